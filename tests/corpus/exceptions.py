@@ -1,14 +1,9 @@
 """``try``, ``except``, ``else``, ``finally`` and ``raise``."""
 
 import concurrent.futures
-import contextlib
-import copy
 import heapq
 import itertools
 import math
-import sys
-import threading
-import types
 
 import numpy as np
 
@@ -473,28 +468,6 @@ class Stopped(SystemExit):
         self.value = value
 
 
-class Missing(AttributeError):
-    def __init__(self, text, value):
-        super().__init__(text, name=text, obj=value)
-
-
-class Unread(OSError):
-    def __init__(self, value):
-        super().__init__(2, "unread", value)
-
-
-@case(1.3)
-def fields_that_c_holds(x):
-    found = Stopped(x).code * Stopped(x * x).value + Missing("name", x).obj * Unread(x).filename
-    error = SyntaxError("text", ("file", 1, 2, x))
-    other = ImportError("a", name=x)
-    other.__init__("b", name=other.name * x, path=x)
-    try:
-        raise Unread(error.text * x)
-    except OSError as raised:
-        return found + raised.filename * other.name + other.path * error.args[1][3]
-
-
 @case(np.array([0.7, 1.3]))
 def arrays_in_fields_that_c_holds(x):
     error = NameError("a", name=x * x)
@@ -502,59 +475,7 @@ def arrays_in_fields_that_c_holds(x):
     return Stopped(error.name).code * SystemExit(x, 2.0).code[0]
 
 
-@case(1.5)
-def left_by_exit(x):
-    try:
-        sys.exit(x * x)
-    except SystemExit as error:
-        first = error.code
-    try:
-        sys.exit()
-    except SystemExit as error:
-        return first * x if error.code is None else 0.0
-
-
 # ---- what C raises holds what an operation was given ---------------------------------------------
-
-
-@case(1.3)
-def keys_that_are_missing(x):
-    total, table = 0.0, {}
-    try:
-        table[x * x]
-    except KeyError as error:
-        total += error.args[0] * x
-    try:
-        table.pop(x * 2.0)
-    except KeyError as error:
-        total += error.args[0] * x
-    try:
-        del table[x + 1.0]
-    except KeyError as error:
-        total += error.args[0] * x
-    for key in (x, x * 3.0):
-        try:
-            types.MappingProxyType(table)[key]
-        except KeyError as error:
-            total += error.args[0] * x
-    return total
-
-
-@case(1.3)
-@case(np.array([0.7, 1.3]))
-def numbers_without_an_attribute(x):
-    try:
-        x.nothing
-    except AttributeError as error:
-        first = error.obj
-    try:
-        (x * x).nothing()
-    except AttributeError as error:
-        second = error.obj
-    try:
-        getattr(first * x, "nothing")  # noqa: B009
-    except AttributeError as error:
-        return first * second * error.obj
 
 
 @case(np.array([0.7, 1.3]))
@@ -586,70 +507,6 @@ def results_of_generators_in_args(x):
         return first * end.args[0] * end.value
 
 
-class Swallowing:
-    def __enter__(self):
-        return self
-
-    def __exit__(self, kind, error, trace):
-        self.key = error.args[0]
-        return True
-
-
-@case(1.3)
-def missing_keys_that_managers_see(x):
-    with Swallowing() as outer:
-        {}[x * x]
-    with Swallowing() as inner, contextlib.ExitStack():
-        {}[x * outer.key]
-    return inner.key * outer.key
-
-
-@case(1.3)
-def missing_keys_that_go_on(x):
-    def looked_up(table, key):
-        try:
-            return table[key]
-        except KeyError:
-            raise
-        finally:
-            table[0.0] = key
-
-    table = {}
-    try:
-        looked_up(table, x * x)
-    except KeyError as error:
-        first = error.args[0]
-    try:
-        try:
-            looked_up(table, first * x)
-        except KeyError as error:
-            raise ValueError(x) from error
-    except ValueError as error:
-        return error.__cause__.args[0] * error.args[0] * table[0.0]
-
-
-@case(1.3)
-def missing_keys_in_a_loop(x):
-    total = 0.0
-    for n in range(3):
-        try:
-            total += {0.0: x}[x * n]
-        except KeyError as error:
-            total += error.args[0] * x
-    return total
-
-
-@case(1.3)
-def constants_that_are_missing(x):
-    total = 0.0
-    for key in (2.5, 3.5):
-        try:
-            {}[key]
-        except KeyError as error:
-            total += error.args[0] * x
-    return total
-
-
 @case(1.3)
 def calls_of_c_that_are_left(x):
     try:
@@ -661,16 +518,6 @@ def calls_of_c_that_are_left(x):
     except KeyError:
         return x * x
     return first * second
-
-
-@case(0.6)
-def arguments_of_an_error_of_a_file(x):
-    """C cuts ``args`` to two, and keeps the others in fields."""
-    try:
-        raise OSError(x, "z", "file")
-    except OSError as error:
-        first = error.errno * error.args[0]
-    return first * copy.copy(OSError(1, x, "file")).strerror
 
 
 class AtOnce(concurrent.futures.Executor):
@@ -709,29 +556,6 @@ def raised_by_a_future(x, y):
         except Found as error:
             total += error.args[0] ** 2
     return total + first.exception().args[0]
-
-
-@case(1.3, 0.4)
-def raised_by_c_under_a_lock(x, y):
-    """What holds it passes the end of a `with` on its way."""
-    lock, known = threading.RLock(), {}
-
-    def look_up(key):
-        with lock:
-            with lock:
-                return known[key * y]
-
-    try:
-        return look_up(x)
-    except KeyError as error:
-        once = error.args[0] * x
-    try:
-        try:
-            look_up(x * x)
-        finally:
-            known[1.0] = y
-    except KeyError as error:
-        return once + error.args[0] ** 2 * known[1.0]
 
 
 class Placed(Exception):

@@ -20,8 +20,8 @@ from adjoint.run.inert import is_inert
 from adjoint.run.kinds import by_value, plain_on
 from adjoint.run.memory import Memory
 from adjoint.run.native import watched
+from adjoint.run.raised import bars_of_args
 from adjoint.run.reach import has_code
-from adjoint.run.shown import bars_of_args, shown_by
 from adjoint.run.specials import method_rules, quick_special_of
 from adjoint.run.unknown import run_unknown
 
@@ -243,13 +243,10 @@ def _exception(
     if _has_init(cls):
         return _exception_by_init(record, slot, cls, args, kwargs)
     y = _make(cls, args, kwargs)
-    held, shown = args_of(y), shown_by(y, args, kwargs)
+    held = args_of(y)
 
     def exception_back(_: Any) -> tuple[Any, ...]:
-        bars = bars_of_args(memory, held, args)
-        named: dict[str, Any] = {}
-        shown.hand_back(memory, y, args, bars, named)
-        return (None, *bars, *(named.get(name) for name in kwargs))
+        return (None, *bars_of_args(memory, y, held, args), *(None,) * len(kwargs))
 
     record[slot] = exception_back
     return y
@@ -268,7 +265,7 @@ def _exception_by_init(
         bars = (None,) * (len(args) + len(kwargs) + 1)
         if inner[1] is not None:
             bars = _without_self(inner[1](None))
-        taken = bars_of_args(memory, held, args)
+        taken = bars_of_args(memory, obj, held, args)
         return (None, *map(accumulate, bars[1:], taken), *bars[len(args) + 1 :])
 
     record[slot] = exception_back

@@ -1,31 +1,54 @@
-"""Exceptions that code in C has raised, caught by the user's: what they hold is what an operation
-was given (``KeyError.args``, ``AttributeError.obj``), or has made, and carries its derivative.
+"""Exceptions whose contents no differentiated code has made: those that C has raised and user code
+catches (``KeyError.args``, ``AttributeError.obj``), and the fields that C fills when differentiated
+code makes an exception (``SystemExit.code``). A derivative of such a number is refused.
 
-An operation that raises has no result, and may have left no pullback. Which one it was, and what it
-was given, stands in the traceback until that is made the user's.
+An operation that raises has no result, and may have left no pullback. Which operation it was, and
+its operands, stand in the traceback until that is cut to the user's own frames.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from inspect import CO_VARARGS
+from inspect import CO_VARARGS, CO_VARKEYWORDS
 from types import FrameType, FunctionType, TracebackType
 from typing import Any
 
-import numpy as np
-
 from adjoint.errors import NoDerivativeError
-from adjoint.run.accumulate import Poison, accumulate
 from adjoint.run.contents import args_of
 from adjoint.run.functions import place_of
 from adjoint.run.holding import globals_of, reached
 from adjoint.run.iteration import STEPS
-from adjoint.run.kinds import ATOMS, by_value, fields_of, slots_of
+from adjoint.run.kinds import ATOMS, by_value, fields_of, is_of_builtins, slots_of
 from adjoint.run.memory import Memory
 from adjoint.run.place import as_user_error, current_place, is_ours, is_stand_in
-from adjoint.run.unknown import arrived_in, poison
+from adjoint.run.refused import missing
+from adjoint.run.unknown import arrived_in
 
-__all__ = ["caught"]
+__all__ = ["bars_of_args", "caught"]
+
+
+def bars_of_args(
+    memory: Memory, error: Any, held: tuple[Any, ...], args: tuple[Any, ...]
+) -> list[Any]:
+    """The cotangents of what `error` was given, as far as it is in its ``args``, of which C makes a
+    new tuple: that of an `OSError` ends before the name of the file.
+
+    Raises
+    ------
+    NoDerivativeError
+        A field that C has filled has a cotangent.
+    """
+    for name, slot in slots_of(type(error)).items():
+        if is_of_builtins(slot.__objclass__) and memory.take_entry(error, name) is not None:
+            raise missing(
+                f"a derivative of the field '{name}' of a '{type(error).__name__}' is needed, which"
+                " C has filled",
+                "keep the number in an attribute of a class of your own, or read it from 'args'",
+            )
+    bars: list[Any] = [None] * len(args)
+    if all(x is given for x, given in zip(held, args, strict=False)):
+        bars[: len(held)] = memory.take_items(held, len(held))
+    return bars
 
 
 def caught(record: list[Any], error: BaseException) -> None:
@@ -33,8 +56,8 @@ def caught(record: list[Any], error: BaseException) -> None:
     memory: Memory = record[0]
     if held := _held(error):
         frame = _raising(error)
-        if frame is not None:
-            (_link if memory.level is None else _spoil_on_levels)(memory, error, held, frame)
+        if frame is not None and (called := _called(frame)) is not None:
+            (_link if memory.level is None else _spoil_on_levels)(memory, error, held, *called)
     as_user_error(error)
 
 
@@ -94,115 +117,72 @@ def _raising(error: BaseException) -> FrameType | None:
 
 
 def _called(frame: FrameType) -> tuple[list[Any], int, list[Any]] | None:
-    """Record and slot of an operation, and what its pullback gives cotangents of."""
+    """Record, slot and operands of an operation."""
     variables, code = dict(frame.f_locals), frame.f_code
     if code is STEPS:
-        return variables["steps"][-1], 1, [None, variables["xs"]]
-    names = code.co_varnames[: code.co_argcount]
+        return variables["steps"][-1], 1, [variables["xs"]]
+    n = code.co_argcount + code.co_kwonlyargcount
+    n += bool(code.co_flags & CO_VARARGS) + bool(code.co_flags & CO_VARKEYWORDS)
+    names = code.co_varnames[:n]
     if names[:2] != ("record", "slot"):
         return None
-    operands = [] if code.co_name in _CALLS else [None]
-    for name in names[2:]:
-        if name == "name" and code.co_name in _METHODS:
-            continue
-        value = variables[name]
-        spread = code.co_name in _WITH_KEYWORDS and name in ("args", "kwargs")
-        operands += (value.values() if type(value) is dict else value) if spread else [value]
-    if code.co_flags & CO_VARARGS:
-        operands += variables[code.co_varnames[len(names) + code.co_kwonlyargcount]]
-    return variables["record"], variables["slot"], operands
+    return variables["record"], variables["slot"], [variables[name] for name in names[2:]]
 
 
-_CALLS = frozenset({"call", "call_left", "call_right", "call_keywords"})
-"""Whose pullbacks give the cotangent of the callee first, which others do not have."""
-
-_METHODS = frozenset({"method", "method_keywords"})
-"""Whose pullbacks have no place for the name of the method."""
-
-_WITH_KEYWORDS = frozenset({"call_keywords", "method_keywords"})
-
-
-def _link(memory: Memory, error: BaseException, held: list[Any], frame: FrameType) -> None:
-    """Let the operation that `error` has left hand on the cotangents of what that holds."""
-    called = _called(frame)
-    if called is None:
-        return
-    record, slot, operands = called
-    numbers = [part for part in held if by_value(part)]
-    known = {id(operand) for operand in operands}
+def _link(
+    memory: Memory,
+    error: BaseException,
+    held: list[Any],
+    record: list[Any],
+    slot: int,
+    operands: list[Any],
+) -> None:
+    """Let the pullback of the operation that `error` has left refuse cotangents of what that
+    holds, unless it is memory that the operation was given."""
+    known = {id(owner) for owner in reached(operands)}
+    if id(error) in known:
+        return  # it was raised by the user's code before
     others = [part for part in held if not by_value(part) and id(part) not in known]
-    if id(error) in known or not (numbers or others):
-        return  # it was raised by the user's code before, or holds what has its cotangent elsewhere
-    left = record[slot]
-    args = args_of(error)
-    fields = [field for field in _fields(error) if by_value(field[2])]
-    unknown = Poison(_error_of(error))
+    args, fields = args_of(error), [field for field in _fields(error) if by_value(field[2])]
+    if not (others or fields or any(map(by_value, args))):
+        return
+    left, refusal = record[slot], _error_of(error)
 
-    def raised_back(*y_bars: Any) -> tuple[Any, ...] | None:
-        found = None if left is None else left(*y_bars)
-        bars = [None] * len(operands) if found is None else [*found]
-        arrived = [*zip(args, memory.take_items(args, len(args)), strict=True)]
-        arrived += [(part, memory.take_entry(owner, name)) for owner, name, part in fields]
-        spoilt = bool(others) and arrived_in(
-            memory, others, {id(owner) for owner in reached(operands)}
-        )
-        for part, bar in arrived:
-            if bar is None:
-                continue
-            at = [i for i, operand in enumerate(operands) if operand is part]
-            if at and len(bars) == len(operands):
-                bars[at[0]] = accumulate(bars[at[0]], bar)
-            else:
-                spoilt = spoilt or type(part) not in (int, bool)
-        if spoilt:
-            if len(bars) != len(operands):
-                raise unknown.error
-            _spoil(memory, operands, bars, unknown)
-        return tuple(bars)
+    def raised_back(*y_bars: Any) -> Any:
+        bars = None if left is None else left(*y_bars)
+        arrived = [*memory.take_items(args, len(args))]
+        arrived += [memory.take_entry(owner, name) for owner, name, _ in fields]
+        if any(bar is not None for bar in arrived) or arrived_in(memory, others, known):
+            raise refusal
+        return bars
 
     record[slot] = raised_back
 
 
 def _spoil_on_levels(
-    memory: Memory, error: BaseException, held: list[Any], frame: FrameType
+    memory: Memory,
+    error: BaseException,
+    held: list[Any],
+    record: list[Any],
+    slot: int,
+    operands: list[Any],
 ) -> None:
     """Let all levels know that numbers in `error` were made in a way that is not known, of what the
     operation that it has left was given."""
-    called = _called(frame)
-    if called is None:
-        return
-    own = [part for part in held if not any(part is operand for operand in called[2])]
-    made = [part for part in reached(own) if _carries(part)]
-    if not made:
-        return  # it holds what was given, of which all is known that there is
     functions: list[FunctionType] = []
-    given = [*reached(called[2], functions)]
+    given = [*reached(operands, functions)]
     for _, _, value in globals_of(functions):
         given += reached((value,))
     known = {id(value) for value in given}
     if id(error) in known:
         return
-    unknown = _error_of(error)
+    refusal = _error_of(error)
+    made = [part for part in reached(held) if by_value(part) and type(part) not in (int, bool)]
     for level in memory.level.down():
         if any(map(level.holds, given)):
             for part in made:
                 if id(part) not in known and not level.holds(part):
-                    level.spoil(part, unknown)
-
-
-def _carries(part: Any) -> bool:
-    return by_value(part) and type(part) not in (int, bool)
-
-
-def _spoil(memory: Memory, operands: list[Any], bars: list[Any], bar: Poison) -> None:
-    """Something was made of the operands that is not known."""
-    for i, operand in enumerate(operands):
-        if not by_value(operand) or (
-            issubclass(type(operand), np.ndarray) and memory.is_written(operand)
-        ):
-            poison(memory, operand, bar)
-        elif type(operand) not in (int, bool):
-            bars[i] = accumulate(bars[i], bar)
+                    level.spoil(part, refusal)
 
 
 def _error_of(error: BaseException) -> NoDerivativeError:

@@ -1,4 +1,4 @@
-"""Exceptions: what ``__init__`` is given stands in ``args`` afterwards, and in fields of C."""
+"""Exceptions: what ``__init__`` is given stands in ``args`` afterwards."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 
 from adjoint.rules.registry import structural
 from adjoint.run.memory import Memory
-from adjoint.run.shown import bars_of_args, shown_by
+from adjoint.run.raised import bars_of_args
 from adjoint.run.swaps import swap_with
 
 
@@ -17,17 +17,15 @@ def _by_init(kind: Any) -> None:
     def init(memory: Memory, self: Any, /, *args: Any, **kwargs: Any) -> Any:
         before = self.args
         kind.__init__(self, *args, **kwargs)
-        held, shown = self.args, shown_by(self, args, kwargs)
+        held = self.args
         position = memory.note(
             swap_with, partial(setattr, self, "args", before), partial(setattr, self, "args", held)
         )
 
         def init_back(_: Any) -> tuple[Any, ...]:
             memory.rewind(position)
-            bars = bars_of_args(memory, held, args)
-            named: dict[str, Any] = {}
-            shown.hand_back(memory, self, args, bars, named)
-            return (None, None, *bars, *map(named.get, kwargs))
+            bars = bars_of_args(memory, self, held, args)
+            return (None, None, *bars, *(None,) * len(kwargs))
 
         return None, init_back
 
