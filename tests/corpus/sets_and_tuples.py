@@ -1,7 +1,6 @@
 """Sets, tuples and named tuples."""
 
 import collections
-import queue
 from typing import NamedTuple
 
 import numpy as np
@@ -123,36 +122,3 @@ def deque_as_an_array(x):
     middle = np.mean(last) + np.std(last) + np.dot(last, last)
     last.appendleft(middle)
     return np.array(last).sum() + np.concatenate([last, last])[1] + np.stack(last)[2] * x
-
-
-@case(0.7)
-def simple_queue(x):
-    line = queue.SimpleQueue()
-    line.put(x)
-    line.put(item=[x * x])
-    first, second = line.get(), line.get_nowait()
-    line.put_nowait(first * second[0])
-    try:
-        total = line.get(timeout=1.0)
-        line.get(False)
-    except queue.Empty:
-        total = total * x * (1 + line.qsize() + line.empty())
-    return total
-
-
-waiting = queue.SimpleQueue()
-
-
-def _one_waits():
-    while not waiting.empty():
-        waiting.get()
-    waiting.put(3.0)
-
-
-@case(0.7, reset=_one_waits)
-def queue_of_the_module(x):
-    waiting.put(x * x)
-    waiting.put(2.0)
-    first = waiting.get()
-    waiting.put(first * x)
-    return first * waiting.get() + waiting.qsize() * x
