@@ -1,4 +1,4 @@
-"""Context variables: set, reset, in managers and in copied contexts."""
+"""Context variables that hold lists and objects: set, reset, in managers and in copied contexts."""
 
 import contextlib
 import contextvars
@@ -7,19 +7,19 @@ import numpy as np
 
 from tests.corpus.registry import case
 
-SCALE = contextvars.ContextVar("scale", default=2.0)
+SCALE = contextvars.ContextVar("scale", default=(2.0,))
 
 
 @case(1.5)
 def set_and_reset(x):
-    outer = SCALE.set(x * x)
-    a = SCALE.get() * x
-    inner = SCALE.set(SCALE.get() * 3)
-    b = SCALE.get()
+    outer = SCALE.set([x * x])
+    a = SCALE.get()[0] * x
+    inner = SCALE.set([SCALE.get()[0] * 3])
+    b = SCALE.get()[0]
     SCALE.reset(inner)
-    c = SCALE.get()
+    c = SCALE.get()[0]
     SCALE.reset(outer)
-    return a * b + c * x + SCALE.get()
+    return a * b + c * x + SCALE.get()[0]
 
 
 @case(1.5)
@@ -28,56 +28,55 @@ def set_by_a_manager(x):
 
     @contextlib.contextmanager
     def using(value):
-        token = factor.set(value)
+        token = factor.set({"value": value})
         try:
             yield
         finally:
             factor.reset(token)
 
     def scaled():
-        return factor.get(1.0) * x
+        return factor.get({"value": 1.0})["value"] * x
 
     total = scaled()
     with using(x):
         total += scaled()
         with using(x * x):
-            total += scaled() * factor.get()
+            total += scaled() * factor.get()["value"]
         total += scaled()
     return total + scaled()
 
 
 @case(1.5)
 def set_in_a_copied_context(x):
-    state = contextvars.ContextVar("state", default=1.0)
-    state.set(x)
+    state = contextvars.ContextVar("state", default=[1.0])
+    state.set([x])
     context = contextvars.copy_context()
 
     def work(factor):
-        state.set(state.get() * factor)
-        return state.get()
+        state.set([state.get()[0] * factor])
+        return state.get()[0]
 
     a = context.run(work, x)
     b = context.run(work, 3.0)
-    return a * b * state.get()
+    return a * b * state.get()[0]
 
 
 @case(1.5)
 def defaults(x):
     empty = contextvars.ContextVar("empty")
-    filled = contextvars.ContextVar("filled", default=x * x)
     total = empty.get(x) * empty.get(2.0)
     try:
         empty.get()
     except LookupError:
         total *= x
-    return total * filled.get()
+    return total
 
 
 @case(np.array([0.3, 0.8, 1.4, -0.6]))
-def arrays_and_lists(x):
+def arrays_in_lists(x):
     state = contextvars.ContextVar("state")
-    state.set(x * 2)
-    state.get()[0] = x[1]
-    a = state.get() * x
+    state.set([x * 2])
+    state.get()[0][0] = x[1]
+    a = state.get()[0] * x
     state.set([x, a])
     return (a * state.get()[0]).sum() + state.get()[1].sum()

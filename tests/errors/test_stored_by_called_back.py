@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import io
 import logging
-from contextvars import ContextVar
 from types import SimpleNamespace
 
 import numpy as np
@@ -180,18 +179,6 @@ def in_a_module(call, v):
     return support.last * v
 
 
-VARIABLE = ContextVar("variable", default=0.0)
-
-
-def in_a_context_variable(call, v):
-    def residual(z):
-        VARIABLE.set(v * v)
-        return z - v
-
-    call(residual)
-    return VARIABLE.get() * v
-
-
 LAST = None
 
 
@@ -216,7 +203,6 @@ PLACES = [
     by_a_method_of_the_class,
     in_a_captured_module,
     in_a_module,
-    in_a_context_variable,
     in_a_variable_that_was_empty,
     beside_an_exception,
     in_a_namespace,

@@ -146,14 +146,6 @@ def speaking(x):
     return x * x
 
 
-def setting_a_context_variable(x):
-    variable = contextvars.ContextVar("variable", default=1.0)
-    token = variable.set(x)
-    shown = f"{variable.get()}"
-    variable.reset(token)
-    return x * x * (len(shown) > 0)
-
-
 def unused_result(x):
     hundred(x)
     y = hundred(x)
@@ -187,7 +179,6 @@ HARMLESS = [
     packing,
     identifying,
     warning,
-    setting_a_context_variable,
     speaking,
     unused_result,
     compared_result,

@@ -72,8 +72,6 @@ class _Call:
         given = (f, *args, *kwargs.values())
         self._count = len(given)
         around = Surroundings(given)
-        if around.context_variable(memory) is not None:
-            raise _refused(f, "reads a context variable that was set", "take the value itself")
         self._given = given + around.changed(memory)
         before = Snapshot()
         before.add(self._given)

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Sequence
-from contextvars import ContextVar
 from functools import partial
 from types import BuiltinMethodType, FunctionType
 from typing import Any
@@ -33,13 +32,6 @@ class Surroundings:
         functions: list[FunctionType] = []
         self._parts = [*reached(values, functions)]
         self._variables = [*globals_of(functions, every=True)]
-
-    def context_variable(self, memory: Memory) -> ContextVar[Any] | None:
-        """One that the functions read and generated code has set; ``None`` if there is none."""
-        for value in (*self._parts, *(value for _, _, value in self._variables)):
-            if type(value) is ContextVar and ("context", id(value)) in memory.caches:
-                return value
-        return None
 
     def changed(self, memory: Memory) -> tuple[Any, ...]:
         """The containers, objects and arrays in them that generated code has changed."""

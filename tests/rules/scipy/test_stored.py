@@ -1,8 +1,6 @@
 """Searches whose functions store things: their results move as those of functions that do not,
 where they are the same functions; a derivative of what is stored is refused."""
 
-from contextvars import ContextVar
-
 import numpy as np
 import pytest
 from scipy import optimize
@@ -390,21 +388,10 @@ def what_stood_there_before(a):
     return optimize.brentq(f, 0, 5, **EXACT) + work[0]
 
 
-def in_a_context_variable(a):
-    variable = ContextVar("variable", default=None)
-
-    def f(x):
-        if variable.get() is None:
-            variable.set(a * a)
-        return x**3 - variable.get()
-
-    return optimize.brentq(f, 0, 50, **EXACT)
-
-
 @pytest.mark.parametrize(
     "f",
     [
-        a_float_as_a_key, what_stood_there_before, in_a_context_variable,
+        a_float_as_a_key, what_stood_there_before,
         warm_start, a_penalty_that_changes, the_value_there_of_another_function, the_history,
         the_workspace, the_best,
     ],
