@@ -40,10 +40,10 @@ def checkpoint(f: F) -> F:
     `numpy.random` and `random` are put back for it. What it prints is printed twice. A result that
     differs in the second run is an error where its derivative is needed.
 
-    If `f` changes what was there before the call, is given an iterator, or returns more than
-    numbers, arrays, lists, tuples, dicts and objects of them, its values are kept as those of any
-    function are; and so they are where `gradient` or `pullback` is itself inside differentiated
-    code.
+    If `f` writes into arrays, lists or dicts, or assigns attributes, also of what it has made
+    itself, is given an iterator, or returns more than numbers, arrays, lists, tuples, dicts and
+    objects of them, its values are kept as those of any function are; and so they are where
+    `gradient` or `pullback` is itself inside differentiated code.
 
     Examples
     --------

@@ -1,9 +1,8 @@
 """Calls whose values are not kept: they are made once more when the sweep comes to them.
 
-The sweep has rewound memory by then to what it was at the call. What the second call writes is kept
-in a log of its own, and undone when its part of the sweep has been run; cotangents of what was
-there before the call are in the shadows as ever. Only a call that leaves nothing behind but its
-result can be treated so: any other keeps its values, which costs memory and nothing else.
+The sweep has rewound memory by then to what it was at the call; cotangents of what was there before
+the call are in the shadows as ever. Only a call that has written nothing, not even into what it has
+made itself, is made again: any other keeps its values, which costs memory and nothing else.
 """
 
 from __future__ import annotations
@@ -16,13 +15,11 @@ from typing import Any
 
 import numpy as np
 
-from adjoint.run.accumulate import finish
 from adjoint.run.chance import Chance
 from adjoint.run.dispatch import call_keywords
 from adjoint.run.kinds import by_value
 from adjoint.run.memory import Memory, root_of
-from adjoint.run.moving import can_move, mark_written, move, roots_in
-from adjoint.run.unheld import is_unheld, writes_to
+from adjoint.run.moving import can_move, move, roots_in
 from adjoint.run.unknown import arrived_in, name_of
 
 __all__ = ["call_apart"]
@@ -49,34 +46,24 @@ def call_apart(
     record[slot] = _kept(inner, n)
     if chance is None:
         return call_keywords(inner, 1, f, args, kwargs)
-    before, start = _Before(memory), memory.position
+    before = _Before(memory)
     if memory.owners is not None:
         # The same call was made before, inside another one, and has left nothing behind.
-        holder = [f(*args, **kwargs)]
+        y = f(*args, **kwargs)
     else:
         try:
-            holder = [call_keywords(inner, 1, f, args, kwargs)]
+            y = call_keywords(inner, 1, f, args, kwargs)
         except BaseException:
             kept[place] = codes  # what it did before the exception counts
             raise
-        written = writes_to(memory.entries()[start:], chance.seen)
-        if written or not before.is_as_it_was() or not can_move(holder[0]):
+        if not before.is_as_it_was() or not can_move(y):
             kept[place] = codes
-            return holder[0]
+            return y
     inner[1] = None
     chance.keep_used()
-    if before.let_go(holder):
-        y = holder[0]
-        if memory.owners is not None:
-            mark_written(memory, y)  # nobody has seen whether they were
-        record[slot] = _apart(memory, f, args, kwargs, y, chance, n)
-        return y
-    # It has changed something: what it did is undone, and it runs again as any function does.
-    kept[place] = codes
-    holder.clear()
-    before.undo()
-    chance.restore()
-    return call_keywords(inner, 1, f, args, kwargs)
+    before.forget_owners()
+    record[slot] = _apart(memory, f, args, kwargs, y, chance, n)
+    return y
 
 
 def _code_of(f: Any) -> Any:
@@ -97,48 +84,30 @@ class _Before:
     """What there was before a call."""
 
     def __init__(self, memory: Memory) -> None:
-        self._memory = memory
-        self._position, self._written = memory.position, len(memory.written)
-        self._others = self._counts()
+        self._memory, self._written = memory, len(memory.written)
+        self._counts = self._counted()
         self._caches = set(memory.caches)
 
-    def _counts(self) -> tuple[int, ...]:
+    def _counted(self) -> tuple[int, ...]:
         memory = self._memory
         caches = memory.caches
         ended = caches["evaluations"].ended if "evaluations" in caches else ()
         tape = caches["tape"].position if "tape" in caches else 0
         others = sum(key[0] not in _BY_OWNER for key in caches if type(key) is tuple)
-        return len(ended), tape, others, len(memory.handed), len(memory.globals_written)
+        noted = memory.position, len(memory.written), len(memory.handed)
+        return (*noted, len(ended), tape, others, len(memory.globals_written))
 
     def is_as_it_was(self) -> bool:
-        """Whether nothing was noted that would have to be noted once more."""
-        return self._counts() == self._others
+        """Whether nothing was written, or noted that would have to be noted once more."""
+        return self._counted() == self._counts
 
-    def let_go(self, holder: list[Any]) -> bool:
-        """Forget what the call did, if all that it leaves is the result in `holder`."""
-        memory = self._memory
-        if not is_unheld(memory, self._position, self._written, holder):
-            return False
-        memory.forget(self._position)
-        memory.forget_written(self._written)
-        self._forget_owners()
-        return True
-
-    def undo(self) -> None:
-        """Put everything back."""
-        memory = self._memory
-        memory.rewind(self._position)
-        memory.forget(self._position)
-        memory.forget_written(self._written)
-        self._forget_owners()
-
-    def let_go_of_all(self) -> None:
+    def forget_written(self) -> None:
         """Forget what was noted of arrays and containers, which are gone."""
         self._memory.forget_written(self._written)
-        self._forget_owners()
+        self.forget_owners()
 
-    def _forget_owners(self) -> None:
-        """They may be gone, and something else have their identity."""
+    def forget_owners(self) -> None:
+        """Forget containers, which may be gone, and something else have their identity."""
         caches = self._memory.caches
         if len(caches) > len(self._caches):
             for key in caches.keys() - self._caches:
@@ -167,11 +136,7 @@ def _apart(
         memory.rewind(start)
         with _apart_from(memory, chance) as inner:
             again = call_keywords(inner, 1, f, args, kwargs)
-            written = isinstance(again, np.ndarray) and memory.is_written(again)
             move(memory, y, again, name_of(f))
-            if written:
-                memory.add_array(again, finish(y_bar))
-                y_bar = None
             del again
             bars = None if inner[1] is None else inner[1](y_bar)
         return (None,) * n if bars is None else (None, *bars)
@@ -209,7 +174,7 @@ def _apart_from(memory: Memory, chance: Chance) -> Iterator[list[Any]]:
         unknown = [place for place in memory.shadows.keys() - places if _owner(place) not in fresh]
         if not unknown:
             inner[1] = None
-        before.let_go_of_all()
+        before.forget_written()
         _forget_shadows(memory, fresh)
         if owners is not None:
             owners.update(fresh)

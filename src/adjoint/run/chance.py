@@ -1,9 +1,7 @@
-"""What the log of writes does not put back when something is computed once more: random generators,
-and the order of dicts."""
+"""Random generators, which the log of writes does not put back when something is computed again."""
 
 from __future__ import annotations
 
-import operator
 import sys
 from collections import deque
 from collections.abc import Iterator
@@ -13,36 +11,27 @@ from typing import Any
 
 import numpy as np
 
-from adjoint.run.contents import base_of
-from adjoint.run.kinds import fields_of
-from adjoint.run.memory import root_of
 from adjoint.run.snapshot import LEAVES, contents
 
 __all__ = ["Chance", "put_state", "state_of"]
 
-_HEAPTYPE = 1 << 9
 _MOST = 1024
 """How many objects are looked at in search of generators."""
 
 
 class Chance:
     """The random generators that a call may use, as they are now: those of its arguments, of what
-    it captures, of the global variables that it names, and those of NumPy and Python; and the order
-    of the dicts among these.
+    it captures, of the global variables that it names, and those of NumPy and Python.
 
     Attributes
     ----------
-    seen
-        What was looked at, by identity; it is alive for others.
     steps
         Whether an iterator is among what was looked at, or else what nobody can put back.
     """
 
     def __init__(self, values: tuple[Any, ...]) -> None:
         self.steps = False
-        self.seen: set[int] = set()
         self._states: list[tuple[Any, Any]] = []
-        self._orders: list[tuple[Any, list[Any]]] = []
         for source in (*_of_everybody(), *self._sources(values)):
             try:
                 self._states.append((source, state_of(source)))
@@ -50,7 +39,7 @@ class Chance:
                 self.steps = True
 
     def _sources(self, values: tuple[Any, ...]) -> Iterator[Any]:
-        kinds, seen = _kinds(), self.seen
+        kinds, seen = _kinds(), set[int]()
         queue = deque(values)
         home = _home(values[0])
         while queue and len(seen) < _MOST:
@@ -67,13 +56,7 @@ class Chance:
                     self.steps = True
             elif hasattr(kind, "__next__"):
                 self.steps = True
-            elif issubclass(kind, np.ndarray):
-                seen.add(id(root_of(value)))
             else:
-                if kind.__flags__ & _HEAPTYPE:
-                    seen.add(id(fields_of(value)))
-                if issubclass(kind, dict) and len(value) > 1:
-                    self._orders.append((value, [*base_of(value).__iter__(value)]))
                 queue += contents(value, kind)
                 if kind is FunctionType and (home is None or _home(value) == home):
                     home = _home(value)
@@ -90,11 +73,6 @@ class Chance:
         """Put them back."""
         for source, state in self._states:
             put_state(source, state)
-        for held, keys in self._orders:
-            base = base_of(held)
-            if any(map(operator.is_not, base.__iter__(held), keys)):
-                for key in keys:
-                    base.__setitem__(held, key, base.pop(held, key))
 
     @contextmanager
     def restored(self) -> Iterator[None]:

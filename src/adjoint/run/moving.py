@@ -8,12 +8,11 @@ from typing import Any
 import numpy as np
 
 from adjoint.run.contents import asks_user
-from adjoint.run.exposed import note_written
 from adjoint.run.kinds import ATOMS, NUMBERS, fields_of, filled_slots, is_partly_c, is_record
 from adjoint.run.memory import Memory, root_of
 from adjoint.run.refused import missing
 
-__all__ = ["can_move", "mark_written", "move", "roots_in"]
+__all__ = ["can_move", "move", "roots_in"]
 
 _CONTAINERS = (list, tuple, dict)
 _SAME = 1e-6
@@ -57,13 +56,6 @@ _NO_RECORDS = (*_CONTAINERS, set, frozenset, np.ndarray, np.generic, float, int,
 def roots_in(y: Any) -> set[int]:
     """The owners of the memory of the arrays in `y`, by identity."""
     return {id(root_of(a)) for a, _ in _pairs(y, y) if isinstance(a, np.ndarray)}
-
-
-def mark_written(memory: Memory, y: Any) -> None:
-    """Note that the arrays in `y` may have been written: cotangents of them belong to memory."""
-    for a, _ in _pairs(y, y):
-        if isinstance(a, np.ndarray) and (root := root_of(a)).dtype.kind in "fc":
-            note_written(memory, root)
 
 
 def move(memory: Memory, old: Any, new: Any, name: str) -> None:
