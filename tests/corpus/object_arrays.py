@@ -330,7 +330,6 @@ def joined_as_blocks(v):
 def selected_objects(v):
     held = v.astype(object)
     picked = np.select([v > 1.0, v > 0.5], [held * 2.0, held**2], v[2])
-    picked = picked * np.choose([0, 1, 2], [held, v, 3.0])
     return (picked * np.arange(1.0, 4.0)).sum() + held.compress([True, False, True])[1]
 
 
@@ -361,35 +360,6 @@ def truth_of_objects(v):
     table = np.stack([held, held[::-1]])
     total += held.any() * v[1] + np.all(held + 1.0) * v[2] + (table.all(1) * v[:2]).sum()
     return total + (np.any(table, axis=0) * v).sum() * np.logical_and.reduce(v.astype(object))
-
-
-@case(vector())
-def objects_in_order(v):
-    held = v.astype(object)
-    held.sort()
-    parts = np.partition(v.astype(object), 1)
-    total = held[0] + held[1] ** 2 + held[2] ** 3 + parts[0] * parts[1]
-    table = np.multiply.outer(v, v + 1.0).astype(object)
-    table[::-1].sort(0)
-    total += (np.unique(v.astype(object)) * v).sum() + np.median(v.astype(object)) ** 2
-    return total + (table * np.arange(9.0).reshape(3, 3)).sum() + np.percentile(held, 30.0)
-
-
-@case(vector())
-def chosen_one_by_one(v):
-    places = np.array([0, 1, 2])
-    total = (places.choose(v * 2.0, v * v, v) * v).sum()
-    held = v.astype(object)
-    return total + (places.choose(held, held * v, 1.0) * np.arange(3.0)).sum()
-
-
-@case(vector())
-def paths_of_products(v):
-    """The operands that come with a path are those that were given."""
-    held = v.astype(object)
-    weights = np.arange(9.0).reshape(3, 3)
-    total = (np.einsum("i,j,k->ik", held, held, v, optimize=True) * weights).sum()
-    return total + np.einsum("i,i,i", held, v, held, optimize="greedy") ** 2
 
 
 class Summand:

@@ -12,9 +12,7 @@ from adjoint.rules.numpy.objects import as_objects, boxed
 from adjoint.rules.registry import on_objects
 from adjoint.run.by_source import call_function
 from adjoint.run.kinds import is_objects
-from adjoint.run.objects import moved
-from adjoint.run.places import elements_in, is_container
-from adjoint.run.views import root_of
+from adjoint.run.places import is_container
 
 __all__ = ["in_place_of"]
 
@@ -83,49 +81,6 @@ def _where():
 _where()
 
 
-def _choose():
-    move = moving(np.ndarray.choose, (1,))
-
-    def chosen(a, choices, out=None, mode="raise"):
-        return a.choose([as_objects(choice) for choice in choices], out=None, mode=mode)
-
-    @on_objects((np.ndarray, "choose"))
-    def choose(record: list[Any], slot: int, a: Any, *choices: Any, **kwargs: Any) -> Any:
-        if is_objects(a) or len(choices) != 1 or kwargs.get("out") is not None:
-            return NotImplemented
-        if type(choices[0]) in (list, tuple) and not all(map(is_objects, choices[0])):
-            return call_function(record, slot, chosen, (a, *choices), kwargs)
-        return move(record, slot, a, *choices, **kwargs)
-
-
-_choose()
-
-
-def _orders(f: Any) -> None:
-    """What puts elements in order: numbers of which none stands at two places are found by what
-    they are."""
-
-    @on_objects(f)
-    def order(record: list[Any], slot: int, a: Any, *args: Any, **kwargs: Any) -> Any:
-        if type(a) is not np.ndarray or not is_container(a):
-            return NotImplemented
-        places = {id(item): place for place, item in elements_in(a)}
-        if len(places) != a.size or not all(type(part) in _COMPARED for part in a.flat):
-            return NotImplemented
-        y = f(a, *args, **kwargs)
-        if record[0].level is not None:
-            record[0].level.hide_row(a, ..., y)
-        else:
-            origins = [(root_of(a), places[id(item)]) for item in y.flat]
-            record[slot] = moved(record[0], y, origins, 1 + len(args) + len(kwargs))
-        return y
-
-
-_COMPARED = frozenset({float, int, np.float64})
-_orders(np.sort)
-_orders(np.partition)
-
-
 def to_list(a):
     """``a.tolist()``"""
     if a.ndim > 1:
@@ -156,21 +111,6 @@ def _asks(args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
 
 
 in_place_of(to_list, (np.ndarray, "tolist"))
-
-
-def _orders_in_place(f: Any, name: str) -> None:
-    def put_in_order(a, *args, **kwargs):
-        a[...] = f(a, *args, **kwargs)
-
-    @on_objects((np.ndarray, name))
-    def order(record: list[Any], slot: int, a: Any, *args: Any, **kwargs: Any) -> Any:
-        if not is_container(a) or not all(type(part) in _COMPARED for part in a.flat):
-            return NotImplemented  # where a comparison raises, NumPy leaves it half ordered
-        return call_function(record, slot, put_in_order, (a, *args), kwargs)
-
-
-_orders_in_place(np.sort, "sort")
-_orders_in_place(np.partition, "partition")
 
 
 def broadcast_all(*args, subok=False):
