@@ -165,17 +165,17 @@ def attributes_of_what_has_no_derivative(x):
 
 
 class Spaced(np.ndarray):
-    """Computes attributes of what its instances are made of."""
+    """Hands its attributes on, and begins with constants."""
 
     step = 0.5
 
     def __array_finalize__(self, source):
-        self.width = getattr(source, "width", 2.0) * 1.5
+        self.width = getattr(source, "width", 2.0)
         self.step = getattr(source, "step", None) or 0.25
 
 
 @case(X)
-def attributes_that_are_computed(x):
+def attributes_that_begin_with_constants(x):
     y = x.view(Spaced)
     first = y.width * x[0] + y.step * x[1]
     y.width = x[1] * x[2]
