@@ -92,8 +92,8 @@ _with_room.__code__ = _with_room.__code__.replace(co_stacksize=1 << 17)
 
 @pytest.fixture(scope="module")
 def little_to_look_at() -> None:
-    """Let the questions that are asked of all that the collector knows (who holds an object, before
-    Python 3.12; whose code runs) leave alone the millions of objects that other tests have left."""
+    """Let the questions that are asked of all that the collector knows (whose code runs) leave
+    alone the millions of objects that other tests have left."""
     _leave_alone_what_there_is()
 
 

@@ -57,9 +57,9 @@ def _left_early(x):
 
     for first in ticks(2):
         break
-    for second in (2.0 * value for value in ticks(0)):
+    for second in ticks(0):
         break
-    return first * second + sum((k + 1) * value for k, value in enumerate(log))
+    return first * 2.0 * second + sum((k + 1) * value for k, value in enumerate(log))
 
 
 def test_generators_of_loops_that_are_left():

@@ -26,10 +26,10 @@ from adjoint.run.engine import basics
 from adjoint.run.files import flush
 from adjoint.run.floating import begin_logging, end_logging
 from adjoint.run.functions import known_unit
+from adjoint.run.going import settle
 from adjoint.run.hidden import Hidden
 from adjoint.run.independence import told_apart
 from adjoint.run.kinds import is_array_of_others
-from adjoint.run.lifetimes import settle
 from adjoint.run.marks import Marks
 from adjoint.run.memory import Memory
 from adjoint.run.reader import Reader
@@ -260,8 +260,8 @@ def forward(
             apart.restore()
     if apart is not None:
         apart.check(memory)
-    if memory.lifetimes is not None or not memory.is_untouched():
-        settle(memory, record)
+    if memory.unfinished is not None or not memory.is_untouched():
+        settle(memory)
     instead = None if apart is None else apart.instead
     back = Pullback(f, args, y, memory, record, wanted, kwargs, trial, instead)
     return y if apart is None else apart.original(y), back

@@ -17,9 +17,9 @@ from adjoint.levels.seeds import Seeds
 from adjoint.public import public
 from adjoint.run.accumulate import Poison
 from adjoint.run.engine import basics
+from adjoint.run.going import settle
 from adjoint.run.hidden import Hidden
 from adjoint.run.independence import told_apart
-from adjoint.run.lifetimes import settle
 from adjoint.run.session import leaving, session
 
 __all__ = ["Linear", "linearize", "linearized"]

@@ -4,6 +4,7 @@ the functions of the runtime."""
 from __future__ import annotations
 
 import operator
+import sys
 from collections.abc import Callable, Iterable
 from types import BuiltinFunctionType
 from typing import Any
@@ -16,6 +17,7 @@ from adjoint.run.by_rules import DECLINED
 from adjoint.run.dispatch import call as call_any
 from adjoint.run.engine import ENTRIES as REVERSE_ENTRIES
 from adjoint.run.engine import RUNTIME as REVERSE_RUNTIME
+from adjoint.run.generators import Generator
 from adjoint.run.in_place import base_updater
 from adjoint.run.iteration import iterator_of
 from adjoint.run.kinds import is_objects
@@ -103,12 +105,22 @@ def iterate(record: list[Any], slot: int, xs: Any) -> Iterable[Any]:
 
 def _elements(record: list[Any], xs: Any) -> Iterable[Any]:
     iterator = iterator_of(record[0], record, 1, xs)
-    while True:
-        try:
-            value = iterator.step(record, 1)
-        except StopIteration:
-            return
-        yield value
+    try:
+        while True:
+            try:
+                value = iterator.step(record, 1)
+            except StopIteration:
+                return
+            yield value
+    except GeneratorExit:
+        del iterator
+        if type(xs) is Generator and sys.getrefcount(xs) <= _HELD_HERE:
+            xs.finish(record, 1)  # as Python does when the loop is left
+        raise
+
+
+_HELD_HERE = 2
+"""How often that is held which a loop runs over, as `sys.getrefcount` tells, if by nobody else."""
 
 
 def _tables() -> tuple[dict[Any, Any], dict[str, Any]]:

@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 
 from adjoint.run.exposed import note_written
+from adjoint.run.going import check_removed
 from adjoint.run.independence import Independent
-from adjoint.run.lifetimes import with_effects
 from adjoint.run.memory import Memory
 
 __all__ = ["LevelMemory", "take_back", "written_on"]
@@ -48,7 +48,7 @@ class LevelMemory(Memory):
             self.apart.refuse(entry)
         if self.touched is not None:
             return super().log(entry)
-        self._log += [[value] for value in with_effects(entry[-1])]
+        check_removed(entry[-1])
         return 0
 
     def writes(self) -> int:

@@ -14,9 +14,9 @@ from adjoint.levels.sweep import Sweep
 from adjoint.levels.tape import Tape
 from adjoint.public import public
 from adjoint.run.engine import basics
+from adjoint.run.going import settle
 from adjoint.run.hidden import Hidden
 from adjoint.run.independence import told_apart
-from adjoint.run.lifetimes import settle
 from adjoint.run.session import leaving, session
 
 __all__ = ["NestedPullback", "nested"]

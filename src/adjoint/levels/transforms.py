@@ -17,8 +17,8 @@ from adjoint.levels.seeds import Seeds
 from adjoint.public import public
 from adjoint.run.compiled import demand_ours
 from adjoint.run.engine import basics
+from adjoint.run.going import settle
 from adjoint.run.independence import told_apart
-from adjoint.run.lifetimes import settle
 from adjoint.run.session import leaving, session
 
 __all__ = ["derivative", "directional", "jvp", "pushforward"]

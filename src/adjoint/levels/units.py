@@ -16,7 +16,6 @@ from adjoint.levels.entries import ENTRIES, RUNTIME
 from adjoint.run.functions import bind, built
 from adjoint.run.generate import arity_of, note_generated, show_source
 from adjoint.run.generators import Generator, is_resuming
-from adjoint.run.lifetimes import ENTERING
 from adjoint.run.lowered import lowered
 from adjoint.run.memory import Memory
 from adjoint.run.unit_cache import UnitCache
@@ -68,9 +67,6 @@ def call_unit(
             generator.again = lambda *_: call_unit(memory, unit, f, args, {})
         return generator
     return unit.run(record, f.__closure__, *args)
-
-
-ENTERING.add(call_unit.__code__)
 
 
 def _never(*_: Any) -> Any:

@@ -12,7 +12,6 @@ from adjoint.rules.registry import primitive, structural
 from adjoint.run.going import check_callback
 from adjoint.run.holding import REFERENT
 from adjoint.run.kinds import by_value
-from adjoint.run.lifetimes import lifetimes_of
 from adjoint.run.memory import Memory
 
 
@@ -48,8 +47,6 @@ def _init(memory: Memory, reference: Any, obj: Any, callback: Any = None, /) -> 
 @structural((weakref.ref, "__call__"))
 def _referent(memory: Memory, reference: Any, /) -> Any:
     y = weakref.ref.__call__(reference)
-    if y is not None:
-        lifetimes_of(memory).ask(y)
 
     def referent_back(bar: Any) -> tuple[Any, ...]:
         memory.add_entry(reference, REFERENT, bar)
@@ -58,19 +55,14 @@ def _referent(memory: Memory, reference: Any, /) -> Any:
     return y, referent_back if by_value(y) else None
 
 
-@primitive(weakref.WeakSet.__len__)
-@primitive(weakref.WeakKeyDictionary.__len__)
-@primitive(weakref.WeakValueDictionary.__len__)
-def _len(record: list[Any], slot: int, self: Any) -> int:
-    data = self.data
-    references = [*(data.values() if isinstance(self, weakref.WeakValueDictionary) else data)]
-    for reference in references:
-        if (found := weakref.ref.__call__(reference)) is not None:
-            lifetimes_of(record[0]).ask(found)
-    return sum(weakref.ref.__call__(reference) is not None for reference in references)
-
-
 @primitive(weakref.finalize)
 def _finalize(record: list[Any], slot: int, obj: Any, f: Any, /, *args: Any, **kwargs: Any) -> Any:
     check_callback(f)
     return weakref.finalize(obj, f, *args, **kwargs)
+
+
+@primitive(weakref.proxy)
+def _proxy(record: list[Any], slot: int, obj: Any, callback: Any = None, /) -> Any:
+    if callback is not None:
+        check_callback(callback)
+    return NotImplemented

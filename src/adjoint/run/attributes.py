@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from types import FunctionType, ModuleType
 from typing import Any
-from weakref import CallableProxyType, ProxyType
 
 import numpy as np
 
@@ -18,7 +17,6 @@ from adjoint.run.dispatch import call_keywords, linked
 from adjoint.run.fallbacks import MISSING, found_or_made, missing
 from adjoint.run.fields import read_field, read_global
 from adjoint.run.kinds import by_value, defined_by, fields_of, has_field
-from adjoint.run.lifetimes import lifetimes_of
 from adjoint.run.number_attributes import of_number
 from adjoint.run.packages import is_of_a_library
 from adjoint.run.specials import class_attribute, quick_special_of, special_of
@@ -28,7 +26,6 @@ __all__ = ["ATTRIBUTES", "attribute", "plain_attribute"]
 ndarray = np.ndarray
 
 _CLASS = vars(object)["__class__"]
-_STAND_INS = frozenset({super, ProxyType, CallableProxyType})
 
 
 def attribute(record: list[Any], slot: int, obj: Any, name: str, *default: Any) -> Any:
@@ -50,10 +47,8 @@ def attribute(record: list[Any], slot: int, obj: Any, name: str, *default: Any) 
     fetcher: Any = quick_special_of(kind, "__getattribute__")
     if type(fetcher) is FunctionType:
         return found_or_made(record, slot, obj, name, call_keywords, fetcher, (obj, name), {})
-    if kind in _STAND_INS:
-        if kind is super:
-            return of_super(record, slot, obj, name)
-        lifetimes_of(record[0]).ask(obj.__dir__.__self__)  # a proxy; that is what it stands for
+    if kind is super:
+        return of_super(record, slot, obj, name)
     static = class_attribute(kind, name, MISSING)
     fields = fields_of(obj)
     if fields is not None and name in fields and defined_by(type(static), "__set__") is None:

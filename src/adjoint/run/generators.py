@@ -15,8 +15,8 @@ from typing import Any, TypeVar
 
 from adjoint.rules.registry import primitive
 from adjoint.run.accumulate import accumulate
+from adjoint.run.going import cleans_up
 from adjoint.run.iterator import Iterator
-from adjoint.run.lifetimes import ENTERING, cleans_up, is_due, lifetimes_of
 from adjoint.run.memory import Memory
 from adjoint.run.refused import refused
 
@@ -42,28 +42,34 @@ class Generator(Iterator):
         self._code = function.__code__
         self._forward = forward
         self._delegate: Any = None
+        self._has_ended = False
         self.again: Callable[[list[Any], int], Generator] | None = None
         self.segments = Segments(memory, record, reverse)
         if cleans_up(function.__code__):
-            lifetimes_of(memory).note(self)
+            if memory.unfinished is None:
+                memory.unfinished = weakref.WeakSet()
+            memory.unfinished.add(self)
 
     def __repr__(self) -> str:
         return f"<generator {self.__name__}>"
 
     def __del__(self) -> None:
-        self.let_go(at_once=self.memory.level is not None and is_due(sys._getframe().f_back))
+        self._let_go()
 
-    def let_go(self, *, at_once: bool = False) -> None:
+    def end_with_call(self) -> None:
+        """At the end of the call: what waits at a ``yield`` goes now, whoever holds it."""
+        if self.gi_suspended:
+            self._let_go()
+            self._has_ended = True
+
+    def _let_go(self) -> None:
         """Let go at a ``yield``: what is left of its body runs now, and no record has a place for
-        that.
-
-        `at_once` says that this happens when it would without us, and that nobody sweeps back.
-        """
+        that."""
         memory = self.memory
         before = memory.writes()
         self.finish([memory, None], 1)
-        if memory.writes() != before and not at_once:
-            lifetimes_of(memory).late = self.segments.error = refused(
+        if memory.writes() != before:
+            memory.late = self.segments.error = refused(
                 f"the generator '{self.__name__}' was let go at a 'yield', and what it has changed"
                 " then has no place in the sweep",
                 "call its close(), or take what it yields to the end",
@@ -122,6 +128,12 @@ class Generator(Iterator):
         """Run one segment; its pullback takes the cotangent of the result and gives that of what
         was sent."""
         if _leaves_body(self._forward, run, operands):
+            if self._has_ended and run is not _close:
+                raise refused(
+                    f"the generator '{self.__name__}' is resumed after the differentiated call that"
+                    " it was made in, which has closed it",
+                    "take what it yields inside, or call its close()",
+                )
             return run(*operands)
         closing = run is _close
         finished = True
@@ -141,7 +153,6 @@ class Generator(Iterator):
         except StopIteration:
             if segments.result is not None:
                 returned = StopIteration(segments.result)
-                lifetimes_of(memory).keep(returned)
         else:
             finished = closing
             if not closing:
@@ -305,36 +316,7 @@ def _advance(forward: Any) -> Any:
     raise StopIteration
 
 
-def _leaves_variables() -> bool:
-    """Whether a generator that is closed while it catches nothing keeps its variables for as long
-    as it is held, as in some releases of CPython 3.12 (gh-118272)."""
-
-    def waiting(held: Any) -> Any:
-        yield held
-
-    held = waiting(None)
-    reference, suspended = weakref.ref(held), waiting(held)
-    next(suspended)
-    del held
-    suspended.close()
-    return reference() is not None
-
-
-def _closed(forward: Any) -> Any:
-    """``forward.close()``, by an exception, which leaves nothing."""
-    try:
-        forward.throw(GeneratorExit())
-    except GeneratorExit:
-        return None
-    except StopIteration as end:
-        return end.value if sys.version_info >= (3, 13) else None
-    raise RuntimeError("generator ignored GeneratorExit")
-
-
-_close = _closed if _leaves_variables() else GeneratorType.close
-
-
-ENTERING.update({_advance.__code__, Generator.resume.__code__})
+_close = GeneratorType.close
 
 
 def _close_from_within(record: list[Any], slot: int, chain: list[Generator]) -> Any:

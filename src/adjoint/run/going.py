@@ -1,8 +1,8 @@
-"""What is to happen when an object goes.
+"""What happens when an object goes.
 
-A record keeps objects for the reverse sweep, so that they go later than without us, and what they
-do then is not seen. It is refused where it could be noticed: where code of the user's is to run
-that changes something.
+A record keeps objects for the reverse sweep, so that they go later than without us. When is not
+imitated: what could be noticed is refused, where code of the user's is to run that changes
+something, and all else may live longer.
 """
 
 from __future__ import annotations
@@ -12,14 +12,48 @@ import functools
 from types import BuiltinMethodType, CodeType, FunctionType, MethodType, ModuleType
 from typing import Any
 
+import numpy as np
+
 from adjoint.run.by_class import ByClass
+from adjoint.run.by_code import by_code
+from adjoint.run.contents import ABSENT
 from adjoint.run.facts import called, hands_out, is_closed, is_harmless
+from adjoint.run.kinds import is_objects
+from adjoint.run.memory import Memory
 from adjoint.run.packages import is_of_a_library
 from adjoint.run.refused import refused
 from adjoint.run.specials import class_attribute
 from adjoint.run.watch import is_the_users
 
-__all__ = ["check_callback", "check_finalizer", "has_effective_del", "keeps_to_itself"]
+__all__ = [
+    "check_callback",
+    "check_finalizer",
+    "check_removed",
+    "cleans_up",
+    "settle",
+]
+
+_OF_NUMBERS = frozenset({float, int, np.float64, np.ndarray, type(ABSENT)})
+"""Types of most of what is overwritten."""
+
+
+def settle(memory: Memory) -> None:
+    """At the end of a call: refuse it if something went, or could have gone, that is noticed."""
+    for generator in [*(memory.unfinished or ())]:
+        generator.end_with_call()
+    if memory.late is not None:
+        raise memory.late
+    for entry in memory.entries():
+        if type(entry[-1]) not in _OF_NUMBERS or is_objects(entry[-1]):
+            check_removed(entry[-1])
+
+
+def check_removed(saved: Any) -> None:
+    """Refuse what a write has put out of its place, if it may change something when it goes."""
+    if is_objects(saved):
+        saved = [*saved.flat]
+    for value in saved if type(saved) is list else [saved]:
+        check_finalizer(type(value))
 
 
 def check_callback(f: Any) -> None:
@@ -34,12 +68,13 @@ def check_callback(f: Any) -> None:
 
 
 def check_finalizer(cls: type) -> None:
-    """Refuse to make an object whose ``__del__`` changes something."""
-    if has_effective_del(cls):
+    """Refuse an object whose ``__del__`` changes something."""
+    if _has_effective_del(cls):
         raise refused(
             f"'{cls.__name__}.__del__' may change something when the object goes, which happens at"
             " another time inside differentiated code",
-            "do it in a method that you call, or in '__exit__'; or make the object outside",
+            "do it in a method that you call, or in '__exit__'; or make the object outside, and"
+            " keep it",
         )
 
 
@@ -62,27 +97,21 @@ def _may_leave_traces(cls: type) -> bool:
     f = class_attribute(cls, "__del__")
     if type(f) is not FunctionType or _is_harmless(f):
         return False
-    return not _keeps_to_itself(f.__code__, cls, set(), asks_nobody=True)
+    return not _keeps_to_itself(f.__code__, cls, set())
 
 
-has_effective_del = ByClass(_may_leave_traces)
+_has_effective_del = ByClass(_may_leave_traces)
 
 
-def keeps_to_itself(code: CodeType, cls: type | None = None) -> bool:
-    """Whether all that a method changes are attributes of its object, which is one of `cls`: its
-    other methods are looked into where that is given."""
-    return _keeps_to_itself(code, cls, set(), asks_nobody=False)
-
-
-def _keeps_to_itself(
-    code: CodeType, cls: type | None, seen: set[CodeType], asks_nobody: bool
-) -> bool:
+def _keeps_to_itself(code: CodeType, cls: type, seen: set[CodeType]) -> bool:
+    """Whether all that a method changes are attributes of its object, which is one of `cls`, by
+    itself or by other methods of it."""
     seen.add(code)
-    if asks_nobody and hands_out(code):
+    if hands_out(code):
         return False
     before: Any = None
     for instruction in dis.get_instructions(code):
-        method = called(instruction)[1] if asks_nobody else None
+        method = called(instruction)[1]
         if (
             (method is not None and method not in _OF_TEXT) or not is_harmless(instruction)
         ) and not (
@@ -90,7 +119,7 @@ def _keeps_to_itself(
             and _last_loaded(before) == code.co_varnames[0]
             and (
                 instruction.opname in ("STORE_ATTR", "DELETE_ATTR")
-                or _is_own_call(instruction, cls, seen, asks_nobody)
+                or _is_own_call(method, cls, seen)
             )
         ):
             return False
@@ -102,15 +131,12 @@ _OF_TEXT = frozenset({"format", "join"})
 """Methods that text is asked for, and nothing else is likely to have."""
 
 
-def _is_own_call(
-    instruction: Any, cls: type | None, seen: set[CodeType], asks_nobody: bool
-) -> bool:
-    """Whether a method of the object is called, after the object was loaded, that keeps to it."""
-    method = called(instruction)[1]
-    f = None if cls is None or method is None else class_attribute(cls, method)
-    if type(f) is not FunctionType:
-        return False
-    return f.__code__ in seen or _keeps_to_itself(f.__code__, cls, seen, asks_nobody)
+def _is_own_call(method: str | None, cls: type, seen: set[CodeType]) -> bool:
+    """Whether a method of the object is called that keeps to it."""
+    f = None if method is None else class_attribute(cls, method)
+    return type(f) is FunctionType and (
+        f.__code__ in seen or _keeps_to_itself(f.__code__, cls, seen)
+    )
 
 
 def _last_loaded(instruction: Any) -> Any:
@@ -118,3 +144,17 @@ def _last_loaded(instruction: Any) -> Any:
         return None
     names = instruction.argval
     return names[-1] if isinstance(names, tuple) else names
+
+
+@by_code
+def cleans_up(code: CodeType) -> bool:
+    """Whether a generator may have something to do when it is let go: one of its ``yield`` is in a
+    ``try`` or a ``with``."""
+    bytecode = dis.Bytecode(code)
+    instructions = {instruction.offset: instruction.opname for instruction in bytecode}
+    yields = [offset for offset, name in instructions.items() if name == "YIELD_VALUE"]
+    return any(
+        entry.start <= offset < entry.end and instructions.get(entry.target) == "PUSH_EXC_INFO"
+        for entry in bytecode.exception_entries  # type: ignore[attr-defined]
+        for offset in yields
+    )

@@ -143,8 +143,7 @@ def _steps(record: list[Any], slot: int, xs: Any, owned: bool) -> Iterable[Any]:
                 return
             yield value
     except GeneratorExit:
-        lifetimes = memory.lifetimes
-        if owned or (lifetimes is not None and lifetimes.would_go(xs)):
+        if owned:
             step = [memory, None]
             steps.append(step)
             xs.finish(step, 1)

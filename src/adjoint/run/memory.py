@@ -61,8 +61,10 @@ class Memory(UndoLog, Hidden):
         ``(id(namespace), name)`` of global variables assigned by differentiated code.
     handed
         Functions that code in C has kept, and may call whenever it runs.
-    lifetimes
-        What is asked about when objects go, if anything is (`adjoint.run.lifetimes`).
+    unfinished
+        Generators with something to do when they are let go, if there are any.
+    late
+        What one of them has changed when it was let go, as the error that refuses it.
     longer
         Lists, by identity, that somebody else has appended to since (`adjoint.run.marks`).
     odd
@@ -107,7 +109,7 @@ class Memory(UndoLog, Hidden):
         "files",
         "globals_written",
         "handed",
-        "lifetimes",
+        "late",
         "lock",
         "longer",
         "made",
@@ -121,6 +123,7 @@ class Memory(UndoLog, Hidden):
         "shadows",
         "shown",
         "trial",
+        "unfinished",
         "written",
     )
 
@@ -140,7 +143,8 @@ class Memory(UndoLog, Hidden):
         self.caches: dict[Any, Any] = {}
         self.plain: set[int] = set()
         self.handed: list[Any] = []
-        self.lifetimes: Any = None
+        self.unfinished: Any = None
+        self.late: Exception | None = None
         self.files: list[Any] = []
         self.longer: frozenset[int] | set[int] = frozenset()
         self.odd = False
