@@ -505,11 +505,11 @@ def test_what_c_does_with_objects_is_refused(f):
         return f(v.astype(object), v) * v[1]
 
     for run in (ad.grad(g), ad.grad(g, tier="generic")):
-        with pytest.raises(NoDerivativeError, match="through which no derivative flows"):
+        with pytest.raises(AdjointError, match="array of objects|through which no derivative"):
             run(X)
     try:
         _, y_dot = ad.pushforward(g, (X,), (np.ones_like(X),))
-    except NoDerivativeError:
+    except AdjointError:
         return
     assert y_dot == pytest.approx((g(X + 1e-6) - g(X - 1e-6)) / 2e-6, rel=1e-7)
 

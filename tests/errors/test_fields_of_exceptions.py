@@ -181,7 +181,12 @@ def raised_by_c_under_a_lock(x, y=0.4):
         return once + error.args[0] ** 2 * known[1.0]
 
 
+def given_by_name(x):
+    return AttributeError("a", obj=x * x).obj * x
+
+
 REFUSED = [
+    given_by_name,
     fields_that_c_holds,
     left_by_exit,
     keys_that_are_missing,

@@ -1,13 +1,16 @@
-"""Floating-point errors of what writes: all is written when NumPy raises them."""
+"""Floating-point errors of what writes: all is written, or nothing, when NumPy raises them, so that
+programs which go on afterwards are refused."""
 
 from __future__ import annotations
 
+import functools
 import warnings
 
 import numpy as np
 import pytest
 
 import adjoint as ad
+from adjoint.errors import MutationError
 
 
 def power(v, o):
@@ -60,10 +63,6 @@ def where(v, o):
     np.divide(v, np.array([2.0, 0.0]), out=o, where=[True, True])
 
 
-def product(v, o):
-    np.matmul(np.array([[1.0, 0.0], [0.0, 1e308]]), v * np.array([1.0, 1e308]), out=o)
-
-
 def into_both(v, o):
     np.divmod(v, np.array([2.0, 0.0]), o, np.zeros(2))
 
@@ -98,7 +97,7 @@ def accumulated_onto_itself(v, o):
 WRITES = [
     beside_itself, beside_its_output, product_onto_itself, accumulated_onto_itself,
     power, quotient, by_method, total, with_itself, by_a_number, through_a_view, onto_itself,
-    elsewhere, accumulated, where, product, into_both, into_one,
+    elsewhere, accumulated, where, into_both, into_one,
 ]  # fmt: skip
 
 
@@ -113,40 +112,44 @@ def warning(write, v, o):
         write(v, o)
 
 
+def catching(kind, write, ways, v):
+    v, o = v * 1.0, np.ones(2)
+    try:
+        ways(write, v, o)
+    except kind:
+        return v[0] * 1.5 + o[0] * v[0]
+    return 0.0
+
+
 @pytest.mark.parametrize("ways", [raising, warning])
 @pytest.mark.parametrize("write", WRITES)
-@pytest.mark.parametrize("tier", ["fast", "generic"])
-def test_what_was_written_is_there(write, ways, tier):
+@pytest.mark.parametrize("kind", [(FloatingPointError, RuntimeWarning), Exception])
+def test_it_is_refused(kind, write, ways):
+    x = np.array([3.0, 4.0])
+    f = functools.partial(catching, kind, write, ways)
+    assert f(x) != 0.0
+    for run in (
+        ad.grad(f),
+        ad.grad(f, tier="generic"),
+        lambda x: ad.hessian(f, x),
+        lambda x: ad.pushforward(f, (x,), (np.ones(2),)),
+    ):
+        with pytest.raises(MutationError, match="that writes into an array raises an error"):
+            run(x)
+
+
+def test_what_is_written_afterwards_has_its_derivative():
     def f(v):
-        v, o = v * 1.0, np.ones(2)
+        v = v * 1.0
         try:
-            ways(write, v, o)
-        except (FloatingPointError, RuntimeWarning):
-            return v[0] * 1.5 + o[0] * v[0]
+            with np.errstate(divide="raise"):
+                quotient = v / np.array([2.0, 0.0])
+            v[...] = quotient
+        except FloatingPointError:
+            return v[0] ** 2
         return 0.0
 
-    x, step = np.array([3.0, 4.0]), 1e-6
-    slope = [(f(x + step * e) - f(x - step * e)) / (2 * step) for e in np.eye(2)]
-    assert slope[0] != 0.0
-    value, gradient = ad.value_and_grad(f, tier=tier)(x)
-    assert value == f(x)
-    np.testing.assert_allclose(gradient, slope, rtol=1e-6, atol=1e-6)
-    _, back = ad.pullback(f, x)
-    np.testing.assert_array_equal(back(1.0)[1], gradient)
-    np.testing.assert_array_equal(back(1.0)[1], gradient)
-    value, moved = ad.pushforward(f, (x,), (np.ones(2),))
-    assert (value, moved) == (f(x), pytest.approx(sum(slope), rel=1e-6))
-
-
-def test_an_error_that_gets_out_leaves_what_was_written():
-    def f(v):
-        with np.errstate(divide="raise"):
-            v /= np.array([2.0, 0.0])
-
-    x = np.array([3.0, 4.0])
-    with pytest.raises(FloatingPointError):
-        ad.gradient(f, x)
-    np.testing.assert_array_equal(x, [1.5, np.inf])
+    assert ad.gradient(f, np.array([3.0, 4.0]))[0].tolist() == [6.0, 0.0]
 
 
 def test_what_is_refused_before_it_writes():

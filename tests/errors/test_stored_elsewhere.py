@@ -107,10 +107,6 @@ def test_what_is_assigned_to_a_module_of_ones_own():
     assert ad.gradient(f, 2.0) == (12.0,)
 
 
-def test_what_an_exception_is_given_by_name():
-    assert ad.gradient(lambda x: AttributeError("a", obj=x * x).obj * x, 2.0) == (12.0,)
-
-
 class Noting(float):
     """Its special methods, whose results have no derivative, note what they were asked of."""
 

@@ -33,9 +33,8 @@ from adjoint.run.exposed import note_made
 from adjoint.run.holding import reached
 from adjoint.run.integers import is_integer
 from adjoint.run.kinds import by_value, is_objects
-from adjoint.run.late import is_apart, with_error
 from adjoint.run.places import is_container
-from adjoint.run.refused import refuse_names_twice
+from adjoint.run.refused import LATE, refuse_names_twice, too_late
 from adjoint.run.remaking import remade
 from adjoint.run.seal import PLAIN
 from adjoint.run.views import root_of
@@ -345,17 +344,16 @@ class Level(Concealing):
         refuse_objects(x)
         refuse_names_twice(x)
         self.memory.mark_written(x)
-        y, late = with_error(PLAIN_OPERATORS[op], record, slot, x, value)
-        if late is not None and not is_apart(x, value):
-            raise late
+        try:
+            y = PLAIN_OPERATORS[op](record, slot, x, value)
+        except LATE as error:
+            raise too_late(error) from error
         if np.shape(y) != x.shape or not np.can_cast(np.result_type(y), x.dtype, "same_kind"):
             return op(x, value)  # NumPy's own message
         if isinstance(y, REALS):
             self.write(x, ..., y)
         else:
             write_array(record, slot, x, ..., y)  # what stands for an array
-        if late is not None:
-            raise late
         return x
 
 

@@ -21,11 +21,10 @@ from adjoint.run.conversion import AS_ELEMENT, converts
 from adjoint.run.dispatch import call_keywords, linked
 from adjoint.run.exposed import note_written
 from adjoint.run.kinds import by_value
-from adjoint.run.late import LATE, is_apart, with_error
 from adjoint.run.memory import Memory, root_of
 from adjoint.run.places import is_container
 from adjoint.run.protocol import UFUNCS, is_left_to
-from adjoint.run.refused import refuse_names_twice, refused
+from adjoint.run.refused import LATE, refuse_names_twice, refused, too_late
 from adjoint.run.seal import PLAIN
 from adjoint.run.specials import class_attribute
 from adjoint.run.swaps import swap_array, swap_contents
@@ -167,15 +166,12 @@ def _short_updater(
         if id(x) not in memory.written:
             note_written(memory, x)
         entry = [swap_contents, x, x.copy()]
-        late = None
         try:
             op(x, value)
         except LATE as error:
-            late = error
+            raise too_late(error) from error
         position = memory.log(entry)
         record[slot] = partial(_short_back, memory, position, entry, to_value, value)
-        if late is not None:
-            raise late
         return x
 
     return update
@@ -213,7 +209,10 @@ def _update_in_place(
     refuse_names_twice(x)
     if not memory.mark_written(x):
         position = memory.note(swap_array, x, ..., x.copy())
-        y = op(x, value)
+        try:
+            y = op(x, value)
+        except LATE as error:
+            raise too_late(error) from error
 
         def inactive_back(_: Any) -> tuple[Any, ...]:
             memory.rewind(position)
@@ -228,9 +227,7 @@ def _update_in_place(
     operand = (
         value.copy() if isinstance(value, ndarray) and np.may_share_memory(x, value) else value
     )
-    y, late = with_error(_computed, inner, op, plain, old, operand)
-    if late is not None and not is_apart(x, value):
-        raise late
+    y = _computed(inner, op, plain, old, operand)
     if np.shape(y) != x.shape or not np.can_cast(np.result_type(y), x.dtype, "same_kind"):
         return op(x, value)  # NumPy's own message
     if not by_value(y):
@@ -263,8 +260,6 @@ def _update_in_place(
         return None, None, value_bar
 
     record[slot] = update_back
-    if late is not None:
-        raise late
     return x
 
 
@@ -302,6 +297,8 @@ def _computed(
     """``old op operand``; what NumPy cannot do it refuses in the words of the operator in place."""
     try:
         return plain(inner, 1, old, operand)
+    except LATE as error:
+        raise too_late(error) from error
     except ValueError as error:
         if type(operand) is not ndarray:
             raise
@@ -341,11 +338,11 @@ def _update_view(
     refuse_names_twice(x)
     memory.mark_written(x)
     root = root_of(x)
-    old, late = x.copy(), None
+    old = x.copy()
     try:
         op(x, value)
     except LATE as error:
-        late = error
+        raise too_late(error) from error
     position = memory.log([swap_contents, x, old])
 
     def update_back(x_bar: Any) -> tuple[Any, ...]:
@@ -359,8 +356,6 @@ def _update_view(
         return None, None, to_value(memory.array_shadow(x), x, value, memory.careful)
 
     record[slot] = update_back
-    if late is not None:
-        raise late
     return x
 
 

@@ -13,7 +13,7 @@ from inspect import CO_VARARGS, CO_VARKEYWORDS
 from types import FrameType, FunctionType, TracebackType
 from typing import Any
 
-from adjoint.errors import NoDerivativeError
+from adjoint.errors import AdjointError, NoDerivativeError
 from adjoint.run.contents import args_of
 from adjoint.run.functions import place_of
 from adjoint.run.holding import globals_of, reached
@@ -52,13 +52,33 @@ def bars_of_args(
 
 
 def caught(record: list[Any], error: BaseException) -> None:
-    """Begin an ``except`` clause of the user's."""
+    """Begin an ``except`` clause of the user's.
+
+    What the library has refused inside this call goes on: the clause was not written for it, and
+    what it does then is not what the function does.
+    """
+    if isinstance(error, AdjointError) and _is_refusal(error.__traceback__):
+        raise error
     memory: Memory = record[0]
     if held := _held(error):
         frame = _raising(error)
         if frame is not None and (called := _called(frame)) is not None:
             (_link if memory.level is None else _spoil_on_levels)(memory, error, held, *called)
     as_user_error(error)
+
+
+def _is_refusal(trace: TracebackType | None) -> bool:
+    """Whether the library has raised an error, in no public function of its own that user code has
+    called (`run.engine`)."""
+    filename = ""
+    while trace is not None:
+        code = trace.tb_frame.f_code
+        if code.co_name == "_public_function":
+            return False
+        place = place_of(code, trace.tb_lineno)
+        filename = (code if place is None else place[0].function.code).co_filename
+        trace = trace.tb_next
+    return is_ours(filename)
 
 
 def _held(error: BaseException) -> list[Any]:

@@ -9,9 +9,22 @@ import numpy as np
 from adjoint.errors import AdjointError, MutationError, NoDerivativeError
 from adjoint.run.views import names_twice
 
-__all__ = ["changed_since", "missing", "refuse_names_twice", "refused"]
+__all__ = ["LATE", "changed_since", "missing", "refuse_names_twice", "refused", "too_late"]
 
 E = TypeVar("E", bound=AdjointError)
+
+LATE = (FloatingPointError, RuntimeWarning)
+"""Errors that NumPy raises when it has written: asked for by ``np.errstate(divide="raise")``, or
+warnings that are errors."""
+
+
+def too_late(error: BaseException) -> MutationError:
+    """The error of an operation that writes into an array and raises one of `LATE`: who catches
+    that finds all written, or nothing, as NumPy has gone through the memory."""
+    return refused(
+        f"an operation that writes into an array raises an error: {error}",
+        "compute the value first, and write it then: y = x / z; x[...] = y",
+    )
 
 
 def changed_since(owner: Any) -> MutationError:

@@ -17,8 +17,7 @@ from adjoint.rules.numpy.wrapping import data_of, given_to_output, is_told, wrap
 from adjoint.rules.registry import lookup, non_differentiable, primitive
 from adjoint.run.array_writes import demand_order
 from adjoint.run.by_source import call_function
-from adjoint.run.late import LATE, ignoring, is_apart, overlaps
-from adjoint.run.refused import refused
+from adjoint.run.refused import LATE, refused, too_late
 from adjoint.run.seal import PLAIN
 from adjoint.run.subclasses import is_asked, says_itself
 
@@ -45,7 +44,7 @@ def ufunc_into(f, out, where, args, kwargs):
     args = [data_of(arg) for arg in args]  # no class of theirs is told of what goes elsewhere
     if not kwargs and isinstance(f, np.ufunc) and goes_into(f, out, where, args):
         return each_into(f, out, where, args)
-    chosen = late = None
+    chosen = None
     operands = args
     if where is not True:
         # Only what is selected is computed: the others may have no value, or no derivative.
@@ -55,9 +54,7 @@ def ufunc_into(f, out, where, args, kwargs):
     try:
         y = f(*operands, **kwargs)
     except LATE as error:
-        late = _late(f, error, target, args)
-        with ignoring():
-            y = f(*operands, **kwargs)
+        raise too_late(error) from error
     _demand_fit(f, target, where, args, kwargs, y)
     if chosen is not None:
         target[chosen] = y
@@ -65,8 +62,6 @@ def ufunc_into(f, out, where, args, kwargs):
         if f in JOINING:
             demand_order(out, lambda target: f(*args, out=target, **kwargs), *args[0])
         target[...] = y
-    if late is not None:
-        raise late
     return given_to_output(f, out, given, (out,), 0) if isinstance(f, np.ufunc) else out
 
 
@@ -75,17 +70,11 @@ def ufunc_into_all(f, outs, args, kwargs):
     stands for a new array."""
     if outs is Ellipsis:
         return _as_array(f, args, kwargs)
-    given, late = [data_of(arg) for arg in args], None
+    given = [data_of(arg) for arg in args]
     try:
         ys = f(*given, **kwargs)
     except LATE as error:
-        for out in outs:
-            if out is not None:
-                late = _late(f, error, data_of(out), given)
-        with ignoring():
-            ys = f(*given, **kwargs)
-    if late is not None and any(out is None for out in outs):
-        outs = [ys[i] if out is None else out for i, out in enumerate(outs)]  # nobody gets these
+        raise too_late(error) from error
     made = f(*args, **kwargs) if any(out is None for out in outs) else ys
     _demand_all(f, [None if out is None else data_of(out) for out in outs], args, kwargs, ys)
     results = []
@@ -95,20 +84,7 @@ def ufunc_into_all(f, outs, args, kwargs):
         else:
             data_of(out)[...] = ys[i]
             results.append(given_to_output(f, out, args, outs, i))
-    if late is not None:
-        raise late
     return tuple(results)
-
-
-def _late(f: Any, error: BaseException, out: Any, args: Any) -> BaseException:
-    """An error of a function that has written all it writes: others raise on their way."""
-    by_method = getattr(f, "__objclass__", None) is np.ufunc
-    if not (by_method or isinstance(f, np.ufunc)) or not all(is_apart(out, arg) for arg in args):
-        raise error
-    by_element = f.signature is None if not by_method else f.__name__ == "accumulate"
-    if not by_element and any(overlaps(out, arg) for arg in args):
-        raise error
-    return error
 
 
 def _as_array(f, args, kwargs):
@@ -175,7 +151,7 @@ def _try(f: Any, out: Any, where: Any, args: Any, kwargs: Any) -> None:
         f(*args, **kwargs, out=copy, **masked)
 
 
-non_differentiable(is_asked, _late, _mask, _demand_shape, _demand_fit, _demand_all)
+non_differentiable(is_asked, too_late, _mask, _demand_shape, _demand_fit, _demand_all)
 
 
 # ---- every function that takes an output ---------------------------------------------------------
