@@ -505,7 +505,7 @@ def test_what_c_does_with_objects_is_refused(f):
         return f(v.astype(object), v) * v[1]
 
     for run in (ad.grad(g), ad.grad(g, tier="generic")):
-        with pytest.raises(AdjointError, match="array of objects|through which no derivative"):
+        with pytest.raises(AdjointError, match="no derivative flows|changed the ndarray"):
             run(X)
     try:
         _, y_dot = ad.pushforward(g, (X,), (np.ones_like(X),))

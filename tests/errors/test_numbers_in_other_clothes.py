@@ -342,7 +342,6 @@ def test_what_c_makes_of_arrays_of_objects(f):
         lambda v: (v * np.array([1.0, 2.0, 3.0], dtype=object)).sum(),
         lambda v: v @ np.array([1.0, 2.0, 3.0], dtype=object),
         lambda v: np.vdot(v, np.array([1.0, 2.0, 3.0], dtype=object)),
-        lambda v: np.sort(v.astype(object))[0] * 1.0,
         lambda v: np.where([True, False, True], v.astype(object), v * v).sum() * 1.0,
     ],
 )
