@@ -245,7 +245,7 @@ def forward(
     if not basics.ready:
         basics.load()
     memory = Memory(args) if apart is None else apart.memory()
-    if is_enabled[0] if specialising is None else specialising:
+    if (is_enabled[0] if specialising is None else specialising) and apart is None:
         memory.often, memory.calls = OFTEN, calls
     record: list[Any] = [memory, None]
     token = begin_logging()

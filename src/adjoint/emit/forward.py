@@ -354,6 +354,10 @@ class ForwardEmitter:
         operands = [self._names.operand(operand) for operand in call.operands]
         if isinstance(call.callee, Const) and call.callee.value is primitives.current_globals:
             return self._names.of(self._namespace, "namespace")
+        if isinstance(call.callee, Const) and call.callee.value in (operator.is_, operator.is_not):
+            if not any(isinstance(operand, Const) for operand in call.operands):
+                no = "not " if call.callee.value is operator.is_not else ""
+                return f"{no}{self._runtime_name('is_same')}({', '.join(operands)})"
         if isinstance(call.callee, Const) and call.callee.value in TEMPLATES:
             return TEMPLATES[call.callee.value].format(*operands)
         if isinstance(call.callee, Const) and call.callee.value in CLASSES:

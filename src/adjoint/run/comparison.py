@@ -13,6 +13,7 @@ from adjoint.rules.registry import lookup
 from adjoint.run.by_rules import DECLINED, run_rules
 from adjoint.run.by_source import call_function
 from adjoint.run.dispatch import call_keywords, linked
+from adjoint.run.identity import equal_by_identity, is_in
 from adjoint.run.native import native, watched
 from adjoint.run.protocol import (
     REFLECTED,
@@ -32,6 +33,8 @@ __all__ = ["compare", "contains", "order"]
 
 def compare(record: list[Any], slot: int, op: Any, name: str, a: Any, b: Any) -> Any:
     """``a == b`` and its like."""
+    if name in ("eq", "ne") and equal_by_identity(a, b):
+        return name == "eq"
     left, right = f"__{name}__", f"__{REFLECTED[name]}__"
     of_a, of_b = type(a), type(b)
     if python_method(of_a, left) or python_method(of_b, right):
@@ -86,6 +89,8 @@ def _by_rule(kind: type, special: str) -> bool:
 
 def contains(record: list[Any], slot: int, container: Any, value: Any) -> bool:
     """``value in container``"""
+    if is_in(container, value):
+        return True
     kind = type(container)
     f: Any = special_of(kind, "__contains__")
     if type(f) is FunctionType:

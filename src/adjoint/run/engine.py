@@ -38,6 +38,7 @@ from adjoint.run.cells import CELLS
 from adjoint.run.classes import CLASSES
 from adjoint.run.construct import construct
 from adjoint.run.dispatch import HANDLERS, call, call_keywords, call_left, call_right, linked
+from adjoint.run.identity import is_same
 from adjoint.run.in_place import base_updater
 from adjoint.run.items import ITEMS, item, unpack, unpack_starred
 from adjoint.run.iteration import iterate, iterator_of, unwind
@@ -244,6 +245,7 @@ RUNTIME: dict[str, Callable[..., Any]] = {
     "call_right": call_right,
     "call_keywords": call_keywords,
     "method_keywords": method_keywords,
+    "is_same": is_same,
     "iterate": iterate,
     "unwind": unwind,
     "unpack": unpack,

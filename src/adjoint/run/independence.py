@@ -21,6 +21,7 @@ from adjoint.run.contents import ABSENT
 from adjoint.run.detach import Copies
 from adjoint.run.hidden import Hidden
 from adjoint.run.holdings import Holdings, key_of, named_by, parts_of
+from adjoint.run.identity import forget, stand_for
 from adjoint.run.keeping import keep
 from adjoint.run.kept import same_items
 from adjoint.run.kinds import ATOMS, by_value, fields_of, mapping_behind
@@ -124,6 +125,7 @@ class Independent(Hidden):
         self._kept: list[tuple[Any, str]] = []
         self._names: dict[int, list[Any]] = {}
         self._twins: list[tuple[Any, Any]] = []
+        self._standing: list[tuple[Any, Any]] = []
         own = list(args)
         for i, found in reversed(shared.items()):  # before parts of it are exchanged in another
             parts = _Parts(held[i], found, self._exchanges)
@@ -137,7 +139,9 @@ class Independent(Hidden):
                     self._watch(held[i].found[key], why)
                     self._watch(parts.instead.get(key), why)
             self._twins += parts.twins
+            self._standing += [(x, parts.given[key]) for key, x in parts.instead.items()]
         self.args = tuple(own)
+        stand_for(self._standing)
 
     def _watch(self, x: Any, why: str) -> None:
         for owner in (x, fields_of(x)):
@@ -167,6 +171,7 @@ class Independent(Hidden):
 
     def restore(self) -> None:
         """Put the parts of the caller's data back; his arrays are as their other names are."""
+        forget(self._standing)
         self._exchanges.undo()
         for value, twin in self._twins:
             if twin.shape != value.shape:
@@ -227,19 +232,21 @@ class _Parts(Copies):
         By identity: the memory of arrays that is shared, and the other name that it has here.
     twins
         The arrays, and what stands for each.
+    given
+        By identity: the parts that were looked at.
     """
 
     def __init__(self, held: Holdings, shared: Collection[int], exchanges: Exchanges) -> None:
         super().__init__(None)
         self._held, self._shared, self._exchanges = held, shared, exchanges
-        self._given: dict[int, Any] = {}
+        self.given: dict[int, Any] = {}
         self.roots: dict[int, tuple[Any, Any]] = {}
         self.twins: list[tuple[Any, Any]] = []
 
     @property
     def instead(self) -> dict[int, Any]:
         """By the identity of a part: what stands for it."""
-        return {key: x for key, x in self._made.items() if x is not self._given.get(key)}
+        return {key: x for key, x in self._made.items() if x is not self.given.get(key)}
 
     def of(self, x: Any) -> Any:
         if id(x) in self._made:
@@ -248,7 +255,7 @@ class _Parts(Copies):
             return self._named(x) if isinstance(x, np.ndarray) else x
         if key_of(x) not in self._held.carrying:
             return x
-        self._made[id(x)] = self._given[id(x)] = x
+        self._made[id(x)] = self.given[id(x)] = x
         if key_of(x) in self._shared:
             self._made[id(x)] = self._copied(x)
         elif isinstance(x, _CARRIERS):
@@ -272,7 +279,7 @@ class _Parts(Copies):
         twin = self.roots[id(root)][1]
         if twin is None:
             return x
-        self._given[id(x)] = x
+        self.given[id(x)] = x
         part = self._made[id(x)] = part_of(twin, root, x)
         if not x.flags.writeable:
             part.flags.writeable = False
