@@ -584,3 +584,61 @@ def test_sharing_is_found_by_what_arguments_hold_alone():
         return printing(lambda: p["w"] * data[0].sum())()
 
     assert ad.grad(f, tier="generic")({"w": 2.0}) == {"w": 2.0}
+
+
+# ---- identity ------------------------------------------------------------------------------------
+
+
+class Particle:
+    def __init__(self, x):
+        self.x = x
+
+
+PARTICLES = [Particle(1.0), Particle(2.0), Particle(3.0)]
+ARRAYS = [np.array([1.0, 2.0]), np.array([3.0, 5.0])]
+
+
+def of_the_others(p):
+    return sum(p.x * o.x for o in PARTICLES if o is not p)
+
+
+def of_unequal_ones(p):
+    return sum(p.x * o.x for o in PARTICLES if o != p)
+
+
+def of_one_of_them(p):
+    return p.x * (10.0 if p in PARTICLES else 1.0)
+
+
+@pytest.mark.parametrize(
+    "f, slope", [(of_the_others, 5.0), (of_unequal_ones, 5.0), (of_one_of_them, 10.0)]
+)
+def test_a_copy_is_what_it_stands_for(f, slope):
+    """The loop over all pairs of bodies leaves out the one that is given."""
+    p = PARTICLES[0]
+    assert ad.withgradient(f, p).value == f(p) == ad.pullback(f, p)[0]
+    for tier in ("fast", "generic"):
+        assert ad.grad(f, tier=tier)(p).x == slope
+    assert ad.pushforward(f, (p,), ({"x": 1.0},)) == (f(p), slope)
+    nested = ad.gradient(lambda s: ad.gradient(lambda p: f(p) * s, p)[0].x, 2.0)
+    assert nested == (slope,)
+
+
+def test_identity_of_two_arguments():
+    def f(p, q):
+        return p["a"] * 2.0 if p is q else p["a"] * q["a"]
+
+    d = {"a": 3.0}
+    assert ad.withgradient(f, d, d) == (6.0, ({"a": 2.0}, {"a": 0.0}))
+    assert ad.pushforward(f, (d, d), ({"a": 1.0}, {"a": 1.0})) == (6.0, 2.0)
+
+
+def test_identity_of_arrays():
+    def f(v):
+        return sum(v @ o for o in ARRAYS if o is not v)
+
+    v = ARRAYS[0]
+    assert ad.withgradient(f, v).value == f(v) == 13.0
+    for tier in ("fast", "generic"):
+        np.testing.assert_array_equal(ad.grad(f, tier=tier)(v), ARRAYS[1])
+    assert ad.pushforward(f, (v,), (np.ones(2),)) == (13.0, 8.0)

@@ -30,6 +30,7 @@ from adjoint.levels.level import Level
 from adjoint.levels.operations import fresh
 from adjoint.run.hidden import Hidden
 from adjoint.run.holding import reached
+from adjoint.run.identity import forget, stand_for
 from adjoint.run.independence import Independent
 from adjoint.run.integers import is_integer
 from adjoint.run.iterator import Iterator as ActiveIterator
@@ -81,6 +82,7 @@ class Seeds:
 
     def __exit__(self, kind: Any, *_: Any) -> None:
         for value, part in self._twins:
+            forget([(part, value)])
             if part.shape != value.shape:
                 assign_shape(value, part.shape)
             if value.flags.writeable != part.flags.writeable:
@@ -193,6 +195,7 @@ class Seeds:
                 self._alone.append((value, self._argument))
                 return value
         self._twins.append((value, part))
+        stand_for([(part, value)])
         self._known[id(value)] = value, part
         return part
 

@@ -29,8 +29,9 @@ def forget(pairs: Iterable[tuple[Any, Any]]) -> None:
 
 
 def _original(x: Any) -> Any:
-    found = _originals.get(id(x))
-    return x if found is None else found[1]
+    while (found := _originals.get(id(x))) is not None:
+        x = found[1]
+    return x
 
 
 def is_same(a: Any, b: Any) -> bool:
@@ -40,17 +41,23 @@ def is_same(a: Any, b: Any) -> bool:
 
 def equal_by_identity(a: Any, b: Any) -> bool:
     """Whether one of two objects stands for the other, and they are compared by identity."""
-    if not _originals or type(a).__eq__ is not object.__eq__ or type(b).__eq__ is not object.__eq__:
+    if not _originals or not _by_identity(a) or not _by_identity(b):
         return False
     return _original(a) is _original(b)
 
 
+def _by_identity(x: Any) -> bool:
+    """Whether an object is compared by its identity."""
+    own: Any = type(x).__eq__
+    return own is object.__eq__
+
+
 def is_in(container: Any, x: Any) -> bool:
     """Whether a container has what `x` stands for, or what stands for it."""
-    if not _originals or type(x).__eq__ is not object.__eq__:
+    if not _originals or not _by_identity(x):
         return False
     if not isinstance(container, list | tuple | set | frozenset | dict | deque):
         return False
     original = _original(x)
-    copies = [copy for copy, other in _originals.values() if other is original]
+    copies = [copy for copy, _ in _originals.values() if _original(copy) is original]
     return bool(copies) and any(one in container for one in (original, *copies))
