@@ -484,3 +484,16 @@ def test_constants_that_are_written_poison_nothing(run):
         return v @ v * cursor[0] * view[1]
 
     np.testing.assert_allclose(RUNS[run](f), expected(f, run), rtol=1e-4, atol=1e-4)
+
+
+def test_the_memory_behind_a_memoryview_of_an_array():
+    def f(x):
+        z = np.zeros(3)
+        o = np.frombuffer(z.data)
+        z[:] = x**2
+        return o.sum()
+
+    x = np.array([1.0, 2.0, 3.0])
+    for tier in ("fast", "generic"):
+        np.testing.assert_array_equal(ad.grad(f, tier=tier)(x), 2 * x)
+    assert ad.pushforward(f, (x,), (np.ones(3),)) == (14.0, 12.0)

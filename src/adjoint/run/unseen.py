@@ -95,6 +95,7 @@ def _run_locked(
     arrays = [value for value in given if _can_be_locked(value)]
     if not arrays:
         return run(*args, **kwargs), set()
+    views: list[Any] = []
     _set_writable(arrays, False)
     try:
         y = run(*(args if package_of(run) == "numpy" else map(_locked, args)), **kwargs)
@@ -102,13 +103,15 @@ def _run_locked(
         y, locked = None, False
     else:
         locked = True
-        views = y if isinstance(y, list | tuple) else (y,)
-        arrays += [view for view in views if _is_locked(view, arrays)]
+        parts = y if isinstance(y, list | tuple) else (y,)
+        views = [view for view in parts if _is_locked(view, arrays)]
     finally:
-        _set_writable(arrays, True)
-    if locked:
-        return y, set()
-    return run(*args, **kwargs), {id(held) for held in arrays}
+        # a view by way of what was made read-only stays so
+        opened = [view for view in views if type(view.base) is not memoryview]
+        _set_writable([*arrays, *opened], True)
+    if not locked:
+        return run(*args, **kwargs), {id(held) for held in arrays}
+    return (y if len(opened) == len(views) else run(*args, **kwargs)), set()
 
 
 def _locked(value: Any) -> Any:

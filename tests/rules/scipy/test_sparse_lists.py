@@ -168,3 +168,16 @@ def test_indices_outside(kind, key):
         with pytest.raises(IndexError) as differentiated:
             ad.grad(function)(X)
         assert str(differentiated.value) == str(plain.value)
+
+
+def test_sums_and_products_of_nothing_but_zeros():
+    diagonal = sparse.csr_matrix(np.diag([1.0, 2.0]))
+
+    def twice(x):
+        m = sparse.lil_matrix((2, 2))
+        m[0, 1] = x
+        return (m + m).sum()
+
+    for f, slope in ((twice, 2.0), (lambda x: ((diagonal * x) @ diagonal).sum(), 5.0)):
+        assert ad.grad(f)(0.0) == slope
+        assert ad.pushforward(f, (0.0,), (1.0,))[1] == slope

@@ -62,7 +62,7 @@ def with_zeros(make: Any, a: Any, b: Any, columns: int) -> Any:
     pointers, indices, ones = make(np.ones_like(a), np.ones_like(b))
     wanted, there = (major_of(p) * columns + i for p, i in ((pointers, indices), (found, where)))
     whole = np.zeros((len(indices), len(ones) // max(len(indices), 1)), data.dtype)
-    whole[np.isin(wanted, there)] = data.reshape(len(where), -1 if len(where) else 0)
+    whole[np.isin(wanted, there)] = data.reshape(len(where), whole.shape[1])
     return pointers, indices, whole.ravel()
 
 
