@@ -129,9 +129,14 @@ def calls_of(code: CodeType) -> Calls:
             fills |= i.opname not in _PUTS or i.argval in _ELEMENTS
         elif i.opname == "PUSH_NULL":  # the call of what a variable holds
             variable = before if sys.version_info >= (3, 13) else after
-            is_known = variable is not None and variable.opname.startswith("LOAD_")
-            functions.add(str(variable.argval) if variable is not None and is_known else "")
-            begun.append(("", False))
+            name = "" if variable is None else str(variable.argval)
+            if variable is not None and variable.opname == "LOAD_ATTR":  # 3.13, of a module too
+                begun.append((name, True))
+                methods.update({name} - _ALLOWED)
+            else:
+                begun.append(("", False))
+                is_named = variable is not None and variable.opname.startswith("LOAD_")
+                functions.add(name if is_named else "")
         elif function is not None:
             begun.append((function, False))
             if function not in _READERS:
@@ -219,14 +224,17 @@ _NUMBERS = frozenset(
 @by_code
 def hands_out(code: CodeType) -> bool:
     """Whether a function does more with its arguments than to get and set their attributes."""
-    given = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
-    return any(
-        i.opname.startswith("LOAD_")
-        and not {*given}.isdisjoint(i.argval if type(i.argval) is tuple else (i.argval,))
-        and (i.opname == "LOAD_CLOSURE" or after is None or after.opname not in _OF_ATTRIBUTES)
-        for i, _, after in steps(code)
-        if i.opname not in ("LOAD_CONST", "LOAD_GLOBAL", "LOAD_ATTR", "LOAD_METHOD")
-    )
+    given = {*code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]}
+    for i, _, after in steps(code):
+        if not i.opname.startswith(("LOAD_FAST", "LOAD_DEREF", "LOAD_CLOSURE")):
+            continue
+        names = i.argval if type(i.argval) is tuple else (i.argval,)
+        if i.opname == "LOAD_CLOSURE" or after is None or after.opname not in _OF_ATTRIBUTES:
+            if not given.isdisjoint(names):
+                return True
+        elif not given.isdisjoint(names[:-1]):
+            return True
+    return False
 
 
 _OF_ATTRIBUTES = frozenset("DELETE_ATTR LOAD_ATTR LOAD_METHOD STORE_ATTR".split())
