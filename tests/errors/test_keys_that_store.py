@@ -512,11 +512,11 @@ def test_an_empty_dict_does_not_ask():
 
 
 def test_what_is_handed_out():
-    """Only attributes are asked for without a special method."""
+    """Only attributes and classes are asked for without a special method."""
     plain = [
-        lambda self, other: self.x == other.x,
+        lambda self, other: isinstance(other, Key) and self.x == other.x,
         lambda self, other: self.__class__ is other.__class__ and self.x < other.x,
-        lambda self, other: hash((Key, self.x)),
+        lambda self, other: hash((type(self), self.x)),
     ]
     others = [
         lambda self, other: isinstance(other, Key) and self.x.join(other),

@@ -223,20 +223,27 @@ _NUMBERS = frozenset(
 
 @by_code
 def hands_out(code: CodeType) -> bool:
-    """Whether a function does more with its arguments than to get and set their attributes."""
+    """Whether a function does more with its arguments than to get and set their attributes, and to
+    ask for their classes."""
     given = {*code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]}
-    for i, _, after in steps(code):
+    found = [*steps(code)]
+    for (i, before, after), (_, _, behind) in zip(found, [*found[1:], found[-1]], strict=True):
         if not i.opname.startswith(("LOAD_FAST", "LOAD_DEREF", "LOAD_CLOSURE")):
             continue
         names = i.argval if type(i.argval) is tuple else (i.argval,)
-        if i.opname == "LOAD_CLOSURE" or after is None or after.opname not in _OF_ATTRIBUTES:
-            if not given.isdisjoint(names):
-                return True
-        elif not given.isdisjoint(names[:-1]):
+        follows = "" if after is None else after.opname
+        if before is not None and before.opname == "LOAD_GLOBAL" and before.argval in _ASK_NOTHING:
+            names = names[1:]
+        elif follows == "STORE_ATTR":
+            names = ()
+        elif follows.startswith("LOAD_FAST") and behind and behind.opname == "STORE_ATTR":
+            names = names[:-1]
+        if not given.isdisjoint(names[:-1] if follows in _OF_ATTRIBUTES else names):
             return True
     return False
 
 
+_ASK_NOTHING = frozenset({"id", "isinstance", "type"})
 _OF_ATTRIBUTES = frozenset("DELETE_ATTR LOAD_ATTR LOAD_METHOD STORE_ATTR".split())
 
 
