@@ -61,8 +61,9 @@ class Program:
 
     @property
     def filename(self) -> str:
-        """The name under which `linecache` holds the source."""
-        return f"fuzz/{self.name}.py"
+        """The name under which `linecache` holds the source: every other program is installed."""
+        folder = "lib/python3/site-packages/fuzz" if self.seed % 2 else "fuzz"
+        return f"{folder}/{self.name}.py"
 
     @property
     def first_line(self) -> int:
