@@ -932,7 +932,7 @@ def test_attributes_that_numpy_lets_a_class_compute_are_no_constants():
             lambda g: ad.pushforward(g, (np.ones(3),), (np.ones(3),)),
             lambda g: ad.hvp(g, np.ones(3), np.ones(3)),
         ):
-            with pytest.raises(NoDerivativeError, match="__array_finalize__|ndarray.view"):
+            with pytest.raises(NoDerivativeError, match="'__array_finalize__' has computed"):
                 differentiate(g)
     made.clear()
     assert (

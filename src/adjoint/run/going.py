@@ -17,8 +17,8 @@ import numpy as np
 from adjoint.run.by_class import ByClass
 from adjoint.run.by_code import by_code
 from adjoint.run.contents import ABSENT
+from adjoint.run.facts import called, hands_out, is_closed, is_harmless
 from adjoint.run.kinds import is_objects
-from adjoint.run.may_store import called, hands_out, is_closed, is_harmless
 from adjoint.run.memory import Memory
 from adjoint.run.packages import is_of_a_library
 from adjoint.run.refused import refused

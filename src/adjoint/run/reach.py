@@ -26,10 +26,10 @@ import numpy as np
 
 from adjoint.run.by_class import ByClass
 from adjoint.run.contents import factory_of
+from adjoint.run.facts import READING, facts_of, is_closed
 from adjoint.run.hidden import Hidden
 from adjoint.run.iterator import Iterator
 from adjoint.run.kinds import fields_of, held_by_c
-from adjoint.run.may_store import READING, is_closed, may_store
 from adjoint.run.snapshot import LEAVES, contents
 from adjoint.run.specials import class_attribute
 from adjoint.run.watch import is_the_users
@@ -259,7 +259,7 @@ def _level(kind: type, name: str) -> int:
     if type(method) is not FunctionType:
         return 0 if method is None or type(method).__name__ in _OF_C else 2
     if is_the_users(method.__code__, method.__globals__):
-        return 2 if may_store(method.__code__) else 1
+        return 1 if facts_of(method.__code__).quiet else 2
     # Classes that rules put in the place of C's ask what they hold.
     return 2 if method.__module__.startswith("adjoint.rules.") else 0
 

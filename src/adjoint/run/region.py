@@ -15,18 +15,20 @@ from adjoint.run.accumulate import Poison
 from adjoint.run.came_back import CameBack
 from adjoint.run.changes import Changes
 from adjoint.run.contents import ABSENT
-from adjoint.run.entered import may_fill, stores_itself
-from adjoint.run.iterator import Iterator
-from adjoint.run.kept import anew
-from adjoint.run.kinds import by_value, fields_of
-from adjoint.run.may_store import (
+from adjoint.run.effects import may_store, stored_by
+from adjoint.run.facts import (
     CACHED_PROPERTY,
-    assigned_outside,
+    INTO_THE_OBJECT,
+    Facts,
+    assigns_globals,
     exchanges_parts,
-    gives_out,
-    may_store,
+    facts_of,
 )
+from adjoint.run.iterator import Iterator
+from adjoint.run.kept import NUMBERS_KEPT, anew
+from adjoint.run.kinds import by_value, fields_of
 from adjoint.run.memory import Memory, root_of
+from adjoint.run.origins import gives_out
 from adjoint.run.packages import is_of_a_library
 from adjoint.run.place import current_place
 from adjoint.run.reach import filled_by_c
@@ -34,12 +36,13 @@ from adjoint.run.refused import refused
 from adjoint.run.roots import (
     all_around,
     callers_of,
-    modules_of,
+    joined_facts,
     outer_roots,
     variables_of,
 )
 from adjoint.run.snapshot import LEAVES, Snapshot
-from adjoint.run.there import made_in, there_before, twice_in
+from adjoint.run.stores import may_fill_anything, named_in, puts_numbers, twice_in, written_by
+from adjoint.run.there import made_in, there_before
 from adjoint.run.watch import Watch
 
 __all__ = ["Region"]
@@ -73,6 +76,7 @@ class Region:
         "_filled",
         "_fills",
         "_given",
+        "_held",
         "_known",
         "_looked_at",
         "_own",
@@ -99,11 +103,12 @@ class Region:
         self._rewritten: set[int] = set()
         self._written: dict[tuple[int, str | None], tuple[Any, str | None]] = {}
         self._unsaid: list[tuple[Any, str | None]] = []
+        self._held: dict[int, list[Any]] = {}
         self._twice: dict[int, Any] = {}
         self._fills = False
         self._filled: list[Any] = []
-        self._snapshot = Snapshot(calls=True)
-        self._recent: deque[list[Any]] = deque(maxlen=32)
+        self._snapshot = Snapshot()
+        self._recent: deque[tuple[list[Any], Facts]] = deque(maxlen=32)
         self._entered: CodeType | None = None
         self._before_all: tuple[Any, ...] = ()
         self._known: set[int] = set()
@@ -188,6 +193,7 @@ class Region:
             self._rewritten = {id(owner) for owner, name in self._written.values() if name is None}
             self._written.clear()
             self._unsaid.clear()
+            self._held.clear()
             self._args = self._before_all = ()
             self._filled = []
             self._there = frozenset(self._there)  # holds nothing any more
@@ -302,25 +308,26 @@ class Region:
             self._snapshot.widen(MOST)
             if exchanges_parts(code):
                 self._exchanging = code
+        self._rebinds |= assigns_globals(code)
         callers = callers_of(frame, Region.run.__code__) if gives_out(code) else []
-        if not callers and not stores_itself(frame):
-            if may_store(code):
+        if not callers and (own := stored_by(frame)) is not None and self._see_own(frame, *own):
+            if not facts_of(code).quiet:
                 self._tell_of(code, by_user)
             return
         codes = tuple({id(one.f_code): one.f_code for one in (frame, *callers)}.values())
-        self.has_only_cached &= code is CACHED_PROPERTY or not may_store(code)
+        self.has_only_cached &= facts_of(code).quiet or code is CACHED_PROPERTY
         given = [value for value in frame.f_locals.values() if type(value) not in LEAVES]
         key = (*map(id, codes), 0, *map(id, given))
-        self._rebinds |= not assigned_outside(code) <= {*code.co_freevars}
         if key in self._looked_at and not self._rebinds:
             return  # what has become of it since is told of what is kept
         self._looked_at[key] = given
-        outer = outer_roots(frame, (self._f, *self._args))
+        facts = joined_facts(codes)
+        outer = outer_roots(frame, facts, (self._f, *self._args))
         self._tell_of(code, by_user)
         if self._place is None:
             self._place = current_place()
             self._before_all = self._f, *self._args, *outer
-            held = self._snapshot.add(self._before_all)
+            held = self._snapshot.add(self._before_all, facts)
             for value in held:
                 self._known |= {id(value), id(fields_of(value))}
             if self.memory.level is not None:
@@ -328,14 +335,15 @@ class Region:
         for namespace, name in variables_of(frame):
             self._snapshot.add_variable(namespace, name)
         modules = [value for value in frame.f_locals.values() if type(value) is ModuleType]
-        self._snapshot.add_alone(map(vars, modules))
+        self._snapshot.add(map(vars, modules), INTO_THE_OBJECT)
         roots = [*given, *outer]
-        self._recent.append(roots)
-        held = self._snapshot.add(roots)
-        self._written_by(frame, held)
+        self._recent.append((roots, facts))
+        held = self._snapshot.add(roots, facts)
+        self._held[id(code)] = held
+        self._written_by(frame, held, roots)
         if any(type(one) is not FunctionType for one in held):
-            for caller in filter(stores_itself, callers):
-                self._written_by(caller, held)
+            for caller in filter(may_store, callers):
+                self._written_by(caller, held, roots)
         self._forget()
 
     def _tell_of(self, code: CodeType, by_user: bool) -> None:
@@ -343,20 +351,41 @@ class Region:
         if self._entered is None or not self._by_user:
             self._entered, self._by_user = code, by_user
 
-    def _written_by(self, frame: FrameType, held: list[Any]) -> None:
-        """All that the function in `frame` gets at counts as written by it, if it is the user's: a
-        library's puts nothing back where it stood."""
-        if is_of_a_library(frame.f_globals.get("__name__"), frame.f_code):
-            return
-        fills = may_fill(frame)
-        arrays = [one for one in held if isinstance(one, np.ndarray) and one.dtype.names is None]
-        spared = set() if fills else set(map(id, arrays))
-        places = [(owner, None) for owner in held if id(owner) not in spared]
-        self._write({(id(owner), name): (owner, name) for owner, name in places})
-        self._write({(id(space), name): (space, name) for space, name in variables_of(frame)})
-        self._twice |= twice_in(frame, held, modules_of(frame))
-        self._fills |= fills
-        self._snapshot.add(all_around(frame, held))
+    def _see_own(self, frame: FrameType, owner: Any, stored: frozenset[str]) -> bool:
+        """The same of a function that can store nothing but some attributes of an object; not if a
+        number stands in one of these, which may be put there again."""
+        if not stored:
+            return True
+        code = frame.f_code
+        key = id(code), id(owner)
+        if key in self._looked_at:
+            return True
+        fields = named_in(owner)
+        if any(type(fields.get(name)) in NUMBERS_KEPT for name in stored):
+            return False
+        self.has_only_cached &= code is CACHED_PROPERTY
+        self._looked_at[key] = [owner]
+        if not self._before_all:
+            self._before_all = self._f, *self._args
+            if self.memory.level is not None:
+                self._there = there_before(frame, self._before_all)
+        self._known |= {id(owner), id(fields_of(owner))}
+        self._recent.append(([owner], INTO_THE_OBJECT))
+        self._snapshot.add((owner,), INTO_THE_OBJECT)
+        return True
+
+    def _written_by(self, frame: FrameType, held: list[Any], roots: list[Any]) -> None:
+        """Note what the function in `frame` may write to of what is `held`."""
+        known = self._held.get(id(frame.f_code), held)
+        known = held if known is held else [*known, *held]
+        if written := written_by(frame, held, known):
+            self._write({(id(owner), name): (owner, name) for owner, name in written})
+            if puts_numbers(written):
+                self._twice |= twice_in(frame, known)
+            self._snapshot.add(array for array, _ in written if isinstance(array, np.ndarray))
+        if may_fill_anything(frame, known):
+            self._fills = True
+            self._snapshot.add(all_around(frame, self._snapshot.add(roots)))
 
     def _write(self, written: dict[tuple[int, str | None], tuple[Any, str | None]]) -> None:
         self._unsaid += [written[place] for place in written.keys() - self._written.keys()]
@@ -387,11 +416,11 @@ class Region:
     def _look_again(self) -> None:
         """Keep things as they are now."""
         if self._entered is not None or self._filled:
-            self._snapshot = Snapshot(calls=True)
+            self._snapshot = Snapshot()
             self._snapshot.add(self._filled)
             self._looked_at.clear()
-            for roots in self._recent:
-                self._snapshot.add(roots)
+            for roots, facts in self._recent:
+                self._snapshot.add(roots, facts)
             self._unsaid = [*self._written.values()]
             self._forget()
 

@@ -6,6 +6,8 @@ import functools
 from collections import defaultdict, deque
 from collections.abc import Iterable
 from contextvars import ContextVar
+from dataclasses import replace
+from operator import attrgetter
 from types import (
     BuiltinMethodType,
     CellType,
@@ -27,6 +29,7 @@ from adjoint.run.accumulate import Poison
 from adjoint.run.by_class import ByClass
 from adjoint.run.contents import ABSENT, factory_of
 from adjoint.run.context_variables import current
+from adjoint.run.facts import Facts
 from adjoint.run.hidden import Hidden
 from adjoint.run.keeping import (
     Global,
@@ -37,7 +40,7 @@ from adjoint.run.keeping import (
     slots,
 )
 from adjoint.run.kept import Kept
-from adjoint.run.kinds import ATOMS, fields_of, held_by_c, mapping_behind, referent_of
+from adjoint.run.kinds import ATOMS, fields_of, held_by_c, mapping_behind, referent_of, slots_of
 from adjoint.run.views import original_of
 
 __all__ = ["LEAVES", "Snapshot", "contents"]
@@ -70,11 +73,9 @@ _IS_THE_LIBRARYS = ByClass(_is_the_librarys)
 
 class Snapshot:
     """What can be changed through some values, as it was when they were added: the nearest first,
-    of not more than `most` objects; `is_cut` says whether there are more. If the user's code
-    `calls` them, what iterators and caches of C hold is reached, too."""
+    of not more than `most` objects; `is_cut` says whether there are more."""
 
-    def __init__(self, most: int = 4096, *, calls: bool = False) -> None:
-        self._calls = calls
+    def __init__(self, most: int = 4096) -> None:
         self._most = most
         self.is_cut = False
         self._kept: dict[Any, list[Kept]] = {}
@@ -82,30 +83,28 @@ class Snapshot:
         self._twice: dict[int, Any] = {}
         self._unasked: list[list[Kept]] = []
 
-    def add(self, values: Iterable[Any]) -> list[Any]:
-        """Take up what `values` reach; gives all that it was."""
+    def add(self, values: Iterable[Any], facts: Facts | None = None) -> list[Any]:
+        """Take up what `values` reach, by what a function could follow; gives all that it was."""
         seen: dict[int, Any] = {}
+        values = [*values]
         queue = deque(values)
         while queue and len(seen) < self._most:
             value = queue.popleft()
             kind = type(value)
             if kind in LEAVES or id(value) in seen or _IS_THE_LIBRARYS(kind):
                 continue  # what is not the user's is rewound by nobody
+            if kind is attrgetter and facts is not None and facts.names is not None:
+                asked = {part for name in value.__reduce__()[1] for part in name.split(".")}
+                if not asked <= facts.names:
+                    facts = replace(facts, names=facts.names | asked)
+                    queue, seen = deque(values), {}
+                    continue
             seen[id(value)] = value
             if id(value) not in self._kept:
                 self._keep(id(value), keep(value, kind))
-            held = contents(value, kind)
-            if self._calls and not held and _GIVES_OUT(kind):
-                held = [item for item in _given_out(value) if type(item) not in LEAVES]
-            queue += held
+            queue += contents(value, kind) if facts is None else _followed(value, kind, facts)
         self.is_cut |= bool(queue)
         return [*seen.values()]
-
-    def add_alone(self, values: Iterable[Any]) -> None:
-        """Take up some things, and nothing that they hold."""
-        for value in values:
-            if id(value) not in self._kept:
-                self._keep(id(value), keep(value, type(value)))
 
     def widen(self, most: int) -> None:
         """Take up so many objects from now on."""
@@ -204,6 +203,36 @@ def contents(value: Any, kind: type) -> list[Any]:
     return [item for item in held if type(item) not in LEAVES]
 
 
+def _followed(value: Any, kind: type, facts: Facts) -> list[Any]:
+    """What a function could get at from `value`."""
+    names = facts.names
+    if names is None:
+        return contents(value, kind) or (_given_out(value) if _GIVES_OUT(kind) else [])
+    if issubclass(kind, list | tuple | set | frozenset | deque | dict | np.ndarray):
+        held = contents(value, kind) if facts.into_containers else []
+    elif _GIVES_OUT(kind):
+        held = _given_out(value)
+    elif issubclass(kind, type):
+        held = [found for found in _in_class(value, names) if found is not value]
+        held += [own for own in vars(value).values() if type(own) is BuiltinMethodType]
+        if facts.into_containers and kind is not type:  # an enumeration, whose members are in it
+            held += contents(value, kind)
+    elif kind is FunctionType or kind is MethodType:
+        fields = fields_of(value) or {}  # what they run is looked at when it is entered
+        return [fields[name] for name in names if name in fields]
+    else:
+        held = contents(value, kind) if not _is_record(kind) else []
+    if _is_record(kind):
+        fields = fields_of(value) or {}
+        held += [fields[name] for name in names if name in fields]
+        if has_slots(kind):
+            named = zip(slots_of(kind), slots(value), strict=True)
+            held += [item for name, item in named if name in names]
+        if any(type(found) is not FunctionType for found in _in_class(kind, names)):
+            held.append(kind)
+    return [item for item in held if type(item) not in LEAVES]
+
+
 def _gives_out(kind: type) -> bool:
     """Whether objects of a class of C give what they hold, when they are called or asked."""
     if kind in ProxyTypes or issubclass(kind, ReferenceType | functools._lru_cache_wrapper):
@@ -229,6 +258,20 @@ def _given_out(value: Any) -> list[Any]:
         return held
     results = [list(one.values()) if type(one) is dict else [one] for one in held]
     return [item for items in results for item in items]
+
+
+def _is_record(kind: type) -> bool:
+    return bool(kind.__flags__ & (1 << 9))  # Py_TPFLAGS_HEAPTYPE
+
+
+def _in_class(kind: type, names: Iterable[str]) -> list[Any]:
+    """What the classes of an object hold under some names; the class, if that is one of them."""
+    found: list[Any] = [kind] if "__class__" in names or "type" in names else []
+    for base in kind.__mro__:
+        if _is_record(base):
+            known = vars(base)
+            found += [known[name] for name in names if name in known]
+    return found
 
 
 def _elements(value: Any, kind: type) -> list[Any]:

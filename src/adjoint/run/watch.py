@@ -18,7 +18,8 @@ from typing import Any
 
 from adjoint.locks import in_child, make_lock
 from adjoint.run.by_code import CodeTable
-from adjoint.run.may_store import gives_out, may_store
+from adjoint.run.facts import facts_of
+from adjoint.run.origins import gives_out
 from adjoint.run.packages import GIVING, TRUSTED, package, stores
 
 __all__ = [
@@ -104,9 +105,10 @@ def _known(frame: FrameType) -> tuple[bool, bool]:
         told = bool(code.co_flags & CO_OPTIMIZED)  # others fill a namespace that is theirs
         users = told and is_the_users(code, frame.f_globals)
         if users:
-            told = may_store(code) or gives_out(code)
+            told = not facts_of(code).quiet or gives_out(code)
         elif told:
             told = frame.f_globals.get("__name__") in GIVING and gives_out(code)
+            told = told and facts_of(code).names is not None  # those only find what gives it
         return _told.put(code, (told, users))
     return known[1]
 
