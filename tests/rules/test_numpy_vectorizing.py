@@ -136,7 +136,6 @@ def test_frompyfunc():
         lambda g, x: g.reduce(x),
         lambda g, x: g.reduce(x, initial=x[0]),
         lambda g, x: g.accumulate(x)[-1],
-        lambda g, x: g.reduceat(x, [0, 1])[1],
     ],
 )
 def test_methods_of_ufuncs_of_objects(f):

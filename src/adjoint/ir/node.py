@@ -44,6 +44,7 @@ def _node(cls: type[T], eq: bool) -> type[T]:
         else:
             scope[f"default_{name}"] = part.default
             parameters.append(f"{name}=default_{name}")
+    scope["__name__"] = cls.__module__
     exec(f"def __init__({', '.join(parameters)}): {'; '.join(writes)}", scope)
     made.__init__ = scope["__init__"]
     made.__init__.__qualname__ = f"{cls.__qualname__}.__init__"

@@ -14,6 +14,7 @@ from typing import Any, Generic, NamedTuple, Protocol, TypeVar
 
 from adjoint.errors import SourceError, UnsupportedSyntaxError
 from adjoint.locks import give_way, make_lock
+from adjoint.run.watch import unwatched
 
 __all__ = ["UnitCache"]
 
@@ -88,7 +89,7 @@ class UnitCache(Generic[T]):
             if len(self._made) >= self._room:
                 self._let_go()
             try:
-                made = self._make(f)
+                made = unwatched(self._make, f)
             except (SourceError, UnsupportedSyntaxError) as error:
                 self._made[key] = _Failed(copy.copy(error), code, namespace)
                 raise
