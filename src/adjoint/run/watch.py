@@ -14,7 +14,7 @@ import threading
 from collections.abc import Callable
 from inspect import CO_OPTIMIZED
 from types import CodeType, FrameType
-from typing import Any
+from typing import Any, TypeVar
 
 from adjoint.locks import in_child, make_lock
 from adjoint.run.by_code import CodeTable
@@ -92,6 +92,7 @@ def is_the_users(code: CodeType, namespace: dict[str, Any]) -> bool:
 
 # ---- being told ----------------------------------------------------------------------------------
 
+T = TypeVar("T")
 See = Callable[[FrameType], None]
 _seeing: dict[int, See | None] = {}
 """By thread: what is told of the functions that are entered."""
@@ -239,7 +240,7 @@ def release() -> None:
         _monitor.release()
 
 
-def unwatched(run: Callable[..., Any], *args: Any) -> Any:
+def unwatched(run: Callable[..., T], *args: Any) -> T:
     """``run(*args)`` of the library, whose calls nobody is told of."""
     thread = threading.get_ident()
     see, ran = _seeing.get(thread), _ran.get(thread, False)
