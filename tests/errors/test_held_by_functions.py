@@ -370,6 +370,38 @@ def test_what_a_function_gets_at_is_refused(f, mode):
         MODES[mode](f)
 
 
+# ---- variables that hold what they held ---------------------------------------------------------
+
+
+def in_a_list_assigned_again(x):
+    row[0] = x
+    return root(of_row_assigned_again) * x
+
+
+def of_row_assigned_again(u):
+    global row
+    row = row if row else [2.0]
+    return u * u - row[0]
+
+
+def in_a_captured_list_assigned_again(x):
+    held = [x]
+
+    def residual(u):
+        nonlocal held
+        held = held or [2.0]
+        return u * u - held[0]
+
+    return root(residual) * x
+
+
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("f", [in_a_list_assigned_again, in_a_captured_list_assigned_again])
+def test_a_list_of_a_variable_that_may_be_assigned_is_refused(f, mode):
+    with pytest.raises(NoDerivativeError, match="hybr"):
+        MODES[mode](f)
+
+
 # ---- what starts at its solution -----------------------------------------------------------------
 
 

@@ -17,7 +17,7 @@ import numpy as np
 
 from adjoint.run.by_class import ByClass
 from adjoint.run.contents import ABSENT, any_asks_user, base_of, elements_of, entries_of
-from adjoint.run.kept import Kept, same_items
+from adjoint.run.kept import Kept, anew, same_items
 from adjoint.run.kept_arrays import KeptBuffer, keep_array
 from adjoint.run.kinds import fields_of, slot_owner, slots_of
 from adjoint.run.memory import Memory
@@ -193,10 +193,19 @@ def _refill_dict(d: Any, items: dict[Any, Any]) -> None:
         base.__setitem__(d, key, value)
 
 
-class Global(Kept):
-    """``(namespace, name)``: a variable of a module."""
+class _Variable(Kept):
+    """A variable: of what it holds, nothing is taken for changed but a number."""
 
     __slots__ = ("now",)
+
+    def forget(self, name: str | None, twice: dict[int, Any]) -> None:
+        self.saved = anew(self.saved, twice)
+
+
+class Global(_Variable):
+    """``(namespace, name)``: a variable of a module."""
+
+    __slots__ = ()
 
     def differs(self) -> bool:
         namespace, name = self.owner
@@ -217,10 +226,10 @@ class Global(Kept):
         yield self.now, memory.take_entry(*self.owner)
 
 
-class _Cell(Kept):
+class _Cell(_Variable):
     """A captured variable."""
 
-    __slots__ = ("now",)
+    __slots__ = ()
 
     def differs(self) -> bool:
         return contents_of_cell(self.owner) is not self.saved
