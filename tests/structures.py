@@ -61,7 +61,8 @@ def fields_of(x: Any) -> dict[str, Any] | None:
         for name in (slots,) if isinstance(slots, str) else slots:
             if name not in ("__dict__", "__weakref__") and hasattr(x, name):
                 fields[name] = getattr(x, name)
-    fields.update(getattr(x, "__dict__", {}))
+    own = getattr(x, "__dict__", {})
+    fields.update(own if isinstance(own, dict) else {})  # a library of C answers to any name
     return fields
 
 
