@@ -225,8 +225,8 @@ def _check_bars(
         _check_structure(x, bar, position)
         for leaf in leaves(x, (("[]", position),)):
             leaf_bar = part_at(bar, leaf.path[1:])
-            if leaf_bar is None and not _is_inexact(leaf.value):
-                continue
+            if not _is_inexact(leaf.value) and (leaf_bar is None or not np.any(leaf_bar)):
+                continue  # an integer that counts
             _check_kind(leaf, leaf_bar)
             _check_leaf(f, args, leaf, leaf_bar, y_bar, (rtol, atol, resolution))
 
