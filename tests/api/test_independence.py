@@ -334,6 +334,50 @@ HELD = {
 }
 
 
+WEIGHTS = np.array([1.0, 2.0, 3.0])
+MODEL = {"w": Holding(WEIGHTS)}
+
+
+def doubled_first(w):
+    w[0] *= 2.0
+    return w.sum() * MODEL["w"].held.sum()
+
+
+def doubled_first_elsewhere(w):
+    w[0] *= 2.0
+    return w.sum() * _whole()
+
+
+def _whole():
+    return MODEL["w"].held.sum()
+
+
+def doubled_with_a_base(w):
+    assert w.base is None
+    return doubled_first(w)
+
+
+def doubled_of_a_view(w):
+    assert w.base.size == 3
+    return doubled_first(w)
+
+
+@pytest.mark.parametrize(
+    "f", [doubled_first, doubled_first_elsewhere, doubled_with_a_base, doubled_of_a_view]
+)
+def test_an_array_in_a_global_object_is_written(f):
+    """The write is seen in both, so the other holds ``2 w[0]``, too."""
+    dot = np.array([1.0, -2.0, 0.5])
+    whole = np.array([1.0, 2.0, 3.0])
+    MODEL["w"].held = whole[:] if f is doubled_of_a_view else whole
+    expected = np.array([28.0, 7.0, 7.0])
+    for run in (ad.gradient, _of_generic_tier):
+        whole[0] = 1.0
+        np.testing.assert_array_equal(run(f, MODEL["w"].held)[0], expected)
+    whole[0] = 1.0
+    assert ad.pushforward(f, (MODEL["w"].held,), (dot,)) == (49.0, expected @ dot)
+
+
 @pytest.mark.parametrize("name", HELD)
 def test_what_the_function_holds(name):
     f, other = HELD[name], copied(STATE)

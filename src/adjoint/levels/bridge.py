@@ -132,7 +132,8 @@ class _Call:
 
     def _note_changes(self, seeds: Seeds, before: Snapshot) -> None:
         """Note what the function has changed of what it was given."""
-        f, written = self._f, dict(self._tape.written)
+        f = self._f
+        written = {key: x for key, x in self._tape.written.items() if x.dtype.kind in "fc"}
         before.forget_arrays_of({*written})
         self._arrays: list[Any] = []
         self._stored: list[Kept] = []

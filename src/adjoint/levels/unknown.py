@@ -38,7 +38,7 @@ def run_unknown(
     owner = getattr(f, "__self__", None)
     owner = None if isinstance(owner, type | ModuleType) else owner
     region = region_of(memory, f, (owner, *inputs))
-    given = (*inputs, owner, *(() if trusted else arrays_behind((owner, *inputs))))
+    given = (*inputs, owner, *(() if trusted else arrays_behind(f, (owner, *inputs))))
     log = Memory()  # levels undo in their own way what is written
     try:
         try:

@@ -25,11 +25,12 @@ def by_code(find: Callable[[CodeType], T]) -> Callable[[CodeType], T]:
 
 
 class CodeTable(dict[int, tuple[Any, T]]):
-    """Something for each code, by its identity, with a reference that does not keep the code."""
+    """Something for each code (or class), by its identity, with a reference that does not keep
+    it."""
 
     __slots__ = ()
 
-    def put(self, code: CodeType, value: T) -> T:
+    def put(self, code: CodeType | type, value: T) -> T:
         key = id(code)
         self[key] = weakref.ref(code, lambda _: self.pop(key, None)), value
         return value

@@ -113,9 +113,11 @@ def _shares_memory(kind: type) -> bool:
 _shares = ByClass(_shares_memory)
 
 
-def arrays_behind(values: Iterable[Any]) -> list[Any]:
-    """The arrays of reals that objects of C among some values are seen to share memory with, and
-    may write to."""
+def arrays_behind(f: Any, values: Iterable[Any]) -> list[Any]:
+    """The arrays of reals that objects of C among what `f` is given are seen to share memory with,
+    and that it may write to."""
+    if id(f) in _READING:
+        return []
     queue = [value for value in values if _shares(type(value))]
     found: dict[int, Any] = {}
     for owner in queue:  # which grows
@@ -141,7 +143,8 @@ def writes_unseen(f: Any, given: Iterable[Any]) -> bool:
 
 
 _OF_OBJECTS = (MethodWrapperType, WrapperDescriptorType, MethodDescriptorType)
-_READING = (getattr, operator.getitem, next, iter, len)
+_READING = frozenset(map(id, (getattr, operator.getitem, next, iter, len)))
+_READING = frozenset(map(id, (getattr, operator.getitem, next, iter, len)))
 _FEW = 64
 _BETWEEN = frozenset({dict, tuple, list, type(gc.get_referents(memoryview(b""))[0])})
 """Types of what stands between an object of C and an array: what a view keeps of a buffer."""

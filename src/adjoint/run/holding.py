@@ -116,7 +116,7 @@ def holds_nothing(value: Any) -> bool:
         return all(type(end) in _EMPTY for end in (value.start, value.stop, value.step))
     if kind in ProxyTypes:
         return referent_of(value) is None  # nothing else may be asked of it
-    return kind in ATOMS and kind is not FunctionType
+    return kind in _EMPTY
 
 
 _ASKED = {FunctionType, type, slice, *ProxyTypes}

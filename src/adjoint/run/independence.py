@@ -82,11 +82,9 @@ def _is_again(f: Any, args: Sequence[Any], kwargs: dict[str, Any]) -> bool:
     given = [id(root_of(x)) for x in (*args, *kwargs.values()) if isinstance(x, np.ndarray)]
     if not given:
         return False
-    code, space = getattr(f, "__code__", None), getattr(f, "__globals__", {})
-    held = [space.get(name) for name in code.co_names] if code is not None else []
-    if type(f) is not FunctionType or f.__closure__ is not None:
-        held += Holdings((f,), MOST).arrays.values()
-    roots = {id(root_of(x)) for x in held if isinstance(x, np.ndarray)}
+    own = Holdings((f,), MOST)
+    held = [*own.arrays.values(), *Holdings(named_by(f, own), MOST).arrays.values()]
+    roots = {id(root_of(x)) for x in held}
     return len({*given}) < len(given) or not roots.isdisjoint(given)
 
 

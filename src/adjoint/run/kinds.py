@@ -19,10 +19,10 @@ from types import (
     WrapperDescriptorType,
 )
 from typing import Any
-from weakref import WeakKeyDictionary
 
 import numpy as np
 
+from adjoint.run.by_code import CodeTable
 from adjoint.run.exposed import arrays_of
 from adjoint.run.hidden import Hidden
 from adjoint.run.memory import Memory
@@ -312,18 +312,21 @@ def defined_by(kind: type, name: str) -> Any:
 def is_partly_c(kind: type) -> bool:
     """Whether objects of a class may hold what is neither a field nor a slot: it has methods or
     attributes of C that are not those of a container, a number or an exception."""
-    found = _partly_c.get(kind)
-    if found is None:
-        found = _partly_c[kind] = any(
+    known = _partly_c.get(id(kind))
+    if known is not None:
+        return known[1]
+    return _partly_c.put(
+        kind,
+        any(
             type(value) in _OF_C and value.__objclass__ is base and name not in _OF_ANY_CLASS
             for base in kind.__mro__
             if base not in _SEEN and not issubclass(base, BaseException | np.generic)
             for name, value in vars(base).items()
-        )
-    return found
+        ),
+    )
 
 
-_partly_c: WeakKeyDictionary[type, bool] = WeakKeyDictionary()
+_partly_c = CodeTable[bool]()  # a `WeakKeyDictionary` would be entered: its code is Python
 
 
 _OF_C = (MethodDescriptorType, WrapperDescriptorType, GetSetDescriptorType)

@@ -52,6 +52,8 @@ def current_place() -> Place | None:
         found = place_of(frame.f_code, frame.f_lineno)
         if found is not None and not is_ours(found[0].function.filename):
             running.append(found)
+            if _is_certainly_the_users(*found):
+                break  # stacks are deep, and places asked for often
         frame = frame.f_back
     with_text = [one for one in running if linecache.getline(one[0].function.filename, one[1].line)]
     places = [Place(unit.function.filename, span) for unit, span in with_text or running[:1]]
@@ -60,6 +62,16 @@ def current_place() -> Place | None:
         called = public_name(with_text[own[0] - 1][0])
         return places[own[0]]._replace(called=called, inner=places[0][:2])
     return places[0] if places else None
+
+
+def _is_certainly_the_users(unit: Unit, span: Span) -> bool:
+    """Whether a place has text that lies in no package that is known or installed."""
+    filename = unit.function.filename
+    home = unit.namespace.get("__name__")
+    installed = _INSTALLED.search(filename) is not None
+    return (
+        not installed and not is_of_a_library(home) and bool(linecache.getline(filename, span.line))
+    )
 
 
 def _is_anothers(unit: Unit, outermost: Unit) -> bool:

@@ -10,19 +10,20 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from inspect import CO_VARARGS, CO_VARKEYWORDS
+from itertools import chain
 from types import FrameType, FunctionType, TracebackType
 from typing import Any
 
 from adjoint.errors import AdjointError, NoDerivativeError
 from adjoint.run.contents import args_of
 from adjoint.run.functions import place_of
-from adjoint.run.holding import globals_of, reached
+from adjoint.run.holding import globals_of, parts_of, reached
 from adjoint.run.iteration import STEPS
 from adjoint.run.kinds import ATOMS, by_value, fields_of, is_of_builtins, slots_of
 from adjoint.run.memory import Memory
 from adjoint.run.place import as_user_error, current_place, is_ours, is_stand_in
 from adjoint.run.refused import missing
-from adjoint.run.unknown import arrived_in
+from adjoint.run.unknown import has_arrived
 
 __all__ = ["bars_of_args", "caught"]
 
@@ -158,25 +159,32 @@ def _link(
     operands: list[Any],
 ) -> None:
     """Let the pullback of the operation that `error` has left refuse cotangents of what that
-    holds, unless it is memory that the operation was given."""
-    known = {id(owner) for owner in reached(operands)}
-    if id(error) in known:
-        return  # it was raised by the user's code before
-    others = [part for part in held if not by_value(part) and id(part) not in known]
-    args, fields = args_of(error), [field for field in _fields(error) if by_value(field[2])]
-    if not (others or fields or any(map(by_value, args))):
+    holds, unless it is memory that the operation was given.
+
+    What the operation was given is walked only where a cotangent has arrived: programs raise often,
+    and may hold much.
+    """
+    others = [part for part in held if not (by_value(part) or _is_among(part, operands))]
+    owners = [args_of(error)] if any(map(by_value, args_of(error))) else []
+    owners += [owner for owner, _, value in _fields(error) if by_value(value)]
+    if not (owners or others):
         return
     left, refusal = record[slot], _error_of(error)
 
     def raised_back(*y_bars: Any) -> Any:
         bars = None if left is None else left(*y_bars)
-        arrived = [*memory.take_items(args, len(args))]
-        arrived += [memory.take_entry(owner, name) for owner, name, _ in fields]
-        if any(bar is not None for bar in arrived) or arrived_in(memory, others, known):
-            raise refusal
+        arrived = [one for one in (*owners, *reached(others)) if has_arrived(memory, one)]
+        if arrived and not any(item is error for _, item, _ in chain(*map(parts_of, operands))):
+            known = {id(owner) for owner in reached(operands)}
+            if id(error) not in known and any(id(one) not in known for one in arrived):
+                raise refusal
         return bars
 
     record[slot] = raised_back
+
+
+def _is_among(part: Any, operands: list[Any]) -> bool:
+    return any(part is operand for operand in operands)
 
 
 def _spoil_on_levels(
@@ -189,6 +197,10 @@ def _spoil_on_levels(
 ) -> None:
     """Let all levels know that numbers in `error` were made in a way that is not known, of what the
     operation that it has left was given."""
+    made = [part for part in reached(held) if by_value(part) and type(part) not in (int, bool)]
+    levels = [*memory.level.down()]
+    if all(level.holds(part) for level in levels for part in made):
+        return  # nothing, mostly: all that may be reached is walked for it below
     functions: list[FunctionType] = []
     given = [*reached(operands, functions)]
     for _, _, value in globals_of(functions):
@@ -197,8 +209,7 @@ def _spoil_on_levels(
     if id(error) in known:
         return
     refusal = _error_of(error)
-    made = [part for part in reached(held) if by_value(part) and type(part) not in (int, bool)]
-    for level in memory.level.down():
+    for level in levels:
         if any(map(level.holds, given)):
             for part in made:
                 if id(part) not in known and not level.holds(part):

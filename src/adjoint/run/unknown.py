@@ -56,6 +56,7 @@ from adjoint.run.views import is_seen_as_stored
 __all__ = [
     "Reason",
     "arrived_in",
+    "has_arrived",
     "is_opaque",
     "looked_at",
     "may_keep",
@@ -166,7 +167,7 @@ def run_unknown(
     if region is not None:
         record[slot] = region.before(blank, len(inputs))
     outside = frozenset(memory.outside)
-    checked = () if trusted else (*inputs, owner, *arrays_behind((owner, *inputs)))
+    checked = () if trusted else (*inputs, owner, *arrays_behind(f, (owner, *inputs)))
     y, changes = run_checked(memory, f, region, args, kwargs, checked)
     note_file(memory, y)
     ran = region is not None and region.ran
@@ -307,7 +308,7 @@ def _arrived(memory: Memory, y: Any, inputs: tuple[Any, ...], outside: frozenset
         return False
     known: set[int] | None = None
     for owner in reached((y,)):
-        if _has_arrived(memory, owner):
+        if has_arrived(memory, owner):
             if known is None:
                 known = {id(owner) for owner in reached(inputs)} | outside
             array = issubclass(type(owner), np.ndarray)
@@ -318,10 +319,10 @@ def _arrived(memory: Memory, y: Any, inputs: tuple[Any, ...], outside: frozenset
 
 def arrived_in(memory: Memory, values: Sequence[Any], known: Container[int]) -> bool:
     """Whether memory holds a cotangent of what `values` reach and is not `known`, by identity."""
-    return any(id(owner) not in known and _has_arrived(memory, owner) for owner in reached(values))
+    return any(id(owner) not in known and has_arrived(memory, owner) for owner in reached(values))
 
 
-def _has_arrived(memory: Memory, owner: Any) -> bool:
+def has_arrived(memory: Memory, owner: Any) -> bool:
     """Whether memory holds a cotangent of an array, or of what an object holds."""
     if is_objects(owner):
         owner = root_of(owner)

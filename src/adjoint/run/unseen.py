@@ -75,7 +75,7 @@ def run_checked(
     changes = _log_changes(memory, f, given, before)
     changes.writes |= writes
     if given and writes_unseen(f, given):
-        changes.writes |= set(map(id, arrays_behind(given)))
+        changes.writes |= set(map(id, arrays_behind(f, given)))
     if inside is not None:
         raise _error_of(f, f"changed a {inside} inside what it was given")
     if is_plain:

@@ -9,7 +9,10 @@ from typing import Any
 import numpy as np
 
 from adjoint.rules.registry import primitive, substitute
+from adjoint.run.accumulate import Poison
 from adjoint.run.iteration import iterator_of
+from adjoint.run.refused import missing
+from adjoint.run.views import Twin
 
 __all__: list[str] = []
 
@@ -27,6 +30,22 @@ def _(a, index, value, /):
 @primitive((np.ndarray, "__iter__"))
 def _(record, slot, a):
     return iterator_of(record[0], record, slot, a)
+
+
+@primitive((np.ndarray, "base"))
+def _(record, slot, a):
+    """``None`` of an array that stands for one that owns its memory (`run.independence`). Mostly
+    the size of a base is asked for, or whether there is one; its contents have no derivative."""
+    if type(a.base) in (Twin, type(None)):
+        return None
+    if record[0].level is not None or not isinstance(a.base, np.ndarray):
+        return NotImplemented
+    refusal = missing(
+        "a derivative of what is read by way of the 'base' of an array is needed",
+        "read it from the array itself",
+    )
+    record[slot] = lambda y_bar: (None, None if y_bar is None else Poison(refusal))
+    return a.base
 
 
 @substitute((np.ndarray, "__deepcopy__"))
