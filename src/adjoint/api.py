@@ -27,17 +27,6 @@ from adjoint.run.kinds import by_value
 from adjoint.run.session import leaving, session
 from adjoint.tiers import Asked
 
-__all__ = [
-    "ValueAndGradient",
-    "grad",
-    "gradient",
-    "pullback",
-    "pullback_of_arguments",
-    "value_and_grad",
-    "withgradient",
-]
-
-
 Tier = Literal["fast", "generic"] | None
 
 

@@ -11,8 +11,6 @@ from adjoint.rules.registry import leveled, primitive
 from adjoint.run.apart import call_apart
 from adjoint.run.dispatch import call, call_keywords
 
-__all__ = ["checkpoint", "checkpoint_loop"]
-
 F = TypeVar("F", bound=Callable[..., Any])
 S = TypeVar("S")
 

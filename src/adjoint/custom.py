@@ -13,8 +13,6 @@ from adjoint.api import pullback
 from adjoint.errors import ArgumentError, RuleError
 from adjoint.rules import registry
 
-__all__ = ["custom"]
-
 F = TypeVar("F", bound=Callable[..., Any])
 Rule = Callable[..., Any]
 

@@ -17,20 +17,6 @@ from adjoint.levels.leaves import as_objects
 from adjoint.rules.projection import is_numeric
 from adjoint.run.kinds import is_objects
 
-__all__ = [
-    "Leaf",
-    "as_type_of",
-    "bisected",
-    "inner",
-    "leaves",
-    "moved",
-    "part_at",
-    "perturbed",
-    "random_like",
-    "slope",
-    "widened",
-]
-
 
 class Leaf(NamedTuple):
     """One number or array inside the arguments: steps are ``("[]", key)`` or ``(".", name)``."""

@@ -38,8 +38,6 @@ from adjoint.run.session import leaving, session
 from adjoint.run.structure import deposit
 from adjoint.tangent import Tangent
 
-__all__ = ["OFTEN", "Pullback", "calls_inside", "forward", "generic_pullback", "look_at_once"]
-
 OFTEN = 32
 """A function that was called so often inside the generic tier is specialised."""
 

@@ -16,8 +16,6 @@ from collections.abc import Callable
 from typing import Any
 from weakref import WeakSet
 
-__all__ = ["give_way", "in_child", "make_lock", "passing"]
-
 _PATIENCE = 2.0
 """Seconds that a fork waits for all of them."""
 

@@ -14,8 +14,6 @@ from adjoint.run.compiled import python_of
 from adjoint.run.functions import unit_of
 from adjoint.run.specials import class_attribute
 
-__all__ = ["code", "ir"]
-
 
 def _python_function(f: Any) -> FunctionType:
     while not isinstance(f, FunctionType):

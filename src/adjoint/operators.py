@@ -22,8 +22,6 @@ from adjoint.run.reader import take
 from adjoint.run.structure import deposit
 from adjoint.run.unknown import name_of
 
-__all__ = ["hook", "stop_gradient"]
-
 
 def stop_gradient(x: Any) -> Any:
     """A copy of `x`, as a constant: no derivative flows back through it.

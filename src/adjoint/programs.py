@@ -14,15 +14,6 @@ from adjoint.fast.tier import FAILED, MISS, Entry
 from adjoint.levels.current import current
 from adjoint.run.hidden import Hidden
 
-__all__ = [
-    "asked_mode",
-    "caller",
-    "chosen_mode",
-    "gradient_mode",
-    "pair_mode",
-    "pullback_mode",
-]
-
 Args = tuple[Any, ...]
 Kwargs = dict[str, Any]
 

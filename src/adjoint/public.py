@@ -18,8 +18,6 @@ from adjoint.run.place import as_user_error
 
 F = TypeVar("F", bound=Callable[..., Any])
 
-__all__ = ["PublicFunction", "public"]
-
 
 def public(f: F, run: Callable[[tuple[Any, ...], dict[str, Any]], Any] | None = None) -> F:
     """What the user's code raises inside `f` looks as if nothing had been called between.

@@ -17,8 +17,6 @@ from adjoint.public import public
 from adjoint.rules import registry
 from adjoint.run.watch import vouch_for
 
-__all__ = ["frule", "non_differentiable", "rrule"]
-
 F = TypeVar("F", bound=Callable[..., Any])
 
 

@@ -21,8 +21,6 @@ from adjoint.run.reader import CONSTANT, Reader
 from adjoint.run.session import leaving, session
 from adjoint.tangent import Tangent, tangent_of
 
-__all__ = ["as_it_is", "checked_cotangent", "collect", "filled", "plain_cotangents"]
-
 _METHODS = (MethodType, BuiltinMethodType, MethodWrapperType)
 """The cotangent of a bound method is that of what it is bound to."""
 

@@ -8,8 +8,6 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["Tangent", "tangent_of"]
-
 
 class Tangent(Mapping[str, Any]):
     """Cotangent of an object: one entry per field, ``None`` for fields without derivative.

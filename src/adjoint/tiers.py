@@ -9,13 +9,12 @@ from typing import Any
 
 from adjoint.derivatives.selection import Argnums
 from adjoint.fast import tier as fast
+from adjoint.fast.covered import NOT_SCALAR
 from adjoint.fast.inside import InnerCall
 from adjoint.fast.modes import Mode
 from adjoint.generic import calls_inside
 from adjoint.programs import asked_mode, gradient_mode, pullback_mode
 from adjoint.public import PublicFunction, public
-
-__all__ = ["Asked", "TierReport", "asked_for", "report", "tier"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,7 +149,7 @@ def report(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> TierReport:
     if asked is not None and asked.has_aux:
         return _of_pair(_Looking(f, mode), given, args, kwargs)
     found = _Looking(f, mode).at(given)
-    if found.reason == fast.NOT_SCALAR and asked is None:
+    if found.reason == NOT_SCALAR and asked is None:
         found = _Looking(f, pullback_mode(kwargs)).at(given)
     if found.tier == "generic":
         return replace(found, calls=calls_inside(f, args, kwargs)[1])

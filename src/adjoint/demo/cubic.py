@@ -10,8 +10,6 @@ from numpy.typing import NDArray
 
 import adjoint as ad
 
-__all__ = ["TARGET", "CubicResult", "Fit", "Polynomial", "noisy_cubic", "polynomial_loss", "run"]
-
 Array = NDArray[np.float64]
 
 TARGET = np.array([15.0, -2.1, 13.9, 1.5])

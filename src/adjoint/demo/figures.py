@@ -15,8 +15,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-__all__ = ["write"]
-
 INK, MUTED, GRID = "#1f2937", "#6b7280", "#e5e7eb"
 BLUE, ORANGE, GREEN = "#2563eb", "#ea580c", "#059669"
 PALE_BLUE, PALE_ORANGE = "#a5c0fb", "#fbbf9d"

@@ -12,8 +12,6 @@ from numpy.typing import NDArray
 
 import adjoint as ad
 
-__all__ = ["LEARNING_RATE", "MoonsResult", "network", "run"]
-
 LEARNING_RATE = 0.5
 
 

@@ -11,8 +11,6 @@ from adjoint.demo.scalar import ScalarResult
 if TYPE_CHECKING:
     from rich.table import Table
 
-__all__ = ["cubic", "heading", "moons", "scalar"]
-
 
 def heading(text: str) -> None:
     """A line over the width of the terminal."""

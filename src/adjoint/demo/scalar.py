@@ -15,8 +15,6 @@ from adjoint.nn.layers import Chain, Dense
 from adjoint.nn.progress import progress_bar
 from adjoint.value import MLP, Value, build_graph
 
-__all__ = ["ScalarResult", "logit_cross_entropy", "mirror", "run"]
-
 
 @dataclass(frozen=True)
 class ScalarResult:

@@ -17,21 +17,6 @@ from adjoint.rules.registry import non_differentiable
 from adjoint.run.holding import reached
 from adjoint.run.kinds import ATOMS, by_value, is_objects
 
-__all__ = [
-    "apart",
-    "block",
-    "by_columns",
-    "by_rows",
-    "complex_row",
-    "conjugate",
-    "dtype_of",
-    "entry",
-    "from_entries",
-    "on_level",
-    "picked",
-    "sparse_of",
-]
-
 
 def on_level(f: Callable[..., Any], /, *args: Any) -> Any:
     """``f(*args)`` on the level that the thread is on."""

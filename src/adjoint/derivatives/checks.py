@@ -17,8 +17,6 @@ from adjoint.differences import bisected, inner, leaves, widened
 from adjoint.errors import AdjointError, ArgumentError
 from adjoint.levels.transforms import pushforward
 
-__all__ = ["MODES", "NESTINGS", "Checked", "check_modes"]
-
 MODES = ("reverse", "forward", "second")
 NESTINGS = (
     "forward over reverse",

@@ -7,8 +7,6 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["colours", "detected"]
-
 Indices = np.ndarray[Any, np.dtype[np.intp]]
 
 

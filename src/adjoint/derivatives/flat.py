@@ -15,8 +15,6 @@ from adjoint.levels.leaves import record_fields
 from adjoint.rules.registry import non_differentiable
 from adjoint.run.kinds import is_objects, is_record
 
-__all__ = ["flatten", "places"]
-
 
 def flatten(model: Any, /) -> tuple[Any, Callable[[Any], Any]]:
     """All numbers in a structure as one vector of reals, and the inverse.

@@ -16,8 +16,6 @@ from adjoint.levels.leaves import as_objects, elements_of, record_fields
 from adjoint.run.kinds import by_value, is_objects
 from adjoint.tangent import tangent_of
 
-__all__ = ["Form", "is_real_leaf"]
-
 
 class Form:
     """Where the numbers and arrays of a value stand.

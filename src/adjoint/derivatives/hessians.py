@@ -17,15 +17,6 @@ from adjoint.levels.transforms import pushforward
 from adjoint.public import public
 from adjoint.results import filled
 
-__all__ = [
-    "gauss_newton_product",
-    "gradient_and_hvp",
-    "hessian",
-    "hessian_diagonal",
-    "hvp",
-    "vhp",
-]
-
 
 @public
 def hessian(

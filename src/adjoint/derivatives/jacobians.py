@@ -15,17 +15,6 @@ from adjoint.derivatives.selection import Argnums, Selection, inside, select, sp
 from adjoint.errors import ArgumentError
 from adjoint.public import public
 
-__all__ = [
-    "checked_reals",
-    "computed",
-    "jacobian",
-    "jacobian_forward",
-    "jacobian_reverse",
-    "unchanged",
-    "units",
-    "value_and_jacobian",
-]
-
 FAVOUR = 6
 """How many sweeps backwards take as long as one forwards."""
 

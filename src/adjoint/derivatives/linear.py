@@ -22,8 +22,6 @@ from adjoint.run.hidden import Hidden
 from adjoint.run.independence import told_apart
 from adjoint.run.session import leaving, session
 
-__all__ = ["Linear", "linearize", "linearized"]
-
 
 class Linear(Hidden):
     """``(*x_dots) ↦ y_dot`` at one point, as `linearize` returns it."""

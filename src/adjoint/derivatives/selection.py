@@ -12,8 +12,6 @@ import numpy as np
 from adjoint.errors import ArgumentError
 from adjoint.tangent import Tangent
 
-__all__ = ["Argnums", "Selection", "inside", "own", "positions", "select", "split_aux"]
-
 Argnums = int | np.integer[Any] | str | list[Any] | tuple[Any, ...] | None
 """A position, a parameter name, a path ``[position or name, key, …]`` into containers, or a tuple
 of such; ``None`` stands for all positional arguments."""

@@ -15,8 +15,6 @@ from adjoint.derivatives.linear import linearized
 from adjoint.errors import ArgumentError
 from adjoint.public import public
 
-__all__ = ["sparse_hessian", "sparse_jacobian"]
-
 
 @public
 def sparse_jacobian(

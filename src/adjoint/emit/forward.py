@@ -29,8 +29,6 @@ from adjoint.ir.nodes import (
 )
 from adjoint.ir.sweeps import ForwardOp, Mark, Recorded, Slot, Traced
 
-__all__ = ["ForwardEmitter", "Runtime"]
-
 Runtime = Mapping[str, Callable[..., Any]]
 """The functions of the runtime that generated code calls, by name; those of `Entries` by the callee
 they stand for."""

@@ -13,8 +13,6 @@ from adjoint.ir.nodes import Function, Operand, While, Yield
 from adjoint.ir.sweeps import ForwardOp, Mark, Slot, Traced
 from adjoint.ir.walk import walk
 
-__all__ = ["emit_level"]
-
 
 class LevelEmitter(ForwardEmitter):
     """Writes the forward regions with one slot for everything: nobody pulls back."""

@@ -23,8 +23,6 @@ from adjoint.ir.nodes import (
 from adjoint.ir.sweeps import Blank, Sweeps
 from adjoint.ir.walk import operands, targets, walk
 
-__all__ = ["Source", "emit", "keeps_result", "names_of"]
-
 
 @dataclass(frozen=True, slots=True)
 class Source:

@@ -14,8 +14,6 @@ from adjoint.emit.writer import Names, Writer
 from adjoint.ir.nodes import Var
 from adjoint.ir.sweeps import BackRegion, Clear, Move, Pull, Resume, Seed, Slot, Unwind, When
 
-__all__ = ["ReverseEmitter"]
-
 SEED = "seed"
 """The variable that holds the cotangent of the result until the ``return`` that ran takes it."""
 

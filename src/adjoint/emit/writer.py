@@ -10,8 +10,6 @@ from typing import Any
 
 from adjoint.ir.nodes import Const, Global, Operand, Path, Span, Var
 
-__all__ = ["Names", "Writer"]
-
 
 class Writer:
     """Text in the making.

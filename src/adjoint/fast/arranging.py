@@ -15,8 +15,6 @@ from adjoint.fast.program import Program
 from adjoint.fast.reading import Reading
 from adjoint.run.kinds import fields_of, slots_of
 
-__all__ = ["cotangents"]
-
 
 def cotangents(made: Reading, program: Program, mode: Mode, count: int) -> str:
     """The cotangents that a mode asks for, of so many arguments."""

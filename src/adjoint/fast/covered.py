@@ -10,16 +10,6 @@ if TYPE_CHECKING:
     from adjoint.fast.evaluate.types import Symbol
     from adjoint.ir.single import Value
 
-__all__ = [
-    "NOT_SCALAR",
-    "Defect",
-    "Deoptimize",
-    "NeedsKnown",
-    "NeedsSize",
-    "NotCovered",
-    "UnknownSizes",
-]
-
 NOT_SCALAR = "a result that is not one real number"
 """Why the gradient of a function is for the generic tier, which says so to the user."""
 

@@ -19,8 +19,6 @@ from adjoint.fast.formulas import ATOM, Formulas
 from adjoint.fast.single.walk import blocks, operands, walk
 from adjoint.ir.single import Block, Call, Const, If, Loop, Op, Operand, Unpack, Value
 
-__all__ = ["Writer"]
-
 WIDTH = 92
 """A longer formula is broken into several statements."""
 

@@ -25,8 +25,6 @@ from adjoint.fast.ties import holds_one
 from adjoint.results import filled
 from adjoint.run.floating import begin_raising, end_raising
 
-__all__ = ["entry_source"]
-
 
 def entry_source(program: Program, count: int, mode: Mode) -> tuple[str, dict[str, Any]]:
     """The source of ``run(f, args)``, and what its names stand for.

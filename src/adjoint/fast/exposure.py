@@ -8,8 +8,6 @@ from typing import Literal
 from adjoint.fast.evaluate.outside import Leaf, Outside
 from adjoint.fast.evaluate.types import Number, Row
 
-__all__ = ["Exposure", "exposure"]
-
 Exposure = Literal["constants", "shared"] | None
 """``None``: the program reads what it is given, with a cotangent for each number and array, and
 numbers that only an assignment to a global variable or to the defaults of a function changes, which

@@ -23,8 +23,6 @@ from adjoint.fast.single.walk import walk
 from adjoint.ir.single import Call, Const, Operand, Value
 from adjoint.rules.layout import column_sums
 
-__all__ = ["checked"]
-
 
 def checked(program: Program, made: Reading) -> list[str]:
     """The lines that look at ``bars``, the cotangents."""

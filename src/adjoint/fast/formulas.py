@@ -23,8 +23,6 @@ from adjoint.fast.single.primitives import same
 from adjoint.ir import primitives
 from adjoint.ir.single import Call, Const, Operand, Value
 
-__all__ = ["ATOM", "Formulas"]
-
 _INFIX: dict[Any, tuple[str, int]] = {
     operator.add: ("+", 11),
     operator.sub: ("-", 11),

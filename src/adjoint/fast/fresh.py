@@ -12,8 +12,6 @@ from adjoint.fast.single.primitives import same
 from adjoint.ir import primitives
 from adjoint.rules.layout import by_class, by_sample, column_sums
 
-__all__ = ["MADE_EACH_TIME", "NEW_ARRAYS", "OWN_MEMORY", "VIEWS"]
-
 _CREATED: frozenset[Any] = frozenset(
     {
         np.zeros,

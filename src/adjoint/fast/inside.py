@@ -14,18 +14,17 @@ from typing import Any
 
 import numpy as np
 
-from adjoint.fast import tier
+from adjoint.fast import covered, tier
 from adjoint.fast.modes import GRADIENT, PULLBACK
 from adjoint.rules.projection import project
 from adjoint.run.accumulate import Poison
 from adjoint.run.exposed import note_made
 from adjoint.run.functions import MISSING, Unit, inside
 from adjoint.run.kinds import by_value
-from adjoint.run.memory import Memory, root_of
+from adjoint.run.memory import Memory
 from adjoint.run.reader import take
 from adjoint.run.structure import deposit
-
-__all__ = ["Calls", "InnerCall", "call_inside", "generic_parts"]
+from adjoint.run.views import root_of
 
 Arrange = Callable[[tuple[Any, ...]], tuple[Any, ...]]
 """From the cotangents of leaves to those of the function and its arguments."""
@@ -89,7 +88,7 @@ class Calls:
             refused = None if kept is None else kept.refuses(f, args)
             if refused is not None:
                 note.reason, note.place = refused.reason, refused.place
-                if refused.reason != tier.NOT_SCALAR:
+                if refused.reason != covered.NOT_SCALAR:
                     return
         if note.reason is None:
             note.reason = "what it reads, or what happens at these arguments"
@@ -188,7 +187,7 @@ def _is_refused(f: Any, args: tuple[Any, ...]) -> bool:
     none."""
     kept = tier.known(f, GRADIENT)
     refused = None if kept is None else kept.refuses(f, args)
-    return refused is not None and refused.reason != tier.NOT_SCALAR
+    return refused is not None and refused.reason != covered.NOT_SCALAR
 
 
 class _Pullback:

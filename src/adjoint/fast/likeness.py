@@ -10,8 +10,6 @@ import numpy as np
 
 from adjoint.run.kinds import content_of, fields_of
 
-__all__ = ["kinds_of"]
-
 MOST_SEEN = 48
 """So many parts of the arguments are looked at."""
 _ITEMS, _CHARACTERS = 8, 32

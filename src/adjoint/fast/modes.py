@@ -7,8 +7,6 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Literal
 
-__all__ = ["GRADIENT", "PULLBACK", "Mode", "mode_of"]
-
 Kind = Literal["gradient", "pullback"]
 
 

@@ -46,8 +46,6 @@ from adjoint.fast.single.primitives import same
 from adjoint.fast.single.walk import blocks, is_call_of, operands, results, walk
 from adjoint.ir.single import Block, Call, Const, Op, Operand, Unpack, Value
 
-__all__ = ["Program", "specialise", "written"]
-
 MOST_PINNED = 8
 
 

@@ -16,8 +16,6 @@ from adjoint.rules.projection import project
 from adjoint.run.hidden import Hidden
 from adjoint.run.kinds import by_value
 
-__all__ = ["SpecialisedPullback", "is_as_before"]
-
 
 class SpecialisedPullback(Hidden):
     """``y_bar ↦ (f_bar, *arg_bars)`` of one call, as `pullback` returns it.

@@ -15,8 +15,6 @@ from adjoint.fast.evaluate.values import Source
 from adjoint.fast.ties import holds_one, standing, unread
 from adjoint.run.kinds import fields_of
 
-__all__ = ["Reading"]
-
 _NO_OBJECTS = (NoneType, list, tuple, dict, FunctionType)
 
 

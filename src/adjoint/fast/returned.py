@@ -8,8 +8,6 @@ from adjoint.fast.evaluate.types import Array, Number, has_complex, is_complex, 
 from adjoint.fast.evaluate.values import Abstract, Known, Tuple
 from adjoint.ir.single import Value
 
-__all__ = ["demand_real_scalar", "returned"]
-
 
 def returned(y: Abstract, one: bool) -> tuple[Value | Known, ...]:
     """The number or array that a function returns, or the items of the tuple."""

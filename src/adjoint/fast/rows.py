@@ -9,32 +9,6 @@ import numpy as np
 
 from adjoint.fast.covered import Deoptimize
 
-__all__ = [
-    "EFFECTS",
-    "add_each",
-    "add_folded",
-    "add_part",
-    "add_shared",
-    "add_to_all",
-    "append",
-    "array_of",
-    "complex_items",
-    "complex_zeros_of",
-    "count",
-    "exact_total",
-    "greatest",
-    "item",
-    "least",
-    "part",
-    "put_item",
-    "real_items",
-    "repeated",
-    "take_last",
-    "ties",
-    "total",
-    "zeros_of",
-]
-
 
 def item(xs: Any, index: int) -> Any:
     """``xs[index]``"""

@@ -15,50 +15,6 @@ from adjoint.rules.projection import finite, project, unbroadcast
 from adjoint.rules.slopes import as_precise as precise_for
 from adjoint.tangent import Tangent
 
-__all__ = [
-    "WRITES",
-    "add_at",
-    "add_to",
-    "as_float",
-    "as_precise",
-    "assigned",
-    "broadcast_like",
-    "clear",
-    "conjugate",
-    "direction",
-    "divide",
-    "exactly",
-    "finished",
-    "foreseen",
-    "foreseen_number",
-    "imaginary_part",
-    "inexact",
-    "leave",
-    "length",
-    "new_tape",
-    "own",
-    "present",
-    "push",
-    "put",
-    "put_broadcast",
-    "real",
-    "real_like",
-    "real_part",
-    "scale",
-    "scatter",
-    "shape_of",
-    "share_of_greater",
-    "share_of_less",
-    "smaller_square",
-    "subtract_from",
-    "sum_of",
-    "sum_of_these",
-    "summed_part",
-    "tangent_with",
-    "to_extremes",
-    "zeros_like",
-]
-
 
 def leave() -> None:
     """What comes now is for the generic tier: an error of the user's code."""

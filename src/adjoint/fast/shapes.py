@@ -11,8 +11,6 @@ from adjoint.fast.covered import Defect
 from adjoint.fast.modes import Mode
 from adjoint.fast.program import Program
 
-__all__ = ["demanding_shapes"]
-
 
 def demanding_shapes(
     run: Callable[..., Any], program: Program, mode: Mode

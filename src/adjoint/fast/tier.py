@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 
 from adjoint.errors import ArgumentError, place_text
-from adjoint.fast.covered import NOT_SCALAR, Defect, Deoptimize, NotCovered
+from adjoint.fast.covered import Defect, Deoptimize, NotCovered
 from adjoint.fast.likeness import kinds_of
 from adjoint.fast.modes import Mode
 from adjoint.frontend.same_code import compile_quietly
@@ -35,24 +35,6 @@ from adjoint.run.session import leaving, session
 
 if TYPE_CHECKING:
     from adjoint.fast.program import Program
-
-__all__ = [
-    "FAILED",
-    "MISS",
-    "MOST_MODES",
-    "NOT_SCALAR",
-    "TOO_MANY_MODES",
-    "Entry",
-    "Refused",
-    "demand_foreseen",
-    "entry_of",
-    "forget",
-    "has_code",
-    "is_enabled",
-    "is_strict",
-    "known",
-    "run",
-]
 
 MOST_KINDS = 8
 """Programs kept per function; a function called with more kinds of arguments is generic."""
@@ -318,7 +300,7 @@ def entry_of(owner: Owner, f: Any, args: tuple[Any, ...], mode: Mode) -> Entry |
                     return Refused(TOO_MANY_MODES, None, ())
                 _modes[key[1:]] += 1
             kept = _kept[key] = _Kept(owner)
-            if len(_kept) > MOST_FUNCTIONS:
+            while len(_kept) > MOST_FUNCTIONS:
                 _forget_oldest()
         begin = time.perf_counter()
         try:

@@ -21,8 +21,6 @@ from adjoint.levels.leaves import record_fields
 from adjoint.run.holdings import parts_of
 from adjoint.run.kinds import fields_of, is_objects, slots_of
 
-__all__ = ["Unread", "holds_one", "standing", "unread"]
-
 _PLAIN = frozenset({float, int, bool, complex, str, bytes, type(None), np.float64, type})
 _ITEMS = _PLAIN | {list, tuple}
 _READ = frozenset({"item", "attribute", "cell", "cell object"})

@@ -11,8 +11,6 @@ from adjoint.frontend.expressions import IN_PLACE
 from adjoint.frontend.scope import CALLS, REBINDS
 from adjoint.ir.nodes import Const, Global, Operand, Unpack, Var
 
-__all__ = ["store"]
-
 
 def store(b: Builder, target: ast.expr, value: Operand) -> None:
     """``target = value``"""

@@ -35,8 +35,6 @@ from adjoint.ir.nodes import (
     Yield,
 )
 
-__all__ = ["NONE", "Builder", "constant", "declared_globals", "expression", "statement"]
-
 NONE = Const(None)
 
 expression: Table[Callable[[Builder, Any, Var | None], Operand]] = Table()

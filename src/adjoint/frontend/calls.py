@@ -11,8 +11,6 @@ from adjoint.frontend.frames import call_on_frame
 from adjoint.ir import primitives
 from adjoint.ir.nodes import Call, Const, Operand, Var
 
-__all__ = ["apply"]
-
 
 @expression.register(ast.Call)
 def _call(b: Builder, node: ast.Call, into: Var | None) -> Operand:

@@ -19,8 +19,6 @@ from adjoint.frontend.source import Source
 from adjoint.ir import primitives
 from adjoint.ir.nodes import Const, If, Operand, Return, Var
 
-__all__ = ["ClassBuilder", "lower_class_body"]
-
 
 class ClassBuilder(Builder):
     """The state of lowering one class body.

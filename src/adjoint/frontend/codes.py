@@ -11,8 +11,6 @@ from typing import Any
 from adjoint.errors import SourceError
 from adjoint.frontend.same_code import compiles_to
 
-__all__ = ["NestedCodes", "has_columns", "mangle"]
-
 _INLINE = frozenset({"<listcomp>", "<setcomp>", "<dictcomp>"})
 """Codes of comprehensions (before 3.12), which are lowered as part of the function around them."""
 

@@ -13,8 +13,6 @@ from adjoint.frontend.statements import bind_target, loop_target
 from adjoint.ir import primitives
 from adjoint.ir.nodes import Assign, Const, For, If, Operand, Var, Yield
 
-__all__ = ["generator_body"]
-
 
 @expression.register(ast.ListComp)
 def _list(b: Builder, node: ast.ListComp, into: Var | None) -> Operand:

@@ -15,8 +15,6 @@ from adjoint.frontend.source import remember
 from adjoint.ir import primitives
 from adjoint.ir.nodes import Const, Operand, Var
 
-__all__ = ["make_function"]
-
 
 def make_function(
     b: Builder,

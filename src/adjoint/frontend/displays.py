@@ -10,8 +10,6 @@ from adjoint.frontend.builder import Builder, expression
 from adjoint.ir import primitives
 from adjoint.ir.nodes import Const, Operand, Var
 
-__all__: list[str] = []
-
 
 @expression.register(ast.Tuple)
 def _tuple(b: Builder, node: ast.Tuple, into: Var | None) -> Operand:

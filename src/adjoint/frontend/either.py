@@ -8,8 +8,6 @@ from adjoint.errors import SourceError, UnsupportedSyntaxError
 from adjoint.frontend.lower import lower
 from adjoint.ir import nodes as ir
 
-__all__ = ["lower_any"]
-
 
 def lower_any(function: FunctionType) -> ir.Function:
     """Lower a function.

@@ -12,8 +12,6 @@ from adjoint.frontend.templates import YIELD_FROM, expand
 from adjoint.ir import primitives
 from adjoint.ir.nodes import Const, If, Operand, Raise, Span, Try, Var
 
-__all__: list[str] = []
-
 
 @statement.register(ast.Try)
 def _try(b: Builder, node: ast.Try) -> None:

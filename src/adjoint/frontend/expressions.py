@@ -11,8 +11,6 @@ from adjoint.frontend.builder import NONE, Builder, expression
 from adjoint.ir import primitives
 from adjoint.ir.nodes import Const, Operand, Var, Yield
 
-__all__ = ["BINARY", "IN_PLACE", "condition"]
-
 BINARY: dict[type[ast.operator], Callable[..., Any]] = {
     ast.Add: operator.add,
     ast.Sub: operator.sub,

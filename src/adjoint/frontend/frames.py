@@ -15,8 +15,6 @@ from adjoint.frontend.class_bodies import ClassBuilder
 from adjoint.ir import primitives
 from adjoint.ir.nodes import Const, If, Operand, Raise, Try, Var
 
-__all__ = ["call_on_frame"]
-
 
 def call_on_frame(b: Builder, node: ast.Call, into: Var | None) -> Operand | None:
     """Lower the call if it is one of those; otherwise emit nothing."""

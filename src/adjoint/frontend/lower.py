@@ -26,8 +26,6 @@ from adjoint.frontend.source import Source, find_source
 from adjoint.ir import nodes as ir
 from adjoint.ir import primitives
 
-__all__ = ["lower"]
-
 
 def lower(function: FunctionType) -> ir.Function:
     """Lower the function's own source.

@@ -6,8 +6,6 @@ from collections.abc import Iterable
 
 from adjoint.ir.nodes import Var
 
-__all__ = ["Names"]
-
 
 class Names:
     """Hands out variables whose names a function does not use itself."""

@@ -18,8 +18,6 @@ from adjoint.frontend.registry import Table
 from adjoint.ir import primitives
 from adjoint.ir.nodes import Const, If, Operand, Unpack, Var
 
-__all__ = ["pattern"]
-
 Captures = dict[str, Operand]
 Step = Callable[[], Operand]
 

@@ -6,8 +6,6 @@ import ast
 from collections.abc import Callable
 from typing import Any, Generic, TypeVar
 
-__all__ = ["Table"]
-
 F = TypeVar("F", bound=Callable[..., Any])
 
 

@@ -16,8 +16,6 @@ from typing import Any
 
 from adjoint.locks import make_lock
 
-__all__ = ["compile_quietly", "compiles_to", "future_flags", "is_rewritten", "matches_roughly"]
-
 _FUTURE = 0
 for _name in __future__.all_feature_names:
     _FUTURE |= getattr(__future__, _name).compiler_flag

@@ -16,16 +16,6 @@ from typing import Any
 
 from adjoint.frontend.codes import NestedCodes, mangle
 
-__all__ = [
-    "CALLS",
-    "FUTURE_ANNOTATIONS",
-    "REBINDS",
-    "Comprehension",
-    "FunctionNode",
-    "Scope",
-    "analyse",
-]
-
 FUTURE_ANNOTATIONS = __future__.annotations.compiler_flag
 """Set in code compiled under ``from __future__ import annotations``."""
 

@@ -22,8 +22,6 @@ from adjoint.frontend.same_code import (
 )
 from adjoint.frontend.scope import FunctionNode
 
-__all__ = ["Source", "find_source", "remember"]
-
 
 @dataclass(frozen=True, slots=True)
 class Source:

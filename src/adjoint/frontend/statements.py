@@ -11,8 +11,6 @@ from adjoint.frontend.expressions import condition
 from adjoint.ir import primitives
 from adjoint.ir.nodes import Break, Const, Continue, For, If, Operand, Raise, Return, Var, While
 
-__all__: list[str] = []
-
 
 @statement.register(ast.Expr)
 def _expression(b: Builder, node: ast.Expr) -> None:

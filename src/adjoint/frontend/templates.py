@@ -15,8 +15,6 @@ from textwrap import dedent
 from adjoint.frontend.builder import Builder
 from adjoint.ir.nodes import Const, Operand
 
-__all__ = ["YIELD_FROM", "expand"]
-
 YIELD_FROM = """
     iterator = iter(iterable)
     result = None

@@ -9,8 +9,6 @@ from collections.abc import Callable
 from types import FunctionType
 from typing import Any
 
-__all__ = ["intrinsic"]
-
 
 @functools.cache
 def intrinsic(number: int, operands: int) -> Callable[..., Any]:

@@ -6,8 +6,6 @@ from collections.abc import Callable
 from dataclasses import MISSING, dataclass, field, fields
 from typing import Any, TypeVar, dataclass_transform, overload
 
-__all__ = ["node"]
-
 T = TypeVar("T")
 
 

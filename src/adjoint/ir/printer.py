@@ -33,8 +33,6 @@ from adjoint.ir.nodes import (
     Yield,
 )
 
-__all__ = ["format_call", "format_function", "format_operand", "format_signature"]
-
 _MARGIN = 48
 _LONGEST_CONSTANT = 60
 

@@ -13,26 +13,6 @@ from typing import TypeAlias
 from adjoint.ir.node import node
 from adjoint.ir.nodes import Call, For, Op, Span, Unpack, Var, While
 
-__all__ = [
-    "BackRegion",
-    "Blank",
-    "Clear",
-    "ForwardOp",
-    "Mark",
-    "Move",
-    "Pull",
-    "Recorded",
-    "Resume",
-    "ReverseOp",
-    "Seed",
-    "Slot",
-    "Sweeps",
-    "Traced",
-    "Unwind",
-    "When",
-]
-
-
 Blank: TypeAlias = "int | tuple[()] | None"
 """What a slot holds before it is reached: the pullback of a call of n operands, no iterations, no
 mark."""

@@ -29,8 +29,6 @@ from adjoint.ir.nodes import (
 )
 from adjoint.ir.walk import operands, targets, walk
 
-__all__ = ["MalformedIR", "verify"]
-
 
 class MalformedIR(AssertionError):
     """A pass of this library has a bug."""

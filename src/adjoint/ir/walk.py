@@ -20,9 +20,6 @@ from adjoint.ir.nodes import (
     Yield,
 )
 
-__all__ = ["STRUCTURED", "operands", "regions", "targets", "walk"]
-
-
 STRUCTURED = frozenset({If, For, While, Try})
 """The operations that have regions inside them."""
 

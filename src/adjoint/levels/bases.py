@@ -26,11 +26,6 @@ from adjoint.errors import NoDerivativeError
 from adjoint.levels.current import current
 from adjoint.levels.forward import Forward
 
-__all__ = [
-    "NESTED", "Trial", "along_parting", "can_try", "in_other_bases", "in_trial", "note_missed",
-    "numbers_of", "trial_now",
-]  # fmt: skip
-
 SAME, NOTHING = 1e-7, 1e-12
 """How much results may differ that do not depend on a basis: beside the largest number in them, and
 in all."""

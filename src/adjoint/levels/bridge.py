@@ -35,8 +35,6 @@ from adjoint.run.swaps import swap_array, swap_contents
 from adjoint.run.unknown import poison
 from adjoint.run.views import original_of, root_of
 
-__all__ = ["call_operator"]
-
 
 def call_operator(
     record: list[Any],

@@ -32,8 +32,6 @@ from adjoint.run.views import root_of
 if TYPE_CHECKING:
     from adjoint.levels.level import Level
 
-__all__ = ["INACTIVE", "REALS", "Concealing"]
-
 INACTIVE = frozenset({bool, str, bytes, type(None), slice, type, range, np.dtype})
 """Types of values that have no derivative."""
 

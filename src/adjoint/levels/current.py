@@ -10,8 +10,6 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from adjoint.levels.level import Level
 
-__all__ = ["current", "entered"]
-
 
 class _Current(threading.local):
     """The level that the running thread is on: none for plain Python."""

@@ -10,8 +10,6 @@ import numpy as np
 
 from adjoint.run.chance import put_state, state_of
 
-__all__ = ["again", "draws"]
-
 
 def draws(f: Any, args: tuple[Any, ...]) -> bool:
     """Whether a function draws numbers."""

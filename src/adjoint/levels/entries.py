@@ -24,8 +24,6 @@ from adjoint.run.kinds import is_objects
 from adjoint.run.operators import BINARY
 from adjoint.run.seal import PLAIN
 
-__all__ = ["ENTRIES", "RUNTIME"]
-
 ARITHMETIC = "add sub mul truediv floordiv mod pow matmul and_ or_ xor lshift rshift".split()
 
 

@@ -16,8 +16,6 @@ from adjoint.run.snapshot import Snapshot
 from adjoint.run.unknown import name_of
 from adjoint.run.views import root_of
 
-__all__ = ["Evaluation"]
-
 
 class Evaluation:
     """One call of a cached function: what it gave, and for which arguments.

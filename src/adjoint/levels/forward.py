@@ -40,8 +40,6 @@ from adjoint.run.integers import is_integer, takes
 from adjoint.run.remaking import remade
 from adjoint.run.views import names_twice, original_of, places_of, root_of
 
-__all__ = ["Forward", "is_own"]
-
 ndarray = np.ndarray
 MANY = 10_000
 """Numbers beyond which those that nobody holds any more are let go."""

@@ -12,8 +12,6 @@ import numpy as np
 from adjoint.errors import ArgumentError
 from adjoint.run.kinds import by_value, content_of, fields_of, is_objects
 
-__all__ = ["agree", "as_number", "captured", "check_tangent", "entries_given", "parts_given"]
-
 
 def parts_given(value: Any, dot: Any, n: int) -> Any:
     """The tangents of the `n` elements of a sequence."""

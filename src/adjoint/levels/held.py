@@ -11,8 +11,6 @@ from adjoint.rules.projection import SEQUENCES
 from adjoint.run.contents import base_of, elements_of, entries_of
 from adjoint.run.remaking import remade, remade_dict
 
-__all__ = ["held", "held_index"]
-
 
 def held(value: Any, made: dict[int, Any] | None = None) -> Any:
     """An operand, with lists and dicts as they are now; `made` are those that stand in it, for it

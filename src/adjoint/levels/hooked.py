@@ -18,8 +18,6 @@ from adjoint.run.kinds import by_value
 from adjoint.run.remaking import remade
 from adjoint.run.slots import slots_in
 
-__all__ = ["Hooked"]
-
 
 class Hooked:
     """One value under a hook.

@@ -14,8 +14,6 @@ from typing import Any
 
 from adjoint.rules.registry import frule, rrule
 
-__all__ = ["integer_apart"]
-
 _SMALL = 1 << 10
 """Below it Python may have one object for all equal integers; above, arithmetic makes new ones."""
 

@@ -20,9 +20,6 @@ from adjoint.run.reader import beside_elements
 from adjoint.run.views import root_of
 from adjoint.tangent import Tangent, tangent_of
 
-__all__ = ["Leaves", "Places", "as_objects", "elements_of", "record_fields"]
-
-
 _CONTAINERS = (list, tuple, dict, deque)
 
 

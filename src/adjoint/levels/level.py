@@ -39,8 +39,6 @@ from adjoint.run.remaking import remade
 from adjoint.run.seal import PLAIN
 from adjoint.run.views import root_of
 
-__all__ = ["Level"]
-
 
 class Level(Concealing):
     """What `Forward` and `Tape` share.

@@ -14,8 +14,6 @@ from adjoint.run.going import check_removed
 from adjoint.run.independence import Independent
 from adjoint.run.memory import Memory
 
-__all__ = ["LevelMemory", "take_back", "written_on"]
-
 
 def written_on(level: Any) -> list[set[int]]:
     """Which of the arrays that were given have been written on a level and those below."""

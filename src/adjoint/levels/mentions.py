@@ -22,8 +22,6 @@ from adjoint.run.inert import is_operator
 from adjoint.run.kinds import content_of
 from adjoint.run.packages import is_of_a_library, package
 
-__all__ = ["goes_on_a_tape", "mentions_operator"]
-
 MANY = 400
 """Functions that are looked at, at most."""
 

@@ -24,9 +24,6 @@ from adjoint.run.views import (
     root_of,
 )
 
-__all__ = ["Mirror", "Mirrors", "Same", "flat_of"]
-
-
 _FLOAT64 = np.dtype(float)
 
 

@@ -19,8 +19,6 @@ from adjoint.run.views import names_of, original_of, part_of, root_of
 if TYPE_CHECKING:
     from adjoint.levels.level import Level
 
-__all__ = ["Names", "contents", "others", "put_back"]
-
 
 class Names:
     """The names of the arrays that one level was given."""

@@ -15,8 +15,6 @@ from adjoint.run.views import assign_shape
 if TYPE_CHECKING:
     from adjoint.levels.level import Level
 
-__all__ = ["assign_shape_on", "fresh", "operate_on", "write_on"]
-
 _OPERATORS = {name: (op, entry(op)) for name, op in (("add", operator.add), ("mul", operator.mul))}
 
 

@@ -17,8 +17,6 @@ from adjoint.levels.current import current, entered
 from adjoint.run.kinds import by_value
 from adjoint.tangent import tangent_of
 
-__all__ = ["follows", "pulled"]
-
 
 def follows(y_bar: Any) -> bool:
     """Whether the level that the thread is on, or one below, knows a derivative in `y_bar`."""

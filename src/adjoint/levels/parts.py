@@ -10,8 +10,6 @@ import numpy as np
 
 from adjoint.run.accumulate import Poison
 
-__all__ = ["parts_of"]
-
 
 def parts_of(below: Callable[..., Any], of_list: Any, n: int) -> Any:
     """Those of a list of `n` things, for which a rule may have given an array: what is taken out of

@@ -19,8 +19,6 @@ from adjoint.rules.projection import FLOAT64
 from adjoint.rules.registry import Rules
 from adjoint.rules.slopes import POLES, Slopes
 
-__all__ = ["is_simple", "slopes_of", "weighted"]
-
 ndarray = np.ndarray
 _NUMBERS = frozenset({float, np.float64})
 _REALS = frozenset({float, np.float64, int})

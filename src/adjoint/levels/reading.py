@@ -13,8 +13,6 @@ from adjoint.run.accumulate import Poison
 from adjoint.run.kinds import by_value, is_objects, is_record
 from adjoint.tangent import tangent_of
 
-__all__ = ["read_tangent"]
-
 
 def read_tangent(level: Any, y: Any, within: tuple[int, ...] = ()) -> Any:
     """The tangent of `y`, with zeros where there is none; ``None`` for what has no derivative."""

@@ -34,8 +34,6 @@ from adjoint.run.refused import missing
 from adjoint.run.swaps import writable
 from adjoint.run.views import root_of
 
-__all__ = ["Recording", "Replay"]
-
 ndarray = np.ndarray
 Node = Callable[["Replay"], None]
 Change = Callable[[Level | None], None]

@@ -19,8 +19,6 @@ from adjoint.run.hidden import Hidden
 from adjoint.run.independence import told_apart
 from adjoint.run.session import leaving, session
 
-__all__ = ["NestedPullback", "nested"]
-
 
 def nested(
     f: Callable[..., Any],

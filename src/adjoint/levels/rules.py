@@ -16,9 +16,6 @@ from adjoint.rules.registry import entry, frule, leveled, rrule
 from adjoint.run.detach import detached
 from adjoint.run.unknown import needed
 
-__all__ = ["greatest", "least", "total"]
-
-
 # ---- sum, min, max of numbers --------------------------------------------------------------------
 
 

@@ -49,8 +49,6 @@ from adjoint.run.slots import Exchanges, get_slot, set_slot, slots_in
 from adjoint.run.views import address_of, assign_shape, names_twice, part_of, root_of, twin_of
 from adjoint.tangent import Tangent
 
-__all__ = ["Seeds", "not_seen", "other_name", "with_numbers"]
-
 
 class Seeds:
     """The arguments of one run; a context manager around it.

@@ -23,8 +23,6 @@ from adjoint.run.kinds import by_value
 if TYPE_CHECKING:
     from adjoint.levels.level import Level
 
-__all__ = ["opened"]
-
 
 def opened(
     level: Level, f: Any, rules: Rules, args: tuple[Any, ...], kwargs: dict[str, Any]

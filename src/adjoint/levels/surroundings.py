@@ -20,8 +20,6 @@ from adjoint.run.memory import Memory
 from adjoint.run.snapshot import Snapshot
 from adjoint.run.views import original_of
 
-__all__ = ["Surroundings"]
-
 _HOLD = (list, dict, tuple, deque, np.ndarray)
 
 

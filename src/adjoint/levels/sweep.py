@@ -22,8 +22,6 @@ from adjoint.run.hidden import Hidden
 from adjoint.run.kinds import is_objects
 from adjoint.run.views import is_integer_field, names_twice, original_of, places_of, root_of
 
-__all__ = ["Sweep", "poison_in", "to_value"]
-
 ndarray = np.ndarray
 _ALL = slice(None)
 

@@ -34,8 +34,6 @@ from adjoint.run.integers import is_integer, takes
 from adjoint.run.remaking import remade
 from adjoint.run.views import original_of, root_of
 
-__all__ = ["Tape"]
-
 ndarray = np.ndarray
 Node = Callable[[Sweep], None]
 

@@ -21,8 +21,6 @@ from adjoint.run.going import settle
 from adjoint.run.independence import told_apart
 from adjoint.run.session import leaving, session
 
-__all__ = ["derivative", "directional", "jvp", "pushforward"]
-
 
 @public
 def pushforward(

@@ -24,8 +24,6 @@ from adjoint.transform.paths import join_paths
 from adjoint.transform.reverse import reverse
 from adjoint.transform.temporaries import share_temporaries
 
-__all__ = ["LevelUnit", "call_unit", "known_unit", "unit_of"]
-
 
 @dataclass(slots=True)
 class LevelUnit:

@@ -21,8 +21,6 @@ from adjoint.run.unknown import is_opaque, looked_at, may_keep, needed, region_o
 from adjoint.run.unseen import run_checked
 from adjoint.run.views import root_of
 
-__all__ = ["run_unknown"]
-
 
 def run_unknown(
     level: Level,

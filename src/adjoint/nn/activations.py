@@ -6,8 +6,6 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["logsoftmax", "relu", "sigmoid", "softmax", "tanh"]
-
 
 def relu(x: Any) -> Any:
     """``max(x, 0)`` of each element. Its derivative at 0 is 0."""

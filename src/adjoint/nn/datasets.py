@@ -5,8 +5,6 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["make_moons"]
-
 
 def make_moons(
     n: int = 200, noise: float = 0.1, rng: np.random.Generator | int | None = None

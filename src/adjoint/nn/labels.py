@@ -9,8 +9,6 @@ from numpy.typing import ArrayLike, DTypeLike, NDArray
 
 from adjoint.rules.registry import non_differentiable
 
-__all__ = ["onecold", "onehot"]
-
 
 def onehot(labels: ArrayLike, classes: int, *, dtype: DTypeLike = np.float64) -> NDArray[Any]:
     """A 1 at each label, 0 elsewhere.

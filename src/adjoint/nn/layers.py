@@ -10,8 +10,6 @@ from numpy.typing import DTypeLike, NDArray
 
 from adjoint.rules.registry import non_differentiable
 
-__all__ = ["Chain", "Dense"]
-
 
 class Dense:
     """``activation(x @ W + b)``.

@@ -14,15 +14,6 @@ from adjoint.nn.activations import logsoftmax, relu
 from adjoint.rules.layout import by_class
 from adjoint.rules.registry import non_differentiable
 
-__all__ = [
-    "check_labels",
-    "check_shapes",
-    "cross_entropy",
-    "hinge_loss",
-    "logit_cross_entropy",
-    "mse",
-]
-
 
 def mse(yhat: Any, y: Any) -> Any:
     """Mean over all elements of ``|yhat - y|**2``.

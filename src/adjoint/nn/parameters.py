@@ -20,8 +20,6 @@ from adjoint.rules.registry import facts, non_differentiable
 from adjoint.run.kinds import is_objects
 from adjoint.tangent import Tangent
 
-__all__ = ["parameters", "update"]
-
 Array: TypeAlias = NDArray[Any]
 
 _LEAVES = (

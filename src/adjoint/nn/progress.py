@@ -6,8 +6,6 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TypeAlias
 
-__all__ = ["Advance", "progress_bar"]
-
 Advance: TypeAlias = Callable[[str], None]
 """Called after each step with a short text that stands behind the bar."""
 

@@ -14,8 +14,6 @@ from adjoint.rules.families import elementwise, project
 from adjoint.rules.layout import by_class, by_sample
 from adjoint.rules.registry import rrule
 
-__all__: list[str] = []
-
 elementwise(relu, lambda y: y > 0, selects=True)
 
 # Decomposed, |x| would have a kink at 0 that the sigmoid has not; y * (1 - y) loses digits near 1.

@@ -14,8 +14,6 @@ import adjoint as ad
 from adjoint.nn.parameters import check_learning_rate, parameters, reaches, update
 from adjoint.nn.progress import Advance, progress_bar
 
-__all__ = ["gradient_descent"]
-
 
 def gradient_descent(
     model: Callable[[Any], Any],

@@ -5,8 +5,6 @@ from __future__ import annotations
 from types import FunctionType
 from typing import Any
 
-__all__ = ["again"]
-
 
 def again(f: Any) -> Any:
     """Another function of the same code, which has no rule."""

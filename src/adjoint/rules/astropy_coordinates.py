@@ -7,8 +7,6 @@ from typing import Any
 from adjoint.rules.loading import registering
 from adjoint.rules.registry import non_differentiable
 
-__all__: list[str] = []
-
 
 @registering("astropy.coordinates.angles.formats")
 def _(formats: Any) -> None:

@@ -19,8 +19,6 @@ from adjoint.rules.registry import non_differentiable, primitive
 from adjoint.rules.scipy.carried import carrying
 from adjoint.run.by_source import call_function
 
-__all__: list[str] = []
-
 _CONSTANT = (
     "allnan anynan argpartition move_argmax move_argmin move_rank nanargmax nanargmin nanrankdata"
     " rankdata"

@@ -6,8 +6,6 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["each", "generalized"]
-
 
 def each(f: Any, nin: int, /, *args: Any, out: Any = None) -> Any:
     """``numba.vectorize(f)(*args)``: `f` of each of the elements that stand at one place."""

@@ -26,8 +26,6 @@ from adjoint.rules.slopes import (
     with_arity,
 )
 
-__all__ = ["dot", "is_one_or_other", "parted", "reverse"]
-
 PYTHON_REALS = frozenset({float, int})
 
 

@@ -13,8 +13,6 @@ import numpy as np
 from adjoint.rules.loading import registering
 from adjoint.rules.scipy.carried import carried
 
-__all__: list[str] = []
-
 _RELATIVE, _ABSOLUTE = 1e-9, 1e-12
 
 

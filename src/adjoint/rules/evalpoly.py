@@ -10,8 +10,6 @@ from adjoint.rules.projection import Projector, is_numeric, project, projector
 from adjoint.rules.registry import frule, rrule
 from adjoint.rules.tangents import like_result
 
-__all__ = ["evalpoly"]
-
 
 def evalpoly(x: Any, coefficients: Any) -> Any:
     """The polynomial ``c[0] + c[1] x + c[2] x² + …`` at `x`, by Horner's rule.

@@ -9,8 +9,6 @@ from typing import Any
 from adjoint.rules.registry import primitive
 from adjoint.run.refused import refused
 
-__all__: list[str] = []
-
 
 @primitive(importlib.reload)
 def _(record: list[Any], slot: int, *args: Any) -> Any:

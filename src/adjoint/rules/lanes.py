@@ -14,8 +14,6 @@ from numpy import float64
 from adjoint.rules.registry import entry, lane
 from adjoint.rules.slopes import POLES
 
-__all__ = ["of_a_number"]
-
 
 def of_a_number(*functions: Callable[..., Any]) -> None:
     """The lane of functions of one float that have an elementwise rule."""

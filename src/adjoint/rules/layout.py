@@ -6,8 +6,6 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["by_class", "by_sample", "column_sums"]
-
 
 def by_class(x: Any) -> Any:
     """`x`; a matrix with few columns as one in which each stands side by side in memory.

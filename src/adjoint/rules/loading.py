@@ -9,16 +9,6 @@ from typing import Any
 
 from adjoint.locks import in_child, make_lock
 
-__all__ = [
-    "all_loaded",
-    "library",
-    "load",
-    "load_for",
-    "load_what_is_imported",
-    "registering",
-    "when_loaded",
-]
-
 _libraries: dict[str, str] = {}
 """By package, the module with its rules."""
 

@@ -17,8 +17,6 @@ from adjoint.run.memory import Memory
 from adjoint.run.protocol import is_number
 from adjoint.run.refused import missing
 
-__all__ = ["entered_by"]
-
 _NEEDED = "a float of mpmath"
 """In the shadows: a derivative of one is needed. In the caches of a level: why it is not known."""
 

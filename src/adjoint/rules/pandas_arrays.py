@@ -11,8 +11,6 @@ from adjoint.run.accumulate import accumulate
 from adjoint.run.kinds import by_value
 from adjoint.run.memory import Memory
 
-__all__ = ["register"]
-
 
 def register(backed: type) -> None:
     """Register the rules of `pandas._libs.arrays.NDArrayBacked`."""

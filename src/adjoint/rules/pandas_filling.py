@@ -10,8 +10,6 @@ import numpy as np
 
 from adjoint.rules.registry import non_differentiable, substitute
 
-__all__ = ["register"]
-
 
 def register(algos: Any, reshape: Any, isna: Any) -> None:
     """Register the rules of two modules of pandas; `isna` says what is missing."""

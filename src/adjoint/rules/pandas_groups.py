@@ -15,8 +15,6 @@ from adjoint.rules.pandas_objects import numbers_among
 from adjoint.rules.registry import frule, non_differentiable, rrule, substitute
 from adjoint.rules.scipy.carried import carrying
 
-__all__ = ["middle", "peaked", "register", "skewed", "sums", "tolerances", "totals"]
-
 
 def register(groupby: Any, windows: Any, algos: Any) -> None:
     """Register the rules of three modules of pandas."""

@@ -10,8 +10,6 @@ import numpy as np
 from adjoint.rules.registry import non_differentiable, primitive, substitute
 from adjoint.run.by_source import call_function
 
-__all__ = ["register"]
-
 
 def register(hashtable: Any) -> None:
     """Register the rules of `pandas._libs.hashtable`."""

@@ -14,8 +14,6 @@ from adjoint.run.kinds import by_value
 from adjoint.run.memory import Memory
 from adjoint.run.places import is_container
 
-__all__ = ["numbers_among", "register"]
-
 
 def register(lib: Any, reshape: Any, is_missing: Any, masked: type) -> None:
     """Register the rules of two modules of pandas; `is_missing` says what stands for nothing, and

@@ -12,8 +12,6 @@ from adjoint.rules.pandas_windows import INTERPOLATIONS
 from adjoint.rules.registry import non_differentiable, substitute
 from adjoint.rules.scipy.carried import carrying
 
-__all__ = ["register"]
-
 
 def register(group_quantile: Any) -> None:
     """Register the rule of the function, which writes its results into what it is given."""

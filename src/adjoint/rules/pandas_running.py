@@ -15,8 +15,6 @@ from adjoint.rules.pandas_groups import entries, tolerances
 from adjoint.rules.registry import non_differentiable, substitute
 from adjoint.rules.scipy.carried import carrying
 
-__all__ = ["register"]
-
 
 def register(groupby: Any) -> None:
     """Register the rules of `pandas._libs.groupby`."""

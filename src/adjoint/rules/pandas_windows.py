@@ -14,8 +14,6 @@ from adjoint.rules.pandas_groups import middle, peaked, skewed, sums, tolerances
 from adjoint.rules.registry import non_differentiable, substitute
 from adjoint.rules.scipy.carried import carrying
 
-__all__ = ["INTERPOLATIONS", "register", "rolled_median", "where_equal"]
-
 
 def register(windows: Any, algos: Any) -> None:
     """Register the rules of two modules of pandas."""

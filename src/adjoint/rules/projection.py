@@ -24,17 +24,6 @@ from adjoint.rules.layout import column_sums
 from adjoint.run.accumulate import Poison
 from adjoint.run.place import current_place
 
-__all__ = [
-    "Projector",
-    "as_numeric",
-    "finite",
-    "held",
-    "is_numeric",
-    "project",
-    "projector",
-    "unbroadcast",
-]
-
 Projector = Callable[[Any], Any]
 """``bar -> bar`` that fits one primal."""
 

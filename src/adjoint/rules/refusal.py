@@ -22,12 +22,6 @@ from adjoint.run.caution import doubt
 from adjoint.run.kinds import is_objects
 from adjoint.run.place import current_place
 
-__all__ = [
-    "NoDerivative", "added", "demand_entries", "demand_known", "moves", "refusal", "refused_bar",
-    "refused_dot", "refused_entry", "refused_zeros", "refusing_forward", "refusing_reverse",
-    "unless_complex",
-]  # fmt: skip
-
 
 @dataclass(frozen=True, slots=True)
 class NoDerivative:

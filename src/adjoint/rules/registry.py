@@ -37,26 +37,6 @@ from adjoint.rules.loading import all_loaded, load_for, load_what_is_imported, w
 from adjoint.rules.rule import Rule
 from adjoint.run.accumulate import Poison
 
-__all__ = [
-    "Direct",
-    "Key",
-    "Rules",
-    "direct",
-    "direct_rule",
-    "facts",
-    "frule",
-    "key_of",
-    "lane",
-    "leveled",
-    "non_differentiable",
-    "on_objects",
-    "primitive",
-    "rrule",
-    "structural",
-    "substitute",
-    "table",
-]
-
 Direct: TypeAlias = tuple[
     Callable[..., Any], int, int, frozenset[str], int, Callable[..., Any] | None
 ]

@@ -9,8 +9,6 @@ from functools import partial
 from types import UnionType
 from typing import Any
 
-__all__ = ["Rule"]
-
 
 @dataclass(slots=True)
 class Rule:

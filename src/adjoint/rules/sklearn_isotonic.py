@@ -11,8 +11,6 @@ from adjoint.rules.pandas_groups import totals
 from adjoint.rules.registry import non_differentiable
 from adjoint.rules.scipy.carried import carried
 
-__all__: list[str] = []
-
 
 @non_differentiable
 def _places(x: Any) -> tuple[Any, Any]:

@@ -13,19 +13,6 @@ import numpy as np
 
 from adjoint.rules.projection import FLOAT64, as_numeric, is_numeric
 
-__all__ = [
-    "LOW",
-    "POLES",
-    "Partial",
-    "Rule",
-    "Slopes",
-    "Traits",
-    "as_precise",
-    "as_strong",
-    "numeric_operands",
-    "with_arity",
-]
-
 Partial: TypeAlias = Callable[..., Any] | int | float | None
 Rule: TypeAlias = Callable[..., Any]
 

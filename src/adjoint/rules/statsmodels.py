@@ -18,8 +18,6 @@ from adjoint.rules.registry import non_differentiable, primitive
 from adjoint.run.by_source import call_function
 from adjoint.run.dispatch import linked
 
-__all__: list[str] = []
-
 _KNOWN = ("known", "stationary", "approximate_diffuse")
 _CONVENTIONAL, _UNIVARIATE = 0x01, 0x10
 

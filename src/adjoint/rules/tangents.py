@@ -24,8 +24,6 @@ from adjoint.rules.slopes import (
 )
 from adjoint.run.accumulate import Poison
 
-__all__ = ["contributions", "filled", "fitted", "forward", "like_result"]
-
 
 def forward(f: Callable[..., Any], slopes: Slopes) -> Rule:
     """The forward rule of `f`: ordinary Python that is itself differentiable, for derivatives of

@@ -14,8 +14,6 @@ from adjoint.run.dispatch import linked
 from adjoint.run.snapshot import LEAVES
 from adjoint.run.specials import special_of
 
-__all__ = ["real"]
-
 
 def real(x):
     """The number that C takes `x` for."""

@@ -13,8 +13,6 @@ from typing import Any
 import numpy as np
 from numpy import ndarray
 
-__all__ = ["Poison", "Scattered", "accumulate", "finish", "is_fancy"]
-
 
 def accumulate(a: Any, b: Any) -> Any:
     """``a + b`` of two cotangents of the same value."""

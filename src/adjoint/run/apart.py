@@ -18,11 +18,10 @@ import numpy as np
 from adjoint.run.chance import Chance
 from adjoint.run.dispatch import call_keywords
 from adjoint.run.kinds import by_value
-from adjoint.run.memory import Memory, root_of
+from adjoint.run.memory import Memory
 from adjoint.run.moving import can_move, move, roots_in
 from adjoint.run.unknown import arrived_in, name_of
-
-__all__ = ["call_apart"]
+from adjoint.run.views import root_of
 
 Back = Callable[[Any], tuple[Any, ...]]
 

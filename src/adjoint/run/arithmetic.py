@@ -27,21 +27,6 @@ from adjoint.run.memory import Memory
 from adjoint.run.protocol import NONE2
 from adjoint.run.seal import arrived
 
-__all__ = [
-    "add",
-    "alike",
-    "is_plain",
-    "mul",
-    "mul_left",
-    "mul_right",
-    "neg",
-    "pow_left",
-    "sub",
-    "truediv",
-    "truediv_left",
-]
-
-
 # ---- floats and arrays of floats -----------------------------------------------------------------
 #
 # Each operator at once for two numbers or two arrays of one shape, then by `binary`. The forms

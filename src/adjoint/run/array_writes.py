@@ -23,14 +23,13 @@ from adjoint.run.conversion import (
 from adjoint.run.exposed import note_written
 from adjoint.run.integers import takes
 from adjoint.run.kinds import is_objects
-from adjoint.run.memory import Memory, root_of
+from adjoint.run.memory import Memory
 from adjoint.run.objects import write_objects
 from adjoint.run.place import current_place
 from adjoint.run.places import is_container
 from adjoint.run.refused import refuse_names_twice, refused
 from adjoint.run.swaps import swap_array, swap_contents
-
-__all__ = ["demand_order", "refuse_objects", "write_array"]
+from adjoint.run.views import root_of
 
 ndarray = np.ndarray
 NONE3 = (None, None, None, None)

@@ -15,14 +15,12 @@ from adjoint.run.conversion import (
     by_index,
     is_odd,
 )
-from adjoint.run.memory import Memory, root_of
+from adjoint.run.memory import Memory
 from adjoint.run.objects import read_objects
 from adjoint.run.places import is_container
 from adjoint.run.seal import arrived, result_of
 from adjoint.run.unknown import run_unknown
-from adjoint.run.views import add_to_shadow, is_integer_field
-
-__all__ = ["element_back", "own_index", "read_array"]
+from adjoint.run.views import add_to_shadow, is_integer_field, root_of
 
 ndarray = np.ndarray
 _FLOAT64 = np.dtype(float)

@@ -14,8 +14,6 @@ from adjoint.run.accumulate import Poison, accumulate, finish
 from adjoint.run.memory import Memory
 from adjoint.run.refused import refused
 
-__all__ = ["Rest", "Totals", "aside", "scaled"]
-
 
 @contextmanager
 def aside(memory: Memory, position: int, *, trial: bool = False) -> Iterator[None]:

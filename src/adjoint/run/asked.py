@@ -12,8 +12,6 @@ from adjoint.run.changes import is_needed
 from adjoint.run.kinds import by_value
 from adjoint.run.refused import missing
 
-__all__ = ["refuse_kept"]
-
 
 def refuse_kept(record: list[Any], slot: int, value: Any, special: str) -> None:
     """Refuse cotangents of `value`, and of what else is an operand of what is in the slot."""

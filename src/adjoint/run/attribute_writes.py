@@ -25,21 +25,6 @@ from adjoint.run.unknown import run_unknown
 from adjoint.run.views import assign_shape
 from adjoint.transform.paths import is_constant
 
-__all__ = [
-    "change_cell",
-    "check_exchange",
-    "class_dict",
-    "delete_attribute",
-    "delete_plain",
-    "delete_slot",
-    "set_attribute",
-    "take_class_entry",
-    "write_attribute",
-    "write_class",
-    "write_global",
-    "write_slot",
-]
-
 ndarray = np.ndarray
 NONE2 = (None, None, None)
 _MEMBER: Any = type(property.fget)

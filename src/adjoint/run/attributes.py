@@ -21,8 +21,6 @@ from adjoint.run.number_attributes import of_number
 from adjoint.run.packages import is_of_a_library
 from adjoint.run.specials import class_attribute, quick_special_of, special_of
 
-__all__ = ["ATTRIBUTES", "attribute", "plain_attribute"]
-
 ndarray = np.ndarray
 
 _CLASS = vars(object)["__class__"]

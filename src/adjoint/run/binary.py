@@ -33,21 +33,6 @@ from adjoint.run.seal import PLAIN, seal_direct
 from adjoint.run.specials import class_attribute, special_of
 from adjoint.run.unknown import run_unknown
 
-__all__ = [
-    "DOUBLES",
-    "HUGE",
-    "POLES",
-    "REALS",
-    "base_operator",
-    "base_unary",
-    "binary",
-    "both_sides",
-    "both_sides_negated",
-    "by_classes",
-    "has_ufuncs",
-    "unary",
-]
-
 DOUBLES = frozenset({float, float64})
 REALS = frozenset({float, int, float64})
 POLES = (ZeroDivisionError, OverflowError)

@@ -7,8 +7,6 @@ import weakref
 from collections.abc import Callable
 from typing import Any
 
-__all__ = ["ByClass"]
-
 
 class ByClass:
     """A function of classes that remembers its results for as long as the classes live."""

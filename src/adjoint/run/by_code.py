@@ -7,8 +7,6 @@ from collections.abc import Callable
 from types import CodeType
 from typing import Any, TypeVar
 
-__all__ = ["CodeTable", "by_code"]
-
 T = TypeVar("T")
 
 

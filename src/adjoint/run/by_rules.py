@@ -25,8 +25,6 @@ from adjoint.run.specials import class_attribute
 from adjoint.run.unknown import name_of, poison
 from adjoint.run.unseen import changed, package_of, snapshot
 
-__all__ = ["DECLINED", "run_closure_rules", "run_rules", "run_structural"]
-
 DECLINED: Any = object()
 """No rule was written for such arguments."""
 

@@ -12,8 +12,6 @@ from adjoint.run.functions import call_unit, known_unit, unit_of
 from adjoint.run.inert import COMPILED, OPERATORS, OWN, home_of, is_inert
 from adjoint.run.unknown import run_unknown
 
-__all__ = ["bridge", "call_function", "call_operator"]
-
 
 def call_function(
     record: list[Any], slot: int, f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]

@@ -23,8 +23,6 @@ from adjoint.run.refused import missing
 from adjoint.run.specials import C_METHODS, class_attribute, is_cython, method_rules, special_of
 from adjoint.run.unknown import run_unknown
 
-__all__ = ["call_object"]
-
 
 def _method_object(
     record: list[Any], slot: int, f: MethodType, args: tuple[Any, ...], kwargs: dict[str, Any]

@@ -9,8 +9,6 @@ from adjoint.run.changes import is_needed
 from adjoint.run.kinds import by_value
 from adjoint.run.memory import Memory
 
-__all__ = ["CameBack"]
-
 
 class CameBack:
     """A call that came back through the engine; nobody takes the cotangents of its operands."""

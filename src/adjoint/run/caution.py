@@ -24,8 +24,6 @@ import numpy as np
 from adjoint.errors import AdjointError
 from adjoint.rules.projection import finite
 
-__all__ = ["UNFIT", "all_finite", "doubt", "doubts", "is_delicate", "note_delicate"]
-
 UNFIT = (AdjointError, ArithmeticError, ValueError, RuntimeError, np.linalg.LinAlgError)
 """What rules raise that are given numbers they cannot do with."""
 

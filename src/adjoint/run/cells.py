@@ -17,8 +17,6 @@ from adjoint.run.kinds import by_value
 from adjoint.run.memory import Memory
 from adjoint.run.swaps import swap_item
 
-__all__ = ["CELLS", "load_cell", "mark_namespace"]
-
 NONE2 = (None, None, None)
 
 

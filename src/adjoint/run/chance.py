@@ -13,8 +13,6 @@ import numpy as np
 
 from adjoint.run.snapshot import LEAVES, contents
 
-__all__ = ["Chance", "put_state", "state_of"]
-
 _MOST = 1024
 """How many objects are looked at in search of generators."""
 

@@ -12,8 +12,6 @@ from adjoint.run.kept import Kept
 from adjoint.run.kinds import ATOMS, by_value
 from adjoint.run.memory import Memory
 
-__all__ = ["Changes", "is_needed"]
-
 
 class Changes:
     """What the user's code has changed unseen."""

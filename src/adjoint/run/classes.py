@@ -23,8 +23,6 @@ from adjoint.run.native import watched
 from adjoint.run.reader import take
 from adjoint.run.unknown import poison
 
-__all__ = ["CLASSES"]
-
 
 def build_class(
     record: list[Any], slot: int, body: FunctionType, name: str, /, *bases: Any, **keywords: Any

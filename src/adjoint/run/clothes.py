@@ -21,8 +21,6 @@ from adjoint.run.kinds import fields_of
 from adjoint.run.specials import C_METHODS, class_attribute
 from adjoint.run.unknown import run_unknown
 
-__all__ = ["seen_as_array", "shows_memory"]
-
 _NONE = (
     np.ndarray, np.generic, np.flatiter, np.dtype, str, bytes, float, int, complex, type(None),
     list, tuple, dict, set, frozenset, deque, type, slice, range, Hidden,

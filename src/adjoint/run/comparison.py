@@ -28,8 +28,6 @@ from adjoint.run.region import Region
 from adjoint.run.snapshot import LEAVES
 from adjoint.run.specials import class_attribute, method_rules, special_of
 
-__all__ = ["compare", "contains", "order"]
-
 
 def compare(record: list[Any], slot: int, op: Any, name: str, a: Any, b: Any) -> Any:
     """``a == b`` and its like."""

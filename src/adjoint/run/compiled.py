@@ -15,14 +15,6 @@ import numpy as np
 from adjoint.errors import NoDerivativeError
 from adjoint.run.packages import FOREIGN, package
 
-__all__ = [
-    "demand_looked_into",
-    "demand_ours",
-    "foreign_package",
-    "is_closed_and_compiled",
-    "python_of",
-]
-
 
 def python_of(f: Any) -> Any:
     """What calls the Python that something of Numba's stands for; ``None`` for anything else."""

@@ -25,8 +25,6 @@ from adjoint.run.reach import has_code
 from adjoint.run.specials import method_rules, quick_special_of
 from adjoint.run.unknown import run_unknown
 
-__all__ = ["construct"]
-
 
 def construct(
     record: list[Any],

@@ -8,19 +8,6 @@ from types import FunctionType
 from typing import Any
 from weakref import ref
 
-__all__ = [
-    "ABSENT",
-    "any_asks_user",
-    "args_of",
-    "asks_user",
-    "base_of",
-    "elements_of",
-    "entries_of",
-    "factory_of",
-    "place_of_held",
-    "size_of",
-]
-
 ABSENT: Any = object()
 """What a write overwrote where there was nothing."""
 

@@ -13,8 +13,6 @@ from adjoint.run.kinds import by_value
 from adjoint.run.memory import Memory
 from adjoint.run.refused import refused
 
-__all__ = ["current", "demand_no_number"]
-
 
 def current(variable: ContextVar[Any]) -> Any:
     """Its value; ``None`` if it has none."""

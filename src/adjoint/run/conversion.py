@@ -24,23 +24,6 @@ from adjoint.run.reach import INDEXED, Asks
 from adjoint.run.snapshot import LEAVES
 from adjoint.run.specials import class_attribute, special_of
 
-__all__ = [
-    "AS_ELEMENT",
-    "AS_NUMBER",
-    "AS_NUMBERS",
-    "as_c_takes",
-    "as_operand",
-    "by_index",
-    "check_number",
-    "as_element_of",
-    "converts",
-    "holds_odd_elements",
-    "is_odd",
-    "is_sequence",
-    "special_names",
-    "with_numbers",
-]
-
 Names = tuple[str, ...]
 Entry = Callable[..., Any]
 AS_NUMBERS = Asks("__array__", "__float__", "__complex__", "__index__")

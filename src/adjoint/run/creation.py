@@ -31,8 +31,6 @@ from adjoint.run.specials import special_of
 from adjoint.run.swaps import swap_with
 from adjoint.run.unknown import poison
 
-__all__ = ["class_problem", "hand_over_defaults", "make_class", "metaclass_of"]
-
 
 def class_problem(text: str) -> Poison:
     """For what is computed where it cannot be followed."""

@@ -16,8 +16,6 @@ from adjoint.run.accumulate import Poison, finish
 from adjoint.run.kinds import NUMBERS, by_value
 from adjoint.run.memory import Memory
 
-__all__ = ["are_dates", "dates_back", "is_date", "is_plain"]
-
 _DATES: frozenset[type] = frozenset({date, datetime, time, timedelta, timezone})
 _GIVEN = _DATES | NUMBERS | {str, type(None)}
 _WHOLE = "*"

@@ -31,8 +31,6 @@ from adjoint.run.specials import C_METHODS, class_attribute, method_rules
 from adjoint.run.unknown import is_opaque, run_unknown
 from adjoint.run.watch import is_the_users
 
-__all__ = ["by_class", "by_descriptor", "getter_of", "is_bound", "of_class", "of_super"]
-
 NONE2 = (None, None, None)
 _MEMBER: Any = type(property.fget)
 

@@ -29,8 +29,6 @@ from adjoint.run.refused import refused
 from adjoint.run.remaking import remade, remade_dict
 from adjoint.run.unknown import is_opaque
 
-__all__ = ["Copies", "detached"]
-
 
 def detached(x: Any, number: Callable[[Any], Any] | None = None) -> Any:
     """A copy of `x`, so that nothing that is added to its cotangent reaches that of `x`.

@@ -36,8 +36,6 @@ from adjoint.transform.paths import is_fixed_path
 if TYPE_CHECKING:
     from hashlib import _Hash
 
-__all__ = ["Unknown", "constant_reference", "load", "read", "referred", "store", "write"]
-
 
 def _sha256(data: bytes) -> _Hash:
     import hashlib  # not before something is differentiated

@@ -23,17 +23,6 @@ from adjoint.run.by_source import call_function
 from adjoint.run.memory import Memory
 from adjoint.run.seal import PLAIN, seal_direct
 
-__all__ = [
-    "HANDLERS",
-    "NO_KEYWORDS",
-    "call",
-    "call_direct",
-    "call_keywords",
-    "call_left",
-    "call_right",
-    "linked",
-]
-
 NO_KEYWORDS: dict[str, Any] = {}
 
 HANDLERS: dict[type, Any] = {}

@@ -17,8 +17,6 @@ from adjoint.run.kinds import fields_of, is_record
 from adjoint.run.specials import class_attribute
 from adjoint.run.watch import is_the_users
 
-__all__ = ["may_store", "stored_by"]
-
 
 def stored_by(frame: FrameType) -> tuple[Any, frozenset[str]] | None:
     """The attributes that the function in `frame` stores in an object that it is given, with that,

@@ -51,8 +51,6 @@ from adjoint.run.raising import RAISING
 from adjoint.run.slices import build_slice
 from adjoint.run.specials import special_of
 
-__all__ = ["ENTRIES", "RUNTIME", "basics"]
-
 
 def apply(record: list[Any], slot: int, f: Any, args: Any, kwargs: Any) -> Any:
     """``f(*args, **kwargs)``: the containers were made for this call; their shadows take the

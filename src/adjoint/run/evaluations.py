@@ -28,9 +28,6 @@ from adjoint.run.refused import missing
 from adjoint.run.structure import deposit
 from adjoint.run.unknown import poison
 
-__all__ = ["Evaluation", "is_tuple", "may_depend"]
-
-
 _FEW = 256
 """Numbers that are worth keeping rather than computing them again."""
 

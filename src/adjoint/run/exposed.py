@@ -30,18 +30,6 @@ from adjoint.run.views import Twin, address_of, bounds_of, root_of
 if TYPE_CHECKING:
     from adjoint.run.memory import Memory
 
-__all__ = [
-    "arrays_behind",
-    "arrays_of",
-    "give_away",
-    "looks_elsewhere",
-    "note_made",
-    "note_written",
-    "owner_among",
-    "writes_unseen",
-    "written_before",
-]
-
 _ARRAYS_OF: dict[type, Callable[[Any], Iterable[Any]]] = {
     np.nditer: lambda iterator: iterator.operands,
     np.broadcast: lambda together: [flat.base for flat in together.iters],

@@ -14,25 +14,6 @@ from typing import Any
 
 from adjoint.run.by_code import by_code
 
-__all__ = [
-    "CACHED_PROPERTY",
-    "INTO_THE_OBJECT",
-    "METHODS",
-    "Effects",
-    "Facts",
-    "READING",
-    "SUPER",
-    "Path",
-    "assigns_globals",
-    "called",
-    "effects_of",
-    "exchanges_parts",
-    "facts_of",
-    "hands_out",
-    "is_closed",
-    "is_harmless",
-]
-
 
 @dataclass(frozen=True, slots=True)
 class Facts:

@@ -11,8 +11,6 @@ from adjoint.run.dispatch import call_keywords, linked
 from adjoint.run.iterator import Iterator
 from adjoint.run.specials import C_METHODS, special_of
 
-__all__ = ["MISSING", "found_or_made", "missing", "to_object"]
-
 MISSING: Any = object()
 """In place of an attribute that is not there."""
 

@@ -9,15 +9,6 @@ from adjoint.run.dispatch import call_keywords
 from adjoint.run.kinds import by_value, slot_owner
 from adjoint.run.memory import Memory
 
-__all__ = [
-    "fill_cached_property",
-    "read_entry",
-    "read_field",
-    "read_global",
-    "read_named_item",
-    "read_slot",
-]
-
 NONE2 = (None, None, None)
 
 

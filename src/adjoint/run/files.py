@@ -14,8 +14,6 @@ from weakref import ref as weakref
 if TYPE_CHECKING:
     from adjoint.run.memory import Memory
 
-__all__ = ["flush", "note_file"]
-
 _BUFFERED = frozenset({io.TextIOWrapper, io.BufferedWriter, io.BufferedRandom})
 
 

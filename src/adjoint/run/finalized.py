@@ -20,8 +20,6 @@ from adjoint.run.memory import Memory
 from adjoint.run.place import current_place
 from adjoint.run.specials import class_attribute
 
-__all__ = ["adopt"]
-
 
 def adopt(record: list[Any], slot: int, y: Any, sources: Iterable[Any]) -> None:
     """Know the attributes that ``__array_finalize__`` has set on a new array: their cotangents go

@@ -9,8 +9,6 @@ import numpy as np
 from adjoint.errors import CotangentError
 from adjoint.run.accumulate import Poison, Scattered
 
-__all__ = ["Form", "fitting", "form_of"]
-
 
 class Form(NamedTuple):
     """What a cotangent has to be like."""

@@ -25,15 +25,6 @@ from adjoint.run.packages import is_of_a_library
 from adjoint.run.place import is_ours
 from adjoint.run.watch import is_left_out
 
-__all__ = [
-    "begin_logging",
-    "begin_raising",
-    "called_on_errors",
-    "end_logging",
-    "end_raising",
-    "on_errors",
-]
-
 
 class _Log:
     """Takes what NumPy would warn of."""

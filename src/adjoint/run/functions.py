@@ -28,19 +28,6 @@ from adjoint.run.generators import Generator, is_resuming
 from adjoint.run.memory import Memory
 from adjoint.run.unit_cache import UnitCache
 
-__all__ = [
-    "MISSING",
-    "Unit",
-    "bare",
-    "bind",
-    "built",
-    "call_unit",
-    "inside",
-    "known_unit",
-    "place_of",
-    "unit_of",
-]
-
 
 @dataclass(slots=True)
 class Unit:

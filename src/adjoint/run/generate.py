@@ -20,20 +20,6 @@ from adjoint.transform.paths import join_paths
 from adjoint.transform.reverse import reverse
 from adjoint.transform.temporaries import share_temporaries
 
-__all__ = [
-    "Generated",
-    "arity_of",
-    "blank_of",
-    "entries",
-    "generate",
-    "generated",
-    "note_generated",
-    "nothing",
-    "runtime",
-    "show_source",
-    "unit_behind",
-]
-
 entries: dict[Any, Callable[..., Any]] = {}
 runtime: dict[str, Callable[..., Any]] = {}
 """The functions that generated code calls: by the callee that they stand for, and by name."""

@@ -20,8 +20,6 @@ from adjoint.run.iterator import Iterator
 from adjoint.run.memory import Memory
 from adjoint.run.refused import refused
 
-__all__ = ["Generator", "Written", "as_written_for", "is_resuming", "resuming"]
-
 
 class Generator(Iterator):
     """What a call of a generator function gives inside differentiated code; it behaves as a

@@ -25,14 +25,6 @@ from adjoint.run.refused import refused
 from adjoint.run.specials import class_attribute
 from adjoint.run.watch import is_the_users
 
-__all__ = [
-    "check_callback",
-    "check_finalizer",
-    "check_removed",
-    "cleans_up",
-    "settle",
-]
-
 _OF_NUMBERS = frozenset({float, int, np.float64, np.ndarray, type(ABSENT)})
 """Types of most of what is overwritten."""
 

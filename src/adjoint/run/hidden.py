@@ -5,8 +5,6 @@ from __future__ import annotations
 from abc import ABCMeta
 from typing import Any
 
-__all__ = ["Hidden"]
-
 
 class Hidden(metaclass=ABCMeta):  # noqa: B024  it has nothing abstract, but says what is of it
     """An object of the engine, or a function of Numba's: what it holds is not looked into, it is no

@@ -33,23 +33,10 @@ from adjoint.run.kinds import (
     is_record,
     referent_of,
 )
-from adjoint.run.memory import root_of
 from adjoint.run.packages import is_of_a_library
 from adjoint.run.places import elements_in
+from adjoint.run.views import root_of
 from adjoint.run.watch import is_the_users
-
-__all__ = [
-    "CONTAINERS",
-    "REFERENT",
-    "classes_of",
-    "globals_of",
-    "holds_nothing",
-    "keys_of",
-    "names_in",
-    "parts_of",
-    "reached",
-    "spaces_of",
-]
 
 CONTAINERS = (list, tuple, dict, set, frozenset, deque)
 """Types whose shadows have a place for each element."""

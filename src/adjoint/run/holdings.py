@@ -38,8 +38,6 @@ from adjoint.run.packages import package
 from adjoint.run.views import root_of
 from adjoint.run.watch import is_the_users
 
-__all__ = ["Holdings", "key_of", "named_by", "parts_of"]
-
 
 class Holdings:
     """What some values hold, the nearest first and no more than `most` parts.

@@ -10,8 +10,6 @@ from collections import deque
 from collections.abc import Iterable
 from typing import Any
 
-__all__ = ["equal_by_identity", "forget", "is_in", "is_same", "stand_for"]
-
 _originals: dict[int, tuple[Any, Any]] = {}
 """By the identity of a copy: the copy, and what it stands for."""
 

@@ -21,15 +21,14 @@ from adjoint.run.conversion import AS_ELEMENT, converts
 from adjoint.run.dispatch import call_keywords, linked
 from adjoint.run.exposed import note_written
 from adjoint.run.kinds import by_value
-from adjoint.run.memory import Memory, root_of
+from adjoint.run.memory import Memory
 from adjoint.run.places import is_container
 from adjoint.run.protocol import UFUNCS, is_left_to
 from adjoint.run.refused import LATE, refuse_names_twice, refused, too_late
 from adjoint.run.seal import PLAIN
 from adjoint.run.specials import class_attribute
 from adjoint.run.swaps import swap_array, swap_contents
-
-__all__ = ["base_updater", "updater"]
+from adjoint.run.views import root_of
 
 NONE2 = (None, None, None)
 

@@ -31,8 +31,6 @@ from adjoint.run.slots import Exchanges, slots_in
 from adjoint.run.swaps import swap_item, swap_slice, swap_slot
 from adjoint.run.views import assign_shape, part_of, root_of, twin_of
 
-__all__ = ["Independent", "told_apart"]
-
 MOST = 4096
 """Parts of what a function holds that are looked at: the nearest ones."""
 

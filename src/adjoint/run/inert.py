@@ -9,8 +9,6 @@ from typing import Any
 from adjoint.public import PublicFunction
 from adjoint.run.packages import FOLLOWED, LEFT_ALONE, package
 
-__all__ = ["COMPILED", "OPERATORS", "OWN", "home_of", "is_inert", "is_operator"]
-
 HANDING = {
     "ast": ("NodeVisitor", "NodeTransformer", "iter_child_nodes", "iter_fields"),
     "inspect": tuple(

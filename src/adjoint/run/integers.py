@@ -10,8 +10,6 @@ import numpy as np
 from adjoint.run.holding import reached
 from adjoint.run.memory import Memory
 
-__all__ = ["has_integers", "is_integer", "takes"]
-
 _INTEGERS = "integers"
 """In the caches: whether any integer is among what a call is differentiated in."""
 _MOST = 256

@@ -31,8 +31,6 @@ from adjoint.run.specials import C_METHODS, class_attribute, method_rules, speci
 from adjoint.run.swaps import swap_item, swap_slice
 from adjoint.run.unknown import is_opaque, run_unknown
 
-__all__ = ["ITEMS", "unpack", "unpack_starred"]
-
 ndarray = np.ndarray
 NONE2 = (None, None, None)
 

@@ -24,8 +24,6 @@ from adjoint.run.memory import Memory
 from adjoint.run.specials import method_rules, special_of
 from adjoint.run.unknown import run_unknown
 
-__all__ = ["STEPS", "first_elements", "iterate", "iterator_of", "unwind"]
-
 ndarray = np.ndarray
 Step = Callable[[Any], Any]
 

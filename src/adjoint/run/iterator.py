@@ -7,8 +7,6 @@ from typing import Any
 from adjoint.run.memory import Memory
 from adjoint.run.refused import refused
 
-__all__ = ["STAND_INS", "Iterator"]
-
 STAND_INS: set[type] = set()
 """Other classes whose instances say of what class they would be without us."""
 

@@ -31,21 +31,6 @@ from adjoint.run.reach import reaches
 from adjoint.run.specials import special_of
 from adjoint.run.unknown import arrived_in, poison
 
-__all__ = [
-    "COUNTING",
-    "BySubscript",
-    "Enumerated",
-    "Entries",
-    "Items",
-    "Map",
-    "Native",
-    "Repeated",
-    "Rows",
-    "UserIterator",
-    "Zip",
-]
-
-
 _OF_LISTS: type = type(iter([1]))
 _OF_TUPLES: type = type(iter((1,)))
 _OF_DEQUES: type = type(iter(deque()))

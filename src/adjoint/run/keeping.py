@@ -23,18 +23,6 @@ from adjoint.run.kinds import fields_of, slot_owner, slots_of
 from adjoint.run.memory import Memory
 from adjoint.run.swaps import swap_cell, swap_item, swap_slice, swap_slot, swap_with
 
-__all__ = [
-    "KEEPERS",
-    "Global",
-    "container",
-    "contents_of_cell",
-    "has_slots",
-    "keep",
-    "shows_fields",
-    "slots",
-]
-
-
 # ---- sequences -----------------------------------------------------------------------------------
 
 

@@ -14,8 +14,6 @@ import numpy as np
 
 from adjoint.run.memory import Memory
 
-__all__ = ["NUMBERS_KEPT", "Kept", "anew", "same_items"]
-
 
 class Kept:
     """One thing that can be changed, as it was."""

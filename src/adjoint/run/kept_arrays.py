@@ -10,12 +10,11 @@ import numpy as np
 
 from adjoint.run.contents import ABSENT
 from adjoint.run.kept import Kept, same_items
-from adjoint.run.memory import Memory, root_of
+from adjoint.run.memory import Memory
 from adjoint.run.places import elements_in, is_container
 from adjoint.run.refused import refused
 from adjoint.run.swaps import swap_contents, swap_objects
-
-__all__ = ["KeptArray", "KeptBuffer", "keep_array"]
+from adjoint.run.views import root_of
 
 
 def keep_array(value: Any) -> list[Kept]:

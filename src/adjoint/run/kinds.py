@@ -27,30 +27,6 @@ from adjoint.run.exposed import arrays_of
 from adjoint.run.hidden import Hidden
 from adjoint.run.memory import Memory
 
-__all__ = [
-    "ATOMS",
-    "NUMBERS",
-    "by_value",
-    "content_of",
-    "defined_by",
-    "fields_of",
-    "filled_slots",
-    "has_field",
-    "is_array_of_others",
-    "held_by_c",
-    "is_objects",
-    "is_of_builtins",
-    "is_one_object",
-    "is_partly_c",
-    "is_record",
-    "mapping_behind",
-    "plain_number",
-    "plain_on",
-    "referent_of",
-    "slot_owner",
-    "slots_of",
-]
-
 NUMBERS: frozenset[type] = frozenset({float, int, complex, bool})
 
 

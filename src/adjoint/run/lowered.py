@@ -14,8 +14,6 @@ from adjoint.ir import nodes
 from adjoint.ir.nodes import Const, Function
 from adjoint.run import disk
 
-__all__ = ["lowered"]
-
 _ENDING = ".ir"
 
 

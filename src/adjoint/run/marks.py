@@ -28,8 +28,6 @@ from adjoint.run.swaps import (
     swap_slice,
 )
 
-__all__ = ["Marks"]
-
 
 class Marks:
     """What the places in the log of a `Memory` held at the end of the forward sweep."""

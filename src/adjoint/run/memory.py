@@ -35,8 +35,6 @@ from adjoint.run.views import (
     root_of,
 )
 
-__all__ = ["Memory", "root_of"]
-
 
 class Memory(UndoLog, Hidden):
     """What one differentiated call knows about mutable things.

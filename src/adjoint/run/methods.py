@@ -18,9 +18,6 @@ from adjoint.run.overrides import UFUNC_METHODS, ufunc_override
 from adjoint.run.specials import C_METHODS, class_attribute, is_cython, method_rules
 from adjoint.run.swaps import swap_end
 
-__all__ = ["method", "method_keywords"]
-
-
 _APPEND = entry((list, "append"))
 
 

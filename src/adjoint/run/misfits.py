@@ -7,8 +7,6 @@ from inspect import CO_VARARGS, CO_VARKEYWORDS
 from types import CodeType
 from typing import Any
 
-__all__ = ["calls_rules", "fits", "is_misfit"]
-
 
 def calls_rules(f: Callable[..., Any]) -> Callable[..., Any]:
     """Say that `f` hands the arguments of a call on to rules, which may not take such."""

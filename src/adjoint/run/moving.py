@@ -9,10 +9,9 @@ import numpy as np
 
 from adjoint.run.contents import asks_user
 from adjoint.run.kinds import ATOMS, NUMBERS, fields_of, filled_slots, is_partly_c, is_record
-from adjoint.run.memory import Memory, root_of
+from adjoint.run.memory import Memory
 from adjoint.run.refused import missing
-
-__all__ = ["can_move", "move", "roots_in"]
+from adjoint.run.views import root_of
 
 _CONTAINERS = (list, tuple, dict)
 _SAME = 1e-6

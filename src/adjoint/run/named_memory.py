@@ -15,8 +15,6 @@ from adjoint.run.memory import Memory
 from adjoint.run.swaps import swap_array, swap_contents
 from adjoint.run.views import part_of, root_of
 
-__all__ = ["NamedMemory"]
-
 Names = dict[int, list[np.ndarray[Any, Any]]]
 """By the identity of an array that owns memory: the others that own the same."""
 

@@ -21,8 +21,6 @@ from adjoint.run.refused import refused
 from adjoint.run.region import Region
 from adjoint.run.watch import is_vouched_for
 
-__all__ = ["Lent", "lend", "native", "watched"]
-
 
 def native(
     record: list[Any], slot: int, f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]

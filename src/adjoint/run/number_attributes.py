@@ -20,8 +20,6 @@ from adjoint.run.specials import class_attribute, quick_special_of, special_of
 from adjoint.run.unknown import run_unknown
 from adjoint.run.views import tell_twin
 
-__all__ = ["of_number"]
-
 ndarray = np.ndarray
 
 

@@ -12,12 +12,11 @@ from adjoint.rules.projection import SEQUENCES
 from adjoint.run.accumulate import accumulate
 from adjoint.run.by_source import call_function
 from adjoint.run.kinds import NUMBERS, is_objects
-from adjoint.run.memory import Memory, root_of
+from adjoint.run.memory import Memory
 from adjoint.run.places import Objects, first_place, places_of
 from adjoint.run.refused import refuse_names_twice, refused
 from adjoint.run.swaps import swap_objects
-
-__all__ = ["moved", "read_objects", "write_objects"]
+from adjoint.run.views import root_of
 
 NONE3 = (None, None, None, None)
 

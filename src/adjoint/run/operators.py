@@ -44,8 +44,6 @@ from adjoint.run.protocol import (
 from adjoint.run.seal import arrived
 from adjoint.run.specials import special_of
 
-__all__ = ["BINARY", "ONE_SIDED", "UNARY", "run_divmod"]
-
 
 def _plain_operator(op: Any, name: str, only: int | None = None) -> Callable[..., Any]:
     def run(record: list[Any], slot: int, a: Any, b: Any) -> Any:

@@ -16,8 +16,6 @@ from typing import Any, NamedTuple
 
 from adjoint.run.by_code import by_code
 
-__all__ = ["CALLED", "COPIED", "VIEWS", "Origin", "Stores", "gives_out", "stores_of"]
-
 Origin = frozenset[str]
 """The variables that something may come from, attributes with a dot before them."""
 _NEW: Origin = frozenset()

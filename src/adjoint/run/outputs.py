@@ -17,8 +17,6 @@ from adjoint.run.origins import CALLED, Call, Origin, stores_of
 from adjoint.run.packages import is_of_a_library
 from adjoint.run.watch import is_the_users
 
-__all__ = ["outputs_in"]
-
 _NAMES = ("out", "output")
 _BY_POSITION = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
 _FUNCTIONS = (FunctionType, BuiltinFunctionType, np.ufunc, type(np.mean))

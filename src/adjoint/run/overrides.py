@@ -18,8 +18,6 @@ from adjoint.run.refused import missing
 from adjoint.run.seal import PLAIN
 from adjoint.run.specials import class_attribute
 
-__all__ = ["UFUNC_METHODS", "function_override", "ufunc_override"]
-
 UFUNC_METHODS: dict[str, tuple[int, tuple[str, ...]]] = {
     "reduce": (1, ("axis", "dtype", "out", "keepdims", "initial", "where")),
     "accumulate": (1, ("axis", "dtype", "out")),

@@ -13,19 +13,6 @@ from functools import cache
 from types import CodeType
 from typing import Any
 
-__all__ = [
-    "FOLLOWED",
-    "COMPILING",
-    "FOREIGN",
-    "GIVING",
-    "HIDING",
-    "LEFT_ALONE",
-    "TRUSTED",
-    "is_of_a_library",
-    "package",
-    "stores",
-]
-
 _VJP = (
     "differentiate it by {0} itself, as the rule of a function that takes and returns NumPy's"
     " arrays: @ad.rrule.register(f), with the value and the pullback by {1}"

@@ -19,17 +19,6 @@ from adjoint.run.functions import Unit, place_of
 from adjoint.run.packages import is_of_a_library, package
 from adjoint.run.watch import is_left_out, is_the_users, leave_out
 
-__all__ = [
-    "as_user_error",
-    "current_module",
-    "current_place",
-    "from_the_users_place",
-    "is_ours",
-    "is_stand_in",
-    "public_name",
-    "user_traceback",
-]
-
 _LIBRARY = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "")
 _USER_PARTS = (
     os.path.join(_LIBRARY, "nn"),

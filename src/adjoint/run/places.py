@@ -14,8 +14,6 @@ import numpy as np
 from adjoint.run.kinds import is_objects
 from adjoint.run.views import address_of, bounds_of, owner_of, root_of
 
-__all__ = ["Objects", "elements_in", "first_place", "is_container", "places_of"]
-
 Objects = np.ndarray[Any, Any]
 
 

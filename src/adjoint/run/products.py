@@ -18,8 +18,6 @@ from adjoint.run.memory import Memory
 from adjoint.run.seal import arrived
 from adjoint.run.zeros import pulled
 
-__all__ = ["matmul_left", "matmul_right"]
-
 
 def matmul_left(record: list[Any], slot: int, a: Any, b: Any) -> Any:
     """``a @ b`` where `b` has no derivative."""

@@ -22,25 +22,6 @@ from adjoint.run.seal import PLAIN
 from adjoint.run.specials import class_attribute, method_rules, special_of
 from adjoint.run.unknown import run_unknown
 
-__all__ = [
-    "COMPARISONS",
-    "NONE2",
-    "REFLECTED",
-    "UFUNCS",
-    "Candidate",
-    "answers_ufunc",
-    "as_they_are",
-    "attempt",
-    "exchanged",
-    "is_left_to",
-    "is_number",
-    "overrides",
-    "protocol",
-    "python_method",
-    "right_first",
-    "special_method",
-]
-
 NONE2 = (None, None, None)
 
 

@@ -25,8 +25,6 @@ from adjoint.run.place import as_user_error, current_place, is_ours, is_stand_in
 from adjoint.run.refused import missing
 from adjoint.run.unknown import has_arrived
 
-__all__ = ["bars_of_args", "caught"]
-
 
 def bars_of_args(
     memory: Memory, error: Any, held: tuple[Any, ...], args: tuple[Any, ...]

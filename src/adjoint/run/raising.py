@@ -11,8 +11,6 @@ from adjoint.run.dispatch import call, linked
 from adjoint.run.generators import Generator, run_segment
 from adjoint.run.memory import Memory
 
-__all__ = ["RAISING"]
-
 
 def exception_of(record: list[Any], slot: int, raised: Any) -> Any:
     """What ``raise raised`` raises."""

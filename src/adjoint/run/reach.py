@@ -34,17 +34,6 @@ from adjoint.run.snapshot import LEAVES, contents
 from adjoint.run.specials import class_attribute
 from adjoint.run.watch import is_the_users
 
-__all__ = [
-    "COMPARED",
-    "HASHED",
-    "INDEXED",
-    "STAND_INS",
-    "Asks",
-    "filled_by_c",
-    "has_code",
-    "reaches",
-]
-
 STAND_INS: list[type] = [Iterator]
 """Classes of the library's whose instances run the user's code when C asks them."""
 

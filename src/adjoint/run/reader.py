@@ -42,12 +42,10 @@ from adjoint.run.kinds import (
     slot_owner,
     slots_of,
 )
-from adjoint.run.memory import Memory, root_of
+from adjoint.run.memory import Memory
 from adjoint.run.places import elements_in
+from adjoint.run.views import root_of
 from adjoint.tangent import Tangent, tangent_of
-
-__all__ = ["Reader", "beside_elements", "take"]
-
 
 _WITHOUT_FIELDS = (list, tuple, dict, deque, int, float, complex, np.ndarray)
 """Types whose cotangents have no room for the attributes that a subclass adds."""

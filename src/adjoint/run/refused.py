@@ -9,8 +9,6 @@ import numpy as np
 from adjoint.errors import AdjointError, MutationError, NoDerivativeError
 from adjoint.run.views import names_twice
 
-__all__ = ["LATE", "changed_since", "missing", "refuse_names_twice", "refused", "too_late"]
-
 E = TypeVar("E", bound=AdjointError)
 
 LATE = (FloatingPointError, RuntimeWarning)

@@ -27,7 +27,7 @@ from adjoint.run.facts import (
 from adjoint.run.iterator import Iterator
 from adjoint.run.kept import NUMBERS_KEPT, anew
 from adjoint.run.kinds import by_value, fields_of
-from adjoint.run.memory import Memory, root_of
+from adjoint.run.memory import Memory
 from adjoint.run.origins import gives_out
 from adjoint.run.packages import is_of_a_library
 from adjoint.run.place import current_place
@@ -43,10 +43,8 @@ from adjoint.run.roots import (
 from adjoint.run.snapshot import LEAVES, Snapshot
 from adjoint.run.stores import may_fill_anything, named_in, puts_numbers, twice_in, written_by
 from adjoint.run.there import made_in, there_before
+from adjoint.run.views import root_of
 from adjoint.run.watch import Watch
-
-__all__ = ["Region"]
-
 
 MOST = 65_536
 """Objects that are looked at, for what the user's own code may change."""

@@ -9,8 +9,6 @@ from typing import Any
 from adjoint.run.contents import base_of
 from adjoint.run.kinds import fields_of
 
-__all__ = ["remade", "remade_dict"]
-
 
 def remade(xs: Any, elements: Iterable[Any]) -> Any:
     """A list, tuple or deque of the class of `xs`, with its fields and other elements: a

@@ -18,19 +18,6 @@ from adjoint.run.kinds import content_of
 from adjoint.run.snapshot import LEAVES
 from adjoint.run.watch import is_the_users
 
-__all__ = [
-    "all_around",
-    "callers_of",
-    "given_to",
-    "joined_facts",
-    "modules_of",
-    "outer_roots",
-    "variables_asked_for",
-    "variables_of",
-    "words_in",
-]
-
-
 # ---- what a function gives to its callers --------------------------------------------------------
 
 

@@ -20,22 +20,13 @@ from adjoint.run.accumulate import Poison, Scattered, accumulate
 from adjoint.run.exposed import note_made
 from adjoint.run.fitting import Form, fitting, form_of
 from adjoint.run.kinds import NUMBERS, by_value, is_array_of_others, is_objects
-from adjoint.run.memory import Memory, root_of
+from adjoint.run.memory import Memory
 from adjoint.run.place import current_place
 from adjoint.run.reader import take
 from adjoint.run.structure import deposit
 from adjoint.run.unknown import name_of, poison
+from adjoint.run.views import root_of
 from adjoint.run.zeros import pulled
-
-__all__ = [
-    "PLAIN",
-    "arrived",
-    "result_of",
-    "seal",
-    "seal_direct",
-    "unruled_keyword",
-    "value_and_back",
-]
 
 ndarray = np.ndarray
 Back = Callable[[Any], tuple[Any, ...]]

@@ -9,8 +9,6 @@ from threading import get_ident
 from adjoint.locks import in_child, make_lock
 from adjoint.run.watch import release
 
-__all__ = ["leaving", "session"]
-
 FRAMES_PER_CALL = 14
 """How many frames of ours stand for one call of the user's, so that recursion may go as deep as it
 does without us."""

@@ -7,8 +7,6 @@ from typing import Any
 from adjoint.run.conversion import is_odd
 from adjoint.run.memory import Memory
 
-__all__ = ["build_slice"]
-
 _BY_COUNT = (("stop",), ("start", "stop"), ("start", "stop", "step"))
 _WITHOUT_DERIVATIVE = frozenset({int, bool, type(None)})
 

@@ -15,8 +15,6 @@ from adjoint.locks import make_lock
 from adjoint.run.kinds import fields_of, filled_slots, is_objects, is_record, slots_of
 from adjoint.tangent import Tangent
 
-__all__ = ["Exchanges", "get_slot", "set_slot", "slots_in"]
-
 _lock = make_lock()
 """Held while parts of the caller's containers are exchanged."""
 

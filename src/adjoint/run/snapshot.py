@@ -43,8 +43,6 @@ from adjoint.run.kept import Kept
 from adjoint.run.kinds import ATOMS, fields_of, held_by_c, mapping_behind, referent_of, slots_of
 from adjoint.run.views import original_of
 
-__all__ = ["LEAVES", "Snapshot", "contents"]
-
 LEAVES: frozenset[type] = (ATOMS - {FunctionType, type, slice}) | {
     float,
     complex,

@@ -10,15 +10,6 @@ from typing import Any
 from adjoint.rules.adapted import function_of
 from adjoint.rules.registry import Rules, lookup, methods
 
-__all__ = [
-    "C_METHODS",
-    "class_attribute",
-    "is_cython",
-    "method_rules",
-    "quick_special_of",
-    "special_of",
-]
-
 
 def method_rules(kind: type, name: str) -> Rules | None:
     """The entry of a method of a builtin type, or of a type derived from it that does not override

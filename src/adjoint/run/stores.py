@@ -23,8 +23,6 @@ from adjoint.run.outputs import outputs_in
 from adjoint.run.packages import is_of_a_library
 from adjoint.run.roots import given_to, modules_of, words_in
 
-__all__ = ["may_fill_anything", "named_in", "puts_numbers", "twice_in", "written_by"]
-
 
 def may_fill_anything(frame: FrameType, held: list[Any]) -> bool:
     """Whether the function that begins in `frame` may write into an array that another function has

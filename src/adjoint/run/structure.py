@@ -33,12 +33,10 @@ from adjoint.run.kinds import (
     mapping_behind,
     slots_of,
 )
-from adjoint.run.memory import Memory, root_of
+from adjoint.run.memory import Memory
 from adjoint.run.places import elements_in
+from adjoint.run.views import root_of
 from adjoint.tangent import Tangent
-
-__all__ = ["deposit"]
-
 
 # ---- from a plain cotangent into memory ----------------------------------------------------------
 

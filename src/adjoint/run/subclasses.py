@@ -20,21 +20,11 @@ from adjoint.run.by_source import call_function
 from adjoint.run.dispatch import NO_KEYWORDS, call, linked
 from adjoint.run.finalized import adopt
 from adjoint.run.kinds import by_value, fields_of
-from adjoint.run.memory import Memory, root_of
+from adjoint.run.memory import Memory
 from adjoint.run.seal import PLAIN, arrived, result_of
 from adjoint.run.specials import class_attribute
 from adjoint.run.unknown import run_unknown
-
-__all__ = [
-    "apply_to_plain",
-    "call_wrapped",
-    "holds_subclassed",
-    "is_asked",
-    "is_subclassed",
-    "plain",
-    "says_itself",
-    "says_what_becomes",
-]
+from adjoint.run.views import root_of
 
 
 def is_subclassed(value: Any) -> bool:

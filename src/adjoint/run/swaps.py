@@ -17,23 +17,6 @@ import numpy as np
 from adjoint.run.contents import ABSENT, base_of
 from adjoint.run.views import root_of, tell_twin
 
-__all__ = [
-    "Swap",
-    "complete",
-    "put",
-    "swap_array",
-    "swap_bytes",
-    "swap_cell",
-    "swap_contents",
-    "swap_end",
-    "swap_item",
-    "swap_objects",
-    "swap_slice",
-    "swap_slot",
-    "swap_with",
-    "writable",
-]
-
 
 def swap_slice(entry: list[Any]) -> None:
     """``[swap, xs, start, stop, saved]``: ``xs[start:stop]`` of a list."""

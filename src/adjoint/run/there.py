@@ -15,8 +15,6 @@ from adjoint.run.holding import names_in, parts_of
 from adjoint.run.kinds import by_value, content_of, fields_of
 from adjoint.run.watch import is_the_users
 
-__all__ = ["made_in", "there_before"]
-
 _MOST = 10_000
 """So many things are noted; numbers beyond are taken for new ones."""
 

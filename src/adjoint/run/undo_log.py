@@ -12,8 +12,6 @@ from typing import Any
 
 from adjoint.run.swaps import complete, put, swap_contents
 
-__all__ = ["UndoLog"]
-
 _UNDOING_FAILS = (IndexError, KeyError, AttributeError, ValueError)
 
 

@@ -16,8 +16,6 @@ from adjoint.errors import SourceError, UnsupportedSyntaxError
 from adjoint.locks import give_way, make_lock
 from adjoint.run.watch import unwatched
 
-__all__ = ["UnitCache"]
-
 ROOM = 512
 """Units that are made between two looks at which of them are in use."""
 

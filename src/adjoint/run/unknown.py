@@ -45,27 +45,13 @@ from adjoint.run.kinds import (
     is_partly_c,
     is_record,
 )
-from adjoint.run.memory import Memory, root_of
+from adjoint.run.memory import Memory
 from adjoint.run.packages import COMPILING, FOREIGN, HIDING, LEFT_ALONE, package
 from adjoint.run.place import current_place
 from adjoint.run.reach import reaches
 from adjoint.run.region import Region
 from adjoint.run.unseen import Changes, package_of, run_checked
-from adjoint.run.views import is_seen_as_stored
-
-__all__ = [
-    "Reason",
-    "arrived_in",
-    "has_arrived",
-    "is_opaque",
-    "looked_at",
-    "may_keep",
-    "name_of",
-    "needed",
-    "poison",
-    "region_of",
-    "run_unknown",
-]
+from adjoint.run.views import is_seen_as_stored, root_of
 
 
 def name_of(f: Any) -> str:

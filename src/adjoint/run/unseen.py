@@ -27,15 +27,14 @@ from adjoint.run.exposed import arrays_behind, writes_unseen
 from adjoint.run.keeping import container
 from adjoint.run.kept import Kept
 from adjoint.run.kinds import ATOMS, by_value, fields_of, is_record
-from adjoint.run.memory import Memory, root_of
+from adjoint.run.memory import Memory
 from adjoint.run.native import Lent
 from adjoint.run.place import from_the_users_place
 from adjoint.run.refused import refused
 from adjoint.run.region import Region
 from adjoint.run.snapshot import Snapshot
 from adjoint.run.swaps import swap_contents
-
-__all__ = ["changed", "package_of", "run_checked", "snapshot"]
+from adjoint.run.views import root_of
 
 
 def run_checked(

@@ -17,26 +17,6 @@ from numpy.lib.stride_tricks import as_strided
 
 from adjoint.run.accumulate import is_fancy
 
-__all__ = [
-    "add_to_shadow",
-    "address_of",
-    "assign_shape",
-    "beside",
-    "bounds_of",
-    "is_integer_field",
-    "is_seen_as_stored",
-    "names_of",
-    "names_twice",
-    "original_of",
-    "owner_of",
-    "part_of",
-    "placed",
-    "places_of",
-    "root_of",
-    "tell_twin",
-    "twin_of",
-]
-
 Array = np.ndarray[Any, Any]
 
 _Strided: Any = type(as_strided(np.zeros(1)).base)

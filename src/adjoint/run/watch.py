@@ -22,17 +22,6 @@ from adjoint.run.facts import facts_of
 from adjoint.run.origins import gives_out
 from adjoint.run.packages import GIVING, TRUSTED, package, stores
 
-__all__ = [
-    "Watch",
-    "is_left_out",
-    "is_the_users",
-    "is_vouched_for",
-    "leave_out",
-    "release",
-    "unwatched",
-    "vouch_for",
-]
-
 _LIBRARY = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "")
 _USERS = (["nn"], ["value"], ["demo"])
 _USER_PARTS = tuple(os.path.join(_LIBRARY, *part) for part in _USERS)

@@ -16,8 +16,6 @@ import numpy as np
 
 from adjoint.rules.projection import finite
 
-__all__ = ["Cotangent", "marked", "pulled"]
-
 ndarray = np.ndarray
 
 

@@ -30,8 +30,6 @@ from adjoint.ir.nodes import (
 from adjoint.ir.walk import targets, walk
 from adjoint.run.compiled import is_closed_and_compiled
 
-__all__ = ["Activity", "fixed"]
-
 PURE: frozenset[Any] = frozenset(
     {
         operator.add,

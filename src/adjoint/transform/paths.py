@@ -37,8 +37,6 @@ from adjoint.ir.nodes import (
 from adjoint.ir.walk import STRUCTURED, targets, walk
 from adjoint.transform.activity import fixed
 
-__all__ = ["is_constant", "is_fixed_path", "join_paths"]
-
 
 def join_paths(function: Function, namespace: dict[str, Any]) -> tuple[Function, dict[str, Any]]:
     """Join the paths of `function`; also returns the modules that it relies on, by global name."""

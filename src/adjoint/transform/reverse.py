@@ -64,8 +64,6 @@ from adjoint.ir.sweeps import (
 from adjoint.ir.walk import STRUCTURED, regions, targets
 from adjoint.transform.activity import Activity
 
-__all__ = ["leaves_iteration", "reverse"]
-
 
 def reverse(function: Function, activity: Activity) -> Sweeps:
     """Both sweeps of `function`."""

@@ -37,8 +37,6 @@ from adjoint.ir.nodes import (
 from adjoint.ir.walk import STRUCTURED, operands, targets, walk
 from adjoint.transform.reverse import leaves_iteration
 
-__all__ = ["share_temporaries"]
-
 
 def share_temporaries(function: Function, is_active: Callable[[Operand], bool]) -> Function:
     """Rename temporaries of `function` so that one name serves a chain of calls.

@@ -5,8 +5,6 @@ from __future__ import annotations
 import math
 from numbers import Real
 
-__all__ = ["Value", "build_graph", "zero_grad"]
-
 
 class Value:
     """A real number that remembers how it was computed.

@@ -8,8 +8,6 @@ import numpy as np
 
 from adjoint.value.graph import Value
 
-__all__ = ["MLP", "Layer", "Neuron"]
-
 _activations: dict[str | None, Callable[[Value], Value]] = {
     None: lambda v: v,
     "relu": Value.relu,

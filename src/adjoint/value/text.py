@@ -7,8 +7,6 @@ from collections import Counter
 
 from adjoint.value.graph import Value, build_graph
 
-__all__ = ["format_graph"]
-
 
 def format_graph(root: Value, *, max_depth: int = 24) -> str:
     """The graph of `root` as an indented tree with a column of data and one of gradients.

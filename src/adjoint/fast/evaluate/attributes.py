@@ -53,8 +53,6 @@ from adjoint.fast.evaluate.calls import (
 )
 from adjoint.fast.evaluate.operators import is_numeric
 
-__all__ = []
-
 
 @handler(getattr)
 def _(ev: Evaluator, a: Abstract, name: Abstract) -> Abstract:

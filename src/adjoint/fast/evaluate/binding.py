@@ -12,8 +12,6 @@ from adjoint.ir.single import Function
 if TYPE_CHECKING:
     from adjoint.fast.evaluate.evaluator import Evaluator
 
-__all__ = ["bind"]
-
 
 def bind(
     ev: Evaluator,

@@ -33,8 +33,6 @@ if TYPE_CHECKING:
     from adjoint.fast.evaluate.evaluator import Evaluator
     from adjoint.fast.reverse.scope import Scope
 
-__all__: list[str] = []
-
 MOST_READ = 2
 """More elements of a cotangent than these are read at once."""
 

@@ -46,18 +46,6 @@ from adjoint.run.specials import class_attribute
 if TYPE_CHECKING:
     from adjoint.fast.evaluate.evaluator import Evaluator
 
-__all__ = [
-    "call",
-    "class_of",
-    "fold_known",
-    "handler",
-    "handlers",
-    "infer_call",
-    "set_attribute",
-    "special_method",
-    "truth",
-]
-
 Handler = Callable[..., Abstract]
 handlers: dict[Any, Handler] = {}
 """What stands for a callee: ``handler(ev, *args, **keywords)``."""

@@ -29,8 +29,6 @@ if TYPE_CHECKING:
     from adjoint.fast.evaluate.evaluator import Evaluator
 from adjoint.fast.evaluate.calls import call, handler, handlers
 
-__all__ = []
-
 
 @handler(primitives.build_tuple)
 def _(ev: Evaluator, *items: Abstract) -> Abstract:

@@ -48,8 +48,6 @@ from adjoint.ir import single as ir
 from adjoint.ir.nodes import Span
 from adjoint.ir.single import Call, Const, Operand, Value
 
-__all__ = ["Draft"]
-
 MOST_OPERATIONS = 60_000
 """A larger program is left to the generic tier: compiling it would cost more than it gives."""
 _ONE_LENGTH = "arrays of one length, which is known of one"

@@ -35,8 +35,6 @@ from adjoint.ir import single as ir
 from adjoint.ir.nodes import Span
 from adjoint.ir.single import Block, Call, Const, If, Operand, Unpack, Value
 
-__all__ = ["MOST_CALLS", "Evaluator"]
-
 MOST_STEPS = 60_000
 """Operations that are looked at: recursion and unrolled loops may leave no trace of them."""
 MOST_CALLS = 60

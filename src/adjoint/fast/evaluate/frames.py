@@ -20,8 +20,6 @@ from adjoint.run.lowered import lowered
 if TYPE_CHECKING:
     from adjoint.fast.evaluate.generators import Consumer
 
-__all__ = ["Frame", "place", "single_of"]
-
 
 class Frame:
     """One call that is being inlined."""

@@ -26,8 +26,6 @@ if TYPE_CHECKING:
     from adjoint.fast.evaluate.evaluator import Evaluator
 from adjoint.fast.evaluate.calls import call, handler
 
-__all__ = []
-
 
 @handler(primitives.current_globals)
 def _(ev: Evaluator) -> Abstract:

@@ -39,8 +39,6 @@ from adjoint.ir.single import Block, Value
 if TYPE_CHECKING:
     from adjoint.fast.evaluate.evaluator import Evaluator
 
-__all__ = ["Consumer", "consume", "is_pushed", "through"]
-
 Body = Callable[[Abstract, list[Abstract]], "list[Abstract] | None"]
 
 

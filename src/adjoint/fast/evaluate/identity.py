@@ -17,8 +17,6 @@ if TYPE_CHECKING:
     from adjoint.fast.evaluate.evaluator import Evaluator
 from adjoint.fast.evaluate.calls import handler
 
-__all__: list[str] = []
-
 
 @handler(operator.is_)
 def _(ev: Evaluator, a: Abstract, b: Abstract) -> Abstract:

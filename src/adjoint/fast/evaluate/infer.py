@@ -28,14 +28,6 @@ from adjoint.fast.evaluate.types import (
     witnesses,
 )
 
-__all__ = [
-    "combined_type",
-    "kind_of_constant",
-    "known_of_numbers",
-    "result_type",
-    "sizes_in",
-]
-
 _LENGTHS = (
     (3, 7, 19, 5, 11, 23, 13, 17),
     (11, 5, 13, 29, 3, 7, 17, 19),

@@ -11,8 +11,6 @@ import numpy as np
 
 from adjoint.rules.layout import by_class, by_sample
 
-__all__ = ["POWERS", "is_inferable", "most_operands"]
-
 SHAPED: frozenset[Any] = frozenset(
     {
         np.sum,

@@ -29,17 +29,6 @@ from adjoint.ir.single import Const, Operand, Value
 if TYPE_CHECKING:
     from adjoint.fast.evaluate.evaluator import Evaluator
 
-__all__ = [
-    "index_operand",
-    "indexed_shape",
-    "item",
-    "keys_of",
-    "length_of",
-    "product",
-    "unpacked",
-]
-
-
 # ---- lengths -------------------------------------------------------------------------------------
 
 

@@ -40,17 +40,6 @@ from adjoint.ir.single import Const, Operand, Unpack, Value
 if TYPE_CHECKING:
     from adjoint.fast.evaluate.evaluator import Evaluator
 
-__all__ = [
-    "MOST_UNROLLED",
-    "Source",
-    "Steps",
-    "collected",
-    "is_some",
-    "listed",
-    "opened",
-    "source_of",
-    "steps_of",
-]
 MOST_UNROLLED = 64
 _UNEVEN = "iterators of different lengths"
 

@@ -29,8 +29,6 @@ if TYPE_CHECKING:
     from adjoint.fast.evaluate.evaluator import Evaluator
 from adjoint.fast.evaluate.calls import call, handler, truth
 
-__all__ = []
-
 
 @handler(range)
 def _(ev: Evaluator, *operands: Abstract) -> Abstract:

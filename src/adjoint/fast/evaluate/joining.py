@@ -32,17 +32,6 @@ from adjoint.ir.single import Const, Operand, Value
 if TYPE_CHECKING:
     from adjoint.fast.evaluate.evaluator import Evaluator
 
-__all__ = [
-    "Grows",
-    "Types",
-    "contents_template",
-    "generalise",
-    "instantiate",
-    "is_number",
-    "match",
-    "same",
-]
-
 Types = dict[Value, Type]
 
 

@@ -38,8 +38,6 @@ from adjoint.rules.registry import Rules
 if TYPE_CHECKING:
     from adjoint.fast.evaluate.evaluator import Evaluator
 
-__all__ = ["call_library", "is_library"]
-
 _LENGTHS = ((3, 7, 5, 11), (5, 3, 11, 7), (9, 10, 12, 14))
 
 

@@ -47,8 +47,6 @@ from adjoint.fast.evaluate.iterables import (
     steps_of,
 )
 
-__all__ = ["iterate", "loop", "search"]
-
 MOST_ROUNDS = 8
 MOST_APPENDED = 16
 """A list that grows in a loop is known item by item if the loop is not longer."""

@@ -33,8 +33,6 @@ if TYPE_CHECKING:
 from adjoint.fast.evaluate.calls import call, fold_known, handler, infer_call
 from adjoint.fast.evaluate.operators import is_numeric
 
-__all__ = []
-
 
 @handler(float)
 def _(ev: Evaluator, a: Abstract) -> Abstract:

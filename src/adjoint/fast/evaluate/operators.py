@@ -32,7 +32,6 @@ if TYPE_CHECKING:
     from adjoint.fast.evaluate.evaluator import Evaluator
 from adjoint.fast.evaluate.calls import call, class_of, fold_known, handler, special_method
 
-__all__ = ["is_numeric"]
 _BINARY = {
     operator.add: "add",
     operator.sub: "sub",

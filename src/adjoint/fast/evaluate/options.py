@@ -15,8 +15,6 @@ from adjoint.ir.single import Value
 if TYPE_CHECKING:
     from adjoint.fast.evaluate.draft import Draft
 
-__all__ = ["is_elementwise", "with_known_options"]
-
 
 def is_elementwise(f: Any) -> bool:
     """Whether all operands of a function are what it calculates with: none is an option."""

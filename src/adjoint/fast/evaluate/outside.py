@@ -31,8 +31,6 @@ from adjoint.rules.registry import lookup
 from adjoint.run.compiled import python_of
 from adjoint.run.packages import COMPILING, package
 
-__all__ = ["Guard", "Leaf", "Outside", "is_own"]
-
 
 @dataclass(frozen=True, slots=True)
 class Guard:

@@ -9,8 +9,6 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["is_named_tuple", "is_plain_class", "is_plain_object"]
-
 _VALUES = (int, float, complex, str, bytes, list, tuple, dict, set, frozenset, deque)
 
 

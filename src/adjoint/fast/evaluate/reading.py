@@ -44,8 +44,6 @@ from adjoint.run.specials import class_attribute
 if TYPE_CHECKING:
     from adjoint.fast.evaluate.evaluator import Evaluator
 
-__all__ = ["attribute", "part_of"]
-
 
 def attribute(ev: Evaluator, a: Abstract, name: str) -> Abstract:
     """``a.name``."""

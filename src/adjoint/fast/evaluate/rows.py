@@ -35,24 +35,6 @@ from adjoint.ir.single import Call, Const, Op, Operand, Value
 if TYPE_CHECKING:
     from adjoint.fast.evaluate.evaluator import Evaluator
 
-__all__ = [
-    "append",
-    "array_of",
-    "as_row",
-    "count",
-    "growing",
-    "item_of",
-    "kind_of",
-    "length_of_row",
-    "note_lengths",
-    "pop",
-    "put",
-    "reduced",
-    "repeated",
-    "restorable",
-    "row_of",
-]
-
 MOST_GROWING = 16
 T = TypeVar("T")
 

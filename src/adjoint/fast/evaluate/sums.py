@@ -28,8 +28,6 @@ from adjoint.ir.single import Call, Const, Operand, Value
 if TYPE_CHECKING:
     from adjoint.fast.evaluate.evaluator import Evaluator
 
-__all__ = ["summed"]
-
 COMPENSATED = sys.version_info >= (3, 12)
 _STARTS = frozenset({float, int, complex} if sys.version_info >= (3, 14) else {float, int})
 _PLAIN = _STARTS | {bool}

@@ -29,8 +29,6 @@ from adjoint.run.specials import class_attribute
 if TYPE_CHECKING:
     from adjoint.fast.evaluate.evaluator import Evaluator
 
-__all__ = ["of_text"]
-
 _PLAIN = (str, int, float, bool, type(None))
 
 

@@ -16,32 +16,6 @@ from adjoint.fast.covered import NotCovered
 from adjoint.ir.node import node
 from adjoint.rules.slopes import LOW
 
-__all__ = [
-    "ANYTHING",
-    "FLOAT",
-    "LOW_KINDS",
-    "Anything",
-    "Array",
-    "Dim",
-    "Number",
-    "Row",
-    "Symbol",
-    "Type",
-    "bar_type",
-    "has_complex",
-    "has_integer",
-    "has_truth_value",
-    "is_complex",
-    "is_covered",
-    "is_float",
-    "is_real",
-    "join",
-    "number",
-    "part_type",
-    "type_of",
-    "witnesses",
-]
-
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Symbol:

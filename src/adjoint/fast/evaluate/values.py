@@ -16,34 +16,6 @@ from adjoint.fast.evaluate.types import Type
 from adjoint.ir.node import node
 from adjoint.ir.single import Value
 
-__all__ = [
-    "LOST",
-    "MISSING",
-    "Abstract",
-    "Bound",
-    "CellOf",
-    "Closure",
-    "DictOf",
-    "External",
-    "Flag",
-    "Generating",
-    "HeapObject",
-    "Instance",
-    "Iterating",
-    "IteratorOf",
-    "Known",
-    "ListOf",
-    "Partial",
-    "Ref",
-    "RowOf",
-    "SliceOf",
-    "Slot",
-    "Source",
-    "Tuple",
-    "parts",
-    "rebuild",
-]
-
 
 @node(eq=False)
 class Source:

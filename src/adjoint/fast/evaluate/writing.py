@@ -24,8 +24,6 @@ from adjoint.ir.single import Block, Call, Const, If, Loop, Operand, Unpack, Val
 if TYPE_CHECKING:
     from adjoint.fast.evaluate.evaluator import Evaluator
 
-__all__ = ["check_views", "note_other_names", "put", "update"]
-
 
 def _demand_own(ev: Evaluator, a: Value, value: Any) -> Array:
     t = ev.types[a]

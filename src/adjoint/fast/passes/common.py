@@ -36,8 +36,6 @@ from adjoint.ir.single import (
     Value,
 )
 
-__all__ = ["share_common"]
-
 
 def share_common(function: Function, is_pure: Callable[[Call], bool]) -> Function:
     """A function in which equal calls share their result.

@@ -22,8 +22,6 @@ from adjoint.fast.evaluate.types import Array, Type
 from adjoint.fast.single.walk import blocks, operands, walk
 from adjoint.ir.single import Block, Call, Const, If, Loop, Op, Operand, Value
 
-__all__ = ["contract"]
-
 
 def contract(block: Block, totals: Collection[Value], types: Mapping[Value, Type]) -> Block:
     """A block with inner products, where nothing else reads the products.

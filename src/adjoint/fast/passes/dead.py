@@ -35,8 +35,6 @@ from adjoint.ir.single import (
     Value,
 )
 
-__all__ = ["remove_dead"]
-
 
 def remove_dead(
     function: Function,

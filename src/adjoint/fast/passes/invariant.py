@@ -20,8 +20,6 @@ from dataclasses import replace
 from adjoint.fast.single.walk import operands, results
 from adjoint.ir.single import Block, Call, Function, If, Loop, Op, Operand, Unpack, Value
 
-__all__ = ["move_invariant"]
-
 
 def move_invariant(
     function: Function, is_pure: Callable[[Call], bool], is_safe: Callable[[Call], bool]

@@ -21,8 +21,6 @@ from adjoint.fast.single.walk import is_call_of, results, walk
 from adjoint.ir import primitives
 from adjoint.ir.single import Block, Call, Const, Function, Loop, Operand, Value
 
-__all__ = ["boundary", "is_effect", "optimised", "tidied"]
-
 Types = Mapping[Value, Type]
 
 

@@ -20,8 +20,6 @@ from typing import TypeAlias
 
 from adjoint.ir.single import Call, Op, Value
 
-__all__ = ["AT_ONCE", "select_residuals"]
-
 AT_ONCE = 40
 """How many calls are decided on together: the time for a cut grows faster than its network."""
 

@@ -23,8 +23,6 @@ from adjoint.fast.single.primitives import same
 from adjoint.fast.single.walk import blocks, operands, walk
 from adjoint.ir.single import Block, Call, Const, Op, Operand, Value
 
-__all__ = ["reuse_buffers"]
-
 _IN_PLACE: dict[Any, Any] = {
     operator.add: runtime.add_to,
     operator.sub: runtime.subtract_from,

@@ -17,8 +17,6 @@ from adjoint.ir.single import Block, Call, Const, If, Operand, Value
 if TYPE_CHECKING:
     from adjoint.fast.reverse.sweep import Sweep
 
-__all__ = ["if_back"]
-
 
 def if_back(sweep: Sweep, scope: Scope, made: Branches) -> None:
     """Write the reverse of a branch."""

@@ -22,8 +22,6 @@ if TYPE_CHECKING:
     from adjoint.fast.evaluate.evaluator import Evaluator
     from adjoint.fast.reverse.regions import Planned, Region
 
-__all__ = ["Contents"]
-
 
 @dataclass
 class _Place:

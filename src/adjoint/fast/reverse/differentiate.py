@@ -28,9 +28,6 @@ from adjoint.fast.reverse.elementwise import (
 from adjoint.fast.reverse.formulas import Step, callee_of, formulas, steps, use_taken
 from adjoint.fast.reverse.rule import absent_in, by_rule, has_formula
 
-__all__ = ["differentiated", "is_carrier"]
-
-
 _CONSTANT: frozenset[Any] = frozenset(
     {
         runtime.length,

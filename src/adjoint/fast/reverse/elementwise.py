@@ -36,18 +36,6 @@ if TYPE_CHECKING:
 from adjoint.fast.reverse.fitting import are_floats, cast_to, conjugated, fit, operand_type
 from adjoint.fast.reverse.formulas import callee_of, formula
 
-__all__ = [
-    "PRODUCTS",
-    "bar_name",
-    "demand_floats",
-    "demand_inexact",
-    "elementwise_back",
-    "evaluated_slope",
-    "inferred",
-    "is_modulus",
-    "product",
-]
-
 
 def elementwise_back(scope: Scope, op: Call, slopes: Slopes) -> None:
     ev = scope.ev

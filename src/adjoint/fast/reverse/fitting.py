@@ -27,17 +27,6 @@ from adjoint.rules.layout import column_sums
 if TYPE_CHECKING:
     from adjoint.fast.evaluate.evaluator import Evaluator
 
-__all__ = [
-    "are_floats",
-    "cast_to",
-    "conjugated",
-    "fit",
-    "operand_type",
-    "part_of",
-    "plain",
-    "whole",
-]
-
 
 def operand_type(ev: Evaluator, x: Operand) -> Any:
     if isinstance(x, Value):

@@ -11,7 +11,6 @@ if TYPE_CHECKING:
     from adjoint.fast.reverse.scope import Scope
     from adjoint.fast.reverse.sweep import Sweep
 
-__all__ = ["Step", "callee_of", "formula", "formulas", "steps", "use_taken"]
 Step = Callable[["Scope"], None]
 
 

@@ -26,8 +26,6 @@ from adjoint.fast.reverse.elementwise import (
 from adjoint.fast.reverse.fitting import conjugated, fit, operand_type, whole
 from adjoint.fast.reverse.formulas import formula
 
-__all__ = ["REDUCTIONS", "simple_reduction"]
-
 
 def _reduced(scope: Scope, op: Call, y_bar: Operand, mean: bool) -> None:
     ev, x = scope.ev, op.operands[0]

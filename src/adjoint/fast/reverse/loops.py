@@ -27,8 +27,6 @@ from adjoint.ir.single import Block, Call, Const, Loop, Operand, Unpack, Value
 if TYPE_CHECKING:
     from adjoint.fast.reverse.sweep import Sweep
 
-__all__ = ["loop_back"]
-
 _Items: TypeAlias = "list[tuple[Value, Callable[[Scope], Operand | None]]]"
 
 

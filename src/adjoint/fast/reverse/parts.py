@@ -17,8 +17,6 @@ from adjoint.fast.reverse.elementwise import bar_name, inferred
 from adjoint.fast.reverse.fitting import conjugated, operand_type, part_of
 from adjoint.fast.reverse.formulas import formula
 
-__all__: list[str] = []
-
 
 @formula(runtime.real_part)
 def _(scope: Scope, op: Call, y_bar: Operand) -> None:

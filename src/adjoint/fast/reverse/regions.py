@@ -12,8 +12,6 @@ from adjoint.ir.single import Block, If, Loop, Operand, Value
 if TYPE_CHECKING:
     from adjoint.fast.reverse.scope import Scope
 
-__all__ = ["Branches", "ForwardLoop", "Planned", "Region", "freeze"]
-
 
 @dataclass
 class Planned:

@@ -21,8 +21,6 @@ from adjoint.ir.single import Block, Call, Const, Operand, Unpack, Value
 if TYPE_CHECKING:
     from adjoint.fast.reverse.regions import ForwardLoop, Region
 
-__all__ = ["on_tape", "with_values"]
-
 # Prices in nanoseconds, as CPython 3.12 and NumPy 2 take them in long loops. What is saved cannot
 # use the memory of what was there before it, which is most of its price.
 _SAVED = 60

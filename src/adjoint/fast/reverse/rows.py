@@ -27,8 +27,6 @@ if TYPE_CHECKING:
     from adjoint.fast.reverse.scope import Scope
     from adjoint.fast.reverse.sweep import Sweep
 
-__all__ = ["add_item", "row_written_back"]
-
 
 def item_type(ev: Evaluator, row: Value) -> Number:
     """The type of the cotangents of a list's items."""

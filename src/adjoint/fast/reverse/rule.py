@@ -38,8 +38,6 @@ from adjoint.fast.reverse.fitting import operand_type, whole
 from adjoint.fast.reverse.formulas import Step, callee_of, formulas, use_taken
 from adjoint.fast.reverse.linear import REDUCTIONS, simple_reduction
 
-__all__ = ["absent_in", "by_rule", "has_formula"]
-
 
 def absent_in(ev: Evaluator, op: Call) -> frozenset[int]:
     """The operands to which the rule of an operation gives no cotangent, for such operands: what it

@@ -17,8 +17,6 @@ from adjoint.ir.single import Call, Const, Operand, Value
 if TYPE_CHECKING:
     from adjoint.fast.reverse.sweep import Sweep
 
-__all__ = ["Scope"]
-
 _WHOLE = (int, np.integer, np.bool_)
 
 

@@ -29,9 +29,6 @@ from adjoint.ir import single as ir
 from adjoint.ir.single import Block, Call, Const, If, Loop, Operand, Unpack, Value
 from adjoint.rules.slopes import Slopes
 
-__all__ = ["Sweep"]
-
-
 # ---- the sweep ----
 
 

@@ -20,8 +20,6 @@ from adjoint.fast.reverse.elementwise import bar_name, product
 from adjoint.fast.reverse.fitting import conjugated, fit
 from adjoint.fast.reverse.formulas import Step, callee_of
 
-__all__ = ["written_back"]
-
 
 def written_back(sweep: Sweep, op: Call) -> Step:
     """The reverse of a write to an array."""

@@ -54,8 +54,6 @@ from adjoint.ir.single import (
 )
 from adjoint.ir.walk import walk
 
-__all__ = ["single"]
-
 
 def single(function: named.Function, yields: bool = False) -> Function:
     """Single assignment of a function.

@@ -14,8 +14,6 @@ from adjoint.fast.single.liveness import Variables, Way
 from adjoint.ir.nodes import Operand as NamedOperand
 from adjoint.ir.single import Const, Operand, Undefined, Value
 
-__all__ = ["NO", "YES", "Ending", "Slots"]
-
 YES: Final = Const(True)
 NO: Final = Const(False)
 

@@ -10,8 +10,6 @@ from adjoint.fast.single.liveness import Liveness, Variables, Way, endless
 from adjoint.ir.nodes import For, If, Op, Region, Return, Var, While
 from adjoint.ir.single import Operand, Undefined, Value
 
-__all__ = ["Form"]
-
 
 @dataclass(frozen=True, slots=True)
 class Form:

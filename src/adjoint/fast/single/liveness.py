@@ -29,8 +29,6 @@ from adjoint.ir.nodes import (
 )
 from adjoint.ir.walk import STRUCTURED, operands, targets, walk
 
-__all__ = ["DEEPEST", "Liveness", "Summary", "Variables", "Way", "chosen", "endless"]
-
 Variables: TypeAlias = int
 ALL: Final[Variables] = -1
 

@@ -7,8 +7,6 @@ from typing import Any
 from adjoint.ir.primitives import unassigned_message
 from adjoint.ir.single import Undefined
 
-__all__ = ["assigned", "same", "yielded"]
-
 
 def assigned(value: Any, name: str) -> Any:
     """A variable that may have no value where it is read: the only reader of `Undefined`."""

@@ -23,8 +23,6 @@ from adjoint.ir.single import (
     Value,
 )
 
-__all__ = ["format_function"]
-
 _MARGIN = 56
 
 

@@ -11,8 +11,6 @@ from adjoint.fast.single.walk import is_call_of, operands, reads_any, walk
 from adjoint.ir import single as ir
 from adjoint.ir.single import Block, Call, If, Loop, Operand, Unpack, Value
 
-__all__ = ["free_values", "renamed", "without_copies"]
-
 
 def without_copies(block: Block) -> Block:
     """The block in which ``y = same(x)`` is gone, and `x` stands for `y`."""

@@ -20,8 +20,6 @@ from adjoint.ir.single import (
 )
 from adjoint.ir.verify import MalformedIR
 
-__all__ = ["MalformedIR", "verify"]
-
 
 def verify(function: Function) -> None:
     """Check one function.

@@ -7,8 +7,6 @@ from typing import Any, TypeGuard
 
 from adjoint.ir.single import Block, Call, Const, If, Loop, Op, Operand, Raise, Unpack, Value
 
-__all__ = ["blocks", "is_call_of", "operands", "reads_any", "results", "walk"]
-
 
 def walk(block: Block) -> Iterator[Op]:
     """Every operation, inner blocks included."""

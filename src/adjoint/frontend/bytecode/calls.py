@@ -11,8 +11,6 @@ from adjoint.frontend.bytecode.registry import opcode
 from adjoint.ir import primitives
 from adjoint.ir.nodes import Const, Operand
 
-__all__: list[str] = []
-
 
 @opcode.register("KW_NAMES")
 def _keyword_names(m: Machine, step: Instruction) -> None:

@@ -13,8 +13,6 @@ from adjoint.frontend.bytecode.registry import opcode
 from adjoint.ir import primitives
 from adjoint.ir.nodes import Call, Const, Operand, Unpack
 
-__all__: list[str] = []
-
 _BUILD: dict[str, Callable[..., Any]] = {
     "BUILD_LIST": primitives.build_list,
     "BUILD_SET": primitives.build_set,

@@ -9,19 +9,6 @@ from typing import TypeAlias
 from adjoint.frontend.bytecode.tree import Cycle
 from adjoint.ir.nodes import Operand, Var
 
-__all__ = [
-    "NULL",
-    "RUNNING",
-    "Entry",
-    "Frame",
-    "LoopItem",
-    "Mark",
-    "Method",
-    "NotStarted",
-    "Saved",
-    "Unchecked",
-]
-
 
 @dataclass(frozen=True, slots=True)
 class Mark:

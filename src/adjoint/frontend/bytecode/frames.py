@@ -8,8 +8,6 @@ from adjoint.frontend.bytecode.machine import Machine
 from adjoint.ir import primitives
 from adjoint.ir.nodes import Call, Const, Global, If, Op, Operand, Raise, Try, Var
 
-__all__ = ["call_on_frame"]
-
 
 def call_on_frame(m: Machine, function: Operand, args: tuple[Operand, ...]) -> Var | None:
     """The result of such a call, written out, for lowered code runs in frames of other functions;

@@ -10,8 +10,6 @@ from adjoint.frontend.bytecode.registry import opcode
 from adjoint.ir import primitives
 from adjoint.ir.nodes import Call, Const, Operand, Raise, Return, Yield
 
-__all__: list[str] = []
-
 _DEFAULTS, _KEYWORD_DEFAULTS, _ANNOTATIONS, _CLOSURE = 1, 2, 4, 8
 
 

@@ -13,8 +13,6 @@ from dataclasses import dataclass, field
 
 from adjoint.frontend.bytecode.instructions import Instruction
 
-__all__ = ["Block", "Graph", "IrreducibleError"]
-
 LEAVE = frozenset({"RETURN_VALUE", "RETURN_CONST", "RAISE_VARARGS", "RERAISE"})
 GO = frozenset({"JUMP_FORWARD", "JUMP_BACKWARD", "JUMP_BACKWARD_NO_INTERRUPT"})
 _SHORT = 8

@@ -13,8 +13,6 @@ from typing import Any
 from adjoint.errors import UnsupportedSyntaxError, cell_of
 from adjoint.ir.nodes import Span
 
-__all__ = ["Instruction", "decode", "file_of", "refused"]
-
 
 @dataclass(frozen=True, slots=True)
 class Instruction:

@@ -10,8 +10,6 @@ from adjoint.frontend.bytecode.machine import Machine
 from adjoint.frontend.bytecode.registry import jump
 from adjoint.ir.nodes import Const, Operand
 
-__all__: list[str] = []
-
 Decision = tuple[Operand, bool, Frame, Frame]
 
 

@@ -13,8 +13,6 @@ from adjoint.frontend.bytecode.structure import structured
 from adjoint.ir import nodes as ir
 from adjoint.ir.walk import operands, targets, walk
 
-__all__ = ["lower"]
-
 _ASYNCHRONOUS = inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR | inspect.CO_ITERABLE_COROUTINE
 
 

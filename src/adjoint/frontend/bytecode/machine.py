@@ -32,9 +32,6 @@ from adjoint.frontend.names import Names
 from adjoint.ir import primitives
 from adjoint.ir.nodes import Assign, Call, Const, Global, Operand, Span, Unpack, Var, Yield
 
-__all__ = ["Machine"]
-
-
 _QUIET: frozenset[Callable[..., Any]] = frozenset(
     {
         operator.is_,

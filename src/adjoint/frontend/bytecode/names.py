@@ -12,9 +12,6 @@ from adjoint.frontend.bytecode.registry import opcode
 from adjoint.ir import primitives
 from adjoint.ir.nodes import Call, Const, Delete, Global, If, Operand, Var
 
-__all__: list[str] = []
-
-
 # ---- the stack -----------------------------------------------------------------------------------
 
 

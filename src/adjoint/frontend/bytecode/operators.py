@@ -14,8 +14,6 @@ from adjoint.frontend.bytecode.registry import opcode
 from adjoint.ir import primitives
 from adjoint.ir.nodes import Const
 
-__all__: list[str] = []
-
 _BINARY: dict[str, Callable[..., Any]] = {
     "+": operator.add,
     "-": operator.sub,

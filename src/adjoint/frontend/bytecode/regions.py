@@ -28,8 +28,6 @@ from adjoint.ir.nodes import (
     While,
 )
 
-__all__ = ["region_of"]
-
 
 def region_of(
     items: Sequence[Item], variable: Callable[[str], Var], temporary: Callable[[], Var]

@@ -11,8 +11,6 @@ if TYPE_CHECKING:
     from adjoint.frontend.bytecode.machine import Machine
     from adjoint.ir.nodes import Operand
 
-__all__ = ["jump", "opcode"]
-
 F = TypeVar("F", bound="Callable[..., object]")
 
 

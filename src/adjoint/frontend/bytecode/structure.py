@@ -20,8 +20,6 @@ from adjoint.frontend.bytecode.registry import jump
 from adjoint.frontend.bytecode.tree import Branch, Cycle, Goto, Item, Labelled
 from adjoint.ir.nodes import Assign, Const, Global, Operand, Var
 
-__all__ = ["structured"]
-
 
 def structured(graph: Graph, machine: Machine) -> list[Item]:
     """The whole function."""

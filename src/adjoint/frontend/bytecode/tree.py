@@ -8,8 +8,6 @@ from typing import TypeAlias
 from adjoint.frontend.bytecode.graph import Block
 from adjoint.ir.nodes import Assign, Op, Operand, Span, Var
 
-__all__ = ["Branch", "Cycle", "Goto", "Item", "Labelled"]
-
 
 @dataclass(eq=False, slots=True)
 class Goto:

@@ -28,8 +28,6 @@ from adjoint.run.iterators import (
 )
 from adjoint.run.specials import class_attribute, special_of
 
-__all__ = ["tells_length"]
-
 
 def _parts(record: list[Any], slot: int, iterables: tuple[Any, ...], before: int) -> list[Iterator]:
     """The iterators of some operands; their cotangents by value come out of the slot after `before`

@@ -13,8 +13,6 @@ from adjoint.run.clothes import shows_memory
 from adjoint.run.dispatch import linked
 from adjoint.run.specials import class_attribute
 
-__all__: list[str] = []
-
 _ARRAYS = (np.ndarray, np.generic, float, int, complex)
 """NumPy takes these for what they are derived from."""
 

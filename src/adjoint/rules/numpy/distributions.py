@@ -19,8 +19,6 @@ from adjoint.rules.registry import frule
 from adjoint.rules.tangents import like_result
 from adjoint.run.accumulate import Poison
 
-__all__ = ["SOURCES", "draw"]
-
 SOURCES = (np.random.Generator, np.random.RandomState)
 Partial = Callable[..., Any] | int | NoDerivative | None
 

@@ -22,8 +22,6 @@ from adjoint.run.kinds import is_objects, slot_owner
 from adjoint.run.memory import Memory
 from adjoint.run.methods import method
 
-__all__ = ["array_of", "flattening", "places_of"]
-
 
 @structural((np.ndarray, "flat"))
 def _(memory: Memory, a: Any) -> Any:

@@ -19,8 +19,6 @@ from adjoint.rules.registry import entry
 from adjoint.rules.rule import Rule
 from adjoint.rules.tangents import fitted
 
-__all__ = ["array_frule", "partwise_frule"]
-
 F = TypeVar("F", bound=Callable[..., Any])
 
 

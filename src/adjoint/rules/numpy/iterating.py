@@ -15,8 +15,6 @@ from adjoint.run.iterator import STAND_INS
 from adjoint.run.refused import refused
 from adjoint.run.views import address_of
 
-__all__: list[str] = []
-
 FACTS = frozenset({
     "dtypes", "finished", "has_delayed_bufalloc", "has_index", "has_multi_index", "index",
     "iterationneedsapi", "iterindex", "iterrange", "itersize", "multi_index", "ndim", "nop",

@@ -8,8 +8,6 @@ import numpy as np
 
 from adjoint.rules.registry import non_differentiable
 
-__all__ = ["gufunc_along", "ufunc_as"]
-
 
 def ufunc_as(f: Any, args: Any, kwargs: Any) -> Any:
     """``f(*args, dtype=…, casting=…, order=…, subok=…)``: NumPy casts the operands, then

@@ -11,8 +11,6 @@ import numpy as np
 from adjoint.rules.registry import non_differentiable
 from adjoint.run.places import places_of
 
-__all__ = ["in_order", "indices", "is_buffered", "laid_out", "steps", "stored_alike", "visits"]
-
 
 def indices(shape: tuple[int, ...]) -> list[tuple[int, ...]]:
     """Those of all elements, in order."""

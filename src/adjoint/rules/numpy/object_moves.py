@@ -14,9 +14,6 @@ from adjoint.run.by_source import call_function
 from adjoint.run.kinds import is_objects
 from adjoint.run.places import is_container
 
-__all__ = ["in_place_of"]
-
-
 _MOVING = (
     "broadcast_to copy expand_dims moveaxis ravel repeat reshape rollaxis squeeze swapaxes take"
     " transpose diagonal roll flip tile resize rot90 fliplr flipud"

@@ -15,8 +15,6 @@ from adjoint.run.objects import moved
 from adjoint.run.places import elements_in, first_place, is_container, places_of
 from adjoint.run.views import root_of
 
-__all__ = ["moving", "objects_in"]
-
 
 def moving(f: Any, places: tuple[int, ...] = (0,)) -> Callable[..., Any]:
     """A primitive of a function that moves the elements of arrays of objects about, or gives views

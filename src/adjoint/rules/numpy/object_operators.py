@@ -22,16 +22,6 @@ from adjoint.run.places import is_container
 from adjoint.run.subclasses import is_subclassed
 from adjoint.run.views import address_of, names_twice
 
-__all__ = [
-    "each",
-    "each_into",
-    "folds_objects",
-    "goes_into",
-    "is_of_objects",
-    "operation_of",
-    "update_objects",
-]
-
 # ---- functions of each element -------------------------------------------------------------------
 
 

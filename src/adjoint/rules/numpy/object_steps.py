@@ -21,8 +21,6 @@ from adjoint.run.kinds import is_objects
 from adjoint.run.memory import Memory
 from adjoint.run.places import is_container
 
-__all__: list[str] = []
-
 
 class Noting:
     """Stands for an element or a result, which are numbered; `steps` are those behind results."""

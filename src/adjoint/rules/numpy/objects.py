@@ -14,14 +14,6 @@ from adjoint.rules.registry import non_differentiable, on_objects
 from adjoint.run.by_source import call_function
 from adjoint.run.kinds import NUMBERS, is_objects, is_one_object
 
-__all__ = [
-    "as_objects",
-    "boxed",
-    "follows",
-    "numbers_of",
-    "of_parts",
-]
-
 # ---- made of numbers and of lists ----------------------------------------------------------------
 
 

@@ -29,11 +29,6 @@ from adjoint.rules.tangents import contributions
 from adjoint.run.accumulate import Poison
 from adjoint.run.kinds import is_objects
 
-__all__ = [
-    "array_rule", "conj", "cotangent_dtype", "dense", "like_sequence", "linear_frule",
-    "linear_rule", "methods", "reduction_frule", "scatter", "severed",
-]  # fmt: skip
-
 F = TypeVar("F", bound=Callable[..., Any])
 
 

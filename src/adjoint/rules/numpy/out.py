@@ -21,8 +21,6 @@ from adjoint.run.refused import LATE, refused, too_late
 from adjoint.run.seal import PLAIN
 from adjoint.run.subclasses import is_asked, says_itself
 
-__all__ = ["position_of_output", "take_output", "ufunc_into", "ufunc_into_all"]
-
 
 def ufunc_into(f, out, where, args, kwargs):
     """``f(*args, out=out, where=where, **kwargs)`` as an assignment.

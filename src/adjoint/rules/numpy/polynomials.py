@@ -13,8 +13,6 @@ from adjoint.rules.registry import frule, substitute
 from adjoint.rules.tangents import like_result
 from adjoint.run.kinds import is_objects
 
-__all__: list[str] = []
-
 # ---- values --------------------------------------------------------------------------------------
 
 

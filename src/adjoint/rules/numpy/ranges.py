@@ -10,8 +10,6 @@ from adjoint.rules.numpy.forward import array_frule
 from adjoint.rules.numpy.operands import array_rule, dense, severed
 from adjoint.rules.projection import as_numeric, project
 
-__all__: list[str] = []
-
 arange: Any = np.arange
 
 

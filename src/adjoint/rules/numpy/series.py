@@ -22,8 +22,6 @@ from adjoint.rules.tangents import like_result
 from adjoint.run.accumulate import Poison
 from adjoint.run.views import names_twice
 
-__all__ = ["beside_zeros", "cut"]
-
 CUT = NoDerivative("leading coefficients", "are zero here and have been cut off")
 BASES = {
     "polynomial": "poly",

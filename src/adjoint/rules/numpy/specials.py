@@ -14,8 +14,6 @@ from adjoint.run.iteration import iterator_of
 from adjoint.run.refused import missing
 from adjoint.run.views import Twin
 
-__all__: list[str] = []
-
 
 @substitute((np.ndarray, "__getitem__"))
 def _(a, index, /):

@@ -15,14 +15,12 @@ from adjoint.errors import MutationError
 from adjoint.rules.projection import as_numeric, project
 from adjoint.rules.registry import non_differentiable, primitive, structural, substitute
 from adjoint.run.conversion import AS_ELEMENT, converts
-from adjoint.run.memory import Memory, root_of
+from adjoint.run.memory import Memory
 from adjoint.run.place import current_place
 from adjoint.run.refused import refuse_names_twice
 from adjoint.run.structure import deposit
 from adjoint.run.swaps import swap_array
-from adjoint.run.views import tell_twin
-
-__all__: list[str] = []
+from adjoint.run.views import root_of, tell_twin
 
 # ---- ufunc.at ------------------------------------------------------------------------------------
 

@@ -13,8 +13,6 @@ from adjoint.rules.registry import non_differentiable, substitute
 from adjoint.run.kinds import is_one_object
 from adjoint.run.subclasses import is_subclassed
 
-__all__: list[str] = []
-
 _vectorize_call: Any = np.vectorize._vectorize_call  # type: ignore[attr-defined]
 
 

@@ -18,17 +18,6 @@ from adjoint.rules.registry import frule, non_differentiable, rrule
 from adjoint.run.refused import missing
 from adjoint.run.subclasses import is_subclassed, says_what_becomes
 
-__all__ = [
-    "answers_of",
-    "beside_scalar",
-    "data_of",
-    "given_to_output",
-    "is_told",
-    "scalars_tell",
-    "wrapped_call",
-    "wrapped_result",
-]
-
 
 def wrapped_call(f, args, kwargs):
     """``f(*args, **kwargs)``, where classes of the operands have an ``__array_wrap__``."""

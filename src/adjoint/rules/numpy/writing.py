@@ -21,8 +21,6 @@ from adjoint.run.kinds import is_objects
 from adjoint.run.snapshot import LEAVES
 from adjoint.run.unknown import run_unknown
 
-__all__ = ["as_written"]
-
 
 @non_differentiable
 def _demand_cast(f: Any, a: Any, values: Any) -> None:

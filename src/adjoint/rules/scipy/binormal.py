@@ -10,8 +10,6 @@ from scipy.special import ndtr
 
 from adjoint.rules.families import elementwise
 
-__all__ = ["above"]
-
 FAR = 1e8
 """Infinity, as far as these are concerned."""
 

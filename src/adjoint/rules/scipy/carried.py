@@ -20,8 +20,6 @@ from adjoint.rules.refusal import NoDerivative, refusal, refused_bar
 from adjoint.rules.registry import frule, non_differentiable, rrule, substitute
 from adjoint.run.accumulate import Poison
 
-__all__ = ["carried", "carrying", "refusing"]
-
 UNLIKE = NoDerivative(
     "its arguments", "is not known: its value does not agree with that of its twin in Python"
 )

@@ -34,8 +34,6 @@ from adjoint.rules.scipy.searches import (
 )
 from adjoint.rules.scipy.stored import Search, leave, looked, repeated, searched
 
-__all__: list[str] = []
-
 UNDETERMINED = "has found a minimum that is not determined by what was given"
 NO_ROOT = "has not found a root where the equations have a solution nearby"
 

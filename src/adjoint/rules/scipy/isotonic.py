@@ -16,8 +16,6 @@ from adjoint.rules.pandas_groups import totals
 from adjoint.rules.registry import non_differentiable, substitute
 from adjoint.rules.scipy.carried import carrying
 
-__all__ = ["register"]
-
 SLACK = 1e-8
 """How well the values are known, beside the largest."""
 

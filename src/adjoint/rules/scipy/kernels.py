@@ -12,8 +12,6 @@ from scipy.stats import _stats
 
 from adjoint.rules.scipy.carried import carried
 
-__all__: list[str] = []
-
 PRECISION = {"float": 1e-3, "double": 1e-6, "long double": 1e-6}
 
 

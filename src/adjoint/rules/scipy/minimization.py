@@ -37,8 +37,6 @@ from adjoint.rules.scipy.stored import (
     without_levels,
 )
 
-__all__ = ["moved"]
-
 FOUND = "is found by a search whose steps do not show it"
 
 # ---- what moves ----------------------------------------------------------------------------------

@@ -26,8 +26,6 @@ try:
 except ImportError:  # SciPy < 1.15 has it in C, as a whole
     highs = None
 
-__all__: list[str] = []
-
 
 def _slope(f: Any, root: Any) -> tuple[float | None, str]:
     """That of the function at its root, or why there is none."""

@@ -19,8 +19,6 @@ from adjoint.run.by_source import call_function
 from adjoint.run.refused import refused
 from adjoint.run.views import root_of
 
-__all__ = ["lock", "overwriting", "take_overwritten", "unlock"]
-
 
 def overwriting(f, flags, args, kwargs):
     """``f(*args, **kwargs, **flags)``, where the flags say which arguments may be overwritten.

@@ -21,8 +21,6 @@ from adjoint.operators import stop_gradient
 from adjoint.rules.registry import substitute
 from adjoint.rules.scipy.shapes import moving_as, own_source
 
-__all__: list[str] = []
-
 NORMAL = 0.000016
 """Below it SciPy takes the skew for zero."""
 TERMS = 8

@@ -21,8 +21,6 @@ from adjoint.rules.refusal import NoDerivative, added, refused_bar, refused_dot
 from adjoint.rules.registry import frule, rrule
 from adjoint.rules.tangents import filled, like_result
 
-__all__ = ["Components", "RealLinear", "pointwise"]
-
 Slope: TypeAlias = Callable[..., Any] | NoDerivative
 
 

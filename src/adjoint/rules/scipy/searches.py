@@ -21,18 +21,6 @@ from adjoint.run.hidden import Hidden
 from adjoint.run.kinds import by_value
 from adjoint.run.unknown import run_unknown
 
-__all__ = [
-    "as_tuple",
-    "corrected",
-    "corrections",
-    "is_determined",
-    "is_near",
-    "rest_of",
-    "unfollowed",
-    "value_there",
-    "with_value",
-]
-
 
 def as_tuple(args: Any) -> tuple[Any, ...]:
     """What SciPy takes for further arguments: one alone need not be in a tuple."""

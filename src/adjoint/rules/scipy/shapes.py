@@ -17,8 +17,6 @@ from scipy import stats as st
 from adjoint.operators import stop_gradient
 from adjoint.rules.registry import substitute
 
-__all__ = ["moving_as", "own_source"]
-
 TERMS = 10
 """So many derivatives in the shape are right at zero."""
 

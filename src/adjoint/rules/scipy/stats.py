@@ -21,8 +21,6 @@ from adjoint.rules.scipy import (  # noqa: F401  they are registered
 from adjoint.rules.scipy.special.bessel_orders import kve_order
 from adjoint.rules.scipy.special.private import PARTIALS
 
-__all__: list[str] = []
-
 CONCENTRATION = NoDerivative("the concentration")
 
 

@@ -35,20 +35,6 @@ from adjoint.run.swaps import put
 from adjoint.run.unknown import needed
 from adjoint.run.views import original_of, root_of
 
-__all__ = [
-    "CHANGES",
-    "INERT",
-    "Search",
-    "State",
-    "leave",
-    "looked",
-    "put_back",
-    "refuse_stored",
-    "repeated",
-    "searched",
-    "without_levels",
-]
-
 CHANGES = "runs a function that stores something while it searches"
 MOST = 200_000
 """Objects that are looked at, for what is stored in them."""

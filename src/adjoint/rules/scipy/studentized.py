@@ -18,8 +18,6 @@ from scipy.stats import studentized_range
 from adjoint.rules.registry import non_differentiable
 from adjoint.rules.scipy.carried import carried
 
-__all__: list[str] = []
-
 Z, STEP = np.linspace(-9.5, 9.5, 160, retstep=True)
 NORMAL = np.exp(-Z * Z / 2) / math.sqrt(2 * math.pi)
 LIMIT = 100_000

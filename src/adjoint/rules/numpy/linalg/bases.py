@@ -13,8 +13,6 @@ from adjoint.levels.bases import Trial, note_missed, trial_now
 from adjoint.rules.numpy.linalg.matrices import dagger, diagonal_matrix, noise, skew, undetermined
 from adjoint.rules.registry import non_differentiable
 
-__all__ = ["Turn", "among_equals", "between_equals", "parting_basis", "shared_vectors", "turn_of"]
-
 
 def among_equals(equal: Any) -> Any:
     """Which values have an equal one."""

@@ -17,8 +17,6 @@ from adjoint.rules.rule import Rule
 from adjoint.rules.tangents import filled, fitted
 from adjoint.run.accumulate import Poison
 
-__all__ = ["fitted", "forward_rule"]
-
 F = TypeVar("F", bound=Callable[..., Any])
 
 

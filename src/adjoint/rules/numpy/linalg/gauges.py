@@ -34,12 +34,6 @@ from adjoint.rules.numpy.linalg.matrices import (
 )
 from adjoint.rules.registry import frule, non_differentiable, rrule
 
-__all__ = [
-    "differences", "equal_pairs", "in_any_basis", "in_phase", "instead", "over", "parting",
-    "phased", "refuse_shared", "row", "settled", "squared", "watched", "watched_pair",
-]  # fmt: skip
-
-
 # ---- equal values --------------------------------------------------------------------------------
 
 

@@ -18,11 +18,6 @@ from adjoint.run.caution import doubt
 from adjoint.run.place import current_place
 from adjoint.run.unknown import name_of
 
-__all__ = [
-    "dagger", "diagonal", "diagonal_matrix", "floating", "from_triangle", "hermitian", "noise",
-    "poisoned", "rounding", "skew", "to_triangle", "undetermined",
-]  # fmt: skip
-
 
 def dagger(a: Any) -> Any:
     """The conjugate transpose."""

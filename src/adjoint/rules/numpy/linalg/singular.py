@@ -47,9 +47,6 @@ from adjoint.rules.numpy.linalg.matrices import (
 from adjoint.rules.numpy.operands import array_rule
 from adjoint.rules.registry import non_differentiable
 
-__all__ = ["rest_of", "singular_bar", "turned"]
-
-
 # ---- reverse -------------------------------------------------------------------------------------
 
 

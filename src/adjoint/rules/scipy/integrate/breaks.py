@@ -14,8 +14,6 @@ import numpy as np
 from adjoint.errors import AdjointError
 from adjoint.rules.scipy.integrate.grid import Nodes, size_of
 
-__all__ = ["LEAST", "Break", "breaks", "slope_of", "steep_at", "values_of"]
-
 NEAR, CLOSE = 1e-5, 1e-11
 """How far from where intervals meet at most and at least, of the whole."""
 LEAST = 1e-6

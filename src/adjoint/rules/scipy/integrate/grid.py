@@ -14,8 +14,6 @@ import numpy as np
 
 from adjoint.rules.projection import is_numeric
 
-__all__ = ["Grid", "Itself", "Nodes", "Onto", "nodes_of", "size_of", "slopes_at", "total"]
-
 POINTS, WEIGHTS = np.polynomial.legendre.leggauss(20)
 DIVISIONS = 60
 PRECISION, LEAST = 1e-14, 1e-9

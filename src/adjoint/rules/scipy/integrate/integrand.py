@@ -15,8 +15,6 @@ from adjoint.rules.scipy.integrate.grid import Grid, Nodes, nodes_of, size_of, s
 from adjoint.rules.scipy.integrate.sums import roughness
 from adjoint.run.unknown import Reason
 
-__all__ = ["Place", "Under", "under"]
-
 
 class Place(NamedTuple):
     """Where the integrand is not smooth; the points of the sum move with it.

@@ -36,8 +36,6 @@ from adjoint.rules.scipy.integrate.sums import weighed
 from adjoint.rules.scipy.stored import State, refuse_stored
 from adjoint.run.unknown import Reason, needed, run_unknown
 
-__all__: list[str] = []
-
 SINGULAR = NoDerivative("the limit", "is not finite: the integrand cannot be evaluated there")
 COMPILED = NoDerivative("its arguments", "is not known: the integrand is not in Python")
 

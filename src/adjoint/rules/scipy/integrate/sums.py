@@ -17,8 +17,6 @@ from adjoint.rules.refusal import NoDerivative, refusal, refused_bar
 from adjoint.rules.registry import frule, non_differentiable, rrule
 from adjoint.rules.scipy.carried import refusing
 
-__all__ = ["spread", "weighed"]
-
 STEEP = NoDerivative(
     "what the integrand depends on",
     "moves a place where its slope is infinite, or very steep",

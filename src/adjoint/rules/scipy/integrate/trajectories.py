@@ -27,8 +27,6 @@ from adjoint.rules.scipy.searches import (
 )
 from adjoint.rules.scipy.stored import CHANGES, leave, searched, without_levels
 
-__all__: list[str] = []
-
 S = 6**0.5
 C = np.array([(4 - S) / 10, (4 + S) / 10, 1.0])
 """Where the stages of a step are, of its length."""

@@ -20,8 +20,6 @@ from adjoint.rules.scipy.interpolate.piecewise import added
 from adjoint.rules.scipy.linalg.calls import Call, matrix_rule
 from adjoint.rules.scipy.sparse.solving import valued
 
-__all__ = ["NEAR", "basis", "design", "fitted", "knots_of", "places_in", "spline"]
-
 _leaves: Any = getattr(interpolate, "_dierckx", None)
 _older: Any = None if _leaves is not None else getattr(interpolate, "_bspl", None)
 _fitting: Any = getattr(interpolate, "_bsplines", None)

@@ -14,8 +14,6 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["Local", "places_of"]
-
 
 def places_of(t: Any, k: int, n: int, x: Any) -> Any:
     """The interval of each point among those between knot k and knot n, as SciPy finds it."""

@@ -16,8 +16,6 @@ from adjoint.rules.registry import non_differentiable, substitute
 from adjoint.rules.scipy.carried import carrying, refusing
 from adjoint.rules.scipy.interpolate.bsplines import NEAR, fitted, knots_of, spline
 
-__all__ = ["BESIDE", "SMOOTHED", "plain"]
-
 _impl: Any = getattr(interpolate, "_fitpack_impl", None)
 _classes: Any = getattr(interpolate, "_fitpack2", None)
 

@@ -13,8 +13,6 @@ from scipy.interpolate import _rgi_cython
 from adjoint.rules.registry import non_differentiable, substitute
 from adjoint.rules.scipy.carried import carried, carrying
 
-__all__: list[str] = []
-
 _find_indices: Any = _rgi_cython.find_indices
 _evaluate_linear: Any = getattr(_rgi_cython, "evaluate_linear_2d", None)
 

@@ -13,9 +13,6 @@ from adjoint.rules.registry import substitute
 from adjoint.rules.scipy.interpolate.piecewise import added, intervals, power_slopes
 from adjoint.rules.scipy.linalg.calls import Call, matrix_rule
 
-__all__: list[str] = []
-
-
 # ---- definite integrals --------------------------------------------------------------------------
 
 

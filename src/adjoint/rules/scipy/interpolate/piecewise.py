@@ -17,9 +17,6 @@ from scipy.interpolate import _ppoly
 from adjoint.rules.registry import non_differentiable, substitute
 from adjoint.rules.scipy.linalg.calls import Call, matrix_rule
 
-__all__ = ["added", "intervals", "power_slopes"]
-
-
 # ---- what they share -----------------------------------------------------------------------------
 
 

@@ -9,8 +9,6 @@ import numpy as np
 
 from adjoint.rules.scipy.carried import carried
 
-__all__: list[str] = []
-
 
 def _module() -> Any:
     try:

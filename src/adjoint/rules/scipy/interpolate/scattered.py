@@ -22,8 +22,6 @@ from adjoint.rules.refusal import NoDerivative
 from adjoint.rules.registry import non_differentiable, substitute
 from adjoint.rules.scipy.carried import carrying, refusing
 
-__all__: list[str] = []
-
 CUBIC = NoDerivative("its arguments", "has no rule: its slopes at the points are estimated in C")
 IN_C = NoDerivative("its points and values", "has no rule: it was not made by the class itself")
 

@@ -15,8 +15,6 @@ from adjoint.rules.scipy.carried import carrying, refusing
 from adjoint.rules.scipy.interpolate.bsplines import NEAR, design, knots_of
 from adjoint.rules.scipy.interpolate.fitpack import BESIDE, SMOOTHED, plain
 
-__all__: list[str] = []
-
 _impl: Any = getattr(interpolate, "_fitpack_impl", None)
 _classes: Any = getattr(interpolate, "_fitpack2", None)
 

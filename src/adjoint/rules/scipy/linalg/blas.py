@@ -13,8 +13,6 @@ from adjoint.rules.scipy.carried import carrying
 from adjoint.rules.scipy.overwriting import lock, take_overwritten, unlock
 from adjoint.run.by_source import call_function
 
-__all__: list[str] = []
-
 TOLERANCE = {"f": 1e-4, "d": 1e-6, "F": 1e-4, "D": 1e-6}
 """How well the routine and what carries its derivative agree."""
 

@@ -22,15 +22,12 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from adjoint.errors import NoDerivativeError
-from adjoint.rules.numpy.linalg.forward import fitted
 from adjoint.rules.numpy.linalg.matrices import floating
 from adjoint.rules.projection import as_numeric, projector
 from adjoint.rules.registry import frule, rrule
-from adjoint.rules.tangents import filled
+from adjoint.rules.tangents import filled, fitted
 from adjoint.run.accumulate import Poison
 from adjoint.run.caution import doubt
-
-__all__ = ["Call", "Pair", "matrix_rule"]
 
 Pair: TypeAlias = tuple[Callable[..., Any], Callable[..., Any]]
 """The pullback, from the cotangent of the result to one per operand, and the pushforward, from the

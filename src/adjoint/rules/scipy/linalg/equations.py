@@ -15,8 +15,6 @@ from scipy import linalg as sl
 from adjoint.rules.numpy.linalg.matrices import dagger, hermitian
 from adjoint.rules.scipy.linalg.calls import Call, matrix_rule
 
-__all__ = ["sylvester"]
-
 
 def sylvester(a: Any, b: Any, q: Any) -> Any:
     """The solution of A X + X B = Q, of several at once."""

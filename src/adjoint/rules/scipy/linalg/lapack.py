@@ -17,8 +17,6 @@ from adjoint.rules.registry import frule, non_differentiable, rrule, substitute
 from adjoint.rules.scipy.overwriting import take_overwritten
 from adjoint.run.accumulate import Poison
 
-__all__: list[str] = []
-
 FACTORS = NoDerivative("its factors", "has no rule")
 
 

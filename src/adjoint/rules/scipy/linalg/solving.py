@@ -15,8 +15,6 @@ from adjoint.rules.numpy.linalg.determinants import cofactors, det_dot
 from adjoint.rules.numpy.linalg.matrices import dagger, diagonal, from_triangle, to_triangle
 from adjoint.rules.scipy.linalg.calls import Call, Pair, matrix_rule
 
-__all__ = ["solution"]
-
 MIRRORED = {"sym", "symmetric", "her", "hermitian", "pos", "positive definite"}
 CONJUGATED = MIRRORED - {"sym", "symmetric"}
 

@@ -18,8 +18,6 @@ from adjoint.rules.registry import non_differentiable, substitute
 from adjoint.rules.scipy.carried import carrying, refusing
 from adjoint.rules.scipy.overwriting import overwriting
 
-__all__: list[str] = []
-
 FAILED = NoDerivative("its matrix", "does not exist: the routine has failed")
 
 

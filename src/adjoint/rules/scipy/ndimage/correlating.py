@@ -23,8 +23,6 @@ from adjoint.rules.scipy.ndimage.extending import (
     widened,
 )
 
-__all__ = ["averaged", "correlated", "correlated_along"]
-
 # ---- along one axis ------------------------------------------------------------------------------
 
 

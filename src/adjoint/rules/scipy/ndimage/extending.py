@@ -10,11 +10,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-__all__ = [
-    "CONSTANT", "GRID_CONSTANT", "GRID_WRAP", "MIRROR", "NEAREST", "REFLECT", "WRAP", "Along",
-    "along", "beyond", "constant", "extended", "folded", "widened",
-]  # fmt: skip
-
 NEAREST, WRAP, REFLECT, MIRROR, CONSTANT, GRID_WRAP, GRID_CONSTANT = range(7)
 
 OUTSIDE = -1

@@ -20,8 +20,6 @@ from adjoint.rules.scipy.ndimage.extending import (
     WRAP,
 )
 
-__all__ = ["Knots", "knots"]
-
 
 class Knots(NamedTuple):
     """The knots of coordinates of any shape.

@@ -10,8 +10,6 @@ from scipy.ndimage import _ni_support
 
 from adjoint.rules.registry import substitute
 
-__all__: list[str] = []
-
 
 def _magnitude(
     input: Any,

@@ -24,8 +24,6 @@ try:
 except ImportError:  # older versions have one function for all dimensions
     _rank_filter_1d = None
 
-__all__ = ["Picks", "extreme", "extreme_along", "ranked", "ranked_along"]
-
 
 class Picks:
     """Which elements of its window each result is equal to.

@@ -20,8 +20,6 @@ from adjoint.rules.scipy.ndimage.extending import (
     constant,
 )
 
-__all__ = ["coefficients"]
-
 OF_A_MIRROR = (MIRROR, CONSTANT, GRID_CONSTANT, WRAP)
 """Modes that go on as in a mirror on the outermost elements."""
 

@@ -20,8 +20,6 @@ from adjoint.rules.scipy.linalg.calls import Call, matrix_rule
 from adjoint.rules.scipy.ndimage.extending import constant
 from adjoint.rules.scipy.ndimage.knots import Knots, knots
 
-__all__ = ["affinely_sampled", "sampled", "sampled_on_grid"]
-
 # ---- at any points -------------------------------------------------------------------------------
 
 

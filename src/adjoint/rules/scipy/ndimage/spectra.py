@@ -11,8 +11,6 @@ from adjoint.rules.refusal import NoDerivative, moves, refusal, refused_bar
 from adjoint.rules.registry import substitute
 from adjoint.rules.scipy.linalg.calls import Call, matrix_rule
 
-__all__ = ["filtered_spectrum", "moved_spectrum"]
-
 SIZES = NoDerivative("the sizes", "has no rule but for the Gaussian")
 GAUSSIAN = 0
 

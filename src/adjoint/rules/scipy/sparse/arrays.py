@@ -17,9 +17,6 @@ from adjoint.run.accumulate import Poison
 from adjoint.run.by_source import call_function
 from adjoint.run.dispatch import NO_KEYWORDS, call_keywords
 
-__all__ = ["WITH_DATA", "unseen"]
-
-
 WITH_DATA = ("csr", "csc", "coo", "dia", "bsr")
 """Formats whose values are one array, `data`."""
 

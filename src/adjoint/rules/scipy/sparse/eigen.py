@@ -23,8 +23,6 @@ from adjoint.rules.scipy.stored import leave, looked, repeated, searched
 from adjoint.run.by_source import call_function
 from adjoint.run.unknown import run_unknown
 
-__all__: list[str] = []
-
 LARGEST = 3000
 """Of an operator a matrix is made, column by column, if it has no more of them."""
 

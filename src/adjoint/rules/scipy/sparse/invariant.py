@@ -29,8 +29,6 @@ from adjoint.run.accumulate import Poison
 from adjoint.run.caution import doubt
 from adjoint.run.hidden import Hidden
 
-__all__ = ["Equations", "adjoint_solution", "apart", "moved", "of_any_phase", "solution"]
-
 NEAR = 1e-3
 """How large residuals may be beside the distance of an eigenvalue from the others."""
 

@@ -21,9 +21,6 @@ from adjoint.rules.registry import frule, non_differentiable, rrule, substitute
 from adjoint.rules.scipy.sparse.patterns import leaf, major_of, of_blocks, of_compressed
 from adjoint.rules.tangents import like_result
 
-__all__ = ["gathered", "summed"]
-
-
 # ---- entries that are added up, or put somewhere -------------------------------------------------
 
 

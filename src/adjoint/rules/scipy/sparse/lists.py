@@ -16,8 +16,6 @@ from scipy.sparse import _csparsetools as tools
 
 from adjoint.rules.registry import non_differentiable, substitute
 
-__all__: list[str] = []
-
 _ABSENT = 0
 """What stands for an entry that is not stored, told from a zero that is by its identity."""
 

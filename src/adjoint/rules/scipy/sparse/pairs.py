@@ -22,8 +22,6 @@ from adjoint.rules.scipy.sparse.zeros import LEFT_OUT, with_zeros
 from adjoint.rules.tangents import like_result
 from adjoint.run.accumulate import Poison
 
-__all__ = ["combined", "unruled"]
-
 # ---- element by element --------------------------------------------------------------------------
 
 

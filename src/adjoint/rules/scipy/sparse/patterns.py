@@ -9,16 +9,6 @@ import numpy as np
 from scipy import sparse
 from scipy.sparse import _sparsetools as tools
 
-__all__ = [
-    "FORMATS",
-    "Entries",
-    "entries_of",
-    "major_of",
-    "of_blocks",
-    "of_compressed",
-    "of_diagonals",
-]
-
 FORMATS = ("csr", "csc", "coo", "dia", "bsr", "lil", "dok")
 
 

@@ -25,8 +25,6 @@ from adjoint.rules.scipy.sparse.zeros import LEFT_OUT, with_zeros
 from adjoint.rules.tangents import like_result
 from adjoint.run.accumulate import Poison
 
-__all__ = ["added_product", "diagonal_product", "multiplied"]
-
 # ---- products with dense arrays ------------------------------------------------------------------
 
 

@@ -25,8 +25,6 @@ from adjoint.run.memory import Memory
 from adjoint.run.seal import arrived, result_of
 from adjoint.run.structure import deposit
 
-__all__ = ["valued"]
-
 _superlu: Any = sl.splu.__globals__["_superlu"]
 INCOMPLETE = NoDerivative("the matrix", "an incomplete factorization does not have")
 IN_FORWARD_MODE = NoDerivative("the matrix", "factors have in reverse mode only: use spsolve")

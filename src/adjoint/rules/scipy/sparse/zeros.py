@@ -17,8 +17,6 @@ from adjoint.rules.refusal import NoDerivative, added, refused_dot, refused_entr
 from adjoint.rules.registry import frule, non_differentiable, rrule, substitute
 from adjoint.rules.scipy.sparse.patterns import leaf, major_of, of_diagonals
 
-__all__ = ["LEFT_OUT", "kept", "with_zeros"]
-
 LEFT_OUT = NoDerivative("entries", "are zero here and are not stored in the result")
 
 

@@ -19,8 +19,6 @@ from adjoint.rules.scipy.linalg.calls import Call, matrix_rule
 from adjoint.rules.scipy.spatial.metrics import METRICS, Metric, Settings, settings
 from adjoint.rules.tangents import filled
 
-__all__: list[str] = []
-
 ALIASES = {
     "euclid": "euclidean", "eu": "euclidean", "e": "euclidean", "sqe": "sqeuclidean",
     "sqeuclid": "sqeuclidean", "cblock": "cityblock", "cb": "cityblock", "c": "cityblock",

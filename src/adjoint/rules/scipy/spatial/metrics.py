@@ -12,8 +12,6 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["METRICS", "Metric", "Settings", "over", "settings"]
-
 
 @dataclass(frozen=True, slots=True)
 class Settings:

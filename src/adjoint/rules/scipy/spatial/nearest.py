@@ -19,9 +19,6 @@ from adjoint.rules.scipy.carried import carried, carrying, refusing
 from adjoint.run.accumulate import accumulate
 from adjoint.run.memory import Memory
 
-__all__: list[str] = []
-
-
 # ---- trees ---------------------------------------------------------------------------------------
 
 BOX = NoDerivative("the size of its box", "has no rule")

@@ -17,8 +17,6 @@ from adjoint.rules.registry import non_differentiable, substitute
 from adjoint.rules.scipy.carried import carried
 from adjoint.rules.scipy.linalg.calls import Call, matrix_rule
 
-__all__ = ["nearest_rotation"]
-
 
 def _module(name: str) -> Any:
     """A module that not every version of SciPy has."""

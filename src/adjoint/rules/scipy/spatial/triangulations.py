@@ -14,8 +14,6 @@ from scipy.spatial import Delaunay
 from adjoint.rules.registry import non_differentiable, substitute
 from adjoint.rules.scipy.carried import carrying
 
-__all__: list[str] = []
-
 _methods = vars(Delaunay)
 non_differentiable(
     (Delaunay, "find_simplex"),

@@ -17,8 +17,6 @@ from adjoint.rules.families import NoDerivative, elementwise
 from adjoint.rules.scipy.pointwise import RealLinear, pointwise
 from adjoint.rules.scipy.special.bessel_orders import hankel_order, ive_order, kve_order
 
-__all__ = ["ORDER"]
-
 ORDER = NoDerivative("the order")
 
 

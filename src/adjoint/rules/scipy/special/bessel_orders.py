@@ -22,8 +22,6 @@ from adjoint.rules.scipy.special.quadrature import (
     piecewise,
 )
 
-__all__ = ["hankel_order", "ive_order", "kve_order"]
-
 
 def _turn(v: Any) -> tuple[Any, Any]:
     """cos πv and sin πv, exact at whole numbers."""

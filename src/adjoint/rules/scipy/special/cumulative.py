@@ -9,8 +9,6 @@ import numpy as np
 
 from adjoint.rules.families import NoDerivative, elementwise
 
-__all__ = ["complement", "cumulative", "inverse"]
-
 Slope: TypeAlias = Callable[..., Any] | NoDerivative | None
 
 

@@ -25,8 +25,6 @@ from adjoint.rules.scipy.special.incomplete_beta import (
 from adjoint.rules.scipy.special.incomplete_gamma import gamma_density, gamma_shape_slope
 from adjoint.rules.scipy.special.student import t_density, t_freedom_slope
 
-__all__ = ["binomial_slope", "f_share"]
-
 ROOT_2PI = math.sqrt(2 * math.pi)
 
 

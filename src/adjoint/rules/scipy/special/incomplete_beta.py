@@ -20,14 +20,6 @@ from adjoint.rules.scipy.special.quadrature import (
     piecewise,
 )
 
-__all__ = [
-    "beta_density",
-    "beta_factor",
-    "beta_shape_slope",
-    "beta_weight",
-    "psi_step",
-]
-
 
 def beta_density(a: Any, b: Any, x: Any) -> Any:
     """x^(a−1) (1−x)^(b−1) / B(a, b)."""

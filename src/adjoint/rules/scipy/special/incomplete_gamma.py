@@ -21,8 +21,6 @@ from adjoint.rules.scipy.special.quadrature import (
     piecewise,
 )
 
-__all__ = ["gamma_density", "gamma_shape_slope"]
-
 
 def _poisson(k: Any, x: Any) -> Any:
     """x^k exp(−x) / Γ(k+1); for large k by Stirling's series (5.11.1), so that nothing cancels."""

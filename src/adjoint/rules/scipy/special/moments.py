@@ -14,9 +14,6 @@ from scipy import special as sp
 
 from adjoint.rules.scipy.special.private import private
 
-__all__: list[str] = []
-
-
 # ---- negative binomial ---------------------------------------------------------------------------
 
 private("_nbinom_mean", lambda n, p: (1 - p) / p, lambda n, p: -n / p**2)

@@ -17,8 +17,6 @@ from adjoint.rules.scipy.special.cumulative import cumulative
 from adjoint.rules.scipy.special.distributions import f_share
 from adjoint.rules.scipy.special.incomplete_gamma import gamma_density
 
-__all__ = ["CHI", "FREEDOM", "chi_density", "f_slopes", "moment"]
-
 FREEDOM = NoDerivative("the degrees of freedom")
 
 

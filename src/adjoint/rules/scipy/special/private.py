@@ -20,8 +20,6 @@ from adjoint.rules.scipy.special.distributions import binomial_slope
 from adjoint.rules.scipy.special.incomplete_beta import beta_density, beta_shape_slope
 from adjoint.rules.scipy.special.noncentral import CHI, FREEDOM, chi_density, f_slopes, moment
 
-__all__ = ["PARTIALS", "private"]
-
 TRIALS = NoDerivative("the number of trials", "is a count")
 STATISTIC = NoDerivative("the statistic")
 SCALE = NoDerivative("the scale", "moves the location too and has no rule")

@@ -15,8 +15,6 @@ import numpy as np
 
 from adjoint.rules.registry import non_differentiable
 
-__all__ = ["DROP", "in_blocks", "integral", "long_integral", "newton", "piecewise"]
-
 DROP = 36.0
 """Where the logarithm of an integrand has fallen by as much, the rest is below rounding."""
 

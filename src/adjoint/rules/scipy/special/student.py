@@ -17,8 +17,6 @@ from adjoint.rules.scipy.special.quadrature import (
     piecewise,
 )
 
-__all__ = ["t_density", "t_freedom_slope"]
-
 
 def t_density(df: Any, t: Any) -> Any:
     """At infinite degrees of freedom the normal one."""
