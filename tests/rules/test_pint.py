@@ -1,12 +1,11 @@
-"""`adjoint.extensions.pint`: what is read from text runs as it is, what is calculated is
-followed."""
+"""`adjoint.rules.pint`: what is read from text runs as it is, what is calculated is followed."""
 
 import numpy as np
 import pint
 import pytest
 
 import adjoint as ad
-from adjoint.runtime.cache.units import known_unit
+from adjoint.run.functions import known_unit
 from adjoint.testing import check_gradient
 
 ur = pint.UnitRegistry()

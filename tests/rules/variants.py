@@ -14,18 +14,10 @@ import warnings
 import numpy as np
 
 import adjoint as ad
-from adjoint.derivatives.differences import (
-    Leaf,
-    as_type_of,
-    inner,
-    leaves,
-    part_at,
-    perturbed,
-    random_like,
-)
+from adjoint.differences import Leaf, as_type_of, inner, leaves, part_at, perturbed, random_like
 from adjoint.errors import AdjointError
-from adjoint.rulekit.projection import is_numeric
-from adjoint.testing.checks import _same
+from adjoint.rules.projection import is_numeric
+from adjoint.testing import _same
 
 KINDS = ("complex", "scalar", "empty", "integer")
 ENTRIES = 3

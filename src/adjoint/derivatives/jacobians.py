@@ -7,14 +7,13 @@ from typing import Any
 
 import numpy as np
 
-from adjoint.api.gradients import pullback_of_arguments
-from adjoint.api.selection import Argnums, Selection, inside, select, split_aux
-from adjoint.derivatives.assembly import block, complex_row, conjugate
+from adjoint.api import pullback_of_arguments
+from adjoint.derivatives.assembly import block, complex_row, conjugate, on_level
+from adjoint.derivatives.form import Form, is_real_leaf
 from adjoint.derivatives.linear import linearized
-from adjoint.diagnostics.public_function import public
+from adjoint.derivatives.selection import Argnums, Selection, inside, select, split_aux
 from adjoint.errors import ArgumentError
-from adjoint.levels.form import Form, is_real_leaf, on_level
-from adjoint.rulekit import nested
+from adjoint.public import public
 
 FAVOUR = 6
 """How many sweeps backwards take as long as one forwards."""
@@ -319,7 +318,3 @@ def units(leaf: Any, one: complex = 1.0) -> Iterator[Any]:
         unit = np.zeros(leaf.shape, dtype)
         unit[index] = one
         yield unit
-
-
-nested.jacobian = jacobian
-nested.jacobian_forward = jacobian_forward

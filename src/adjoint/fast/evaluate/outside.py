@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from adjoint.fast.covered import NotCovered
 from adjoint.fast.evaluate.plain import is_named_tuple, is_plain_object
 from adjoint.fast.evaluate.types import Array, Dim, Number, Row, Symbol, Type, has_integer, type_of
 from adjoint.fast.evaluate.values import (
@@ -25,11 +26,10 @@ from adjoint.fast.evaluate.values import (
     Source,
     Tuple,
 )
-from adjoint.fast.not_covered import NotCovered
 from adjoint.ir.single import Value
-from adjoint.primal.compiled_functions import python_of
-from adjoint.primal.packages import COMPILING, package
-from adjoint.rulekit.registry import lookup
+from adjoint.rules.registry import lookup
+from adjoint.run.compiled import python_of
+from adjoint.run.packages import COMPILING, package
 
 
 @dataclass(frozen=True, slots=True)

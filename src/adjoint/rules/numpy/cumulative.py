@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 
-from adjoint.rulekit.projection import unbroadcast
 from adjoint.rules.numpy.forward import array_frule
 from adjoint.rules.numpy.operands import (
     array_rule,
@@ -17,6 +16,7 @@ from adjoint.rules.numpy.operands import (
     severed,
 )
 from adjoint.rules.numpy.reductions import cast, nothing
+from adjoint.rules.projection import unbroadcast
 
 
 def reversed_cumsum(bar: Any, axis: int) -> Any:

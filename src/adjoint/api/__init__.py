@@ -1,1 +1,0 @@
-"""The public operators, and what chooses the tier of a call."""

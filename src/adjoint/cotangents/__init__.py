@@ -1,1 +1,0 @@
-"""Cotangents as values: sums, poison, finiteness, structural zeros."""

@@ -1,1 +1,0 @@
-"""The user's place in the source, tracebacks, refusals, NumPy's warnings."""

@@ -1,1 +1,0 @@
-"""Rules of `pandas`: a series is Python around a block of C."""

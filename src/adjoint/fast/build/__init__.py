@@ -1,1 +1,0 @@
-"""From a function and its arguments to a program."""

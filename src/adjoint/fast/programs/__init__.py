@@ -1,1 +1,0 @@
-"""Programs that are kept, and who runs them."""

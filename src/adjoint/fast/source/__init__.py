@@ -1,1 +1,0 @@
-"""The source text of programs."""

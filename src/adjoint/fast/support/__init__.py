@@ -1,1 +1,0 @@
-"""Functions that programs call."""

@@ -1,1 +1,0 @@
-"""Questions about the user's values, classes and code: no cotangent, no memory."""

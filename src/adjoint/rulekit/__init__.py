@@ -1,1 +1,0 @@
-"""What a file of rules imports: the registry, families of rules, projection, refusals."""

@@ -1,1 +1,0 @@
-"""Reading and writing arrays, arrays of objects, classes derived from arrays."""

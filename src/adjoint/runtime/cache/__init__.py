@@ -1,1 +1,0 @@
-"""Generated code: made, compiled, kept in the process and on disk."""

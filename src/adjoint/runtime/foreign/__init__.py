@@ -1,1 +1,0 @@
-"""Runs of code that is not differentiated, and what they may change."""

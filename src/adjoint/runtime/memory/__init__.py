@@ -1,1 +1,0 @@
-"""Shadows, the log of writes, and saved states of what can be changed."""

@@ -1,1 +1,0 @@
-"""Attributes, classes, subscripts, iteration, exceptions."""

@@ -1,1 +1,0 @@
-"""Values that are computed again in the reverse sweep."""
