@@ -26,7 +26,7 @@ elementwise(sp.log1p, lambda y, x: 1 / (1 + x), singular=True)
 elementwise(sp.cbrt, lambda y, x: 1 / (3 * y * y), singular=True)
 elementwise(
     sp.powm1,
-    lambda x, p: p * np.power(x, p - 1),
+    lambda x, p: p * np.power(x, p - 1.0),  # integers have no negative powers
     lambda y, x, p: sp.xlogy(y + 1, x),
     singular=True,
 )

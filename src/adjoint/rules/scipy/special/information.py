@@ -88,7 +88,7 @@ def _boxcox_slope(log: Any, lmbda: Any) -> Any:
 
 elementwise(
     sp.boxcox,
-    lambda x, lmbda: np.power(x, lmbda - 1),
+    lambda x, lmbda: np.power(x, lmbda - 1.0),  # integers have no negative powers
     lambda x, lmbda: _boxcox_slope(np.log(x), lmbda),
     singular=True,
 )
