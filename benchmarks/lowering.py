@@ -19,8 +19,8 @@ from types import FunctionType, ModuleType
 from typing import Any
 
 import adjoint as ad
-from adjoint.run import generate
-from adjoint.run.generate import Generated
+from adjoint.runtime.cache import generate
+from adjoint.runtime.cache.generate import Generated
 from benchmarks.harness import CLOCK, Line, apart, show
 
 __all__ = ["run"]

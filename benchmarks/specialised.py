@@ -12,8 +12,8 @@ import numpy as np
 
 import adjoint as ad
 from adjoint.demo.cubic import Polynomial, polynomial_loss
-from adjoint.fast import tier
-from adjoint.fast.modes import GRADIENT
+from adjoint.fast.build.modes import GRADIENT
+from adjoint.fast.programs import store as tier
 from benchmarks.harness import CLOCK, Line, apart, measure, peak, ratio, show, with_room
 from benchmarks.programs import networks, specialised
 

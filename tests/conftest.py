@@ -16,7 +16,7 @@ os.environ["ADJOINT_CACHE"] = "off"  # each test sees what the code of today gen
 # One process for each core: threads of BLAS would only wait for each other.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
-from adjoint.fast import tier
+from adjoint.fast.programs import store as tier
 from tests.portions import is_run_at_once
 
 tier.is_strict[0] = True  # a defect of the specialiser is seen

@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 
 import adjoint as ad
+from adjoint.cotangents import finiteness as caution
 from adjoint.errors import NoDerivativeError
-from adjoint.rules.refusal import NoDerivative, refused_bar
-from adjoint.rules.registry import entry
-from adjoint.run import caution
+from adjoint.rulekit.refusal import NoDerivative, refused_bar
+from adjoint.rulekit.registry import entry
 from tests.support import check_reverse
 
 KEEP = np.array([True, False, True])

@@ -34,7 +34,7 @@ def test_folders_and_files_exist():
     package = ROOT / "src" / "adjoint"
     rows = "\n".join(re.findall(r"^\| (`.*?) \|", TEXT, re.MULTILINE))
     folders = re.findall(r"`([\w/]+)/`", rows)
-    assert {"frontend", "ir", "transform", "emit", "run", "rules", "tests/corpus"} <= set(folders)
+    assert {"frontend", "ir", "transform", "runtime", "rules", "tests/corpus"} <= set(folders)
     for folder in folders:
         assert (ROOT / folder if folder.startswith("tests/") else package / folder).is_dir(), folder
     for file in re.findall(r"`(\w+\.py)`", TEXT):

@@ -14,8 +14,8 @@ import pytest
 from adjoint.frontend import lower_any
 from adjoint.ir.printer import format_function
 from adjoint.ir.walk import walk
-from adjoint.run import disk
-from adjoint.run.lowered import plain, restored
+from adjoint.runtime.cache import disk
+from adjoint.runtime.cache.ir import plain, restored
 from tests.corpus import all_cases
 
 HELPER = """
@@ -100,7 +100,7 @@ import sys
 
 import adjoint as ad
 from adjoint.frontend import either
-from adjoint.run import functions
+from adjoint.runtime.cache import units as functions
 
 lowered, read = [], []
 generate, lower = functions.generate, either.lower

@@ -6,7 +6,7 @@ import math
 import adjoint as ad
 from adjoint.emit.writer import Names, Writer
 from adjoint.ir.nodes import Const, Global, Path, Span, Var
-from adjoint.run.functions import unit_of
+from adjoint.runtime.cache.units import unit_of
 
 
 def test_names_do_not_collide():

@@ -20,7 +20,7 @@ from benchmarks.growth import point, programs
 
 import adjoint as ad
 from adjoint.errors import MutationError
-from adjoint.run.kept import Kept
+from adjoint.runtime.memory.saved import Kept
 from tests.fast.agreeing import generic_tier
 
 PROGRAMS = dict(programs())

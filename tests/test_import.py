@@ -84,7 +84,7 @@ def test_no_entry_is_made_for_a_library_before_its_rules():
     """An entry for forward mode alone would be taken for all the rules of a function."""
     found = run(
         "import adjoint as ad; ad.gradient(lambda x: x, 1.0)\n"
-        "from adjoint.rules.registry import _module_of, table\n"
+        "from adjoint.rulekit.registry import _module_of, table\n"
         "print([key for key, rules in table.items() if rules.leveled is not None"
         " and not _module_of(key).startswith('adjoint.') and not"
         " (rules.rrules or rules.primitive or rules.structural or rules.substitute"

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import adjoint as ad
-from adjoint.run import unit_cache
+from adjoint.runtime.cache import unit_cache
 
 
 class Dictionary(dict):
@@ -195,7 +195,7 @@ MADE = {
 
 @pytest.fixture
 def little_room(monkeypatch):
-    from adjoint.fast import tier
+    from adjoint.fast.programs import store as tier
 
     monkeypatch.setattr(unit_cache, "ROOM", 20)
     monkeypatch.setattr(tier, "MOST_FUNCTIONS", 40)
@@ -225,7 +225,7 @@ def test_functions_that_are_gone_are_forgotten(name, little_room):
 
 def test_functions_in_use_are_kept(little_room):
     """Their units outlive any number of others; closures of one code share theirs."""
-    from adjoint.run.functions import known_unit
+    from adjoint.runtime.cache.units import known_unit
 
     x = np.ones(4)
 

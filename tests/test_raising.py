@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 import adjoint as ad
-from adjoint.fast import tier
-from adjoint.run import floating
+from adjoint.diagnostics import numpy_warnings as floating
+from adjoint.fast.programs import store as tier
 
 
 def state():

@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 import adjoint as ad
-from adjoint.rules.registry import lane
-from adjoint.run.arithmetic import alike, is_plain
+from adjoint.rulekit.registry import lane
+from adjoint.runtime.operators.arithmetic import alike, is_plain
 from tests.support import check_reverse
 
 A = np.array([0.9, -0.8, 0.7])

@@ -7,9 +7,12 @@
 """
 
 from adjoint import errors, nn, testing, value
-from adjoint.api import grad, gradient, pullback, value_and_grad, withgradient
-from adjoint.checkpoints import checkpoint, checkpoint_loop
-from adjoint.custom import custom
+from adjoint.api.checkpoint import checkpoint, checkpoint_loop
+from adjoint.api.custom import custom
+from adjoint.api.extension_points import frule, non_differentiable, rrule
+from adjoint.api.gradients import grad, gradient, pullback, value_and_grad, withgradient
+from adjoint.api.printing import code, ir
+from adjoint.api.tier_report import tier
 from adjoint.derivatives.flat import flatten
 from adjoint.derivatives.hessians import (
     gauss_newton_product,
@@ -39,12 +42,9 @@ from adjoint.errors import (
     UnsupportedSyntaxError,
 )
 from adjoint.levels.transforms import derivative, directional, jvp, pushforward
-from adjoint.looking import code, ir
-from adjoint.operators import hook, stop_gradient
-from adjoint.registering import frule, non_differentiable, rrule
-from adjoint.rules.evalpoly import evalpoly
+from adjoint.rules.python.evalpoly import evalpoly
+from adjoint.runtime.steering import hook, stop_gradient
 from adjoint.tangent import Tangent
-from adjoint.tiers import tier
 
 __all__ = [
     "AdjointError",

@@ -7,6 +7,7 @@ import linecache
 import sys
 from typing import NamedTuple
 
+from adjoint.ir import primitives
 from adjoint.ir.nodes import Span
 
 __all__ = [
@@ -150,3 +151,6 @@ class MutationError(AdjointError):
 
 class RuleError(AdjointError):
     """A rule returned the wrong number of cotangents, or one of a wrong shape."""
+
+
+primitives.unsupported_syntax = UnsupportedSyntaxError

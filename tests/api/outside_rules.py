@@ -7,7 +7,7 @@ import numpy as np
 import scipy.special as sp
 
 import adjoint as ad
-from adjoint.fast import tier
+from adjoint.fast.programs import store as tier
 
 SIGN_LIKE = [np.sign, np.round, np.floor, np.heaviside]
 SMOOTH = [math.erf, math.sin, np.sin, abs, np.prod, np.mean, sp.gamma, np.linalg.det]

@@ -11,7 +11,7 @@ import pytest
 
 import adjoint as ad
 from adjoint.errors import ArgumentError
-from adjoint.fast import tier as fast
+from adjoint.fast.programs import store as fast
 from tests.fast.agreeing import generic_tier
 from tests.structures import difference
 
@@ -376,7 +376,7 @@ def test_a_function_of_many_arguments_has_as_many_gradients():
         made = ad.grad(f, i)
         assert made(*xs) == 2.0 * i * x and ad.tier(made, *xs).tier == "fast"
     assert ad.tier(f, *xs).tier == "fast"
-    assert repr(made) == "<function adjoint.api.grad_f>"
+    assert repr(made) == "<function adjoint.api.gradients.grad_f>"
 
 
 def test_code_calls_arguments_by_their_names():

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import adjoint as ad
-from adjoint.run.watch import _seeing
+from adjoint.runtime.foreign.entry_monitor import _seeing
 
 
 def test_rrule_applies_a_rule():

@@ -13,8 +13,8 @@ import pytest
 
 import adjoint as ad
 from adjoint.errors import ArgumentError
-from adjoint.fast import tier as fast
-from adjoint.fast.pullback import SpecialisedPullback
+from adjoint.fast.programs import store as fast
+from adjoint.fast.programs.pullback import SpecialisedPullback
 from tests.fast.agreeing import generic_tier
 from tests.structures import difference
 
@@ -144,7 +144,7 @@ def test_the_environment_names_a_tier(asked):
 def test_the_tier_of_an_operator(operator, monkeypatch):
     asked = []
     run = fast.run
-    monkeypatch.setattr("adjoint.fast.tier.run", lambda *a: asked.append(a) or run(*a))
+    monkeypatch.setattr("adjoint.fast.programs.store.run", lambda *a: asked.append(a) or run(*a))
     plain = operator(covered)(3.0)
     count = len(asked)
     assert count
@@ -337,8 +337,8 @@ def programs_run(monkeypatch, call):
         return found
 
     with monkeypatch.context() as patch:
-        patch.setattr("adjoint.api.run_specialised", counted)
-        patch.setattr("adjoint.fast.tier.run", counted)
+        patch.setattr("adjoint.api.gradients.run_specialised", counted)
+        patch.setattr("adjoint.fast.programs.store.run", counted)
         call()
     return sum(asked)
 

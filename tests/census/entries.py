@@ -14,9 +14,9 @@ from typing import Any
 
 import numpy as np
 
-from adjoint.differences import leaves
+from adjoint.derivatives.differences import leaves
 from adjoint.errors import AdjointError
-from adjoint.rules import registry
+from adjoint.rulekit import registry
 from tests.rules.harness import Case, case, load_all_rules
 from tests.support import check_reverse
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from adjoint.rules import registry
+from adjoint.rulekit import registry
 from tests.census import sections
 from tests.census.entries import BOTH, FAILING, REVERSE, SOURCE, UNCLASSIFIED, Entry
 from tests.census.page import (

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import adjoint as ad
-from adjoint.fast import tier
+from adjoint.fast.programs import store as tier
 
 POINT = np.array([0.3, -0.7, 1.1])
 MATRIX = ad.jacobian(lambda z: np.sin(z) * z[0], POINT)

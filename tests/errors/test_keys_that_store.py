@@ -9,7 +9,7 @@ import pytest
 
 import adjoint as ad
 from adjoint.errors import AdjointError
-from adjoint.run.facts import hands_out
+from adjoint.runtime.foreign.code_facts import hands_out
 
 SEEN = []
 TOTALS = {"sum": 0.0}

@@ -122,7 +122,7 @@ def test_iterators_are_not_copied(f):
 def test_rules_of_a_library_that_comes_later():
     """Somebody may import rule files before the libraries that they are about."""
     program = """
-import adjoint.rules.wrapt
+import adjoint.extensions.wrapt
 import adjoint as ad, wrapt
 
 @wrapt.decorator

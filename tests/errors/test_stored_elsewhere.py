@@ -12,7 +12,7 @@ import traitlets
 from scipy import optimize
 
 import adjoint as ad
-from adjoint.run.kept_arrays import keep_array
+from adjoint.runtime.memory.saved_arrays import keep_array
 from adjoint.testing import check_gradient
 
 CONFIG = types.ModuleType("config_of_the_test")

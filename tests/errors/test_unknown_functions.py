@@ -982,7 +982,7 @@ def test_what_special_methods_read_for_c(kind):
 
 
 def test_global_variables_are_looked_at_where_code_of_the_users_has_run(monkeypatch):
-    from adjoint.run import unknown
+    from adjoint.runtime.foreign import unknown_call as unknown
 
     looked = []
     monkeypatch.setattr(unknown, "_poison_globals", lambda *given: looked.append(given))
@@ -996,7 +996,7 @@ def test_global_variables_are_looked_at_where_code_of_the_users_has_run(monkeypa
 
 def test_values_that_another_thread_holds_for_a_moment(monkeypatch):
     """What stands in a frame is there as long as somebody looks, as profilers do."""
-    from adjoint.run import unseen
+    from adjoint.runtime.foreign import checked_run as unseen
 
     values, done = (Place(),), threading.Event()
     before = unseen._counts(values)[0]

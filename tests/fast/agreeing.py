@@ -10,8 +10,8 @@ from dataclasses import dataclass, field
 import numpy as np
 
 import adjoint as ad
-from adjoint.fast import tier
-from adjoint.programs import gradient_mode, pullback_mode
+from adjoint.api.program_choice import gradient_mode, pullback_mode
+from adjoint.fast.programs import store as tier
 from tests.structures import difference, mapped
 from tests.support import is_single, materialised, random_cotangent
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 import adjoint as ad
-from adjoint.fast import tier
-from adjoint.fast.modes import GRADIENT
-from adjoint.run.engine import basics
+from adjoint.fast.build.modes import GRADIENT
+from adjoint.fast.programs import store as tier
+from adjoint.runtime.entries import basics
 from tests.structures import difference
 
 STEP = 1e-6

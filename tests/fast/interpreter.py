@@ -7,7 +7,7 @@ import inspect
 import types
 
 from adjoint.errors import UnsupportedSyntaxError
-from adjoint.fast.covered import NotCovered
+from adjoint.fast.not_covered import NotCovered
 from adjoint.fast.single.convert import single
 from adjoint.fast.single.primitives import assigned
 from adjoint.fast.single.verify import verify

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import adjoint as ad
-from adjoint.fast import tier
+from adjoint.fast.programs import store as tier
 from tests.fast.agreement import agrees, refused
 
 A = np.array([1.1, 1.9, 3.1, 4.2, 5.3])

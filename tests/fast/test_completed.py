@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import adjoint as ad
-from adjoint.fast import tier
+from adjoint.fast.programs import store as tier
 from tests.structures import difference
 
 W = np.array([1.0, 2.0, 3.0])

@@ -10,10 +10,10 @@ import numpy as np
 import pytest
 
 import adjoint as ad
-from adjoint.fast import tier
-from adjoint.fast.emit import Writer
-from adjoint.fast.modes import GRADIENT, PULLBACK
-from adjoint.run.engine import basics
+from adjoint.fast.build.modes import GRADIENT, PULLBACK
+from adjoint.fast.programs import store as tier
+from adjoint.fast.source.writer import Writer
+from adjoint.runtime.entries import basics
 from tests.fast import complex_algorithms, complex_lists, complex_programs, complexes
 from tests.fast.agreeing import Agreement, generic_tier, without_zeros
 from tests.structures import difference, mapped

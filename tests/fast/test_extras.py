@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import adjoint as ad
-from adjoint import api
+from adjoint.api import gradients as api
 from adjoint.errors import ArgumentError, NotScalarError
 
 A = np.array([1.0, 2.0, 3.0])

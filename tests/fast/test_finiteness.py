@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 import adjoint as ad
-from adjoint.fast import entry, tier
+from adjoint.fast.entry_code import source as entry
+from adjoint.fast.programs import store as tier
 
 BAD = (np.nan, np.inf, -np.inf)
 

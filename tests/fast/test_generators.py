@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 import adjoint as ad
-from adjoint.fast import tier
-from adjoint.fast.modes import GRADIENT
+from adjoint.fast.build.modes import GRADIENT
+from adjoint.fast.programs import store as tier
 from tests.fast.agreement import agrees, generic, refused
 from tests.structures import difference
 
@@ -97,7 +97,7 @@ def test_extremes_of_equal_numbers_share_the_derivative():
 
 
 def agrees_at_tie(f, *args):
-    from adjoint.fast import tier
+    from adjoint.fast.programs import store as tier
     from tests.fast.agreement import generic
 
     assert tier.run(f, args, GRADIENT) == generic(f, args)

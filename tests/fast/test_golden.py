@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 import adjoint as ad
-from adjoint.fast.program import specialise, written
+from adjoint.fast.build.program import specialise, written
 from tests.fast.representative import REPRESENTATIVE, pendulum
 
 GOLDEN = Path(__file__).parent / "golden"

@@ -16,12 +16,12 @@ import numpy as np
 import pytest
 
 import adjoint as ad
-from adjoint.fast import tier
-from adjoint.fast.covered import NotCovered
+from adjoint.fast.build.modes import GRADIENT
 from adjoint.fast.evaluate.library import is_library
-from adjoint.fast.likeness import kinds_of
-from adjoint.fast.modes import GRADIENT
-from adjoint.rules.registry import lookup
+from adjoint.fast.not_covered import NotCovered
+from adjoint.fast.programs import store as tier
+from adjoint.fast.programs.refused_kinds import kinds_of
+from adjoint.rulekit.registry import lookup
 from tests.fast.agreeing import generic_tier
 from tests.structures import difference, mapped
 from tests.support import materialised
@@ -468,7 +468,7 @@ def test_a_defect_does_not_reach_the_user(monkeypatch):
     def f(x):
         return x * x
 
-    monkeypatch.setattr("adjoint.fast.tier._made", broken)
+    monkeypatch.setattr("adjoint.fast.programs.store._made", broken)
     with pytest.raises(AssertionError, match="broken"):
         ad.gradient(f, 3.0)
     tier.is_strict[0] = False

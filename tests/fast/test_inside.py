@@ -13,9 +13,10 @@ import pytest
 import scipy.special
 
 import adjoint as ad
+from adjoint.api.generic_tier import OFTEN
 from adjoint.errors import CotangentError, NoDerivativeError
-from adjoint.fast import inside, tier
-from adjoint.generic import OFTEN
+from adjoint.fast.programs import inner_calls as inside
+from adjoint.fast.programs import store as tier
 from adjoint.testing import check_gradient
 from tests.corpus import all_cases
 from tests.fast.agreeing import Agreement, cotangent, generic_tier, outcome
@@ -26,7 +27,7 @@ from tests.structures import difference, mapped
 @pytest.fixture
 def taken(monkeypatch):
     """Functions are specialised on their first call; the list of those that were."""
-    monkeypatch.setattr("adjoint.generic.OFTEN", 0)
+    monkeypatch.setattr("adjoint.api.generic_tier.OFTEN", 0)
     found = []
     made = inside._Pullback.__init__
 
@@ -702,7 +703,7 @@ def test_only_what_is_called_often(monkeypatch):
         count[0] += 1
         return made(*args)
 
-    monkeypatch.setattr("adjoint.run.functions.inside", [counted])
+    monkeypatch.setattr("adjoint.runtime.dispatch.unit_call.inside", [counted])
 
     def squared(x):
         return x * x

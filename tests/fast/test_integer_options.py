@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import adjoint as ad
-from adjoint.fast import tier
+from adjoint.fast.programs import store as tier
 from tests.structures import difference
 
 Y, MASK = np.array([0, 2, 1, 2]), np.array([True, False, True, True])

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 import adjoint as ad
+from adjoint.api.generic_tier import generic_pullback
 from adjoint.errors import MutationError
-from adjoint.fast.pullback import SpecialisedPullback
-from adjoint.generic import generic_pullback
+from adjoint.fast.programs.pullback import SpecialisedPullback
 
 A = np.array([1.0, 2.0, 3.0])
 

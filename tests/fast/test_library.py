@@ -7,8 +7,8 @@ import scipy.special
 import scipy.stats
 
 import adjoint as ad
-from adjoint.fast import tier
-from adjoint.fast.modes import GRADIENT
+from adjoint.fast.build.modes import GRADIENT
+from adjoint.fast.programs import store as tier
 
 RNG = np.random.default_rng(0)
 X = RNG.random(5) + 0.2

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import adjoint as ad
-from adjoint.fast import tier
+from adjoint.fast.programs import store as tier
 from tests.structures import difference
 
 X = np.array([[0.3, -1.2, 2.0, 0.7], [1.1, 0.4, -0.6, -2.1], [0.9, 1.3, 0.2, -0.8]])

@@ -8,10 +8,10 @@ import pytest
 import scipy.special
 
 import adjoint as ad
-from adjoint.fast import tier
-from adjoint.fast.modes import GRADIENT
-from adjoint.rules.registry import lookup
-from adjoint.run.engine import basics
+from adjoint.fast.build.modes import GRADIENT
+from adjoint.fast.programs import store as tier
+from adjoint.rulekit.registry import lookup
+from adjoint.runtime.entries import basics
 from tests.fast.agreeing import generic_tier
 
 N = 2000

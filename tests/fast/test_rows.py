@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 import adjoint as ad
-from adjoint.fast import tier
-from adjoint.fast.modes import GRADIENT
+from adjoint.fast.build.modes import GRADIENT
+from adjoint.fast.programs import store as tier
 from tests.fast.agreement import agrees, generic, refused
 from tests.structures import difference
 

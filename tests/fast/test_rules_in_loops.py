@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import adjoint as ad
-from adjoint.fast import tier
+from adjoint.fast.programs import store as tier
 from tests.fast.agreeing import Agreement, generic_tier
 from tests.fast.test_agree import demand, of_tables, weighted
 from tests.structures import difference

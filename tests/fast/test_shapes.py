@@ -4,10 +4,10 @@ all tests make."""
 import numpy as np
 import pytest
 
-from adjoint.fast.covered import Defect
-from adjoint.fast.modes import GRADIENT, PULLBACK
-from adjoint.fast.program import specialise
-from adjoint.fast.shapes import demanding_shapes
+from adjoint.fast.build.modes import GRADIENT, PULLBACK
+from adjoint.fast.build.program import specialise
+from adjoint.fast.entry_code.shape_check import demanding_shapes
+from adjoint.fast.not_covered import Defect
 
 W, X = np.ones((2, 3)), np.ones(3)
 

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from adjoint.fast.covered import NotCovered
+from adjoint.fast.not_covered import NotCovered
 from adjoint.fast.single.convert import single
 from adjoint.fast.single.printing import format_function
 from adjoint.frontend.either import lower_any

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import adjoint as ad
-from adjoint.fast import tier
+from adjoint.fast.programs import store as tier
 from tests.fast.agreeing import generic_tier
 from tests.structures import difference
 

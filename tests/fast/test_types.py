@@ -10,8 +10,8 @@ import warnings
 import numpy as np
 import pytest
 
-from adjoint.fast import tier
-from adjoint.fast.modes import GRADIENT, PULLBACK
+from adjoint.fast.build.modes import GRADIENT, PULLBACK
+from adjoint.fast.programs import store as tier
 from tests.corpus import all_cases
 from tests.fast import complex_programs, leaving, numeric
 from tests.fast.agreeing import Agreement, cotangent

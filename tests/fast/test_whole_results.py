@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import adjoint as ad
-from adjoint import api
+from adjoint.api import gradients as api
 
 
 def _square(x):

@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 
 import adjoint as ad
-from adjoint.fast import tier
-from adjoint.fast.modes import GRADIENT
-from adjoint.run.engine import basics
+from adjoint.fast.build.modes import GRADIENT
+from adjoint.fast.programs import store as tier
+from adjoint.runtime.entries import basics
 from adjoint.testing import check_gradient
 from tests.fast.agreeing import Agreement, generic_tier
 from tests.fast.agreement import generic

@@ -9,10 +9,11 @@ from collections import Counter
 
 import numpy as np
 
-from adjoint.fast import program, runtime
-from adjoint.fast.covered import Deoptimize
+from adjoint.fast.build import program
 from adjoint.fast.evaluate.types import Anything, Array, Number, Row, Symbol
+from adjoint.fast.not_covered import Deoptimize
 from adjoint.fast.single.walk import operands, results
+from adjoint.fast.support import functions as runtime
 from adjoint.ir.single import Call, Const, Undefined, Value
 from tests.fast.interpreter import Activation
 

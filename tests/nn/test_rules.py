@@ -6,11 +6,11 @@ import pytest
 import adjoint as ad
 from adjoint import nn
 from adjoint.nn import rules
-from adjoint.rules.layout import by_class, by_sample
-from adjoint.rules.registry import rrule, table
+from adjoint.rulekit.registry import rrule, table
+from adjoint.rulekit.row_sums import by_class, by_sample
 
 rng = np.random.default_rng(0)
-OURS = ("adjoint.nn.", "adjoint.rules.layout")
+OURS = ("adjoint.nn.", "adjoint.rulekit.row_sums")
 LOGITS = rng.normal(size=(4, 3)) * 2
 ONEHOT = nn.onehot([0, 2, 1, 1], 3)
 SMOOTH = rng.dirichlet(np.ones(3), size=4)

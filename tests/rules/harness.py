@@ -18,12 +18,12 @@ import numpy as np
 import pytest
 
 import adjoint.rules
-from adjoint.differences import leaves, perturbed, random_like
-from adjoint.rules import registry
-from adjoint.rules.registry import rrule
-from adjoint.run.accumulate import Poison
-from adjoint.run.caution import UNFIT
-from adjoint.run.zeros import Cotangent, marked
+from adjoint.cotangents.finiteness import UNFIT
+from adjoint.cotangents.poison import Poison
+from adjoint.cotangents.structural_zeros import Cotangent, marked
+from adjoint.derivatives.differences import leaves, perturbed, random_like
+from adjoint.rulekit import registry
+from adjoint.rulekit.registry import rrule
 from adjoint.testing import check_rule
 
 
@@ -116,7 +116,7 @@ def _compare_step(f, terms, found):
 def check_nothing_hides(f, *args, **kwargs):
     """What depends on an entry of the cotangent is not finite where that entry is not.
 
-    It is what sweeps without care rely on (`adjoint.run.caution`).
+    It is what sweeps without care rely on (`adjoint.cotangents.finiteness`).
     """
     with np.errstate(all="ignore"), warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -151,7 +151,8 @@ def _numbers(bars):
 
 
 def check_marked(f, *args, **kwargs):
-    """The pullback gives the same for a cotangent whose zeros stay zero (`adjoint.run.zeros`)."""
+    """The pullback gives the same for a cotangent whose zeros stay zero
+    (`adjoint.cotangents.structural_zeros`)."""
     with np.errstate(all="ignore"), warnings.catch_warnings():
         warnings.simplefilter("ignore")
         y, back = rrule(f, *copy.deepcopy(args), **kwargs)

@@ -1,5 +1,5 @@
-"""`adjoint.rules.astropy`: units run as they are, unless a number that carries a derivative became
-the scale of one."""
+"""`adjoint.extensions.astropy.units`: units run as they are, unless a number that carries a
+derivative became the scale of one."""
 
 import copy
 import subprocess
@@ -173,7 +173,7 @@ def test_units_are_constants():
 AS_THEY_ARE = """
 from astropy import units as u
 import adjoint as ad
-from adjoint.run.functions import known_unit
+from adjoint.runtime.cache.units import known_unit
 
 print(*ad.gradient(lambda x: (x * u.erg / (2.0 * u.s)).si.value, 1.7))
 lowered = u.Quantity.si.fget, u.UnitBase.to_system, u.UnitBase.compose, u.UnitBase._compose

@@ -6,7 +6,7 @@ from collections import deque
 import pytest
 
 import adjoint as ad
-from adjoint.rules.registry import table
+from adjoint.rulekit.registry import table
 from tests.support import Sample, check_sample
 
 XS = [0.3, -0.8, 1.1, 0.6, 2.0]

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import adjoint as ad
-from adjoint.rules.registry import rrule
+from adjoint.rulekit.registry import rrule
 from tests.rules.harness import reals, table
 
 CASES = {

@@ -4,7 +4,7 @@ import cmath
 
 import numpy as np
 
-from adjoint.rules.registry import lookup
+from adjoint.rulekit.registry import lookup
 from tests.rules.harness import table
 
 Z = [(0.3 + 0.4j,), (-1.2 + 0.5j,), (0.4 - 1.5j,), (np.complex64(0.3 + 0.4j),), (np.array(0.4j),)]

@@ -4,10 +4,10 @@ import sys
 
 import numpy as np
 
-from adjoint.rules import registry
+from adjoint.rulekit import registry
 from tests.rules.harness import all_cases, load_all_rules, name_of
 
-CUSTOM = sys.modules["adjoint.custom"].__file__
+CUSTOM = sys.modules["adjoint.api.custom"].__file__
 
 
 def test_every_rule_has_a_case():

@@ -1,4 +1,4 @@
-"""`adjoint.rules.erfa`: the geometry of ERFA, and coordinates of astropy that stand on it."""
+"""`adjoint.extensions.erfa`: the geometry of ERFA, and coordinates of astropy that stand on it."""
 
 import erfa
 import numpy as np

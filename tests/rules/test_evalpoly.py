@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from adjoint.rules.evalpoly import evalpoly
-from adjoint.rules.registry import rrule
+from adjoint.rulekit.registry import rrule
+from adjoint.rules.python.evalpoly import evalpoly
 from tests.rules.harness import complexes, reals, table
 
 C = reals(4)

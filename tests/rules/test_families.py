@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import mutually_broadcastable_shapes
 
 from adjoint.errors import RuleError
-from adjoint.rules.families import elementwise, linear, project
-from adjoint.rules.layout import by_class, column_sums
-from adjoint.rules.registry import rrule
+from adjoint.rulekit.families import elementwise, linear, project
+from adjoint.rulekit.registry import rrule
+from adjoint.rulekit.row_sums import by_class, column_sums
 from adjoint.testing import check_rule
 
 

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from adjoint.rules import registry
-from adjoint.rules.families import elementwise
+from adjoint.rulekit import registry
+from adjoint.rulekit.families import elementwise
 from tests.rules.harness import check_complex_step
 
 

@@ -7,8 +7,8 @@ import pytest
 from scipy import special
 
 import adjoint as ad
-from adjoint.rules.math import digamma
-from adjoint.rules.registry import lookup, rrule
+from adjoint.rulekit.registry import lookup, rrule
+from adjoint.rules.python.math import digamma
 from tests.rules.harness import case, reals, table
 
 

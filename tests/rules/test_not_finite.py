@@ -1,7 +1,7 @@
 """What is not a number in a part of an input concerns only what depends on it.
 
-See `adjoint.run.zeros`. The functions read the second row of a matrix whose first row is not
-finite; their gradient there is that of the same function of a matrix that is finite.
+See `adjoint.cotangents.structural_zeros`. The functions read the second row of a matrix whose first
+row is not finite; their gradient there is that of the same function of a matrix that is finite.
 """
 
 import math
@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 import adjoint as ad
-from adjoint.rules.registry import rrule
-from adjoint.run.zeros import pulled
+from adjoint.cotangents.structural_zeros import pulled
+from adjoint.rulekit.registry import rrule
 
 NAN, INF = np.nan, np.inf
 HOLED = np.array([[NAN, 2.0], [3.0, 4.0]])

@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
+from adjoint.rulekit.registry import rrule
 from adjoint.rules.numpy.einsum import parse
 from adjoint.rules.numpy.products import core
-from adjoint.rules.registry import rrule
 from tests.rules.harness import case, complexes, reals, table
 
 V = reals(4)

@@ -6,7 +6,7 @@ import pytest
 import adjoint as ad
 import adjoint.rules.numpy  # noqa: F401
 import adjoint.testing
-from adjoint.rules.registry import frule, lookup, rrule
+from adjoint.rulekit.registry import frule, lookup, rrule
 from adjoint.testing import check_gradient
 from tests.rules.harness import case, reals, table
 from tests.support import check_reverse

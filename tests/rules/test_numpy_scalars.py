@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from adjoint.rules.registry import rrule
+from adjoint.rulekit.registry import rrule
 from tests.rules.harness import complexes, reals, table
 
 REAL = [(1.5,), (2,), (np.float32(1.5),), (reals(3),), ([1.0, 2.0],), (np.array(1.5),)]

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import adjoint as ad
-from adjoint.rules.registry import rrule
+from adjoint.rulekit.registry import rrule
 from tests.rules.harness import case, complexes, reals, table
 from tests.support import check_reverse
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from adjoint.rules.registry import rrule
+from adjoint.rulekit.registry import rrule
 from adjoint.testing import check_rule
 from tests.rules.harness import case, complexes, reals, table
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import adjoint as ad
-from adjoint.rules.registry import lookup, rrule
+from adjoint.rulekit.registry import lookup, rrule
 from tests.rules.harness import complexes, reals, table
 from tests.support import check_reverse
 

@@ -7,7 +7,7 @@ import pytest
 
 import adjoint as ad
 from adjoint.errors import MutationError
-from adjoint.rules.registry import lookup
+from adjoint.rulekit.registry import lookup
 from tests.rules.harness import reals
 from tests.support import check_reverse
 

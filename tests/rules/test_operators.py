@@ -5,7 +5,7 @@ import operator
 import numpy as np
 import pytest
 
-from adjoint.rules.registry import rrule
+from adjoint.rulekit.registry import rrule
 from tests.rules.harness import complexes, reals, table
 
 SHAPES = [

@@ -1,11 +1,12 @@
-"""`adjoint.rules.pint`: what is read from text runs as it is, what is calculated is followed."""
+"""`adjoint.extensions.pint`: what is read from text runs as it is, what is calculated is
+followed."""
 
 import numpy as np
 import pint
 import pytest
 
 import adjoint as ad
-from adjoint.run.functions import known_unit
+from adjoint.runtime.cache.units import known_unit
 from adjoint.testing import check_gradient
 
 ur = pint.UnitRegistry()

@@ -6,9 +6,9 @@ from scipy import special, stats
 
 import adjoint as ad
 from adjoint.errors import NoDerivativeError
-from adjoint.rules.families import NoDerivative, elementwise
-from adjoint.rules.refusal import refused_zeros
-from adjoint.rules.registry import frule, rrule
+from adjoint.rulekit.families import NoDerivative, elementwise
+from adjoint.rulekit.refusal import refused_zeros
+from adjoint.rulekit.registry import frule, rrule
 from adjoint.testing import check_rule
 from tests.levels import NESTINGS
 from tests.rules.harness import table

@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 import adjoint as ad
-from adjoint.rules.registry import lookup
+from adjoint.rulekit.registry import lookup
 from tests.corpus import all_cases
 from tests.levels import along as paired
 from tests.rules.harness import Case, case, load_all_rules, name_of

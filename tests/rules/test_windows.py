@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from adjoint.rules.pandas_groups import sums
+from adjoint.extensions.pandas.groups import sums
 from tests.rules.harness import reals, table
 
 START, END = np.array([0, 0, 1, 2, 3]), np.array([1, 2, 3, 4, 5])

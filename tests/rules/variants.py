@@ -14,10 +14,18 @@ import warnings
 import numpy as np
 
 import adjoint as ad
-from adjoint.differences import Leaf, as_type_of, inner, leaves, part_at, perturbed, random_like
+from adjoint.derivatives.differences import (
+    Leaf,
+    as_type_of,
+    inner,
+    leaves,
+    part_at,
+    perturbed,
+    random_like,
+)
 from adjoint.errors import AdjointError
-from adjoint.rules.projection import is_numeric
-from adjoint.testing import _same
+from adjoint.rulekit.projection import is_numeric
+from adjoint.testing.checks import _same
 
 KINDS = ("complex", "scalar", "empty", "integer")
 ENTRIES = 3

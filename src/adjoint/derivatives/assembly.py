@@ -5,23 +5,16 @@ from __future__ import annotations
 
 import copy
 from collections import deque
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from adjoint.errors import ArgumentError
-from adjoint.levels.current import current
-from adjoint.levels.leaves import elements_of, record_fields
-from adjoint.rules.registry import non_differentiable
-from adjoint.run.holding import reached
-from adjoint.run.kinds import ATOMS, by_value, is_objects
-
-
-def on_level(f: Callable[..., Any], /, *args: Any) -> Any:
-    """``f(*args)`` on the level that the thread is on."""
-    level = current.level
-    return f(*args) if level is None else level.run(f, *args)
+from adjoint.levels.form import on_level
+from adjoint.primal.reachability import reached
+from adjoint.primal.value_kinds import ATOMS, by_value, is_objects
+from adjoint.rulekit.registry import non_differentiable
+from adjoint.runtime.leaves import elements_of, record_fields
 
 
 def by_rows(rows: list[Any], shape: tuple[int, ...], dtype: Any) -> Any:

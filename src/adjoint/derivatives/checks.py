@@ -11,9 +11,9 @@ from typing import Any
 
 import numpy as np
 
-from adjoint.api import gradient
+from adjoint.api.gradients import gradient
+from adjoint.derivatives.differences import bisected, inner, leaves, widened
 from adjoint.derivatives.flat import flatten, places
-from adjoint.differences import bisected, inner, leaves, widened
 from adjoint.errors import AdjointError, ArgumentError
 from adjoint.levels.transforms import pushforward
 

@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 
 from adjoint.errors import ArgumentError
-from adjoint.levels.leaves import record_fields
-from adjoint.rules.registry import non_differentiable
-from adjoint.run.kinds import is_objects, is_record
+from adjoint.primal.value_kinds import is_objects, is_record
+from adjoint.rulekit.registry import non_differentiable
+from adjoint.runtime.leaves import record_fields
 
 
 def flatten(model: Any, /) -> tuple[Any, Callable[[Any], Any]]:

@@ -7,15 +7,16 @@ from typing import Any
 
 import numpy as np
 
-from adjoint.api import pullback_of_arguments, value_and_grad
-from adjoint.derivatives.assembly import apart, entry, from_entries, on_level
-from adjoint.derivatives.form import Form
+from adjoint.api.gradients import pullback_of_arguments, value_and_grad
+from adjoint.api.selection import Argnums, select
+from adjoint.derivatives.assembly import apart, entry, from_entries
 from adjoint.derivatives.jacobians import checked_reals, computed, unchanged, units
-from adjoint.derivatives.selection import Argnums, select
+from adjoint.diagnostics.public_function import public
 from adjoint.errors import ArgumentError
+from adjoint.levels.form import Form, on_level
 from adjoint.levels.transforms import pushforward
-from adjoint.public import public
-from adjoint.results import filled
+from adjoint.rulekit import nested
+from adjoint.runtime.results import filled
 
 
 @public
@@ -252,3 +253,6 @@ def gauss_newton_product(
         )
     _, back = pullback_of_arguments(f, (x,), kwargs)
     return filled(x, back(bar)[0])
+
+
+nested.hessian = hessian

@@ -7,13 +7,14 @@ from typing import Any
 
 import numpy as np
 
-from adjoint.api import pullback_of_arguments
-from adjoint.derivatives.assembly import block, complex_row, conjugate, on_level
-from adjoint.derivatives.form import Form, is_real_leaf
+from adjoint.api.gradients import pullback_of_arguments
+from adjoint.api.selection import Argnums, Selection, inside, select, split_aux
+from adjoint.derivatives.assembly import block, complex_row, conjugate
 from adjoint.derivatives.linear import linearized
-from adjoint.derivatives.selection import Argnums, Selection, inside, select, split_aux
+from adjoint.diagnostics.public_function import public
 from adjoint.errors import ArgumentError
-from adjoint.public import public
+from adjoint.levels.form import Form, is_real_leaf, on_level
+from adjoint.rulekit import nested
 
 FAVOUR = 6
 """How many sweeps backwards take as long as one forwards."""
@@ -318,3 +319,7 @@ def units(leaf: Any, one: complex = 1.0) -> Iterator[Any]:
         unit = np.zeros(leaf.shape, dtype)
         unit[index] = one
         yield unit
+
+
+nested.jacobian = jacobian
+nested.jacobian_forward = jacobian_forward

@@ -7,20 +7,20 @@ from typing import Any
 
 import numpy as np
 
-from adjoint.derivatives.form import Form
+from adjoint.cotangents.poison import Poison
+from adjoint.diagnostics.public_function import public
 from adjoint.errors import ArgumentError
 from adjoint.levels import bridge, rules  # noqa: F401  they register themselves
 from adjoint.levels.current import current, entered
+from adjoint.levels.form import Form
 from adjoint.levels.given import check_tangent
 from adjoint.levels.recording import Recording, Replay
 from adjoint.levels.seeds import Seeds
-from adjoint.public import public
-from adjoint.run.accumulate import Poison
-from adjoint.run.engine import basics
-from adjoint.run.going import settle
-from adjoint.run.hidden import Hidden
-from adjoint.run.independence import told_apart
-from adjoint.run.session import leaving, session
+from adjoint.primal.engine_object import Hidden
+from adjoint.runtime.entries import basics
+from adjoint.runtime.foreign.freed_objects import settle
+from adjoint.runtime.memory.independence import told_apart
+from adjoint.runtime.session import leaving, session
 
 
 class Linear(Hidden):

@@ -7,13 +7,14 @@ from typing import Any
 
 import numpy as np
 
-from adjoint.api import pullback_of_arguments, value_and_grad
-from adjoint.derivatives.assembly import apart, dtype_of, on_level, picked, sparse_of
+from adjoint.api.gradients import pullback_of_arguments, value_and_grad
+from adjoint.derivatives.assembly import apart, dtype_of, picked, sparse_of
 from adjoint.derivatives.colouring import colours, detected
 from adjoint.derivatives.jacobians import FAVOUR
 from adjoint.derivatives.linear import linearized
+from adjoint.diagnostics.public_function import public
 from adjoint.errors import ArgumentError
-from adjoint.public import public
+from adjoint.levels.form import on_level
 
 
 @public

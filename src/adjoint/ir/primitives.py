@@ -1,7 +1,7 @@
 """The functions that lowered code calls beyond Python's own `operator`, `getattr` and `setattr`.
 
 Each is an ordinary function with the meaning that Python gives the construct, so the IR can be run
-as it stands; the engine (`adjoint.run`) knows how each is differentiated.
+as it stands; the engine (`adjoint.runtime`) knows how each is differentiated.
 """
 
 from __future__ import annotations
@@ -311,11 +311,13 @@ def unreachable() -> None:
     raise AssertionError("this was taken for code that is never run")
 
 
+unsupported_syntax: Any = None
+"""The class of the error, which `adjoint.errors` puts here: it needs the nodes."""
+
+
 def refuse_syntax(construct: str, hint: str, filename: str, *span: int) -> None:
     """Stands where something that cannot be differentiated is reached by some calls only."""
-    from adjoint.errors import UnsupportedSyntaxError  # which needs the nodes
-
-    raise UnsupportedSyntaxError(
+    raise unsupported_syntax(
         f"'{construct}' cannot be differentiated", hint=hint, filename=filename, span=Span(*span)
     )
 

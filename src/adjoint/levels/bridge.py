@@ -12,28 +12,29 @@ from typing import Any
 
 import numpy as np
 
+from adjoint.cotangents.accumulate import finish
+from adjoint.cotangents.poison import Poison
+from adjoint.diagnostics.refusals import missing, refused
 from adjoint.levels.current import entered
-from adjoint.levels.leaves import Leaves, Places
 from adjoint.levels.seeds import Seeds, not_seen, with_numbers
 from adjoint.levels.surroundings import Surroundings
 from adjoint.levels.sweep import Sweep, poison_in
 from adjoint.levels.tape import Tape
-from adjoint.run.accumulate import Poison, finish
-from adjoint.run.by_source import bridge
-from adjoint.run.changes import Changes
-from adjoint.run.holding import reached
-from adjoint.run.iterator import Iterator as ActiveIterator
-from adjoint.run.kept import Kept
-from adjoint.run.kept_arrays import KeptArray
-from adjoint.run.kinds import by_value, fields_of
-from adjoint.run.memory import Memory
-from adjoint.run.reader import take
-from adjoint.run.refused import missing, refused
-from adjoint.run.snapshot import Snapshot
-from adjoint.run.structure import deposit
-from adjoint.run.swaps import swap_array, swap_contents
-from adjoint.run.unknown import poison
-from adjoint.run.views import original_of, root_of
+from adjoint.primal.array_memory import original_of, root_of
+from adjoint.primal.reachability import reached
+from adjoint.primal.value_kinds import by_value, fields_of
+from adjoint.runtime.dispatch.source_call import bridge
+from adjoint.runtime.foreign.logged_changes import Changes
+from adjoint.runtime.foreign.snapshot import Snapshot
+from adjoint.runtime.leaves import Leaves, Places
+from adjoint.runtime.memory.active_iterator import Iterator as ActiveIterator
+from adjoint.runtime.memory.collect import take
+from adjoint.runtime.memory.deposit import deposit
+from adjoint.runtime.memory.log_entries import swap_array, swap_contents
+from adjoint.runtime.memory.memory import Memory
+from adjoint.runtime.memory.poisoning import poison
+from adjoint.runtime.memory.saved import Kept
+from adjoint.runtime.memory.saved_arrays import KeptArray
 
 
 def call_operator(

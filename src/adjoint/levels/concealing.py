@@ -13,21 +13,21 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from adjoint.rules.projection import SEQUENCES
-from adjoint.rules.registry import Rules
-from adjoint.run.by_class import ByClass
-from adjoint.run.conversion import AS_NUMBERS
-from adjoint.run.exposed import looks_elsewhere
-from adjoint.run.hidden import Hidden
-from adjoint.run.holding import reached
-from adjoint.run.iterator import Iterator as ActiveIterator
-from adjoint.run.kinds import by_value, is_objects
-from adjoint.run.refused import missing
-from adjoint.run.region import Region
-from adjoint.run.seal import PLAIN
-from adjoint.run.specials import class_attribute
-from adjoint.run.unknown import is_opaque, name_of, needed
-from adjoint.run.views import root_of
+from adjoint.diagnostics.no_derivative import name_of, needed
+from adjoint.diagnostics.refusals import missing
+from adjoint.primal.array_memory import root_of
+from adjoint.primal.engine_object import Hidden
+from adjoint.primal.exposed_arrays import looks_elsewhere
+from adjoint.primal.memo_by_class import ByClass
+from adjoint.primal.reachability import reached
+from adjoint.primal.special_methods import class_attribute
+from adjoint.primal.value_kinds import PLAIN, by_value, is_objects
+from adjoint.rulekit.projection import SEQUENCES
+from adjoint.rulekit.registry import Rules
+from adjoint.runtime.dispatch.number_protocols import AS_NUMBERS
+from adjoint.runtime.foreign.foreign_run import Region
+from adjoint.runtime.memory.active_iterator import Iterator as ActiveIterator
+from adjoint.runtime.memory.poisoning import is_opaque
 
 if TYPE_CHECKING:
     from adjoint.levels.level import Level

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from adjoint.run.chance import put_state, state_of
+from adjoint.runtime.recompute.random_state import put_state, state_of
 
 
 def draws(f: Any, args: tuple[Any, ...]) -> bool:

@@ -11,18 +11,17 @@ from typing import Any
 
 import numpy as np
 
-from adjoint.rules.registry import entry, leveled, table
-from adjoint.run.binary import binary, unary
-from adjoint.run.by_rules import DECLINED
-from adjoint.run.dispatch import call as call_any
-from adjoint.run.engine import ENTRIES as REVERSE_ENTRIES
-from adjoint.run.engine import RUNTIME as REVERSE_RUNTIME
-from adjoint.run.generators import Generator
-from adjoint.run.in_place import base_updater
-from adjoint.run.iteration import iterator_of
-from adjoint.run.kinds import is_objects
-from adjoint.run.operators import BINARY
-from adjoint.run.seal import PLAIN
+from adjoint.primal.value_kinds import PLAIN, is_objects
+from adjoint.rulekit.registry import entry, leveled, table
+from adjoint.runtime.dispatch.call import call as call_any
+from adjoint.runtime.dispatch.generators import Generator
+from adjoint.runtime.dispatch.linked import DECLINED
+from adjoint.runtime.entries import ENTRIES as REVERSE_ENTRIES
+from adjoint.runtime.entries import RUNTIME as REVERSE_RUNTIME
+from adjoint.runtime.operators.binary import binary, unary
+from adjoint.runtime.operators.in_place import base_updater
+from adjoint.runtime.operators.table import BINARY
+from adjoint.runtime.python.loops import iterator_of
 
 ARITHMETIC = "add sub mul truediv floordiv mod pow matmul and_ or_ xor lshift rshift".split()
 

@@ -7,14 +7,14 @@ from typing import Any
 
 import numpy as np
 
+from adjoint.diagnostics.no_derivative import name_of
+from adjoint.diagnostics.refusals import missing
 from adjoint.levels.level import Level
-from adjoint.run.integers import is_integer
-from adjoint.run.kinds import ATOMS, by_value
-from adjoint.run.memory import Memory
-from adjoint.run.refused import missing
-from adjoint.run.snapshot import Snapshot
-from adjoint.run.unknown import name_of
-from adjoint.run.views import root_of
+from adjoint.primal.array_memory import root_of
+from adjoint.primal.value_kinds import ATOMS, by_value
+from adjoint.runtime.foreign.snapshot import Snapshot
+from adjoint.runtime.memory.integers import is_integer
+from adjoint.runtime.memory.memory import Memory
 
 
 class Evaluation:

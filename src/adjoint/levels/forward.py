@@ -17,6 +17,7 @@ from typing import Any
 
 import numpy as np
 
+from adjoint.cotangents.poison import Poison
 from adjoint.errors import ArgumentError
 from adjoint.levels.concealing import INACTIVE
 from adjoint.levels.held import held
@@ -27,18 +28,18 @@ from adjoint.levels.operations import fresh
 from adjoint.levels.parts import parts_of
 from adjoint.levels.pointwise import is_simple, slopes_of, weighted
 from adjoint.levels.pulled import in_places, swept
-from adjoint.rules.projection import SEQUENCES
-from adjoint.rules.refusal import moves
-from adjoint.rules.registry import Rules
-from adjoint.rules.slopes import Slopes
-from adjoint.rules.tangents import filled
-from adjoint.run.accumulate import Poison
-from adjoint.run.by_rules import DECLINED
-from adjoint.run.detach import detached
-from adjoint.run.holding import reached
-from adjoint.run.integers import is_integer, takes
-from adjoint.run.remaking import remade
-from adjoint.run.views import names_twice, original_of, places_of, root_of
+from adjoint.primal.array_memory import names_twice, original_of, root_of
+from adjoint.primal.reachability import reached
+from adjoint.primal.rebuild import remade
+from adjoint.rulekit.elementwise_forward import filled
+from adjoint.rulekit.partials import Slopes
+from adjoint.rulekit.projection import SEQUENCES
+from adjoint.rulekit.refusal import moves
+from adjoint.rulekit.registry import Rules
+from adjoint.runtime.dispatch.linked import DECLINED
+from adjoint.runtime.memory.array_shadow import places_of
+from adjoint.runtime.memory.detached_copy import detached
+from adjoint.runtime.memory.integers import is_integer, takes
 
 ndarray = np.ndarray
 MANY = 10_000

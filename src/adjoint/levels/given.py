@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from adjoint.errors import ArgumentError
-from adjoint.run.kinds import by_value, content_of, fields_of, is_objects
+from adjoint.primal.value_kinds import by_value, content_of, fields_of, is_objects
 
 
 def parts_given(value: Any, dot: Any, n: int) -> Any:

@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from adjoint.rules.projection import SEQUENCES
-from adjoint.run.contents import base_of, elements_of, entries_of
-from adjoint.run.remaking import remade, remade_dict
+from adjoint.primal.container_contents import base_of, elements_of, entries_of
+from adjoint.primal.rebuild import remade, remade_dict
+from adjoint.rulekit.projection import SEQUENCES
 
 
 def held(value: Any, made: dict[int, Any] | None = None) -> Any:

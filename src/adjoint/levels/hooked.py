@@ -11,12 +11,12 @@ from typing import Any
 
 import numpy as np
 
-from adjoint.levels.leaves import Leaves, Places
 from adjoint.levels.seeds import other_name
-from adjoint.rules.refusal import demand_known
-from adjoint.run.kinds import by_value
-from adjoint.run.remaking import remade
-from adjoint.run.slots import slots_in
+from adjoint.primal.part_exchange import slots_in
+from adjoint.primal.rebuild import remade
+from adjoint.primal.value_kinds import by_value
+from adjoint.rulekit.refusal import demand_known
+from adjoint.runtime.leaves import Leaves, Places
 
 
 class Hooked:

@@ -12,7 +12,7 @@ import marshal
 import sys
 from typing import Any
 
-from adjoint.rules.registry import frule, rrule
+from adjoint.rulekit.registry import frule, rrule
 
 _SMALL = 1 << 10
 """Below it Python may have one object for all equal integers; above, arithmetic makes new ones."""

@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 
+from adjoint.diagnostics.refusals import LATE, refuse_names_twice, too_late
 from adjoint.levels.concealing import REALS, Concealing
 from adjoint.levels.current import entered
 from adjoint.levels.drawing import draws
@@ -24,20 +25,18 @@ from adjoint.levels.memory import LevelMemory
 from adjoint.levels.mirror import Same
 from adjoint.levels.names import Names
 from adjoint.levels.operations import fresh, operate_on, write_on
-from adjoint.rules.projection import SEQUENCES
-from adjoint.rules.registry import Rules
-from adjoint.run.array_writes import refuse_objects, write_array
-from adjoint.run.by_rules import DECLINED
-from adjoint.run.dispatch import call_keywords
-from adjoint.run.exposed import note_made
-from adjoint.run.holding import reached
-from adjoint.run.integers import is_integer
-from adjoint.run.kinds import by_value, is_objects
-from adjoint.run.places import is_container
-from adjoint.run.refused import LATE, refuse_names_twice, too_late
-from adjoint.run.remaking import remade
-from adjoint.run.seal import PLAIN
-from adjoint.run.views import root_of
+from adjoint.primal.array_memory import root_of
+from adjoint.primal.exposed_arrays import note_made
+from adjoint.primal.object_array_places import is_container
+from adjoint.primal.reachability import reached
+from adjoint.primal.rebuild import remade
+from adjoint.primal.value_kinds import PLAIN, by_value, is_objects
+from adjoint.rulekit.projection import SEQUENCES
+from adjoint.rulekit.registry import Rules
+from adjoint.runtime.arrays.writes import refuse_objects, write_array
+from adjoint.runtime.dispatch.call import call_keywords
+from adjoint.runtime.dispatch.linked import DECLINED
+from adjoint.runtime.memory.integers import is_integer
 
 
 class Level(Concealing):
@@ -333,7 +332,9 @@ class Level(Concealing):
         from adjoint.levels.entries import PLAIN_OPERATORS  # they need the levels
 
         if is_container(x):
-            from adjoint.rules.numpy.object_operators import update_objects  # they need the calls
+            from adjoint.runtime.operators.object_ufuncs import (
+                update_objects,  # they need the calls
+            )
 
             if update_objects(record, slot, op, x, value) is x:
                 return x

@@ -9,10 +9,10 @@ from typing import Any
 
 import numpy as np
 
-from adjoint.run.exposed import note_written
-from adjoint.run.going import check_removed
-from adjoint.run.independence import Independent
-from adjoint.run.memory import Memory
+from adjoint.primal.exposed_arrays import note_written
+from adjoint.runtime.foreign.freed_objects import check_removed
+from adjoint.runtime.memory.independence import Independent
+from adjoint.runtime.memory.memory import Memory
 
 
 def written_on(level: Any) -> list[set[int]]:

@@ -16,11 +16,11 @@ from types import CodeType, FunctionType, MethodType, ModuleType
 from typing import Any
 
 from adjoint.levels.current import current
-from adjoint.run.by_code import CodeTable
-from adjoint.run.holding import names_in
-from adjoint.run.inert import is_operator
-from adjoint.run.kinds import content_of
-from adjoint.run.packages import is_of_a_library, package
+from adjoint.primal.memo_by_code import CodeTable
+from adjoint.primal.packages import is_of_a_library, package
+from adjoint.primal.reachability import names_in
+from adjoint.primal.value_kinds import content_of
+from adjoint.runtime.dispatch.inert_packages import is_operator
 
 MANY = 400
 """Functions that are looked at, at most."""

@@ -12,10 +12,9 @@ from weakref import ref as weakref
 
 import numpy as np
 
-from adjoint.run.accumulate import Poison
-from adjoint.run.exposed import owner_among
-from adjoint.run.refused import missing
-from adjoint.run.views import (
+from adjoint.cotangents.poison import Poison
+from adjoint.diagnostics.refusals import missing
+from adjoint.primal.array_memory import (
     address_of,
     beside,
     bounds_of,
@@ -23,6 +22,7 @@ from adjoint.run.views import (
     is_seen_as_stored,
     root_of,
 )
+from adjoint.primal.exposed_arrays import owner_among
 
 _FLOAT64 = np.dtype(float)
 

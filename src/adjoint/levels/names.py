@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from adjoint.levels.operations import write_on
-from adjoint.run.swaps import writable
-from adjoint.run.views import names_of, original_of, part_of, root_of
+from adjoint.primal.array_memory import names_of, original_of, part_of, root_of
+from adjoint.runtime.memory.log_entries import writable
 
 if TYPE_CHECKING:
     from adjoint.levels.level import Level

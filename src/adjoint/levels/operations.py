@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from adjoint.levels.integers import integer_apart
-from adjoint.rules.registry import entry
-from adjoint.run.views import assign_shape
+from adjoint.primal.array_memory import assign_shape
+from adjoint.rulekit.registry import entry
 
 if TYPE_CHECKING:
     from adjoint.levels.level import Level

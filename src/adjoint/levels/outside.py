@@ -11,10 +11,9 @@ from typing import Any
 
 import numpy as np
 
-from adjoint.derivatives.assembly import on_level
-from adjoint.derivatives.form import Form
 from adjoint.levels.current import current, entered
-from adjoint.run.kinds import by_value
+from adjoint.levels.form import Form, on_level
+from adjoint.primal.value_kinds import by_value
 from adjoint.tangent import tangent_of
 
 

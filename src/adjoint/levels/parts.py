@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from adjoint.run.accumulate import Poison
+from adjoint.cotangents.poison import Poison
 
 
 def parts_of(below: Callable[..., Any], of_list: Any, n: int) -> Any:

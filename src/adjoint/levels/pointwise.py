@@ -1,9 +1,10 @@
 """Functions that act on each element by itself, on levels: by their slopes, without the rule around
 them.
 
-The rules of `adjoint.rules.elementwise` and `adjoint.rules.tangents` take any operands, which is a
-page of Python; run on a level below, each of its lines is an operation of that level. For numbers
-and arrays of double precision that do not broadcast, a product with the slope is all there is.
+The rules of `adjoint.rulekit.elementwise_reverse` and `adjoint.rulekit.elementwise_forward` take
+any operands, which is a page of Python; run on a level below, each of its lines is an operation of
+that level. For numbers and arrays of double precision that do not broadcast, a product with the
+slope is all there is.
 """
 
 from __future__ import annotations
@@ -14,10 +15,10 @@ from typing import Any
 
 import numpy as np
 
-from adjoint.rules.elementwise import dot
-from adjoint.rules.projection import FLOAT64
-from adjoint.rules.registry import Rules
-from adjoint.rules.slopes import POLES, Slopes
+from adjoint.primal.value_kinds import FLOAT64
+from adjoint.rulekit.elementwise_reverse import dot
+from adjoint.rulekit.partials import POLES, Slopes
+from adjoint.rulekit.registry import Rules
 
 ndarray = np.ndarray
 _NUMBERS = frozenset({float, np.float64})

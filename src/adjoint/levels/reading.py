@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from adjoint.levels.leaves import as_objects, elements_of, record_fields
+from adjoint.cotangents.poison import Poison
 from adjoint.levels.level import Level
-from adjoint.run.accumulate import Poison
-from adjoint.run.kinds import by_value, is_objects, is_record
+from adjoint.primal.value_kinds import by_value, is_objects, is_record
+from adjoint.runtime.leaves import as_objects, elements_of, record_fields
 from adjoint.tangent import tangent_of
 
 

@@ -16,6 +16,8 @@ from typing import Any
 
 import numpy as np
 
+from adjoint.cotangents.poison import Poison
+from adjoint.diagnostics.refusals import missing
 from adjoint.errors import ArgumentError
 from adjoint.levels.drawing import again
 from adjoint.levels.forward import Forward
@@ -27,12 +29,10 @@ from adjoint.levels.names import contents, others, put_back
 from adjoint.levels.operations import assign_shape_on, write_on
 from adjoint.levels.parts import parts_of
 from adjoint.levels.pulled import swept
-from adjoint.rules.registry import Rules
-from adjoint.run.accumulate import Poison
-from adjoint.run.by_rules import DECLINED
-from adjoint.run.refused import missing
-from adjoint.run.swaps import writable
-from adjoint.run.views import root_of
+from adjoint.primal.array_memory import root_of
+from adjoint.rulekit.registry import Rules
+from adjoint.runtime.dispatch.linked import DECLINED
+from adjoint.runtime.memory.log_entries import writable
 
 ndarray = np.ndarray
 Node = Callable[["Replay"], None]

@@ -1,23 +1,23 @@
-"""Reverse mode inside differentiated code: `adjoint.api` on a tape."""
+"""Reverse mode inside differentiated code: `adjoint.api.gradients` on a tape."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from typing import Any
 
+from adjoint.diagnostics.public_function import public
 from adjoint.levels import rules  # noqa: F401  they are registered
 from adjoint.levels.bases import NESTED, in_trial
 from adjoint.levels.current import current, entered
-from adjoint.levels.leaves import Leaves, Places
 from adjoint.levels.seeds import Seeds
 from adjoint.levels.sweep import Sweep
 from adjoint.levels.tape import Tape
-from adjoint.public import public
-from adjoint.run.engine import basics
-from adjoint.run.going import settle
-from adjoint.run.hidden import Hidden
-from adjoint.run.independence import told_apart
-from adjoint.run.session import leaving, session
+from adjoint.primal.engine_object import Hidden
+from adjoint.runtime.entries import basics
+from adjoint.runtime.foreign.freed_objects import settle
+from adjoint.runtime.leaves import Leaves, Places
+from adjoint.runtime.memory.independence import told_apart
+from adjoint.runtime.session import leaving, session
 
 
 def nested(
@@ -47,7 +47,7 @@ def nested(
 
 
 class NestedPullback(Hidden):
-    """``y_bar ↦ (f_bar, *arg_bars)``; see `adjoint.generic.Pullback`."""
+    """``y_bar ↦ (f_bar, *arg_bars)``; see `adjoint.api.generic_tier.Pullback`."""
 
     __slots__ = ("_f", "_leaves", "_places", "_tape")
 

@@ -7,14 +7,14 @@ from typing import Any
 import numpy as np
 from numpy.lib.stride_tricks import as_strided
 
+from adjoint.diagnostics.no_derivative import needed
 from adjoint.levels.level import Level
 from adjoint.levels.operations import fresh
-from adjoint.operators import hook, stop_gradient, with_name
-from adjoint.rules.builtins.functions import are_numbers
-from adjoint.rules.refusal import moves, refused_dot, refused_zeros
-from adjoint.rules.registry import entry, frule, leveled, rrule
-from adjoint.run.detach import detached
-from adjoint.run.unknown import needed
+from adjoint.primal.value_kinds import are_numbers
+from adjoint.rulekit.refusal import moves, refused_dot, refused_zeros
+from adjoint.rulekit.registry import entry, frule, leveled, rrule
+from adjoint.runtime.memory.detached_copy import detached
+from adjoint.runtime.steering import hook, stop_gradient, with_name
 
 # ---- sum, min, max of numbers --------------------------------------------------------------------
 
@@ -112,16 +112,6 @@ def _(level: Level, record: Any, slot: int, x: Any) -> Any:
 # ---- arrays --------------------------------------------------------------------------------------
 
 
-@leveled((np.ufunc, "at"))
-def _(level: Level, record: Any, slot: int, self: Any, a: Any, indices: Any, *operand: Any) -> Any:
-    """In rounds, as its substitute does it."""
-    from adjoint.rules.numpy.updating import at
-
-    if not set("".join(self.types)) - set("O->"):  # it calls a function that is not seen
-        return level.run_unknown(self.at, (a, indices, *operand), {}, _OF_OBJECTS, False)
-    return level.run(at, self, a, indices, *operand)
-
-
 @leveled(as_strided)
 def _(level: Level, record: Any, slot: int, x: Any, *args: Any, **kwargs: Any) -> Any:
     """The same memory seen otherwise."""
@@ -160,9 +150,6 @@ for _f in (np.atleast_1d, np.atleast_2d, np.atleast_3d):
     _at_least(_f)
 
 
-_OF_OBJECTS = "works on an array of objects"
-
-
 @leveled((np.ndarray, "flat"))
 def _(level: Level, record: Any, slot: int, a: Any) -> Any:
     return a.flat
@@ -175,7 +162,7 @@ def _(level: Level, record: Any, slot: int, a: Any) -> Any:
 
 @leveled((np.flatiter, "__getitem__"))
 def _(level: Level, record: Any, slot: int, flat: Any, index: Any) -> Any:
-    from adjoint.rules.numpy.flat import places_of
+    from adjoint.primal.flat_iterators import places_of
 
     if not flat.base.ndim and not isinstance(index, int | np.integer):
         return NotImplemented
@@ -189,7 +176,7 @@ def _(level: Level, record: Any, slot: int, flat: Any, index: Any) -> Any:
 
 @leveled((np.flatiter, "__array__"))
 def _(level: Level, record: Any, slot: int, flat: Any) -> Any:
-    from adjoint.rules.numpy.flat import flattening
+    from adjoint.primal.flat_iterators import flattening
 
     return level.run(getattr(np.ndarray, flattening(flat)), flat.base)
 

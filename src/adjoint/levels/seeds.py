@@ -4,7 +4,7 @@ is known of one is not known of others that are equal or the same constant.
 Numbers inside lists, dicts and objects are exchanged where they stand while the function runs, one
 run at a time, and put back afterwards; tuples are made anew. An array is a variable of its own in
 each argument, and a constant where the function has captured it: whoever runs it sees to it that no
-list, dict or object is in two arguments (`adjoint.run.independence`).
+list, dict or object is in two arguments (`adjoint.runtime.memory.independence`).
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from typing import Any
 
 import numpy as np
 
+from adjoint.diagnostics.refusals import missing
 from adjoint.errors import ArgumentError
 from adjoint.levels.given import (
     agree,
@@ -28,13 +29,21 @@ from adjoint.levels.given import (
 )
 from adjoint.levels.level import Level
 from adjoint.levels.operations import fresh
-from adjoint.run.hidden import Hidden
-from adjoint.run.holding import reached
-from adjoint.run.identity import forget, stand_for
-from adjoint.run.independence import Independent
-from adjoint.run.integers import is_integer
-from adjoint.run.iterator import Iterator as ActiveIterator
-from adjoint.run.kinds import (
+from adjoint.primal.array_memory import (
+    address_of,
+    assign_shape,
+    names_twice,
+    part_of,
+    root_of,
+    twin_of,
+)
+from adjoint.primal.engine_object import Hidden
+from adjoint.primal.identity import forget, stand_for
+from adjoint.primal.object_array_places import places_of
+from adjoint.primal.part_exchange import Exchanges, get_slot, set_slot, slots_in
+from adjoint.primal.reachability import reached
+from adjoint.primal.rebuild import remade
+from adjoint.primal.value_kinds import (
     by_value,
     fields_of,
     filled_slots,
@@ -42,11 +51,9 @@ from adjoint.run.kinds import (
     is_record,
     slots_of,
 )
-from adjoint.run.places import places_of
-from adjoint.run.refused import missing
-from adjoint.run.remaking import remade
-from adjoint.run.slots import Exchanges, get_slot, set_slot, slots_in
-from adjoint.run.views import address_of, assign_shape, names_twice, part_of, root_of, twin_of
+from adjoint.runtime.memory.active_iterator import Iterator as ActiveIterator
+from adjoint.runtime.memory.independence import Independent
+from adjoint.runtime.memory.integers import is_integer
 from adjoint.tangent import Tangent
 
 

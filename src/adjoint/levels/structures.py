@@ -12,13 +12,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from adjoint.derivatives.form import Form
 from adjoint.errors import MutationError
 from adjoint.levels.current import current
+from adjoint.levels.form import Form
 from adjoint.levels.held import held
-from adjoint.rules.registry import Rules, non_differentiable
-from adjoint.rules.rule import Rule
-from adjoint.run.kinds import by_value
+from adjoint.primal.value_kinds import by_value
+from adjoint.rulekit.registry import Rules, non_differentiable
+from adjoint.rulekit.rule import Rule
 
 if TYPE_CHECKING:
     from adjoint.levels.level import Level

@@ -14,11 +14,11 @@ from typing import Any
 
 import numpy as np
 
-from adjoint.run.holding import globals_of, reached
-from adjoint.run.kinds import fields_of, is_record
-from adjoint.run.memory import Memory
-from adjoint.run.snapshot import Snapshot
-from adjoint.run.views import original_of
+from adjoint.primal.array_memory import original_of
+from adjoint.primal.reachability import globals_of, reached
+from adjoint.primal.value_kinds import fields_of, is_record
+from adjoint.runtime.foreign.snapshot import Snapshot
+from adjoint.runtime.memory.memory import Memory
 
 _HOLD = (list, dict, tuple, deque, np.ndarray)
 

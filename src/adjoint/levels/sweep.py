@@ -9,18 +9,20 @@ from typing import Any
 
 import numpy as np
 
+from adjoint.cotangents.accumulate import is_fancy
+from adjoint.cotangents.poison import Poison
 from adjoint.levels.concealing import INACTIVE
 from adjoint.levels.level import Level
 from adjoint.levels.mirror import Mirrors, flat_of
 from adjoint.levels.names import contents, put_back
 from adjoint.levels.operations import assign_shape_on, operate_on, write_on
 from adjoint.levels.parts import parts_of
-from adjoint.rules.projection import SEQUENCES, project
-from adjoint.rules.refusal import demand_entries
-from adjoint.run.accumulate import Poison, is_fancy
-from adjoint.run.hidden import Hidden
-from adjoint.run.kinds import is_objects
-from adjoint.run.views import is_integer_field, names_twice, original_of, places_of, root_of
+from adjoint.primal.array_memory import is_integer_field, names_twice, original_of, root_of
+from adjoint.primal.engine_object import Hidden
+from adjoint.primal.value_kinds import is_objects
+from adjoint.rulekit.projection import SEQUENCES, project
+from adjoint.rulekit.refusal import demand_entries
+from adjoint.runtime.memory.array_shadow import places_of
 
 ndarray = np.ndarray
 _ALL = slice(None)

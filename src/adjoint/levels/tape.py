@@ -1,6 +1,6 @@
 """The level of reverse mode: a tape of what was done, run backwards.
 
-The innermost reverse mode of a nest runs as generated code (`adjoint.run`); this one stands on
+The innermost reverse mode of a nest runs as generated code (`adjoint.runtime`); this one stands on
 other levels, or has others on it. Cotangents of numbers are kept by the identity of the number.
 Those of arrays belong to their memory, as tangents do (`adjoint.levels.forward`): a view of an
 array adds to its part, and a write takes the part and leaves zero. What a write overwrote is put
@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from adjoint.cotangents.poison import Poison
 from adjoint.levels.concealing import INACTIVE
 from adjoint.levels.forward import is_own
 from adjoint.levels.held import held, held_index
@@ -24,15 +25,14 @@ from adjoint.levels.memory import take_back, written_on
 from adjoint.levels.names import contents, others
 from adjoint.levels.pointwise import is_simple, slopes_of, weighted
 from adjoint.levels.sweep import Sweep, poison_in, to_value
-from adjoint.rules.projection import SEQUENCES
-from adjoint.rules.refusal import demand_known
-from adjoint.rules.registry import Rules
-from adjoint.rules.slopes import Slopes
-from adjoint.run.accumulate import Poison
-from adjoint.run.by_rules import DECLINED
-from adjoint.run.integers import is_integer, takes
-from adjoint.run.remaking import remade
-from adjoint.run.views import original_of, root_of
+from adjoint.primal.array_memory import original_of, root_of
+from adjoint.primal.rebuild import remade
+from adjoint.rulekit.partials import Slopes
+from adjoint.rulekit.projection import SEQUENCES
+from adjoint.rulekit.refusal import demand_known
+from adjoint.rulekit.registry import Rules
+from adjoint.runtime.dispatch.linked import DECLINED
+from adjoint.runtime.memory.integers import is_integer, takes
 
 ndarray = np.ndarray
 Node = Callable[[Sweep], None]

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from adjoint.diagnostics.public_function import public
 from adjoint.errors import ArgumentError
 from adjoint.levels import bridge, rules  # noqa: F401  they register themselves
 from adjoint.levels.bases import along_parting
@@ -14,12 +15,11 @@ from adjoint.levels.current import current, entered
 from adjoint.levels.forward import Forward
 from adjoint.levels.reading import read_tangent
 from adjoint.levels.seeds import Seeds
-from adjoint.public import public
-from adjoint.run.compiled import demand_ours
-from adjoint.run.engine import basics
-from adjoint.run.going import settle
-from adjoint.run.independence import told_apart
-from adjoint.run.session import leaving, session
+from adjoint.primal.compiled_functions import demand_ours
+from adjoint.runtime.entries import basics
+from adjoint.runtime.foreign.freed_objects import settle
+from adjoint.runtime.memory.independence import told_apart
+from adjoint.runtime.session import leaving, session
 
 
 @public

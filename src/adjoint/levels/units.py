@@ -8,17 +8,19 @@ from dataclasses import dataclass, replace
 from types import FunctionType
 from typing import Any
 
+from adjoint.diagnostics.generated_code import note_generated
 from adjoint.emit.level import emit_level
 from adjoint.emit.python import Source
 from adjoint.frontend.same_code import compile_quietly
 from adjoint.ir.nodes import Function, Operand, Span
 from adjoint.levels.entries import ENTRIES, RUNTIME
-from adjoint.run.functions import bind, built
-from adjoint.run.generate import arity_of, note_generated, show_source
-from adjoint.run.generators import Generator, is_resuming
-from adjoint.run.lowered import lowered
-from adjoint.run.memory import Memory
-from adjoint.run.unit_cache import UnitCache
+from adjoint.runtime.cache.generate import arity_of, show_source
+from adjoint.runtime.cache.ir import lowered
+from adjoint.runtime.cache.unit_cache import UnitCache
+from adjoint.runtime.cache.units import built
+from adjoint.runtime.dispatch.generators import Generator, is_resuming
+from adjoint.runtime.dispatch.unit_call import bind
+from adjoint.runtime.memory.memory import Memory
 from adjoint.transform.activity import Activity
 from adjoint.transform.paths import join_paths
 from adjoint.transform.reverse import reverse
@@ -27,7 +29,7 @@ from adjoint.transform.temporaries import share_temporaries
 
 @dataclass(slots=True)
 class LevelUnit:
-    """One function as levels run it; see `adjoint.run.functions.Unit`."""
+    """One function as levels run it; see `adjoint.runtime.cache.units.Unit`."""
 
     function: Function
     source: Source

@@ -9,17 +9,19 @@ from typing import Any
 
 import numpy as np
 
+from adjoint.diagnostics.no_derivative import looked_at, needed
 from adjoint.levels.level import Level
-from adjoint.run.exposed import arrays_behind, arrays_of, give_away, looks_elsewhere
-from adjoint.run.finalized import adopt
-from adjoint.run.holding import globals_of, reached
-from adjoint.run.kinds import by_value, is_record
-from adjoint.run.memory import Memory
-from adjoint.run.region import Region
-from adjoint.run.swaps import put
-from adjoint.run.unknown import is_opaque, looked_at, may_keep, needed, region_of
-from adjoint.run.unseen import run_checked
-from adjoint.run.views import root_of
+from adjoint.primal.array_memory import root_of
+from adjoint.primal.exposed_arrays import arrays_behind, arrays_of, give_away, looks_elsewhere
+from adjoint.primal.reachability import globals_of, reached
+from adjoint.primal.value_kinds import by_value, is_record
+from adjoint.runtime.foreign.checked_run import run_checked
+from adjoint.runtime.foreign.foreign_run import Region
+from adjoint.runtime.foreign.unknown_call import region_of
+from adjoint.runtime.memory.log_entries import put
+from adjoint.runtime.memory.memory import Memory
+from adjoint.runtime.memory.poisoning import is_opaque, may_keep
+from adjoint.runtime.memory.subclass_attributes import adopt
 
 
 def run_unknown(

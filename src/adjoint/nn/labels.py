@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
-from adjoint.rules.registry import non_differentiable
+from adjoint.rulekit.registry import non_differentiable
 
 
 def onehot(labels: ArrayLike, classes: int, *, dtype: DTypeLike = np.float64) -> NDArray[Any]:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-from adjoint.rules.registry import non_differentiable
+from adjoint.rulekit.registry import non_differentiable
 
 
 class Dense:

@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 
 from adjoint.nn.activations import logsoftmax, relu
-from adjoint.rules.layout import by_class
-from adjoint.rules.registry import non_differentiable
+from adjoint.rulekit.registry import non_differentiable
+from adjoint.rulekit.row_sums import by_class
 
 
 def mse(yhat: Any, y: Any) -> Any:

@@ -16,8 +16,8 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from adjoint.rules.registry import facts, non_differentiable
-from adjoint.run.kinds import is_objects
+from adjoint.primal.value_kinds import is_objects
+from adjoint.rulekit.registry import facts, non_differentiable
 from adjoint.tangent import Tangent
 
 Array: TypeAlias = NDArray[Any]

@@ -10,9 +10,9 @@ import numpy as np
 
 from adjoint.nn.activations import logsoftmax, relu, sigmoid, softmax
 from adjoint.nn.losses import check_shapes, logit_cross_entropy, mse
-from adjoint.rules.families import elementwise, project
-from adjoint.rules.layout import by_class, by_sample
-from adjoint.rules.registry import rrule
+from adjoint.rulekit.families import elementwise, project
+from adjoint.rulekit.registry import rrule
+from adjoint.rulekit.row_sums import by_class, by_sample
 
 elementwise(relu, lambda y: y > 0, selects=True)
 

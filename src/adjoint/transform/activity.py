@@ -28,7 +28,7 @@ from adjoint.ir.nodes import (
     Yield,
 )
 from adjoint.ir.walk import targets, walk
-from adjoint.run.compiled import is_closed_and_compiled
+from adjoint.primal.compiled_functions import is_closed_and_compiled
 
 PURE: frozenset[Any] = frozenset(
     {

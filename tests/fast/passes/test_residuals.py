@@ -10,16 +10,17 @@ import random
 import numpy as np
 import pytest
 
-from adjoint.fast import runtime, tier
-from adjoint.fast.modes import GRADIENT
+from adjoint.fast.build.modes import GRADIENT
+from adjoint.fast.build.program import specialise
 from adjoint.fast.passes.residuals import AT_ONCE, select_residuals
-from adjoint.fast.program import specialise
+from adjoint.fast.programs import store as tier
 from adjoint.fast.reverse import residuals
 from adjoint.fast.single.verify import verify
 from adjoint.fast.single.walk import walk
+from adjoint.fast.support import functions as runtime
 from adjoint.ir import primitives
 from adjoint.ir.single import Block, Call, Const, Function, Value
-from adjoint.run.engine import basics
+from adjoint.runtime.entries import basics
 from tests.fast import numeric
 from tests.fast.agreeing import outcome
 from tests.fast.agreement import generic

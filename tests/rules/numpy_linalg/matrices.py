@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from adjoint.differences import random_like
-from adjoint.rules import registry
+from adjoint.derivatives.differences import random_like
+from adjoint.rulekit import registry
 from tests.rules.harness import complexes, reals
 from tests.support import check_reverse
 

@@ -6,7 +6,7 @@ import scipy.special as sp
 
 import adjoint as ad
 from adjoint.errors import NoDerivativeError
-from adjoint.rules.registry import rrule
+from adjoint.rulekit.registry import rrule
 from tests.rules.harness import case, complexes, reals, table
 from tests.rules.scipy.operands import EXACT, holomorphic, ranges, real
 from tests.support import check_reverse

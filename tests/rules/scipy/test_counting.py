@@ -8,7 +8,7 @@ import scipy.special as sp
 
 import adjoint as ad
 from adjoint.errors import NoDerivativeError
-from adjoint.rules.registry import lookup
+from adjoint.rulekit.registry import lookup
 from tests.rules.harness import case
 from tests.support import check_reverse
 

@@ -5,7 +5,7 @@ import pytest
 from scipy.spatial import distance
 
 import adjoint as ad
-from adjoint.rules.registry import rrule
+from adjoint.rulekit.registry import rrule
 from adjoint.rules.scipy.spatial.distance import between, within
 from tests.rules.harness import case, reals, table
 from tests.support import check_reverse

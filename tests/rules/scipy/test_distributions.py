@@ -8,7 +8,7 @@ from scipy import stats
 
 import adjoint as ad
 from adjoint.errors import NoDerivativeError
-from adjoint.rules.registry import rrule
+from adjoint.rulekit.registry import rrule
 from tests.rules.harness import case, reals, table
 from tests.rules.scipy.operands import EXACT, ranges, real
 

@@ -9,7 +9,7 @@ from hypothesis.extra.numpy import array_shapes
 
 import adjoint as ad
 from adjoint.errors import NoDerivativeError
-from adjoint.rules.registry import rrule
+from adjoint.rulekit.registry import rrule
 from adjoint.testing import check_rule
 from tests.rules.harness import case, complexes, reals, table
 from tests.rules.scipy.operands import EXACT, holomorphic, ranges, real

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import scipy.special as sp
 
-from adjoint.rules.registry import rrule
+from adjoint.rulekit.registry import rrule
 from tests.rules.harness import case, complexes, reals, table
 from tests.rules.scipy.operands import EXACT, ranges, real
 

@@ -5,7 +5,7 @@ import pytest
 import scipy.special as sp
 
 from adjoint.errors import NoDerivativeError
-from adjoint.rules.registry import frule
+from adjoint.rulekit.registry import frule
 from tests.rules.harness import case, complexes, table
 from tests.rules.scipy.operands import EXACT, ranges
 

@@ -10,7 +10,7 @@ from scipy import sparse
 
 import adjoint as ad
 from adjoint.errors import NoDerivativeError
-from adjoint.rules.registry import lookup
+from adjoint.rulekit.registry import lookup
 from tests.rules.harness import case, table
 from tests.rules.numpy_linalg.matrices import (
     check_second,

@@ -13,7 +13,7 @@ from scipy import optimize
 
 import adjoint as ad
 from adjoint.errors import NoDerivativeError
-from adjoint.rules.registry import frule, rrule
+from adjoint.rulekit.registry import frule, rrule
 from adjoint.rules.scipy.searches import corrected
 from tests.rules.harness import table
 from tests.support import check_reverse

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from scipy.special import _ufuncs
 
-from adjoint.rules.registry import rrule
-from adjoint.run.accumulate import Poison
+from adjoint.cotangents.poison import Poison
+from adjoint.rulekit.registry import rrule
 from tests.rules.harness import case, table
 from tests.rules.scipy.operands import ranges, real
 

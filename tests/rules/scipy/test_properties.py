@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 import scipy.special as sp
 
-from adjoint.rules.registry import lookup, rrule
-from adjoint.run.accumulate import Poison
+from adjoint.cotangents.poison import Poison
+from adjoint.rulekit.registry import lookup, rrule
 
 pytestmark = pytest.mark.filterwarnings("ignore")  # of SciPy, about such points
 LEFT_OUT = {"hyp0f1", "hyp1f1"}

@@ -5,8 +5,8 @@ import pytest
 import scipy.signal as ss
 
 import adjoint as ad
-from adjoint.differences import inner, random_like
-from adjoint.rules import registry
+from adjoint.derivatives.differences import inner, random_like
+from adjoint.rulekit import registry
 from adjoint.rules.scipy.signal import medians, peaks, splines
 from adjoint.testing import check_gradient
 from tests.rules.harness import case, complexes, reals, table

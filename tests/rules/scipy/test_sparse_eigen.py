@@ -7,7 +7,7 @@ from scipy.sparse import linalg as sl
 
 import adjoint as ad
 from adjoint.errors import NoDerivativeError
-from adjoint.rules.registry import frule, rrule
+from adjoint.rulekit.registry import frule, rrule
 from adjoint.rules.scipy.sparse.invariant import (
     Equations,
     adjoint_solution,

@@ -6,8 +6,8 @@ from scipy import sparse
 from scipy.sparse import _sparsetools as tools
 
 from adjoint.errors import NoDerivativeError
-from adjoint.rules.refusal import demand_entries
-from adjoint.rules.registry import frule, lookup, rrule
+from adjoint.rulekit.refusal import demand_entries
+from adjoint.rulekit.registry import frule, lookup, rrule
 from adjoint.rules.scipy.sparse.arrays import unseen
 from adjoint.rules.scipy.sparse.leaves import gathered, summed
 from adjoint.rules.scipy.sparse.pairs import combined, unruled

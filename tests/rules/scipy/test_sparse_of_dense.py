@@ -7,7 +7,7 @@ from scipy import sparse
 
 import adjoint as ad
 from adjoint.errors import NoDerivativeError
-from adjoint.rules.refusal import NoDerivative, demand_entries, refused_entry
+from adjoint.rulekit.refusal import NoDerivative, demand_entries, refused_entry
 from adjoint.testing import check_gradient
 from tests.rules.harness import complexes, reals
 

@@ -9,7 +9,7 @@ from scipy.sparse import linalg as sl
 
 import adjoint as ad
 from adjoint.errors import NoDerivativeError
-from adjoint.rules.registry import frule, lookup, rrule
+from adjoint.rulekit.registry import frule, lookup, rrule
 from adjoint.rules.scipy.sparse.solving import _superlu, stopped, valued
 from tests.rules.harness import case, complexes, reals, table
 from tests.support import check_reverse

@@ -7,7 +7,7 @@ from scipy.special import _specfun
 
 import adjoint as ad
 from adjoint.errors import NoDerivativeError
-from adjoint.rules.registry import rrule
+from adjoint.rulekit.registry import rrule
 from tests.rules.harness import case, complexes, reals, table
 from tests.rules.scipy.operands import EXACT, ranges
 from tests.support import check_reverse

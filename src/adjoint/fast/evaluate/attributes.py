@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from adjoint.fast.covered import NeedsSize, NotCovered
 from adjoint.fast.evaluate.items import length_of
 from adjoint.fast.evaluate.iterables import MOST_UNROLLED
 from adjoint.fast.evaluate.outside import LONG
@@ -38,9 +37,10 @@ from adjoint.fast.evaluate.values import (
     RowOf,
     Tuple,
 )
+from adjoint.fast.not_covered import NeedsSize, NotCovered
 from adjoint.ir import primitives
 from adjoint.ir.single import Unpack, Value
-from adjoint.rules.projection import project
+from adjoint.rulekit.projection import project
 
 if TYPE_CHECKING:
     from adjoint.fast.evaluate.evaluator import Evaluator

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from adjoint.fast.covered import NotCovered
 from adjoint.fast.evaluate.values import Abstract, Closure, DictOf, Tuple
+from adjoint.fast.not_covered import NotCovered
 from adjoint.ir.single import Function
 
 if TYPE_CHECKING:

@@ -2,36 +2,26 @@
 
 from __future__ import annotations
 
-import operator
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from adjoint.fast.covered import NeedsKnown, NotCovered
 from adjoint.fast.evaluate.calls import handler
 from adjoint.fast.evaluate.rows import array_of, row_of
 from adjoint.fast.evaluate.types import (
-    ANYTHING,
-    FLOAT,
     Array,
     Dim,
     Number,
-    bar_type,
-    has_complex,
     is_covered,
-    number,
     witnesses,
 )
 from adjoint.fast.evaluate.values import Abstract, Known
-from adjoint.fast.reverse.fitting import operand_type, whole
-from adjoint.fast.reverse.formulas import formula
-from adjoint.ir.primitives import build_list, build_tuple
-from adjoint.ir.single import Call, Const, Operand, Unpack, Value
+from adjoint.fast.not_covered import NeedsKnown, NotCovered
+from adjoint.ir.single import Const, Value
 
 if TYPE_CHECKING:
     from adjoint.fast.evaluate.evaluator import Evaluator
-    from adjoint.fast.reverse.scope import Scope
 
 MOST_READ = 2
 """More elements of a cotangent than these are read at once."""
@@ -163,58 +153,6 @@ def _dtype(leaves: list[list[Any]], given: Any) -> np.dtype[Any]:
     if found.kind != "c" and any(np.iscomplexobj(x) for kinds in leaves for x in kinds):
         raise NotCovered(f"complex numbers in an array of dtype {found}")
     return found
-
-
-@formula(np.array)
-def _(scope: Scope, op: Call, y_bar: Operand) -> None:
-    ev, x, y = scope.ev, op.operands[0], op.result
-    assert isinstance(x, Value) and y is not None
-    y_bar = whole(ev, y_bar, y)
-    if _pack(scope, x) is None:
-        scope.add(x, y_bar)
-        return
-    t = ev.types[y]
-    assert isinstance(t, Array)
-    active = [(at, v) for at, v in _parts(scope, x, ()) if v in scope.sweep.active]
-    if len(t.shape) == 1 and len(active) > MOST_READ:
-        _add_all(scope, x, y_bar)
-        return
-    for at, v in active:
-        of_v = ev.types[v]
-        dtype = bar_type(t).dtype  # type: ignore[union-attr]
-        found: Any = Array(dtype, of_v.shape) if isinstance(of_v, Array) else number(dtype.type)
-        index = Const(at[0] if len(at) == 1 else at)
-        scope.add(v, whole(ev, ev.operation(operator.getitem, (y_bar, index), found, name="t"), v))
-
-
-def _add_all(scope: Scope, x: Value, y_bar: Operand) -> None:
-    """The elements of a row, as Python's numbers."""
-    ev = scope.ev
-    parts = _pack(scope, x)
-    assert parts is not None
-    of_item = number(complex) if has_complex(operand_type(ev, y_bar)) else FLOAT
-    bars = tuple(ev.value(of_item, name="item_bar") for _ in parts)
-    ev.write(Unpack(bars, ev.operation(np.ndarray.tolist, (y_bar,), ANYTHING, name="bars")))
-    for v, bar in zip(parts, bars, strict=True):
-        scope.add(v, bar)
-
-
-def _pack(scope: Scope, x: Value) -> tuple[Operand, ...] | None:
-    """What a list or a tuple consists of that was made for an operation."""
-    made = scope.sweep.made_by.get(x)
-    if made is None or made.callee not in (Const(build_list), Const(build_tuple)):
-        return None
-    return made.operands
-
-
-def _parts(scope: Scope, x: Value, at: tuple[int, ...]) -> Iterator[tuple[tuple[int, ...], Value]]:
-    """The numbers and arrays in a structure, each with its place."""
-    for i, part in enumerate(_pack(scope, x) or ()):
-        if isinstance(part, Value):
-            if _pack(scope, part) is not None:
-                yield from _parts(scope, part, (*at, i))
-            else:
-                yield (*at, i), part
 
 
 @handler(np.arange)

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from adjoint.fast.covered import NotCovered
 from adjoint.fast.evaluate.infer import name_of
 from adjoint.fast.evaluate.inferable import is_inferable
 from adjoint.fast.evaluate.library import call_library, is_library
@@ -38,10 +37,11 @@ from adjoint.fast.evaluate.values import (
     RowOf,
     Tuple,
 )
+from adjoint.fast.not_covered import NotCovered
 from adjoint.ir.single import Value
-from adjoint.rules.evalpoly import evalpoly
-from adjoint.rules.registry import Rules, facts, lookup
-from adjoint.run.specials import class_attribute
+from adjoint.primal.special_methods import class_attribute
+from adjoint.rulekit.registry import Rules, facts, lookup
+from adjoint.rules.python.evalpoly import evalpoly
 
 if TYPE_CHECKING:
     from adjoint.fast.evaluate.evaluator import Evaluator

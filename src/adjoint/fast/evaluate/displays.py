@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from adjoint.fast.covered import NotCovered
 from adjoint.fast.evaluate.items import item
 from adjoint.fast.evaluate.rows import (
     append,
@@ -23,6 +22,7 @@ from adjoint.fast.evaluate.values import (
     SliceOf,
     Tuple,
 )
+from adjoint.fast.not_covered import NotCovered
 from adjoint.ir import primitives
 
 if TYPE_CHECKING:

@@ -10,7 +10,6 @@ from typing import Any
 
 import numpy as np
 
-from adjoint.fast.covered import NeedsSize, NotCovered, UnknownSizes
 from adjoint.fast.evaluate.frames import Frame
 from adjoint.fast.evaluate.infer import (
     Constant,
@@ -43,7 +42,8 @@ from adjoint.fast.evaluate.values import (
     Ref,
     Tuple,
 )
-from adjoint.fast.fresh import NEW_ARRAYS, VIEWS
+from adjoint.fast.not_covered import NeedsSize, NotCovered, UnknownSizes
+from adjoint.fast.support.result_memory import NEW_ARRAYS, VIEWS
 from adjoint.ir import single as ir
 from adjoint.ir.nodes import Span
 from adjoint.ir.single import Call, Const, Operand, Value
@@ -282,7 +282,7 @@ class Draft:
         if isinstance(t, tuple):
             raise NotCovered(f"several results of {getattr(f, '__name__', f)}", self.span)
         if isinstance(t, Number) and complex in t.kinds and self._is_real(f, operands):
-            from adjoint.fast.runtime import real
+            from adjoint.fast.support.functions import real
 
             kinds = Number(t.kinds - {complex} or frozenset({float}))
             return self.operation(real, (self.operation(f, operands, kinds, named),), kinds)

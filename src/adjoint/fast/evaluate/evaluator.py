@@ -11,7 +11,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from inspect import CO_GENERATOR
 
-from adjoint.fast.covered import NotCovered
 from adjoint.fast.evaluate import calls, loops
 from adjoint.fast.evaluate.draft import Draft
 from adjoint.fast.evaluate.frames import Frame, place, single_of
@@ -31,6 +30,7 @@ from adjoint.fast.evaluate.values import (
     Ref,
     Slot,
 )
+from adjoint.fast.not_covered import NotCovered
 from adjoint.ir import single as ir
 from adjoint.ir.nodes import Span
 from adjoint.ir.single import Block, Call, Const, If, Operand, Unpack, Value
@@ -174,7 +174,7 @@ class Evaluator(Draft):
 
     def _leave(self) -> None:
         """The user's code raises: the generic tier says what, where it happens."""
-        from adjoint.fast.runtime import leave
+        from adjoint.fast.support.functions import leave
 
         self.write(Call(None, Const(leave), (), (), self.span))
 

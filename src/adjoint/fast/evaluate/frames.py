@@ -8,14 +8,14 @@ from types import CellType, CodeType, FunctionType
 from typing import TYPE_CHECKING, Any
 
 from adjoint.errors import AdjointError
-from adjoint.fast.covered import NotCovered
 from adjoint.fast.evaluate.outside import is_own
 from adjoint.fast.evaluate.values import Abstract, Closure
+from adjoint.fast.not_covered import NotCovered
 from adjoint.fast.single.convert import single
 from adjoint.ir import single as ir
 from adjoint.ir.nodes import Span
 from adjoint.ir.single import Value
-from adjoint.run.lowered import lowered
+from adjoint.runtime.cache.ir import lowered
 
 if TYPE_CHECKING:
     from adjoint.fast.evaluate.generators import Consumer

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from adjoint.fast import runtime
-from adjoint.fast.covered import NotCovered
 from adjoint.fast.evaluate.values import (
     LOST,
     MISSING,
@@ -18,7 +16,9 @@ from adjoint.fast.evaluate.values import (
     parts,
     rebuild,
 )
+from adjoint.fast.not_covered import NotCovered
 from adjoint.fast.single import primitives as single_primitives
+from adjoint.fast.support import functions as runtime
 from adjoint.ir import primitives
 from adjoint.ir.single import Value
 

@@ -21,7 +21,6 @@ import operator
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from adjoint.fast.covered import NotCovered
 from adjoint.fast.evaluate.frames import Frame, single_of
 from adjoint.fast.evaluate.values import (
     MISSING,
@@ -34,6 +33,7 @@ from adjoint.fast.evaluate.values import (
     Ref,
     Tuple,
 )
+from adjoint.fast.not_covered import NotCovered
 from adjoint.ir.single import Block, Value
 
 if TYPE_CHECKING:

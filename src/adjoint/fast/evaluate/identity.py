@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from adjoint.fast.covered import NotCovered
 from adjoint.fast.evaluate.outside import is_own
 from adjoint.fast.evaluate.types import Array, Number
 from adjoint.fast.evaluate.values import Abstract, Known, Ref
+from adjoint.fast.not_covered import NotCovered
 from adjoint.ir.single import Value
 
 if TYPE_CHECKING:

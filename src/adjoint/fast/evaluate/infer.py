@@ -15,7 +15,6 @@ from typing import Any
 
 import numpy as np
 
-from adjoint.fast.covered import NotCovered, UnknownSizes
 from adjoint.fast.evaluate.inferable import POWERS, is_inferable, most_operands
 from adjoint.fast.evaluate.types import (
     Array,
@@ -27,6 +26,7 @@ from adjoint.fast.evaluate.types import (
     number,
     witnesses,
 )
+from adjoint.fast.not_covered import NotCovered, UnknownSizes
 
 _LENGTHS = (
     (3, 7, 19, 5, 11, 23, 13, 17),

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from adjoint.rules.layout import by_class, by_sample
+from adjoint.rulekit.row_sums import by_class, by_sample
 
 SHAPED: frozenset[Any] = frozenset(
     {

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from adjoint.fast.covered import NotCovered
 from adjoint.fast.evaluate.types import ANYTHING, Array, Dim, Number, number
 from adjoint.fast.evaluate.values import (
     Abstract,
@@ -22,7 +21,8 @@ from adjoint.fast.evaluate.values import (
     SliceOf,
     Tuple,
 )
-from adjoint.fast.runtime import length
+from adjoint.fast.not_covered import NotCovered
+from adjoint.fast.support.functions import length
 from adjoint.ir import primitives
 from adjoint.ir.single import Const, Operand, Value
 

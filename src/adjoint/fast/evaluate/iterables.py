@@ -8,7 +8,6 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from adjoint.fast.covered import NotCovered
 from adjoint.fast.evaluate.generators import is_pushed
 from adjoint.fast.evaluate.items import item
 from adjoint.fast.evaluate.joining import (
@@ -34,7 +33,8 @@ from adjoint.fast.evaluate.values import (
     RowOf,
     Tuple,
 )
-from adjoint.fast.rows import part
+from adjoint.fast.not_covered import NotCovered
+from adjoint.fast.support.rows import part
 from adjoint.ir.single import Const, Operand, Unpack, Value
 
 if TYPE_CHECKING:

@@ -6,7 +6,6 @@ import operator
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-from adjoint.fast.covered import NotCovered
 from adjoint.fast.evaluate.types import Array, Row, number
 from adjoint.fast.evaluate.values import (
     MISSING,
@@ -21,6 +20,7 @@ from adjoint.fast.evaluate.values import (
     Ref,
     Tuple,
 )
+from adjoint.fast.not_covered import NotCovered
 from adjoint.fast.single import primitives as single_primitives
 from adjoint.ir.primitives import begin
 from adjoint.ir.single import Value

@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from adjoint.fast.covered import NotCovered
 from adjoint.fast.evaluate.types import Number, Row, Type, join, type_of
 from adjoint.fast.evaluate.values import (
     LOST,
@@ -27,6 +26,7 @@ from adjoint.fast.evaluate.values import (
     rebuild,
     shape_of,
 )
+from adjoint.fast.not_covered import NotCovered
 from adjoint.ir.single import Const, Operand, Value
 
 if TYPE_CHECKING:

@@ -13,8 +13,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from adjoint.fast import runtime
-from adjoint.fast.covered import NotCovered, UnknownSizes
 from adjoint.fast.evaluate.infer import Constant, combined_type, name_of
 from adjoint.fast.evaluate.inferable import most_operands
 from adjoint.fast.evaluate.types import (
@@ -31,9 +29,11 @@ from adjoint.fast.evaluate.types import (
     witnesses,
 )
 from adjoint.fast.evaluate.values import Abstract
+from adjoint.fast.not_covered import NotCovered, UnknownSizes
+from adjoint.fast.support import functions as runtime
 from adjoint.ir import primitives
 from adjoint.ir.single import Const, Operand, Value
-from adjoint.rules.registry import Rules
+from adjoint.rulekit.registry import Rules
 
 if TYPE_CHECKING:
     from adjoint.fast.evaluate.evaluator import Evaluator

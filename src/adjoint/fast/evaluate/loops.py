@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from adjoint.fast.covered import NotCovered
 from adjoint.fast.evaluate.generators import consume, is_pushed, through
 from adjoint.fast.evaluate.joining import (
     contents_template,
@@ -29,9 +28,10 @@ from adjoint.fast.evaluate.values import (
     RowOf,
     Slot,
 )
-from adjoint.fast.runtime import WRITES
+from adjoint.fast.not_covered import NotCovered
 from adjoint.fast.single.primitives import yielded
 from adjoint.fast.single.walk import blocks, walk
+from adjoint.fast.support.functions import WRITES
 from adjoint.ir.nodes import Span
 from adjoint.ir.single import Block, Call, Const, Loop, Operand, Value
 

@@ -10,8 +10,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from adjoint.fast import rows, runtime
-from adjoint.fast.covered import NotCovered
 from adjoint.fast.evaluate.items import length_of, product
 from adjoint.fast.evaluate.reading import attribute
 from adjoint.fast.evaluate.rows import (
@@ -26,6 +24,9 @@ from adjoint.fast.evaluate.values import (
     Known,
     Tuple,
 )
+from adjoint.fast.not_covered import NotCovered
+from adjoint.fast.support import functions as runtime
+from adjoint.fast.support import rows
 from adjoint.ir.single import Value
 
 if TYPE_CHECKING:

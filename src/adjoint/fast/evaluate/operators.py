@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from adjoint.fast.covered import NotCovered
 from adjoint.fast.evaluate.items import item
 from adjoint.fast.evaluate.plain import is_plain_class, is_plain_object
 from adjoint.fast.evaluate.rows import put as put_into_list
@@ -26,6 +25,7 @@ from adjoint.fast.evaluate.values import (
     Tuple,
 )
 from adjoint.fast.evaluate.writing import is_that_part, put, update
+from adjoint.fast.not_covered import NotCovered
 from adjoint.ir.single import Value
 
 if TYPE_CHECKING:

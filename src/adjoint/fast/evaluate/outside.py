@@ -12,7 +12,6 @@ from typing import Any
 
 import numpy as np
 
-from adjoint.fast.covered import NotCovered
 from adjoint.fast.evaluate.plain import is_named_tuple, is_plain_object
 from adjoint.fast.evaluate.types import Array, Dim, Number, Row, Symbol, Type, has_integer, type_of
 from adjoint.fast.evaluate.values import (
@@ -26,10 +25,11 @@ from adjoint.fast.evaluate.values import (
     Source,
     Tuple,
 )
+from adjoint.fast.not_covered import NotCovered
 from adjoint.ir.single import Value
-from adjoint.rules.registry import lookup
-from adjoint.run.compiled import python_of
-from adjoint.run.packages import COMPILING, package
+from adjoint.primal.compiled_functions import python_of
+from adjoint.primal.packages import COMPILING, package
+from adjoint.rulekit.registry import lookup
 
 
 @dataclass(frozen=True, slots=True)

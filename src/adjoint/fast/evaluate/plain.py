@@ -9,6 +9,9 @@ from typing import Any
 
 import numpy as np
 
+_STAND_INS = ("adjoint.cotangents", "adjoint.primal", "adjoint.runtime")
+"""Packages whose objects stand for others."""
+
 _VALUES = (int, float, complex, str, bytes, list, tuple, dict, set, frozenset, deque)
 
 
@@ -18,7 +21,7 @@ def is_plain_object(cls: Any) -> bool:
         cls.__getattribute__ is object.__getattribute__
         and not hasattr(cls, "__getattr__")
         and cls.__module__ not in ("builtins", "numpy")
-        and not cls.__module__.startswith("adjoint.run")  # they stand for others
+        and not cls.__module__.startswith(_STAND_INS)
         and not issubclass(cls, type | ModuleType | np.ndarray | np.generic | BaseException)
         and not issubclass(cls, _VALUES)  # attributes have no place beside what it is itself
         and not any("__class__" in vars(base) for base in cls.__mro__[:-1])  # it stands for another

@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from adjoint.fast.covered import NotCovered
 from adjoint.fast.evaluate.items import item, length_of, product
 from adjoint.fast.evaluate.outside import is_own
 from adjoint.fast.evaluate.plain import is_plain_object
@@ -37,9 +36,10 @@ from adjoint.fast.evaluate.values import (
     RowOf,
     Tuple,
 )
-from adjoint.fast.runtime import conjugate, imaginary_part, real_part
+from adjoint.fast.not_covered import NotCovered
+from adjoint.fast.support.functions import conjugate, imaginary_part, real_part
 from adjoint.ir.single import Value
-from adjoint.run.specials import class_attribute
+from adjoint.primal.special_methods import class_attribute
 
 if TYPE_CHECKING:
     from adjoint.fast.evaluate.evaluator import Evaluator

@@ -13,8 +13,6 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
-from adjoint.fast import rows
-from adjoint.fast.covered import NotCovered
 from adjoint.fast.evaluate.joining import Grows, is_number
 from adjoint.fast.evaluate.types import (
     Array,
@@ -28,7 +26,9 @@ from adjoint.fast.evaluate.types import (
     witnesses,
 )
 from adjoint.fast.evaluate.values import Abstract, Known, ListOf, Ref, RowOf, SliceOf
+from adjoint.fast.not_covered import NotCovered
 from adjoint.fast.single.walk import blocks, walk
+from adjoint.fast.support import rows
 from adjoint.ir import primitives
 from adjoint.ir.single import Call, Const, Op, Operand, Value
 

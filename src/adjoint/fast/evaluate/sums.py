@@ -14,14 +14,15 @@ from dataclasses import dataclass
 from itertools import takewhile
 from typing import TYPE_CHECKING
 
-from adjoint.fast import rows, runtime
-from adjoint.fast.covered import NotCovered
 from adjoint.fast.evaluate.calls import call
 from adjoint.fast.evaluate.loops import iterate
 from adjoint.fast.evaluate.rows import reduced, row_of
 from adjoint.fast.evaluate.types import ANYTHING, Number, is_covered
 from adjoint.fast.evaluate.values import Abstract, Known
+from adjoint.fast.not_covered import NotCovered
 from adjoint.fast.single.walk import blocks, walk
+from adjoint.fast.support import functions as runtime
+from adjoint.fast.support import rows
 from adjoint.ir import single as ir
 from adjoint.ir.single import Call, Const, Operand, Value
 

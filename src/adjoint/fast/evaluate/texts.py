@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from adjoint.fast.covered import NotCovered
 from adjoint.fast.evaluate.calls import class_of, handler
 from adjoint.fast.evaluate.plain import is_plain_object
 from adjoint.fast.evaluate.reading import attribute
@@ -22,9 +21,10 @@ from adjoint.fast.evaluate.values import (
     ListOf,
     Ref,
 )
+from adjoint.fast.not_covered import NotCovered
 from adjoint.ir import primitives
 from adjoint.ir.single import Value
-from adjoint.run.specials import class_attribute
+from adjoint.primal.special_methods import class_attribute
 
 if TYPE_CHECKING:
     from adjoint.fast.evaluate.evaluator import Evaluator

@@ -12,9 +12,9 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from adjoint.fast.covered import NotCovered
+from adjoint.fast.not_covered import NotCovered
 from adjoint.ir.node import node
-from adjoint.rules.slopes import LOW
+from adjoint.rulekit.partials import LOW
 
 
 @dataclass(frozen=True, slots=True, eq=False)

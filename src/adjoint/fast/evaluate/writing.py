@@ -13,12 +13,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from adjoint.fast import runtime
-from adjoint.fast.covered import NotCovered
 from adjoint.fast.evaluate.items import index_operand, indexed_shape, keys_of
 from adjoint.fast.evaluate.types import Array, Number, Row, has_complex
 from adjoint.fast.evaluate.values import Abstract, Known
+from adjoint.fast.not_covered import NotCovered
 from adjoint.fast.single.walk import blocks, operands, results, walk
+from adjoint.fast.support import functions as runtime
 from adjoint.ir.single import Block, Call, Const, If, Loop, Operand, Unpack, Value
 
 if TYPE_CHECKING:

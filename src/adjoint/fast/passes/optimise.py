@@ -9,15 +9,16 @@ import operator
 from collections.abc import Callable, Collection, Mapping
 from typing import Any
 
-from adjoint.fast import rows, runtime
 from adjoint.fast.evaluate.types import Number, Type
-from adjoint.fast.fresh import MADE_EACH_TIME
 from adjoint.fast.passes.common import share_common
 from adjoint.fast.passes.dead import remove_dead
 from adjoint.fast.passes.invariant import move_invariant
 from adjoint.fast.single.primitives import same
 from adjoint.fast.single.substitute import without_copies
 from adjoint.fast.single.walk import is_call_of, results, walk
+from adjoint.fast.support import functions as runtime
+from adjoint.fast.support import rows
+from adjoint.fast.support.result_memory import MADE_EACH_TIME
 from adjoint.ir import primitives
 from adjoint.ir.single import Block, Call, Const, Function, Loop, Operand, Value
 

@@ -18,9 +18,9 @@ from collections import Counter
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from adjoint.fast import runtime
 from adjoint.fast.single.primitives import same
 from adjoint.fast.single.walk import blocks, operands, walk
+from adjoint.fast.support import functions as runtime
 from adjoint.ir.single import Block, Call, Const, Op, Operand, Value
 
 _IN_PLACE: dict[Any, Any] = {

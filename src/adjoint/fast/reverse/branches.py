@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from adjoint.fast import runtime
 from adjoint.fast.evaluate.types import bar_type
 from adjoint.fast.reverse.fitting import whole
 from adjoint.fast.reverse.regions import Branches, Region
 from adjoint.fast.reverse.residuals import with_values
 from adjoint.fast.reverse.scope import Scope
+from adjoint.fast.support import functions as runtime
 from adjoint.ir import single as ir
 from adjoint.ir.single import Block, Call, Const, If, Operand, Value
 

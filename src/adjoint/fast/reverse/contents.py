@@ -9,12 +9,13 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from adjoint.fast import rows, runtime
-from adjoint.fast.covered import NotCovered
 from adjoint.fast.evaluate.types import Array
+from adjoint.fast.not_covered import NotCovered
 from adjoint.fast.single.primitives import same
 from adjoint.fast.single.substitute import renamed
 from adjoint.fast.single.walk import operands, walk
+from adjoint.fast.support import functions as runtime
+from adjoint.fast.support import rows
 from adjoint.ir import single as ir
 from adjoint.ir.single import Block, Call, Const, Operand, Value
 

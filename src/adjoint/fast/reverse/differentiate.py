@@ -8,13 +8,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from adjoint.fast import rows, runtime
-from adjoint.fast.covered import NotCovered
 from adjoint.fast.evaluate.types import Array
+from adjoint.fast.not_covered import NotCovered
+from adjoint.fast.support import functions as runtime
+from adjoint.fast.support import rows
 from adjoint.ir import primitives
 from adjoint.ir.single import Call, Const, Operand
-from adjoint.rules.registry import lookup
-from adjoint.rules.slopes import Slopes
+from adjoint.rulekit.partials import Slopes
+from adjoint.rulekit.registry import lookup
 
 if TYPE_CHECKING:
     from adjoint.fast.evaluate.evaluator import Evaluator

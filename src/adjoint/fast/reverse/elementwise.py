@@ -9,8 +9,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from adjoint.fast import runtime
-from adjoint.fast.covered import NotCovered
 from adjoint.fast.evaluate import calls
 from adjoint.fast.evaluate.operators import is_numeric
 from adjoint.fast.evaluate.types import (
@@ -26,9 +24,11 @@ from adjoint.fast.evaluate.types import (
     witnesses,
 )
 from adjoint.fast.evaluate.values import Abstract, Known
+from adjoint.fast.not_covered import NotCovered
+from adjoint.fast.support import functions as runtime
 from adjoint.ir import primitives
 from adjoint.ir.single import Call, Const, Operand, Unpack, Value
-from adjoint.rules.slopes import Slopes
+from adjoint.rulekit.partials import Slopes
 
 if TYPE_CHECKING:
     from adjoint.fast.evaluate.evaluator import Evaluator

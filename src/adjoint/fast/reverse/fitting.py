@@ -7,8 +7,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from adjoint.fast import runtime
-from adjoint.fast.covered import NotCovered
 from adjoint.fast.evaluate.types import (
     ANYTHING,
     LOW_KINDS,
@@ -21,8 +19,10 @@ from adjoint.fast.evaluate.types import (
     number,
     part_type,
 )
+from adjoint.fast.not_covered import NotCovered
+from adjoint.fast.support import functions as runtime
 from adjoint.ir.single import Const, Operand, Value
-from adjoint.rules.layout import column_sums
+from adjoint.rulekit.row_sums import column_sums
 
 if TYPE_CHECKING:
     from adjoint.fast.evaluate.evaluator import Evaluator

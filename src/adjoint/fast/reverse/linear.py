@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from adjoint.fast import runtime
 from adjoint.fast.evaluate.types import ANYTHING, Array, bar_type
 from adjoint.fast.evaluate.values import Abstract, Known
+from adjoint.fast.support import functions as runtime
 from adjoint.ir.single import Call, Const, Operand, Value
 from adjoint.rules.numpy.shaping import inverse
 

@@ -12,15 +12,15 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, TypeAlias
 
-from adjoint.fast import runtime
-from adjoint.fast.covered import NotCovered
 from adjoint.fast.evaluate.types import Row, bar_type, number
+from adjoint.fast.not_covered import NotCovered
 from adjoint.fast.reverse.fitting import whole
 from adjoint.fast.reverse.regions import Branches, ForwardLoop, Region
 from adjoint.fast.reverse.residuals import on_tape
 from adjoint.fast.reverse.rows import add_item
 from adjoint.fast.reverse.scope import Scope
 from adjoint.fast.single.walk import operands, results
+from adjoint.fast.support import functions as runtime
 from adjoint.ir import single as ir
 from adjoint.ir.single import Block, Call, Const, Loop, Operand, Unpack, Value
 

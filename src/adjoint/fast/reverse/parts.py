@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from adjoint.fast import runtime
 from adjoint.fast.evaluate.types import has_complex
+from adjoint.fast.support import functions as runtime
 from adjoint.ir.single import Call, Const, Operand
 
 if TYPE_CHECKING:

@@ -11,11 +11,11 @@ from collections.abc import Collection
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from adjoint.fast import runtime
 from adjoint.fast.evaluate.evaluator import Evaluator
 from adjoint.fast.evaluate.types import ANYTHING, Array, Number
 from adjoint.fast.passes.residuals import select_residuals
 from adjoint.fast.single.substitute import free_values, renamed
+from adjoint.fast.support import functions as runtime
 from adjoint.ir.single import Block, Call, Const, Operand, Unpack, Value
 
 if TYPE_CHECKING:

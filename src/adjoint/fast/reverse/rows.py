@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from adjoint.fast import rows, runtime
 from adjoint.fast.evaluate.types import (
     ANYTHING,
     Number,
@@ -20,6 +19,8 @@ from adjoint.fast.evaluate.types import (
     number,
 )
 from adjoint.fast.reverse.formulas import Step, formula, steps
+from adjoint.fast.support import functions as runtime
+from adjoint.fast.support import rows
 from adjoint.ir.single import Call, Const, Operand, Value
 
 if TYPE_CHECKING:

@@ -11,8 +11,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from adjoint.fast import runtime
-from adjoint.fast.covered import NotCovered
 from adjoint.fast.evaluate.infer import name_of
 from adjoint.fast.evaluate.types import (
     ANYTHING,
@@ -24,10 +22,12 @@ from adjoint.fast.evaluate.types import (
     witnesses,
 )
 from adjoint.fast.evaluate.values import Abstract, Known, Tuple
+from adjoint.fast.not_covered import NotCovered
 from adjoint.fast.single.primitives import same
+from adjoint.fast.support import functions as runtime
 from adjoint.ir.single import Call, Const, Operand, Unpack, Value
-from adjoint.rules.registry import lookup
-from adjoint.rules.rule import Rule
+from adjoint.rulekit.registry import lookup
+from adjoint.rulekit.rule import Rule
 
 if TYPE_CHECKING:
     from adjoint.fast.evaluate.evaluator import Evaluator

@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from adjoint.fast import rows, runtime
 from adjoint.fast.evaluate.types import Array, Number, Row, bar_type, is_complex
 from adjoint.fast.reverse.elementwise import inferred
 from adjoint.fast.reverse.fitting import are_floats, cast_to, plain, whole
+from adjoint.fast.support import functions as runtime
+from adjoint.fast.support import rows
 from adjoint.ir import single as ir
 from adjoint.ir.single import Call, Const, Operand, Value
 

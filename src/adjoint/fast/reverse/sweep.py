@@ -12,10 +12,9 @@ from collections import Counter
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from adjoint.fast import rows, runtime
-from adjoint.fast.covered import NotCovered
 from adjoint.fast.evaluate.evaluator import Evaluator
 from adjoint.fast.evaluate.types import ANYTHING
+from adjoint.fast.not_covered import NotCovered
 from adjoint.fast.reverse.branches import if_back
 from adjoint.fast.reverse.contents import Contents
 from adjoint.fast.reverse.differentiate import differentiated, is_carrier
@@ -24,10 +23,12 @@ from adjoint.fast.reverse.regions import Branches, ForwardLoop, Planned, Region
 from adjoint.fast.reverse.scope import Scope
 from adjoint.fast.reverse.writes import written_back
 from adjoint.fast.single.walk import blocks, is_call_of, operands, walk
+from adjoint.fast.support import functions as runtime
+from adjoint.fast.support import rows
 from adjoint.ir import primitives
 from adjoint.ir import single as ir
 from adjoint.ir.single import Block, Call, Const, If, Loop, Operand, Unpack, Value
-from adjoint.rules.slopes import Slopes
+from adjoint.rulekit.partials import Slopes
 
 # ---- the sweep ----
 

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from adjoint.fast import runtime
-from adjoint.fast.covered import NotCovered
 from adjoint.fast.evaluate.types import Array, Number, Row, number
+from adjoint.fast.not_covered import NotCovered
+from adjoint.fast.support import functions as runtime
 from adjoint.ir.single import Call, Const, Operand, Value
 
 if TYPE_CHECKING:

@@ -31,7 +31,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from adjoint.fast.covered import NotCovered
+from adjoint.fast.not_covered import NotCovered
 from adjoint.fast.single.endings import NO, YES, Ending, Slots
 from adjoint.fast.single.form import Form
 from adjoint.fast.single.liveness import DEEPEST, Liveness, Variables, Way, chosen

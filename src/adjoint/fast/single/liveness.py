@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final, TypeAlias
 
-from adjoint.fast.covered import NotCovered
+from adjoint.fast.not_covered import NotCovered
 from adjoint.ir.nodes import (
     Break,
     Const,

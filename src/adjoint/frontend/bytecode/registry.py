@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 if TYPE_CHECKING:
     from adjoint.frontend.bytecode.entries import Frame
     from adjoint.frontend.bytecode.instructions import Instruction
-    from adjoint.frontend.bytecode.machine import Machine
     from adjoint.ir.nodes import Operand
 
 F = TypeVar("F", bound="Callable[..., object]")
@@ -31,9 +30,9 @@ class Opcodes(Generic[F]):
         return enter
 
 
-opcode: Opcodes[Callable[[Machine, Instruction], None]] = Opcodes()
+opcode: Opcodes[Callable[[Any, Instruction], None]] = Opcodes()
 """What an instruction does: it changes the stack and emits operations."""
 
-jump: Opcodes[Callable[[Machine, Instruction], tuple[Operand, bool, Frame, Frame]]] = Opcodes()
+jump: Opcodes[Callable[[Any, Instruction], tuple[Operand, bool, Frame, Frame]]] = Opcodes()
 """What a conditional jump does: returns the bool that is looked at, for which of its values it
 jumps, and the frames where it does not jump and where it does."""

@@ -8,20 +8,14 @@ from typing import Any
 
 import numpy as np
 
-from adjoint.rules.families import elementwise
+from adjoint.cotangents.finiteness import finite
+from adjoint.primal.value_kinds import FLOAT64, REALS
+from adjoint.rulekit.elementwise_forward import contributions, like_result
+from adjoint.rulekit.families import elementwise
+from adjoint.rulekit.projection import as_numeric, project, projector, unbroadcast
+from adjoint.rulekit.registry import frule, non_differentiable, rrule
 from adjoint.rules.numpy.operands import array_rule, dense
 from adjoint.rules.numpy.products import core
-from adjoint.rules.projection import (
-    FLOAT64,
-    REALS,
-    as_numeric,
-    finite,
-    project,
-    projector,
-    unbroadcast,
-)
-from adjoint.rules.registry import frule, non_differentiable, rrule
-from adjoint.rules.tangents import contributions, like_result
 
 # ---- where, select -------------------------------------------------------------------------------
 

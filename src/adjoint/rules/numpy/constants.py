@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from adjoint.rules.registry import non_differentiable
+from adjoint.rulekit.registry import non_differentiable
 
 FUNCTIONS = {
     "which elements, where, how many": """

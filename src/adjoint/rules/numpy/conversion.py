@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from adjoint.rules.registry import primitive
-from adjoint.run.by_source import call_function
-from adjoint.run.clothes import shows_memory
-from adjoint.run.dispatch import linked
-from adjoint.run.specials import class_attribute
+from adjoint.primal.special_methods import class_attribute
+from adjoint.rulekit.registry import primitive
+from adjoint.runtime.dispatch.linked import linked
+from adjoint.runtime.dispatch.source_call import call_function
+from adjoint.runtime.foreign.memory_of_c import shows_memory
 
 _ARRAYS = (np.ndarray, np.generic, float, int, complex)
 """NumPy takes these for what they are derived from."""

@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from adjoint.rules.numpy.wrapping import answers_of, is_told, wrapped_result
-from adjoint.rules.registry import non_differentiable, substitute
+from adjoint.rulekit.registry import non_differentiable, substitute
+from adjoint.runtime.arrays.wrap_results import answers_of, is_told, wrapped_result
 
 _core: Any = getattr(np, "_core", None)  # NumPy 1 has none, and needs none
 _array_converter: Any = getattr(getattr(_core, "_multiarray_umath", None), "_array_converter", None)

@@ -8,12 +8,10 @@ from typing import Any
 
 import numpy as np
 
+from adjoint.cotangents.poison import Poison
 from adjoint.ir.primitives import begin
-from adjoint.rules.builtins.iterators import tells_length
-from adjoint.rules.numpy.forward import array_frule
-from adjoint.rules.numpy.operands import array_rule, linear_frule, methods
-from adjoint.rules.projection import (
-    FLOAT64,
+from adjoint.primal.value_kinds import FLOAT64
+from adjoint.rulekit.projection import (
     SEQUENCES,
     as_numeric,
     is_numeric,
@@ -21,11 +19,13 @@ from adjoint.rules.projection import (
     projector,
     unbroadcast,
 )
-from adjoint.rules.registry import non_differentiable, rrule, structural, substitute
-from adjoint.run.accumulate import Poison
-from adjoint.run.conversion import holds_odd_elements
-from adjoint.run.memory import Memory
-from adjoint.run.seal import arrived, result_of
+from adjoint.rulekit.registry import non_differentiable, rrule, structural, substitute
+from adjoint.rules.numpy.forward import array_frule
+from adjoint.rules.numpy.operands import array_rule, linear_frule, methods
+from adjoint.rules.python.builtins.iterators import tells_length
+from adjoint.runtime.dispatch.checked_pullback import arrived, result_of
+from adjoint.runtime.dispatch.number_protocols import holds_odd_elements
+from adjoint.runtime.memory.memory import Memory
 
 FLOATS = {float, np.float64}
 NUMBERS = {float, int, np.float64}

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from adjoint.rulekit.projection import unbroadcast
 from adjoint.rules.numpy.forward import array_frule
 from adjoint.rules.numpy.operands import (
     array_rule,
@@ -16,7 +17,6 @@ from adjoint.rules.numpy.operands import (
     severed,
 )
 from adjoint.rules.numpy.reductions import cast, nothing
-from adjoint.rules.projection import unbroadcast
 
 
 def reversed_cumsum(bar: Any, axis: int) -> Any:

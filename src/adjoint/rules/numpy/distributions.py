@@ -13,11 +13,11 @@ from typing import Any
 
 import numpy as np
 
+from adjoint.cotangents.poison import Poison
+from adjoint.rulekit.elementwise_forward import like_result
+from adjoint.rulekit.refusal import NoDerivative, added, refused_bar, refused_dot
+from adjoint.rulekit.registry import frule
 from adjoint.rules.numpy.operands import array_rule, dense
-from adjoint.rules.refusal import NoDerivative, added, refused_bar, refused_dot
-from adjoint.rules.registry import frule
-from adjoint.rules.tangents import like_result
-from adjoint.run.accumulate import Poison
 
 SOURCES = (np.random.Generator, np.random.RandomState)
 Partial = Callable[..., Any] | int | NoDerivative | None

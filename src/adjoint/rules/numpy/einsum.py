@@ -10,10 +10,10 @@ from typing import Any
 
 import numpy as np
 
+from adjoint.rulekit.elementwise_forward import like_result
+from adjoint.rulekit.projection import as_numeric, project
+from adjoint.rulekit.registry import frule, rrule
 from adjoint.rules.numpy.operands import conj, dense, severed
-from adjoint.rules.projection import as_numeric, project
-from adjoint.rules.registry import frule, rrule
-from adjoint.rules.tangents import like_result
 
 Labels = list[int]
 

@@ -13,9 +13,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from adjoint.rulekit.registry import frule
 from adjoint.rules.numpy.operands import array_rule, linear_rule
 from adjoint.rules.numpy.out import position_of_output, take_output
-from adjoint.rules.registry import frule
 
 fft: Any = np.fft
 

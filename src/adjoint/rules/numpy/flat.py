@@ -11,16 +11,18 @@ from typing import Any
 
 import numpy as np
 
+from adjoint.cotangents.accumulate import accumulate, finish
+from adjoint.primal.flat_iterators import flattening, places_of
+from adjoint.primal.value_kinds import is_objects
+from adjoint.rulekit.projection import projector
+from adjoint.rulekit.registry import non_differentiable, primitive, structural, substitute
 from adjoint.rules.numpy.writing import as_written
-from adjoint.rules.projection import projector
-from adjoint.rules.registry import non_differentiable, primitive, structural, substitute
-from adjoint.run.accumulate import accumulate, finish
-from adjoint.run.array_writes import demand_order
-from adjoint.run.arrays import read_array
-from adjoint.run.iterator import Iterator
-from adjoint.run.kinds import is_objects, slot_owner
-from adjoint.run.memory import Memory
-from adjoint.run.methods import method
+from adjoint.runtime.arrays.reads import read_array
+from adjoint.runtime.arrays.writes import demand_order
+from adjoint.runtime.memory.active_iterator import Iterator
+from adjoint.runtime.memory.memory import Memory
+from adjoint.runtime.memory.shadow_owners import slot_owner
+from adjoint.runtime.python.method_call import method
 
 
 @structural((np.ndarray, "flat"))
@@ -71,23 +73,6 @@ def _read(memory: Memory, flat: Any, places: Any) -> tuple[Any, Any]:
             memory.add_entry(flat, "array", back(y_bar)[1])
 
     return y, read_back
-
-
-def places_of(flat: Any, index: Any) -> Any:
-    """The subscript of the array that names the same elements; Python says if there are none."""
-    a = flat.base
-    if isinstance(index, slice):
-        return np.unravel_index(np.arange(*index.indices(a.size)), a.shape)
-    if isinstance(index, tuple) and len(index) == 1:
-        index = index[0]
-    if index is Ellipsis or (isinstance(index, tuple) and not index):
-        return np.unravel_index(np.arange(a.size), a.shape)
-    if isinstance(index, list | np.ndarray) and np.ndim(index):
-        return np.unravel_index(np.arange(a.size)[index], a.shape)
-    place = operator.index(index)
-    if not -a.size <= place < a.size:
-        raise IndexError(f"index {place} is out of bounds for size {a.size}")
-    return tuple(int(i) for i in np.unravel_index(place % a.size, a.shape))
 
 
 @structural((np.flatiter, "__getitem__"))
@@ -143,16 +128,6 @@ def _(memory: Memory, flat: Any) -> Any:
         return None, None
 
     return y, array_back
-
-
-def array_of(flat: Any) -> Any:
-    """What NumPy's functions make of it."""
-    return flat.__array__()
-
-
-def flattening(flat: Any) -> str:
-    """The method of the array by which its elements stand in one row."""
-    return "ravel" if flat.base.flags.c_contiguous else "flatten"
 
 
 def _owner(flat: Any) -> Any:

@@ -13,11 +13,11 @@ from typing import Any, TypeVar
 
 import numpy as np
 
+from adjoint.rulekit.elementwise_forward import fitted
+from adjoint.rulekit.projection import as_numeric
+from adjoint.rulekit.registry import entry
+from adjoint.rulekit.rule import Rule
 from adjoint.rules.numpy.operands import dense, severed
-from adjoint.rules.projection import as_numeric
-from adjoint.rules.registry import entry
-from adjoint.rules.rule import Rule
-from adjoint.rules.tangents import fitted
 
 F = TypeVar("F", bound=Callable[..., Any])
 

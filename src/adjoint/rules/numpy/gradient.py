@@ -13,8 +13,8 @@ from typing import Any
 
 import numpy as np
 
-from adjoint.rules.registry import primitive
-from adjoint.run.by_source import call_function
+from adjoint.rulekit.registry import primitive
+from adjoint.runtime.dispatch.source_call import call_function
 
 _SIGNATURE = inspect.signature(np.gradient)
 

@@ -8,12 +8,12 @@ from typing import Any
 
 import numpy as np
 
-from adjoint.rules.registry import non_differentiable, primitive
-from adjoint.run.by_source import call_function
-from adjoint.run.dispatch import linked
-from adjoint.run.iterator import STAND_INS
-from adjoint.run.refused import refused
-from adjoint.run.views import address_of
+from adjoint.diagnostics.refusals import refused
+from adjoint.primal.array_memory import address_of
+from adjoint.rulekit.registry import non_differentiable, primitive
+from adjoint.runtime.dispatch.linked import linked
+from adjoint.runtime.dispatch.source_call import call_function
+from adjoint.runtime.memory.active_iterator import STAND_INS
 
 FACTS = frozenset({
     "dtypes", "finished", "has_delayed_bufalloc", "has_index", "has_multi_index", "index",

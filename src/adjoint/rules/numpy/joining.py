@@ -9,6 +9,9 @@ from typing import Any
 
 import numpy as np
 
+from adjoint.primal.value_kinds import is_objects
+from adjoint.rulekit.projection import SEQUENCES, as_numeric, projector
+from adjoint.rulekit.registry import non_differentiable, primitive, rrule
 from adjoint.rules.numpy.forward import partwise_frule
 from adjoint.rules.numpy.operands import (
     array_rule,
@@ -18,12 +21,9 @@ from adjoint.rules.numpy.operands import (
     severed,
 )
 from adjoint.rules.numpy.reductions import nothing
-from adjoint.rules.projection import SEQUENCES, as_numeric, projector
-from adjoint.rules.registry import non_differentiable, primitive, rrule
-from adjoint.run.by_source import call_function
-from adjoint.run.conversion import is_sequence
-from adjoint.run.dispatch import linked
-from adjoint.run.kinds import is_objects
+from adjoint.runtime.dispatch.linked import linked
+from adjoint.runtime.dispatch.number_protocols import is_sequence
+from adjoint.runtime.dispatch.source_call import call_function
 
 # ---- joining -------------------------------------------------------------------------------------
 

@@ -14,19 +14,21 @@ from typing import Any
 import numpy as np
 from numpy import count_nonzero, float64, greater, heaviside, ndarray, where
 
-from adjoint.rules.elementwise import dot, is_one_or_other, parted
+from adjoint.cotangents.accumulate import finish
+from adjoint.cotangents.finiteness import finite
+from adjoint.cotangents.poison import Poison
+from adjoint.primal.exposed_arrays import note_made
+from adjoint.primal.value_kinds import FLOAT64, REALS
+from adjoint.rulekit.elementwise_reverse import dot, is_one_or_other, parted
+from adjoint.rulekit.partials import Slopes
+from adjoint.rulekit.registry import entry, lane
 from adjoint.rules.numpy import cumulative as cumulative  # a lane comes after the rule
 from adjoint.rules.numpy import products as products
 from adjoint.rules.numpy import ufuncs as ufuncs
 from adjoint.rules.numpy.reductions import add_reduce, spread
-from adjoint.rules.projection import FLOAT64, REALS, finite
-from adjoint.rules.registry import entry, lane
-from adjoint.rules.slopes import Slopes
-from adjoint.run.accumulate import Poison, finish
-from adjoint.run.arithmetic import alike, is_plain
-from adjoint.run.exposed import note_made
-from adjoint.run.memory import Memory
-from adjoint.run.seal import arrived
+from adjoint.runtime.dispatch.checked_pullback import arrived
+from adjoint.runtime.memory.memory import Memory
+from adjoint.runtime.operators.arithmetic import alike, is_plain
 
 HALF = np.array(0.5)  # NumPy takes half as long as for a number
 FEW = 1000

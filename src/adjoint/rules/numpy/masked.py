@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from adjoint.rules.registry import non_differentiable, substitute
+from adjoint.rulekit.registry import non_differentiable, substitute
 
 non_differentiable(np.ma.MaskedArray.__str__, np.ma.MaskedArray.__repr__)
 

@@ -12,12 +12,12 @@ from typing import Any
 
 import numpy as np
 
+from adjoint.rulekit.elementwise_forward import filled
+from adjoint.rulekit.projection import project, projector
+from adjoint.rulekit.registry import frule, non_differentiable, primitive, rrule, substitute
 from adjoint.rules.numpy.forward import array_frule
 from adjoint.rules.numpy.operands import array_rule, methods
 from adjoint.rules.numpy.products import core
-from adjoint.rules.projection import project, projector
-from adjoint.rules.registry import frule, non_differentiable, primitive, rrule, substitute
-from adjoint.rules.tangents import filled
 
 # ---- attributes ----------------------------------------------------------------------------------
 

@@ -7,12 +7,12 @@ from typing import Any
 
 import numpy as np
 
+from adjoint.primal.object_array_places import is_container
+from adjoint.primal.value_kinds import is_objects
+from adjoint.rulekit.registry import on_objects
 from adjoint.rules.numpy.object_moving import moving, objects_in
-from adjoint.rules.numpy.objects import as_objects, boxed
-from adjoint.rules.registry import on_objects
-from adjoint.run.by_source import call_function
-from adjoint.run.kinds import is_objects
-from adjoint.run.places import is_container
+from adjoint.runtime.arrays.object_conversion import as_objects, boxed
+from adjoint.runtime.dispatch.source_call import call_function
 
 _MOVING = (
     "broadcast_to copy expand_dims moveaxis ravel repeat reshape rollaxis squeeze swapaxes take"

@@ -9,11 +9,11 @@ from typing import Any
 
 import numpy as np
 
-from adjoint.run.kinds import is_objects
-from adjoint.run.memory import Memory
-from adjoint.run.objects import moved
-from adjoint.run.places import elements_in, first_place, is_container, places_of
-from adjoint.run.views import root_of
+from adjoint.primal.array_memory import root_of
+from adjoint.primal.object_array_places import elements_in, first_place, is_container, places_of
+from adjoint.primal.value_kinds import is_objects
+from adjoint.runtime.arrays.object_elements import moved
+from adjoint.runtime.memory.memory import Memory
 
 
 def moving(f: Any, places: tuple[int, ...] = (0,)) -> Callable[..., Any]:

@@ -4,223 +4,34 @@ and products.
 
 from __future__ import annotations
 
-import gc
-import operator
 from typing import Any
 
 import numpy as np
 
-from adjoint.rules.numpy.object_layout import in_order, indices, is_buffered, steps, visits
+from adjoint.primal.array_memory import names_twice
+from adjoint.primal.object_array_places import is_container
+from adjoint.primal.value_kinds import is_objects, is_one_object
+from adjoint.rulekit.registry import non_differentiable, on_objects, primitive
 from adjoint.rules.numpy.object_moves import in_place_of
-from adjoint.rules.numpy.objects import as_objects
-from adjoint.rules.registry import non_differentiable, on_objects, primitive
-from adjoint.run.binary import has_ufuncs
-from adjoint.run.by_source import call_function
-from adjoint.run.kinds import is_objects, is_one_object
-from adjoint.run.memory import Memory
-from adjoint.run.places import is_container
-from adjoint.run.subclasses import is_subclassed
-from adjoint.run.views import address_of, names_twice
+from adjoint.runtime.arrays.object_conversion import as_objects
+from adjoint.runtime.arrays.object_layout import indices
+from adjoint.runtime.dispatch.source_call import call_function
+from adjoint.runtime.operators.object_ufuncs import (
+    _OPERATORS,
+    _core,
+    _visits,
+    goes_into,
+    is_of_objects,
+    operation_of,
+)
 
 # ---- functions of each element -------------------------------------------------------------------
-
-
-def each(f, args):
-    """A ufunc of arrays of objects: what the operator or the function gives for each."""
-    operands = [as_objects(arg) for arg in args]
-    shape = np.broadcast_shapes(*[a.shape for a in operands])
-    op, several = operation_of(f), f.nout > 1
-    if not shape:
-        return op(*[a[()] for a in operands])
-    when = _visits(args, operands)
-    operands = [np.broadcast_to(a, shape) for a in operands]
-    results = [np.empty_like(when, object) for _ in range(f.nout)]
-    for index in in_order(when):
-        y = op(*[a[index] for a in operands])
-        if several:
-            for made, part in zip(results, y, strict=True):
-                made[index] = part
-        else:
-            results[0][index] = y
-    return tuple(results) if several else results[0]
-
-
-def each_into(f, out, where, args):
-    """The same, each result written before the next one is computed: they are there where an
-    operator raises."""
-    operands = [as_objects(arg) for arg in args]
-    when = _visits(args, operands, out, where)
-    operands = [np.broadcast_to(a, out.shape) for a in operands]
-    op = operation_of(f)
-    for index in in_order(when):
-        out[index] = op(*[a[index] for a in operands])
-    return out
-
-
-def goes_into(f: Any, out: Any, where: Any, args: tuple[Any, ...]) -> bool:
-    """Whether the ufunc writes into this output as it goes: it keeps all results apart until the
-    end where they would be in the way of what is still to be read."""
-    if type(out) is not np.ndarray or not is_container(out) or names_twice(out) or f.nout > 1:
-        return False
-    if len(args) != f.nin or not is_of_objects(f, args):
-        return False
-    arrays = [arg for arg in (*args, where) if isinstance(arg, np.ndarray)]
-    if any(type(a) is not np.ndarray or _is_in_the_way(a, out) for a in arrays):
-        return False
-    operands = [as_objects(x) for x in args]
-    try:
-        shape = np.broadcast_shapes(*[x.shape for x in operands], np.shape(where))
-    except ValueError:
-        return False  # NumPy has its own message
-    return bool(shape == out.shape) and not is_buffered(_in_the_loop(args, operands), out)
-
-
-def update_objects(record: list[Any], slot: int, op: Any, x: Any, value: Any) -> Any:
-    """``x op= value``; `NotImplemented` where NumPy does something else than the operator of each
-    element."""
-    f, args = UPDATES.get(op), (x, value)
-    if f is None or has_ufuncs(x, value) or not goes_into(f, x, True, args):
-        return NotImplemented
-    memory: Memory = record[0]
-    inner: list[Any] = [memory, None]
-
-    def update_back(_: Any) -> tuple[Any, ...]:
-        inner[1](None)
-        return None, None, memory.take_items(args, 2)[1]
-
-    record[slot] = update_back
-    return call_function(inner, 1, each_into, (f, x, True, args), {})
-
-
-_LITTLE_WORK: Any = 1  # an int, whatever the stubs of NumPy say
-
-
-def _is_in_the_way(a: Any, out: Any) -> bool:
-    """Whether an operand looks at an output, and not at each element when that is written."""
-    if (address_of(a), a.shape, steps(a)) == (address_of(out), out.shape, steps(out)):
-        return False
-    try:
-        return np.shares_memory(a, out, max_work=_LITTLE_WORK)
-    except np.exceptions.TooHardError:
-        return True
-
-
-def _visits(args: Any, operands: Any, out: Any = None, where: Any = True) -> Any:
-    return visits(*_in_the_loop(args, operands), out=out, where=where)
-
-
-def _in_the_loop(args: Any, operands: Any) -> list[Any]:
-    """Numbers count by how they are stored, lists as the arrays that are made of them."""
-    pairs = zip(args, operands, strict=True)
-    return [arg if isinstance(arg, np.ndarray) else made for arg, made in pairs]
-
-
-def _square(x):
-    return x * x
-
-
-def _reciprocal(x):
-    return 1 / x
-
-
-def _maximum(a, b):
-    return a if a >= b else b
-
-
-def _minimum(a, b):
-    return a if a <= b else b
-
-
-def _clip(x, low, high):
-    return _minimum(_maximum(x, low), high)
-
-
-def _and(a, b):
-    return a and b
-
-
-def _or(a, b):
-    return a or b
-
-
-def _sign(x):
-    if x < 0:
-        return -1
-    if x > 0:
-        return 1
-    if x == 0:
-        return 0
-    raise TypeError("unorderable types for comparison")
-
-
-def _conjugate(x):
-    return x.conjugate()
-
-
-_core: Any = getattr(np, "_core", None) or np.core
-_OPERATORS: dict[Any, Any] = {
-    np.add: operator.add,
-    np.subtract: operator.sub,
-    np.multiply: operator.mul,
-    np.true_divide: operator.truediv,
-    np.floor_divide: operator.floordiv,
-    np.remainder: operator.mod,
-    np.power: operator.pow,
-    np.negative: operator.neg,
-    np.positive: operator.pos,
-    np.absolute: abs,
-    np.square: _square,
-    np.reciprocal: _reciprocal,
-    np.maximum: _maximum,
-    np.minimum: _minimum,
-    np.fmax: _maximum,
-    np.fmin: _minimum,
-    np.logical_and: _and,
-    np.logical_or: _or,
-    np.conjugate: _conjugate,
-    np.sign: _sign,
-    _core.umath.clip: _clip,
-}
-
-
-UPDATES = {
-    getattr(operator, f"i{op.__name__.strip('_')}"): f
-    for f, op in _OPERATORS.items()
-    if f.nin == 2 and hasattr(operator, f"i{op.__name__.strip('_')}")
-}
-
-
-def _function_of(f: Any) -> Any:
-    """The function that a ufunc of `np.frompyfunc` calls; ``None`` for others."""
-    if f.ntypes != 1 or set(f.types[0]) - set("O->"):
-        return None
-    held = [part for part in gc.get_referents(f) if callable(part)]
-    return held[0] if len(held) == 1 else None
 
 
 @primitive(np.frompyfunc)
 def _(record: list[Any], slot: int, *args: Any, **kwargs: Any) -> Any:
     """It keeps the function, and calls it when it is called."""
     return np.frompyfunc(*args, **kwargs)
-
-
-def is_of_objects(f: Any, args: tuple[Any, ...]) -> bool:
-    """Whether a ufunc calls Python's operators or a function for each element."""
-    if f in _OPERATORS:
-        return any(map(_gives_objects, args)) and not any(map(is_subclassed, args))
-    return _function_of(f) is not None
-
-
-def _gives_objects(x: Any) -> bool:
-    """Whether NumPy makes an array of objects of an operand."""
-    if type(x) is list or type(x) is tuple:
-        return any(map(_gives_objects, x))
-    return is_objects(x) or (x is not None and is_one_object(x))
-
-
-def operation_of(f: Any) -> Any:
-    """What a ufunc does with elements; ``None`` where that is not known."""
-    return _OPERATORS[f] if f in _OPERATORS else _function_of(f)
 
 
 non_differentiable(is_of_objects, operation_of, _visits, goes_into)

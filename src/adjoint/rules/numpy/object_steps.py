@@ -12,14 +12,14 @@ from typing import Any
 
 import numpy as np
 
-from adjoint.rules.numpy.object_layout import indices, stored_alike
-from adjoint.rules.numpy.objects import as_objects
-from adjoint.rules.registry import on_objects
-from adjoint.run.by_source import call_function
-from adjoint.run.dispatch import NO_KEYWORDS, linked
-from adjoint.run.kinds import is_objects
-from adjoint.run.memory import Memory
-from adjoint.run.places import is_container
+from adjoint.primal.object_array_places import is_container
+from adjoint.primal.value_kinds import is_objects
+from adjoint.rulekit.registry import on_objects
+from adjoint.runtime.arrays.object_conversion import as_objects
+from adjoint.runtime.arrays.object_layout import indices, stored_alike
+from adjoint.runtime.dispatch.linked import NO_KEYWORDS, linked
+from adjoint.runtime.dispatch.source_call import call_function
+from adjoint.runtime.memory.memory import Memory
 
 
 class Noting:

@@ -7,80 +7,15 @@ from typing import Any
 
 import numpy as np
 
-from adjoint.rules.numpy.object_layout import indices, laid_out, stored_alike
+from adjoint.primal.value_kinds import is_objects, is_one_object
+from adjoint.rulekit.projection import SEQUENCES
+from adjoint.rulekit.registry import non_differentiable, on_objects
 from adjoint.rules.numpy.object_moving import moving
-from adjoint.rules.projection import SEQUENCES
-from adjoint.rules.registry import non_differentiable, on_objects
-from adjoint.run.by_source import call_function
-from adjoint.run.kinds import NUMBERS, is_objects, is_one_object
+from adjoint.runtime.arrays.object_conversion import _astype, _is, follows, of_numbers, of_parts
+from adjoint.runtime.arrays.object_layout import laid_out, stored_alike
+from adjoint.runtime.dispatch.source_call import call_function
 
 # ---- made of numbers and of lists ----------------------------------------------------------------
-
-
-def boxed(a):
-    """An array of numbers as one of objects: Python's own numbers."""
-    plain = _astype(a)
-    return plain if a.dtype.kind not in "fc" else of_numbers(a, plain)
-
-
-def _astype(a: Any) -> Any:
-    return np.asarray(a).astype(object)
-
-
-def of_numbers(a, plain):
-    """The elements of an array of numbers, or one number of NumPy's, which that keeps as it is."""
-    made = np.empty_like(plain)
-    for index in indices(plain.shape):
-        part = a[index] if isinstance(a, np.ndarray) else a
-        made[index] = part if _is(part, plain, index) else part.item()
-    return made
-
-
-def of_parts(source, plain):
-    """The elements of nested lists, and of arrays in them: Python's own numbers, as in `plain`,
-    which NumPy has made of them."""
-    made = np.empty_like(plain)
-    for index in indices(plain.shape):
-        part = source
-        for i in index:
-            part = part[i]
-        made[index] = part if _is(part, plain, index) else part.item()
-    return made
-
-
-def _is(part: Any, plain: Any, index: tuple[int, ...]) -> bool:
-    return plain[index] is part
-
-
-def follows(source: Any, plain: Any) -> bool:
-    """Whether the elements of `plain` are those of nested lists and arrays, by index."""
-    for index in indices(plain.shape):
-        part = source
-        for i in index:
-            if not isinstance(part, (*SEQUENCES, np.ndarray)):
-                return False
-            part = part[i]
-        found = plain[index]
-        if part is not found and not (
-            isinstance(part, np.generic) and type(found) is type(part.item())
-        ):
-            return False
-    return True
-
-
-def as_objects(x):
-    """An operand of a function of each element as an array of objects."""
-    if is_objects(x):
-        return x
-    if isinstance(x, np.ndarray | np.generic):
-        return boxed(x)
-    if isinstance(x, int | float | complex) and type(x) not in NUMBERS:
-        return boxed(np.asarray(x))
-    if not is_one_object(x) and not isinstance(x, int | float | complex | str):
-        return np.array(x, object)
-    made = np.empty((), object)
-    made[()] = x
-    return made
 
 
 # ---- numbers of objects --------------------------------------------------------------------------

@@ -20,14 +20,14 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from adjoint.rules.families import linear
-from adjoint.rules.projection import SEQUENCES, Projector, as_numeric, projector
-from adjoint.rules.registry import entry, non_differentiable, rrule
-from adjoint.rules.rule import Rule
-from adjoint.rules.slopes import LOW, as_strong
-from adjoint.rules.tangents import contributions
-from adjoint.run.accumulate import Poison
-from adjoint.run.kinds import is_objects
+from adjoint.cotangents.poison import Poison
+from adjoint.primal.value_kinds import is_objects
+from adjoint.rulekit.elementwise_forward import contributions
+from adjoint.rulekit.families import linear
+from adjoint.rulekit.partials import LOW, as_strong
+from adjoint.rulekit.projection import SEQUENCES, Projector, as_numeric, projector
+from adjoint.rulekit.registry import entry, non_differentiable, rrule
+from adjoint.rulekit.rule import Rule
 
 F = TypeVar("F", bound=Callable[..., Any])
 

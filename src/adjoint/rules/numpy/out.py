@@ -12,142 +12,22 @@ from typing import Any
 
 import numpy as np
 
-from adjoint.rules.numpy.object_operators import each_into, goes_into, is_of_objects
-from adjoint.rules.numpy.wrapping import data_of, given_to_output, is_told, wrapped_call
-from adjoint.rules.registry import lookup, non_differentiable, primitive
-from adjoint.run.array_writes import demand_order
-from adjoint.run.by_source import call_function
-from adjoint.run.refused import LATE, refused, too_late
-from adjoint.run.seal import PLAIN
-from adjoint.run.subclasses import is_asked, says_itself
-
-
-def ufunc_into(f, out, where, args, kwargs):
-    """``f(*args, out=out, where=where, **kwargs)`` as an assignment.
-
-    Parameters
-    ----------
-    f : callable
-        A ufunc, or another function of NumPy whose result goes into `out`.
-    out : ndarray
-        Written, and returned.
-    where : bool or array of bool
-        Which elements are computed and written; the others keep what `out` held.
-    args, kwargs
-        The other arguments.
-    """
-    if out is Ellipsis:
-        return _as_array(f, args, kwargs)
-    target, given = data_of(out), args
-    args = [data_of(arg) for arg in args]  # no class of theirs is told of what goes elsewhere
-    if not kwargs and isinstance(f, np.ufunc) and goes_into(f, out, where, args):
-        return each_into(f, out, where, args)
-    chosen = None
-    operands = args
-    if where is not True:
-        # Only what is selected is computed: the others may have no value, or no derivative.
-        _demand_shape(f, target, where, args, kwargs)
-        chosen = _mask(where, target)
-        operands = [_part(arg, chosen) for arg in args]
-    try:
-        y = f(*operands, **kwargs)
-    except LATE as error:
-        raise too_late(error) from error
-    _demand_fit(f, target, where, args, kwargs, y)
-    if chosen is not None:
-        target[chosen] = y
-    else:
-        if f in JOINING:
-            demand_order(out, lambda target: f(*args, out=target, **kwargs), *args[0])
-        target[...] = y
-    return given_to_output(f, out, given, (out,), 0) if isinstance(f, np.ufunc) else out
-
-
-def ufunc_into_all(f, outs, args, kwargs):
-    """``f(*args, out=outs, **kwargs)`` of a ufunc with several results; ``None`` among the outputs
-    stands for a new array."""
-    if outs is Ellipsis:
-        return _as_array(f, args, kwargs)
-    given = [data_of(arg) for arg in args]
-    try:
-        ys = f(*given, **kwargs)
-    except LATE as error:
-        raise too_late(error) from error
-    made = f(*args, **kwargs) if any(out is None for out in outs) else ys
-    _demand_all(f, [None if out is None else data_of(out) for out in outs], args, kwargs, ys)
-    results = []
-    for i, out in enumerate(outs):
-        if out is None:
-            results.append(made[i])
-        else:
-            data_of(out)[...] = ys[i]
-            results.append(given_to_output(f, out, args, outs, i))
-    return tuple(results)
-
-
-def _as_array(f, args, kwargs):
-    """``f(*args, out=..., **kwargs)``: since NumPy 2.3, results as arrays, never as scalars."""
-    if is_asked(f, args, kwargs):  # a class may be told, and gives what it likes
-        return wrapped_call(f, args, {**kwargs, "out": ...})
-    y = f(*args, **kwargs)
-    of_objects = isinstance(f, np.ufunc) and is_of_objects(f, args)
-    made = _of_objects if of_objects else np.asanyarray
-    several = type(y) is tuple and (not of_objects or f.nout > 1)
-    return tuple([made(part) for part in y]) if several else made(y)
-
-
-def _of_objects(y):
-    if isinstance(y, np.ndarray):
-        return y
-    made = np.empty((), object)
-    made[()] = y
-    return made
-
-
-def _demand_all(f: Any, outs: Any, args: Any, kwargs: Any, ys: Any) -> None:
-    """Let NumPy itself say what it has against the outputs."""
-    for y, out in zip(ys, outs, strict=True):
-        if out is not None and (
-            type(out) is not np.ndarray or np.shape(y) != out.shape or y.dtype != out.dtype
-        ):
-            copies = tuple([None if part is None else np.array(part) for part in outs])
-            with np.errstate(all="ignore"):
-                f(*args, **kwargs, out=copies)
-
-
-JOINING = (np.concatenate, np.stack)
-"""They write one array before they read the next."""
-
-
-def _part(arg, chosen):
-    """A number stays one: it takes the precision of what it stands with."""
-    return np.broadcast_to(arg, chosen.shape)[chosen] if np.ndim(arg) else arg
-
-
-def _mask(where: Any, out: Any) -> Any:
-    return np.array(np.broadcast_to(np.asarray(where, bool), out.shape))
-
-
-def _demand_shape(f: Any, out: Any, where: Any, args: Any, kwargs: Any) -> None:
-    shapes = [np.shape(arg) for arg in args]
-    if np.broadcast_shapes(*shapes, np.shape(where)) != np.shape(out):
-        _try(f, out, where, args, kwargs)
-
-
-def _demand_fit(f: Any, out: Any, where: Any, args: Any, kwargs: Any, y: Any) -> None:
-    """Let NumPy itself say what it has against the output."""
-    fits = type(out) is np.ndarray and np.result_type(y) == out.dtype
-    if not fits or (where is True and np.shape(y) != out.shape):
-        _try(f, out, where, args, kwargs)
-
-
-def _try(f: Any, out: Any, where: Any, args: Any, kwargs: Any) -> None:
-    """The call as it stands, into a copy."""
-    masked = {} if where is True else {"where": where}
-    copy = np.array(out) if isinstance(out, np.ndarray) else out
-    with np.errstate(all="ignore"):
-        f(*args, **kwargs, out=copy, **masked)
-
+from adjoint.diagnostics.refusals import refused, too_late
+from adjoint.primal.array_classes import says_itself
+from adjoint.primal.value_kinds import PLAIN
+from adjoint.rulekit.registry import lookup, non_differentiable, primitive
+from adjoint.runtime.arrays.wrap_results import (
+    is_asked,
+    is_told,
+)
+from adjoint.runtime.dispatch.source_call import call_function
+from adjoint.runtime.operators.ufunc_output import (
+    _demand_all,
+    _demand_fit,
+    _demand_shape,
+    _mask,
+    ufunc_into,
+)
 
 non_differentiable(is_asked, too_late, _mask, _demand_shape, _demand_fit, _demand_all)
 

@@ -8,12 +8,13 @@ from typing import Any
 
 import numpy as np
 
-from adjoint.rules.registry import lookup, primitive
-from adjoint.run.by_rules import DECLINED, run_rules
-from adjoint.run.by_source import call_function
-from adjoint.run.memory import Memory
-from adjoint.run.subclasses import says_itself
-from adjoint.run.unknown import run_unknown
+from adjoint.primal.array_classes import says_itself
+from adjoint.rulekit.registry import lookup, primitive
+from adjoint.runtime.dispatch.linked import DECLINED
+from adjoint.runtime.dispatch.rule_call import run_rules
+from adjoint.runtime.dispatch.source_call import call_function
+from adjoint.runtime.foreign.unknown_call import run_unknown
+from adjoint.runtime.memory.memory import Memory
 
 
 @primitive((np.ndarray, "__array_function__"))

@@ -6,12 +6,12 @@ from typing import Any
 
 import numpy as np
 
+from adjoint.primal.value_kinds import is_objects
+from adjoint.rulekit.elementwise_forward import like_result
+from adjoint.rulekit.projection import is_numeric
+from adjoint.rulekit.registry import frule, substitute
 from adjoint.rules.numpy.operands import array_rule, conj, dense
 from adjoint.rules.numpy.series import cut
-from adjoint.rules.projection import is_numeric
-from adjoint.rules.registry import frule, substitute
-from adjoint.rules.tangents import like_result
-from adjoint.run.kinds import is_objects
 
 # ---- values --------------------------------------------------------------------------------------
 

@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from adjoint.rules.matmul import plain_products
+from adjoint.rulekit.matmul import plain_products
+from adjoint.rulekit.partials import as_strong
+from adjoint.rulekit.projection import project, unbroadcast
 from adjoint.rules.numpy.operands import array_rule, conj, linear_frule
-from adjoint.rules.projection import project, unbroadcast
-from adjoint.rules.slopes import as_strong
 
 # ---- contractions --------------------------------------------------------------------------------
 

@@ -11,10 +11,10 @@ from typing import Any
 
 import numpy as np
 
+from adjoint.rulekit.elementwise_forward import contributions, like_result
+from adjoint.rulekit.registry import frule
 from adjoint.rules.numpy.operands import array_rule, cotangent_dtype, dense
 from adjoint.rules.numpy.reductions import lanes
-from adjoint.rules.registry import frule
-from adjoint.rules.tangents import contributions, like_result
 
 MOVING = {
     "linear": (-1.0, 1.0),

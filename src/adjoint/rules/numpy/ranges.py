@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
+from adjoint.rulekit.projection import as_numeric, project
 from adjoint.rules.numpy.forward import array_frule
 from adjoint.rules.numpy.operands import array_rule, dense, severed
-from adjoint.rules.projection import as_numeric, project
 
 arange: Any = np.arange
 

@@ -7,6 +7,11 @@ from typing import Any
 
 import numpy as np
 
+from adjoint.cotangents.finiteness import finite
+from adjoint.primal.value_kinds import FLOAT64, REALS
+from adjoint.rulekit.partials import as_precise
+from adjoint.rulekit.projection import held, project
+from adjoint.rulekit.registry import substitute
 from adjoint.rules.numpy.forward import array_frule
 from adjoint.rules.numpy.operands import (
     array_rule,
@@ -17,9 +22,6 @@ from adjoint.rules.numpy.operands import (
     reduction_frule,
     severed,
 )
-from adjoint.rules.projection import FLOAT64, REALS, finite, held, project
-from adjoint.rules.registry import substitute
-from adjoint.rules.slopes import as_precise
 
 NONE = np._NoValue
 add_reduce: Any = np.add.reduce

@@ -10,11 +10,11 @@ from typing import Any
 
 import numpy as np
 
-from adjoint.rules.registry import non_differentiable, primitive, substitute
-from adjoint.run.floating import called_on_errors, on_errors
-from adjoint.run.memory import Memory
-from adjoint.run.reach import reaches
-from adjoint.run.refused import refused
+from adjoint.diagnostics.numpy_warnings import called_on_errors, on_errors
+from adjoint.diagnostics.refusals import refused
+from adjoint.rulekit.registry import non_differentiable, primitive, substitute
+from adjoint.runtime.foreign.user_code_reach import reaches
+from adjoint.runtime.memory.memory import Memory
 
 non_differentiable(on_errors, called_on_errors)
 

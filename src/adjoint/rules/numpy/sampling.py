@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
+from adjoint.rulekit.registry import frule
 from adjoint.rules.numpy.operands import array_rule, cotangent_dtype, dense
-from adjoint.rules.registry import frule
 
 
 def picked(draw: Any, x: Any, axis: int = 0) -> Any:

@@ -8,11 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from adjoint.rules.projection import as_numeric, project, projector
-from adjoint.rules.registry import frule, non_differentiable, rrule, structural
-from adjoint.rules.tangents import filled
-from adjoint.run.memory import Memory
-from adjoint.run.refused import refused
+from adjoint.diagnostics.refusals import refused
+from adjoint.rulekit.elementwise_forward import filled
+from adjoint.rulekit.projection import as_numeric, project, projector
+from adjoint.rulekit.registry import frule, non_differentiable, rrule, structural
+from adjoint.runtime.memory.memory import Memory
 
 
 def _conversion(kind: Any) -> None:

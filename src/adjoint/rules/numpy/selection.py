@@ -12,6 +12,8 @@ from typing import Any
 
 import numpy as np
 
+from adjoint.rulekit.projection import as_numeric, project
+from adjoint.rulekit.registry import entry, primitive
 from adjoint.rules.numpy import out as out  # what takes outputs comes first
 from adjoint.rules.numpy.forward import array_frule
 from adjoint.rules.numpy.operands import (
@@ -25,11 +27,9 @@ from adjoint.rules.numpy.operands import (
     severed,
 )
 from adjoint.rules.numpy.reductions import nothing
-from adjoint.rules.projection import as_numeric, project
-from adjoint.rules.registry import entry, primitive
-from adjoint.run.by_source import call_function
-from adjoint.run.dispatch import linked
-from adjoint.run.memory import Memory
+from adjoint.runtime.dispatch.linked import linked
+from adjoint.runtime.dispatch.source_call import call_function
+from adjoint.runtime.memory.memory import Memory
 
 
 def positions_of(x: Any, start: int = 0) -> np.ndarray[Any, Any]:

@@ -14,13 +14,13 @@ from numpy import polynomial as families
 from numpy.polynomial import polyutils
 from numpy.polynomial._polybase import ABCPolyBase
 
+from adjoint.cotangents.poison import Poison
+from adjoint.primal.array_memory import names_twice
+from adjoint.rulekit.elementwise_forward import like_result
+from adjoint.rulekit.projection import is_numeric
+from adjoint.rulekit.refusal import NoDerivative, added, moves, refusal, refused_bar, refused_dot
+from adjoint.rulekit.registry import frule, rrule, substitute
 from adjoint.rules.numpy.operands import array_rule, conj, cotangent_dtype, dense
-from adjoint.rules.projection import is_numeric
-from adjoint.rules.refusal import NoDerivative, added, moves, refusal, refused_bar, refused_dot
-from adjoint.rules.registry import frule, rrule, substitute
-from adjoint.rules.tangents import like_result
-from adjoint.run.accumulate import Poison
-from adjoint.run.views import names_twice
 
 CUT = NoDerivative("leading coefficients", "are zero here and have been cut off")
 BASES = {

@@ -9,6 +9,10 @@ from typing import Any
 
 import numpy as np
 
+from adjoint.primal.value_kinds import is_objects
+from adjoint.rulekit.elementwise_forward import filled
+from adjoint.rulekit.projection import as_numeric, is_numeric, projector, unbroadcast
+from adjoint.rulekit.registry import frule, rrule, substitute
 from adjoint.rules.numpy.forward import array_frule, partwise_frule
 from adjoint.rules.numpy.operands import (
     array_rule,
@@ -19,10 +23,6 @@ from adjoint.rules.numpy.operands import (
     scatter,
     severed,
 )
-from adjoint.rules.projection import as_numeric, is_numeric, projector, unbroadcast
-from adjoint.rules.registry import frule, rrule, substitute
-from adjoint.rules.tangents import filled
-from adjoint.run.kinds import is_objects
 
 # ---- the same elements in the same order ---------------------------------------------------------
 

@@ -8,11 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from adjoint.rules.registry import primitive, substitute
-from adjoint.run.accumulate import Poison
-from adjoint.run.iteration import iterator_of
-from adjoint.run.refused import missing
-from adjoint.run.views import Twin
+from adjoint.cotangents.poison import Poison
+from adjoint.diagnostics.refusals import missing
+from adjoint.primal.array_memory import Twin
+from adjoint.rulekit.registry import primitive, substitute
+from adjoint.runtime.python.loops import iterator_of
 
 
 @substitute((np.ndarray, "__getitem__"))

@@ -6,6 +6,9 @@ from typing import Any
 
 import numpy as np
 
+from adjoint.rulekit.elementwise_forward import like_result
+from adjoint.rulekit.projection import unbroadcast
+from adjoint.rulekit.registry import frule
 from adjoint.rules.numpy.cumulative import undiff
 from adjoint.rules.numpy.operands import (
     array_rule,
@@ -30,9 +33,6 @@ from adjoint.rules.numpy.reductions import (
     std_back,
     var_back,
 )
-from adjoint.rules.projection import unbroadcast
-from adjoint.rules.registry import frule
-from adjoint.rules.tangents import like_result
 
 # ---- without NaN ---------------------------------------------------------------------------------
 

@@ -12,11 +12,11 @@ from typing import Any
 
 import numpy as np
 
+from adjoint.rulekit.elementwise_forward import contributions, like_result
+from adjoint.rulekit.projection import as_numeric, projector
+from adjoint.rulekit.registry import frule, non_differentiable, rrule, substitute
 from adjoint.rules.numpy.operands import array_rule, cotangent_dtype, dense, scatter, severed
 from adjoint.rules.numpy.reductions import NONE, extremum_back, given, lanes, nothing, restore
-from adjoint.rules.projection import as_numeric, projector
-from adjoint.rules.registry import frule, non_differentiable, rrule, substitute
-from adjoint.rules.tangents import contributions, like_result
 
 REDUCTIONS: dict[Any, Any] = {
     np.add: np.sum,

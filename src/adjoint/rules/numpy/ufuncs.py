@@ -11,12 +11,12 @@ from typing import Any
 
 import numpy as np
 
-from adjoint.rules import operators as operators  # registers those of the operators
-from adjoint.rules.families import elementwise
-from adjoint.rules.matmul import bilinear
-from adjoint.rules.projection import as_numeric, finite, projector
-from adjoint.rules.registry import frule, non_differentiable, rrule
-from adjoint.rules.tangents import filled
+from adjoint.cotangents.finiteness import finite
+from adjoint.rulekit.elementwise_forward import filled
+from adjoint.rulekit.families import elementwise
+from adjoint.rulekit.matmul import bilinear
+from adjoint.rulekit.projection import as_numeric, projector
+from adjoint.rulekit.registry import frule, non_differentiable, rrule
 
 LN2, LN10 = math.log(2.0), math.log(10.0)
 

@@ -11,16 +11,16 @@ from typing import Any
 
 import numpy as np
 
+from adjoint.diagnostics.refusals import refuse_names_twice
+from adjoint.diagnostics.user_place import current_place
 from adjoint.errors import MutationError
-from adjoint.rules.projection import as_numeric, project
-from adjoint.rules.registry import non_differentiable, primitive, structural, substitute
-from adjoint.run.conversion import AS_ELEMENT, converts
-from adjoint.run.memory import Memory
-from adjoint.run.place import current_place
-from adjoint.run.refused import refuse_names_twice
-from adjoint.run.structure import deposit
-from adjoint.run.swaps import swap_array
-from adjoint.run.views import root_of, tell_twin
+from adjoint.primal.array_memory import root_of, tell_twin
+from adjoint.rulekit.projection import as_numeric, project
+from adjoint.rulekit.registry import leveled, non_differentiable, primitive, structural, substitute
+from adjoint.runtime.dispatch.number_protocols import AS_ELEMENT, converts
+from adjoint.runtime.memory.deposit import deposit
+from adjoint.runtime.memory.log_entries import swap_array
+from adjoint.runtime.memory.memory import Memory
 
 # ---- ufunc.at ------------------------------------------------------------------------------------
 
@@ -83,6 +83,16 @@ def at(self, a, indices, *operand):
         if not np.can_cast(y.dtype, a.dtype, "same_kind"):
             _refuse(self, a, indices, operand)
         a[place] = y
+
+
+@leveled((np.ufunc, "at"))
+def _(level, record, slot, self, a, indices, *operand):
+    """In rounds, as `at` does it."""
+    if not set("".join(self.types)) - set("O->"):  # it calls a function that is not seen
+        return level.run_unknown(
+            self.at, (a, indices, *operand), {}, "works on an array of objects", False
+        )
+    return level.run(at, self, a, indices, *operand)
 
 
 def _rounds(a: Any, indices: Any) -> tuple[Any, list[Any], tuple[int, ...]]:

@@ -6,12 +6,12 @@ from typing import Any
 
 import numpy as np
 
+from adjoint.primal.array_classes import is_subclassed
+from adjoint.primal.value_kinds import is_one_object
+from adjoint.rulekit.registry import non_differentiable, substitute
 from adjoint.rules.numpy.creation import of_elements
-from adjoint.rules.numpy.object_layout import in_order, laid_out, visits
-from adjoint.rules.numpy.wrapping import answers_of, data_of, wrapped_result
-from adjoint.rules.registry import non_differentiable, substitute
-from adjoint.run.kinds import is_one_object
-from adjoint.run.subclasses import is_subclassed
+from adjoint.runtime.arrays.object_layout import in_order, laid_out, visits
+from adjoint.runtime.arrays.wrap_results import answers_of, data_of, wrapped_result
 
 _vectorize_call: Any = np.vectorize._vectorize_call  # type: ignore[attr-defined]
 

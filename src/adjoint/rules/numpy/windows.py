@@ -7,11 +7,13 @@ from typing import Any
 import numpy as np
 from numpy.lib.stride_tricks import as_strided
 
-from adjoint.rules.projection import projector
-from adjoint.rules.registry import structural
-from adjoint.run.accumulate import Poison, finish
-from adjoint.run.memory import Memory
-from adjoint.run.views import add_to_shadow, address_of, bounds_of
+from adjoint.cotangents.accumulate import finish
+from adjoint.cotangents.poison import Poison
+from adjoint.primal.array_memory import address_of, bounds_of
+from adjoint.rulekit.projection import projector
+from adjoint.rulekit.registry import structural
+from adjoint.runtime.memory.array_shadow import add_to_shadow
+from adjoint.runtime.memory.memory import Memory
 
 
 @structural(as_strided)

@@ -11,15 +11,15 @@ from typing import Any
 
 import numpy as np
 
-from adjoint.rules.numpy.object_layout import indices
-from adjoint.rules.projection import SEQUENCES
-from adjoint.rules.registry import non_differentiable, primitive, substitute
-from adjoint.run.array_writes import demand_order
-from adjoint.run.by_source import call_function
-from adjoint.run.conversion import holds_odd_elements
-from adjoint.run.kinds import is_objects
-from adjoint.run.snapshot import LEAVES
-from adjoint.run.unknown import run_unknown
+from adjoint.primal.childless_types import LEAVES
+from adjoint.primal.value_kinds import is_objects
+from adjoint.rulekit.projection import SEQUENCES
+from adjoint.rulekit.registry import non_differentiable, primitive, substitute
+from adjoint.runtime.arrays.object_layout import indices
+from adjoint.runtime.arrays.writes import demand_order
+from adjoint.runtime.dispatch.number_protocols import holds_odd_elements
+from adjoint.runtime.dispatch.source_call import call_function
+from adjoint.runtime.foreign.unknown_call import run_unknown
 
 
 @non_differentiable

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from scipy.special import ndtr
 
-from adjoint.rules.families import elementwise
+from adjoint.rulekit.families import elementwise
 
 FAR = 1e8
 """Infinity, as far as these are concerned."""

@@ -16,9 +16,9 @@ from typing import Any
 
 import numpy as np
 
-from adjoint.rules.refusal import NoDerivative, refusal, refused_bar
-from adjoint.rules.registry import frule, non_differentiable, rrule, substitute
-from adjoint.run.accumulate import Poison
+from adjoint.cotangents.poison import Poison
+from adjoint.rulekit.refusal import NoDerivative, refusal, refused_bar
+from adjoint.rulekit.registry import frule, non_differentiable, rrule, substitute
 
 UNLIKE = NoDerivative(
     "its arguments", "is not known: its value does not agree with that of its twin in Python"

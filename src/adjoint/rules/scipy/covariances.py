@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 from scipy.stats._multivariate import _PSD
 
-from adjoint.rules.again import again
-from adjoint.rules.registry import non_differentiable, substitute
+from adjoint.rulekit.registry import non_differentiable, substitute
+from adjoint.rulekit.substitute_source import again
 from adjoint.rules.scipy.searches import with_value
 
 _FACTORED = again(_PSD.__init__)

@@ -18,8 +18,9 @@ from scipy.optimize._lsq.common import EPS
 from scipy.optimize._lsq.least_squares import construct_loss_function
 
 from adjoint.errors import AdjointError
-from adjoint.rules.again import again
-from adjoint.rules.registry import substitute
+from adjoint.rulekit import nested
+from adjoint.rulekit.registry import substitute
+from adjoint.rulekit.substitute_source import again
 from adjoint.rules.scipy.minimization import FOUND, TOUCHING, moved
 from adjoint.rules.scipy.searches import (
     as_tuple,
@@ -43,10 +44,8 @@ NO_ROOT = "has not found a root where the equations have a solution nearby"
 
 def _slopes(f: Callable[..., Any], x: Any) -> tuple[Any, str]:
     """The Jacobian of a system at its root, a matrix, or why there is none."""
-    from adjoint.derivatives.jacobians import jacobian
-
     try:
-        found = np.reshape(jacobian(f, x), (np.size(x), np.size(x)))
+        found = np.reshape(nested.jacobian(f, x), (np.size(x), np.size(x)))
     except AdjointError as error:
         return None, f"searches for a root, and of the equations themselves: {error.problem}"
     if not is_determined(found):
@@ -156,10 +155,8 @@ def _fitted(
 def _regular(residuals: Callable[..., Any], x: Any) -> tuple[Any, str]:
     """The Jacobian, if all parameters matter, each in its way: second derivatives do not tell, of
     which some are what is left of a search."""
-    from adjoint.derivatives.jacobians import jacobian
-
     try:
-        slopes = np.reshape(jacobian(residuals, x), (-1, np.size(x)))
+        slopes = np.reshape(nested.jacobian(residuals, x), (-1, np.size(x)))
     except AdjointError:
         return None, ""  # the sum of squares will say why
     return (slopes, "") if is_determined(slopes) else (None, UNDETERMINED)
@@ -196,9 +193,7 @@ def _covariance(
 
 
 def jacobian_there(search: Search, residuals: Callable[..., Any], x: Any) -> Any:
-    from adjoint.derivatives.jacobians import jacobian_forward
-
-    return jacobian_forward(repeated(search, residuals), x)
+    return nested.jacobian_forward(repeated(search, residuals), x)
 
 
 @substitute(optimize.least_squares)
@@ -283,13 +278,11 @@ def _within(
 def _sides(bounds: Any, cost: Callable[..., Any], x: Any) -> tuple[Any, str]:
     """Which coordinates no bound holds, as indices, and which a lower or an upper one does; or why
     that is not known."""
-    from adjoint.api import gradient
-
     near = [np.abs(x - end) <= TOUCHING * np.maximum(np.abs(x), 1.0) for end in bounds]
     if not np.any(near):
         return (np.arange(len(x)), *near), ""
     try:
-        slope = gradient(cost, x)[0]
+        slope = nested.gradient(cost, x)[0]
     except AdjointError as error:
         return None, f"{FOUND}, and of the function itself: {error.problem}"
     least = STEEP * np.max(np.abs(slope), initial=0.0)

@@ -15,6 +15,10 @@ from typing import Any
 import numpy as np
 from scipy import fft as sf
 
+from adjoint.rulekit.elementwise_forward import filled
+from adjoint.rulekit.projection import as_numeric
+from adjoint.rulekit.refusal import NoDerivative, moves, refusal, refused_bar
+from adjoint.rulekit.registry import frule, non_differentiable
 from adjoint.rules.numpy.fft import (
     OPPOSITE,
     fft_bar,
@@ -26,11 +30,7 @@ from adjoint.rules.numpy.fft import (
     rfft_bar,
 )
 from adjoint.rules.numpy.operands import array_rule, linear_rule
-from adjoint.rules.projection import as_numeric
-from adjoint.rules.refusal import NoDerivative, moves, refusal, refused_bar
-from adjoint.rules.registry import frule, non_differentiable
 from adjoint.rules.scipy.overwriting import take_overwritten
-from adjoint.rules.tangents import filled
 
 ROOT_2 = float(np.sqrt(2.0))
 

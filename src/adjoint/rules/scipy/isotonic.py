@@ -12,8 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from adjoint.rules.pandas_groups import totals
-from adjoint.rules.registry import non_differentiable, substitute
+from adjoint.rulekit.registry import non_differentiable, substitute
+from adjoint.rules.numpy.grouped_sums import totals
 from adjoint.rules.scipy.carried import carrying
 
 SLACK = 1e-8

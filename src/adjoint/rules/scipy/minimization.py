@@ -15,8 +15,10 @@ import numpy as np
 from scipy import optimize
 
 from adjoint.errors import AdjointError
-from adjoint.rules.again import again
-from adjoint.rules.registry import substitute
+from adjoint.levels.transforms import derivative
+from adjoint.rulekit import nested
+from adjoint.rulekit.registry import substitute
+from adjoint.rulekit.substitute_source import again
 from adjoint.rules.scipy.searches import (
     as_tuple,
     corrected,
@@ -44,16 +46,12 @@ FOUND = "is found by a search whose steps do not show it"
 
 def _curvature(f: Callable[..., Any], x: Any) -> tuple[Any, str]:
     """The second derivative of `f` at a minimum, or why there is none."""
-    from adjoint.api import gradient
-    from adjoint.derivatives.hessians import hessian
-    from adjoint.levels.transforms import derivative
-
     try:
-        slope = gradient(f, x)[0]
+        slope = nested.gradient(f, x)[0]
         if np.ndim(x):
-            found = np.asarray(hessian(f, x))
+            found = np.asarray(nested.hessian(f, x))
         else:
-            found = derivative(lambda z: gradient(f, z)[0])(x)
+            found = derivative(lambda z: nested.gradient(f, z)[0])(x)
         if not is_determined(np.atleast_2d(found)):
             return None, f"{FOUND}; the function has no curvature there"
         step = np.linalg.solve(np.atleast_2d(found), np.atleast_1d(slope))
@@ -71,8 +69,6 @@ def moved(
 ) -> Any:
     """A minimum of `f`, as it moves with what `f` depends on; where something else holds it, `why`,
     it depends on all that was given."""
-    from adjoint.api import gradient
-
     curvature = None
     if not why:
         curvature, why = looked(search, _curvature, f, x)
@@ -80,7 +76,7 @@ def moved(
         return unfollowed(x, find, why, *given)
     f = repeated(search, f)
     for _ in corrections():
-        x = corrected(x, gradient(f, x)[0], curvature)
+        x = corrected(x, nested.gradient(f, x)[0], curvature)
     return x
 
 

@@ -10,11 +10,12 @@ from typing import Any
 import numpy as np
 from scipy import optimize
 
-from adjoint.rules.registry import non_differentiable, primitive, substitute
+from adjoint.rulekit import nested
+from adjoint.rulekit.registry import non_differentiable, primitive, substitute
 from adjoint.rules.scipy import equations, isotonic, minimization  # noqa: F401  they register
 from adjoint.rules.scipy.searches import as_tuple, corrected, corrections, is_near, unfollowed
 from adjoint.rules.scipy.stored import leave, looked, repeated, searched
-from adjoint.run.unknown import run_unknown
+from adjoint.runtime.foreign.unknown_call import run_unknown
 
 try:
     from scipy.optimize._pava_pybind import pava
@@ -29,9 +30,7 @@ except ImportError:  # SciPy < 1.15 has it in C, as a whole
 
 def _slope(f: Any, root: Any) -> tuple[float | None, str]:
     """That of the function at its root, or why there is none."""
-    from adjoint.api import gradient  # the engine, which loads these rules
-
-    found = gradient(f, root)[0]
+    found = nested.gradient(f, root)[0]
     if found is None or not np.isfinite(found) or not found:
         return None, "has found a root where the slope is zero"
     if not is_near(f(root) / found, root):

@@ -14,10 +14,10 @@ from typing import Any
 
 import numpy as np
 
-from adjoint.rules.registry import lookup, non_differentiable, primitive
-from adjoint.run.by_source import call_function
-from adjoint.run.refused import refused
-from adjoint.run.views import root_of
+from adjoint.diagnostics.refusals import refused
+from adjoint.primal.array_memory import root_of
+from adjoint.rulekit.registry import lookup, non_differentiable, primitive
+from adjoint.runtime.dispatch.source_call import call_function
 
 
 def overwriting(f, flags, args, kwargs):

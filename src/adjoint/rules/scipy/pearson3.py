@@ -17,9 +17,9 @@ import numpy as np
 from scipy import special as sp
 from scipy import stats as st
 
-from adjoint.operators import stop_gradient
-from adjoint.rules.registry import substitute
+from adjoint.rulekit.registry import substitute
 from adjoint.rules.scipy.shapes import moving_as, own_source
+from adjoint.runtime.steering import stop_gradient
 
 NORMAL = 0.000016
 """Below it SciPy takes the skew for zero."""

@@ -16,10 +16,11 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from adjoint.rules.projection import as_numeric, finite, projector
-from adjoint.rules.refusal import NoDerivative, added, refused_bar, refused_dot
-from adjoint.rules.registry import frule, rrule
-from adjoint.rules.tangents import filled, like_result
+from adjoint.cotangents.finiteness import finite
+from adjoint.rulekit.elementwise_forward import filled, like_result
+from adjoint.rulekit.projection import as_numeric, projector
+from adjoint.rulekit.refusal import NoDerivative, added, refused_bar, refused_dot
+from adjoint.rulekit.registry import frule, rrule
 
 Slope: TypeAlias = Callable[..., Any] | NoDerivative
 

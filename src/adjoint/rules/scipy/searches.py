@@ -14,12 +14,12 @@ from typing import Any
 import numpy as np
 
 from adjoint.levels.operations import fresh
-from adjoint.rules.projection import project
-from adjoint.rules.registry import frule, non_differentiable, primitive, rrule
+from adjoint.primal.engine_object import Hidden
+from adjoint.primal.value_kinds import by_value
+from adjoint.rulekit.projection import project
+from adjoint.rulekit.registry import frule, non_differentiable, primitive, rrule
 from adjoint.rules.scipy.stored import INERT, Search, looked, repeated
-from adjoint.run.hidden import Hidden
-from adjoint.run.kinds import by_value
-from adjoint.run.unknown import run_unknown
+from adjoint.runtime.foreign.unknown_call import run_unknown
 
 
 def as_tuple(args: Any) -> tuple[Any, ...]:

@@ -14,8 +14,8 @@ import numpy as np
 from scipy import special as sp
 from scipy import stats as st
 
-from adjoint.operators import stop_gradient
-from adjoint.rules.registry import substitute
+from adjoint.rulekit.registry import substitute
+from adjoint.runtime.steering import stop_gradient
 
 TERMS = 10
 """So many derivatives in the shape are right at zero."""

@@ -9,7 +9,7 @@ import numpy as np
 from scipy import special as sp
 from scipy.stats import _stats
 
-from adjoint.rules.families import NoDerivative, elementwise
+from adjoint.rulekit.families import NoDerivative, elementwise
 from adjoint.rules.scipy import (  # noqa: F401  they are registered
     binormal,
     covariances,

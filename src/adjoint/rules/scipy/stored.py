@@ -18,22 +18,23 @@ from typing import Any
 
 import numpy as np
 
+from adjoint.diagnostics.no_derivative import needed
+from adjoint.diagnostics.refusals import refused
 from adjoint.levels.current import entered
-from adjoint.rules.registry import non_differentiable, primitive
-from adjoint.run.changes import Changes
-from adjoint.run.contents import ABSENT
-from adjoint.run.hidden import Hidden
-from adjoint.run.holding import classes_of, globals_of, reached
-from adjoint.run.kept import Kept
-from adjoint.run.kept_arrays import KeptArray
-from adjoint.run.kinds import by_value
-from adjoint.run.memory import Memory
-from adjoint.run.refused import refused
-from adjoint.run.roots import variables_asked_for
-from adjoint.run.snapshot import Snapshot
-from adjoint.run.swaps import put
-from adjoint.run.unknown import needed
-from adjoint.run.views import original_of, root_of
+from adjoint.primal.array_memory import original_of, root_of
+from adjoint.primal.container_contents import ABSENT
+from adjoint.primal.engine_object import Hidden
+from adjoint.primal.reachability import classes_of, globals_of, reached
+from adjoint.primal.value_kinds import by_value
+from adjoint.rulekit import nested
+from adjoint.rulekit.registry import non_differentiable, primitive
+from adjoint.runtime.foreign.logged_changes import Changes
+from adjoint.runtime.foreign.roots import variables_asked_for
+from adjoint.runtime.foreign.snapshot import Snapshot
+from adjoint.runtime.memory.log_entries import put
+from adjoint.runtime.memory.memory import Memory
+from adjoint.runtime.memory.saved import Kept
+from adjoint.runtime.memory.saved_arrays import KeptArray
 
 CHANGES = "runs a function that stores something while it searches"
 MOST = 200_000
@@ -273,10 +274,8 @@ def repeated(search: Search, f: Callable[..., Any]) -> Callable[..., Any]:
         return y
 
     def again(*args):
-        from adjoint.api import pullback
-
         # Generated code would keep a log of what is stored, and of its going.
-        return undone(*args) if _on_a_level() else pullback(undone, *args)[0]
+        return undone(*args) if _on_a_level() else nested.pullback(undone, *args)[0]
 
     return again
 

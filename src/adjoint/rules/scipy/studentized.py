@@ -15,7 +15,7 @@ import numpy as np
 from scipy.special import gammaln, ndtr
 from scipy.stats import studentized_range
 
-from adjoint.rules.registry import non_differentiable
+from adjoint.rulekit.registry import non_differentiable
 from adjoint.rules.scipy.carried import carried
 
 Z, STEP = np.linspace(-9.5, 9.5, 160, retstep=True)

@@ -10,8 +10,8 @@ import numpy as np
 
 from adjoint.errors import NoDerivativeError
 from adjoint.levels.bases import Trial, note_missed, trial_now
+from adjoint.rulekit.registry import non_differentiable
 from adjoint.rules.numpy.linalg.matrices import dagger, diagonal_matrix, noise, skew, undetermined
-from adjoint.rules.registry import non_differentiable
 
 
 def among_equals(equal: Any) -> Any:

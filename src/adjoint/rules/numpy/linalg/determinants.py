@@ -11,12 +11,12 @@ from typing import Any
 
 import numpy as np
 
+from adjoint.rulekit.projection import project
+from adjoint.rulekit.registry import frule, non_differentiable, rrule
 from adjoint.rules.numpy.linalg.forward import forward_rule
 from adjoint.rules.numpy.linalg.matrices import dagger, diagonal, diagonal_matrix, floating
 from adjoint.rules.numpy.operands import array_rule, conj
 from adjoint.rules.numpy.reductions import others
-from adjoint.rules.projection import project
-from adjoint.rules.registry import frule, non_differentiable, rrule
 
 WORST = 1e8
 """Up to which condition number, roughly, the inverse gives the adjugate well enough."""

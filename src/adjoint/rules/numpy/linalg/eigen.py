@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from adjoint.rulekit.registry import non_differentiable
 from adjoint.rules.numpy.linalg.bases import Turn, between_equals, parting_basis, turn_of
 from adjoint.rules.numpy.linalg.forward import forward_rule
 from adjoint.rules.numpy.linalg.gauges import (
@@ -41,7 +42,6 @@ from adjoint.rules.numpy.linalg.matrices import (
     undetermined,
 )
 from adjoint.rules.numpy.operands import array_rule
-from adjoint.rules.registry import non_differentiable
 
 # ---- Hermitian matrices --------------------------------------------------------------------------
 

@@ -10,12 +10,12 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any, TypeVar
 
+from adjoint.cotangents.poison import Poison
 from adjoint.errors import NoDerivativeError
-from adjoint.rules.projection import as_numeric
-from adjoint.rules.registry import entry
-from adjoint.rules.rule import Rule
-from adjoint.rules.tangents import filled, fitted
-from adjoint.run.accumulate import Poison
+from adjoint.rulekit.elementwise_forward import filled, fitted
+from adjoint.rulekit.projection import as_numeric
+from adjoint.rulekit.registry import entry
+from adjoint.rulekit.rule import Rule
 
 F = TypeVar("F", bound=Callable[..., Any])
 

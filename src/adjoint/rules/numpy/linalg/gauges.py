@@ -25,6 +25,7 @@ from typing import Any
 import numpy as np
 
 from adjoint.levels.bases import can_try
+from adjoint.rulekit.registry import frule, non_differentiable, rrule
 from adjoint.rules.numpy.linalg.bases import Turn, among_equals, apart, shared_vectors
 from adjoint.rules.numpy.linalg.matrices import (
     diagonal_matrix,
@@ -32,7 +33,6 @@ from adjoint.rules.numpy.linalg.matrices import (
     rounding,
     undetermined,
 )
-from adjoint.rules.registry import frule, non_differentiable, rrule
 
 # ---- equal values --------------------------------------------------------------------------------
 

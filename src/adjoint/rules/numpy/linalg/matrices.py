@@ -11,12 +11,12 @@ from typing import Any
 
 import numpy as np
 
+from adjoint.cotangents.finiteness import doubt
+from adjoint.cotangents.poison import Poison
+from adjoint.diagnostics.no_derivative import name_of
+from adjoint.diagnostics.user_place import current_place
 from adjoint.errors import NoDerivativeError
-from adjoint.rules.registry import non_differentiable
-from adjoint.run.accumulate import Poison
-from adjoint.run.caution import doubt
-from adjoint.run.place import current_place
-from adjoint.run.unknown import name_of
+from adjoint.rulekit.registry import non_differentiable
 
 
 def dagger(a: Any) -> Any:

@@ -12,10 +12,10 @@ from typing import Any
 
 import numpy as np
 
+from adjoint.rulekit.projection import project
 from adjoint.rules.numpy.linalg.forward import forward_rule
 from adjoint.rules.numpy.linalg.matrices import dagger
 from adjoint.rules.numpy.operands import array_rule, conj
-from adjoint.rules.projection import project
 
 # ---- solve ---------------------------------------------------------------------------------------
 

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from adjoint.errors import AdjointError
+from adjoint.levels.transforms import derivative
 from adjoint.rules.scipy.integrate.grid import Nodes, size_of
 
 NEAR, CLOSE = 1e-5, 1e-11
@@ -53,8 +54,6 @@ def values_of(func: Any, args: Any) -> Any:
 
 def slope_of(func: Any, args: Any) -> Any:
     """The slope of the integrand; NaN where it is not known."""
-    from adjoint.levels.transforms import derivative  # the engine, which loads these rules
-
     slope = derivative(lambda t: func(t, *args))
 
     def value(t: float) -> Any:

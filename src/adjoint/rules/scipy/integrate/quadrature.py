@@ -18,10 +18,9 @@ from scipy.integrate import (
     quad_vec,
 )
 
-from adjoint.operators import stop_gradient
-from adjoint.rules.again import again
-from adjoint.rules.refusal import NoDerivative, refusal, refused_bar
-from adjoint.rules.registry import (
+from adjoint.diagnostics.no_derivative import Reason, needed
+from adjoint.rulekit.refusal import NoDerivative, refusal, refused_bar
+from adjoint.rulekit.registry import (
     frule,
     leveled,
     non_differentiable,
@@ -29,12 +28,14 @@ from adjoint.rules.registry import (
     rrule,
     substitute,
 )
+from adjoint.rulekit.substitute_source import again
 from adjoint.rules.scipy.carried import carrying, refusing
 from adjoint.rules.scipy.integrate.grid import Grid, Itself, Onto
 from adjoint.rules.scipy.integrate.integrand import under
 from adjoint.rules.scipy.integrate.sums import weighed
 from adjoint.rules.scipy.stored import State, refuse_stored
-from adjoint.run.unknown import Reason, needed, run_unknown
+from adjoint.runtime.foreign.unknown_call import run_unknown
+from adjoint.runtime.steering import stop_gradient
 
 SINGULAR = NoDerivative("the limit", "is not finite: the integrand cannot be evaluated there")
 COMPILED = NoDerivative("its arguments", "is not known: the integrand is not in Python")

@@ -12,9 +12,9 @@ from typing import Any
 import numpy as np
 from scipy.integrate import quad
 
-from adjoint.rules.projection import project
-from adjoint.rules.refusal import NoDerivative, refusal, refused_bar
-from adjoint.rules.registry import frule, non_differentiable, rrule
+from adjoint.rulekit.projection import project
+from adjoint.rulekit.refusal import NoDerivative, refusal, refused_bar
+from adjoint.rulekit.registry import frule, non_differentiable, rrule
 from adjoint.rules.scipy.carried import refusing
 
 STEEP = NoDerivative(

@@ -15,8 +15,9 @@ import numpy as np
 from scipy import integrate
 
 from adjoint.errors import AdjointError
-from adjoint.rules.again import again
-from adjoint.rules.registry import substitute
+from adjoint.rulekit import nested
+from adjoint.rulekit.registry import substitute
+from adjoint.rulekit.substitute_source import again
 from adjoint.rules.scipy.searches import (
     as_tuple,
     corrected,
@@ -92,8 +93,6 @@ def _steps(
     f: Callable[..., Any], y: Any, times: Any, values: Any, settings: Settings
 ) -> tuple[list[Step], list[Output], str]:
     """The steps, where in them each time lies, and why there are none."""
-    from adjoint.derivatives.jacobians import jacobian
-
     first, last = times[0], times[-1]
     rtol, atol = (
         COARSER * np.min(USUAL if given is None else given)
@@ -118,7 +117,7 @@ def _steps(
         places = begin + C * h
         stages = path(places).T
         try:
-            slopes = [jacobian(lambda y, i=i: f(places[i], y), stages[i]) for i in range(3)]
+            slopes = [nested.jacobian(lambda y, i=i: f(places[i], y), stages[i]) for i in range(3)]
         except AdjointError as error:
             return [], [], f"solves a differential equation, and of that: {error.problem}"
         coupled = np.einsum("ij,jab->iajb", A, np.array(slopes)).reshape(3 * n, 3 * n)

@@ -12,8 +12,8 @@ import numpy as np
 from scipy import interpolate
 from scipy.sparse.linalg import spsolve
 
-from adjoint.rules.refusal import NoDerivative
-from adjoint.rules.registry import non_differentiable, substitute
+from adjoint.rulekit.refusal import NoDerivative
+from adjoint.rulekit.registry import non_differentiable, substitute
 from adjoint.rules.scipy.carried import carrying, refusing
 from adjoint.rules.scipy.interpolate.deboor import Local, places_of
 from adjoint.rules.scipy.interpolate.piecewise import added

@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 from scipy import interpolate
 
-from adjoint.rules.refusal import NoDerivative
-from adjoint.rules.registry import non_differentiable, substitute
+from adjoint.rulekit.refusal import NoDerivative
+from adjoint.rulekit.registry import non_differentiable, substitute
 from adjoint.rules.scipy.carried import carrying, refusing
 from adjoint.rules.scipy.interpolate.bsplines import NEAR, fitted, knots_of, spline
 

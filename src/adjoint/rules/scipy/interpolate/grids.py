@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from scipy.interpolate import _rgi_cython
 
-from adjoint.rules.registry import non_differentiable, substitute
+from adjoint.rulekit.registry import non_differentiable, substitute
 from adjoint.rules.scipy.carried import carried, carrying
 
 _find_indices: Any = _rgi_cython.find_indices

@@ -9,7 +9,7 @@ import numpy as np
 from scipy import special
 from scipy.interpolate import _ppoly
 
-from adjoint.rules.registry import substitute
+from adjoint.rulekit.registry import substitute
 from adjoint.rules.scipy.interpolate.piecewise import added, intervals, power_slopes
 from adjoint.rules.scipy.linalg.calls import Call, matrix_rule
 

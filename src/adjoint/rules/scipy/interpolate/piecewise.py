@@ -14,7 +14,7 @@ import numpy as np
 from scipy import special
 from scipy.interpolate import _ppoly
 
-from adjoint.rules.registry import non_differentiable, substitute
+from adjoint.rulekit.registry import non_differentiable, substitute
 from adjoint.rules.scipy.linalg.calls import Call, matrix_rule
 
 # ---- what they share -----------------------------------------------------------------------------

@@ -18,8 +18,8 @@ from scipy.interpolate import (
     NearestNDInterpolator,
 )
 
-from adjoint.rules.refusal import NoDerivative
-from adjoint.rules.registry import non_differentiable, substitute
+from adjoint.rulekit.refusal import NoDerivative
+from adjoint.rulekit.registry import non_differentiable, substitute
 from adjoint.rules.scipy.carried import carrying, refusing
 
 CUBIC = NoDerivative("its arguments", "has no rule: its slopes at the points are estimated in C")

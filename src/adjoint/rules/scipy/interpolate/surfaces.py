@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from scipy import interpolate
 
-from adjoint.rules.registry import substitute
+from adjoint.rulekit.registry import substitute
 from adjoint.rules.scipy.carried import carrying, refusing
 from adjoint.rules.scipy.interpolate.bsplines import NEAR, design, knots_of
 from adjoint.rules.scipy.interpolate.fitpack import BESIDE, SMOOTHED, plain

@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 from scipy.linalg import cho_solve, get_blas_funcs, get_lapack_funcs
 
-from adjoint.rules.registry import non_differentiable, primitive, substitute
+from adjoint.rulekit.registry import non_differentiable, primitive, substitute
 from adjoint.rules.scipy.carried import carrying
 from adjoint.rules.scipy.overwriting import lock, take_overwritten, unlock
-from adjoint.run.by_source import call_function
+from adjoint.runtime.dispatch.source_call import call_function
 
 TOLERANCE = {"f": 1e-4, "d": 1e-6, "F": 1e-4, "D": 1e-6}
 """How well the routine and what carries its derivative agree."""

@@ -21,13 +21,13 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
+from adjoint.cotangents.finiteness import doubt
+from adjoint.cotangents.poison import Poison
 from adjoint.errors import NoDerivativeError
+from adjoint.rulekit.elementwise_forward import filled, fitted
+from adjoint.rulekit.projection import as_numeric, projector
+from adjoint.rulekit.registry import frule, rrule
 from adjoint.rules.numpy.linalg.matrices import floating
-from adjoint.rules.projection import as_numeric, projector
-from adjoint.rules.registry import frule, rrule
-from adjoint.rules.tangents import filled, fitted
-from adjoint.run.accumulate import Poison
-from adjoint.run.caution import doubt
 
 Pair: TypeAlias = tuple[Callable[..., Any], Callable[..., Any]]
 """The pullback, from the cotangent of the result to one per operand, and the pushforward, from the

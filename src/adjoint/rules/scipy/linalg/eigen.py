@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 from scipy import linalg as sl
 
+from adjoint.rulekit.registry import non_differentiable
 from adjoint.rules.numpy.linalg.eigen import eig_bar, eig_dot, values_and_dot, vectors_of
 from adjoint.rules.numpy.linalg.matrices import dagger, rounding, undetermined
-from adjoint.rules.registry import non_differentiable
 from adjoint.rules.scipy.linalg.calls import Call, matrix_rule
 
 

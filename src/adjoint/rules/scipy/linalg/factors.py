@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from scipy import linalg as sl
 
+from adjoint.rulekit.projection import project
 from adjoint.rules.numpy.linalg.factors import (
     cholesky_back,
     cholesky_dot,
@@ -26,7 +27,6 @@ from adjoint.rules.numpy.linalg.singular import (
     values_and_dot,
     values_bar,
 )
-from adjoint.rules.projection import project
 from adjoint.rules.scipy.linalg.calls import Call, matrix_rule
 from adjoint.rules.scipy.linalg.solving import solution
 

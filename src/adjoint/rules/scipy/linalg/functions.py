@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 from scipy import linalg as sl
 
+from adjoint.rulekit.projection import project
 from adjoint.rules.numpy.linalg.matrices import dagger, rounding, undetermined
-from adjoint.rules.projection import project
 from adjoint.rules.scipy.linalg.calls import Call, matrix_rule
 from adjoint.rules.scipy.linalg.equations import sylvester
 

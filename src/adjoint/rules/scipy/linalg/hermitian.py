@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 from scipy import linalg as sl
 
+from adjoint.rulekit.registry import non_differentiable
 from adjoint.rules.numpy.linalg.bases import Turn, between_equals, parting_basis, turn_of
 from adjoint.rules.numpy.linalg.eigen import equal_values
 from adjoint.rules.numpy.linalg.gauges import (
@@ -39,7 +40,6 @@ from adjoint.rules.numpy.linalg.matrices import (
     skew,
     to_triangle,
 )
-from adjoint.rules.registry import non_differentiable
 from adjoint.rules.scipy.linalg.calls import Call, matrix_rule
 from adjoint.rules.scipy.linalg.structured import stored, whole
 

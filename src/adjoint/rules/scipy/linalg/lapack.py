@@ -10,12 +10,12 @@ from typing import Any
 import numpy as np
 from scipy.linalg import get_lapack_funcs
 
+from adjoint.cotangents.poison import Poison
+from adjoint.rulekit.projection import is_numeric, projector
+from adjoint.rulekit.refusal import NoDerivative, moves, refusal, refused_bar
+from adjoint.rulekit.registry import frule, non_differentiable, rrule, substitute
 from adjoint.rules.numpy.linalg.matrices import dagger
-from adjoint.rules.projection import is_numeric, projector
-from adjoint.rules.refusal import NoDerivative, moves, refusal, refused_bar
-from adjoint.rules.registry import frule, non_differentiable, rrule, substitute
 from adjoint.rules.scipy.overwriting import take_overwritten
-from adjoint.run.accumulate import Poison
 
 FACTORS = NoDerivative("its factors", "has no rule")
 

@@ -6,9 +6,9 @@ from typing import Any
 
 from scipy import linalg as sl
 
-from adjoint.rules.families import NoDerivative
-from adjoint.rules.refusal import moves, refusal, refused_bar
-from adjoint.rules.registry import frule, non_differentiable, rrule
+from adjoint.rulekit.families import NoDerivative
+from adjoint.rulekit.refusal import moves, refusal, refused_bar
+from adjoint.rulekit.registry import frule, non_differentiable, rrule
 from adjoint.rules.scipy.pointwise import pointwise
 
 NO_RULE = NoDerivative("the matrix", "has no rule")

@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 from scipy import linalg as sl
 
+from adjoint.rulekit.registry import non_differentiable
 from adjoint.rules.numpy.linalg.matrices import dagger, noise, rounding, undetermined
-from adjoint.rules.registry import non_differentiable
 from adjoint.rules.scipy.linalg.calls import Call, matrix_rule
 
 

@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 from scipy.linalg import cholesky, get_lapack_funcs, solve_triangular
 
-from adjoint.rules.refusal import NoDerivative
-from adjoint.rules.registry import non_differentiable, substitute
+from adjoint.rulekit.refusal import NoDerivative
+from adjoint.rulekit.registry import non_differentiable, substitute
 from adjoint.rules.scipy.carried import carrying, refusing
 from adjoint.rules.scipy.overwriting import overwriting
 

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from scipy.ndimage import _nd_image
 
-from adjoint.rules.registry import substitute
+from adjoint.rulekit.registry import substitute
 from adjoint.rules.scipy.ndimage.extending import along, extended, widened
 
 

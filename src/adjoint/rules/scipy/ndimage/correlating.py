@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 from scipy.ndimage import _nd_image
 
+from adjoint.rulekit.registry import substitute
 from adjoint.rules.numpy.operands import severed
-from adjoint.rules.registry import substitute
 from adjoint.rules.scipy.linalg.calls import Call, matrix_rule
 from adjoint.rules.scipy.ndimage.extending import (
     CONSTANT,

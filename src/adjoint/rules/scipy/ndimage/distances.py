@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 from scipy import ndimage as ni
 
+from adjoint.rulekit.refusal import NoDerivative, moves, refusal, refused_bar
+from adjoint.rulekit.registry import frule, non_differentiable, primitive
 from adjoint.rules.numpy.operands import array_rule
-from adjoint.rules.refusal import NoDerivative, moves, refusal, refused_bar
-from adjoint.rules.registry import frule, non_differentiable, primitive
-from adjoint.run.by_source import call_function
+from adjoint.runtime.dispatch.source_call import call_function
 
 
 def _slopes(places: Any, sampling: Any, y: Any) -> Any:

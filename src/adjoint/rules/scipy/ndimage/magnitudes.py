@@ -8,7 +8,7 @@ import numpy as np
 from scipy import ndimage as nd
 from scipy.ndimage import _ni_support
 
-from adjoint.rules.registry import substitute
+from adjoint.rulekit.registry import substitute
 
 
 def _magnitude(

@@ -13,9 +13,9 @@ import numpy as np
 from scipy.ndimage import _nd_image
 
 from adjoint.errors import RuleError
+from adjoint.rulekit.refusal import NoDerivative, refusal
+from adjoint.rulekit.registry import non_differentiable, substitute
 from adjoint.rules.numpy.operands import severed
-from adjoint.rules.refusal import NoDerivative, refusal
-from adjoint.rules.registry import non_differentiable, substitute
 from adjoint.rules.scipy.linalg.calls import Call, matrix_rule
 from adjoint.rules.scipy.ndimage.extending import along, constant, extended, folded, widened
 

@@ -14,8 +14,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy.ndimage import _nd_image
 
+from adjoint.rulekit.registry import substitute
 from adjoint.rules.numpy.operands import severed
-from adjoint.rules.registry import substitute
 from adjoint.rules.scipy.linalg.calls import Call, matrix_rule
 from adjoint.rules.scipy.ndimage.extending import constant
 from adjoint.rules.scipy.ndimage.knots import Knots, knots

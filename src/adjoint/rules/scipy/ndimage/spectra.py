@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 from scipy.ndimage import _nd_image
 
-from adjoint.rules.refusal import NoDerivative, moves, refusal, refused_bar
-from adjoint.rules.registry import substitute
+from adjoint.rulekit.refusal import NoDerivative, moves, refusal, refused_bar
+from adjoint.rulekit.registry import substitute
 from adjoint.rules.scipy.linalg.calls import Call, matrix_rule
 
 SIZES = NoDerivative("the sizes", "has no rule but for the Gaussian")

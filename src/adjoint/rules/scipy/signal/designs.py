@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from scipy import signal as ss
 
-from adjoint.rules.registry import substitute
+from adjoint.rulekit.registry import substitute
 
 
 @substitute(ss.lp2hp)

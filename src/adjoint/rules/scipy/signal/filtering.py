@@ -12,11 +12,11 @@ from typing import Any
 import numpy as np
 from scipy import signal as ss
 
+from adjoint.rulekit.elementwise_forward import filled, like_result
+from adjoint.rulekit.refusal import NoDerivative, refusal
+from adjoint.rulekit.registry import frule
 from adjoint.rules.numpy.operands import array_rule
-from adjoint.rules.refusal import NoDerivative, refusal
-from adjoint.rules.registry import frule
 from adjoint.rules.scipy.linalg.calls import Call, matrix_rule
-from adjoint.rules.tangents import filled, like_result
 
 ONE = np.ones(1)
 

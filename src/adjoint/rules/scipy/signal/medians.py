@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from scipy.signal import _sigtools
 
-from adjoint.rules.registry import substitute
+from adjoint.rulekit.registry import substitute
 from adjoint.rules.scipy.linalg.calls import Call, matrix_rule
 from adjoint.rules.scipy.ndimage.extending import CONSTANT, widened
 from adjoint.rules.scipy.ndimage.picking import Picks

@@ -12,9 +12,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy.signal import _peak_finding_utils as compiled
 
+from adjoint.rulekit.elementwise_forward import filled
+from adjoint.rulekit.registry import frule, non_differentiable, substitute
 from adjoint.rules.numpy.operands import array_rule
-from adjoint.rules.registry import frule, non_differentiable, substitute
-from adjoint.rules.tangents import filled
 
 non_differentiable(compiled._local_maxima_1d, compiled._select_by_peak_distance)
 

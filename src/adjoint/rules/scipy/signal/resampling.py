@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from scipy import signal as ss
 
-from adjoint.rules.refusal import NoDerivative, refusal
+from adjoint.rulekit.refusal import NoDerivative, refusal
 from adjoint.rules.scipy.linalg.calls import Call, matrix_rule
 from adjoint.rules.scipy.ndimage.extending import (
     CONSTANT,

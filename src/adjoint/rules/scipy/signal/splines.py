@@ -10,13 +10,13 @@ from typing import Any
 import numpy as np
 from scipy import signal as ss
 
+from adjoint.rulekit.elementwise_forward import filled
+from adjoint.rulekit.projection import as_numeric
+from adjoint.rulekit.refusal import NoDerivative, moves, refusal, refused_bar
+from adjoint.rulekit.registry import frule, substitute
 from adjoint.rules.numpy.operands import array_rule
-from adjoint.rules.projection import as_numeric
-from adjoint.rules.refusal import NoDerivative, moves, refusal, refused_bar
-from adjoint.rules.registry import frule, substitute
 from adjoint.rules.scipy.linalg.calls import Call, matrix_rule
 from adjoint.rules.scipy.pointwise import pointwise
-from adjoint.rules.tangents import filled
 
 try:
     from scipy.signal import _spline, _spline_filters

@@ -9,13 +9,14 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from adjoint.rules.refusal import NoDerivative, moves, refusal
-from adjoint.rules.registry import frule, non_differentiable, primitive, rrule, substitute
+from adjoint.cotangents.poison import Poison
+from adjoint.rulekit.refusal import NoDerivative, moves, refusal
+from adjoint.rulekit.registry import frule, non_differentiable, primitive, rrule, substitute
 from adjoint.rules.scipy.sparse.patterns import entries_of, leaf
 from adjoint.rules.scipy.sparse.zeros import kept
-from adjoint.run.accumulate import Poison
-from adjoint.run.by_source import call_function
-from adjoint.run.dispatch import NO_KEYWORDS, call_keywords
+from adjoint.runtime.dispatch.call import call_keywords
+from adjoint.runtime.dispatch.linked import NO_KEYWORDS
+from adjoint.runtime.dispatch.source_call import call_function
 
 WITH_DATA = ("csr", "csc", "coo", "dia", "bsr")
 """Formats whose values are one array, `data`."""

@@ -15,13 +15,13 @@ import numpy as np
 from scipy import sparse
 from scipy.sparse import linalg as sl
 
+from adjoint.rulekit.registry import non_differentiable, primitive
 from adjoint.rules.numpy.linalg.matrices import dagger
-from adjoint.rules.registry import non_differentiable, primitive
 from adjoint.rules.scipy.searches import corrections, unfollowed, with_value
 from adjoint.rules.scipy.sparse.invariant import Equations, apart, moved, of_any_phase
 from adjoint.rules.scipy.stored import leave, looked, repeated, searched
-from adjoint.run.by_source import call_function
-from adjoint.run.unknown import run_unknown
+from adjoint.runtime.dispatch.source_call import call_function
+from adjoint.runtime.foreign.unknown_call import run_unknown
 
 LARGEST = 3000
 """Of an operator a matrix is made, column by column, if it has no more of them."""

@@ -20,14 +20,14 @@ import numpy as np
 from scipy import linalg, sparse
 from scipy.sparse import linalg as sl
 
+from adjoint.cotangents.finiteness import doubt
+from adjoint.cotangents.poison import Poison
 from adjoint.errors import AdjointError
 from adjoint.levels.operations import fresh
+from adjoint.primal.engine_object import Hidden
+from adjoint.rulekit.projection import project
+from adjoint.rulekit.registry import frule, non_differentiable, rrule
 from adjoint.rules.numpy.linalg.matrices import dagger, undetermined
-from adjoint.rules.projection import project
-from adjoint.rules.registry import frule, non_differentiable, rrule
-from adjoint.run.accumulate import Poison
-from adjoint.run.caution import doubt
-from adjoint.run.hidden import Hidden
 
 NEAR = 1e-3
 """How large residuals may be beside the distance of an eigenvalue from the others."""

@@ -15,11 +15,11 @@ from typing import Any
 import numpy as np
 from scipy.sparse import _sparsetools as tools
 
+from adjoint.rulekit.elementwise_forward import like_result
+from adjoint.rulekit.projection import project
+from adjoint.rulekit.registry import frule, non_differentiable, rrule, substitute
 from adjoint.rules.numpy.operands import cotangent_dtype
-from adjoint.rules.projection import project
-from adjoint.rules.registry import frule, non_differentiable, rrule, substitute
 from adjoint.rules.scipy.sparse.patterns import leaf, major_of, of_blocks, of_compressed
-from adjoint.rules.tangents import like_result
 
 # ---- entries that are added up, or put somewhere -------------------------------------------------
 

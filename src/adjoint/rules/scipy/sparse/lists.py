@@ -14,7 +14,7 @@ import numpy as np
 from scipy import sparse
 from scipy.sparse import _csparsetools as tools
 
-from adjoint.rules.registry import non_differentiable, substitute
+from adjoint.rulekit.registry import non_differentiable, substitute
 
 _ABSENT = 0
 """What stands for an entry that is not stored, told from a zero that is by its identity."""

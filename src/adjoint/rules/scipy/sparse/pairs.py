@@ -13,14 +13,14 @@ from typing import Any
 import numpy as np
 from scipy.sparse import _sparsetools as tools
 
+from adjoint.cotangents.poison import Poison
+from adjoint.rulekit.elementwise_forward import like_result
+from adjoint.rulekit.projection import project
+from adjoint.rulekit.refusal import NoDerivative, added, moves, refusal, refused_dot, refused_entry
+from adjoint.rulekit.registry import frule, non_differentiable, rrule, substitute
 from adjoint.rules.numpy.operands import cotangent_dtype
-from adjoint.rules.projection import project
-from adjoint.rules.refusal import NoDerivative, added, moves, refusal, refused_dot, refused_entry
-from adjoint.rules.registry import frule, non_differentiable, rrule, substitute
 from adjoint.rules.scipy.sparse.patterns import leaf, major_of
 from adjoint.rules.scipy.sparse.zeros import LEFT_OUT, with_zeros
-from adjoint.rules.tangents import like_result
-from adjoint.run.accumulate import Poison
 
 # ---- element by element --------------------------------------------------------------------------
 

@@ -9,10 +9,12 @@ import numpy as np
 from scipy import sparse
 from scipy.sparse import _sparsetools as tools
 
+from adjoint.cotangents.poison import Poison
+from adjoint.rulekit.elementwise_forward import like_result
+from adjoint.rulekit.projection import project
+from adjoint.rulekit.refusal import refusal
+from adjoint.rulekit.registry import frule, non_differentiable, rrule, substitute
 from adjoint.rules.numpy.operands import conj, cotangent_dtype
-from adjoint.rules.projection import project
-from adjoint.rules.refusal import refusal
-from adjoint.rules.registry import frule, non_differentiable, rrule, substitute
 from adjoint.rules.scipy.sparse.patterns import (
     Entries,
     leaf,
@@ -22,8 +24,6 @@ from adjoint.rules.scipy.sparse.patterns import (
     of_diagonals,
 )
 from adjoint.rules.scipy.sparse.zeros import LEFT_OUT, with_zeros
-from adjoint.rules.tangents import like_result
-from adjoint.run.accumulate import Poison
 
 # ---- products with dense arrays ------------------------------------------------------------------
 

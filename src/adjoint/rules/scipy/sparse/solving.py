@@ -13,17 +13,25 @@ import numpy as np
 from scipy import sparse
 from scipy.sparse import linalg as sl
 
-from adjoint.rules.projection import project
-from adjoint.rules.refusal import NoDerivative, moves, refusal
-from adjoint.rules.registry import frule, leveled, non_differentiable, primitive, rrule, structural
+from adjoint.cotangents.accumulate import finish
+from adjoint.cotangents.poison import Poison
+from adjoint.rulekit.elementwise_forward import like_result
+from adjoint.rulekit.projection import project
+from adjoint.rulekit.refusal import NoDerivative, moves, refusal
+from adjoint.rulekit.registry import (
+    frule,
+    leveled,
+    non_differentiable,
+    primitive,
+    rrule,
+    structural,
+)
 from adjoint.rules.scipy.sparse.arrays import WITH_DATA
 from adjoint.rules.scipy.sparse.patterns import major_of
-from adjoint.rules.tangents import like_result
-from adjoint.run.accumulate import Poison, finish
-from adjoint.run.by_source import call_function
-from adjoint.run.memory import Memory
-from adjoint.run.seal import arrived, result_of
-from adjoint.run.structure import deposit
+from adjoint.runtime.dispatch.checked_pullback import arrived, result_of
+from adjoint.runtime.dispatch.source_call import call_function
+from adjoint.runtime.memory.deposit import deposit
+from adjoint.runtime.memory.memory import Memory
 
 _superlu: Any = sl.splu.__globals__["_superlu"]
 INCOMPLETE = NoDerivative("the matrix", "an incomplete factorization does not have")

@@ -12,9 +12,9 @@ from typing import Any
 import numpy as np
 from scipy.sparse import _sparsetools as tools
 
+from adjoint.rulekit.refusal import NoDerivative, added, refused_dot, refused_entry
+from adjoint.rulekit.registry import frule, non_differentiable, rrule, substitute
 from adjoint.rules.numpy.operands import cotangent_dtype
-from adjoint.rules.refusal import NoDerivative, added, refused_dot, refused_entry
-from adjoint.rules.registry import frule, non_differentiable, rrule, substitute
 from adjoint.rules.scipy.sparse.patterns import leaf, major_of, of_diagonals
 
 LEFT_OUT = NoDerivative("entries", "are zero here and are not stored in the result")

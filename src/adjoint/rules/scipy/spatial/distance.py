@@ -13,11 +13,11 @@ from typing import Any
 import numpy as np
 from scipy.spatial import distance
 
+from adjoint.rulekit.elementwise_forward import filled
+from adjoint.rulekit.registry import frule, substitute
 from adjoint.rules.numpy.operands import array_rule
-from adjoint.rules.registry import frule, substitute
 from adjoint.rules.scipy.linalg.calls import Call, matrix_rule
 from adjoint.rules.scipy.spatial.metrics import METRICS, Metric, Settings, settings
-from adjoint.rules.tangents import filled
 
 ALIASES = {
     "euclid": "euclidean", "eu": "euclidean", "e": "euclidean", "sqe": "sqeuclidean",

@@ -13,11 +13,11 @@ import numpy as np
 from scipy.sparse import coo_matrix
 from scipy.spatial import _hausdorff, cKDTree
 
-from adjoint.rules.refusal import NoDerivative
-from adjoint.rules.registry import non_differentiable, primitive, substitute
+from adjoint.cotangents.accumulate import accumulate
+from adjoint.rulekit.refusal import NoDerivative
+from adjoint.rulekit.registry import non_differentiable, primitive, substitute
 from adjoint.rules.scipy.carried import carried, carrying, refusing
-from adjoint.run.accumulate import accumulate
-from adjoint.run.memory import Memory
+from adjoint.runtime.memory.memory import Memory
 
 # ---- trees ---------------------------------------------------------------------------------------
 

@@ -12,8 +12,8 @@ from typing import Any
 
 import numpy as np
 
+from adjoint.rulekit.registry import non_differentiable, substitute
 from adjoint.rules.numpy.linalg.matrices import dagger
-from adjoint.rules.registry import non_differentiable, substitute
 from adjoint.rules.scipy.carried import carried
 from adjoint.rules.scipy.linalg.calls import Call, matrix_rule
 

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from scipy.spatial import Delaunay
 
-from adjoint.rules.registry import non_differentiable, substitute
+from adjoint.rulekit.registry import non_differentiable, substitute
 from adjoint.rules.scipy.carried import carrying
 
 _methods = vars(Delaunay)

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from scipy import special as sp
 
-from adjoint.rules.families import NoDerivative, elementwise
+from adjoint.rulekit.families import NoDerivative, elementwise
 from adjoint.rules.scipy.pointwise import RealLinear, pointwise
 from adjoint.rules.scipy.special.bessel_orders import hankel_order, ive_order, kve_order
 

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from scipy import special as sp
 
-from adjoint.rules.families import elementwise
+from adjoint.rulekit.families import elementwise
 
 DUPLICATIONS = 14
 """Each counts 1/16 of the one before, and brings the arguments four times nearer to each other."""

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from scipy import special as sp
 
-from adjoint.rules.families import NoDerivative
-from adjoint.rules.registry import non_differentiable
+from adjoint.rulekit.families import NoDerivative
+from adjoint.rulekit.registry import non_differentiable
 from adjoint.rules.scipy.pointwise import pointwise
 
 INTEGERS = """

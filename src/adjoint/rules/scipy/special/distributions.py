@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from scipy import special as sp
 
-from adjoint.rules.families import elementwise
+from adjoint.rulekit.families import elementwise
 from adjoint.rules.scipy.special.cumulative import cumulative
 from adjoint.rules.scipy.special.elementary import exprel_slope
 from adjoint.rules.scipy.special.incomplete_beta import (

@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 from scipy import special as sp
 
-from adjoint.rules.families import NoDerivative, elementwise
-from adjoint.rules.registry import non_differentiable
+from adjoint.rulekit.families import NoDerivative, elementwise
+from adjoint.rulekit.registry import non_differentiable
 from adjoint.rules.scipy.pointwise import pointwise
 
 LN2, LN10, DEGREE = math.log(2.0), math.log(10.0), math.pi / 180

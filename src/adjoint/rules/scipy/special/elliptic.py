@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from scipy import special as sp
 
-from adjoint.rules.families import elementwise
+from adjoint.rulekit.families import elementwise
 from adjoint.rules.scipy.pointwise import pointwise
 
 

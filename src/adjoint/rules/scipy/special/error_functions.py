@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from scipy import special as sp
 
-from adjoint.rules.families import elementwise
+from adjoint.rulekit.families import elementwise
 from adjoint.rules.scipy.pointwise import pointwise
 
 ROOT_2 = math.sqrt(2.0)

@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 from scipy import special as sp
 
-from adjoint.rules.families import NoDerivative, elementwise
-from adjoint.rules.registry import non_differentiable
+from adjoint.rulekit.families import NoDerivative, elementwise
+from adjoint.rulekit.registry import non_differentiable
 from adjoint.rules.scipy.pointwise import pointwise
 
 # ---- ψ and the reciprocal of Γ, also at the poles ------------------------------------------------

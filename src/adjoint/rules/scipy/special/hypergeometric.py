@@ -8,7 +8,7 @@ from __future__ import annotations
 import numpy as np
 from scipy import special as sp
 
-from adjoint.rules.families import NoDerivative, elementwise
+from adjoint.rulekit.families import NoDerivative, elementwise
 
 PARAMETER = NoDerivative("a parameter")
 

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from scipy import special as sp
 
-from adjoint.rules.families import NoDerivative, elementwise
+from adjoint.rulekit.families import NoDerivative, elementwise
 from adjoint.rules.scipy.pointwise import Components, pointwise
 
 

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from scipy import special as sp
 
-from adjoint.rules.families import NoDerivative
+from adjoint.rulekit.families import NoDerivative
 from adjoint.rules.scipy.special.cumulative import cumulative
 from adjoint.rules.scipy.special.distributions import f_share
 from adjoint.rules.scipy.special.incomplete_gamma import gamma_density

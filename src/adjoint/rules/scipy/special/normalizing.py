@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 from scipy import special as sp
 
+from adjoint.rulekit.elementwise_forward import filled
+from adjoint.rulekit.registry import frule
 from adjoint.rules.numpy.operands import array_rule
-from adjoint.rules.registry import frule
-from adjoint.rules.tangents import filled
 
 # ---- logsumexp -----------------------------------------------------------------------------------
 

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from scipy import special as sp
 
-from adjoint.rules.families import NoDerivative, elementwise
+from adjoint.rulekit.families import NoDerivative, elementwise
 
 DEGREE = NoDerivative("the degree")
 PARAMETER = NoDerivative("a parameter")

@@ -14,7 +14,7 @@ import numpy as np
 from scipy import special as sp
 from scipy.special import _ufuncs
 
-from adjoint.rules.families import NoDerivative, elementwise
+from adjoint.rulekit.families import NoDerivative, elementwise
 from adjoint.rules.scipy.special.cumulative import complement, inverse
 from adjoint.rules.scipy.special.distributions import binomial_slope
 from adjoint.rules.scipy.special.incomplete_beta import beta_density, beta_shape_slope

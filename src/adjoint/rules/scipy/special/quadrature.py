@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from adjoint.rules.registry import non_differentiable
+from adjoint.rulekit.registry import non_differentiable
 
 DROP = 36.0
 """Where the logarithm of an integrand has fallen by as much, the rest is below rounding."""

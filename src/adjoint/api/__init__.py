@@ -1,0 +1,1 @@
+"""The public operators, and what chooses the tier of a call."""

@@ -1,0 +1,330 @@
+"""A call in the generic tier: its value, and the pullback that sweeps back over its record."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable, Collection
+from functools import partial
+from types import FunctionType
+from typing import Any
+
+import numpy as np
+
+from adjoint.cotangents.finiteness import UNFIT, all_finite, doubts, is_delicate, note_delicate
+from adjoint.diagnostics.numpy_warnings import begin_logging, end_logging
+from adjoint.diagnostics.public_function import public
+from adjoint.errors import ArgumentError, NoDerivativeError
+from adjoint.fast.programs.inner_calls import Calls, InnerCall, generic_parts
+from adjoint.fast.programs.store import is_enabled
+from adjoint.levels.bases import Trial, in_other_bases, in_trial, numbers_of
+from adjoint.levels.mentions import goes_on_a_tape
+from adjoint.levels.outside import follows, pulled
+from adjoint.locks import passing
+from adjoint.primal.compiled_functions import demand_ours
+from adjoint.primal.engine_object import Hidden
+from adjoint.primal.rebuild import remade
+from adjoint.primal.value_kinds import is_array_of_others
+from adjoint.runtime.cache.units import known_unit
+from adjoint.runtime.dispatch.call import call_keywords
+from adjoint.runtime.entries import basics
+from adjoint.runtime.foreign.freed_objects import settle
+from adjoint.runtime.foreign.open_files import flush
+from adjoint.runtime.memory.collect import Reader
+from adjoint.runtime.memory.deposit import deposit
+from adjoint.runtime.memory.independence import told_apart
+from adjoint.runtime.memory.memory import Memory
+from adjoint.runtime.memory.write_check import Marks
+from adjoint.runtime.results import checked_cotangent, collect, plain_cotangents
+from adjoint.runtime.session import leaving, session
+from adjoint.tangent import Tangent
+
+OFTEN = 32
+"""A function that was called so often inside the generic tier is specialised."""
+
+
+class Pullback(Hidden):
+    """``y_bar ↦ (f_bar, *arg_bars)`` of one call, as `pullback` returns it.
+
+    It may be called any number of times; between two calls the caller must not change the arrays
+    that the function saw.
+    """
+
+    __slots__ = (
+        "_args", "_f", "_instead", "_kwargs", "_marks", "_memory", "_record", "_trial", "_wanted",
+        "_y",
+    )  # fmt: skip
+
+    def __init__(
+        self,
+        f: Any,
+        args: tuple[Any, ...],
+        y: Any,
+        memory: Memory,
+        record: list[Any],
+        wanted: Collection[int] | None = None,
+        kwargs: dict[str, Any] | None = None,
+        trial: Trial | None = None,
+        instead: dict[int, dict[int, Any]] | None = None,
+    ) -> None:
+        self._f, self._args, self._y, self._memory, self._record = f, args, y, memory, record
+        self._wanted, self._kwargs, self._trial = wanted, kwargs or {}, trial
+        self._instead = instead or {}
+        self._marks: Marks | None = None
+
+    def mark(self) -> Pullback:
+        """Remember what the call has written to, for from now on others may write as well."""
+        if not self._memory.is_untouched():
+            self._marks = Marks(self._memory)
+        return self
+
+    def __repr__(self) -> str:
+        return f"∂({getattr(self._f, '__name__', None) or type(self._f).__name__})"
+
+    @public
+    def __call__(self, y_bar: Any) -> tuple[Any, ...]:
+        """Pull a cotangent of the result back.
+
+        Parameters
+        ----------
+        y_bar
+            A cotangent with the structure and the shapes of the result; ``None`` for none.
+
+        Returns
+        -------
+        tuple
+            The cotangent of the function itself, then one per positional argument; ``None`` may
+            stand for zeros.
+
+        Raises
+        ------
+        CotangentError
+            `y_bar` does not fit the result.
+        NoDerivativeError
+            A derivative is needed of a function that has neither rule nor source.
+        """
+        return self.sweep(y_bar, of_function=True)
+
+    def sweep(self, y_bar: Any, *, of_function: bool) -> tuple[Any, ...]:
+        if y_bar is None:
+            return (None,) * (len(self._args) + 1)
+        value_bar = checked_cotangent(self._y, y_bar)
+        if self._memory.written:
+            value_bar = _apart(self._memory, value_bar)
+        if follows(y_bar):
+            return pulled(partial(self.sweep, of_function=of_function), self._y, y_bar)  # type: ignore[no-any-return]
+        passing.add(self._memory.lock)
+        with self._memory.lock, leaving, session:
+            if self._marks is not None:
+                self._marks.check()
+            return self.swept(value_bar, y_bar, of_function)
+
+    def swept(self, value_bar: Any, given: Any, of_function: bool) -> tuple[Any, ...]:
+        """`sweep` of a cotangent that fits, inside a session: first without looking for zeros that
+        are not zero, then with, if need be."""
+        memory = self._memory
+        if not memory.shown and not is_delicate(self._f):
+            before, found = doubts[0], None
+            memory.careful = False
+            try:
+                found = self._pulled(value_bar, given, of_function)
+            except UNFIT:
+                pass  # the careful sweep raises it again, unless it came of what that one avoids
+            finally:
+                memory.careful = True
+            if found is not None and doubts[0] == before and all_finite(found):
+                return found
+            note_delicate(self._f)
+        memory.careful = True  # also after an interrupt
+        return self._pulled(value_bar, given, of_function)
+
+    def parts(self, y_bar: Any) -> tuple[Any, ...]:
+        """The cotangents of the function and of the arguments as structures, in which stands a
+        `Poison` where one is not known; so may one in that of the result."""
+        memory = self._memory
+        with leaving, session, np.errstate(all="ignore"), memory, memory:
+            value_bar = deposit(memory, self._y, y_bar)
+            back = self._record[1]
+            bars = (None,) * (len(self._args) + 1) if back is None else back(value_bar)
+            memory.rewind(0)
+            reader = Reader(memory, taking=False, instead=self._instead)
+            values = zip((self._f, *self._args), bars, strict=True)
+            return tuple(reader.read_at(i, *pair) for i, pair in enumerate(values, -1))
+
+    def _pulled(self, value_bar: Any, given: Any, of_function: bool) -> tuple[Any, ...]:
+        """One sweep; where the cotangents follow from several bases only (`adjoint.levels.bases`),
+        runs that begin with memory as the function found it, and leave it so."""
+        try:
+            with in_trial(self._trial):
+                return self._swept_once(value_bar, given, of_function)
+        except NoDerivativeError as error:
+            if self._trial is not None or not error.rounds:
+                raise
+            numbers, problem = numbers_of(self._y), error
+
+        def run(trial: Trial) -> tuple[list[Any], tuple[Any, ...]]:
+            with in_trial(trial):
+                y, back = forward(
+                    self._f, self._args, self._kwargs,
+                    specialising=False, wanted=self._wanted, trial=trial,
+                )  # fmt: skip
+            found = numbers_of(y)
+            try:
+                return found, back._pulled(value_bar, given, of_function)
+            finally:
+                back._memory.rewind(0)
+
+        self._memory.rewind(0)
+        try:
+            return in_other_bases(problem, numbers, run)  # type: ignore[no-any-return]
+        finally:
+            self._memory.redo(len(self._memory.entries()))
+
+    def _swept_once(self, value_bar: Any, given: Any, of_function: bool) -> tuple[Any, ...]:
+        memory = self._memory
+        with np.errstate(all="ignore"), memory, memory:
+            value_bar = deposit(memory, self._y, value_bar)
+            back = self._record[1]
+            bars = (None,) * (len(self._args) + 1) if back is None else back(value_bar)
+            # Every write was undone: memory is as the function found it, and so are the
+            # arguments' shadows.
+            memory.rewind(0)
+            if not of_function and not memory.written:
+                found = plain_cotangents(self._args, bars, given)
+                if found is not None:
+                    return found
+            reader = Reader(memory, taking=False, shown=True, instead=self._instead)
+            return collect(reader, self._f, self._args, bars, given, of_function, self._wanted)
+
+
+def generic_pullback(
+    f: Callable[..., Any],
+    args: tuple[Any, ...],
+    kwargs: dict[str, Any] | None = None,
+    wanted: Collection[int] | None = None,
+) -> Pullback:
+    """The pullback of a call, with nothing of it specialised."""
+    with leaving, session:
+        return forward(f, args, kwargs or {}, specialising=False, wanted=wanted)[1].mark()
+
+
+def _apart(memory: Memory, bar: Any) -> Any:
+    """A cotangent, with copies of arrays that the sweep rewinds."""
+    if isinstance(bar, np.ndarray):
+        return np.array(bar) if memory.is_written(bar) else bar
+    if type(bar) is tuple or type(bar) is list:
+        return type(bar)(_apart(memory, part) for part in bar)
+    if type(bar) is dict:
+        return {key: _apart(memory, part) for key, part in bar.items()}
+    if isinstance(bar, Tangent):
+        return Tangent(bar._primal, {name: _apart(memory, bar[name]) for name in bar})
+    return bar
+
+
+generic_parts.append(lambda f, args, y_bar: generic_pullback(f, args).parts(y_bar))
+
+
+def forward(
+    f: Callable[..., Any],
+    args: tuple[Any, ...],
+    kwargs: dict[str, Any],
+    *,
+    specialising: bool | None = None,
+    calls: Calls | None = None,
+    wanted: Collection[int] | None = None,
+    trial: Trial | None = None,
+) -> tuple[Any, Pullback]:
+    """The value of a call, and its pullback, inside a session; `specialising` says whether calls in
+    it may take programs, and `calls` notes which of them do. Of the arguments that are not `wanted`
+    the pullback gives none, or one that nobody needs."""
+    demand_ours(f, args)
+    _demand_seen(args, wanted)
+    args = _each_its_own(args)
+    args, apart = told_apart(f, args, kwargs, wanted, arrays=True)
+    if not basics.ready:
+        basics.load()
+    memory = Memory(args) if apart is None else apart.memory()
+    if (is_enabled[0] if specialising is None else specialising) and apart is None:
+        memory.often, memory.calls = OFTEN, calls
+    record: list[Any] = [memory, None]
+    token = begin_logging()
+    try:
+        y = call_keywords(record, 1, f, args, kwargs)
+    finally:
+        if token is not None:
+            end_logging(token)
+        if memory.files:
+            flush(memory)
+        if apart is not None:
+            apart.restore()
+    if apart is not None:
+        apart.check(memory)
+    if memory.unfinished is not None or not memory.is_untouched():
+        settle(memory)
+    instead = None if apart is None else apart.instead
+    back = Pullback(f, args, y, memory, record, wanted, kwargs, trial, instead)
+    return y if apart is None else apart.original(y), back
+
+
+def calls_inside(
+    f: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> tuple[InnerCall | None, tuple[InnerCall, ...]]:
+    """Which tier a call in a session takes, if it is one of a function, and which those inside it
+    take, as soon as they are looked at."""
+    if goes_on_a_tape(f, args):
+        return None, ()
+    calls = Calls()
+    try:
+        with leaving, session:
+            forward(f, args, kwargs, specialising=True, calls=calls)
+    except Exception:  # a call that fails says nothing about its tier
+        pass
+    code = getattr(getattr(f, "__func__", f), "__code__", None)
+    _, own = calls.found.pop(id(code), (None, None))
+    return own, tuple(call for _, call in calls.found.values())
+
+
+def look_at_once(f: Callable[..., Any]) -> None:
+    """Let calls of a function in a session be looked at as if it had been called often."""
+    f = getattr(f, "__func__", f)
+    unit = known_unit(f) if type(f) is FunctionType else None
+    if unit is not None and 0 <= unit.calls < OFTEN:
+        unit.calls = OFTEN
+
+
+def _each_its_own(args: tuple[Any, ...]) -> tuple[Any, ...]:
+    """Arguments of which no two, and no parts, are one tuple: equal literals are, and yet variables
+    of their own."""
+    if not any(isinstance(arg, tuple) for arg in args):
+        return args
+    seen: set[int] = set()
+    return tuple([_own(arg, seen) for arg in args])
+
+
+def _own(value: Any, seen: set[int]) -> Any:
+    if not isinstance(value, tuple):
+        return value
+    parts = [_own(part, seen) for part in tuple.__iter__(value)]
+    is_new = id(value) not in seen
+    seen.add(id(value))
+    if is_new and all(map(operator.is_, parts, tuple.__iter__(value))):
+        return value
+    return remade(value, parts)
+
+
+def _demand_seen(args: tuple[Any, ...], wanted: Collection[int] | None) -> None:
+    """Refuse arguments that cannot be differentiated in: their numbers are out of sight."""
+    for i, arg in enumerate(args):
+        if wanted is not None and i not in wanted:
+            continue
+        if isinstance(arg, np.ndarray) and arg.dtype.kind == "V":
+            raise ArgumentError(
+                f"argument {i} is an array of dtype {arg.dtype}, which cannot be differentiated",
+                hint="give an array of floats, or a list",
+            )
+        if is_array_of_others(arg):
+            kind = type(arg)
+            raise ArgumentError(
+                f"argument {i} is a '{kind.__module__}.{kind.__qualname__}', an array of another"
+                " library, which cannot be differentiated",
+                hint="give a NumPy array of its numbers; as a constant it may be given by name",
+            )

@@ -1,0 +1,399 @@
+"""The public operators (design, section 2)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection
+from functools import partial
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+
+from adjoint.api.generic_tier import Pullback, forward, generic_pullback, look_at_once
+from adjoint.api.program_choice import caller, chosen_mode, gradient_mode, pair_mode, pullback_mode
+from adjoint.api.selection import Argnums, Selection, own, select, split_aux
+from adjoint.api.tier_report import Asked
+from adjoint.diagnostics.public_function import public
+from adjoint.errors import ArgumentError, MutationError, NotScalarError
+from adjoint.fast.build.modes import Mode
+from adjoint.fast.programs.pullback import SpecialisedPullback, is_as_before
+from adjoint.fast.programs.store import MISS, is_enabled
+from adjoint.fast.programs.store import run as run_specialised
+from adjoint.levels.current import current
+from adjoint.levels.mentions import goes_on_a_tape, mentions_operator
+from adjoint.levels.reverse import NestedPullback, nested
+from adjoint.primal.compiled_functions import demand_ours, python_of
+from adjoint.primal.value_kinds import by_value
+from adjoint.rulekit import nested as rules_call
+from adjoint.rulekit.projection import project
+from adjoint.runtime.results import as_it_is, filled
+from adjoint.runtime.session import leaving, session
+
+Tier = Literal["fast", "generic"] | None
+
+
+class ValueAndGradient(NamedTuple):
+    """What `withgradient` returns."""
+
+    value: Any
+    gradient: tuple[Any, ...]
+
+
+# ---- operators -----------------------------------------------------------------------------------
+
+
+@public
+def pullback(
+    f: Callable[..., Any], /, *args: Any, **kwargs: Any
+) -> tuple[Any, Pullback | NestedPullback | SpecialisedPullback]:
+    """Value of a function, and its pullback at that point.
+
+    Parameters
+    ----------
+    f : callable
+        Any Python function, method, class or callable object.
+    *args
+        The point: numbers, arrays, containers, objects.
+    **kwargs
+        Passed through, held constant.
+
+    Returns
+    -------
+    y
+        ``f(*args, **kwargs)``.
+    back : Pullback
+        ``back(y_bar)`` gives ``(f_bar, *arg_bars)``: the cotangent of what `f` captured, then one
+        per positional argument, each with the structure, the shape and the floating dtype of what
+        it belongs to; ``None`` may stand for zeros.
+
+    Raises
+    ------
+    UnsupportedSyntaxError
+        `f`, or a function that it calls, contains what is not differentiated.
+
+    Examples
+    --------
+    >>> y, back = pullback(lambda x: x * x, 3.0)
+    >>> y, back(1.0)
+    (9.0, (None, 6.0))
+    """
+    f = python_of(f) or f  # what that has captured has cotangents
+    specialised = _specialised_pullback(f, args, kwargs)
+    if specialised is not None:
+        return specialised
+    if current.level is not None or mentions_operator(f, args):
+        return nested(f, args, kwargs, of_function=True)
+    with leaving, session:
+        y, back = forward(f, args, kwargs)
+        return y, back.mark()
+
+
+def _specialised_pullback(
+    f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> tuple[Any, SpecialisedPullback] | None:
+    """The value and the pullback by a specialised program, if there is one for such arguments."""
+    if current.level is not None or not is_enabled[0]:
+        return None
+    mode = pullback_mode(kwargs)
+    back = partial(generic_pullback, f, args, kwargs)
+    return _by_program(f, (*args, *kwargs.values()), mode, len(args), back)
+
+
+def _by_program(
+    f: Any, given: tuple[Any, ...], mode: Mode, count: int, generic: Callable[[], Any]
+) -> tuple[Any, SpecialisedPullback] | None:
+    """The value and the pullback to the function and `count` arguments; `generic` makes the
+    pullback where the program fails."""
+    found = run_specialised(f, given, mode)
+    if found is MISS:
+        return None
+    y, back, leaves, arrange, _, (state, read, is_tied) = found
+    if is_tied is not None and is_tied():
+        return None
+    name = getattr(f, "__name__", None) or type(f).__name__
+
+    def instead() -> Any:
+        if not is_as_before(state(f, given), read):
+            raise MutationError(
+                f"what '{name}' reads has changed since its pullback was made",
+                hint="call pullback again: it has to run once more for a cotangent that is not"
+                " finite",
+            )
+        return generic()
+
+    return y, SpecialisedPullback(name, y, back, leaves, arrange, count, instead)
+
+
+def pullback_of_arguments(
+    f: Callable[..., Any],
+    args: tuple[Any, ...],
+    kwargs: dict[str, Any],
+    wanted: tuple[int, ...] | None = None,
+) -> tuple[Any, Callable[[Any], tuple[Any, ...]]]:
+    """`pullback` to the arguments alone: what `f` has captured is a constant, also where it is one
+    of them."""
+    specialised = _specialised_pullback(f, args, kwargs)
+    if specialised is not None:
+        y, made = specialised
+        return y, lambda y_bar: made.swept(y_bar)[1:]
+    if goes_on_a_tape(f, args):
+        y, inner = nested(f, args, kwargs, of_function=False, wanted=wanted)
+        return y, lambda y_bar: inner.swept(y_bar)[1:]
+    with leaving, session:
+        y, back = forward(f, args, kwargs, wanted=wanted)
+        back.mark()
+        return y, lambda y_bar: back.sweep(y_bar, of_function=False)[1:]
+
+
+@public
+def withgradient(f: Callable[..., Any], /, *args: Any, **kwargs: Any) -> ValueAndGradient:
+    """Value and gradient of a real-scalar-valued function; see `gradient`."""
+    return ValueAndGradient(*_both(f, args, kwargs))
+
+
+def _both(
+    f: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> tuple[Any, tuple[Any, ...]]:
+    """The value and the gradient in all positional arguments."""
+    if current.level is None and is_enabled[0]:
+        mode = gradient_mode(kwargs)
+        found = run_specialised(f, (*args, *kwargs.values()), mode)
+        if found is not MISS:
+            return found  # type: ignore[no-any-return]
+    return _chosen(f, tuple(range(len(args))), args, kwargs, False, None)
+
+
+def _generic(
+    f: Callable[..., Any],
+    args: tuple[Any, ...],
+    kwargs: dict[str, Any],
+    tier: Tier,
+    wanted: Collection[int] | None = None,
+) -> tuple[Any, tuple[Any, ...]]:
+    """The value and the cotangents of the arguments, where no program is for the whole call."""
+    with leaving, session:
+        y, back = forward(f, args, kwargs, specialising=_is_fast(tier), wanted=wanted)
+        return y, back.swept(_one(f, y), None, of_function=False)[1:]
+
+
+@public
+def gradient(f: Callable[..., Any], /, *args: Any, **kwargs: Any) -> tuple[Any, ...]:
+    """Gradient of a real-scalar-valued function at one point.
+
+    Parameters
+    ----------
+    f : callable
+        Returns one real number: a float or an array of shape ``()``.
+    *args
+        The point. Arrays of any shape, numbers, containers, objects.
+    **kwargs
+        Passed through, held constant.
+
+    Returns
+    -------
+    tuple
+        One entry per positional argument, shaped like it, in units of (result) / (argument); zero
+        where no path leads from the argument to the result, ``None`` for what has no derivative:
+        text, functions, ``None``.
+
+    Raises
+    ------
+    NotScalarError
+        `f` returned something else.
+
+    Examples
+    --------
+    >>> gradient(lambda x, y: x * y, 3.0, 4.0)
+    (4.0, 3.0)
+    """
+    return _both(f, args, kwargs)[1]
+
+
+def _one(f: Any, y: Any) -> Any:
+    """The cotangent 1 of a real scalar."""
+    if type(y) is float or type(y) is np.float64:
+        return 1.0
+    demand_ours(y, ())
+    name = getattr(f, "__name__", type(f).__name__)
+    if isinstance(y, complex | np.complexfloating) or (
+        isinstance(y, np.ndarray) and y.dtype.kind == "c"
+    ):
+        raise NotScalarError(
+            f"'{name}' returned a complex number; a gradient needs a real one",
+            hint="take its real part or its modulus, or use pullback",
+        )
+    if not by_value(y) or np.shape(y) != ():
+        what = f"an array of shape {np.shape(y)}" if by_value(y) else f"a {type(y).__name__}"
+        raise NotScalarError(
+            f"'{name}' returned {what}; a gradient needs one real number",
+            hint="use pullback with a cotangent of the result's shape; a jacobian is one for each"
+            " entry of the result",
+        )
+    return project(1.0, y)
+
+
+def _is_fast(tier: Tier) -> bool:
+    """Whether calls are specialised where they can be."""
+    return is_enabled[0] if tier is None else tier == "fast"
+
+
+@public
+def value_and_grad(
+    f: Callable[..., Any], argnums: Argnums = 0, *, has_aux: bool = False, tier: Tier = None
+) -> Callable[..., tuple[Any, Any]]:
+    """Function that returns the value of `f` and its gradient with respect to some arguments.
+
+    Parameters
+    ----------
+    f : callable
+        Returns one real number.
+    argnums : int, str, list or tuple
+        The argument to differentiate in: a position counted from 0, the name of a parameter (that
+        of a keyword argument, too), or a path into containers and objects, as a list of a position
+        or name and then keys, indices, attributes: ``[0, "weights", 1]``. A tuple of such gives a
+        tuple; ``None`` stands for all positional arguments.
+    has_aux : bool
+        `f` returns a pair ``(value, extra)``, of which the value is differentiated.
+    tier : str, optional
+        ``generic``: calls are not specialised; ``fast``: they are, where they can be, which is
+        usual unless the environment says ``ADJOINT_TIER=generic``. See `tier`.
+
+    Returns
+    -------
+    callable
+        With the arguments of `f`. Where no path leads from an argument to the result, the gradient
+        is zero. With `has_aux` it returns ``((value, extra), gradient)``.
+
+    Raises
+    ------
+    ArgumentError
+        There is no such tier; when called: there is no such argument.
+
+    Examples
+    --------
+    >>> value_and_grad(lambda x, scale: scale * x**2, argnums="scale")(3.0, scale=2.0)
+    (18.0, 9.0)
+    """
+
+    argnums = own(argnums)
+
+    def value_and_gradient(args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, Any]:
+        return _chosen(f, argnums, args, kwargs, has_aux, tier)
+
+    return _made("value_and_grad", value_and_gradient, Asked(f, argnums, has_aux, tier))
+
+
+@public
+def grad(
+    f: Callable[..., Any], argnums: Argnums = 0, *, has_aux: bool = False, tier: Tier = None
+) -> Callable[..., Any]:
+    """Function that returns the gradient of `f` with respect to some arguments; see
+    `value_and_grad`. With `has_aux` it returns ``(gradient, extra)``."""
+
+    argnums = own(argnums)
+
+    def gradient_alone(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        value, found = _chosen(f, argnums, args, kwargs, has_aux, tier)
+        return (found, value[1]) if has_aux else found
+
+    return _made("grad", gradient_alone, Asked(f, argnums, has_aux, tier))
+
+
+def _made(
+    operator: str, run: Callable[[tuple[Any, ...], dict[str, Any]], Any], asked: Asked
+) -> Callable[..., Any]:
+    """The function that an operator returns; `run` gives its results where no program does."""
+    f, tier = asked.f, asked.tier
+    if tier not in ("fast", "generic", None):
+        raise ArgumentError(
+            f"there is no tier {tier!r}", hint="give 'fast', 'generic', or None for the usual one"
+        )
+    if not asked.has_aux:
+        enabled = is_enabled if tier is None else [tier == "fast"]  # `_is_fast`, without a call
+        with_value = operator == "value_and_grad"
+        run = caller(f, asked.argnums, enabled, run, with_value=with_value)
+
+    def derivative(*args: Any, **kwargs: Any) -> Any:
+        return run(args, kwargs)
+
+    made: Any = public(derivative, run)
+    made.__name__ = made.__qualname__ = f"{operator}_{getattr(f, '__name__', type(f).__name__)}"
+    made.asks_for = asked  # what `tier` and `code` look at
+    return made  # type: ignore[no-any-return]
+
+
+def _chosen(
+    f: Callable[..., Any],
+    argnums: Argnums,
+    args: tuple[Any, ...],
+    kwargs: dict[str, Any],
+    has_aux: bool,
+    tier: Tier,
+) -> tuple[Any, Any]:
+    """The value, and the gradient with respect to the arguments `argnums`, where no specialised
+    program was for one of them."""
+    if type(argnums) is int and 0 <= argnums < len(args) and not has_aux:  # most calls
+        if not goes_on_a_tape(f, args):
+            arg = as_it_is(args[argnums])
+            value, bars = _generic(f, args, kwargs, tier, (argnums,))
+            return value, filled(arg, bars[argnums])
+    chosen = select(f, argnums, args, kwargs)
+    args = chosen.args
+    before = {i: as_it_is(args[i]) for i in chosen.wanted}
+    if has_aux:
+        value, bars = _both_of_pair(chosen, f, tier)
+    elif goes_on_a_tape(chosen.f, chosen.args):
+        value, back = nested(chosen.f, args, chosen.kwargs, of_function=False, wanted=chosen.wanted)
+        bars = chosen.bars(back.swept(_one(f, value)))
+    else:
+        value, bars = _both_of_chosen(chosen, f, tier)
+    found = zip(before.items(), bars, strict=True)
+    return value, chosen.result({i: filled(arg, bar) for (i, arg), bar in found})
+
+
+def _both_of_chosen(chosen: Selection, f: Any, tier: Tier) -> tuple[Any, tuple[Any, ...]]:
+    """The value, and the cotangents of the chosen arguments."""
+    if chosen.has_parts and current.level is None and _is_fast(tier):
+        found = run_specialised(f, chosen.given, chosen_mode(chosen))
+        if found is not MISS:
+            return found  # type: ignore[no-any-return]
+    value, bars = _generic(chosen.f, chosen.args, chosen.kwargs, tier, chosen.wanted)
+    return value, chosen.bars((None, *bars))
+
+
+def _both_of_pair(chosen: Selection, f: Any, tier: Tier) -> tuple[Any, tuple[Any, ...]]:
+    """`_both` of a function that returns a value and something else."""
+    if current.level is None and _is_fast(tier):
+        generic, count = partial(_back_of, chosen), len(chosen.wanted)
+        specialised = _by_program(f, chosen.given, pair_mode(chosen), count, generic)
+        if specialised is not None:
+            pair, made = specialised
+            value, _ = split_aux(f, pair, True)
+            return pair, made.swept((_one(f, value), None))[1:]
+    if goes_on_a_tape(chosen.f, chosen.args):
+        pair, inner = nested(
+            chosen.f, chosen.args, chosen.kwargs, of_function=False, wanted=chosen.wanted
+        )
+        value, _ = split_aux(f, pair, True)
+        return pair, chosen.bars(inner.swept((_one(f, value), None)))
+    if _is_fast(tier):
+        look_at_once(chosen.f)  # there is no other program for the whole call
+    with leaving, session:
+        pair, back = forward(
+            chosen.f,
+            chosen.args,
+            chosen.kwargs,
+            specialising=_is_fast(tier),
+            wanted=chosen.wanted,
+        )
+        value, _ = split_aux(f, pair, True)
+        return pair, chosen.bars(back.swept((_one(f, value), None), None, of_function=False))
+
+
+def _back_of(chosen: Selection) -> Callable[[Any], tuple[Any, ...]]:
+    """The pullback to the function and the chosen arguments, in the generic tier."""
+    back = generic_pullback(chosen.f, chosen.args, chosen.kwargs, chosen.wanted)
+    return lambda y_bar: (None, *chosen.bars(back(y_bar)))
+
+
+rules_call.gradient = gradient
+rules_call.pullback = pullback

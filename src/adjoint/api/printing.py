@@ -1,0 +1,71 @@
+"""What the library sees of a function, and what it generates for it, as text."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from types import FunctionType, MethodType
+from typing import Any
+
+from adjoint.diagnostics.public_function import public
+from adjoint.errors import SourceError
+from adjoint.frontend import lower_any
+from adjoint.ir.printer import format_function
+from adjoint.primal.compiled_functions import python_of
+from adjoint.primal.special_methods import class_attribute
+from adjoint.runtime.cache.units import unit_of
+
+
+def _python_function(f: Any) -> FunctionType:
+    while not isinstance(f, FunctionType):
+        if isinstance(f, MethodType):
+            f = f.__func__
+        elif (python := python_of(f)) is not None:
+            f = python
+        elif hasattr(f, "func") and callable(f.func):
+            f = f.func
+        elif isinstance(getattr(f, "__wrapped__", None), FunctionType):
+            f = f.__wrapped__
+        elif isinstance(f, type) and isinstance(class_attribute(f, "__init__"), FunctionType):
+            f = class_attribute(f, "__init__")
+        elif isinstance(class_attribute(type(f), "__call__"), FunctionType):
+            f = class_attribute(type(f), "__call__")
+        else:
+            raise SourceError(
+                f"{f!r} has no Python source", hint="it may have a rule: see ad.rrule"
+            )
+    return f
+
+
+@public
+def ir(f: Callable[..., Any]) -> str:
+    """What the library sees of a function: its intermediate representation as text."""
+    return format_function(lower_any(_python_function(f)))
+
+
+@public
+def code(f: Callable[..., Any], /, *args: Any, **kwargs: Any) -> str:
+    """What the library generates for a function, as text.
+
+    Parameters
+    ----------
+    f : callable
+        The function.
+    *args, **kwargs
+        Arguments for which it is specialised: see `tier`.
+
+    Returns
+    -------
+    str
+        Without arguments: its forward and its reverse function. With arguments: the program that
+        gives its value and its gradient (its pullback, if it does not return one real number), or
+        what is generated for any arguments, if that is what runs.
+    """
+    if args or kwargs:
+        from adjoint.api.tier_report import asked_for, report
+
+        found = report(f, args, kwargs)
+        if found.source is not None:
+            return found.source
+        asked = asked_for(f)
+        f = f if asked is None else asked.f
+    return unit_of(_python_function(f)).source.text

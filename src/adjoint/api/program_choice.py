@@ -1,0 +1,120 @@
+"""Which specialised program a call of a public operator takes: by the number of its arguments, and
+by the names of those that are given by name."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from types import FunctionType
+from typing import Any
+
+from adjoint.api.selection import Argnums, Selection, positions, select
+from adjoint.fast.build.modes import GRADIENT, PULLBACK, Mode, mode_of
+from adjoint.fast.programs import store as tier
+from adjoint.fast.programs.store import FAILED, MISS, Entry
+from adjoint.levels.current import current
+from adjoint.primal.engine_object import Hidden
+
+Args = tuple[Any, ...]
+Kwargs = dict[str, Any]
+
+
+class _Known(Hidden):
+    """Programs for calls of a shape, which is the number of positional arguments, and names."""
+
+    __slots__ = ("programs",)
+
+    def __init__(self) -> None:
+        self.programs: dict[Any, list[Entry]] = {}
+
+    def keep(self, shape: Any, kept: Any) -> None:
+        """Note what is kept for calls of a shape."""
+        if len(self.programs) >= tier.MOST_MODES:
+            self.programs.clear()  # most of them are of programs that are forgotten
+        if kept is not None:
+            self.programs[shape] = kept.entries
+
+
+def caller(
+    f: Callable[..., Any],
+    argnums: Argnums,
+    enabled: list[bool],
+    otherwise: Callable[[Args, Kwargs], Any],
+    *,
+    with_value: bool,
+) -> Callable[[Args, Kwargs], Any]:
+    """What gives the gradient in some arguments, with or without the value, by programs that are
+    looked up once; `otherwise` where they are not `enabled`, or there is none."""
+    known = _Known()
+
+    def call(args: Args, kwargs: Kwargs) -> Any:
+        if not enabled[0] or current.level is not None:
+            return otherwise(args, kwargs)
+        shape: Any = len(args)
+        given = args
+        if kwargs:
+            shape, given = (shape, *kwargs), (*args, *kwargs.values())
+        for entry in known.programs.get(shape, ()):
+            found = entry.run(f, given)
+            if found is FAILED:
+                return otherwise(args, kwargs)
+            if found is not MISS:
+                return found if with_value else found[1]
+        mode = _mode_at(f, argnums, len(args), kwargs)
+        found = MISS if mode is None else tier.run(f, given, mode, known.programs.get(shape))
+        if mode is None or found is MISS:
+            return otherwise(args, kwargs)
+        if not _asks_signature(f, argnums, kwargs):
+            known.keep(shape, tier.known(f, mode))
+        return found if with_value else found[1]
+
+    return call
+
+
+def _asks_signature(f: Callable[..., Any], argnums: Argnums, kwargs: Kwargs) -> bool:
+    """Whether a name among `argnums` stands for a position by something that no program guards."""
+    if type(f) is FunctionType and not f.__dict__:
+        return False  # its code says it
+    asked = argnums if isinstance(argnums, tuple) else (argnums,)
+    places = [one[0] if isinstance(one, list) and one else one for one in asked]
+    return any(isinstance(place, str) and place not in kwargs for place in places)
+
+
+def _mode_at(f: Callable[..., Any], argnums: Argnums, count: int, kwargs: Kwargs) -> Mode | None:
+    """The mode of programs for a call with `count` positional arguments; ``None`` where the
+    gradient in whole arguments is not what is asked for."""
+    wanted = positions(f, argnums, count, kwargs)
+    if wanted is None and argnums is not None:
+        return None
+    single = count == 1 if argnums is None else not isinstance(argnums, tuple)
+    return mode_of("gradient", wanted, tuple(kwargs), is_single=single)
+
+
+def gradient_mode(kwargs: Kwargs) -> Mode:
+    """The mode of programs for the gradient in all positional arguments."""
+    return mode_of("gradient", None, tuple(kwargs)) if kwargs else GRADIENT
+
+
+def pullback_mode(kwargs: Kwargs) -> Mode:
+    """The mode of programs for the pullback to the function and all positional arguments."""
+    return mode_of("pullback", None, tuple(kwargs)) if kwargs else PULLBACK
+
+
+def chosen_mode(chosen: Selection) -> Mode:
+    """The mode of programs of ``chosen.function`` for the gradient in the chosen arguments."""
+    return mode_of("gradient", chosen.places, chosen.names)
+
+
+def pair_mode(chosen: Selection) -> Mode:
+    """The same of a function that returns a value and something else."""
+    return mode_of("pullback", chosen.places, chosen.names)
+
+
+def asked_mode(
+    f: Callable[..., Any], argnums: Argnums, args: Args, kwargs: Kwargs, *, has_aux: bool
+) -> tuple[Args, Mode]:
+    """The arguments and the mode of the programs that a call of what `grad` has made takes."""
+    mode = None if has_aux else _mode_at(f, argnums, len(args), kwargs)
+    if mode is not None:
+        return (*args, *kwargs.values()), mode
+    chosen = select(f, argnums, args, kwargs)
+    return chosen.given, pair_mode(chosen) if has_aux else chosen_mode(chosen)

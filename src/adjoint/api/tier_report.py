@@ -1,0 +1,221 @@
+"""Which tier a call takes, and why."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from types import FunctionType
+from typing import Any
+
+from adjoint.api.generic_tier import calls_inside
+from adjoint.api.program_choice import asked_mode, gradient_mode, pullback_mode
+from adjoint.api.selection import Argnums
+from adjoint.diagnostics.public_function import PublicFunction, public
+from adjoint.fast.build.modes import Mode
+from adjoint.fast.not_covered import NOT_SCALAR
+from adjoint.fast.programs import store as fast
+from adjoint.fast.programs.inner_calls import InnerCall
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What `grad` and `value_and_grad` have made a function of.
+
+    Attributes
+    ----------
+    f, argnums, has_aux, tier
+        What they were given.
+    """
+
+    f: Any
+    argnums: Argnums
+    has_aux: bool
+    tier: str | None
+
+
+@dataclass(frozen=True)
+class TierReport:
+    """What `tier` found.
+
+    Attributes
+    ----------
+    function : str
+        The name of the function.
+    operator : str
+        ``gradient``, or ``pullback`` for a function that does not return one real number.
+    tier : str
+        ``fast`` or ``generic``.
+    reason : str or None
+        Why it is the generic one.
+    place : str or None
+        Where in the user's code that is: the file and the line.
+    inlined : tuple of str
+        The functions of the user's that the specialised program contains.
+    cost : float
+        Milliseconds that specialising took, on the first call.
+    programs : int
+        The number of programs that are kept for the function.
+    source : str or None
+        The specialised program.
+    calls : tuple of InnerCall
+        Of a generic call: what becomes of the calls in it, by function, once those functions have
+        been called often.
+    """
+
+    function: str
+    operator: str
+    tier: str
+    reason: str | None = None
+    place: str | None = None
+    inlined: tuple[str, ...] = ()
+    cost: float = 0.0
+    programs: int = 0
+    source: str | None = field(default=None, repr=False)
+    calls: tuple[InnerCall, ...] = ()
+
+    def __str__(self) -> str:
+        lines = [f"{self.operator} of {self.function}: {self.tier} tier"]
+        if self.reason is not None:
+            lines.append(f"  because of {self.reason}")
+        if self.place is not None:
+            lines.append(f"  at {self.place}")
+        if self.inlined:
+            lines.append(f"  inlined: {', '.join(self.inlined)}")
+        if self.cost and self.tier == "generic":
+            lines.append(f"  seen in {self.cost:.1f} ms")
+        elif self.cost:
+            programs = "1 program is" if self.programs == 1 else f"{self.programs} programs are"
+            lines.append(f"  specialised in {self.cost:.1f} ms; {programs} kept")
+        if self.calls:
+            lines.append("  calls inside:")
+            lines += [f"    {call}" for call in self.calls]
+        return "\n".join(lines)
+
+
+@public
+def tier(f: Callable[..., Any], /, *args: Any, **kwargs: Any) -> TierReport:
+    """Say which tier ``gradient(f, *args, **kwargs)`` takes.
+
+    The fast tier runs a program that was made for the types of the arguments, without a call of
+    the library in it. A call that it does not cover runs in the generic tier, with the same result,
+    and the calls inside take the fast tier where they can, once a function was called often.
+    The environment variable ``ADJOINT_TIER=generic`` switches it off.
+
+    With ``has_aux``, calls are generic until the second one, where the whole of the function is not
+    covered.
+
+    Parameters
+    ----------
+    f : callable
+        The function; or what `grad` or `value_and_grad` has made of it, whose programs are others,
+        and whose ``tier`` counts.
+    *args, **kwargs
+        Arguments as for `gradient`. The function may be called with them.
+
+    Returns
+    -------
+    TierReport
+        Readable as text; for a function that does not return one real number it is about
+        `pullback`.
+
+    Raises
+    ------
+    ArgumentError
+        What `grad` or `value_and_grad` has made finds no argument to differentiate in.
+
+    Examples
+    --------
+    >>> print(tier(lambda x: x * x, 3.0).tier)
+    fast
+    >>> found = tier(lambda x: print(end="") or x * x, 3.0)
+    >>> found.tier, found.reason
+    ('generic', 'a call of print')
+    """
+    return report(f, args, kwargs)
+
+
+def report(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> TierReport:
+    """`tier` of a function and its arguments."""
+    asked = asked_for(f)
+    if asked is None:
+        given, mode = (*args, *kwargs.values()), gradient_mode(kwargs)
+        wanted_tier = None
+    else:
+        f, wanted_tier = asked.f, asked.tier
+        given, mode = asked_mode(f, asked.argnums, args, kwargs, has_aux=asked.has_aux)
+    if wanted_tier == "generic" or (wanted_tier is None and not fast.is_enabled[0]):
+        reason = "ADJOINT_TIER=generic" if wanted_tier is None else "tier='generic'"
+        return _Looking(f, mode).generic(reason)
+    if asked is not None and asked.has_aux:
+        return _of_pair(_Looking(f, mode), given, args, kwargs)
+    found = _Looking(f, mode).at(given)
+    if found.reason == NOT_SCALAR and asked is None:
+        found = _Looking(f, pullback_mode(kwargs)).at(given)
+    if found.tier == "generic":
+        return replace(found, calls=calls_inside(f, args, kwargs)[1])
+    return found
+
+
+def _of_pair(
+    looking: _Looking, given: tuple[Any, ...], args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> TierReport:
+    """Of a function that returns a value and something else: where there is no program for that as
+    a whole, its calls are like those inside."""
+    found = looking.at(given)
+    if found.tier == "fast":
+        return found
+    own, calls = calls_inside(looking.f, args, kwargs)
+    if own is not None and own.fast and not own.generic:
+        return looking.at(given)
+    if own is None:
+        return replace(looking.generic("has_aux"), calls=calls)
+    return replace(looking.generic(own.reason or "has_aux", own.place), calls=calls)
+
+
+def asked_for(f: Any) -> Asked | None:
+    """What a function that `grad` or `value_and_grad` has made differentiates."""
+    known = vars(f).get("asks_for") if isinstance(f, PublicFunction | FunctionType) else None
+    return known if isinstance(known, Asked) else None
+
+
+class _Looking:
+    """Which tier calls of a function take, by programs of one kind."""
+
+    def __init__(self, f: Any, mode: Mode) -> None:
+        self.f, self.mode = f, mode
+        self.name = getattr(f, "__qualname__", None) or type(f).__qualname__
+        self.operator = mode.kind
+
+    def generic(self, reason: str, place: str | None = None, cost: float = 0.0) -> TierReport:
+        """What there is to say of a call in the generic tier; `cost` in seconds."""
+        kept = fast.known(self.f, self.mode)
+        count = 0 if kept is None else len(kept.entries)
+        return TierReport(self.name, self.operator, "generic", reason, place, (), 1e3 * cost, count)
+
+    def at(self, args: tuple[Any, ...]) -> TierReport:
+        """What becomes of one call."""
+        f = self.f
+        fast.run(f, args, self.mode)
+        kept = fast.known(f, self.mode)
+        if kept is None and fast.has_code(f):
+            return self.generic(fast.TOO_MANY_MODES)
+        if kept is None:
+            return self.generic(f"a {type(f).__qualname__}, which has no code of its own")
+        for entry in kept.entries:
+            result = entry.run(f, args)
+            if result is fast.FAILED:
+                return self.generic(entry.failures.reason, None, entry.cost)
+            if result is not fast.MISS:
+                return TierReport(
+                    self.name,
+                    self.operator,
+                    "fast",
+                    inlined=entry.inlined,
+                    cost=1e3 * entry.cost,
+                    programs=len(kept.entries),
+                    source=entry.source,
+                )
+        refused = kept.refuses(f, args)
+        if refused is None:
+            return self.generic("something else at each call")
+        return self.generic(refused.reason, refused.place, refused.cost)

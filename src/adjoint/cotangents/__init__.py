@@ -1,0 +1,1 @@
+"""Cotangents as values: sums, poison, finiteness, structural zeros."""

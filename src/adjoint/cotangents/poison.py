@@ -1,0 +1,43 @@
+"""A cotangent that is an error once it reaches a differentiated input."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+
+class Poison:
+    """The cotangent that an unknown function would have to give: an error once it reaches a
+    differentiated input.
+
+    Arithmetic with it gives it back, so that rules of scalars need not look for it.
+
+    Attributes
+    ----------
+    mark
+        What stands for it in the cotangent of an array of which it concerns some elements, if there
+        is such a number: one that says so to whoever gets the cotangent of these.
+    """
+
+    __slots__ = ("error", "mark")
+
+    __array_ufunc__ = None  # arrays leave the operation to __radd__ and its kin
+
+    def __init__(self, error: Exception, mark: float | None = None) -> None:
+        self.error, self.mark = error, mark
+
+    @staticmethod
+    def of_part(bar: Any, shape: tuple[int, ...] = ()) -> Any:
+        """The cotangent of a part of an array: of marks, if it is a poison that has one."""
+        if type(bar) is not Poison or bar.mark is None:
+            return bar
+        return np.full(shape, bar.mark) if shape else bar.mark
+
+    def _absorb(self, *_: Any) -> Poison:
+        return self
+
+    __add__ = __radd__ = __sub__ = __rsub__ = __mul__ = __rmul__ = __truediv__ = __rtruediv__ = (
+        _absorb
+    )
+    __pow__ = __rpow__ = __neg__ = __pos__ = _absorb

@@ -1,0 +1,1 @@
+"""The user's place in the source, tracebacks, refusals, NumPy's warnings."""

@@ -1,0 +1,74 @@
+"""Errors of functions that have neither rule nor source."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from adjoint.diagnostics.user_place import current_place
+from adjoint.errors import NoDerivativeError, Place
+from adjoint.primal.compiled_functions import foreign_package
+from adjoint.primal.packages import FOREIGN
+
+
+def name_of(f: Any) -> str:
+    """A function as users call it."""
+    module = getattr(f, "__module__", None)
+    name = getattr(f, "__qualname__", None) or getattr(f, "__name__", None) or repr(f)
+    name = str(name).removeprefix("PyCapsule.")  # which pybind11 binds its functions to
+    return f"{module}.{name}" if module and module not in ("builtins", "__main__") else name
+
+
+def _rule_wanted(name: str, place: Place | None) -> str:
+    if place is not None and place.called is not None:
+        return (
+            f"write a rule of '{place.called}', which calls it:"
+            f" @ad.rrule.register({place.called}), or of '{name}' itself"
+        )
+    return (
+        f"write a rule: @ad.rrule.register({name}),"
+        f" or ad.non_differentiable({name}) if its derivative is zero"
+    )
+
+
+class Reason(str):
+    """Why there is no derivative, with what to do about it."""
+
+    hint: str
+
+    def __new__(cls, why: str, hint: str) -> Reason:
+        reason = super().__new__(cls, why)
+        reason.hint = hint
+        return reason
+
+
+def needed(f: Any, why: str, seen: tuple[Any, ...]) -> NoDerivativeError:
+    """The error of a derivative of `f`, which was given, and has returned, what it has `seen`."""
+    place = current_place()
+    hint = why.hint if isinstance(why, Reason) else _rule_wanted(name_of(f), place)
+    if (foreign := foreign_package(f)) is not None:
+        hint = FOREIGN[foreign]
+    if any(issubclass(type(value), np.ndarray) and value.dtype.hasobject for value in seen):
+        why = "works on an array of objects, through which no derivative flows"
+        hint = (
+            "make an array of floats from the start: np.array(values, dtype=float);"
+            " np.vectorize(f, otypes=[float]) instead of np.frompyfunc"
+        )
+    return NoDerivativeError(
+        f"a derivative of '{name_of(f)}' is needed, which {why}", hint=hint, place=place
+    )
+
+
+def looked_at(owner: Any, error: Any) -> NoDerivativeError:
+    """The error of a derivative of what an object of C reads from memory that it was not given,
+    where `error` is that of what it gives."""
+    place = getattr(error, "place", None)
+    called = getattr(place, "called", None)
+    return NoDerivativeError(
+        f"a derivative of what a '{name_of(type(owner))}' reads is needed: it is compiled, and may"
+        " look at arrays that were written with values that have a derivative",
+        hint=f"write a rule of {'the function that' if called is None else f'{called!r}, which'}"
+        " uses it, or take ad.stop_gradient(...) of what it gives if that is a constant",
+        place=place,
+    )

@@ -1,0 +1,146 @@
+"""NumPy's floating-point warnings, at the user's line.
+
+NumPy gives its warnings the place of the innermost Python frame, which here is a rule. It can also
+hand them to an object that writes a log, which knows better. What is to be done about such errors
+NumPy keeps in a context variable; in its place the forward sweep sets one that differs from the
+default in nothing else. Where the user has asked for something else, that holds. Specialised
+programs set one that makes errors of what would be warnings, which takes less time than
+`numpy.errstate` does.
+"""
+
+from __future__ import annotations
+
+import contextvars
+import sys
+import warnings
+from collections.abc import Iterator
+from types import FrameType
+from typing import Any
+
+import numpy as np
+
+from adjoint.diagnostics.generated_code import place_of
+from adjoint.diagnostics.user_place import is_ours
+from adjoint.primal.code_owner import RULES, is_left_out
+from adjoint.primal.packages import is_of_a_library
+
+
+class _Log:
+    """Takes what NumPy would warn of."""
+
+    def write(self, message: str) -> None:
+        """``Warning: … encountered in …``"""
+        text = message.removeprefix("Warning: ").rstrip("\n")
+        filename, namespace, line = _place(sys._getframe(1))
+        registry = namespace.setdefault("__warningregistry__", {})
+        module = str(namespace.get("__name__", "<string>"))
+        warnings.warn_explicit(text, RuntimeWarning, filename, line, module, registry)
+
+
+_log = _Log()
+
+
+def _place(frame: FrameType | None) -> tuple[str, dict[str, Any], int]:
+    """The innermost frame of the user's or of a library, unless a rule of ours has called the
+    library: file, global variables, line."""
+    inner: FrameType | None = None
+    while frame is not None:
+        code = frame.f_code
+        found = place_of(code, frame.f_lineno)
+        if found is not None and not is_ours(found[0].function.filename):
+            if inner is None:
+                unit, span = found
+                return unit.function.filename, unit.namespace, span.line
+            break
+        if code.co_filename.startswith(RULES):
+            if inner is not None and is_of_a_library(inner.f_globals.get("__name__")):
+                inner = None
+        elif inner is None and found is None and not is_ours(code.co_filename):
+            inner = None if is_left_out(code) else frame
+        frame = frame.f_back
+    if inner is None:
+        return "sys", {}, 1  # as C says it
+    return inner.f_code.co_filename, inner.f_globals, inner.f_lineno
+
+
+_RAISE: dict[str, Any] = {"divide": "raise", "over": "raise", "invalid": "raise"}
+
+
+def _set_now() -> Iterator[tuple[contextvars.ContextVar[Any], Any]]:
+    """NumPy's variable and its value. Versions before 2.0 have none."""
+    for variable, value in contextvars.copy_context().items():
+        if variable.name.startswith("numpy."):
+            yield variable, value
+
+
+def _look() -> tuple[contextvars.ContextVar[Any], Any, Any, Any]:
+    """NumPy's variable, its default, and what stands in for it: what logs, and what raises."""
+    changed: dict[str, Any] = {kind: "log" for kind, do in np.geterr().items() if do == "warn"}
+    with np.errstate(**changed, call=_log):
+        logging = [*_set_now()]
+    with np.errstate(**_RAISE):
+        raising = [*_set_now()]
+    for (variable, own), (_, other) in zip(logging, raising, strict=True):
+        return variable, contextvars.Context().run(variable.get), own, other
+    return contextvars.ContextVar("none", default=None), _log, None, None
+
+
+_variable, _default, _own, _raising = contextvars.Context().run(_look)
+_get, _set, _reset = _variable.get, _variable.set, _variable.reset
+
+
+def begin_logging() -> contextvars.Token[Any] | None:
+    """From now on NumPy's warnings get the user's place, if the user has not said what to do."""
+    return _set(_own) if _get() is _default or _asks() == _USUAL else None
+
+
+def _asks() -> tuple[Any, ...]:
+    """All that NumPy's variable says."""
+    return np.geterr(), np.geterrcall(), np.getbufsize()
+
+
+_USUAL = contextvars.Context().run(_asks)
+
+
+def end_logging(token: contextvars.Token[Any]) -> None:
+    """What it was; what the function has changed itself stays."""
+    if _get() is _own:
+        _reset(token)
+        return
+    np.seterr(**{kind: "warn" for kind, do in np.geterr().items() if do == "log"})  # type: ignore[arg-type]
+    if np.geterrcall() is _log:
+        np.seterrcall(None)
+
+
+def begin_raising() -> Any:
+    """From now on what NumPy would warn of is an error, but for underflow."""
+    now = _get()
+    if _raising is None:
+        return np.seterr(**_RAISE)
+    if now is _default or now is _own:
+        return _set(_raising)
+    with np.errstate(**_RAISE):
+        raising = _get()
+    return _set(raising)
+
+
+def end_raising(token: Any) -> None:
+    """What it was."""
+    if _raising is None:
+        np.seterr(**token)
+    else:
+        _reset(token)
+
+
+def on_errors() -> dict[str, Any]:
+    """`numpy.geterr` as it is without us."""
+    return {
+        kind: "warn" if do == "log" and np.geterrcall() is _log else do
+        for kind, do in np.geterr().items()
+    }
+
+
+def called_on_errors() -> Any:
+    """`numpy.geterrcall` as it is without us."""
+    found = np.geterrcall()
+    return None if found is _log else found

@@ -1,0 +1,77 @@
+"""Functions that users call: an error of the user's own code comes out of them as it would without
+us, with no frame of the library in its traceback.
+
+A Python function that an error passes through adds a frame to the traceback when the error gets
+there. A bare ``raise`` adds none: it goes on with the traceback that the error has by then, which
+is that of the user's code.
+"""
+
+from __future__ import annotations
+
+import functools
+import os
+from collections.abc import Callable
+from types import MethodType
+from typing import Any, TypeVar
+
+from adjoint.diagnostics.user_place import as_user_error
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+def public(f: F, run: Callable[[tuple[Any, ...], dict[str, Any]], Any] | None = None) -> F:
+    """What the user's code raises inside `f` looks as if nothing had been called between.
+
+    With ``ADJOINT_TRACEBACK=full`` in the environment the frames of the library are shown.
+
+    Parameters
+    ----------
+    f : callable
+    run : callable, optional
+        ``f(*args, **kwargs)`` is ``run(args, kwargs)``, which takes less time.
+    """
+    if os.environ.get("ADJOINT_TRACEBACK") == "full":
+        return f
+    made: Any = PublicFunction(_calling(f) if run is None else _running(run))
+    functools.update_wrapper(made, f)
+    return made  # type: ignore[no-any-return]
+
+
+def _calling(f: Callable[..., Any]) -> Callable[..., Any]:
+    def call(*args: Any, **kwargs: Any) -> Any:
+        try:
+            return f(*args, **kwargs)
+        except BaseException as error:
+            as_user_error(error)
+            raise
+
+    return call
+
+
+def _running(run: Callable[[tuple[Any, ...], dict[str, Any]], Any]) -> Callable[..., Any]:
+    """The same of a function that takes its arguments in one piece."""
+
+    def call(*args: Any, **kwargs: Any) -> Any:
+        try:
+            return run(args, kwargs)
+        except BaseException as error:
+            as_user_error(error)
+            raise
+
+    return call
+
+
+class PublicFunction(functools.partial):  # type: ignore[type-arg]
+    """A function that is called through another one; for the rest it looks like the function."""
+
+    __qualname__: str
+    __wrapped__: Callable[..., Any]
+
+    def __repr__(self) -> str:
+        return f"<function {self.__module__}.{self.__qualname__}>"
+
+    def __reduce__(self) -> Any:
+        return self.__qualname__
+
+    def __get__(self, instance: Any, owner: type | None = None) -> Any:
+        return self if instance is None else MethodType(self, instance)

@@ -1,0 +1,67 @@
+"""Errors of what is not differentiated, at the place where the user's code runs now."""
+
+from __future__ import annotations
+
+from typing import Any, TypeVar
+
+import numpy as np
+
+from adjoint.diagnostics.user_place import current_place
+from adjoint.errors import AdjointError, MutationError, NoDerivativeError
+from adjoint.primal.array_memory import names_twice
+
+E = TypeVar("E", bound=AdjointError)
+
+LATE = (FloatingPointError, RuntimeWarning)
+"""Errors that NumPy raises when it has written: asked for by ``np.errstate(divide="raise")``, or
+warnings that are errors."""
+
+
+def too_late(error: BaseException) -> MutationError:
+    """The error of an operation that writes into an array and raises one of `LATE`: who catches
+    that finds all written, or nothing, as NumPy has gone through the memory."""
+    return refused(
+        f"an operation that writes into an array raises an error: {error}",
+        "compute the value first, and write it then: y = x / z; x[...] = y",
+    )
+
+
+def changed_since(owner: Any) -> MutationError:
+    """The error of a sweep over what somebody else has written to since."""
+    return MutationError(
+        f"the {type(owner).__name__} that the differentiated function wrote to was changed before"
+        " 'back' was called",
+        hint="call 'back' before the function is called again, or let it write into a copy",
+    )
+
+
+def refuse_names_twice(array: np.ndarray[Any, Any], part: Any = None) -> None:
+    """What is written to elements that share their memory has no one place.
+
+    `part` is ``array[index]``, if not the whole array is written.
+    """
+    if array.base is None or not names_twice(array):
+        return
+    if part is not None:
+        if not isinstance(part, np.ndarray):
+            return  # one element
+        if np.may_share_memory(part, array) and not names_twice(part):
+            return
+    raise refused(
+        "a write goes to a view in which elements share their memory",
+        hint="write through slices of it that name each element once, or into the array behind",
+    )
+
+
+def refused(problem: str, hint: str) -> MutationError:
+    """The error of a write, or of its like, at the place where the user's code runs now."""
+    return _placed(MutationError, problem, hint)
+
+
+def missing(problem: str, hint: str) -> NoDerivativeError:
+    """The error of a derivative that is needed and cannot be had, at that place."""
+    return _placed(NoDerivativeError, problem, hint)
+
+
+def _placed(kind: type[E], problem: str, hint: str) -> E:
+    return kind(problem, hint=hint, place=current_place())

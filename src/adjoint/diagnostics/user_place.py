@@ -1,0 +1,258 @@
+"""Where in the user's code generated code is, and tracebacks that show the user's code instead of
+it."""
+
+from __future__ import annotations
+
+import ast
+import functools
+import linecache
+import re
+import sys
+from collections.abc import Callable
+from types import CodeType, FrameType, FunctionType, TracebackType
+from typing import Any
+
+from adjoint.diagnostics.generated_code import place_of
+from adjoint.errors import Place
+from adjoint.ir.nodes import Span
+from adjoint.primal.code_owner import LIBRARY, USER_PARTS, is_left_out, is_the_users, leave_out
+from adjoint.primal.packages import is_of_a_library, package
+
+
+def current_place() -> Place | None:
+    """The innermost place in the user's code whose generated code is running now, and the innermost
+    one in the library that it calls there.
+
+    Places in a rule of ours are passed over, and those that have no text where there are others;
+    where all is of a library, the innermost one counts as the user's. In the sweep of a derivative
+    inside another one the user's code does not run: then there is none.
+    """
+    frame: FrameType | None = sys._getframe(1)
+    running: list[tuple[Any, Span]] = []
+    while frame is not None:
+        found = place_of(frame.f_code, frame.f_lineno)
+        if found is not None and not is_ours(found[0].function.filename):
+            running.append(found)
+            if _is_certainly_the_users(*found):
+                break  # stacks are deep, and places asked for often
+        frame = frame.f_back
+    with_text = [one for one in running if linecache.getline(one[0].function.filename, one[1].line)]
+    places = [Place(unit.function.filename, span) for unit, span in with_text or running[:1]]
+    own = [i for i, (unit, _) in enumerate(with_text) if not _is_anothers(unit, with_text[-1][0])]
+    if own and own[0] > 0:
+        called = public_name(with_text[own[0] - 1][0])
+        return places[own[0]]._replace(called=called, inner=places[0][:2])
+    return places[0] if places else None
+
+
+def _is_certainly_the_users(unit: Any, span: Span) -> bool:
+    """Whether a place has text that lies in no package that is known or installed."""
+    filename = unit.function.filename
+    home = unit.namespace.get("__name__")
+    installed = _INSTALLED.search(filename) is not None
+    return (
+        not installed and not is_of_a_library(home) and bool(linecache.getline(filename, span.line))
+    )
+
+
+def _is_anothers(unit: Any, outermost: Any) -> bool:
+    """Whether a function is of a package that somebody else has written, as far as a message may
+    guess: it is installed, and the outermost function that is differentiated is of another one."""
+    home, own = unit.namespace.get("__name__"), outermost.namespace.get("__name__")
+    installed = _INSTALLED.search(unit.function.filename) is not None
+    return is_of_a_library(home) or (installed and package(home) != package(own))
+
+
+_INSTALLED = re.compile(r"[\\/](site|dist)-packages[\\/]")
+
+
+def public_name(unit: Any) -> str:
+    """What users call a function: by the outermost module that has it."""
+    module, name = str(unit.namespace.get("__name__", "")), unit.function.code.co_qualname
+    own, packages = _named(module, name), module.split(".")
+    for n in range(1, len(packages)):
+        shorter = ".".join(packages[:n])
+        if own is not None and _named(shorter, name) is own:
+            return f"{shorter}.{name}"
+    return f"{module}.{name}"
+
+
+def _named(module: str, name: str) -> Any:
+    found: Any = sys.modules.get(module)
+    for part in name.split("."):
+        found = getattr(found, "__dict__", {}).get(part)
+    return found
+
+
+def current_module() -> str:
+    """The module of the user's code that is running now: some functions look for it in frames."""
+    frame: FrameType | None = sys._getframe(1)
+    while frame is not None:
+        found = place_of(frame.f_code, frame.f_lineno)
+        if found is not None:
+            return str(found[0].namespace.get("__name__", "__main__"))
+        frame = frame.f_back
+    return "__main__"
+
+
+def user_traceback(trace: TracebackType | None, unbound: str = "") -> TracebackType | None:
+    """`trace` with the frames of the library left out and those of generated code replaced by the
+    user's; of an error of a name that is not bound, which is what is to be marked."""
+    entries: list[TracebackType] = []
+    while trace is not None:
+        entries.append(trace)
+        trace = trace.tb_next
+    result: TracebackType | None = None
+    for entry in reversed(entries):
+        code = entry.tb_frame.f_code
+        found = place_of(code, entry.tb_lineno)
+        if found is not None:
+            unit, span = found
+            if not is_ours(unit.function.filename):
+                if unbound and result is None:
+                    span = _span_of_name(unit.function.filename, span, unbound)
+                frame = _frame_of(unit, span)
+                has_columns = (span.line, span.column) != (span.end_line, span.end_column)
+                at = frame.f_lasti if has_columns else -1
+                result = TracebackType(result, frame, at, span.line)
+        elif not is_ours(code.co_filename) and not is_left_out(code):
+            result = TracebackType(result, entry.tb_frame, entry.tb_lasti, entry.tb_lineno)
+    return result
+
+
+def as_user_error(error: BaseException) -> BaseException:
+    """An error of the user's code, with the errors that it was raised from or during, as it looks
+    without us."""
+    seen: set[int] = set()
+    stack: list[BaseException | None] = [error]
+    while stack:
+        current = stack.pop()
+        if current is not None and id(current) not in seen:
+            seen.add(id(current))
+            if current is not error and _is_the_users(current.__traceback__):
+                continue  # and so are those before it: all were looked at when it was caught
+            unbound = _QUOTED.search(str(current)) if isinstance(current, NameError) else None
+            name = unbound[1] if unbound is not None else ""
+            current.__traceback__ = user_traceback(current.__traceback__, name)
+            stack += [current.__cause__, current.__context__]
+    return error
+
+
+def _is_the_users(trace: TracebackType | None) -> bool:
+    """Whether a traceback was made by `user_traceback`, or looks so."""
+    if trace is None:
+        return False
+    while trace is not None:
+        code = trace.tb_frame.f_code
+        if place_of(code, trace.tb_lineno) is not None or is_ours(code.co_filename):
+            return False
+        trace = trace.tb_next
+    return True
+
+
+_QUOTED = re.compile("'(.+?)'")
+
+
+def _span_of_name(filename: str, span: Span, name: str) -> Span:
+    """Where in an operation of one line a name is read, which is no operation of its own."""
+    text = linecache.getline(filename, span.line).encode()[span.column : span.end_column]
+    try:
+        tree = ast.parse(text)
+    except SyntaxError:
+        return span
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Name) and node.id == name and span.line == span.end_line:
+            start = span.column + node.col_offset
+            return Span(span.line, start, span.line, start + len(name.encode()))
+    return span
+
+
+def is_ours(filename: str) -> bool:
+    """Whether a file is one of the library's own, whose frames users do not see."""
+    return filename.startswith(LIBRARY) and not filename.startswith(USER_PARTS)
+
+
+# ---- code that looks at who called it ------------------------------------------------------------
+
+
+def from_the_users_place(f: Any, depth: int) -> Callable[..., Any]:
+    """`f` so that the frames which called it are those of the user's functions, `depth` of them."""
+    frames: list[tuple[CodeType, dict[str, Any], int]] = []
+    frame: FrameType | None = sys._getframe(1)
+    while frame is not None and len(frames) < depth:
+        found = place_of(frame.f_code, frame.f_lineno)
+        if found is not None and not is_ours(found[0].function.filename):
+            unit, span = found
+            frames.append((unit.function.code, unit.namespace, span.line))
+        elif found is None and is_the_users(frame.f_code, frame.f_globals):
+            frames.append((frame.f_code, frame.f_globals, frame.f_lineno))
+        frame = frame.f_back
+
+    def call(*args: Any, **kwargs: Any) -> Any:
+        run: Any = functools.partial(f, *args, **kwargs)
+        for code, namespace, line in frames:
+            run = functools.partial(eval, _calling(code, line), namespace, {"call": run})
+        return run()
+
+    return call
+
+
+@functools.lru_cache(maxsize=256)
+def _calling(code: CodeType, line: int) -> CodeType:
+    """Code that stands at a line of a function and makes one call."""
+    first = min(code.co_firstlineno, line)
+    stub = compile("\n" * (line - first) + "call()", code.co_filename, "eval")
+    stub = stub.replace(co_name=code.co_name, co_qualname=code.co_qualname, co_firstlineno=first)
+    leave_out(stub)
+    return stub
+
+
+# ---- tracebacks ----------------------------------------------------------------------------------
+
+
+def _frame_of(unit: Any, span: Span) -> FrameType:
+    """What a traceback shows of a place in a generated function."""
+    code, module = unit.function.code, unit.namespace.get("__name__")
+    named = module if type(module) is str else None
+    place = code.co_filename, code.co_name, code.co_qualname, code.co_firstlineno
+    return _stand_in(*place, named, span)[0]
+
+
+@functools.lru_cache(maxsize=512)
+def _stand_in(
+    filename: str, name: str, qualname: str, first: int, module: str | None, span: Span
+) -> tuple[FrameType, Any]:
+    """A frame that carries the name and the file of the user's function, and stands at `span`; its
+    generator, without which it would end, and hold the frame in which it does.
+
+    A traceback takes name, file and columns from the frame's code. That of a generator that waits
+    there holds no other frame, and so nothing of the call in which the error was raised.
+    """
+    first = min(first, span.line)  # from which the lines of code are counted
+    made = compile(_waiting_at(span, first - 1), filename, "exec")
+    stub = next(const for const in made.co_consts if isinstance(const, CodeType))
+    stub = stub.replace(co_name=name, co_qualname=qualname, co_firstlineno=first)
+    generator = FunctionType(stub, _Scope(__name__=module, __file__=filename))()
+    next(generator)
+    return generator.gi_frame, generator
+
+
+class _Scope(dict[str, Any]):
+    """The global variables of such a frame."""
+
+    __slots__ = ()
+
+
+def is_stand_in(frame: FrameType) -> bool:
+    """Whether a frame in a traceback stands for one of generated code."""
+    return type(frame.f_globals) is _Scope
+
+
+def _waiting_at(span: Span, before: int) -> ast.Module:
+    """A generator function that waits at a place, but for the lines `before` it."""
+    tree = ast.parse("def waiting():\n    yield")
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Expr | ast.Yield):
+            node.lineno, node.col_offset = span.line - before, span.column
+            node.end_lineno, node.end_col_offset = span.end_line - before, span.end_column
+    return tree

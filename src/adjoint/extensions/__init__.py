@@ -1,0 +1,1 @@
+"""Rules of packages other than Python, NumPy and SciPy; loaded when the package is first called."""

@@ -1,0 +1,86 @@
+"""`mpmath`, and with it the numbers of `sympy`: what goes into them as a float is calculated with
+as integers, which have no derivative, until it comes out again.
+
+A derivative that is needed of any float that comes out is needed of all that went in before.
+"""
+
+from __future__ import annotations
+
+from types import FunctionType
+from typing import Any
+
+from adjoint.cotangents.accumulate import is_needed
+from adjoint.cotangents.poison import Poison
+from adjoint.diagnostics.refusals import missing
+from adjoint.rulekit.loading import registering
+from adjoint.rulekit.registry import primitive
+from adjoint.runtime.memory.memory import Memory
+from adjoint.runtime.operators.binary_protocol import is_number
+
+_NEEDED = "a float of mpmath"
+"""In the shadows: a derivative of one is needed. In the caches of a level: why it is not known."""
+
+
+def _error() -> Exception:
+    return missing(
+        "a derivative of a number of 'mpmath' is needed, which is calculated with as integers",
+        "calculate with floats: sympy.lambdify gives a function of them, and scipy.special has most"
+        " of mpmath's",
+    )
+
+
+def entered_by(f: Any) -> None:
+    """Say that numbers that `f` is given go into those of `mpmath`."""
+
+    @primitive(f)
+    def run(record: list[Any], slot: int, *args: Any, **kwargs: Any) -> Any:
+        memory: Memory = record[0]
+        if not any(map(is_number, args)):
+            return f(*args, **kwargs)
+        error = _error()
+        if memory.level is not None:
+            if any(level.holds(arg) for level in memory.level.down() for arg in args):
+                memory.caches[_NEEDED] = error
+            return f(*args, **kwargs)
+
+        def enter_back(_: Any) -> tuple[Any, ...]:
+            bad = Poison(error) if _NEEDED in memory.shadows else None
+            bars = [bad if is_number(arg) else None for arg in args]
+            return (None, *bars, *(None,) * len(kwargs))
+
+        record[slot] = enter_back
+        return f(*args, **kwargs)
+
+
+def _leave(f: Any) -> None:
+    @primitive(f)
+    def run(record: list[Any], slot: int, *args: Any, **kwargs: Any) -> Any:
+        memory: Memory = record[0]
+        y = f(*args, **kwargs)
+        if memory.level is not None:
+            error = memory.caches.get(_NEEDED)
+            for level in memory.level.down() if error is not None else ():
+                level.spoil(y, error)
+            return y
+
+        def leave_back(y_bar: Any) -> tuple[Any, ...]:
+            if is_needed(y_bar):
+                memory.shadows[_NEEDED] = True
+            return (None,) * (len(args) + len(kwargs) + 1)
+
+        record[slot] = leave_back
+        return y
+
+
+_OPERATORS = "add radd sub rsub mul rmul div rdiv truediv rtruediv mod rmod pow rpow".split()
+
+
+@registering("mpmath")
+def _(mpmath: Any) -> None:
+    entered_by(mpmath.libmp.from_float)
+    entered_by(mpmath.libmp.from_npfloat)
+    _leave(mpmath.libmp.to_float)
+    for kind in mpmath.mpf.__mro__:
+        for name in _OPERATORS:
+            if type(method := vars(kind).get(f"__{name}__")) is FunctionType:
+                entered_by(method)

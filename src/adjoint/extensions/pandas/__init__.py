@@ -1,0 +1,1 @@
+"""Rules of `pandas`: a series is Python around a block of C."""

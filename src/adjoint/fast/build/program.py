@@ -1,0 +1,434 @@
+"""One specialised program: from a function and the arguments of one call to the source of its
+forward and reverse sweep."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import partial
+from keyword import iskeyword
+from typing import Any
+
+import numpy as np
+
+from adjoint.fast.build.modes import GRADIENT, Mode
+from adjoint.fast.build.result import demand_real_scalar, returned
+from adjoint.fast.evaluate import attributes as attributes  # registers handlers
+from adjoint.fast.evaluate import building as building
+from adjoint.fast.evaluate import displays as displays
+from adjoint.fast.evaluate import functions as functions
+from adjoint.fast.evaluate import identity as identity
+from adjoint.fast.evaluate import iterators as iterators
+from adjoint.fast.evaluate import numbers as numbers
+from adjoint.fast.evaluate import operators as operators
+from adjoint.fast.evaluate import texts as texts
+from adjoint.fast.evaluate.calls import call
+from adjoint.fast.evaluate.evaluator import Evaluator
+from adjoint.fast.evaluate.outside import Leaf, Outside, path_of
+from adjoint.fast.evaluate.types import Array, Number, Row, bar_type, number
+from adjoint.fast.evaluate.values import Abstract, Source, Tuple
+from adjoint.fast.evaluate.writing import check_views, note_other_names
+from adjoint.fast.not_covered import NOT_SCALAR, NeedsKnown, NeedsSize, NotCovered
+from adjoint.fast.passes.contract import contract
+from adjoint.fast.passes.optimise import boundary, optimised, tidied
+from adjoint.fast.passes.reuse import reuse_buffers
+from adjoint.fast.reverse import elementwise as elementwise
+from adjoint.fast.reverse import linear as linear
+from adjoint.fast.reverse import parts as parts
+from adjoint.fast.reverse.regions import Region, freeze
+from adjoint.fast.reverse.scope import Scope
+from adjoint.fast.reverse.sweep import Sweep
+from adjoint.fast.single.primitives import same
+from adjoint.fast.single.walk import blocks, is_call_of, operands, results, walk
+from adjoint.fast.source.writer import Writer
+from adjoint.fast.support import functions as runtime
+from adjoint.fast.support.result_memory import OWN_MEMORY
+from adjoint.ir.single import Block, Call, Const, Op, Operand, Unpack, Value
+
+MOST_PINNED = 8
+
+
+@dataclass
+class Program:
+    """What was made of one function for one kind of arguments.
+
+    Attributes
+    ----------
+    leaves
+        The numbers and arrays that it takes, in order.
+    wanted
+        Those of which it gives the cotangents, in order.
+    forward, reverse
+        The sweeps; the results of the second are the cotangents.
+    results
+        What the function returns, values of the program or constants: one, or the items of a tuple.
+    is_tuple
+        Whether it returns a tuple.
+    y_bars
+        The parameters of the reverse sweep, one for each result; ``None`` for constants.
+    definite
+        For each cotangent: ``None`` if it is absent, true if it is in memory of its own, false if
+        that is only seen in a call.
+    """
+
+    name: str
+    outside: Outside
+    ev: Evaluator
+    leaves: list[Leaf]
+    wanted: list[Leaf]
+    forward: Block
+    reverse: Block
+    results: tuple[Operand, ...]
+    is_tuple: bool
+    y_bars: tuple[Value | None, ...]
+    definite: tuple[bool | None, ...] = ()
+
+
+def specialise(f: Any, args: tuple[Any, ...], mode: Mode = GRADIENT) -> Program:
+    """Specialise `f` on the types of `args`, the last of which may be given by name.
+
+    In a pullback, the cotangent of what `f` captured is wanted, too.
+
+    Raises
+    ------
+    NotCovered
+        The generic tier has to run it.
+    """
+    pinned: set[tuple[Any, ...]] = set()
+    sizes: set[int] = set()
+    rows = True
+    for _ in range(MOST_PINNED):
+        outside = Outside(
+            pinned=pinned,
+            sizes=sizes,
+            names=_argument_names(f, mode, len(args)),
+            of_function=not mode.is_gradient,
+            rows=rows,
+        )
+        outside.is_wanted = partial(_is_wanted, mode=mode, count=len(args))  # it stays
+        ev = Evaluator(outside)
+        try:
+            return _specialised(ev, f, args, mode)
+        except NeedsKnown as error:
+            source = next((x.source for x in outside.leaves if x.value is error.value), None)
+            if source is None or path_of(source) in pinned:
+                raise
+            pinned.add(path_of(source))
+        except NeedsSize as error:
+            size = outside.size_of(error.symbol)
+            if size is None or (error.most is not None and size > error.most):
+                raise
+            sizes.add(size)
+        except NotCovered as error:
+            if not rows or not ev.has_rows() or error.reason == NOT_SCALAR:
+                raise
+            rows = False  # number by number, more is covered
+    raise NotCovered("too many integers that have to be known")
+
+
+def _argument_names(f: Any, mode: Mode, count: int) -> tuple[str, ...]:
+    """What the arguments are called in the program."""
+    code, first = getattr(f, "__code__", None), count - len(mode.names)
+    names = () if code is None else code.co_varnames[: code.co_argcount][:first]
+    others = [f"x{i}" for i in range(len(names), first)]
+    # By name anything may be given: f(**{"a b": 1.0, "class": 2.0})
+    named = [name if name.isidentifier() and not iskeyword(name) else "x" for name in mode.names]
+    return (*names, *others, *named)
+
+
+def _specialised(ev: Evaluator, f: Any, args: tuple[Any, ...], mode: Mode) -> Program:
+    outside, one = ev.outside, mode.is_gradient
+    function = outside.bring(outside.root("function"), f)
+    values: list[Abstract] = [
+        outside.bring(outside.root("argument", i), arg) for i, arg in enumerate(args)
+    ]
+    count = len(values) - len(mode.names)
+    by_name = dict(zip(mode.names, values[count:], strict=True))
+    with ev.writing() as ops:
+        y = call(ev, function, values[:count], by_name)
+    given = returned(y, one)
+    wanted = [leaf for leaf in outside.leaves if outside.is_wanted(leaf.source)]
+    if one:
+        demand_real_scalar(given[0], ev)
+    ends = tuple(map(ev.operand, given))
+    primal = Block(tuple(leaf.value for leaf in outside.leaves), tuple(ops), ends)
+    if ev.written:
+        note_other_names(ev, primal)
+    apart = _given_apart(ev, primal)
+    primal = tidied(primal, "primal", ev.types, _written_to(ev) | apart)
+    check_views(ev, primal)
+    assert primal.results is not None
+    sweep = Sweep(ev, (leaf.value for leaf in wanted))
+    sweep.find_all_active(primal)
+    # what the passes have left of what was found out about the function's own values
+    ev.negated.clear()
+    for op in walk(primal):
+        if is_call_of(op, operator.neg) and op.result is not None:
+            ev.note_negated(op.result, op.operands[0])
+    region = sweep.forward(primal)
+    sweep.primal = set(ev.fresh)
+    y_bars = tuple(
+        ev.value(bar_type(ev.types[y]), name=f"{y.name}_bar") if isinstance(y, Value) else None
+        for y in (() if one else given)
+    )
+    seeds = tuple(zip(primal.results, (Const(1.0),) if one else y_bars, strict=True))
+    reverse = _reverse(ev, sweep, region, seeds, wanted, one)
+    name = getattr(f, "__name__", type(f).__name__)
+    written = _written_to(ev) | apart
+    forward, reverse = optimised(freeze(region), reverse, name, ev.types, written)
+    reverse = contract(reverse, ev.totals, ev.types)
+    if one:  # a pullback may be called again, and then reads all of it once more
+        forward, reverse = _with_buffers_reused(ev, forward, reverse)
+    assert forward.results is not None
+    return Program(
+        name,
+        outside,
+        ev,
+        outside.leaves,
+        wanted,
+        forward,
+        reverse,
+        forward.results[: len(given)],
+        isinstance(y, Tuple),
+        y_bars,
+        _definite(ev, forward, reverse),
+    )
+
+
+def _definite(ev: Evaluator, forward: Block, reverse: Block) -> tuple[bool | None, ...]:
+    made = {op.result: op for op in (*forward.ops, *reverse.ops) if type(op) is Call}
+    found: list[bool | None] = []
+    results = reverse.results or ()
+    for x in results:
+        if isinstance(x, Const):
+            found.append(None if x.value is None else True)
+            continue
+        assert isinstance(x, Value)
+        op = made.get(x)
+        while op is not None and op.callee == Const(same) and op.operands[0] in made:
+            op = made[op.operands[0]]
+        f = op.callee.value if op is not None and isinstance(op.callee, Const) else None
+        if isinstance(ev.types[x], Row):
+            found.append(False)
+        elif isinstance(ev.types[x], Array):
+            own = isinstance(f, np.ufunc) or f in OWN_MEMORY
+            found.append(own and results.count(x) == 1)
+        else:
+            found.append(True)
+    return tuple(found)
+
+
+def _with_buffers_reused(ev: Evaluator, forward: Block, reverse: Block) -> tuple[Block, Block]:
+    """Both sweeps, in which large arrays that nobody looks at are overwritten at the end of their
+    lives."""
+    if not any(map(ev.is_large, ev.fresh)):
+        return forward, reverse
+    mark = Call(None, Const(boundary), ())
+    results_ = (*(forward.results or ()), *(reverse.results or ()))
+    whole = Block((), (*forward.ops, mark, *reverse.ops), results_)
+    held = {leaf.value for leaf in ev.outside.leaves} | _looked_at(ev, whole)
+
+    def may_reuse(x: Value, y: Value) -> bool:
+        return x in ev.fresh and x not in held and ev.types[x] == ev.types[y] and ev.is_large(x)
+
+    ops = reuse_buffers(whole, may_reuse).ops
+    at = next(i for i, op in enumerate(ops) if is_call_of(op, boundary))
+    return (
+        Block(forward.parameters, ops[:at], forward.results),
+        Block(reverse.parameters, ops[at + 1 :], reverse.results),
+    )
+
+
+def _looked_at(ev: Evaluator, block: Block) -> set[Value]:
+    """Arrays that something else than arithmetic has made or read: it may hold them, or look at
+    their memory."""
+    found: set[Value] = set()
+    for op in walk(block):
+        if isinstance(op, Call) and isinstance(op.callee, Const):
+            f = op.callee.value
+            if isinstance(f, np.ufunc) or f in OWN_MEMORY or f in runtime.WRITES:
+                continue
+            if op.result is not None and isinstance(ev.types[op.result], Number):
+                continue
+        if isinstance(op, Unpack):  # of a rule's result its pullback, which is called later
+            found.update(op.results)
+        found.update(x for x in operands(op) if isinstance(x, Value))
+        for inner in blocks(op):
+            found.update(x for x in inner.results or () if isinstance(x, Value))
+    return found
+
+
+def _written_to(ev: Evaluator) -> set[Value]:
+    """What is written to, and what looks at its memory."""
+    if not ev.written:
+        return set()
+    return ev.written | {view for view in ev.views if ev.shown_by(view) & ev.written}
+
+
+def _given_apart(ev: Evaluator, primal: Block) -> set[Value]:
+    """What several results look at: each has its own memory, which the caller may write to."""
+    found: set[Value] = set()
+    arrays = [y for y in primal.results or () if isinstance(y, Value) and _is_array(ev, y)]
+    pending = arrays if len(arrays) > 1 else []
+    made = {y: op for op in walk(primal) for y in results(op)}
+    while pending:
+        y = pending.pop()
+        if y in found:
+            continue
+        found.add(y)
+        pending += ev.shown_by(y) - found
+        ends = [block.results or () for block in blocks(made[y])] if y in made else []
+        pending += [x for end in ends for x in end if isinstance(x, Value)]
+    return found
+
+
+def _is_array(ev: Evaluator, y: Value) -> bool:
+    return isinstance(ev.types[y], Array)
+
+
+def _is_wanted(source: Source, mode: Mode, count: int) -> bool:
+    while source.parent is not None:
+        if source.kind in ("global", "class attribute", "member"):
+            return False
+        source = source.parent
+    if source.kind == "argument":
+        return source.key in mode.positions(count)
+    return source.kind == "function" and not mode.is_gradient
+
+
+def _reverse(
+    ev: Evaluator,
+    sweep: Sweep,
+    region: Region,
+    seeds: Sequence[tuple[Operand, Operand | None]],
+    wanted: list[Leaf],
+    one: bool,
+) -> Block:
+    """The reverse sweep; if `one`, a gradient, with zeros for arguments that have no cotangent."""
+    with ev.writing() as ops:
+        scope = Scope(sweep)
+        for y, y_bar in seeds:
+            if isinstance(y, Value) and y_bar is not None:
+                scope.add(y, y_bar)
+        sweep.reverse(region, scope)
+        bars = []
+        for leaf in wanted:
+            bar = scope.take(leaf.value)
+            if bar is None and one and leaf.source.kind == "argument":
+                bar = scope.zeros(leaf.value)
+            bars.append(Const(None) if bar is None else _finished(ev, bar, leaf))
+    parameters = tuple(y_bar for _, y_bar in seeds if isinstance(y_bar, Value))
+    return Block(parameters, tuple(ops), tuple(bars))
+
+
+def _finished(ev: Evaluator, bar: Operand, leaf: Leaf) -> Operand:
+    """The cotangent of a leaf as it is returned: of its own class, and the caller's own."""
+    from adjoint.fast.reverse.fitting import whole
+
+    x, t = leaf.value, leaf.type
+    name = f"{x.name}_bar"
+    if isinstance(t, Array):
+        return whole(ev, bar, x)
+    if isinstance(bar, Const) and bar_type(t) == number(float):
+        return Const(float(bar.value))  # type: ignore[arg-type]
+    if isinstance(t, Number) and t != number(float):
+        return ev.operation(runtime.present, (bar, x), bar_type(t), name=name)
+    if isinstance(bar, Value) and isinstance(t, Number) and ev.types[bar] != t:
+        return ev.operation(float, (bar,), t, name=name)
+    return bar
+
+
+# ---- source --------------------------------------------------------------------------------------
+
+
+def written(program: Program) -> Writer:
+    """The source of a program that gives the value and the cotangents at once, or the value and a
+    pullback."""
+    ev = program.ev
+    writer = Writer(ev.types, ev.places)
+    name = writer.new_name("forward" if program.y_bars else "gradient")
+    back = writer.new_name("back") if program.y_bars else ""
+    bar = writer.new_name("y_bar") if program.is_tuple else ""
+    parameters = ", ".join(writer.name(leaf.value) for leaf in program.leaves)
+    forward, reverse = program.forward, program.reverse
+    writer.count(forward, forward.results or ())
+    writer.count(reverse, reverse.results or ())
+    writer.line(f"def {name}({parameters}):", 0)
+    last = _last_reads(program)
+    writer.block(forward.ops, 1, last)
+    writer.flush(1)
+    if program.y_bars:
+        _write_pullback(writer, program, back, bar)
+        return writer
+    if reverse.ops:
+        writer.line("# the reverse sweep", 1)
+        shift = len(forward.ops)
+        writer.block(reverse.ops, 1, {v: i - shift for v, i in last.items() if i >= shift})
+    bars = _bars(writer, reverse)
+    writer.flush(1)
+    writer.line(f"return {writer.text(program.results[0])}, {bars}", 1)
+    return writer
+
+
+def _last_reads(program: Program) -> dict[Value, int]:
+    """For each large array that the program makes, which operation reads it last."""
+    forward, reverse = program.forward, program.reverse
+    taken = {leaf.value for leaf in program.leaves}
+    stay: set[Operand] = {*(forward.results or ()), *(reverse.results or ()), *taken}
+    if program.y_bars:
+        stay |= {x for op in walk(reverse) for x in operands(op)} | set(reverse.results or ())
+    return _last_reads_of(program.ev, (*forward.ops, *reverse.ops), stay)
+
+
+def _last_reads_of(ev: Evaluator, ops: Sequence[Op], stay: set[Operand]) -> dict[Value, int]:
+    # what a loop makes may not be there, or share the name of what is carried
+    made = {op.result for op in ops if type(op) is Call and op.result is not None} - stay
+    made = {x for x in made if ev.is_large(x)}
+    if not made:
+        return {}
+    found: dict[Value, int] = {}
+    for i, op in enumerate(ops):
+        inner = [x for block in blocks(op) for one in walk(block) for x in operands(one)]
+        ends = [x for block in blocks(op) for x in _all_results(block)]
+        for x in (*operands(op), *inner, *ends):
+            if isinstance(x, Value) and x in made:
+                found[x] = i
+    return found
+
+
+def _all_results(block: Block) -> list[Operand]:
+    found = list(block.results or ())
+    for op in block.ops:
+        for inner in blocks(op):
+            found += _all_results(inner)
+    return found
+
+
+def _bars(writer: Writer, reverse: Block) -> str:
+    return _tuple([writer.text(x) for x in reverse.results or ()])
+
+
+def _tuple(texts: Sequence[str]) -> str:
+    return f"({', '.join(texts)}{',' if len(texts) == 1 else ''})"
+
+
+def _write_pullback(writer: Writer, program: Program, back: str, bar: str) -> None:
+    """Write the reverse sweep as a function inside, under names that nothing else has."""
+    writer.line("", 0)
+    names = ["_" if y_bar is None else writer.name(y_bar) for y_bar in program.y_bars]
+    if program.is_tuple:
+        writer.line(f"def {back}({bar}):", 1)
+        writer.line(f"{_tuple(names)[1:-1]} = {bar}", 2)
+    else:
+        writer.line(f"def {back}({names[0]}):", 1)
+    reverse = program.reverse
+    last = _last_reads_of(program.ev, reverse.ops, {*(reverse.results or ())})
+    writer.block(reverse.ops, 2, last)
+    writer.flush(2)
+    bars = _bars(writer, program.reverse)
+    writer.flush(2)
+    writer.line(f"return {bars}", 2)
+    writer.line("", 0)
+    found = [writer.text(x) for x in program.results]
+    writer.line(f"return {_tuple(found) if program.is_tuple else found[0]}, {back}", 1)

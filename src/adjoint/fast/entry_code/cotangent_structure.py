@@ -1,0 +1,150 @@
+"""The cotangents of a program in the structure of the arguments."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from types import FunctionType
+from typing import Any
+
+import numpy as np
+
+from adjoint.fast.build.modes import Mode
+from adjoint.fast.build.program import Program
+from adjoint.fast.entry_code.inputs import Reading
+from adjoint.fast.evaluate.values import Source
+from adjoint.fast.not_covered import NotCovered
+from adjoint.primal.value_kinds import fields_of, slots_of
+
+
+def cotangents(made: Reading, program: Program, mode: Mode, count: int) -> str:
+    """The cotangents that a mode asks for, of so many arguments."""
+    roots = mode.positions(count)
+    leaves = zip(program.wanted, program.definite, strict=True)
+    at = {id(leaf.source): i for i, (leaf, known) in enumerate(leaves) if known is not None}
+    if not mode.is_gradient:
+        return _structure(made, at, ["function", *roots])
+    texts = [_with_zeros(made, at, i) for i in roots]
+    return texts[0] if mode.is_single else _tuple(texts)
+
+
+def _with_zeros(made: Reading, at: dict[int, int], argument: int) -> str:
+    found = [s for s in made.outside.sources if s.kind == "argument" and s.key == argument]
+    text = _assembled(made, found[0], at) if found else None
+    if text is not None and _is_complete(made, found[0], at):
+        return text
+    return f"filled(a{argument}, {text})"
+
+
+def _tuple(texts: Sequence[Any]) -> str:
+    return f"({', '.join(map(str, texts))}{',' if len(texts) == 1 else ''})"
+
+
+def _is_complete(made: Reading, source: Source, at: dict[int, int]) -> bool:
+    """Whether its whole cotangent, zeros included, is what `_assembled` writes."""
+    if id(source) in at:
+        return True
+    sample = made.outside.samples.get(id(source))
+    if sample is None or type(sample) is FunctionType:
+        return False
+    children = {c.key: c for c in made.inside.get(id(source), ())}
+    found = False  # where nothing has a cotangent, `_assembled` writes none
+    for key in _keys(sample):
+        part = sample[key] if isinstance(sample, list | tuple | dict) else getattr(sample, key)
+        if _has_none(part):
+            if key not in children:  # else it is tested whenever it is read
+                made.lines.append(_unless_none(made, made.place(source, key), part))
+        elif key not in children or not _is_complete(made, children[key], at):
+            return False
+        else:
+            found = True
+    return found
+
+
+def _has_none(part: Any) -> bool:
+    """Whether something has the cotangent `None`, also one that is filled with zeros."""
+    if type(part) is FunctionType:
+        return part.__closure__ is None
+    return part is None or type(part) in (str, np.ufunc)
+
+
+def _unless_none(made: Reading, place: str, part: Any) -> str:
+    """What tests that something else of this kind is there, which has none either."""
+    if part is None:
+        return f"if {place} is not None: return MISS"
+    if type(part) is FunctionType:
+        return f"if getattr({place}, '__closure__', 0) is not None: return MISS"
+    return f"if type({place}) is not {made.bind(type(part))}: return MISS"
+
+
+def _structure(made: Reading, at: dict[int, int], roots: Sequence[Any]) -> str:
+    """The cotangents of the roots, each in its structure."""
+    texts = []
+    for root in roots:
+        kind, key = ("function", None) if root == "function" else ("argument", root)
+        found = [s for s in made.outside.sources if s.kind == kind and s.key == key]
+        texts.append(_assembled(made, found[0], at) if found else None)
+    return _tuple(texts)
+
+
+def _assembled(made: Reading, source: Source, at: dict[int, int]) -> str | None:
+    """The cotangent of what is read from `source`; ``None`` where there is no path."""
+    if id(source) in at:
+        return f"bars[{at[id(source)]}]"
+    inside = made.inside.get(id(source), ())
+    if any(s.kind.startswith("partial") and _assembled(made, s, at) for s in inside):
+        raise NotCovered("the cotangent of a functools.partial")
+    own = [s for s in inside if s.kind == "self"]
+    if own:  # the cotangent of a bound method is that of what it is bound to
+        return _assembled(made, own[0], at)
+    if id(source) not in made.outside.samples:
+        return None
+    sample = made.outside.samples[id(source)]
+    parts = {child.key: _assembled(made, child, at) for child in _shown(made, source)}
+    if not any(parts.values()):
+        return None
+    items = [str(parts.get(key)) for key in _keys(sample)]
+    if isinstance(sample, list):
+        return f"[{', '.join(items)}]"
+    if isinstance(sample, tuple):
+        text = f"({', '.join(items)},)"
+        if type(sample) is not tuple:
+            text = f"{made.bind(type(sample))}._make({text})"
+        return text
+    names = _keys(sample)
+    if type(sample) is FunctionType:
+        names = sample.__code__.co_freevars
+    named = ", ".join(f"{name!r}: {item}" for name, item in zip(names, items, strict=True))
+    if isinstance(sample, dict):
+        return f"{{{named}}}"
+    if type(sample) is not FunctionType:
+        made.seal(source)
+    return f"Tangent({made.bind(tangent_maker(sample))}, {{{named}}})"
+
+
+def _shown(made: Reading, source: Source) -> list[Source]:
+    """What is read from a source, and stands in its cotangent: a function's shows what it captured,
+    and no defaults."""
+    is_function = type(made.outside.samples.get(id(source))) is FunctionType
+    return [
+        child
+        for child in made.inside.get(id(source), ())
+        if not is_function or child.kind == "cell"
+    ]
+
+
+def tangent_maker(sample: Any) -> Any:
+    """What the `Tangent` of an object or a function says that it belongs to."""
+    return sample.__name__ if type(sample) is FunctionType else type(sample)
+
+
+def _keys(sample: Any) -> Sequence[Any]:
+    if isinstance(sample, list | tuple):
+        return range(len(sample))
+    if isinstance(sample, dict):
+        return list(sample)
+    if type(sample) is FunctionType:
+        return range(len(sample.__closure__ or ()))
+    fields = fields_of(sample)
+    if fields is None or slots_of(type(sample)):
+        raise NotCovered(f"the cotangent of a {type(sample).__name__}")
+    return list(fields)

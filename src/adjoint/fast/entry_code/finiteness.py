@@ -1,0 +1,212 @@
+"""Whether the cotangents of a call are finite, seen in as few numbers as can be.
+
+What is not finite is left to the generic tier, which knows zeros that stay zero. To look at every
+cotangent would cost a pass through the memory of each, and most need no look: a sum, a difference
+or a product is not finite where an operand is not, so what is finite says so of all that it was
+made from; and a product of finite matrices is right as it is.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Sequence
+from functools import cached_property
+from typing import TypeGuard
+
+import numpy as np
+
+from adjoint.fast.build.program import Program
+from adjoint.fast.entry_code.inputs import Reading
+from adjoint.fast.evaluate.types import Array, Dim, Number, Type, has_complex
+from adjoint.fast.single.walk import walk
+from adjoint.fast.support import functions as runtime
+from adjoint.ir.single import Call, Const, Operand, Value
+from adjoint.rulekit.row_sums import column_sums
+
+
+def checked(program: Program, made: Reading) -> list[str]:
+    """The lines that look at ``bars``, the cotangents."""
+    if not program.wanted:
+        return []
+    quick = all(known is not False for known in program.definite) and not any(
+        isinstance(leaf.type, Array) and leaf.type.dtype == np.float16  # a product may overflow
+        for leaf in program.wanted
+    )
+    terms = _terms(program, made)
+    if quick and not terms:
+        return []
+    # a cotangent may be what the function was multiplied with: an array of the user's
+    arrays = [leaf for leaf in made.outside.leaves if isinstance(leaf.type, Array)]
+    given = "".join(f"{made.names[id(leaf.source)]}, " for leaf in arrays)
+    slow = [
+        f"bars = finished(bars, ({given}))",
+        "if bars is None: return failed(None)",
+    ]
+    if not quick:
+        return slow
+    return [f"if not ({' and '.join(terms)}):", *(f"    {line}" for line in slow)]
+
+
+def _terms(program: Program, made: Reading) -> list[str]:
+    """Conditions, as source, that hold if the cotangents are finite.
+
+    A product is seen by its factors, where others show these. If not, a small one is looked at, and
+    shows its own.
+    """
+    seen, ev = _Seen(program), program.ev
+    given = {leaf.value: made.names[id(leaf.source)] for leaf in program.outside.leaves}
+    bars = program.reverse.results or ()
+    wanted = [i for i in range(len(bars)) if program.definite[i] is not None]
+    products = {i: op for i in wanted if (op := seen.product(bars[i])) is not None}
+    large = [i for i, op in products.items() if op.result is not None and ev.is_large(op.result)]
+    numbers: list[str] = []
+    arrays: list[str] = []
+    for i in (*products, *wanted):
+        if i in large or seen.is_finite(bars[i]):
+            continue
+        if i in products and not seen.unseen(products[i].operands):
+            continue
+        t = program.wanted[i].type
+        (arrays if isinstance(t, Array) else numbers).append(_term(t, f"bars[{i}]"))
+        if products:
+            seen.note(bars[i])
+    for i in large:
+        unseen = seen.unseen(products[i].operands)
+        if not unseen:
+            continue
+        if len(unseen) == 1 and unseen[0] in given:  # either says that the product is right
+            arrays.append(f"smaller_square(bars[{i}], {given[unseen[0]]})")
+        else:
+            arrays.append(_term(program.wanted[i].type, f"bars[{i}]"))
+        seen.note(bars[i])
+    # NumPy warns of the sum of two infinite numbers of its own, Python does not
+    plain = not arrays and all(_is_pythons(program.wanted[i].type) for i in wanted)
+    looks = [" + ".join(numbers)] if plain and numbers else [*numbers, *arrays]
+    return [f"isfinite({look})" for look in looks]
+
+
+def _is_pythons(t: Type) -> bool:
+    return isinstance(t, Number) and not any(issubclass(k, np.generic) for k in t.kinds)
+
+
+def _term(t: Type, bar: str) -> str:
+    """A number that is finite if the cotangent is, and small; `vdot` warns of nothing."""
+    if not isinstance(t, Array):
+        return f"abs({bar})" if has_complex(t) else bar
+    return f"vdot({bar}, {bar}).real" if has_complex(t) else f"vdot({bar}, {bar})"
+
+
+class _Seen:
+    """The values of a program that are finite if what was looked at is.
+
+    Values that are overwritten are none of them: what is read later is not what was read before.
+    """
+
+    def __init__(self, program: Program) -> None:
+        self._program = program
+        self._types = program.ev.types
+        self._finite: set[Value] = set()
+
+    @cached_property
+    def _made(self) -> dict[Value, Call]:
+        """What made the values that are never overwritten."""
+        made: dict[Value, Call] = {}
+        written: set[Value] = set()
+        for block in (self._program.forward, self._program.reverse):
+            calls = [op for op in block.ops if isinstance(op, Call)]
+            made |= {op.result: op for op in calls if op.result is not None}
+            for op in walk(block):
+                if isinstance(op, Call) and op.result is None:
+                    written.update(_values(op.operands))
+        for x in written:
+            made.pop(x, None)
+        return made
+
+    def product(self, bar: Operand) -> Call | None:
+        """What made it, if that is the product of two real matrices of its own type of elements."""
+        if not isinstance(bar, Value) or not _is_matrix(self._types.get(bar)):
+            return None
+        op = self._made.get(bar)
+        if op is None or op.callee != _MATMUL:
+            return None
+        types = [self._types.get(x) for x in _values((bar, *op.operands))]
+        matrices = [t for t in types if _is_matrix(t)]
+        alike = len(matrices) == 3 and len({t.dtype for t in matrices}) == 1
+        return op if alike and not has_complex(matrices[0]) else None
+
+    def is_finite(self, bar: Operand) -> bool:
+        """Whether it was seen, or is a sum of what was: nothing that is not finite comes up in one
+        without an error."""
+        if not isinstance(bar, Value):
+            return isinstance(bar, Const) and bar.value == 0
+        if self._upright(bar) in self._finite:
+            return True
+        op = self._made.get(bar)
+        if op is None or op.callee not in _SUM_CALLEES or not self._finite:
+            return op is not None and op.callee == _ZEROS
+        return not self.unseen(op.operands[:1])
+
+    def unseen(self, xs: Sequence[Operand]) -> list[Value]:
+        """Those of which nothing says that they are finite."""
+        matrices = {self._upright(x): None for x in _values(xs)}
+        return [x for x in matrices if x not in self._finite]
+
+    def note(self, x: Operand) -> None:
+        """It was looked at, and says the same of what it was made from."""
+        pending = _values((x,))
+        while pending:
+            x = self._upright(pending.pop())
+            if x not in self._finite:
+                self._finite.add(x)
+                pending += _values(self._shown(x))
+
+    def _upright(self, x: Value) -> Value:
+        """What a matrix is a transpose of."""
+        while (op := self._made.get(x)) is not None and op.callee == _TRANSPOSE:
+            if not isinstance(op.operands[0], Value):
+                break
+            x = op.operands[0]
+        return x
+
+    def _shown(self, y: Value) -> Sequence[Operand]:
+        """The operands each of whose elements is a term or a factor in some element of the result,
+        which is there: it is not empty."""
+        op, t = self._made.get(y), self._types.get(y)
+        if op is None or not isinstance(op.callee, Const) or t is None:
+            return []
+        if isinstance(t, Array) and not all(map(_is_positive, t.shape)):
+            return []
+        f = op.callee.value
+        if f in _SUMS and {key for key, _ in op.keywords} <= {"axis", "keepdims"}:
+            return [op.operands[0]]
+        if op.keywords or f not in _SHOWING:
+            return []
+        return op.operands[: _SHOWING[f]]
+
+
+def _values(xs: Sequence[Operand]) -> list[Value]:
+    return [x for x in xs if isinstance(x, Value)]
+
+
+def _is_matrix(t: Type | None) -> TypeGuard[Array]:
+    return isinstance(t, Array) and len(t.shape) == 2
+
+
+def _is_positive(d: Dim) -> bool:
+    return d > 0 if isinstance(d, int) else d.is_argument
+
+
+_MATMUL, _TRANSPOSE = Const(operator.matmul), Const(np.transpose)
+_ZEROS = Const(runtime.zeros_like)
+_SUMS = (np.sum, column_sums)
+_SUM_CALLEES = tuple(map(Const, _SUMS))
+_SHOWING: dict[object, int] = {
+    operator.neg: 1,
+    operator.add: 2,
+    operator.sub: 2,
+    operator.mul: 2,
+    operator.matmul: 2,
+    np.dot: 2,
+    operator.truediv: 1,  # a finite number divided by an infinite one is finite
+}
+"""By function, how many of its operands are finite if the result is."""

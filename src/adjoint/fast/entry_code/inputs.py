@@ -1,0 +1,360 @@
+"""What is read from outside when a program is entered, in which order, and what is tested of it."""
+
+from __future__ import annotations
+
+import abc
+from collections.abc import Iterable, Sequence
+from itertools import combinations
+from types import FunctionType, NoneType
+from typing import Any
+
+from adjoint.fast.entry_code.unread_inputs import holds_one, standing, unread
+from adjoint.fast.evaluate.outside import Guard, Leaf, Outside
+from adjoint.fast.evaluate.types import Array, Number, Row
+from adjoint.fast.evaluate.values import Source
+from adjoint.fast.not_covered import NotCovered
+from adjoint.primal.value_kinds import fields_of
+
+_NO_OBJECTS = (NoneType, list, tuple, dict, FunctionType)
+
+
+class Reading:
+    """Writes the lines that read, and test what they have read."""
+
+    def __init__(self, outside: Outside, count: int) -> None:
+        self.outside, self.count = outside, count
+        self.names: dict[int, str] = {}
+        self.bound: dict[str, Any] = {}
+        self.lines: list[str] = []
+        self.inside: dict[int, list[Source]] = {}
+        for source in outside.sources:
+            if source.parent is not None:
+                self.inside.setdefault(id(source.parent), []).append(source)
+        self._guards: dict[int, list[Guard]] = {}
+        for guard in outside.guards:
+            self._guards.setdefault(id(guard.source), []).append(guard)
+        self._leaves = {id(leaf.source): leaf for leaf in outside.leaves}
+        self._lengths: dict[Any, str] = {}
+        self._known: dict[int, str] = {}
+        self._sealed: set[int] = set()
+
+    def bind(self, value: Any) -> str:
+        name = self._known.get(id(value))
+        if name is None:
+            name = self._known[id(value)] = f"k{len(self.bound)}"
+            self.bound[name] = value
+        return name
+
+    def read_all(self) -> None:
+        """One line for each source, and a test after it."""
+        for source in self.outside.sources:
+            name = self.names[id(source)] = self._name(source)
+            text = self._text(source)
+            if text != name:
+                self.lines.append(f"{name} = {text}")
+            tests = [self._test(name, guard) for guard in self._guards.get(id(source), ())]
+            leaf = self._leaves.get(id(source))
+            if leaf is not None:
+                tests += self._leaf_tests(name, leaf)
+            if tests:
+                self.lines.append(f"if {' or '.join(tests)}: return MISS")
+
+    def _name(self, source: Source) -> str:
+        if source.kind == "argument":
+            return f"a{source.key}"
+        if source.kind == "function":
+            return "f"
+        if source.kind == "object":
+            return self.bind(source.key)
+        return f"s{len(self.names)}"
+
+    def _text(self, source: Source) -> str:
+        if source.parent is None:
+            return self.names[id(source)]
+        above, key = self.names[id(source.parent)], source.key
+        match source.kind:
+            case "item":
+                return f"{above}[{key!r}]"
+            case "attribute" | "member" | "class attribute":
+                if source.kind == "class attribute":
+                    owner = source.parent.key
+                    for base in owner.__mro__:
+                        if type(vars(base).get(key)) is classmethod:
+                            return f"{above}.{key}.__func__"
+                elif source.kind == "attribute" and self._is_made_by_class(source.parent, key):
+                    return f"{above}.__dict__[{key!r}]"
+                return f"{above}.{key}"
+            case "python":
+                return f"{above}.{key}"
+            case "getter":
+                return f"{above}.{key}.fget"
+            case "global":
+                if key in source.parent.key:
+                    return f"{above}[{key!r}]"
+                self.lines.append(f"if {key!r} in {above}: return MISS")
+                return f"builtins.{key}"
+            case "cell object":
+                return f"{above}.__closure__[{key}]"
+            case "cell":
+                return f"{above}.__closure__[{key}].cell_contents"
+            case "default":
+                return f"{above}.__defaults__[{key}]"
+            case "named default":
+                return f"{above}.__kwdefaults__[{key!r}]"
+            case "underlying":
+                return f"{above}.__func__"
+            case "self":
+                return f"{above}.__self__"
+            case "partial function":
+                return f"{above}.func"
+            case "partial argument":
+                return f"{above}.args[{key}]"
+            case "partial keyword":
+                return f"{above}.keywords[{key!r}]"
+        raise AssertionError(source.kind)
+
+    def _is_made_by_class(self, owner: Source, name: str) -> bool:
+        """Whether a field of an object stands before something that its class has under its name,
+        and that may compute it where it is not there yet."""
+        sample = self.outside.samples[id(owner)]
+        return name in (fields_of(sample) or ()) and _has(type(sample), name)
+
+    def _test(self, name: str, guard: Guard) -> str:
+        """A condition under which the guard fails."""
+        value = guard.value
+        match guard.kind:
+            case "is":
+                plain = value is None or isinstance(value, bool)
+                return f"{name} is not {value if plain else self.bind(value)}"
+            case "equal":
+                kind = self.bind(type(value))
+                return f"type({name}) is not {kind} or {name} != {self.bind(value)}"
+            case "type":
+                return f"type({name}) is not {self.bind(value)}"
+            case "length":
+                return f"type({name}) is not {self._type_of(guard)} or len({name}) != {value}"
+            case "keys":
+                test = f"tuple({name}) != {self.bind(value)}"
+                if all(type(key) is str for key in value):
+                    return test
+                # numbers of several classes are equal, and one key
+                kinds = self.bind((*map(type, value),))
+                return f"{test} or (*map(type, {name}),) != {kinds}"
+            case "code":
+                function = self.bind(FunctionType)
+                return (
+                    f"type({name}) is not {function} or {name}.__code__ is not {self.bind(value)}"
+                )
+            case "globals":
+                return f"{name}.__globals__ is not {self.bind(value)}"
+            case "defaults":
+                count, named = value
+                test = f"{name}.__defaults__ is not None"
+                if count:
+                    test = f"len({name}.__defaults__ or ()) != {count}"
+                if not named:
+                    return f"{test} or {name}.__kwdefaults__ is not None"
+                return f"{test} or tuple({name}.__kwdefaults__ or ()) != {named!r}"
+            case "same cell":
+                first = f"{self.names[id(value.parent)]}.__closure__[{value.key}]"
+                return f"{name} is not {first}"
+            case "fact":
+                asked, found = value
+                return f"{self.bind(asked)}({name}) != {self.bind(found)}"
+            case "bases":
+                return f"{name}.__mro__ is not {self.bind(value)}"
+            case "attributes":
+                return f"[*{name}.__dict__] != {self.bind(value)}"
+            case "getters":
+                tests = [f"{name}.__dict__[{k!r}] is not {self.bind(one)}" for k, one in value]
+                return " or ".join(tests) or "False"
+            case "nothing":
+                return f"getattr({name}, {value!r}, None) is not None"
+            case "kind":
+                key, kind = value
+                return f"type({name}.__dict__[{key!r}]) is not {self.bind(kind)}"
+            case "registered":
+                return f"{self.bind(abc.get_cache_token)}() != {value}"
+            case "no attribute":
+                return f"{value!r} in {name}.__dict__"
+            case "partial":
+                count, names = value
+                by_name = f"tuple({name}.keywords) != {names!r}" if names else f"{name}.keywords"
+                return f"len({name}.args) != {count} or {by_name}"
+        raise AssertionError(guard.kind)
+
+    def _type_of(self, guard: Guard) -> str:
+        kinds = [g.value for g in self._guards[id(guard.source)] if g.kind == "type"]
+        return self.bind(kinds[0])
+
+    def _leaf_tests(self, name: str, leaf: Leaf) -> list[str]:
+        t = leaf.type
+        if isinstance(t, Number):
+            (kind,) = t.kinds
+            plain = kind.__name__ if kind in (float, int, bool) else self.bind(kind)
+            return [f"type({name}) is not {plain}"]
+        if isinstance(t, Row):
+            return self._row_tests(name, leaf, t)
+        assert isinstance(t, Array)
+        dtype = self.bind(t.dtype)
+        tests = [
+            f"type({name}) is not ndarray",
+            f"({name}.dtype is not {dtype} and {name}.dtype != {dtype})",
+        ]
+        known = [self._length(dim) for dim in t.shape]
+        if all(text is not None for text in known):
+            comma = "," if len(known) == 1 else ""
+            return [*tests, f"{name}.shape != ({', '.join(map(str, known))}{comma})"]
+        tests.append(f"len(n := {name}.shape) != {len(t.shape)}")
+        for i, (dim, text) in enumerate(zip(t.shape, known, strict=True)):
+            text = text or self._length(dim)  # of an axis before
+            if text is not None:
+                tests.append(f"n[{i}] != {text}")
+            else:
+                self._lengths[dim] = length = f"d{len(self._lengths)}"
+                tests.append(f"({length} := n[{i}]) < 2")
+        return tests
+
+    def _row_tests(self, name: str, leaf: Leaf, t: Row) -> list[str]:
+        kinds = self.bind(t.item.kinds)
+        dim = self.outside.row_lengths[leaf.value]
+        known = self._length(dim)
+        length = f"len({name}) != {known}"
+        if known is None:
+            self._lengths[dim] = known = f"d{len(self._lengths)}"
+            length = f"({known} := len({name})) < 2"
+        return [
+            f"type({name}) is not list",
+            length,
+            f"not {kinds}.issuperset(map(type, {name}))",
+        ]
+
+    def _length(self, dim: Any) -> str | None:
+        return str(dim) if isinstance(dim, int) else self._lengths.get(dim)
+
+    def distinct(self, argument: int | None, wanted: Sequence[Leaf]) -> None:
+        """Nothing twice in an argument that has a cotangent by its identity, in which both would
+        show; ``None``: in what the function has captured or names."""
+        leaves = [x for x in wanted if x.source.argument == argument]
+        if not leaves:
+            return
+        self._distinct(
+            (self.names[id(x.source)], len(x.type.shape) if isinstance(x.type, Array) else list)
+            for x in self.outside.leaves
+            if isinstance(x.type, Array | Row) and x.source.argument == argument
+        )
+        found = [one for one in shown(self.outside, leaves) if one[0].argument == argument]
+        if len({id(sample) for _, _, sample in found}) != len(found):
+            raise NotCovered(_TWICE)
+        typed = {id(guard.source) for guard in self.outside.guards if guard.kind == "type"}
+        one_kind = any(not path and id(source) not in typed for source, path, _ in found)
+        self._distinct(
+            (f"{self.names[id(source)]}{path}", None if one_kind else type(sample))
+            for source, path, sample in found
+        )
+
+    def ties(self, argument: int | None) -> list[str]:
+        """Conditions under which what is read in an argument, or in what the function has captured,
+        stands there at a place that is not read, too.
+
+        Raises
+        ------
+        NotCovered
+            It does so in the call at hand.
+        """
+        samples = {id(x.source): x.sample for x in self.outside.leaves} | self.outside.samples
+        places, held = unread(self.outside, self.inside, argument)
+        tests = []
+        for place in places:
+            if {*map(id, held)} <= {*map(id, place.within)}:
+                continue
+            self.seal(place.owner)
+            if not place.keys:
+                continue
+            there = [standing(samples[id(place.owner)], key) for key in place.keys]
+            within = [samples[id(source)] for source in place.within]
+            if holds_one(there, [samples[id(x)] for x in held], within):
+                raise NotCovered(_TWICE)
+            read = ", ".join(self.place(place.owner, key) for key in place.keys)
+            tests.append(f"holds_one(({read},), {self._all(held)}, {self._all(place.within)})")
+        return tests
+
+    def _all(self, sources: Sequence[Source]) -> str:
+        return f"({', '.join(self.names[id(source)] for source in sources)},)"
+
+    def place(self, source: Source, key: Any) -> str:
+        """What reads a place that the program does not read."""
+        name, owner = self.names[id(source)], self.outside.samples[id(source)]
+        if isinstance(owner, list | tuple | dict):
+            return f"{name}[{key!r}]"
+        if type(owner) is FunctionType:
+            return f"{name}.__closure__[{key}]"
+        if key in (fields_of(owner) or ()):
+            return f"{name}.__dict__[{key!r}]"
+        return f"getattr({name}, {key!r}, None)"
+
+    def seal(self, source: Source) -> None:
+        """Test that an object has the fields that it has now, and no others."""
+        sample = self.outside.samples[id(source)]
+        fields = None if isinstance(sample, _NO_OBJECTS) else fields_of(sample)
+        if fields is None or id(source) in self._sealed:
+            return
+        self._sealed.add(id(source))
+        name = self.names[id(source)]
+        read = {child.key for child in self.inside.get(id(source), ()) if child.kind == "attribute"}
+        if fields.keys() <= read and not any(_has(type(sample), key) for key in fields):
+            test = f"len({name}.__dict__) != {len(fields)}"  # they were found, and nowhere else
+        else:
+            test = f"{name}.__dict__.keys() != {self.bind(frozenset(fields))}"
+        self.lines.append(f"if {test}: return MISS")
+
+    def _distinct(self, found: Iterable[tuple[str, Any]]) -> None:
+        """Nothing twice among those of one kind: what is of two kinds is not one object."""
+        kinds: dict[Any, list[str]] = {}
+        for name, kind in found:
+            kinds.setdefault(kind, []).append(name)
+        tests = []
+        for names in kinds.values():
+            if len(names) <= _FEW:
+                tests += [f"{a} is {b}" for a, b in combinations(names, 2)]
+            else:
+                ids = ", ".join(f"id({name})" for name in names)
+                tests.append(f"len({{{ids}}}) != {len(names)}")
+        if tests:
+            self.lines.append(f"if {' or '.join(tests)}: return MISS")
+
+
+def _has(kind: type, name: str) -> bool:
+    """Whether a class has something under a name, of which nothing is asked."""
+    return any(name in vars(base) for base in kind.__mro__)
+
+
+_TWICE = "something that occurs twice in an argument, or in the function"
+_FEW = 4
+"""To compare each of so many with each takes less time than a set of their identities."""
+
+
+def shown(outside: Outside, wanted: Sequence[Leaf]) -> list[tuple[Source, str, Any]]:
+    """The containers and objects that are read, if one of them is among what cotangents are shown
+    of, and the cells, if one of those is: where they are read (a source, and the way on from
+    there), and what they are."""
+    above: set[int] = set()
+    for leaf in wanted:
+        at: Source | None = leaf.source
+        while at is not None:
+            above.add(id(at))
+            at = at.parent
+    held: list[tuple[Source, str, Any]] = []
+    cells: list[tuple[Source, str, Any]] = []
+    is_held = is_cell = False
+    for source in outside.sources:
+        sample = outside.samples.get(id(source))
+        if type(sample) not in (NoneType, tuple, FunctionType):
+            held.append((source, "", sample))
+            is_held = is_held or id(source) in above
+        if source.kind in ("cell", "cell object"):
+            assert source.parent is not None
+            cell = outside.samples[id(source.parent)].__closure__[source.key]
+            cells.append((source.parent, f".__closure__[{source.key}]", cell))
+            is_cell = is_cell or id(source) in above
+    return [*(held if is_held else ()), *(cells if is_cell else ())]

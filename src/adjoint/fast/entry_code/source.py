@@ -1,0 +1,136 @@
+"""How a specialised program is entered: guards, reading what it takes, and the cotangents in the
+structure of the arguments. Written as Python source, too, so that a call costs as little as can be.
+"""
+
+from __future__ import annotations
+
+import builtins
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from adjoint.diagnostics.numpy_warnings import begin_raising, end_raising
+from adjoint.fast.build.exposure import exposure
+from adjoint.fast.build.modes import Mode
+from adjoint.fast.build.program import Program
+from adjoint.fast.entry_code.cotangent_structure import cotangents
+from adjoint.fast.entry_code.finiteness import checked
+from adjoint.fast.entry_code.inputs import Reading
+from adjoint.fast.entry_code.unread_inputs import holds_one
+from adjoint.fast.evaluate.outside import Leaf
+from adjoint.fast.evaluate.types import Array, Number, Row, is_float
+from adjoint.fast.single.walk import results, walk
+from adjoint.fast.support import functions as runtime
+from adjoint.runtime.results import filled
+
+
+def entry_source(program: Program, count: int, mode: Mode) -> tuple[str, dict[str, Any]]:
+    """The source of ``run(f, args)``, and what its names stand for.
+
+    Parameters
+    ----------
+    count
+        The number of arguments.
+    mode
+        Of a gradient, `run` gives the value and the cotangents of the arguments; of a pullback, the
+        value, the inner pullback, the leaves, ``arrange``, which makes the cotangents of the
+        function and the arguments from those of the leaves, and the program's `exposure`, where
+        ``constants`` are named: the arrays among them; and what the program was given, behind the
+        function that reads it once more, and in front of one that says whether an object occurs
+        twice in one of the arguments, if one may.
+    """
+    outside, wanted = program.outside, program.wanted
+    made = Reading(outside, count)
+    made.read_all()
+    roots = [*mode.positions(count)] if mode.is_gradient else [None, *mode.positions(count)]
+    for root in roots:
+        made.distinct(root, wanted)
+    ties = " or ".join(test for root in roots for test in made.ties(root))
+    if ties and mode.is_gradient:
+        made.lines.append(f"if {ties}: return MISS")
+    leaves = ", ".join(made.names[id(leaf.source)] for leaf in outside.leaves)
+    head = ["def run(f, args):", "    try:"]
+    if count:
+        targets = ", ".join(f"a{i}" for i in range(count))
+        head.append(f"        {targets}{',' if count == 1 else ''} = args")
+    else:
+        head.append("        if args: return MISS")
+    given = cotangents(made, program, mode, count)
+    body = [f"        {line}" for line in made.lines]
+    read = [*head, *body]
+    body += ["    except Exception:", "        return MISS", "    try:"]
+    run = [f"        value, bars = program({leaves})"]
+    if _uses_numpy(program):
+        # what would be a warning is one of the generic tier, which knows the user's line
+        run = [
+            "        errors = begin_raising()",
+            "        try:",
+            f"            value, bars = program({leaves})",
+            "        finally:",
+            "            end_raising(errors)",
+        ]
+    run += [f"        {line}" for line in checked(program, made)] if mode.is_gradient else []
+    tail = ["    except Exception as error:", "        return failed(error)"]
+    if mode.is_gradient:
+        tail.append(f"    return value, {given}")
+    else:
+        comma = "," if len(wanted) == 1 else ""
+        kept = ", ".join(made.names[id(leaf.source)] for leaf in wanted)
+        found = f"value, bars, ({kept}{comma}), arrange, {_exposed(made, wanted)}"
+        state = "".join(
+            f"(*{name},), " if isinstance(leaf.type, Row) else f"{name}, "
+            for leaf in outside.leaves
+            for name in (made.names[id(leaf.source)],)
+        )
+        tied = f"lambda: {ties}" if ties else None
+        tail.append(f"    return {found}, (state, ({state}), {tied})")
+        tail += ["def arrange(bars):", f"    return {given}"]
+        tail += [line.replace("def run(", "def state(") for line in read]
+        tail += [f"        return ({state})", "    except Exception:", "        return None"]
+    made.bound |= {
+        "ndarray": np.ndarray,
+        "begin_raising": begin_raising,
+        "end_raising": end_raising,
+        "smaller_square": runtime.smaller_square,
+        "vdot": np.vdot,
+        "isfinite": math.isfinite,
+        "finished": runtime.finished,
+        "builtins": builtins,
+        "Tangent": runtime.tangent_with,
+        "filled": filled,
+        "holds_one": holds_one,
+    }
+    return "\n".join([*head, *body, *run, *tail]) + "\n", made.bound
+
+
+def _exposed(made: Reading, wanted: Sequence[Leaf]) -> str:
+    """The `exposure`; in place of ``constants`` the arrays that are."""
+    found = exposure(made.outside)
+    if found != "constants":
+        return repr(found)
+    known = {id(leaf) for leaf in wanted}
+    names = [
+        made.names[id(leaf.source)]
+        for leaf in made.outside.leaves
+        if isinstance(leaf.type, Array) and id(leaf) not in known
+    ]
+    return f"({''.join(f'{name}, ' for name in names)})"
+
+
+def _uses_numpy(program: Program) -> bool:
+    """Whether what is computed may give NumPy's warnings."""
+    types = program.ev.types
+    for block in (program.forward, program.reverse):
+        for op in walk(block):
+            for x in results(op):
+                t = types.get(x)
+                if is_float(t):  # as most are
+                    continue
+                if isinstance(t, Array) or (isinstance(t, Number) and not t.kinds <= _PYTHONS):
+                    return True
+    return False
+
+
+_PYTHONS = frozenset({float, int, bool, complex})

@@ -1,0 +1,131 @@
+"""What stands at places of an argument that a program does not read.
+
+An object that occurs twice in one argument shows its whole cotangent at both places, also where the
+function reads one of them only: then the call is left to the generic tier.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import chain
+from types import FunctionType
+from typing import Any
+
+import numpy as np
+
+from adjoint.fast.evaluate.outside import Outside
+from adjoint.fast.evaluate.types import Array, Row
+from adjoint.fast.evaluate.values import Source
+from adjoint.primal.value_kinds import fields_of, is_objects, slots_of
+from adjoint.runtime.leaves import record_fields
+from adjoint.runtime.memory.holdings import parts_of
+
+_PLAIN = frozenset({float, int, bool, complex, str, bytes, type(None), np.float64, type})
+_ITEMS = _PLAIN | {list, tuple}
+_READ = frozenset({"item", "attribute", "cell", "cell object"})
+
+
+@dataclass(frozen=True, slots=True)
+class Unread:
+    """The places in one container that a program does not read.
+
+    Attributes
+    ----------
+    owner
+        The container, an object or a function.
+    keys
+        Items, fields, or captured variables by position; also none.
+    within
+        The containers around these places, and the owner.
+    """
+
+    owner: Source
+    keys: tuple[Any, ...]
+    within: tuple[Source, ...]
+
+
+def unread(
+    outside: Outside, inside: Mapping[int, Sequence[Source]], argument: int | None
+) -> tuple[list[Unread], list[Source]]:
+    """What may be one object at two places of an argument; ``None``: of the function.
+
+    Parameters
+    ----------
+    inside
+        What is read from each source, by its identity.
+
+    Returns
+    -------
+    tuple
+        The places that the program does not read; and the arrays and containers that it reads.
+    """
+    arrays = {id(x.source) for x in outside.leaves if isinstance(x.type, Array | Row)}
+    places: list[Unread] = []
+    held: list[Source] = []
+
+    def look(source: Source, within: tuple[Source, ...], is_shown: bool) -> None:
+        if id(source) in arrays:
+            held.append(source)
+        sample = outside.samples.get(id(source))
+        children = inside.get(id(source), ())
+        if sample is not None:
+            within = (*within, source)
+            if type(sample) is FunctionType:
+                is_held = sample.__closure__ is not None
+            else:
+                is_held = type(sample) is not tuple
+            if is_held:
+                held.append(source)
+            if is_shown:
+                read = {child.key for child in children if child.kind in _READ}
+                keys = tuple(key for key in _keys_of(sample) if key not in read)
+                places.append(Unread(source, keys, within))
+        for child in children:
+            look(child, within, is_shown)
+
+    for source in outside.sources:
+        if source.parent is None and source.argument == argument:
+            look(source, (), source.kind != "object")
+    return places, held
+
+
+def _keys_of(sample: Any) -> Iterable[Any]:
+    """The places in a container, an object or a function."""
+    if isinstance(sample, dict):
+        return sample
+    if isinstance(sample, list | tuple):
+        return range(len(sample))
+    if type(sample) is FunctionType:
+        return range(len(sample.__closure__ or ()))
+    return [*(fields_of(sample) or ()), *slots_of(type(sample))]
+
+
+def standing(owner: Any, key: Any) -> Any:
+    """What is at a place."""
+    if isinstance(owner, list | tuple | dict):
+        return owner[key]
+    if type(owner) is FunctionType:
+        return (owner.__closure__ or ())[key]
+    return record_fields(owner).get(key)
+
+
+def holds_one(places: Sequence[Any], held: Iterable[Any], within: Iterable[Any] = ()) -> bool:
+    """Whether one of `held` is one of `places`, or is in one; not by way of those of `within`."""
+    level: Sequence[Any] = places
+    kinds = {*map(type, level)}
+    if kinds <= _PLAIN:
+        return False
+    seen = {*map(id, within)}
+    wanted = {id(x): type(x) for x in held if id(x) not in seen}
+    wanted_kinds = {*wanted.values()}
+    while not kinds <= _PLAIN:  # level by level, so that long lists of numbers cost little
+        if not kinds.isdisjoint(wanted_kinds) and not wanted.keys().isdisjoint(map(id, level)):
+            return True
+        holders = [x for x in level if type(x) not in _PLAIN and id(x) not in seen]
+        if np.ndarray in kinds:
+            holders = [x for x in holders if type(x) is not np.ndarray or is_objects(x)]
+        seen.update(map(id, holders))
+        level = [*chain.from_iterable(holders if kinds <= _ITEMS else map(parts_of, holders))]
+        kinds = {*map(type, level)}
+    return False

@@ -1,0 +1,1 @@
+"""Programs that are kept, and who runs them."""

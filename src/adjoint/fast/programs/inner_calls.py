@@ -1,0 +1,254 @@
+"""Calls inside the generic tier: a function that is called often is specialised, and its calls take
+the program where there is one for them. Where there is none the call is generic, and the calls in
+it are looked at in their turn.
+
+The program stands where a rule would: it gives the value, and a pullback from the cotangent of the
+value to those of the function and of the arguments.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from adjoint.cotangents.poison import Poison
+from adjoint.fast import not_covered as covered
+from adjoint.fast.build.modes import GRADIENT, PULLBACK
+from adjoint.fast.programs import store as tier
+from adjoint.primal.array_memory import root_of
+from adjoint.primal.exposed_arrays import note_made
+from adjoint.primal.value_kinds import by_value
+from adjoint.rulekit.projection import project
+from adjoint.runtime.cache.units import Unit
+from adjoint.runtime.dispatch.unit_call import MISSING, inside
+from adjoint.runtime.memory.collect import take
+from adjoint.runtime.memory.deposit import deposit
+from adjoint.runtime.memory.memory import Memory
+
+Arrange = Callable[[tuple[Any, ...]], tuple[Any, ...]]
+"""From the cotangents of leaves to those of the function and its arguments."""
+
+MOST_MISSES = 8
+"""A function that no program was for so many times is not asked for again."""
+
+generic_parts: list[Callable[[Any, tuple[Any, ...], Any], tuple[Any, ...]]] = []
+"""The cotangents of a call by the generic tier, from that of its result: structures, in which a
+`Poison` stands where one is not known (`adjoint.api.generic_tier`)."""
+
+
+@dataclass
+class InnerCall:
+    """What became of the calls of one function inside the generic tier.
+
+    Attributes
+    ----------
+    function : str
+        Its name.
+    fast, generic : int
+        How many calls took a specialised program, and how many did not.
+    reason : str or None
+        Why those did not.
+    place : str or None
+        Where in the user's code that is: the file and the line.
+    """
+
+    function: str
+    fast: int = 0
+    generic: int = 0
+    reason: str | None = None
+    place: str | None = None
+
+    def __str__(self) -> str:
+        counts = [f"{self.fast} fast"] if self.fast else []
+        counts += [f"{self.generic} generic"] if self.generic else []
+        text = f"{self.function}: {', '.join(counts)}"
+        if self.reason is not None:
+            text += f", because of {self.reason}"
+        return text if self.place is None else f"{text} at {self.place}"
+
+
+class Calls:
+    """Notes of the calls inside one that is generic, by function."""
+
+    def __init__(self) -> None:
+        self.found: dict[int, tuple[Any, InnerCall]] = {}
+
+    def add(self, f: Any, args: tuple[Any, ...], is_fast: bool) -> None:
+        code = f.__code__
+        if id(code) not in self.found:
+            self.found[id(code)] = code, InnerCall(f.__qualname__)
+        note = self.found[id(code)][1]
+        if is_fast:
+            note.fast += 1
+            return
+        note.generic += 1
+        for mode in (GRADIENT, PULLBACK):
+            kept = tier.known(f, mode)
+            refused = None if kept is None else kept.refuses(f, args)
+            if refused is not None:
+                note.reason, note.place = refused.reason, refused.place
+                if refused.reason != covered.NOT_SCALAR:
+                    return
+        if note.reason is None:
+            note.reason = "what it reads, or what happens at these arguments"
+
+
+def call_inside(
+    record: list[Any],
+    slot: int,
+    unit: Unit,
+    f: Any,
+    args: tuple[Any, ...],
+    kwargs: dict[str, Any],
+) -> Any:
+    """``f(*args, **kwargs)`` by a specialised program; `MISSING` if there is none for it."""
+    memory: Memory = record[0]
+    if memory.globals_written or (kwargs and not _follow(unit, len(args), tuple(kwargs))):
+        return _missed(unit, memory, f, args)
+    if kwargs:
+        args = (*args, *kwargs.values())
+    if not unit.is_specialised and _is_refused(f, args):
+        return _missed(unit, memory, f, args)
+    found: Any = tier.run(f, args, PULLBACK)
+    if found is tier.MISS:
+        return _missed(unit, memory, f, args)
+    y: Any
+    arrange: Arrange
+    y, back, leaves, arrange, exposure, _ = found
+    kind = type(y)
+    arrays = [x if type(x) is np.ndarray else None for x in (y if kind is tuple else (y,))]
+    if exposure is not None and (
+        exposure == "shared"
+        or not memory.is_untouched()
+        or memory.owners is not None  # computed anew, after what the log does not tell
+        or any(x is not None and _looks_at(x, exposure) for x in arrays)
+    ):
+        return _missed(unit, memory, f, args)
+    old = [x is not None and _looks_at(x, leaves) for x in arrays]
+    if kind is tuple and any(old) and not all(old):
+        return _missed(unit, memory, f, args)
+    for x in () if any(old) else arrays:
+        if x is not None and x.base is None:
+            note_made(memory, x)
+    unit.is_specialised = True
+    if memory.calls is not None:
+        memory.calls.add(f, args, True)
+    general = _Pullback(memory, f, args, y, back, arrange, not any(old))
+    if f.__closure__ is not None or kind not in _PLAIN or not _are_plain(memory, args):
+        record[slot] = general
+        return y
+
+    def plain_back(y_bar: Any) -> tuple[Any, ...]:
+        if type(y_bar) is kind and not memory.careful:
+            if kind is float or kind is complex or (not memory.buffers and y_bar.dtype is y.dtype):
+                try:
+                    return arrange(back(y_bar))
+                except Exception as error:  # `general` goes on in the generic tier
+                    tier.demand_foreseen(error)
+        return general(y_bar)
+
+    record[slot] = plain_back
+    return y
+
+
+_PLAIN = frozenset({float, complex, np.ndarray})
+
+
+def _are_plain(memory: Memory, args: tuple[Any, ...]) -> bool:
+    """Whether the cotangents of the arguments are handed on as they are."""
+    for arg in args:
+        kind = type(arg)
+        if kind not in _PLAIN or (kind is np.ndarray and memory.written and memory.is_written(arg)):
+            return False
+    return True
+
+
+def _missed(unit: Unit, memory: Memory, f: Any, args: tuple[Any, ...]) -> Any:
+    """The call is generic; after many, the function is not asked for again."""
+    if memory.calls is not None:
+        memory.calls.add(f, args, False)
+    unit.misses += 1
+    if unit.misses > MOST_MISSES:
+        unit.calls = -1
+    return MISSING
+
+
+def _follow(unit: Unit, n: int, names: tuple[str, ...]) -> bool:
+    """Whether the keyword arguments are those of the parameters after the first `n`, in order."""
+    if not names:
+        return True
+    parameters = unit.function.parameters[n : n + len(names)]
+    return names == tuple(x.name for x in parameters if x.kind == 1)
+
+
+def _is_refused(f: Any, args: tuple[Any, ...]) -> bool:
+    """Whether the gradient of such a call was refused, for another reason than that there is
+    none."""
+    kept = tier.known(f, GRADIENT)
+    refused = None if kept is None else kept.refuses(f, args)
+    return refused is not None and refused.reason != covered.NOT_SCALAR
+
+
+class _Pullback:
+    """The pullback of one such call, as it stands in a record."""
+
+    __slots__ = ("args", "arrange", "back", "f", "is_new", "memory", "y")
+
+    def __init__(
+        self,
+        memory: Memory,
+        f: Any,
+        args: tuple[Any, ...],
+        y: Any,
+        back: Callable[[Any], tuple[Any, ...]],
+        arrange: Arrange,
+        is_new: bool,
+    ) -> None:
+        self.memory, self.f, self.args, self.y = memory, f, args, y
+        self.back, self.arrange, self.is_new = back, arrange, is_new
+
+    def __call__(self, y_bar: Any) -> tuple[Any, ...]:
+        memory, f, args = self.memory, self.f, self.args
+        if type(y_bar) is not float or type(self.y) is np.ndarray:
+            y_bar = take(memory, self.y, y_bar, arrays=self.is_new)
+            if y_bar is None:
+                return (None,) * (len(args) + 1)
+        bars = self._pulled(y_bar)
+        f_bar = None if bars[0] is None else deposit(memory, f, bars[0])
+        return (f_bar, *[deposit(memory, x, bar) for x, bar in zip(args, bars[1:], strict=True)])
+
+    def _pulled(self, y_bar: Any) -> tuple[Any, ...]:
+        """The cotangents as structures."""
+        if not self.memory.careful and not _holds_poison(y_bar):
+            try:
+                return self.arrange(self.back(self._fitted(y_bar)))
+            except Exception as error:  # the generic tier says what is wrong, or does it
+                tier.demand_foreseen(error)
+        return generic_parts[0](self.f, self.args, y_bar)
+
+    def _fitted(self, y_bar: Any) -> Any:
+        """The cotangent as the program takes it."""
+        if type(self.y) is not tuple:
+            return project(y_bar, self.y)
+        return tuple(
+            project(np.zeros(np.shape(y)) if bar is None and by_value(y) else bar, y)
+            for y, bar in zip(self.y, y_bar, strict=True)
+        )
+
+
+def _holds_poison(y_bar: Any) -> bool:
+    return any(type(x) is Poison for x in (y_bar if type(y_bar) is tuple else (y_bar,)))
+
+
+def _looks_at(y: Any, leaves: tuple[Any, ...]) -> bool:
+    """Whether an array looks at the memory of one that the program was given."""
+    if y.base is None:
+        return any(leaf is y for leaf in leaves)
+    root = root_of(y)
+    return any(type(leaf) is np.ndarray and root_of(leaf) is root for leaf in leaves)
+
+
+inside.append(call_inside)

@@ -1,0 +1,124 @@
+"""The pullback of a specialised program, as the user holds it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from adjoint.diagnostics.public_function import public
+from adjoint.fast.programs.store import demand_foreseen
+from adjoint.fast.support.functions import finished
+from adjoint.levels.outside import follows, pulled
+from adjoint.primal.engine_object import Hidden
+from adjoint.primal.value_kinds import by_value
+from adjoint.rulekit.projection import project
+from adjoint.runtime.results import checked_cotangent
+
+
+class SpecialisedPullback(Hidden):
+    """``y_bar ↦ (f_bar, *arg_bars)`` of one call, as `pullback` returns it.
+
+    Parameters
+    ----------
+    name
+        That of the function.
+    y
+        Its result.
+    back
+        The reverse sweep of the program.
+    leaves
+        What it gives cotangents of.
+    arrange
+        Makes the cotangents of the function and of its arguments from those of the leaves.
+    count
+        The number of arguments.
+    generic
+        Makes the pullback of the generic tier, for cotangents with which the program fails.
+    """
+
+    __slots__ = (
+        "_arrange",
+        "_back",
+        "_count",
+        "_generic",
+        "_leaves",
+        "_name",
+        "_other",
+        "_y",
+    )
+
+    def __init__(
+        self,
+        name: str,
+        y: Any,
+        back: Callable[[Any], tuple[Any, ...]],
+        leaves: tuple[Any, ...],
+        arrange: Callable[[tuple[Any, ...]], tuple[Any, ...]],
+        count: int,
+        generic: Callable[[], Callable[[Any], tuple[Any, ...]]],
+    ) -> None:
+        self._name, self._y, self._back, self._leaves = name, y, back, leaves
+        self._arrange, self._count, self._generic = arrange, count, generic
+        self._other: Callable[[Any], tuple[Any, ...]] | None = None
+
+    def __repr__(self) -> str:
+        return f"∂({self._name})"
+
+    @public
+    def __call__(self, y_bar: Any) -> tuple[Any, ...]:
+        """Pull a cotangent of the result back; see `adjoint.api.generic_tier.Pullback`."""
+        return self.swept(y_bar)
+
+    def swept(self, y_bar: Any) -> tuple[Any, ...]:
+        """The cotangents of the function and of its arguments."""
+        if y_bar is None:
+            return (None,) * (self._count + 1)
+        value_bar, given = self._checked(y_bar)
+        if follows(y_bar):
+            return pulled(self.swept, self._y, y_bar)  # type: ignore[no-any-return]
+        if self._other is None and given is not None:
+            try:
+                with np.errstate(all="ignore"):
+                    bars = finished(self._back(value_bar), (*self._leaves, *given))
+            except Exception as error:  # the generic tier says what is wrong, or does it
+                demand_foreseen(error)
+                bars = None
+            if bars is not None:
+                return self._arrange(bars)
+        if self._other is None:
+            self._other = self._generic()
+        return self._other(y_bar)
+
+    def _checked(self, y_bar: Any) -> tuple[Any, tuple[Any, ...] | None]:
+        """The cotangent as the program takes it, and all parts of it; ``None`` instead of those if
+        it does not take it."""
+        value_bar = checked_cotangent(self._y, y_bar)
+        if type(self._y) is not tuple:
+            return value_bar, (y_bar, value_bar)
+        if not isinstance(y_bar, list | tuple) or len(y_bar) != len(self._y):
+            return None, None
+        parts: list[Any] = []
+        for y, part in zip(self._y, value_bar, strict=True):
+            if not by_value(y):
+                parts.append(None)
+            elif part is None:
+                parts.append(0.0 if type(y) is float else project(np.zeros(np.shape(y)), y))
+            else:
+                parts.append(part)
+        return tuple(parts), (*y_bar, *parts, *self._y)  # none of which is a cotangent
+
+
+def is_as_before(now: Any, before: tuple[Any, ...]) -> bool:
+    """Whether a program would be given what it was given then: the same numbers and arrays, lists
+    of the same numbers; `now` is no tuple where its guards refuse it."""
+    return type(now) is tuple and len(now) == len(before) and all(map(_is_same, now, before))
+
+
+def _is_same(a: Any, b: Any) -> bool:
+    if a is b:
+        return True
+    if type(a) is not type(b) or type(a) is np.ndarray:
+        return False
+    return is_as_before(a, b) if type(a) is tuple else bool(a == b)

@@ -1,0 +1,1 @@
+"""The source text of programs."""

@@ -1,0 +1,336 @@
+"""Specialised programs as Python source: what a person would have written by hand.
+
+Values that are used once are written where they are used, as parts of a formula (`formulas`),
+unless the user gave them a name. The user's line stands as a comment above what it became.
+"""
+
+from __future__ import annotations
+
+import linecache
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
+
+import numpy as np
+
+from adjoint.fast.evaluate.types import Type
+from adjoint.fast.single.walk import blocks, operands, walk
+from adjoint.fast.source.formulas import ATOM, Formulas
+from adjoint.fast.support import functions as runtime
+from adjoint.fast.support import rows
+from adjoint.ir.single import Block, Call, Const, If, Loop, Op, Operand, Unpack, Value
+
+WIDTH = 92
+"""A longer formula is broken into several statements."""
+
+_PLAIN = frozenset({"t", "slope", "scale", "n", "parts", "shape", "steps", "index", "bars"})
+"""Names of values that nobody named: they may stand inside a formula."""
+
+
+class Writer(Formulas):
+    """Writes the source of one function."""
+
+    def __init__(self, types: dict[Value, Type], places: dict[Value, tuple[str, int]]) -> None:
+        super().__init__(types)
+        self.places = places
+        self.lines: list[str] = []
+        self._uses: Counter[Value] = Counter()
+        self._handed_out: set[Value] = set()
+        self._kept: set[Value] = set()
+        self._place: tuple[str, int] | None = None
+
+    def line(self, text: str, depth: int) -> None:
+        self.lines.append("    " * depth + text)
+
+    def count(self, block: Block, more: Iterable[Operand] = ()) -> None:
+        """Count how often each value is used, before anything is written."""
+        used: list[Operand] = []
+        for op in walk(block):
+            used += operands(op)
+            if type(op) is Call:
+                if op.result is None and op.operands:
+                    target = op.operands[0]
+                    if isinstance(target, Value):
+                        self._kept.add(target)  # what is written to has a name
+                continue
+            for inner in _blocks_with_results(op):
+                ends = [x for x in inner.results or () if isinstance(x, Value)]
+                self._handed_out.update(ends)
+                used += ends
+        ends = [x for x in more if isinstance(x, Value)]
+        self._kept.update(ends)
+        self._uses.update([x for x in (*used, *ends) if type(x) is Value])
+
+    def block(self, ops: Iterable[Op], depth: int, last: Mapping[Value, int] | None = None) -> None:
+        """Write operations as statements; `last` says after which of them an array is deleted."""
+        going: list[Value] = []
+        for i, op in enumerate(ops):
+            before = len(self.lines)
+            self.statement(op, depth)
+            if last:
+                going += [x for x in self._read_by(op) if last.get(x) == i and x not in going]
+                if len(self.lines) > before:
+                    going = self._delete(going, depth)
+
+    def _read_by(self, op: Op) -> list[Value]:
+        inner = [x for block in blocks(op) for one in walk(block) for x in operands(one)]
+        found = [x for x in (*operands(op), *inner) if isinstance(x, Value)]
+        return list(dict.fromkeys(found))
+
+    def _delete(self, going: list[Value], depth: int) -> list[Value]:
+        """Let arrays go that nothing reads any more; those that a formula still waits for stay."""
+        waiting = {word for text, _ in self._texts.values() for word in _words(text)}
+        left: list[Value] = []
+        names: list[Value] = []
+        for v in going:
+            if v in self._texts or v not in self._names:
+                continue
+            (left if self._names[v] in waiting else names).append(v)
+        if names:
+            self.line(f"del {', '.join(self._names[v] for v in names)}", depth)
+        return left
+
+    def _comment(self, v: Value | None, depth: int) -> None:
+        place = self.places.get(v) if v is not None else None
+        if place is None or place == self._place:
+            return
+        self._place = place
+        text = linecache.getline(*place).strip()
+        if text:
+            self.line(f"# {text}", depth)
+
+    def statement(self, op: Op, depth: int) -> None:
+        if type(op) is Call:
+            self._call_statement(op, depth)
+            return
+        match op:
+            case Unpack():
+                self.line(f"{self._targets(op.results)} = {self.text(op.value)}", depth)
+            case If():
+                self._if(op, depth)
+            case Loop():
+                self._loop(op, depth)
+            case _:
+                raise AssertionError("specialised programs do not raise by themselves")
+
+    def _targets(self, values: tuple[Value, ...]) -> str:
+        """What several values are unpacked into."""
+        names = [self.name(v) if self._uses[v] else "_" for v in values]
+        return ", ".join(names) + "," * (len(names) == 1)
+
+    def _call_statement(self, op: Call, depth: int) -> None:
+        assert isinstance(op.callee, Const)
+        effect = _STATEMENTS.get(op.callee.value)
+        if effect is not None:
+            text = effect(self, op.operands)
+            self.flush(depth)  # what is read before the write is computed before it
+            self.line(text, depth)
+            return
+        v = op.result
+        if v is None or not self._uses[v]:
+            text, _ = self.call(op)
+            self.flush(depth)
+            self.line(text, depth)
+            return
+        text, level = self.call(op)
+        if op.callee.value is rows.take_last:  # what is read before is computed before
+            self.flush(depth)
+            self.line(f"{self.name(v)} = {text}", depth)
+            return
+        if self._uses[v] == 1 and self._may_stand_inside(v) and len(text) <= WIDTH:
+            self._texts[v] = text, level
+            return
+        self._comment(v, depth)
+        self.line(f"{self.name(v)} = {text}", depth)
+
+    def _may_stand_inside(self, v: Value) -> bool:
+        """Whether a value that is used once is written there: it has no name of its own, or gets
+        another one there."""
+        if v in self._kept:
+            return False
+        return v.name in _PLAIN or v in self._handed_out or v.name.endswith(("_bar", "_T"))
+
+    def flush(self, depth: int) -> None:
+        """Write what waits for its use: an inner block must not evaluate it more than once."""
+        for v, (text, _) in list(self._texts.items()):
+            self.line(f"{self.name(v)} = {text}", depth)
+        self._texts.clear()
+
+    def _if(self, op: If, depth: int) -> None:
+        condition = self.text(op.condition)
+        self.flush(depth)
+        body, orelse = op.body, op.orelse
+        if not _is_empty(body, op):
+            self.line(f"if {condition}:", depth)
+            self._branch(op, body, depth + 1)
+            if not _is_empty(orelse, op):
+                self.line("else:", depth)
+                self._branch(op, orelse, depth + 1)
+        elif not _is_empty(orelse, op):
+            self.line(f"if not ({condition}):", depth)
+            self._branch(op, orelse, depth + 1)
+        self._place = None
+
+    def _branch(self, op: If, block: Block, depth: int) -> None:
+        before = len(self.lines)
+        self._place = None
+        self.block(block.ops, depth)
+        self.flush_results(block, op.results, depth)
+        if len(self.lines) == before:
+            self.line("pass", depth)
+
+    def flush_results(self, block: Block, targets: tuple[Value, ...], depth: int) -> None:
+        """Give the results of a block the names under which they are known after it."""
+        if block.results is None:
+            self.flush(depth)
+            return
+        pairs = [
+            (self.name(v), self.text(x))
+            for v, x in zip(targets, block.results, strict=True)
+            if self._uses[v]
+        ]
+        self.flush(depth)
+        self.assign(pairs, depth)
+
+    def assign(self, pairs: list[tuple[str, str]], depth: int) -> None:
+        """Several assignments that happen at once."""
+        pairs = [(target, text) for target, text in pairs if target != text]
+        written: set[str] = set()
+        for target, text in pairs:
+            if not written.isdisjoint(_words(text)):
+                targets = ", ".join(t for t, _ in pairs)
+                self.line(f"{targets} = {', '.join(text for _, text in pairs)}", depth)
+                return
+            written.add(target)
+        for target, text in pairs:
+            self.line(f"{target} = {text}", depth)
+
+    def _loop(self, op: Loop, depth: int) -> None:
+        carried = op.results[op.stops :]
+        parameters = op.body.parameters[len(op.body.parameters) - len(carried) :]
+        for i, (result, p) in enumerate(zip(carried, parameters, strict=True)):
+            shared = self.new_name(p.name)
+            self._names[result] = self._names[p] = shared
+            if op.test is not None:
+                self._names[op.test.parameters[i]] = shared
+        iterable = None if op.iterable is None else self.text(op.iterable)
+        starts = [(self.name(p), self.text(x)) for p, x in zip(parameters, op.initial, strict=True)]
+        self.flush(depth)
+        self.assign(starts, depth)
+        done = self.name(op.results[0]) if op.stops and self._uses[op.results[0]] else None
+        tested_inside = False
+        first = op.body.ops[0] if op.body.ops else None
+        ops = op.body.ops
+        if iterable is not None:
+            item = op.body.parameters[0]
+            if isinstance(first, Unpack) and first.value is item and self._uses[item] == 1:
+                target = self._targets(first.results)
+                ops = ops[1:]
+            else:
+                target = self.name(item) if self._uses[item] else "_"
+            self.line(f"for {target} in {iterable}:", depth)
+        else:
+            assert op.test is not None
+            tested_inside = self._while_head(op.test, depth, done)
+        self._place = None
+        before = len(self.lines)
+        self.block(ops, depth + 1)
+        self._loop_end(op, parameters, depth + 1, done)
+        if len(self.lines) == before:
+            self.line("pass", depth + 1)
+        if done is not None and not tested_inside:
+            self.line("else:", depth)
+            self.line(f"{done} = True", depth + 1)
+        self._place = None
+
+    def _while_head(self, test: Block, depth: int, done: str | None) -> bool:
+        """Write the test of a loop; whether it stands inside, so that the loop has no ``else``.
+
+        `done` is the variable that says whether the loop was left by its test.
+        """
+        before = len(self.lines)
+        self.line("while True:", depth)
+        self.block(test.ops, depth + 1)
+        assert test.results is not None
+        condition = self.text(test.results[0])
+        self.flush(depth + 1)
+        if len(self.lines) == before + 1:
+            self.lines[before] = "    " * depth + f"while {condition}:"
+            return False
+        self.line(f"if not ({condition}):", depth + 1)
+        if done is not None:
+            self.line(f"{done} = True", depth + 2)
+        self.line("break", depth + 2)
+        return True
+
+    def _loop_end(
+        self, op: Loop, parameters: tuple[Value, ...], depth: int, done: str | None
+    ) -> None:
+        results = op.body.results
+        assert results is not None
+        after = results[op.stops :]
+        for x in after:
+            if x in self._texts:
+                self._comment(x, depth)
+                break
+        pairs = [(self.name(p), self.text(x)) for p, x in zip(parameters, after, strict=True)]
+        on = self.text(results[0]) if op.stops else None
+        self.flush(depth)
+        if on is not None and any(on == target for target, _ in pairs):
+            raise AssertionError("the flag of a loop is none of what it carries")
+        self.assign(pairs, depth)
+        if on is not None:
+            self.line(f"if not ({on}):", depth)
+            if done is not None:
+                self.line(f"{done} = False", depth + 1)
+            self.line("break", depth + 1)
+
+
+def _words(text: str) -> Iterable[str]:
+    word = ""
+    for c in text + " ":
+        if c.isalnum() or c == "_":
+            word += c
+        elif word:
+            yield word
+            word = ""
+
+
+def _blocks_with_results(op: Op) -> tuple[Block, ...]:
+    match op:
+        case If():
+            return op.body, op.orelse
+        case Loop(test=None):
+            return (op.body,)
+        case Loop():
+            return (op.body, op.test)  # type: ignore[return-value]
+    return ()
+
+
+def _is_empty(block: Block, op: If) -> bool:
+    return not block.ops and not op.results
+
+
+# ---- operations that are statements --------------------------------------------------------------
+
+_STATEMENTS: dict[Any, Callable[[Writer, tuple[Operand, ...]], str]] = {
+    runtime.add_to: lambda w, xs: f"{w.text(xs[0])} += {w.text(xs[1])}",
+    runtime.add_at: lambda w, xs: f"{w.item(xs[0], xs[1])} += {w.text(xs[2])}",
+    runtime.put: lambda w, xs: f"{w.item(xs[0], xs[1])} = {w.text(xs[2])}",
+    runtime.put_broadcast: lambda w, xs: f"{w.item(xs[0], xs[1])} = {w.text(xs[2])}",
+    rows.put_item: lambda w, xs: f"{w.item(xs[0], xs[1])} = {w.text(xs[2])}",
+    rows.append: lambda w, xs: f"{w.text(xs[0], ATOM)}.append({w.text(xs[1])})",
+    runtime.clear: lambda w, xs: f"{w.item(xs[0], xs[1])} = 0",
+    runtime.subtract_from: lambda w, xs: f"{w.text(xs[0])} -= {w.text(xs[1])}",
+    runtime.scale: lambda w, xs: f"{w.text(xs[0])} *= {w.text(xs[1])}",
+    runtime.divide: lambda w, xs: f"{w.text(xs[0])} /= {w.text(xs[1])}",
+    runtime.scatter: lambda w, xs: (
+        f"{w.member('np.add', np.add)}.at({w.text(xs[0])}, {w.text(xs[1])}, {w.text(xs[2])})"
+    ),
+    runtime.push: lambda w, xs: (
+        f"{w.text(xs[0], ATOM)}.append({w.text(xs[1])})"
+        if len(xs) == 2
+        else f"{w.text(xs[0])} += ({', '.join(w.text(x) for x in xs[1:])})"
+    ),
+    runtime.leave: lambda w, xs: f"{w.function(runtime.leave)}()",
+}

@@ -1,0 +1,308 @@
+"""The functions that specialised code calls beyond the user's own and NumPy's."""
+
+from __future__ import annotations
+
+import cmath
+import math
+from typing import Any
+
+import numpy as np
+
+from adjoint.cotangents.finiteness import finite
+from adjoint.fast.not_covered import Deoptimize
+from adjoint.fast.support import rows
+from adjoint.rulekit.partials import as_precise as precise_for
+from adjoint.rulekit.projection import project, unbroadcast
+from adjoint.rules.python.operators import over
+from adjoint.tangent import Tangent
+
+
+def leave() -> None:
+    """What comes now is for the generic tier: an error of the user's code."""
+    raise Deoptimize("the function raises here")
+
+
+def assigned(x: Any) -> Any:
+    """A variable that has no value in some way of running."""
+    if x is None:
+        raise Deoptimize("a variable has no value")
+    return x
+
+
+def foreseen(y: Any, dtype: Any, shape: tuple[int | None, ...]) -> Any:
+    """An array that a function was foreseen to return; ``None`` in its shape is any length."""
+    if type(y) is not np.ndarray or y.dtype != dtype or y.ndim != len(shape):
+        raise Deoptimize("a function returns something else than was foreseen")
+    if any(n is not None and n != m for m, n in zip(y.shape, shape, strict=True)):
+        raise Deoptimize("a function returns another shape than was foreseen")
+    return y
+
+
+def foreseen_number(y: Any, kind: type) -> Any:
+    """A number that a function was foreseen to return."""
+    if type(y) is not kind:
+        raise Deoptimize("a function returns something else than was foreseen")
+    return y
+
+
+def real(x: Any) -> Any:
+    """A number that was foreseen to be real: a power of a negative base may be complex."""
+    if type(x) is complex:
+        raise Deoptimize("a power is complex")
+    return x
+
+
+def as_float(x: Any) -> Any:
+    """One of NumPy's integers, or a truth value, as a float64; other numbers as they are."""
+    return np.float64(x) if isinstance(x, np.integer | np.bool_ | bool) else x
+
+
+def as_precise(x: Any, y: Any) -> Any:
+    """A number of NumPy's at least as precise as `y`."""
+    dtype = y.dtype if hasattr(y, "dtype") else np.dtype(type(y))
+    return precise_for(x, np.empty(0, dtype).real.dtype)
+
+
+def real_part(x: Any) -> Any:
+    """``x.real``"""
+    return x.real
+
+
+def imaginary_part(x: Any) -> Any:
+    """``x.imag``"""
+    return x.imag
+
+
+def conjugate(x: Any) -> Any:
+    """``x.conjugate()`` of a number."""
+    return x.conjugate()
+
+
+def direction(x: Any, y: Any) -> Any:
+    """``x / y``, where `y` is the modulus of `x`; 0 at 0."""
+    if type(y) is not np.ndarray:
+        if isinstance(x, np.complexfloating) and y:
+            return over(x, y)
+        return x / y if y else x
+    if np.count_nonzero(y) != y.size:
+        y = np.where(y == 0, y.dtype.type(1), y)
+    return over(x, y)
+
+
+def inexact(x: Any) -> Any:
+    """A sum that was foreseen to be of at least one number that is no integer."""
+    if type(x) is int:
+        raise Deoptimize("a sum of nothing")
+    return x
+
+
+def length(x: Any, axis: int) -> int:
+    """The length of an axis."""
+    n: int = x.shape[axis]
+    return n
+
+
+def shape_of(x: Any) -> tuple[int, ...]:
+    """The lengths of all axes."""
+    shape: tuple[int, ...] = x.shape
+    return shape
+
+
+# ---- cotangents ----------------------------------------------------------------------------------
+
+
+def zeros_like(x: Any) -> Any:
+    """The zero cotangent of an array; of one that is not there in the way that was taken, where
+    nothing comes of it, a number."""
+    if x is None:
+        return 0.0
+    return np.zeros(x.shape, x.dtype if x.dtype.kind in "fc" else np.float64)
+
+
+def own(x_bar: Any) -> Any:
+    """A copy that the program may add to."""
+    return np.array(x_bar)
+
+
+def broadcast_like(x_bar: Any, x: Any) -> Any:
+    """A cotangent that is the same along some axes, as an array of the shape of its primal."""
+    dtype = x.dtype if x.dtype.kind in "fc" else np.float64
+    whole = np.empty(x.shape, dtype)
+    whole[...] = x_bar
+    return whole
+
+
+def real_like(x_bar: Any, x: Any) -> Any:
+    """A real cotangent that is the same along some axes, as an array of the shape of `x`, which is
+    complex."""
+    whole = np.empty(x.shape, x.real.dtype)
+    whole[...] = x_bar
+    return whole
+
+
+def add_to(x_bar: Any, contribution: Any) -> None:
+    """``x_bar += contribution``"""
+    np.add(x_bar, contribution, out=x_bar)
+
+
+def add_at(x_bar: Any, index: Any, contribution: Any) -> None:
+    """``x_bar[index] += contribution``"""
+    x_bar[index] += contribution
+
+
+def scatter(x_bar: Any, index: Any, contribution: Any) -> None:
+    """The same for an index that may name an element more than once."""
+    np.add.at(x_bar, index, contribution)
+
+
+def present(x_bar: Any, x: Any) -> Any:
+    """A cotangent that a rule gave, as one of `x`."""
+    if x_bar is None:
+        return zeros_like(x) if isinstance(x, np.ndarray) else 0.0
+    return project(x_bar, x)
+
+
+def sum_of(items: list[Any], start: Any = 0) -> Any:
+    """``sum(items, start)``"""
+    return sum(items, start)
+
+
+def sum_of_these(*items: Any) -> Any:
+    """``sum(items)``"""
+    return sum(items)
+
+
+def exactly(total: Any, found: Any) -> Any:
+    """A sum as Python gives it, where `total` is that of the additions one after the other."""
+    return found
+
+
+def new_tape() -> list[Any]:
+    """Holds the residuals of the iterations of a loop."""
+    return []
+
+
+def push(tape: list[Any], *residuals: Any) -> None:
+    """Put the residuals of one iteration on its tape."""
+    tape.extend(residuals)
+
+
+def finished(bars: tuple[Any, ...], leaves: tuple[Any, ...]) -> tuple[Any, ...] | None:
+    """The cotangents as the caller's own arrays; ``None`` if one is not finite."""
+    seen = {id(x) for x in leaves}
+    found = []
+    for bar in bars:
+        if type(bar) is np.ndarray:
+            if not finite(bar) and not np.isfinite(bar).all():  # its squares may overflow alone
+                return None
+            if bar.base is not None or id(bar) in seen or not bar.flags.writeable:
+                bar = bar.copy()
+            seen.add(id(bar))
+        elif type(bar) is list:
+            is_finite = cmath.isfinite if complex in map(type, bar) else math.isfinite
+            if not all(map(is_finite, bar)):
+                return None
+        elif type(bar) is float:
+            if not math.isfinite(bar):
+                return None
+        elif bar is not None and not cmath.isfinite(bar):
+            return None
+        found.append(bar)
+    return tuple(found)
+
+
+def smaller_square(a: np.ndarray[Any, Any], b: np.ndarray[Any, Any]) -> Any:
+    """The sum of the squares of whichever has fewer elements."""
+    if a.size > b.size:
+        a = b
+    return np.vdot(a, a)
+
+
+def tangent_with(primal: Any, fields: dict[str, Any]) -> Tangent:
+    """The cotangent of an object, from fields that nobody else holds."""
+    made = _new_tangent(Tangent)
+    _set_primal(made, primal)
+    _set_fields(made, fields)
+    return made
+
+
+_new_tangent = Tangent.__new__
+_set_primal, _set_fields = (vars(Tangent)[name].__set__ for name in ("_primal", "_fields"))
+
+
+def share_of_greater(a: Any, b: Any, y: Any) -> Any:
+    """The derivative of ``y = maximum(a, b)`` in `a`: equal ones share it."""
+    return _shared(np.greater(a, b), np.equal(a, b), y)
+
+
+def share_of_less(a: Any, b: Any, y: Any) -> Any:
+    """The derivative of ``y = minimum(a, b)`` in `a`: equal ones share it."""
+    return _shared(np.less(a, b), np.equal(a, b), y)
+
+
+def _shared(first: Any, ties: Any, y: Any) -> Any:
+    if type(first) is not np.ndarray:
+        return 0.5 if ties else float(first)
+    if y.dtype != np.float64:  # truth values beside a number would make the cotangent of float64
+        first = first.astype(y.dtype)
+    return np.where(ties, y.dtype.type(0.5), first) if np.count_nonzero(ties) else first
+
+
+def to_extremes(x: Any, y: Any, y_bar: Any, axis: tuple[int, ...], keepdims: bool) -> Any:
+    """What a cotangent of ``y = max(x, axis)``, or ``min``, is for `x`: equal ones share it."""
+    if not keepdims and np.ndim(y):
+        y = np.expand_dims(y, axis)
+        y_bar = np.expand_dims(y_bar, axis) if np.ndim(y_bar) else y_bar  # a number is that of all
+    found = np.equal(x, y)
+    if np.isnan(y).any():
+        found |= np.not_equal(x, x)  # where one is NaN, so is the result
+    count = np.count_nonzero(found, axis=axis, keepdims=True)
+    x_bar = found * y_bar
+    if np.count_nonzero(found) != count.size:
+        x_bar /= count
+    return x_bar.astype(x.dtype, copy=False)
+
+
+# ---- writes --------------------------------------------------------------------------------------
+
+
+def put(y: Any, index: Any, value: Any) -> None:
+    """``y[index] = value``"""
+    y[index] = value
+
+
+def put_broadcast(y: Any, index: Any, value: Any) -> None:
+    """``y[index] = value``, which has fewer elements than there are places."""
+    y[index] = value
+
+
+def summed_part(y_bar: Any, index: Any, value: Any) -> Any:
+    """The cotangent of `value`, which was broadcast to ``y[index]``."""
+    return unbroadcast(y_bar[index], value.shape)
+
+
+def clear(y_bar: Any, index: Any) -> None:
+    """``y_bar[index] = 0``: what was there has been overwritten."""
+    y_bar[index] = 0
+
+
+def subtract_from(y: Any, value: Any) -> None:
+    """``y -= value``"""
+    np.subtract(y, value, out=y)
+
+
+def scale(y: Any, factor: Any) -> None:
+    """``y *= factor``"""
+    np.multiply(y, factor, out=y)
+
+
+def divide(y: Any, divisor: Any) -> None:
+    """``y /= divisor``"""
+    np.divide(y, divisor, out=y)
+
+
+WRITES: frozenset[Any] = frozenset(
+    {put, put_broadcast, add_to, subtract_from, scale, divide, rows.append, rows.put_item}
+    | {rows.take_last}
+)
+"""Each writes to its first operand."""

@@ -1,0 +1,1 @@
+"""Questions about the user's values, classes and code: no cotangent, no memory."""

@@ -1,0 +1,226 @@
+"""Which memory an array looks at, and how the shadow of that memory is added to.
+
+Arrays know the array that they are a view of, except those made by `as_strided` or of a memoryview,
+whose memory belongs to an object that holds the array. Views of all kinds may name an element
+twice.
+"""
+
+from __future__ import annotations
+
+import math
+import sys
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+from numpy.lib.stride_tricks import as_strided
+
+Array = np.ndarray[Any, Any]
+
+_Strided: Any = type(as_strided(np.zeros(1)).base)
+"""What stands between an array and its view by strides of the caller's own."""
+
+
+def root_of(array: Array) -> Array:
+    """The array that owns the memory of `array`, as far as arrays know."""
+    base: Any = array.base
+    while base is not None:
+        if isinstance(base, np.ndarray):
+            array, base = base, base.base
+        else:
+            base = _behind(base)
+    return array
+
+
+def _behind(base: Any) -> Any:
+    """The array that something else stands for; ``None`` if it has memory of its own."""
+    if type(base) is _Strided:
+        return base.base
+    if type(base) is memoryview and isinstance(base.obj, np.ndarray):
+        return base.obj
+    return None
+
+
+def owner_of(array: Array) -> str | None:
+    """The type of what owns the memory of `array` in an array's stead; ``None`` if an array
+    does."""
+    base: Any = root_of(array).base
+    base = base.obj if type(base) is memoryview else base
+    return None if base is None or type(base) is Twin else type(base).__name__
+
+
+class Twin:
+    """Stands between an array and another one of the same memory, which counts as one of its own:
+    as the root of its views."""
+
+    __slots__ = ("_array", "is_open")
+
+    def __init__(self, array: Array) -> None:
+        self._array, self.is_open = array, True
+
+    @property
+    def __array_interface__(self) -> dict[str, Any]:
+        return self._array.__array_interface__
+
+    def __buffer__(self, _: int) -> memoryview:
+        """NumPy asks for it (from Python 3.12 on), also when the other one or a view of it is
+        unlocked."""
+        array: Any = self._array
+        if not self.is_open:
+            raise BufferError("a view of what is locked is not unlocked")
+        was = array.flags.writeable
+        np.ndarray.setflags(array, write=True)
+        try:
+            return memoryview(array if array.flags.c_contiguous else array.T).cast("B")
+        finally:
+            np.ndarray.setflags(array, write=was)
+
+
+def tell_twin(array: Array) -> None:
+    """Say that the flags of `array` are about to be changed: what owns its memory may be unlocked,
+    a view of what is locked may not."""
+    root: Any = root_of(array)
+    if type(root.base) is Twin:
+        root.base.is_open = array is root
+
+
+def twin_of(root: Array) -> Array | None:
+    """Another array of the memory of `root`; ``None`` where there can be none whose parts can be
+    named."""
+    base: Any = root.base
+    if type(base) not in (type(None), Twin) or not root.size or type(root) is not np.ndarray:
+        return None
+    if not (root.flags.c_contiguous or root.flags.f_contiguous):
+        return None
+    twin: Any = Twin(root)
+    if sys.version_info >= (3, 12):  # from when on it may be unlocked
+        made: Array = np.ndarray(root.shape, root.dtype, twin, 0, root.strides)
+        if not root.flags.writeable:
+            made.flags.writeable = False
+    else:
+        made = np.asarray(twin)
+    same = made.dtype == root.dtype and address_of(made) == address_of(root)
+    return made if same and made.strides == root.strides else None
+
+
+def assign_shape(array: Any, shape: tuple[int, ...]) -> None:
+    """``array.shape = shape``, without the warning that newer versions of NumPy give."""
+    if hasattr(array, "_set_shape"):
+        array._set_shape(shape)
+    else:
+        array.shape = shape
+
+
+def names_of(root: Array) -> list[Array]:
+    """The arrays that own the memory of `root`: itself, what it is the twin of, and so on to the
+    one that it really belongs to."""
+    names, base = [root], root.base  # type: list[Array], Any
+    while type(base) is Twin:
+        names.append(base._array)
+        base = base._array.base
+    return names
+
+
+def original_of(array: Array) -> Array:
+    """The array that the memory of `array` really belongs to, whatever other names it has."""
+    return names_of(root_of(array))[-1]
+
+
+def part_of(twin: Array, root: Array, array: Array) -> Array:
+    """What `array`, a view of `root`, is of its twin."""
+    if array is root and array.shape == twin.shape:  # else it was assigned
+        return twin
+    whole = twin if twin.flags.c_contiguous else twin.T
+    offset = address_of(array) - address_of(root)
+    return placed(array, whole, offset)
+
+
+def placed(like: Array, memory: Any, offset: int) -> Array:
+    """The array of the layout of `like` that begins so many bytes into some memory; an empty one
+    may begin outside of its own."""
+    return np.ndarray(like.shape, like.dtype, memory, offset if like.size else 0, like.strides)
+
+
+def beside(x: Array, memory: Any, offset: int) -> Array:
+    """What stands beside an array in memory beside its own, so many bytes into which it begins:
+    floats of double precision beside integers and truth values."""
+    if x.dtype.kind not in "iub":
+        return placed(x, memory, offset)
+    scale = _FLOAT64.itemsize // x.itemsize
+    strides = tuple(step * scale for step in x.strides)
+    return np.ndarray(x.shape, _FLOAT64, memory, offset * scale if x.size else 0, strides)
+
+
+_FLOAT64 = np.dtype(float)
+
+
+def is_seen_as_stored(array: Array, root: Array) -> bool:
+    """Whether a view of floats or complex numbers takes the memory of `root` for what it holds: the
+    real numbers of its elements, or one field of each."""
+    if root.dtype.kind in "fc":
+        return _same_numbers(array.dtype, root.dtype)
+    if root.dtype.names is None:
+        return False
+    place = (address_of(array) - address_of(root)) % root.itemsize
+    return any(
+        place == offset and _same_numbers(array.dtype, field)
+        for offset, field in _fields(root.dtype)
+    )
+
+
+def is_integer_field(array: Array, root: Array) -> bool:
+    """Whether a view takes integers, or truth values, from fields of `root` that hold nothing else:
+    they are constants beside fields of floats."""
+    if array.dtype.kind not in "iub" or root.dtype.names is None:
+        return False
+    fields = [*_fields(root.dtype)]
+    if sum(field.itemsize for _, field in fields) > root.itemsize:  # some lie over others
+        return False
+    place = (address_of(array) - address_of(root)) % root.itemsize
+    return any(place == offset and array.dtype == field for offset, field in fields)
+
+
+def _same_numbers(a: np.dtype[Any], b: np.dtype[Any]) -> bool:
+    return a is b or (a.char.lower() == b.char.lower() and a.byteorder == b.byteorder)
+
+
+def _fields(dtype: np.dtype[Any]) -> Iterator[tuple[int, np.dtype[Any]]]:
+    """Where the numbers in an element stand, and their types."""
+    if dtype.names is not None:
+        for field, offset, *_ in (dtype.fields or {}).values():
+            for inner, number in _fields(field):
+                yield offset + inner, number
+    elif dtype.subdtype is not None:
+        part, shape = dtype.subdtype
+        for i in range(math.prod(shape)):
+            for inner, number in _fields(part):
+                yield i * part.itemsize + inner, number
+    else:
+        yield 0, dtype
+
+
+def address_of(array: Array) -> int:
+    """Where the first element stands."""
+    return array.__array_interface__["data"][0]  # type: ignore[no-any-return]
+
+
+def bounds_of(array: Array) -> tuple[int, int]:
+    """The lowest address of the memory that an array looks at, and the one behind the highest."""
+    low = high = address_of(array)
+    for n, stride in zip(array.shape, array.strides, strict=True):
+        step = (n - 1) * stride
+        low, high = (low + step, high) if step < 0 else (low, high + step)
+    return low, high + array.itemsize
+
+
+def names_twice(array: Array) -> bool:
+    """Whether elements of a view may share memory: those of `broadcast_to` and `as_strided`."""
+    if array.flags.c_contiguous or array.flags.f_contiguous:
+        return False
+    extent = array.itemsize
+    for step, n in sorted(zip(map(abs, array.strides), array.shape, strict=True)):
+        if n > 1:
+            if step < extent:
+                return True
+            extent += step * (n - 1)
+    return False

@@ -1,0 +1,54 @@
+"""Where the files of the library lie, and which of them are written like a user's."""
+
+from __future__ import annotations
+
+import os
+from types import CodeType
+from typing import Any
+
+from adjoint.primal.memo_by_code import CodeTable
+from adjoint.primal.packages import TRUSTED, package, stores
+
+LIBRARY = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "")
+"""The folder of the library, with a separator at its end."""
+
+USERS = ("nn", "value", "demo")
+"""Packages of the library whose functions are differentiated as a user's are."""
+
+USER_PARTS = tuple(os.path.join(LIBRARY, part) for part in USERS)
+RULES = tuple(os.path.join(LIBRARY, part) for part in ("rules", "rulekit", "extensions"))
+"""The folders of rules, and of what rules are made from."""
+
+
+_left_out = CodeTable[None]()
+
+
+def leave_out(code: CodeType) -> None:
+    """Say that code which bears the name of a file of the user's is the library's."""
+    _left_out.put(code, None)
+
+
+_vouched = CodeTable[None]()
+
+
+def is_left_out(code: CodeType) -> bool:
+    """Whether code was given to `leave_out`."""
+    return id(code) in _left_out
+
+
+def is_vouched_for(code: CodeType) -> bool:
+    """Whether code was given to `vouch_for`."""
+    return id(code) in _vouched
+
+
+def is_the_users(code: CodeType, namespace: dict[str, Any]) -> bool:
+    """Whether code is neither the library's, nor generated, nor of a package that is left alone."""
+    filename, module = code.co_filename, namespace.get("__name__")
+    if filename.startswith(("<adjoint ", LIBRARY)) and not filename.startswith(USER_PARTS):
+        return False
+    if is_left_out(code) or is_vouched_for(code):
+        return False
+    home = package(module)
+    if home == "adjoint":  # what `dataclasses` has written for it, too
+        return str(module).split(".")[1:2] in ([part] for part in USERS)
+    return home not in TRUSTED or stores(module, code)

@@ -1,0 +1,81 @@
+"""Functions that another package has compiled: those of Numba are differentiated by the Python that
+they hold, compiled or not; those of packages with arrays and derivatives of their own are refused.
+
+Neither package is imported here: what an object is, its class says.
+"""
+
+from __future__ import annotations
+
+import functools
+from types import FunctionType
+from typing import Any
+
+import numpy as np
+
+from adjoint.errors import NoDerivativeError
+from adjoint.primal.numba_loops import each, generalized
+from adjoint.primal.packages import FOREIGN, package
+
+
+def python_of(f: Any) -> Any:
+    """What calls the Python that something of Numba's stands for; ``None`` for anything else."""
+    kind = type(f)
+    home = f.__module__ if kind is type else kind.__module__
+    if type(home) is not str or not home.startswith("numba."):
+        return None
+    if kind is type:
+        return range if f.__name__ == "prange" else None
+    if home.startswith("numba.core.types"):
+        return getattr(np, str(f), None)
+    builder = getattr(f, "gufunc_builder", None)
+    if builder is not None:
+        return functools.partial(generalized, builder.py_func, f.signature)
+    if home == "numba.np.ufunc.dufunc":
+        return functools.partial(each, f._dispatcher.py_func, f.nin)
+    python = getattr(f, "py_func", None) or getattr(f, "_pyfunc", None)
+    return python if type(python) is FunctionType else None
+
+
+def is_closed_and_compiled(f: Any) -> bool:
+    """Whether a function of Numba's has captured nothing: all that varies is what it is given."""
+    return type(python := python_of(f)) is FunctionType and python.__closure__ is None
+
+
+def demand_looked_into(module: Any, f: Any) -> None:
+    """Refuse what makes, or fills, objects that only compiled code looks into."""
+    if type(module) is str and module.startswith(("numba.typed", "numba.experimental")):
+        raise NoDerivativeError(
+            f"'{f.__qualname__}' is of '{module}': what compiled objects hold is not seen",
+            hint="use a plain class, a list or a dict: functions of Numba's are differentiated by"
+            " their Python",
+        )
+
+
+# ---- packages that differentiate themselves ------------------------------------------------------
+
+
+def foreign_package(value: Any) -> str | None:
+    """The package with arrays of its own that a function, or an object, belongs to."""
+    for home in (
+        value.__globals__.get("__name__")
+        if type(value) is FunctionType
+        else type(value).__module__,
+        getattr(type(getattr(value, "__self__", None)), "__module__", None),
+        vars(value).get("__module__") if issubclass(type(value), type) else None,
+    ):
+        if (name := package(home)) in FOREIGN:
+            return name
+    return None
+
+
+def demand_ours(f: Any, args: tuple[Any, ...]) -> None:
+    """Refuse to differentiate a function of a package that has arrays of its own, or one of these
+    arrays."""
+    for value in (f, *args):
+        name = foreign_package(value)
+        if name is not None:
+            what = getattr(value, "__qualname__", None) or type(value).__qualname__
+            raise NoDerivativeError(
+                f"'{what}' is of '{name}', whose functions and arrays are not differentiated here",
+                hint=FOREIGN[name],
+            )

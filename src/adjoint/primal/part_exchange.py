@@ -1,0 +1,111 @@
+"""Where the parts of containers and objects stand, to be read and exchanged there."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Iterator
+from functools import partial
+from types import CellType, FunctionType, MethodType
+from typing import Any
+
+import numpy as np
+
+from adjoint.errors import ArgumentError
+from adjoint.locks import make_lock
+from adjoint.primal.value_kinds import fields_of, filled_slots, is_objects, is_record, slots_of
+from adjoint.tangent import Tangent
+
+_lock = make_lock()
+"""Held while parts of the caller's containers are exchanged."""
+
+
+class Exchanges:
+    """Parts of the caller's containers in whose places others stand, until all are put back."""
+
+    def __init__(self) -> None:
+        self._made: list[tuple[Callable[[], Any], Callable[[Any], None], Any, Any]] = []
+        self._locked = False
+
+    def lock(self) -> None:
+        """Keep other threads from exchanging anything until all is put back."""
+        if not self._locked:
+            _lock.acquire()
+            self._locked = True
+
+    def put(
+        self, read: Callable[[], Any], write: Callable[[Any], None], old: Any, new: Any
+    ) -> None:
+        """Let `new` stand where `old` does."""
+        self.lock()
+        write(new)
+        self._made.append((read, write, old, new))
+
+    def undo(self) -> None:
+        """Put back what was exchanged, where nothing else was put since."""
+        for read, write, old, new in reversed(self._made):
+            try:
+                stands = read()
+            except (LookupError, AttributeError, ValueError):  # it has gone
+                continue
+            if stands is new:
+                write(old)
+        if self._locked:
+            _lock.release()
+
+
+def slots_in(value: Any) -> Iterator[tuple[Callable[[], Any], Callable[[Any], None]]]:
+    """Where the parts of a container or an object stand."""
+    if isinstance(value, list | deque | dict):
+        keys = list(value) if isinstance(value, dict) else range(len(value))
+        for key in keys:
+            yield partial(value.__getitem__, key), partial(value.__setitem__, key)
+    elif is_objects(value):
+        x = np.ndarray.view(value, np.ndarray)
+        for index in np.ndindex(x.shape):
+            yield partial(x.__getitem__, index), partial(x.__setitem__, index)
+    elif isinstance(value, FunctionType):
+        for cell in value.__closure__ or ():
+            yield from slots_in(cell)
+    elif isinstance(value, CellType):
+        if _is_filled(value):
+            yield partial(getattr, value, "cell_contents"), partial(_fill, value)
+    elif isinstance(value, MethodType):
+        yield from slots_in(value.__self__)
+    elif isinstance(value, Tangent):
+        yield from slots_in(value._fields)
+    elif is_record(value):
+        fields = fields_of(value) or {}
+        for name in list(fields):
+            yield partial(fields.__getitem__, name), partial(fields.__setitem__, name)
+        for name in filled_slots(value):
+            slot = slots_of(type(value))[name]
+            yield partial(get_slot, slot, value, name), partial(set_slot, slot, value, name)
+
+
+def _is_filled(cell: Any) -> bool:
+    try:
+        cell.cell_contents  # noqa: B018
+    except ValueError:
+        return False
+    return True
+
+
+def _fill(cell: Any, new: Any) -> None:
+    cell.cell_contents = new
+
+
+def get_slot(slot: Any, owner: Any, _: str) -> Any:
+    """``getattr(owner, name)``"""
+    return slot.__get__(owner)
+
+
+def set_slot(slot: Any, owner: Any, name: str, new: Any) -> None:
+    """``setattr(owner, name, new)``"""
+    try:
+        slot.__set__(owner, new)
+    except AttributeError:
+        raise ArgumentError(
+            f"the attribute {name!r} of a {type(owner).__name__} cannot be exchanged, so that no"
+            " derivative is taken in what it holds",
+            hint="hold it by keyword instead (functools.partial(f, k=x)), or in a function",
+        ) from None

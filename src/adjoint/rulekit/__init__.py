@@ -1,0 +1,1 @@
+"""What a file of rules imports: the registry, families of rules, projection, refusals."""

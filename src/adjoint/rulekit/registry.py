@@ -1,0 +1,472 @@
+"""The table of rules: what the engine asks, and what rule files and users fill.
+
+A *rule* (``rrule``) of ``f`` is a function with ``f``'s own arguments that returns the value and a
+pullback::
+
+    @rrule.register(np.linalg.inv)
+    def _(a):
+        y = np.linalg.inv(a)
+
+        def inv_back(y_bar):
+            return None, -y.T @ y_bar @ y.T      # (f_bar, *one cotangent per positional argument)
+        return y, inv_back
+
+Keyword arguments are those that the rule names in its signature; a call with any other keyword is
+one that the rule was not written for. ``back`` returns one cotangent per *positional* argument of
+the call, then, if the rule says ``keyword_bars=True``, a dict of cotangents of keyword arguments. A
+rule declines a call by returning `NotImplemented`: the next rule, or the function's own source, is
+taken.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterator
+from dataclasses import dataclass, field
+from functools import partial
+from types import (
+    BuiltinFunctionType,
+    FunctionType,
+    GetSetDescriptorType,
+    MemberDescriptorType,
+    MethodDescriptorType,
+    WrapperDescriptorType,
+)
+from typing import Any, TypeAlias, TypeVar
+
+from adjoint.cotangents.poison import Poison
+from adjoint.rulekit.loading import all_loaded, load_for, load_what_is_imported, when_loaded
+from adjoint.rulekit.rule import Rule
+
+Direct: TypeAlias = tuple[
+    Callable[..., Any], int, int, frozenset[str], int, Callable[..., Any] | None
+]
+F = TypeVar("F", bound=Callable[..., Any])
+Key = Hashable
+"""A function object, or ``(type, name)`` for a method of a builtin type."""
+
+
+@dataclass(slots=True)
+class Rules:
+    """Everything that is registered for one function. At most one of the last three is set.
+
+    Attributes
+    ----------
+    rrules, frules
+        The last registered comes first.
+    inactive
+        The derivative is zero, or the function returns no reals and stores nothing.
+    substitute
+        Python source that computes the same; differentiated in its place.
+    structural
+        A rule of the engine's own form, for functions that move values about: ``function(memory,
+        *args, **kwargs)`` returns ``(y, back)`` and keeps the cotangents of containers in
+        ``memory`` (see `adjoint.runtime.memory.memory`).
+    primitive
+        The same for functions that run the user's code, which may raise: ``function(record, slot,
+        *args, **kwargs)`` returns ``y`` and links its pullback into the record before anything
+        runs.
+    leveled
+        What stands for a structural rule or a primitive that calculates, where a level runs the
+        numerical operations: ``function(level, record, slot, *args, **kwargs)`` (see
+        `adjoint.levels`).
+    overridden
+        A reverse rule was registered from outside this library: it comes before the structural one.
+    of_objects
+        A primitive for calls with arrays of objects, whose elements are references: the rules in
+        closure form, which calculate with numbers, are not asked then.
+    lane
+        The number of operands, and a primitive that does for the usual ones what the newest rule
+        does for any; registering another rule removes it.
+    """
+
+    rrules: list[Rule] = field(default_factory=list)
+    frules: list[Rule] = field(default_factory=list)
+    inactive: bool = False
+    substitute: FunctionType | None = None
+    structural: Callable[..., Any] | None = None
+    primitive: Callable[..., Any] | None = None
+    overridden: bool = False
+    of_objects: Callable[..., Any] | None = None
+    leveled: Callable[..., Any] | None = None
+    lane: tuple[int, Callable[..., Any] | None] = (-1, None)
+
+    @property
+    def makes_views(self) -> bool:
+        """Whether results look at the memory of an operand."""
+        return any(rule.alias for rule in self.rrules)
+
+
+_DESCRIPTORS = frozenset(
+    {
+        MethodDescriptorType,
+        WrapperDescriptorType,
+        GetSetDescriptorType,
+        MemberDescriptorType,
+    }
+)
+"""Types of what a class of C holds under the names of its methods and attributes."""
+
+_unhashable: dict[int, Any] = {}
+
+
+def _hashable(f: Any) -> bool:
+    try:
+        hash(f)
+    except TypeError:
+        return False
+    return True
+
+
+table: dict[Key, Rules] = {}
+"""By function, or by ``(type, name)``."""
+
+methods: dict[type, dict[str, Rules]] = {}
+"""The same entries of ``(type, name)`` keys, by type and then by name: what a method call asks."""
+
+direct: dict[Any, Direct | None] = {}
+"""The fast lane of positional calls: by function, a trusted rule and how many arguments it takes
+(see `direct_rule`)."""
+
+
+def entry(key: Key) -> Rules:
+    """The entry of `key`, made if need be."""
+    named, key = key, key_of(key)
+    direct.pop(key, None)
+    rules = table.get(key)
+    if rules is None:
+        if type(key) is tuple and key[0] == "unhashable":
+            _unhashable[key[1]] = named  # kept, so that nothing else gets its identity
+        rules = table[key] = Rules()
+        if type(key) is tuple:
+            methods.setdefault(key[0], {})[key[1]] = rules
+    return rules
+
+
+def key_of(f: Any) -> Key:
+    """The key that a function is registered under: methods of builtin types by ``(type, name)``.
+
+    A named tuple may be a function: its class says what it is when it is called.
+    """
+    if type(f) is FunctionType or type(f) is BuiltinFunctionType:
+        return f  # as most are
+    if type(f) is tuple:
+        kind, name = f
+        for base in kind.__mro__:
+            if name in vars(base):
+                return (base, name) if base is not object or kind is object else (kind, name)
+        return f
+    if type(f) in _DESCRIPTORS:
+        return (f.__objclass__, f.__name__)  # list.append, ndarray.sum, float.__add__
+    if not issubclass(type(f), _FUNCTIONS) and (not _hashable(f) or _pretends(type(f))):
+        return ("unhashable", id(f))
+    return f  # type: ignore[no-any-return]
+
+
+_FUNCTIONS = (FunctionType, BuiltinFunctionType, type)
+
+
+def _pretends(kind: type) -> bool:
+    """Whether objects of a class say that they are of another one: then they may have the hash of
+    what they stand for, too, and be equal to it."""
+    return any("__class__" in vars(base) for base in kind.__mro__ if base is not object)
+
+
+def _function(key: Any) -> Any:
+    """What a key stands for: the unbound method for ``(type, name)``."""
+    if type(key) is not tuple:
+        return key
+    return _unhashable[key[1]] if key[0] == "unhashable" else getattr(*key)
+
+
+class _Registry:
+    """`rrule` and `frule`: called, they apply the registered rule; ``.register`` adds one."""
+
+    def __init__(self, which: str) -> None:
+        self._which = which
+
+    def register(
+        self,
+        *keys: Any,
+        alias: bool = False,
+        trusted: bool = False,
+        keyword_bars: bool = False,
+        partwise: bool = False,
+    ) -> Callable[[F], F]:
+        """Register the decorated function as the rule of each of `keys`.
+
+        Parameters
+        ----------
+        *keys
+            Functions, or ``(type, name)`` for methods of builtin types.
+        alias
+            The result may share memory with an argument.
+        keyword_bars
+            ``back`` returns one entry more, a dict of cotangents of keyword arguments.
+        partwise
+            Each part of the result belongs to the argument in its place, and to no other.
+        """
+
+        def add(function: F) -> F:
+            rule = Rule.of(
+                function,
+                alias=alias,
+                trusted=trusted,
+                keyword_bars=keyword_bars,
+                partwise=partwise,
+            )
+            for key in keys:
+                rules = entry(key)
+                getattr(rules, self._which).insert(0, rule)
+                if self._which == "rrules":
+                    rules.lane = (-1, None)
+                    rules.overridden |= rule.foreign
+            return function
+
+        return add
+
+    def find(self, f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Iterator[Rule]:
+        """The rules of `f` that were written for such arguments, the last registered first."""
+        rules = lookup(f)
+        if rules is not None:
+            for rule in getattr(rules, self._which):
+                if rule.accepts(args, kwargs):
+                    yield rule
+
+
+class _Reverse(_Registry):
+    """``ad.rrule(f, *args)`` applies the reverse rule of `f`; `register` adds one."""
+
+    def __call__(
+        self, f: Any, *args: Any, **kwargs: Any
+    ) -> tuple[Any, Callable[[Any], tuple[Any, ...]]] | None:
+        """Apply the reverse rule of `f`.
+
+        Returns
+        -------
+        tuple or None
+            ``(y, back)`` with ``back(y_bar) -> (f_bar, *arg_bars)``; ``None`` where no rule is
+            registered for `f` with such arguments.
+        """
+        rules = lookup(f)
+        if rules is not None and rules.inactive:
+            return _function(f)(*args, **kwargs), lambda y_bar: (None,) * (len(args) + 1)
+        for rule in self.find(f, args, kwargs):
+            result = rule.function(*args, **kwargs)
+            if result is not NotImplemented:
+                return result  # type: ignore[no-any-return]
+        return None
+
+
+class _Forward(_Registry):
+    """``ad.frule(f, dots, *args)`` applies the forward rule of `f`; ``@ad.frule.register(f)`` adds
+    one."""
+
+    def __call__(
+        self, f: Any, dots: tuple[Any, ...], *args: Any, **kwargs: Any
+    ) -> tuple[Any, Any] | None:
+        """Apply the forward rule of `f`.
+
+        Parameters
+        ----------
+        dots
+            One tangent per positional argument, ``None`` for zero.
+
+        Returns
+        -------
+        tuple or None
+            ``(y, y_dot)``; ``None`` where no rule is registered.
+        """
+        rules = lookup(f)
+        if rules is not None and rules.inactive:
+            return _function(f)(*args, **kwargs), None
+        if rules is not None:
+            for rule in rules.frules:
+                if rule.accepts((dots, *args), kwargs):
+                    result = rule.function(dots, *args, **kwargs)
+                    if result is not NotImplemented:
+                        if type(result[1]) is Poison:
+                            raise result[1].error
+                        return result  # type: ignore[no-any-return]
+        return None
+
+
+rrule = _Reverse("rrules")
+frule = _Forward("frules")
+
+
+def lookup(f: Any) -> Rules | None:
+    """The entry of `f`; loads the rule file of the library that `f` is from."""
+    try:
+        key = key_of(f)
+        rules = table.get(key)
+    except TypeError:  # unhashable
+        return None
+    if not all_loaded():
+        module = getattr(f, "__module__", None) or getattr(type(f), "__module__", None)
+        if type(f) is tuple:
+            module = f[0].__module__
+        if isinstance(module, str):
+            load_for(module)
+            if key not in table and _is_anonymous(f, module):
+                load_what_is_imported()
+            rules = table.get(key)
+    return rules
+
+
+def _is_anonymous(f: Any, module: str) -> bool:
+    """Ufuncs of other libraries than NumPy do not say whose they are, nor do some types of C, nor
+    routines in Fortran."""
+    if type(f) is tuple:
+        return module == "builtins" and f[0].__name__[0].isupper()
+    return type(f).__name__ in ("ufunc", "fortran")
+
+
+def direct_rule(f: Any) -> Direct | None:
+    """The rule that a positional call of `f` tries first, if it is trusted and takes arguments of
+    any type.
+
+    Returns
+    -------
+    tuple or None
+        The rule, the fewest and the most arguments that it takes, the keywords; the number of
+        operands of its lane, and that (see `lane`).
+    """
+    rules = lookup(f)
+    found: Direct | None = None
+    if rules is not None and rules.rrules and not rules.inactive and rules.structural is None:
+        rule = rules.rrules[0]
+        plain = not (rule.types or rule.alias or rule.keyword_bars or rule.foreign)
+        if rule.trusted and plain:
+            most = rule.positional if rule.positional >= 0 else 1 << 30
+            if rules.primitive is not None:
+                most = min(most, 2)  # an ``out`` given by position comes third at the earliest
+            found = rule.function, rule.required, most, rule.keywords, *rules.lane
+    if found is None and rules is not None and rules.lane[1] is not None:
+        found = _declines, 0, -1, frozenset(), *rules.lane
+    direct[f] = found
+    return found
+
+
+def _declines(*_: Any) -> Any:
+    return NotImplemented
+
+
+def non_differentiable(*keys: Any) -> Any:
+    """Say that functions have derivative zero, or return no reals: they run as they are.
+
+    They must not store or change anything that carries a derivative.
+
+    Returns
+    -------
+    The function, if it is one, so that this can be used as a decorator.
+    """
+    for key in keys:
+        entry(key).inactive = True
+    return keys[0] if len(keys) == 1 else None
+
+
+def substitute(*keys: Any) -> Callable[[F], F]:
+    """The decorated Python function computes the same as `keys` and is differentiated in their
+    place."""
+
+    def add(function: F) -> F:
+        for key in keys:
+            entry(key).substitute = function  # type: ignore[assignment]
+        return function
+
+    return add
+
+
+def structural(*keys: Any) -> Callable[[F], F]:
+    """The decorated function is the engine-form rule of `keys`: ``function(memory, *args,
+    **kwargs)``."""
+
+    def add(function: F) -> F:
+        for key in keys:
+            entry(key).structural = function
+        return function
+
+    return add
+
+
+def primitive(*keys: Any) -> Callable[[F], F]:
+    """The decorated function runs `keys`: ``function(record, slot, *args, **kwargs)``;
+    `NotImplemented`: not these."""
+
+    def add(function: F) -> F:
+        for key in keys:
+            entry(key).primitive = function
+        return function
+
+    return add
+
+
+def on_objects(*keys: Any) -> Callable[[F], F]:
+    """The decorated function runs `keys` where arrays of objects are among the operands, or asked
+    for: ``function(record, slot, *args, **kwargs)``; `NotImplemented`: not these."""
+
+    def add(function: F) -> F:
+        for key in keys:
+            entry(key).of_objects = function
+        return function
+
+    return add
+
+
+def leveled(*keys: Any) -> Callable[[F], F]:
+    """The decorated function runs `keys` on a level: ``function(level, record, slot, *args,
+    **kwargs)``; `NotImplemented`: not these."""
+
+    def add(function: F) -> F:
+        for key in keys:
+            add_now = partial(_add_leveled, key, function)
+            # an entry without the rules of the library would be taken for the whole
+            if key_of(key) in table or not when_loaded(_module_of(key), add_now):
+                add_now()
+        return function
+
+    return add
+
+
+def _add_leveled(key: Any, function: Callable[..., Any]) -> None:
+    entry(key).leveled = function
+
+
+def _module_of(key: Any) -> str:
+    """The module that a function or a method is from."""
+    return str(getattr(key[0] if type(key) is tuple else key, "__module__", None))
+
+
+def lane(key: Any, operands: int) -> Callable[[F], F]:
+    """The decorated function is a short way for calls of `key` with that many positional arguments,
+    of the usual types: ``function(record, slot, *args)``; `NotImplemented`: not these.
+
+    It does what the rule registered last does, in one step of the engine. Registering another rule
+    removes it.
+    """
+
+    def add(function: F) -> F:
+        entry(key).lane = (operands, function)
+        return function
+
+    return add
+
+
+facts: set[Any] = set()
+"""Functions without derivative whose result follows from the structure of their argument, whatever
+its numbers: specialised programs test that it is what it was."""
+
+non_differentiable(lookup, _function, Rule.accepts, Rule.arrange, non_differentiable, entry)
+"""Rules apply rules, and are differentiated for higher derivatives."""
+
+
+def method_rules(kind: type, name: str) -> Rules | None:
+    """The entry of a method of a builtin type, or of a type derived from it that does not override
+    it."""
+    known = methods.get(kind)
+    if known is not None and (rules := known.get(name)) is not None:
+        return rules
+    for base in kind.__mro__:
+        if name in vars(base):
+            return lookup((base, name))
+    return None

@@ -1,0 +1,23 @@
+"""Rules of the builtin types and functions, and of the standard modules that move values about."""
+
+import adjoint.rules.python.builtins.bytearrays
+import adjoint.rules.python.builtins.comparing
+import adjoint.rules.python.builtins.counted
+import adjoint.rules.python.builtins.deques
+import adjoint.rules.python.builtins.dicts
+import adjoint.rules.python.builtins.exceptions
+import adjoint.rules.python.builtins.executed
+import adjoint.rules.python.builtins.functions
+import adjoint.rules.python.builtins.getters
+import adjoint.rules.python.builtins.indexing
+import adjoint.rules.python.builtins.iterators
+import adjoint.rules.python.builtins.lists
+import adjoint.rules.python.builtins.numbers
+import adjoint.rules.python.builtins.ordered
+import adjoint.rules.python.builtins.sequences
+import adjoint.rules.python.builtins.sets
+import adjoint.rules.python.builtins.slots
+import adjoint.rules.python.builtins.specials
+import adjoint.rules.python.builtins.text
+import adjoint.rules.python.builtins.views
+import adjoint.rules.python.class_decorators  # noqa: F401  each registers its rules

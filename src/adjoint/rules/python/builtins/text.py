@@ -1,0 +1,182 @@
+"""Text made of objects: ``str`` of lists, ``%``, ``str.format``, ``print``.
+
+C asks the objects in it for their text. Where that is a method written in Python that may store
+something, C is given stand-ins, which ask as part of the operation.
+"""
+
+from __future__ import annotations
+
+import operator
+import sys
+from string import Formatter
+from typing import Any
+
+from adjoint.primal.childless_types import LEAVES
+from adjoint.rulekit.registry import entry, primitive
+from adjoint.rules.python.builtins import functions, specials
+from adjoint.runtime.dispatch.argument_mismatch import calls_rules
+from adjoint.runtime.foreign.foreign_run import Region
+from adjoint.runtime.foreign.native_call import lend, watched
+from adjoint.runtime.foreign.user_code_reach import Asks, has_code, reaches
+
+_RULES = (functions, specials)
+"""What is refined here has to be loaded."""
+
+_TEXT = Asks(
+    "__str__", "__repr__", "__format__", "__int__", "__float__", "__index__", "__getattr__",
+    "__getattribute__", "__getitem__",
+)  # fmt: skip
+
+
+class _Shown:
+    """Stands for an object of which text is made."""
+
+    __slots__ = ("region", "value")
+
+    def __init__(self, region: Region, value: Any) -> None:
+        _REGION.__set__(self, region)
+        _VALUE.__set__(self, value)
+
+    def __str__(self) -> str:
+        return _ask(self, str)  # type: ignore[no-any-return]
+
+    def __repr__(self) -> str:
+        return _ask(self, repr)  # type: ignore[no-any-return]
+
+    def __format__(self, spec: str) -> str:
+        return _ask(self, format, spec)  # type: ignore[no-any-return]
+
+    def __int__(self) -> int:
+        return _ask(self, int)  # type: ignore[no-any-return]
+
+    def __float__(self) -> float:
+        return _ask(self, float)  # type: ignore[no-any-return]
+
+    def __index__(self) -> int:
+        return _ask(self, operator.index)  # type: ignore[no-any-return]
+
+    def __getattribute__(self, name: str) -> Any:
+        return _found(_REGION.__get__(self), _ask(self, getattr, name))
+
+    def __getitem__(self, key: Any) -> Any:
+        return _found(_REGION.__get__(self), _ask(self, operator.getitem, key))
+
+
+_REGION: Any = vars(_Shown)["region"]
+_VALUE: Any = vars(_Shown)["value"]
+
+
+def _ask(shown: _Shown, f: Any, *args: Any) -> Any:
+    return _REGION.__get__(shown).call(f, (_VALUE.__get__(shown), *args), {})
+
+
+def _found(region: Region, value: Any) -> Any:
+    """What was looked up in a stand-in: C may look up something in it, too."""
+    kind = type(value)
+    if kind in LEAVES or issubclass(kind, str | int | float):
+        return value
+    return _Shown(region, value)
+
+
+def _shown(region: Region, value: Any, within: tuple[int, ...] = ()) -> Any:
+    """`value`, or a stand-in that gives the same text."""
+    kind = type(value)
+    if _TEXT.of(kind) == 2 and not issubclass(kind, str | int | float | list | tuple | dict):
+        return _Shown(region, value)
+    if kind not in (list, tuple, dict) or id(value) in within or _TEXT(value) < 2:
+        return value
+    within = (*within, id(value))
+    if kind is dict:
+        return {key: _shown(region, item, within) for key, item in value.items()}
+    return kind(_shown(region, item, within) for item in value)
+
+
+def _text(key: Any) -> None:
+    """Of all operands of `key`."""
+    f: Any = getattr(*key) if isinstance(key, tuple) else key
+    plain = entry(key).primitive
+
+    @calls_rules
+    def run(record: list[Any], slot: int, /, *args: Any, **options: Any) -> Any:
+        if plain is not None:
+            y = plain(record, slot, *args, **options)
+            if y is not NotImplemented:
+                return y
+        if key in _OF_ONE and type(args[0] if args else None) not in (list, tuple, dict):
+            return NotImplemented  # its own method is in C
+        looked_up = _looked_up(key, args)
+        if not looked_up and _TEXT(*args, *options.values()) < 2:
+            return NotImplemented
+        region = Region(record[0], f)
+        record[slot] = region.before(record[slot], len(args) + len(options))
+        stand_in = _found if looked_up else _shown
+        shown = [stand_in(region, arg) for arg in args]
+        named = {name: stand_in(region, option) for name, option in options.items()}
+        return region.run(f, tuple(shown), named)
+
+    primitive(key)(run)
+
+
+def _looked_up(key: Any, args: tuple[Any, ...]) -> bool:
+    """Whether C looks up something, by the user's methods or by the factory of a `defaultdict`."""
+    if key == (str, "__mod__"):
+        return len(args) == 2 and _is_asked(args[1]) and "%(" in args[0]
+    if key == (str, "format_map") and len(args) == 2 and _is_asked(args[1]):
+        return True
+    return key in _FIELDS and bool(args) and _names_parts(args[0])
+
+
+_FIELDS = ((str, "format"), (str, "format_map"))
+
+
+def _is_asked(mapping: Any) -> bool:
+    return isinstance(mapping, dict | list) and type(mapping) not in (dict, list)
+
+
+def _names_parts(text: str) -> bool:
+    """Whether a field of a text is an element or an attribute of what is given: ``{0[key]}``."""
+    if "[" not in text and "." not in text:
+        return False
+    try:
+        fields = [*Formatter().parse(text)]
+    except ValueError:
+        return False  # Python's own message
+    return any(
+        field is not None and (not {"[", "."}.isdisjoint(field) or _names_parts(spec or ""))
+        for _, field, spec, _ in fields
+    )
+
+
+_OF_ONE = (str, repr, ascii, format)
+for _f in _OF_ONE:
+    _text(_f)
+for _name in ("__mod__", "format", "format_map"):
+    _text((str, _name))
+
+
+@primitive(print)
+def _(record: list[Any], slot: int, /, *args: Any, **options: Any) -> Any:
+    """A file that is given is written to as to any object; what stands for the standard output is
+    not differentiated."""
+    given = options.get("file")
+    to_object = given is not None and has_code(type(given))
+    if not to_object and _TEXT(*args) < 2:
+        if reaches(args) or (given is None and has_code(type(sys.stdout))):
+            return watched(record, slot, print, print, args, options)
+        return print(*args, **options)
+    region = Region(record[0], print)
+    record[slot] = region.before(record[slot], len(args) + len(options))
+    if to_object:
+        options["file"] = _File(region, given)
+    return region.run(print, tuple(_shown(region, arg) for arg in args), options)
+
+
+class _File:
+    """Stands for the object that `print` writes to."""
+
+    def __init__(self, region: Region, file: Any) -> None:
+        self._region, self._file = region, file
+
+    def __getattr__(self, name: str) -> Any:
+        f = self._region.call(getattr, (self._file, name), {})
+        return lend(self._region.memory, f)

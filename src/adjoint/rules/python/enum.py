@@ -1,0 +1,39 @@
+"""`enum`: its classes are made, and their members used, by their own source.
+
+What is looked up by value is compared, so it does not depend on the value by any derivative.
+"""
+
+from __future__ import annotations
+
+import enum
+from typing import Any
+
+from adjoint.diagnostics.user_place import current_module
+from adjoint.rulekit.registry import primitive
+from adjoint.runtime.dispatch.linked import linked
+from adjoint.runtime.dispatch.source_call import call_function
+from adjoint.runtime.foreign.native_call import watched
+
+_call: Any = vars(enum.EnumMeta)["__call__"]
+
+
+@primitive(_call)
+def _called(record: list[Any], slot: int, /, cls: Any, *args: Any, **kwargs: Any) -> Any:
+    """``Color("red")``, or ``Enum("Color", names)``"""
+    if not cls._member_map_:
+        if "module" in kwargs or (len(args) < 2 and not kwargs):
+            return NotImplemented
+        # It would look who has called it
+        kwargs["module"] = current_module()
+        return linked(record, slot, _all_but_last, call_function, _call, (cls, *args), kwargs)
+    if any("_missing_" in vars(base) for base in cls.__mro__ if base.__module__ != "enum"):
+        return NotImplemented
+    return watched(record, slot, cls, _looked_up, (cls, *args), kwargs)
+
+
+def _looked_up(cls: Any, /, *args: Any, **kwargs: Any) -> Any:
+    return cls(*args, **kwargs)
+
+
+def _all_but_last(bars: tuple[Any, ...]) -> tuple[Any, ...]:
+    return bars[:-1]

@@ -1,0 +1,92 @@
+"""`fractions`: beside a float, a fraction is a float.
+
+Fractions themselves are made and calculated with by integers, which nothing follows: a derivative
+that reaches one is told of by the poison of whatever has made it.
+"""
+
+from __future__ import annotations
+
+import operator
+from fractions import Fraction
+from numbers import Rational
+from typing import Any
+
+from adjoint.rulekit.registry import primitive
+from adjoint.runtime.dispatch.call import call
+from adjoint.runtime.foreign.unknown_call import run_unknown
+from adjoint.runtime.memory.memory import Memory
+
+
+def _is_hiding(memory: Memory, fraction: Any) -> bool:
+    """Whether it was made of something active, on a level."""
+    level = memory.level
+    return level is not None and any(one.holds(fraction) for one in level.down())
+
+
+def _as_float(memory: Memory, fraction: Any) -> Any:
+    """On a level with the derivative that the integers have."""
+    f, parts = operator.truediv, (fraction._numerator, fraction._denominator)
+    return f(*parts) if memory.level is None else memory.level.run(f, *parts)
+
+
+def _give(memory: Memory, fraction: Any, bar: Any) -> None:
+    """The cotangent of a fraction as a float, to the integers that it is made of."""
+    if bar is not None:
+        numerator, denominator = fraction.numerator, fraction.denominator
+        memory.add_entry(fraction, "_numerator", bar / denominator)
+        memory.add_entry(fraction, "_denominator", -bar * numerator / denominator**2)
+
+
+@primitive(Rational.__float__)
+def _(record: list[Any], slot: int, fraction: Any) -> Any:
+    memory: Memory = record[0]
+    if not isinstance(fraction, Fraction):
+        return NotImplemented
+    if _is_hiding(memory, fraction):
+        return run_unknown(memory, record, slot, Rational.__float__, (fraction,), {})
+
+    def float_back(y_bar: Any) -> tuple[Any, ...]:
+        _give(memory, fraction, y_bar)
+        return None, None
+
+    record[slot] = float_back
+    return _as_float(memory, fraction)
+
+
+def _register(op: Any, special: str, *, reflected: bool, kinds: tuple[type, ...]) -> None:
+    @primitive(vars(Fraction)[special])
+    def run(record: list[Any], slot: int, fraction: Any, other: Any, *modulus: Any) -> Any:
+        memory: Memory = record[0]
+        if not isinstance(fraction, Fraction) or not isinstance(other, kinds) or modulus:
+            return NotImplemented  # of integers and fractions another fraction is made
+        if _is_hiding(memory, fraction):
+            return NotImplemented
+        number = _as_float(memory, fraction)
+        inner: list[Any] = [memory, None]
+
+        def fraction_back(y_bar: Any) -> tuple[Any, ...]:
+            bars = None if inner[1] is None else inner[1](y_bar)
+            if bars is None:
+                return None, None, None
+            own, bar = (bars[2], bars[1]) if reflected else (bars[1], bars[2])
+            _give(memory, fraction, own)
+            return None, None, bar
+
+        record[slot] = fraction_back
+        return call(inner, 1, op, *((other, number) if reflected else (number, other)))
+
+
+_REALS: tuple[type, ...] = (float,)
+_NUMBERS: tuple[type, ...] = (float, complex)
+for _op, _name, _kinds in (
+    (operator.add, "add", _NUMBERS),
+    (operator.sub, "sub", _NUMBERS),
+    (operator.mul, "mul", _NUMBERS),
+    (operator.truediv, "truediv", _NUMBERS),
+    (operator.pow, "pow", _NUMBERS),
+    (operator.floordiv, "floordiv", _REALS),
+    (operator.mod, "mod", _REALS),
+    (divmod, "divmod", _REALS),
+):
+    _register(_op, f"__{_name}__", reflected=False, kinds=_kinds)
+    _register(_op, f"__r{_name}__", reflected=True, kinds=_kinds)

@@ -1,0 +1,60 @@
+"""What `math` asks of numbers, of objects that say by ``__float__`` which number they are: they are
+asked here, as code like any other."""
+
+from __future__ import annotations
+
+import math
+from types import FunctionType
+from typing import Any
+
+from adjoint.primal.childless_types import LEAVES
+from adjoint.primal.memo_by_class import ByClass
+from adjoint.primal.special_methods import special_of
+from adjoint.rulekit.registry import primitive
+from adjoint.runtime.dispatch.linked import linked
+from adjoint.runtime.dispatch.source_call import call_function
+
+
+def real(x):
+    """The number that C takes `x` for."""
+    kind = type(x)
+    if not (hasattr(kind, "__float__") or hasattr(kind, "__index__")):
+        raise TypeError(f"must be real number, not {type(x).__name__}")
+    return float(x)
+
+
+def _asks(kind: type) -> bool:
+    return not issubclass(kind, float) and type(special_of(kind, "__float__")) is FunctionType
+
+
+_asks_for_a_float = ByClass(_asks)
+
+
+def _asked_of(f: Any, operands: int, names: frozenset[str]) -> None:
+    """Objects whose number C would ask for are asked for it here."""
+
+    @primitive(f)
+    def run(record: list[Any], slot: int, /, *args: Any, **options: Any) -> Any:
+        if (
+            LEAVES.issuperset(map(type, args))
+            or len(args) != operands
+            or not options.keys() <= names
+        ):
+            return NotImplemented
+        if not any(map(_asks_for_a_float, map(type, args))):
+            return NotImplemented
+        given = (f, *args)
+        return linked(record, slot, _of_its_own, call_function, _asked, given, options)
+
+
+def _of_its_own(bars: tuple[Any, ...]) -> tuple[Any, ...]:
+    return (None, *bars[2:])
+
+
+def _asked(f, /, *args, **options):
+    return f(*[real(x) for x in args], **options)
+
+
+for _truth in ("isfinite", "isinf", "isnan"):
+    _asked_of(getattr(math, _truth), 1, frozenset())
+_asked_of(math.isclose, 2, frozenset({"abs_tol", "rel_tol"}))

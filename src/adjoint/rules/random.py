@@ -1,9 +1,0 @@
-"""`random`: numbers that are drawn have no derivative, whatever else the generator holds."""
-
-from __future__ import annotations
-
-import random
-
-from adjoint.rules.registry import non_differentiable
-
-non_differentiable((random.Random, "random"), (random.Random, "getrandbits"))

@@ -1,0 +1,1 @@
+"""Reading and writing arrays, arrays of objects, classes derived from arrays."""

@@ -1,0 +1,164 @@
+"""Arrays of classes derived from `numpy.ndarray`.
+
+What such a class leaves to NumPy is differentiated as for plain arrays: rules see plain views of
+the operands, and the result is the one that NumPy gives, of whatever class. What it says itself, by
+methods, ``__array_ufunc__`` or ``__array_function__``, is code like any other.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy import ndarray
+
+from adjoint.primal.array_classes import (
+    _is_list_of_subclassed,
+    _of_users,
+    is_subclassed,
+    plain,
+    says_itself,
+    says_what_becomes,
+)
+from adjoint.primal.array_memory import root_of
+from adjoint.primal.value_kinds import by_value
+from adjoint.runtime.arrays.wrap_results import is_asked, wrapped_call
+from adjoint.runtime.dispatch import rule_call
+from adjoint.runtime.dispatch.call import call
+from adjoint.runtime.dispatch.checked_pullback import arrived, result_of
+from adjoint.runtime.dispatch.linked import DECLINED, NO_KEYWORDS, linked
+from adjoint.runtime.dispatch.source_call import call_function
+from adjoint.runtime.foreign.unknown_call import run_unknown
+from adjoint.runtime.memory.memory import Memory
+from adjoint.runtime.memory.subclass_attributes import adopt
+
+
+def apply_to_plain(
+    record: list[Any],
+    slot: int,
+    f: Any,
+    apply: Callable[..., Any],
+    args: tuple[Any, ...],
+    kwargs: dict[str, Any],
+) -> Any:
+    """What rules say of ``f(*args, **kwargs)``, if that is what NumPy makes of it.
+
+    `apply` takes the place, the arguments and the keyword arguments, and gives a result, or
+    `DECLINED`.
+    """
+    if says_itself(f, (*args, *kwargs.values())):
+        return DECLINED
+    if any(map(_of_users, args)) and is_asked(f, args, kwargs):
+        return call_wrapped(record, slot, f, args, kwargs)
+    blank, memory = record[slot], record[0]
+    named = {name: plain(value) for name, value in kwargs.items()}
+    given = tuple(map(plain, args))
+    found = apply(record, slot, given, named)
+    if found is DECLINED:
+        return DECLINED
+    lists = [pair for pair in zip(args, given, strict=True) if _is_list_of_subclassed(pair[0])]
+    if lists and record[slot] is not blank:
+        record[slot] = _of_lists(memory, record[slot], lists)
+    if _draws(f, args):
+        return found  # a second draw is another one; what is drawn is a plain array
+    y = f(*args, **kwargs)
+    if _is_reshaped(found, y):
+        found = _reshaped(record, slot, found, np.shape(y))
+    if not by_value(found) or not _same(found, y):
+        record[slot] = blank
+        if type(f) is not np.ufunc:
+            return DECLINED  # its own source says how
+        if any(map(says_what_becomes, args)):
+            return call_wrapped(record, slot, f, args, kwargs)
+        kind = next(type(v).__name__ for v in (*args, *kwargs.values()) if is_subclassed(v))
+        why = f"makes of a '{kind}' something else than of a plain array"
+        return run_unknown(memory, record, slot, f, args, kwargs, why)
+    if memory.region is not None and is_subclassed(y):
+        memory.region.leave_result(y)
+    if memory.level is not None:
+        memory.level.link(y, found)
+        adopt(record, slot, y, args)
+    elif isinstance(y, ndarray):
+        record[slot] = _of_class(memory, record[slot], y, args)
+        adopt(record, slot, y, args)
+    return y
+
+
+def call_wrapped(
+    record: list[Any], slot: int, f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> Any:
+    """``f(*args, **kwargs)`` by the methods of operands that say what becomes of its results."""
+    memory: Memory = record[0]
+
+    def of_operands(_: tuple[Any, ...]) -> tuple[Any, ...]:
+        bars = memory.take_items(args, len(args))
+        return (None, *bars, *(memory.take_entry(kwargs, name) for name in kwargs))
+
+    operands = (f, args, kwargs)
+    return linked(record, slot, of_operands, call_function, wrapped_call, operands, NO_KEYWORDS)
+
+
+def _draws(f: Any, args: tuple[Any, ...]) -> bool:
+    """Whether a call takes random numbers from a generator."""
+    owners = (getattr(f, "__self__", None), *args[:1])
+    return any(isinstance(x, np.random.Generator | np.random.RandomState) for x in owners)
+
+
+def _of_lists(memory: Memory, back: Any, lists: list[tuple[Any, Any]]) -> Callable[[Any], Any]:
+    """The cotangents of lists of plain views belong to the lists that were given."""
+
+    def of_lists_back(y_bar: Any) -> Any:
+        bars = back(y_bar)
+        for given, made in lists:
+            for i, bar in enumerate(memory.take_items(made, len(made))):
+                memory.add_item(given, i, bar)
+        return bars
+
+    return of_lists_back
+
+
+def _of_class(memory: Memory, back: Any, y: Any, args: tuple[Any, ...]) -> Callable[[Any], Any]:
+    """The pullback of the result that NumPy gives in the place of the one that the rule gives."""
+    root = root_of(y)
+    given = any(isinstance(arg, ndarray) and root_of(arg) is root for arg in args)
+    result = (lambda: None) if given else result_of(memory, y)
+
+    def of_class_back(y_bar: Any) -> Any:
+        return None if back is None else back(arrived(memory, result, y_bar))
+
+    return of_class_back
+
+
+def _same(a: Any, b: Any) -> bool:
+    if not by_value(b) or np.shape(a) != np.shape(b):
+        return False
+    a, b = plain(a), plain(b)
+    same: Any = a == b
+    return bool(np.all(same | ((a != a) & (b != b))))
+
+
+def _is_reshaped(found: Any, y: Any) -> bool:
+    """Whether a class has only given a result axes of length one, or has taken them: what a matrix
+    is made of has two."""
+    if not isinstance(found, ndarray | np.generic) or not isinstance(y, ndarray):
+        return False
+    return found.shape != y.shape and _axes(found) == _axes(y)
+
+
+def _axes(x: Any) -> list[int]:
+    return [n for n in x.shape if n != 1]
+
+
+def _reshaped(record: list[Any], slot: int, found: Any, shape: tuple[int, ...]) -> Any:
+    back, inner = record[slot], [record[0], None]
+
+    def reshaped_back(y_bar: Any) -> Any:
+        bar = y_bar if inner[1] is None else inner[1](y_bar)[1]
+        return None if back is None else back(bar)
+
+    record[slot] = reshaped_back
+    return call(inner, 1, np.reshape, found, shape)
+
+
+rule_call.apply_to_plain, rule_call.call_wrapped = apply_to_plain, call_wrapped

@@ -1,0 +1,201 @@
+"""``__array_wrap__``: what a class makes of results of NumPy that its objects were operands of."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+from collections.abc import Callable, Sequence
+from types import MethodDescriptorType
+from typing import Any
+
+import numpy as np
+
+from adjoint.diagnostics.refusals import missing
+from adjoint.errors import NoDerivativeError
+from adjoint.primal.array_classes import is_subclassed, says_what_becomes
+from adjoint.runtime.dispatch import rule_call
+
+
+def wrapped_call(f, args, kwargs):
+    """``f(*args, **kwargs)``, where classes of the operands have an ``__array_wrap__``."""
+    arrays = [np.asarray(arg) if is_told(arg) else arg for arg in args]
+    named = {}
+    for name, value in kwargs.items():
+        named[name] = np.asarray(value) if is_told(value) else value
+    y = f(*arrays, **named)
+    operands = [*args, *kwargs.values()]
+    n = len(arrays)
+
+    def ask(stand_ins):
+        return f(*stand_ins[:n], **dict(zip(named, stand_ins[n:], strict=True)))
+
+    return wrapped_result(y, operands, answers_of(ask, operands, [*arrays, *named.values()]))
+
+
+def wrapped_result(y, operands, answers):
+    """What the operands make of results that NumPy hands to them; the results are several where
+    the answers are a tuple."""
+    if isinstance(answers, tuple):
+        return tuple(
+            [wrapped_result(part, operands, a) for part, a in zip(y, answers, strict=True)]
+        )
+    if answers is None:
+        return y
+    owner, told = operands[answers.place], answers.more
+    if answers.context is not None:
+        f, places, i = answers.context
+        told = ((f, tuple([operands[place] for place in places]), i), *told)
+    return owner.__array_wrap__(np.asanyarray(y), *told)
+
+
+def data_of(x):
+    """What NumPy calculates with: of an array of a class of its own, a plain one in its memory."""
+    if is_subclassed(x):
+        return np.ndarray.view(x, np.ndarray)
+    return np.asarray(x) if says_what_becomes(x) else x
+
+
+def given_to_output(f, out, args, outs, i):
+    """`out`, number `i` of those into which a ufunc has written, as its class returns it."""
+    if not says_what_becomes(out):
+        return out
+    context = (f, (*args, *outs), i)
+    return out.__array_wrap__(out, *_taken(out, (context, False)))
+
+
+def beside_scalar(f, number, other, swapped):
+    """``f(number, other)``, as operators of NumPy's scalars do it with what is no array: they make
+    one of it first, so that its class is not told of the result."""
+    other = np.asarray(other)
+    return f(other, number) if swapped else f(number, other)
+
+
+@functools.cache
+def scalars_tell() -> bool:
+    """Whether this version of NumPy hands results of such operators to the class all the same."""
+
+    class Asked:
+        def __array__(self, dtype: Any = None, copy: Any = None) -> Any:
+            return np.ones(1)
+
+        def __array_wrap__(self, *told: Any) -> str:
+            return "told"
+
+    number: Any = np.float64(1.0)
+    return isinstance(number * Asked(), str)
+
+
+def is_told(operand: Any) -> bool:
+    """Whether NumPy may hand results to an operand."""
+    return is_subclassed(operand) or says_what_becomes(operand)
+
+
+class _Answer:
+    """Which operand gets a result, and what else it is told: of a ufunc, which one it is, the
+    places of its operands, and which result this is."""
+
+    def __init__(self, place: int, told: tuple[Any, ...]) -> None:
+        self.place = place
+        self.more = told
+        self.context: Any = None
+
+
+def answers_of(
+    ask: Callable[[list[Any]], Any], operands: Sequence[Any], arrays: Sequence[Any]
+) -> Any:
+    """What NumPy does with the results of a call that `ask` makes."""
+    stand_ins = [
+        _stand_in(place, operand, array) if is_told(operand) else array
+        for place, (operand, array) in enumerate(zip(operands, arrays, strict=True))
+    ]
+    try:
+        with np.errstate(all="ignore"):
+            y = ask(stand_ins)
+    except Exception as error:  # it goes on with what an operand has made of a part
+        raise _unseen(operands) from error
+    return _answer(y, operands, stand_ins)
+
+
+def _answer(y: Any, operands: Sequence[Any], stand_ins: list[Any]) -> Any:
+    if type(y) is tuple:
+        answers = tuple([_answer(part, operands, stand_ins) for part in y])
+        return None if answers == (None,) * len(answers) else answers
+    if not isinstance(y, _Answer):
+        return None
+    y.more = _taken(operands[y.place], y.more)
+    if y.more and y.more[0] is not None:
+        (f, given, i), *more = y.more
+        places = [next((k for k, x in enumerate(stand_ins) if x is arg), None) for arg in given]
+        if None in places:
+            raise _unseen(operands)
+        y.context, y.more = (f, places, i), tuple(more)
+    return y
+
+
+def _unseen(operands: Sequence[Any]) -> Exception:
+    kind = next(type(operand).__name__ for operand in operands if says_what_becomes(operand))
+    return missing(
+        f"what '{kind}.__array_wrap__' is given within a function of NumPy is not known",
+        "give the function the array itself, and wrap its result",
+    )
+
+
+def _stand_in(place: int, operand: Any, array: Any) -> Any:
+    def array_wrap(self: Any, _: Any, *told: Any) -> _Answer:
+        return _Answer(place, told)
+
+    known: dict[str, Any] = {"__array_wrap__": array_wrap}
+    priority = getattr(operand, "__array_priority__", None)
+    if priority is not None:
+        known["__array_priority__"] = priority
+    if is_subclassed(operand):
+        return array.view(type("StandIn", (np.ndarray,), known))
+    known["__array__"] = lambda self, dtype=None, copy=None: array
+    return type("StandIn", (), known)()
+
+
+def _taken(owner: Any, told: tuple[Any, ...]) -> tuple[Any, ...]:
+    """As much of it as the method takes: those written for NumPy 1 are not told whether a scalar is
+    wanted, nor does it tell."""
+    told = told[:1] if np.lib.NumpyVersion(np.__version__) < "2.0.0" else told
+    if not says_what_becomes(owner):  # it is NumPy's own method
+        return told
+    signature = inspect.signature(owner.__array_wrap__)
+    while told:
+        try:
+            signature.bind(None, *told)
+        except TypeError:
+            told = told[:-1]
+        else:
+            break
+    return told
+
+
+def is_asked(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
+    """Whether NumPy hands the result of a ufunc, or of a method that is one, to an operand."""
+    if type(f) is not np.ufunc and (type(f) is not MethodDescriptorType or f.__name__ not in _ASK):
+        return False
+    operands = (*args, *kwargs.values())
+    if not any(map(is_told, operands)):
+        return False  # nor are objects in arrays asked twice for what the call itself asks them
+    arrays = list(map(data_of, operands))
+    n = len(args)
+
+    def ask(stand_ins: list[Any]) -> Any:
+        return f(*stand_ins[:n], **dict(zip(kwargs, stand_ins[n:], strict=True)))
+
+    try:
+        return answers_of(ask, operands, arrays) is not None
+    except NoDerivativeError:
+        return False  # the call itself says what is wrong
+
+
+_ASK = frozenset(
+    [
+        *("sum", "prod", "any", "all", "max", "min", "cumsum", "cumprod", "round", "conj"),
+        *("conjugate", "reduce", "accumulate", "reduceat"),
+    ]
+)
+
+
+rule_call.is_asked = is_asked

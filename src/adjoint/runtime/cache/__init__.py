@@ -1,0 +1,1 @@
+"""Generated code: made, compiled, kept in the process and on disk."""

@@ -1,0 +1,415 @@
+"""Generated code on disk, so that a second process starts without lowering.
+
+One file per function, and one of its IR where that is asked for, in a folder of the user's own with
+private permissions. A file is found by a hash of everything that the generated code depends on:
+this library's own code, the version of Python, the function's code, the text of its file if it has
+one, and what kind of thing each global name stands for. It holds plain values and a code object in
+Python's own format of ``.pyc`` files, behind a hash of itself. Deleting the folder, or a part of
+it, is safe at any time.
+
+The environment variable ``ADJOINT_CACHE`` names another folder; ``ADJOINT_CACHE=off`` keeps
+nothing.
+"""
+
+from __future__ import annotations
+
+import builtins
+import contextlib
+import importlib
+import linecache
+import marshal
+import os
+import stat
+import sys
+import time
+from collections.abc import Callable, Iterator
+from functools import cache
+from types import BuiltinFunctionType, CodeType, EllipsisType, FunctionType, ModuleType
+from typing import TYPE_CHECKING, Any
+
+from adjoint.emit.python import Source
+from adjoint.ir.nodes import Function, Parameter, Span, Var
+from adjoint.primal.code_owner import LIBRARY
+from adjoint.runtime.cache.generate import Generated, blank_of, entries, runtime
+from adjoint.transform.activity import COUNTERS, RESULT_INACTIVE_BUILTINS
+from adjoint.transform.paths import is_fixed_path
+
+if TYPE_CHECKING:
+    from hashlib import _Hash
+
+
+def _sha256(data: bytes) -> _Hash:
+    import hashlib  # not before something is differentiated
+
+    return hashlib.sha256(data)
+
+
+DAYS_UNUSED = 30
+"""After how many days without use the files of another version of this library are removed."""
+
+
+_open = open  # not what a test has put in its place
+
+
+def load(f: FunctionType) -> tuple[Generated, CodeType] | None:
+    """What an earlier process generated for `f`, and its compiled source."""
+    kept = read(f)
+    if kept is None:
+        return None
+    try:
+        return _restored(f, *kept)
+    except Unknown:
+        return None
+
+
+def store(f: FunctionType, made: Generated, compiled: CodeType) -> None:
+    """Keep what was generated for `f`; what cannot be written down is not kept."""
+    write(f, lambda: _written(f, made, compiled))
+
+
+def read(f: FunctionType, ending: str = "") -> Any:
+    """What `write` has kept of `f`, with that ending; ``None`` if there is nothing."""
+    path = _path_of(f)
+    if path is None:
+        return None
+    try:
+        with _open(path + ending, "rb") as file:
+            data = file.read()
+    except OSError:
+        return None
+    digest, body = data[:32], data[32:]
+    if _sha256(body).digest() != digest:
+        return None  # cut off, or changed by somebody
+    return marshal.loads(body)
+
+
+def write(f: FunctionType, plain: Callable[[], Any], ending: str = "") -> None:
+    """Keep the plain values that `plain` gives, unless it finds that there are others."""
+    path = _path_of(f)
+    if path is None:
+        return
+    path += ending
+    try:
+        body = marshal.dumps(plain())
+    except (Unknown, ValueError):
+        return
+    # Another process may be reading, or writing the same.
+    unique = f"{path}.{os.getpid()}"
+    with contextlib.suppress(OSError):
+        handle = os.open(unique, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+        with os.fdopen(handle, "wb") as file:
+            file.write(_sha256(body).digest() + body)
+        os.replace(unique, path)
+
+
+# ---- what is written -----------------------------------------------------------------------------
+
+
+class Unknown(Exception):
+    """An object that cannot be written down, or not be found again."""
+
+
+_PLAIN = (type(None), bool, int, float, complex, str, bytes, EllipsisType)
+_MODULES = ("builtins", "operator", "adjoint.ir.primitives")
+"""Where the frontend takes functions from that it calls by name."""
+
+
+def _written(f: FunctionType, made: Generated, compiled: CodeType) -> tuple[Any, ...]:
+    function, source = made.function, made.source
+    if function.code is not f.__code__:
+        raise Unknown
+    return (
+        source.text,
+        compiled,
+        [None if span is None else _span(span) for span in source.spans],
+        [
+            (name, ("blank", made.blanks[name]) if name in made.blanks else _reference(f, value))
+            for name, value in source.bound.items()
+        ],
+        [*made.guards],
+        [*made.paths],
+        made.blank,
+        function.name,
+        [(parameter.name, parameter.kind) for parameter in function.parameters],
+        [(name, var.name) for name, var in function.free],
+        function.is_generator,
+        function.filename,
+        None if function.span is None else _span(function.span),
+    )
+
+
+def _span(span: Span) -> tuple[int, ...]:
+    return span.line, span.column, span.end_line, span.end_column
+
+
+def _restored(
+    f: FunctionType,
+    text: str,
+    compiled: CodeType,
+    spans: list[Any],
+    bound: list[Any],
+    guards: list[str],
+    paths: list[tuple[str, ...]],
+    blank: Any,
+    name: str,
+    parameters: list[tuple[str, int]],
+    free: list[tuple[str, str]],
+    is_generator: bool,
+    filename: str,
+    span: Any,
+) -> tuple[Generated, CodeType]:
+    namespace = f.__globals__
+    if not all(is_fixed_path(namespace, path) for path in paths):
+        raise Unknown
+    function = Function(
+        name,
+        tuple([Parameter(*parameter) for parameter in parameters]),
+        tuple([(captured, Var(variable)) for captured, variable in free]),
+        (),
+        is_generator,
+        f.__code__,
+        filename,
+        None if span is None else Span(*span),
+    )
+    source = Source(
+        text,
+        tuple([None if place is None else Span(*place) for place in spans]),
+        {name: referred(f, reference) for name, reference in bound},
+    )
+    relied = {name: namespace.get(name, getattr(builtins, name, None)) for name in guards}
+    return Generated(function, source, relied, frozenset(paths), blank), compiled
+
+
+def _reference(f: FunctionType, value: Any) -> tuple[Any, ...]:
+    """How an object that generated code uses is found again."""
+    known = _of_runtime().get(id(value))
+    if known is not None:
+        return known
+    if value is f.__globals__:
+        return ("namespace",)
+    if type(value) is tuple:
+        return "tuple", [_reference(f, item) for item in value]
+    return constant_reference(f, value)
+
+
+def constant_reference(f: FunctionType, value: Any) -> tuple[Any, ...]:
+    """How a constant of the IR is found again."""
+    kind = type(value)
+    if kind in _PLAIN:
+        return "plain", value
+    if kind is slice:
+        return "slice", value.start, value.stop, value.step
+    if kind is tuple:
+        return "tuple", [constant_reference(f, item) for item in value]
+    if kind is CodeType:
+        for place, code in _inner(f.__code__):
+            if code is value:
+                return "code", place
+    name = getattr(value, "__name__", None) or "MISSING"
+    for module in _MODULES:
+        if getattr(importlib.import_module(module), name, None) is value:
+            return "named", module, name
+    raise Unknown
+
+
+def referred(f: FunctionType, reference: tuple[Any, ...]) -> Any:
+    """What a reference was made of."""
+    match reference:
+        case "runtime", name:
+            return runtime[name]
+        case "entry", position:
+            return [*entries.values()][position]
+        case "blank", blank:
+            return blank_of(blank)
+        case ("namespace",):
+            return f.__globals__
+        case "plain", value:
+            return value
+        case "slice", start, stop, step:
+            return slice(start, stop, step)
+        case "tuple", items:
+            return tuple([referred(f, item) for item in items])
+        case "code", place:
+            code: Any = f.__code__
+            for position in place:
+                code = code.co_consts[position]
+            return code
+        case "named", module, name:
+            return getattr(importlib.import_module(module), name)
+        case _:
+            raise Unknown
+
+
+@cache
+def _of_runtime() -> dict[int, tuple[Any, ...]]:
+    """The functions of the runtime, by identity."""
+    found: dict[int, tuple[Any, ...]] = {
+        id(entry): ("entry", i) for i, entry in enumerate(entries.values())
+    }
+    found.update({id(value): ("runtime", name) for name, value in runtime.items()})
+    return found
+
+
+def _inner(code: CodeType, place: tuple[int, ...] = ()) -> Iterator[tuple[tuple[int, ...], Any]]:
+    """The code objects inside a code object, with their places among its constants."""
+    for i, value in enumerate(code.co_consts):
+        if isinstance(value, CodeType):
+            yield (*place, i), value
+            yield from _inner(value, (*place, i))
+
+
+# ---- by what it is found -------------------------------------------------------------------------
+
+
+def _path_of(f: FunctionType) -> str | None:
+    """The file of what was generated for `f`; ``None`` if nothing is kept."""
+    folder = _folder()
+    if folder is None:
+        return None
+    text = _digest_of_text(f.__code__.co_filename)
+    if text is None:
+        return None
+    digest = _sha256(text)
+    names = _describe(f.__code__, digest)
+    namespace = f.__globals__
+    for name in sorted(names):
+        digest.update(_kind(namespace.get(name, getattr(builtins, name, _ABSENT)), name))
+    return os.path.join(folder, digest.hexdigest()[:40])
+
+
+_ABSENT = object()
+
+
+def _kind(value: Any, name: str) -> bytes:
+    """What the generated code may depend on of a global variable."""
+    if isinstance(value, ModuleType):
+        return f"module {value.__name__} {getattr(value, '__version__', '')};".encode()
+    if isinstance(value, FunctionType | BuiltinFunctionType | type):
+        return f"{value.__name__};".encode() if id(value) in _special() else b"function;"
+    return b"absent;" if value is _ABSENT else b"value;"
+
+
+@cache
+def _special() -> frozenset[int]:
+    """The functions that the transform knows by themselves, by identity."""
+    return frozenset(map(id, COUNTERS | RESULT_INACTIVE_BUILTINS))
+
+
+def _describe(code: CodeType, digest: _Hash) -> set[str]:
+    """Hash a code object; returns the names that it, and what is inside it, reads."""
+    names = set(code.co_names)
+    constants = []
+    for value in code.co_consts:
+        if isinstance(value, CodeType):
+            names |= _describe(value, digest)
+        elif isinstance(value, frozenset):
+            constants.append(f"frozenset {sorted(map(repr, value))}")
+        else:
+            constants.append(f"{type(value).__name__} {value!r}")
+    fields = (
+        code.co_qualname,
+        code.co_firstlineno,
+        code.co_flags,
+        code.co_argcount,
+        code.co_posonlyargcount,
+        code.co_kwonlyargcount,
+        code.co_varnames,
+        code.co_freevars,
+        code.co_cellvars,
+        code.co_names,
+        code.co_code,
+        code.co_linetable,
+        code.co_exceptiontable,
+        constants,
+    )
+    digest.update(repr(fields).encode())
+    return names
+
+
+def _digest_of_text(filename: str) -> bytes | None:
+    """Of the file; of what is made by ``exec`` there is none, but its maker may have left a text
+    where tracebacks look. ``None`` where there should be one."""
+    digest = _digest_of_file(filename)
+    if digest is not None or not (filename.startswith("<") and filename.endswith(">")):
+        return digest
+    text = "".join(linecache.getlines(filename))
+    return filename.encode() + _sha256(text.encode()).digest()
+
+
+@cache
+def _digest_of_file(filename: str) -> bytes | None:
+    try:
+        with _open(filename, "rb") as file:
+            return filename.encode() + _sha256(file.read()).digest()
+    except OSError:
+        return None
+
+
+# ---- the folder ----------------------------------------------------------------------------------
+
+
+@cache
+def _folder() -> str | None:
+    """The folder for this version of everything; ``None`` if nothing is kept."""
+    setting = os.environ.get("ADJOINT_CACHE", "")
+    if setting.lower() in ("off", "0", "no", "false"):
+        return None
+    root = setting or _default()
+    folder = os.path.join(root, _version())
+    try:
+        if not os.path.isdir(folder):
+            for path in (root, folder):
+                os.makedirs(path, mode=0o700, exist_ok=True)
+            _remove_unused(root)
+        if not all(map(_is_private, (root, folder))):
+            return None
+        os.utime(folder)
+    except OSError:  # a file system that cannot be written
+        return None
+    return folder
+
+
+def _default() -> str:
+    home = os.path.expanduser("~")
+    if sys.platform == "win32":
+        return os.path.join(os.environ.get("LOCALAPPDATA") or home, "adjoint", "cache")
+    if sys.platform == "darwin":
+        return os.path.join(home, "Library", "Caches", "adjoint")
+    base = os.environ.get("XDG_CACHE_HOME") or os.path.join(home, ".cache")
+    return os.path.join(base, "adjoint")
+
+
+def _is_private(folder: str) -> bool:
+    """Whether nobody else can have put a file there."""
+    if not hasattr(os, "getuid"):
+        return True
+    state = os.lstat(folder)
+    return (
+        stat.S_ISDIR(state.st_mode)
+        and state.st_uid == os.getuid()
+        and not state.st_mode & (stat.S_IWGRP | stat.S_IWOTH)
+    )
+
+
+def _version() -> str:
+    """A hash of what writes generated code: Python, and this library's own files."""
+    digest = _sha256(f"{sys.version} {sys.flags.optimize}".encode())
+    for folder, folders, files in os.walk(LIBRARY):
+        folders.sort()
+        for name in sorted(files):
+            if name.endswith(".py"):
+                path = os.path.join(folder, name)
+                state = os.stat(path)
+                known = f"{path[len(LIBRARY) :]} {state.st_size} {state.st_mtime_ns};"
+                digest.update(known.encode())
+    return digest.hexdigest()[:16]
+
+
+def _remove_unused(root: str) -> None:
+    """Files of other versions that have not been used for long."""
+    import shutil  # rarely needed
+
+    limit = time.time() - DAYS_UNUSED * 86400
+    for entry in os.scandir(root):
+        if entry.is_dir() and entry.stat().st_mtime < limit:
+            shutil.rmtree(entry.path, ignore_errors=True)

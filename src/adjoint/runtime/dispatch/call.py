@@ -1,0 +1,192 @@
+"""What a call does: a rule if there is one, else the callee's own source, else it runs with a
+poisoned result.
+
+Every function here has the form ``(record, slot, …) -> value``: it runs the operation and leaves
+its pullback in ``record[slot]``; ``record[0]`` is the memory. A slot that is left alone says that
+the result carries no derivative.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from types import BuiltinFunctionType, FunctionType
+from typing import Any
+
+import numpy as np
+
+from adjoint.cotangents.poison import Poison
+from adjoint.primal.value_kinds import PLAIN, REALS
+from adjoint.rulekit.partials import POLES
+from adjoint.rulekit.registry import Direct, direct, direct_rule, table
+from adjoint.runtime.dispatch import rule_call
+from adjoint.runtime.dispatch.checked_pullback import seal_direct
+from adjoint.runtime.dispatch.linked import DECLINED, HANDLERS, NO_KEYWORDS
+from adjoint.runtime.dispatch.rule_call import run_rules
+from adjoint.runtime.dispatch.source_call import call_function
+from adjoint.runtime.foreign import foreign_run
+from adjoint.runtime.memory.memory import Memory
+
+
+def call(record: list[Any], slot: int, f: Any, *args: Any) -> Any:
+    """``f(*args)``."""
+    kind = type(f)
+    if kind is FunctionType:
+        rules = table.get(f)
+        if rules is None:
+            return call_function(record, slot, f, args, NO_KEYWORDS)
+        y = run_rules(record, slot, f, rules, args, NO_KEYWORDS)
+        return call_function(record, slot, f, args, NO_KEYWORDS) if y is DECLINED else y
+    if kind in _NAMED and record[0].level is None:
+        try:
+            known = direct[f]
+        except KeyError:
+            known = direct_rule(f)
+        if known is not None:
+            if len(args) == known[4]:
+                y = known[5](record, slot, *args)  # type: ignore[misc]
+                if y is not NotImplemented:
+                    return y
+            y = _run_direct(record, slot, known, args)
+            if y is not DECLINED:
+                return y
+    return (HANDLERS.get(kind) or HANDLERS[object])(record, slot, f, args, NO_KEYWORDS)
+
+
+def call_direct(record: list[Any], slot: int, key: Any, args: tuple[Any, ...]) -> Any:
+    """The fast lane of what `key` stands for; `DECLINED` if it has none for such arguments."""
+    known = direct[key] if key in direct else direct_rule(key)
+    if known is None or record[0].level is not None:
+        return DECLINED
+    if len(args) == known[4]:
+        y = known[5](record, slot, *args)  # type: ignore[misc]
+        if y is not NotImplemented:
+            return y
+    return _run_direct(record, slot, known, args)
+
+
+def _run_direct(record: list[Any], slot: int, known: Direct, args: tuple[Any, ...]) -> Any:
+    """Apply a trusted rule to numbers and arrays."""
+    rule, fewest, most = known[:3]
+    n = len(args)
+    if not fewest <= n <= most:
+        return DECLINED
+    if n and n < 3 and type(args[0]) in REALS and type(args[-1]) in REALS:
+        result = rule(*args)
+        if result is NotImplemented:
+            return DECLINED
+        y, back = result
+        if type(y) in REALS:
+
+            def scalar_back(y_bar: Any) -> Any:
+                if y_bar is None or type(y_bar) is Poison:
+                    return (None, *(y_bar,) * n)
+                return back(y_bar) if y_bar else _of_zero(back, y_bar, n)
+
+            record[slot] = scalar_back
+            return y
+    else:
+        for arg in args:
+            if type(arg) not in PLAIN or (type(arg) is np.ndarray and arg.dtype.char == "O"):
+                return DECLINED  # C would ask it for a number
+        result = rule(*args)
+        if result is NotImplemented:
+            return DECLINED
+        y, back = result
+    sealed = seal_direct(record[0], y, back, args)
+    if sealed is None:
+        return DECLINED
+    record[slot] = sealed
+    return y
+
+
+def _of_zero(back: Callable[[Any], Any], y_bar: Any, n: int) -> tuple[Any, ...]:
+    """What a cotangent of zero is for the arguments: zero at poles, too, where there is a path."""
+    try:
+        bars = back(y_bar)
+    except POLES:
+        return (None, *(y_bar,) * n)
+    return (None, *(None if bar is None else y_bar for bar in bars[1:]))
+
+
+def call_left(record: list[Any], slot: int, f: Any, a: Any, b: Any) -> Any:
+    """``f(a, b)`` where `b` has no derivative."""
+    return _call_one_sided(record, slot, f, a, b, 0)
+
+
+def call_right(record: list[Any], slot: int, f: Any, a: Any, b: Any) -> Any:
+    """``f(a, b)`` where `a` has no derivative."""
+    return _call_one_sided(record, slot, f, a, b, 1)
+
+
+def _call_one_sided(record: list[Any], slot: int, f: Any, a: Any, b: Any, side: int) -> Any:
+    memory: Memory = record[0]
+    if type(f) in _NAMED and not memory.globals_written:
+        known = direct[f] if f in direct else direct_rule(f)
+        sides = None if known is None else getattr(known[0], "only", None)
+        # A function of one operand takes an output second.
+        rule = sides[side] if sides is not None and len(sides) == 2 else None
+        if rule is not None and type(a) in PLAIN and type(b) in PLAIN:
+            result = rule(a, b)
+            if result is not NotImplemented:
+                y, back = result
+                sealed = seal_direct(memory, y, back, (a, b))
+                if sealed is not None:
+                    record[slot] = sealed
+                    return y
+    return call(record, slot, f, a, b)
+
+
+def call_keywords(
+    record: list[Any], slot: int, f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> Any:
+    """``f(*args, **kwargs)``; the pullback returns the cotangents of the keyword arguments after
+    the others."""
+    if kwargs and type(f) in _NAMED and record[0].level is None:
+        y = _direct_keywords(record, slot, f, args, kwargs)
+        if y is not DECLINED:
+            return y
+    rules = table.get(f) if type(f) is FunctionType else None
+    if rules is not None:
+        y = run_rules(record, slot, f, rules, args, kwargs)
+        if y is not DECLINED:
+            return y
+    return (HANDLERS.get(type(f)) or HANDLERS[object])(record, slot, f, args, kwargs)
+
+
+def _direct_keywords(
+    record: list[Any], slot: int, f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> Any:
+    """The fast lane of `call`, for keyword arguments that carry no derivative."""
+    known = direct[f] if f in direct else direct_rule(f)
+    if known is None or not known[1] <= len(args) <= known[2] or not known[3].issuperset(kwargs):
+        return DECLINED
+    for value in kwargs.values():
+        if type(value) not in _SETTINGS:
+            return DECLINED
+    for arg in args:
+        if type(arg) not in PLAIN or (type(arg) is np.ndarray and arg.dtype.char == "O"):
+            return DECLINED
+    result = known[0](*args, **kwargs)
+    if result is NotImplemented:
+        return DECLINED
+    y, back = result
+    sealed = seal_direct(record[0], y, back, args)
+    if sealed is None:
+        return DECLINED
+    none = (None,) * len(kwargs)
+    record[slot] = lambda y_bar: (*sealed(y_bar), *none)
+    return y
+
+
+_SETTINGS = frozenset({int, bool, str, tuple, type(None)})
+"""Types of axes, flags and modes."""
+
+
+_NAMED = frozenset({BuiltinFunctionType, np.ufunc, type(np.mean)})
+"""Types of callables of C that a rule is registered for by themselves."""
+
+
+# ---- calls within calls --------------------------------------------------------------------------
+
+
+foreign_run.call_keywords = rule_call.call_keywords = call_keywords

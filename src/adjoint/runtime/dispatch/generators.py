@@ -1,0 +1,397 @@
+"""Generators: the reverse of a generator is a generator (design, section 3.4).
+
+Each resumption of the forward generator runs one segment of its body, from one ``yield`` to the
+next. The pullback of a resumption resumes the reverse generator, which runs the same segment
+backwards: it is sent the cotangent of what was yielded and gives that of what was sent.
+"""
+
+from __future__ import annotations
+
+import sys
+import weakref
+from collections.abc import Callable
+from types import CodeType, FrameType, FunctionType, GeneratorType
+from typing import Any, TypeVar
+
+from adjoint.cotangents.accumulate import accumulate
+from adjoint.diagnostics.refusals import refused
+from adjoint.rulekit.registry import primitive
+from adjoint.runtime.foreign.freed_objects import cleans_up
+from adjoint.runtime.memory.active_iterator import Iterator
+from adjoint.runtime.memory.memory import Memory
+
+
+class Generator(Iterator):
+    """What a call of a generator function gives inside differentiated code; it behaves as a
+    generator does."""
+
+    stands_for = GeneratorType
+
+    def __init__(
+        self,
+        memory: Memory,
+        forward: Any,
+        record: list[Any],
+        reverse: Callable[..., Any],
+        function: FunctionType,
+    ) -> None:
+        super().__init__(memory)
+        self.__name__, self.__qualname__ = function.__name__, function.__qualname__
+        self._code = function.__code__
+        self._forward = forward
+        self._delegate: Any = None
+        self._has_ended = False
+        self.again: Callable[[list[Any], int], Generator] | None = None
+        self.segments = Segments(memory, record, reverse)
+        if cleans_up(function.__code__):
+            if memory.unfinished is None:
+                memory.unfinished = weakref.WeakSet()
+            memory.unfinished.add(self)
+
+    def __repr__(self) -> str:
+        return f"<generator {self.__name__}>"
+
+    def __del__(self) -> None:
+        self._let_go()
+
+    def end_with_call(self) -> None:
+        """At the end of the call: what waits at a ``yield`` goes now, whoever holds it."""
+        if self.gi_suspended:
+            self._let_go()
+            self._has_ended = True
+
+    def _let_go(self) -> None:
+        """Let go at a ``yield``: what is left of its body runs now, and no record has a place for
+        that."""
+        memory = self.memory
+        before = memory.writes()
+        self.finish([memory, None], 1)
+        if memory.writes() != before:
+            memory.late = self.segments.error = refused(
+                f"the generator '{self.__name__}' was let go at a 'yield', and what it has changed"
+                " then has no place in the sweep",
+                "call its close(), or take what it yields to the end",
+            )
+
+    @property
+    def gi_running(self) -> bool:
+        """Whether its body is being run."""
+        return bool(self._forward.gi_running)
+
+    @property
+    def gi_suspended(self) -> bool:
+        """Whether it waits at a ``yield``."""
+        return bool(self._forward.gi_suspended)
+
+    @property
+    def gi_code(self) -> CodeType:
+        """The code of its body."""
+        return self._code
+
+    @property
+    def gi_yieldfrom(self) -> Any:
+        """What it waits for at a ``yield from``; ``None`` elsewhere."""
+        return self._delegate
+
+    @property
+    def gi_frame(self) -> FrameType | None:
+        """The frame of its body; ``None`` when it has come to an end."""
+        return self._forward.gi_frame  # type: ignore[no-any-return]
+
+    def send(self, value: Any) -> Any:
+        """Resume, from code that is not differentiated."""
+        return self.resume([self.memory, None], 1, _send, self._forward, value)
+
+    def throw(self, *error: Any) -> Any:
+        """Resume with an exception, from code that is not differentiated."""
+        return self.resume([self.memory, None], 1, self._forward.throw, *error)
+
+    def close(self) -> Any:
+        """Finish, from code that is not differentiated."""
+        return self.finish([self.memory, None], 1)
+
+    def step(self, record: list[Any], slot: int) -> Any:
+        return self.resume(record, slot, _advance, self._forward)
+
+    def finish(self, record: list[Any], slot: int) -> Any:
+        """Close it, as one more segment."""
+        chain = [self]
+        while type(inner := chain[-1]._delegate) is Generator and inner.gi_suspended:
+            chain.append(inner)
+        if len(chain) == 1:
+            return self.resume(record, slot, _close, self._forward)
+        return _close_from_within(record, slot, chain)
+
+    def resume(self, record: list[Any], slot: int, run: Callable[..., Any], *operands: Any) -> Any:
+        """Run one segment; its pullback takes the cotangent of the result and gives that of what
+        was sent."""
+        if _leaves_body(self._forward, run, operands):
+            if self._has_ended and run is not _close:
+                raise refused(
+                    f"the generator '{self.__name__}' is resumed after the differentiated call that"
+                    " it was made in, which has closed it",
+                    "take what it yields inside, or call its close()",
+                )
+            return run(*operands)
+        closing = run is _close
+        finished = True
+        returned: StopIteration | None = None
+        memory, segments = self.memory, self.segments
+        self._delegate = memory.delegate = None
+
+        def segment_back(bar: Any) -> Any:  # does not hold the generator: the program lets it go
+            if returned is not None:
+                (shown,) = memory.take_items(returned.args, 1)
+                bar = accumulate(bar, accumulate(memory.take_entry(returned, "value"), shown))
+            return segments.back(bar, finished)
+
+        record[slot] = segment_back
+        try:
+            value = run(*operands)
+        except StopIteration:
+            if segments.result is not None:
+                returned = StopIteration(segments.result)
+        else:
+            finished = closing
+            if not closing:
+                self._delegate, memory.delegate = memory.delegate, None
+            return value
+        raise returned or StopIteration
+
+    def poison(self, bar: Any, poison: Any) -> list[Any]:
+        self.memory.shadows["poison", id(self.segments)] = bar
+        return []
+
+
+class Written(Iterator):
+    """An iterator that is one of C's without us, and written as a generator here: who looks at it
+    finds no ``send``, ``throw`` or ``close``."""
+
+    def __init__(self, generator: Generator, kind: type) -> None:
+        super().__init__(generator.memory)
+        self.stands_for = kind
+        self._generator = generator
+
+    def step(self, record: list[Any], slot: int) -> Any:
+        try:
+            return self._generator.step(record, slot)
+        except StopIteration:
+            raise
+        except BaseException as error:
+            self._resume(record, slot)
+            if type(error) is RuntimeError and type(error.__cause__) is StopIteration:
+                ended = error.__cause__  # C takes it for its own end
+            else:
+                raise
+        raise ended
+
+    def _resume(self, record: list[Any], slot: int) -> None:
+        """Go on behind an error, as C does."""
+        again = self._generator.again
+        if again is None:
+            return
+        failed = record[slot]
+        made: list[Any] = [self.memory, None]
+        self._generator = again(made, 1)
+
+        def resumed_back(bar: Any) -> None:
+            if made[1] is not None:
+                made[1](None)
+            if failed is not None:
+                failed(bar)
+
+        record[slot] = resumed_back
+
+
+F = TypeVar("F", bound=Callable[..., Any])
+_resuming: set[CodeType] = set()
+
+
+def resuming(f: F) -> F:
+    """The decorated generator function, which is written for one of C's, goes on behind errors: it
+    is called once more. Its arguments are all that it remembers, and are no numbers that carry a
+    derivative."""
+    _resuming.add(f.__code__)
+    return f
+
+
+def is_resuming(f: FunctionType) -> bool:
+    """Whether a generator function is one of these."""
+    return f.__code__ in _resuming
+
+
+def as_written_for(kind: type, y: Any) -> Any:
+    """What a substitute of the type `kind` has given, as an iterator of that type."""
+    if type(y) is Generator:
+        return Written(y, kind)
+    if issubclass(type(y), Iterator):
+        y.stands_for = kind
+    return y
+
+
+class Segments:
+    """What the sweep knows of a generator.
+
+    Attributes
+    ----------
+    error
+        Something was changed when it was let go.
+    """
+
+    def __init__(self, memory: Memory, record: list[Any], reverse: Callable[..., Any]) -> None:
+        self.memory, self._record, self._reverse = memory, record, reverse
+        self._slots = len(record)
+        self.error: Exception | None = None
+
+    @property
+    def result(self) -> Any:
+        """What the generator has returned, which stands behind the slots of its record."""
+        return self._record[-1] if len(self._record) > self._slots else None
+
+    def back(self, bar: Any, finished: bool) -> Any:
+        """Run one segment backwards; takes the cotangent of what was yielded, or, if it came to an
+        end, of what was returned, and gives that of what was sent."""
+        if self.error is not None:
+            raise self.error
+        memory = self.memory
+        shadows, key = memory.shadows, ("reverse", id(self))
+        backward = shadows.get(key)
+        if backward is None:
+            # What was returned, if this segment came to an end, else nothing happened after the
+            # last yield.
+            backward = shadows[key] = self._reverse(self._record, bar if finished else None)
+            for sent_bar in backward:
+                if finished:
+                    return sent_bar
+                break
+            else:
+                return self._ended()
+        memory.passed = bar
+        for sent_bar in backward:
+            return sent_bar
+        return self._ended()
+
+    def _ended(self) -> None:
+        """Take what the reverse generator has left: the cotangents of the parameters."""
+        self.memory.shadows["parameters", id(self)] = self.memory.passed
+        self.memory.passed = None
+
+    def parameters_back(self) -> tuple[Any, ...]:
+        """The cotangents of the parameters, when all segments were run backwards."""
+        shadows, key = self.memory.shadows, ("parameters", id(self))
+        while key not in shadows:
+            # Segments that nobody recorded: there are none, or code that is not differentiated ran
+            # them.
+            self.back(None, ("reverse", id(self)) not in shadows)
+        bars = shadows.pop(key)
+        bad = shadows.get(("poison", id(self)))
+        if bad is not None:
+            bars = (None, *(bad,) * (len(bars) - 1))
+        shadows.pop(("reverse", id(self)), None)
+        return bars  # type: ignore[no-any-return]
+
+
+# ---- steps ---------------------------------------------------------------------------------------
+#
+# CPython 3.12 limits how deep calls of C may be nested, and counts `send` thrice and `next` twice;
+# a loop is not one. So what a reverse generator is sent, and what it returns, go by the memory.
+
+
+_send = GeneratorType.send
+
+
+def _leaves_body(forward: Any, run: Callable[..., Any], operands: tuple[Any, ...]) -> bool:
+    """Whether nothing of the body of a generator runs when it is asked to: it has finished, runs
+    already, or is sent something before it has begun."""
+    if forward.gi_frame is None or forward.gi_running:
+        return True
+    return run is _send and operands[1] is not None and not forward.gi_suspended
+
+
+def _advance(forward: Any) -> Any:
+    for value in forward:
+        return value
+    raise StopIteration
+
+
+_close = GeneratorType.close
+
+
+def _close_from_within(record: list[Any], slot: int, chain: list[Generator]) -> Any:
+    """Close generators each of which waits for the next one, the last one first, as ``close`` does,
+    but one after the other."""
+    steps: list[list[Any]] = []
+
+    def close_back(bar: Any) -> None:
+        for step in reversed(steps):
+            if step[1] is not None:
+                step[1](bar)
+            bar = None
+
+    record[slot] = close_back
+    value: Any = None
+    error: BaseException | None = None
+    for generator in reversed(chain):
+        step: list[Any] = [generator.memory, None]
+        steps.append(step)
+        forward = generator._forward
+        try:
+            if error is None:
+                value = generator.resume(step, 1, _close, forward)
+            else:
+                generator.resume(step, 1, forward.throw, error)
+                error = RuntimeError("generator ignored GeneratorExit")
+        except GeneratorExit:
+            error = None
+        except StopIteration as end:
+            error = None
+            value = end.value if sys.version_info >= (3, 13) else None
+        except BaseException as raised:  # the next one finds it at its ``yield from``
+            error = raised
+    if error is not None:
+        raise error
+    return value
+
+
+@primitive(Generator.send)
+def _(record: list[Any], slot: int, generator: Generator, value: Any) -> Any:
+    inner: list[Any] = [record[0], None]
+
+    def send_back(y_bar: Any) -> tuple[Any, ...]:
+        return None, None, None if inner[1] is None else inner[1](y_bar)
+
+    record[slot] = send_back
+    return generator.resume(inner, 1, _send, generator._forward, value)
+
+
+@primitive(Generator.close)
+def _(record: list[Any], slot: int, generator: Generator) -> Any:
+    inner: list[Any] = [record[0], None]
+
+    def close_back(y_bar: Any) -> tuple[Any, ...]:
+        if inner[1] is not None:
+            inner[1](y_bar)
+        return None, None
+
+    record[slot] = close_back
+    return generator.finish(inner, 1)
+
+
+def run_segment(
+    record: list[Any],
+    slot: int,
+    generator: Generator,
+    n: int,
+    run: Callable[..., Any],
+    *operands: Any,
+) -> Any:
+    """Run one segment; none of the `n` arguments of the call has a cotangent."""
+    inner: list[Any] = [record[0], None]
+
+    def run_back(y_bar: Any) -> tuple[Any, ...]:
+        if inner[1] is not None:
+            inner[1](y_bar)
+        return (None,) * (n + 2)
+
+    record[slot] = run_back
+    return generator.resume(inner, 1, run, *operands)

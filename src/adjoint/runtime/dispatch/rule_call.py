@@ -1,0 +1,400 @@
+"""A call by rules: which of them takes it, and what it is given."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from types import FunctionType, MethodDescriptorType
+from typing import Any
+
+import numpy as np
+
+from adjoint.cotangents.poison import Poison
+from adjoint.diagnostics.no_derivative import name_of
+from adjoint.diagnostics.refusals import refused
+from adjoint.primal.array_classes import holds_subclassed, says_itself, says_what_becomes
+from adjoint.primal.childless_types import LEAVES
+from adjoint.primal.exposed_arrays import note_made
+from adjoint.primal.special_methods import class_attribute
+from adjoint.primal.value_kinds import PLAIN, by_value, is_objects
+from adjoint.rulekit.registry import Rules
+from adjoint.runtime.dispatch import source_call
+from adjoint.runtime.dispatch.argument_mismatch import calls_rules, fits, is_misfit
+from adjoint.runtime.dispatch.checked_pullback import seal, unruled_keyword, value_and_back
+from adjoint.runtime.dispatch.generators import as_written_for
+from adjoint.runtime.dispatch.linked import DECLINED
+from adjoint.runtime.dispatch.number_protocols import as_operand, special_names, with_numbers
+from adjoint.runtime.dispatch.plain_numbers import plain_on
+from adjoint.runtime.dispatch.source_call import call_function
+from adjoint.runtime.foreign.checked_run import changed, package_of, snapshot
+from adjoint.runtime.foreign.native_call import native, watched
+from adjoint.runtime.foreign.open_files import flush
+from adjoint.runtime.foreign.user_code_reach import reaches
+from adjoint.runtime.memory.poisoning import poison
+from adjoint.runtime.memory.subclass_attributes import adopt
+
+call_wrapped: Any = None
+apply_to_plain: Any = None
+is_asked: Any = None
+call_keywords: Any = None
+"""Calls, and those with arrays of classes of their own: `adjoint.runtime.dispatch.call` and
+`adjoint.runtime.arrays` put them here."""
+
+
+def run_rules(
+    record: list[Any],
+    slot: int,
+    f: Any,
+    rules: Rules,
+    args: tuple[Any, ...],
+    kwargs: dict[str, Any],
+) -> Any:
+    """Apply the first rule that takes such a call; `DECLINED` if there is none."""
+    try:
+        level = record[0].level
+        if rules.of_objects is not None and _are_concerned(args, kwargs):
+            y = rules.of_objects(record, slot, *args, **kwargs)
+            if y is not NotImplemented:
+                return y
+        if level is not None and rules.leveled is not None:
+            if rules.overridden:
+                y = _run_overriding(record, slot, f, rules, args, kwargs)
+                if y is not DECLINED:
+                    return y
+            y = rules.leveled(level, record, slot, *args, **kwargs)
+            if y is not NotImplemented:
+                return y
+        if rules.primitive is not None:
+            y = rules.primitive(record, slot, *args, **kwargs)
+            if y is not NotImplemented:
+                return y
+        if rules.inactive:
+            if rules.overridden or (level is not None and rules.frules):
+                y = _run_overriding(record, slot, f, rules, args, kwargs)
+                if y is not DECLINED:
+                    return y
+            if type(f) in _ASKING:
+                y = _asked(record, slot, f, args, kwargs)
+                if y is not NotImplemented:
+                    return y
+            if record[0].files:
+                flush(record[0])
+            y = native(record, slot, f, args, kwargs)
+            if level is not None:
+                y = level.constant(y, (*args, *kwargs.values()))
+            if type(y) is np.ndarray:
+                if y.base is None and package_of(f) == "numpy" and not any(y is x for x in args):
+                    note_made(record[0], y)
+            elif issubclass(type(y), np.ndarray):
+                values = (*args, *kwargs.values())
+                if record[slot] is None:
+                    record[slot] = lambda y_bar: (None,) * (len(values) + 1)
+                adopt(record, slot, y, values)
+            return y
+        first = args[0] if args and level is None else None
+        if type(first) is np.ndarray and first.dtype.names is not None:
+            if (rules.rrules or rules.substitute) and not rules.makes_views:
+                return DECLINED  # of an array with named fields, rules know views at most
+        if rules.overridden:
+            y = _run_overriding(record, slot, f, rules, args, kwargs)
+            if y is not DECLINED:
+                return y
+        if rules.structural is not None and (level is None or not rules.rrules):
+            result = rules.structural(record[0], *args, **kwargs)
+            if result is not NotImplemented:
+                y, back = result
+                if back is not None:
+                    record[slot] = _fitted(back, len(args) + len(kwargs) + 1)
+                return y
+        y = run_closure_rules(record, slot, f, rules, args, kwargs)
+        if y is DECLINED and rules.of_objects is not None:
+            y = rules.of_objects(record, slot, *args, **kwargs)
+            y = DECLINED if y is NotImplemented else y
+        if y is DECLINED and rules.substitute is not None and fits(rules.substitute, args, kwargs):
+            y = call_function(record, slot, rules.substitute, args, kwargs)
+            if type(f) is type:
+                y = as_written_for(f, y)  # ``filter``, ``itertools.cycle``
+        return y
+    except TypeError as error:
+        if not is_misfit(error):
+            raise
+        return DECLINED  # Python itself says what is wrong with the arguments
+
+
+calls_rules(run_rules)
+
+_DISPATCHER: Any = type(np.mean)
+_ASKING = frozenset({np.ufunc, _DISPATCHER, MethodDescriptorType})
+"""Types of NumPy's functions that ask the classes of their operands."""
+
+
+def _asked(
+    record: list[Any], slot: int, f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> Any:
+    """A function that has no derivative itself, by what the classes of its operands say of it or of
+    its result; `NotImplemented` where they say nothing."""
+    values = (*args, *kwargs.values()) if kwargs else args
+    if _ELEMENTS.issuperset(map(type, values)):
+        return NotImplemented
+    if type(f) is MethodDescriptorType and f.__objclass__ is not np.ndarray:
+        return NotImplemented
+    if says_itself(f, values):
+        return DECLINED
+    if not any(map(says_what_becomes, values)):
+        return NotImplemented
+    if type(f) is _DISPATCHER:  # those in Python ask by themselves
+        return DECLINED if type(f.__wrapped__) is FunctionType else NotImplemented
+    if not is_asked(f, args, kwargs):
+        return NotImplemented
+    return call_wrapped(record, slot, f, args, kwargs)
+
+
+def _are_concerned(args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
+    """Whether arrays of objects are among some operands, or asked for as the type of the result."""
+    for value in (*args, *kwargs.values()):
+        kind = type(value)
+        if kind is list or kind is tuple:
+            if _hold_objects(value):
+                return True
+        elif is_objects(value) or value is object:
+            return True
+        elif (kind is str and value in _NAMES) or (
+            issubclass(kind, np.dtype) and value.char == "O"
+        ):
+            return True
+    return False
+
+
+def _hold_objects(values: Any) -> bool:
+    """Whether arrays of objects are among the elements of a list, of which there may be many."""
+    kinds = set(map(type, values))
+    return any(issubclass(kind, np.ndarray) for kind in kinds) and any(map(is_objects, values))
+
+
+_NAMES = ("O", "object", "|O")
+
+
+def run_structural(
+    record: list[Any], slot: int, rules: Rules, args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> Any:
+    """Apply the rule in the engine's own form, which runs nothing of the user's by itself."""
+    alone = Rules(structural=rules.structural)
+    return run_rules(record, slot, None, alone, args, kwargs)
+
+
+def _fitted(back: Callable[..., Any], n: int) -> Callable[..., Any]:
+    """Structural rules return a cotangent for each argument that they know, given or not."""
+
+    def fitted_back(y_bar: Any) -> tuple[Any, ...]:
+        bars = back(y_bar)
+        return bars if len(bars) == n else (*bars[:n], *(None,) * (n - len(bars)))
+
+    return fitted_back
+
+
+def _run_overriding(
+    record: list[Any],
+    slot: int,
+    f: Any,
+    rules: Rules,
+    args: tuple[Any, ...],
+    kwargs: dict[str, Any],
+) -> Any:
+    """Rules from outside this library: what they wrote into a container would not be undone."""
+    if rules.structural is None:
+        return run_closure_rules(record, slot, f, rules, args, kwargs)
+    before = [snapshot(arg) for arg in args]
+    y = run_closure_rules(record, slot, f, rules, args, kwargs)
+    for arg, saved in zip(args, before, strict=True):
+        if saved is not None and changed(arg, saved):
+            raise refused(
+                f"the rule of '{name_of(f)}' changed the {type(arg).__name__} that it was given",
+                "a rule leaves its arguments as they are: decline (return NotImplemented),"
+                " and the write is run as without the rule",
+            )
+    return y
+
+
+def run_closure_rules(
+    record: list[Any],
+    slot: int,
+    f: Any,
+    rules: Rules,
+    args: tuple[Any, ...],
+    kwargs: dict[str, Any],
+) -> Any:
+    """Apply the first rule in closure form that takes such a call; `DECLINED` if there is none."""
+    if not rules.rrules and (record[0].level is None or not rules.frules):
+        return DECLINED
+    careful = False
+    for arg in (*args, *kwargs.values()) if kwargs else args:
+        kind = type(arg)
+        if kind is np.ndarray:
+            if arg.dtype.char == "O" and not rules.overridden:
+                return DECLINED
+        elif arg is object and not rules.overridden:
+            return DECLINED  # asked for as the type of the result
+        elif kind in PLAIN or kind in LEAVES:
+            continue
+        elif (kind is list or kind is tuple) and _ELEMENTS.issuperset(map(type, arg)):
+            if not rules.overridden and _hold_objects(arg):
+                return DECLINED
+        elif is_objects(arg) and not rules.overridden:
+            return DECLINED
+        elif issubclass(kind, np.dtype) and arg.char == "O" and not rules.overridden:
+            return DECLINED
+        else:
+            careful = True
+    if careful:
+        return _with_care(record, slot, f, rules, args, kwargs)
+    return _first_rule(record, slot, f, rules, args, kwargs)
+
+
+_ELEMENTS = LEAVES | {np.ndarray}
+"""Types of which C asks nothing."""
+
+
+def _with_care(
+    record: list[Any],
+    slot: int,
+    f: Any,
+    rules: Rules,
+    args: tuple[Any, ...],
+    kwargs: dict[str, Any],
+) -> Any:
+    """Arguments that a rule may ask for numbers."""
+    values = (*args, *kwargs.values())
+    subclassed = holds_subclassed(values)
+    names = special_names(f, args, kwargs)
+    if any(as_operand(names, value) for value in values):
+        if says_itself(f, values):
+            return DECLINED
+        if names[0] == "__array__" and any(
+            says_what_becomes(value) and as_operand(names, value) for value in values
+        ):
+            return call_wrapped(record, slot, f, args, kwargs)
+        n = len(args)
+
+        def again(record: list[Any], slot: int, *values: Any) -> Any:
+            named = dict(zip(kwargs, values[n:], strict=True))
+            return call_keywords(record, slot, f, values[:n], named)
+
+        return with_numbers(record, slot, names, again, values)
+
+    def run(*args: Any, **kwargs: Any) -> Any:
+        if not subclassed:
+            special = f"__{getattr(f, '__name__', '')}__"
+            if not any(type(class_attribute(type(arg), special)) is FunctionType for arg in args):
+                module = str(getattr(f, "__module__", None))
+                of_numpy = isinstance(f, np.ufunc) or module.partition(".")[0] == "numpy"
+                # Rules calculate with them.
+                args = tuple([plain_on(record[0], x, of_numpy) for x in args])
+            return _first_rule(record, slot, f, rules, args, kwargs)
+
+        def apply(record: list[Any], slot: int, args: Any, kwargs: Any) -> Any:
+            return _first_rule(record, slot, f, rules, args, kwargs)
+
+        return apply_to_plain(record, slot, f, apply, args, kwargs)
+
+    if rules.overridden or not reaches(values):
+        return run(*args, **kwargs)  # a user's rule may change what is its own
+
+    return watched(record, slot, f, run, args, kwargs, by_rule=True)
+
+
+def _first_rule(
+    record: list[Any],
+    slot: int,
+    f: Any,
+    rules: Rules,
+    args: tuple[Any, ...],
+    kwargs: dict[str, Any],
+) -> Any:
+    memory = record[0]
+    if memory.level is not None:
+        return memory.level.by_rules(record, slot, f, rules, args, kwargs)
+    for rule in rules.rrules:
+        if rule.accepts(args, kwargs):
+            if kwargs or rule.keyword_bars:
+                y = _run_with_keywords(record, slot, f, rule, args, kwargs)
+                if y is not DECLINED:
+                    return y
+                continue
+            result = rule.function(*args)
+            if result is not NotImplemented:
+                y, back = result if rule.trusted else value_and_back(f, result)
+                if type(y) is np.ndarray and y.dtype.kind in "OV":
+                    return DECLINED  # what it holds is not seen
+                record[slot] = seal(memory, f, rule, y, back, args)
+                return y
+    return DECLINED
+
+
+def _run_with_keywords(
+    record: list[Any], slot: int, f: Any, rule: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> Any:
+    arranged, rest = rule.arrange(args, kwargs)
+    result = rule.function(*arranged, **rest)
+    if result is NotImplemented:
+        return DECLINED
+    memory = record[0]
+    y, back = result if rule.trusted else value_and_back(f, result)
+    if is_objects(y):
+        return DECLINED  # what it holds is not seen
+    # Operands by name are operands: of whatever type they are, like those by position.
+    by_name = tuple(rest) if rule.keyword_bars else ()
+    if rule.keyword_bars:
+        given = back
+
+        def back(y_bar: Any) -> tuple[Any, ...]:
+            *bars, named = given(y_bar)
+            if len(bars) <= rule.positional + 1:
+                bars = bars[: len(arranged) + 1]
+            return (*bars, *map(named.get, by_name))
+
+    operands = (*arranged, *(rest[name] for name in by_name))
+    sealed = seal(memory, f, rule, y, back, operands)
+    place_of = {name: i for i, name in enumerate(by_name, len(arranged) + 1)}
+    index = {name: i for i, name in enumerate(rule.names)}
+    n = len(args)
+    # What the rule says nothing about must not be lost in silence, should a derivative be asked
+    # for.
+    poisons = (
+        {}
+        if rule.keyword_bars
+        else {
+            name: Poison(unruled_keyword(f, name))
+            for name, value in rest.items()
+            if _holds_reals(value)
+        }
+    )
+
+    def keywords_back(y_bar: Any) -> tuple[Any, ...]:
+        bars = sealed(y_bar)
+        asked = y_bar is not None or any(bar is not None for bar in bars)
+        out = list(bars[: n + 1])
+        for name in kwargs:
+            if name not in rest:
+                out.append(bars[index[name] + 1])
+            elif rule.keyword_bars:
+                out.append(bars[place_of[name]])
+            else:
+                bar = poisons.get(name) if asked else None
+                if bar is not None and not by_value(rest[name]):
+                    poison(memory, rest[name], bar)
+                    bar = None
+                out.append(bar)
+        return tuple(out)
+
+    record[slot] = keywords_back
+    return y
+
+
+def _holds_reals(value: Any) -> bool:
+    if isinstance(value, list | tuple):
+        return any(map(_holds_reals, value))
+    if isinstance(value, np.ndarray):
+        return value.dtype.kind in "fc"
+    return isinstance(value, float | complex | np.inexact)
+
+
+source_call.run_rules = run_rules

@@ -1,0 +1,32 @@
+"""A call of the user's code that came back through the engine, out of code that is not
+differentiated."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from adjoint.cotangents.accumulate import is_needed
+from adjoint.primal.value_kinds import by_value
+from adjoint.runtime.memory.memory import Memory
+from adjoint.runtime.memory.poisoning import poison
+
+
+class CameBack:
+    """A call that came back through the engine; nobody takes the cotangents of its operands."""
+
+    __slots__ = ("error", "inner", "value")
+
+    def __init__(self, memory: Memory, error: Exception | None) -> None:
+        self.inner: list[Any] = [memory, None]
+        self.error = error
+        self.value: Any = None
+
+    def back(self, memory: Memory, bar: Any) -> None:
+        if self.inner[1] is None:
+            return
+        given = bar is not None and by_value(self.value)
+        if bar is not None and not given:
+            poison(memory, self.value, bar)
+        bars = self.inner[1](bar if given else None)
+        if self.error is not None and not given and any(map(is_needed, bars)):
+            raise self.error

@@ -1,0 +1,49 @@
+"""Context variables, which are not followed: one that is set to a number is refused."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextvars import ContextVar
+from typing import Any
+
+from adjoint.diagnostics.refusals import refused
+from adjoint.primal.container_contents import ABSENT
+from adjoint.primal.value_kinds import by_value
+from adjoint.runtime.memory.memory import Memory
+from adjoint.runtime.memory.saved import Kept
+from adjoint.runtime.memory.saved_containers import KEEPERS
+
+
+def current(variable: ContextVar[Any]) -> Any:
+    """Its value; ``None`` if it has none."""
+    return variable.get(None)
+
+
+def demand_no_number(value: Any) -> None:
+    """Refuse to set a context variable to a number or an array."""
+    if by_value(value) and type(value) is not bool:
+        raise refused(
+            "a context variable is set to a number inside differentiated code",
+            "let it hold a list or an object that holds the number",
+        )
+
+
+class _Variable(Kept):
+    """The value of a context variable, which code that is not differentiated may set."""
+
+    __slots__ = ()
+
+    def differs(self) -> bool:
+        return self.owner.get(ABSENT) is not self.saved
+
+    def pairs(self) -> Iterator[tuple[Any, Any]]:
+        yield self.saved, self.owner.get(ABSENT)
+
+    def log(self, memory: Memory) -> None:
+        demand_no_number(self.owner.get(ABSENT))
+
+    def take(self, memory: Memory) -> Iterator[tuple[Any, Any]]:
+        yield self.owner.get(None), None
+
+
+KEEPERS[ContextVar] = lambda variable: _Variable(variable, variable.get(ABSENT))

@@ -1,0 +1,71 @@
+"""Which numbers and arrays were there before a run of code that is not differentiated, and which
+have come up in it: a level knows the tangents of the former, and nobody those of the latter."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Collection, Iterable, Iterator
+from types import CodeType, FrameType, FunctionType
+from typing import Any
+
+import numpy as np
+
+from adjoint.primal.code_owner import is_the_users
+from adjoint.primal.container_contents import elements_of, entries_of
+from adjoint.primal.reachability import names_in, parts_of
+from adjoint.primal.value_kinds import by_value, content_of, fields_of
+
+_MOST = 10_000
+"""So many things are noted; numbers beyond are taken for new ones."""
+
+
+def there_before(frame: FrameType | None, held: Iterable[Any]) -> dict[int, Any]:
+    """By identity: what is `held`, what the function that begins in `frame` names, if there is one,
+    and those that are found there; the numbers in their texts; and what stands in all of that."""
+    found, seen = [*held], set[int]()
+    if frame is not None:
+        found += _named_in(frame.f_code, frame.f_globals)
+    waiting = deque(f for f in found if type(f) is FunctionType)
+    while waiting and len(found) < _MOST:
+        f = waiting.popleft()
+        if id(f) in seen or not is_the_users(f.__code__, f.__globals__):
+            continue
+        seen.add(id(f))
+        more = [*map(content_of, f.__closure__ or ()), *_named_in(f.__code__, f.__globals__)]
+        found += more
+        waiting += [value for value in more if type(value) is FunctionType]
+    for owner in found[:_MOST]:
+        if len(found) < 2 * _MOST:
+            found += _standing_in(owner)
+    return {id(value): value for value in found}
+
+
+def _named_in(code: CodeType, namespace: dict[str, Any]) -> list[Any]:
+    return [*(namespace.get(name) for name in names_in(code)), *code.co_consts]
+
+
+def _standing_in(owner: Any) -> Iterable[Any]:
+    kind = type(owner)
+    if issubclass(kind, list | tuple | deque):
+        return elements_of(owner)
+    if issubclass(kind, dict):
+        return () if "__builtins__" in owner else [item for _, item in entries_of(owner)]
+    if issubclass(kind, np.ndarray) and owner.dtype.kind == "O":
+        return np.asarray(owner).ravel().tolist()
+    if by_value(owner) or issubclass(kind, np.ndarray | type):
+        return ()
+    return (fields_of(owner) or {}).values()
+
+
+def made_in(values: Iterable[Any], before: Collection[int]) -> Iterator[Any]:
+    """What `values` hold, themselves included, that was not there `before`, by identity; not by
+    way of what was."""
+    waiting, seen = [*values], set[int]()
+    while waiting:
+        owner = waiting.pop()
+        if id(owner) in before or id(owner) in seen:
+            continue
+        seen.add(id(owner))
+        yield owner
+        if not by_value(owner):
+            waiting += [item for _, item, _ in parts_of(owner)]

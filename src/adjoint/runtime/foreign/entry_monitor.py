@@ -1,0 +1,236 @@
+"""Which of the user's functions are entered by code that is not differentiated, while it runs.
+
+From Python 3.12 on `sys.monitoring` tells, with an identifier of its own, so that profilers and
+debuggers are left alone; before, `sys.setprofile`, which passes on to the profiler that was set.
+Functions that can neither store anything nor give what is there to others are told once only.
+"""
+
+from __future__ import annotations
+
+import functools
+import sys
+import threading
+from collections.abc import Callable
+from inspect import CO_OPTIMIZED
+from types import CodeType, FrameType
+from typing import Any, TypeVar
+
+from adjoint.locks import in_child, make_lock
+from adjoint.primal.code_owner import _vouched, is_the_users, leave_out
+from adjoint.primal.memo_by_code import CodeTable
+from adjoint.primal.packages import GIVING
+from adjoint.runtime.foreign.code_facts import facts_of
+from adjoint.runtime.foreign.value_origins import gives_out
+
+_told = CodeTable[tuple[bool, bool]]()
+"""Of the functions that were entered: whether somebody may want to see them, and whether they are
+the user's."""
+
+
+def vouch_for(code: CodeType) -> None:
+    """Say that a function stores nothing that carries a derivative, and gives nothing that does: it
+    need not be watched, whoever enters it."""
+    _vouched.put(code, None)
+    _told.pop(id(code), None)
+
+
+# What `sqlite3.connect` makes its cache of statements by.
+leave_out(functools.update_wrapper.__code__)
+leave_out(functools.lru_cache.__code__)
+for _part in functools.lru_cache.__code__.co_consts:
+    if isinstance(_part, CodeType):
+        leave_out(_part)
+
+
+# ---- being told ----------------------------------------------------------------------------------
+
+T = TypeVar("T")
+See = Callable[[FrameType], None]
+_seeing: dict[int, See | None] = {}
+"""By thread: what is told of the functions that are entered."""
+
+
+def _known(frame: FrameType) -> tuple[bool, bool]:
+    """Whether somebody may want to see a function, which its code says, and whether it is the
+    user's."""
+    code = frame.f_code
+    known = _told.get(id(code))
+    if known is None:
+        told = bool(code.co_flags & CO_OPTIMIZED)  # others fill a namespace that is theirs
+        users = told and is_the_users(code, frame.f_globals)
+        if users:
+            told = not facts_of(code).quiet or gives_out(code)
+        elif told:
+            told = frame.f_globals.get("__name__") in GIVING and gives_out(code)
+            told = told and facts_of(code).names is not None  # those only find what gives it
+        return _told.put(code, (told, users))
+    return known[1]
+
+
+_ran: dict[int, bool] = {}
+"""By thread: whether any of the user's code has run in the innermost `Watch`."""
+
+
+class _Monitor:
+    """`sys.monitoring`, whose events are those of all threads.
+
+    Each change of what is monitored makes the interpreter go through all code that runs from then
+    on, so it goes on until `release`.
+    """
+
+    def __init__(self) -> None:
+        self._lock = make_lock()
+        self._tool: int | None = None
+        self.is_on = False
+
+    def start(self) -> bool:
+        if not self.is_on:
+            monitoring: Any = sys.monitoring  # type: ignore[attr-defined,unused-ignore]
+            with self._lock:
+                if self._tool is None and not self._claim(monitoring):
+                    return False
+                monitoring.set_events(self._tool, self._events)
+                self.is_on = True
+        return True
+
+    def stop(self) -> None:
+        """Nothing is told that nobody wants to see."""
+
+    def release(self) -> None:
+        with self._lock:
+            sys.monitoring.set_events(self._tool, 0)  # type: ignore[attr-defined,unused-ignore]
+            self.is_on = False
+
+    def _claim(self, monitoring: Any) -> bool:
+        """Take an identifier, and keep it: what was switched off under it stays off."""
+        for tool in (4, 3, 1, 5, 0, 2):
+            if monitoring.get_tool(tool) is None:
+                monitoring.use_tool_id(tool, "adjoint")
+                events = monitoring.events
+                self._events = events.PY_START | events.PY_RESUME
+                for event in (events.PY_START, events.PY_RESUME):
+                    monitoring.register_callback(tool, event, self._entered)
+                self._tool, self._off = tool, monitoring.DISABLE
+                return True
+        return False
+
+    def _entered(self, code: CodeType, offset: int) -> Any:
+        frame = sys._getframe(1)
+        told, users = _known(frame)
+        if not (told or users):
+            return self._off
+        _tell(frame, told)
+        return None
+
+
+class _Profile:
+    """`sys.setprofile`, which is of one thread; the profiler that was set still gets its events."""
+
+    def __init__(self) -> None:
+        self._local = threading.local()
+
+    def start(self) -> bool:
+        depth = getattr(self._local, "depth", 0)
+        self._local.depth = depth + 1
+        if depth == 0:
+            before: Any = sys.getprofile()
+            self._local.before = before
+            sys.setprofile(_passing_on(before) if callable(before) else _entered)
+        return True
+
+    def stop(self) -> None:
+        self._local.depth -= 1
+        if self._local.depth == 0:
+            before: Any = self._local.before
+            if before is None or callable(before):
+                sys.setprofile(before)
+            else:  # a profiler in C, which sets itself
+                sys.setprofile(None)
+                before.enable()
+
+
+def _entered(frame: FrameType, event: str, _: Any) -> None:
+    if event == "call":
+        known = _told.get(id(frame.f_code))  # at each call: the quick way
+        told, users = _known(frame) if known is None else known[1]
+        if told or users:
+            _tell(frame, told)
+
+
+def _tell(frame: FrameType, told: bool) -> None:
+    thread = threading.get_ident()
+    _ran[thread] = True
+    see = _seeing.get(thread) if told else None
+    if see is not None:
+        see(frame)
+
+
+def _passing_on(before: Callable[..., Any]) -> Callable[..., None]:
+    def entered(frame: FrameType, event: str, arg: Any) -> None:
+        before(frame, event, arg)
+        _entered(frame, event, arg)
+
+    return entered
+
+
+_profile = _Profile()
+_monitor = _Monitor() if hasattr(sys, "monitoring") else None
+
+
+@in_child
+def _forget_other_threads() -> None:
+    mine = threading.get_ident()
+    by_threads: tuple[dict[int, Any], ...] = (_seeing, _ran)
+    for by_thread in by_threads:
+        for thread in by_thread.keys() - {mine}:
+            del by_thread[thread]
+
+
+def release() -> None:
+    """The last differentiated call has come to its end."""
+    if _monitor is not None and _monitor.is_on:
+        _monitor.release()
+
+
+def unwatched(run: Callable[..., T], *args: Any) -> T:
+    """``run(*args)`` of the library, whose calls nobody is told of."""
+    thread = threading.get_ident()
+    see, ran = _seeing.get(thread), _ran.get(thread, False)
+    _seeing[thread] = None
+    try:
+        return run(*args)
+    finally:
+        _seeing[thread], _ran[thread] = see, ran
+
+
+class Watch:
+    """While it is entered, `see` is told of each frame of the user's that begins or goes on.
+
+    Attributes
+    ----------
+    ran
+        Whether any did, also of those that nobody needs to see.
+    """
+
+    __slots__ = ("_before", "_ran", "_see", "_source", "ran")
+
+    def __init__(self, see: See | None) -> None:
+        self._see = see
+        self.ran = True
+
+    def __enter__(self) -> Watch:
+        thread = threading.get_ident()
+        self._before = _seeing.get(thread)
+        self._source: Any = _monitor if _monitor is not None and _monitor.start() else _profile
+        if self._source is _profile:
+            _profile.start()
+        _seeing[thread] = self._see
+        self._ran, _ran[thread] = _ran.get(thread, False), False
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        thread = threading.get_ident()
+        _seeing[thread] = self._before
+        self.ran = _ran[thread]
+        _ran[thread] = self.ran or self._ran
+        self._source.stop()

@@ -1,0 +1,448 @@
+"""A run of code that is not differentiated: what comes back out of it, and what it has changed."""
+
+from __future__ import annotations
+
+from collections import defaultdict, deque
+from collections.abc import Callable, Collection, Iterable
+from collections.abc import Iterator as Iterated
+from types import CodeType, FrameType, FunctionType, ModuleType
+from typing import Any
+
+import numpy as np
+
+from adjoint.cotangents.poison import Poison
+from adjoint.diagnostics.no_derivative import name_of
+from adjoint.diagnostics.refusals import refused
+from adjoint.diagnostics.user_place import current_place
+from adjoint.errors import NoDerivativeError, Place
+from adjoint.primal.array_memory import root_of
+from adjoint.primal.childless_types import LEAVES
+from adjoint.primal.container_contents import ABSENT
+from adjoint.primal.packages import is_of_a_library
+from adjoint.primal.value_kinds import by_value, fields_of
+from adjoint.runtime.foreign.callback import CameBack
+from adjoint.runtime.foreign.code_facts import (
+    CACHED_PROPERTY,
+    INTO_THE_OBJECT,
+    Facts,
+    assigns_globals,
+    exchanges_parts,
+    facts_of,
+)
+from adjoint.runtime.foreign.earlier_values import made_in, there_before
+from adjoint.runtime.foreign.entry_monitor import Watch
+from adjoint.runtime.foreign.logged_changes import Changes
+from adjoint.runtime.foreign.roots import (
+    all_around,
+    callers_of,
+    joined_facts,
+    outer_roots,
+    variables_of,
+)
+from adjoint.runtime.foreign.snapshot import Snapshot
+from adjoint.runtime.foreign.special_method_effects import may_store, stored_by
+from adjoint.runtime.foreign.user_code_reach import filled_by_c
+from adjoint.runtime.foreign.value_origins import gives_out
+from adjoint.runtime.foreign.written_places import (
+    may_fill_anything,
+    named_in,
+    puts_numbers,
+    twice_in,
+    written_by,
+)
+from adjoint.runtime.memory.active_iterator import Iterator
+from adjoint.runtime.memory.memory import Memory
+from adjoint.runtime.memory.saved import NUMBERS_KEPT, anew
+
+MOST = 65_536
+"""Objects that are looked at, for what the user's own code may change."""
+
+
+call_keywords: Any = None
+"""Runs a call in the engine; `adjoint.runtime.dispatch.call` puts it here."""
+
+
+class Region:
+    """A run of code that is not differentiated.
+
+    Attributes
+    ----------
+    has_only_cached
+        Whether nobody can have stored anything but `functools.cached_property`, which does so once.
+    ran
+        Whether any code of the user's has run.
+    """
+
+    __slots__ = (
+        "_apart",
+        "_args",
+        "_before",
+        "_before_all",
+        "_by_user",
+        "_entered",
+        "_events",
+        "_exchanging",
+        "_f",
+        "_filled",
+        "_fills",
+        "_given",
+        "_held",
+        "_known",
+        "_looked_at",
+        "_own",
+        "_place",
+        "_rebinds",
+        "_recent",
+        "_rewritten",
+        "_snapshot",
+        "_there",
+        "_trusts",
+        "_twice",
+        "_unsaid",
+        "_written",
+        "has_only_cached",
+        "memory",
+        "ran",
+    )
+
+    def __init__(self, memory: Memory, f: Any, error: Exception | None = None) -> None:
+        self.memory, self._f, self._given = memory, f, error
+        self._args: tuple[Any, ...] = ()
+        self._apart: frozenset[int] = frozenset()
+        self._events: list[CameBack | Changes] = []
+        self._rewritten: set[int] = set()
+        self._written: dict[tuple[int, str | None], tuple[Any, str | None]] = {}
+        self._unsaid: list[tuple[Any, str | None]] = []
+        self._held: dict[int, list[Any]] = {}
+        self._twice: dict[int, Any] = {}
+        self._fills = False
+        self._filled: list[Any] = []
+        self._snapshot = Snapshot()
+        self._recent: deque[tuple[list[Any], Facts]] = deque(maxlen=32)
+        self._entered: CodeType | None = None
+        self._before_all: tuple[Any, ...] = ()
+        self._known: set[int] = set()
+        self._there: Collection[int] = ()
+        self._looked_at: dict[tuple[int, ...], list[Any]] = {}
+        self._place: Place | None = None
+        self._own: tuple[Any, int] = None, 0
+        self._exchanging: CodeType | None = None
+        self._rebinds = self._trusts = self._by_user = False
+        self.has_only_cached = self.ran = True
+
+    def leave_apart(self, values: Iterable[Any]) -> None:
+        """Somebody else compares arrays, lists, dicts; what views look at is kept from now on."""
+        compared = [value for value in values if isinstance(value, np.ndarray | list | dict)]
+        views = [v for v in compared if isinstance(v, np.ndarray) and root_of(v) is not v]
+        self._apart = frozenset(map(id, compared)) - frozenset(map(id, views))
+        self._snapshot.add(map(root_of, views))
+
+    def leave_own(self, container: Any) -> None:
+        """What is run writes this dict or set itself, and logs that from now on."""
+        self._own = container, len(self.memory.entries())
+
+    def keep_attributes(self, values: Iterable[Any]) -> None:
+        """Look at the attributes of arrays, too, which their makers assign unseen elsewhere."""
+        for value in values:
+            if isinstance(value, np.ndarray) and type(value) is not np.ndarray:
+                self._snapshot.add((fields_of(value),))
+
+    def keep_what_is_given(self, values: tuple[Any, ...]) -> None:
+        """What is run stores something in these itself, for which nobody is entered."""
+        self._tell_of(self._f.__code__, not is_of_a_library(self._f.__globals__.get("__name__")))
+        self._before_all = values
+        self._known |= {id(one) for one in self._snapshot.add(values)}
+
+    def trust(self) -> None:
+        """Take numbers that are the same for ones that nobody has put there again."""
+        self._trusts = True
+
+    def leave_result(self, y: np.ndarray[Any, Any]) -> None:
+        """A new array whose contents are accounted for."""
+        given = [value for value in self._args if isinstance(value, np.ndarray)]
+        if not any(root_of(value) is root_of(y) for value in given):
+            self._apart |= {id(y), id(root_of(y))}
+
+    def run(self, f: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """``f(*args, **kwargs)``"""
+        memory = self.memory
+        self._args = (*args, *kwargs.values())
+        if filled := filled_by_c(self._args):
+            self._keep_filled(filled)
+        self._before, memory.region = memory.region, self
+        watch = Watch(self._see)
+        try:
+            with watch:
+                try:
+                    y = f(*args, **kwargs)
+                except BaseException:
+                    self._apart = frozenset()  # nobody compares them now
+                    raise
+            if self._exchanging is not None:
+                raise refused(
+                    f"'{self._exchanging.co_qualname}' exchanges all attributes of something, its"
+                    f" class or its defaults, and was called by '{name_of(self._f)}', whose calls"
+                    " are not followed",
+                    "assign the attributes one by one",
+                )
+            if self._snapshot.is_cut and self._by_user:
+                raise refused(
+                    f"{self._who()} may change any of more than {MOST} objects, and was called by"
+                    f" '{name_of(self._f)}', whose calls are not followed",
+                    "let it get at fewer objects, or call it from Python",
+                )
+            return y
+        finally:
+            memory.region, self.ran = self._before, watch.ran
+            self._log()
+            self._snapshot.release()
+            self._looked_at.clear()
+            self._recent.clear()
+            self._rewritten = {id(owner) for owner, name in self._written.values() if name is None}
+            self._written.clear()
+            self._unsaid.clear()
+            self._held.clear()
+            self._args = self._before_all = ()
+            self._filled = []
+            self._there = frozenset(self._there)  # holds nothing any more
+
+    def _keep_filled(self, filled: list[Any]) -> None:
+        """C stores in these what functions give, whether anybody is entered or not."""
+        self._filled, self._before_all = filled, (self._f, *self._args)
+        held = self._snapshot.add(filled)
+        self._known |= {id(one) for one in held}
+        if self.memory.level is not None:
+            self._there = there_before(None, (*self._before_all, *held))
+
+    def before(self, blank: Any, n: int) -> Callable[[Any], tuple[Any, ...]]:
+        """The pullback of an operation of `n` operands whose own is `blank`, if this is run in
+        it."""
+
+        def region_back(y_bar: Any) -> tuple[Any, ...]:
+            bad = self.back(None)
+            bars = blank(y_bar) if blank is not None else (None,) * (n + 1)
+            return bars if bad is None else (bars[0], *(bad,) * n)
+
+        return region_back
+
+    @property
+    def has_effects(self) -> bool:
+        """Whether anything came back or was changed."""
+        return bool(self._events)
+
+    def may_have_written(self, value: Any) -> bool:
+        """Whether the contents of something that somebody else compares may have been written, by
+        what was there."""
+        return id(value) in self._rewritten
+
+    def renewed(self, saved: Any) -> Any:
+        """A copy of a list or a dict, in which what may have been put there again is another
+        object."""
+        if isinstance(saved, list):
+            return [anew(item, self._twice) for item in saved]
+        return {key: anew(item, self._twice) for key, item in saved.items()}
+
+    def stored(self) -> Iterated[Any]:
+        """What the user's code has put somewhere, and the arrays that it has changed."""
+        for event in self._changes():
+            for kept in event.changes:
+                yield from (new for _, new in kept.pairs() if new is not ABSENT)
+
+    def made(self, *, certain: bool) -> tuple[list[Any], list[Any]]:
+        """The numbers and arrays that came up inside and that the user's code has put somewhere;
+        and the arrays that it has changed, or may have filled with what was there, unless only
+        what is `certain` is asked for."""
+        put: list[Any] = []
+        changed: list[Any] = []
+        for event in self._changes():
+            for kept in event.changes:
+                new = [new for _, new in kept.pairs() if new is not ABSENT]
+                if not kept.is_of_contents():
+                    put += filter(by_value, made_in(new, self._there))
+                elif not certain or kept.has_changed():
+                    changed += filter(by_value, new)
+        return put, changed
+
+    def error(self) -> Exception | None:
+        """That which refuses a derivative of what was stored; ``None`` if nothing was."""
+        return next((event.error for event in self._changes()), None)
+
+    def _changes(self) -> Iterated[Changes]:
+        return (event for event in self._events if type(event) is Changes)
+
+    def back(self, bar: Any) -> Poison | None:
+        """Run backwards what came back, and undo what was changed; `bar` is the poison of the
+        result, if that has one. Gives a poison that has arrived at what was changed."""
+        found = [event.back(self.memory, bar) for event in reversed(self._events)]
+        return next(filter(None, found), None)
+
+    # ---- calls through the engine ----------------------------------------------------------------
+
+    def call(self, f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """Run a function of the user's that was asked for, as part of the operation."""
+        own = any(type(arg).__flags__ & (1 << 9) and by_value(arg) for arg in args)  # HEAPTYPE
+        error = self._error() if own else None
+        return self._through(lambda inner: call_keywords(inner, 1, f, args, kwargs), error)
+
+    def step(self, iterator: Iterator) -> Any:
+        """The next element of an iterator."""
+        return self._through(lambda inner: iterator.step(inner, 1))
+
+    def _through(self, run: Callable[[list[Any]], Any], error: Exception | None = None) -> Any:
+        self._log()
+        memory = self.memory
+        call = CameBack(memory, error)
+        self._events.append(call)
+        self.has_only_cached = False
+        memory.region = None
+        try:
+            with Watch(None):
+                call.value = run(call.inner)
+        finally:
+            memory.region = self
+            self._look_again()
+        return call.value
+
+    # ---- functions that are entered otherwise ----------------------------------------------------
+
+    def _see(self, frame: FrameType) -> None:
+        """Keep what the function that begins in `frame` can change, and what its callers can that
+        it may give something to."""
+        code = frame.f_code
+        by_user = not is_of_a_library(frame.f_globals.get("__name__"), code)
+        if by_user:
+            self._snapshot.widen(MOST)
+            if exchanges_parts(code):
+                self._exchanging = code
+        self._rebinds |= assigns_globals(code)
+        callers = callers_of(frame, Region.run.__code__) if gives_out(code) else []
+        if not callers and (own := stored_by(frame)) is not None and self._see_own(frame, *own):
+            if not facts_of(code).quiet:
+                self._tell_of(code, by_user)
+            return
+        codes = tuple({id(one.f_code): one.f_code for one in (frame, *callers)}.values())
+        self.has_only_cached &= facts_of(code).quiet or code is CACHED_PROPERTY
+        given = [value for value in frame.f_locals.values() if type(value) not in LEAVES]
+        key = (*map(id, codes), 0, *map(id, given))
+        if key in self._looked_at and not self._rebinds:
+            return  # what has become of it since is told of what is kept
+        self._looked_at[key] = given
+        facts = joined_facts(codes)
+        outer = outer_roots(frame, facts, (self._f, *self._args))
+        self._tell_of(code, by_user)
+        if self._place is None:
+            self._place = current_place()
+            self._before_all = self._f, *self._args, *outer
+            held = self._snapshot.add(self._before_all, facts)
+            for value in held:
+                self._known |= {id(value), id(fields_of(value))}
+            if self.memory.level is not None:
+                self._there = there_before(frame, (*self._before_all, *held))
+        for namespace, name in variables_of(frame):
+            self._snapshot.add_variable(namespace, name)
+        modules = [value for value in frame.f_locals.values() if type(value) is ModuleType]
+        self._snapshot.add(map(vars, modules), INTO_THE_OBJECT)
+        roots = [*given, *outer]
+        self._recent.append((roots, facts))
+        held = self._snapshot.add(roots, facts)
+        self._held[id(code)] = held
+        self._written_by(frame, held, roots)
+        if any(type(one) is not FunctionType for one in held):
+            for caller in filter(may_store, callers):
+                self._written_by(caller, held, roots)
+        self._forget()
+
+    def _tell_of(self, code: CodeType, by_user: bool) -> None:
+        """Note which function was entered first; the user's own are those to tell of."""
+        if self._entered is None or not self._by_user:
+            self._entered, self._by_user = code, by_user
+
+    def _see_own(self, frame: FrameType, owner: Any, stored: frozenset[str]) -> bool:
+        """The same of a function that can store nothing but some attributes of an object; not if a
+        number stands in one of these, which may be put there again."""
+        if not stored:
+            return True
+        code = frame.f_code
+        key = id(code), id(owner)
+        if key in self._looked_at:
+            return True
+        fields = named_in(owner)
+        if any(type(fields.get(name)) in NUMBERS_KEPT for name in stored):
+            return False
+        self.has_only_cached &= code is CACHED_PROPERTY
+        self._looked_at[key] = [owner]
+        if not self._before_all:
+            self._before_all = self._f, *self._args
+            if self.memory.level is not None:
+                self._there = there_before(frame, self._before_all)
+        self._known |= {id(owner), id(fields_of(owner))}
+        self._recent.append(([owner], INTO_THE_OBJECT))
+        self._snapshot.add((owner,), INTO_THE_OBJECT)
+        return True
+
+    def _written_by(self, frame: FrameType, held: list[Any], roots: list[Any]) -> None:
+        """Note what the function in `frame` may write to of what is `held`."""
+        known = self._held.get(id(frame.f_code), held)
+        known = held if known is held else [*known, *held]
+        if written := written_by(frame, held, known):
+            self._write({(id(owner), name): (owner, name) for owner, name in written})
+            if puts_numbers(written):
+                self._twice |= twice_in(frame, known)
+            self._snapshot.add(array for array, _ in written if isinstance(array, np.ndarray))
+        if may_fill_anything(frame, known):
+            self._fills = True
+            self._snapshot.add(all_around(frame, self._snapshot.add(roots)))
+
+    def _write(self, written: dict[tuple[int, str | None], tuple[Any, str | None]]) -> None:
+        self._unsaid += [written[place] for place in written.keys() - self._written.keys()]
+        self._written |= written
+
+    def _forget(self) -> None:
+        """What may be written by what was there is no more what it was."""
+        if self._trusts:
+            return
+        if self._fills:
+            arrays = self._snapshot.forget_arrays()
+            self._write({(id(array), None): (array, None) for array in arrays})
+        self._snapshot.forget(self._unsaid, self._twice)
+        self._unsaid = []
+
+    def _log(self) -> None:
+        if self._entered is None and not self._filled:
+            return
+        changes = [kept for kept in self._snapshot.changes() if id(kept.owner) not in self._apart]
+        own, since = self._own
+        if own is not None:
+            logged = self.memory.entries()[since:]
+            changes = [kept for kept in changes if kept.owner is not own or not kept.is_in(logged)]
+        if changes:
+            known = self._before_all, self._known
+            self._events.append(Changes(self.memory, changes, *known, self._error()))
+
+    def _look_again(self) -> None:
+        """Keep things as they are now."""
+        if self._entered is not None or self._filled:
+            self._snapshot = Snapshot()
+            self._snapshot.add(self._filled)
+            self._looked_at.clear()
+            for roots, facts in self._recent:
+                self._snapshot.add(roots, facts)
+            self._unsaid = [*self._written.values()]
+            self._forget()
+
+    def _who(self) -> str:
+        if self._entered is None and self._filled:
+            is_asked = any(isinstance(owner, defaultdict) for owner in self._filled)
+            return "the factory of a 'defaultdict'" if is_asked else "a function in C"
+        return "a function" if self._entered is None else f"'{self._entered.co_qualname}'"
+
+    def _error(self) -> Exception:
+        if self._given is not None:
+            return self._given
+        return NoDerivativeError(
+            f"a derivative of what {self._who()} has stored is needed, which was called by"
+            f" '{name_of(self._f)}', whose calls are not followed",
+            hint="store it in code that is called from Python, or store ad.stop_gradient(...) if"
+            " it has no derivative",
+            place=self._place or current_place(),
+        )

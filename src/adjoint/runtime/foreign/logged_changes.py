@@ -1,0 +1,54 @@
+"""What code of the user's has changed where nobody sees it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from adjoint.cotangents.accumulate import is_needed
+from adjoint.cotangents.poison import Poison
+from adjoint.primal.container_contents import ABSENT
+from adjoint.primal.reachability import reached
+from adjoint.primal.value_kinds import ATOMS
+from adjoint.runtime.memory.memory import Memory
+from adjoint.runtime.memory.poisoning import arrived_in, poison
+from adjoint.runtime.memory.saved import Kept
+
+
+class Changes:
+    """What the user's code has changed unseen."""
+
+    __slots__ = ("changes", "earlier", "error", "fresh", "known")
+
+    def __init__(
+        self,
+        memory: Memory,
+        changes: list[Kept],
+        earlier: tuple[Any, ...],
+        known: set[int],
+        error: Exception,
+    ) -> None:
+        # What is put back into a dict is asked for its hash: its own fields stand there before.
+        changes = sorted(changes, key=lambda kept: kept.hashes())
+        self.changes, self.earlier, self.known, self.error = changes, earlier, known, error
+        self.fresh = [
+            new for kept in changes for _, new in kept.pairs()
+            if new is not ABSENT and new is not kept.owner and id(new) not in known
+        ]  # fmt: skip
+        for kept in changes:
+            kept.log(memory)
+
+    def back(self, memory: Memory, _: Any) -> Poison | None:
+        """Undo it. What is poisoned already poisons what the code got at, and is given back; any
+        other derivative is an error."""
+        taken = [pair for kept in reversed(self.changes) for pair in kept.take(memory)]
+        bars = [bar for value, bar in taken if type(value) not in ATOMS and is_needed(bar)]
+        if any(type(bar) is not Poison for bar in bars):
+            raise self.error
+        if arrived_in(memory, self.fresh, self.known):
+            # What was there before has its cotangent from elsewhere.
+            known = self.known | {id(owner) for owner in reached(self.earlier)}
+            if arrived_in(memory, self.fresh, known):
+                raise self.error
+        for value in self.earlier if bars else ():
+            poison(memory, value, bars[0])
+        return bars[0] if bars else None

@@ -1,0 +1,131 @@
+"""Code in C, or of a package that is left alone, that may enter the user's Python code.
+
+Where the engine knows what such code will ask, it runs that itself
+(`adjoint.runtime.operators.comparison`, the rules of builtin functions). Everything else runs in a
+`Region`: calls that come back through the engine (`Lent` functions, steps of its iterators) are
+recorded as part of the operation, and what other code of the user's has changed is logged as a
+write, by a value whose derivative is unknown.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable, Iterable
+from types import FunctionType
+from typing import Any
+
+from adjoint.diagnostics.refusals import refused
+from adjoint.primal.code_owner import is_vouched_for
+from adjoint.primal.container_contents import asks_user
+from adjoint.primal.packages import is_of_a_library
+from adjoint.runtime.foreign.foreign_run import Region
+from adjoint.runtime.foreign.user_code_reach import STAND_INS, reaches
+from adjoint.runtime.memory.memory import Memory
+
+
+def native(
+    record: list[Any], slot: int, f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> Any:
+    """``f(*args, **kwargs)``, which has no derivative of its own."""
+    if type(f) is FunctionType:
+        if is_vouched_for(f.__code__) or not is_of_a_library(f.__globals__.get("__name__")):
+            return f(*args, **kwargs)  # whoever said that it is inactive knows what it does
+    if not (record[0].handed or reaches(args) or (kwargs and reaches(kwargs.values()))):
+        return f(*args, **kwargs)
+    return watched(record, slot, f, f, args, kwargs)
+
+
+def watched(
+    record: list[Any],
+    slot: int,
+    f: Any,
+    run: Callable[..., Any],
+    args: tuple[Any, ...],
+    kwargs: dict[str, Any],
+    error: Exception | None = None,
+    keys: tuple[Any, ...] = (),
+    by_rule: bool = False,
+    own: Any = None,
+    kept: tuple[Any, ...] = (),
+) -> Any:
+    """``run(*args, **kwargs)`` for `f`; its pullback may be left in the slot. `keys` may be asked
+    for their hash more often than Python does. What is run `by_rule` writes arrays of its own, of
+    which it gives the derivative, or writes and logs a container that is its `own`. It may store
+    something itself in what is `kept`."""
+    n = len(args) + len(kwargs)
+    region = Region(record[0], f, error)
+    if own is not None:
+        region.leave_own(own)
+    region.keep_attributes(keys)
+    if kept:
+        region.keep_what_is_given(kept)
+    blank = record[slot]
+    linked = record[slot] = region.before(blank, n)
+    level = record[0].level
+    try:
+        y = region.run(run, args, kwargs)
+    finally:
+        if level is not None and region.has_effects:  # also by what has raised
+            level.spoil_stored(region, certain=by_rule)
+    own = blank if record[slot] is linked else record[slot]
+    record[slot] = region.before(own, n) if region.has_effects else own
+    if keys and region.has_effects and not region.has_only_cached:
+        _check_steady(record[0], filter(asks_user, keys))
+    return y
+
+
+def _check_steady(memory: Memory, keys: Iterable[Any]) -> None:
+    """Refuse keys whose hash, or comparison, changes something each time. What they keep at the
+    first time is taken back, for Python may not have asked them at all."""
+    for key in keys:
+        for what, ask, name, given in (
+            ("hash", hash, "__hash__", (key,)),
+            ("comparison", operator.eq, "__eq__", (key, key)),
+        ):
+            if getattr(type(key), name) is None:
+                continue
+            position, effects = memory.position, []
+            try:
+                for _ in range(2):
+                    region = Region(memory, ask)
+                    region.trust()
+                    region.run(ask, given, {})
+                    effects.append(region.has_effects)
+            except Exception:  # it was asked once before, and has answered
+                effects = [True, True]
+            if any(effects):
+                memory.rewind(position)
+                memory.forget(position)
+            if effects[1]:
+                raise refused(
+                    f"the {what} of a '{type(key).__name__}' changes something each time that it is"
+                    " asked, which is more often inside differentiated code",
+                    "change it at the first time only, or elsewhere",
+                )
+
+
+# ---- functions that are handed out ---------------------------------------------------------------
+
+
+class Lent:
+    """Stands for a function of the user's that is given to code that is not differentiated."""
+
+    __slots__ = ("__weakref__", "_f", "_memory")
+
+    def __init__(self, memory: Memory, f: Any) -> None:
+        self._memory, self._f = memory, f
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        region = self._memory.region
+        return self._f(*args, **kwargs) if region is None else region.call(self._f, args, kwargs)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._f, name)
+
+
+STAND_INS.append(Lent)
+
+
+def lend(memory: Memory, f: Any) -> Any:
+    """What to hand out for `f`: itself where it is not a function of the user's."""
+    return Lent(memory, f) if callable(f) and not issubclass(type(f), type) and reaches((f,)) else f

@@ -1,0 +1,165 @@
+"""What a function gets at that it is not given, and who gets what it gives out: where functions
+that are called back may store something."""
+
+from __future__ import annotations
+
+import gc
+import sys
+from collections.abc import Iterable, Iterator
+from inspect import CO_VARARGS, CO_VARKEYWORDS
+from types import CodeType, FrameType, FunctionType, ModuleType
+from typing import Any
+
+from adjoint.primal.childless_types import LEAVES
+from adjoint.primal.code_owner import is_the_users
+from adjoint.primal.memo_by_code import by_code
+from adjoint.primal.reachability import spaces_of
+from adjoint.primal.value_kinds import content_of
+from adjoint.runtime.foreign.code_facts import Facts, facts_of
+from adjoint.runtime.foreign.special_method_effects import may_store
+
+# ---- what a function gives to its callers --------------------------------------------------------
+
+
+def callers_of(frame: FrameType, last: CodeType) -> list[FrameType]:
+    """The functions of the user's that wait for what the one in `frame` gives, up to the frame of
+    `last`: what `current()` gives, they may store into."""
+    found = []
+    caller = frame.f_back
+    while caller is not None and caller.f_code is not last:
+        if is_the_users(caller.f_code, caller.f_globals):
+            found.append(caller)
+        caller = caller.f_back
+    return found if any(map(may_store, found)) else []
+
+
+def joined_facts(codes: tuple[CodeType, ...]) -> Facts:
+    """What several functions could do together."""
+    if len(codes) == 1:
+        return facts_of(codes[0])
+    place = tuple(map(id, codes))
+    known = _joined.get(place)
+    if known is None:
+        joined = facts_of(codes[0])
+        for code in codes[1:]:
+            joined = joined.joined(facts_of(code))
+        if len(_joined) >= _MOST_JOINED:
+            _joined.clear()
+        known = _joined[place] = codes, joined
+    return known[1]
+
+
+_joined: dict[tuple[int, ...], tuple[tuple[CodeType, ...], Facts]] = {}
+_MOST_JOINED = 512
+
+
+# ---- what it gets at itself ----------------------------------------------------------------------
+
+
+@by_code
+def words_in(code: CodeType) -> tuple[str, ...]:
+    """The words in a function, by which it may ask for something: ``globals()["total"]``."""
+    return tuple(const for const in code.co_consts if type(const) is str)
+
+
+def _names_of(code: CodeType) -> tuple[str, ...]:
+    """The names of the global variables that a function may take."""
+    words = words_in(code) if facts_of(code).takes_any_variable else ()
+    return (*code.co_names, *words)
+
+
+def given_to(frame: FrameType) -> dict[str, Any]:
+    """What a function was given, and has captured: its variables as it begins."""
+    code, local = frame.f_code, frame.f_locals
+    given = code.co_argcount + code.co_kwonlyargcount
+    given += bool(code.co_flags & CO_VARARGS) + bool(code.co_flags & CO_VARKEYWORDS)
+    names = (*code.co_varnames[:given], *code.co_freevars)
+    return {name: local[name] for name in names if name in local}
+
+
+def variables_of(frame: FrameType) -> Iterator[tuple[dict[str, Any], str]]:
+    """The global variables that a function may assign, or those of a module that it names."""
+    return _variables(frame.f_code, frame.f_globals, modules_of(frame))
+
+
+def variables_asked_for(f: FunctionType) -> Iterator[tuple[dict[str, Any], str]]:
+    """The same of a function that does not run yet, if it asks for some by their names, or imports
+    modules."""
+    code, namespace = f.__code__, f.__globals__
+    by_name = facts_of(code).takes_any_variable or "modules" in code.co_names
+    if by_name or any(name in sys.modules for name in code.co_names):
+        captured = map(content_of, f.__closure__ or ())
+        yield from _variables(code, namespace, _modules(code, namespace, captured))
+
+
+def _variables(
+    code: CodeType, namespace: dict[str, Any], modules: list[dict[str, Any]]
+) -> Iterator[tuple[dict[str, Any], str]]:
+    names = _names_of(code)
+    if facts_of(code).takes_any_variable:
+        names = (*names, *namespace)
+    for name in names:
+        if name in namespace or name not in code.co_names:
+            yield namespace, name
+    for other in modules:
+        for name in dict.fromkeys((*names, *words_in(code))):
+            yield other, name
+
+
+def modules_of(frame: FrameType) -> list[dict[str, Any]]:
+    """The namespaces of the user's modules that a function names, imports or has captured."""
+    local = frame.f_locals
+    captured = [local.get(name) for name in frame.f_code.co_freevars]
+    return _modules(frame.f_code, frame.f_globals, captured)
+
+
+def _modules(
+    code: CodeType, namespace: dict[str, Any], captured: Iterable[Any]
+) -> list[dict[str, Any]]:
+    named = [namespace.get(name) for name in code.co_names]
+    imported = [sys.modules.get(name) for name in (*code.co_names, *words_in(code))]
+    spaces = spaces_of((*captured, *named, *imported))
+    return list({id(space): space for space in spaces}.values())
+
+
+def outer_roots(frame: FrameType, facts: Facts, given: tuple[Any, ...]) -> list[Any]:
+    """What a function gets at that it is not given: captured and global variables. It may be among
+    what was `given`; the collector does not show what is frozen."""
+    code, namespace, local = frame.f_code, frame.f_globals, frame.f_locals
+    own, modules = facts_of(code), modules_of(frame)
+    roots = [local[name] for name in code.co_freevars if name in local]
+    for name in _names_of(code):
+        value = namespace.get(name)
+        if isinstance(value, ModuleType):
+            modules.append(vars(value))
+        else:
+            roots.append(value)
+    roots += [space[name] for space in modules for name in code.co_names if name in space]
+    everything = [namespace] if own.takes_any_variable else []
+    everything += modules_of(frame) if own.names is None else []
+    for space in everything:
+        roots += [value for value in space.values() if not isinstance(value, ModuleType)]
+    if facts.assigned:
+        for f in (*given, *gc.get_referrers(code)):
+            if type(f) is FunctionType and f.__code__ is code:
+                roots += f.__closure__ or ()
+    return [root for root in roots if type(root) not in LEAVES and root is not sys.modules]
+
+
+def all_around(frame: FrameType, held: list[Any]) -> list[Any]:
+    """What the functions among things, and those in the text of another, may get at; their
+    classes."""
+    roots: list[Any] = [type(one) for one in held if type(one).__flags__ & (1 << 9)]  # HEAPTYPE
+    own, namespace = [frame.f_code], frame.f_globals
+    for code in own:  # which grows
+        own += [part for part in code.co_consts if isinstance(part, CodeType)]
+    named = [namespace.get(name) for code in own for name in code.co_names]
+    functions = [f for f in (*held, *named) if type(f) is FunctionType]
+    codes = [
+        (f.__code__, f.__globals__) for f in functions if is_the_users(f.__code__, f.__globals__)
+    ]
+    for code, namespace in codes:
+        named += [namespace.get(name) for name in code.co_names]
+        codes += [(part, namespace) for part in code.co_consts if isinstance(part, CodeType)]
+    roots += named
+    return [root for root in roots if type(root) not in LEAVES]

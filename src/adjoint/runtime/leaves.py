@@ -1,0 +1,230 @@
+"""The numbers and arrays in a structure, and cotangents of the same structure."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Mapping
+from functools import partial
+from types import FunctionType, MethodType
+from typing import Any
+
+import numpy as np
+
+from adjoint.diagnostics.public_function import PublicFunction
+from adjoint.errors import CotangentError
+from adjoint.primal.array_memory import root_of
+from adjoint.primal.object_array_places import elements_in
+from adjoint.primal.value_kinds import by_value, fields_of, filled_slots, is_objects, is_record
+from adjoint.runtime.dispatch.inert_packages import is_operator
+from adjoint.runtime.memory.active_iterator import Iterator as ActiveIterator
+from adjoint.runtime.memory.collect import beside_elements
+from adjoint.tangent import Tangent, tangent_of
+
+_CONTAINERS = (list, tuple, dict, deque)
+
+
+class Leaves:
+    """Where the numbers and arrays of a value stand, as they are now.
+
+    Parameters
+    ----------
+    value
+        A number, an array, a container, an object or a function.
+    once
+        A set of identities: what is in it is left out, what is met is added. ``None``: what occurs
+        twice is read twice.
+    """
+
+    def __init__(self, value: Any, once: set[Any] | None = None) -> None:
+        self._tree = self._planted(value, once, ())
+
+    def _planted(self, value: Any, once: set[Any] | None, above: tuple[int, ...]) -> Any:
+        if type(value) in (bool, str, type(None)) or id(value) in above:
+            return None
+        if once is not None:
+            if id(value) in once:
+                return None
+            if not by_value(value) or isinstance(value, np.ndarray):
+                once.add(id(value))
+        if by_value(value):
+            return lambda read: read(value)
+        above = (*above, id(value))
+        if isinstance(value, list | tuple | deque):
+            parts = [self._planted(part, once, above) for part in value]
+            make = getattr(value, "_make", tuple if isinstance(value, tuple) else list)
+            return self._alone(
+                value, above, lambda read: _all_or_none([_read(part, read) for part in parts], make)
+            )
+        if isinstance(value, dict):
+            named = {key: self._planted(part, once, above) for key, part in value.items()}
+            return self._alone(value, above, lambda read: _named(named, read, dict))
+        if is_objects(value):
+            parts = [
+                self._planted(part, once, above) if _is_first(value, place, once) else None
+                for place, part in elements_in(value)
+            ]
+            return lambda read: _all_or_none(
+                [_read(part, read) for part in parts], partial(as_objects, value.shape)
+            )
+        if isinstance(value, MethodType):
+            return self._planted(value.__self__, once, above)
+        if once is None and is_operator(value):
+            return self._planted(_differentiated(value), once, above)
+        fields = record_fields(value)
+        if not fields:
+            return None
+        named = {key: self._planted(part, once, above) for key, part in fields.items()}
+        return lambda read: _named(named, read, lambda found: tangent_of(value, found))
+
+    def _alone(self, value: Any, above: tuple[int, ...], node: Any) -> Any:
+        """The node of a container, whose own attributes, if it has some, have no place beside its
+        elements."""
+        kind, fields = type(value), fields_of(value)
+        if not fields or fields is value:
+            return node
+        beside = {name: self._planted(part, None, above) for name, part in fields.items()}
+
+        def read_alone(read: Any) -> Any:
+            for name, part in beside.items():
+                if _read(part, read) is not None:
+                    base = next(base for base in _CONTAINERS if issubclass(kind, base))
+                    raise beside_elements(name, kind, base)
+            return node(read)
+
+        return read_alone
+
+    def read(self, of: Callable[[Any], Any]) -> Any:
+        """What `of` gives for each number and array, in the structure of the value; ``None`` for
+        what has nothing."""
+        return _read(self._tree, of)
+
+
+def _differentiated(made: Any) -> Any:
+    """The `f` of ``grad(f)`` and its like: what it has captured is theirs."""
+    asked = getattr(made, "asks_for", None)
+    if asked is not None:
+        return asked.f
+    f = made.__wrapped__ if isinstance(made, PublicFunction) else made
+    return record_fields(f).get("f")
+
+
+def _read(node: Any, of: Callable[[Any], Any]) -> Any:
+    return None if node is None else node(of)
+
+
+def _all_or_none(parts: list[Any], make: Callable[[Any], Any]) -> Any:
+    return None if all(part is None for part in parts) else make(parts)
+
+
+def _is_first(x: Any, place: int, once: set[Any] | None) -> bool:
+    """Whether an element of an array of objects was not met through another view of it."""
+    if once is None:
+        return True
+    element = id(root_of(x)), place
+    first = element not in once
+    once.add(element)
+    return first
+
+
+def as_objects(shape: tuple[int, ...], parts: list[Any]) -> Any:
+    """Cotangents or tangents of the elements of an array of objects."""
+    found = np.empty(len(parts), object)
+    for i, part in enumerate(parts):
+        found[i] = part
+    return found.reshape(shape)
+
+
+def elements_of(value: Any) -> list[Any]:
+    """The elements of an array of objects."""
+    return [*np.ndarray.view(value, np.ndarray).flat]
+
+
+def _named(named: dict[Any, Any], of: Callable[[Any], Any], make: Callable[[Any], Any]) -> Any:
+    found = {key: _read(part, of) for key, part in named.items()}
+    return None if all(part is None for part in found.values()) else make(found)
+
+
+def record_fields(value: Any) -> dict[str, Any]:
+    """The fields and slots of an object, or the captured variables of a function, by name."""
+    if isinstance(value, Tangent):
+        return dict(value)
+    if issubclass(type(value), ActiveIterator):
+        return {}  # what it has yet to give is not known
+    if isinstance(value, FunctionType):
+        found = {}
+        for name, cell in zip(value.__code__.co_freevars, value.__closure__ or (), strict=True):
+            try:
+                found[name] = cell.cell_contents
+            except ValueError:
+                continue
+        return found
+    if not is_record(value):
+        return {}
+    return {**(fields_of(value) or {}), **filled_slots(value)}
+
+
+class Places:
+    """Where the numbers and arrays of a result stand, as they are now: what its cotangents belong
+    to."""
+
+    def __init__(self, value: Any, above: tuple[int, ...] = ()) -> None:
+        if isinstance(value, MethodType):
+            value = value.__self__
+        self._value, self._parts = value, dict[Any, Places]()
+        if by_value(value) or id(value) in above:
+            return
+        above = (*above, id(value))
+        if isinstance(value, list | tuple | deque):
+            named: Any = enumerate(value)
+        elif is_objects(value):
+            named = enumerate(elements_of(value))
+        else:
+            named = (value if isinstance(value, dict) else record_fields(value)).items()
+        self._parts = {key: Places(part, above) for key, part in named}
+
+    def pairs(self, bar: Any) -> list[tuple[Any, Any]]:
+        """Each number and array with its part of a cotangent of the same structure.
+
+        Raises
+        ------
+        CotangentError
+            The structures differ.
+        """
+        if bar is None:
+            return []
+        value, parts = self._value, self._parts
+        if by_value(value):
+            if np.shape(bar) != np.shape(value):
+                raise CotangentError(
+                    f"the cotangent has shape {np.shape(bar)},"
+                    f" the result has shape {np.shape(value)}",
+                    hint="give a number, or an array of the shape of the result",
+                )
+            return [(value, bar)]
+        if is_objects(value):
+            if not isinstance(bar, np.ndarray) or bar.shape != value.shape:
+                raise _unlike(value, bar)
+            named: Any = enumerate(bar.flat)
+        elif isinstance(value, list | tuple | deque):
+            if not isinstance(bar, list | tuple | deque) or len(bar) != len(parts):
+                raise _unlike(value, bar)
+            named = enumerate(bar)
+        else:
+            if not isinstance(bar, Mapping):
+                raise _unlike(value, bar)
+            for name in bar:
+                if name not in parts:
+                    raise CotangentError(
+                        f"the cotangent of a {type(value).__name__} has a field that it has not:"
+                        f" {name!r}",
+                        hint="name the fields of the result",
+                    )
+            named = bar.items()
+        return [pair for key, part in named for pair in parts[key].pairs(part)]
+
+
+def _unlike(value: Any, bar: Any) -> CotangentError:
+    return CotangentError(
+        f"a cotangent of type {type(bar).__name__!r} does not fit a {type(value).__name__!r}",
+        hint="give one of the structure of the result, None where there is none",
+    )

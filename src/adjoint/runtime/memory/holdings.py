@@ -1,0 +1,169 @@
+"""What values hold of what carries a cotangent by its identity, and the memory of arrays in it."""
+
+from __future__ import annotations
+
+import enum
+from collections import deque
+from collections.abc import Iterable, Iterator
+from functools import partial
+from types import (
+    BuiltinMethodType,
+    CellType,
+    FunctionType,
+    MappingProxyType,
+    MethodType,
+    MethodWrapperType,
+    ModuleType,
+)
+from typing import Any
+from weakref import ProxyTypes
+
+import numpy as np
+
+from adjoint.primal.array_memory import root_of
+from adjoint.primal.code_owner import is_the_users
+from adjoint.primal.container_contents import elements_of, entries_of
+from adjoint.primal.engine_object import Hidden
+from adjoint.primal.packages import package
+from adjoint.primal.reachability import names_in, spaces_of
+from adjoint.primal.value_kinds import (
+    by_value,
+    content_of,
+    fields_of,
+    filled_slots,
+    is_objects,
+    is_record,
+    mapping_behind,
+    referent_of,
+)
+from adjoint.rulekit.registry import lookup
+
+
+class Holdings:
+    """What some values hold, the nearest first and no more than `most` parts.
+
+    Attributes
+    ----------
+    found
+        By identity: whatever holds something.
+    carrying
+        The identities of those in which numbers or arrays are.
+    arrays
+        By identity: the arrays of numbers, as owners of memory.
+    """
+
+    def __init__(self, values: Iterable[Any], most: int | None = None) -> None:
+        self.found: dict[int, Any] = {}
+        self.carrying: set[int] = set()
+        self.arrays: dict[int, Any] = {}
+        around: dict[int, list[int]] = {}
+        queue, count = deque(values), 0
+        while queue and (most is None or count < most):
+            x = queue.popleft()
+            kind = type(x)
+            if kind in _PLAIN or (key := key_of(x)) in self.found:
+                continue
+            if by_value(x):
+                if isinstance(x, np.ndarray) and x.dtype.kind in "fciu":
+                    root = root_of(x)
+                    self.arrays[id(root)] = root
+                continue
+            if not _holds(x, kind):
+                continue
+            self.found[key] = x
+            parts = parts_of(x)
+            kinds = {*map(type, parts)}
+            count += len(parts)
+            if any(map(_is_number, kinds)):
+                self.carrying.add(key)
+            if not kinds <= _PLAIN:
+                for part in parts:
+                    if type(part) not in _PLAIN:
+                        around.setdefault(key_of(part), []).append(key)
+                        queue.append(part)
+        found = [*self.carrying]
+        while found:
+            for key in around.get(found.pop(), ()):
+                if key not in self.carrying:
+                    self.carrying.add(key)
+                    found.append(key)
+
+
+def key_of(x: Any) -> int:
+    """What tells holders apart: views of one array of objects are one."""
+    return id(root_of(x)) if is_objects(x) else id(x)
+
+
+_PLAIN = frozenset({float, int, bool, complex, str, bytes, type(None), np.float64, type})
+
+
+def _is_number(kind: type) -> bool:
+    """Whether objects of a class have cotangents."""
+    return kind is not bool and issubclass(kind, float | int | complex | np.number | np.ndarray)
+
+
+def _holds(x: Any, kind: type) -> bool:
+    """Whether something that is no number may hold what carries its cotangent by identity."""
+    if kind is FunctionType:
+        if not (x.__closure__ or x.__defaults__ or x.__kwdefaults__):
+            return False
+        return package(x.__module__) != "adjoint" and lookup(x) is None
+    return not issubclass(kind, type | ModuleType | Hidden | enum.Enum)
+
+
+def parts_of(x: Any) -> list[Any]:
+    """What an object holds."""
+    if is_objects(x):
+        return [*np.ndarray.view(root_of(x), np.ndarray).flat]
+    if type(x) in ProxyTypes and referent_of(x) is None:
+        return []  # nothing else may be asked of it
+    if isinstance(x, CellType):
+        return [content_of(x)]
+    if isinstance(x, MethodType):
+        return [x.__func__, x.__self__]
+    if isinstance(x, BuiltinMethodType | MethodWrapperType):
+        return [x.__self__]
+    if isinstance(x, MappingProxyType):
+        return [mapping_behind(x)]
+    if isinstance(x, partial):
+        return [x.func, x.args, x.keywords]
+    if isinstance(x, FunctionType):
+        return [*(x.__closure__ or ()), x.__defaults__, x.__kwdefaults__]
+    found: list[Any] = []
+    if isinstance(x, tuple | list | deque | set | frozenset):
+        found += elements_of(x)
+    elif isinstance(x, dict):
+        found += [value for _, value in entries_of(x)]
+    if is_record(x):
+        fields = fields_of(x)
+        found += fields.values() if fields is not None and fields is not x else ()
+        found += filled_slots(x).values()
+    return found
+
+
+def named_by(f: Any, held: Holdings) -> Iterator[Any]:
+    """The global variables that the functions among what `f` holds name, and those that these
+    call."""
+    queue, seen = deque([f, *held.found.values()]), set[int]()
+    while queue and len(seen) < _MOST_FUNCTIONS:
+        x = queue.popleft()
+        x = x.__func__ if isinstance(x, MethodType) else x
+        if isinstance(x, type):
+            if id(x) not in seen and x.__flags__ & _HEAPTYPE:
+                seen.add(id(x))
+                queue += [y for y in vars(x).values() if type(y) is FunctionType]
+        elif type(x) is not FunctionType:
+            if callable(x):
+                queue.append(type(x))
+        elif id(x.__code__) not in seen and is_the_users(x.__code__, x.__globals__):
+            seen.add(id(x.__code__))
+            names = names_in(x.__code__)
+            values = [x.__globals__[name] for name in names if name in x.__globals__]
+            for space in spaces_of(values):
+                values += [space[name] for name in names if name in space]
+            queue += filter(callable, values)
+            yield from values
+
+
+_MOST_FUNCTIONS = 400
+_HEAPTYPE = 1 << 9  # Py_TPFLAGS_HEAPTYPE

@@ -1,0 +1,299 @@
+"""Arguments are independent of each other, and of what the function holds by other ways.
+
+Numbers are told apart by the position at which they are given, and so are arrays until their memory
+is written. What carries its cotangent by its identity is not: a list, a dict, an object, a captured
+variable. Where one of these is given at two positions, or is given and held by the function, the
+later argument gets a copy of it, of the same arrays, while the function runs. A write to either
+would not be seen in the other, so it is refused.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Sequence
+from functools import partial
+from types import BuiltinMethodType, CellType, FunctionType, MappingProxyType, MethodType
+from typing import Any
+
+import numpy as np
+
+from adjoint.errors import MutationError
+from adjoint.primal.array_memory import assign_shape, part_of, root_of, twin_of
+from adjoint.primal.container_contents import ABSENT
+from adjoint.primal.engine_object import Hidden
+from adjoint.primal.identity import forget, stand_for
+from adjoint.primal.part_exchange import Exchanges, slots_in
+from adjoint.primal.value_kinds import ATOMS, by_value, fields_of, mapping_behind
+from adjoint.runtime.memory.detached_copy import Copies
+from adjoint.runtime.memory.holdings import Holdings, key_of, named_by, parts_of
+from adjoint.runtime.memory.log_entries import swap_item, swap_slice, swap_slot
+from adjoint.runtime.memory.memory import Memory
+from adjoint.runtime.memory.named_memory import NamedMemory
+from adjoint.runtime.memory.saved import same_items
+from adjoint.runtime.memory.saved_containers import keep
+
+MOST = 4096
+"""Parts of what a function holds that are looked at: the nearest ones."""
+
+
+def told_apart(
+    f: Any,
+    args: Sequence[Any],
+    kwargs: dict[str, Any],
+    wanted: Collection[int] | None = None,
+    *,
+    arrays: bool = False,
+) -> tuple[tuple[Any, ...], Independent | None]:
+    """The arguments to call a function with, of which those that are `wanted` are differentiated in
+    (``None``: all), and what is to be done after the call, if they are others than those that are
+    given.
+
+    With `arrays`, an array that is given twice is told apart, too: the later argument is another
+    array of the same memory. Levels do so themselves.
+    """
+    places = [i for i in range(len(args)) if wanted is None or i in wanted]
+    if all(map(_is_plain, map(args.__getitem__, places))):
+        if not arrays or not _is_again(f, args, kwargs):
+            return tuple(args), None
+    held = {i: Holdings((args[i],)) for i in places}
+    known: dict[int, str] = {}
+    for name, one in _beside(f, args, kwargs, places):
+        known |= dict.fromkeys((*one.found, *one.arrays), name)
+    shared: dict[int, dict[int, str]] = {}
+    for i, one in held.items():
+        keys = one.carrying.union(one.arrays if arrays else ())
+        if found := {key: known[key] for key in keys if key in known}:
+            shared[i] = found
+        known |= dict.fromkeys((*one.found, *one.arrays), f"argument {i}")
+    if not shared:
+        return tuple(args), None
+    apart = Independent(args, held, shared)
+    return apart.args, apart
+
+
+def _is_plain(x: Any) -> bool:
+    """Whether something is a number, an array, text, a function that has captured nothing."""
+    return by_value(x) or (type(x) in ATOMS and getattr(x, "__closure__", None) is None)
+
+
+def _is_again(f: Any, args: Sequence[Any], kwargs: dict[str, Any]) -> bool:
+    """Whether one memory is given twice, or is given and held by the function itself."""
+    given = [id(root_of(x)) for x in (*args, *kwargs.values()) if isinstance(x, np.ndarray)]
+    if not given:
+        return False
+    own = Holdings((f,), MOST)
+    held = [*own.arrays.values(), *Holdings(named_by(f, own), MOST).arrays.values()]
+    roots = {id(root_of(x)) for x in held}
+    return len({*given}) < len(given) or not roots.isdisjoint(given)
+
+
+def _beside(
+    f: Any, args: Sequence[Any], kwargs: dict[str, Any], places: list[int]
+) -> Iterable[tuple[str, Holdings]]:
+    """What else may hold what is given, and its name."""
+    for i, arg in enumerate(args):
+        if i not in places:
+            yield f"argument {i}", Holdings((arg,), MOST)
+    if kwargs:
+        yield "a keyword argument", Holdings(kwargs.values(), MOST)
+    name = f"in what '{getattr(f, '__name__', type(f).__name__)}' holds"
+    own = Holdings((f,), MOST)
+    yield name, own
+    yield name, Holdings(named_by(f, own), MOST)
+
+
+class Independent(Hidden):
+    """The arguments of one call, told apart.
+
+    Attributes
+    ----------
+    args
+        The arguments to call it with.
+    instead
+        By position and identity: what stands in the place of a part of an argument.
+    """
+
+    def __init__(
+        self, args: Sequence[Any], held: dict[int, Holdings], shared: dict[int, dict[int, str]]
+    ) -> None:
+        self._exchanges = Exchanges()
+        self.instead: dict[int, dict[int, Any]] = {}
+        self._watched: dict[int, str] = {}
+        self._kept: list[tuple[Any, str]] = []
+        self._names: dict[int, list[Any]] = {}
+        self._twins: list[tuple[Any, Any]] = []
+        self._standing: list[tuple[Any, Any]] = []
+        own = list(args)
+        for i, found in reversed(shared.items()):  # before parts of it are exchanged in another
+            parts = _Parts(held[i], found, self._exchanges)
+            own[i] = parts.of(args[i])
+            self.instead[i] = parts.instead
+            for key, elsewhere in found.items():
+                why = f"argument {i} and {elsewhere}"
+                if key in parts.roots:
+                    self._name(*parts.roots[key], why)
+                elif key in held[i].found:
+                    self._watch(held[i].found[key], why)
+                    self._watch(parts.instead.get(key), why)
+            self._twins += parts.twins
+            self._standing += [(x, parts.given[key]) for key, x in parts.instead.items()]
+        self.args = tuple(own)
+        stand_for(self._standing)
+
+    def _watch(self, x: Any, why: str) -> None:
+        for owner in (x, fields_of(x)):
+            if owner is not None:
+                self._watched[id(owner)] = why
+        self._kept += [(kept, why) for kept in keep(x, type(x))]
+
+    def _name(self, root: Any, twin: Any, why: str) -> None:
+        """Note another name of some memory; where there is none, it must not be written."""
+        if twin is None:
+            self._watched[id(root)] = why
+            return
+        names = self._names.setdefault(id(root), [])
+        for other in (root, *names):
+            self._names.setdefault(id(twin), []).append(other)
+            if other is not root:
+                self._names[id(other)].append(twin)
+        names.append(twin)
+
+    def memory(self) -> Memory:
+        """The memory of a call with these arguments."""
+        return NamedMemory(self.args, self._names) if self._names else Memory(self.args)
+
+    def original(self, y: Any) -> Any:
+        """A result, or the caller's own array that it stands for."""
+        return next((value for value, twin in self._twins if twin is y), y)
+
+    def restore(self) -> None:
+        """Put the parts of the caller's data back; his arrays are as their other names are."""
+        forget(self._standing)
+        self._exchanges.undo()
+        for value, twin in self._twins:
+            if twin.shape != value.shape:
+                assign_shape(value, twin.shape)
+            if value.flags.writeable != twin.flags.writeable:
+                np.ndarray.setflags(value, write=twin.flags.writeable)
+
+    def check(self, memory: Memory | None = None) -> None:
+        """Refuse what was written to what is shared, as the data and a memory say."""
+        if memory is not None:
+            for root in memory.written.values():
+                self._refuse(root)
+            for entry in memory.entries():
+                self.refuse(entry)
+        for kept, why in self._kept:
+            if kept.differs():
+                raise _written(kept.owner, why)
+
+    def refuse(self, entry: list[Any]) -> None:
+        """Refuse a write of a log, if it is to what is shared, and puts something else there."""
+        for x in entry[1:3]:
+            owner = x.__self__ if type(x) is BuiltinMethodType else x
+            if id(owner) in self._watched and _has_changed(entry):
+                self._refuse(owner)
+
+    def _refuse(self, owner: Any) -> None:
+        if id(owner) in self._watched:
+            raise _written(owner, self._watched[id(owner)])
+
+
+def _has_changed(entry: list[Any]) -> bool:
+    """Whether there is something else now than what a write has overwritten: ``xs[0] *= 2.0`` of an
+    array puts the array there again."""
+    if entry[0] is swap_item:
+        return dict.get(entry[1], entry[2], ABSENT) is not entry[3]
+    if entry[0] is swap_slice:
+        _, xs, start, stop, saved = entry
+        return not same_items(list.__getitem__(xs, slice(start, stop)), saved)
+    if entry[0] is swap_slot:
+        return getattr(entry[2], entry[1].__name__, ABSENT) is not entry[3]
+    return True
+
+
+def _written(owner: Any, why: str) -> MutationError:
+    kind = type(owner).__name__
+    return MutationError(
+        f"{'an' if kind[0] in 'aeiou' else 'a'} {kind} is written that is given twice, as {why}",
+        hint="give a copy at one of the places: each argument is a variable of its own",
+    )
+
+
+class _Parts(Copies):
+    """One argument, in which copies stand for the parts that are `shared`.
+
+    Attributes
+    ----------
+    roots
+        By identity: the memory of arrays that is shared, and the other name that it has here.
+    twins
+        The arrays, and what stands for each.
+    given
+        By identity: the parts that were looked at.
+    """
+
+    def __init__(self, held: Holdings, shared: Collection[int], exchanges: Exchanges) -> None:
+        super().__init__(None)
+        self._held, self._shared, self._exchanges = held, shared, exchanges
+        self.given: dict[int, Any] = {}
+        self.roots: dict[int, tuple[Any, Any]] = {}
+        self.twins: list[tuple[Any, Any]] = []
+
+    @property
+    def instead(self) -> dict[int, Any]:
+        """By the identity of a part: what stands for it."""
+        return {key: x for key, x in self._made.items() if x is not self.given.get(key)}
+
+    def of(self, x: Any) -> Any:
+        if id(x) in self._made:
+            return self._made[id(x)]
+        if by_value(x):
+            return self._named(x) if isinstance(x, np.ndarray) else x
+        if key_of(x) not in self._held.carrying:
+            return x
+        self._made[id(x)] = self.given[id(x)] = x
+        if key_of(x) in self._shared:
+            self._made[id(x)] = self._copied(x)
+        elif isinstance(x, _CARRIERS):
+            if any([self.of(part) is not part for part in parts_of(x)]):  # noqa: C419  all of them
+                self._made[id(x)] = self._copied(x)
+        else:
+            for read, write in slots_in(x):
+                old = read()
+                new = self.of(old)
+                if new is not old:
+                    self._exchanges.put(read, write, old, new)
+        return self._made[id(x)]
+
+    def _named(self, x: np.ndarray[Any, Any]) -> Any:
+        """An array under another name, if its memory is shared."""
+        root = root_of(x)
+        if id(root) not in self._shared:
+            return x
+        if id(root) not in self.roots:
+            self.roots[id(root)] = root, twin_of(root) if type(x) is np.ndarray else None
+        twin = self.roots[id(root)][1]
+        if twin is None:
+            return x
+        self.given[id(x)] = x
+        part = self._made[id(x)] = part_of(twin, root, x)
+        if not x.flags.writeable:
+            part.flags.writeable = False
+        self.twins.append((x, part))
+        return part
+
+    def _copied(self, x: Any) -> Any:
+        if isinstance(x, MappingProxyType):
+            return MappingProxyType(self.of(mapping_behind(x)))
+        if isinstance(x, CellType):
+            made = self._made[id(x)] = CellType()
+            made.cell_contents = self.of(x.cell_contents)
+            return made
+        return super()._copied(x)
+
+    def _cell(self, cell: CellType) -> CellType:
+        return self.of(cell)  # type: ignore[no-any-return]
+
+
+_CARRIERS = (tuple, frozenset, FunctionType, MethodType, MappingProxyType, partial)
+"""What cannot be changed, so that another stands for it where it holds other parts."""

@@ -1,0 +1,185 @@
+"""Entries of the log of writes: each is a list that begins with a function of it, which exchanges
+what is there with what was overwritten.
+
+It does so in one line without calls where it can: an interrupt comes before that or after it, and
+the entry tells which (see `adjoint.runtime.memory.undo_log`).
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from typing import Any
+
+import numpy as np
+
+from adjoint.primal.array_memory import root_of, tell_twin
+from adjoint.primal.container_contents import ABSENT, base_of
+
+
+def swap_slice(entry: list[Any]) -> None:
+    """``[swap, xs, start, stop, saved]``: ``xs[start:stop]`` of a list."""
+    _, xs, start, stop, saved = entry
+    part, end = slice(start, stop), start + len(saved)
+    current = list.__getitem__(xs, part)
+    if type(xs) is list:
+        xs[part], entry[3], entry[4] = saved, end, current
+    else:
+        list.__setitem__(xs, part, saved); entry[3:] = end, current  # fmt: skip  # noqa: E702
+
+
+def swap_bytes(entry: list[Any]) -> None:
+    """``[swap, xs, start, stop, saved]``: ``xs[start:stop]`` of a byte array."""
+    _, xs, start, stop, saved = entry
+    part, end = slice(start, stop), start + len(saved)
+    current = bytes(bytearray.__getitem__(xs, part))
+    bytearray.__setitem__(xs, part, saved); entry[3:] = end, current  # fmt: skip  # noqa: E702
+
+
+def swap_item(entry: list[Any]) -> None:
+    """``[swap, mapping, key, saved]``: one key of a dict; `ABSENT` for a key that is not there.
+
+    A key that comes back is the last one. Rewound memory is read by key only, and the writes that
+    follow are made again before anyone sees the order. What a weak key referred to may have gone,
+    and the key with it.
+    """
+    _, mapping, key, saved = entry
+    current = dict.get(mapping, key, ABSENT)
+    if type(mapping) is dict:
+        if saved is not ABSENT:
+            mapping[key], entry[3] = saved, current
+        elif current is not ABSENT:
+            del mapping[key]; entry[3] = current  # fmt: skip  # noqa: E702
+        return
+    base = base_of(mapping)
+    if saved is not ABSENT:
+        base.__setitem__(mapping, key, saved); entry[3] = current  # fmt: skip  # noqa: E702
+    elif current is not ABSENT:
+        base.__delitem__(mapping, key); entry[3] = current  # fmt: skip  # noqa: E702
+
+
+def swap_end(entry: list[Any]) -> None:
+    """``[swap, push, pop, saved]``: one end of a deque; `ABSENT`: nothing was there."""
+    _, push, pop, saved = entry
+    if saved is not ABSENT:
+        push(saved); entry[3] = ABSENT  # fmt: skip  # noqa: E702
+        return
+    owner = getattr(pop, "__self__", None)
+    if type(owner) is list or type(owner) is deque:
+        end = 0 if pop.__name__ == "popleft" else -1
+        current = owner[end]
+        del owner[end]; entry[3] = current  # fmt: skip  # noqa: E702
+    else:
+        entry[3] = pop()
+
+
+def swap_cell(entry: list[Any]) -> None:
+    """``[swap, cell, saved]``: the contents of a cell."""
+    _, cell, saved = entry
+    try:
+        current = cell.cell_contents
+    except ValueError:
+        current = ABSENT
+    if saved is ABSENT:
+        del cell.cell_contents; entry[2] = current  # fmt: skip  # noqa: E702
+    else:
+        cell.cell_contents, entry[2] = saved, current
+
+
+def swap_slot(entry: list[Any]) -> None:
+    """``[swap, descriptor, obj, saved]``: an attribute in a slot."""
+    _, descriptor, obj, saved = entry
+    try:
+        entry[3] = descriptor.__get__(obj)
+    except AttributeError:
+        entry[3] = ABSENT
+    _put_slot(descriptor, obj, saved)
+
+
+def _put_slot(descriptor: Any, obj: Any, saved: Any) -> None:
+    if saved is not ABSENT:
+        descriptor.__set__(obj, saved)
+    else:
+        with suppress(AttributeError):  # it may be logged twice, by an operation within another
+            descriptor.__delete__(obj)
+
+
+def swap_array(entry: list[Any]) -> None:
+    """``[swap, array, index, saved]``: ``array[index]``."""
+    _, array, index, saved = entry
+    current = array[index]
+    if type(current) is not np.float64:
+        current = _copied(current)
+    try:
+        array[index], entry[3] = saved, current
+    except ValueError:
+        put(array, index, saved); entry[3] = current  # fmt: skip  # noqa: E702
+
+
+def _copied(part: Any) -> Any:
+    return part.copy() if isinstance(part, np.ndarray) else part
+
+
+def swap_objects(entry: list[Any]) -> None:
+    """``[swap, array, index, saved]``: the references in ``array[index]``, which is an array."""
+    _, array, index, saved = entry
+    current = array[index].copy()
+    try:
+        array[index], entry[3] = saved, current
+    except ValueError:
+        put(array, index, saved); entry[3] = current  # fmt: skip  # noqa: E702
+
+
+def swap_contents(entry: list[Any]) -> None:
+    """``[swap, array, saved]``: all of an array."""
+    _, array, saved = entry
+    current = array.copy()
+    try:
+        array[...], entry[2] = saved, current
+    except ValueError:
+        put(array, ..., saved); entry[2] = current  # fmt: skip  # noqa: E702
+
+
+def put(array: np.ndarray[Any, Any], index: Any, value: Any) -> None:
+    """``array[index] = value`` of an array that may have been made read-only since it was
+    written."""
+    with writable(array):
+        array[index] = value
+
+
+@contextmanager
+def writable(array: np.ndarray[Any, Any]) -> Iterator[None]:
+    """Let an array be written that may have been made read-only since."""
+    root = root_of(array)
+    locked = [x for x in (root, array) if not x.flags.writeable]
+    tell_twin(root)
+    for x in locked:
+        np.ndarray.setflags(x, write=True)
+    try:
+        yield
+    finally:
+        for x in reversed(locked):
+            np.ndarray.setflags(x, write=False)
+
+
+def swap_with(entry: list[Any]) -> None:
+    """``[swap, undo, redo]``: anything else, by two functions that take turns."""
+    entry[1]()
+    entry[1], entry[2] = entry[2], entry[1]
+
+
+def complete(entry: list[Any], before: list[Any]) -> bool:
+    """Whether a swap of an entry that was like `before` has been made, or is made here: what it may
+    have left half made, of a kind that can be made twice."""
+    if entry[0] is swap_with:
+        if entry[1] is before[1]:
+            swap_with(entry)
+        return True
+    is_made = any(a is not b for a, b in zip(entry, before, strict=True))
+    if is_made and entry[0] is swap_slot:
+        _put_slot(*before[1:])
+    return is_made
+
+
+Swap = Callable[[list[Any]], None]

@@ -1,0 +1,71 @@
+"""Memory that is given under several names, each of which is a variable of its own.
+
+What is read through a name belongs to the cotangent of that name, so each has a shadow. What is
+written through one is the same under any: the reverse of a write takes the part of it out of all
+shadows.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from adjoint.primal.array_memory import part_of, root_of
+from adjoint.runtime.memory.log_entries import swap_array, swap_contents
+from adjoint.runtime.memory.memory import Memory
+
+Names = dict[int, list[np.ndarray[Any, Any]]]
+"""By the identity of an array that owns memory: the others that own the same."""
+
+
+class NamedMemory(Memory):
+    """What a call knows of mutable things, some of which it was given under several `names`."""
+
+    __slots__ = ("names",)
+
+    def __init__(self, arguments: tuple[Any, ...], names: Names) -> None:
+        super().__init__(arguments)
+        self.names = names
+        self.written = _Written(names)
+
+    def rewind(self, position: int) -> None:
+        while self.position > position:
+            entry = self.entries()[self.position - 1]
+            super().rewind(self.position - 1)
+            self._gather(entry)
+
+    def undo(self, position: int, entry: list[Any]) -> None:
+        self.rewind(position)
+
+    def _gather(self, entry: list[Any]) -> None:
+        """Move what has arrived at other names of what a write put to the one that it was written
+        through."""
+        if entry[0] is not swap_array and entry[0] is not swap_contents:
+            return
+        x, index = entry[1], entry[2] if entry[0] is swap_array else ...
+        root = root_of(x)
+        for other in self.names.get(id(root), ()):
+            if id(other) not in self.buffers:
+                continue
+            here, there = self.array_shadow(x), self.array_shadow(part_of(other, root, x))
+            written = np.zeros(x.shape, bool)
+            written[index] = True
+            here[written] += there[written]
+            there[written] = 0.0
+            poison = self.shadows.get(("poison", id(other)))
+            if poison is not None:
+                self.shadows["poison", id(root)] = poison
+
+
+class _Written(dict[int, Any]):
+    """The arrays that have been written, as owners of memory, under all their names."""
+
+    def __init__(self, names: Names) -> None:
+        super().__init__()
+        self._names = names
+
+    def __setitem__(self, key: int, root: Any) -> None:
+        super().__setitem__(key, root)
+        for other in self._names.get(key, ()):
+            super().__setitem__(id(other), other)

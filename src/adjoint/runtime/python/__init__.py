@@ -1,0 +1,1 @@
+"""Attributes, classes, subscripts, iteration, exceptions."""

@@ -1,0 +1,427 @@
+"""Attributes that are assigned or deleted: fields, slots, class attributes, properties, globals."""
+
+from __future__ import annotations
+
+import builtins
+import functools
+import gc
+from collections.abc import Callable
+from types import CellType, FunctionType, GetSetDescriptorType, ModuleType
+from typing import Any
+
+import numpy as np
+
+from adjoint.diagnostics.refusals import refused
+from adjoint.primal.array_memory import assign_shape
+from adjoint.primal.container_contents import ABSENT
+from adjoint.primal.special_methods import C_METHODS, class_attribute, quick_special_of
+from adjoint.primal.value_kinds import by_value, defined_by, fields_of
+from adjoint.rulekit.loading import load
+from adjoint.rulekit.registry import method_rules
+from adjoint.runtime.dispatch.call import call_keywords
+from adjoint.runtime.dispatch.linked import DECLINED, linked
+from adjoint.runtime.dispatch.rule_call import run_rules
+from adjoint.runtime.foreign.unknown_call import run_unknown
+from adjoint.runtime.memory.class_shadow import take_class_entry
+from adjoint.runtime.memory.log_entries import swap_cell, swap_item, swap_slot, swap_with
+from adjoint.runtime.memory.memory import Memory
+from adjoint.runtime.memory.shadow_owners import slot_owner
+from adjoint.transform.paths import is_constant
+
+ndarray = np.ndarray
+NONE2 = (None, None, None)
+_MEMBER: Any = type(property.fget)
+
+
+def set_attribute(record: list[Any], slot: int, obj: Any, name: str, value: Any) -> None:
+    """``obj.name = value``; the pullback returns ``(None, None, None, value_bar)``."""
+    kind = type(obj)
+    setter: Any = quick_special_of(kind, "__setattr__")
+    if type(setter) is FunctionType:
+        call_keywords(record, slot, setter, (obj, name, value), {})
+        return
+    if type(setter) in C_METHODS and setter.__name__ != "__setattr__":  # = dict.__setitem__
+        call_keywords(record, slot, setter, (obj, name, value), {})
+        return
+    if issubclass(kind, ndarray) and name in ("shape", "strides", "dtype", "data"):
+        if name != "data" and value == getattr(obj, name):
+            return  # nothing changes
+        if name == "shape":
+            _reshape(record, slot, obj, value)
+            return
+        raise refused(
+            f"'{name}' of an array is assigned inside differentiated code",
+            "make a new array: x.reshape(...), x.view(...) or x.astype(...)",
+        )
+    if issubclass(kind, ndarray) and name in vars(ndarray):
+        load("numpy")
+        rules = method_rules(ndarray, "__setattr__")
+        if (
+            rules is not None
+            and run_rules(record, slot, setattr, rules, (obj, name, value), {}) is not DECLINED
+        ):
+            return
+    if kind is ModuleType:
+        check_exchange(obj, name)
+        level = record[0].level  # which knows what has a derivative
+        if is_constant(obj, value) and (level is None or level.knows(value)):
+            raise refused(
+                f"'{obj.__name__}.{name}' is assigned, and numbers of that library are constants",
+                "assign it to a module of your own, or to an object",
+            )
+        write_global(record, slot, vars(obj), name, value)
+        return
+    static = class_attribute(kind, name) if issubclass(kind, type) else None
+    if issubclass(kind, type) and (
+        not hasattr(static, "__set__") or (type(static) is GetSetDescriptorType and name in _FACTS)
+    ):
+        write_class(record, slot, obj, name, value)
+        return
+    write_attribute(record, slot, obj, name, value)
+
+
+_FACTS = ("__annotations__", "__doc__", "__module__")
+"""Facts about a class that stand among its attributes."""
+
+
+_BUILTINS = frozenset(vars(builtins))
+_FREE = frozenset("breakpoint exit help input open print quit".split())
+
+
+def check_exchange(module: Any, name: str) -> None:
+    """Refuse to exchange a builtin function that the library itself calls meanwhile."""
+    if module is builtins and name in _BUILTINS and name not in _FREE:
+        raise refused(
+            f"'builtins.{name}' is exchanged inside differentiated code, which relies on it",
+            f"assign a global variable {name!r} of the module in which it is called",
+        )
+
+
+def write_attribute(record: list[Any], slot: int, obj: Any, name: str, value: Any) -> None:
+    """``object.__setattr__(obj, name, value)``: descriptors of the class first, then the
+    instance."""
+    kind = type(obj)
+    static = class_attribute(kind, name)
+    descriptor = type(static)
+    if _sets_as_properties_do(descriptor) and static.fset is not None:
+        linked(
+            record,
+            slot,
+            lambda bars: (None, None, None, bars[2]),
+            call_keywords,
+            static.fset,
+            (obj, value),
+            {},
+        )
+        return
+    if descriptor is _MEMBER:
+        write_slot(record, slot, obj, name, static, value)
+        return
+    writer = getattr(descriptor, "__set__", None)
+    if type(writer) is FunctionType:
+        linked(
+            record,
+            slot,
+            lambda bars: (None, None, None, bars[3]),
+            call_keywords,
+            writer,
+            (static, obj, value),
+            {},
+        )
+        return
+    if type(obj) is CellType and name == "cell_contents":
+        change_cell(record, slot, obj, 4)
+        obj.cell_contents = value
+        return
+    fields = fields_of(obj) if not issubclass(type(obj), type) else None
+    if name == "__dict__" and isinstance(value, dict) and fields is not None:
+        _replace_fields(record, slot, obj, value)
+        return
+    if kind is FunctionType and name in _OF_FUNCTIONS:
+        old = getattr(obj, name)
+        if name != "__annotations__":  # read like a global variable, whoever calls
+            memory: Memory = record[0]
+            memory.globals_written[id(obj), name] = obj
+        setattr(obj, name, value)
+        exchange = functools.partial(setattr, obj, name)
+        undo, redo = functools.partial(exchange, old), functools.partial(exchange, value)
+        _log_turns(record, slot, undo, redo)
+        return
+    rules = None if descriptor is GetSetDescriptorType else method_rules(descriptor, "__set__")
+    if rules is not None:
+        y = linked(
+            record,
+            slot,
+            lambda bars: (None, None, None, bars[3]),
+            run_rules,
+            writer,
+            rules,
+            (static, obj, value),
+            {},
+        )
+        if y is not DECLINED:
+            return
+    if (
+        descriptor is GetSetDescriptorType
+        and not issubclass(kind, ndarray)  # which take what is put there into their memory
+        and (not by_value(value) or (not _is_real(value) and method_rules(kind, name) is not None))
+    ):
+        if _set_in_sight(record, slot, obj, name, value):
+            return
+    if fields is None or writer is not None:
+        run_unknown(record[0], record, slot, setattr, (obj, name, value), {})
+        return
+    setter: Any = quick_special_of(kind, "__setattr__")
+    if setter is not _SETS_FIELDS and type(setter) is not FunctionType:
+        _write_by_c(record, slot, obj, name, value, fields)
+        return
+    old = dict.get(fields, name, ABSENT)
+    object.__setattr__(obj, name, value)  # the caller has been through one of the class's own
+    _log_field(record, slot, fields, name, old)
+
+
+_SETS_FIELDS = object.__setattr__
+
+
+def _write_by_c(
+    record: list[Any], slot: int, obj: Any, name: str, value: Any, fields: dict[str, Any]
+) -> None:
+    """An attribute of an object whose class says in C where that is put: a proxy shows the fields
+    of what it stands for, and has others of its own."""
+    places = [fields, *(held for held in gc.get_referents(obj) if type(held) is dict)]
+    before = [dict.get(place, name, ABSENT) for place in places]
+    setattr(obj, name, value)
+    for place, old in zip(places, before, strict=True):
+        if dict.get(place, name) is value:
+            _log_field(record, slot, place, name, old)
+            return
+    raise refused(
+        f"'{name}' of a '{type(obj).__name__}' is assigned inside differentiated code, and kept"
+        " out of sight",
+        "keep it in an object of a Python class",
+    )
+
+
+def _is_real(value: Any) -> bool:
+    """Whether a number or an array may have a derivative."""
+    if isinstance(value, np.ndarray):
+        return value.dtype.kind not in "biu"
+    return type(value) is not bool
+
+
+def _set_in_sight(record: list[Any], slot: int, obj: Any, name: str, value: Any) -> bool:
+    """Assign an attribute of an object of C; whether that shows what was assigned, so that nothing
+    is out of sight: a container has its cotangent wherever it is held, and what a library's rule
+    reads is no more than what was put there."""
+    old = getattr(obj, name, ABSENT)
+    if old is ABSENT or getattr(obj, name) is not old:
+        return False
+    setattr(obj, name, value)
+    exchange = functools.partial(setattr, obj, name)
+    if getattr(obj, name) is not value:
+        exchange(old)
+        return False
+    _log_turns(record, slot, functools.partial(exchange, old), functools.partial(exchange, value))
+    return True
+
+
+def _replace_fields(record: list[Any], slot: int, obj: Any, fields: dict[str, Any]) -> None:
+    """``obj.__dict__ = fields``: from now on its attributes are the entries of that dict."""
+    memory: Memory = record[0]
+    old = object.__getattribute__(obj, "__dict__")
+    assign = functools.partial(object.__setattr__, obj, "__dict__")
+    assign(fields)
+    position = memory.note(
+        swap_with, functools.partial(assign, old), functools.partial(assign, fields)
+    )
+
+    def replace_back(_: Any) -> tuple[Any, ...]:
+        memory.rewind(position)
+        return None, None, None, None
+
+    record[slot] = replace_back
+
+
+_OF_FUNCTIONS = ("__annotations__", "__defaults__", "__kwdefaults__")
+"""What functions hold in dicts and tuples, whose cotangents are theirs."""
+
+
+def _log_field(record: list[Any], slot: int, fields: dict[str, Any], name: str, old: Any) -> None:
+    memory: Memory = record[0]
+    position = memory.note(swap_item, fields, name, old)
+
+    def write_back(_: Any) -> tuple[Any, ...]:
+        memory.rewind(position)
+        return None, None, None, memory.take_entry(fields, name)
+
+    record[slot] = write_back
+
+
+def change_cell(
+    record: list[Any], slot: int, cell: CellType, n: int, is_filled: bool = True
+) -> None:
+    """Log that a cell is about to be filled or emptied; `n` cotangents, that of the value last."""
+    memory: Memory = record[0]
+    try:
+        old = cell.cell_contents
+    except ValueError:
+        old = ABSENT
+    position = memory.note(swap_cell, cell, old)
+
+    def change_back(_: Any) -> tuple[Any, ...]:
+        memory.rewind(position)
+        value_bar = memory.take_entry(cell, None)
+        return (None,) * (n - 1) + (value_bar if is_filled else None,)
+
+    record[slot] = change_back
+
+
+def _reshape(record: list[Any], slot: int, array: np.ndarray[Any, Any], shape: Any) -> None:
+    """``array.shape = shape``: from now on the cotangent belongs to the memory, where no shape
+    matters."""
+    memory: Memory = record[0]
+    if array.dtype.kind in "fc":
+        memory.mark_written(array)
+    old = array.shape
+    array.shape = shape
+    if memory.level is not None:
+        memory.level.reshaped(array, old)
+    _log_turns(
+        record,
+        slot,
+        functools.partial(_set_shape, memory, array, old),
+        functools.partial(_set_shape, memory, array, array.shape),
+    )
+
+
+def _set_shape(memory: Memory, array: Any, shape: Any) -> None:
+    assign_shape(array, shape)
+    memory.reshape_shadow(array)
+
+
+def _log_turns(record: list[Any], slot: int, undo: Any, redo: Any) -> None:
+    """Log a change that moves no cotangent."""
+    memory: Memory = record[0]
+    position = memory.note(swap_with, undo, redo)
+
+    def turned_back(_: Any) -> tuple[Any, ...]:
+        memory.rewind(position)
+        return None, None, None, None
+
+    record[slot] = turned_back
+
+
+def write_class(record: list[Any], slot: int, cls: type, name: str, value: Any) -> None:
+    """``type.__setattr__(cls, name, value)``"""
+    memory: Memory = record[0]
+    had, old = name in vars(cls), vars(cls).get(name)
+    type.__setattr__(cls, name, value)
+    undo = (
+        (lambda: type.__setattr__(cls, name, old)) if had else (lambda: type.__delattr__(cls, name))
+    )
+    position = memory.note(swap_with, undo, lambda: type.__setattr__(cls, name, value))
+
+    def class_back(_: Any) -> tuple[Any, ...]:
+        memory.rewind(position)
+        return None, None, None, take_class_entry(memory, cls, name)
+
+    record[slot] = class_back
+
+
+def write_slot(record: list[Any], slot: int, obj: Any, name: str, static: Any, value: Any) -> None:
+    memory: Memory = record[0]
+    try:
+        old = static.__get__(obj)
+    except AttributeError:
+        old = ABSENT
+    static.__set__(obj, value)
+    position = memory.note(swap_slot, static, obj, old)
+
+    def slot_back(_: Any) -> tuple[Any, ...]:
+        memory.rewind(position)
+        return None, None, None, memory.take_entry(slot_owner(memory, obj), name)
+
+    record[slot] = slot_back
+
+
+def write_global(
+    record: list[Any], slot: int, namespace: dict[str, Any], name: str, value: Any
+) -> None:
+    """A global variable is assigned."""
+    memory: Memory = record[0]
+    memory.globals_written[id(namespace), name] = namespace
+    old = namespace.get(name, ABSENT)
+    namespace[name] = value
+    _log_field(record, slot, namespace, name, old)
+
+
+def delete_attribute(record: list[Any], slot: int, obj: Any, name: str) -> None:
+    """``del obj.name``"""
+    deleter: Any = quick_special_of(type(obj), "__delattr__")
+    if type(deleter) is FunctionType or (
+        type(deleter) in C_METHODS and deleter.__name__ != "__delattr__"  # = dict.__delitem__
+    ):
+        call_keywords(record, slot, deleter, (obj, name), {})
+        return
+    delete_plain(record, slot, obj, name)
+
+
+def _sets_as_properties_do(descriptor: type) -> bool:
+    return descriptor is property or (
+        issubclass(descriptor, property) and type(descriptor.__set__) in C_METHODS
+    )
+
+
+def delete_plain(record: list[Any], slot: int, obj: Any, name: str) -> None:
+    """``object.__delattr__(obj, name)``"""
+    static = class_attribute(type(obj), name)
+    if issubclass(type(static), property) and static.fdel is not None:
+        linked(record, slot, lambda bars: NONE2, call_keywords, static.fdel, (obj,), {})
+        return
+    remover = defined_by(type(static), "__delete__")
+    if type(remover) is FunctionType:
+        linked(record, slot, lambda bars: NONE2, call_keywords, remover, (static, obj), {})
+        return
+    memory: Memory = record[0]
+    if type(obj) is CellType and name == "cell_contents":
+        linked(record, slot, lambda bars: NONE2, _delete_content, obj)
+        return
+    fields = fields_of(obj)
+    if issubclass(type(obj), type):
+        old = vars(obj).get(name)
+        delattr(obj, name)
+        undo = functools.partial(type.__setattr__, obj, name, old)
+        position = memory.note(swap_with, undo, functools.partial(type.__delattr__, obj, name))
+    elif type(static) is _MEMBER:
+        delete_slot(record, slot, obj, static)
+        return
+    else:
+        old = fields.get(name, ABSENT) if fields is not None else ABSENT
+        remove: Any = quick_special_of(type(obj), "__delattr__")
+        (object.__delattr__ if type(remove) is FunctionType else remove)(obj, name)
+        if fields is None or old is ABSENT:
+            return
+        position = memory.note(swap_item, fields, name, old)
+
+    record[slot] = _delete_back(memory, position)
+
+
+def _delete_back(memory: Memory, position: int) -> Callable[[Any], tuple[Any, ...]]:
+    def delete_back(_: Any) -> tuple[Any, ...]:
+        memory.rewind(position)
+        return NONE2
+
+    return delete_back
+
+
+def delete_slot(record: list[Any], slot: int, obj: Any, static: Any) -> None:
+    """``static.__delete__(obj)`` of the descriptor of a slot."""
+    memory: Memory = record[0]
+    old = static.__get__(obj)
+    static.__delete__(obj)
+    record[slot] = _delete_back(memory, memory.note(swap_slot, static, obj, old))
+
+
+def _delete_content(record: list[Any], slot: int, cell: CellType) -> None:
+    change_cell(record, slot, cell, 2, is_filled=False)
+    del cell.cell_contents

@@ -1,0 +1,404 @@
+"""Calls of what is not simply a Python function: bound methods, functions of C, ufuncs, partials,
+objects with ``__call__``."""
+
+from __future__ import annotations
+
+import functools
+import types
+from collections.abc import Callable
+from types import BuiltinFunctionType, FunctionType, MethodType, ModuleType
+from typing import Any
+
+import numpy as np
+
+from adjoint.diagnostics.refusals import missing
+from adjoint.primal.array_classes import is_subclassed, says_what_becomes
+from adjoint.primal.compiled_functions import is_closed_and_compiled, python_of
+from adjoint.primal.special_methods import C_METHODS, class_attribute, is_cython, special_of
+from adjoint.primal.value_kinds import by_value
+from adjoint.rulekit.registry import Rules, lookup, method_rules, table
+from adjoint.runtime.arrays.overrides import UFUNC_METHODS, function_override, ufunc_override
+from adjoint.runtime.arrays.subclass_calls import apply_to_plain, call_wrapped
+from adjoint.runtime.arrays.ufunc_keywords import gufunc_along, ufunc_as
+from adjoint.runtime.dispatch.call import call_keywords
+from adjoint.runtime.dispatch.linked import DECLINED, HANDLERS, NO_KEYWORDS, linked
+from adjoint.runtime.dispatch.rule_call import run_rules
+from adjoint.runtime.dispatch.source_call import call_function
+from adjoint.runtime.foreign.unknown_call import run_unknown
+from adjoint.runtime.memory.memory import Memory
+from adjoint.runtime.operators.object_ufuncs import each, is_of_objects
+from adjoint.runtime.operators.ufunc_output import ufunc_into, ufunc_into_all
+from adjoint.runtime.python.class_call import construct
+from adjoint.runtime.python.dict_fromkeys import fromkeys_of
+
+
+def _method_object(
+    record: list[Any], slot: int, f: MethodType, args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> Any:
+    """A bound method that was read as a value before it is called."""
+    return linked(
+        record,
+        slot,
+        _owned_by(record[0], f),
+        call_keywords,
+        f.__func__,
+        (f.__self__, *args),
+        kwargs,
+    )
+
+
+def _static(
+    record: list[Any], slot: int, f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> Any:
+    """A static method that was not looked up through its class."""
+    return call_keywords(record, slot, f.__func__, args, kwargs)
+
+
+def _owned_by(memory: Memory, f: Any) -> Callable[[tuple[Any, ...]], tuple[Any, ...]]:
+    """The cotangent of the object that a method is bound to belongs to the bound method."""
+
+    def arrange(bars: tuple[Any, ...]) -> tuple[Any, ...]:
+        memory.add_entry(f, "__self__", bars[1])
+        return (None, *bars[2:])
+
+    return arrange
+
+
+def _builtin(
+    record: list[Any], slot: int, f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> Any:
+    """A function of a C module, or a method of a builtin type bound to an object."""
+    owner = f.__self__
+    if owner is None or type(owner) is ModuleType:
+        rules = table.get(f) or lookup(f)
+        return _ruled_or_unknown(record, slot, f, rules, args, kwargs)
+    if isinstance(owner, type) and f.__name__ == "__call__":
+        return construct(record, slot, owner, args, kwargs, by_metaclass=False)
+    if (
+        type(f) is types.MethodWrapperType
+        and f.__name__ == "__call__"
+        and class_attribute(type(owner), "__call__") is vars(f.__objclass__).get("__call__")
+    ):
+        return call_keywords(record, slot, owner, args, kwargs)
+    if type(f) is types.MethodWrapperType and issubclass(f.__objclass__, type):
+        operands = (owner, *args)  # what a metaclass has called by ``super()``
+        method = vars(f.__objclass__)[f.__name__]
+        return linked(record, slot, _without_first, call_keywords, method, operands, kwargs)
+    if isinstance(owner, type) and f.__name__ == "fromkeys" and "fromkeys" not in vars(owner):
+        operands = (owner, *args)
+        return linked(record, slot, _without_first, call_keywords, fromkeys_of, operands, kwargs)
+    if isinstance(owner, type):  # dict.fromkeys, object.__new__; or of the metaclass: mro
+        is_own = any(f.__name__ in vars(base) for base in type.mro(owner))
+        rules = lookup((owner if is_own else type(owner), f.__name__))
+        return _ruled_or_unknown(record, slot, f, rules, args, kwargs)
+    if type(owner) is np.ufunc and f.__name__ in UFUNC_METHODS:
+        y = ufunc_override(record, slot, owner, f.__name__, args, kwargs)
+        if y is not DECLINED:
+            return y
+    kind = _class_of_method(f, owner)
+    rules = method_rules(kind, f.__name__)
+    if rules is None:  # functions that pybind11 makes are bound to a record of themselves
+        return _ruled_or_unknown(record, slot, f, table.get(f), args, kwargs)
+    y = linked(
+        record,
+        slot,
+        _owned_by(record[0], f),
+        run_rules,
+        getattr(kind, f.__name__),  # not an override of it, where ``super()`` bound it
+        rules,
+        (owner, *args),
+        kwargs,
+    )
+    return run_unknown(record[0], record, slot, f, args, kwargs) if y is DECLINED else y
+
+
+def _class_of_method(f: Any, owner: Any) -> type:
+    """The class whose method is bound: not that of the object where ``super()`` bound it."""
+    if type(f) is types.MethodWrapperType:
+        return f.__objclass__
+    for base in type(owner).__mro__:
+        if type(vars(base).get(f.__name__)) in C_METHODS:
+            return base
+    return type(owner)
+
+
+_DISPATCHER: Any = type(np.mean)
+"""NumPy's functions written in Python stand under one of C. What other things of C wrap need not be
+what they run: `scipy.fft` wraps functions that tell where the arrays stand among the arguments."""
+
+
+def _ruled_or_unknown(
+    record: list[Any],
+    slot: int,
+    f: Any,
+    rules: Rules | None,
+    args: tuple[Any, ...],
+    kwargs: dict[str, Any],
+) -> Any:
+    if rules is not None:
+        y = run_rules(record, slot, f, rules, args, kwargs)
+        if y is not DECLINED:
+            return y
+    if type(f) is _DISPATCHER and type(f.__wrapped__) is FunctionType:
+        return call_function(record, slot, f.__wrapped__, args, kwargs)
+    return run_unknown(record[0], record, slot, f, args, kwargs)
+
+
+def _named(
+    record: list[Any], slot: int, f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> Any:
+    """A callable of a C type that rules know by itself: ufuncs, dispatchers, unbound methods."""
+    if type(f) is _DISPATCHER:
+        y = function_override(record, slot, f, args, kwargs)
+        if y is not DECLINED:
+            return y
+    rules = table.get(f)
+    return _ruled_or_unknown(record, slot, f, lookup(f) if rules is None else rules, args, kwargs)
+
+
+def _ufunc(
+    record: list[Any], slot: int, f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> Any:
+    """A ufunc; with ``out`` or ``where`` it is a write of the result of the plain call."""
+    y = ufunc_override(record, slot, f, "__call__", args, kwargs)
+    if y is not DECLINED:
+        return y
+    if not (kwargs or len(args) > f.nin) or _asks_for_nothing(f, args, kwargs):
+        inputs = args[: f.nin]
+        if len(inputs) == f.nin and is_of_objects(f, inputs):
+            memory: Memory = record[0]
+            none = (None,) * (len(args) - len(inputs) + len(kwargs))
+
+            def of_operands(_: tuple[Any, ...]) -> tuple[Any, ...]:
+                return (None, *memory.take_items(inputs, len(inputs)), *none)
+
+            return linked(record, slot, of_operands, call_function, each, (f, inputs), NO_KEYWORDS)
+        if not (kwargs or len(args) > f.nin):
+            return _named(record, slot, f, args, kwargs)
+    if kwargs.get("out") is None and len(args) <= f.nin and kwargs.get("where", True) is True:
+        y = _of_classes(record, slot, f, args, kwargs)
+        if y is not DECLINED:
+            return y
+    out = kwargs.get("out")
+    given = args
+    if len(args) > f.nin:
+        out, args = args[f.nin :] if f.nout > 1 else args[f.nin], args[: f.nin]
+    if isinstance(out, tuple) and len(out) == 1:
+        out = out[0]
+    where = kwargs.get("where", True)
+    rest = {key: value for key, value in kwargs.items() if key not in ("out", "where")}
+    if f.nout > 1 and out is not None and where is True:
+        return _into_all(record, slot, f, given, kwargs)
+    made = None
+    if f.nout == 1 and out is None and where is not True:
+        made = out = f(*args, **kwargs)  # a new array, of which a part is written
+    if (f.nout > 1 and out is not None) or (made is not None and type(made) is not np.ndarray):
+        return run_unknown(
+            record[0], record, slot, f, given, kwargs, "has no rule for these keywords"
+        )
+    n = len(given) - len(args)
+    if out is None and rest and set(rest) <= _LAYOUT:
+
+        def as_cast(_: tuple[Any, ...]) -> tuple[Any, ...]:
+            return (None, *record[0].take_items(args, len(args)), *(None,) * (n + len(kwargs)))
+
+        return linked(record, slot, as_cast, call_function, ufunc_as, (f, args, rest), NO_KEYWORDS)
+    if out is None and f.signature is not None and rest and set(rest) <= _AXES and f.nout == 1:
+
+        def as_moved(_: tuple[Any, ...]) -> tuple[Any, ...]:
+            return (None, *record[0].take_items(args, len(args)), *(None,) * (n + len(kwargs)))
+
+        axes = rest.get("axes") or [rest.get("axis", -1)] * f.nin
+        operands = (f, args, axes, bool(rest.get("keepdims")))
+        return linked(record, slot, as_moved, call_function, gufunc_along, operands, NO_KEYWORDS)
+    if out is None:
+        dropped = [key for key in kwargs if key not in rest]
+
+        def padded(bars: tuple[Any, ...]) -> tuple[Any, ...]:
+            named = dict(zip(rest, bars[len(args) + 1 :], strict=True))
+            return (
+                *bars[: len(args) + 1],
+                *(None,) * n,
+                *(None if key in dropped else named[key] for key in kwargs),
+            )
+
+        return linked(record, slot, padded, _named, f, args, rest)
+    inner: list[Any] = [record[0], None]
+    names = [key for key in kwargs if key in rest]
+    memory, keys = record[0], list(kwargs)
+
+    def out_back(y_bar: Any) -> tuple[Any, ...]:
+        if inner[1] is not None:
+            inner[1](y_bar)
+        bars = memory.take_items(args, len(args))
+        named = {name: memory.take_entry(rest, name) for name in names}
+        extra = [None] * n
+        return (None, *bars, *extra, *(named.get(key) for key in keys))
+
+    record[slot] = out_back  # also where it raises: a part may have been written
+    return call_function(inner, 1, ufunc_into, (f, out, where, args, rest), NO_KEYWORDS)
+
+
+def _asks_for_nothing(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
+    """Whether what a ufunc is given beside its operands is what it has by itself."""
+    outs = (*args[f.nin :], kwargs.get("out"))
+    return (
+        all(out is None for out in outs)
+        and kwargs.get("where", True) is True
+        and kwargs.keys() <= {"out", "where"}
+    )
+
+
+def _of_classes(
+    record: list[Any], slot: int, f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> Any:
+    """A ufunc with keyword arguments, of operands whose classes may be those of its results."""
+    if any(map(is_subclassed, args)):
+
+        def apply(record: list[Any], slot: int, args: Any, kwargs: Any) -> Any:
+            return _ufunc(record, slot, f, args, kwargs)
+
+        return apply_to_plain(record, slot, f, apply, args, kwargs)
+    if any(map(says_what_becomes, args)):
+        return call_wrapped(record, slot, f, args, kwargs)
+    return DECLINED
+
+
+def _into_all(
+    record: list[Any], slot: int, f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> Any:
+    """A ufunc with several results, some of which go into given arrays."""
+    memory: Memory = record[0]
+    inputs, outputs = args[: f.nin], args[f.nin :]
+    rest = {key: value for key, value in kwargs.items() if key not in ("out", "where")}
+    outs = kwargs.get("out") or (*outputs, *(None,) * (f.nout - len(outputs)))
+
+    def into_back(_: tuple[Any, ...]) -> tuple[Any, ...]:
+        bars = memory.take_items(inputs, len(inputs))
+        named = {name: memory.take_entry(rest, name) for name in rest}
+        return (None, *bars, *(None,) * len(outputs), *map(named.get, kwargs))
+
+    operands = (f, outs, inputs, rest)
+    return linked(record, slot, into_back, call_function, ufunc_into_all, operands, NO_KEYWORDS)
+
+
+_LAYOUT = frozenset({"dtype", "casting", "order", "subok"})
+"""Keyword arguments that say what type the operands are cast to, and how the result is laid out."""
+
+_AXES = frozenset({"axis", "axes", "keepdims"})
+"""Keyword arguments by which a generalized ufunc is told where its operands' axes stand."""
+
+
+def _method_descriptor(
+    record: list[Any], slot: int, f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> Any:
+    """``list.append`` and its like, called on the class."""
+    if args and isinstance(args[0], f.__objclass__):
+        rules = method_rules(f.__objclass__, f.__name__)
+        if rules is not None:
+            y = run_rules(record, slot, f, rules, args, kwargs)
+            if y is not DECLINED:
+                return y
+    return run_unknown(record[0], record, slot, f, args, kwargs)
+
+
+def _partial(
+    record: list[Any], slot: int, f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> Any:
+    """``functools.partial``: what it holds gets its cotangents in its shadow, by position and by
+    name."""
+    memory, n = record[0], len(f.args)
+    merged = {**f.keywords, **kwargs}
+
+    def arrange(bars: tuple[Any, ...]) -> tuple[Any, ...]:
+        _, *given = bars
+        for i in range(n):
+            memory.add_item(f.args, i, given[i])
+        named = dict(zip(merged, given[n + len(args) :], strict=True))
+        for name in f.keywords:
+            if name not in kwargs:
+                memory.add_entry(f.keywords, name, named[name])
+        return (None, *given[n : n + len(args)], *(named[name] for name in kwargs))
+
+    return linked(record, slot, arrange, call_keywords, f.func, (*f.args, *args), merged)
+
+
+def call_object(
+    record: list[Any], slot: int, f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> Any:
+    """Any other callable: an object of a class with ``__call__``, or something of C."""
+    if (python := python_of(f)) is not None:
+        level = record[0].level
+        if level is not None and is_closed_and_compiled(f):
+            if not level.knows(*args, *kwargs.values()):
+                return f(*args, **kwargs)
+        return call_keywords(record, slot, python, args, kwargs)
+    kind = _class_of_cython(f, args[0]) if args and is_cython(f) else None
+    if kind is not None:
+        rules = method_rules(kind, f.__name__)
+    else:
+        # An object with a hash or an equality of its own is not looked up: that would run the
+        # user's code. A named tuple may be equal to the key of a method.
+        own = FunctionType in (type(type(f).__hash__), type(type(f).__eq__))
+        rules = None if own or isinstance(f, tuple) else lookup(f)
+    if rules is not None:
+        y = run_rules(record, slot, f, rules, args, kwargs)
+        if y is not DECLINED:
+            return y
+    caller = special_of(type(f), "__call__")
+    if type(caller) is FunctionType:
+        arrange = _of_number(f) if by_value(f) else _without_first
+        return linked(record, slot, arrange, call_keywords, caller, (f, *args), kwargs)
+    if issubclass(type(f), type):
+        return construct(record, slot, f, args, kwargs)
+    rules = method_rules(type(f), "__call__")
+    if rules is not None:
+        y = linked(record, slot, _without_first, run_rules, caller, rules, (f, *args), kwargs)
+        if y is not DECLINED:
+            return y
+    return _ruled_or_unknown(record, slot, f, None, args, kwargs)
+
+
+def _class_of_cython(f: Any, obj: Any) -> type | None:
+    """The class of Cython's that `f` is a method of, if `obj` is of it; a function of a module may
+    have the name of any method."""
+    for base in type(obj).__mro__:
+        if vars(base).get(f.__name__) is f:
+            return base
+    return None
+
+
+def _of_number(f: Any) -> Callable[[tuple[Any, ...]], tuple[Any, ...]]:
+    """`_without_first`, where the callee is a number that has a cotangent of its own."""
+    error = missing(
+        f"a derivative of a '{type(f).__name__}' that is called is needed",
+        "call its method by name: f.__call__(...)",
+    )
+
+    def arrange(bars: tuple[Any, ...]) -> tuple[Any, ...]:
+        if bars[1] is not None and np.any(bars[1]):
+            raise error
+        return _without_first(bars)
+
+    return arrange
+
+
+def _without_first(bars: tuple[Any, ...]) -> tuple[Any, ...]:
+    """From the cotangents of ``__call__(f, *args)`` to those of ``f(*args)``."""
+    return (None, *bars[2:])
+
+
+HANDLERS.update(
+    {
+        FunctionType: call_function,
+        MethodType: _method_object,
+        staticmethod: _static,
+        BuiltinFunctionType: _builtin,
+        types.MethodWrapperType: _builtin,
+        types.MethodDescriptorType: _method_descriptor,
+        types.WrapperDescriptorType: _method_descriptor,
+        np.ufunc: _ufunc,
+        _DISPATCHER: _named,
+        functools.partial: _partial,
+    }
+)

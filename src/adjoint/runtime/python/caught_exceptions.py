@@ -1,0 +1,224 @@
+"""Exceptions whose contents no differentiated code has made: those that C has raised and user code
+catches (``KeyError.args``, ``AttributeError.obj``), and the fields that C fills when differentiated
+code makes an exception (``SystemExit.code``). A derivative of such a number is refused.
+
+An operation that raises has no result, and may have left no pullback. Which operation it was, and
+its operands, stand in the traceback until that is cut to the user's own frames.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from inspect import CO_VARARGS, CO_VARKEYWORDS
+from itertools import chain
+from types import FrameType, FunctionType, TracebackType
+from typing import Any
+
+from adjoint.diagnostics.generated_code import place_of
+from adjoint.diagnostics.refusals import missing
+from adjoint.diagnostics.user_place import as_user_error, current_place, is_ours, is_stand_in
+from adjoint.errors import AdjointError, NoDerivativeError
+from adjoint.primal.container_contents import args_of
+from adjoint.primal.reachability import globals_of, parts_of, reached
+from adjoint.primal.value_kinds import ATOMS, by_value, fields_of, is_of_builtins, slots_of
+from adjoint.runtime.memory.memory import Memory
+from adjoint.runtime.memory.poisoning import has_arrived
+from adjoint.runtime.python.loops import STEPS
+
+
+def bars_of_args(
+    memory: Memory, error: Any, held: tuple[Any, ...], args: tuple[Any, ...]
+) -> list[Any]:
+    """The cotangents of what `error` was given, as far as it is in its ``args``, of which C makes a
+    new tuple: that of an `OSError` ends before the name of the file.
+
+    Raises
+    ------
+    NoDerivativeError
+        A field that C has filled has a cotangent.
+    """
+    for name, slot in slots_of(type(error)).items():
+        if is_of_builtins(slot.__objclass__) and memory.take_entry(error, name) is not None:
+            raise missing(
+                f"a derivative of the field '{name}' of a '{type(error).__name__}' is needed, which"
+                " C has filled",
+                "keep the number in an attribute of a class of your own, or read it from 'args'",
+            )
+    bars: list[Any] = [None] * len(args)
+    if all(x is given for x, given in zip(held, args, strict=False)):
+        bars[: len(held)] = memory.take_items(held, len(held))
+    return bars
+
+
+def caught(record: list[Any], error: BaseException) -> None:
+    """Begin an ``except`` clause of the user's.
+
+    What the library has refused inside this call goes on: the clause was not written for it, and
+    what it does then is not what the function does.
+    """
+    if isinstance(error, AdjointError) and _is_refusal(error.__traceback__):
+        raise error
+    memory: Memory = record[0]
+    if held := _held(error):
+        frame = _raising(error)
+        if frame is not None and (called := _called(frame)) is not None:
+            (_link if memory.level is None else _spoil_on_levels)(memory, error, held, *called)
+    as_user_error(error)
+
+
+def _is_refusal(trace: TracebackType | None) -> bool:
+    """Whether the library has raised an error, in no public function of its own that user code has
+    called (`run.engine`)."""
+    filename = ""
+    while trace is not None:
+        code = trace.tb_frame.f_code
+        if code.co_name == "_public_function":
+            return False
+        place = place_of(code, trace.tb_lineno)
+        filename = (code if place is None else place[0].function.code).co_filename
+        trace = trace.tb_next
+    return is_ours(filename)
+
+
+def _held(error: BaseException) -> list[Any]:
+    """What may carry a derivative in an exception."""
+    parts = [*args_of(error), *(value for _, _, value in _fields(error)), *_before(error)]
+    return [part for part in parts if type(part) not in ATOMS or type(part) is int]
+
+
+def _before(error: BaseException) -> list[BaseException]:
+    """The exceptions that one was raised from or during, which no differentiated code has seen."""
+    found, stack = dict[int, BaseException](), [error.__cause__, error.__context__]
+    while stack:
+        other = stack.pop()
+        if other is not None and other is not error and id(other) not in found:
+            if not _is_seen(other.__traceback__):
+                found[id(other)] = other
+                stack += [other.__cause__, other.__context__]
+    return [*found.values()]
+
+
+def _is_seen(trace: TracebackType | None) -> bool:
+    """Whether an exception has passed differentiated code."""
+    while trace is not None:
+        frame = trace.tb_frame
+        if is_stand_in(frame) or place_of(frame.f_code, trace.tb_lineno) is not None:
+            return True
+        trace = trace.tb_next
+    return False
+
+
+def _fields(error: BaseException) -> Iterator[tuple[Any, str, Any]]:
+    """The attributes of an exception: what their shadow is keyed by, name, value."""
+    for name, slot in slots_of(type(error)).items():
+        if name != "args":
+            yield error, name, slot.__get__(error)
+    fields = fields_of(error) or {}
+    for name, value in fields.items():
+        yield fields, name, value
+
+
+def _raising(error: BaseException) -> FrameType | None:
+    """The function of the runtime that generated code has called, where no code of the user's was
+    there to raise `error`."""
+    called = None
+    trace = error.__traceback__
+    while trace is not None:
+        following = trace.tb_next
+        if is_stand_in(trace.tb_frame):
+            return None  # it was seen when it passed differentiated code, as by the end of a `with`
+        if place_of(trace.tb_frame.f_code, trace.tb_lineno) is not None:
+            called = following
+        trace = following
+    if called is None or not is_ours(called.tb_frame.f_code.co_filename):
+        return None
+    return called.tb_frame
+
+
+def _called(frame: FrameType) -> tuple[list[Any], int, list[Any]] | None:
+    """Record, slot and operands of an operation."""
+    variables, code = dict(frame.f_locals), frame.f_code
+    if code is STEPS:
+        return variables["steps"][-1], 1, [variables["xs"]]
+    n = code.co_argcount + code.co_kwonlyargcount
+    n += bool(code.co_flags & CO_VARARGS) + bool(code.co_flags & CO_VARKEYWORDS)
+    names = code.co_varnames[:n]
+    if names[:2] != ("record", "slot"):
+        return None
+    return variables["record"], variables["slot"], [variables[name] for name in names[2:]]
+
+
+def _link(
+    memory: Memory,
+    error: BaseException,
+    held: list[Any],
+    record: list[Any],
+    slot: int,
+    operands: list[Any],
+) -> None:
+    """Let the pullback of the operation that `error` has left refuse cotangents of what that
+    holds, unless it is memory that the operation was given.
+
+    What the operation was given is walked only where a cotangent has arrived: programs raise often,
+    and may hold much.
+    """
+    others = [part for part in held if not (by_value(part) or _is_among(part, operands))]
+    owners = [args_of(error)] if any(map(by_value, args_of(error))) else []
+    owners += [owner for owner, _, value in _fields(error) if by_value(value)]
+    if not (owners or others):
+        return
+    left, refusal = record[slot], _error_of(error)
+
+    def raised_back(*y_bars: Any) -> Any:
+        bars = None if left is None else left(*y_bars)
+        arrived = [one for one in (*owners, *reached(others)) if has_arrived(memory, one)]
+        if arrived and not any(item is error for _, item, _ in chain(*map(parts_of, operands))):
+            known = {id(owner) for owner in reached(operands)}
+            if id(error) not in known and any(id(one) not in known for one in arrived):
+                raise refusal
+        return bars
+
+    record[slot] = raised_back
+
+
+def _is_among(part: Any, operands: list[Any]) -> bool:
+    return any(part is operand for operand in operands)
+
+
+def _spoil_on_levels(
+    memory: Memory,
+    error: BaseException,
+    held: list[Any],
+    record: list[Any],
+    slot: int,
+    operands: list[Any],
+) -> None:
+    """Let all levels know that numbers in `error` were made in a way that is not known, of what the
+    operation that it has left was given."""
+    made = [part for part in reached(held) if by_value(part) and type(part) not in (int, bool)]
+    levels = [*memory.level.down()]
+    if all(level.holds(part) for level in levels for part in made):
+        return  # nothing, mostly: all that may be reached is walked for it below
+    functions: list[FunctionType] = []
+    given = [*reached(operands, functions)]
+    for _, _, value in globals_of(functions):
+        given += reached((value,))
+    known = {id(value) for value in given}
+    if id(error) in known:
+        return
+    refusal = _error_of(error)
+    for level in levels:
+        if any(map(level.holds, given)):
+            for part in made:
+                if id(part) not in known and not level.holds(part):
+                    level.spoil(part, refusal)
+
+
+def _error_of(error: BaseException) -> NoDerivativeError:
+    kind = type(error).__name__
+    return NoDerivativeError(
+        f"a derivative of what a '{kind}' holds is needed, which was raised by code that is not"
+        " differentiated",
+        hint="use the values themselves where the exception is caught",
+        place=current_place(),
+    )

@@ -1,0 +1,64 @@
+"""What objects, classes, modules and cells hold by name, where their cotangents go, too."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from adjoint.primal.value_kinds import by_value
+from adjoint.runtime.memory.memory import Memory
+from adjoint.runtime.memory.shadow_owners import slot_owner
+
+NONE2 = (None, None, None)
+
+
+def read_entry(record: list[Any], slot: int, owner: Any, key: Any, value: Any) -> Any:
+    """`value`, which `owner` holds: the cotangent of a number or an array goes there."""
+    if by_value(value):
+        memory: Memory = record[0]
+
+        def entry_back(y_bar: Any) -> tuple[Any, ...]:
+            memory.add_entry(owner, key, y_bar)
+            return NONE2
+
+        record[slot] = entry_back
+    return value
+
+
+def read_field(record: list[Any], slot: int, fields: dict[Any, Any], name: str) -> Any:
+    """One entry of an instance dictionary."""
+    return read_entry(record, slot, fields, name, dict.__getitem__(fields, name))
+
+
+def read_global(record: list[Any], slot: int, namespace: dict[str, Any], name: str) -> Any:
+    """A variable of a module: its cotangent matters only where differentiated code has assigned
+    it."""
+    memory: Memory = record[0]
+    if memory.globals_written and (id(namespace), name) in memory.globals_written:
+        return read_field(record, slot, namespace, name)
+    return namespace[name]
+
+
+def read_slot(record: list[Any], slot: int, obj: Any, name: str, static: Any) -> Any:
+    """What an object has in a slot."""
+    value = static.__get__(obj)
+    if by_value(value):
+        memory: Memory = record[0]
+
+        def slot_back(y_bar: Any) -> tuple[Any, ...]:
+            memory.add_entry(slot_owner(memory, obj), name, y_bar)
+            return NONE2
+
+        record[slot] = slot_back
+    return value
+
+
+def read_named_item(record: list[Any], slot: int, obj: Any, name: str) -> Any:
+    """A field of a named tuple."""
+    memory, place = record[0], obj._fields.index(name)
+
+    def field_back(y_bar: Any) -> tuple[Any, ...]:
+        memory.add_item(obj, place, y_bar)
+        return NONE2
+
+    record[slot] = field_back
+    return tuple.__getitem__(obj, place)

@@ -1,0 +1,136 @@
+"""Random generators, which the log of writes does not put back when something is computed again."""
+
+from __future__ import annotations
+
+import sys
+from collections import deque
+from collections.abc import Iterator
+from contextlib import contextmanager
+from types import FunctionType, MethodType
+from typing import Any
+
+import numpy as np
+
+from adjoint.primal.childless_types import LEAVES
+from adjoint.runtime.foreign.snapshot import contents
+
+_MOST = 1024
+"""How many objects are looked at in search of generators."""
+
+
+class Chance:
+    """The random generators that a call may use, as they are now: those of its arguments, of what
+    it captures, of the global variables that it names, and those of NumPy and Python.
+
+    Attributes
+    ----------
+    steps
+        Whether an iterator is among what was looked at, or else what nobody can put back.
+    """
+
+    def __init__(self, values: tuple[Any, ...]) -> None:
+        self.steps = False
+        self._states: list[tuple[Any, Any]] = []
+        for source in (*_of_everybody(), *self._sources(values)):
+            try:
+                self._states.append((source, state_of(source)))
+            except AttributeError:  # it is being made
+                self.steps = True
+
+    def _sources(self, values: tuple[Any, ...]) -> Iterator[Any]:
+        kinds, seen = _kinds(), set[int]()
+        queue = deque(values)
+        home = _home(values[0])
+        while queue and len(seen) < _MOST:
+            value = queue.popleft()
+            kind = type(value)
+            if kind in LEAVES or id(value) in seen:
+                continue
+            seen.add(id(value))
+            if issubclass(kind, kinds):
+                if kind.__module__.partition(".")[0] in ("random", "numpy"):
+                    self.steps |= kind.__name__ == "SystemRandom"
+                    yield value
+                else:
+                    self.steps = True
+            elif hasattr(kind, "__next__"):
+                self.steps = True
+            else:
+                queue += contents(value, kind)
+                if kind is FunctionType and (home is None or _home(value) == home):
+                    home = _home(value)
+                    namespace = value.__globals__
+                    queue += [namespace.get(name) for name in value.__code__.co_names]
+
+    def keep_used(self) -> None:
+        """Forget those that are as they were."""
+        self._states = [
+            (source, state) for source, state in self._states if not _same(state_of(source), state)
+        ]
+
+    def restore(self) -> None:
+        """Put them back."""
+        for source, state in self._states:
+            put_state(source, state)
+
+    @contextmanager
+    def restored(self) -> Iterator[None]:
+        """They are put back meanwhile."""
+        now = [(source, state_of(source)) for source, _ in self._states]
+        self.restore()
+        try:
+            yield
+        finally:
+            for source, state in now:
+                put_state(source, state)
+
+
+def _home(f: Any) -> str | None:
+    """The package that a function was written in."""
+    f = f.__func__ if type(f) is MethodType else f
+    if type(f) is not FunctionType:
+        return None
+    return str(f.__globals__.get("__name__", "")).partition(".")[0]
+
+
+def _kinds() -> tuple[type, ...]:
+    found: list[type] = []
+    if "numpy.random" in sys.modules:
+        found += [np.random.Generator, np.random.RandomState, np.random.BitGenerator]
+    if "random" in sys.modules:
+        found.append(sys.modules["random"].Random)
+    return tuple(found)
+
+
+def _of_everybody() -> Iterator[Any]:
+    if "numpy.random" in sys.modules:
+        yield np.random.get_state.__self__  # type: ignore[attr-defined]
+    if "random" in sys.modules:
+        yield sys.modules["random"]._inst
+
+
+def state_of(source: Any) -> Any:
+    """Of a random generator of NumPy or Python."""
+    if isinstance(source, np.random.RandomState):
+        return source.get_state(legacy=False)
+    if isinstance(source, np.random.Generator):
+        return source.bit_generator.state
+    return source.state if isinstance(source, np.random.BitGenerator) else source.getstate()
+
+
+def put_state(source: Any, state: Any) -> None:
+    """From now on it draws what it drew after `state_of`."""
+    if isinstance(source, np.random.RandomState):
+        source.set_state(state)
+    elif isinstance(source, np.random.Generator):
+        source.bit_generator.state = state
+    elif isinstance(source, np.random.BitGenerator):
+        source.state = state
+    else:
+        source.setstate(state)
+
+
+def _same(a: Any, b: Any) -> bool:
+    if isinstance(a, dict):
+        return all(_same(part, b[key]) for key, part in a.items())
+    return np.array_equal(a, b) if isinstance(a, np.ndarray) else bool(a == b)

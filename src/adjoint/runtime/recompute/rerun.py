@@ -1,0 +1,210 @@
+"""Calls whose values are not kept: they are made once more when the sweep comes to them.
+
+The sweep has rewound memory by then to what it was at the call; cotangents of what was there before
+the call are in the shadows as ever. Only a call that has written nothing, not even into what it has
+made itself, is made again: any other keeps its values, which costs memory and nothing else.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from types import FunctionType, MethodType
+from typing import Any
+
+import numpy as np
+
+from adjoint.diagnostics.no_derivative import name_of
+from adjoint.primal.array_memory import root_of
+from adjoint.primal.value_kinds import by_value
+from adjoint.runtime.dispatch.call import call_keywords
+from adjoint.runtime.memory.memory import Memory
+from adjoint.runtime.memory.poisoning import arrived_in
+from adjoint.runtime.recompute.random_state import Chance
+from adjoint.runtime.recompute.result_matching import can_move, move, roots_in
+
+Back = Callable[[Any], tuple[Any, ...]]
+
+
+def call_apart(
+    record: list[Any], slot: int, f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> Any:
+    """``f(*args, **kwargs)``; its pullback gives the cotangents of `f` and the arguments after one
+    more, of the function that calls it."""
+    memory: Memory = record[0]
+    kept = memory.caches.setdefault("kept", {})
+    codes = tuple(map(_code_of, (f, *args)))
+    place = tuple(map(id, codes))
+    chance = None
+    if memory.region is None and place not in kept:
+        chance = Chance((f, *args, *kwargs.values()))
+        if chance.steps:
+            chance = None
+    inner: list[Any] = [memory, None]
+    n = len(args) + len(kwargs) + 2
+    record[slot] = _kept(inner, n)
+    if chance is None:
+        return call_keywords(inner, 1, f, args, kwargs)
+    before = _Before(memory)
+    if memory.owners is not None:
+        # The same call was made before, inside another one, and has left nothing behind.
+        y = f(*args, **kwargs)
+    else:
+        try:
+            y = call_keywords(inner, 1, f, args, kwargs)
+        except BaseException:
+            kept[place] = codes  # what it did before the exception counts
+            raise
+        if not before.is_as_it_was() or not can_move(y):
+            kept[place] = codes
+            return y
+    inner[1] = None
+    chance.keep_used()
+    before.forget_owners()
+    record[slot] = _apart(memory, f, args, kwargs, y, chance, n)
+    return y
+
+
+def _code_of(f: Any) -> Any:
+    """What tells functions apart, for those that are made anew each time; ``None`` for others."""
+    f = f.__func__ if type(f) is MethodType else f
+    return f.__code__ if type(f) is FunctionType else None
+
+
+def _kept(inner: list[Any], n: int) -> Back:
+    def kept_back(y_bar: Any) -> tuple[Any, ...]:
+        bars = None if inner[1] is None else inner[1](y_bar)
+        return (None,) * n if bars is None else (None, *bars)
+
+    return kept_back
+
+
+class _Before:
+    """What there was before a call."""
+
+    def __init__(self, memory: Memory) -> None:
+        self._memory, self._written = memory, len(memory.written)
+        self._counts = self._counted()
+        self._caches = set(memory.caches)
+
+    def _counted(self) -> tuple[int, ...]:
+        memory = self._memory
+        caches = memory.caches
+        ended = caches["evaluations"].ended if "evaluations" in caches else ()
+        tape = caches["tape"].position if "tape" in caches else 0
+        others = sum(key[0] not in _BY_OWNER for key in caches if type(key) is tuple)
+        noted = memory.position, len(memory.written), len(memory.handed)
+        return (*noted, len(ended), tape, others, len(memory.globals_written))
+
+    def is_as_it_was(self) -> bool:
+        """Whether nothing was written, or noted that would have to be noted once more."""
+        return self._counted() == self._counts
+
+    def forget_written(self) -> None:
+        """Forget what was noted of arrays and containers, which are gone."""
+        self._memory.forget_written(self._written)
+        self.forget_owners()
+
+    def forget_owners(self) -> None:
+        """Forget containers, which may be gone, and something else have their identity."""
+        caches = self._memory.caches
+        if len(caches) > len(self._caches):
+            for key in caches.keys() - self._caches:
+                del caches[key]
+
+
+_BY_OWNER = ("keys", "slots")
+"""Caches of which there is one for each container."""
+
+
+def _apart(
+    memory: Memory,
+    f: Any,
+    args: tuple[Any, ...],
+    kwargs: dict[str, Any],
+    y: Any,
+    chance: Chance,
+    n: int,
+) -> Back:
+    start = memory.position
+    memory.shown = True  # a sweep in vain would run it once more
+
+    def apart_back(y_bar: Any) -> tuple[Any, ...]:
+        if y_bar is None and not _arrived(memory, y):
+            return (None,) * n
+        memory.rewind(start)
+        with _apart_from(memory, chance) as inner:
+            again = call_keywords(inner, 1, f, args, kwargs)
+            move(memory, y, again, name_of(f))
+            del again
+            bars = None if inner[1] is None else inner[1](y_bar)
+        return (None,) * n if bars is None else (None, *bars)
+
+    return apart_back
+
+
+def _arrived(memory: Memory, y: Any) -> bool:
+    """Whether memory holds a cotangent of a result."""
+    if isinstance(y, np.ndarray):
+        root = id(root_of(y))
+        return root in memory.buffers or ("poison", root) in memory.shadows
+    if by_value(y):
+        return False
+    return arrived_in(memory, (y,), ()) or any(
+        ("poison", root) in memory.shadows for root in roots_in(y)
+    )
+
+
+@contextmanager
+def _apart_from(memory: Memory, chance: Chance) -> Iterator[list[Any]]:
+    """Run forwards and backwards in a record of its own."""
+    before = _Before(memory)
+    log = memory.exchange_log(([], 0))
+    owners, memory.owners = memory.owners, {}
+    places = set(memory.shadows)
+    inner: list[Any] = [memory, None]
+    try:
+        with chance.restored():
+            yield inner
+    finally:
+        memory.rewind(0)
+        memory.exchange_log(log)
+        fresh, memory.owners = memory.owners, owners
+        unknown = [place for place in memory.shadows.keys() - places if _owner(place) not in fresh]
+        if not unknown:
+            inner[1] = None
+        before.forget_written()
+        _forget_shadows(memory, fresh)
+        if owners is not None:
+            owners.update(fresh)
+            if unknown:
+                owners[id(inner)] = inner
+        else:
+            memory.alive.append((fresh, inner))
+
+
+def _owner(place: Any) -> Any:
+    return place[1] if type(place) is tuple and place[0] in _BY_OWNER else place
+
+
+def _forget_shadows(memory: Memory, owners: dict[int, Any]) -> None:
+    """The shadows of what is gone with the record: something else may get its identity."""
+    more = True
+    while more:
+        more = False
+        for place in [*owners]:
+            if sys.getrefcount(owners[place]) <= _BY_US:
+                del owners[place]
+                memory.shadows.pop(place, None)
+                memory.shadows.pop(("keys", place), None)
+                more = True
+
+
+def _references() -> int:
+    owners = {0: [0]}
+    return next(sys.getrefcount(owners[place]) for place in [*owners])
+
+
+_BY_US = _references()
+"""References to an object that nobody but such a dict holds."""

@@ -1,0 +1,154 @@
+"""Functions that a differentiated function calls to steer its own derivative."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from adjoint.cotangents.accumulate import accumulate, finish
+from adjoint.cotangents.form import fitting, form_of
+from adjoint.cotangents.poison import Poison
+from adjoint.diagnostics.no_derivative import name_of
+from adjoint.diagnostics.user_place import current_place
+from adjoint.errors import ArgumentError, CotangentError
+from adjoint.primal.value_kinds import by_value
+from adjoint.rulekit.projection import projector
+from adjoint.rulekit.refusal import demand_known
+from adjoint.rulekit.registry import structural
+from adjoint.runtime.memory.collect import take
+from adjoint.runtime.memory.deposit import deposit
+from adjoint.runtime.memory.detached_copy import detached
+from adjoint.runtime.memory.memory import Memory
+
+
+def stop_gradient(x: Any) -> Any:
+    """A copy of `x`, as a constant: no derivative flows back through it.
+
+    Numbers are what they are; arrays, containers and objects are copied with all that they hold,
+    whether differentiated or not, so that what is written into the copy is not seen in `x`, and the
+    other way round.
+
+    Examples
+    --------
+    >>> import adjoint as ad
+    >>> ad.gradient(lambda x: x * ad.stop_gradient(x), 3.0)
+    (3.0,)
+    """
+    return detached(x)
+
+
+def hook(on_cotangent: Callable[..., Any], x: Any, *, name: str | None = None) -> Any:
+    """`x` itself; its cotangent goes through `on_cotangent` on the way back.
+
+    In forward mode it does nothing; inside nested derivatives what it does is differentiated.
+
+    Parameters
+    ----------
+    on_cotangent : callable
+        Called with the cotangent of this use of `x`; what it returns flows on. ``None`` stands for
+        a cotangent that is not there.
+    name : str, optional
+        Handed to `on_cotangent` after the cotangent, so that one function serves many variables.
+
+    Examples
+    --------
+    >>> import adjoint as ad
+    >>> ad.gradient(lambda x: ad.hook(lambda bar: 2 * bar, x) ** 2, 3.0)
+    (12.0,)
+
+    Log cotangents by variable:
+
+    >>> seen = {}
+    >>> def log(bar, name):
+    ...     seen[name] = bar
+    ...     return bar
+    >>> def f(x):
+    ...     h = ad.hook(log, x * x, name="h")
+    ...     y = ad.hook(log, h * x, name="y")
+    ...     return 2.0 * y
+    >>> ad.gradient(f, 3.0), seen
+    ((54.0,), {'y': 2.0, 'h': 6.0})
+    """
+    with_name(on_cotangent, name)
+    return x
+
+
+@structural(stop_gradient)
+def _(memory: Memory, x: Any) -> Any:
+    return detached(x), None
+
+
+@structural(hook)
+def _(memory: Memory, on_cotangent: Any, x: Any, *, name: str | None = None) -> Any:
+    memory.shown = True
+    on_cotangent = with_name(on_cotangent, name)
+
+    def shown(bar: Any, take_it: Callable[[Any], Any]) -> Any:
+        if memory.trial:
+            raise RuntimeError("a cotangent that nobody gave would be shown to a hook")
+        if type(bar) is Poison:
+            return take_it(bar)
+        demand_known(bar)
+        return _of_hook(on_cotangent, take_it, on_cotangent(bar))
+
+    if not by_value(x):
+        # The uses of a container after this point are told apart from earlier ones by taking its
+        # shadow.
+        def structure_back(_: Any) -> tuple[None, ...]:
+            shown(take(memory, x, None), partial(deposit, memory, x))
+            return None, None, None
+
+        return x, structure_back
+
+    def fitted(bar: Any) -> Any:
+        return bar if type(bar) is Poison or bar is None else to_x(fitting(form, bar))
+
+    def hook_back(y_bar: Any) -> tuple[Any, ...]:
+        if memory.buffers and isinstance(x, np.ndarray) and memory.is_written(x):
+            bar = accumulate(y_bar, _held(memory, x))  # it was written since
+            if bar is not None:
+                memory.add_array(x, shown(finish(bar), fitted))
+            return None, None, None
+        return None, None, None if y_bar is None else shown(finish(y_bar), fitted)
+
+    form, to_x = form_of(x), projector(x)
+    return x, hook_back
+
+
+def _held(memory: Memory, x: np.ndarray[Any, Any]) -> Any:
+    """The cotangent of a written array, taken out of memory; ``None`` if nothing has arrived."""
+    bar = memory.take_array(x)
+    return bar if type(bar) is Poison or (bar is not None and bar.any()) else None
+
+
+def with_name(on_cotangent: Callable[..., Any], name: str | None) -> Callable[..., Any]:
+    """What is called with a cotangent, for a hook that may be given a name."""
+    if not callable(on_cotangent):
+        raise ArgumentError(
+            f"a hook calls its first argument, and that is a {type(on_cotangent).__name__}",
+            hint="the function comes first: ad.hook(on_cotangent, x)",
+        )
+    if name is None:
+        return on_cotangent
+
+    def named(bar: Any) -> Any:
+        return on_cotangent(bar, name)
+
+    named.__name__ = name_of(on_cotangent)
+    return named
+
+
+def _of_hook(on_cotangent: Any, take_it: Callable[[Any], Any], bar: Any) -> Any:
+    """What `take_it` makes of a cotangent that a hook has returned."""
+    try:
+        return take_it(bar)
+    except CotangentError as error:
+        refused = error
+    raise CotangentError(
+        f"the hook '{name_of(on_cotangent)}' returned what does not fit: {refused.problem}",
+        hint="return a cotangent like the one that was given, or None",
+        place=current_place(),
+    )

@@ -1,0 +1,63 @@
+"""No file of src/adjoint imports from a layer above its own; no files import each other in a loop.
+
+Imports inside functions and under `TYPE_CHECKING` count.
+"""
+
+import ast
+from pathlib import Path
+
+ROOT = Path(__file__).parents[1] / "src" / "adjoint"
+LAYERS = """ir | errors locks tangent | primal | frontend | transform | emit | diagnostics
+| cotangents | rulekit | runtime/memory | runtime/foreign | runtime/cache | runtime/dispatch
+| runtime/recompute
+| runtime/arrays | runtime/operators | runtime/python | runtime | levels | rules | extensions
+| fast/not_covered | fast/single | fast/support | fast/evaluate | fast/passes | fast/reverse
+| fast/source | fast/build | fast/entry_code | fast/programs | fast | api | derivatives | testing
+| nn value | __init__ | demo"""
+RANK = {part: i for i, layer in enumerate(LAYERS.split("|")) for part in layer.split()}
+FILES = {
+    path.relative_to(ROOT).with_suffix("").as_posix().removesuffix("/__init__"): path
+    for path in ROOT.rglob("*.py")
+}
+
+
+def rank(name):
+    return RANK[max((part for part in RANK if f"{name}/".startswith(f"{part}/")), key=len)]
+
+
+def imports(path):
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
+        if isinstance(node, ast.ImportFrom):
+            parts = [f"{node.module}.{alias.name}" for alias in node.names]
+            names = parts if all(map(_file, parts)) else [str(node.module), *parts]
+        yield from filter(None, map(_file, names))
+
+
+def _file(name):
+    file = name.removeprefix("adjoint.").replace(".", "/")
+    return file if file in FILES else None
+
+
+PAIRS = {(a, b) for a, path in FILES.items() for b in imports(path) if a != b}
+
+
+def test_no_import_of_a_higher_layer():
+    assert sorted(f"{a} -> {b}" for a, b in PAIRS if rank(b) > rank(a)) == []
+
+
+WITH_CYCLES = ("fast/evaluate/", "fast/reverse/", "levels/")
+"""Folders whose files still import each other in loops."""
+
+
+def test_no_cycle():
+    left = {pair for pair in PAIRS if FILES[pair[1]].name != "__init__.py"}
+    while ready := left - _inside(left):
+        left -= ready
+    assert sorted(pair for pair in left if not pair[0].startswith(WITH_CYCLES)) == []
+
+
+def _inside(pairs):
+    """Those whose importer is imported, and whose imported file imports."""
+    importing, imported = ({pair[i] for pair in pairs} for i in (0, 1))
+    return {(a, b) for a, b in pairs if a in imported and b in importing}
