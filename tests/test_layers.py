@@ -4,7 +4,11 @@ Imports inside functions and under `TYPE_CHECKING` count.
 """
 
 import ast
+import importlib.util
+import sys
 from pathlib import Path
+
+from adjoint.rulekit import loading
 
 ROOT = Path(__file__).parents[1] / "src" / "adjoint"
 LAYERS = """ir | errors locks tangent | primal | frontend | transform | emit | diagnostics
@@ -61,3 +65,12 @@ def _inside(pairs):
     """Those whose importer is imported, and whose imported file imports."""
     importing, imported = ({pair[i] for pair in pairs} for i in (0, 1))
     return {(a, b) for a, b in pairs if a in imported and b in importing}
+
+
+def test_every_file_of_rules_is_loaded():
+    """A file that its package does not import registers nothing."""
+    for package in list(loading._libraries):
+        if importlib.util.find_spec(package.partition(".")[0]):
+            loading.load(package)
+    names = {f"adjoint.{name.replace('/', '.')}" for name in FILES if name.startswith("rules/")}
+    assert sorted(names - set(sys.modules)) == []

@@ -40,6 +40,7 @@ from adjoint.rules.numpy import (
     updating,
     vectorizing,
     windows,
+    wrapping,
     writing,
 )
 
@@ -83,5 +84,6 @@ __all__ = [
     "updating",
     "vectorizing",
     "windows",
+    "wrapping",
     "writing",
 ]
