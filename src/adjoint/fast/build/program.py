@@ -33,6 +33,7 @@ from adjoint.fast.not_covered import NOT_SCALAR, NeedsKnown, NeedsSize, NotCover
 from adjoint.fast.passes.contract import contract
 from adjoint.fast.passes.optimise import boundary, optimised, tidied
 from adjoint.fast.passes.reuse import reuse_buffers
+from adjoint.fast.reverse import array_building as array_building
 from adjoint.fast.reverse import elementwise as elementwise
 from adjoint.fast.reverse import linear as linear
 from adjoint.fast.reverse import parts as parts
