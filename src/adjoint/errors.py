@@ -1,5 +1,4 @@
-"""The errors that the library raises (design, section 4): problem, place in the user's file, what
-to do."""
+"""Errors that the library raises (design, section 4): problem, place in the user's file, hint."""
 
 from __future__ import annotations
 
@@ -25,13 +24,13 @@ __all__ = [
 
 
 class Place(NamedTuple):
-    """Where something happens: a line of the user's, and what it calls there that does it.
+    """A line of user code where something happens, and the library function that it calls, if that
+    does it.
 
     Attributes
     ----------
     called
-        Name of the function of a library that the line calls; ``None`` where the line itself does
-        it.
+        Name of the library function that the line calls; ``None`` where the line itself does it.
     inner
         File and place in that library.
     """
@@ -43,18 +42,18 @@ class Place(NamedTuple):
 
 
 class AdjointError(Exception):
-    """Base class of everything that the library itself raises.
+    """Base class of all errors that the library raises itself.
 
     Parameters
     ----------
     problem : str
         One sentence.
     hint : str, optional
-        What the user can do about it.
+        Advice for the user.
     filename, span : optional
         The place in the user's file; its source line is shown with carets.
     place : Place, optional
-        The same, for what may happen in a library that the user's line calls.
+        The place, for what may happen in a library that the user's line calls.
     """
 
     def __init__(
@@ -87,13 +86,13 @@ class AdjointError(Exception):
 
 
 def place_text(filename: str, line: int) -> str:
-    """A place as users call it: in a file, or in a cell of a notebook."""
+    """Return a place in the user's terms: a file, or a cell of a notebook."""
     cell = cell_of(filename)
     return f"{filename}:{line}" if cell is None else f"{cell}, line {line}"
 
 
 def cell_of(filename: str) -> str | None:
-    """``Cell In[n]``, where IPython has compiled a cell under such a name."""
+    """Return ``Cell In[n]`` for a name under which IPython has compiled a cell."""
     shell = getattr(sys.modules.get("IPython"), "get_ipython", lambda: None)()
     name_of = getattr(getattr(shell, "compile", None), "format_code_name", None)
     found = None if name_of is None else name_of(filename)
@@ -117,13 +116,11 @@ def _excerpt(filename: str, span: Span) -> list[str]:
 
 
 class UnsupportedSyntaxError(AdjointError):
-    """A statement or expression that is not differentiated; raised before any of its function
-    runs."""
+    """A statement or expression that is not differentiated; raised before its function runs."""
 
 
 class SourceError(AdjointError):
-    """The source of a function cannot be read, or is not the source that the function was made
-    from."""
+    """The source of a function cannot be read, or is not the one that the function is made from."""
 
 
 class NotScalarError(AdjointError, TypeError):
@@ -142,11 +139,11 @@ class NoDerivativeError(AdjointError):
     """A derivative is needed of a function that has neither a rule nor source code."""
 
     rounds = 0
-    """In how many other bases a function has to be seen for it (`adjoint.levels.bases`), if any."""
+    """In how many other bases a function has to be run for it (`adjoint.levels.bases`)."""
 
 
 class MutationError(AdjointError):
-    """A function without rule or source changed, or stored, something that carries a derivative."""
+    """An unknown callee changed or stored something active, or a write cannot be differentiated."""
 
 
 class RuleError(AdjointError):

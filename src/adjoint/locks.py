@@ -1,9 +1,8 @@
-"""The locks of the library, which a fork leaves as it should: open in the child, where the threads
-that held them are gone, and what they guard whole.
+"""The locks of the library. In the child of a fork they are open, since the threads that held them
+are gone, and the data that they guard are whole.
 
-A fork waits for other threads to leave these locks. It does not wait for ever: where one of them
-itself waits for the thread that forks, the child has a new lock, and what the other was about to
-do has not been done.
+A fork waits for other threads to release these locks, but not for ever: where one of them waits for
+the forking thread, the child has a new lock, and the other thread's change is not made.
 """
 
 from __future__ import annotations
@@ -17,35 +16,35 @@ from typing import Any
 from weakref import WeakSet
 
 _PATIENCE = 2.0
-"""Seconds that a fork waits for all of them."""
+"""Seconds that a fork waits for all locks."""
 
 _forking = threading.RLock()
 _locks: list[Any] = []
 _forks: list[int] = []
-"""Not empty while one waits for the locks."""
+"""Not empty while a fork waits for the locks."""
 passing: WeakSet[Any] = WeakSet()
-"""Locks that do not last so long, and may be held."""
+"""Locks that do not live as long as the process, and may be held."""
 _in_child: list[Callable[[], None]] = []
 _taken: list[tuple[Any, bool]] = []
 
 
 def make_lock() -> Any:
-    """A lock that lasts as long as the process; a thread that has it may take it again."""
+    """Return a reentrant lock that lives as long as the process."""
     lock = threading.RLock()
     _locks.append(lock)
     return lock
 
 
 def give_way() -> None:
-    """Let a fork that waits for the locks have them, before one of them is held for long: who has
-    just left a lock would be in it again before the other wakes up."""
+    """Let a waiting fork take the locks before one is held for long. A thread that releases a lock
+    and takes it again would otherwise be faster than the fork wakes up."""
     if _forks and not any(lock._is_owned() for lock in _locks):
         with _forking:
             pass
 
 
 def in_child(f: Callable[[], None]) -> Callable[[], None]:
-    """The decorated function is called in the child of a fork, when the locks are open."""
+    """Register the decorated function to be called in the child of a fork, with open locks."""
     _in_child.append(f)
     return f
 
@@ -56,7 +55,7 @@ def _before() -> None:
     wanted = [*passing, *_locks]
     deadline = time.monotonic() + _PATIENCE
     while True:
-        # Who has one may want another: so one is waited for, while none is held.
+        # a thread that holds one lock may want another: wait for one while holding none
         remaining = deadline - time.monotonic()
         for lock in wanted:
             timeout = max(remaining, 0) if not _taken else 0
@@ -72,8 +71,8 @@ def _before() -> None:
 
 
 def _is_imported() -> bool:
-    """Whether another thread imports a part of the library, for which the child would wait for
-    ever: Python does not open the locks of modules."""
+    """Return whether another thread imports a part of the library: the child would wait for ever,
+    because Python does not open the locks of modules."""
     mine = threading.get_ident()
     for name, reference in [*_modules.items()]:
         lock = reference() if name.startswith("adjoint.") else None

@@ -68,15 +68,14 @@ class Tangent(Mapping[str, Any]):
 
 
 def tangent_of(value: Any, fields: Mapping[str, Any]) -> Tangent:
-    """A structural cotangent of an object or a function; that of a `Tangent` is of the same
-    primal."""
+    """Return a structural cotangent of an object or function; a `Tangent` gives its own primal."""
     if isinstance(value, Tangent):
         return Tangent(value._primal, fields)
     return Tangent(value.__name__ if isinstance(value, FunctionType) else type(value), fields)
 
 
 def _equal(a: Any, b: Any) -> bool:
-    """Equality of structures; arrays are equal if they have the same shape and elements."""
+    """Return whether two structures are equal; arrays by shape and elements."""
     if isinstance(a, np.ndarray) or isinstance(b, np.ndarray):
         return type(a) is type(b) and np.array_equal(a, b)
     if isinstance(a, dict) and isinstance(b, dict):

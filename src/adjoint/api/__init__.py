@@ -1,1 +1,1 @@
-"""The public operators, and what chooses the tier of a call."""
+"""The public operators, and the choice of the tier of a call."""

@@ -1,4 +1,4 @@
-"""Functions whose values are computed anew in the reverse sweep instead of being kept."""
+"""Functions whose values are recomputed in the reverse sweep instead of being stored."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ S = TypeVar("S")
 
 
 def checkpoint(f: F) -> F:
-    """The same function, whose values a reverse sweep computes anew rather than keeping them.
+    """Function equal to `f` whose values the reverse sweep recomputes instead of storing them.
 
-    Memory for the values inside `f` is needed only while the sweep is in `f`; the price is one
-    more run of `f`.
+    Memory for the values inside `f` is needed only while the sweep is in `f`; the price is a second
+    run of `f`.
 
     Parameters
     ----------
     f : callable
-        Any function, method or callable object. What it captures has a derivative as without this.
+        Any function, method or callable object. Derivatives of what it captures are unchanged.
 
     Returns
     -------
@@ -33,15 +33,15 @@ def checkpoint(f: F) -> F:
 
     Notes
     -----
-    `f` runs once more during the sweep, with its arguments, what it captures and memory as they
-    were at the call; random generators that it was given, that it captures or names, and those of
-    `numpy.random` and `random` are put back for it. What it prints is printed twice. A result that
-    differs in the second run is an error where its derivative is needed.
+    `f` runs again during the sweep, with its arguments, captured values and memory as they were at
+    the call. Random generators that `f` is given, captures or names, and those of `numpy.random`
+    and `random`, are restored for that run. Output is printed twice. A result that differs in the
+    second run is an error where its derivative is needed.
 
-    If `f` writes into arrays, lists or dicts, or assigns attributes, also of what it has made
-    itself, is given an iterator, or returns more than numbers, arrays, lists, tuples, dicts and
-    objects of them, its values are kept as those of any function are; and so they are where
-    `gradient` or `pullback` is itself inside differentiated code.
+    The values of `f` are stored as usual if `f` writes into arrays, lists or dicts or assigns
+    attributes (also in objects that it has made itself), takes an iterator, or returns anything but
+    numbers, arrays, lists, tuples, dicts and objects of these; and if `gradient` or `pullback` is
+    itself called inside differentiated code.
 
     Examples
     --------
@@ -79,32 +79,33 @@ def _(level: Any, record: list[Any], slot: int, f: Any, *args: Any, **kwargs: An
 
 
 TOGETHER = 48
-"""Steps of which a sweep keeps all values at a time: about as much as that many snapshots."""
+"""Steps whose values a sweep stores at a time: about as many bytes as the default snapshots."""
 
 
 def checkpoint_loop(
     step: Callable[..., S], state: S, n: int, *args: Any, snapshots: int | None = None
 ) -> S:
-    """``for i in range(n): state = step(state, i, *args)``, which a reverse sweep computes anew.
+    """Result of ``for i in range(n): state = step(state, i, *args)``, recomputed in the reverse
+    sweep.
 
-    Of the states only `snapshots` are kept at a time. The steps between are made again when the
-    sweep needs them, in the order that makes the fewest (Griewank and Walther): with s snapshots
-    and r repetitions of each step a loop of (s + r)! / (s! r!) times 48 steps.
+    Only `snapshots` states are stored at a time. The steps between them are repeated when the sweep
+    needs them, in the order with the fewest repetitions (Griewank & Walther): s snapshots and r
+    repetitions of each step are enough for (s + r)! / (s! r!) times 48 steps.
 
     Parameters
     ----------
     step : callable
-        ``step(state, i, *args)`` gives the next state. It has to leave the old one, and all else
-        that was there before, as it was; otherwise all values are kept, which is right but saves
+        ``step(state, i, *args)`` returns the next state. It must not change the old state, nor
+        anything else that existed before; otherwise all values are stored, which is right but saves
         no memory.
     state
         The first state: a number, an array, a list, tuple, dict or object of them.
     n : int
         The number of steps.
     *args
-        Handed to each step; these, `state` and what `step` captures have derivatives.
+        Passed to each step. These, `state` and what `step` captures have derivatives.
     snapshots : int, optional
-        How many states are kept; more cost memory, fewer cost time. By default 10 log2(n), with
+        How many states are stored; more cost memory, fewer cost time. By default 10 log2(n), with
         which hardly any loop runs its steps more often than three times.
 
     Returns
@@ -151,7 +152,7 @@ def _units(n: Any, snapshots: Any) -> int:
 
 
 def _repetitions(units: int, snapshots: int) -> int:
-    """How often steps have to be made once more for so many units of a loop."""
+    """Return how often steps have to be repeated for a loop of so many units."""
     times = 0
     while _reach(snapshots, times) < units:
         times += 1
@@ -159,7 +160,7 @@ def _repetitions(units: int, snapshots: int) -> int:
 
 
 def _reach(snapshots: int, times: int) -> int:
-    """The longest loop, in units, for so many snapshots and repetitions."""
+    """Return the longest loop, in units, for so many snapshots and repetitions."""
     reach = 1
     for i in range(1, times + 1):
         reach = reach * (snapshots + i) // i
@@ -169,7 +170,7 @@ def _reach(snapshots: int, times: int) -> int:
 def _loop(
     step: Any, state: Any, start: int, stop: int, args: Any, snapshots: int, times: int
 ) -> Any:
-    """Steps from `start` to `stop`: parts that are made again, then the last with what is left."""
+    """Run the steps from `start` to `stop`: checkpointed parts, then the remaining steps."""
     while times > 0 and stop - start > TOGETHER:
         middle = min(start + TOGETHER * _reach(snapshots, times - 1), stop)
         if middle == stop or snapshots == 0:
@@ -187,7 +188,7 @@ def _stepped(step: Any, state: Any, i: int, args: tuple[Any, ...]) -> Any:
 
 @primitive(_stepped)
 def _(record: list[Any], slot: int, step: Any, state: Any, i: int, args: tuple[Any, ...]) -> Any:
-    """In one operation, for it is made often."""
+    """Run a step as one operation, because steps are frequent."""
     memory = record[0]
     inner: list[Any] = [memory, None]
 

@@ -1,4 +1,4 @@
-"""Functions with a derivative of their own."""
+"""Functions with a derivative written by hand."""
 
 from __future__ import annotations
 
@@ -23,39 +23,39 @@ def custom(
     reverse: Rule | None = None,
     forward: Rule | None = None,
 ) -> Any:
-    """The same function, with a derivative that is written by hand.
+    """Function equal to `f`, with a derivative written by hand.
 
     Parameters
     ----------
     f : callable
         The function.
     reverse : callable, optional
-        With the arguments of `f`; gives ``(y, back)``, where ``back(y_bar)`` gives one cotangent
-        for each positional argument, ``None`` for zero: a tuple, or of a single argument its
-        cotangent.
+        With the arguments of `f`; returns ``(y, back)``, where ``back(y_bar)`` returns a tuple with
+        one cotangent for each positional argument, ``None`` for zero; for a single argument also
+        the cotangent itself.
     forward : callable, optional
-        ``forward(dots, *args)`` gives ``(y, y_dot)``; `dots` has a tangent for each positional
+        ``forward(dots, *args)`` returns ``(y, y_dot)``; `dots` has a tangent for each positional
         argument, ``None`` for zero.
 
     Returns
     -------
     callable
-        Called like `f`. Its ``reverse`` and ``forward`` are decorators that give it the rules
+        Called like `f`. Its attributes ``reverse`` and ``forward`` are decorators that add rules
         later. Without `f`: a decorator.
 
     Raises
     ------
     ArgumentError
-        A rule has not the parameters of `f`.
+        The parameters of a rule are not those of `f`.
     RuleError
-        When a derivative is computed: a rule gives another number of cotangents than there are
-        arguments, or cotangents of another shape.
+        When a derivative is computed: a rule returns a wrong number of cotangents, or cotangents of
+        a wrong shape.
 
     Notes
     -----
     One rule is enough: the other mode follows from it, from a forward rule for numbers and arrays
-    only. Derivatives of higher order are derivatives of the rule's own code. What `f` captures has
-    no derivative then: hand it over as an argument.
+    only. Derivatives of higher order are derivatives of the code of the rule. Variables that `f`
+    captures then have no derivative: pass them as arguments.
 
     Examples
     --------
@@ -90,21 +90,21 @@ def custom(
 
 
 class _Rules:
-    """The rules of one function, as they are given."""
+    """Registers the rules of one function."""
 
     def __init__(self, f: Callable[..., Any], customised: Callable[..., Any]) -> None:
         self._f, self._customised = f, customised
         self._has_reverse = False
 
     def reverse(self, rule: F) -> F:
-        """The decorated function is the reverse rule."""
+        """Register the decorated function as the reverse rule."""
         self._check(rule, "reverse", 0)
         registry.rrule.register(self._customised, alias=True)(_reverse_of(self._f, rule))
         self._has_reverse = True
         return rule
 
     def forward(self, rule: F) -> F:
-        """The decorated function is the forward rule."""
+        """Register the decorated function as the forward rule."""
         self._check(rule, "forward", 1)
         registry.frule.register(self._customised)(_forward_of(self._f, rule))
         if not self._has_reverse:
@@ -142,9 +142,9 @@ def _name_of(f: Any) -> str:
 
 
 def _reverse_of(f: Any, reverse: Rule) -> Rule:
-    """The rule with what the engine expects: a cotangent of the function first.
+    """Return the rule in the form of the engine, with a cotangent of the function first.
 
-    Those of arguments that were not given may be there or not.
+    Cotangents of arguments that were not given are optional.
     """
     kinds = [parameter.kind for parameter in inspect.signature(reverse).parameters.values()]
     most = sum(kind in _BY_POSITION for kind in kinds)
@@ -203,7 +203,7 @@ def _wrong(f: Any, mode: str, what: str) -> RuleError:
 
 
 def _reverse_from_forward(f: Any, forward: Rule) -> Rule:
-    """A forward rule is linear in the tangents: its derivative in them is the pullback."""
+    """Return a reverse rule made of a forward rule: the derivative of the tangent in `dots`."""
 
     @functools.wraps(f, updated=())
     def reverse(*args: Any, **kwargs: Any) -> Any:

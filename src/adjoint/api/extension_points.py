@@ -1,5 +1,4 @@
-"""The extension points as users call them: what they are given is checked, and errors come out
-without frames of the library."""
+"""The public extension points: they check their arguments, and hide frames of the library."""
 
 from __future__ import annotations
 
@@ -21,7 +20,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 
 def _described_as(own: Callable[..., Any]) -> Callable[[F], F]:
-    """`functools.wraps`, but type checkers see the function's own parameters."""
+    """Apply `functools.wraps`, keeping the function's own parameters for type checkers."""
 
     def described(function: F) -> F:
         return cast(F, functools.wraps(own)(function))
@@ -54,7 +53,7 @@ def _check(keys: tuple[Any, ...]) -> None:
 
 
 def _is_operator(key: Any) -> bool:
-    """Whether a key is an operator of numbers or containers, which is not called by its name."""
+    """Return whether a key is an operator of numbers or containers, not called by its name."""
     if key is pow or key is divmod:
         return True
     named = registry.key_of(key)
@@ -68,11 +67,11 @@ _BUILTIN = frozenset(
     {float, int, complex, np.generic, np.float64, np.ndarray, list, tuple, dict, str}
 )
 _SPECIAL = frozenset(vars(operator)) | {f"__r{name[2:]}" for name in vars(operator)}
-"""The names of operators, those of special methods among them."""
+"""The names of operators and their special methods."""
 
 
 def _load_rules_of(keys: tuple[Any, ...]) -> None:
-    """Rules of the library that come later would take the place of the user's."""
+    """Load the rules of the library first, which would otherwise replace the user's later."""
     for key in keys:
         registry.lookup(key)
 
@@ -86,8 +85,14 @@ class _Extension:
 
     @public
     def __call__(self, f: Any, *args: Any, **kwargs: Any) -> Any:
-        """Apply the rule of `f`: ``(y, back)``, or ``(y, y_dot)`` of a forward rule, which is given
-        the tangents first; ``None`` where no rule is registered for `f` with such arguments."""
+        """Apply the rule of `f`.
+
+        Returns
+        -------
+        tuple or None
+            ``(y, back)``, or ``(y, y_dot)`` for a forward rule, whose first argument are the
+            tangents; ``None`` where no rule is registered for `f` with such arguments.
+        """
         return self._own(f, *args, **kwargs)
 
     @public
@@ -105,7 +110,7 @@ class _Extension:
                     hint="write @ad.rrule.register(f) above a function with the arguments of f",
                 )
             add(function)
-            forget()  # specialised programs have the rules of the time in them
+            forget()  # specialised programs contain the rules of their time
             return function
 
         return add_rule
@@ -123,6 +128,6 @@ def non_differentiable(*keys: Any) -> Any:
     found = registry.non_differentiable(*keys)
     for key in keys:
         if type(key) is FunctionType and "<locals>" not in key.__qualname__:
-            vouch_for(key.__code__)  # which no other function has
+            vouch_for(key.__code__)  # no other function has this code
     forget()
     return found

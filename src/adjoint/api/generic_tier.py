@@ -1,4 +1,4 @@
-"""A call in the generic tier: its value, and the pullback that sweeps back over its record."""
+"""A call in the generic tier: its value, and the pullback that sweeps over its record."""
 
 from __future__ import annotations
 
@@ -39,14 +39,14 @@ from adjoint.runtime.session import leaving, session
 from adjoint.tangent import Tangent
 
 OFTEN = 32
-"""A function that was called so often inside the generic tier is specialised."""
+"""The number of calls inside the generic tier after which a function is specialised."""
 
 
 class Pullback(Hidden):
     """``y_bar ↦ (f_bar, *arg_bars)`` of one call, as `pullback` returns it.
 
-    It may be called any number of times; between two calls the caller must not change the arrays
-    that the function saw.
+    It may be called any number of times. Between two calls the caller must not change the arrays
+    that the function has used.
     """
 
     __slots__ = (
@@ -72,7 +72,7 @@ class Pullback(Hidden):
         self._marks: Marks | None = None
 
     def mark(self) -> Pullback:
-        """Remember what the call has written to, for from now on others may write as well."""
+        """Save the state of what the call has written, because other code may write from now on."""
         if not self._memory.is_untouched():
             self._marks = Marks(self._memory)
         return self
@@ -87,7 +87,7 @@ class Pullback(Hidden):
         Parameters
         ----------
         y_bar
-            A cotangent with the structure and the shapes of the result; ``None`` for none.
+            A cotangent with the structure and the shapes of the result; ``None`` for zero.
 
         Returns
         -------
@@ -119,8 +119,8 @@ class Pullback(Hidden):
             return self.swept(value_bar, y_bar, of_function)
 
     def swept(self, value_bar: Any, given: Any, of_function: bool) -> tuple[Any, ...]:
-        """`sweep` of a cotangent that fits, inside a session: first without looking for zeros that
-        are not zero, then with, if need be."""
+        """Run `sweep` for a checked cotangent, inside a session: first without the correction of
+        structural zeros, then with it if needed."""
         memory = self._memory
         if not memory.shown and not is_delicate(self._f):
             before, found = doubts[0], None
@@ -128,7 +128,7 @@ class Pullback(Hidden):
             try:
                 found = self._pulled(value_bar, given, of_function)
             except UNFIT:
-                pass  # the careful sweep raises it again, unless it came of what that one avoids
+                pass  # the careful sweep raises it again, unless it avoids the cause
             finally:
                 memory.careful = True
             if found is not None and doubts[0] == before and all_finite(found):
@@ -138,8 +138,8 @@ class Pullback(Hidden):
         return self._pulled(value_bar, given, of_function)
 
     def parts(self, y_bar: Any) -> tuple[Any, ...]:
-        """The cotangents of the function and of the arguments as structures, in which stands a
-        `Poison` where one is not known; so may one in that of the result."""
+        """Return the cotangents of the function and of the arguments as structures, with a `Poison`
+        for each unknown one. `y_bar` may hold poison, too."""
         memory = self._memory
         with leaving, session, np.errstate(all="ignore"), memory, memory:
             value_bar = deposit(memory, self._y, y_bar)
@@ -151,8 +151,8 @@ class Pullback(Hidden):
             return tuple(reader.read_at(i, *pair) for i, pair in enumerate(values, -1))
 
     def _pulled(self, value_bar: Any, given: Any, of_function: bool) -> tuple[Any, ...]:
-        """One sweep; where the cotangents follow from several bases only (`adjoint.levels.bases`),
-        runs that begin with memory as the function found it, and leave it so."""
+        """Run one sweep. Where cotangents need several bases (`adjoint.levels.bases`), run `f`
+        again for each; memory is restored before and after."""
         try:
             with in_trial(self._trial):
                 return self._swept_once(value_bar, given, of_function)
@@ -185,8 +185,7 @@ class Pullback(Hidden):
             value_bar = deposit(memory, self._y, value_bar)
             back = self._record[1]
             bars = (None,) * (len(self._args) + 1) if back is None else back(value_bar)
-            # Every write was undone: memory is as the function found it, and so are the
-            # arguments' shadows.
+            # Every write was undone: memory, and the arguments' shadows, are as before the call.
             memory.rewind(0)
             if not of_function and not memory.written:
                 found = plain_cotangents(self._args, bars, given)
@@ -202,13 +201,13 @@ def generic_pullback(
     kwargs: dict[str, Any] | None = None,
     wanted: Collection[int] | None = None,
 ) -> Pullback:
-    """The pullback of a call, with nothing of it specialised."""
+    """Return the pullback of a call without specialised programs."""
     with leaving, session:
         return forward(f, args, kwargs or {}, specialising=False, wanted=wanted)[1].mark()
 
 
 def _apart(memory: Memory, bar: Any) -> Any:
-    """A cotangent, with copies of arrays that the sweep rewinds."""
+    """Copy the arrays in a cotangent that the sweep rewinds."""
     if isinstance(bar, np.ndarray):
         return np.array(bar) if memory.is_written(bar) else bar
     if type(bar) is tuple or type(bar) is list:
@@ -233,9 +232,9 @@ def forward(
     wanted: Collection[int] | None = None,
     trial: Trial | None = None,
 ) -> tuple[Any, Pullback]:
-    """The value of a call, and its pullback, inside a session; `specialising` says whether calls in
-    it may take programs, and `calls` notes which of them do. Of the arguments that are not `wanted`
-    the pullback gives none, or one that nobody needs."""
+    """Return the value of a call and its pullback, inside a session. With `specialising`, inner
+    calls may run programs, which `calls` notes. Cotangents of arguments that are not `wanted` are
+    omitted or meaningless."""
     demand_ours(f, args)
     _demand_seen(args, wanted)
     args = _each_its_own(args)
@@ -268,15 +267,15 @@ def forward(
 def calls_inside(
     f: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]
 ) -> tuple[InnerCall | None, tuple[InnerCall, ...]]:
-    """Which tier a call in a session takes, if it is one of a function, and which those inside it
-    take, as soon as they are looked at."""
+    """Return the tier of a call in a session, if it is one of a function, and the tiers of the
+    calls inside, as if they had been called often."""
     if goes_on_a_tape(f, args):
         return None, ()
     calls = Calls()
     try:
         with leaving, session:
             forward(f, args, kwargs, specialising=True, calls=calls)
-    except Exception:  # a call that fails says nothing about its tier
+    except Exception:  # a call that fails tells nothing about its tier
         pass
     code = getattr(getattr(f, "__func__", f), "__code__", None)
     _, own = calls.found.pop(id(code), (None, None))
@@ -284,7 +283,7 @@ def calls_inside(
 
 
 def look_at_once(f: Callable[..., Any]) -> None:
-    """Let calls of a function in a session be looked at as if it had been called often."""
+    """Make a function count as called often, so that its calls in a session are specialised."""
     f = getattr(f, "__func__", f)
     unit = known_unit(f) if type(f) is FunctionType else None
     if unit is not None and 0 <= unit.calls < OFTEN:
@@ -292,8 +291,8 @@ def look_at_once(f: Callable[..., Any]) -> None:
 
 
 def _each_its_own(args: tuple[Any, ...]) -> tuple[Any, ...]:
-    """Arguments of which no two, and no parts, are one tuple: equal literals are, and yet variables
-    of their own."""
+    """Replace tuples that occur twice among the arguments by copies: equal literals are one object,
+    but separate variables."""
     if not any(isinstance(arg, tuple) for arg in args):
         return args
     seen: set[int] = set()
@@ -312,7 +311,7 @@ def _own(value: Any, seen: set[int]) -> Any:
 
 
 def _demand_seen(args: tuple[Any, ...], wanted: Collection[int] | None) -> None:
-    """Refuse arguments that cannot be differentiated in: their numbers are out of sight."""
+    """Refuse arguments whose numbers are out of sight."""
     for i, arg in enumerate(args):
         if wanted is not None and i not in wanted:
             continue

@@ -32,7 +32,7 @@ Tier = Literal["fast", "generic"] | None
 
 
 class ValueAndGradient(NamedTuple):
-    """What `withgradient` returns."""
+    """Result of `withgradient`."""
 
     value: Any
     gradient: tuple[Any, ...]
@@ -61,14 +61,14 @@ def pullback(
     y
         ``f(*args, **kwargs)``.
     back : Pullback
-        ``back(y_bar)`` gives ``(f_bar, *arg_bars)``: the cotangent of what `f` captured, then one
-        per positional argument, each with the structure, the shape and the floating dtype of what
-        it belongs to; ``None`` may stand for zeros.
+        ``back(y_bar)`` returns ``(f_bar, *arg_bars)``: the cotangent of what `f` captured, then one
+        per positional argument, each with the structure, shape and floating dtype of its primal;
+        ``None`` may stand for zeros.
 
     Raises
     ------
     UnsupportedSyntaxError
-        `f`, or a function that it calls, contains what is not differentiated.
+        `f`, or a function that it calls, contains syntax that is not differentiated.
 
     Examples
     --------
@@ -76,7 +76,7 @@ def pullback(
     >>> y, back(1.0)
     (9.0, (None, 6.0))
     """
-    f = python_of(f) or f  # what that has captured has cotangents
+    f = python_of(f) or f  # the captured variables of the Python function have cotangents
     specialised = _specialised_pullback(f, args, kwargs)
     if specialised is not None:
         return specialised
@@ -90,7 +90,7 @@ def pullback(
 def _specialised_pullback(
     f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
 ) -> tuple[Any, SpecialisedPullback] | None:
-    """The value and the pullback by a specialised program, if there is one for such arguments."""
+    """Return value and pullback from a specialised program; ``None`` if there is none."""
     if current.level is not None or not is_enabled[0]:
         return None
     mode = pullback_mode(kwargs)
@@ -101,8 +101,8 @@ def _specialised_pullback(
 def _by_program(
     f: Any, given: tuple[Any, ...], mode: Mode, count: int, generic: Callable[[], Any]
 ) -> tuple[Any, SpecialisedPullback] | None:
-    """The value and the pullback to the function and `count` arguments; `generic` makes the
-    pullback where the program fails."""
+    """Return value and pullback to the function and `count` arguments from a program, or ``None``.
+    `generic` makes the pullback that replaces a failing one."""
     found = run_specialised(f, given, mode)
     if found is MISS:
         return None
@@ -129,8 +129,8 @@ def pullback_of_arguments(
     kwargs: dict[str, Any],
     wanted: tuple[int, ...] | None = None,
 ) -> tuple[Any, Callable[[Any], tuple[Any, ...]]]:
-    """`pullback` to the arguments alone: what `f` has captured is a constant, also where it is one
-    of them."""
+    """Return value and pullback to the arguments alone. Captured variables are constants, even
+    where they are also arguments."""
     specialised = _specialised_pullback(f, args, kwargs)
     if specialised is not None:
         y, made = specialised
@@ -146,14 +146,14 @@ def pullback_of_arguments(
 
 @public
 def withgradient(f: Callable[..., Any], /, *args: Any, **kwargs: Any) -> ValueAndGradient:
-    """Value and gradient of a real-scalar-valued function; see `gradient`."""
+    """Value and gradient of a real-scalar-valued function, as a named tuple; see `gradient`."""
     return ValueAndGradient(*_both(f, args, kwargs))
 
 
 def _both(
     f: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]
 ) -> tuple[Any, tuple[Any, ...]]:
-    """The value and the gradient in all positional arguments."""
+    """Return the value and the gradient in all positional arguments."""
     if current.level is None and is_enabled[0]:
         mode = gradient_mode(kwargs)
         found = run_specialised(f, (*args, *kwargs.values()), mode)
@@ -169,7 +169,7 @@ def _generic(
     tier: Tier,
     wanted: Collection[int] | None = None,
 ) -> tuple[Any, tuple[Any, ...]]:
-    """The value and the cotangents of the arguments, where no program is for the whole call."""
+    """Return the value and the cotangents of the arguments in the generic tier."""
     with leaving, session:
         y, back = forward(f, args, kwargs, specialising=_is_fast(tier), wanted=wanted)
         return y, back.swept(_one(f, y), None, of_function=False)[1:]
@@ -198,7 +198,7 @@ def gradient(f: Callable[..., Any], /, *args: Any, **kwargs: Any) -> tuple[Any, 
     Raises
     ------
     NotScalarError
-        `f` returned something else.
+        `f` returned something else; the message names `pullback`.
 
     Examples
     --------
@@ -209,7 +209,7 @@ def gradient(f: Callable[..., Any], /, *args: Any, **kwargs: Any) -> tuple[Any, 
 
 
 def _one(f: Any, y: Any) -> Any:
-    """The cotangent 1 of a real scalar."""
+    """Return the cotangent 1 of a real scalar; refuse other results."""
     if type(y) is float or type(y) is np.float64:
         return 1.0
     demand_ours(y, ())
@@ -232,7 +232,7 @@ def _one(f: Any, y: Any) -> Any:
 
 
 def _is_fast(tier: Tier) -> bool:
-    """Whether calls are specialised where they can be."""
+    """Return whether calls are specialised where possible."""
     return is_enabled[0] if tier is None else tier == "fast"
 
 
@@ -249,13 +249,13 @@ def value_and_grad(
     argnums : int, str, list or tuple
         The argument to differentiate in: a position counted from 0, the name of a parameter (that
         of a keyword argument, too), or a path into containers and objects, as a list of a position
-        or name and then keys, indices, attributes: ``[0, "weights", 1]``. A tuple of such gives a
-        tuple; ``None`` stands for all positional arguments.
+        or name and then keys, indices, attributes: ``[0, "weights", 1]``. A tuple of these gives a
+        tuple of gradients; ``None`` stands for all positional arguments.
     has_aux : bool
         `f` returns a pair ``(value, extra)``, of which the value is differentiated.
     tier : str, optional
-        ``generic``: calls are not specialised; ``fast``: they are, where they can be, which is
-        usual unless the environment says ``ADJOINT_TIER=generic``. See `tier`.
+        ``generic``: calls are not specialised; ``fast``: calls are specialised where possible,
+        which is the default unless the environment sets ``ADJOINT_TIER=generic``. See `tier`.
 
     Returns
     -------
@@ -266,7 +266,7 @@ def value_and_grad(
     Raises
     ------
     ArgumentError
-        There is no such tier; when called: there is no such argument.
+        `tier` is unknown; when called: `argnums` names no argument.
 
     Examples
     --------
@@ -301,7 +301,7 @@ def grad(
 def _made(
     operator: str, run: Callable[[tuple[Any, ...], dict[str, Any]], Any], asked: Asked
 ) -> Callable[..., Any]:
-    """The function that an operator returns; `run` gives its results where no program does."""
+    """Return the function that an operator returns; `run` takes calls without a program."""
     f, tier = asked.f, asked.tier
     if tier not in ("fast", "generic", None):
         raise ArgumentError(
@@ -317,7 +317,7 @@ def _made(
 
     made: Any = public(derivative, run)
     made.__name__ = made.__qualname__ = f"{operator}_{getattr(f, '__name__', type(f).__name__)}"
-    made.asks_for = asked  # what `tier` and `code` look at
+    made.asks_for = asked  # for `tier` and `code`
     return made  # type: ignore[no-any-return]
 
 
@@ -329,8 +329,7 @@ def _chosen(
     has_aux: bool,
     tier: Tier,
 ) -> tuple[Any, Any]:
-    """The value, and the gradient with respect to the arguments `argnums`, where no specialised
-    program was for one of them."""
+    """Return the value and the gradient in `argnums`, without a program for whole arguments."""
     if type(argnums) is int and 0 <= argnums < len(args) and not has_aux:  # most calls
         if not goes_on_a_tape(f, args):
             arg = as_it_is(args[argnums])
@@ -351,7 +350,7 @@ def _chosen(
 
 
 def _both_of_chosen(chosen: Selection, f: Any, tier: Tier) -> tuple[Any, tuple[Any, ...]]:
-    """The value, and the cotangents of the chosen arguments."""
+    """Return the value and the cotangents of the chosen arguments."""
     if chosen.has_parts and current.level is None and _is_fast(tier):
         found = run_specialised(f, chosen.given, chosen_mode(chosen))
         if found is not MISS:
@@ -361,7 +360,7 @@ def _both_of_chosen(chosen: Selection, f: Any, tier: Tier) -> tuple[Any, tuple[A
 
 
 def _both_of_pair(chosen: Selection, f: Any, tier: Tier) -> tuple[Any, tuple[Any, ...]]:
-    """`_both` of a function that returns a value and something else."""
+    """Return the pair of value and extra, and the cotangents of the chosen arguments."""
     if current.level is None and _is_fast(tier):
         generic, count = partial(_back_of, chosen), len(chosen.wanted)
         specialised = _by_program(f, chosen.given, pair_mode(chosen), count, generic)
@@ -376,7 +375,7 @@ def _both_of_pair(chosen: Selection, f: Any, tier: Tier) -> tuple[Any, tuple[Any
         value, _ = split_aux(f, pair, True)
         return pair, chosen.bars(inner.swept((_one(f, value), None)))
     if _is_fast(tier):
-        look_at_once(chosen.f)  # there is no other program for the whole call
+        look_at_once(chosen.f)  # no other program covers the whole call
     with leaving, session:
         pair, back = forward(
             chosen.f,
@@ -390,7 +389,7 @@ def _both_of_pair(chosen: Selection, f: Any, tier: Tier) -> tuple[Any, tuple[Any
 
 
 def _back_of(chosen: Selection) -> Callable[[Any], tuple[Any, ...]]:
-    """The pullback to the function and the chosen arguments, in the generic tier."""
+    """Return the pullback to the function and the chosen arguments in the generic tier."""
     back = generic_pullback(chosen.f, chosen.args, chosen.kwargs, chosen.wanted)
     return lambda y_bar: (None, *chosen.bars(back(y_bar)))
 

@@ -1,4 +1,4 @@
-"""What the library sees of a function, and what it generates for it, as text."""
+"""Text of what the library reads of a function and of what it generates for it."""
 
 from __future__ import annotations
 
@@ -38,27 +38,38 @@ def _python_function(f: Any) -> FunctionType:
 
 @public
 def ir(f: Callable[..., Any]) -> str:
-    """What the library sees of a function: its intermediate representation as text."""
+    """Intermediate representation of a function, as text.
+
+    Raises
+    ------
+    SourceError
+        The function has no Python source.
+    """
     return format_function(lower_any(_python_function(f)))
 
 
 @public
 def code(f: Callable[..., Any], /, *args: Any, **kwargs: Any) -> str:
-    """What the library generates for a function, as text.
+    """Code that the library generates for a function, as text.
 
     Parameters
     ----------
     f : callable
         The function.
     *args, **kwargs
-        Arguments for which it is specialised: see `tier`.
+        Arguments whose types it is specialised for: see `tier`.
 
     Returns
     -------
     str
-        Without arguments: its forward and its reverse function. With arguments: the program that
-        gives its value and its gradient (its pullback, if it does not return one real number), or
-        what is generated for any arguments, if that is what runs.
+        Without arguments: its forward and its reverse function. With arguments: the program for its
+        value and its gradient (its pullback, if it does not return one real number), or the code of
+        the generic tier, if that runs.
+
+    Raises
+    ------
+    SourceError
+        The function has no Python source.
     """
     if args or kwargs:
         from adjoint.api.tier_report import asked_for, report

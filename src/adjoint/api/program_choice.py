@@ -1,5 +1,5 @@
-"""Which specialised program a call of a public operator takes: by the number of its arguments, and
-by the names of those that are given by name."""
+"""Choice of the specialised program for a call of a public operator, by the number of positional
+arguments and the names of keyword arguments."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Kwargs = dict[str, Any]
 
 
 class _Known(Hidden):
-    """Programs for calls of a shape, which is the number of positional arguments, and names."""
+    """Programs by shape of call: the number of positional arguments, and the other names."""
 
     __slots__ = ("programs",)
 
@@ -27,9 +27,9 @@ class _Known(Hidden):
         self.programs: dict[Any, list[Entry]] = {}
 
     def keep(self, shape: Any, kept: Any) -> None:
-        """Note what is kept for calls of a shape."""
+        """Store the programs for calls of a shape."""
         if len(self.programs) >= tier.MOST_MODES:
-            self.programs.clear()  # most of them are of programs that are forgotten
+            self.programs.clear()  # most of them belong to programs that were dropped
         if kept is not None:
             self.programs[shape] = kept.entries
 
@@ -42,8 +42,8 @@ def caller(
     *,
     with_value: bool,
 ) -> Callable[[Args, Kwargs], Any]:
-    """What gives the gradient in some arguments, with or without the value, by programs that are
-    looked up once; `otherwise` where they are not `enabled`, or there is none."""
+    """Return a function that computes the gradient in some arguments, with or without the value, by
+    programs that it looks up once; by `otherwise` where they are not `enabled` or there is none."""
     known = _Known()
 
     def call(args: Args, kwargs: Kwargs) -> Any:
@@ -71,17 +71,17 @@ def caller(
 
 
 def _asks_signature(f: Callable[..., Any], argnums: Argnums, kwargs: Kwargs) -> bool:
-    """Whether a name among `argnums` stands for a position by something that no program guards."""
+    """Return whether a name in `argnums` stands for a position that no program guards."""
     if type(f) is FunctionType and not f.__dict__:
-        return False  # its code says it
+        return False  # its code tells
     asked = argnums if isinstance(argnums, tuple) else (argnums,)
     places = [one[0] if isinstance(one, list) and one else one for one in asked]
     return any(isinstance(place, str) and place not in kwargs for place in places)
 
 
 def _mode_at(f: Callable[..., Any], argnums: Argnums, count: int, kwargs: Kwargs) -> Mode | None:
-    """The mode of programs for a call with `count` positional arguments; ``None`` where the
-    gradient in whole arguments is not what is asked for."""
+    """Return the mode of programs for a call with `count` positional arguments; ``None`` where the
+    gradient is not taken in whole arguments."""
     wanted = positions(f, argnums, count, kwargs)
     if wanted is None and argnums is not None:
         return None
@@ -90,29 +90,29 @@ def _mode_at(f: Callable[..., Any], argnums: Argnums, count: int, kwargs: Kwargs
 
 
 def gradient_mode(kwargs: Kwargs) -> Mode:
-    """The mode of programs for the gradient in all positional arguments."""
+    """Return the mode of programs for the gradient in all positional arguments."""
     return mode_of("gradient", None, tuple(kwargs)) if kwargs else GRADIENT
 
 
 def pullback_mode(kwargs: Kwargs) -> Mode:
-    """The mode of programs for the pullback to the function and all positional arguments."""
+    """Return the mode of programs for the pullback to the function and all positional arguments."""
     return mode_of("pullback", None, tuple(kwargs)) if kwargs else PULLBACK
 
 
 def chosen_mode(chosen: Selection) -> Mode:
-    """The mode of programs of ``chosen.function`` for the gradient in the chosen arguments."""
+    """Return the mode for the gradient of ``chosen.function`` in the chosen arguments."""
     return mode_of("gradient", chosen.places, chosen.names)
 
 
 def pair_mode(chosen: Selection) -> Mode:
-    """The same of a function that returns a value and something else."""
+    """Return the mode of programs of ``chosen.function`` for a result of a value and an extra."""
     return mode_of("pullback", chosen.places, chosen.names)
 
 
 def asked_mode(
     f: Callable[..., Any], argnums: Argnums, args: Args, kwargs: Kwargs, *, has_aux: bool
 ) -> tuple[Args, Mode]:
-    """The arguments and the mode of the programs that a call of what `grad` has made takes."""
+    """Return arguments and mode of the programs for a call of a result of `grad`."""
     mode = None if has_aux else _mode_at(f, argnums, len(args), kwargs)
     if mode is not None:
         return (*args, *kwargs.values()), mode

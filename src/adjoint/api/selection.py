@@ -1,4 +1,4 @@
-"""Which arguments a derivative is taken in: by position, by parameter name, inside containers."""
+"""Selection of the arguments to differentiate in: by position, name or path in containers."""
 
 from __future__ import annotations
 
@@ -19,20 +19,20 @@ of such; ``None`` stands for all positional arguments."""
 
 @dataclass(frozen=True)
 class Selection:
-    """A call of which some positional arguments are differentiated in.
+    """A call, and the positional arguments of it to differentiate in.
 
     Attributes
     ----------
     f, args, kwargs
-        The call, in which the chosen keyword arguments come last by position.
+        The call, with the chosen keyword arguments moved to the last positions.
     function, given, names
-        What is called by it, and with which arguments: the last ones by these names.
+        The original call: the function, all arguments, and the names of the last of them.
     moved
         The names of the chosen keyword arguments.
     targets
         The position of each chosen argument, and the path inside it.
     single
-        Whether one was asked for, not a tuple.
+        Whether one argument is chosen, not a tuple.
     """
 
     f: Callable[..., Any]
@@ -47,28 +47,28 @@ class Selection:
 
     @property
     def wanted(self) -> tuple[int, ...]:
-        """The positions, each once."""
+        """Return the chosen positions, each once."""
         return tuple(dict.fromkeys(position for position, _ in self.targets))
 
     @property
     def places(self) -> tuple[int, ...]:
-        """Where those arguments stand in `given`."""
+        """Return the places of the chosen arguments in `given`."""
         first = len(self.given) - len(self.names)
         at = [*range(first), *(first + self.names.index(name) for name in self.moved)]
         return tuple(at[position] for position in self.wanted)
 
     @property
     def has_parts(self) -> bool:
-        """Whether parts of arguments, or one of them twice, were asked for."""
+        """Return whether parts of arguments, or one argument twice, are chosen."""
         return len(self.wanted) < len(self.targets) or any(path for _, path in self.targets)
 
     def bars(self, found: Sequence[Any]) -> tuple[Any, ...]:
-        """Of the cotangents of the function and of all positional arguments those of the chosen
-        ones."""
+        """Pick the cotangents of the chosen arguments from those of the function and all
+        arguments."""
         return tuple(found[1 + position] for position in self.wanted)
 
     def result(self, found: Mapping[int, Any]) -> Any:
-        """What was asked for, from what belongs to each position."""
+        """Return the chosen parts of the values that `found` has for each position."""
         parts = [inside(found[position], path) for position, path in self.targets]
         return parts[0] if self.single else tuple(parts)
 
@@ -109,8 +109,8 @@ def select(
 def positions(
     f: Callable[..., Any], argnums: Argnums, count: int, kwargs: dict[str, Any]
 ) -> tuple[int, ...] | None:
-    """Where the arguments that `argnums` names stand, if all keyword arguments come last by
-    position; ``None`` if parts of some are named, or one twice, or all positional ones.
+    """Return the positions of the arguments that `argnums` names, with all keyword arguments last;
+    ``None`` if it names parts, one argument twice, or all positional ones.
 
     Raises
     ------
@@ -129,8 +129,8 @@ def positions(
 
 
 def _position(f: Any, place: Any, count: int, kwargs: dict[str, Any], names: list[str]) -> int:
-    """Where an argument stands after the chosen keyword arguments, `names`, have been moved behind
-    the others."""
+    """Return the position of an argument after the chosen keyword arguments, `names`, have been
+    moved to the end."""
     if isinstance(place, str):
         if place in kwargs:
             if place not in names:
@@ -156,7 +156,7 @@ def _position(f: Any, place: Any, count: int, kwargs: dict[str, Any], names: lis
 
 
 def _parameters(f: Any) -> dict[str, int]:
-    """The positions of the parameters that may be given by position."""
+    """Return the positions of the parameters that may be given by position."""
     try:
         signature = inspect.signature(f)
     except (TypeError, ValueError):
@@ -167,8 +167,8 @@ def _parameters(f: Any) -> dict[str, int]:
 
 
 def _by_name(f: Callable[..., Any], moved: list[str], names: tuple[str, ...]) -> Callable[..., Any]:
-    """`f` with the last positional arguments handed over by name, all names in their order, which
-    `f` may go by."""
+    """Return a function that passes its last positional arguments to `f` by name, in the original
+    order of names, on which `f` may depend."""
     count = len(moved)
 
     def call(*args: Any, **kwargs: Any) -> Any:
@@ -195,7 +195,7 @@ def _part(value: Any, step: Any, path: Any) -> Any:
 
 
 def inside(bar: Any, path: tuple[Any, ...]) -> Any:
-    """The part of a cotangent at a path."""
+    """Return the part of a cotangent at a path."""
     for step in path:
         if bar is None:
             return None
@@ -204,14 +204,14 @@ def inside(bar: Any, path: tuple[Any, ...]) -> Any:
 
 
 def own(argnums: Argnums) -> Argnums:
-    """The same, which stays what it is if a path is changed."""
+    """Copy `argnums`, so that later changes of a path have no effect."""
     if isinstance(argnums, tuple):
         return tuple(map(own, argnums))
     return [*argnums] if isinstance(argnums, list) else argnums
 
 
 def split_aux(f: Any, y: Any, has_aux: bool) -> tuple[Any, Any]:
-    """The result that is differentiated, and what comes with it."""
+    """Split a result into the part that is differentiated and the extra."""
     if not has_aux:
         return y, None
     if not isinstance(y, tuple) or len(y) != 2:

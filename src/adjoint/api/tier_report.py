@@ -1,4 +1,4 @@
-"""Which tier a call takes, and why."""
+"""The tier that a call takes, and the reason."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ from adjoint.fast.programs.inner_calls import InnerCall
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """What `grad` and `value_and_grad` have made a function of.
+    """The function and the options that `grad` or `value_and_grad` was called with.
 
     Attributes
     ----------
     f, argnums, has_aux, tier
-        What they were given.
+        Its arguments.
     """
 
     f: Any
@@ -35,7 +35,7 @@ class Asked:
 
 @dataclass(frozen=True)
 class TierReport:
-    """What `tier` found.
+    """Result of `tier`.
 
     Attributes
     ----------
@@ -46,19 +46,19 @@ class TierReport:
     tier : str
         ``fast`` or ``generic``.
     reason : str or None
-        Why it is the generic one.
+        Why the tier is generic.
     place : str or None
-        Where in the user's code that is: the file and the line.
+        File and line of the reason in the user's code.
     inlined : tuple of str
-        The functions of the user's that the specialised program contains.
+        The user's functions that the specialised program contains.
     cost : float
         Milliseconds that specialising took, on the first call.
     programs : int
-        The number of programs that are kept for the function.
+        The number of programs stored for the function.
     source : str or None
         The specialised program.
     calls : tuple of InnerCall
-        Of a generic call: what becomes of the calls in it, by function, once those functions have
+        For a generic call: the tiers of the calls in it, by function, once those functions have
         been called often.
     """
 
@@ -94,34 +94,34 @@ class TierReport:
 
 @public
 def tier(f: Callable[..., Any], /, *args: Any, **kwargs: Any) -> TierReport:
-    """Say which tier ``gradient(f, *args, **kwargs)`` takes.
+    """Tier that ``gradient(f, *args, **kwargs)`` takes.
 
-    The fast tier runs a program that was made for the types of the arguments, without a call of
-    the library in it. A call that it does not cover runs in the generic tier, with the same result,
-    and the calls inside take the fast tier where they can, once a function was called often.
-    The environment variable ``ADJOINT_TIER=generic`` switches it off.
+    The fast tier runs a program made for the types of the arguments, without a call of the library
+    in it. A call that it does not cover runs in the generic tier, with the same result, and the
+    calls inside take the fast tier where they can, once a function has been called often. The
+    environment variable ``ADJOINT_TIER=generic`` switches the fast tier off.
 
-    With ``has_aux``, calls are generic until the second one, where the whole of the function is not
-    covered.
+    With ``has_aux``, where the function as a whole is not covered, calls are generic until the
+    second one.
 
     Parameters
     ----------
     f : callable
-        The function; or what `grad` or `value_and_grad` has made of it, whose programs are others,
-        and whose ``tier`` counts.
+        The function, or a result of `grad` or `value_and_grad`, which has its own programs and its
+        own ``tier``.
     *args, **kwargs
         Arguments as for `gradient`. The function may be called with them.
 
     Returns
     -------
     TierReport
-        Readable as text; for a function that does not return one real number it is about
+        Readable as text. For a function that does not return one real number it describes
         `pullback`.
 
     Raises
     ------
     ArgumentError
-        What `grad` or `value_and_grad` has made finds no argument to differentiate in.
+        The arguments that `grad` or `value_and_grad` was told to differentiate in do not exist.
 
     Examples
     --------
@@ -135,7 +135,7 @@ def tier(f: Callable[..., Any], /, *args: Any, **kwargs: Any) -> TierReport:
 
 
 def report(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> TierReport:
-    """`tier` of a function and its arguments."""
+    """Return the report of `tier` for a function and its arguments."""
     asked = asked_for(f)
     if asked is None:
         given, mode = (*args, *kwargs.values()), gradient_mode(kwargs)
@@ -159,8 +159,8 @@ def report(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> TierReport:
 def _of_pair(
     looking: _Looking, given: tuple[Any, ...], args: tuple[Any, ...], kwargs: dict[str, Any]
 ) -> TierReport:
-    """Of a function that returns a value and something else: where there is no program for that as
-    a whole, its calls are like those inside."""
+    """Report on a function that returns a value and something else. Where no program covers it as a
+    whole, its calls count as inner calls."""
     found = looking.at(given)
     if found.tier == "fast":
         return found
@@ -173,13 +173,13 @@ def _of_pair(
 
 
 def asked_for(f: Any) -> Asked | None:
-    """What a function that `grad` or `value_and_grad` has made differentiates."""
+    """Return what `grad` or `value_and_grad` was called with to make `f`; ``None`` for others."""
     known = vars(f).get("asks_for") if isinstance(f, PublicFunction | FunctionType) else None
     return known if isinstance(known, Asked) else None
 
 
 class _Looking:
-    """Which tier calls of a function take, by programs of one kind."""
+    """Reports on calls of a function by programs of one kind."""
 
     def __init__(self, f: Any, mode: Mode) -> None:
         self.f, self.mode = f, mode
@@ -187,13 +187,13 @@ class _Looking:
         self.operator = mode.kind
 
     def generic(self, reason: str, place: str | None = None, cost: float = 0.0) -> TierReport:
-        """What there is to say of a call in the generic tier; `cost` in seconds."""
+        """Return the report on a call in the generic tier; `cost` is in seconds."""
         kept = fast.known(self.f, self.mode)
         count = 0 if kept is None else len(kept.entries)
         return TierReport(self.name, self.operator, "generic", reason, place, (), 1e3 * cost, count)
 
     def at(self, args: tuple[Any, ...]) -> TierReport:
-        """What becomes of one call."""
+        """Return the report on one call."""
         f = self.f
         fast.run(f, args, self.mode)
         kept = fast.known(f, self.mode)

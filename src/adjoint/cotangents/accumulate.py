@@ -1,8 +1,7 @@
 """Sums of cotangents.
 
 A slot for a cotangent holds ``None`` (zero), a number or an array, a `Scattered` sum of parts of
-one array, or a `Poison`. Nothing that somebody else may hold is changed in place: only a
-`Scattered`, which one slot owns, is.
+one array, or a `Poison`. Only a `Scattered`, which one slot owns, is changed in place.
 """
 
 from __future__ import annotations
@@ -18,7 +17,7 @@ from adjoint.primal.value_kinds import by_value
 
 
 def accumulate(a: Any, b: Any) -> Any:
-    """``a + b`` of two cotangents of the same value."""
+    """Return the sum of two cotangents of the same value."""
     kind = type(a)
     if kind is type(b) and (kind is float or kind is ndarray):
         return a + b
@@ -38,21 +37,20 @@ def accumulate(a: Any, b: Any) -> Any:
 
 
 def finish(bar: Any) -> Any:
-    """A cotangent as rules and users see it."""
+    """Return a cotangent in the form that rules and users see: dense."""
     return bar.finish() if type(bar) is Scattered else bar
 
 
 _FEW = 4096
-"""Entries that are not worth an array."""
+"""The most entries that are never worth a dense array."""
 _MANY = 16
-"""Entries of single elements that are not worth a call of `np.add.at`."""
+"""The most entries of single elements that are not worth a call of `np.add.at`."""
 
 
 class Scattered:
-    """A sum of cotangents of parts ``x[index]`` of one array: what reading elements in a loop adds
-    up to.
+    """A sum of cotangents of parts ``x[index]`` of one array, as reading elements in a loop gives.
 
-    Entries are kept until they outnumber the elements, then written into a dense array, so that
+    Entries are collected until they outnumber the elements, then written into a dense array. So
     reading every element of an array of n costs O(n) in all.
     """
 
@@ -67,7 +65,7 @@ class Scattered:
         self._dense: np.ndarray[Any, Any] | None = None
 
     def add(self, other: Any) -> Any:
-        """Take up one more cotangent of the whole array; the smaller sum goes into the larger."""
+        """Add a cotangent of the whole array; the smaller sum is added to the larger."""
         if type(other) is Scattered:
             if other._dense is not None and self._dense is None:
                 self, other = other, self
@@ -112,7 +110,7 @@ class Scattered:
         many = len(entries) > _MANY and len(self.shape) == 1
         plain, parts = [], []
         entries.reverse()
-        while entries:  # what has been added is let go
+        while entries:  # frees each part once it is added
             index, part = entries.pop()
             if many and type(index) is int:
                 plain.append(index)
@@ -127,7 +125,7 @@ class Scattered:
             np.add.at(dense, np.array(plain), np.array(parts, self.dtype))
 
     def _is_countable(self, index: np.ndarray[Any, Any], part: Any) -> bool:
-        """Whether `np.bincount` can add up the parts, as it does faster than `np.add.at`."""
+        """Return whether `np.bincount` can sum the parts, which is faster than `np.add.at`."""
         return (
             type(part) is np.ndarray
             and len(self.shape) == index.ndim == part.ndim == 1
@@ -138,7 +136,7 @@ class Scattered:
         )
 
     def finish(self) -> np.ndarray[Any, Any]:
-        """The dense sum. The accumulator must not be added to afterwards."""
+        """Return the dense sum; nothing may be added afterwards."""
         if self._entries or self._dense is None:
             self._flush()
         assert self._dense is not None
@@ -146,8 +144,8 @@ class Scattered:
 
 
 def is_fancy(index: Any) -> bool:
-    """Whether an index may name an element twice: those with integer arrays, or with what counts as
-    one, as a list or a range does, and a tuple within a tuple."""
+    """Return whether an index may name an element twice: it holds an integer array or something
+    that counts as one (a list, a range, a tuple in a tuple)."""
     return any(map(_is_array, index)) if type(index) is tuple else _is_array(index)
 
 
@@ -161,7 +159,7 @@ def _is_array(part: Any) -> bool:
 
 
 def is_needed(bar: Any) -> bool:
-    """Whether a cotangent is one that something has to be done with: it is not zero."""
+    """Return whether a cotangent is not zero."""
     if bar is None:
         return False
     return type(bar) is Poison or not by_value(bar) or bool(np.any(bar))

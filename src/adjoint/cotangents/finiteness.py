@@ -1,15 +1,15 @@
-"""Sweeps with and without what keeps structural zeros zero.
+"""Sweeps with and without the correction of structural zeros.
 
 A zero cotangent stays zero, also times the infinite slope of a branch that was not selected: rules
-look for products that are not finite, and correct them. In most sweeps there are none, so that a
-sweep first runs without looking (`adjoint.runtime.memory.memory.Memory.careful` is false). Rules
-are linear in the cotangent: what is not finite makes everything that depends on it not finite, so
-where all that a sweep gives is finite, it is what the careful one would give. Otherwise that one
+look for products that are not finite, and correct them. Most sweeps have none, so a sweep first
+runs without looking (`adjoint.runtime.memory.memory.Memory.careful` is false). Rules are linear in
+the cotangent, so anything not finite makes everything that depends on it not finite. Where all
+results of a sweep are finite, they are those of the careful sweep; otherwise the careful sweep
 runs, too.
 
-A rule that decides by a cotangent which is not finite, instead of calculating with it, has to say
-so (`doubt`). Functions of the user's must not see the cotangents of a sweep in vain, nor be called
-twice: where a sweep runs any, it is careful at once (`Memory.shown`).
+A rule that branches on a cotangent, instead of calculating with it, must call `doubt`. User
+functions must not see the cotangents of a discarded sweep, nor be called twice: a sweep that runs
+any is careful at once (`Memory.shown`).
 """
 
 from __future__ import annotations
@@ -28,21 +28,21 @@ from adjoint.errors import AdjointError
 from adjoint.primal.value_kinds import FLOAT64, REALS
 
 UNFIT = (AdjointError, ArithmeticError, ValueError, RuntimeError, np.linalg.LinAlgError)
-"""What rules raise that are given numbers they cannot do with."""
+"""Errors that rules raise for numbers that are not finite."""
 
 doubts: list[int] = [0]
-"""How many times `doubt` was called. Another thread's only cost a careful sweep more."""
+"""How often `doubt` was called. Calls of other threads only cost an unneeded careful sweep."""
 
 
 def doubt(bar: Any) -> None:
-    """Say that something is decided by whether `bar`, a number or an array, is zero: of one that is
-    not finite that may be wrong."""
+    """Note that code branches on whether `bar`, a number or an array, is zero, which may be wrong
+    where `bar` is not finite."""
     if not all_finite(bar):
         doubts[0] += 1
 
 
 def all_finite(bar: Any) -> bool:
-    """Whether all numbers in a cotangent are finite; not if it holds what is no number."""
+    """Return whether all numbers in a cotangent are finite and nothing else is in it."""
     stack = [bar]  # structures may be nested deeper than calls
     while stack:
         bar = stack.pop()
@@ -61,27 +61,27 @@ def all_finite(bar: Any) -> bool:
 
 
 _delicate: WeakSet[CodeType] = WeakSet()
-"""Functions of which a sweep was in vain: most likely the next one would be, too."""
+"""Functions of which a sweep was discarded: the next one probably would be, too."""
 
 
 def is_delicate(f: Any) -> bool:
-    """Whether the sweeps of `f` begin with care."""
+    """Return whether the sweeps of `f` are careful from the start."""
     return bool(_delicate) and type(f) is FunctionType and f.__code__ in _delicate
 
 
 def note_delicate(f: Any) -> None:
-    """Let the sweeps of `f` begin with care from now on."""
+    """Make the sweeps of `f` careful from the start."""
     if type(f) is FunctionType:
         _delicate.add(f.__code__)
 
 
 def finite(bar: Any) -> bool:
-    """Whether all entries are finite; may say no where squares overflow, so a no asks for a closer
-    look."""
+    """Return whether all entries are finite. It may be false where only squares overflow, so a
+    false needs a closer look."""
     if type(bar) is ndarray:
         if bar.dtype is FLOAT64 and bar.ndim == 1 and bar.size <= _FEW_NUMBERS:
             return isfinite(sum(bar.tolist()))
-        # a sum of squares is finite only if every term is; `dot` would warn of those that are not
+        # a sum of squares is finite only if every term is; `dot` would warn of terms that are not
         return isfinite(np.vdot(bar, bar).real)
     if type(bar) in REALS:
         return isfinite(bar)
@@ -89,4 +89,4 @@ def finite(bar: Any) -> bool:
 
 
 _FEW_NUMBERS = 16
-"""Of so many Python's sum is quicker."""
+"""For up to this many numbers, Python's sum is faster."""

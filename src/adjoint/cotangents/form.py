@@ -1,4 +1,4 @@
-"""Whether what somebody calls a cotangent of a number or an array can be one."""
+"""Form of a cotangent: shape and realness, as the value demands."""
 
 from __future__ import annotations
 
@@ -12,24 +12,24 @@ from adjoint.errors import CotangentError
 
 
 class Form(NamedTuple):
-    """What a cotangent has to be like."""
+    """The form that a cotangent must have."""
 
     shape: tuple[int, ...]
     is_real: bool
 
 
 def form_of(value: Any) -> Form:
-    """The form of the cotangents of a number or an array."""
+    """Return the form of the cotangents of a number or an array."""
     return Form(np.shape(value), not np.iscomplexobj(value))
 
 
 def fitting(form: Form, bar: Any) -> Any:
-    """`bar`, of which a real number or array has the real part.
+    """Return `bar`, or its real part for a real number or array.
 
     Raises
     ------
     CotangentError
-        It has another shape, or is no number and no array of numbers.
+        `bar` has another shape, or is neither a number nor an array of numbers.
     """
     if type(bar) is Poison:
         return bar

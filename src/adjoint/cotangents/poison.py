@@ -8,28 +8,28 @@ import numpy as np
 
 
 class Poison:
-    """The cotangent that an unknown function would have to give: an error once it reaches a
+    """The cotangent that an unknown callee would have to give: an error once it reaches a
     differentiated input.
 
-    Arithmetic with it gives it back, so that rules of scalars need not look for it.
+    Arithmetic with it returns it, so that rules of scalars need no check.
 
     Attributes
     ----------
     mark
-        What stands for it in the cotangent of an array of which it concerns some elements, if there
-        is such a number: one that says so to whoever gets the cotangent of these.
+        A number that stands for the poison in the cotangent of an array of which it concerns only
+        some elements, if there is one: code that gets the cotangent of these recognises the number.
     """
 
     __slots__ = ("error", "mark")
 
-    __array_ufunc__ = None  # arrays leave the operation to __radd__ and its kin
+    __array_ufunc__ = None  # arrays leave the operation to `__radd__` and its kin
 
     def __init__(self, error: Exception, mark: float | None = None) -> None:
         self.error, self.mark = error, mark
 
     @staticmethod
     def of_part(bar: Any, shape: tuple[int, ...] = ()) -> Any:
-        """The cotangent of a part of an array: of marks, if it is a poison that has one."""
+        """Return the cotangent of a part of an array: marks for a poison that has one."""
         if type(bar) is not Poison or bar.mark is None:
             return bar
         return np.full(shape, bar.mark) if shape else bar.mark

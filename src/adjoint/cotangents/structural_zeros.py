@@ -1,10 +1,10 @@
 """Cotangents whose zeros stay zero, whatever a rule multiplies them by.
 
-What is not a number in a part of an input concerns only what depends on that part: where the
-cotangent is zero, the slope is not asked for, be it infinite or NaN. Rules state the derivative as
-products and sums, in which 0 · NaN is NaN. So a sweep with care (`adjoint.cotangents.finiteness`)
-gives the pullback that returned something not finite the same cotangent once more, as an array that
-knows of products: `Cotangent`. Only what was not finite is taken from there.
+Where the cotangent is zero, the slope does not matter, even if it is infinite or NaN. Rules state
+the derivative as products and sums, in which 0 · NaN is NaN. So a careful sweep
+(`adjoint.cotangents.finiteness`) calls a pullback that returned anything not finite again, with the
+same cotangent as a `Cotangent`, an array that keeps its zeros in products. Only the entries that
+were not finite are taken from the second call.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ ndarray = np.ndarray
 
 
 def pulled(back: Callable[[Any], Any], y_bar: Any) -> Any:
-    """``back(y_bar)``, in which zeros of `y_bar` contribute nothing."""
+    """Return ``back(y_bar)``, where zeros of `y_bar` contribute nothing."""
     bars = back(y_bar)
     if all(map(_is_settled, bars)) or not _has_zeros(y_bar):
         return bars
@@ -46,7 +46,7 @@ def _has_zeros(bar: Any) -> bool:
 
 
 def marked(bar: Any) -> Any:
-    """A cotangent whose arrays and numbers are such that zeros stay zero."""
+    """Return a cotangent whose arrays and numbers are `Cotangent`s."""
     if isinstance(bar, list | tuple):
         parts = [marked(part) for part in bar]
         return type(bar)(*parts) if hasattr(bar, "_fields") else type(bar)(parts)
@@ -54,7 +54,7 @@ def marked(bar: Any) -> Any:
 
 
 def _mended(bar: Any, other: Any) -> Any:
-    """`bar`, with what is not finite from `other`."""
+    """Return `bar`, with entries that are not finite replaced by those of `other`."""
     if isinstance(bar, list | tuple):
         parts = list(map(_mended, bar, other))
         return type(bar)(*parts) if hasattr(bar, "_fields") else type(bar)(parts)
@@ -70,8 +70,8 @@ def _mended(bar: Any, other: Any) -> Any:
 
 
 class Cotangent(np.ndarray[Any, Any]):
-    """An array of which a zero times anything is zero, in products, sums of products and quotients;
-    what is computed from it is such an array, too."""
+    """An array whose zeros stay zero in products, sums of products and quotients. Results computed
+    from it are such arrays, too."""
 
     def __array_ufunc__(
         self, ufunc: Any, method: str, *inputs: Any, out: Any = None, **kwargs: Any
@@ -107,7 +107,7 @@ class Cotangent(np.ndarray[Any, Any]):
         return _mark(super().__getitem__(index))
 
     def dot(self, b: Any, out: Any = None) -> Any:
-        """The product of matrices, by the function of that name."""
+        """Return the matrix product."""
         return np.dot(self, b, out)
 
 
@@ -133,9 +133,11 @@ def _product(call: Any, either: Any, given: list[Any], marks: list[bool], kwargs
 
 
 def _sum_of_products(f: Callable[..., Any], given: list[Any], marks: list[bool]) -> Any:
-    """``f(*given)``, linear in each operand: without the terms in which what is marked is zero.
+    """Return ``f(*given)``, linear in each operand, without the terms in which a marked operand is
+    zero.
 
-    The terms that are not finite are counted by the same sums, with and without what is not.
+    The same sums count the terms that are not finite: once with all terms, once with the finite
+    ones.
     """
     y = f(*given)
     if np.all(np.isfinite(y)):
@@ -154,7 +156,7 @@ def _sum_of_products(f: Callable[..., Any], given: list[Any], marks: list[bool])
 
 
 def _called(func: Any, args: Any, kwargs: Any) -> Any:
-    """A function that is linear in each array and each number with a point that it is given."""
+    """Call a function that is linear in each operand that is an array or a float."""
     places = [i for i, x in enumerate(args) if _is_number(x) or isinstance(x, ndarray)]
 
     def f(*operands: Any) -> Any:
@@ -168,7 +170,7 @@ def _called(func: Any, args: Any, kwargs: Any) -> Any:
 
 
 def _solved(a: Any, b: Any) -> Any:
-    """Where the right side is zero, so is the solution."""
+    """Solve ``a @ x = b``, with zero where `b` is zero."""
     x = np.linalg.solve(a, b)
     axis = -1 if np.ndim(b) == 1 else -2
     return np.where(np.all(np.equal(b, 0), axis, keepdims=True), np.zeros((), x.dtype), x)
@@ -192,4 +194,4 @@ _PRODUCTS = frozenset(
     }
 )
 _NEW = frozenset({np.empty_like, np.full_like, np.ones_like, np.zeros_like})
-"""What makes arrays of the same form only."""
+"""Functions that take only shape and dtype from the array."""

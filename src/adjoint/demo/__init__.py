@@ -1,1 +1,1 @@
-"""What ``make demo`` runs: a noisy cubic, two moons, and the moons with a node per number."""
+"""The demo of ``make demo``: a noisy cubic, two moons, and the moons with a node per number."""

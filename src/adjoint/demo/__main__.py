@@ -12,7 +12,7 @@ from adjoint.demo import cubic, figures, moons, report, scalar
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Run all parts; returns the exit status."""
+    """Run all parts; return the exit status."""
     parser = argparse.ArgumentParser(prog="python -m adjoint.demo", description=__doc__)
     parser.add_argument(
         "--output", type=Path, default=Path("demo-output"), help="folder of figures"

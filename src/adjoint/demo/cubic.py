@@ -33,7 +33,7 @@ class Polynomial:
 
 @dataclass(frozen=True)
 class Fit:
-    """One way to fit, and where it ended."""
+    """One way to fit, with its loss and weights."""
 
     method: str
     loss: float
@@ -51,12 +51,12 @@ class CubicResult:
 
 
 def polynomial_loss(model: Polynomial, xs: Array, ys: Array) -> Any:
-    """Mean squared error of a polynomial."""
+    """Return the mean squared error of a polynomial."""
     return ad.nn.mse(model(xs), ys)
 
 
 def noisy_cubic(n: int, rng: np.random.Generator) -> tuple[Array, Array]:
-    """Points of the cubic `TARGET` on (-5, 5), with normal noise of a fifth of its mean size."""
+    """Return points of the cubic `TARGET` on (-5, 5), with noise of a fifth of its mean size."""
     xs = rng.uniform(-5.0, 5.0, n)
     ys = Polynomial(TARGET)(xs)
     return xs, ys + rng.normal(size=n) * np.abs(ys).mean() * 0.2

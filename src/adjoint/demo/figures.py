@@ -49,7 +49,7 @@ STYLE: Any = {
 
 
 def write(folder: Path, cubic: CubicResult, moons: MoonsResult) -> list[Path]:
-    """Draw all figures into `folder`, which is made if need be; returns their paths."""
+    """Draw all figures into `folder`, creating it if needed; return their paths."""
     import matplotlib  # an extra
     from matplotlib.figure import Figure
 
@@ -88,7 +88,7 @@ def _save(figure: Figure, path: Path) -> Path:
 
 
 def draw_cubic(ax: Axes, result: CubicResult) -> None:
-    """The data and the fitted curves."""
+    """Draw the data and the fitted curves."""
     x = np.linspace(-5.2, 5.2, 300)
     ax.scatter(result.xs, result.ys, s=16, color=MUTED, alpha=0.55, linewidths=0, label="data")
     looks: dict[str, dict[str, Any]] = {
@@ -103,7 +103,7 @@ def draw_cubic(ax: Axes, result: CubicResult) -> None:
 
 
 def draw_cubic_loss(ax: Axes, result: CubicResult) -> None:
-    """The loss of each step, and the best there is."""
+    """Draw the loss of each step, and the best possible one."""
     best = next(fit.loss for fit in result.fits if fit.method == "least squares")
     steps = np.arange(1, len(result.history) + 1)
     ax.plot(steps, result.history, color=ORANGE, label="gradient descent")
@@ -115,13 +115,13 @@ def draw_cubic_loss(ax: Axes, result: CubicResult) -> None:
 
 
 def draw_moons_loss(ax: Axes, result: MoonsResult) -> None:
-    """The loss of each step."""
+    """Draw the loss of each step."""
     ax.plot(np.arange(1, len(result.history) + 1), result.history, color=GREEN)
     ax.set(yscale="log", title="Moons: cross-entropy", xlabel="step", ylabel="loss")
 
 
 def draw_losses(ax: Axes, cubic: CubicResult, moons: MoonsResult) -> None:
-    """Both histories relative to their start, on one pair of axes."""
+    """Draw both losses relative to their start, on one pair of axes."""
     for name, history, color in (
         ("cubic", cubic.history, ORANGE),
         ("moons", moons.history, GREEN),
@@ -139,7 +139,7 @@ def draw_losses(ax: Axes, cubic: CubicResult, moons: MoonsResult) -> None:
 
 
 def draw_moons(ax: Axes, result: MoonsResult) -> None:
-    """The data on the predicted probability, with the boundary where it is one half."""
+    """Draw the data on the predicted probability, with the boundary where it is one half."""
     from matplotlib.colors import LinearSegmentedColormap
 
     low, high = result.X.min(axis=0) - 0.35, result.X.max(axis=0) + 0.35

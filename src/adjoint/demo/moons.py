@@ -1,4 +1,4 @@
-"""Two moons, told apart by a multi-layer perceptron on arrays."""
+"""Two moons, separated by a multi-layer perceptron on arrays."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ LEARNING_RATE = 0.5
 
 @dataclass(frozen=True)
 class MoonsResult:
-    """The data, the trained network, and how the training went."""
+    """The data, the trained network, and the course of the training."""
 
     X: NDArray[np.float64]
     labels: NDArray[np.int64]
@@ -29,7 +29,7 @@ class MoonsResult:
 
 
 def network() -> ad.nn.Chain:
-    """2-16-16-2, the same weights in each run."""
+    """Return a 2-16-16-2 network with the same weights in each run."""
     return ad.nn.Chain(
         ad.nn.Dense(2, 16, ad.nn.relu, rng=np.random.default_rng(2)),
         ad.nn.Dense(16, 16, ad.nn.relu, rng=np.random.default_rng(3)),

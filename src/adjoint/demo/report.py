@@ -1,4 +1,4 @@
-"""What the demo prints."""
+"""Tables that the demo prints."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def heading(text: str) -> None:
-    """A line over the width of the terminal."""
+    """Print a line over the width of the terminal."""
     from rich.console import Console
 
     console = Console()
@@ -22,7 +22,7 @@ def heading(text: str) -> None:
 
 
 def cubic(result: CubicResult) -> None:
-    """The table of methods, losses and coefficients."""
+    """Print methods, losses and coefficients."""
     table = _table("method", "loss", "coefficients")
     for fit in result.fits:
         coefficients = "  ".join(f"{w:8.3f}" for w in fit.weights)
@@ -31,14 +31,14 @@ def cubic(result: CubicResult) -> None:
 
 
 def moons(result: MoonsResult) -> None:
-    """How well the network does."""
+    """Print loss and accuracy of the network."""
     table = _table("steps", "loss", "accuracy")
     table.add_row(str(len(result.history)), f"{result.loss:.4f}", f"{result.accuracy:.1%}")
     _show(table)
 
 
 def scalar(arrays: MoonsResult, scalars: ScalarResult) -> None:
-    """Both ways side by side: the same numbers, at another price."""
+    """Print both ways side by side: equal numbers, at different cost."""
     n = len(scalars.history)
     table = _table("", f"loss before step {n}", "seconds per step", "what is recorded")
     table.add_row(

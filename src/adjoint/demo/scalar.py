@@ -1,4 +1,4 @@
-"""The same network and the same steps with one `Value` per number: right, and slow."""
+"""The network and steps of `adjoint.demo.moons` with one `Value` per number: right, and slow."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from adjoint.value import MLP, Value, build_graph
 
 @dataclass(frozen=True)
 class ScalarResult:
-    """The loss before each step, and what a step costs."""
+    """The loss before each step, and the cost of a step."""
 
     history: list[float]
     seconds_per_step: float
@@ -26,7 +26,7 @@ class ScalarResult:
 
 
 def mirror(chain: Chain) -> MLP:
-    """The scalar network with the weights of an array network (relu, the last layer linear)."""
+    """Return the scalar network with the weights of an array network (relu, last layer linear)."""
     layers = [layer for layer in chain if isinstance(layer, Dense)]
     mlp = MLP(layers[0].W.shape[0], [layer.W.shape[1] for layer in layers], "relu")
     for layer, dense in zip(mlp.layers, layers, strict=True):
@@ -38,7 +38,7 @@ def mirror(chain: Chain) -> MLP:
 
 
 def logit_cross_entropy(scores: list[Value], label: int) -> Value:
-    """``-log softmax(scores)[label]``; the largest score is subtracted, so nothing overflows."""
+    """Return ``-log softmax(scores)[label]``; subtracting the largest score avoids overflow."""
     top = max(score.data for score in scores)
     return sum(((s - top).exp() for s in scores), Value(0.0)).log() - (scores[label] - top)
 
@@ -46,7 +46,7 @@ def logit_cross_entropy(scores: list[Value], label: int) -> Value:
 def run(
     X: NDArray[np.float64], labels: NDArray[np.int64], *, steps: int = 3, progress: bool = True
 ) -> ScalarResult:
-    """The first steps of the training of `adjoint.demo.moons`."""
+    """Run the first steps of the training of `adjoint.demo.moons`."""
     mlp = mirror(network())
     history, seconds, nodes = [], [], 0
     with progress_bar("moons, scalars", steps) if progress else nullcontext() as advance:

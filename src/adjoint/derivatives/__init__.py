@@ -1,1 +1,1 @@
-"""Derivatives of more than one number: linear maps, Jacobians, Hessians."""
+"""Derivatives in many numbers: linear maps, Jacobians, Hessians."""

@@ -1,5 +1,4 @@
-"""How rows and columns become one array: code that is itself differentiated where derivatives are
-nested."""
+"""Assembly of rows and columns into one array, by code that nested derivatives differentiate."""
 
 from __future__ import annotations
 
@@ -18,28 +17,28 @@ from adjoint.runtime.leaves import elements_of, record_fields
 
 
 def by_rows(rows: list[Any], shape: tuple[int, ...], dtype: Any) -> Any:
-    """One array from what belongs to each entry of the result."""
+    """Return an array whose rows belong to the entries of the result."""
     return np.reshape(np.stack(rows), shape).astype(dtype)
 
 
 def by_columns(columns: list[Any], shape: tuple[int, ...], dtype: Any) -> Any:
-    """One array from what belongs to each entry of the argument."""
+    """Return an array whose columns belong to the entries of the argument."""
     flat = np.reshape(np.stack(columns), (len(columns), -1))
     return np.reshape(flat.T.copy(), shape).astype(dtype)
 
 
 def complex_row(real: Any, imaginary: Any) -> Any:
-    """The row of a complex entry from the cotangents of its two parts."""
+    """Return the row of a complex entry from the cotangents of its two parts."""
     return real + 1j * imaginary
 
 
 def conjugate(bar: Any) -> Any:
-    """The row of a holomorphic entry from the cotangent of its real part."""
+    """Return the row of a holomorphic entry from the cotangent of its real part."""
     return np.conj(bar)
 
 
 def apart(x: Any) -> Any:
-    """A copy of an array or a structure; a number itself."""
+    """Copy an array or a structure; return a number itself."""
     if isinstance(x, np.ndarray) and not is_objects(x):
         return x.copy()
     if by_value(x):
@@ -48,13 +47,12 @@ def apart(x: Any) -> Any:
     _refuse_overlaps(x)
     try:
         return copy.deepcopy(x)
-    except TypeError:  # it holds what cannot be copied: a lock, an open file
+    except TypeError:  # a lock or an open file cannot be copied
         return tuple([apart(part) for part in x]) if type(x) is tuple else x
 
 
 def _refuse_exceptions(x: Any) -> None:
-    """Refuse a structure with numbers in an exception: a copy of that has in its fields what its
-    ``args`` say."""
+    """Refuse a structure with numbers in an exception: a copy takes its fields from ``args``."""
     seen: set[int] = set()
     stack = [x]
     while stack:
@@ -79,8 +77,8 @@ def _refuse_exceptions(x: Any) -> None:
 
 
 def _refuse_overlaps(x: Any) -> None:
-    """Refuse arrays that share elements: copies of them do not, which a function that writes to
-    them would notice."""
+    """Refuse arrays that share elements: copies of them would not share, which a function that
+    writes to them can tell."""
     arrays = [part for part in reached((x,)) if isinstance(part, np.ndarray)]
     for i, one in enumerate(arrays):
         for other in arrays[:i]:
@@ -107,12 +105,12 @@ non_differentiable(_refuse_exceptions, _refuse_overlaps)
 
 
 def entry(x: Any, place: tuple[int, ...]) -> Any:
-    """One entry of an array; a number itself."""
+    """Return one entry of an array, or a number itself."""
     return x[place] if place else x
 
 
 def from_entries(entries: list[Any], like: Any) -> Any:
-    """An array of the shape and dtype of `like`, or a number."""
+    """Return an array of the shape and dtype of `like`, or a number."""
     if not isinstance(like, np.ndarray):
         return entries[0]
     dtype = like.dtype if like.dtype.kind == "f" else float
@@ -120,19 +118,19 @@ def from_entries(entries: list[Any], like: Any) -> Any:
 
 
 def picked(sweeps: list[Any], first: Any, second: Any, dtype: Any) -> Any:
-    """Entries of what some sweeps gave."""
+    """Pick entries from the results of several sweeps."""
     return np.reshape(np.stack(sweeps), (len(sweeps), -1))[first, second].astype(dtype)
 
 
 def sparse_of(data: Any, columns: Any, starts: Any, shape: tuple[int, int]) -> Any:
-    """A sparse array by rows."""
+    """Return a sparse array in row order."""
     from scipy.sparse import csr_array
 
     return csr_array((data, columns, starts), shape=shape)
 
 
 def block(parts: list[Any], y: Any, x: Any, rows: bool) -> Any:
-    """The derivative of one leaf of the result by one leaf of an argument."""
+    """Return the derivative of one leaf of the result by one leaf of an argument."""
     shape = np.shape(y) + np.shape(x)
     dtype = dtype_of(y, x)
     if not isinstance(y, np.ndarray) and not isinstance(x, np.ndarray):
@@ -152,7 +150,7 @@ def _is_numpy(*leaves: Any) -> bool:
 
 
 def dtype_of(y: Any, x: Any) -> np.dtype[Any]:
-    """The floating dtype of a derivative; Python's numbers take on that of an array."""
+    """Return the floating dtype of a derivative; Python numbers adapt to the dtype of an array."""
     kinds: list[Any] = []
     for leaf in (y, x):
         dtype = np.asarray(leaf).dtype
@@ -161,6 +159,6 @@ def dtype_of(y: Any, x: Any) -> np.dtype[Any]:
         elif isinstance(leaf, np.ndarray | np.generic):
             kinds.append(dtype)
         else:
-            kinds.append(0j if isinstance(leaf, complex) else 0.0)  # the other decides
+            kinds.append(0j if isinstance(leaf, complex) else 0.0)  # the other leaf decides
     found = np.result_type(*kinds)
     return found if found.kind in "fc" else np.dtype(float)

@@ -1,5 +1,5 @@
-"""Forward mode and second derivatives of a function against reverse mode and differences, number by
-number (`adjoint.testing.check_gradient`)."""
+"""Checks of forward mode against reverse mode, and of second derivatives against differences, for
+`adjoint.testing.check_gradient`."""
 
 from __future__ import annotations
 
@@ -28,14 +28,14 @@ NESTINGS = (
 
 @dataclass
 class Checked:
-    """What `check_gradient` has found to be right, and what it could not check.
+    """Result of `check_gradient`.
 
     Attributes
     ----------
     right : list of str
         The modes and nestings that agree.
     refused : dict
-        The error by which each other mode is refused.
+        The error of each mode and nesting that is refused.
     """
 
     right: list[str] = field(default_factory=list)
@@ -46,7 +46,7 @@ class Checked:
         return f"{text}; {self.not_checked()}" if self.refused else text
 
     def not_checked(self) -> str:
-        """What is refused, and why."""
+        """Return a text of what is refused, and why."""
         why: dict[str, list[str]] = {}
         for what, error in self.refused.items():
             why.setdefault(f"{type(error).__name__}: {error.problem}", []).append(what)
@@ -62,12 +62,12 @@ def check_modes(
     modes: tuple[str, ...],
     tolerances: tuple[float, float],
 ) -> Checked:
-    """Check what `modes` names besides reverse mode, which is right at this point.
+    """Check the `modes` other than reverse mode, which is known to be right at this point.
 
     Raises
     ------
     AssertionError
-        Names the mode, the argument and the entry that is off, and by how much.
+        The message names the mode, the argument and the entry that is off, and by how much.
     """
     checked = Checked(["reverse mode"])
     checks: dict[str, Callable[[], None]] = {}
@@ -104,7 +104,7 @@ class _Problem:
     vector
         The point.
     slope
-        The gradient there.
+        The gradient at the point.
     """
 
     def __init__(
@@ -136,7 +136,7 @@ class _Problem:
         self.slope = self.gradient(self.vector)
 
     def scalar(self) -> Callable[[Any], Any]:
-        """The function; it may change what it is given, so there is one for each use."""
+        """Return the function, a new one for each use, because it may change its arguments."""
         args, (f, kwargs, y_bar) = copy.deepcopy(self._args), (self._f, self._kwargs, self._y_bar)
         unflatten = flatten(args)[1]
 
@@ -146,15 +146,15 @@ class _Problem:
         return scalar
 
     def gradient(self, v: Any) -> Any:
-        """The gradient of the function at a point."""
+        """Return the gradient of the function at a point."""
         return gradient(self.scalar(), v)[0]
 
     def name(self, place: int) -> str:
-        """What a number of the vector is called."""
+        """Return the name of a number of the vector."""
         return next(islice(_names(self._args), place, None))
 
     def check_forward_mode(self) -> None:
-        """Forward mode against reverse mode."""
+        """Check forward mode against reverse mode."""
 
         def pushed(u: Any) -> Any:
             return pushforward(self.scalar(), (self.vector,), (u,))[1]
@@ -164,8 +164,8 @@ class _Problem:
     def check_along(
         self, what: str, product: Callable[[Any], Any], expected: Any, reference: str, allowed: Any
     ) -> None:
-        """Compare a linear form with the vector that it should be, along a random direction; where
-        it is off, halve the direction until one number is left."""
+        """Compare a linear form with the expected vector along a random direction; if it is off,
+        bisect the direction down to one number."""
         u = np.random.default_rng(3).normal(size=expected.size)
 
         def excess(start: int, stop: int) -> float:
@@ -185,8 +185,8 @@ class _Problem:
 
 
 class _SecondOrder:
-    """The product of the Hessian and a vector by each nesting of the modes, against differences of
-    gradients."""
+    """The product of the Hessian and a vector by each nesting of the modes, compared with
+    differences of gradients."""
 
     def __init__(self, problem: _Problem) -> None:
         self._problem = problem
@@ -196,7 +196,7 @@ class _SecondOrder:
         self._allowed: Any = None
 
     def _differences(self) -> None:
-        """What is expected, where the differences settle on something."""
+        """Compute the expected product and the allowed error by differences."""
         problem, u = self._problem, self._u
         expected, error = _differences(lambda t: problem.gradient(problem.vector + t * u))
         size = np.abs(expected)
@@ -240,7 +240,7 @@ class _SecondOrder:
         return along
 
     def forward_over_reverse(self) -> None:
-        """One of the nestings, as those that follow."""
+        """Check one nesting; the methods below check the others."""
         found = pushforward(self._slope(), (self._problem.vector,), (self._u,))[1]
         self._compare("forward over reverse", found)
 
@@ -287,14 +287,14 @@ def _real(x: Any) -> Any:
 
 
 def _names(args: tuple[Any, ...]) -> Iterator[str]:
-    """What each number of the vector is called."""
+    """Yield the name of each number of the vector."""
     for ((_, position), *rest), index, part in places(args):
         steps = "".join(f"[{key!r}]" if kind == "[]" else f".{key}" for kind, key in rest)
         yield f"argument {position}{steps}{list(index) if index else ''}{part}"
 
 
 def _weighted(y_bar: Any, y: Any) -> Any:
-    """⟨ȳ, y⟩, as code that is differentiated."""
+    """Return ⟨ȳ, y⟩, by code that is differentiated."""
     if y_bar is None:
         return 0.0
     total = 0.0
@@ -319,7 +319,7 @@ def _refuse(what: str, name: str, got: Any, reference: str, expected: Any) -> No
 
 
 def _differences(along: Callable[[float], Any]) -> tuple[Any, Any]:
-    """The derivative at 0 of what is an array, and an estimate of its error, for each entry."""
+    """Return the derivative of an array-valued function at 0, and an estimate of its errors."""
     best: Any = None
     best_error: Any = None
     last: Any = None
@@ -327,7 +327,7 @@ def _differences(along: Callable[[float], Any]) -> tuple[Any, Any]:
         h = 0.02 / 5**power
         try:
             near, far = along(h) - along(-h), along(2 * h) - along(-2 * h)
-        except (ValueError, ArithmeticError):  # a step out of the domain: the next one is smaller
+        except (ValueError, ArithmeticError):  # the step leads out of the domain: try a smaller one
             continue
         estimate = (8 * near - far) / (12 * h)
         error = np.full(estimate.shape, np.inf) if last is None else np.abs(estimate - last)

@@ -1,4 +1,4 @@
-"""Which rows of a sparse matrix can be had from one product, and where its entries are."""
+"""Rows of a sparse matrix that share a product, and the columns of its entries."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ Indices = np.ndarray[Any, np.dtype[np.intp]]
 
 
 def colours(supports: Iterable[Indices], n: int) -> list[int]:
-    """A colour for each row, such that rows of one colour have no column in common.
+    """Return a colour for each row, such that rows of one colour have no column in common.
 
     Parameters
     ----------
     supports
         The columns of the entries of each row.
     n
-        How many columns there are.
+        The number of columns.
     """
     used: list[np.ndarray[Any, Any]] = []
     found = []
@@ -34,18 +34,18 @@ def colours(supports: Iterable[Indices], n: int) -> list[int]:
 def detected(
     product: Callable[[np.ndarray[Any, Any]], np.ndarray[Any, Any]], m: int, n: int
 ) -> list[Indices]:
-    """The columns of the entries of each row of a matrix that is known by products.
+    """Return the columns of the entries of each row of a matrix that is known by products.
 
-    Rows are taken together in blocks, with random weights, so that entries do not cancel; blocks
-    that touch are then halved until each is one row. Blocks with no column in common share a
-    product, which makes it few for matrices of few colours.
+    Rows are multiplied in blocks, with random weights, so that entries do not cancel. Blocks with
+    entries are halved until each is one row. Blocks without common columns share a product, so a
+    matrix of few colours takes few products.
 
     Parameters
     ----------
     product
         The product of a vector of length `m` and the matrix.
     m, n
-        How many rows and columns there are.
+        The numbers of rows and columns.
     """
     rng = np.random.default_rng(0)
     blocks = [(0, m, np.arange(n))] if m else []
@@ -74,7 +74,7 @@ def _refined(
     n: int,
     rng: np.random.Generator,
 ) -> list[tuple[int, int, Indices]]:
-    """The blocks that have entries, each with the columns where it has some."""
+    """Return the blocks that have entries, each with the columns of its entries."""
     by_colour: dict[int, list[tuple[int, int, Indices]]] = {}
     for block, colour in zip(blocks, colours([b[2] for b in blocks], n), strict=True):
         by_colour.setdefault(colour, []).append(block)
@@ -86,7 +86,7 @@ def _refined(
             weights[start:stop] *= rng.choice([-1.0, 1.0], stop - start)
         row = product(weights)
         for start, stop, support in group:
-            touched = support[row[support] != 0]  # what is no number is an entry
+            touched = support[row[support] != 0]  # NaN is an entry
             if touched.size:
                 found.append((start, stop, touched))
     return found

@@ -1,7 +1,6 @@
-"""Finite differences over anything that holds numbers: containers, objects, arrays.
+"""Finite differences in the numbers of any structure: containers, objects, arrays.
 
-The parts of the arguments that hold numbers are *leaves*, each with the path that leads to it; one
-entry of one leaf is moved at a time, in a copy of everything.
+One entry of one leaf is moved at a time, in a copy of all arguments.
 """
 
 from __future__ import annotations
@@ -19,7 +18,7 @@ from adjoint.runtime.leaves import as_objects
 
 
 class Leaf(NamedTuple):
-    """One number or array inside the arguments: steps are ``("[]", key)`` or ``(".", name)``."""
+    """One number or array in the arguments; path steps are ``("[]", key)`` or ``(".", name)``."""
 
     path: tuple[tuple[str, Any], ...]
     value: Any
@@ -53,8 +52,7 @@ def _parts(tree: Any) -> Iterator[tuple[tuple[str, Any], Any]]:
 
 
 def part_at(bar: Any, path: tuple[tuple[str, Any], ...]) -> Any:
-    """The part of a cotangent that belongs to the leaf at `path`; ``None`` where some part above it
-    is ``None``."""
+    """Return the part of a cotangent for the leaf at `path`; ``None`` where a part above it is."""
     for kind, key in path:
         if bar is None:
             return None
@@ -66,7 +64,7 @@ def part_at(bar: Any, path: tuple[tuple[str, Any], ...]) -> Any:
 
 
 def _with(tree: Any, path: tuple[tuple[str, Any], ...], value: Any) -> Any:
-    """`tree`, which nobody else holds, with the part at `path` replaced."""
+    """Replace the part at `path` of `tree`, which the caller owns; return the new tree."""
     if not path:
         return value
     (kind, key), *rest = path
@@ -83,7 +81,7 @@ def _with(tree: Any, path: tuple[tuple[str, Any], ...], value: Any) -> Any:
 
 
 def random_like(y: Any, rng: np.random.Generator) -> Any:
-    """A cotangent or tangent for `y`, ``None`` for what has none."""
+    """Return a random cotangent or tangent for `y`, ``None`` for parts that have none."""
     if isinstance(y, list | tuple):
         parts = [random_like(part, rng) for part in y]
         if all(part is None for part in parts):
@@ -117,7 +115,7 @@ def as_type_of(like: tuple[Any, ...], parts: list[Any]) -> tuple[Any, ...]:
 
 
 def widened(args: tuple[Any, ...]) -> Any:
-    """A copy of the arguments in double precision."""
+    """Copy the arguments in double precision."""
     if all(type(x) in _ATOMS or (type(x) is np.ndarray and not x.dtype.hasobject) for x in args):
         copies: dict[int, Any] = {}
         return tuple([x if type(x) in _ATOMS else _copied(x, copies) for x in args])
@@ -131,7 +129,7 @@ def widened(args: tuple[Any, ...]) -> Any:
 
 
 _ATOMS = frozenset({float, int, complex, bool, str, type(None), np.float64, np.complex128})
-"""Types of what is as wide as it can be, and its own copy."""
+"""Immutable types of full precision."""
 
 
 def _copied(x: np.ndarray[Any, Any], copies: dict[int, Any]) -> Any:
@@ -147,7 +145,7 @@ def _wide(dtype: np.dtype[Any]) -> np.dtype[Any]:
 
 
 def perturbed(args: tuple[Any, ...], leaf: Leaf, index: tuple[int, ...], step: complex) -> Any:
-    """A copy of the arguments in double precision, one entry of one leaf moved by `step`."""
+    """Copy the arguments in double precision, with one entry of one leaf moved by `step`."""
     moved = widened(args)
     part = moved
     for kind, key in leaf.path:
@@ -156,23 +154,23 @@ def perturbed(args: tuple[Any, ...], leaf: Leaf, index: tuple[int, ...], step: c
         if part.dtype.kind not in "fc":
             part = part.astype(float)
             moved = _with(moved, leaf.path, part)
-        part[index] += step  # in place: an array that occurs twice moves at both places
+        part[index] += step  # in place: an array that occurs twice moves in both places
         return moved
     return _with(moved, leaf.path, part + (step if step.imag else step.real))
 
 
 def moved(args: tuple[Any, ...], leaf: Leaf, step: Any) -> Any:
-    """A copy of the arguments in double precision, all of one array moved by `step`."""
+    """Copy the arguments in double precision, with all of one array moved by `step`."""
     copied = widened(args)
     part = part_at(copied, leaf.path)
     if part.dtype.kind not in "fc":
         return _with(copied, leaf.path, part + step)
-    part += step  # in place: an array that occurs twice moves at both places
+    part += step  # in place: an array that occurs twice moves in both places
     return copied
 
 
 def inner(a: Any, b: Any) -> float:
-    """Re⟨a, b⟩, the sum over everything that `a` has a value for."""
+    """Return Re⟨a, b⟩, the sum over all parts of `a` that are not ``None``."""
     if type(a) is np.ndarray and type(b) is np.ndarray and a.dtype == b.dtype == np.float64:
         return float(np.vdot(a, b))
     if a is None or b is None:
@@ -188,10 +186,10 @@ def inner(a: Any, b: Any) -> float:
 
 
 def slope(along: Callable[[float], float], scale: float, resolution: float) -> tuple[float, float]:
-    """The derivative at 0 and an estimate of its error.
+    """Return the derivative at 0 and an estimate of its error.
 
-    Five-point differences, the step shrunk while that helps; `resolution` is the relative precision
-    of the function's values, which no step must come near.
+    It takes five-point differences with shrinking steps. `resolution` is the relative precision of
+    the function's values, below which no step is useful.
     """
     smallest = resolution ** (1 / 3) if resolution > 1e-12 else 0.0
     best, best_error, last, worse = np.nan, np.inf, np.nan, 0
@@ -201,7 +199,7 @@ def slope(along: Callable[[float], float], scale: float, resolution: float) -> t
             break
         try:
             estimate = (8 * (along(h) - along(-h)) - (along(2 * h) - along(-2 * h))) / (12 * h)
-        except (ValueError, ArithmeticError):  # a step out of the domain: the next one is smaller
+        except (ValueError, ArithmeticError):  # the step leads out of the domain: try a smaller one
             continue
         error = abs(estimate - last) if level and not np.isnan(last) else np.inf
         if error < best_error or np.isnan(best):
@@ -211,13 +209,13 @@ def slope(along: Callable[[float], float], scale: float, resolution: float) -> t
         if error <= 1e-11 * max(1.0, abs(estimate)):
             break
         if worse == 2 and best_error <= 1e-6 * max(1.0, abs(best)):
-            break  # what remains is rounding
+            break  # only rounding is left
         last = estimate
     return best, best_error
 
 
 def bisected(excess: Callable[[int, int], float], start: int, stop: int) -> int:
-    """The entry to which an excess belongs that was seen from `start` to `stop`, by halves."""
+    """Find the entry between `start` and `stop` that causes an excess, by bisection."""
     while stop - start > 1:
         middle = (start + stop) // 2
         first = excess(start, middle) >= excess(middle, stop)

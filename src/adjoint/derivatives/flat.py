@@ -1,4 +1,4 @@
-"""One vector of all numbers in a structure, and the way back."""
+"""One vector of all numbers in a structure, and the inverse."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from adjoint.runtime.leaves import record_fields
 
 
 def flatten(model: Any, /) -> tuple[Any, Callable[[Any], Any]]:
-    """All numbers in a structure as one vector of reals, and the inverse.
+    """All numbers in a structure as one real vector, and the inverse.
 
     Both directions are differentiable: ``minimize(value_and_grad(lambda v: loss(unflatten(v))),
     vector, jac=True)`` fits any model by SciPy.
@@ -25,23 +25,24 @@ def flatten(model: Any, /) -> tuple[Any, Callable[[Any], Any]]:
     Parameters
     ----------
     model
-        Floats, complex numbers and arrays of them in lists, tuples, dicts and objects, nested as
-        you like. Integers, truth values, text and functions are constants.
+        Floats, complex numbers and arrays of them in lists, tuples, dicts and objects, nested to
+        any depth. Integers, booleans, text and functions are constants.
 
     Returns
     -------
     vector : array, shape (n,)
-        The numbers in the order of the structure, each array in C order; what occurs twice stands
-        there once. What is complex stands there as its real parts, then its imaginary parts. A
-        copy, of double precision unless all arrays are of a lower one.
+        The numbers in the order of the structure, each array in C order; an object that occurs
+        twice appears once. A complex array gives its real parts, then its imaginary parts. A copy,
+        of double precision unless all arrays are of a lower one.
     unflatten : callable
         Makes a new structure of a vector: containers and objects are copies, with arrays of the old
-        shapes and dtypes and plain floats; what is constant is shared, what occurred twice does.
+        shapes and dtypes and plain floats. Constants are shared, and an object that occurred twice
+        occurs twice again.
 
     Raises
     ------
     ArgumentError
-        There are no floats or complex numbers; a vector of another shape is given.
+        There are no floats or complex numbers, or a vector of another shape is given.
 
     Examples
     --------
@@ -56,7 +57,7 @@ def flatten(model: Any, /) -> tuple[Any, Callable[[Any], Any]]:
     vector = vector.astype(plan.dtype)
 
     def unflatten(vector: Any) -> Any:
-        """The structure that has these numbers."""
+        """Return the structure with these numbers."""
         if np.shape(vector) != (plan.size,):
             _refuse_shape(np.shape(vector), plan.size)
         return _made(plan.root, model, vector, {})
@@ -66,7 +67,7 @@ def flatten(model: Any, /) -> tuple[Any, Callable[[Any], Any]]:
 
 @dataclass(frozen=True)
 class _Node:
-    """A part of the structure: a leaf with its place in the vector, or a container with parts."""
+    """A part of the structure: a leaf with its range in the vector, or a container with parts."""
 
     kind: str
     number: int
@@ -78,13 +79,13 @@ class _Node:
 
     @property
     def is_complex(self) -> bool:
-        """Whether a leaf takes its imaginary parts, too."""
+        """Return whether a leaf has imaginary parts."""
         return self.kind == "complex" or (self.dtype is not None and self.dtype[1] == "c")
 
 
 @dataclass(frozen=True)
 class _Plan:
-    """How a structure is taken apart; it holds none of its numbers."""
+    """The layout of a structure, without its numbers."""
 
     root: _Node
     paths: list[tuple[tuple[str, Any], ...]]
@@ -93,7 +94,7 @@ class _Plan:
 
 
 class _Planner:
-    """Makes a plan, numbering what may occur twice."""
+    """Makes a plan; numbers the parts, because they may occur twice."""
 
     def __init__(self) -> None:
         self.paths: list[tuple[tuple[str, Any], ...]] = []
@@ -172,8 +173,8 @@ def _plan(model: Any) -> _Plan:
 
 
 def places(model: Any) -> Iterator[tuple[tuple[tuple[str, Any], ...], tuple[int, ...], str]]:
-    """The path, the index and, of complex ones, the part of each number, in the order of the
-    vector."""
+    """Yield path, index and, for a complex number, the part (``.real``, ``.imag``) of each number
+    of the vector."""
     for path in _plan(model).paths:
         value = _found(model, path)
         for part in (".real", ".imag") if np.iscomplexobj(value) else ("",):
@@ -188,7 +189,7 @@ def _refuse_shape(shape: Sequence[int], size: int) -> None:
     )
 
 
-# ---- what is differentiated ----------------------------------------------------------------------
+# ---- differentiated code -------------------------------------------------------------------------
 
 
 def _found(value: Any, path: tuple[tuple[str, Any], ...]) -> Any:
@@ -203,7 +204,7 @@ def _reals(value: Any) -> Any:
 
 
 def _part_of(node: _Node, vector: Any) -> Any:
-    """The numbers of a leaf in a row."""
+    """Return the numbers of a leaf as a vector."""
     if not node.is_complex:
         return vector[node.start : node.stop]
     middle = (node.start + node.stop) // 2
@@ -211,7 +212,7 @@ def _part_of(node: _Node, vector: Any) -> Any:
 
 
 def _made(node: _Node, value: Any, vector: Any, made: dict[int, Any]) -> Any:
-    """The part that stands in the place of `value`."""
+    """Return the new part in the place of `value`."""
     if node.kind == "constant":
         return value
     if node.number in made:

@@ -39,28 +39,28 @@ def hessian(
         The point: real numbers and arrays, or structures of them.
     mode : {None, "forward", "reverse"}
         The mode of the sweeps over the gradient, one per number of the arguments; by default the
-        faster one. The result is the same, and `f` runs once, on copies of the arguments.
+        faster one. The result is the same. `f` runs once, on copies of the arguments.
     argnums : int, str, list or tuple, optional
         The arguments to differentiate in: a position, the name of a parameter (that of a keyword
         argument, too), a path ``[position or name, key, …]`` into containers and objects, or a
-        tuple of such. By default all positional ones.
+        tuple of these. By default all positional ones.
     has_aux : bool
-        `f` returns a pair; only its first part is differentiated, the second handed on.
+        `f` returns a pair; only its first part is differentiated, the second is returned as it is.
     **kwargs
         Passed through, held constant.
 
     Returns
     -------
     array or structure
-        For one argument, an array of shape ``x.shape + x.shape``; if the argument is a structure, a
-        structure like it of structures like it. For several, a tuple of tuples: at ``[i][j]`` the
-        derivative by argument ``i`` and argument ``j``. With `has_aux`, the pair of this and the
-        second part.
+        For one argument, an array of shape ``x.shape + x.shape``, in units of (result) /
+        (argument)²; if the argument is a structure, a structure like it of structures like it. For
+        several, a tuple of tuples: at ``[i][j]`` the derivative by argument ``i`` and argument
+        ``j``. With `has_aux`, the pair of this and the second part.
 
     Raises
     ------
     NotScalarError
-        `f` returned something else than one real number.
+        `f` returned something other than one real number.
 
     Examples
     --------
@@ -84,7 +84,7 @@ def hessian(
         value, bars = slope(*full, **chosen.kwargs)
         return bars, value[1] if has_aux else None
 
-    # copies: `f` may have captured the arrays themselves, which are constants there
+    # copies: `f` may have captured the arguments, which are constants in its closure
     point = on_level(apart, tuple(chosen.args[place] for place in places))
     by = tuple([places.index(place), *path] for place, path in chosen.targets)
     _, aux, columns = computed(first, point, {}, mode or "reverse", by, True)
@@ -95,11 +95,11 @@ def hessian(
 
 
 def _slope(f: Callable[..., Any], kwargs: dict[str, Any]) -> Callable[[Any], Any]:
-    """The gradient of a function of one argument, zeros where there is no path."""
+    """Return the gradient function of a function of one argument; zero where no path leads."""
     of_both = value_and_grad(f)
 
     def slope(x: Any) -> Any:
-        return of_both(on_level(apart, x), **kwargs)[1]  # `f` may overwrite it
+        return of_both(on_level(apart, x), **kwargs)[1]  # `f` may overwrite its argument
 
     slope.__name__ = getattr(f, "__name__", type(f).__name__)
     return slope
@@ -123,7 +123,14 @@ def hvp(f: Callable[..., Any], x: Any, v: Any, /, **kwargs: Any) -> Any:
     Returns
     -------
     The product, with the structure and the shapes of `x`. For many vectors at one point,
-    ``linearize(grad(f), x)`` runs `f` once.
+    ``linearize(grad(f), x)`` runs `f` only once.
+
+    Raises
+    ------
+    NotScalarError
+        `f` returned something other than one real number.
+    ArgumentError
+        `v` does not fit `x`.
 
     Examples
     --------
@@ -135,7 +142,7 @@ def hvp(f: Callable[..., Any], x: Any, v: Any, /, **kwargs: Any) -> Any:
 
 @public
 def gradient_and_hvp(f: Callable[..., Any], x: Any, v: Any, /, **kwargs: Any) -> tuple[Any, Any]:
-    """Gradient, and the product of the Hessian and a vector, from one pass; see `hvp`.
+    """Gradient, and the product of the Hessian and a vector, in one pass; see `hvp`.
 
     Examples
     --------
@@ -150,7 +157,7 @@ def gradient_and_hvp(f: Callable[..., Any], x: Any, v: Any, /, **kwargs: Any) ->
 def vhp(f: Callable[..., Any], x: Any, v: Any, /, **kwargs: Any) -> Any:
     """Product of a vector and the Hessian of `f`: reverse over forward.
 
-    The same as `hvp`, for Hessians are symmetric; which is faster depends on `f`.
+    Equal to `hvp`, because Hessians are symmetric; which of the two is faster depends on `f`.
 
     Examples
     --------
@@ -159,7 +166,7 @@ def vhp(f: Callable[..., Any], x: Any, v: Any, /, **kwargs: Any) -> Any:
     """
 
     form = Form(v)
-    # copies: the point itself may be given as the vector
+    # copies: the point itself may also be the vector
     v = form.build([on_level(apart, leaf) for leaf in form.leaves])
 
     def along(x: Any) -> Any:
@@ -171,9 +178,10 @@ def vhp(f: Callable[..., Any], x: Any, v: Any, /, **kwargs: Any) -> Any:
 
 @public
 def hessian_diagonal(f: Callable[..., Any], x: Any, /, **kwargs: Any) -> Any:
-    """The second derivatives of `f` by each number alone: the diagonal of its Hessian.
+    """Second derivatives of `f` by each number alone: the diagonal of its Hessian.
 
-    One sweep per number, and no matrix; `sparse_hessian` takes fewer where most of it is zero.
+    It takes one sweep per number, and no matrix; `sparse_hessian` takes fewer where most of the
+    Hessian is zero.
 
     Parameters
     ----------
@@ -187,6 +195,11 @@ def hessian_diagonal(f: Callable[..., Any], x: Any, /, **kwargs: Any) -> Any:
     Returns
     -------
     The diagonal, with the structure and the shapes of `x`.
+
+    Raises
+    ------
+    NotScalarError
+        `f` returned something other than one real number.
 
     Examples
     --------
@@ -218,8 +231,8 @@ def gauss_newton_product(
 ) -> Any:
     """Product of the Gauss-Newton matrix and a vector: ``Jᵀ H J v``.
 
-    `J` is the Jacobian of `f`, and `H` the Hessian of `loss` at ``f(x)``: what is left of the
-    Hessian of ``loss(f(x))`` without the curvature of `f`.
+    `J` is the Jacobian of `f`, and `H` the Hessian of `loss` at ``f(x)``. The product leaves out
+    the curvature of `f` from the Hessian of ``loss(f(x))``.
 
     Parameters
     ----------
@@ -228,15 +241,26 @@ def gauss_newton_product(
     x
         The point.
     v
-        The vector, with the structure of `x`.
+        The vector, with the structure of `x`; ``None`` stands for zero.
     loss : callable, optional
-        Of the result of `f`; half the sum of squares by default, whose Hessian is the identity.
+        A function of the result of `f`; by default half the sum of squares, whose Hessian is the
+        identity.
     **kwargs
         Passed to `f`, held constant.
 
     Returns
     -------
     The product, with the structure and the shapes of `x`.
+
+    Raises
+    ------
+    ArgumentError
+        `f` changes its argument, or `v` does not fit `x`.
+
+    References
+    ----------
+    Schraudolph, *Fast Curvature Matrix-Vector Products for Second-Order Gradient Descent*, Neural
+    Computation 14 (2002).
 
     Examples
     --------

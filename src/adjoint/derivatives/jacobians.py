@@ -17,7 +17,7 @@ from adjoint.levels.form import Form, is_real_leaf, on_level
 from adjoint.rulekit import nested
 
 FAVOUR = 6
-"""How many sweeps backwards take as long as one forwards."""
+"""The number of reverse sweeps that take as long as one forward sweep."""
 
 
 @public
@@ -39,35 +39,34 @@ def jacobian(
     *args
         The point: numbers and arrays, or structures of them.
     mode : {None, "forward", "reverse"}
-        One sweep per entry of the arguments, or one per entry of the result. By default what takes
-        fewer; the result is the same. `f` runs once, or twice where the default turns out to be
-        forward.
-        These options are not passed on: a function with a keyword of such a name is wrapped.
+        One sweep per entry of the arguments, or one per entry of the result; by default the cheaper
+        one. The result is the same. `f` runs once, or twice where the default turns out to be
+        forward. Options are not passed on: wrap a function with a keyword of the same name.
     argnums : int, str, list or tuple, optional
         The arguments to differentiate in: a position, the name of a parameter (that of a keyword
         argument, too), a path ``[position or name, key, …]`` into containers and objects, or a
-        tuple of such. By default all positional ones.
+        tuple of these. By default all positional ones.
     has_aux : bool
-        `f` returns a pair; only its first part is differentiated, the second handed on.
+        `f` returns a pair; only its first part is differentiated, the second is returned as it is.
     **kwargs
         Passed through, held constant.
 
     Returns
     -------
     array or structure
-        For one argument, the Jacobian: an array of shape ``y.shape + x.shape``, zero where no path
-        leads; a number if both are. If the result is a structure, one of the same structure with
-        a Jacobian for each number or array in it; if the argument is one, each of these is a
-        structure like the argument. For several arguments, a tuple with one such for each. A
-        complex result has a complex Jacobian. That in complex arguments is the complex derivative,
-        ``dy = J @ dz``, of functions that have one there.
-        With `has_aux`, the pair of this and the second part.
+        For one argument, the Jacobian: an array of shape ``y.shape + x.shape``, in units of
+        (result) / (argument), zero where no path leads; a number if both are numbers. If the result
+        is a structure, a structure like it with a Jacobian for each number or array; if the
+        argument is a structure, each of these is a structure like the argument. For several
+        arguments, a tuple with one such result for each. A complex result has a complex Jacobian.
+        In complex arguments it is the complex derivative, ``dy = J @ dz``, of a holomorphic
+        function. With `has_aux`, the pair of this and the second part.
 
     Raises
     ------
     ArgumentError
-        There is no number in the arguments or the result; an argument is complex, and the function
-        is not holomorphic there. `flatten` makes a real vector of complex numbers.
+        The arguments or the result hold no numbers; or an argument is complex and the function is
+        not holomorphic there (`flatten` makes a real vector of complex numbers).
 
     Examples
     --------
@@ -83,22 +82,22 @@ def jacobian(
 
 @public
 def jacobian_forward(f: Callable[..., Any], /, *args: Any, **options: Any) -> Any:
-    """`jacobian` with one sweep per entry of the arguments."""
+    """`jacobian` with one sweep per entry of the arguments; with its options but ``mode``."""
     _, aux, found = _with_options(f, args, {**options, "mode": "forward"})
     return (found, aux) if options.get("has_aux") else found
 
 
 @public
 def jacobian_reverse(f: Callable[..., Any], /, *args: Any, **options: Any) -> Any:
-    """`jacobian` with one sweep per entry of the result."""
+    """`jacobian` with one sweep per entry of the result; with its options but ``mode``."""
     _, aux, found = _with_options(f, args, {**options, "mode": "reverse"})
     return (found, aux) if options.get("has_aux") else found
 
 
 @public
 def value_and_jacobian(f: Callable[..., Any], /, *args: Any, **options: Any) -> tuple[Any, Any]:
-    """The result of `f` and its `jacobian`, which takes the same options; with ``has_aux`` the
-    first is the pair that `f` returns."""
+    """Result of `f` and its `jacobian`, with the options of that. With ``has_aux`` the first is the
+    pair that `f` returns."""
     y, aux, found = _with_options(f, args, options)
     return ((y, aux) if options.get("has_aux") else y), found
 
@@ -120,7 +119,7 @@ def computed(
     argnums: Argnums,
     has_aux: bool,
 ) -> tuple[Any, Any, Any]:
-    """The value, what came with it, and the Jacobian."""
+    """Return the value, the extra, and the Jacobian."""
     if mode not in (None, "forward", "reverse"):
         raise ArgumentError(
             f"mode is {mode!r}", hint='give "forward", "reverse", or None for what is faster'
@@ -143,7 +142,7 @@ def computed(
         y_form = _result(Form(y))
         parts = _columns(push, y_form, forms, chosen)
         if mode is None and not all(np.all(np.isfinite(part)) for part in parts.values()):
-            parts = _rows(back, y_form, forms, has_aux)  # which may know of more (`levels.bases`)
+            parts = _rows(back, y_form, forms, has_aux)  # may use other bases (`levels.bases`)
     found = []
     for i, path in chosen.targets:
         whole = [forms[i].build(parts[k, i]) for k in range(len(y_form.leaves))]
@@ -152,7 +151,7 @@ def computed(
 
 
 def checked(form: Form, position: int) -> Form:
-    """`form`, if a Jacobian can be taken in its numbers."""
+    """Return `form`, if it has numbers; refuse it otherwise."""
     if not form.leaves:
         raise ArgumentError(
             f"argument {position} holds no numbers", hint="choose others by argnums"
@@ -161,7 +160,7 @@ def checked(form: Form, position: int) -> Form:
 
 
 def checked_reals(form: Form, position: int) -> Form:
-    """`form`, if second derivatives can be taken in its numbers."""
+    """Return `form`, if it has only real numbers; refuse it otherwise."""
     if any(np.iscomplexobj(leaf) for leaf in form.leaves):
         raise ArgumentError(
             f"argument {position} is complex; second derivatives are by real numbers",
@@ -179,7 +178,7 @@ def _result(form: Form) -> Form:
 def _forward_pays(
     chosen: Selection, forms: dict[int, Form], y_form: Form, before: list[Any]
 ) -> bool:
-    """Whether columns are fewer by far, and `f` may run again."""
+    """Return whether there are far fewer columns than rows, and `f` may run again."""
     sweeps = sum(np.size(y) * (2 if np.iscomplexobj(y) else 1) for y in y_form.leaves)
     if sweeps <= FAVOUR * sum(form.size for form in forms.values()) + FAVOUR:
         return False
@@ -188,12 +187,12 @@ def _forward_pays(
 
 
 def _copies(chosen: Selection) -> list[Any]:
-    """All numbers that `f` was given or has captured, for it may change them."""
+    """Copy all numbers that `f` is given or has captured, because it may change them."""
     return [np.array(x) for x in Form([chosen.f, chosen.args, chosen.kwargs]).leaves]
 
 
 def unchanged(a: Any, b: Any) -> bool:
-    """Whether numbers are what they were."""
+    """Return whether two numbers or arrays are equal."""
     return np.shape(a) == np.shape(b) and np.array_equal(a, b, equal_nan=True)
 
 
@@ -203,7 +202,7 @@ def unchanged(a: Any, b: Any) -> bool:
 def _rows(
     back: Any, y_form: Form, forms: dict[int, Form], has_aux: bool
 ) -> dict[tuple[int, int], list[Any]]:
-    """For each leaf of the result and each argument: the derivatives by the leaves of that."""
+    """Return the derivatives by leaf of the result and argument, from cotangents."""
 
     def row(k: int, one: Any) -> dict[int, list[Any]]:
         bar = y_form.build({k: one})
@@ -230,7 +229,7 @@ def _rows(
 
 
 def _is_moved(y: Any, forms: dict[int, Form]) -> bool:
-    """Whether a number of the result may have a derivative: an integer has one in integers."""
+    """Return whether a number of the result may have a derivative: no integer in reals."""
     return is_real_leaf(y) or not all(
         is_real_leaf(x) for form in forms.values() for x in form.leaves
     )
@@ -239,7 +238,7 @@ def _is_moved(y: Any, forms: dict[int, Form]) -> bool:
 def _joined(
     real: dict[int, list[Any]], imaginary: dict[int, list[Any]], forms: dict[int, Form]
 ) -> dict[int, list[Any]]:
-    """The row of a complex entry from the cotangents of its two parts."""
+    """Return the row of a complex entry from the cotangents of its two parts."""
     joined: dict[int, list[Any]] = {}
     for i, form in forms.items():
         joined[i] = []
@@ -257,7 +256,7 @@ def _joined(
 
 
 def _refuse_complex(row: dict[int, list[Any]], forms: dict[int, Form]) -> None:
-    """What is real does not depend on complex numbers holomorphically."""
+    """Refuse a real result that depends on complex arguments: it is not holomorphic in them."""
     for i, form in forms.items():
         for x, bar in zip(form.leaves, row[i], strict=True):
             if np.iscomplexobj(x) and bar is not None:
@@ -265,7 +264,7 @@ def _refuse_complex(row: dict[int, list[Any]], forms: dict[int, Form]) -> None:
 
 
 def _demand_holomorphic(along_one: Any, along_i: Any, position: int) -> None:
-    """Refuse a derivative along 1 and along i that is no product with one complex number."""
+    """Refuse derivatives along 1 and i that are no product with one complex number."""
     off = np.abs(np.asarray(along_i) - 1j * np.asarray(along_one))
     size = np.max(np.abs(along_one), initial=0.0) + np.max(np.abs(along_i), initial=0.0)
     eps = np.finfo(off.dtype).eps
@@ -281,7 +280,7 @@ def _demand_holomorphic(along_one: Any, along_i: Any, position: int) -> None:
 def _columns(
     push: Any, y_form: Form, forms: dict[int, Form], chosen: Selection
 ) -> dict[tuple[int, int], list[Any]]:
-    """The same from the tangents of the result."""
+    """Return the derivatives by leaf of the result and argument, from tangents."""
     parts: dict[tuple[int, int], list[Any]] = {
         (k, i): [] for k in range(len(y_form.leaves)) for i in forms
     }
@@ -310,7 +309,7 @@ def _columns(
 
 
 def units(leaf: Any, one: complex = 1.0) -> Iterator[Any]:
-    """The unit vectors of a number or an array."""
+    """Yield the unit vectors of a number or an array."""
     if not isinstance(leaf, np.ndarray):
         yield np.asarray(one, leaf.dtype)[()] if isinstance(leaf, np.inexact) else one
         return

@@ -1,4 +1,4 @@
-"""The derivative of a function at a point as a linear map that is used again."""
+"""The derivative of a function at a point as a reusable linear map."""
 
 from __future__ import annotations
 
@@ -44,12 +44,12 @@ class Linear(Hidden):
         Parameters
         ----------
         *tangents
-            One for each positional argument, of its structure; ``None`` stands for zero.
+            One for each positional argument, with its structure; ``None`` stands for zero.
 
         Returns
         -------
-        The derivative of the result along the tangents, of the structure of the result; zeros where
-        no path leads to it.
+        The derivative of the result along the tangents, with the structure of the result; zero
+        where no path leads.
 
         Raises
         ------
@@ -69,7 +69,7 @@ class Linear(Hidden):
         return self.y_form.build(self.pushed(dots))
 
     def pushed(self, dots: Sequence[Any]) -> list[Any]:
-        """The tangent of each leaf of the result, from one for each leaf of the arguments."""
+        """Return the tangents of the leaves of the result from those of the arguments."""
         replay = Replay(self._recording, current.level)
         with leaving, session:
             for leaf, dot in zip(self._leaves, dots, strict=True):
@@ -102,7 +102,7 @@ def linearized(
     kwargs: dict[str, Any],
     wanted: Collection[int] | None = None,
 ) -> tuple[Any, Linear]:
-    """`linearize` with respect to the arguments `wanted`; ``None``: all."""
+    """Return `linearize` with respect to the arguments `wanted`, or to all (``None``)."""
     if not basics.ready:
         basics.load()
     level = Recording(current.level)
@@ -133,11 +133,10 @@ def _one_like(leaf: Any) -> Any:
 
 @public
 def linearize(f: Callable[..., Any], /, *args: Any, **kwargs: Any) -> tuple[Any, Linear]:
-    """Value of a function, and its derivative there as a linear map.
+    """Value of a function, and its derivative at that point as a linear map.
 
-    The function runs once; each use of the map goes through what was recorded, so that pushing many
-    tangents does not repeat it: only forward rules are applied again, those of users among them.
-    `pullback` is the same for cotangents.
+    The function runs once. Each use of the map replays the recorded operations and applies only
+    forward rules again, those of users included. `pullback` is the counterpart for cotangents.
 
     Parameters
     ----------
@@ -153,8 +152,14 @@ def linearize(f: Callable[..., Any], /, *args: Any, **kwargs: Any) -> tuple[Any,
     y
         ``f(*args, **kwargs)``.
     push : Linear
-        ``push(*x_dots)`` gives the derivative of `y` along the tangents, with the structure and the
-        shapes of `y`. Between two calls the caller must not change the arrays that `f` saw.
+        ``push(*x_dots)`` returns the derivative of `y` along the tangents, with the structure and
+        the shapes of `y`. Between two calls the caller must not change the arrays that `f` has
+        used.
+
+    Raises
+    ------
+    UnsupportedSyntaxError
+        `f`, or a function that it calls, contains syntax that is not differentiated.
 
     Examples
     --------

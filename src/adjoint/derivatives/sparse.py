@@ -1,4 +1,4 @@
-"""Jacobians and Hessians that are mostly zero: rows or columns that do not meet share a sweep."""
+"""Sparse Jacobians and Hessians: rows or columns without common entries share a sweep."""
 
 from __future__ import annotations
 
@@ -39,18 +39,19 @@ def sparse_jacobian(
     x : array
         The point, real, of any shape.
     pattern : array or sparse array, optional
-        Of shape ``(y.size, x.size)``, not zero wherever the Jacobian may not be: for instance an
-        earlier result. By default it is detected at this point.
+        Of shape ``(y.size, x.size)``, nonzero wherever the Jacobian may be: for instance an earlier
+        result. By default it is detected at this point.
     mode : {None, "forward", "reverse"}
-        Whether columns or rows share sweeps; by default what is faster.
+        Whether columns or rows share sweeps; by default the faster one.
     **kwargs
         Passed through, held constant.
 
     Returns
     -------
     scipy.sparse.csr_array
-        Of shape ``(y.size, x.size)``, arrays in C order. It stores the entries of the pattern;
-        detected ones are not zero at this point, and may be others elsewhere.
+        Of shape ``(y.size, x.size)``, in units of (result) / (argument), arrays in C order. It
+        stores the entries of the pattern; detected ones are nonzero at this point, and others may
+        be elsewhere.
 
     Raises
     ------
@@ -60,9 +61,9 @@ def sparse_jacobian(
     Notes
     -----
     Detection multiplies random vectors with the Jacobian, from coarse blocks of rows to fine ones:
-    a few sweeps more for each halving. It finds every entry that is not lost to rounding where
-    several are added. Whether given or detected, the result is compared with one more product; a
-    detected pattern that fails is replaced by all entries, one sweep for each.
+    a few sweeps for each halving. It finds every entry that is not lost to rounding in a sum. The
+    result is always compared with another product; a detected pattern that fails is replaced by all
+    entries, one sweep for each.
 
     Examples
     --------
@@ -96,7 +97,14 @@ def sparse_hessian(f: Callable[..., Any], x: Any, /, *, pattern: Any = None, **k
     Returns
     -------
     scipy.sparse.csr_array
-        Of shape ``(x.size, x.size)``.
+        Of shape ``(x.size, x.size)``, in units of (result) / (argument)².
+
+    Raises
+    ------
+    ArgumentError
+        The argument is no real array, or the Hessian has entries outside `pattern`.
+    NotScalarError
+        `f` returned something other than one real number.
 
     Examples
     --------
@@ -126,7 +134,7 @@ def _point(x: Any) -> Any:
 
 
 class _Sparse:
-    """One Jacobian: the sweeps that have been prepared, and what they gave."""
+    """One Jacobian: its function, its point, and the sweeps prepared so far."""
 
     def __init__(self, f: Callable[..., Any], x: Any, kwargs: dict[str, Any]) -> None:
         self._f, self._x, self._kwargs = f, x, kwargs
@@ -141,7 +149,7 @@ class _Sparse:
         self.m, self.n = self._y.size, x.size
 
     def matrix(self, pattern: Any, mode: str | None, *, symmetric: bool = False) -> Any:
-        """The Jacobian as a sparse array; of one that is symmetric the pattern may be given by one
+        """Return the Jacobian as a sparse array; a symmetric one needs a pattern of one
         triangle."""
         rows = None if pattern is None else _given(pattern, self.m, self.n)
         if rows is not None and symmetric:
@@ -159,12 +167,12 @@ class _Sparse:
     # ---- sweeps ----------------------------------------------------------------------------------
 
     def _pulled(self, weights: Any) -> Any:
-        """The product of a vector and the Jacobian."""
+        """Return the product of a vector and the Jacobian."""
         bar = self._back(np.reshape(weights, self._y.shape).astype(self._y.dtype))[0]
         return np.zeros(self._x.shape, self._x.dtype) if bar is None else bar
 
     def _pushed(self, weights: Any) -> Any:
-        """The product of the Jacobian and a vector."""
+        """Return the product of the Jacobian and a vector."""
         if self._push is None:
             if not np.array_equal(self._x, self._before, equal_nan=True):
                 raise ArgumentError(
@@ -198,7 +206,7 @@ class _Sparse:
         return self._entries(rows, mode), rows
 
     def _entries(self, rows: list[Any], mode: str | None) -> Any:
-        """The entries, row after row."""
+        """Return the entries, row by row."""
         by_row = colours(rows, self.n)
         by_column = colours(_turned(rows, self.n), self.m) if mode != "reverse" else []
         fewer = max(by_row, default=0) > FAVOUR * (max(by_column, default=0) + 1)
@@ -217,7 +225,7 @@ class _Sparse:
         return on_level(picked, sweeps, first, second, dtype)
 
     def _is_whole(self, data: Any, rows: list[Any]) -> bool:
-        """Whether one more product agrees."""
+        """Return whether another product agrees with the entries."""
         weights = np.random.default_rng(1).uniform(1.0, 2.0, self.m)
         expected = np.asarray(self._up(weights), float)
         found, size = np.zeros(self.n), np.zeros(self.n)
@@ -243,7 +251,7 @@ def _given(pattern: Any, m: int, n: int) -> list[Any]:
 
 
 def _turned(rows: list[Any], n: int) -> list[Any]:
-    """The rows of each column."""
+    """Return the rows of each column."""
     of_rows = np.repeat(np.arange(len(rows)), [len(row) for row in rows])
     return _grouped(np.concatenate([np.zeros(0, np.intp), *rows]), of_rows, n)
 

@@ -1,1 +1,1 @@
-"""The user's place in the source, tracebacks, refusals, NumPy's warnings."""
+"""Places in user code, tracebacks, refusals, NumPy's warnings."""

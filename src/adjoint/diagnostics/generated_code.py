@@ -1,4 +1,4 @@
-"""Places in generated code, and the places of the source that they stand for."""
+"""Places in generated code and the user's places that they stand for."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from adjoint.ir.nodes import Span
 
 
 def place_of(code: CodeType, line: int) -> tuple[Any, Span] | None:
-    """The user's place that a line of generated code stands for."""
+    """Return the unit and the user's place that a line of generated code stands for."""
     unit = unit_behind(code)
     if unit is None:
         return None
@@ -22,19 +22,18 @@ def place_of(code: CodeType, line: int) -> tuple[Any, Span] | None:
 
 
 def _places_in(unit: Any) -> list[Span]:
-    """By line of generated code, the last place that was written down above."""
+    """Return, by line of generated code, the last span noted at or above the line."""
     first = unit.function.code.co_firstlineno
-    last = Span(first, 0, first, 0)  # a generator, before it has started
+    last = Span(first, 0, first, 0)  # for a generator before its start
     return [last := last if span is None else span for span in unit.source.spans]
 
 
 generated: dict[int, tuple[weakref.ref[CodeType], Any]] = {}
-"""By the identity of generated code (code objects compare by value): what `unit_behind` finds."""
+"""Units by the identity of generated code (code objects compare by value)."""
 
 
 def note_generated(unit: Any, *functions: Any) -> None:
-    """Remember what generated functions were made of, for as long as they are there; `unit` holds
-    none of them."""
+    """Note the unit of generated functions while they live; `unit` must not refer to them."""
 
     def forget(key: int, _: Any) -> None:
         generated.pop(key, None)
@@ -46,7 +45,6 @@ def note_generated(unit: Any, *functions: Any) -> None:
 
 
 def unit_behind(code: CodeType) -> Any:
-    """The unit of generated code, without its functions: for tracebacks, and for the place of a
-    call."""
+    """Return the unit of generated code, without its functions, for tracebacks and places."""
     known = generated.get(id(code))
     return None if known is None else known[1]

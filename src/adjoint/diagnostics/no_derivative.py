@@ -1,4 +1,4 @@
-"""Errors of functions that have neither rule nor source."""
+"""Errors for functions with neither rule nor source."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from adjoint.primal.packages import FOREIGN
 
 
 def name_of(f: Any) -> str:
-    """A function as users call it."""
+    """Return the name by which users call a function."""
     module = getattr(f, "__module__", None)
     name = getattr(f, "__qualname__", None) or getattr(f, "__name__", None) or repr(f)
-    name = str(name).removeprefix("PyCapsule.")  # which pybind11 binds its functions to
+    name = str(name).removeprefix("PyCapsule.")  # pybind11 binds its functions to this
     return f"{module}.{name}" if module and module not in ("builtins", "__main__") else name
 
 
@@ -33,7 +33,7 @@ def _rule_wanted(name: str, place: Place | None) -> str:
 
 
 class Reason(str):
-    """Why there is no derivative, with what to do about it."""
+    """The reason why there is no derivative, with a hint."""
 
     hint: str
 
@@ -44,7 +44,7 @@ class Reason(str):
 
 
 def needed(f: Any, why: str, seen: tuple[Any, ...]) -> NoDerivativeError:
-    """The error of a derivative of `f`, which was given, and has returned, what it has `seen`."""
+    """Return the error for a derivative of `f`; `seen` are its operands and result."""
     place = current_place()
     hint = why.hint if isinstance(why, Reason) else _rule_wanted(name_of(f), place)
     if (foreign := foreign_package(f)) is not None:
@@ -61,8 +61,8 @@ def needed(f: Any, why: str, seen: tuple[Any, ...]) -> NoDerivativeError:
 
 
 def looked_at(owner: Any, error: Any) -> NoDerivativeError:
-    """The error of a derivative of what an object of C reads from memory that it was not given,
-    where `error` is that of what it gives."""
+    """Return the error for a derivative of what a C object reads out of memory that it was not
+    given; `error` belongs to its result."""
     place = getattr(error, "place", None)
     called = getattr(place, "called", None)
     return NoDerivativeError(

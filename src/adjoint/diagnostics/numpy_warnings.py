@@ -1,11 +1,10 @@
 """NumPy's floating-point warnings, at the user's line.
 
 NumPy gives its warnings the place of the innermost Python frame, which here is a rule. It can also
-hand them to an object that writes a log, which knows better. What is to be done about such errors
-NumPy keeps in a context variable; in its place the forward sweep sets one that differs from the
-default in nothing else. Where the user has asked for something else, that holds. Specialised
-programs set one that makes errors of what would be warnings, which takes less time than
-`numpy.errstate` does.
+pass them to an object that writes a log, and that finds the right place. NumPy keeps the handling
+of such errors in a context variable. The forward sweep sets a value that differs from the default
+only in the log; a setting of the user's own stays. Specialised programs set a value that turns
+warnings into errors, which takes less time than `numpy.errstate`.
 """
 
 from __future__ import annotations
@@ -26,10 +25,10 @@ from adjoint.primal.packages import is_of_a_library
 
 
 class _Log:
-    """Takes what NumPy would warn of."""
+    """Receives NumPy's warnings."""
 
     def write(self, message: str) -> None:
-        """``Warning: … encountered in …``"""
+        """Issue a message, ``Warning: … encountered in …``, at the user's place."""
         text = message.removeprefix("Warning: ").rstrip("\n")
         filename, namespace, line = _place(sys._getframe(1))
         registry = namespace.setdefault("__warningregistry__", {})
@@ -41,8 +40,8 @@ _log = _Log()
 
 
 def _place(frame: FrameType | None) -> tuple[str, dict[str, Any], int]:
-    """The innermost frame of the user's or of a library, unless a rule of ours has called the
-    library: file, global variables, line."""
+    """Return file, global variables and line of the innermost frame of user code or of a library
+    that no rule of Adjoint has called."""
     inner: FrameType | None = None
     while frame is not None:
         code = frame.f_code
@@ -59,7 +58,7 @@ def _place(frame: FrameType | None) -> tuple[str, dict[str, Any], int]:
             inner = None if is_left_out(code) else frame
         frame = frame.f_back
     if inner is None:
-        return "sys", {}, 1  # as C says it
+        return "sys", {}, 1  # the place that C gives
     return inner.f_code.co_filename, inner.f_globals, inner.f_lineno
 
 
@@ -67,14 +66,14 @@ _RAISE: dict[str, Any] = {"divide": "raise", "over": "raise", "invalid": "raise"
 
 
 def _set_now() -> Iterator[tuple[contextvars.ContextVar[Any], Any]]:
-    """NumPy's variable and its value. Versions before 2.0 have none."""
+    """Yield NumPy's context variable and its value; versions before 2.0 have none."""
     for variable, value in contextvars.copy_context().items():
         if variable.name.startswith("numpy."):
             yield variable, value
 
 
 def _look() -> tuple[contextvars.ContextVar[Any], Any, Any, Any]:
-    """NumPy's variable, its default, and what stands in for it: what logs, and what raises."""
+    """Return NumPy's context variable, its default, and the values that log and that raise."""
     changed: dict[str, Any] = {kind: "log" for kind, do in np.geterr().items() if do == "warn"}
     with np.errstate(**changed, call=_log):
         logging = [*_set_now()]
@@ -90,12 +89,12 @@ _get, _set, _reset = _variable.get, _variable.set, _variable.reset
 
 
 def begin_logging() -> contextvars.Token[Any] | None:
-    """From now on NumPy's warnings get the user's place, if the user has not said what to do."""
+    """Give NumPy's warnings the user's place from now on, unless user code handles them."""
     return _set(_own) if _get() is _default or _asks() == _USUAL else None
 
 
 def _asks() -> tuple[Any, ...]:
-    """All that NumPy's variable says."""
+    """Return all settings in NumPy's variable."""
     return np.geterr(), np.geterrcall(), np.getbufsize()
 
 
@@ -103,7 +102,7 @@ _USUAL = contextvars.Context().run(_asks)
 
 
 def end_logging(token: contextvars.Token[Any]) -> None:
-    """What it was; what the function has changed itself stays."""
+    """Restore the handling before `begin_logging`, but keep what user code has changed since."""
     if _get() is _own:
         _reset(token)
         return
@@ -113,7 +112,7 @@ def end_logging(token: contextvars.Token[Any]) -> None:
 
 
 def begin_raising() -> Any:
-    """From now on what NumPy would warn of is an error, but for underflow."""
+    """Turn NumPy's warnings into errors from now on, except underflow."""
     now = _get()
     if _raising is None:
         return np.seterr(**_RAISE)
@@ -125,7 +124,7 @@ def begin_raising() -> Any:
 
 
 def end_raising(token: Any) -> None:
-    """What it was."""
+    """Restore the handling before `begin_raising`."""
     if _raising is None:
         np.seterr(**token)
     else:
@@ -133,7 +132,7 @@ def end_raising(token: Any) -> None:
 
 
 def on_errors() -> dict[str, Any]:
-    """`numpy.geterr` as it is without us."""
+    """Return `numpy.geterr` as in plain Python."""
     return {
         kind: "warn" if do == "log" and np.geterrcall() is _log else do
         for kind, do in np.geterr().items()
@@ -141,6 +140,6 @@ def on_errors() -> dict[str, Any]:
 
 
 def called_on_errors() -> Any:
-    """`numpy.geterrcall` as it is without us."""
+    """Return `numpy.geterrcall` as in plain Python."""
     found = np.geterrcall()
     return None if found is _log else found

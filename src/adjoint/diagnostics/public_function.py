@@ -1,9 +1,9 @@
-"""Functions that users call: an error of the user's own code comes out of them as it would without
-us, with no frame of the library in its traceback.
+"""Public functions, out of which an error of user code comes without frames of the library in its
+traceback.
 
 A Python function that an error passes through adds a frame to the traceback when the error gets
-there. A bare ``raise`` adds none: it goes on with the traceback that the error has by then, which
-is that of the user's code.
+there. A bare ``raise`` adds none: it continues with the traceback that the error has by then, which
+is that of the user code.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 
 def public(f: F, run: Callable[[tuple[Any, ...], dict[str, Any]], Any] | None = None) -> F:
-    """What the user's code raises inside `f` looks as if nothing had been called between.
+    """Make errors of user code inside `f` look as if the library had not been called.
 
     With ``ADJOINT_TRACEBACK=full`` in the environment the frames of the library are shown.
 
@@ -28,7 +28,7 @@ def public(f: F, run: Callable[[tuple[Any, ...], dict[str, Any]], Any] | None = 
     ----------
     f : callable
     run : callable, optional
-        ``f(*args, **kwargs)`` is ``run(args, kwargs)``, which takes less time.
+        Replaces ``f(*args, **kwargs)`` by ``run(args, kwargs)``, which takes less time.
     """
     if os.environ.get("ADJOINT_TRACEBACK") == "full":
         return f
@@ -49,7 +49,7 @@ def _calling(f: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _running(run: Callable[[tuple[Any, ...], dict[str, Any]], Any]) -> Callable[..., Any]:
-    """The same of a function that takes its arguments in one piece."""
+    """Return a function that passes its arguments to `run` as a tuple and a dict."""
 
     def call(*args: Any, **kwargs: Any) -> Any:
         try:
@@ -62,7 +62,7 @@ def _running(run: Callable[[tuple[Any, ...], dict[str, Any]], Any]) -> Callable[
 
 
 class PublicFunction(functools.partial):  # type: ignore[type-arg]
-    """A function that is called through another one; for the rest it looks like the function."""
+    """A function that is called through another one but otherwise looks like it."""
 
     __qualname__: str
     __wrapped__: Callable[..., Any]

@@ -1,4 +1,4 @@
-"""Errors of what is not differentiated, at the place where the user's code runs now."""
+"""Errors at the place where user code runs now."""
 
 from __future__ import annotations
 
@@ -13,13 +13,12 @@ from adjoint.primal.array_memory import names_twice
 E = TypeVar("E", bound=AdjointError)
 
 LATE = (FloatingPointError, RuntimeWarning)
-"""Errors that NumPy raises when it has written: asked for by ``np.errstate(divide="raise")``, or
-warnings that are errors."""
+"""Errors that NumPy raises after writing: by ``np.errstate``, or because warnings are errors."""
 
 
 def too_late(error: BaseException) -> MutationError:
-    """The error of an operation that writes into an array and raises one of `LATE`: who catches
-    that finds all written, or nothing, as NumPy has gone through the memory."""
+    """Return the error for a write into an array that raises one of `LATE`: code that catches it
+    could not rely on the contents, because NumPy has gone through the memory."""
     return refused(
         f"an operation that writes into an array raises an error: {error}",
         "compute the value first, and write it then: y = x / z; x[...] = y",
@@ -27,7 +26,7 @@ def too_late(error: BaseException) -> MutationError:
 
 
 def changed_since(owner: Any) -> MutationError:
-    """The error of a sweep over what somebody else has written to since."""
+    """Return the error for a sweep over something that was changed after the forward sweep."""
     return MutationError(
         f"the {type(owner).__name__} that the differentiated function wrote to was changed before"
         " 'back' was called",
@@ -36,9 +35,9 @@ def changed_since(owner: Any) -> MutationError:
 
 
 def refuse_names_twice(array: np.ndarray[Any, Any], part: Any = None) -> None:
-    """What is written to elements that share their memory has no one place.
+    """Refuse a write to a view in which elements share memory: their cotangents have no one place.
 
-    `part` is ``array[index]``, if not the whole array is written.
+    `part` is ``array[index]`` where not the whole array is written.
     """
     if array.base is None or not names_twice(array):
         return
@@ -54,12 +53,12 @@ def refuse_names_twice(array: np.ndarray[Any, Any], part: Any = None) -> None:
 
 
 def refused(problem: str, hint: str) -> MutationError:
-    """The error of a write, or of its like, at the place where the user's code runs now."""
+    """Return the error for a write, or another effect, that is refused at the user's place."""
     return _placed(MutationError, problem, hint)
 
 
 def missing(problem: str, hint: str) -> NoDerivativeError:
-    """The error of a derivative that is needed and cannot be had, at that place."""
+    """Return the error for a derivative that does not exist, at the user's place."""
     return _placed(NoDerivativeError, problem, hint)
 
 

@@ -1,5 +1,4 @@
-"""Where in the user's code generated code is, and tracebacks that show the user's code instead of
-it."""
+"""Places in user code, and tracebacks that show user code instead of generated code."""
 
 from __future__ import annotations
 
@@ -20,12 +19,12 @@ from adjoint.primal.packages import is_of_a_library, package
 
 
 def current_place() -> Place | None:
-    """The innermost place in the user's code whose generated code is running now, and the innermost
-    one in the library that it calls there.
+    """Return the innermost place in user code whose generated code runs now, with the innermost
+    place in the library that it calls.
 
-    Places in a rule of ours are passed over, and those that have no text where there are others;
-    where all is of a library, the innermost one counts as the user's. In the sweep of a derivative
-    inside another one the user's code does not run: then there is none.
+    Places in rules of Adjoint are skipped, and so are places without text where there are others.
+    Where all code is of a library, the innermost place counts as the user's. In the sweep of a
+    derivative inside another one no user code runs: then the result is ``None``.
     """
     frame: FrameType | None = sys._getframe(1)
     running: list[tuple[Any, Span]] = []
@@ -34,7 +33,7 @@ def current_place() -> Place | None:
         if found is not None and not is_ours(found[0].function.filename):
             running.append(found)
             if _is_certainly_the_users(*found):
-                break  # stacks are deep, and places asked for often
+                break  # stacks are deep, and places are asked for often
         frame = frame.f_back
     with_text = [one for one in running if linecache.getline(one[0].function.filename, one[1].line)]
     places = [Place(unit.function.filename, span) for unit, span in with_text or running[:1]]
@@ -46,7 +45,7 @@ def current_place() -> Place | None:
 
 
 def _is_certainly_the_users(unit: Any, span: Span) -> bool:
-    """Whether a place has text that lies in no package that is known or installed."""
+    """Return whether a place has source text that lies in no known or installed package."""
     filename = unit.function.filename
     home = unit.namespace.get("__name__")
     installed = _INSTALLED.search(filename) is not None
@@ -56,8 +55,8 @@ def _is_certainly_the_users(unit: Any, span: Span) -> bool:
 
 
 def _is_anothers(unit: Any, outermost: Any) -> bool:
-    """Whether a function is of a package that somebody else has written, as far as a message may
-    guess: it is installed, and the outermost function that is differentiated is of another one."""
+    """Return whether a function is probably of a package by another author: of a known library, or
+    installed and of another package than the outermost differentiated function. Messages only."""
     home, own = unit.namespace.get("__name__"), outermost.namespace.get("__name__")
     installed = _INSTALLED.search(unit.function.filename) is not None
     return is_of_a_library(home) or (installed and package(home) != package(own))
@@ -67,7 +66,7 @@ _INSTALLED = re.compile(r"[\\/](site|dist)-packages[\\/]")
 
 
 def public_name(unit: Any) -> str:
-    """What users call a function: by the outermost module that has it."""
+    """Return the public name of a function: in the outermost module that has it."""
     module, name = str(unit.namespace.get("__name__", "")), unit.function.code.co_qualname
     own, packages = _named(module, name), module.split(".")
     for n in range(1, len(packages)):
@@ -85,7 +84,7 @@ def _named(module: str, name: str) -> Any:
 
 
 def current_module() -> str:
-    """The module of the user's code that is running now: some functions look for it in frames."""
+    """Return the module of the running user code, for functions that look for it in frames."""
     frame: FrameType | None = sys._getframe(1)
     while frame is not None:
         found = place_of(frame.f_code, frame.f_lineno)
@@ -96,8 +95,8 @@ def current_module() -> str:
 
 
 def user_traceback(trace: TracebackType | None, unbound: str = "") -> TracebackType | None:
-    """`trace` with the frames of the library left out and those of generated code replaced by the
-    user's; of an error of a name that is not bound, which is what is to be marked."""
+    """Return `trace` without frames of the library and with user frames for generated code. For a
+    NameError, mark the name `unbound`."""
     entries: list[TracebackType] = []
     while trace is not None:
         entries.append(trace)
@@ -121,8 +120,8 @@ def user_traceback(trace: TracebackType | None, unbound: str = "") -> TracebackT
 
 
 def as_user_error(error: BaseException) -> BaseException:
-    """An error of the user's code, with the errors that it was raised from or during, as it looks
-    without us."""
+    """Give an error of user code, and the errors that it was raised from or during, the traceback
+    that plain Python would show."""
     seen: set[int] = set()
     stack: list[BaseException | None] = [error]
     while stack:
@@ -130,7 +129,7 @@ def as_user_error(error: BaseException) -> BaseException:
         if current is not None and id(current) not in seen:
             seen.add(id(current))
             if current is not error and _is_the_users(current.__traceback__):
-                continue  # and so are those before it: all were looked at when it was caught
+                continue  # it was handled when it was caught, with its causes
             unbound = _QUOTED.search(str(current)) if isinstance(current, NameError) else None
             name = unbound[1] if unbound is not None else ""
             current.__traceback__ = user_traceback(current.__traceback__, name)
@@ -139,7 +138,7 @@ def as_user_error(error: BaseException) -> BaseException:
 
 
 def _is_the_users(trace: TracebackType | None) -> bool:
-    """Whether a traceback was made by `user_traceback`, or looks so."""
+    """Return whether a traceback shows no frame of the library or of generated code."""
     if trace is None:
         return False
     while trace is not None:
@@ -154,7 +153,7 @@ _QUOTED = re.compile("'(.+?)'")
 
 
 def _span_of_name(filename: str, span: Span, name: str) -> Span:
-    """Where in an operation of one line a name is read, which is no operation of its own."""
+    """Return the span of a name inside an operation of one line, since a name is no operation."""
     text = linecache.getline(filename, span.line).encode()[span.column : span.end_column]
     try:
         tree = ast.parse(text)
@@ -168,15 +167,15 @@ def _span_of_name(filename: str, span: Span, name: str) -> Span:
 
 
 def is_ours(filename: str) -> bool:
-    """Whether a file is one of the library's own, whose frames users do not see."""
+    """Return whether a file belongs to the library, whose frames are hidden."""
     return filename.startswith(LIBRARY) and not filename.startswith(USER_PARTS)
 
 
-# ---- code that looks at who called it ------------------------------------------------------------
+# ---- code that inspects its callers --------------------------------------------------------------
 
 
 def from_the_users_place(f: Any, depth: int) -> Callable[..., Any]:
-    """`f` so that the frames which called it are those of the user's functions, `depth` of them."""
+    """Return a function that calls `f` from frames like the innermost `depth` user frames."""
     frames: list[tuple[CodeType, dict[str, Any], int]] = []
     frame: FrameType | None = sys._getframe(1)
     while frame is not None and len(frames) < depth:
@@ -199,7 +198,7 @@ def from_the_users_place(f: Any, depth: int) -> Callable[..., Any]:
 
 @functools.lru_cache(maxsize=256)
 def _calling(code: CodeType, line: int) -> CodeType:
-    """Code that stands at a line of a function and makes one call."""
+    """Return code that makes one call at a line of a function."""
     first = min(code.co_firstlineno, line)
     stub = compile("\n" * (line - first) + "call()", code.co_filename, "eval")
     stub = stub.replace(co_name=code.co_name, co_qualname=code.co_qualname, co_firstlineno=first)
@@ -211,7 +210,7 @@ def _calling(code: CodeType, line: int) -> CodeType:
 
 
 def _frame_of(unit: Any, span: Span) -> FrameType:
-    """What a traceback shows of a place in a generated function."""
+    """Return the frame that a traceback shows for a place in a generated function."""
     code, module = unit.function.code, unit.namespace.get("__name__")
     named = module if type(module) is str else None
     place = code.co_filename, code.co_name, code.co_qualname, code.co_firstlineno
@@ -222,13 +221,13 @@ def _frame_of(unit: Any, span: Span) -> FrameType:
 def _stand_in(
     filename: str, name: str, qualname: str, first: int, module: str | None, span: Span
 ) -> tuple[FrameType, Any]:
-    """A frame that carries the name and the file of the user's function, and stands at `span`; its
-    generator, without which it would end, and hold the frame in which it does.
+    """Return a frame with name and file of the user's function at `span`, and the generator that
+    keeps it alive.
 
-    A traceback takes name, file and columns from the frame's code. That of a generator that waits
-    there holds no other frame, and so nothing of the call in which the error was raised.
+    A traceback takes name, file and columns from the code of the frame. The frame of a suspended
+    generator refers to no other frame, and so to nothing of the call that raised the error.
     """
-    first = min(first, span.line)  # from which the lines of code are counted
+    first = min(first, span.line)  # lines of code count from here
     made = compile(_waiting_at(span, first - 1), filename, "exec")
     stub = next(const for const in made.co_consts if isinstance(const, CodeType))
     stub = stub.replace(co_name=name, co_qualname=qualname, co_firstlineno=first)
@@ -238,18 +237,18 @@ def _stand_in(
 
 
 class _Scope(dict[str, Any]):
-    """The global variables of such a frame."""
+    """The global variables of a stand-in frame."""
 
     __slots__ = ()
 
 
 def is_stand_in(frame: FrameType) -> bool:
-    """Whether a frame in a traceback stands for one of generated code."""
+    """Return whether a frame in a traceback stands for one of generated code."""
     return type(frame.f_globals) is _Scope
 
 
 def _waiting_at(span: Span, before: int) -> ast.Module:
-    """A generator function that waits at a place, but for the lines `before` it."""
+    """Return a generator function that waits at a place, `before` lines up."""
     tree = ast.parse("def waiting():\n    yield")
     for node in ast.walk(tree):
         if isinstance(node, ast.Expr | ast.Yield):

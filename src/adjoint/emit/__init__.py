@@ -1,1 +1,1 @@
-"""Emitters: IR → source text."""
+"""Emitters: IR → Python source text."""

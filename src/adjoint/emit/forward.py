@@ -1,5 +1,5 @@
-"""The forward function as Python source: the user's control flow, with a slot of the record for
-each active call."""
+"""The forward function as Python source: the user's control flow, with a record slot per active
+call."""
 
 from __future__ import annotations
 
@@ -30,8 +30,8 @@ from adjoint.ir.nodes import (
 from adjoint.ir.sweeps import ForwardOp, Mark, Recorded, Slot, Traced
 
 Runtime = Mapping[str, Callable[..., Any]]
-"""The functions of the runtime that generated code calls, by name; those of `Entries` by the callee
-they stand for."""
+"""Runtime functions that generated code calls, by name; those of `Entries`, by the callee they
+run."""
 
 Entries = Mapping[Any, Callable[..., Any]]
 
@@ -68,18 +68,15 @@ TEMPLATES: dict[Any, str] = {
     operator.imod: "{} % {}",
     operator.ipow: "{} ** {}",
 }
-"""Inactive operations as plain Python. In-place operators too: what is inactive is immutable."""
+"""Inactive operations as plain Python. In-place operators too: inactive values are immutable."""
 
 CLASSES: dict[Any, type] = {operator.truth: bool, primitives.build_slice: slice}
-"""Inactive operations that are calls of a class."""
+"""Inactive operations written as calls of a class."""
 
 
 class ForwardEmitter:
-    """Writes forward regions.
-
-    `keeps_result`: that of a generator becomes the last entry of its record. A loop over it, which
-    is how its steps are made, would not learn it.
-    """
+    """Write forward regions. `keeps_result` appends the result of a generator to its record: the
+    loop that steps the generator does not see the result."""
 
     def __init__(
         self,
@@ -102,20 +99,21 @@ class ForwardEmitter:
 
     @property
     def record(self) -> str:
-        """The name of the function's own record."""
+        """Return the name of the function's own record."""
         return self._records[0]
 
     @property
     def has_loops(self) -> bool:
-        """Whether some loop keeps records of its iterations, which need the memory by name."""
+        """Return whether some loop keeps records of its iterations, which need the memory by
+        name."""
         return self._loops > 0
 
     def slot(self, slot: Slot) -> str:
-        """The slot as an expression."""
+        """Return the expression of a slot."""
         return f"{self._records[slot.depth]}[{slot.index}]"
 
     def place(self, slot: Slot) -> str:
-        """The slot as the first two operands of a function of the runtime."""
+        """Return the slot as the first two arguments of a runtime function."""
         return f"{self._records[slot.depth]}, {slot.index}"
 
     def region(self, region: Iterable[ForwardOp]) -> None:
@@ -168,7 +166,8 @@ class ForwardEmitter:
                 assert_never(op)
 
     def _chain(self, op: If) -> None:
-        """A long ``if … elif … elif``, which Python would not indent as nested ``else``."""
+        """Write a long ``if … elif … elif`` flat, because Python limits the depth of nested
+        ``else``."""
         undecided = self._names.fresh("undecided")
         self._writer.line(f"{undecided} = True", op.span)
         while True:
@@ -275,7 +274,7 @@ class ForwardEmitter:
                     write.line("break")
             self.region(loop.body)
         if done is not None:
-            # Outside the loop: a break in the else clause leaves the loop around it.
+            # Written after the loop: a break in the else clause leaves the enclosing loop.
             records, self._records = (
                 self._records,
                 self._records[:-1] if preamble else self._records,
@@ -314,7 +313,8 @@ class ForwardEmitter:
         return f"{run}({', '.join([place, self._callee(call.callee), *operands])})"
 
     def _call_of(self, call: Call) -> str:
-        """Functions of modules may have a shorter rule where only one of two operands counts."""
+        """Return the name of the runtime function for a call. Functions of modules may have a
+        shorter rule for the case that one of two operands is active."""
         if isinstance(call.callee, Path) and len(call.operands) == 2:
             left, right = map(self._is_active, call.operands)
             if left != right:
@@ -322,7 +322,7 @@ class ForwardEmitter:
         return "call"
 
     def _entry(self, call: Call) -> str | None:
-        """The runtime's own function for a callee that the text names, if there is one."""
+        """Return the name of the runtime function of a constant callee, ``None`` if it has none."""
         if type(call.callee) is not Const:
             return None
         callee, entry = call.callee.value, None
@@ -369,11 +369,11 @@ def _listed(items: list[str]) -> str:
 
 
 LONG = 20
-"""Branches of an ``if`` that are still written as nested ``else``."""
+"""The largest number of branches of an ``if`` that is written with nested ``else``."""
 
 
 def _length(op: If) -> int:
-    """The number of branches of ``if … elif … else``."""
+    """Return the number of branches of ``if … elif … else``."""
     n = 1
     while op.orelse and isinstance(op.orelse[-1], If):
         n, op = n + 1, op.orelse[-1]

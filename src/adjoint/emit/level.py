@@ -1,5 +1,5 @@
-"""The function that runs on a level, as Python source: the user's control flow, each active call
-through the runtime, and no record of what was done."""
+"""The function that runs on a level, as Python source: active calls go through the runtime,
+unrecorded."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from adjoint.ir.walk import walk
 
 
 class LevelEmitter(ForwardEmitter):
-    """Writes the forward regions with one slot for everything: nobody pulls back."""
+    """Write the forward regions with one slot for all calls, because no sweep reads the record."""
 
     def place(self, slot: Slot) -> str:
         return f"{self.record}, 1"
@@ -28,7 +28,7 @@ class LevelEmitter(ForwardEmitter):
         before = len(self._writer.lines)
         super().region(region)
         if len(self._writer.lines) == before:
-            self._writer.line("pass")  # there were only marks
+            self._writer.line("pass")  # the region held only marks
 
     def _traced(self, op: Traced) -> None:
         loop = op.loop
@@ -36,7 +36,7 @@ class LevelEmitter(ForwardEmitter):
             self._while(loop, ())
             return
         iterable = self._names.operand(loop.iterable)
-        if op.made is not None:  # a nameless result: with the loop goes what it runs over
+        if op.made is not None:  # drop the reference to an unnamed iterable
             iterable = f"({iterable}, {iterable} := None)[0]"
         if op.items is not None:
             iterable = f"{self._runtime_name('iterate')}({self.place(op.items)}, {iterable})"
@@ -56,7 +56,7 @@ def emit_level(
     namespace: dict[str, Any],
     is_active: Callable[[Operand], bool],
 ) -> Source:
-    """Write the function: ``build(*bound)`` returns it; the parameters are as those of `emit`."""
+    """Write the function that ``build(*bound)`` returns; the parameters are those of `emit`."""
     names = Names(names_of(function))
     writer = Writer(function.filename, indent=1)
     emitter = LevelEmitter(

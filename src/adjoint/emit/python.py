@@ -1,4 +1,4 @@
-"""A whole generated pair of functions as Python source."""
+"""The generated pair of functions as Python source."""
 
 from __future__ import annotations
 
@@ -33,11 +33,9 @@ class Source:
     text
         The module text: one function ``build``.
     spans
-        For each of its lines, the place in the user's file.
+        The place in the user's source of each line of `text`.
     bound
-        What ``build`` is called with, by name.
-    blank
-        The first contents of the record of the function.
+        The arguments of ``build``, by name.
     """
 
     text: str
@@ -59,16 +57,15 @@ def emit(
     Parameters
     ----------
     entries
-        The function of the runtime for each callee that the frontend names: ``operator.add`` →
-        ``add``.
+        The runtime function of each callee that the frontend names: ``operator.add`` → ``add``.
     runtime
-        The other functions of the runtime, by name.
+        The other runtime functions, by name.
     blanks
-        Makes the first contents of the record of a loop's iteration.
+        Makes the initial content of a record of a loop iteration.
     namespace
         The globals of the function.
     is_active
-        Whether an operand may carry a derivative.
+        Returns whether an operand may carry a derivative.
     """
     names = Names(names_of(function))
     writer = Writer(function.filename, indent=1)
@@ -90,7 +87,7 @@ def emit(
     )
     cells = names.fresh("cells")
     parameters = [parameter.name for parameter in function.parameters]
-    # A generator whose every yield stands where control does not come is one nevertheless.
+    # A generator whose every yield is unreachable must still be a generator.
     never_yields = function.is_generator and not any(
         isinstance(op, Yield) for op in walk(function.body)
     )
@@ -117,7 +114,7 @@ def emit(
 
 
 def keeps_result(function: Function) -> bool:
-    """Whether it is a generator function that returns something."""
+    """Return whether `function` is a generator function that returns a value."""
     return function.is_generator and any(
         type(op) is Return and (type(op.value) is not Const or op.value.value is not None)
         for op in walk(function.body)
@@ -129,7 +126,7 @@ def _is_loaded(operand: Operand, loaded: frozenset[str]) -> bool:
 
 
 def names_of(function: Function) -> set[str]:
-    """Every name that the function's own code uses."""
+    """Return every name in the function's own code."""
     names = {parameter.name for parameter in function.parameters}
     names.update([var.name for _, var in function.free])
     for op in walk(function.body):

@@ -1,8 +1,8 @@
 """The reverse function as Python source.
 
-Each variable ``x`` has a cotangent ``x_bar``. Whether it may be more than ``None`` at a place is
-followed through the text, so that the first contribution is an assignment and only further ones are
-sums.
+Each variable ``x`` has a cotangent ``x_bar``. The emitter follows through the text whether it may
+differ from ``None``, so that the first contribution is an assignment and only further ones are
+accumulated.
 """
 
 from __future__ import annotations
@@ -15,14 +15,14 @@ from adjoint.ir.nodes import Var
 from adjoint.ir.sweeps import BackRegion, Clear, Move, Pull, Resume, Seed, Slot, Unwind, When
 
 SEED = "seed"
-"""The variable that holds the cotangent of the result until the ``return`` that ran takes it."""
+"""The variable that holds the cotangent of the result until the executed ``return`` takes it."""
 
 
 class ReverseEmitter:
-    """Writes reverse regions.
+    """Write reverse regions.
 
-    `_live` are the variables whose cotangent may be more than ``None``; `_sticky` those for which
-    that depends on the path, so that their ``None`` must really be stored.
+    `_live` holds the variables whose cotangent may differ from ``None``. `_sticky` holds those for
+    which this depends on the path, so that their ``None`` must be stored.
     """
 
     def __init__(
@@ -42,10 +42,11 @@ class ReverseEmitter:
         is_generator: bool = False,
         never_yields: bool = False,
     ) -> None:
-        """The whole function `head`; the result is the cotangent of the function itself, then those
-        of the parameters. What a generator is sent, and its result, go by the memory.
+        """Write the function `head`.
 
-        `never_yields`: it has to be a generator, although nothing in it says so.
+        It returns the cotangents of the function itself and of the parameters. A generator
+        exchanges sent values and its result through the memory. With `never_yields`, the text gets
+        an unreachable ``yield``, because nothing else makes it a generator.
         """
         seed, live = SEED, set[str]()
         match region:
@@ -133,8 +134,7 @@ class ReverseEmitter:
         seeds = [self._take(result.name) for result in op.results] or ["None"]
         results = {result.name for result in op.results}
         if op.reached is not None:
-            # The call may have been left by an exception: then the names still hold what they held
-            # before.
+            # An exception may have left the call: then the names still hold their previous values.
             reached = self._slot(op.reached)
             if any(seed != "None" for seed in seeds):
                 taken = [f"taken{i}" if seed != "None" else seed for i, seed in enumerate(seeds, 1)]
@@ -162,7 +162,7 @@ class ReverseEmitter:
                 assigned.add(name)
                 targets.append(f"{name}_bar")
         if assigned or sums:
-            # The function's own cotangent, None, clears what was taken: large arrays go at once.
+            # Assigning the function's own cotangent, None, to the seed frees a large array early.
             first = seeds[0] if len(results) == 1 and seeds[0] not in ("None", *targets) else "_"
             self._writer.line(f"{first}, {', '.join(targets)} = {call}", op.span)
         else:
@@ -207,7 +207,8 @@ class ReverseEmitter:
 
 
 class _Flow:
-    """What may be live where: the emitter's own steps, without text.
+    """Compute which cotangents may be live at each point, in the steps of the emitter but without
+    text.
 
     Parameters
     ----------
@@ -258,7 +259,8 @@ class _Flow:
                 assert_never(op)
 
     def loop(self, op: Unwind, live: set[str]) -> set[str]:
-        """The state at the head of a loop: a fixed point, also the state after it."""
+        """Return the state at the head of a loop: a fixed point, which is also the state after the
+        loop."""
         entry = set(live)
         while True:
             after = self.region(op.body, set(entry))

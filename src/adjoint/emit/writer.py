@@ -1,4 +1,4 @@
-"""Lines of generated Python, each with the place in the user's file that it stands for."""
+"""Lines of generated Python, each with its place in the user's source."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from adjoint.ir.nodes import Const, Global, Operand, Path, Span, Var
 
 
 class Writer:
-    """Text in the making.
+    """Source text under construction.
 
     Attributes
     ----------
     lines
         The generated lines.
     spans
-        For each line, what it was generated from, or ``None``.
+        For each line, the place that it was generated from, or ``None``.
     """
 
     def __init__(self, filename: str, indent: int = 0) -> None:
@@ -30,7 +30,8 @@ class Writer:
         self.spans: list[Span | None] = []
 
     def line(self, text: str, span: Span | None = None) -> None:
-        """One line; the first one of each of the user's lines carries that line as a comment."""
+        """Write one line; the first one generated from a source line carries that line as a
+        comment."""
         text = self._indent + text
         if span is not None and span.line != self._noted:
             self._noted = span.line
@@ -44,7 +45,7 @@ class Writer:
 
     @contextmanager
     def block(self, header: str, span: Span | None = None) -> Iterator[None]:
-        """An indented block; ``pass`` if nothing is written into it."""
+        """Write an indented block; ``pass`` if it stays empty."""
         self.line(header, span)
         size = len(self.lines)
         outer, self._indent = self._indent, self._indent + "    "
@@ -55,8 +56,7 @@ class Writer:
 
 
 class Names:
-    """The names of one generated pair of functions: what it calls gets one that the user's code
-    does not use.
+    """The names of one generated pair of functions; they avoid the names in the user's code.
 
     Attributes
     ----------
@@ -71,14 +71,14 @@ class Names:
         self._indices = 0
 
     def fresh(self, name: str) -> str:
-        """A name like `name` that nothing else has."""
+        """Return `name`, with underscores added until it is unused, and reserve it."""
         while name in self._taken:
             name += "_"
         self._taken.add(name)
         return name
 
     def of(self, value: Any, name: str) -> str:
-        """The name of an object that generated code uses; `name` if it is free."""
+        """Return the name of an object that generated code uses; `name` if it is free."""
         known = self._names.get(id(value))
         if known is None:
             known = self._names[id(value)] = self.fresh(name)
@@ -86,7 +86,7 @@ class Names:
         return known
 
     def operand(self, operand: Operand) -> str:
-        """An operand as an expression that can stand anywhere."""
+        """Return an operand as an expression that needs no parentheses."""
         if type(operand) is Var or type(operand) is Global:
             return operand.name
         if type(operand) is Const:
@@ -126,6 +126,6 @@ def _constant_name(value: Any) -> str:
     if isinstance(name, str) and name.isidentifier():
         return name
     if type(value) is dict:
-        return "namespace"  # the only mutable constant: the globals of the function
+        return "namespace"  # the only mutable constant: the function's globals
     of = str(getattr(value, "co_name", type(value).__name__))
     return "code_" + "".join(c for c in of if c.isalnum() or c == "_")

@@ -1,1 +1,1 @@
-"""Rules of packages other than Python, NumPy and SciPy; loaded when the package is first called."""
+"""Rules for packages beyond Python, NumPy and SciPy, loaded on the first call into a package."""

@@ -1,7 +1,7 @@
-"""`bottleneck`: reductions without NaN, and moving windows, in C.
+"""Rules of `bottleneck`: reductions that skip NaN, and moving windows, in C.
 
-The values are those of the package. They have the derivatives of NumPy's functions, over the
-elements that count: those that are not NaN.
+The values are those of the package. The derivatives are those of NumPy functions of the elements
+that are not NaN.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _CONSTANT = (
 
 
 def _by_source(f: Any, by_source: Callable[..., Any]) -> None:
-    """`f`, of numbers, as Python."""
+    """Run `by_source` in place of `f` for arrays of numbers."""
 
     @primitive(f)
     def run(record: list[Any], slot: int, *args: Any, **kwargs: Any) -> Any:
@@ -37,7 +37,7 @@ def _by_source(f: Any, by_source: Callable[..., Any]) -> None:
 
 
 def _follow(f: Any, twin: Callable[..., Any]) -> None:
-    """`f` has the derivative of `twin`, which is given its value besides its arguments."""
+    """Give `f` the derivative of `twin`, which takes the value of `f` as its first argument."""
 
     @non_differentiable
     def plain(*args: Any, **kwargs: Any) -> Any:
@@ -47,7 +47,7 @@ def _follow(f: Any, twin: Callable[..., Any]) -> None:
         y = plain(a, *args, **kwargs)
         x = np.asarray(a)
         if x.size:
-            with np.errstate(all="ignore"):  # C does not warn
+            with np.errstate(all="ignore"):  # the C code does not warn
                 carrier = twin(y, _widened(x), *args, **kwargs)
             y = carrying(y, carrier, f, *_tolerances(y, x, f))
         return y if y.ndim else y.item()
@@ -61,8 +61,8 @@ def _widened(x):
 
 @non_differentiable
 def _tolerances(y: Any, x: Any, f: Any) -> tuple[float, float]:
-    """How well a value is known that was calculated in another way: beside the largest one, and
-    beside what it was calculated from, which is all that it is known by where it is zero."""
+    """Return relative and absolute tolerances of a value that is computed in two ways. The absolute
+    one scales with the operand, which also covers values near zero."""
     eps = float(np.finfo(y.dtype if y.dtype.kind in "fc" else float).eps)
     slack, size = float(np.sqrt(eps)), _largest(x)
     rounding = 16 * eps * size**2 if f.__name__.endswith("var") else 4 * slack * size
@@ -77,7 +77,7 @@ def _largest(x: Any) -> float:
 
 
 def _where_any(n, x):
-    """NaN where there is nothing."""
+    """Return `x`, and NaN where `n` is zero."""
     return np.where(n > 0, x, np.nan)
 
 
@@ -108,7 +108,7 @@ def _deviation(y, x, axis=None, ddof=0):
 
 
 def _root(x):
-    """At zero it stays there, as NumPy's standard deviation does."""
+    """Return the square root; at zero its derivative is zero, as in NumPy's standard deviation."""
     positive = x > 0
     return np.where(positive, np.sqrt(np.where(positive, x, 1.0)), _fixed(x))
 
@@ -119,7 +119,7 @@ def _fixed(x: Any) -> Any:
 
 
 def _extreme(y, x, axis=None):
-    """Elements that are equal share."""
+    """Return the extreme; equal elements share the derivative."""
     chosen = x == (y if axis is None else np.expand_dims(y, axis))
     n = np.sum(chosen, axis)
     return _where_any(n, np.sum(np.where(chosen, x, 0.0), axis) / np.maximum(n, 1))
@@ -139,7 +139,7 @@ def _median_of_numbers(y, x, axis=None):
 
 
 def _counts(x, window, min_count):
-    """How many numbers there are in each window along the last axis, none if those are too few."""
+    """Return the count of numbers in each window along the last axis, 0 if there are too few."""
     n = _window_sums((~np.isnan(x)).astype(float), window)
     return np.where(n >= (window if min_count is None else min_count), n, 0)
 
@@ -167,7 +167,7 @@ def _means(x, window, min_count):
 
 
 def _variances(x, window, min_count, ddof):
-    """Of each window by itself, for differences of sums would have no digits left."""
+    """Compute each window separately, because differences of sums lose all digits."""
     before = np.full(x.shape[:-1] + (window - 1,), np.nan)
     windows = np.lib.stride_tricks.sliding_window_view(np.concatenate([before, x], -1), window, -1)
     n = _counts(x, window, min_count)
@@ -180,7 +180,7 @@ def _deviations(x, window, min_count, ddof):
 
 @non_differentiable
 def _bounds(x: Any, window: int) -> tuple[Any, Any]:
-    """Where windows begin and end, of lanes one after the other."""
+    """Return the beginnings and ends of windows in lanes stored one after the other."""
     place, length = np.arange(x.size), x.shape[-1]
     return np.maximum(place - window + 1, place // length * length), place + 1
 
@@ -216,12 +216,12 @@ def _moving_extreme(y, x, window, min_count=None, axis=-1):
     return _along(axis, _extremes, x, np.moveaxis(y, axis, -1), window)
 
 
-# ---- elements that move --------------------------------------------------------------------------
+# ---- rearranged elements -------------------------------------------------------------------------
 
 
 @non_differentiable
 def _sources(x: Any, n: Any) -> Any:
-    """Of each place along the last axis where its element comes from."""
+    """Return the source of the element at each place along the last axis."""
     places = np.broadcast_to(np.arange(x.shape[-1]), x.shape)
     last = np.maximum.accumulate(np.where(np.isnan(x), -1, places), -1)
     near = (last >= 0) & (places - last <= (x.shape[-1] if n is None else n))
@@ -246,7 +246,7 @@ def _replacing(f: Any) -> None:
         return replaced
 
     def replace(a, old, new):
-        plain(a, old, new)  # it may raise, and then has written nothing
+        plain(a, old, new)  # an error is raised before anything is written
         a[np.isnan(a) if old != old else a == old] = new
 
     _by_source(f, replace)

@@ -1,7 +1,6 @@
-"""The geometry of `erfa`, on which `astropy.coordinates` stands: vectors, angles, rotations.
+"""Rules of the geometry of `erfa`, which `astropy.coordinates` uses: vectors, angles, rotations.
 
-The values are those of ERFA, the derivatives those of the same formulas in NumPy (`erfa.h` says
-what each function computes).
+The values are ERFA's; the derivatives are those of the same formulas in NumPy (see `erfa.h`).
 """
 
 from __future__ import annotations
@@ -138,7 +137,7 @@ def _about_z(psi, r):
     return np.stack([c * x + s * y, c * y - s * x, z], axis=-2)
 
 
-# ---- which stands for which ----------------------------------------------------------------------
+# ---- registration --------------------------------------------------------------------------------
 
 TWINS: dict[str, Any] = {
     "s2c": _direction,

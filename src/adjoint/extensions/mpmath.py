@@ -1,7 +1,7 @@
-"""`mpmath`, and with it the numbers of `sympy`: what goes into them as a float is calculated with
-as integers, which have no derivative, until it comes out again.
+"""Rules of `mpmath` and of the numbers of `sympy`, which compute with integers.
 
-A derivative that is needed of any float that comes out is needed of all that went in before.
+A float is converted to integers on entry, and the integers have no derivative. A derivative that is
+needed of a float that comes out is refused for all floats that went in before.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from adjoint.runtime.memory.memory import Memory
 from adjoint.runtime.operators.binary_protocol import is_number
 
 _NEEDED = "a float of mpmath"
-"""In the shadows: a derivative of one is needed. In the caches of a level: why it is not known."""
+"""Key in the shadows: a derivative is needed; key in the caches of a level: the error for it."""
 
 
 def _error() -> Exception:
@@ -30,7 +30,7 @@ def _error() -> Exception:
 
 
 def entered_by(f: Any) -> None:
-    """Say that numbers that `f` is given go into those of `mpmath`."""
+    """Register `f` as a conversion of numbers to those of `mpmath`."""
 
     @primitive(f)
     def run(record: list[Any], slot: int, *args: Any, **kwargs: Any) -> Any:

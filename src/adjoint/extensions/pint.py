@@ -1,5 +1,4 @@
-"""`pint`: what a registry reads from text alone carries no derivative, and runs as it is; so do
-comparisons and hashes of units."""
+"""Rules of `pint`: registry lookups by text, comparisons and hashes of units are constants."""
 
 from __future__ import annotations
 
@@ -15,10 +14,10 @@ _READING = (
     "__getattr__ _get_symbol _parse_units_as_container get_name get_symbol parse_unit_name"
     " parse_units parse_units_as_container"
 ).split()
-"""Methods of registries that give names, units, and which units others are made of."""
+"""Methods of registries that return names, units, or the parts of a unit."""
 
 _TELLING = "__eq__ __ne__".split()
-"""Methods of units that give truths: what else they are compared with is asked for its own."""
+"""Comparisons of units; another operand with an ``__eq__`` of its own runs that one."""
 
 _NUMBERS_AND_TEXT = frozenset({str, int, float})
 
@@ -52,11 +51,11 @@ def _(pint: Any) -> None:
     kinds = *containers, *pint.Unit.__mro__
     equals = [f for kind in kinds if type(f := vars(kind).get("__eq__")) is FunctionType]
     for kind in kinds:
-        if type(f := vars(kind).get("__hash__")) is FunctionType:  # they keep it
+        if type(f := vars(kind).get("__hash__")) is FunctionType:  # it caches the hash
             non_differentiable(f)
             vouch_for(f.__code__)
         for name in _TELLING:
             if type(f := vars(kind).get(name)) is FunctionType:
                 _tells(f, frozenset(equals))
-                if kind in containers:  # which are keys
+                if kind in containers:  # used as keys
                     vouch_for(f.__code__)

@@ -1,4 +1,4 @@
-"""`sklearn.isotonic`: what it does in C before a fit, to targets of equal abscissas."""
+"""The rule of `sklearn.isotonic`: merging of targets with equal abscissas, which runs in C."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from adjoint.rules.scipy.carried import carried
 
 @non_differentiable
 def _places(x: Any) -> tuple[Any, Any]:
-    """Where groups of equal abscissas begin, and of each abscissa the group."""
+    """Return the beginnings of groups of equal abscissas, and the group of each abscissa."""
     eps, first = np.finfo(x.dtype).resolution, [0]
     for j in range(1, len(x)):
         if x[j] - x[first[-1]] >= eps:

@@ -1,10 +1,10 @@
-"""`statsmodels.tsa.statespace`: the likelihoods of state space models, which all ARIMA models go
-through, and which statsmodels computes by compiled filters.
+"""Rules of `statsmodels.tsa.statespace`: likelihoods of state space models, including ARIMA.
 
-The recursions of the Kalman filter in Python, after J. Durbin and S. J. Koopman, *Time Series
-Analysis by State Space Methods*, 2nd ed., 2012, sections 4.3 and 7.2, which are differentiated by
-their source. Exact diffuse initialization, a scale that is concentrated out and other filters than
-the conventional and the univariate one are left to statsmodels, and refused where it matters.
+Statsmodels computes the likelihoods by compiled filters. The substitute is the Kalman filter in
+Python (J. Durbin and S. J. Koopman, *Time Series Analysis by State Space Methods*, 2nd ed., 2012,
+sections 4.3 and 7.2), which is differentiated by its source. Declined are exact diffuse
+initialization, a concentrated scale, and filters other than the conventional and the univariate
+one.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ def _by_recursion(run: Any) -> Any:
 
 
 def _is_covered(model: Any, options: dict[str, Any]) -> bool:
-    """Whether the likelihood is what the recursions compute."""
+    """Return whether the recursions compute this likelihood."""
     return (
         not options.get("complex_step")
         and options.keys() <= {"complex_step", "loglikelihood_burn"}
@@ -55,13 +55,12 @@ def _is_regular(initialization: Any) -> bool:
 
 
 def likelihood(model: Any, burn: int) -> Any:
-    """The logarithm of the likelihood of all observations but the first ones."""
+    """Return the log-likelihood of all observations after the first `burn`."""
     return np.sum(likelihoods(model, 0)[burn:])
 
 
 def likelihoods(model: Any, burn: int) -> Any:
-    """The logarithms of the likelihood of each observation, given those before it; 0 for those that
-    do not count."""
+    """Return the log-likelihood of each observation given those before; 0 for the first `burn`."""
     mean, _, covariance = model.initialization(model=model)
     found = []
     for t, y in enumerate(_observations(model)):
@@ -88,19 +87,19 @@ def likelihoods(model: Any, burn: int) -> Any:
 
 
 def _at(matrix: Any, t: int) -> Any:
-    """A matrix or vector of the model at a time; the last axis has one entry if all are alike."""
+    """Return a matrix or vector of the model at time `t`; the last axis is 1 if it is constant."""
     return matrix[..., t if matrix.shape[-1] > 1 else 0]
 
 
 @non_differentiable
 def _observations(model: Any) -> Any:
-    """Constants: what a model is bound to is not written inside of it."""
+    """Return the observations as constants; a model does not write to its data."""
     return np.asarray(model.obs).T
 
 
 @non_differentiable
 def _present(y: Any) -> Any:
-    """Where an observation is not missing."""
+    """Return the indices of the entries that are not missing."""
     return np.flatnonzero(~np.isnan(y))
 
 

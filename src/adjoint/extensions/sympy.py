@@ -1,6 +1,7 @@
-"""`sympy`: numbers that become its own are those of `mpmath`, whichever way they take.
+"""Rules of `sympy`: conversions of floats to its numbers, which are those of `mpmath`.
 
-NumPy's scalars go by their ratio of integers, zeros and infinities become what is no float.
+Two conversions bypass the functions of `mpmath`: NumPy scalars become ratios of integers, and zeros
+and infinities become other objects.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from adjoint.rulekit.loading import registering
 
 @registering("sympy")
 def _(sympy: Any) -> None:
-    convert = importlib.import_module("sympy.core.sympify")  # the package has a function so called
+    convert = importlib.import_module("sympy.core.sympify")  # a function hides the module
     for made_by in (getattr(convert, "_convert_numpy_types", None), sympy.Float.__new__):
         if made_by is not None:
             entered_by(made_by)

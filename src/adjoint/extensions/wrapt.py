@@ -1,5 +1,8 @@
-"""`wrapt`: its decorators are objects of C, which give a wrapper what is wrapped, the object that
-it is bound to, and the arguments. Its proxies say that they are of another class than they are."""
+"""Rules of `wrapt`: decorators and proxies that are implemented in C.
+
+A decorator passes the wrapped function, its bound object and the arguments to a wrapper. A proxy
+reports the class of its target.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +23,7 @@ from adjoint.runtime.python.named_parts import read_field
 
 _BOUND_LATER = ("function", "instancemethod", "callable")
 _KNOWS_ITS_OBJECT = (*_BOUND_LATER, "classmethod")
-"""What `wrapt` calls the ways in which something that it wraps may be a method."""
+"""Binding kinds of `wrapt`: ways in which a wrapped object may be a method."""
 
 
 def _is_enabled(f: Any) -> bool:
@@ -29,7 +32,7 @@ def _is_enabled(f: Any) -> bool:
 
 
 def _call_free(record: list[Any], slot: int, f: Any, /, *args: Any, **kwargs: Any) -> Any:
-    """A decorated function, or something that was bound before it was decorated."""
+    """Call a decorated function, or an object that was bound before it was decorated."""
     wrapped, instance = f.__wrapped__, f._self_instance
     if instance is None and f._self_binding in _KNOWS_ITS_OBJECT:
         instance = getattr(wrapped, "__self__", None)
@@ -37,7 +40,7 @@ def _call_free(record: list[Any], slot: int, f: Any, /, *args: Any, **kwargs: An
 
 
 def _call_bound(record: list[Any], slot: int, f: Any, /, *args: Any, **kwargs: Any) -> Any:
-    """A decorated method."""
+    """Call a decorated method."""
     wrapped, instance = f.__wrapped__, f._self_instance
     if f._self_binding not in _BOUND_LATER:
         instance = getattr(wrapped, "__self__", None)
@@ -58,7 +61,7 @@ def _call_wrapper(
     args: tuple[Any, ...],
     kwargs: dict[str, Any],
 ) -> Any:
-    """The wrapper's call; the first `n` arguments are the object."""
+    """Call the wrapper; the first `n` arguments are the bound object."""
     if not _is_enabled(f):
         return _call_wrapped(record, slot, f, *args, **kwargs)
     memory: Memory = record[0]
@@ -85,7 +88,7 @@ def _call_wrapper(
 
 
 def _call_wrapped(record: list[Any], slot: int, f: Any, /, *args: Any, **kwargs: Any) -> Any:
-    """What a proxy of a function does."""
+    """Call the target of a proxy."""
     inner: list[Any] = [record[0], None]
 
     def wrapped_back(y_bar: Any) -> tuple[Any, ...]:
@@ -97,7 +100,7 @@ def _call_wrapped(record: list[Any], slot: int, f: Any, /, *args: Any, **kwargs:
 
 
 def _call_partial(record: list[Any], slot: int, f: Any, /, *args: Any, **kwargs: Any) -> Any:
-    """``functools.partial``, as a proxy."""
+    """Call a proxy that acts as ``functools.partial``."""
     memory: Memory = record[0]
     inner: list[Any] = [memory, None]
     held, by_name = f._self_args, f._self_kwargs
@@ -133,7 +136,7 @@ def _partial(memory: Memory, f: Any, *args: Any, **kwargs: Any) -> Any:
 
 
 def _read(record: list[Any], slot: int, proxy: Any, name: str) -> Any:
-    """An attribute of what a proxy stands for."""
+    """Read an attribute through a proxy."""
     own = getattr(proxy, "__self_dict__", {})
     if name in own:
         return read_field(record, slot, own, name)
@@ -149,7 +152,7 @@ def _read(record: list[Any], slot: int, proxy: Any, name: str) -> Any:
 
 
 def _around(make: Any) -> Any:
-    """A proxy of a function is a function; what is about data is refused."""
+    """Return a constructor of proxies of functions, which refuses proxies of data."""
 
     def around(memory: Memory, *args: Any, **kwargs: Any) -> Any:
         wrapped = args[0] if args else kwargs.get("wrapped")

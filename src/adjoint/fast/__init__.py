@@ -1,1 +1,1 @@
-"""The fast tier: specialised, inlined, flat code of forward and reverse (design, section 3.7)."""
+"""The fast tier: programs specialised on the types of the arguments, with inlined callees."""

@@ -1,4 +1,4 @@
-"""What the fast tier leaves to the generic one."""
+"""Exceptions by which the fast tier leaves a call to the generic tier."""
 
 from __future__ import annotations
 
@@ -10,20 +10,18 @@ if TYPE_CHECKING:
     from adjoint.ir.single import Value
 
 NOT_SCALAR = "a result that is not one real number"
-"""Why the gradient of a function is for the generic tier, which says so to the user."""
+"""Reason for a function whose result has no gradient: the generic tier raises `NotScalarError`."""
 
 
 class NotCovered(Exception):
-    """The fast tier does not do this.
+    """Leave a call to the generic tier.
 
     Attributes
     ----------
     reason
-        What it does not do, in a few words.
-    span
-        Where that is in the user's file, if it is at one place.
-    filename
-        That file.
+        The construct that is not covered, in a few words.
+    span, filename
+        Place of the construct in user code, if it has one place.
     """
 
     def __init__(self, reason: str, span: Span | None = None) -> None:
@@ -32,13 +30,13 @@ class NotCovered(Exception):
         self.filename: str | None = None
 
     def at(self, span: Span | None, filename: str) -> None:
-        """Say where it is, unless that is known."""
+        """Set the place, unless the error has one."""
         if self.filename is None:
             self.span, self.filename = self.span or span, filename
 
 
 class NeedsSize(NotCovered):
-    """A dimension has to be known; one that is longer than `most` is not covered then, either."""
+    """The program needs the length of a dimension; a length above `most` is not covered."""
 
     def __init__(self, symbol: Any, reason: str, span: Any = None, most: int | None = None) -> None:
         super().__init__(reason, span)
@@ -46,14 +44,14 @@ class NeedsSize(NotCovered):
 
 
 class UnknownSizes(NotCovered):
-    """A function takes arrays of some sizes only, and these are not known."""
+    """A function accepts arrays of some sizes only, and the sizes are symbolic."""
 
     def __init__(self, name: str) -> None:
         super().__init__(f"{name} of arrays whose sizes are not known, nor whether they fit")
 
 
 class NeedsKnown(NotCovered):
-    """The value of an integer decides a type."""
+    """The type of a result depends on the value of an integer."""
 
     def __init__(self, value: Value, reason: str, span: Any = None) -> None:
         super().__init__(reason, span)
@@ -61,9 +59,11 @@ class NeedsKnown(NotCovered):
 
 
 class Deoptimize(Exception):
-    """Raised while specialised code runs: a value is not of the type that was foreseen. The call is
-    run again in the generic tier; nothing has been changed so far."""
+    """Raised by a running program when a value does not have the foreseen type.
+
+    The generic tier runs the call again; the program has changed nothing outside itself so far.
+    """
 
 
 class Defect(AssertionError):
-    """What specialised code gives is wrong; looked for where tests run."""
+    """A program gives a wrong result; checked for in tests."""

@@ -1,4 +1,4 @@
-"""From a Python function to its IR (design, section 3.1)."""
+"""From a Python function to its IR."""
 
 from adjoint.frontend.either import lower_any
 from adjoint.frontend.lower import lower

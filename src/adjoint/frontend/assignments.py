@@ -1,4 +1,4 @@
-"""What binds, changes and deletes: targets of every kind."""
+"""Assignment and deletion: targets of every kind."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from adjoint.ir.nodes import Const, Global, Operand, Unpack, Var
 
 
 def store(b: Builder, target: ast.expr, value: Operand) -> None:
-    """``target = value``"""
+    """Lower ``target = value``."""
     match target:
         case ast.Name(id=name):
             b.write(name, value, target)
@@ -32,15 +32,15 @@ def store(b: Builder, target: ast.expr, value: Operand) -> None:
 
 
 def _kept(b: Builder, value: Operand, hazard: int, node: ast.expr) -> Operand:
-    """The value as it is now, if the evaluation of the target may change what it refers to."""
+    """Copy the value if the evaluation of the target may rebind its name."""
     if (isinstance(value, Var) and hazard & REBINDS) or (isinstance(value, Global) and hazard):
         return b.copy(value, node)
     return value
 
 
 def _unpack(b: Builder, targets: Sequence[ast.expr], value: Operand, node: ast.expr) -> None:
-    """``a, *b = value``: plain names are bound at once, up to the first target that runs code of
-    its own."""
+    """Lower ``a, *b = value``. Plain names are bound directly, up to the first target that runs
+    code of its own."""
     starred = next((i for i, target in enumerate(targets) if isinstance(target, ast.Starred)), None)
     variables: list[Var] = []
     rest: list[tuple[ast.expr, Var]] = []
@@ -50,7 +50,7 @@ def _unpack(b: Builder, targets: Sequence[ast.expr], value: Operand, node: ast.e
         if var is None:
             var = b.temporary()
             rest.append((inner, var))
-        elif var in variables:  # the last one is what the name is bound to
+        elif var in variables:  # the last occurrence of a name wins
             variables[variables.index(var)] = b.temporary()
         variables.append(var)
     b.ops.append(Unpack(tuple(variables), value, starred, b.span(node)))
@@ -81,7 +81,7 @@ def _assign(b: Builder, node: ast.Assign) -> None:
 
 
 def _is_parallel(target: ast.expr, value: ast.expr) -> bool:
-    """Whether the statement is ``a, b = c, d``, for which Python makes no tuple either."""
+    """Return whether the statement is ``a, b = c, d``, for which Python makes no tuple."""
     sequence = ast.Tuple | ast.List
     return (
         isinstance(target, sequence)
@@ -120,7 +120,7 @@ def _annotated(b: Builder, node: ast.AnnAssign) -> None:
     if node.value is not None:
         _assign(b, ast.copy_location(ast.Assign([node.target], node.value), node))
     else:
-        # Python still evaluates what the target is made of.
+        # Python still evaluates the parts of the target.
         match node.target:
             case ast.Attribute(value=obj):
                 b.evaluate(obj)

@@ -1,4 +1,4 @@
-"""Collects the operations of one function, and knows where each of its variables lives."""
+"""The operations of one function as they are built, and the places of its variables."""
 
 from __future__ import annotations
 
@@ -38,18 +38,17 @@ from adjoint.ir.nodes import (
 NONE = Const(None)
 
 expression: Table[Callable[[Builder, Any, Var | None], Operand]] = Table()
-"""How each class of expression is lowered. The function emits the operations and returns the
-result; where the last
-operation makes the result, it may write it to the variable that it is given."""
+"""The lowering of each class of expression. An entry emits operations and returns the result. If
+its last operation makes the result, this operation may write to the given variable."""
 
 statement: Table[Callable[[Builder, Any], None]] = Table()
-"""How each class of statement is lowered."""
+"""The lowering of each class of statement."""
 
 _CONSTANTS: dict[Any, Const] = {}
 
 
 def constant(function: Callable[..., Any]) -> Const:
-    """The operand that stands for a function known here."""
+    """Return the operand for a function known at lowering."""
     found = _CONSTANTS.get(function)
     if found is None:
         found = _CONSTANTS[function] = Const(function)
@@ -64,10 +63,10 @@ class Builder(Names):
     ops
         The operations of the region being built.
     in_region
-        Whether that is part of another one: it may not be run.
+        Whether this region is part of another one, so that it may not run.
     locals, cells
-        The variables that can be seen at this point, by their (mangled) names in the source: those
-        that are plain, and those that live in cells.
+        The variables visible at this point, by their mangled names in the source: plain ones, and
+        those that live in cells.
     """
 
     def __init__(
@@ -91,7 +90,7 @@ class Builder(Names):
     # ---- places ----------------------------------------------------------------------------------
 
     def span(self, node: Any) -> Span:
-        """Where `node` is in the user's file."""
+        """Return the place of `node` in the user's source."""
         if self._fixed_span is not None:
             return self._fixed_span
         return Span(
@@ -102,13 +101,13 @@ class Builder(Names):
         )
 
     def at(self, span: Span | None) -> Span | None:
-        """From now on every operation is at this place (``None``: at its own); returns what was set
-        before."""
+        """Give all further operations this place (``None``: their own); return the previous
+        setting."""
         before, self._fixed_span = self._fixed_span, span
         return before
 
     def refuse(self, construct: str, node: Any, hint: str) -> NoReturn:
-        """Stop: `construct` is not differentiated."""
+        """Raise the error for a construct that is not differentiated."""
         raise UnsupportedSyntaxError(
             f"'{construct}' cannot be differentiated",
             hint=hint,
@@ -122,14 +121,14 @@ class Builder(Names):
         return mangle(name, self.private) if name.startswith("__") else name
 
     def is_local(self, name: str) -> Var | None:
-        """The plain variable that the name stands for, if it does."""
+        """Return the plain variable of a name, or ``None``."""
         hidden = self.hidden.get(name)
         if hidden is not None:
             return hidden if isinstance(hidden, Var) else None
         return self.locals.get(self.mangle(name))
 
     def read(self, name: str, node: ast.AST, into: Var | None = None) -> Operand:
-        """The value of a name."""
+        """Lower the read of a name."""
         if name in self.hidden:
             return self.hidden[name]
         name = self.mangle(name)
@@ -148,7 +147,7 @@ class Builder(Names):
         return Global(name)
 
     def write(self, name: str, value: Operand, node: ast.AST) -> None:
-        """``name = value``"""
+        """Lower ``name = value``."""
         if name in self.hidden:
             hidden = self.hidden[name]
             assert isinstance(hidden, Var)
@@ -166,7 +165,8 @@ class Builder(Names):
             )
 
     def bind(self, name: str, result: Operand, node: ast.AST) -> None:
-        """``name = result``, where `result` is used nowhere else: its call may bind the name."""
+        """Lower ``name = result``; the call that made `result` binds the name itself if possible.
+        `result` must have no other use."""
         var, last = self.is_local(name), self.ops[-1] if self.ops else None
         if var is not None and isinstance(last, Call) and last.target is result:
             self.ops[-1] = Call(var, last.callee, last.operands, last.keywords, last.span)
@@ -174,7 +174,7 @@ class Builder(Names):
             self.write(name, result, node)
 
     def delete(self, name: str, node: ast.AST) -> None:
-        """``del name``"""
+        """Lower ``del name``."""
         if name in self.hidden:
             return
         name = self.mangle(name)
@@ -192,11 +192,11 @@ class Builder(Names):
             )
 
     def annotate(self, node: ast.AnnAssign) -> None:
-        """The annotation of a variable: a function does not evaluate it."""
+        """Lower the annotation of a variable, which a function does not evaluate."""
 
     def comprehension_variable(self, name: str) -> Var:
-        """The variable of a comprehension: its own name, if that has no other meaning in the
-        function."""
+        """Return a variable of a comprehension. It keeps its name if the name has no other meaning
+        in the function."""
         used = (
             name in self.scope.local
             or name in self.scope.outside
@@ -206,11 +206,11 @@ class Builder(Names):
         return self.variable(name) if used else Var(name)
 
     def namespace(self, node: ast.AST) -> Var:
-        """The globals of the function."""
+        """Lower the read of the function's globals."""
         return self.call(primitives.current_globals, (), node)
 
     def new_cell(self, name: str, node: ast.AST) -> None:
-        """From here on `name` lives in a cell made here."""
+        """Make a cell, in which `name` lives from now on."""
         cell = self.variable(f"{name}_cell")
         self.call(primitives.new_cell, (), node, cell)
         self.locals.pop(name, None)
@@ -218,7 +218,7 @@ class Builder(Names):
         self._own_cells.add(cell)
 
     def load_cell(self, name: str, node: ast.AST, into: Var | None = None) -> Var:
-        """The value of a name that lives in a cell."""
+        """Lower the read of a name that lives in a cell."""
         cell = self.cells[name]
         is_own = cell in self._own_cells
         load = primitives.load_own_cell if is_own else primitives.load_cell
@@ -236,7 +236,7 @@ class Builder(Names):
         *,
         drop: bool = False,
     ) -> Var:
-        """Emit a call; its result is in the variable returned."""
+        """Emit a call and return the variable of its result."""
         target = self.temporary() if into is None and not drop else into
         callee = function if isinstance(function, Operand) else constant(function)
         self.ops.append(Call(target, callee, tuple(operands), keywords, self.span(node)))
@@ -247,13 +247,13 @@ class Builder(Names):
         self.ops.append(Assign(target, source, self.span(node)))
 
     def copy(self, source: Operand, node: ast.AST) -> Var:
-        """The value that `source` has now."""
+        """Copy the present value of `source` to a temporary."""
         target = self.temporary()
         self.assign(target, source, node)
         return target
 
     def evaluate(self, node: ast.expr) -> None:
-        """Lower an expression whose value is dropped."""
+        """Lower an expression whose value is discarded."""
         if isinstance(node, ast.Constant):
             return
         result = self.expression(node)
@@ -263,11 +263,11 @@ class Builder(Names):
         elif isinstance(last, Yield) and last.target is result:
             self.ops[-1] = Yield(None, last.value, last.source, last.span)
         elif isinstance(node, ast.Name) and not isinstance(result, Const):
-            # A name that is not bound is an error even where its value is not wanted.
+            # Reading an unbound name is an error even if the value is discarded.
             self.copy(result, node)
 
     def region(self, lower: Callable[..., Any], *args: Any) -> Region:
-        """The operations that ``lower(*args)`` emits."""
+        """Return the operations that ``lower(*args)`` emits."""
         outer, self.ops = self.ops, []
         before, self.in_region = self.in_region, True
         lower(*args)
@@ -282,8 +282,8 @@ class Builder(Names):
         node: ast.AST,
         into: Var | None = None,
     ) -> Var:
-        """``target = then() if condition else otherwise()``, where both emit operations of their
-        own."""
+        """Emit ``target = then() if condition else otherwise()``; each arm emits its own
+        operations."""
         target = self.temporary() if into is None else into
 
         def arm(lower: Callable[[], Operand]) -> None:
@@ -303,17 +303,16 @@ class Builder(Names):
         return expression.entries[type(node)](self, node, into)
 
     def value_into(self, node: ast.expr, target: Var) -> None:
-        """``target = node``"""
-        # A variable object of its own, so that `x = x` is not taken for an expression that wrote to
-        # `x`.
+        """Lower ``target = node``."""
+        # With a new `Var`, `x = x` is not taken for an expression that wrote to `x`.
         own = Var(target.name)
         result = self.expression(node, own)
         if result is not own:
             self.assign(own, result, node)
 
     def operands(self, nodes: Sequence[ast.expr]) -> list[Operand]:
-        """Lower expressions from left to right; each keeps the value that it had when its turn
-        came."""
+        """Lower expressions from left to right; each keeps its value at the time of its
+        evaluation."""
         flags, later = self.scope.flags, 0
         hazards = [0] * len(nodes)
         for index in range(len(nodes) - 1, 0, -1):
@@ -327,8 +326,8 @@ class Builder(Names):
         ]
 
     def keep(self, operand: Operand, node: ast.expr, hazard: int) -> Operand:
-        """The operand as it is now, if what comes before its use (flags `hazard`) may change what
-        it refers to."""
+        """Copy the operand if later evaluations (flags `hazard`) may rebind its name before its
+        use."""
         if (
             hazard & REBINDS
             and isinstance(node, ast.Name | ast.NamedExpr)
@@ -344,15 +343,15 @@ class Builder(Names):
         return operand
 
     def is_stable(self, name: str) -> bool:
-        """Whether a global is a function, class or module that no ``global`` statement of its file
-        rebinds."""
+        """Return whether a global is a function, class or module that its file never rebinds by
+        ``global``."""
         value = self.function.__globals__.get(name, getattr(builtins, name, None))
         return isinstance(
             value, FunctionType | BuiltinFunctionType | ModuleType | type
         ) and name not in declared_globals(self.filename, self.function.__globals__)
 
     def keep_for(self, value: Operand, targets: Iterable[ast.expr]) -> Operand:
-        """The value that each of several targets is given, whatever the ones before it do."""
+        """Copy a value for several targets, if assigning to one may change it for the next."""
         if isinstance(value, Global) or (
             isinstance(value, Var) and value.name in self._names_bound(targets)
         ):
@@ -368,14 +367,14 @@ class Builder(Names):
         }
 
     def hazard(self, nodes: Iterable[ast.AST | None]) -> int:
-        """The flags of expressions that are evaluated later."""
+        """Return the union of the flags of expressions that are evaluated later."""
         flags = 0
         for node in nodes:
             flags |= self.scope.flags.get(node, 0) if node is not None else 0
         return flags
 
     def statements(self, body: Iterable[ast.stmt]) -> None:
-        """Lower statements, up to one behind which nothing is reached."""
+        """Lower statements, up to the first one that always leaves."""
         for node in body:
             statement.entries[type(node)](self, node)
             if self.ops and terminates(self.ops[-1]):
@@ -386,7 +385,7 @@ _DECLARED: dict[str, tuple[list[str], frozenset[str]]] = {}
 
 
 def declared_globals(filename: str, module_globals: dict[str, Any]) -> frozenset[str]:
-    """The names under ``global`` anywhere in a file."""
+    """Return the names in ``global`` statements anywhere in a file."""
     lines = linecache.getlines(filename, module_globals)
     known = _DECLARED.get(filename)
     if known is None or known[0] is not lines:
@@ -401,7 +400,7 @@ def declared_globals(filename: str, module_globals: dict[str, Any]) -> frozenset
 
 
 def terminates(op: Op) -> bool:
-    """Whether nothing behind `op` in its region is reached."""
+    """Return whether control never continues after `op`."""
     match op:
         case Return() | Raise() | Break() | Continue():
             return True

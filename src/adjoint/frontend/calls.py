@@ -1,4 +1,4 @@
-"""Calls: of functions and methods, with and without stars."""
+"""Calls of functions and methods, with and without stars."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def apply(
     into: Var | None = None,
     leading: Sequence[Operand] = (),
 ) -> Operand:
-    """``callee(*leading, *args, **keywords)`` where some of them have stars."""
+    """Lower ``callee(*leading, *args, **keywords)``, where arguments may have stars."""
     named_in_errors = _BUILDS_CLASSES if callee == Const(primitives.build_class) else callee
     alone = (callee,) if len(args) == 1 and not leading else ()
     positional = b.call(primitives.build_list, tuple(leading), node) if leading else None

@@ -1,7 +1,7 @@
-"""The body of a class as a function of the namespace that it fills.
+"""The body of a class, as a function of the namespace that it fills.
 
-A class body is a scope of its own kind: what it binds goes into the namespace, what it reads is
-looked for in the namespace first, and the functions and comprehensions inside it see neither.
+A class body is a special scope: its bindings go into the namespace, its reads search the namespace
+first, and the functions and comprehensions inside it do not see its names.
 """
 
 from __future__ import annotations
@@ -39,13 +39,12 @@ class ClassBuilder(Builder):
         self.locals = self._no_locals
 
     def is_in_body(self) -> bool:
-        """Whether names mean here what they mean in the class body, rather than in a comprehension,
-        which sees the variables around the class and those of its own."""
+        """Return whether names have the meaning of the class body here. Inside a comprehension they
+        do not: it sees the variables around the class and its own."""
         return self.locals is self._no_locals
 
     def read(self, name: str, node: ast.AST, into: Var | None = None) -> Operand:
-        """The value of a name: the class's own, else that of the captured variable or the global
-        one."""
+        """Lower the read of a name: from the class, else a captured variable or a global."""
         if name in self.hidden or not self.is_in_body() or name == "__debug__":
             return super().read(name, node, into)
         name = self.mangle(name)
@@ -53,7 +52,7 @@ class ClassBuilder(Builder):
             return self.call(
                 primitives.load_global, (self.namespace(node), Const(name)), node, into
             )
-        # A name that the class binds is not looked for in the functions around it.
+        # Python does not search enclosing functions for a name that the class binds.
         cell = None if name in self.scope.local else self.outer.get(name)
         outside = self.namespace(node) if cell is None else cell
         return self.call(
@@ -61,7 +60,7 @@ class ClassBuilder(Builder):
         )
 
     def write(self, name: str, value: Operand, node: ast.AST) -> None:
-        """``name = value``"""
+        """Lower ``name = value``."""
         mangled = self.mangle(name)
         if not self._is_attribute(name, mangled):
             super().write(name, value, node)
@@ -69,7 +68,7 @@ class ClassBuilder(Builder):
         self.call(operator.setitem, (self.own_namespace, Const(mangled), value), node, drop=True)
 
     def delete(self, name: str, node: ast.AST) -> None:
-        """``del name``"""
+        """Lower ``del name``."""
         mangled = self.mangle(name)
         if not self._is_attribute(name, mangled):
             super().delete(name, node)
@@ -79,7 +78,7 @@ class ClassBuilder(Builder):
         )
 
     def _is_attribute(self, name: str, mangled: str) -> bool:
-        """Whether a name that is bound here becomes an attribute of the class."""
+        """Return whether a name that is bound here becomes an attribute of the class."""
         return (
             name not in self.hidden
             and self.is_in_body()
@@ -88,7 +87,7 @@ class ClassBuilder(Builder):
         )
 
     def annotate(self, node: ast.AnnAssign) -> None:
-        """The annotation of a variable, which a class evaluates and keeps."""
+        """Lower the annotation of a variable, which a class evaluates and stores."""
         as_text = bool(self.function.__code__.co_flags & FUTURE_ANNOTATIONS)
         if not (node.simple and isinstance(node.target, ast.Name)):
             if not as_text:
@@ -101,8 +100,8 @@ class ClassBuilder(Builder):
 
 
 def lower_class_body(b: ClassBuilder, node: ast.ClassDef) -> None:
-    """The statements, and what the compiler adds before and behind them; the result is the cell of
-    ``__class__``, if there is one."""
+    """Lower the statements, and the assignments that the compiler adds before and after them. The
+    function returns the cell of ``__class__``, or ``None``."""
     code = b.function.__code__
     b.outer = dict(b.cells)
     implicit = _implicit(code)
@@ -136,7 +135,8 @@ def lower_class_body(b: ClassBuilder, node: ast.ClassDef) -> None:
 
 
 def _implicit(code: CodeType) -> dict[str, Any]:
-    """The constants that the compiler stores by itself, as this version of Python has them."""
+    """Return the constants that the compiler stores implicitly, by name, in this version of
+    Python."""
     stored: list[tuple[str, Any]] = []
     constant: list[Any] = []
     for instruction in dis.get_instructions(code):
@@ -144,7 +144,7 @@ def _implicit(code: CodeType) -> dict[str, Any]:
             stored.append((instruction.argval, constant[0]))
         if instruction.opname != "EXTENDED_ARG":
             constant = [instruction.argval] if instruction.opname == "LOAD_CONST" else []
-    # What the user stores under these names comes later, but for the last of them.
+    # Assignments to these names in the source come later, except for the last name.
     first, last = dict(reversed(stored)), dict(stored)
     if "__static_attributes__" in last:
         first["__static_attributes__"] = last["__static_attributes__"]

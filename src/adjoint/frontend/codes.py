@@ -1,5 +1,4 @@
-"""The code objects of the functions inside a function, and which node of the syntax tree each
-belongs to."""
+"""The code objects of nested functions, and the syntax nodes that they belong to."""
 
 from __future__ import annotations
 
@@ -12,11 +11,11 @@ from adjoint.errors import SourceError
 from adjoint.frontend.same_code import compiles_to
 
 _INLINE = frozenset({"<listcomp>", "<setcomp>", "<dictcomp>"})
-"""Codes of comprehensions (before 3.12), which are lowered as part of the function around them."""
+"""Codes of comprehensions (before 3.12), which are lowered inline."""
 
 
 def mangle(name: str, private: str | None) -> str:
-    """A name as the body of class `private` means it (``__x`` → ``_Class__x``)."""
+    """Return a name as the body of class `private` means it (``__x`` → ``_Class__x``)."""
     if private is None or not name.startswith("__") or name.endswith("__") or "." in name:
         return name
     stripped = private.lstrip("_")
@@ -24,14 +23,14 @@ def mangle(name: str, private: str | None) -> str:
 
 
 class NestedCodes:
-    """Finds the code object of a nested ``def``, ``lambda``, ``class`` or generator expression.
+    """Find the code object of a nested ``def``, ``lambda``, ``class`` or generator expression.
 
     Parameters
     ----------
     code
-        The code of the function around them.
+        The code of the enclosing function.
     offset
-        What to add to a line number of the syntax tree to get that of the file.
+        The line number in the file minus the line number in the syntax tree.
     """
 
     def __init__(self, code: CodeType, offset: int) -> None:
@@ -41,8 +40,8 @@ class NestedCodes:
             self._codes.setdefault((inner.co_name, inner.co_firstlineno), []).append(inner)
 
     def of(self, node: ast.AST) -> CodeType | None:
-        """The code of the function or class body itself; ``None`` in a branch that the compiler
-        knows to be dead."""
+        """Return the code of a function or class body. ``None`` in a branch that the compiler has
+        removed as dead."""
         name, line = _name_and_line(node)
         scope = self.of_type_parameters(node)
         if scope is not None:
@@ -50,14 +49,14 @@ class NestedCodes:
         return self._get(name, line, node)
 
     def of_type_parameters(self, node: Any) -> CodeType | None:
-        """The code of the scope of the type parameters of a generic ``def`` or ``class``."""
+        """Return the code of the type parameter scope of a generic ``def`` or ``class``."""
         if not getattr(node, "type_params", None):
             return None
         _, line = _name_and_line(node)
         return self._get(f"<generic parameters of {node.name}>", line, node)
 
     def of_alias(self, node: Any) -> list[CodeType]:
-        """The code that evaluates a ``type`` statement, if the compiler kept it."""
+        """Return the code that evaluates a ``type`` statement, if the compiler kept it."""
         name = node.name.id
         if node.type_params:
             name = f"<generic parameters of {name}>"
@@ -71,7 +70,7 @@ class NestedCodes:
             if _lies_in(code, node, self._offset):
                 return code
         if any(map(has_columns, found)):
-            # What only returns a constant has no position: then any that returns the same one.
+            # Code that only returns a constant has no position: take any that compiles equally.
             return next(
                 (code for code in found if compiles_to(node, None, frozenset(), code)), None
             )
@@ -103,13 +102,13 @@ def _name_and_line(node: Any) -> tuple[str, int]:
 
 
 def has_columns(code: CodeType) -> bool:
-    """Whether the positions of instructions were kept when `code` was compiled."""
+    """Return whether `code` was compiled with column positions."""
     return any(column is not None for _, _, column, _ in code.co_positions())
 
 
 def _lies_in(code: CodeType, node: ast.AST, offset: int) -> bool:
-    """Whether instructions of `code` come from the part of `node` that no other function of its
-    level shares."""
+    """Return whether instructions of `code` come from the part of `node` that is its own. No other
+    function of the same nesting level shares this part."""
     inside = (
         node.body
         if isinstance(node, ast.Lambda)

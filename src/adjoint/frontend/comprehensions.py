@@ -1,4 +1,4 @@
-"""Comprehensions as loops in place, and generator expressions as the functions that they are."""
+"""Comprehensions as inline loops, and generator expressions as functions."""
 
 from __future__ import annotations
 
@@ -54,13 +54,12 @@ def _comprehension(
     for name in sorted(own):
         b.cells.pop(name, None)
         if name in captured:
-            # One cell for the whole run, as in a function of its own: lambdas made in it see the
-            # last value.
+            # One cell for the whole run, as in a separate function: lambdas see the last value.
             b.new_cell(name, node)
         else:
             b.locals[name] = b.comprehension_variable(name)
     _loops(b, node.generators, iterable, lambda: step(result))
-    for name in sorted(own - captured):  # it holds nothing after the comprehension
+    for name in sorted(own - captured):  # the variable is unset after the comprehension
         b.ops.append(Assign(b.locals[name], Const(None), b.span(node)))
     b.locals, b.cells = outer
     return result
@@ -72,8 +71,8 @@ def _loops(
     iterable: Operand | None,
     step: Callable[[], None],
 ) -> None:
-    """``for … in … if …`` from the first of `generators` on; `iterable` is what the first one runs
-    over, if known."""
+    """Lower ``for … in … if …`` from the first of `generators` on. `iterable` is the iterable of
+    the first one, if it is lowered already."""
     if not generators:
         step()
         return
@@ -115,8 +114,7 @@ def _generator(b: Builder, node: ast.GeneratorExp, into: Var | None) -> Operand:
 
 
 def generator_body(b: Builder, node: ast.GeneratorExp, iterator: Var) -> None:
-    """The body of the function inside a generator expression, whose parameter is the outermost
-    iterator."""
+    """Lower the body of a generator expression; its parameter is the outermost iterator."""
 
     def step() -> None:
         value = b.expression(node.elt)

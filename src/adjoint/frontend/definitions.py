@@ -1,4 +1,4 @@
-"""Statements and expressions that make functions, classes and type aliases."""
+"""Definitions of functions, classes and type aliases."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ def make_function(
     annotations: Operand = NONE,
     into: Var | None = None,
 ) -> Operand:
-    """The function object of a ``def``, ``lambda``, generator expression or class body, with its
-    real code."""
+    """Lower the creation of the function object of `node`, with its real code. `node` is a ``def``,
+    ``lambda``, generator expression or class body."""
     code = b.codes.of(node)
     if code is None:
         return _unreachable(b, node)
@@ -47,7 +47,7 @@ def _function_of(
 
 
 def _unreachable(b: Builder, node: ast.AST) -> Operand:
-    """The compiler left the node out; should that be wrong, it must not go unnoticed."""
+    """Lower a node that the compiler removed; reaching it raises an error."""
     return b.call(primitives.unreachable, (), node)
 
 
@@ -61,7 +61,7 @@ def _lambda(b: Builder, node: ast.Lambda, into: Var | None) -> Operand:
 
 
 def _defaults(b: Builder, args: ast.arguments) -> tuple[Operand, Operand]:
-    """The tuple of defaults and the dictionary of those of keyword-only parameters."""
+    """Return the tuple of defaults, and the dict of keyword-only defaults."""
     defaults: Operand = NONE
     keyword_defaults: Operand = NONE
     named = [
@@ -130,7 +130,8 @@ def _annotations(b: Builder, node: ast.FunctionDef) -> Operand:
 
 
 def _annotation_order(args: ast.arguments) -> list[ast.arg]:
-    """Python evaluates the annotations of plain parameters before those of positional-only ones."""
+    """Return the parameters in Python's order of evaluation of annotations. Plain parameters
+    precede positional-only ones."""
     rest = {id(p) for p in (*args.args, *args.posonlyargs)}
     return [*args.args, *args.posonlyargs, *(p for p in parameters(args) if id(p) not in rest)]
 
@@ -138,8 +139,8 @@ def _annotation_order(args: ast.arguments) -> list[ast.arg]:
 def _generic_function(
     b: Builder, node: ast.FunctionDef, defaults: Operand, keyword_defaults: Operand
 ) -> Operand:
-    """``def f[T](…)``: the scope of the type parameters is a function, which Python calls with the
-    defaults."""
+    """Lower ``def f[T](…)``. The scope of the type parameters is a function, which Python calls
+    with the defaults."""
     code = b.codes.of_type_parameters(node)
     if code is None:
         return _unreachable(b, node)
@@ -156,7 +157,7 @@ def _async_def(b: Builder, node: ast.AsyncFunctionDef) -> None:
     hint = "compute what it awaits before the differentiated function"
     if not b.in_region:
         b.refuse("async def", node, hint)
-    span = b.span(node)  # decorators that serve coroutines too have one in a branch
+    span = b.span(node)  # a decorator that also handles coroutines has one in a branch
     facts = ("async def", hint, b.filename, *dataclasses.astuple(span))
     b.call(primitives.refuse_syntax, [Const(fact) for fact in facts], node)
 
@@ -201,8 +202,7 @@ def _plain_class(b: Builder, node: ast.ClassDef) -> Var:
 
 
 def _type_alias(b: Builder, node: Any) -> None:
-    """``type X = …`` is lazy, so Python itself runs it, in a function compiled for it that sees the
-    same cells."""
+    """Lower ``type X = …``, which is lazy: Python runs it in a function with the same cells."""
     if isinstance(b, ClassBuilder):
         b.refuse("type", node, "write the type alias outside the class")
     free = sorted({name for code in b.codes.of_alias(node) for name in code.co_freevars})

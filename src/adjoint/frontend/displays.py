@@ -1,4 +1,4 @@
-"""Displays: tuples, lists, sets and dictionaries written out, with and without stars."""
+"""Displays of tuples, lists, sets and dicts, with and without stars."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def _set(b: Builder, node: ast.Set, into: Var | None) -> Operand:
 def _with_stars(
     b: Builder, items: Sequence[ast.expr], node: ast.AST, build: Any, add: Any, add_all: Any
 ) -> Var:
-    """What stands before the first star is built; then one is added at a time."""
+    """Build the items before the first star at once, and add the others one by one."""
     first = next(index for index, item in enumerate(items) if isinstance(item, ast.Starred))
     result = b.call(build, b.operands(items[:first]), node)
     for item in items[first:]:

@@ -1,4 +1,4 @@
-"""The IR of a function from its source, or from its bytecode where there is no source."""
+"""The IR of a function, from its source or, without source, from its bytecode."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ def lower_any(function: FunctionType) -> ir.Function:
     Raises
     ------
     SourceError
-        It has no source, and its bytecode cannot be lowered.
+        The function has no source, and its bytecode cannot be lowered.
     UnsupportedSyntaxError
         Its source uses a construct that is not differentiated.
     """
@@ -23,7 +23,7 @@ def lower_any(function: FunctionType) -> ir.Function:
         return lower(function)
     except SourceError as error:
         missing = error
-    from adjoint.frontend import bytecode  # most programs do without
+    from adjoint.frontend import bytecode  # loaded only if needed
 
     try:
         return bytecode.lower(function)

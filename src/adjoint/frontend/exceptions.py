@@ -1,4 +1,4 @@
-"""``try``, ``with`` and ``yield from``: what an exception may leave."""
+"""``try``, ``with`` and ``yield from``."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def _try(b: Builder, node: ast.Try) -> None:
 
 
 def _clauses(b: Builder, handlers: Sequence[ast.ExceptHandler], caught: Var, span: Span) -> None:
-    """The ``except`` clauses from the first of `handlers` on; what none of them catches goes on."""
+    """Lower the ``except`` clauses `handlers`; an exception that none catches is raised again."""
     if not handlers:
         b.ops.append(Raise(None, None, span))
         return
@@ -74,8 +74,7 @@ def _with(b: Builder, node: ast.With) -> None:
 
 
 def _with_items(b: Builder, items: Sequence[ast.withitem], inner: Sequence[ast.stmt]) -> None:
-    """``with items: inner`` as PEP 343 spells it out: ``__exit__`` is called once, however the body
-    is left."""
+    """Lower ``with items: inner`` as in PEP 343: ``__exit__`` is called once in every case."""
     if not items:
         b.statements(inner)
         return

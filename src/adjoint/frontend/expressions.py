@@ -89,7 +89,7 @@ def _named(b: Builder, node: ast.NamedExpr, into: Var | None) -> Operand:
 
 @expression.register(ast.BinOp)
 def _binary(b: Builder, node: ast.BinOp, into: Var | None) -> Operand:
-    # A sum of a thousand terms is a tree a thousand deep.
+    # iterative: a sum of a thousand terms is a tree of depth a thousand
     spine = [node]
     while isinstance(spine[-1].left, ast.BinOp):
         spine.append(spine[-1].left)
@@ -165,7 +165,7 @@ def _compare(b: Builder, node: ast.Compare, into: Var | None) -> Operand:
 def _links(
     b: Builder, node: ast.Compare, index: int, left: Operand, right: Operand, into: Var | None
 ) -> Operand:
-    """Comparison number `index` of a chain and those behind it; each operand is evaluated once."""
+    """Lower comparison `index` of a chain and all further ones; each operand is evaluated once."""
     if index == len(node.ops) - 1:
         return _link(b, node, index, left, right, into)
     right = b.keep(right, node.comparators[index], b.hazard(node.comparators[index + 1 :]))
@@ -202,7 +202,7 @@ def _link(
 
 
 def condition(b: Builder, node: ast.expr, into: Var | None = None) -> Operand:
-    """Lower an expression of which only the truth is wanted: a bool, asked for once."""
+    """Lower an expression as a condition: a bool, whose truth is asked once."""
     match node:
         case ast.Constant(value=value):
             return Const(bool(value))
@@ -279,7 +279,7 @@ def _truth_links(
 
 
 def _is_bool(node: ast.expr) -> bool:
-    """Whether the value is a bool, whatever the operands are."""
+    """Return whether the value is a bool, whatever the operands are."""
     match node:
         case ast.UnaryOp(op=ast.Not()):
             return True
@@ -292,8 +292,8 @@ def _is_bool(node: ast.expr) -> bool:
 
 
 def _is_compound(node: ast.expr) -> bool:
-    """Whether Python asks for the truth of the parts, rather than of the whole, when only the truth
-    is wanted."""
+    """Return whether Python tests the truth of the parts of a condition rather than of the
+    whole."""
     match node:
         case ast.BoolOp() | ast.IfExp() | ast.Constant() | ast.UnaryOp(op=ast.Not()):
             return True
@@ -335,7 +335,7 @@ def _joined(b: Builder, node: ast.JoinedStr, into: Var | None) -> Operand:
         return Const("")
     if len(node.values) == 1:
         return b.expression(node.values[0], into)
-    # Some versions of the parser leave an empty text behind a part.
+    # Some versions of the parser leave an empty text after a part.
     parts = b.operands([value for value in node.values if not _is_empty_text(value)])
     return b.call(primitives.build_string, parts, node, into)
 
@@ -355,7 +355,7 @@ def _formatted(b: Builder, node: ast.FormattedValue, into: Var | None) -> Operan
 def _yield(b: Builder, node: ast.Yield, into: Var | None) -> Operand:
     value = NONE if node.value is None else b.expression(node.value)
     target = b.temporary() if into is None else into
-    source = b.hidden.get("iterator")  # of the template of ``yield from``
+    source = b.hidden.get("iterator")  # set by the template of ``yield from``
     b.ops.append(Yield(target, value, source if type(source) is Var else None, b.span(node)))
     return target
 

@@ -1,7 +1,7 @@
-"""Builtins that look into the frame of their caller.
+"""Builtins that inspect the frame of their caller.
 
-Lowered code runs in frames of other functions, so what such a call would have seen is written out:
-the class and first parameter for ``super()``, the globals, the local variables.
+Lowered code runs in other frames, so the information is passed explicitly: the class and the first
+parameter for ``super()``, the globals, the local variables.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from adjoint.ir.nodes import Const, If, Operand, Raise, Try, Var
 
 
 def call_on_frame(b: Builder, node: ast.Call, into: Var | None) -> Operand | None:
-    """Lower the call if it is one of those; otherwise emit nothing."""
+    """Lower a call of such a builtin; return ``None`` and emit nothing for any other call."""
     if not isinstance(node.func, ast.Name) or node.keywords or node.func.id not in _LOWER:
         return None
     if any(isinstance(arg, ast.Starred) for arg in node.args) or not _is_builtin(b, node.func.id):
@@ -26,7 +26,7 @@ def call_on_frame(b: Builder, node: ast.Call, into: Var | None) -> Operand | Non
 
 
 def _is_builtin(b: Builder, name: str) -> bool:
-    """Whether the name means the builtin function, as far as the module says now."""
+    """Return whether the name means the builtin function, with the present globals."""
     own = (b.hidden, b.locals, b.cells, b.scope.local, b.scope.global_names)
     if any(name in names for names in own):
         return False
@@ -56,7 +56,7 @@ def _dir(b: Builder, node: ast.Call, into: Var | None) -> Operand | None:
 
 
 def _evaluate(b: Builder, node: ast.Call, into: Var | None) -> Operand | None:
-    """``eval(text)`` and ``exec(text)``"""
+    """Lower ``eval(text)`` and ``exec(text)``."""
     if len(node.args) != 1:
         return None
     if isinstance(b, ClassBuilder) and b.is_in_body() and ast.unparse(node.func) == "exec":
@@ -79,7 +79,7 @@ _LOWER: dict[str, Callable[[Builder, ast.Call, Var | None], Operand | None]] = {
 
 
 def _local_variables(b: Builder, node: ast.AST) -> Var:
-    """The dictionary of the variables that are bound at this point."""
+    """Lower a dict of the variables that are bound at this point."""
     if isinstance(b, ClassBuilder) and b.is_in_body():
         return b.own_namespace
     result = b.call(primitives.build_dict, (), node)

@@ -1,5 +1,4 @@
-"""A Python function as IR: its source is found, its names are sorted out, its statements are
-lowered."""
+"""Lowering: from the source of a Python function to its IR."""
 
 from __future__ import annotations
 
@@ -28,25 +27,25 @@ from adjoint.ir import primitives
 
 
 def lower(function: FunctionType) -> ir.Function:
-    """Lower the function's own source.
+    """Lower a function from its source.
 
     Parameters
     ----------
     function : types.FunctionType
-        A ``def``, a ``lambda``, the function inside a generator expression, or the body of a
-        ``class`` statement made a function, which then takes the namespace to fill.
+        A ``def``, a ``lambda``, the function of a generator expression, or the body of a ``class``
+        statement as a function of the namespace to fill.
 
     Returns
     -------
     Function
-        Nothing of it depends on the values of globals, defaults or captured variables.
+        Independent of the values of globals, defaults and captured variables.
 
     Raises
     ------
     SourceError
-        There is no source, or it is not what the function was compiled from.
+        There is no source, or the function was not compiled from it.
     UnsupportedSyntaxError
-        It uses a construct that is not differentiated.
+        The source uses a construct that is not differentiated.
     """
     code = function.__code__
     source = find_source(function)
@@ -129,7 +128,8 @@ def _body(
             )
     never = builder.locals.keys() - builder.scope.bound - own
     if never:
-        # Nothing binds these, and yet they are local: no global may be read in their place.
+        # Local but never bound: dead assignments mark these names, so that no global is read
+        # instead.
         unbound = [ir.Assign(ir.Var(name), NONE, builder.span(node)) for name in sorted(never)]
         builder.ops.append(ir.If(ir.Const(False), tuple(unbound), (), builder.span(node)))
     match node:

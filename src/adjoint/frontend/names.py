@@ -1,4 +1,4 @@
-"""Names of the variables that lowering adds to those of the user."""
+"""Names of the variables that lowering adds."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from adjoint.ir.nodes import Var
 
 
 class Names:
-    """Hands out variables whose names a function does not use itself."""
+    """Make variables whose names the function does not use."""
 
     def __init__(self, taken: Iterable[str]) -> None:
         self._taken = set(taken)
         self._temporaries = 0
 
     def temporary(self) -> Var:
-        """``_1``, ``_2``, …"""
+        """Return ``_1``, ``_2``, …."""
         while True:
             self._temporaries += 1
             name = f"_{self._temporaries}"
@@ -23,7 +23,7 @@ class Names:
                 return Var(name)
 
     def variable(self, stem: str) -> Var:
-        """A variable of our own, called `stem` if the user does not use that name."""
+        """Return a hidden variable, named `stem` if this name is free."""
         name, number = stem, 1
         while name in self._taken:
             number += 1

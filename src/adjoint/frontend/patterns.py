@@ -1,8 +1,7 @@
 """The ``match`` statement (PEP 634).
 
-A pattern is lowered to operations and one bool; what it captures stays in temporaries until all of
-it has matched, as
-in CPython, and is bound before the guard is asked.
+A pattern is lowered to operations and one bool. As in CPython, captures stay in temporaries until
+the whole pattern has matched, and are bound before the guard is evaluated.
 """
 
 from __future__ import annotations
@@ -24,7 +23,7 @@ Step = Callable[[], Operand]
 YES, NO = Const(True), Const(False)
 
 pattern: Table[Callable[[Builder, Any, Operand, Captures], Operand]] = Table()
-"""How each class of pattern is lowered: emits the test of a subject, notes what it captures,
+"""The lowering of each class of pattern. An entry emits the test of a subject, adds captures, and
 returns a bool."""
 
 
@@ -32,7 +31,7 @@ returns a bool."""
 def _match(b: Builder, node: ast.Match) -> None:
     subject = b.expression(node.subject)
     if not isinstance(subject, Const):
-        # The body of a case, or a guard, may rebind the name that the subject was read from.
+        # A guard or the body of a case may rebind the name of the subject.
         subject = (
             b.copy(subject, node.subject)
             if isinstance(node.subject, ast.Name | ast.NamedExpr)
@@ -75,7 +74,7 @@ def _cases(b: Builder, cases: Sequence[ast.match_case], subject: Operand) -> Non
 
 
 def test(b: Builder, node: ast.pattern, subject: Operand, captures: Captures) -> Operand:
-    """Whether the subject matches."""
+    """Lower the test of a pattern; return the bool."""
     return pattern.entries[type(node)](b, node, subject, captures)
 
 
@@ -86,7 +85,7 @@ def _both(b: Builder, first: Operand, second: Step, node: ast.AST) -> Operand:
 
 
 def _all(b: Builder, steps: Sequence[Step], node: ast.AST, into: Var | None = None) -> Operand:
-    """Whether all steps give true; none is taken behind one that does not."""
+    """Lower the conjunction of `steps`; a false step skips the rest."""
     if not steps:
         return YES
     first, rest = steps[0](), steps[1:]
@@ -137,7 +136,7 @@ def _alternatives(
     targets: dict[str, Var],
     node: ast.AST,
 ) -> Operand:
-    """The first of `patterns` that matches; every one of them captures the same names."""
+    """Lower the test of alternatives, all of which capture the same names."""
     captures: Captures = {}
     matched = test(b, patterns[0], subject, captures)
     for name in captures:
@@ -189,7 +188,7 @@ def _items(
         return YES
     star = patterns[starred] if starred is not None else None
     if isinstance(star, ast.MatchStar) and star.name is None:
-        # Python looks the items up one by one, so that it need not copy what the star leaves out.
+        # As in CPython, look up single items: unpacking would copy those that the star skips.
         assert starred is not None
         steps = [
             _indexed(
@@ -280,7 +279,7 @@ def _look_up(
     keys: Sequence[Operand],
     values: list[Operand],
 ) -> Operand:
-    """Whether all keys are there; all are looked up before the first value is looked at."""
+    """Lower the test for all keys, before any value is tested."""
 
     def present(key: Operand) -> Step:
         def step() -> Operand:

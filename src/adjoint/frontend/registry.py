@@ -1,4 +1,4 @@
-"""Tables from a syntax class to the function that handles it: where new syntax is added."""
+"""Tables from a syntax class to its lowering: the place to add new syntax."""
 
 from __future__ import annotations
 
@@ -10,14 +10,13 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 
 class Table(Generic[F]):
-    """An open dispatch on the exact class of a node; syntax nodes have no subclasses, so a
-    dictionary is enough."""
+    """An open dispatch on the exact class of a node: syntax nodes have no subclasses."""
 
     def __init__(self) -> None:
         self.entries: dict[type[ast.AST], F] = {}
 
     def register(self, *classes: type[ast.AST]) -> Callable[[F], F]:
-        """The decorated function handles nodes of these classes."""
+        """Register the decorated function for nodes of these classes."""
 
         def enter(function: F) -> F:
             for cls in classes:

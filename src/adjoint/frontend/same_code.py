@@ -1,8 +1,7 @@
-"""Whether a code object is what a piece of source compiles to.
+"""The comparison of a code object with the code that a piece of source compiles to.
 
-Libraries ``exec`` functions that carry a real file's line numbers, and files change after they are
-imported, so the
-source found by position is compiled and compared before it is believed.
+Libraries ``exec`` functions that carry line numbers of a real file, and files change after their
+import. So source that is found by position is compiled and compared before it is used.
 """
 
 from __future__ import annotations
@@ -20,31 +19,31 @@ _FUTURE = 0
 for _name in __future__.all_feature_names:
     _FUTURE |= getattr(__future__, _name).compiler_flag
 _FROM_OUTSIDE = 0x10 | 0x100
-"""Flags set from outside: by the scope of type parameters around a function (``CO_NESTED``), by
+"""Flags set from outside the function: ``CO_NESTED`` by a type parameter scope, and the flag of
 ``types.coroutine``."""
 
 _quiet = make_lock()
 
 
 def future_flags(code: CodeType) -> int:
-    """The ``from __future__`` imports in force where `code` was compiled."""
+    """Return the flags of the ``from __future__`` imports in force where `code` was compiled."""
     return code.co_flags & _FUTURE
 
 
 def compile_quietly(source: Any, filename: str, flags: int) -> Any:
-    """``compile``, without the warnings that the user saw when Python compiled the same text."""
+    """Call ``compile`` without the warnings that Python already gave for the same text."""
     try:
         return compile(source, filename, "exec", flags, dont_inherit=True)
     except SyntaxError:
-        # Where warnings are errors, a warning comes as a SyntaxError.
+        # If warnings are errors, a warning arrives as a SyntaxError.
         with _quiet, warnings.catch_warnings():
             warnings.simplefilter("ignore")
             return compile(source, filename, "exec", flags, dont_inherit=True)
 
 
 def compiles_to(node: Any, private: str | None, imports: frozenset[str], code: CodeType) -> bool:
-    """Whether `node` compiles to `code` in class `private` of a module that imports the names
-    `imports`."""
+    """Return whether `node` compiles to `code`. `private` is the surrounding class, and `imports`
+    are the names that the module imports."""
     body, name = _bare(node)
     free = [variable for variable in code.co_freevars if variable != "__class__"]
     depth = 0
@@ -82,11 +81,10 @@ def compiles_to(node: Any, private: str | None, imports: frozenset[str], code: C
 
 
 def _contexts(node: Any, imports: frozenset[str], names: set[str]) -> Iterator[list[ast.stmt]]:
-    """What stands in the module around a function, as far as the compiler looks at it (since 3.12).
+    """Yield the module contexts of a function that the compiler distinguishes (since 3.12).
 
-    It compiles the call of an attribute differently if the module imports the name before the dot,
-    and ``super()`` if
-    the module itself mentions ``super``.
+    The compiler treats the call of an attribute differently if the module imports the name before
+    the dot, and ``super()`` if the module itself mentions ``super``.
     """
     used = sorted(imports & names)
     context: list[ast.stmt] = (
@@ -99,7 +97,7 @@ def _contexts(node: Any, imports: frozenset[str], names: set[str]) -> Iterator[l
         mention = ast.Expr(ast.copy_location(ast.Name("super", ast.Load()), node))
         yield [*context, ast.copy_location(mention, node)]
     if used:
-        yield []  # a cell of a notebook is compiled statement by statement
+        yield []  # a notebook cell is compiled statement by statement
 
 
 def _names(code: CodeType) -> Iterator[str]:
@@ -113,8 +111,8 @@ def _names(code: CodeType) -> Iterator[str]:
 
 
 def _bare(node: Any) -> tuple[Any, str]:
-    """The function alone: without what the scope around it evaluates (decorators, defaults, the
-    first iterable)."""
+    """Return the function without decorators, defaults and first iterable, and its name. The
+    enclosing scope evaluates these parts."""
     if isinstance(node, ast.GeneratorExp):
         first = node.generators[0]
         iterable = ast.copy_location(ast.Constant(None), first.iter)
@@ -167,7 +165,7 @@ def _no_type_parameters(node: Any) -> None:
 
 
 def same_code(a: CodeType, b: CodeType) -> bool:
-    """Whether two code objects do the same, wherever they stand."""
+    """Return whether two code objects do the same, regardless of their positions."""
     return (
         a.co_code == b.co_code
         and a.co_names == b.co_names
@@ -196,8 +194,7 @@ def _same_constant(x: Any, y: Any, a: CodeType, b: CodeType) -> bool:
                 _same_constant(p, q, a, b) for p, q in zip(x, y, strict=True)
             ):
                 return True
-            # The attributes that the methods of a class set, which 3.13 keeps in the order of a
-            # set.
+            # 3.13 stores the attributes that methods of a class set in the order of a set.
             return _is_class_body(a) and set(x) == set(y)
         case frozenset():
             return {(type(p), p) for p in x} == {(type(q), q) for q in y}
@@ -212,15 +209,14 @@ def _same_constant(x: Any, y: Any, a: CodeType, b: CodeType) -> bool:
 
 
 def _is_class_body(code: CodeType) -> bool:
-    return not code.co_flags & 0x1  # CO_OPTIMIZED: a function
+    return not code.co_flags & 0x1  # CO_OPTIMIZED is set for functions
 
 
-# ---- code that pytest rewrote --------------------------------------------------------------------
+# ---- code rewritten by pytest --------------------------------------------------------------------
 
 
 def is_rewritten(code: CodeType) -> bool:
-    """Whether pytest has put its own code in the place of the assertions of `code` or of a function
-    in it."""
+    """Return whether pytest has replaced assertions of `code` or of a function in it."""
     return any(
         name.startswith(("@py_", "@pytest"))
         for name in (*code.co_names, *code.co_varnames, *code.co_cellvars)
@@ -228,7 +224,7 @@ def is_rewritten(code: CodeType) -> bool:
 
 
 def matches_roughly(node: Any, code: CodeType, offset: int) -> bool:
-    """Whether the parts of `node` outside assertions can be what `code` was compiled from."""
+    """Return whether `code` may come from `node`, judged by the parts outside assertions."""
     if getattr(node, "name", code.co_name) != code.co_name:
         return False
     parts, asserted = _outside_assertions(node)
@@ -249,7 +245,7 @@ def matches_roughly(node: Any, code: CodeType, offset: int) -> bool:
 
 
 def _outside_assertions(node: ast.AST) -> tuple[list[Any], list[Any]]:
-    """The nodes that run outside assertions, and the assertions."""
+    """Return the nodes that run outside assertions, and the assertions."""
     parts: list[Any] = []
     asserted: list[Any] = []
     pending = [node]
@@ -259,7 +255,7 @@ def _outside_assertions(node: ast.AST) -> tuple[list[Any], list[Any]]:
             asserted.append(inner)
             continue
         parts.append(inner)
-        # Annotations and decorators are run by the scope around a function, or by nobody.
+        # Annotations and decorators run in the enclosing scope, or never.
         unseen = {"decorator_list", "annotation", "returns"} | (
             {"args"} if inner is node else set()
         )

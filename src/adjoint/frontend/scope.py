@@ -1,8 +1,8 @@
-"""What the names of one function mean, read off its syntax tree.
+"""The meaning of the names of one function, from its syntax tree.
 
-Inner functions are not entered: which variables they capture is known from their code objects
-(``co_freevars``).
-Comprehensions are entered, since they are lowered inline, whatever the interpreter does with them.
+Inner functions are not visited: their code objects tell which variables they capture
+(``co_freevars``). Comprehensions are visited, because they are lowered inline in every version of
+Python.
 """
 
 from __future__ import annotations
@@ -17,15 +17,15 @@ from typing import Any
 from adjoint.frontend.codes import NestedCodes, mangle
 
 FUTURE_ANNOTATIONS = __future__.annotations.compiler_flag
-"""Set in code compiled under ``from __future__ import annotations``."""
+"""The flag of code compiled under ``from __future__ import annotations``."""
 
 CALLS = 1
-"""Flag of an expression: while it is evaluated, code runs that may rebind a global name."""
+"""Flag of an expression: its evaluation runs code that may rebind a global name."""
 REBINDS = 2
 """Flag of an expression: it contains ``:=``."""
 
 FunctionNode = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda | ast.GeneratorExp | ast.ClassDef
-"""What has a code object of its own that is lowered; of a class it is that of its body."""
+"""Nodes with a code object that is lowered; of a class, the code of its body."""
 Comprehension = ast.ListComp | ast.SetComp | ast.DictComp
 
 
@@ -38,20 +38,20 @@ class Scope:
     local
         Names that the function binds, captured ones included.
     bound
-        Those of them that some statement binds. (``x: int`` alone makes a name local, and so does
-        ``del x``.)
+        Local names that some statement binds. (``x: int`` or ``del x`` alone also makes a name
+        local.)
     captured
-        Those of them that inner functions use: they live in cells.
+        Local names that inner functions use: they live in cells.
     global_names, nonlocal_names
         Names under a ``global`` or ``nonlocal`` statement.
     flags
         `CALLS` and `REBINDS` of each expression that has any.
     own
-        The variables of each comprehension, and which of them inner functions use.
+        The variables of each comprehension, and those of them that inner functions use.
     names
-        Every name that occurs.
+        All names that occur.
     outside
-        Those that occur where they do not mean a variable of a comprehension.
+        Names that occur with another meaning than a variable of a comprehension.
     """
 
     local: set[str] = field(default_factory=set)
@@ -66,18 +66,18 @@ class Scope:
 
 
 def analyse(node: FunctionNode, code: CodeType, codes: NestedCodes, private: str | None) -> Scope:
-    """The scope of the function that `node` defines and that `code` was compiled from."""
+    """Return the scope of the function that `node` defines and that `code` was compiled from."""
     walk = _Walk(codes, private)
     scope = walk.scope
     match node:
         case ast.GeneratorExp():
-            # The outermost iterable belongs to the scope around it.
+            # The outermost iterable belongs to the enclosing scope.
             first = node.generators[0]
             walk.visit(first.target)
             walk.visit_all(first.ifs)
             walk.visit_all(node.generators[1:])
             walk.visit(node.elt)
-            # What `:=` binds in it belongs to the scope around it too.
+            # Names bound by `:=` belong to the enclosing scope.
             scope.local -= walk.walrus
             scope.global_names |= walk.walrus.difference(code.co_freevars)
         case ast.Lambda(body=body):
@@ -89,13 +89,12 @@ def analyse(node: FunctionNode, code: CodeType, codes: NestedCodes, private: str
         case ast.ClassDef(body=statements):
             walk.keeps_annotations = not code.co_flags & FUTURE_ANNOTATIONS
             walk.visit_all(statements)
-            # What the functions inside capture are the variables around the class.
+            # Functions inside capture the variables around the class.
             scope.captured.clear()
             scope.local -= scope.global_names | scope.nonlocal_names
             scope.names |= scope.local
             return scope
-    # A generator expression may bind a variable of ours by `:=`, which is then nowhere else to be
-    # seen.
+    # A generator expression may bind a local variable by `:=`, which shows only in `captured`.
     scope.local |= scope.captured
     scope.local -= scope.global_names
     scope.local.difference_update(code.co_freevars)
@@ -105,7 +104,7 @@ def analyse(node: FunctionNode, code: CodeType, codes: NestedCodes, private: str
 
 
 def parameters(args: ast.arguments) -> Iterator[ast.arg]:
-    """The parameters in the order of the signature."""
+    """Yield the parameters in the order of the signature."""
     yield from args.posonlyargs
     yield from args.args
     if args.vararg is not None:
@@ -116,7 +115,7 @@ def parameters(args: ast.arguments) -> Iterator[ast.arg]:
 
 
 class _Walk:
-    """One pass over the tree, bottom up for the flags."""
+    """One pass over the tree; flags propagate bottom up."""
 
     def __init__(self, codes: NestedCodes, private: str | None) -> None:
         self.codes, self.private = codes, private
@@ -155,13 +154,13 @@ class _Walk:
         return flags
 
     def bind(self, name: str) -> None:
-        """`name` is bound in the function itself."""
+        """Mark `name` as bound in the function itself."""
         name = mangle(name, self.private)
         self.scope.local.add(name)
         self.scope.bound.add(name)
 
     def capture(self, code: CodeType | None) -> None:
-        """What an inner function uses is found in the innermost scope that binds it."""
+        """Mark the captures of an inner function in the innermost scope that binds each."""
         if code is None:
             return
         for name in code.co_freevars:
@@ -204,7 +203,7 @@ def _name(walk: _Walk, node: ast.Name) -> int:
 
 
 def _binary(walk: _Walk, node: ast.BinOp) -> int:
-    # A sum of a thousand terms is a tree a thousand deep.
+    # iterative: a sum of a thousand terms is a tree of depth a thousand
     spine = [node]
     while isinstance(spine[-1].left, ast.BinOp):
         spine.append(spine[-1].left)
@@ -333,7 +332,7 @@ def _nonlocal(walk: _Walk, node: ast.Nonlocal) -> int:
 def _annotated(walk: _Walk, node: ast.AnnAssign) -> int:
     if walk.keeps_annotations:
         walk.visit(node.annotation)
-    # The annotation of a local variable is not evaluated, but it makes the name local.
+    # The annotation of a local variable is not evaluated, but makes the name local.
     if node.value is not None:
         return walk.visit(node.target) | walk.visit(node.value)
     if isinstance(node.target, ast.Name):

@@ -1,4 +1,4 @@
-"""The syntax tree of a function, found by the position of its code, and verified."""
+"""The syntax tree of a function: found by the position of its code, and verified."""
 
 from __future__ import annotations
 
@@ -25,16 +25,16 @@ from adjoint.frontend.scope import FunctionNode
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """Where a function comes from.
+    """The source of a function.
 
     Attributes
     ----------
     node
-        Its syntax tree.
+        The syntax tree of the function.
     offset
-        What to add to the line numbers of the tree to get those of the file.
+        The line number in the file minus the line number in the tree.
     private
-        The class whose private names (``__x``) it sees.
+        The class whose private names (``__x``) the function sees.
     """
 
     node: FunctionNode
@@ -42,7 +42,7 @@ class Source:
     private: str | None
 
     def of_inner(self, node: Any) -> Source:
-        """The source of a function or class body inside this one."""
+        """Return the source of a function or class body inside this one."""
         private = node.name if isinstance(node, ast.ClassDef) else self.private
         return Source(node, self.offset, private)
 
@@ -54,7 +54,7 @@ _MOST_KNOWN = 4096
 
 
 def remember(code: CodeType, source: Source) -> None:
-    """`code` is inside a function that was verified, so its source is known."""
+    """Store the source of `code`, which is inside a verified function."""
     _KNOWN[id(code)] = code, source
     while len(_KNOWN) > _MOST_KNOWN:
         try:
@@ -64,12 +64,12 @@ def remember(code: CodeType, source: Source) -> None:
 
 
 def find_source(function: FunctionType) -> Source:
-    """The syntax tree that `function` was compiled from.
+    """Return the syntax tree that `function` was compiled from.
 
     Raises
     ------
     SourceError
-        There is none, or what stands at its place is not what it was compiled from.
+        There is no source, or the text at its place is not what `function` was compiled from.
     """
     code = function.__code__
     known = _KNOWN.get(id(code))
@@ -79,7 +79,7 @@ def find_source(function: FunctionType) -> Source:
     lines = linecache.getlines(filename, function.__globals__)
     source = _search(code, lines) if lines else None
     if source is None:
-        # A module that was edited and reloaded: linecache still has the old text.
+        # linecache still has the old text of a module that was edited and reloaded.
         linecache.checkcache(filename)
         fresh = linecache.getlines(filename, function.__globals__)
         if fresh and fresh is not lines:
@@ -102,7 +102,7 @@ def find_source(function: FunctionType) -> Source:
 
 
 def _file_of(code: CodeType) -> str:
-    """The file of a code object; that of a frozen module of the standard library is on disk too."""
+    """Return the file of a code object; frozen modules of the standard library also have one."""
     name = code.co_filename
     if name.startswith("<frozen ") and name.endswith(">"):
         module = sys.modules.get(name[8:-1])
@@ -124,7 +124,7 @@ def _search(code: CodeType, lines: list[str]) -> Source | None:
 
 
 def _nearby(code: CodeType, lines: list[str]) -> Iterator[Source]:
-    """What can be found without parsing the file."""
+    """Yield the candidates that can be found without parsing the whole file."""
     match code.co_name:
         case "<lambda>":
             yield from _lambdas_on_line(code, lines, _private_class(code))
@@ -145,7 +145,7 @@ def _is_source_of(source: Source, code: CodeType, imports: frozenset[str]) -> bo
 
 
 def _private_class(code: CodeType) -> str | None:
-    """The innermost class around a function, from its qualified name."""
+    """Return the innermost class around a function, from its qualified name."""
     parts = code.co_qualname.split(".")
     for index in range(len(parts) - 2, -1, -1):
         if (
@@ -158,7 +158,7 @@ def _private_class(code: CodeType) -> str | None:
 
 
 def _box(code: CodeType) -> tuple[tuple[int, int], tuple[int, int]] | None:
-    """From where to where the instructions of `code` come."""
+    """Return the first and last position of the instructions of `code`, or ``None``."""
     places = [
         (line, column, end_line, end_column)
         for line, end_line, column, end_column in code.co_positions()
@@ -199,11 +199,8 @@ def _definition_at(code: CodeType, lines: list[str], private: str | None) -> Ite
 
 
 def _ends_of_block(lines: list[str], start: int, end: int) -> Iterator[int]:
-    """Where the block at `start` may end: before a line that is indented no deeper, the nearest
-    first.
-
-    A bracket or a string may still be open there, so that the next such line has to be tried.
-    """
+    """Yield possible ends of the block at `start`: lines that are indented no deeper, nearest
+    first. A line inside an open bracket or string may look like an end, so several are tried."""
     indent = _width(lines[start])
     tries = 8
     while end < len(lines):
@@ -227,8 +224,7 @@ def _parse_definition(
 ) -> ast.FunctionDef | ast.AsyncFunctionDef | None:
     text = "".join(lines)
     if text[:1].isspace():
-        # As the body of an `if` the text keeps its indentation, and so the columns are those of the
-        # file.
+        # As the body of an `if`, the text keeps the indentation and so the columns of the file.
         text = "if 1:\n" + text
     try:
         body = compile_quietly(text, code.co_filename, future_flags(code) | ast.PyCF_ONLY_AST).body
@@ -271,8 +267,8 @@ def _parse_lambda(
     end_line: int,
     end_column: int,
 ) -> ast.Lambda | None:
-    """Parse from the word ``lambda`` to where its last instruction ends, or to one of the brackets
-    behind that."""
+    """Parse from the word ``lambda`` to the end of its last instruction. If that fails, end at one
+    of the closing brackets after this point."""
     last = lines[end_line - 1]
     end = len(last.encode()[:end_column].decode(errors="replace"))
     head = "(\n" + " " * column
@@ -302,11 +298,8 @@ def _parse_lambda(
 
 @dataclass(slots=True)
 class _File:
-    """A parsed file: its functions by kind and first line, with the class whose private names they
-    see.
-
-    `imports` are the names that the module itself imports.
-    """
+    """A parsed file: its functions by kind and first line, each with its private class. `imports`
+    are the names that the module itself imports."""
 
     lines: list[str]
     imports: frozenset[str] = frozenset()
@@ -354,8 +347,7 @@ class _File:
         self.imports = frozenset(imports)
 
     def functions(self, code: CodeType) -> Iterable[Source]:
-        """What starts on the line of `code`; the smaller first, so that inner ones come before what
-        is around them."""
+        """Return the functions that start on the line of `code`, inner (smaller) ones first."""
         kind = {"<lambda>": ast.Lambda, "<genexpr>": ast.GeneratorExp}.get(
             code.co_name, ast.FunctionDef
         )
@@ -373,7 +365,7 @@ _MARGINS: dict[str, tuple[list[str], frozenset[str]]] = {}
 
 
 def _imports_at_margin(filename: str, lines: list[str]) -> frozenset[str]:
-    """The names that unindented statements of a module import; a guess that is checked."""
+    """Return the names that unindented statements import: a guess, which the caller verifies."""
     known = _MARGINS.get(filename)
     if known is None or known[0] is not lines:
         names = set()

@@ -1,4 +1,4 @@
-"""Statements that run in order, choose or repeat."""
+"""Simple statements, branches and loops."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def _expression(b: Builder, node: ast.Expr) -> None:
 
 @statement.register(ast.Pass, ast.Global, ast.Nonlocal)
 def _nothing(b: Builder, node: ast.stmt) -> None:
-    """Declarations were read by `adjoint.frontend.scope`."""
+    """Emit nothing: `adjoint.frontend.scope` has read the declarations."""
 
 
 @statement.register(ast.Return)
@@ -64,7 +64,7 @@ def _for(b: Builder, node: ast.For) -> None:
         bind_target(b, node.target, target)
         b.statements(node.body)
 
-    # Where Python has the instructions that ask for the iterator and for its elements.
+    # Python's instructions that call `iter` and `next` have this position.
     place = node.iter if sys.version_info >= (3, 13) else node
     b.ops.append(
         For(target, iterable, b.region(body), b.region(b.statements, node.orelse), b.span(place))
@@ -72,13 +72,12 @@ def _for(b: Builder, node: ast.For) -> None:
 
 
 def loop_target(b: Builder, target: ast.expr) -> Var:
-    """The variable that a loop binds: the user's own, or one from which the body binds the user's
-    target."""
+    """Return the variable that a loop binds: the target itself, or a temporary."""
     return (b.is_local(target.id) if isinstance(target, ast.Name) else None) or b.temporary()
 
 
 def bind_target(b: Builder, target: ast.expr, var: Var) -> None:
-    """Begin the body of a loop over `target`."""
+    """Begin the body of a loop: assign the temporary of `loop_target` to the target."""
     if not (isinstance(target, ast.Name) and b.is_local(target.id) is var):
         store(b, target, var)
 

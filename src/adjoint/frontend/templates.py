@@ -1,8 +1,7 @@
-"""Constructs that the language reference defines by other Python, written as that Python.
+"""Constructs that the language reference defines by other Python code, written as this code.
 
-A template is lowered by the code that lowers the user's statements. Its names are its own: they
-become hidden
-variables, except those that it is given and those of the functions in `_FUNCTIONS`.
+A template is lowered like user code. Its names become hidden variables, except those that the
+caller gives and the functions in `_FUNCTIONS`.
 """
 
 from __future__ import annotations
@@ -72,7 +71,7 @@ def _parsed(template: str) -> tuple[list[ast.stmt], frozenset[str]]:
 
 
 def expand(b: Builder, template: str, node: ast.AST, given: Mapping[str, Operand]) -> Operand:
-    """Lower a template in place of `node`; the value is that of its variable ``result``."""
+    """Lower a template in place of `node`; return the value of its variable ``result``."""
     body, names = _parsed(template)
     known = {**_FUNCTIONS, **given}
     outer_hidden, b.hidden = (

@@ -1,1 +1,1 @@
-"""The intermediate representation: what the frontend makes and the transforms read."""
+"""The intermediate representation that the frontend builds and the transforms read."""

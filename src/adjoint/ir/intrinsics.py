@@ -1,4 +1,5 @@
-"""Instructions of CPython's (from 3.12 on) that nothing in the language gives a name to."""
+"""CPython's ``CALL_INTRINSIC`` instructions (from 3.12 on), which no Python syntax reaches by
+name."""
 
 from __future__ import annotations
 
@@ -12,7 +13,8 @@ from typing import Any
 
 @functools.cache
 def intrinsic(number: int, operands: int) -> Callable[..., Any]:
-    """A function of one or two operands that is this instruction, put where an operator was."""
+    """Return a function of `operands` operands (1 or 2) that runs the intrinsic `number`. The
+    instruction replaces the operator in the bytecode of a small lambda."""
     one: Any = lambda a: ~a
     two: Any = lambda a, b: a | b
     code = (one if operands == 1 else two).__code__

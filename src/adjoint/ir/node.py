@@ -19,10 +19,10 @@ def node(*, eq: bool) -> Callable[[type[T]], type[T]]: ...
 
 @dataclass_transform(frozen_default=True, field_specifiers=(field,))
 def node(cls: type[T] | None = None, *, eq: bool = True) -> Any:
-    """A frozen dataclass with slots; without `eq`, compared by identity.
+    """Make a frozen dataclass with slots; without `eq`, instances compare by identity.
 
-    Lowering one line of source makes some fifteen of them, so its constructor writes to the slots
-    themselves: that of `dataclass` looks each one up by name, in twice the time.
+    Lowering one source line builds some fifteen nodes. The constructor of `dataclass` looks each
+    slot up by name, which takes twice the time of the slot setters used here.
     """
     if cls is None:
         return lambda cls: _node(cls, eq)

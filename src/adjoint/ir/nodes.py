@@ -1,9 +1,9 @@
-"""The named, structured IR of one function (design, section 3.2).
+"""The named, structured IR of one function.
 
 Variables keep the user's names, control flow keeps its structure, and *everything that happens is a
 call*: operators are calls of ``operator.*``, attribute access of ``getattr``, displays of the
 constructors in `adjoint.ir.primitives`. Evaluation order is explicit: each operand is a name, a
-constant or a global, so an operation never hides another one.
+constant or a global, so operations do not nest.
 
 >>> # r = x * y + 1 on line 3 becomes
 >>> # _1 = mul(x, y)        # 3
@@ -47,7 +47,8 @@ __all__ = [
 
 @node
 class Span:
-    """A place in the user's file: lines count from 1, columns (UTF-8 bytes, as in `ast`) from 0."""
+    """A place in the user's source: lines count from 1, columns (UTF-8 bytes, as in `ast`) from
+    0."""
 
     line: int
     column: int
@@ -72,25 +73,24 @@ class Var:
 
 @node
 class Const:
-    """A value known when the function is lowered: a literal, or the function that a `Call`
-    calls."""
+    """A value known at lowering: a literal, or a function that a `Call` calls."""
 
     value: object
 
     def __hash__(self) -> int:
-        return hash(type(self.value))  # the value itself need not have one: slices, lists
+        return hash(type(self.value))  # `value` may be unhashable: slices, lists
 
 
 @node
 class Global:
-    """A name read, when the operation runs, from the function's globals, then from the builtins."""
+    """A name looked up at run time: first in the function's globals, then in the builtins."""
 
     name: str
 
 
 @node
 class Path:
-    """Something read from a module by name when the operation runs, ``np.linalg.norm``: made by
+    """A member of a module read by name at run time (``np.linalg.norm``); made by
     `transform.paths`."""
 
     names: tuple[str, ...]
@@ -104,7 +104,7 @@ Operand: TypeAlias = Var | Const | Global | Path
 
 @node
 class Call:
-    """``target = callee(*operands, **keywords)``; without a target the result is dropped."""
+    """``target = callee(*operands, **keywords)``; without a target the result is discarded."""
 
     target: Var | None
     callee: Operand
@@ -115,7 +115,7 @@ class Call:
 
 @node
 class Assign:
-    """``target = source``: one more name for the same value."""
+    """``target = source``: bind another name to the same value."""
 
     target: Var
     source: Operand
@@ -150,7 +150,7 @@ class If:
 
 @node
 class For:
-    """``for target in iterable`` (`iterable` is what the user wrote, before ``iter``)."""
+    """``for target in iterable`` (`iterable` is the operand in the source, before ``iter``)."""
 
     target: Var
     iterable: Operand
@@ -161,7 +161,7 @@ class For:
 
 @node
 class While:
-    """``while condition``: `test` computes `condition` anew before every iteration."""
+    """``while condition``: `test` computes `condition` before every iteration."""
 
     test: Region
     condition: Operand
@@ -188,7 +188,7 @@ class Return:
 
 @node
 class Raise:
-    """``raise exception from cause``; without an exception, the one being handled."""
+    """``raise exception from cause``; without an exception, re-raise the one being handled."""
 
     exception: Operand | None
     cause: Operand | None = None
@@ -199,9 +199,9 @@ class Raise:
 class Try:
     """``try: body; except BaseException as caught: handler; else: orelse; finally: final``.
 
-    There is one handler, which catches everything: the frontend writes the user's ``except``
-    clauses as a chain of `If` on ``exception_match(caught, type)`` that ends in ``Raise(None)``.
-    ``caught is None``: there is no handler.
+    The single handler catches everything: the frontend writes the ``except`` clauses of the source
+    as a chain of `If` on ``exception_match(caught, type)`` that ends in ``Raise(None)``. ``caught
+    is None`` means that there is no handler.
     """
 
     body: Region
@@ -214,7 +214,8 @@ class Try:
 
 @node
 class Yield:
-    """``target = yield value``; within ``yield from``, what comes from the iterator `source`."""
+    """``target = yield value``; in a ``yield from``, `source` is the iterator that produced
+    `value`."""
 
     target: Var | None
     value: Operand
@@ -245,7 +246,7 @@ Region: TypeAlias = tuple[Op, ...]
 
 @node
 class Parameter:
-    """One parameter; `kind` is that of `inspect.Parameter` (0 positional-only … 4 ``**kwargs``)."""
+    """One parameter; `kind` is as in `inspect.Parameter` (0 positional-only … 4 ``**kwargs``)."""
 
     name: str
     kind: int
@@ -258,14 +259,14 @@ class Function:
     Attributes
     ----------
     parameters
-        In the order of the signature. Defaults are read from the function object when it is called.
+        In the order of the signature. Defaults are read from the function object at each call.
     free
-        ``(name, variable)``: the captured variables, in the order of ``code.co_freevars``, and the
-        local variables in which the body expects their *cells*.
+        Pairs ``(name, variable)`` of the captured variables, in the order of ``code.co_freevars``:
+        the body expects the *cell* of ``name`` in the local variable ``variable``.
     body
-        The operations. A variable that an inner function captures lives in a cell that the body
-        makes itself (``new_cell``), reads (``load_cell``) and writes (``store_cell``), parameters
-        included.
+        The operations. A variable that an inner function captures lives in a cell, parameters
+        included: the body makes the cell (``new_cell``), reads it (``load_cell``) and writes it
+        (``store_cell``).
     """
 
     name: str

@@ -1,7 +1,7 @@
 """The functions that lowered code calls beyond Python's own `operator`, `getattr` and `setattr`.
 
 Each is an ordinary function with the meaning that Python gives the construct, so the IR can be run
-as it stands; the engine (`adjoint.runtime`) knows how each is differentiated.
+as written; the engine (`adjoint.runtime`) holds the derivative of each.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from adjoint.ir.intrinsics import intrinsic
 from adjoint.ir.nodes import Span
 
 MISSING: Any = object()
-"""Stands where Python would have nothing: an absent default, an unset class name."""
+"""A placeholder for an absent value: a missing default, an unset class name."""
 
 
 # ---- displays ------------------------------------------------------------------------------------
@@ -38,7 +38,7 @@ def build_set(*items: Any) -> set[Any]:
 
 
 def build_dict(*keys_and_values: Any) -> dict[Any, Any]:
-    """``{k1: v1, k2: v2}``, given as k1, v1, k2, v2."""
+    """``{k1: v1, k2: v2}``; the arguments are k1, v1, k2, v2."""
     return dict(zip(keys_and_values[::2], keys_and_values[1::2], strict=True))
 
 
@@ -48,12 +48,12 @@ def build_slice(start: Any, stop: Any, step: Any) -> slice:
 
 
 def build_string(*parts: Any) -> str:
-    """An f-string from its formatted parts."""
+    """Join the formatted parts of an f-string."""
     return "".join(parts)
 
 
 def format_value(value: Any, conversion: str | None, spec: str) -> str:
-    """One ``{value!r:spec}`` of an f-string; `conversion` is ``'s'``, ``'r'``, ``'a'`` or
+    """Format ``{value!r:spec}`` of an f-string; `conversion` is ``'s'``, ``'r'``, ``'a'`` or
     ``None``."""
     if conversion is not None:
         convert: dict[str, Callable[[Any], str]] = {"s": str, "r": repr, "a": ascii}
@@ -62,22 +62,20 @@ def format_value(value: Any, conversion: str | None, spec: str) -> str:
 
 
 def list_append(xs: list[Any], value: Any) -> None:
-    """The step of a list comprehension and of a display with ``*``."""
+    """Append one element in a list comprehension or in a display with ``*``."""
     xs.append(value)
 
 
 def list_extend(xs: list[Any], values: Iterable[Any], function: Any = None) -> None:
-    """``*values`` in a list display, a tuple display or the arguments of a call.
-
-    `function` is what is called with these arguments and no others, which the message names.
-    """
+    """``*values`` in a list display, a tuple display or the arguments of a call. `function` is the
+    callee when `values` are the only arguments of a call: the error message names it."""
     if not is_iterable(values):
         _fail_to_extend(values, function)
     xs.extend(values)
 
 
 def _fail_to_extend(values: Any, function: Any) -> None:
-    """Raise the error of what is not iterable, as Python words it."""
+    """Raise Python's own error for `values` that are not iterable."""
     if function is None:
         _ = [*values]
     else:
@@ -85,7 +83,7 @@ def _fail_to_extend(values: Any, function: Any) -> None:
 
 
 def is_iterable(xs: Any) -> bool:
-    """Whether Python can ask `xs` for its elements; those are not asked for."""
+    """Return whether Python can iterate over `xs`, without iterating."""
     kind = type(xs)
     if hasattr(kind, "__iter__"):
         return kind.__iter__ is not None
@@ -97,7 +95,7 @@ def is_iterable(xs: Any) -> bool:
 
 
 class _Begun:
-    """An iterator of the user's that is not asked for itself."""
+    """Wrap an iterator of a user-defined class so that ``iter`` does not call its ``__iter__``."""
 
     __slots__ = ("_iterator",)
 
@@ -112,19 +110,19 @@ class _Begun:
 
 
 def begin(xs: Any) -> Any:
-    """``iter(xs)`` of a generator expression, and of code in C: a loop over what it gives does not
-    call ``__iter__`` once more, which may begin again."""
+    """``iter(xs)`` for generator expressions and code in C. A later loop over the result must not
+    call a user-defined ``__iter__`` again, which may restart the iteration."""
     iterator = iter(xs)
     return _Begun(iterator) if type(type(iterator).__iter__) is FunctionType else iterator
 
 
 def list_to_tuple(xs: list[Any]) -> tuple[Any, ...]:
-    """A list that nobody else holds, as a tuple."""
+    """Convert a list to a tuple; no other reference to the list exists."""
     return tuple(xs)
 
 
 def set_add(xs: set[Any], value: Any) -> None:
-    """The step of a set comprehension."""
+    """Add one element in a set comprehension."""
     xs.add(value)
 
 
@@ -134,7 +132,7 @@ def set_update(xs: set[Any], values: Iterable[Any]) -> None:
 
 
 def dict_insert(mapping: dict[Any, Any], key: Any, value: Any) -> None:
-    """The step of a dict comprehension."""
+    """Insert one entry in a dict comprehension."""
     mapping[key] = value
 
 
@@ -144,10 +142,10 @@ def dict_update(mapping: dict[Any, Any], other: Any) -> None:
 
 
 def dict_merge(mapping: dict[str, Any], other: Any, function: Any) -> None:
-    """``**other`` among the arguments of a call of `function`: strings only, each at most once."""
+    """``**other`` in the arguments of a call of `function`: string keys only, each at most once."""
     if not hasattr(other, "keys"):
         fail_to_merge(function, other)
-    # C asks no methods of a subclass that is iterated as dicts are.
+    # CPython calls no methods of a dict subclass that does not override `__iter__`.
     plain = type(other) is not dict and isinstance(other, dict)
     plain = plain and type(other).__iter__ is dict.__iter__
     for key in dict.keys(other) if plain else other.keys():
@@ -159,7 +157,7 @@ def dict_merge(mapping: dict[str, Any], other: Any, function: Any) -> None:
 
 
 def fail_to_merge(function: Any, other: Any) -> None:
-    """Raise the error of what is no mapping, or is there already, as Python words it."""
+    """Raise Python's own error for an `other` that is no mapping or that repeats a keyword."""
     function(**other, **other)
 
 
@@ -167,12 +165,12 @@ def fail_to_merge(function: Any, other: Any) -> None:
 
 
 def new_cell() -> CellType:
-    """The cell of a captured variable that has no value yet."""
+    """Make an empty cell for a captured variable."""
     return CellType()
 
 
 def load_cell(cell: CellType, name: str) -> Any:
-    """A variable of an enclosing function."""
+    """Read a variable of an enclosing function."""
     try:
         return cell.cell_contents
     except ValueError:
@@ -184,7 +182,7 @@ def load_cell(cell: CellType, name: str) -> Any:
 
 
 def load_own_cell(cell: CellType, name: str) -> Any:
-    """A variable of the function itself that inner functions capture."""
+    """Read a variable of the function itself that inner functions capture."""
     try:
         return cell.cell_contents
     except ValueError:
@@ -198,7 +196,7 @@ def store_cell(cell: CellType, value: Any) -> None:
 
 def delete_cell(cell: CellType, name: str) -> None:
     """``del name`` for a variable of an enclosing function."""
-    load_cell(cell, name)  # an empty cell could be emptied
+    load_cell(cell, name)  # raises for an empty cell, which `del` would accept
     del cell.cell_contents
 
 
@@ -209,12 +207,12 @@ def delete_own_cell(cell: CellType, name: str) -> None:
 
 
 def unassigned_message(name: str) -> str:
-    """Python's own words for the read of a variable without a value."""
+    """Return the message of Python's error for reading an unassigned variable."""
     return f"cannot access local variable '{name}' where it is not associated with a value"
 
 
 def load_global(namespace: dict[str, Any], name: str) -> Any:
-    """A global name, or a builtin one."""
+    """Read a global or builtin name."""
     if name in namespace:
         return namespace[name]
     if hasattr(builtins, name):
@@ -236,13 +234,13 @@ def delete_global(namespace: dict[str, Any], name: str) -> None:
 
 
 def current_globals() -> dict[str, Any]:
-    """The globals of the function being run; the engine puts them in."""
+    """Return the globals of the running function; the engine substitutes the implementation."""
     raise NotImplementedError
 
 
 def load_class_name(namespace: Any, name: str, outside: CellType | dict[str, Any]) -> Any:
-    """A name read in a class body: in the class's own namespace, then `outside`, which is the cell
-    of a captured variable or the globals."""
+    """Read a name in a class body: from the class namespace, else from `outside`. `outside` is the
+    cell of a captured variable, or the globals."""
     try:
         return namespace[name]
     except KeyError:
@@ -271,7 +269,7 @@ def make_function(
     annotations: dict[str, Any] | None,
     *cells: CellType,
 ) -> FunctionType:
-    """A nested ``def`` or ``lambda``: the real function object, with the real cells of what it
+    """Make the function object of a nested ``def`` or ``lambda``, with the cells that it
     captures."""
     function = FunctionType(code, namespace, code.co_name, defaults, cells or None)
     function.__kwdefaults__ = keyword_defaults
@@ -284,39 +282,39 @@ def make_function(
 
 
 def call_method(obj: Any, name: str, *args: Any, **kwargs: Any) -> Any:
-    """``obj.name(*args, **kwargs)`` as one operation, so that methods of builtin types have
+    """``obj.name(*args, **kwargs)`` as one operation, so that methods of builtin types can have
     rules."""
     return getattr(obj, name)(*args, **kwargs)
 
 
 def apply(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    """``function(*args, **kwargs)``: a call with stars; both containers are new and nobody
-    else's."""
+    """``function(*args, **kwargs)``: a call with stars. No other reference to `args`, `kwargs`
+    exists."""
     return function(*args, **kwargs)
 
 
 def run_intrinsic(number: int, *operands: Any) -> Any:
-    """An instruction of CPython's that makes type parameters."""
+    """Run a CPython instruction that creates type parameters."""
     return intrinsic(number, len(operands))(*operands)
 
 
 def build_class(body: Callable[[Any], Any], name: str, /, *bases: Any, **keywords: Any) -> type:
-    """A ``class`` statement; `body` fills the namespace that it is given."""
+    """``class name(*bases, **keywords)``; `body` fills the namespace passed to it."""
     make: Callable[..., type] = builtins.__build_class__
     return make(body, name, *bases, **keywords)
 
 
 def unreachable() -> None:
-    """Stands where the compiler left something out, because it is never run."""
+    """Mark a place whose code the compiler dropped because it never runs."""
     raise AssertionError("this was taken for code that is never run")
 
 
 unsupported_syntax: Any = None
-"""The class of the error, which `adjoint.errors` puts here: it needs the nodes."""
+"""The error class of `refuse_syntax`; `adjoint.errors`, which imports the nodes, sets it."""
 
 
 def refuse_syntax(construct: str, hint: str, filename: str, *span: int) -> None:
-    """Stands where something that cannot be differentiated is reached by some calls only."""
+    """Refuse a construct that cannot be differentiated, on those calls that reach it."""
     raise unsupported_syntax(
         f"'{construct}' cannot be differentiated", hint=hint, filename=filename, span=Span(*span)
     )
@@ -326,8 +324,8 @@ def refuse_syntax(construct: str, hint: str, filename: str, *span: int) -> None:
 
 
 def enter_context(manager: Any) -> Any:
-    """What ``with manager as x`` gives to ``x``; both methods are of the class, and there, before
-    one of them is called."""
+    """Return the value that ``with manager as x`` binds to ``x``. Both methods are looked up on the
+    class, and must exist before either is called."""
     kind = type(manager)
     for name, missed in (("__enter__", ""), ("__exit__", " (missed __exit__ method)")):
         if not hasattr(kind, name):
@@ -338,12 +336,12 @@ def enter_context(manager: Any) -> Any:
 
 
 def exit_context(manager: Any, *details: Any) -> Any:
-    """The end of a ``with`` statement: what is true suppresses the exception of `details`."""
+    """Leave a ``with`` statement; a true result suppresses the exception in `details`."""
     return type(manager).__exit__(manager, *details)
 
 
 def exception_of(raised: Any) -> Any:
-    """What ``raise raised`` raises: of a class, a new instance."""
+    """Return the exception that ``raise raised`` raises; instantiate a class."""
     if not (isinstance(raised, type) and issubclass(raised, BaseException)):
         return raised
     error: Any = raised()
@@ -353,31 +351,31 @@ def exception_of(raised: Any) -> Any:
 
 
 def fail_to_raise(kind: type[BaseException]) -> None:
-    """Raise the error of a class that makes something else, as Python words it."""
+    """Raise Python's own error for an exception class whose call returns no exception."""
     raise kind
 
 
 def exception_match(caught: BaseException, kinds: Any) -> bool:
-    """Whether ``except kinds`` catches `caught`."""
+    """Return whether ``except kinds`` catches `caught`."""
     members = kinds if isinstance(kinds, tuple) else (kinds,)
     for kind in members:
         if not (isinstance(kind, type) and issubclass(kind, BaseException)):
             raise TypeError(
                 "catching classes that do not inherit from BaseException is not allowed"
             )
-    return any(kind in type(caught).__mro__ for kind in members)  # nobody is asked
+    return any(kind in type(caught).__mro__ for kind in members)  # `isinstance` calls user code
 
 
 def import_module(
     namespace: dict[str, Any], name: str, names: tuple[str, ...] | None, level: int
 ) -> Any:
-    """``import name`` (`names` is ``None``: the top package) or ``from name import names``: the
-    module."""
+    """Return the module of ``import name`` or of ``from name import names``. With `names` ``None``,
+    the result is the top package."""
     return builtins.__import__(name, namespace, None, names or (), level)
 
 
 def import_from(module: Any, name: str) -> Any:
-    """One name of ``from module import name``."""
+    """Return one name of ``from module import name``."""
     try:
         return getattr(module, name)
     except AttributeError:
@@ -390,18 +388,18 @@ def import_from(module: Any, name: str) -> Any:
 
 
 def match_sequence(subject: Any) -> bool:
-    """Whether a sequence pattern may match `subject` at all."""
+    """Return whether `subject` counts as a sequence for patterns."""
     return bool(type(subject).__flags__ & (1 << 5))  # Py_TPFLAGS_SEQUENCE
 
 
 def match_mapping(subject: Any) -> bool:
-    """Whether a mapping pattern may match `subject` at all."""
+    """Return whether `subject` counts as a mapping for patterns."""
     return bool(type(subject).__flags__ & (1 << 6))  # Py_TPFLAGS_MAPPING
 
 
 def match_class_attribute(cls: type, position: int, given: int) -> str:
-    """The attribute that the positional sub-pattern number `position` of a class pattern, of those
-    that are `given`, stands for."""
+    """Return the attribute that a positional sub-pattern of a class pattern matches. `position` is
+    its index among the `given` positional sub-patterns."""
     names = getattr(cls, "__match_args__", ())
     if given > len(names):
         count = 1 if match_self(cls) else len(names)
@@ -413,8 +411,8 @@ def match_class_attribute(cls: type, position: int, given: int) -> str:
 
 
 def match_self(cls: type) -> bool:
-    """Whether the one positional sub-pattern of ``cls(...)`` matches the subject itself
-    (``int(n)``)."""
+    """Return whether the single positional sub-pattern of ``cls(...)`` matches the subject itself.
+    True for ``int(n)``, for example."""
     return bool(cls.__flags__ & (1 << 22)) and not hasattr(
         cls, "__match_args__"
     )  # _Py_TPFLAGS_MATCH_SELF

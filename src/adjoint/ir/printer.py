@@ -1,5 +1,4 @@
-"""The IR of a function as text: the user's names, indented like Python, the user's line numbers at
-the right."""
+"""The IR of a function as text, indented like Python, with source line numbers at the right."""
 
 from __future__ import annotations
 
@@ -38,7 +37,7 @@ _LONGEST_CONSTANT = 60
 
 
 def format_function(function: Function) -> str:
-    """Text of a function's IR.
+    """Return the text of a function's IR.
 
     Parameters
     ----------
@@ -47,9 +46,9 @@ def format_function(function: Function) -> str:
     Returns
     -------
     str
-        One operation per line. A call is written with the name of what it calls (``add``,
-        ``getitem``, …); methods and
-        attributes look as in Python. The number at the right is the line of the user's file.
+        One operation per line. A call is written with the name of its callee (``add``,
+        ``getitem``, …); methods and attributes look as in Python. The number at the right is the
+        source line.
     """
     printer = _Printer()
     cells = "".join(f"    [{name}: {var.name}]" for name, var in function.free)
@@ -62,7 +61,7 @@ def format_function(function: Function) -> str:
 
 
 def format_operand(operand: Operand) -> str:
-    """A variable or global by its name, a constant by its value."""
+    """Return the name of a variable or global, or the text of a constant."""
     match operand:
         case Var(name=name) | Global(name=name):
             return name
@@ -91,7 +90,7 @@ def _constant(value: Any) -> str:
 
 
 def format_signature(parameters: tuple[Parameter, ...]) -> str:
-    """Parameters as they stand in a ``def``, without defaults."""
+    """Return the parameter list as in a ``def``, without defaults."""
     parts: list[str] = []
     kinds = [parameter.kind for parameter in parameters]
     for index, parameter in enumerate(parameters):
@@ -181,7 +180,7 @@ class _Printer:
                 self.headed("else:", orelse)
             case While(test=test, condition=condition, body=body, orelse=orelse, span=span):
                 if test:
-                    # What is computed before every iteration stands first.
+                    # The operations before `do` run before every iteration.
                     self.headed("while:", test, span)
                     self.headed(f"do {text(condition)}:", body, always=True)
                 else:
@@ -204,7 +203,7 @@ def _bound(target: Var | None, text: str) -> str:
 
 
 def format_call(op: Call) -> str:
-    """A call, without its target."""
+    """Return the text of a call without its target."""
     operands = [format_operand(operand) for operand in op.operands]
     keywords = [f"{name}={format_operand(operand)}" for name, operand in op.keywords]
     match op.callee, op.operands:

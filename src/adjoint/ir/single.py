@@ -1,9 +1,9 @@
-"""The single-assignment IR of the fast tier (design, sections 3.2 and 3.7).
+"""The single-assignment IR of the fast tier.
 
-Every value is defined once, by an operation or as the parameter of a block. Control flow is
-structured: an `If` and a `Loop` own blocks, which see the values around them, take parameters, and
-hand results on. There is no jump: ``break``, ``continue`` and early ``return`` are conditions that
-`adjoint.fast.single.convert` has put into the results of blocks.
+Every value is defined once, by an operation or as a parameter of a block. Control flow is
+structured: an `If` or a `Loop` owns blocks, which see the surrounding values, take parameters and
+return results. There is no jump: `adjoint.fast.single.convert` turns ``break``, ``continue`` and
+early ``return`` into conditions among the results of blocks.
 
 >>> # while x > 1: x = x / 2            becomes
 >>> # x.3 = loop (x.1)
@@ -39,8 +39,8 @@ __all__ = [
 
 @node(eq=False)
 class Value:
-    """One value: compared by identity. `name` is the user's variable, or a hint for a name; several
-    values may have the same."""
+    """One value, compared by identity. `name` is the user's variable or a hint; it need not be
+    unique."""
 
     name: str
 
@@ -50,7 +50,7 @@ class Value:
 
 @node
 class Undefined:
-    """What a variable holds where it has no value (yet, or any more): `name` is its name."""
+    """The content of the variable `name` where it is unassigned."""
 
     name: str
 
@@ -60,8 +60,8 @@ Operand: TypeAlias = Value | Const | Global | Path | Undefined
 
 @node
 class Block:
-    """Operations in order. `results` is ``None`` where the end is never reached, because the last
-    operation is a `Raise` or an `If` of whose blocks no one reaches its end."""
+    """Operations in order. `results` is ``None`` if the end is never reached: the last operation is
+    a `Raise`, or an `If` neither of whose blocks reaches its end."""
 
     parameters: tuple[Value, ...]
     ops: tuple[Op, ...]
@@ -70,7 +70,8 @@ class Block:
 
 @node
 class Call:
-    """``result = callee(*operands, **keywords)``; without a result, what it returns is dropped."""
+    """``result = callee(*operands, **keywords)``; without a result, the returned value is
+    discarded."""
 
     result: Value | None
     callee: Operand
@@ -91,8 +92,8 @@ class Unpack:
 
 @node
 class If:
-    """``results = body if condition else orelse``; the blocks have no parameters, and as many
-    results as there are `results`, or ``None``."""
+    """``results = body if condition else orelse``. The blocks have no parameters. Each has as many
+    results as `results`, or ``None``."""
 
     results: tuple[Value, ...]
     condition: Operand
@@ -108,18 +109,19 @@ class Loop:
     Attributes
     ----------
     results
-        The carried values when the loop has ended, preceded, if `stops`, by whether it went on
-        until the iterable or the test ended it (false: it was left).
+        The carried values after the loop. If `stops`, a bool precedes them: whether the iterable or
+        the test ended the loop (false: ``break`` or ``return`` left it).
     initial
         The carried values before the first iteration.
     iterable
-        What the user wrote after ``in``, before ``iter``.
+        The operand after ``in`` in the source, before ``iter``.
     test
-        Of a ``while`` loop: takes the carried values, gives the condition, then the carried values,
-        which the body takes, or which the loop ends with.
+        Of a ``while`` loop: maps the carried values to the condition and new carried values. The
+        body takes the latter, or the loop ends with them.
     body
-        Takes the item (of a ``for`` loop only), then the carried values; gives, if `stops`, whether
-        to go on, then the carried values. ``None``: an iteration never reaches its end.
+        Maps the item (of a ``for`` loop only) and the carried values to new carried values; if
+        `stops`, a bool precedes them: whether to go on. Its results are ``None`` if an iteration
+        never reaches its end.
     """
 
     results: tuple[Value, ...]
@@ -154,8 +156,8 @@ class Function:
     free
         The names of the captured variables, in the order of ``code.co_freevars``.
     body
-        Its parameters are those of the function, then the cells of `free`; its one result is what
-        the function returns.
+        Its parameters are those of the function, then the cells of `free`. Its one result is the
+        returned value.
     """
 
     name: str

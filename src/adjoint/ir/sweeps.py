@@ -1,9 +1,8 @@
-"""The IR of the two generated functions: what `adjoint.ir.nodes` says, plus records and cotangents.
+"""The IR of the two generated functions: `adjoint.ir.nodes` plus records and cotangents.
 
 A *record* is the list that one activation of a region (a call, one iteration of a loop) fills, one
-slot per call site; a slot that was not reached keeps its *blank*: the pullback of nothing, a loop
-without iterations, no mark. The forward function is the user's own control flow with `Recorded`
-calls; the reverse function walks the regions in reverse textual order.
+slot per call site; a slot that is not reached keeps its *blank*. The forward function is the user's
+control flow with `Recorded` calls; the reverse function walks the regions in reverse textual order.
 """
 
 from __future__ import annotations
@@ -14,13 +13,13 @@ from adjoint.ir.node import node
 from adjoint.ir.nodes import Call, For, Op, Span, Unpack, Var, While
 
 Blank: TypeAlias = "int | tuple[()] | None"
-"""What a slot holds before it is reached: the pullback of a call of n operands, no iterations, no
-mark."""
+"""The content of a slot that is not reached. An ``int`` n: the pullback of a call of n operands.
+``()``: a loop without iterations. ``None``: an unset mark."""
 
 
 @node
 class Slot:
-    """Place `index` of the record of the loop nest of depth `depth` (0: the function's own)."""
+    """Slot `index` of the record at loop depth `depth` (0: the record of the function itself)."""
 
     depth: int
     index: int
@@ -31,7 +30,7 @@ class Slot:
 
 @node
 class Recorded:
-    """Run the operation through the runtime, which leaves its pullback in the slot."""
+    """Run `op` through the runtime, which puts the pullback into `slot`."""
 
     op: Call | Unpack
     slot: Slot
@@ -39,7 +38,7 @@ class Recorded:
 
 @node
 class Mark:
-    """Note in the record that this point was reached."""
+    """Write `value` into `slot`: this point was reached."""
 
     slot: Slot
     value: bool
@@ -48,12 +47,12 @@ class Mark:
 
 @node
 class Traced:
-    """A loop that makes one record (slot 0 and `blank`) per iteration and keeps them in a list in
-    `slot`.
+    """A loop that makes one record per iteration and keeps the list of records in `slot`.
 
-    `items` is the slot of what a ``for`` iterates over; ``None``: its elements carry no derivative.
-    `made` is the slot of the call whose result is iterated over and has no name: nobody else holds
-    a generator that this call made, so it is closed when the loop is left.
+    A record of an iteration consists of slot 0 and `blank`. `items` is the slot for the iterable of
+    a ``for`` loop (``None``: its elements carry no derivative). `made` is the slot of the call that
+    made an iterable without a name: the loop holds the only reference to a generator made this way,
+    so the generator is closed when the loop is left.
     """
 
     loop: For | While
@@ -71,11 +70,11 @@ ForwardOp: TypeAlias = Op | Recorded | Mark | Traced
 
 @node
 class Pull:
-    """Run the pullback in the slot: takes the cotangents of `results`, adds to those of `operands`.
+    """Run the pullback in `slot`: take the cotangents of `results`, accumulate those of `operands`.
 
-    `reached` is a mark that tells whether the results were bound, where the slot alone does not: a
-    call may have been left by an exception, or have had an inactive result. Operands that cannot be
-    active are ``None``.
+    `reached` is a mark that tells whether the results were bound. It exists where the slot alone
+    does not tell: an exception may have left the call, or its result was inactive. Operands that
+    cannot be active are ``None``.
     """
 
     slot: Slot
@@ -87,7 +86,7 @@ class Pull:
 
 @node
 class Move:
-    """The reverse of ``target = source``: the cotangent of `target` goes to `source`."""
+    """Reverse ``target = source``: move the cotangent of `target` to `source`."""
 
     target: Var
     source: Var
@@ -96,14 +95,14 @@ class Move:
 
 @node
 class Clear:
-    """The variable was assigned here: what it held before has no cotangent yet."""
+    """Drop the cotangent of `target`, which was assigned here."""
 
     target: Var
 
 
 @node
 class Seed:
-    """The reverse of ``return value``: the cotangent of the result goes to `value` (``None``: a
+    """Reverse ``return value``: give the cotangent of the result to `value` (``None``: a
     constant)."""
 
     value: Var | None
@@ -112,7 +111,7 @@ class Seed:
 
 @node
 class When:
-    """`body` if the mark is `value`."""
+    """Run `body` if the mark in `slot` equals `value`."""
 
     slot: Slot
     value: bool
@@ -121,7 +120,7 @@ class When:
 
 @node
 class Unwind:
-    """The iterations of a `Traced` loop, the last one first."""
+    """Run `body` for each iteration of a `Traced` loop, the last one first."""
 
     loop: Traced
     target: Var | None
@@ -132,7 +131,7 @@ class Unwind:
 
 @node
 class Resume:
-    """The reverse of ``target = yield value``: gives the cotangent of `target`, receives that of
+    """Reverse ``target = yield value``: send out the cotangent of `target`, receive that of
     `value`."""
 
     target: Var | None
@@ -147,12 +146,11 @@ BackRegion: TypeAlias = tuple[ReverseOp, ...]
 
 @node
 class Sweeps:
-    """The pair that `adjoint.transform.reverse` makes of a function.
+    """The two sweeps of a function, made by `adjoint.transform.reverse`.
 
-    `blank` is what the slots of the function's own record hold at first (slot 0, the memory, left
-    out). `loaded` are the variables that hold nothing but a global one,
-    which rarely carries a derivative.
-    A function whose only ``return`` ends it has its `Seed` at the head of `reverse`.
+    `blank` is the initial content of the function's own record (without slot 0, the memory).
+    `loaded` names the variables that only hold a global, which rarely carries a derivative. If the
+    only ``return`` ends the function, its `Seed` is at the head of `reverse`.
     """
 
     forward: tuple[ForwardOp, ...]

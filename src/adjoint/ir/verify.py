@@ -1,4 +1,4 @@
-"""Checks that the IR of a function is well formed; run between passes in tests."""
+"""Well-formedness checks of a function's IR, run between passes in tests."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from adjoint.ir.walk import operands, targets, walk
 
 
 class MalformedIR(AssertionError):
-    """A pass of this library has a bug."""
+    """The IR is malformed: a pass of this library has a bug."""
 
 
 def verify(function: Function) -> None:
@@ -44,11 +44,9 @@ def verify(function: Function) -> None:
     Raises
     ------
     MalformedIR
-        An operand is of a wrong class; a variable is read that is never bound; a temporary is bound
-        twice on one path
-        or read where it may be unbound; ``break`` is outside a loop; an operation has no span;
-        ``yield`` is in what is
-        no generator; an operation stands behind one that is always left.
+        An operand has a wrong class; a variable that is read is never bound; a temporary is bound
+        twice on one path or read where it may be unbound; ``break`` is outside a loop; an operation
+        has no span; ``yield`` is outside a generator; an operation follows one that always leaves.
     """
     _Verifier(function).run()
 
@@ -148,13 +146,11 @@ class _Verifier:
 
 
 class _Temporaries:
-    """Each temporary (``_1``, …) is bound once on every path, and before it is read.
+    """Check that each temporary (``_1``, …) is bound once on every path, before it is read.
 
-    The sets are of the temporaries that may be bound at a point; ``None`` stands for a point that
-    is
-    not reached. What a pattern captures is read under the bool that says that it matched, so "may"
-    it
-    has to be.
+    The sets hold the temporaries that *may* be bound at a point; ``None`` means that the point is
+    not reached. "Must" would be too strict: a capture of a pattern is read under the bool that says
+    that the pattern matched.
     """
 
     def __init__(self, fail: Callable[[Op, str], None], users: set[str]) -> None:
@@ -164,12 +160,12 @@ class _Temporaries:
         return re.fullmatch(r"_\d+", name) is not None and name not in self._users
 
     def region(self, region: Region, bound: frozenset[str] | None) -> frozenset[str] | None:
-        """The temporaries bound behind `region`."""
+        """Return the temporaries that may be bound after `region`."""
         for op in region:
             if bound is None:
                 break
             for operand in operands(op):
-                # The condition of a loop is computed by the loop.
+                # A loop checks its condition itself, after its test.
                 if (
                     isinstance(operand, Var)
                     and self._is_temporary(operand.name)

@@ -1,4 +1,4 @@
-"""What an operation binds and reads, and the regions inside it."""
+"""Queries on operations: bound variables, operands, inner regions."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ from adjoint.ir.nodes import (
 )
 
 STRUCTURED = frozenset({If, For, While, Try})
-"""The operations that have regions inside them."""
+"""The operations that contain regions."""
 
 
 def walk(region: Region) -> list[Op]:
-    """Every operation, inner regions included."""
+    """Return every operation, including those of inner regions."""
     ops: list[Op] = []
     _collect(region, ops)
     return ops
@@ -40,7 +40,7 @@ def _collect(region: Region, ops: list[Op]) -> None:
 
 
 def regions(op: Op) -> tuple[Region, ...]:
-    """The regions inside an operation."""
+    """Return the regions inside an operation."""
     match op:
         case If(body=body, orelse=orelse) | For(body=body, orelse=orelse):
             return body, orelse
@@ -53,7 +53,7 @@ def regions(op: Op) -> tuple[Region, ...]:
 
 
 def targets(op: Op) -> tuple[Var, ...]:
-    """The variables that an operation binds, or unbinds, itself."""
+    """Return the variables that an operation itself binds or unbinds."""
     match op:
         case Call(target=target) | Yield(target=target):
             return () if target is None else (target,)
@@ -68,7 +68,7 @@ def targets(op: Op) -> tuple[Var, ...]:
 
 
 def operands(op: Op) -> tuple[Operand, ...]:
-    """What an operation reads itself; a deleted variable is read."""
+    """Return the operands that an operation itself reads; ``del x`` reads ``x``."""
     match op:
         case Call(callee=callee, operands=values, keywords=keywords):
             if keywords:

@@ -1,1 +1,1 @@
-"""Nested differentiation: levels that stand on one another (design, section 3.6)."""
+"""Nested differentiation: levels, each of which computes on the level below."""

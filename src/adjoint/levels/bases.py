@@ -1,15 +1,20 @@
-"""Functions of vectors of equal values, which may be any basis of their space.
+"""Derivatives of functions of eigenvectors or singular vectors whose values are equal.
 
-What such a function does in one basis does not tell its derivative: where the values part, they
-part along other vectors. If it is the same in every basis, the derivative follows from several of
-them. Reverse mode: let W be the Hermitian derivative in the matrix, seen within the space. In the
-basis v the cotangents of the values are vᵢᴴ W vᵢ, which is the diagonal of W; in the basis in which
-two vectors are turned into (vᵢ + vⱼ)/√2 and (vⱼ − vᵢ)/√2 their difference is twice the element at
-row i and column j. So the function is run once more for each round of a tournament, in which each
-vector meets each other one, and then again, with what was found, in other random bases, until
-nothing changes: where one such matrix is made of another, the last one is known first. Forward
-mode: the function is run in two bases along which the values part. A function that depends on the
-basis gives other results, or has cotangents that turn the vectors: it has no derivative.
+The vectors of equal values are one of many bases of their space, and under a perturbation the
+values part along other vectors. So a run in one basis does not give the derivative. For a function
+that is the same in every basis, the derivative follows from runs in several bases.
+
+Reverse mode: let W be the Hermitian derivative in the matrix, restricted to the space. In the basis
+v the cotangents of the values are vᵢᴴ W vᵢ, the diagonal of W. In the basis in which two vectors
+are turned into (vᵢ + vⱼ)/√2 and (vⱼ − vᵢ)/√2, the difference of their cotangents is twice the
+element at row i and column j. So the function is run once for each round of a tournament in which
+each vector meets each other one. Then it is run again, with the W found so far, in random bases
+until nothing changes; of matrices that depend on each other, the last one settles first.
+
+Forward mode: the function is run in two bases along which the values part.
+
+A function that depends on the basis has no derivative: its results differ between bases, or its
+cotangents turn the vectors.
 """
 
 from __future__ import annotations
@@ -27,28 +32,27 @@ from adjoint.levels.current import current
 from adjoint.levels.forward import Forward
 
 SAME, NOTHING = 1e-7, 1e-12
-"""How much results may differ that do not depend on a basis: beside the largest number in them, and
-in all."""
+"""The tolerances for equal results: relative to their largest number, and absolute."""
 MOST = 256
-"""How many runs of a function are made at a time."""
+"""The largest number of runs of a function in one pass."""
 
 
 @dataclass(slots=True)
 class Trial:
-    """One run in other bases than those that were found.
+    """One run in other bases than those that the decomposition returned.
 
     Attributes
     ----------
     seed
-        Of the random bases to begin with.
+        The seed of the random bases to start from.
     round, rounds
-        Which vectors meet, and in how many rounds they do.
+        The round of the tournament, and the number of rounds.
     known
-        What is known of each W, in the order of the sweep.
+        The W found so far, in the order of the sweep.
     level
-        The level that does it; ``None``: reverse mode.
+        The level of the run; ``None``: reverse mode.
     measured
-        What this round adds to each W.
+        The contribution of this round to each W.
     depends
         Whether the result depends on the basis.
     """
@@ -62,14 +66,14 @@ class Trial:
     depends: bool = False
 
     def measure(self, part: Any) -> Any:
-        """Note what this round adds to the next W; what is known of that."""
+        """Store the contribution of this round to the next W; return the known part of this W."""
         place = len(self.measured)
         self.measured.append(part)
         return self.known[place] if place < len(self.known) else np.zeros_like(part)
 
 
 NESTED = Trial(level="none")
-"""What runs on levels, of which no trials are made."""
+"""The trial of runs on levels: their rules start no trials."""
 
 
 class _Running(threading.local):
@@ -81,7 +85,7 @@ _running = _Running()
 
 @contextmanager
 def in_trial(trial: Trial | None) -> Iterator[None]:
-    """Rules that are called meanwhile give vectors of equal values in the bases of `trial`."""
+    """Make rules that are called in this context use the bases of `trial`."""
     before, _running.trial = _running.trial, trial
     try:
         yield
@@ -90,19 +94,20 @@ def in_trial(trial: Trial | None) -> Iterator[None]:
 
 
 def trial_now(of_level: bool) -> Trial | None:
-    """The trial that a rule belongs to, of forward mode if `of_level`."""
+    """Return the running trial, or ``None`` if it is not of the current level and of the caller's
+    mode (forward mode if `of_level`)."""
     trial = _running.trial
     mine = trial is not None and trial.level is current.level
     return trial if mine and of_level is (current.level is not None) else None
 
 
 def can_try() -> bool:
-    """Whether a rule of reverse mode may ask for a trial."""
+    """Return whether a rule of reverse mode may ask for a trial."""
     return current.level is None and _running.trial is None
 
 
 def note_missed() -> None:
-    """Let the level know that a tangent is not known in the basis that was found."""
+    """Tell the level that a tangent is unknown in the basis of the decomposition."""
     if current.level is not None:
         current.level.missed = True
 
@@ -110,9 +115,10 @@ def note_missed() -> None:
 def in_other_bases(
     error: NoDerivativeError, numbers: list[Any], run: Callable[[Trial], tuple[list[Any], Any]]
 ) -> Any:
-    """The cotangents of a function that is the same in every basis; raises `error` if it is not.
+    """Return the cotangents of a function that is the same in every basis, else raise `error`.
 
-    `numbers` are those of its result, ``run(trial)`` gives them again, and its cotangents.
+    `numbers` are the numbers of the result. ``run(trial)`` returns the numbers of a run and its
+    cotangents.
     """
     known: list[Any] = []
     rounds, seed, settled = error.rounds, 0, -1
@@ -134,15 +140,15 @@ def in_other_bases(
         same = next((i for i, (a, b) in enumerate(pairs) if not agree([a], [b])), len(before))
         if seed and same == len(known) and not any(trial.depends for trial in trials):
             return bars
-        if same <= settled:  # of which there has to be one more each time
+        if same <= settled:  # each pass has to settle one more W
             break
         seed, settled = seed + 1, same
     raise error
 
 
 def along_parting(y: Any, y_dot: Any, run: Callable[[Forward], tuple[Any, Any]]) -> Any:
-    """The tangent of a result `y` that is the same in every basis, from runs in those along which
-    equal values part; `y_dot`, which may be NaN, if it is not."""
+    """Return the tangent of a result `y` from runs in bases along which equal values part. If the
+    runs differ, the function depends on the basis: return `y_dot`, which may be NaN."""
     if all(np.all(np.isfinite(part)) for part in numbers_of(y_dot)):
         return y_dot
     dots = []
@@ -157,7 +163,7 @@ def along_parting(y: Any, y_dot: Any, run: Callable[[Forward], tuple[Any, Any]])
 
 
 def numbers_of(value: Any) -> list[Any]:
-    """Copies of the numbers and arrays in a result, or in cotangents."""
+    """Return copies of the numbers and arrays in a result or in cotangents."""
     if isinstance(value, np.ndarray | np.number | float | complex):
         return [np.array(value)] if np.asarray(value).dtype.kind in "fc" else []
     if isinstance(value, Mapping):
@@ -167,7 +173,7 @@ def numbers_of(value: Any) -> list[Any]:
 
 
 def agree(these: list[Any], those: list[Any]) -> bool:
-    """Whether numbers are the same but for rounding."""
+    """Return whether two lists of arrays are equal up to rounding."""
     finite = [np.abs(a[np.isfinite(a)]) for a in these]
     largest = max((np.max(part, initial=0.0) for part in finite), default=0.0)
     return len(these) == len(those) and all(

@@ -1,7 +1,7 @@
 """Derivatives taken inside code that reverse mode differentiates as generated code.
 
-What happens inside is put on one tape for the whole run; the pullback of each call sweeps its own
-segment of the tape, in the order of the generated sweep around it.
+The operations inside are recorded on one tape for the whole run. The pullback of each call sweeps
+its own segment of the tape when the surrounding generated sweep reaches the call.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ def call_operator(
     args: tuple[Any, ...],
     kwargs: dict[str, Any],
 ) -> Any:
-    """``f(*args, **kwargs)`` of a function that differentiates others."""
+    """Run ``f(*args, **kwargs)``, where `f` differentiates other functions."""
     memory: Memory = record[0]
     _refuse_globals(memory)
     tape: Tape = memory.caches.setdefault("tape", None) or Tape(None)
@@ -98,7 +98,7 @@ class _Call:
         self._unseen = [part for value in seeds.unseen for part in with_numbers(value)]
 
     def result(self) -> Any:
-        """What the function has returned, or raised."""
+        """Return the result of the function, or raise its exception."""
         if self._failed is not None:
             raise self._failed
         return self._results[0]
@@ -106,11 +106,11 @@ class _Call:
     # ---- forward ---------------------------------------------------------------------------------
 
     def _run(self, n: int, names: tuple[str, ...]) -> Seeds:
-        """Call the function on the tape, with `n` positional arguments and those of some names."""
+        """Call the function on the tape with `n` positional arguments and the keywords `names`."""
         tape, given, count = self._tape, self._given, self._count
         with entered(tape), Seeds(tape, tape.seed) as seeds:
             own = [seeds.own(value, True) for value in given[:count]]
-            own += [  # a global array has one name only
+            own += [  # an array in a global variable has one name only
                 tape.seed(value, True) if isinstance(value, np.ndarray) else seeds.own(value, True)
                 for value in given[count:]
             ]
@@ -130,14 +130,14 @@ class _Call:
         return seeds
 
     def _note_changes(self, seeds: Seeds, before: Snapshot) -> None:
-        """Note what the function has changed of what it was given."""
+        """Note which of its inputs the function has changed."""
         f = self._f
         written = {key: x for key, x in self._tape.written.items() if x.dtype.kind in "fc"}
         before.forget_arrays_of({*written})
         self._arrays: list[Any] = []
         self._stored: list[Kept] = []
         self._names: list[Any] = []
-        """Under which the tape knows the arrays."""
+        """The tape's names of `_arrays`."""
         for kept in before.changes():
             name = _name_of(kept, written)
             if name is None:
@@ -155,7 +155,7 @@ class _Call:
     # ---- reverse ---------------------------------------------------------------------------------
 
     def back(self, y_bar: Any) -> tuple[Any, ...]:
-        """The pullback: the cotangents of the function and of its arguments."""
+        """Return the cotangents of the function and of its arguments."""
         memory = self._memory
         sweep = _sweep_of(memory, self._tape)
         stores = self._elsewhere or self._stored or self._arrays
@@ -180,7 +180,7 @@ class _Call:
         return given_bars
 
     def _arrived(self, y_bar: Any) -> tuple[list[tuple[Any, Any]], list[tuple[Any, Any]]]:
-        """The cotangents of what the function has made, and of the arrays that it has written."""
+        """Collect the cotangents of new values, and of the arrays that the function has written."""
         memory = self._memory
         given_bar = None if self._failed else finish(y_bar)
         arrived = [(result, take(memory, result, given_bar)) for result in self._results]
@@ -192,7 +192,8 @@ class _Call:
         return arrived, [*zip(self._names, whole, strict=True)]
 
     def _hand_over(self, sweep: Sweep, bad: Poison | None) -> tuple[Any, ...]:
-        """The cotangents of what was given, from the sweep; `bad` if they are not known."""
+        """Deposit the cotangents of the inputs, read from the sweep; `bad` replaces unknown
+        ones."""
         memory, bars = self._memory, []
 
         def read(leaf: Any) -> Any:
@@ -205,14 +206,14 @@ class _Call:
             else:
                 bars.append(deposit(memory, value, bar))
         for kept, name in zip(self._arrays, self._names, strict=True):
-            rest = sweep.take(name)  # outside of the views that were given
+            rest = sweep.take(name)  # the part outside of the given views
             deposit(memory, kept.owner, rest if bad is None else bad)
         return tuple(bars[: self._count])
 
 
 def _hand_out(memory: Memory, tape: Tape) -> None:
-    """Let the generated code have the cotangents of arrays that it has written since the tape got
-    to know them, as they are from now on."""
+    """Append tape nodes that move cotangents of arrays into `memory`: of those that generated code
+    has written since the tape was last used."""
     for entry in memory.entries()[tape.left : memory.writes()]:
         if entry[0] is swap_array or entry[0] is swap_contents:
             owner = root_of(entry[1])
@@ -227,8 +228,9 @@ def _handed_out(memory: Memory, owner: Any, name: Any, sweep: Sweep) -> None:
 
 
 def _swap_segment(entry: list[Any]) -> None:
-    """``[swap, memory, start, undone]``: what one call wrote on the tape. The pullback undoes it;
-    it is made again where the writes around it are."""
+    """Undo or redo the tape's writes of one call; the entry is ``[swap, memory, start, undone]``.
+    The pullback undoes these writes itself; the log redoes them in order with the surrounding
+    writes."""
     _, memory, start, undone = entry
     entry[3] = not undone
     if undone and "tape" in memory.shadows:
@@ -236,7 +238,7 @@ def _swap_segment(entry: list[Any]) -> None:
 
 
 def _sweep_of(memory: Memory, tape: Tape) -> Sweep:
-    """The sweep over the tape that belongs to the sweep that is running."""
+    """Return the tape's sweep that belongs to the running sweep of generated code."""
     known: Sweep | None = memory.shadows.get("tape")
     if known is None:
         known = memory.shadows["tape"] = Sweep(tape, None)
@@ -244,18 +246,18 @@ def _sweep_of(memory: Memory, tape: Tape) -> Sweep:
 
 
 def _carries(tape: Tape, value: Any) -> bool:
-    """Whether something with a derivative is in `value`."""
+    """Return whether `value` holds a number or an array with a derivative."""
     return any(tape.moves(part) for part in (value, *reached((value,), integers=True)))
 
 
 def _has_stand_in(value: Any) -> bool:
-    """Whether an array is in `value` that stands for another one during the run, on any level."""
+    """Return whether `value` holds an alias that exists only during the run, on any level."""
     arrays = [part for part in (value, *reached((value,))) if isinstance(part, np.ndarray)]
     return any(original_of(part) is not root_of(part) for part in arrays)
 
 
 def _name_of(kept: Kept, written: dict[int, Any]) -> Any:
-    """Under which name the tape knows an array that was written; ``None`` for anything else."""
+    """Return the tape's name of a written array; ``None`` for anything else."""
     if type(kept) is not KeptArray:
         return None
     found = written.get(id(original_of(kept.owner)))

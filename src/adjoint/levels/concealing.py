@@ -1,8 +1,8 @@
-"""What may hold values with a derivative where one level does not see them.
+"""Objects that may hold active values where a level does not see them.
 
-Objects of code in C, arrays of objects and with named fields, numbers as text or as integers: a
-rule or a function that makes numbers of them would take these for constants. They are noted where
-they are made, and refused where they are used.
+Examples are objects of C code, arrays of objects or with named fields, and numbers stored as text
+or as integers. A rule or a function that extracts numbers from them would take these for constants.
+So such objects are noted when they are made, and refused when they are used.
 """
 
 from __future__ import annotations
@@ -36,30 +36,30 @@ INACTIVE = frozenset({bool, str, bytes, type(None), slice, type, range, np.dtype
 """Types of values that have no derivative."""
 
 REALS = (float, complex, int, np.number, np.ndarray)
-"""Types of values that may have one."""
+"""Types of values that may have a derivative."""
 
 
 class Concealing(Hidden):
-    """What a level notes of what it does not see into."""
+    """The objects of one level that may conceal active values."""
 
     def __init__(self) -> None:
         self._hiding: dict[int, tuple[Any, Exception]] = {}
 
     def is_active(self, value: Any) -> bool:
-        """Whether this level knows a derivative of a number or an array."""
+        """Return whether this level knows a derivative of a number or an array."""
         raise NotImplementedError
 
     def spoil(self, value: Any, error: Exception) -> Any:
-        """Note that the derivative of a number or an array is not known; returns the value. What
-        gives integers is taken to count or to round: they are constants."""
+        """Note that the derivative of a number or an array is unknown; return the value. Integers
+        are taken for counts or rounded results: they stay constants."""
         raise NotImplementedError
 
     def down(self) -> Iterator[Level]:
-        """This level and those below."""
+        """Yield this level and those below."""
         raise NotImplementedError
 
     def demand_numbers(self, f: Any, y: Any, args: tuple[Any, ...]) -> None:
-        """Refuse the derivative of an object: it would be lost."""
+        """Refuse a result that is an object, whose derivative would be lost."""
         if isinstance(y, SEQUENCES):
             for part in y:
                 self.demand_numbers(f, part, args)
@@ -77,7 +77,8 @@ class Concealing(Hidden):
             )
 
     def _hides(self, arg: Any) -> bool:
-        """Whether an operand holds what is active where a rule would not see it, or may make it."""
+        """Return whether an operand holds, or may produce, active values that a rule would not
+        see."""
         if isinstance(arg, SEQUENCES):
             return any(
                 (type(part) not in PLAIN or is_objects(part)) and self._hides(part) for part in arg
@@ -89,8 +90,8 @@ class Concealing(Hidden):
         return any(map(self.holds, reached((arg,))))
 
     def conceals(self, values: Iterable[Any]) -> bool:
-        """Whether operands, or elements of lists among them, are objects that may hold what is
-        active: a rule that makes numbers of them would take these for constants."""
+        """Return whether operands, or elements of lists, are objects that may hold active values. A
+        rule that converts such an object to numbers would take these for constants."""
         for value in values:
             if type(value) in PLAIN:
                 continue
@@ -118,21 +119,20 @@ class Concealing(Hidden):
         return False
 
     def sees_in(self, value: Any) -> bool:
-        """Whether something that `value` holds is active."""
+        """Return whether a number or an array that `value` holds is active."""
         parts = reached((value,), integers=True)
         return any(by_value(part) and self.is_active(part) for part in parts)
 
     def spoil_all(self, values: Iterable[Any], error: Exception) -> None:
-        """Note that the derivatives of numbers and arrays are not known that code which is not
-        differentiated has stored; numbers that it only moved keep theirs."""
+        """Note unknown derivatives of values that foreign code has stored. Numbers that the code
+        only moved keep their derivatives."""
         for value in values:
             if isinstance(value, np.ndarray) or not self.holds(value):
                 self.spoil(value, error)
 
     def spoil_stored(self, region: Region, *, certain: bool) -> None:
-        """Note that nobody knows the derivative of what functions of the user's have stored in a
-        run of code that is not differentiated; arrays only where it is `certain` that they were
-        changed, if that is said."""
+        """Note unknown derivatives of values that user code has stored during a foreign run. If
+        `certain`, arrays are included only if they have certainly changed."""
         error = region.error()
         if error is None:
             return
@@ -142,13 +142,12 @@ class Concealing(Hidden):
                 level.spoil(value, error)
 
     def hide(self, value: Any, error: Exception) -> None:
-        """Note that an object may hold what is active where nobody sees it: a number as text or as
-        integers."""
+        """Note that an object may conceal active values: a number as text or as integers, for
+        example."""
         self._hiding[id(value)] = value, error
 
     def elsewhere(self, values: Iterable[Any]) -> list[Any]:
-        """The arrays that objects of C among some values may look at although they are not seen to
-        hold them."""
+        """Return the arrays that C objects in `values` may alias without visibly holding them."""
         if not any(map(looks_elsewhere, values)):
             return []
         return [array for level in self.down() for array in level.memory.outside.values()]
@@ -161,8 +160,11 @@ class Concealing(Hidden):
         arrays: Sequence[Any],
         problem: Callable[[], Exception],
     ) -> None:
-        """Note that `value` came out of something of C, which was not seen to hold it: what was is
-        `held`, by identity. It may have been read from some `arrays`, which is a `problem`."""
+        """Note that `value` was taken out of the C object `owner`.
+
+        `held` are the identities of the values that `owner` is seen to hold. `value` may have been
+        read from `arrays`; if one of these is active, the error is ``problem()``.
+        """
         for level in self.down():
             hidden = level._hiding.get(id(owner))
             if hidden is None and not any(map(level.is_active, arrays)):
@@ -177,7 +179,7 @@ class Concealing(Hidden):
                     level.hide(part, why)
 
     def holds(self, value: Any) -> bool:
-        """Whether a number or an array is active, or an object may hold one that is."""
+        """Return whether a number or an array is active, or an object may hold an active one."""
         if self._holds_itself(value):
             return True
         return is_objects(value) and any(map(self._holds_itself, reached((value,))))
@@ -190,7 +192,7 @@ class Concealing(Hidden):
         return by_value(value) and self.is_active(value)
 
     def demand_seen(self, value: Any) -> None:
-        """Refuse what may hold something active where nobody sees it."""
+        """Refuse an object that may conceal active values."""
         hidden = self._hiding.get(id(value))
         if hidden is None and isinstance(value, np.ndarray):
             hidden = self._hiding.get(id(root_of(value)))
@@ -198,8 +200,8 @@ class Concealing(Hidden):
             raise hidden[1]
 
     def demand_no_objects(self, f: Any, rules: Rules, operands: Iterable[Any]) -> None:
-        """Refuse what computes with active numbers in arrays of objects, or with named fields:
-        rules know views of them at most."""
+        """Refuse computations with active arrays of objects or with named fields. Rules know views
+        of such arrays at most."""
         for x in operands:
             if type(x) is list or type(x) is tuple:
                 self.demand_no_objects(f, rules, [part for part in x if type(part) is np.ndarray])
@@ -214,8 +216,8 @@ class Concealing(Hidden):
                     raise needed(f, "works on an array of objects", (x,))
 
     def hide_row(self, x: Any, index: Any, y: Any) -> None:
-        """Note that ``y = x[index]``, read from an array of objects or with named fields, may hold
-        what is active, if it is no view of it."""
+        """Note that ``y = x[index]`` may conceal active values, unless `y` is a view of `x`. `x` is
+        an array of objects or with named fields."""
         why = "reads a row of an array with named fields"
         if isinstance(y, np.ndarray):
             if root_of(y) is root_of(x) and not isinstance(index, str):
@@ -234,15 +236,15 @@ class Concealing(Hidden):
 
 
 def _parts(x: np.ndarray[Any, Any]) -> list[Any]:
-    """The elements of an array of objects."""
+    """Return the elements of an array of objects."""
     return np.ndarray.view(x, np.ndarray).ravel().tolist()
 
 
 def _holds_objects(y: Any) -> bool:
-    """Whether something read from an array of objects, or with named fields, is more than one
+    """Return whether an element of an array of objects, or with named fields, is more than one
     number."""
     return isinstance(y, np.void) or (isinstance(y, np.ndarray) and y.dtype.kind in "OV")
 
 
 _gives_array = ByClass(lambda kind: class_attribute(kind, "__array__") is not None)
-"""Whether NumPy makes an array of an object of a class by code of its own."""
+"""Whether NumPy converts objects of a class by a method of the class."""

@@ -1,4 +1,4 @@
-"""The level of differentiation that the running thread is on."""
+"""The level of the running thread."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 class _Current(threading.local):
-    """The level that the running thread is on: none for plain Python."""
+    """The level of the running thread; ``None`` for plain Python."""
 
     level: Level | None = None
 
@@ -22,7 +22,7 @@ current = _Current()
 
 @contextmanager
 def entered(level: Level | None) -> Iterator[None]:
-    """Functions of this library that are called meanwhile stand on `level`."""
+    """Make `level` the level of the thread inside this context."""
     before, current.level = current.level, level
     try:
         yield

@@ -1,4 +1,4 @@
-"""Functions that draw numbers: they give others the second time, unless the source is set back."""
+"""Functions that draw random numbers, and contexts in which they draw the same numbers again."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from adjoint.runtime.recompute.random_state import put_state, state_of
 
 
 def draws(f: Any, args: tuple[Any, ...]) -> bool:
-    """Whether a function draws numbers."""
+    """Return whether a function draws random numbers."""
     module = str(getattr(f, "__module__", None))
     return module.startswith(("numpy.random", "random")) or _is_source(args)
 
@@ -22,8 +22,11 @@ def _is_source(args: tuple[Any, ...]) -> bool:
 
 
 def again(f: Any, args: tuple[Any, ...]) -> Callable[[], Any] | None:
-    """What makes a context in which a function that draws gives the numbers that it is about to
-    give now, and after which the source goes on where it was; ``None`` for other functions."""
+    """Return a maker of contexts in which a drawing function repeats its next numbers.
+
+    After the context, the generator continues from its previous state. Return ``None`` if `f` does
+    not draw, or if its generator is unknown.
+    """
     if not draws(f, args):
         return None
     source = args[0] if _is_source(args) else getattr(f, "__self__", None)

@@ -1,5 +1,7 @@
-"""What the generated code of a level calls: numbers and arrays go to the level at once, all else to
-the functions of the runtime."""
+"""The functions that generated code of a level calls.
+
+Numbers and arrays go to the level directly, all other operands to the functions of the runtime.
+"""
 
 from __future__ import annotations
 
@@ -58,7 +60,7 @@ def _updater(op: Any, plain: Any) -> Callable[..., Any]:
 
 
 PLAIN_OPERATORS: dict[Any, Callable[..., Any]] = {}
-"""By the operator in place: what runs the plain one."""
+"""By in-place operator, the function that runs the operator without writing."""
 
 
 def call(record: list[Any], slot: int, f: Any, *args: Any) -> Any:
@@ -93,7 +95,7 @@ _plain_neg = unary(operator.neg, "neg")
 
 
 def iterate(record: list[Any], slot: int, xs: Any) -> Iterable[Any]:
-    """What a ``for`` loop runs over."""
+    """Return the iterable that a ``for`` loop runs over."""
     kind = type(xs)
     if kind is list or kind is tuple or kind is range or kind is str:
         return xs  # type: ignore[no-any-return]
@@ -112,12 +114,12 @@ def _elements(record: list[Any], xs: Any) -> Iterable[Any]:
     except GeneratorExit:
         del iterator
         if type(xs) is Generator and sys.getrefcount(xs) <= _HELD_HERE:
-            xs.finish(record, 1)  # as Python does when the loop is left
+            xs.finish(record, 1)  # as Python closes a generator without references
         raise
 
 
 _HELD_HERE = 2
-"""How often that is held which a loop runs over, as `sys.getrefcount` tells, if by nobody else."""
+"""`sys.getrefcount` of an iterable that only its loop references."""
 
 
 def _tables() -> tuple[dict[Any, Any], dict[str, Any]]:
@@ -136,7 +138,7 @@ ENTRIES, RUNTIME = _tables()
 
 
 def _as_leveled(op: Any, run: Any) -> None:
-    """The same where user code or a rule calls it by name."""
+    """Register `run` for calls of `op` by name, from user code or a rule."""
 
     @leveled(op)
     def by_name(level: Any, record: list[Any], slot: int, *args: Any) -> Any:

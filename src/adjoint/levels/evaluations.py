@@ -1,4 +1,4 @@
-"""Results of cached functions that are used again on a level."""
+"""Results of cached functions that a level uses again."""
 
 from __future__ import annotations
 
@@ -18,10 +18,11 @@ from adjoint.runtime.memory.memory import Memory
 
 
 class Evaluation:
-    """One call of a cached function: what it gave, and for which arguments.
+    """One call of a cached function: its result and arguments.
 
-    Equal arguments may depend on different inputs. For others than the first the function is run
-    once more, for the derivative, and what it changed the second time is undone.
+    Equal arguments may depend on different inputs. For arguments that are not the very same
+    objects, the function is run again to get the derivative, and the effects of this run are
+    undone.
     """
 
     def __init__(
@@ -31,7 +32,7 @@ class Evaluation:
         self.y = level.run(f, *args, **kwargs)
 
     def used_again(self, level: Level, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        """The result for other arguments, equal to the first."""
+        """Return the result for arguments that are equal to the first ones."""
         given = (*args, *kwargs.values())
         if all(a is b for a, b in zip(given, self._given, strict=True)):
             return self.y
@@ -57,14 +58,14 @@ class Evaluation:
         return self._merged(self.y, y)
 
     def _merged(self, first: Any, again: Any) -> Any:
-        """The first result, with the numbers and arrays that the second run has computed."""
+        """Return the first result with the numbers and arrays of the second run."""
         if type(first) is tuple and type(again) is tuple and len(first) == len(again):
             return tuple(map(self._merged, first, again))
         if not by_value(first):
             return first if type(first) in ATOMS else again
         if not np.array_equal(first, again, equal_nan=True):
             if is_integer(first):
-                return first  # it counts what has changed since
+                return first  # a count that has changed since
             raise missing(
                 f"a derivative of the cached function '{name_of(self._f)}' is needed at arguments"
                 " that are equal to earlier ones, while its result depends on what has changed"

@@ -1,4 +1,4 @@
-"""The numbers of a structure in a row, and structures made of what belongs to each."""
+"""Flat lists of the leaves of a structure, and structures rebuilt from values per leaf."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ from adjoint.tangent import tangent_of
 
 
 class Form:
-    """Where the numbers and arrays of a value stand.
+    """The leaves of a value and their positions.
 
     Attributes
     ----------
     leaves
-        The numbers and arrays themselves, those of truth values and objects left out.
+        The numbers and arrays, without bools and arrays of objects.
     """
 
     def __init__(self, value: Any) -> None:
@@ -59,22 +59,22 @@ class Form:
 
     @property
     def size(self) -> int:
-        """How many numbers there are."""
+        """Return the number of scalars in all leaves."""
         return sum(map(_size, self.leaves))
 
     def build(self, parts: Mapping[int, Any] | Sequence[Any]) -> Any:
-        """A structure like that of the value with these in place of the leaves; ``None`` stands for
-        what has none."""
+        """Return a structure like the value, with `parts` in place of the leaves. ``None`` stands
+        for a missing part, and for a container without any part."""
         known = parts if isinstance(parts, Mapping) else dict(enumerate(parts))
         return _built(self._tree, known)
 
     def split(self, bar: Any, what: str) -> list[Any]:
-        """The parts of a structure like that of the value, ``None`` where there is none.
+        """Return the parts of a structure like the value, one per leaf; ``None`` for missing parts.
 
         Raises
         ------
         ArgumentError
-            The structures or the shapes differ; `what` is named.
+            The structures or the shapes differ; the message names `what`.
         """
         found: list[Any] = [None] * len(self.leaves)
         self._split(self._tree, bar, found, what)
@@ -106,7 +106,7 @@ class Form:
 
 
 class _Parts:
-    """A container or an object: how it is made, and what stands in it."""
+    """A container or an object: its constructor and its parts."""
 
     __slots__ = ("make", "named", "nodes", "shape")
 
@@ -120,7 +120,7 @@ class _Parts:
         self.make, self.nodes, self.named, self.shape = make, nodes, named, shape
 
     def entries_of(self, bar: Any) -> list[tuple[Any, Any]] | None:
-        """What belongs to each part; ``None`` if it does not fit."""
+        """Return the part of `bar` for each key; ``None`` if the structures differ."""
         if self.shape is not None:
             if not isinstance(bar, np.ndarray) or bar.shape != self.shape:
                 return None
@@ -151,7 +151,7 @@ def _is_numeric(value: Any) -> bool:
 
 
 def is_real_leaf(value: Any) -> bool:
-    """Whether a leaf can have a derivative: it is no integer."""
+    """Return whether a leaf can have a derivative: integers cannot."""
     return bool(np.asarray(value).dtype.kind in "fc")
 
 
@@ -160,6 +160,6 @@ def _size(leaf: Any) -> int:
 
 
 def on_level(f: Callable[..., Any], /, *args: Any) -> Any:
-    """``f(*args)`` on the level that the thread is on."""
+    """Run ``f(*args)`` on the current level."""
     level = current.level
     return f(*args) if level is None else level.run(f, *args)

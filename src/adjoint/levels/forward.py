@@ -1,9 +1,9 @@
-"""The level of forward mode: each active number and array has a tangent beside it.
+"""The level of forward mode, which keeps a tangent for each active number and array.
 
-The tangent of a number is kept by the identity of the number, which whoever moves it about does not
-change. The tangent of an array is an array of the same layout as the array that owns the memory, so
-that every view of the one has its view of the other, and a write to the one is followed by a write
-to the other.
+The tangent of a number is keyed by the identity of the number, which moving the number does not
+change. The tangent of an array has the layout of the array that owns the memory: each view of the
+array corresponds to a view of the tangent, and each write to the array is followed by a write to
+the tangent.
 """
 
 from __future__ import annotations
@@ -43,11 +43,11 @@ from adjoint.runtime.memory.integers import is_integer, takes
 
 ndarray = np.ndarray
 MANY = 10_000
-"""Numbers beyond which those that nobody holds any more are let go."""
+"""The count of numbers above which unreferenced ones are forgotten."""
 
 
 class Forward(Level):
-    """Tangents of the values of one run."""
+    """The tangents of the values of one run."""
 
     def __init__(self, outer: Level | None) -> None:
         super().__init__(outer)
@@ -55,24 +55,25 @@ class Forward(Level):
         self._mirrors = Mirrors(self.same)
         self._limit = MANY
         self.touched: set[int] = set()
-        """The identities of those that own the memory of arrays that were written."""
+        """The identities of the memory owners of written arrays."""
 
     def touch(self, x: ndarray[Any, Any]) -> None:
         self.touched.add(id(original_of(x)))
         super().touch(x)
 
     def has_written(self, values: tuple[Any, ...]) -> bool:
-        """Whether arrays were written that can be reached from `values`."""
+        """Return whether an array that `values` reach was written."""
         arrays = (value for value in reached(values) if isinstance(value, ndarray))
         return any(id(original_of(array)) in self.touched for array in arrays)
 
-    # ---- what is known ---------------------------------------------------------------------------
+    # ---- known tangents --------------------------------------------------------------------------
 
     def is_active(self, value: Any) -> bool:
         return self.tangent(value) is not None
 
     def tangent(self, x: Any) -> Any:
-        """The tangent of a value; ``None`` for zero. Of a list or tuple it is one of tangents."""
+        """Return the tangent of a value, ``None`` for zero; of a list or tuple, a list of
+        tangents."""
         if type(x) in INACTIVE:
             return None
         if isinstance(x, ndarray):
@@ -91,11 +92,11 @@ class Forward(Level):
     def moves(self, value: Any) -> bool:
         return bool(self.below(moves, self.tangent(value)))
 
-    # ---- what is learned -------------------------------------------------------------------------
+    # ---- new tangents ----------------------------------------------------------------------------
 
     def bind(self, y: Any, dot: Any) -> Any:
-        """Note the tangent of a new value; returns that value, or one of its own where `y` is known
-        already with another tangent."""
+        """Store the tangent of a new value and return the value. Return a copy if `y` already has
+        another tangent."""
         if dot is None or type(y) in INACTIVE:
             return y
         if isinstance(y, ndarray):
@@ -125,8 +126,8 @@ class Forward(Level):
         return remade(y, parts)
 
     def _bind_part(self, part: Any, dot: Any, made: set[int]) -> Any:
-        """`bind` of one part of a result, whose parts may share memory that is as new as they are:
-        `made` says which."""
+        """Call `bind` for one part of a result. The parts may share new memory; `made` holds the
+        owners of memory that this result brought."""
         if not isinstance(part, ndarray) or part.dtype.kind not in "fciu" or dot is None:
             return self.bind(part, dot)
         root = self.same.of(root_of(part))
@@ -138,7 +139,7 @@ class Forward(Level):
         return self.bind(part, dot)
 
     def _let_go(self) -> None:
-        """Forget the numbers that are held here only."""
+        """Forget numbers that have no other reference."""
         numbers = self._numbers
         for key in [key for key, known in numbers.items() if sys.getrefcount(known[0]) <= 2]:
             del numbers[key]
@@ -152,10 +153,10 @@ class Forward(Level):
             self._mirror(y, dot)
         elif type(dot) is Poison:
             mirror.poison = dot
-        return y  # if there was one, it is a view of what is known
+        return y  # an active array is a view of known memory
 
     def _mirror(self, y: Any, dot: Any) -> None:
-        """Begin to know the memory that `y` looks at."""
+        """Start to track the memory of `y`."""
         root = self.same.of(root_of(y))
         mirror = self._mirrors.make(root)
         if type(dot) is Poison:
@@ -164,7 +165,7 @@ class Forward(Level):
             set_mirror(self, mirror.of(y, root), dot)
 
     def take_over(self, new: Any, old: Any) -> None:
-        if type(new) is int:  # of its own
+        if type(new) is int:  # a distinct object
             self._numbers[id(new)] = new, self.tangent(old)
         else:
             self.bind(new, self.tangent(old))
@@ -173,7 +174,7 @@ class Forward(Level):
         return value if is_integer(value) else self.bind(value, Poison(error))
 
     def seed(self, value: Any, dot: Any) -> Any:
-        """Note the tangent that an argument is given."""
+        """Store the tangent of an argument."""
         if isinstance(value, ndarray):
             if not self._give(self._mirrors.mirror(value), self._mirrors.made(value), dot):
                 raise ArgumentError(
@@ -184,8 +185,8 @@ class Forward(Level):
         return self.bind(value, dot)
 
     def _give(self, mirror: Mirror, part: Any, dot: Any) -> bool:
-        """Let a part of a mirror have the tangent of an argument; returns whether other arguments
-        that look at it have the same there."""
+        """Write the tangent of an argument into a part of a mirror. Return whether it agrees with
+        the tangents of arguments that overlap there."""
         before = mirror.contents().copy() if mirror.seeded else None
         set_mirror(self, part, dot)
         agree = before is None or not np.any(
@@ -246,14 +247,14 @@ class Forward(Level):
     def _pointwise(
         self, f: Any, rules: Rules, slopes: Slopes, args: tuple[Any, ...], dots: tuple[Any, ...]
     ) -> Any:
-        """By the slopes alone; `DECLINED` where that is not enough."""
+        """Apply the partials alone; return `DECLINED` where they do not suffice."""
         y = f(*args) if self.outer is None else self.outer.operate(f, rules, *args)
         if not is_simple(y, *[dot for dot in dots if dot is not None]):
             return DECLINED
         if type(y) is float:
             y_dot = self._summed(slopes, y, args, dots)
         else:
-            with np.errstate(all="ignore"):  # what the slopes meet is no warning of the user's
+            with np.errstate(all="ignore"):  # extreme partials must not warn the user
                 y_dot = self._summed(slopes, y, args, dots)
         return DECLINED if y_dot is DECLINED else self._bind_all(y, y_dot, args, dots)
 
@@ -271,13 +272,13 @@ class Forward(Level):
     def _bind_all(
         self, y: Any, dot: Any, args: tuple[Any, ...], dots: Any = (), *, users: bool = False
     ) -> Any:
-        """`bind` of the result of an operation, which may be one of its operands; `users` says that
-        a user's rule may have given that another tangent."""
+        """Call `bind` for the result of an operation, which may be one of the operands. With
+        `users`, a rule of the user may have given the result another tangent than a known one."""
         if users:
             y = self.apart(y)
         if isinstance(y, ndarray):
             if self.is_active(y):
-                return y  # it looks at memory of which all is known
+                return y  # a view of memory whose tangent is known
             return y if dot is None else self.bind(y, dot)
         if isinstance(y, list | tuple):
             return y if dot is None else self.bind(y, dot)
@@ -291,8 +292,8 @@ class Forward(Level):
     def _by_reverse_rule(
         self, f: Any, rules: Rules, args: tuple[Any, ...], kwargs: dict[str, Any]
     ) -> Any:
-        """The tangent from the pullback, for a function that has no forward rule: one sweep for
-        each number of the result."""
+        """Return the result with its tangent from a pullback, one sweep per number of the result.
+        For functions without a forward rule."""
         for rule in rules.rrules:
             if rule.accepts(args, kwargs):
                 operands, rest = rule.arrange(args, kwargs)
@@ -316,7 +317,7 @@ class Forward(Level):
         return DECLINED
 
     def _pulled(self, y: Any, back: Callable[[Any], Any], operands: tuple[Any, ...]) -> Any:
-        """The tangent of a result from its pullback to `operands`."""
+        """Return the tangent of a result from its pullback to `operands`."""
         return self.below(swept, y, back, tuple(map(self.tangent, operands)))
 
     # ---- arrays ----------------------------------------------------------------------------------
@@ -339,13 +340,13 @@ class Forward(Level):
         moved = []
         if type(dot) is not Poison:
             moved = [self.below(_written, mirrored, dot, value) for mirrored in mirrors]
-        self.below_write(x, index, value, alone=alone)  # which may fail, and changes nothing then
+        self.below_write(x, index, value, alone=alone)  # a failing write changes nothing
         for mirrored, part in zip(mirrors, moved, strict=False):
             self.below_write(mirrored, index, part)
 
     def _mirrored(self, x: Any, index: Any, dot: Any) -> Any:
-        """What stands beside an array that is written to, where the tangent of the value goes;
-        ``None`` where it goes nowhere."""
+        """Return the part of the mirror that takes the tangent of a written value. ``None`` if no
+        tangent has to be written."""
         mirrored = self._mirrors.of(x)
         if x.dtype.kind not in "fciub" or (dot is None and mirrored is None):
             return None
@@ -355,7 +356,7 @@ class Forward(Level):
             mirrored = self._mirrors.make(root_of(x)).of(x, self.same.of(root_of(x)))
         elif mirrored is None:
             mirrored = self._mirrors.made(x)
-            if type(mirrored) is Poison:  # its numbers are seen as others
+            if type(mirrored) is Poison:  # its numbers are reinterpreted
                 self._mirrors.mirror(x).poison = mirrored
                 return None
         if type(dot) is Poison:
@@ -363,7 +364,7 @@ class Forward(Level):
         return mirrored
 
     def _is_whole(self, x: Any, index: Any) -> bool:
-        """Whether a write leaves nothing of what was not known of the memory before."""
+        """Return whether a write replaces all contents whose tangent is unknown."""
         root = root_of(x)
         everything = index is ... or (type(index) is slice and index == slice(None))
         mirror = self._mirrors.find(root)
@@ -378,15 +379,15 @@ class Forward(Level):
 
 
 def _reverse_first(rules: Rules, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
-    """Whether a user has given a reverse rule for such a call, and no forward rule: that of the
-    library would be of another derivative."""
+    """Return whether the user has registered a reverse rule for such a call, but no forward rule.
+    Then the library's forward rule would compute another derivative."""
     if any(rule.foreign for rule in rules.frules):
         return False
     return any(rule.foreign and rule.accepts(args, kwargs) for rule in rules.rrules)
 
 
 def is_own(rule: Any) -> bool:
-    """Whether a rule is one of this library."""
+    """Return whether a rule is one of this library."""
     function = rule.function
     while isinstance(function, partial):
         function = function.func
@@ -394,7 +395,7 @@ def is_own(rule: Any) -> bool:
 
 
 def set_mirror(level: Level, mirrored: Any, dot: Any) -> None:
-    """Write a whole tangent."""
+    """Overwrite a part of a mirror with a tangent."""
     if names_twice(mirrored):
         level.below_write(flat_of(mirrored), places_of(mirrored), dot)
     else:
@@ -406,7 +407,7 @@ def _item_of(x: Any) -> Callable[..., Any]:
 
 
 def _written(mirrored: Any, dot: Any, value: Any) -> Any:
-    """The tangent of what is written."""
+    """Return the tangent to write: zero for ``None``, else broadcast, real for a real array."""
     if dot is None:
         return 0.0
     whole = filled(dot, value)

@@ -1,4 +1,4 @@
-"""Tangents as they are given: of the structure, the shape and the kind of what they belong to."""
+"""Tangents of arguments: checks of their structure, shape and kind."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from adjoint.primal.value_kinds import by_value, content_of, fields_of, is_objec
 
 
 def parts_given(value: Any, dot: Any, n: int) -> Any:
-    """The tangents of the `n` elements of a sequence."""
+    """Return the tangents of the `n` elements of a sequence."""
     if dot is True:
         return [True] * n
     if not isinstance(dot, list | tuple | deque) or len(dot) != n:
@@ -27,7 +27,7 @@ def parts_given(value: Any, dot: Any, n: int) -> Any:
 
 
 def entries_given(value: Mapping[Any, Any], dot: Any) -> Any:
-    """The tangents of the entries of a mapping, with their keys."""
+    """Return the tangents of the entries of a mapping, with their keys."""
     if dot is True:
         return [(key, True) for key in value]
     if type(dot) is FunctionType:
@@ -43,13 +43,13 @@ def entries_given(value: Mapping[Any, Any], dot: Any) -> Any:
 
 
 def captured(f: FunctionType) -> dict[str, Any]:
-    """What a function has captured, by name."""
+    """Return the captured variables of a function, by name."""
     contents = [content_of(cell) for cell in f.__closure__ or ()]
     return dict(zip(f.__code__.co_freevars, contents, strict=True))
 
 
 def agree(a: Any, b: Any) -> bool:
-    """Whether tangents of the same structure are equal."""
+    """Return whether tangents of the same structure are equal."""
     if a is b:
         return True
     if isinstance(a, list | tuple | deque) and isinstance(b, list | tuple | deque):
@@ -65,13 +65,12 @@ def agree(a: Any, b: Any) -> bool:
 
 
 def check_tangent(value: Any, dot: Any) -> None:
-    """Refuse what is no tangent of a number or an array.
+    """Refuse an invalid tangent of a number or an array.
 
     Raises
     ------
     ArgumentError
-        The shapes differ, or `dot` is not made of numbers, or of complex ones where `value` is
-        real.
+        The shapes differ; `dot` is not made of numbers; or `dot` is complex and `value` real.
     """
     if dot is True:
         return
@@ -89,7 +88,7 @@ def check_tangent(value: Any, dot: Any) -> None:
 
 
 def as_number(dot: Any, own: Any) -> Any:
-    """A tangent of the type of the number that it belongs to."""
+    """Return a tangent of the type of its number."""
     if isinstance(own, complex | np.complexfloating) or isinstance(dot, float | np.inexact):
         return dot
     return float(dot)

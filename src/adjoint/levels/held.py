@@ -1,4 +1,5 @@
-"""What is held beyond an operation: its owner may change lists and indices meanwhile."""
+"""Copies of lists, dicts and index arrays that outlive an operation, because user code may change
+them."""
 
 from __future__ import annotations
 
@@ -13,8 +14,8 @@ from adjoint.rulekit.projection import SEQUENCES
 
 
 def held(value: Any, made: dict[int, Any] | None = None) -> Any:
-    """An operand, with lists and dicts as they are now; `made` are those that stand in it, for it
-    may hold itself."""
+    """Copy the lists and dicts in an operand. `made` maps those that are already copied, since a
+    container may hold itself."""
     if not isinstance(value, (dict, *SEQUENCES)):
         return value
     made = {} if made is None else made
@@ -36,7 +37,7 @@ def held(value: Any, made: dict[int, Any] | None = None) -> Any:
 
 
 def held_index(index: Any) -> Any:
-    """An index, with lists and arrays as they are now."""
+    """Copy the lists and arrays in an index."""
     if type(index) is tuple:
         return tuple(map(held_index, index))
     if isinstance(index, list):

@@ -1,8 +1,8 @@
-"""What a hook is on, told apart from the same numbers and arrays elsewhere.
+"""Values under a hook, told apart from the same numbers and arrays elsewhere.
 
-Cotangents are known by the identity of numbers and by the memory of arrays. So that a hook sees
-those of what follows it under this name alone, it is given numbers of its own and other names of
-the arrays, in the same containers and objects: what these are otherwise stays as it was.
+Cotangents are keyed by the identity of numbers and by the memory of arrays. A hook has to see only
+the cotangents that later operations send to its operand. So these operations get new number objects
+and array aliases, in the same containers and objects.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ class Hooked:
     Attributes
     ----------
     y
-        What stands for it from now on: containers and objects are the same ones.
+        The value to use from now on; its containers and objects are the original ones.
     """
 
     def __init__(self, tape: Any, x: Any) -> None:
@@ -69,7 +69,7 @@ class Hooked:
         return new
 
     def pull(self, on_cotangent: Any, sweep: Any) -> None:
-        """Hand the cotangents that have arrived to the hook, and what it returns on."""
+        """Pass the collected cotangents to the hook, and its result to the original values."""
         bar = self._leaves.read(sweep.take)
         if bar is None:
             return

@@ -1,8 +1,7 @@
-"""Integers that are told apart: a level knows numbers by identity, and Python keeps one object for
-each small integer.
+"""Distinct integer objects: levels key numbers by identity, but Python shares small integers.
 
-An integer that is differentiated in, or computed from such, is an object of its own of the very
-type `int`. It counts, indexes and compares as any other; only a level knows what it depends on.
+An active integer is an object of its own, of type exactly `int`. It counts, indexes and compares
+like any other; only a level knows what it depends on.
 """
 
 from __future__ import annotations
@@ -15,20 +14,20 @@ from typing import Any
 from adjoint.rulekit.registry import frule, rrule
 
 _SMALL = 1 << 10
-"""Below it Python may have one object for all equal integers; above, arithmetic makes new ones."""
+"""The bound below which Python may share equal integers; arithmetic makes new objects above it."""
 
 
 def integer_apart(n: Any) -> Any:
-    """An integer equal to `n`, of its type, that is no other object's equal by identity."""
+    """Return an integer equal to `n`, of its type, that is a new object."""
     if type(n) is not int:
         return type(n)(n)
     if not -_SMALL < n < _SMALL:
         return n + 0
-    # Read from bytes, an integer is made without looking for one that there is.
+    # `marshal` does not look for an existing integer.
     size = (n > 0) - (n < 0)
     digit = abs(n).to_bytes(2, "little") if n else b""
     made = marshal.loads(b"l" + size.to_bytes(4, "little", signed=True) + digit)
-    if not n and sys.version_info < (3, 12):  # which leaves the digit of a zero as it finds it
+    if not n and sys.version_info < (3, 12):  # these versions do not write the digit of a zero
         ctypes.memset(id(made) + int.__basicsize__, 0, ctypes.sizeof(ctypes.c_uint32))
     return made
 

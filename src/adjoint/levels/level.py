@@ -1,11 +1,11 @@
-"""One level of differentiation: what runs the numerical operations of a piece of code.
+"""One level of differentiation: it runs the numerical operations of a piece of code.
 
-Levels stand on one another. The innermost computes with the functions that its own rules are made
-of, and runs these on the level below, and so on down to plain Python: so derivatives are nested
-without limit, in any mixture. What a level knows of a value is kept beside it by the identity of
-that value, never in it: numbers, arrays, containers and objects are those that the user's code has
-without us, everything that only moves them about (containers, attributes, closures, iterators, C)
-needs no rule, and two levels cannot take each other's derivatives for their own.
+A level computes with the functions that its rules are made of, and runs these on the level below,
+down to plain Python. So derivatives nest without limit, in any mixture of modes. What a level knows
+of a value is keyed by the identity of the value and stored outside of it. Numbers, arrays,
+containers and objects are the same as in plain Python; code that only moves them (containers,
+attributes, closures, iterators, C) needs no rule; and levels cannot mistake each other's
+derivatives for their own.
 """
 
 from __future__ import annotations
@@ -40,25 +40,25 @@ from adjoint.runtime.memory.integers import is_integer
 
 
 class Level(Concealing):
-    """What `Forward` and `Tape` share.
+    """The common part of `Forward` and `Tape`.
 
     Attributes
     ----------
     outer
-        The level that this one stands on; ``None``: plain Python.
+        The level below; ``None``: plain Python.
     memory
-        What the functions of the runtime are given as the memory.
+        The memory that the functions of the runtime get.
     seeds
-        What it was begun with: it puts back what is exchanged in the caller's containers.
+        The arguments of the run; they restore what is exchanged in the caller's containers.
     written
-        Arrays that were given and have been written to, by identity of those that own their memory.
+        The given arrays that were written, by identity of their memory owners.
     """
 
     seeds: Any = None
     missed = False
-    """Whether a tangent is not known in the basis that was found (`adjoint.levels.bases`)."""
+    """Whether a tangent is unknown in the basis of a decomposition (`adjoint.levels.bases`)."""
     replays = False
-    """Whether rules are applied again later, when structures hold other things."""
+    """Whether rules are applied again later, when structures may have changed."""
 
     def __init__(self, outer: Level | None) -> None:
         super().__init__()
@@ -71,30 +71,30 @@ class Level(Concealing):
     # ---- running ---------------------------------------------------------------------------------
 
     def run(self, f: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Any:
-        """``f(*args, **kwargs)`` on this level."""
+        """Run ``f(*args, **kwargs)`` on this level."""
         return call_keywords([self.memory, None], 1, f, args, kwargs)
 
     def below(self, f: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Any:
-        """``f(*args, **kwargs)`` on the level below."""
+        """Run ``f(*args, **kwargs)`` on the level below."""
         outer = self.outer
         return f(*args, **kwargs) if outer is None else outer.run(f, *args, **kwargs)
 
     def below_operate(self, name: str, *operands: Any) -> Any:
-        """The operator of that name on the level below."""
+        """Run the operator `name` on the level below."""
         return operate_on(self.outer, name, *operands)
 
     def below_write(self, x: Any, index: Any, value: Any, *, alone: bool = False) -> None:
-        """``x[index] = value`` on the level below; see `write`."""
+        """Run ``x[index] = value`` on the level below; see `write`."""
         write_on(self.outer, x, index, value, alone=alone)
 
     def known_unit(self, f: FunctionType) -> Any:
-        """The unit of a Python function that was called before; see `adjoint.levels.units`."""
+        """Return the unit of a Python function if it is compiled; see `adjoint.levels.units`."""
         from adjoint.levels.units import known_unit  # its table needs the levels
 
         return known_unit(f)
 
     def unit_of(self, f: FunctionType) -> Any:
-        """The unit of a Python function."""
+        """Return the unit of a Python function."""
         from adjoint.levels.units import unit_of
 
         return unit_of(f)
@@ -102,7 +102,7 @@ class Level(Concealing):
     def call_unit(
         self, unit: Any, f: FunctionType, args: tuple[Any, ...], kwargs: dict[str, Any]
     ) -> Any:
-        """A Python function by its own code."""
+        """Call a Python function by its own code."""
         from adjoint.levels.units import LevelUnit, call_unit, unit_of
 
         if type(unit) is not LevelUnit:
@@ -112,7 +112,7 @@ class Level(Concealing):
     def run_unknown(
         self, f: Any, args: tuple[Any, ...], kwargs: dict[str, Any], why: str, trusted: bool
     ) -> Any:
-        """A function with neither rule nor source."""
+        """Call a function that has neither rule nor source."""
         from adjoint.levels.unknown import run_unknown  # it needs the levels
 
         return run_unknown(self, f, args, kwargs, why, trusted)
@@ -120,7 +120,7 @@ class Level(Concealing):
     def run_operator(
         self, f: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]
     ) -> Any:
-        """A function that differentiates others: what it does stands on this level."""
+        """Call a function that differentiates others, with this level below its derivatives."""
         with entered(self):
             return f(*args, **kwargs)
 
@@ -135,7 +135,7 @@ class Level(Concealing):
         args: tuple[Any, ...],
         kwargs: dict[str, Any],
     ) -> Any:
-        """`apply`, where the rule of a user may be given structures."""
+        """Call `apply`, and open structures for rules of the user."""
         level: Level | None = self
         while level is not None:
             if level.conceals((*args, *kwargs.values())):
@@ -151,13 +151,14 @@ class Level(Concealing):
         return self.made(self.apply(record, slot, f, rules, args, kwargs), args)
 
     def made(self, y: Any, operands: tuple[Any, ...]) -> Any:
-        """`y`, which a rule of the library has made of `operands`."""
+        """Return `y`, which a rule of the library made of `operands`; note it if it is a new
+        array."""
         if type(y) is np.ndarray and y.base is None and not any(y is x for x in operands):
             note_made(self.memory, y)
         return y
 
     def operate(self, f: Any, rules: Rules, *operands: Any) -> Any:
-        """An operator of numbers and arrays."""
+        """Run an operator on numbers and arrays."""
         y = self.apply(None, 1, f, rules, operands, {})
         if y is not DECLINED:
             return self.made(y, operands)
@@ -174,12 +175,12 @@ class Level(Concealing):
         args: tuple[Any, ...],
         kwargs: dict[str, Any],
     ) -> Any:
-        """``f(*args, **kwargs)`` by a rule; `DECLINED` if none takes such a call."""
+        """Run ``f(*args, **kwargs)`` by a rule; return `DECLINED` if no rule takes the call."""
         raise NotImplementedError
 
     def value_below(self, f: Any, y: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        """The result of ``f(*args, **kwargs)`` that a rule has computed, as the levels below have
-        it: a rule may compute it by code that they do not follow."""
+        """Return the result `y` of a rule in the form that the levels below know. A rule may
+        compute `y` by code that they do not follow; then ``f`` runs on them."""
         outer = self.outer
         if outer is None or not _holds_reals(y) or draws(f, args):
             return y
@@ -191,13 +192,14 @@ class Level(Concealing):
         return y
 
     def sees(self, value: Any) -> bool:
-        """Whether a number, an array or an element of a list is active."""
+        """Return whether a number, an array or an element of a list is active."""
         if isinstance(value, SEQUENCES):
             return any(map(self.sees, value))
         return isinstance(value, REALS) and self.is_active(value)
 
     def sees_integers(self, operands: Iterable[Any]) -> bool:
-        """Whether an active integer, or an array of such, is among operands or in lists of them."""
+        """Return whether operands, or lists among them, contain active integers or arrays of
+        integers."""
         return any(
             self.sees_integers(x)
             if isinstance(x, SEQUENCES)
@@ -206,15 +208,15 @@ class Level(Concealing):
         )
 
     def demands(self, value: Any) -> bool:
-        """Whether a keyword argument has a derivative that a rule has to know of: in an integer of
-        which it says nothing it is zero, for that counts."""
+        """Return whether a rule has to handle the derivative in a keyword argument. An integer
+        keyword is taken for a count, whose derivative is zero."""
         if isinstance(value, SEQUENCES):
             return any(map(self.demands, value))
         return not is_integer(value) and self.is_active(value)
 
     def demands_names(self, rules: Rules, named: dict[str, Any]) -> bool:
-        """Whether keyword arguments have a derivative that a rule has to know of: in integers, too,
-        where a rule of the function knows that of any keyword."""
+        """Return whether a rule has to handle the derivatives in keyword arguments. Integers count
+        if a rule of the function returns cotangents of keywords."""
         if not named:
             return False
         if any(rule.keyword_bars for rule in rules.rrules):
@@ -222,8 +224,7 @@ class Level(Concealing):
         return any(map(self.demands, named.values()))
 
     def inactive(self, f: Any, rules: Rules, args: Any, kwargs: Any) -> Any:
-        """A call of which this level knows no derivative: as far as a rule takes it, it is not
-        looked into."""
+        """Run a call without active operands on the level below, if a rule takes it."""
         for arg in (*args, *kwargs.values()):
             if (type(arg) not in PLAIN or is_objects(arg)) and self._hides(arg):
                 return DECLINED
@@ -233,19 +234,20 @@ class Level(Concealing):
         return DECLINED
 
     def constant(self, y: Any, given: Iterable[Any]) -> Any:
-        """The result of a function without a derivative: if it is a number of those `given`, one of
-        which no level knows anything."""
+        """Return the result of a function without a derivative. If it is one of the numbers
+        `given`, return an equal number that no level knows."""
         if isinstance(y, REALS) and not isinstance(y, np.ndarray) and any(y is x for x in given):
             return fresh(y)
         return y
 
     def own(self, y: Any) -> Any:
-        """The same number or array with an identity of its own, here and on every level below."""
+        """Return a copy of a number or an array, with a new identity on this and each lower
+        level."""
         return fresh(y) if self.outer is None else self.outer.run(fresh, y)
 
     def apart(self, y: Any) -> Any:
-        """The result of a user's rule, with arrays of its own in place of those of which a
-        derivative is known: the rule may give the same array another one."""
+        """Return the result of a user's rule with copies of the active arrays. The rule may give an
+        array another derivative than the known one."""
         if isinstance(y, np.ndarray):
             return self.own(y) if self.is_active(y) else y
         if isinstance(y, list | tuple):
@@ -255,49 +257,49 @@ class Level(Concealing):
         return y
 
     def moves(self, value: Any) -> bool:
-        """Whether what this level differentiates in may move a number, an array or a list of such
-        from zero."""
+        """Return whether the inputs of this level may move a number, an array or a list from
+        zero."""
         raise NotImplementedError
 
     def knows(self, *values: Any) -> bool:
-        """Whether this level, or one below, knows a derivative of something in `values`."""
+        """Return whether this level or one below knows a derivative of a part of `values`."""
         parts = [part for part in reached(values, integers=True) if by_value(part)]
         return any(any(map(level.is_active, parts)) for level in self.down())
 
     def down(self) -> Iterator[Level]:
-        """This level and those below."""
+        """Yield this level and those below."""
         level: Level | None = self
         while level is not None:
             yield level
             level = level.outer
 
     def twin(self, made: Any, root: Any) -> None:
-        """Note that `made` stands for `root` here, as the variable that is differentiated in; to
-        the levels below it is the same."""
+        """Note that the alias `made` of `root` is a variable of this level; lower levels treat both
+        as one."""
         self.names.add(made, root)
         if self.outer is not None:
             for level in self.outer.down():
                 level.same.join(made, root)
 
     def reshaped(self, x: Any, old: tuple[int, ...]) -> None:
-        """The shape of an array, which was `old`, was assigned."""
+        """Note that the shape of an array, which was `old`, was assigned."""
         if self.outer is not None:
             self.outer.reshaped(x, old)
 
     def changed(self, put: Callable[[bytes], None], old: bytes, new: bytes) -> None:
-        """Bytes that carry no derivative, but that arrays may look at, were `old` and are `new`."""
+        """Note that inactive bytes, which arrays may alias, have changed from `old` to `new`."""
         if self.outer is not None:
             self.outer.changed(put, old, new)
 
     def touch(self, x: np.ndarray[Any, Any]) -> None:
-        """Note that the memory of `x` is written: what it holds from now on is the same under any
-        name."""
+        """Note that the memory of `x` is written: from now on its contents are the same under all
+        names."""
         if self.memory.touched is not None:
             self.memory.touched[id(root_of(x))] = x
 
     def link(self, new: Any, old: Any) -> Any:
-        """Note that `new` was made of `old`, without a rule, and is equal to it; returns it, or one
-        of its own."""
+        """Note that `new` is equal to `old` and was made of it without a rule. Return `new`, or a
+        distinct copy of an integer."""
         new = integer_apart(new) if type(new) is int else new
         for level in self.down():
             if level.is_active(old):
@@ -305,30 +307,30 @@ class Level(Concealing):
         return new
 
     def take_over(self, new: Any, old: Any) -> None:
-        """Let `new` depend on what is known as `old` depends on it."""
+        """Give `new` the derivative of `old`."""
         raise NotImplementedError
 
     def hooked(self, on_cotangent: Any, x: Any) -> Any:
-        """`x`; a hook sees its cotangent, if there will be one."""
+        """Return `x`; reverse mode passes its cotangent to a hook."""
         return x
 
     # ---- arrays ----------------------------------------------------------------------------------
 
     def read(self, x: np.ndarray[Any, Any], index: Any) -> Any:
-        """``x[index]``"""
+        """Run ``x[index]``."""
         raise NotImplementedError
 
     def write(
         self, x: np.ndarray[Any, Any], index: Any, value: Any, *, alone: bool = False
     ) -> None:
-        """``x[index] = value``, under all names of the memory; `alone`: under this one, where the
-        memory is put back as it was."""
+        """Run ``x[index] = value`` under all names of the memory. `alone`: under this name only, to
+        restore the memory."""
         raise NotImplementedError
 
     def update(
         self, record: list[Any], slot: int, op: Any, x: np.ndarray[Any, Any], value: Any
     ) -> Any:
-        """``x op= value``: what the plain operation gives, written into `x`."""
+        """Run ``x op= value``: write the result of the plain operation into `x`."""
         from adjoint.levels.entries import PLAIN_OPERATORS  # they need the levels
 
         if is_container(x):
@@ -348,11 +350,11 @@ class Level(Concealing):
         except LATE as error:
             raise too_late(error) from error
         if np.shape(y) != x.shape or not np.can_cast(np.result_type(y), x.dtype, "same_kind"):
-            return op(x, value)  # NumPy's own message
+            return op(x, value)  # raises NumPy's own error
         if isinstance(y, REALS):
             self.write(x, ..., y)
         else:
-            write_array(record, slot, x, ..., y)  # what stands for an array
+            write_array(record, slot, x, ..., y)  # `y` is an array-like object
         return x
 
 

@@ -1,5 +1,4 @@
-"""The memory of a level: nothing is kept, for nobody will sweep back over it, but what may change
-something when it goes."""
+"""The memory of a level: no sweep reads it, so it logs only the writes that have to be undone."""
 
 from __future__ import annotations
 
@@ -16,12 +15,12 @@ from adjoint.runtime.memory.memory import Memory
 
 
 def written_on(level: Any) -> list[set[int]]:
-    """Which of the arrays that were given have been written on a level and those below."""
+    """Return the identities of the given arrays that were written, as one set per level."""
     return [] if level is None else [{*one.written} for one in level.down()]
 
 
 def take_back(level: Any, before: list[set[int]], places: set[int] | None = None) -> None:
-    """What was written since then, at some places, has been put back: nobody need hear of it."""
+    """Forget the writes since `before` (those at `places`, if given), because they were undone."""
     for one, known in zip(() if level is None else level.down(), before, strict=True):
         for place in {*one.written} - known:
             if places is None or place in places:
@@ -29,7 +28,7 @@ def take_back(level: Any, before: list[set[int]], places: set[int] | None = None
 
 
 class LevelMemory(Memory):
-    """What the functions of the runtime take for the memory when a level runs."""
+    """The memory that the functions of the runtime use on a level."""
 
     __slots__ = ("_writes", "apart", "level", "touched")
 
@@ -63,8 +62,8 @@ class LevelMemory(Memory):
 
     @contextmanager
     def undone(self) -> Iterator[dict[int, Any]]:
-        """What is written meanwhile is undone at the end, but for arrays: gives those, by identity
-        of the one that owns the memory."""
+        """Undo the writes inside this context at its end, except those to arrays. Yield the written
+        arrays, by identity of their memory owners."""
         log, touched = self.exchange_log(([], 0)), self.touched
         self.touched = {}
         try:

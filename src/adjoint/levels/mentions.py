@@ -1,8 +1,8 @@
-"""Whether a function differentiates others, as far as its text shows.
+"""Static search for functions that differentiate others.
 
-Reverse mode of such a function goes on a tape from the beginning: there, what is inside is as good
-as what is around it. What the text does not show (an operator that is found by other ways than by
-name) is put on a tape when it is met (`adjoint.levels.bridge`).
+Reverse mode of such a function runs on a tape from the start, which treats the inner derivatives
+like all other code. An operator that the search does not find, because it is not reached by a name,
+goes on a tape when it is called (`adjoint.levels.bridge`).
 """
 
 from __future__ import annotations
@@ -23,22 +23,23 @@ from adjoint.primal.value_kinds import content_of
 from adjoint.runtime.dispatch.inert_packages import is_operator
 
 MANY = 400
-"""Functions that are looked at, at most."""
+"""The largest number of functions and classes to search."""
 
 _known = CodeTable[dict[Any, bool]]()
-"""What was found of a function, by what it was given."""
+"""By code object, the results of earlier searches, keyed by argument classes and captured
+values."""
 _MOST_KINDS = 64
 
 
 def goes_on_a_tape(f: Any, args: tuple[Any, ...]) -> bool:
-    """Whether reverse mode has nothing to generate: on a level, and of a function that
-    differentiates others. There, what that one writes is as good as any other write."""
+    """Return whether reverse mode of `f` runs on a tape rather than as generated code. True on a
+    level, and for functions that differentiate others."""
     return current.level is not None or is_operator(f) or mentions_operator(f, args)
 
 
 def mentions_operator(f: Callable[..., Any], args: Iterable[Any]) -> bool:
-    """Whether `f`, or a function that it refers to by name, has captured or gets by the classes of
-    its arguments, names a function of this library that differentiates others."""
+    """Return whether `f` mentions a function of this library that differentiates others. The search
+    covers the functions that `f` names or has captured, and the classes of its arguments."""
     code = getattr(f, "__code__", None)
     kinds = [type(arg) for arg in args if type(arg).__flags__ & _OF_PYTHON]
     if type(f) is not FunctionType or type(code) is not CodeType:
@@ -55,7 +56,7 @@ _OF_PYTHON = 1 << 9  # Py_TPFLAGS_HEAPTYPE
 
 
 def _captured(f: FunctionType) -> Iterator[Any]:
-    """What tells functions of one code apart."""
+    """Yield what distinguishes functions with the same code."""
     for cell in f.__closure__ or ():
         value = content_of(cell)
         yield getattr(value, "__code__", None) or type(value)
@@ -97,7 +98,7 @@ def _function_of(value: Any) -> Any:
 
 
 def _named(f: FunctionType) -> Iterator[Any]:
-    """What the names in the text of `f` stand for; for an operator itself, that one."""
+    """Yield the values of the global names in `f`, and the attributes of modules that it names."""
     names = names_in(f.__code__)
     for name in _globals(f.__code__):
         value = sys.modules.get(name) if name == "adjoint" else f.__globals__.get(name)
@@ -110,12 +111,12 @@ def _named(f: FunctionType) -> Iterator[Any]:
         else:
             yield value
     if "gradient_descent" in names:
-        yield sys.modules["adjoint"].gradient  # which it takes
+        yield sys.modules["adjoint"].gradient  # its default
 
 
 def _globals(code: CodeType) -> set[str]:
-    """The global names, no attributes, that a function and those inside it read, and the modules
-    that they import."""
+    """Return the global names that a function and its inner functions read, and imported
+    modules."""
     found: set[str] = set()
     text, high = code.co_code, 0
     for i in range(0, len(text), 2):
@@ -137,5 +138,5 @@ _LOAD_NAME = {
 
 
 def _knows_nothing(module: Any) -> bool:
-    """Whether nothing in a module names an operator: that of a library, and this one's own."""
+    """Return whether no function of a module mentions an operator: libraries, and this package."""
     return is_of_a_library(module) or package(module) == "adjoint"

@@ -1,8 +1,7 @@
-"""Arrays beside arrays: for the memory of each a memory of the same layout, so that every view of
-the one has its view of the other.
+"""Mirrors: for the memory of an array, a memory of the same layout that holds derivatives.
 
-Beside integers and truth values stand floats of double precision: what is so many bytes into the
-one is `_scale` times as many into the other.
+Each view of the array corresponds to a view of its mirror. The mirror of integers and bools holds
+double-precision floats, so byte offsets are scaled by `_scale`.
 """
 
 from __future__ import annotations
@@ -28,16 +27,16 @@ _FLOAT64 = np.dtype(float)
 
 
 class Mirror:
-    """What stands beside the memory of one array: zeros at first.
+    """The mirror of the memory of one array, initially zero.
 
     Attributes
     ----------
     poison
-        Set where what should stand here is not known.
+        The poison if the contents are unknown.
     is_empty
-        Whether nothing was put here since all was taken.
+        Whether nothing was added since everything was taken.
     seeded
-        The parts in which arguments were given, if nothing else is in it.
+        The parts that arguments have set, if nothing else was written.
     """
 
     __slots__ = ("_flat", "_low", "_scale", "_whole", "is_empty", "owner", "poison", "seeded")
@@ -55,18 +54,18 @@ class Mirror:
         self._whole = self._beside(root)
 
     def _beside(self, x: Any) -> Any:
-        """The part that stands where `x` does."""
+        """Return the part that corresponds to `x`."""
         return beside(x, self._flat, address_of(x) - self._low)
 
     def of(self, x: Any, root: Any) -> Any:
-        """The part that belongs to a view; ``None`` for one that shows it as objects or fields."""
+        """Return the part for a view; ``None`` for a view as objects or fields."""
         if is_integer_field(x, root):
             return None
         if self.poison is not None:
             return self.poison
         kind = x.dtype.kind
         if x is root and kind in "fciubOV":
-            if x.shape != self._whole.shape:  # it was assigned
+            if x.shape != self._whole.shape:  # the shape was assigned
                 self._whole = self._beside(x)
             return self._whole
         if kind in "OV":
@@ -86,7 +85,7 @@ class Mirror:
         return self._beside(x)
 
     def covered(self, part: Any) -> Any:
-        """Which bytes are in a part of this mirror."""
+        """Return which bytes of this mirror a part covers, as a bool array."""
         marks = np.zeros(self._flat.nbytes, np.uint8)
         offset = address_of(part) - address_of(self._flat) if part.size else 0
         shape, strides = (*part.shape, part.itemsize), (*part.strides, 1)
@@ -94,21 +93,21 @@ class Mirror:
         return marks.astype(bool)
 
     def given(self) -> Any:
-        """Which bytes arguments have been given for."""
+        """Return which bytes arguments have set, as a bool array."""
         return np.any([self.covered(part) for part in self.seeded], 0)
 
     def contents(self) -> Any:
-        """The bytes that it holds."""
+        """Return the mirror's bytes."""
         return self._flat.view(np.uint8)
 
 
 def flat_of(part: Any) -> Any:
-    """The memory that a part of a mirror is a view of, as numbers of its type in a row."""
+    """Return the whole memory of a part of a mirror, as a flat array of its type."""
     return part.base.view(part.dtype)
 
 
 class Same:
-    """Arrays that are one memory under two names."""
+    """Arrays that are aliases of one memory."""
 
     __slots__ = ("_of", "_outside")
 
@@ -117,14 +116,14 @@ class Same:
         self._outside = outside
 
     def join(self, new: Any, old: Any) -> None:
-        """From now on what is known of `old` is known of `new`, too: both own their memory."""
+        """Make `new` share what is known of `old`; both own their memory."""
         new, old = self.of(new), self.of(old)
         if new is not old:
             of, key = self._of, id(new)
             of[key] = weakref(new, lambda _: of.pop(key, None)), old
 
     def of(self, root: Any) -> Any:
-        """The array under whose identity the memory of `root` is known."""
+        """Return the array whose identity is the key of the memory of `root`."""
         if root.base is not None and self._outside:
             root = owner_among(root, self._outside.values())
         while self._of and (found := self._of.get(id(root))) is not None:
@@ -133,7 +132,7 @@ class Same:
 
 
 class Mirrors:
-    """The mirrors of some arrays, which live as long as these do."""
+    """The mirrors of some arrays; a mirror lives as long as its array."""
 
     __slots__ = ("_by_root", "_same")
 
@@ -142,7 +141,7 @@ class Mirrors:
         self._same = same
 
     def of(self, x: Any) -> Any:
-        """What stands beside `x`; ``None`` if nothing does."""
+        """Return the part of a mirror for `x`; ``None`` without a mirror."""
         if not self._by_root:
             return None
         root = self._same.of(x if x.base is None else root_of(x))
@@ -150,21 +149,21 @@ class Mirrors:
         return None if mirror is None else mirror.of(x, root)
 
     def find(self, root: Any) -> Mirror | None:
-        """The mirror of an array that owns its memory."""
+        """Return the mirror of an array that owns its memory, or ``None``."""
         return self._by_root.get(id(self._same.of(root)))
 
     def make(self, root: Any) -> Mirror:
-        """A mirror of zeros."""
+        """Make a mirror of zeros."""
         root = self._same.of(root)
         by_root, key = self._by_root, id(root)
         mirror = by_root[key] = Mirror(root, weakref(root, lambda _: by_root.pop(key, None)))
         return mirror
 
     def mirror(self, x: Any) -> Mirror:
-        """The mirror of the memory of `x`, made if need be."""
+        """Return the mirror of the memory of `x`; make one if there is none."""
         root = self._same.of(root_of(x))
         return self._by_root.get(id(root)) or self.make(root)
 
     def made(self, x: Any) -> Any:
-        """What stands beside `x`, made if need be."""
+        """Return the part of a mirror for `x`; make the mirror if there is none."""
         return self.mirror(x).of(x, self._same.of(root_of(x)))

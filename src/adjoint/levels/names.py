@@ -1,7 +1,7 @@
-"""Under which names a level knows an array.
+"""The names (aliases) under which a level knows an array.
 
-An array that is given, or captured, under several names (it and a view of it) is several variables,
-each in an array of its own. What is written through one name is the same under any.
+An array that is given or captured several times (itself or as a view) is several variables, each
+with an alias of its own. A write through one alias has the same effect under all.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 class Names:
-    """The names of the arrays that one level was given."""
+    """The aliases of the arrays that one level was given."""
 
     __slots__ = ("_found",)
 
@@ -32,22 +32,22 @@ class Names:
         return bool(self._found)
 
     def add(self, made: Any, root: Any) -> None:
-        """Note that `made` stands for `root`."""
+        """Note that `made` is an alias of `root`."""
         names = names_of(root)
         self._found.setdefault(id(names[-1]), []).append((made, names))
 
     def all_of(self, x: Any) -> list[tuple[Any, list[Any]]]:
-        """What stands for the memory of `x`, each with the names that it was made of."""
+        """Return the aliases of the memory of `x`, each with the arrays that it was made of."""
         return self._found.get(id(original_of(x)), [])
 
     def of(self, x: Any) -> list[Any]:
-        """What stands for the memory of `x`."""
+        """Return the aliases of the memory of `x`."""
         return [made for made, _ in self.all_of(x)]
 
 
 def others(level: Level, x: Any) -> list[Any]:
-    """What `x` is under the other names that a level knows its memory by; those below have names of
-    their own for it, which are others here, too."""
+    """Return the views that correspond to `x` under the other aliases of its memory. The aliases of
+    lower levels are included."""
     known = [one.names for one in level.down() if one.names]
     if not known:
         return []
@@ -60,12 +60,12 @@ def others(level: Level, x: Any) -> list[Any]:
 
 
 def contents(below: Callable[..., Any], names: Sequence[Any], index: Any) -> list[Any]:
-    """What is at a place of one memory, as a level below knows it under each of some names."""
+    """Return a copy of one place of a memory under each of `names`, on a lower level."""
     return [below(np.array, below(operator.getitem, name, index)) for name in names]
 
 
 def put_back(level: Level | None, names: Sequence[Any], index: Any, held: Sequence[Any]) -> None:
-    """Write `contents` into the memory again."""
+    """Write the copies that `contents` returned into the memory."""
     for name, part in zip(names, held, strict=True):
         with writable(name):
             write_on(level, name, index, part, alone=True)

@@ -19,14 +19,14 @@ _OPERATORS = {name: (op, entry(op)) for name, op in (("add", operator.add), ("mu
 
 
 def operate_on(level: Level | None, name: str, *operands: Any) -> Any:
-    """An operator of numbers and arrays on a level, or in plain Python."""
+    """Run the operator `name` on a level, or in plain Python."""
     op, rules = _OPERATORS[name]
     return op(*operands) if level is None else level.operate(op, rules, *operands)
 
 
 def write_on(level: Level | None, x: Any, index: Any, value: Any, *, alone: bool = False) -> None:
-    """``x[index] = value`` on a level, or in plain Python; `alone`: other names of the memory that
-    levels know keep what they know."""
+    """Run ``x[index] = value`` on a level, or in plain Python. `alone`: other names of the memory
+    keep their derivatives."""
     if level is None:
         x[index] = value
     else:
@@ -34,7 +34,7 @@ def write_on(level: Level | None, x: Any, index: Any, value: Any, *, alone: bool
 
 
 def assign_shape_on(level: Level | None, x: Any, shape: tuple[int, ...]) -> None:
-    """``x.shape = shape`` on a level; plainly where there is none."""
+    """Run ``x.shape = shape`` on a level, or in plain Python."""
     old = x.shape
     assign_shape(x, shape)
     if level is not None:
@@ -42,7 +42,7 @@ def assign_shape_on(level: Level | None, x: Any, shape: tuple[int, ...]) -> None
 
 
 def fresh(y: Any) -> Any:
-    """A number or an array of its own, equal to `y`."""
+    """Return a copy of a number or an array, as a new object."""
     if type(y) is float:
         return y * 1.0
     if type(y) is complex:

@@ -1,7 +1,7 @@
-"""A pullback that was made on no level, where a level follows what it is given.
+"""Pullbacks that were made on no level, called with cotangents that a level follows.
 
-What it relies on was there before the level: the map is linear and constant. So its matrix is
-computed, one sweep per entry of the result, and applied on the level.
+Such a pullback was made before the level began, so it is a linear and constant map. Its matrix is
+computed, with one sweep per entry of the result, and applied on the level.
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ from adjoint.tangent import tangent_of
 
 
 def follows(y_bar: Any) -> bool:
-    """Whether the level that the thread is on, or one below, knows a derivative in `y_bar`."""
+    """Return whether the current level, or one below, knows a derivative in `y_bar`."""
     return current.level is not None and current.level.knows(y_bar)
 
 
 def pulled(back: Callable[[Any], Any], y: Any, y_bar: Any) -> Any:
-    """``back(y_bar)``, where `back` is the pullback of a function whose result was `y`."""
+    """Return ``back(y_bar)``, where `back` is the pullback of a function whose result was `y`."""
     form = Form(y)
     bars = form.split(y_bar, "the cotangent")
     given = {j: bar for j, bar in enumerate(bars) if bar is not None}
@@ -34,7 +34,7 @@ def pulled(back: Callable[[Any], Any], y: Any, y_bar: Any) -> Any:
 
 
 def _units(leaf: Any) -> Iterator[Any]:
-    """The cotangents of a leaf with a single one, then those with the imaginary unit."""
+    """Yield the unit cotangents of a leaf, then those times the imaginary unit if it is complex."""
     dtype = np.asarray(leaf).dtype
     for unit in (1.0, 1j) if dtype.kind == "c" else (1.0,):
         for place in np.ndindex(np.shape(leaf)):
@@ -44,7 +44,7 @@ def _units(leaf: Any) -> Iterator[Any]:
 
 
 def _weights(bars: list[Any], are_complex: list[bool]) -> Any:
-    """How much of each unit there is."""
+    """Return the weights of all units, as one vector."""
     parts = []
     for bar, is_complex in zip(bars, are_complex, strict=True):
         flat = np.ravel(bar)
@@ -55,7 +55,7 @@ def _weights(bars: list[Any], are_complex: list[bool]) -> Any:
 
 
 def _combined(rows: list[Any], weights: Any) -> Any:
-    """The sum of structures, each with its weight; ``None`` where none has anything."""
+    """Return the weighted sum of structures; ``None`` if all are ``None``."""
     like = next((row for row in rows if row is not None), None)
     if like is None:
         return None

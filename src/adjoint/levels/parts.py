@@ -12,8 +12,8 @@ from adjoint.cotangents.poison import Poison
 
 
 def parts_of(below: Callable[..., Any], of_list: Any, n: int) -> Any:
-    """Those of a list of `n` things, for which a rule may have given an array: what is taken out of
-    that, on the level `below`, has a derivative as well."""
+    """Return the derivatives of the `n` elements of a list. A rule may have returned an array for
+    them; its elements are then read on the level `below`, which differentiates the read."""
     if type(of_list) is Poison:
         return [of_list] * n
     if isinstance(of_list, np.ndarray):

@@ -1,10 +1,8 @@
-"""Functions that act on each element by itself, on levels: by their slopes, without the rule around
-them.
+"""Elementwise functions on levels, by their partials alone.
 
-The rules of `adjoint.rulekit.elementwise_reverse` and `adjoint.rulekit.elementwise_forward` take
-any operands, which is a page of Python; run on a level below, each of its lines is an operation of
-that level. For numbers and arrays of double precision that do not broadcast, a product with the
-slope is all there is.
+The rules of `adjoint.rulekit.elementwise_reverse` and `adjoint.rulekit.elementwise_forward` accept
+any operands, in a page of Python each line of which would be an operation of the level below. For
+double-precision numbers and arrays that do not broadcast, a product with the partial suffices.
 """
 
 from __future__ import annotations
@@ -26,7 +24,7 @@ _REALS = frozenset({float, np.float64, int})
 
 
 def slopes_of(rules: Rules, args: tuple[Any, ...]) -> Slopes | None:
-    """The slopes of a function of such operands; ``None`` if its rule has to see to them."""
+    """Return the partials of a function of such operands; ``None`` if the full rule is needed."""
     slopes: Slopes | None = getattr(rules.frules[0].function, "slopes", None)
     if slopes is None or len(args) != len(slopes.partials):
         return None
@@ -44,7 +42,7 @@ def slopes_of(rules: Rules, args: tuple[Any, ...]) -> Slopes | None:
 
 
 def is_simple(y: Any, *parts: Any) -> bool:
-    """Whether a result and what is multiplied with its slopes are reals of one shape."""
+    """Return whether a result and the factors of its partials are reals of one shape."""
     if type(y) in _NUMBERS:
         return all(type(part) in _REALS for part in parts)
     if type(y) is not ndarray or y.dtype is not FLOAT64:
@@ -54,8 +52,8 @@ def is_simple(y: Any, *parts: Any) -> bool:
 
 
 def weighted(level: Any, slopes: Slopes, i: int, y: Any, args: tuple[Any, ...], weight: Any) -> Any:
-    """The slope in operand `i` times a tangent or a cotangent, on the level `level`; ``None`` where
-    that is not finite, and a rule has to say whether it is zero."""
+    """Return the partial in operand `i` times a tangent or a cotangent, on `level`. ``None`` if the
+    product is not finite: then the rule decides whether it is zero."""
     p: Callable[..., Any] | float | None = slopes.partials[i]
     if not callable(p):
         return weight if p == 1 else level.below_operate("mul", p, weight)

@@ -1,4 +1,4 @@
-"""Tangents of results from pullbacks, where a rule gives nothing else."""
+"""Tangents of results from pullbacks, for functions without a forward rule."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ ndarray = np.ndarray
 
 
 def swept(y: Any, back: Callable[[Any], Any], dots: tuple[Any, ...]) -> Any:
-    """The tangent of `y` from its pullback: ⟨ē, ẏ⟩ = Σ⟨x̄, ẋ⟩ for each unit cotangent ē."""
+    """Return the tangent of `y` from its pullback: ⟨ē, ẏ⟩ = Σ⟨x̄, ẋ⟩ for each unit cotangent ē."""
     if isinstance(y, list | tuple):
         n = len(y)
         return [swept(part, partial(_part_back, back, i, n), dots) for i, part in enumerate(y)]
@@ -31,15 +31,15 @@ def swept(y: Any, back: Callable[[Any], Any], dots: tuple[Any, ...]) -> Any:
 
 
 def in_places(back: Callable[[Any], Any], n: int, names: tuple[str, ...], bar: Any) -> Any:
-    """The pullback of a rule that returns the cotangents of arguments by name in a dict: those of
-    `names` after the first `n`."""
+    """Run the pullback of a rule that returns keyword cotangents in a dict. Return the first `n`
+    cotangents, then those of `names`."""
     *bars, by_name = back(bar)
     bars = [*bars[:n], *[None] * (n - len(bars))]
     return (*bars, *map(by_name.get, names))
 
 
 def _part_back(back: Callable[[Any], Any], i: int, n: int, bar: Any) -> Any:
-    """The pullback of one part of a result."""
+    """Run the pullback for the cotangent of part `i` of `n` parts of a result."""
     return back([bar if i == j else None for j in range(n)])
 
 
@@ -60,7 +60,7 @@ def _inner(bars: Any, dots: Any) -> Any:
     for bar, dot in zip(bars, dots, strict=False):
         if bar is None or dot is None:
             continue
-        if isinstance(bar, list | tuple) or isinstance(dot, list | tuple):  # or an array for a list
+        if isinstance(bar, list | tuple) or isinstance(dot, list | tuple):  # either may be an array
             total = total + _inner(bar, dot)
         else:
             total = total + np.sum(np.real(np.conj(bar) * dot))

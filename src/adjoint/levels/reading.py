@@ -1,4 +1,4 @@
-"""The derivative of a result as a plain structure of the caller's own."""
+"""The tangent of a result as a plain structure for the caller."""
 
 from __future__ import annotations
 
@@ -15,7 +15,8 @@ from adjoint.tangent import tangent_of
 
 
 def read_tangent(level: Any, y: Any, within: tuple[int, ...] = ()) -> Any:
-    """The tangent of `y`, with zeros where there is none; ``None`` for what has no derivative."""
+    """Return the tangent of `y`, zero where none is known; ``None`` for parts without a
+    derivative."""
     if by_value(y):
         return _of_number(level, y)
     if id(y) in within:

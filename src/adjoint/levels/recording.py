@@ -1,9 +1,9 @@
-"""A run that is recorded once, and followed by any number of tangents.
+"""A run that is recorded once and replayed with any number of tangents.
 
-While the function runs, every operation that carries a derivative is noted with what it was applied
-to. A replay goes through these notes from the first to the last with other tangents: nothing of the
-function itself runs again, only the forward rules of its operations. Rules look at what arrays held
-when they were applied, so writes are undone before a replay and made again while it goes on.
+While the function runs, every operation with a derivative is noted with its operands. A replay goes
+through these notes in order with other tangents and applies only the forward rules, not the
+function itself. Rules read the contents that arrays had when the rules were applied, so writes are
+undone before a replay and made again during it.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ Change = Callable[[Level | None], None]
 
 
 class Recording(Forward):
-    """Forward mode along tangents that are nowhere zero, noting what it does."""
+    """Forward mode along tangents without zeros, noting each operation."""
 
     replays = True
 
@@ -50,10 +50,10 @@ class Recording(Forward):
         self.same = _NotedSame(self.nodes, self.memory.outside)
         self._mirrors = Mirrors(self.same)
         self.writes: list[tuple[Change, Change]] = []
-        """What undoes each write, and what makes it again, on a level."""
+        """Per write: a function that undoes it on a level, and one that makes it again."""
         self._made = False
         self._back: tuple[Callable[[Any], Any], tuple[Any, ...]] | None = None
-        """The pullback that gave the tangent, and what it pulls back to."""
+        """The pullback that gave the tangent, and its operands."""
 
     def apply(
         self,
@@ -161,7 +161,7 @@ def _assign_shape(x: Any, shape: tuple[int, ...], level: Level | None) -> None:
 
 
 class _NotedSame(Same):
-    """Notes from when on which arrays are one."""
+    """A `Same` that also notes each join."""
 
     __slots__ = ("_nodes",)
 
@@ -185,7 +185,7 @@ class Replay(Forward):
         self._written = 0
 
     def deposit(self, value: Any, dot: Any) -> None:
-        """Note the tangent of an input."""
+        """Store the tangent of an input."""
         known = self._numbers.get(id(value))
         if known is not None and known[1] is not dot:
             raise ArgumentError(
@@ -198,7 +198,7 @@ class Replay(Forward):
             self.put(value, dot)
 
     def run_all(self) -> None:
-        """Follow the tangents through everything that was recorded."""
+        """Push the tangents through the recorded operations."""
         writes, before = self._recording.writes, written_on(self.outer)
         for undo, _ in reversed(writes):
             undo(self.outer)
@@ -212,7 +212,7 @@ class Replay(Forward):
             take_back(self.outer, before)
 
     def found(self, f: Any, rules: Rules, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        """The tangent of the result of an operation."""
+        """Return the tangent of the result of an operation."""
         self._found = None
         if self.apply(None, 1, f, rules, args, kwargs) is DECLINED:
             raise missing(
@@ -223,7 +223,7 @@ class Replay(Forward):
         return self._found
 
     def pulled(self, y: Any, back: Callable[[Any], Any], args: tuple[Any, ...]) -> Any:
-        """`found` by a pullback."""
+        """Return the tangent of a result from its pullback."""
         dots = tuple(map(self.tangent, args))
         bad = next((dot for dot in dots if type(dot) is Poison), None)
         if bad is not None or all(dot is None for dot in dots):
@@ -231,7 +231,7 @@ class Replay(Forward):
         return self.below(swept, y, back, dots)
 
     def put(self, y: Any, dot: Any) -> None:
-        """Note the tangent of a recorded value."""
+        """Store the tangent of a recorded value."""
         if dot is None:
             return
         if isinstance(y, list | tuple):
@@ -248,12 +248,12 @@ class Replay(Forward):
             self._numbers[id(y)] = (y, dot)
 
     def change_again(self) -> None:
-        """A change that moves no tangent."""
+        """Make a recorded change that moves no tangent again."""
         self._recording.writes[self._written][1](self.outer)
         self._written += 1
 
     def write_again(self, x: Any, index: Any, value: Any, alone: bool) -> None:
-        """A write, and that of the tangent."""
+        """Make a recorded write again, in the array and in its tangent."""
         with writable(x):
             self.write(x, index, value, alone=alone)
         self._written += 1
@@ -265,4 +265,4 @@ class Replay(Forward):
         return y
 
     def inactive(self, f: Any, rules: Rules, args: Any, kwargs: Any) -> Any:
-        return None  # nothing to follow
+        return None  # zero tangents need no value

@@ -1,4 +1,4 @@
-"""Reverse mode inside differentiated code: `adjoint.api.gradients` on a tape."""
+"""Reverse mode inside differentiated code: the operators of `adjoint.api.gradients` on a tape."""
 
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ def nested(
     of_function: bool,
     wanted: tuple[int, ...] | None = None,
 ) -> tuple[Any, NestedPullback]:
-    """The value of ``f(*args, **kwargs)`` and its pullback, on the level that the thread is on;
-    `wanted` are the arguments that it is differentiated in, ``None`` for all."""
+    """Return the value of ``f(*args, **kwargs)`` and its pullback, on the current level. `wanted`
+    are the indices of the differentiated arguments; ``None``: all."""
     if not basics.ready:
         basics.load()
     tape = Tape(current.level)
@@ -47,7 +47,7 @@ def nested(
 
 
 class NestedPullback(Hidden):
-    """``y_bar ↦ (f_bar, *arg_bars)``; see `adjoint.api.generic_tier.Pullback`."""
+    """A pullback ``y_bar ↦ (f_bar, *arg_bars)``; see `adjoint.api.generic_tier.Pullback`."""
 
     __slots__ = ("_f", "_leaves", "_places", "_tape")
 
@@ -59,11 +59,11 @@ class NestedPullback(Hidden):
 
     @public
     def __call__(self, y_bar: Any) -> tuple[Any, ...]:
-        """Pull a cotangent of the result back."""
+        """Pull back a cotangent of the result."""
         return self.swept(y_bar)
 
     def swept(self, y_bar: Any) -> tuple[Any, ...]:
-        """The cotangents of the function and of the arguments."""
+        """Return the cotangents of the function and of the arguments."""
         given = self._places.pairs(y_bar)
 
         def deposit(sweep: Sweep) -> None:

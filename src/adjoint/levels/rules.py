@@ -1,4 +1,4 @@
-"""How levels run what calculates without a rule in closure form."""
+"""Rules of levels for functions that have no rule in closure form."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from adjoint.runtime.steering import hook, stop_gradient, with_name
 
 
 def total(xs: Any, start: Any) -> Any:
-    """``sum`` of numbers, as Python adds them."""
+    """Return ``sum(xs, start)`` of numbers, in Python's order of addition."""
     return sum(xs, start)
 
 
@@ -53,7 +53,7 @@ def _(level: Level, record: Any, slot: int, xs: Any, start: Any = 0) -> Any:
 
 
 def _best(best: Any) -> Any:
-    """``min`` or ``max`` of a list of numbers: equal ones share the derivative."""
+    """Define ``min`` or ``max`` of a list of numbers; equal numbers share the derivative."""
 
     def chosen(xs: Any) -> Any:
         return best(xs)
@@ -92,10 +92,10 @@ def _best(best: Any) -> Any:
 
 
 def _another(y: Any) -> Any:
-    """The same number as an object of its own: one of several equal ones may be a constant, which
-    keeps none of the derivative that they share."""
+    """Return the same number as a new object. One of several equal numbers may be a constant, which
+    would lose the shared derivative."""
     is_plain = type(y) is float or type(y) in _FLOATING
-    return y + type(y)(-0.0) if is_plain else y  # of either zero it is the same one
+    return y + type(y)(-0.0) if is_plain else y  # keeps the sign of zero
 
 
 least, greatest = _best(min), _best(max)
@@ -103,7 +103,7 @@ least, greatest = _best(min), _best(max)
 
 @leveled((float, "as_integer_ratio"), *((kind, "as_integer_ratio") for kind in _FLOATING))
 def _(level: Level, record: Any, slot: int, x: Any) -> Any:
-    """Integers, of which no level knows anything."""
+    """Refuse an active number, because levels do not follow the integers of the ratio."""
     if any(one.holds(x) for one in level.down()):
         raise needed(x.as_integer_ratio, "gives integers, which forward mode cannot follow", (x,))
     return x.as_integer_ratio()
@@ -114,13 +114,13 @@ def _(level: Level, record: Any, slot: int, x: Any) -> Any:
 
 @leveled(as_strided)
 def _(level: Level, record: Any, slot: int, x: Any, *args: Any, **kwargs: Any) -> Any:
-    """The same memory seen otherwise."""
+    """Return a view of the same memory."""
     return as_strided(x, *args, **kwargs)
 
 
 @leveled(np.broadcast_arrays)
 def _(level: Level, record: Any, slot: int, *args: Any, subok: bool = False) -> Any:
-    """One by one, so that a constant beside active arrays stays one."""
+    """Broadcast each array separately, so that constants among active arrays stay constants."""
     of_any = np.asanyarray if subok else np.asarray
     arrays = [level.run(of_any, x) for x in args]
     shape = np.broadcast_shapes(*map(np.shape, arrays))
@@ -129,7 +129,7 @@ def _(level: Level, record: Any, slot: int, *args: Any, subok: bool = False) -> 
 
 
 def _stretched(level: Level, x: Any, shape: tuple[int, ...], subok: bool) -> Any:
-    """A view that may be written as far as NumPy allows it, with a warning."""
+    """Broadcast to a view that is writable with a warning, as NumPy's own result."""
     y = level.run(np.broadcast_to, x, shape, subok)
     if x.flags._writeable_no_warn:
         y.flags.writeable = True
@@ -140,7 +140,7 @@ def _stretched(level: Level, x: Any, shape: tuple[int, ...], subok: bool) -> Any
 def _at_least(f: Any) -> None:
     @leveled(f)
     def _(level: Level, record: Any, slot: int, *args: Any) -> Any:
-        """One by one, too."""
+        """Apply `f` to each operand separately, so that constants stay constants."""
         if len(args) < 2:
             return NotImplemented
         return type(f(0.0, 0.0))([level.run(f, x) for x in args])
@@ -181,24 +181,24 @@ def _(level: Level, record: Any, slot: int, flat: Any) -> Any:
     return level.run(getattr(np.ndarray, flattening(flat)), flat.base)
 
 
-# ---- what is refused if a derivative moves it ----------------------------------------------------
+# ---- refusals ------------------------------------------------------------------------------------
 
 
 @leveled(moves)
 def _(level: Level, record: Any, slot: int, bar: Any) -> bool:
-    """One that is zero here and depends on what a level differentiates in has a derivative."""
+    """Return whether a cotangent is nonzero, or zero but dependent on a level's inputs."""
     return bool(level.below(moves, bar) or level.moves(bar))
 
 
 @leveled(refused_dot)
 def _(level: Level, record: Any, slot: int, f: Any, missing: Any, dot: Any, y: Any) -> Any:
-    """Zeros that what a level differentiates in would move."""
+    """Add zeros whose derivative is refused if `dot` is zero but depends on the level's inputs."""
     if asked := level.below(refused_dot, f, missing, dot, y):
         return asked
     return level.run(refused_zeros, f, missing, dot, y) if level.moves(dot) else None
 
 
-# ---- what steers derivatives ---------------------------------------------------------------------
+# ---- steering ------------------------------------------------------------------------------------
 
 
 @leveled(stop_gradient)
@@ -210,10 +210,10 @@ def _(level: Level, record: Any, slot: int, x: Any) -> Any:
 def _(level: Level, record: Any, slot: int, on_cotangent: Any, x: Any, *, name: Any = None) -> Any:
     hooked = with_name(on_cotangent, name)
     if level.outer is not None and not level.sees_in(x):
-        return level.outer.run(hook, on_cotangent, x, name=name)  # it is a constant here
+        return level.outer.run(hook, on_cotangent, x, name=name)  # a constant on this level
     return level.hooked(lambda bar: None if bar is None else hooked(bar), x)
 
 
 def _unknown(x: Any) -> Any:
-    """A number as one that no level knows anything of."""
+    """Return a number as a new object that no level knows."""
     return fresh(x) if isinstance(x, float | complex | int | np.number) else x

@@ -1,10 +1,10 @@
-"""What a derivative is taken in: each number of the arguments as an object of its own, so that what
-is known of one is not known of others that are equal or the same constant.
+"""The arguments of a run on a level: each of their numbers becomes a distinct object.
 
-Numbers inside lists, dicts and objects are exchanged where they stand while the function runs, one
-run at a time, and put back afterwards; tuples are made anew. An array is a variable of its own in
-each argument, and a constant where the function has captured it: whoever runs it sees to it that no
-list, dict or object is in two arguments (`adjoint.runtime.memory.independence`).
+So a derivative of one number is not taken for one of an equal number or of a shared constant.
+Numbers inside lists, dicts and objects are exchanged in place during the run, one run at a time,
+and restored afterwards; tuples are rebuilt. An array becomes a separate variable for each argument;
+where the function has captured it, it is a constant. The caller ensures that no list, dict or
+object is part of two arguments (`adjoint.runtime.memory.independence`).
 """
 
 from __future__ import annotations
@@ -58,10 +58,10 @@ from adjoint.tangent import Tangent
 
 
 class Seeds:
-    """The arguments of one run; a context manager around it.
+    """The arguments of one run, and a context manager around it.
 
-    ``bind(value, dot)`` notes the tangent, or that a value is differentiated in, and returns the
-    value or one of its own. `apart` is what has told the arguments apart, if anything has.
+    ``bind(value, dot)`` stores a tangent, or marks a value as differentiated, and returns the value
+    or a copy. `apart` is the object that has made the arguments independent, if any.
     """
 
     def __init__(
@@ -80,7 +80,7 @@ class Seeds:
         self._seen: dict[int, tuple[Any, Any]] = {}
         self._places: dict[tuple[int, int], tuple[Any, Any]] = {}
         self.unseen: list[Any] = []
-        """What may hold numbers that were not reached."""
+        """Objects that may hold numbers that were not reached."""
 
     def __enter__(self) -> Seeds:
         return self
@@ -103,8 +103,8 @@ class Seeds:
                     self._demand_one_argument(constant, None)
 
     def argument(self, value: Any, dot: Any) -> Any:
-        """`own` of one more argument, whose arrays are variables of their own; one that is at
-        several places of it has its tangent at each, whichever that is given at."""
+        """Return `own` of a further argument, whose arrays become variables of their own. An array
+        that occurs several times in the argument has its tangent at each place."""
         self._argument += 1
         self._known, self._aliased = {}, set()
         if dot is None:
@@ -113,7 +113,7 @@ class Seeds:
         return self._everywhere(own) if self._known and dot is not True else own
 
     def _everywhere(self, value: Any) -> Any:
-        """A part of an argument, with the arrays that are differentiated in where they stand."""
+        """Replace the arrays of a part of an argument by their aliases, in place."""
         if isinstance(value, np.ndarray) and not is_objects(value):
             return self._known.get(id(value), (value, value))[1]
         if type(value) in _ATOMS or isinstance(value, Hidden) or id(value) in self._aliased:
@@ -132,7 +132,7 @@ class Seeds:
         return value
 
     def own(self, value: Any, dot: Any) -> Any:
-        """`value` with every number in it that has a tangent as an object of its own."""
+        """Return `value` with a distinct object for each number that has a tangent."""
         if dot is None:
             return value
         if isinstance(value, np.ndarray) and not is_objects(value):
@@ -149,24 +149,24 @@ class Seeds:
         if isinstance(value, bool | np.timedelta64):
             if dot is True or not dot:
                 return value
-            value = int(value)  # there are no others that are equal
+            value = int(value)  # bools have no distinct objects
         own = self._outside(fresh, value)
         if own is value:
-            return value  # a member of an enumeration, of which there is one
+            return value  # a member of an enumeration is unique
         if dot is True:
             return self._bind(own, dot)
         dot = as_number(dot, own)
         if isinstance(own, np.number) and type(dot) in (float, complex):
             kind = own.dtype.type if isinstance(own, np.inexact) else np.float64
-            dot = self._outside(kind, dot)  # its methods are asked as those of `own` are
+            dot = self._outside(kind, dot)  # its methods are called like those of `own`
         return self._bind(own, dot)
 
     def _outside(self, f: Any, value: Any) -> Any:
         return f(value) if self._level.outer is None else self._level.outer.run(f, value)
 
     def refuse_unseen(self) -> None:
-        """Let a derivative be refused, where it is needed, of numbers in sets, iterators and the
-        like, whose cotangents have no place."""
+        """Refuse needed derivatives in numbers of sets, iterators and similar objects. Their
+        cotangents have no place."""
         for value in self.unseen:
             for part in with_numbers(value) if isinstance(value, _PLACELESS) else ():
                 note = self._level.spoil if by_value(part) else self._level.hide
@@ -184,8 +184,8 @@ class Seeds:
         return self._bind(self._twin(value), dot)
 
     def _twin(self, value: Any) -> Any:
-        """The same memory as another array: the function may know the array by other ways, and
-        there it is a constant."""
+        """Return an alias of an array. The function may reach the array in other ways, and there it
+        is a constant."""
         known = self._known.get(id(value))
         if known is not None:
             return known[1]
@@ -205,7 +205,7 @@ class Seeds:
         return part
 
     def _demand_one_argument(self, value: Any, argument: int | None) -> None:
-        """Refuse an array of which there is no other name where it is given twice."""
+        """Refuse an array that has no alias and is part of two arguments."""
         for other, elsewhere in self._alone:
             if elsewhere != argument and np.may_share_memory(other, value):
                 raise ArgumentError(
@@ -215,9 +215,11 @@ class Seeds:
                 )
 
     def restored(self, y: Any) -> Any:
-        """`y` with the caller's own arrays, and views of them, in place of those that look at the
-        same memory under the name that it has during the run. Containers and objects are changed
-        where they stand, so whatever is known by the identity of arrays is asked before."""
+        """Return `y` with the caller's arrays, and views of them, in place of aliases.
+
+        Containers and objects are changed in place, so lookups by the identity of arrays have to
+        come first.
+        """
         return self._restored(y, {}) if self._twins else y
 
     def _restored(self, y: Any, seen: dict[int, Any]) -> Any:
@@ -236,12 +238,12 @@ class Seeds:
         for read, write in slots_in(y):
             old = read()
             new = self._restored(old, seen)
-            if new is not old and not isinstance(y, partial):  # whose fields cannot be assigned
+            if new is not old and not isinstance(y, partial):  # its fields cannot be assigned
                 write(new)
         return y
 
     def _callers(self, y: Any) -> Any:
-        """The caller's array that `y` stands for, or its view that `y` is."""
+        """Return the caller's array for an alias or a view of one."""
         root = root_of(y)
         for value, part in self._twins:
             if part is y:
@@ -262,7 +264,7 @@ class Seeds:
         return remade(value, parts)
 
     def _inside(self, value: Any, dot: Any) -> None:
-        """Containers and objects, where they stand."""
+        """Exchange the numbers in a container or an object."""
         if id(value) in self._seen:
             if not agree(self._seen[id(value)][1], dot):
                 raise ArgumentError(
@@ -311,13 +313,13 @@ class Seeds:
             )
 
     def _beside(self, value: Any, dot: Any) -> None:
-        """The attributes of a container of a class of its own; no tangent shows them."""
+        """Exchange the attributes of a container subclass, which tangents do not include."""
         fields = fields_of(value) or {}
         for name in list(fields) if dot is True and fields is not value else ():
             self._exchange(fields.__getitem__, fields.__setitem__, name, True)
 
     def _inside_objects(self, value: Any, dot: Any) -> None:
-        """The elements of an array of objects, each once, for other views may name them, too."""
+        """Exchange the elements of an array of objects, each only once if views overlap."""
         x, root = np.ndarray.view(value, np.ndarray), root_of(value)
         if dot is not True and (type(dot) is not np.ndarray or dot.shape != x.shape):
             raise ArgumentError(
@@ -339,7 +341,7 @@ class Seeds:
                 )
 
     def _inside_function(self, value: FunctionType | MethodType, dot: Any) -> None:
-        """What a function has captured, or the object that a method is bound to."""
+        """Exchange the captured variables of a function, or the numbers of a method's object."""
         if isinstance(value, MethodType):
             self.own(value.__self__, dot.__self__ if isinstance(dot, MethodType) else dot)
             return
@@ -371,7 +373,8 @@ _PLACELESS = (set, frozenset, Iterator, array, memoryview)
 
 
 def with_numbers(value: Any) -> list[Any]:
-    """What `value` reaches, if numbers or arrays are there that may carry a derivative."""
+    """Return the parts that `value` reaches, if numbers or arrays with derivatives are among
+    them."""
     if isinstance(value, array):
         return [value]
     parts = list(reached((value,)))
@@ -380,7 +383,7 @@ def with_numbers(value: Any) -> list[Any]:
 
 
 def not_seen(value: Any) -> Exception:
-    """That a derivative of what `value` holds is refused."""
+    """Return the error for a needed derivative of the contents of `value`."""
     return missing(
         f"a derivative of what a {type(value).__name__} holds is needed, through a derivative",
         hint="hand it over in a list, a dict, an object or a closure",
@@ -388,8 +391,8 @@ def not_seen(value: Any) -> Exception:
 
 
 def other_name(level: Level, x: Any) -> Any:
-    """The same memory as another array, which is a variable of its own on that level until it is
-    written; `x` itself where there can be none."""
+    """Return an alias of `x`, a separate variable on `level` until it is written. Return `x` itself
+    if it can have no alias."""
     if type(x) is not np.ndarray or names_twice(x):
         return x
     root = root_of(x)

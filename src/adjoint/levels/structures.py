@@ -1,7 +1,7 @@
-"""Rules of users on levels, where they are given dicts, objects or functions.
+"""Rules of the user on levels, for calls with dicts, objects or functions.
 
-Levels know of real numbers and arrays alone. So such a call is taken for one of the numbers and
-arrays in what it is given; the rule gets and returns the structures themselves.
+Levels know only real numbers and arrays. So such a call is treated as a call of the leaves of its
+operands, while the rule gets and returns the structures.
 """
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ if TYPE_CHECKING:
 def opened(
     level: Level, f: Any, rules: Rules, args: tuple[Any, ...], kwargs: dict[str, Any]
 ) -> tuple[Any, Rules, tuple[Any, ...]] | None:
-    """The function, its rules and the operands of the call of numbers and arrays; ``None`` where
-    nothing that the level knows of is in a structure."""
+    """Return the function, its rules and the operands of the call of leaves. ``None`` if no
+    structure holds anything that the level knows."""
     given = (*args, *kwargs.values())
     if not any(_is_closed(value) and _is_active(level, value) for value in given):
         return None
@@ -52,7 +52,7 @@ def opened(
 
 
 class _Operands:
-    """What is in values one after the other."""
+    """The leaves of several values in a row."""
 
     def __init__(self, values: Iterable[Any]) -> None:
         self.values = [*values]
@@ -62,14 +62,14 @@ class _Operands:
             self.leaves += [value] if form is None else form.leaves
 
     def split(self, bars: list[Any]) -> list[Any]:
-        """The cotangents of the leaves from those of the values."""
+        """Return the cotangents of the leaves from those of the values."""
         found = []
         for form, bar in zip(self.forms, bars, strict=True):
             found += [bar] if form is None else form.split(bar, "the cotangent of a rule")
         return found
 
     def joined(self, dots: Any) -> tuple[Any, ...]:
-        """The tangents of the values from those of the leaves."""
+        """Return the tangents of the values from those of the leaves."""
         found, start = [], 0
         for form in self.forms:
             n = 1 if form is None else len(form.leaves)
@@ -79,8 +79,8 @@ class _Operands:
 
 
 def _demand_unchanged(operands: _Operands) -> None:
-    """Refuse a pullback whose rule was given an object that holds other numbers by now: it may read
-    them, and on levels nothing is put back."""
+    """Refuse a pullback if an operand of its rule holds other numbers by now. The pullback may read
+    them, and levels restore nothing."""
     for value, form in zip(operands.values, operands.forms, strict=True):
         if form is None:
             continue
@@ -94,8 +94,8 @@ def _demand_unchanged(operands: _Operands) -> None:
 
 
 def _are_same(a: Any, b: Any) -> bool:
-    """Whether numbers or arrays are the same to the pullback: what is equal has another derivative
-    nevertheless, where one is known."""
+    """Return whether two leaves are the same for a pullback. Equal leaves differ if a level knows a
+    derivative of one."""
     if a is b:
         return True
     level = current.level
@@ -108,8 +108,8 @@ non_differentiable(_demand_unchanged)
 
 
 def _is_closed(value: Any, above: tuple[int, ...] = ()) -> bool:
-    """Whether what a value holds is not seen: it is more than a list of numbers and arrays. One
-    that holds itself is."""
+    """Return whether a value is more than nested lists of numbers and arrays. True for a list that
+    holds itself."""
     if isinstance(value, list | tuple):
         within = (*above, id(value))
         return id(value) in above or any(_is_closed(part, within) for part in value)
@@ -128,7 +128,8 @@ def _as(rule: Rule, function: Callable[..., Any]) -> Rule:
 def _reverse(
     level: Level, rule: Rule, args: tuple[Any, ...], kwargs: dict[str, Any], operands: _Operands
 ) -> Callable[..., Any] | None:
-    """The reverse rule; ``None`` if it gives no cotangent where one is needed."""
+    """Return the reverse rule of leaves; ``None`` if the rule gives no cotangent where one is
+    needed."""
     arranged, rest = rule.arrange(args, kwargs)
     if not rule.keyword_bars and any(_is_active(level, value) for value in rest.values()):
         return None

@@ -1,7 +1,8 @@
-"""The global variables around a function that is differentiated inside generated code.
+"""The global variables of a function that is differentiated inside generated code.
 
-Generated code gives the function what it has captured by hand; what its global variables hold is
-given, too, where generated code has changed it, and what it stores in them is looked for.
+Generated code passes the captured variables of the function explicitly. Contents of global
+variables are passed too if generated code has changed them; the values that the function stores in
+them are searched for.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ _HOLD = (list, dict, tuple, deque, np.ndarray)
 
 
 class Surroundings:
-    """The global variables that functions among some values name, as they are now."""
+    """The present global variables that the functions among some values name."""
 
     def __init__(self, values: Sequence[Any]) -> None:
         functions: list[FunctionType] = []
@@ -32,19 +33,21 @@ class Surroundings:
         self._variables = [*globals_of(functions, every=True)]
 
     def changed(self, memory: Memory) -> tuple[Any, ...]:
-        """The containers, objects and arrays in them that generated code has changed."""
+        """Return the containers, objects and arrays in the variables that generated code has
+        changed."""
         found = {
             id(value): value
             for _, _, value in self._variables
             if isinstance(value, _HOLD) or (is_record(value) and not callable(value))
         }
         if not found:
-            return ()  # the log is long, and need not be looked at
+            return ()  # reading the log would be slow
         changed = _changed(memory)
         return tuple(value for value in found.values() if _holds_one(value, changed))
 
     def snapshot(self) -> tuple[Snapshot, set[int]]:
-        """They and what they hold, to be compared, and by identity."""
+        """Return a snapshot of the variables and their contents, and the identities of the
+        contents."""
         found, known = Snapshot(), set[int]()
         for namespace, name, value in self._variables:
             found.add_variable(namespace, name)
@@ -53,7 +56,7 @@ class Surroundings:
 
 
 def _changed(memory: Memory) -> set[int]:
-    """What generated code has written to so far, by identity."""
+    """Return the identities of the objects that generated code has written so far."""
     found = {id(original_of(array)) for array in memory.written.values()}
     for _, owner, *_ in (entry for entry in memory.entries() if len(entry) > 1):
         if isinstance(owner, BuiltinMethodType):
@@ -63,7 +66,7 @@ def _changed(memory: Memory) -> set[int]:
 
 
 def _holds_one(value: Any, changed: set[int]) -> bool:
-    """Whether something is in `value`, or the fields of something, that was changed."""
+    """Return whether `value` holds a changed object, or an object with changed fields."""
     for part in (value, *reached((value,))):
         place = original_of(part) if isinstance(part, np.ndarray) else part
         fields = fields_of(part)

@@ -1,4 +1,4 @@
-"""One sweep backwards over a tape: the cotangents, and the memory as it was."""
+"""One reverse sweep over a tape: the cotangents, and the restored memory."""
 
 from __future__ import annotations
 
@@ -37,26 +37,26 @@ class Sweep(Hidden):
         self._mirrors = Mirrors(tape.same)
         self._again: list[tuple[Any, Callable[[], None]]] = []
         self._undone: dict[int, list[tuple[Any, Callable[[], None]]]] = {}
-        """By position, arrays whose changes were undone, and what makes each again."""
+        """By start position: the arrays whose changes were undone, and functions that redo them."""
 
     def below(self, f: Callable[..., Any], /, *args: Any) -> Any:
-        """``f(*args)`` on the level that the sweep runs on."""
+        """Run ``f(*args)`` on the level of the sweep."""
         return f(*args) if self._level is None else self._level.run(f, *args)
 
     def below_operate(self, name: str, *operands: Any) -> Any:
-        """The operator of that name on the level that the sweep runs on."""
+        """Run the operator `name` on the level of the sweep."""
         return operate_on(self._level, name, *operands)
 
     def run(self, start: int, stop: int) -> None:
-        """Run backwards what was done between two positions."""
+        """Run the nodes between two positions in reverse order."""
         if start == stop:
-            return  # at a position where something else may begin, too
+            return  # an empty segment shares its position with the next one
         self._again = self._undone[start] = []
         for i in range(stop - 1, start - 1, -1):
             self._tape.nodes[i](self)
 
     def add(self, value: Any, bar: Any) -> None:
-        """Add to the cotangent of a number, an array, or the parts of a list."""
+        """Accumulate the cotangent of a number, an array, or the parts of a list."""
         if bar is None or type(value) in INACTIVE:
             return
         if isinstance(value, SEQUENCES):
@@ -77,7 +77,7 @@ class Sweep(Hidden):
         self._numbers[id(value)] = bar if old is None else self.below_operate("add", old, bar)
 
     def add_part(self, x: Any, index: Any, bar: Any) -> None:
-        """Add to the cotangent of ``x[index]``."""
+        """Accumulate the cotangent of ``x[index]``."""
         if is_integer_field(x, root_of(x)):
             return
         bar = Poison.of_part(bar)
@@ -86,7 +86,7 @@ class Sweep(Hidden):
             return
         mirrored = self._mirrors.made(x)
         if type(mirrored) is Poison:
-            self.spoil(x, mirrored)  # its numbers are seen as others
+            self.spoil(x, mirrored)  # its numbers are reinterpreted
             return
         self._mirrors.mirror(x).is_empty = False
         if names_twice(mirrored):
@@ -95,7 +95,7 @@ class Sweep(Hidden):
             self.below(_add_into, mirrored, index, bar)
 
     def take(self, value: Any) -> Any:
-        """Take the cotangent of a result: nothing before it knows of it."""
+        """Remove and return the cotangent of a result, which no earlier node needs."""
         if isinstance(value, list | tuple):
             bars = [self.take(part) for part in value]
             if all(bar is None for bar in bars):
@@ -115,7 +115,7 @@ class Sweep(Hidden):
         if mirror.is_empty:
             return None
         if names_twice(mirrored):
-            # What several elements of the view share is that of one of them.
+            # Elements of the view that share memory share one cotangent.
             places, first = np.unique(places_of(mirrored)[index], return_index=True)
             shape = np.shape(places_of(mirrored)[index])
             bar = self.below(_taken_once, flat_of(mirrored), places, first, shape)
@@ -130,7 +130,7 @@ class Sweep(Hidden):
         return bar
 
     def take_parts(self, names: tuple[Any, ...], index: Any) -> Any:
-        """`take_part` of one memory under several names."""
+        """Call `take_part` for each name of one memory; return the sum."""
         taken: Any = None
         for bar in [self.take_part(name, index) for name in names]:
             if taken is None or type(bar) is Poison:
@@ -140,7 +140,7 @@ class Sweep(Hidden):
         return taken
 
     def spoil(self, value: Any, bad: Poison) -> None:
-        """Note that the cotangent of a number or an array is not known."""
+        """Poison the cotangent of a number or an array."""
         if isinstance(value, ndarray):
             mirror = self._mirrors.find(root_of(value)) or self._mirrors.make(root_of(value))
             mirror.poison, mirror.is_empty = bad, False
@@ -148,7 +148,7 @@ class Sweep(Hidden):
             self._numbers[id(value)] = bad
 
     def read(self, value: Any) -> Any:
-        """The cotangent of an input, left where it is."""
+        """Return the cotangent of an input, without removing it."""
         if isinstance(value, ndarray):
             bar = self._mirrors.of(value)
         else:
@@ -162,28 +162,29 @@ class Sweep(Hidden):
         kind = _cotangent_type(value)
         return bar if bar is None or type(bar) is kind else self.below(kind, bar)
 
-    # ---- what writes overwrote -------------------------------------------------------------------
+    # ---- overwritten contents --------------------------------------------------------------------
 
     def exchange(self, names: tuple[Any, ...], index: Any, entry: list[Any]) -> None:
-        """Put back what a write overwrote in one memory, and keep what it wrote."""
+        """Restore the contents that a write replaced in one memory, and save those that it
+        wrote."""
         self._swap(names, index, entry)
         self._again.append((names[0], partial(self._swap, names, index, entry)))
 
     def reshape(self, x: Any, old: tuple[int, ...], new: tuple[int, ...]) -> None:
-        """Put back the shape that an array had."""
+        """Restore an earlier shape of an array."""
         assign_shape_on(self._level, x, old)
         self._again.append((x, partial(assign_shape_on, self._level, x, new)))
 
     def restore(self, start: int = 0) -> set[int]:
-        """Make the writes again that came after a position, which one `run` has undone; gives the
-        arrays that were written, by identity of those that own their memory."""
+        """Redo the writes after `start` that `run` has undone. Return the identities of the memory
+        owners of the written arrays."""
         undone = self._undone.pop(start, [])
         for _, change in reversed(undone):
             change()
         return {id(original_of(x)) for x, _ in undone}
 
     def run_beside(self, start: int, stop: int, arrays: list[Any]) -> None:
-        """`run`, and make the writes into some arrays again, of which another log tells, too."""
+        """Call `run`, and redo the writes into `arrays`, because another log restores these."""
         try:
             self.run(start, stop)
         except BaseException:
@@ -204,11 +205,11 @@ class Sweep(Hidden):
         entry[:] = now
 
 
-# ---- what is differentiated itself where the tape stands on a level ------------------------------
+# ---- functions that are differentiated if the tape is on a level ---------------------------------
 
 
 def _cotangent_type(value: Any) -> type:
-    """The type of the cotangent of a number, as outside."""
+    """Return the cotangent type of a number."""
     if isinstance(value, np.inexact):
         return type(value)
     if isinstance(value, np.integer):
@@ -217,7 +218,7 @@ def _cotangent_type(value: Any) -> type:
 
 
 def poison_in(bar: Any) -> Poison | None:
-    """The poison in a cotangent."""
+    """Return the poison in a cotangent, or ``None``."""
     if type(bar) is Poison:
         return bar
     parts = bar.values() if isinstance(bar, dict) else bar if isinstance(bar, list | tuple) else ()
@@ -236,8 +237,8 @@ def _add_into(mirrored: Any, index: Any, bar: Any) -> None:
 
 
 def _taken(mirrored: Any, index: Any) -> Any:
-    """The cotangent of what was written at `index`; of an element that is named twice the last
-    value counts."""
+    """Return the cotangent of the value written at `index`. If `index` names an element twice, the
+    last value counts."""
     bar = np.array(mirrored[index])
     if is_fancy(index) and bar.size > 1:
         last = np.zeros(mirrored.shape, np.intp)
@@ -254,7 +255,7 @@ def _taken_once(flat: Any, places: Any, first: Any, shape: tuple[int, ...]) -> A
 
 
 def to_value(bar: Any, value: Any) -> Any:
-    """The cotangent of what was written, summed over the axes along which it was broadcast."""
+    """Sum the cotangent of a written value over the axes along which it was broadcast."""
     if isinstance(value, list | tuple):
         whole = project(bar, np.zeros(np.shape(value), bar.dtype))
         return _split(whole, value)

@@ -1,10 +1,10 @@
-"""The level of reverse mode: a tape of what was done, run backwards.
+"""The level of reverse mode: a tape of operations, run in reverse.
 
-The innermost reverse mode of a nest runs as generated code (`adjoint.runtime`); this one stands on
-other levels, or has others on it. Cotangents of numbers are kept by the identity of the number.
-Those of arrays belong to their memory, as tangents do (`adjoint.levels.forward`): a view of an
-array adds to its part, and a write takes the part and leaves zero. What a write overwrote is put
-back before the sweep goes on, for pullbacks look at what arrays held.
+The innermost reverse mode of a nest runs as generated code (`adjoint.runtime`); a tape is above or
+below other levels. Cotangents of numbers are keyed by identity. Cotangents of arrays belong to the
+memory, like tangents (`adjoint.levels.forward`): a view adds to its part, and the reverse of a
+write takes the part and leaves zero. The contents that a write replaced are restored before the
+sweep goes on, because pullbacks read arrays.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ Node = Callable[[Sweep], None]
 
 
 class Tape(Level):
-    """What was done with the values that depend on the inputs, in order."""
+    """The operations on values that depend on the inputs, in order."""
 
     def __init__(self, outer: Level | None) -> None:
         super().__init__(outer)
@@ -48,11 +48,11 @@ class Tape(Level):
         self.nodes: list[Node] = []
         self._given: dict[int, Any] = {}
         self.changes = 0
-        """How often something was written."""
+        """The number of writes."""
         self.left = 0
-        """Where the log of generated code was when the tape was used last."""
+        """The position in the log of generated code when the tape was last used."""
 
-    # ---- what is known ---------------------------------------------------------------------------
+    # ---- activity --------------------------------------------------------------------------------
 
     def is_active(self, value: Any) -> bool:
         if isinstance(value, ndarray):
@@ -72,7 +72,7 @@ class Tape(Level):
         return self._depends(value) and (not isinstance(value, ndarray) or value.size > 0)
 
     def note(self, y: Any) -> Any:
-        """Note a new number or array that depends on the inputs; returns it, or one of its own."""
+        """Register a new number or array that depends on the inputs; return it, or a copy."""
         if type(y) in INACTIVE:
             return y
         if isinstance(y, ndarray):
@@ -88,7 +88,7 @@ class Tape(Level):
         return y
 
     def seed(self, value: Any, _: Any) -> Any:
-        """Note an argument."""
+        """Register an argument."""
         if isinstance(value, ndarray):
             owner = original_of(value)
             self._given[id(owner)] = owner
@@ -125,7 +125,7 @@ class Tape(Level):
         return value
 
     def hooked(self, on_cotangent: Any, x: Any) -> Any:
-        """`x`; its cotangent goes through `on_cotangent`."""
+        """Return `x`; its cotangent goes through `on_cotangent`."""
         hooked = Hooked(self, x)
         self.nodes.append(lambda sweep: hooked.pull(on_cotangent, sweep))
         return hooked.y
@@ -165,13 +165,13 @@ class Tape(Level):
                     if not is_own(rule):
                         y = self.apart(y)
                     elif isinstance(y, ndarray) and self.is_active(y):
-                        return y  # it looks at memory of which all is known
+                        return y  # a view of memory that is registered
                     named = rest if rule.keyword_bars else {}
                     return self._recorded(y, back, operands, named, rule.foreign)
         return DECLINED
 
     def _pointwise(self, f: Any, rules: Rules, slopes: Slopes, args: tuple[Any, ...]) -> Any:
-        """By the slopes alone; `DECLINED` where that is not enough."""
+        """Apply the partials alone; return `DECLINED` where they do not suffice."""
         y = f(*args) if self.outer is None else self.outer.operate(f, rules, *args)
         active = [
             i for i, p in enumerate(slopes.partials) if p is not None and self._depends(args[i])
@@ -190,7 +190,7 @@ class Tape(Level):
                 y_bar if type(y_bar) is Poison else weighted(sweep, slopes, i, y, args, y_bar)
                 for i in active
             ]
-            if any(bar is None for bar in bars):  # the rule says whether it is zero
+            if any(bar is None for bar in bars):  # the rule decides whether it is zero
                 back = sweep.below(rules.rrules[0].function, *args)[1]
                 found = sweep.below(back, y_bar)
                 bars = [found[i + 1] for i in active]
@@ -208,7 +208,7 @@ class Tape(Level):
         named: dict[str, Any],
         is_foreign: bool,
     ) -> Any:
-        """Note the result of a rule and its pullback."""
+        """Register the result of a rule, and append a node with its pullback."""
         y = self._own_parts(y, args, is_foreign)
         given = held(y)
 
@@ -301,14 +301,14 @@ class Tape(Level):
 
     @property
     def position(self) -> int:
-        """How much has been done."""
+        """Return the number of nodes."""
         return len(self.nodes)
 
     # ---- the sweep -------------------------------------------------------------------------------
 
     def sweep(self, deposit: Callable[[Sweep], None], level: Level | None) -> Sweep:
-        """Run backwards what was done, on `level`, from the cotangents that `deposit` adds; memory
-        is as it was left, afterwards."""
+        """Run all nodes in reverse on `level`, from the cotangents that `deposit` adds. Memory is
+        restored at the end."""
         sweep = Sweep(self, level)
         before = written_on(level)
         deposit(sweep)

@@ -1,4 +1,4 @@
-"""The public operators that run on levels."""
+"""The public operators of forward mode."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from adjoint.runtime.session import leaving, session
 def pushforward(
     f: Callable[..., Any], args: Sequence[Any], tangents: Sequence[Any], /, **kwargs: Any
 ) -> tuple[Any, Any]:
-    """Value of a function, and its derivative along a direction: forward mode.
+    """Value of a function, and its derivative along a direction (forward mode).
 
     Parameters
     ----------
@@ -35,9 +35,9 @@ def pushforward(
     args : sequence
         The point: the positional arguments of `f`.
     tangents : sequence
-        One tangent for each argument: a number, an array of the argument's shape, or a structure
-        like the argument's (a dict or an object by field name). ``None`` stands for zero, also
-        inside structures.
+        One tangent per argument: a number, an array of the argument's shape, or a structure like
+        the argument's (a dict or an object by field name). ``None`` stands for zero, also inside
+        structures.
     **kwargs
         Passed through, held constant.
 
@@ -84,7 +84,7 @@ def pushforward(
 def _pushed(
     level: Forward, f: Any, args: Sequence[Any], tangents: Sequence[Any], kwargs: dict[str, Any]
 ) -> tuple[Any, Any]:
-    """`pushforward` on a level."""
+    """Run `pushforward` on a level."""
     moved = [i for i, dot in enumerate(tangents) if dot is not None]
     args, apart = told_apart(f, args, kwargs, moved)
     with leaving, session, entered(level), Seeds(level, level.seed, apart) as seeds:
@@ -98,7 +98,7 @@ def _pushed(
 def jvp(
     f: Callable[..., Any], primals: Sequence[Any], tangents: Sequence[Any], /, **kwargs: Any
 ) -> tuple[Any, Any]:
-    """`pushforward` by its familiar name (Jacobian-vector product)."""
+    """Call `pushforward` (Jacobian-vector product)."""
     return pushforward(f, primals, tangents, **kwargs)
 
 
@@ -112,11 +112,19 @@ def directional(f: Callable[..., Any], x: Any, v: Any, /, **kwargs: Any) -> Any:
     x
         The point.
     v
-        The direction, with the structure of `x`.
+        The direction, with the structure and shapes of `x`.
+    **kwargs
+        Passed to `f`, held constant.
 
     Returns
     -------
-    The derivative, with the structure of the result.
+    The derivative, with the structure and shapes of the result, in units of
+    (result) / (`x`) · (`v`).
+
+    Raises
+    ------
+    ArgumentError
+        `v` does not fit `x`.
 
     Examples
     --------
@@ -127,7 +135,7 @@ def directional(f: Callable[..., Any], x: Any, v: Any, /, **kwargs: Any) -> Any:
 
 
 def derivative(f: Callable[..., Any]) -> Callable[..., Any]:
-    """Function that is the derivative of `f` in its first argument, which is one real number.
+    """Derivative of `f` in its first argument, which is one real number.
 
     Parameters
     ----------
@@ -137,7 +145,9 @@ def derivative(f: Callable[..., Any]) -> Callable[..., Any]:
     Returns
     -------
     callable
-        With the arguments of `f`; the others are held constant.
+        Takes the arguments of `f`, the others held constant. Returns the derivative, with the
+        structure and shapes of the result, in units of (result) / (argument). Raises
+        ``ArgumentError`` if the first argument is not one real number.
 
     Examples
     --------

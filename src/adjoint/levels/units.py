@@ -1,4 +1,4 @@
-"""Python functions on a level: compiled once, then called like those that they stand for."""
+"""The units of Python functions on levels: each function is compiled once."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class LevelUnit:
     places: list[Span] | None = None
 
     def is_current(self) -> bool:
-        """Whether the global names that the code relies on still stand for the same."""
+        """Return whether the globals that the code relies on are unchanged."""
         namespace = self.namespace
         return all(namespace.get(name, value) is value for name, value in self.guards)
 
@@ -52,11 +52,11 @@ _counter = itertools.count(1)
 def call_unit(
     memory: Memory, unit: LevelUnit, f: FunctionType, args: tuple[Any, ...], kwargs: dict[str, Any]
 ) -> Any:
-    """``f(*args, **kwargs)``, each operation through the level of `memory`."""
+    """Run ``f(*args, **kwargs)``, with each operation on the level of `memory`."""
     if len(args) != unit.arity or kwargs:
         bound = bind(unit, f, args, kwargs)
         if bound is None:
-            f(*args, **kwargs)  # Python's own message
+            f(*args, **kwargs)  # raises Python's own error
             raise TypeError(f"the arguments do not fit {f.__qualname__}")
         args = tuple(bound[0])
     record = [memory, None]

@@ -1,5 +1,7 @@
-"""Functions that a level cannot follow: they run as they are, and what they make of active values
-has a derivative that nobody knows."""
+"""Calls of functions that a level cannot follow: they run as foreign code.
+
+The results that they compute from active values get unknown derivatives.
+"""
 
 from __future__ import annotations
 
@@ -32,19 +34,19 @@ def run_unknown(
     why: str,
     trusted: bool,
 ) -> Any:
-    """``f(*args, **kwargs)`` in plain Python, for all levels down from `level`."""
+    """Run ``f(*args, **kwargs)`` in plain Python, on behalf of `level` and all levels below."""
     memory = level.memory
     inputs = (*args, *kwargs.values())
     owner = getattr(f, "__self__", None)
     owner = None if isinstance(owner, type | ModuleType) else owner
     region = region_of(memory, f, (owner, *inputs))
     given = (*inputs, owner, *(() if trusted else arrays_behind(f, (owner, *inputs))))
-    log = Memory()  # levels undo in their own way what is written
+    log = Memory()  # levels undo writes in their own way
     try:
         try:
             y, changes = run_checked(log, f, region, args, kwargs, () if trusted else given)
         finally:
-            if region is not None and region.has_effects:  # whatever it was given
+            if region is not None and region.has_effects:  # whatever the operands are
                 level.spoil_stored(region, certain=False)
     except BaseException as raised:
         why_not, values = needed(f, why, (owner, *inputs)), list(reached((f, *given)))
@@ -65,7 +67,7 @@ def run_unknown(
     keeping = [] if trusted else [*filter(may_keep, given)]
     made = [] if type(y) in _NOTHING else [y] if by_value(y) else [*reached((y,))]
     if f is not getattr and issubclass(type(y), np.ndarray) and id(root_of(y)) in _roots(given):
-        made = []  # it looks at what went in
+        made = []  # it is a view of an operand
     if changed or stored or keeping or made:
         runs = type(y) is GeneratorType or (region is not None and region.ran)
         values = _reached_by(level, f, given, runs)
@@ -86,8 +88,11 @@ def run_unknown(
 
 
 def _reached_by(level: Level, f: Any, given: tuple[Any, ...], ran: bool) -> list[Any]:
-    """All that a function gets at: what it is given, what objects of C among that were made of, and
-    the global variables of functions among it, if any code of the user's `ran`, or will run."""
+    """Return everything that a function can reach.
+
+    These are its operands, the values that C objects among them were made of, and, if user code
+    `ran` or will run, the global variables of the functions among them.
+    """
     functions: list[FunctionType] = []
     values = list(reached((f, *given, *_held(level, given)), functions if ran else None))
     for _, _, value in globals_of(functions):
@@ -104,19 +109,19 @@ def _note_made(
     values: Iterable[Any],
     error: Exception,
 ) -> None:
-    """Note that a level knows no derivative of what was `made` by a function that gets at `values`,
-    its result `y` and what that holds."""
+    """Note that a level knows no derivatives of values that a function has made. `values` are those
+    that the function reaches, `y` is its result and `made` holds the parts of `y`."""
     known, roots = {id(value) for value in values}, _roots(given)
     for value in made:
         if id(value) in known or (isinstance(value, np.ndarray) and id(root_of(value)) in roots):
             if f is getattr and isinstance(value, np.ndarray) and not level.holds(value):
                 if arrays_of(given[0]) is None:
-                    level.spoil(value, error)  # what something of C made of active values
+                    level.spoil(value, error)  # a C object made it of active values
             if value is y and type(y) is bytes:
-                level.hide(y, error)  # what something of C has kept of it
-            # otherwise it is what went in, or looks at it
+                level.hide(y, error)  # a C object has stored it
+            # otherwise it is an operand or a view of one
         elif isinstance(value, np.ndarray) and value.base is not None and level.is_active(value):
-            continue  # it looks at memory of which all is known
+            continue  # a view of memory whose derivative is known
         elif isinstance(value, np.ndarray | np.void) and value.dtype.kind in "OV":
             if not _is_of_integers(value):
                 level.hide(value, error)
@@ -127,30 +132,30 @@ def _note_made(
 
 
 def _roots(given: tuple[Any, ...]) -> set[int]:
-    """The arrays whose memory something that is given looks at, by identity."""
+    """Return the identities of the owners of the memory that operands alias."""
     arrays = (value.obj if type(value) is memoryview else value for value in given)
     return {id(root_of(x)) for x in arrays if isinstance(x, np.ndarray)}
 
 
 _NOTHING = (type(None), bool, str)
-"""Types of results that say nothing of what they were made of."""
+"""Types of results that carry no information about their operands."""
 
 
 def _stored(region: Region | None) -> list[Any]:
-    """The numbers and arrays that functions of the user's have stored meanwhile."""
+    """Return the numbers and arrays that user code has stored during the run."""
     values = list(region.stored() if region else ())
     return [part for part in reached(values) if by_value(part)]
 
 
 def _is_of_integers(value: Any) -> bool:
-    """Whether an array of objects holds arrays of integers, such as lists of neighbours."""
+    """Return whether an array of objects holds arrays of integers, such as lists of neighbours."""
     return value.dtype.kind == "O" and all(
         isinstance(item, np.ndarray) and item.dtype.kind in "iub" for item in value.flat
     )
 
 
 def _hide_raised(level: Level, error: BaseException, values: list[Any], why: Exception) -> None:
-    """What an exception holds that was raised by a function which cannot be followed."""
+    """Note unknown derivatives of the values in an exception that foreign code has raised."""
     known = {id(value) for value in values}
     for one in level.down():
         if any(map(one.holds, values)):
@@ -160,15 +165,14 @@ def _hide_raised(level: Level, error: BaseException, values: list[Any], why: Exc
 
 
 def _held(level: Level, given: tuple[Any, ...]) -> list[Any]:
-    """What objects of C among the arguments were made of: ``caches["held", id]`` has it beside the
-    object."""
+    """Return the values that C objects among the operands were made of (``caches["held", id]``)."""
     caches = [one.memory.caches for one in level.down()]
     found = [cache.get(("held", id(value))) for cache in caches if cache for value in given]
     return [entry[1] for entry in found if entry is not None]
 
 
 def _write_again(level: Level, x: np.ndarray[Any, Any], saved: Any) -> None:
-    """Let all levels know that an array, which held what is `saved`, was written to."""
+    """Tell all levels that an array, whose earlier contents are `saved`, was written."""
     level.memory.mark_written(x)
     made = x.copy()
     put(x, ..., saved)

@@ -1,4 +1,4 @@
-"""Activation functions of numbers and arrays; none overflows."""
+"""Activation functions of numbers and arrays; none of them overflows."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ import numpy as np
 
 
 def relu(x: Any) -> Any:
-    """``max(x, 0)`` of each element. Its derivative at 0 is 0."""
+    """``max(x, 0)`` of each element; its derivative at 0 is 0."""
     if type(x) is np.ndarray and x.dtype.kind == "f" and x.ndim and x.shape[-1] >= _LONG_ROW:
-        return np.maximum(x, np.zeros(x.shape[-1], x.dtype))  # NumPy is slow beside one number
+        return np.maximum(x, np.zeros(x.shape[-1], x.dtype))  # a scalar operand is slower
     return np.maximum(x, 0)
 
 
 _LONG_ROW = 64
-"""Elements from which a row of zeros takes less time, down to a third."""
+"""The row length from which a row of zeros is faster, up to three times."""
 
 
 def sigmoid(x: Any) -> Any:
@@ -34,7 +34,7 @@ def softmax(x: Any, *, axis: int = -1) -> Any:
     x : array
         Scores; a common shift does not change the result.
     axis : int
-        The classes.
+        The axis of the classes.
 
     Returns
     -------

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 def make_moons(
     n: int = 200, noise: float = 0.1, rng: np.random.Generator | int | None = None
 ) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
-    """Two half circles that reach into each other, in random order.
+    """Two interleaving half circles, in random order.
 
     Parameters
     ----------
@@ -18,6 +18,7 @@ def make_moons(
     noise : float
         Standard deviation of the normal noise on both coordinates; the circles have radius 1.
     rng : numpy.random.Generator or int, optional
+        Draws the noise and the order.
 
     Returns
     -------

@@ -1,4 +1,4 @@
-"""Between class numbers and one-hot rows."""
+"""Conversion between class numbers and one-hot rows."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from adjoint.rulekit.registry import non_differentiable
 
 
 def onehot(labels: ArrayLike, classes: int, *, dtype: DTypeLike = np.float64) -> NDArray[Any]:
-    """A 1 at each label, 0 elsewhere.
+    """One-hot rows: 1 at each label, 0 elsewhere.
 
     Parameters
     ----------
@@ -19,6 +19,7 @@ def onehot(labels: ArrayLike, classes: int, *, dtype: DTypeLike = np.float64) ->
         From 0 to ``classes - 1``.
     classes : int
     dtype : optional
+        Of the result.
 
     Returns
     -------
@@ -44,10 +45,7 @@ def onehot(labels: ArrayLike, classes: int, *, dtype: DTypeLike = np.float64) ->
 
 
 def onecold(scores: ArrayLike) -> Any:
-    """The position of the largest score along the last axis: the inverse of `onehot`.
-
-    At a tie the first.
-    """
+    """Position of the largest score along the last axis, the first at a tie; inverts `onehot`."""
     array = np.asarray(scores)
     if array.ndim == 0:
         raise ValueError("onecold takes one score per class along the last axis, got one number")

@@ -1,4 +1,4 @@
-"""`Dense` and `Chain`. They are ordinary callables: any other may stand in their place."""
+"""`Dense` and `Chain`: ordinary callables, which any other callable can replace."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class Dense:
     inputs, outputs : int
         Numbers of features.
     activation : callable, optional
-        Acts on the array of shape ``(samples, outputs)``; none leaves it as it is.
+        Acts on the array of shape ``(samples, outputs)``; by default the identity.
     rng : numpy.random.Generator or int, optional
         Draws the weights.
     dtype : optional
@@ -98,7 +98,7 @@ class Chain:
 
 
 def check_features(x: Any, W: NDArray[Any]) -> None:
-    """Say which layer does not fit, where NumPy would speak of core dimensions."""
+    """Refuse inputs of a wrong shape with a message that names the layer."""
     shape = np.shape(x)
     if not shape or shape[-1] != len(W):
         inputs, outputs = W.shape

@@ -1,7 +1,7 @@
-"""Losses: prediction first, truth second, the mean over the samples as result.
+"""Losses: prediction first, truth second; the result is the mean over the samples.
 
-In classification the classes lie along the last axis, one sample per row; a single sample may be
-given without rows.
+In classification the classes are along the last axis, one sample per row; a single sample may be a
+vector.
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ def mse(yhat: Any, y: Any) -> Any:
     Parameters
     ----------
     yhat, y : number or array
-        Of one shape: nothing is broadcast, since ``(n,)`` against ``(n, 1)`` would compare
-        everything with everything.
+        Of one shape: nothing is broadcast, because ``(n,)`` against ``(n, 1)`` would compare all
+        pairs.
 
     Returns
     -------
@@ -48,7 +48,8 @@ def cross_entropy(p: Any, y: Any, *, eps: float = 1e-12) -> Any:
     y : array
         True probabilities of the same shape, as `onehot` gives them.
     eps : float
-        Keeps the loss finite where a probability is 0. `logit_cross_entropy` needs no such thing.
+        Keeps the loss finite where a probability is 0. `logit_cross_entropy` needs no such
+        constant.
     """
     check_shapes(p, y)
     return -np.mean(np.sum(np.multiply(y, np.log(np.add(p, eps))), axis=-1))
@@ -60,7 +61,7 @@ def logit_cross_entropy(scores: Any, y: Any) -> Any:
     Parameters
     ----------
     scores : array
-        What the last layer gives, before any softmax.
+        The output of the last layer, before any softmax.
     y : array
         True probabilities of the same shape, as `onehot` gives them.
     """
@@ -85,7 +86,7 @@ def hinge_loss(yhat: Any, y: Any) -> Any:
 
 
 def check_shapes(yhat: Any, y: Any) -> None:
-    """Refuse what broadcasting would compare in silence."""
+    """Refuse shapes that broadcasting would combine silently."""
     a, b = np.shape(yhat), np.shape(y)
     if a != b:
         raise ValueError(f"prediction and truth differ in shape: {a} and {b}")

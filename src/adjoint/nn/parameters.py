@@ -1,8 +1,8 @@
 """A model as a tree of arrays, whatever its Python type.
 
-Looked into are dicts, lists, tuples, arrays of objects, objects with attributes (dataclasses,
-``__slots__``), the variables that a function captured, and bound methods and partials. An array of
-floats is a parameter; everything else is a constant of the model, numbers included: they cannot be
+The tree consists of dicts, lists, tuples, arrays of objects, objects with attributes (dataclasses,
+``__slots__``), captured variables of functions, bound methods and partials. An array of floats is a
+parameter; everything else is a constant of the model, numbers included, because they cannot be
 updated in place.
 """
 
@@ -42,13 +42,13 @@ def parameters(model: Any) -> list[Array]:
     Parameters
     ----------
     model
-        Any object. Cycles are no problem.
+        Any object; it may contain cycles.
 
     Returns
     -------
     list of array
         The arrays themselves, not copies, each distinct array once, in the order of the fields.
-        What is calculated with them has its derivative: a penalty of the weights, a norm.
+        Results computed from them, such as a penalty of the weights, have derivatives.
 
     Examples
     --------
@@ -63,7 +63,7 @@ Path: TypeAlias = "tuple[tuple[str, Any], ...]"
 
 
 def paths(model: Any) -> tuple[Path, ...]:
-    """How each distinct array of floats is reached in a model."""
+    """Return the path of each distinct array of floats in a model."""
     found: list[Path] = []
     seen: set[int] = set()
     stack: list[tuple[Any, Any]] = [(None, model)]
@@ -79,13 +79,13 @@ def paths(model: Any) -> tuple[Path, ...]:
     return tuple(found)
 
 
-# What is found is read again, for its derivative; where to look has none.
+# the arrays are read again along the paths, where they are differentiated
 non_differentiable(paths)
 facts.add(paths)
 
 
 def _unwound(way: Any) -> Path:
-    """A path, of the node and the key of its last part and the way to that node."""
+    """Return the path of a part from nested triples (way to its node, node, key)."""
     steps: list[tuple[str, Any]] = []
     while way is not None:
         way, node, key = way
@@ -94,7 +94,7 @@ def _unwound(way: Any) -> Path:
 
 
 def _steps(node: Any, key: Any) -> Path:
-    """From a node to one of its parts."""
+    """Return the steps from a node to one of its parts."""
     if isinstance(node, MethodType):
         return (("attribute", "__self__"), *_steps(node.__self__, key))
     if isinstance(node, FunctionType):
@@ -114,7 +114,7 @@ def _found(node: Any, path: Path) -> Any:
 
 
 def update(model: Any, gradient: Any, learning_rate: float) -> None:
-    """One step of gradient descent, in place: ``array -= learning_rate * array_bar`` for each
+    """Do one step of gradient descent in place: ``array -= learning_rate * array_bar`` for each
     parameter.
 
     Parameters
@@ -122,26 +122,25 @@ def update(model: Any, gradient: Any, learning_rate: float) -> None:
     model
         Any object, as for `parameters`. An array that occurs several times is updated once.
     gradient
-        Of the model's structure, as ``ad.gradient`` gives it for the model as argument: a dict for
-        a dict, a `Tangent` for an object; ``None`` leaves that part alone.
+        With the structure of the model, as ``ad.gradient`` returns it for the model as argument: a
+        dict for a dict, a `Tangent` for an object; ``None`` leaves that part unchanged.
     learning_rate : float
-        Not negative.
+        Not negative; in units of (parameter)² / (loss).
 
     Raises
     ------
     TypeError, ValueError
         `gradient` does not fit the model, an array cannot be written, or the learning rate is
-        negative. In that case nothing has been updated.
+        negative. Then nothing has been updated.
     """
     check_learning_rate(learning_rate)
-    # All is checked before anything is written: half a step would leave a model that nobody asked
-    # for.
+    # check everything before the first write: half a step would leave a useless model
     for array, bar in list(_pairs(model, gradient)):
         array -= learning_rate * bar
 
 
 def reaches(model: Any, gradient: Any) -> bool:
-    """Whether `gradient` is not zero in at least one parameter."""
+    """Return whether `gradient` is not zero in at least one parameter."""
     return any(np.any(bar) for _, bar in _pairs(model, gradient))
 
 
@@ -151,7 +150,7 @@ def check_learning_rate(learning_rate: float) -> None:
 
 
 def _pairs(model: Any, gradient: Any) -> Iterator[tuple[Array, Any]]:
-    """Each distinct parameter that has a cotangent, with it."""
+    """Yield each distinct parameter that has a cotangent, with the cotangent."""
     seen: set[int] = set()
     stack = [("model", model, gradient)]
     while stack:
@@ -167,7 +166,7 @@ def _pairs(model: Any, gradient: Any) -> Iterator[tuple[Array, Any]]:
 
 
 def _step(path: str, key: Any, child: Any, bar: Any) -> tuple[str, Any, Any]:
-    """Go down into a part: its path for messages, the part, its cotangent."""
+    """Return the path for messages, the part and its cotangent, one step down."""
     if isinstance(key, _Attribute):
         inner = f"{path}.{key}"
     else:
@@ -190,11 +189,11 @@ def _check_pair(path: str, array: Array, bar: Any) -> None:
         raise ValueError(f"{path} is a read-only array and cannot be updated; use a copy")
 
 
-# ---- what a model is made of ---------------------------------------------------------------------
+# ---- parts of a model ----------------------------------------------------------------------------
 
 
 class _Attribute(str):
-    """The name of a field, told apart from a string as key of a dict."""
+    """The name of a field, distinct from a string that is a key of a dict."""
 
     __slots__ = ()
 
@@ -204,7 +203,7 @@ def _is_parameter(x: Any) -> bool:
 
 
 def _children(node: Any) -> list[tuple[Any, Any]]:
-    """The parts of one node with their names, as cotangents name them."""
+    """Return the parts of one node with the names that cotangents use."""
     if is_objects(node):
         return [(key, node[key]) for key in _keys(node)]
     if node is None or isinstance(node, (*_LEAVES, np.ndarray)):
@@ -231,7 +230,7 @@ def _captured(function: FunctionType) -> list[tuple[Any, Any]]:
     for name, cell in zip(function.__code__.co_freevars, function.__closure__ or (), strict=True):
         try:
             parts.append((_Attribute(name), cell.cell_contents))
-        except ValueError:  # captured, and not assigned yet
+        except ValueError:  # captured but not assigned yet
             continue
     return parts
 

@@ -7,12 +7,12 @@ from contextlib import contextmanager
 from typing import TypeAlias
 
 Advance: TypeAlias = Callable[[str], None]
-"""Called after each step with a short text that stands behind the bar."""
+"""Called after each step with a short text to show behind the bar."""
 
 
 @contextmanager
 def progress_bar(description: str, total: int) -> Iterator[Advance]:
-    """Show a bar on the terminal while the body runs; the body calls what it is given once per
+    """Show a bar on the terminal while the body runs; the body calls the yielded function once per
     step.
 
     Raises

@@ -1,7 +1,7 @@
-"""Rules of activations and losses, where decomposing them would be slower or less exact.
+"""Rules of activations and losses that would be slower or less exact if decomposed.
 
 The bodies in `adjoint.nn.activations` and `adjoint.nn.losses` stay the reference: calls that a rule
-declines (lists, complex numbers, other array types) are decomposed, and the tests compare both.
+declines (lists, complex numbers, other array types) are decomposed.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from adjoint.rulekit.row_sums import by_class, by_sample
 
 elementwise(relu, lambda y: y > 0, selects=True)
 
-# Decomposed, |x| would have a kink at 0 that the sigmoid has not; y * (1 - y) loses digits near 1.
+# decomposed, |x| would have a kink at 0; y * (1 - y) loses digits near y = 1
 elementwise(sigmoid, lambda y, x: y * sigmoid(-x))
 
 

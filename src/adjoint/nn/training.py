@@ -28,15 +28,15 @@ def gradient_descent(
     callback: Callable[[int, float], object] | None = None,
     progress: bool | str = False,
 ) -> list[float]:
-    """Train a model in place: in each iteration one step against the gradient of ``loss(model(X),
-    Y)``.
+    """Train a model in place: each iteration makes one step against the gradient of
+    ``loss(model(X), Y)``.
 
     Parameters
     ----------
     model : callable
         Any object, as for `parameters`; its arrays are updated.
     loss : callable
-        ``loss(prediction, truth)`` gives one real number.
+        ``loss(prediction, truth)`` returns one real number.
     X, Y : array or sequence
         Inputs and truth, one sample per row.
     learning_rate : float
@@ -44,19 +44,26 @@ def gradient_descent(
     max_iters : int
         The number of steps.
     batch_size : int, optional
-        Samples per step. The samples are shuffled, dealt out, and shuffled again when they are used
-        up. Without it each step sees all of them.
+        Samples per step. The samples are shuffled, used up in batches, and shuffled again. By
+        default each step uses all of them.
     rng : numpy.random.Generator or int, optional
         Shuffles.
     callback : callable, optional
         Called as ``callback(iteration, loss)`` after each step.
     progress : bool or str
-        Show a progress bar, by this name; needs the extra ``adjoint[progress]``.
+        Show a progress bar, under this name if it is a string; needs the extra
+        ``adjoint[progress]``.
 
     Returns
     -------
     list of float
-        The loss of each iteration's samples, before its step.
+        The loss of the samples of each iteration, before its step.
+
+    Raises
+    ------
+    TypeError, ValueError
+        The model is not callable or holds no arrays of floats, `X` and `Y` differ in length or are
+        empty, or an option is out of range.
     """
     _check(model, X, Y, learning_rate, max_iters, batch_size)
     history: list[float] = []
@@ -112,7 +119,7 @@ def _check(
 def _batches(
     X: Any, Y: Any, batch_size: int | None, rng: np.random.Generator
 ) -> Iterator[tuple[Any, Any]]:
-    """Without end."""
+    """Yield batches without end."""
     if batch_size is None:
         while True:
             yield X, Y

@@ -1,1 +1,1 @@
-"""Questions about the user's values, classes and code: no cotangent, no memory."""
+"""Questions about values, classes and code of the user: no cotangent, no memory."""

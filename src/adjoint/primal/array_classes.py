@@ -1,4 +1,4 @@
-"""Classes derived from `numpy.ndarray`, and what they define themselves."""
+"""Subclasses of `numpy.ndarray`, and the methods that they define."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from adjoint.primal.value_kinds import PLAIN, fields_of
 
 
 def is_subclassed(value: Any) -> bool:
-    """Whether `value` is an array of a class of its own."""
+    """Return whether `value` is an array of a subclass."""
     return issubclass(type(value), ndarray) and type(value) is not ndarray
 
 
 def plain(value: Any) -> Any:
-    """A plain view of an array of a class of its own, a list of such views; anything else as it
-    is."""
+    """Return an array of a subclass as a plain view, a list of such arrays as a list of views, and
+    anything else as it is."""
     if is_subclassed(value):
         return ndarray.view(value, ndarray)
     return list(map(plain, value)) if _is_list_of_subclassed(value) else value
@@ -31,20 +31,18 @@ def _is_list_of_subclassed(value: Any) -> bool:
 
 
 def holds_subclassed(values: Iterable[Any]) -> bool:
-    """Whether arrays of classes of their own are among some values, or in lists of them."""
+    """Return whether arrays of subclasses are among `values`, or in lists among them."""
     return any(is_subclassed(value) or _is_list_of_subclassed(value) for value in values)
 
 
 def says_what_becomes(value: Any) -> bool:
-    """Whether the class of an operand has an ``__array_wrap__`` in Python, which NumPy hands its
-    results to."""
+    """Return whether `type(value)` defines `__array_wrap__` in Python."""
     kind = type(value)
     return kind not in PLAIN and type(class_attribute(kind, "__array_wrap__")) is FunctionType
 
 
 def _of_users(value: Any) -> bool:
-    """`says_what_becomes`, of a class that is not NumPy's own: what that makes of a result has its
-    numbers."""
+    """Return whether a class outside NumPy, whose own keep the numbers, has `__array_wrap__`."""
     if not says_what_becomes(value):
         return False
     method = class_attribute(type(value), "__array_wrap__")
@@ -52,9 +50,9 @@ def _of_users(value: Any) -> bool:
 
 
 def says_itself(f: Any, args: Iterable[Any]) -> bool:
-    """Whether NumPy's function is a method of the class's own: ``np.sum(a)`` asks ``a.sum``."""
+    """Return whether a NumPy function calls an overridden method: ``np.sum(a)`` calls ``a.sum``."""
     if type(f) is not _DISPATCHER or type(f.__wrapped__) is not FunctionType:
-        return False  # what is of C asks no methods
+        return False  # C functions call no methods
     name = getattr(f, "__name__", "")
     name = _METHODS.get(name, name)
     return hasattr(ndarray, name) and any(
@@ -63,7 +61,7 @@ def says_itself(f: Any, args: Iterable[Any]) -> bool:
 
 
 def _has_own(value: Any, name: str) -> bool:
-    """Whether Python code says what an attribute of `value` is."""
+    """Return whether Python code determines an attribute of `value`."""
     kind = type(value)
     found = class_attribute(kind, name)
     if found is None:
@@ -75,7 +73,7 @@ def _has_own(value: Any, name: str) -> bool:
 
 
 _METHODS = {"amax": "max", "amin": "min", "around": "round", "permute_dims": "transpose"}
-"""What functions ask for whose methods have other names."""
+"""Names of the methods that functions of other names call."""
 
 
 _OF_PYTHON = (FunctionType, property, staticmethod, classmethod)

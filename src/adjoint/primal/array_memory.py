@@ -1,8 +1,7 @@
-"""Which memory an array looks at, and how the shadow of that memory is added to.
+"""Memory that arrays share.
 
-Arrays know the array that they are a view of, except those made by `as_strided` or of a memoryview,
-whose memory belongs to an object that holds the array. Views of all kinds may name an element
-twice.
+An array knows the array that it is a view of, unless it was made by `as_strided` or from a
+memoryview: then another object stands between. A view may name an element twice.
 """
 
 from __future__ import annotations
@@ -18,11 +17,11 @@ from numpy.lib.stride_tricks import as_strided
 Array = np.ndarray[Any, Any]
 
 _Strided: Any = type(as_strided(np.zeros(1)).base)
-"""What stands between an array and its view by strides of the caller's own."""
+"""The type that links an array to its view by `as_strided`."""
 
 
 def root_of(array: Array) -> Array:
-    """The array that owns the memory of `array`, as far as arrays know."""
+    """Return the array that owns the memory of `array`, as far as bases tell."""
     base: Any = array.base
     while base is not None:
         if isinstance(base, np.ndarray):
@@ -33,7 +32,7 @@ def root_of(array: Array) -> Array:
 
 
 def _behind(base: Any) -> Any:
-    """The array that something else stands for; ``None`` if it has memory of its own."""
+    """Return the array behind another kind of base; ``None`` if that has memory of its own."""
     if type(base) is _Strided:
         return base.base
     if type(base) is memoryview and isinstance(base.obj, np.ndarray):
@@ -42,16 +41,14 @@ def _behind(base: Any) -> Any:
 
 
 def owner_of(array: Array) -> str | None:
-    """The type of what owns the memory of `array` in an array's stead; ``None`` if an array
-    does."""
+    """Return the name of the type that owns the memory of `array`; ``None`` if an array does."""
     base: Any = root_of(array).base
     base = base.obj if type(base) is memoryview else base
     return None if base is None or type(base) is Twin else type(base).__name__
 
 
 class Twin:
-    """Stands between an array and another one of the same memory, which counts as one of its own:
-    as the root of its views."""
+    """Links an array to an alias that counts as the root of its own views."""
 
     __slots__ = ("_array", "is_open")
 
@@ -63,8 +60,8 @@ class Twin:
         return self._array.__array_interface__
 
     def __buffer__(self, _: int) -> memoryview:
-        """NumPy asks for it (from Python 3.12 on), also when the other one or a view of it is
-        unlocked."""
+        """Give NumPy a buffer (from Python 3.12 on). NumPy also asks when the alias or a view of it
+        is made writable."""
         array: Any = self._array
         if not self.is_open:
             raise BufferError("a view of what is locked is not unlocked")
@@ -77,23 +74,22 @@ class Twin:
 
 
 def tell_twin(array: Array) -> None:
-    """Say that the flags of `array` are about to be changed: what owns its memory may be unlocked,
-    a view of what is locked may not."""
+    """Announce that the flags of `array` will change: the owner of the memory may be made writable,
+    a view of a read-only array may not."""
     root: Any = root_of(array)
     if type(root.base) is Twin:
         root.base.is_open = array is root
 
 
 def twin_of(root: Array) -> Array | None:
-    """Another array of the memory of `root`; ``None`` where there can be none whose parts can be
-    named."""
+    """Return an alias of `root` that is no view; ``None`` where its parts could not be named."""
     base: Any = root.base
     if type(base) not in (type(None), Twin) or not root.size or type(root) is not np.ndarray:
         return None
     if not (root.flags.c_contiguous or root.flags.f_contiguous):
         return None
     twin: Any = Twin(root)
-    if sys.version_info >= (3, 12):  # from when on it may be unlocked
+    if sys.version_info >= (3, 12):  # may be made writable later
         made: Array = np.ndarray(root.shape, root.dtype, twin, 0, root.strides)
         if not root.flags.writeable:
             made.flags.writeable = False
@@ -104,7 +100,7 @@ def twin_of(root: Array) -> Array | None:
 
 
 def assign_shape(array: Any, shape: tuple[int, ...]) -> None:
-    """``array.shape = shape``, without the warning that newer versions of NumPy give."""
+    """Assign ``array.shape`` without the warning of newer versions of NumPy."""
     if hasattr(array, "_set_shape"):
         array._set_shape(shape)
     else:
@@ -112,8 +108,8 @@ def assign_shape(array: Any, shape: tuple[int, ...]) -> None:
 
 
 def names_of(root: Array) -> list[Array]:
-    """The arrays that own the memory of `root`: itself, what it is the twin of, and so on to the
-    one that it really belongs to."""
+    """Return the arrays that count as owners of the memory: `root`, the array that it is a twin of,
+    and so on to the real owner."""
     names, base = [root], root.base  # type: list[Array], Any
     while type(base) is Twin:
         names.append(base._array)
@@ -122,13 +118,13 @@ def names_of(root: Array) -> list[Array]:
 
 
 def original_of(array: Array) -> Array:
-    """The array that the memory of `array` really belongs to, whatever other names it has."""
+    """Return the array that really owns the memory of `array`."""
     return names_of(root_of(array))[-1]
 
 
 def part_of(twin: Array, root: Array, array: Array) -> Array:
-    """What `array`, a view of `root`, is of its twin."""
-    if array is root and array.shape == twin.shape:  # else it was assigned
+    """Return the alias of `array`, a view of `root`, in the memory of its twin."""
+    if array is root and array.shape == twin.shape:  # its shape was not assigned
         return twin
     whole = twin if twin.flags.c_contiguous else twin.T
     offset = address_of(array) - address_of(root)
@@ -136,14 +132,13 @@ def part_of(twin: Array, root: Array, array: Array) -> Array:
 
 
 def placed(like: Array, memory: Any, offset: int) -> Array:
-    """The array of the layout of `like` that begins so many bytes into some memory; an empty one
-    may begin outside of its own."""
+    """Return an array with the layout of `like` that begins `offset` bytes into `memory`."""
     return np.ndarray(like.shape, like.dtype, memory, offset if like.size else 0, like.strides)
 
 
 def beside(x: Array, memory: Any, offset: int) -> Array:
-    """What stands beside an array in memory beside its own, so many bytes into which it begins:
-    floats of double precision beside integers and truth values."""
+    """Return the part of `memory`, a shadow, that belongs to `x`, which begins `offset` bytes into
+    its owner. The shadow of integers and booleans holds doubles."""
     if x.dtype.kind not in "iub":
         return placed(x, memory, offset)
     scale = _FLOAT64.itemsize // x.itemsize
@@ -155,8 +150,8 @@ _FLOAT64 = np.dtype(float)
 
 
 def is_seen_as_stored(array: Array, root: Array) -> bool:
-    """Whether a view of floats or complex numbers takes the memory of `root` for what it holds: the
-    real numbers of its elements, or one field of each."""
+    """Return whether a view of floats or complex numbers reads the memory of `root` as that stores
+    it: the numbers of its elements, or one field of each."""
     if root.dtype.kind in "fc":
         return _same_numbers(array.dtype, root.dtype)
     if root.dtype.names is None:
@@ -169,12 +164,12 @@ def is_seen_as_stored(array: Array, root: Array) -> bool:
 
 
 def is_integer_field(array: Array, root: Array) -> bool:
-    """Whether a view takes integers, or truth values, from fields of `root` that hold nothing else:
-    they are constants beside fields of floats."""
+    """Return whether a view reads integers or booleans from fields of `root` that do not overlap
+    others: they are constants."""
     if array.dtype.kind not in "iub" or root.dtype.names is None:
         return False
     fields = [*_fields(root.dtype)]
-    if sum(field.itemsize for _, field in fields) > root.itemsize:  # some lie over others
+    if sum(field.itemsize for _, field in fields) > root.itemsize:  # overlapping fields
         return False
     place = (address_of(array) - address_of(root)) % root.itemsize
     return any(place == offset and array.dtype == field for offset, field in fields)
@@ -185,7 +180,7 @@ def _same_numbers(a: np.dtype[Any], b: np.dtype[Any]) -> bool:
 
 
 def _fields(dtype: np.dtype[Any]) -> Iterator[tuple[int, np.dtype[Any]]]:
-    """Where the numbers in an element stand, and their types."""
+    """Yield the offset and type of each number in an element."""
     if dtype.names is not None:
         for field, offset, *_ in (dtype.fields or {}).values():
             for inner, number in _fields(field):
@@ -200,12 +195,12 @@ def _fields(dtype: np.dtype[Any]) -> Iterator[tuple[int, np.dtype[Any]]]:
 
 
 def address_of(array: Array) -> int:
-    """Where the first element stands."""
+    """Return the address of the first element."""
     return array.__array_interface__["data"][0]  # type: ignore[no-any-return]
 
 
 def bounds_of(array: Array) -> tuple[int, int]:
-    """The lowest address of the memory that an array looks at, and the one behind the highest."""
+    """Return the lowest address of an array and the address after its highest."""
     low = high = address_of(array)
     for n, stride in zip(array.shape, array.strides, strict=True):
         step = (n - 1) * stride
@@ -214,7 +209,7 @@ def bounds_of(array: Array) -> tuple[int, int]:
 
 
 def names_twice(array: Array) -> bool:
-    """Whether elements of a view may share memory: those of `broadcast_to` and `as_strided`."""
+    """Return whether elements of a view may share memory (`broadcast_to`, `as_strided`)."""
     if array.flags.c_contiguous or array.flags.f_contiguous:
         return False
     extent = array.itemsize

@@ -1,5 +1,5 @@
-"""Special methods that are not functions - cached ones, partial ones, objects with ``__get__`` or
-``__call__`` - as functions that call them as Python does; these are lowered."""
+"""Special methods that are not functions (cached, partial, with ``__get__`` or ``__call__``) as
+Python functions that call them and can be lowered."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from adjoint.primal.value_kinds import defined_by
 
 
 def function_of(static: Any) -> Callable[..., Any]:
-    """What stands in a class, as a function of the object and of the other operands."""
+    """Return a class attribute as a function of the object and the other operands."""
     if defined_by(type(static), "__get__") is not None:
 
         def bound_first(obj: Any, /, *args: Any, **kwargs: Any) -> Any:

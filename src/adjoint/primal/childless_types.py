@@ -1,4 +1,4 @@
-"""Types of what holds nothing that can be changed."""
+"""Types whose values hold nothing that can be changed."""
 
 from __future__ import annotations
 
@@ -22,4 +22,4 @@ LEAVES: frozenset[type] = (ATOMS - {FunctionType, type, slice}) | {
     np.bool_,
     type(np.mean),
 }
-"""Types of what holds nothing that can be changed."""
+"""Types whose values hold nothing that can be changed."""

@@ -1,4 +1,4 @@
-"""Where the files of the library lie, and which of them are written like a user's."""
+"""Owner of a piece of code: the library, an inert package or the user."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ LIBRARY = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__)
 """The folder of the library, with a separator at its end."""
 
 USERS = ("nn", "value", "demo")
-"""Packages of the library whose functions are differentiated as a user's are."""
+"""Packages of the library whose functions are differentiated like user code."""
 
 USER_PARTS = tuple(os.path.join(LIBRARY, part) for part in USERS)
 RULES = tuple(os.path.join(LIBRARY, part) for part in ("rules", "rulekit", "extensions"))
-"""The folders of rules, and of what rules are made from."""
+"""Folders of rules and of the rule kit."""
 
 
 _left_out = CodeTable[None]()
 
 
 def leave_out(code: CodeType) -> None:
-    """Say that code which bears the name of a file of the user's is the library's."""
+    """Declare that code under the name of a user's file belongs to the library."""
     _left_out.put(code, None)
 
 
@@ -32,23 +32,23 @@ _vouched = CodeTable[None]()
 
 
 def is_left_out(code: CodeType) -> bool:
-    """Whether code was given to `leave_out`."""
+    """Return whether code was given to `leave_out`."""
     return id(code) in _left_out
 
 
 def is_vouched_for(code: CodeType) -> bool:
-    """Whether code was given to `vouch_for`."""
+    """Return whether code was given to `vouch_for`."""
     return id(code) in _vouched
 
 
 def is_the_users(code: CodeType, namespace: dict[str, Any]) -> bool:
-    """Whether code is neither the library's, nor generated, nor of a package that is left alone."""
+    """Return whether code is neither of the library, nor generated, nor of an inert package."""
     filename, module = code.co_filename, namespace.get("__name__")
     if filename.startswith(("<adjoint ", LIBRARY)) and not filename.startswith(USER_PARTS):
         return False
     if is_left_out(code) or is_vouched_for(code):
         return False
     home = package(module)
-    if home == "adjoint":  # what `dataclasses` has written for it, too
+    if home == "adjoint":  # also methods that `dataclasses` writes
         return str(module).split(".")[1:2] in ([part] for part in USERS)
     return home not in TRUSTED or stores(module, code)

@@ -1,7 +1,7 @@
-"""Functions that another package has compiled: those of Numba are differentiated by the Python that
-they hold, compiled or not; those of packages with arrays and derivatives of their own are refused.
+"""Functions that another package has compiled. Those of Numba are differentiated through the Python
+function that they hold; those of packages with their own arrays and derivatives are refused.
 
-Neither package is imported here: what an object is, its class says.
+Neither package is imported: classes are told by their module names.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from adjoint.primal.packages import FOREIGN, package
 
 
 def python_of(f: Any) -> Any:
-    """What calls the Python that something of Numba's stands for; ``None`` for anything else."""
+    """Return a callable for the Python function of an object of Numba; ``None`` for others."""
     kind = type(f)
     home = f.__module__ if kind is type else kind.__module__
     if type(home) is not str or not home.startswith("numba."):
@@ -37,12 +37,12 @@ def python_of(f: Any) -> Any:
 
 
 def is_closed_and_compiled(f: Any) -> bool:
-    """Whether a function of Numba's has captured nothing: all that varies is what it is given."""
+    """Return whether `f` is a function of Numba without captured variables."""
     return type(python := python_of(f)) is FunctionType and python.__closure__ is None
 
 
 def demand_looked_into(module: Any, f: Any) -> None:
-    """Refuse what makes, or fills, objects that only compiled code looks into."""
+    """Refuse to make or fill containers that only compiled code can read."""
     if type(module) is str and module.startswith(("numba.typed", "numba.experimental")):
         raise NoDerivativeError(
             f"'{f.__qualname__}' is of '{module}': what compiled objects hold is not seen",
@@ -55,7 +55,7 @@ def demand_looked_into(module: Any, f: Any) -> None:
 
 
 def foreign_package(value: Any) -> str | None:
-    """The package with arrays of its own that a function, or an object, belongs to."""
+    """Return the package with its own arrays that a function or an object belongs to."""
     for home in (
         value.__globals__.get("__name__")
         if type(value) is FunctionType
@@ -69,8 +69,7 @@ def foreign_package(value: Any) -> str | None:
 
 
 def demand_ours(f: Any, args: tuple[Any, ...]) -> None:
-    """Refuse to differentiate a function of a package that has arrays of its own, or one of these
-    arrays."""
+    """Refuse functions and arrays of a package with its own arrays."""
     for value in (f, *args):
         name = foreign_package(value)
         if name is not None:

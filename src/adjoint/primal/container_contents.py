@@ -1,4 +1,4 @@
-"""What containers hold, whatever methods a subclass has; keys that ask the user's code."""
+"""Contents of containers, ignoring methods of subclasses; keys whose comparison runs user code."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from typing import Any
 from weakref import ref
 
 ABSENT: Any = object()
-"""What a write overwrote where there was nothing."""
+"""Stands for the value before a write that created the place."""
 
 
 _SEQUENCES: tuple[Any, ...] = (list, tuple, deque)
 
 
 def size_of(xs: Any) -> int:
-    """How many elements a list, tuple or deque holds, whatever ``__len__`` a subclass has."""
+    """Return the length of a list, tuple or deque, ignoring an overridden ``__len__``."""
     for kind in _SEQUENCES:
         if isinstance(xs, kind):
             return kind.__len__(xs)  # type: ignore[no-any-return]
@@ -24,7 +24,7 @@ def size_of(xs: Any) -> int:
 
 
 def elements_of(xs: Any) -> Iterator[Any]:
-    """The elements of a list, tuple or deque, whatever ``__iter__`` a subclass has."""
+    """Return an iterator over a list, tuple or deque, ignoring an overridden ``__iter__``."""
     for kind in _SEQUENCES:
         if isinstance(xs, kind):
             return kind.__iter__(xs)  # type: ignore[no-any-return]
@@ -32,17 +32,17 @@ def elements_of(xs: Any) -> Iterator[Any]:
 
 
 def base_of(d: Any) -> Any:
-    """The builtin type whose methods reach the keys of a dict, whatever methods a subclass has."""
+    """Return the builtin type whose methods reach the entries of a dict."""
     return OrderedDict if isinstance(d, OrderedDict) else dict
 
 
 def entries_of(d: Any) -> ItemsView[Any, Any]:
-    """The keys and values of a dict, whatever ``items`` a subclass has."""
+    """Return the items of a dict, ignoring an overridden ``items``."""
     return base_of(d).items(d)  # type: ignore[no-any-return]
 
 
 def factory_of(d: defaultdict[Any, Any]) -> Any:
-    """What fills a dict where a key is missing, whatever attributes a subclass has."""
+    """Return the factory of a `defaultdict`, ignoring attributes of a subclass."""
     return _FACTORY.__get__(d)
 
 
@@ -50,37 +50,37 @@ _FACTORY: Any = vars(defaultdict)["default_factory"]
 
 
 _PLAIN_KEYS = frozenset({str, int, float, bool, bytes, type(None), type})
-"""Types of keys that are compared by nobody's code."""
+"""Types of keys whose comparison runs no Python code."""
 
 
 def asks_user(key: Any) -> bool:
-    """Whether comparing `key` may run code of the user's."""
+    """Return whether comparing `key` may run user code."""
     kind = type(key)
     return kind not in _PLAIN_KEYS and _asks_user(kind)
 
 
 def any_asks_user(d: Any) -> bool:
-    """Whether comparing a key that a dict holds may do so."""
+    """Return whether comparing a key that a dict holds may run user code."""
     return any(map(_asks_user, set(map(type, dict.__iter__(d))) - _PLAIN_KEYS))
 
 
 def _asks_user(kind: type) -> bool:
     return (
-        issubclass(kind, tuple)  # equal to others whose elements are equal
+        issubclass(kind, tuple)  # compares its elements
         or kind is frozenset
-        or issubclass(kind, ref)  # equal as long as what they refer to is there
+        or issubclass(kind, ref)  # compares its referent
         or type(kind.__hash__) is FunctionType
         or type(kind.__eq__) is FunctionType
     )
 
 
 def place_of_held(key: Any) -> Any:
-    """`Memory.place` of a key that the dict itself holds."""
+    """Return `Memory.place` for a key that the dict itself holds."""
     return ("held", id(key)) if asks_user(key) else key
 
 
 def args_of(error: BaseException) -> tuple[Any, ...]:
-    """What an exception was made of, whatever its class has under the name ``args``."""
+    """Return the ``args`` of an exception, ignoring an overriding attribute."""
     return _ARGS.__get__(error)  # type: ignore[no-any-return]
 
 

@@ -1,4 +1,4 @@
-"""What is not looked into: what belongs to the engine itself, and functions that were compiled."""
+"""Objects whose contents are never searched: those of the engine, and compiled functions."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ from abc import ABCMeta
 from typing import Any
 
 
-class Hidden(metaclass=ABCMeta):  # noqa: B024  it has nothing abstract, but says what is of it
-    """An object of the engine, or a function of Numba's: what it holds is not looked into, it is no
-    value of the user's."""
+class Hidden(metaclass=ABCMeta):  # noqa: B024  abstract only for `__subclasshook__`
+    """An object of the engine or a function of Numba. It is no user value, and its contents are not
+    searched."""
 
     __slots__ = ()
 
@@ -21,4 +21,4 @@ _COMPILED = frozenset(
     f"numba.{module}"
     for module in ("core.registry", "core.ccallback", "np.ufunc.dufunc", "np.ufunc.gufunc")
 )
-"""Where the classes of Numba's functions are."""
+"""Modules of the classes of Numba's functions."""

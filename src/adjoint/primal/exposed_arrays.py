@@ -1,10 +1,10 @@
-"""Memory that an object of C may look at without being given it.
+"""Arrays whose memory an object of C may read without being given them.
 
-Such an object was made from an array earlier, and what it gives depends on what has been written
-into that array since. The collector says what Python's own objects of C hold, and NumPy's iterators
-say it themselves; the objects of other libraries (compiled classes with pointers) need not say
-anything, so that any array that was there before the differentiated call may be one that they look
-at, and any that was given away in it. Arrays that the call has made itself and kept are none.
+Such an object was made from an array earlier, so its results depend on later writes into that
+array. The garbage collector tells what Python's own C objects hold, and NumPy's iterators have
+attributes for that; compiled classes of other libraries may hide their pointers. Such an object may
+read any array that existed before the differentiated call or that the call has passed to foreign
+code, but none that the call has made and kept.
 """
 
 from __future__ import annotations
@@ -35,14 +35,14 @@ _ARRAYS_OF: dict[type, Callable[[Any], Iterable[Any]]] = {
 
 
 def arrays_of(owner: Any) -> list[Any] | None:
-    """The arrays that an iterator of NumPy's looks at, of which the collector is not told; ``None``
-    for anything else."""
+    """Return the arrays that a NumPy iterator reads, which the garbage collector does not see;
+    ``None`` for other objects."""
     arrays = _ARRAYS_OF.get(type(owner))
     if arrays is None:
         return None
     try:
         return [*arrays(owner)]
-    except ValueError:  # it was closed
+    except ValueError:  # the iterator was closed
         return []
 
 
@@ -50,9 +50,9 @@ def arrays_of(owner: Any) -> list[Any] | None:
 
 
 def _is_untold(kind: type) -> bool:
-    """Whether objects of a class have a part in C, of a library of which it is not known that it
-    tells the collector of all arrays."""
-    if kind.__name__ in _FUNCTIONS or hasattr(kind, "__members__"):  # an enumeration of pybind11
+    """Return whether objects of a class have a C part of a library that may hide arrays from the
+    garbage collector."""
+    if kind.__name__ in _FUNCTIONS or hasattr(kind, "__members__"):  # enumerations of pybind11
         return False
     return any(
         str(base.__module__).partition(".")[0] not in _TELLING
@@ -74,14 +74,14 @@ _is_of_another_library = ByClass(_is_untold)
 
 
 def looks_elsewhere(owner: Any) -> bool:
-    """Whether something may look at memory of arrays that it is not seen to hold."""
-    kind = type(owner)  # a proxy of what is gone may not be asked
+    """Return whether an object may read memory of arrays that it does not visibly hold."""
+    kind = type(owner)  # `isinstance` would fail for a proxy of a freed object
     if _is_of_another_library(kind):
         return True
     if kind.__flags__ & _HEAPTYPE and "_ctypes" in sys.modules:
         kinds = sys.modules["_ctypes"]
         if issubclass(kind, kinds._SimpleCData | kinds.Array | kinds.Structure | kinds.Union):
-            return not owner._b_needsfree_ and owner._b_base_ is None  # it is at an address
+            return not owner._b_needsfree_ and owner._b_base_ is None  # it was made from an address
         return issubclass(kind, kinds._Pointer)
     return False
 
@@ -90,7 +90,7 @@ _HEAPTYPE = 1 << 9
 
 
 def _shares_memory(kind: type) -> bool:
-    """Whether objects of a class may write into memory of arrays that they hold."""
+    """Return whether objects of a class may write into memory of arrays that they hold."""
     of_ctypes = any(base.__name__ == "_CData" for base in kind.__mro__)
     return issubclass(kind, memoryview) or of_ctypes or _is_of_another_library(kind)
 
@@ -99,13 +99,12 @@ _shares = ByClass(_shares_memory)
 
 
 def arrays_behind(f: Any, values: Iterable[Any]) -> list[Any]:
-    """The arrays of reals that objects of C among what `f` is given are seen to share memory with,
-    and that it may write to."""
+    """Return the floating-point arrays that `f` may write through operands that share memory."""
     if id(f) in _READING:
         return []
     queue = [value for value in values if _shares(type(value))]
     found: dict[int, Any] = {}
-    for owner in queue:  # which grows
+    for owner in queue:  # `queue` grows in the loop
         for part in gc.get_referents(owner):
             if issubclass(type(part), np.ndarray):
                 if part.dtype.kind in "fc" and part.flags.writeable and root_of(part).base is None:
@@ -116,8 +115,8 @@ def arrays_behind(f: Any, values: Iterable[Any]) -> list[Any]:
 
 
 def writes_unseen(f: Any, given: Iterable[Any]) -> bool:
-    """Whether a function of C may write into memory that objects of C among what it is `given`
-    share, where neither the object nor the array can be locked."""
+    """Return whether a C function may write into shared memory where neither the object nor the
+    array can be made read-only."""
     if any(f is one for one in _READING) or issubclass(type(f), type):
         return False
     if type(f) in _OF_OBJECTS and f.__name__ in ("__setitem__", "__delitem__"):
@@ -132,14 +131,14 @@ _READING = frozenset(map(id, (getattr, operator.getitem, next, iter, len)))
 _READING = frozenset(map(id, (getattr, operator.getitem, next, iter, len)))
 _FEW = 64
 _BETWEEN = frozenset({dict, tuple, list, type(gc.get_referents(memoryview(b""))[0])})
-"""Types of what stands between an object of C and an array: what a view keeps of a buffer."""
+"""Types that link a C object to an array, such as the managed buffer of a view."""
 
 
 # ---- arrays --------------------------------------------------------------------------------------
 
 
 def note_made(memory: Any, y: np.ndarray[Any, Any]) -> weakref[np.ndarray[Any, Any]]:
-    """Note an array that owns its memory and that the call has made; gives a reference to it."""
+    """Note an array that the call has made and that owns its memory; return a weak reference."""
     made = memory.made[id(y)] = weakref(y)
     return made
 
@@ -167,8 +166,7 @@ def give_away(memory: Any, values: Iterable[Any]) -> None:
 
 
 def written_before(memory: Any) -> list[np.ndarray[Any, Any]]:
-    """The arrays that had been written at the point that a sweep has come to, and that objects of C
-    may look at."""
+    """Return the exposed arrays that had been written at the present point of the reverse sweep."""
     left = dict(memory.outside)
     found = []
     for entry in memory.entries()[: memory.position] if left else ():
@@ -182,8 +180,8 @@ def written_before(memory: Any) -> list[np.ndarray[Any, Any]]:
 
 
 def owner_among(root: np.ndarray[Any, Any], arrays: Iterable[np.ndarray[Any, Any]]) -> Any:
-    """`root`, or that one of some arrays which owns the memory that it looks at, if something that
-    is no array stands between them."""
+    """Return the one of `arrays` that owns the memory of `root`, if an object that is no array
+    links them; else `root`."""
     between: Any = root.base
     if type(between) is Twin:
         return root

@@ -1,4 +1,4 @@
-"""What ``x.flat`` iterates over."""
+"""Elements of ``x.flat``."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 
 
 def places_of(flat: Any, index: Any) -> Any:
-    """The subscript of the array that names the same elements; Python says if there are none."""
+    """Return the subscript of the array that selects the same elements as ``flat[index]``."""
     a = flat.base
     if isinstance(index, slice):
         return np.unravel_index(np.arange(*index.indices(a.size)), a.shape)
@@ -26,10 +26,10 @@ def places_of(flat: Any, index: Any) -> Any:
 
 
 def array_of(flat: Any) -> Any:
-    """What NumPy's functions make of it."""
+    """Convert a flat iterator to an array as NumPy's functions do."""
     return flat.__array__()
 
 
 def flattening(flat: Any) -> str:
-    """The method of the array by which its elements stand in one row."""
+    """Return the name of the array method that gives the elements in one row."""
     return "ravel" if flat.base.flags.c_contiguous else "flatten"

@@ -1,7 +1,7 @@
-"""Identity of what an argument has a copy of.
+"""Identity of objects of which an argument holds a copy.
 
-Where an object is given twice, one argument holds a copy of it while the function runs
-(`adjoint.runtime.memory.independence`). To the function both are one, as in plain Python.
+Where an object is given twice, one argument holds a copy while the function runs
+(`adjoint.runtime.memory.independence`). The function must see both as one, as in plain Python.
 """
 
 from __future__ import annotations
@@ -11,11 +11,11 @@ from collections.abc import Iterable
 from typing import Any
 
 _originals: dict[int, tuple[Any, Any]] = {}
-"""By the identity of a copy: the copy, and what it stands for."""
+"""By the identity of a copy: the copy and its original."""
 
 
 def stand_for(pairs: Iterable[tuple[Any, Any]]) -> None:
-    """Let each first one of the pairs stand for the second one, until both are forgotten."""
+    """Make the first object of each pair count as a copy of the second, until `forget`."""
     for copy, original in pairs:
         _originals[id(copy)] = copy, original
 
@@ -33,25 +33,25 @@ def _original(x: Any) -> Any:
 
 
 def is_same(a: Any, b: Any) -> bool:
-    """``a is b``"""
+    """Return ``a is b``, where a copy counts as its original."""
     return a is b or (bool(_originals) and _original(a) is _original(b))
 
 
 def equal_by_identity(a: Any, b: Any) -> bool:
-    """Whether one of two objects stands for the other, and they are compared by identity."""
+    """Return whether one of two objects is a copy of the other and they compare by identity."""
     if not _originals or not _by_identity(a) or not _by_identity(b):
         return False
     return _original(a) is _original(b)
 
 
 def _by_identity(x: Any) -> bool:
-    """Whether an object is compared by its identity."""
+    """Return whether an object compares by identity."""
     own: Any = type(x).__eq__
     return own is object.__eq__
 
 
 def is_in(container: Any, x: Any) -> bool:
-    """Whether a container has what `x` stands for, or what stands for it."""
+    """Return whether a container holds the original of `x` or another copy of it."""
     if not _originals or not _by_identity(x):
         return False
     if not isinstance(container, list | tuple | set | frozenset | dict | deque):

@@ -1,4 +1,4 @@
-"""What is found out about a class once."""
+"""Results cached per class."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 
 
 class ByClass:
-    """A function of classes that remembers its results for as long as the classes live."""
+    """A function of classes that caches its results for as long as the classes live."""
 
     __slots__ = ("_find", "_known")
 

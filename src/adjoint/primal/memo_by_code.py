@@ -1,4 +1,4 @@
-"""What is found out about code once."""
+"""Results cached per code object."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ T = TypeVar("T")
 
 
 def by_code(find: Callable[[CodeType], T]) -> Callable[[CodeType], T]:
-    """A function of code that remembers its results for as long as the code is there, by identity:
-    to compare code takes long. The results hold nothing of the code."""
+    """Cache the results of `find` for as long as the code lives, by identity, because comparing
+    code is slow. The results must not refer to the code."""
     known = CodeTable[T]()
 
     def found(code: CodeType) -> T:
@@ -23,8 +23,7 @@ def by_code(find: Callable[[CodeType], T]) -> Callable[[CodeType], T]:
 
 
 class CodeTable(dict[int, tuple[Any, T]]):
-    """Something for each code (or class), by its identity, with a reference that does not keep
-    it."""
+    """A value for each code object (or class), by identity, which does not keep the key alive."""
 
     __slots__ = ()
 

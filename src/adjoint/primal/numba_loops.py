@@ -1,4 +1,4 @@
-"""What Numba's decorators for universal functions make of a Python function, as Python."""
+"""Universal functions of Numba, as loops in Python."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import numpy as np
 
 
 def each(f: Any, nin: int, /, *args: Any, out: Any = None) -> Any:
-    """``numba.vectorize(f)(*args)``: `f` of each of the elements that stand at one place."""
+    """Return ``numba.vectorize(f)(*args)``: `f` of corresponding elements."""
     y = np.vectorize(f)(*args[:nin])[()]
     for into in (*args[nin:], out):
         if into is not None:
@@ -18,8 +18,7 @@ def each(f: Any, nin: int, /, *args: Any, out: Any = None) -> Any:
 
 
 def generalized(f: Any, signature: str, /, *args: Any) -> Any:
-    """``numba.guvectorize(signature)(f)(*args)``: `f` writes each of the results, which it is
-    given."""
+    """Return ``numba.guvectorize(signature)(f)(*args)``: `f` writes each result into an operand."""
     inputs, outputs = [
         [core.strip("()").split(",") if core.strip("()") else [] for core in part.split("),(")]
         for part in signature.replace(" ", "").split("->")

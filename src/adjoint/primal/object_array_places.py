@@ -1,8 +1,7 @@
-"""Where the elements of an array of objects stand.
+"""Places of elements in arrays of objects.
 
-Such an array is a container, whose elements are references as those of a list are. Their cotangents
-are in the shadow of the array that owns the memory, under the place of the element in bytes: so
-views of all kinds name the same element alike.
+Such an array is a container, like a list. The cotangents of its elements are in the shadow of the
+array that owns the memory, under the byte offset of the element, so all views agree on the key.
 """
 
 from __future__ import annotations
@@ -18,8 +17,8 @@ Objects = np.ndarray[Any, Any]
 
 
 def is_container(x: Any) -> bool:
-    """Whether `x` is an array of objects in memory of its own kind: no field of records, and none
-    that belongs to somebody else."""
+    """Return whether `x` is an array of objects in memory of an array of objects: no field of a
+    structured array, and no memory of another owner."""
     if not is_objects(x):
         return False
     root = root_of(x)
@@ -27,7 +26,7 @@ def is_container(x: Any) -> bool:
 
 
 def first_place(x: Objects) -> int:
-    """Where the first element of `x` stands in the memory of its owner."""
+    """Return the byte offset of the first element in the memory of the owner."""
     root = root_of(x)
     if root is x and x.flags.c_contiguous:
         return 0
@@ -35,7 +34,7 @@ def first_place(x: Objects) -> int:
 
 
 def places_of(x: Objects) -> np.ndarray[Any, np.dtype[np.intp]]:
-    """Where each element stands."""
+    """Return the byte offset of each element."""
     places = np.full((), first_place(x), np.intp)
     for n, step in zip(x.shape, x.strides, strict=True):
         places = places[..., None] + np.arange(n) * step
@@ -43,7 +42,7 @@ def places_of(x: Objects) -> np.ndarray[Any, np.dtype[np.intp]]:
 
 
 def elements_in(x: Objects) -> list[tuple[int, Any]]:
-    """The place and the value of each element."""
+    """Return the byte offset and the value of each element."""
     return list(
         zip(places_of(x).ravel().tolist(), np.ndarray.view(x, np.ndarray).flat, strict=True)
     )

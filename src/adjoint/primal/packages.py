@@ -1,8 +1,7 @@
-"""What is known of packages, by their names: everything that is not named here is the user's code,
-wherever it lies.
+"""Facts about packages, by name; code of all other packages is user code, wherever it lies.
 
-`sys.stdlib_module_names` says which modules are Python's own. What is said of a package holds for
-its functions as they are; modules whose functions store what they are given stand beside it.
+`sys.stdlib_module_names` tells which modules are Python's own. A fact holds for the functions of a
+package as they are; functions that store their operands are listed separately.
 """
 
 from __future__ import annotations
@@ -23,10 +22,10 @@ FOREIGN = {
     "tensorflow": _VJP.format("TensorFlow", "'tf.GradientTape'"),
     "torch": _VJP.format("PyTorch", "'torch.autograd.grad(y, x, y_bar)'"),
 }
-"""Packages with arrays and derivatives of their own, with what to do about that."""
+"""Packages with their own arrays and derivatives, each with the advice of the error."""
 
 COMPILING = frozenset(FOREIGN) | {"cffi", "llvmlite", "numba", "numexpr"}
-"""Packages that compile what they are given: neither that nor what they call is watched."""
+"""Packages that compile their operands: neither their code nor their callees are watched."""
 
 LEFT_ALONE = COMPILING | frozenset(
     """IPython _pytest abc ast contextvars fractions gzip hypothesis importlib inspect ipykernel
@@ -34,32 +33,31 @@ LEFT_ALONE = COMPILING | frozenset(
     linecache logging pathlib pytest re shutil sqlite3 subprocess tempfile threading tokenize
     tornado traceback typing unittest urllib warnings zipfile zmq""".split()
 )
-"""Packages of which nothing is lowered: they return no reals."""
+"""Inert packages: nothing of them is lowered, and they return no reals."""
 
 FOLLOWED = frozenset({"unittest.mock", "_pytest.monkeypatch"})
-"""Modules of those packages that are code like any other: they put things where they are told, and
-give them out again."""
+"""Modules of these packages that are treated like user code: they store what they are told to and
+return it later."""
 
 HIDING = frozenset(
     "_pytest gc hypothesis logging pickle pytest signal sqlite3 threading unittest warnings"
     " weakref".split()
 )
-"""Packages that keep functions of the user's, and call them whatever they are given."""
+"""Packages that store user functions and may call them in any later call."""
 
 TRUSTED = LEFT_ALONE | frozenset(
     "codecs datetime dis encodings enum genericpath io json locale ntpath numpy os posixpath stat"
     " string time token types weakref".split()
 )
-"""Packages whose own code stores nothing unseen; what they call back is watched."""
+"""Packages whose own code stores nothing out of sight; only their callbacks are watched."""
 
 GIVING = frozenset({"_weakrefset", "logging", "weakref"})
-"""Modules whose own code stores nothing unseen, but gives what it holds to who asks for it."""
+"""Modules whose own code stores nothing out of sight, but returns what it holds."""
 
 LIBRARIES = frozenset({"astropy", "numpy", "pandas", "scipy", "sklearn", "statsmodels"})
-"""Packages whose modules and classes hold nothing that carries a derivative, and which know nothing
-of this library: their functions store in what they are given, as far as they store anything. All
-of what they assign to global variables, to elements of these and to attributes of classes was read
-for that, which is little."""
+"""Packages whose modules and classes hold nothing active, and which do not know this library: their
+functions store only in their operands. This was checked by reading everything that they assign to
+global variables, their elements and class attributes."""
 
 STORING = {
     "astropy.utils.state": frozenset({"ScienceState.set", "ScienceState.validate"}),
@@ -70,13 +68,12 @@ STORING = {
         for name in ("__setitem__", "setdefault", "update")
     ),
 }
-"""Functions of packages that are trusted or known which do store what they are given: in a global
-variable, in a class, or in a container that is their object's own."""
+"""Functions of trusted or known packages that do store their operands: in a global variable, a
+class, or a container of their object."""
 
 
 def is_of_a_library(module: Any, function: CodeType | None = None) -> bool:
-    """Whether a module of that name is Python's own or of a package that is known, and a function
-    of it is not one of those that store."""
+    """Return whether a module is Python's or known, and `function` is not one that stores."""
     name = package(module)
     if function is not None and stores(module, function):
         return False
@@ -84,13 +81,12 @@ def is_of_a_library(module: Any, function: CodeType | None = None) -> bool:
 
 
 def stores(module: Any, function: CodeType) -> bool:
-    """Whether a function of a module is one of those of known packages that store."""
+    """Return whether a function of a module is one of those of known packages that store."""
     return module in FOLLOWED or function.co_qualname in STORING.get(module, ())
 
 
 def package(module: Any) -> str:
-    """The package that a module of that name belongs to; none for one of the user's that bears the
-    name of one of Python's."""
+    """Return the package of a module name; empty for a user module that shadows one of Python's."""
     if type(module) is not str:
         return ""
     name = module.partition(".")[0]
@@ -102,7 +98,7 @@ _STANDARD = os.path.dirname(os.__file__)
 
 @cache
 def _is_shadowed(name: str) -> bool:
-    """Whether what is imported by the name of one of Python's modules is another one."""
+    """Return whether a module of the user is imported under the name of one of Python's."""
     found = vars(sys.modules.get(name, sys))
     file, own = found.get("__file__") or "", str(found.get("__name__", name)).split(".")
     return file.endswith(".py") and not file.startswith(os.path.join(_STANDARD, *own))

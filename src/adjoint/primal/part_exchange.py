@@ -1,4 +1,4 @@
-"""Where the parts of containers and objects stand, to be read and exchanged there."""
+"""Places of the parts of containers and objects, for reading and exchanging them."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ _lock = make_lock()
 
 
 class Exchanges:
-    """Parts of the caller's containers in whose places others stand, until all are put back."""
+    """Parts of the caller's containers that are replaced until all are put back."""
 
     def __init__(self) -> None:
         self._made: list[tuple[Callable[[], Any], Callable[[Any], None], Any, Any]] = []
         self._locked = False
 
     def lock(self) -> None:
-        """Keep other threads from exchanging anything until all is put back."""
+        """Keep other threads from exchanging anything until `undo`."""
         if not self._locked:
             _lock.acquire()
             self._locked = True
@@ -35,17 +35,17 @@ class Exchanges:
     def put(
         self, read: Callable[[], Any], write: Callable[[Any], None], old: Any, new: Any
     ) -> None:
-        """Let `new` stand where `old` does."""
+        """Replace `old` by `new`."""
         self.lock()
         write(new)
         self._made.append((read, write, old, new))
 
     def undo(self) -> None:
-        """Put back what was exchanged, where nothing else was put since."""
+        """Put back what was exchanged, except where something else was stored since."""
         for read, write, old, new in reversed(self._made):
             try:
                 stands = read()
-            except (LookupError, AttributeError, ValueError):  # it has gone
+            except (LookupError, AttributeError, ValueError):  # the part was removed
                 continue
             if stands is new:
                 write(old)
@@ -54,7 +54,7 @@ class Exchanges:
 
 
 def slots_in(value: Any) -> Iterator[tuple[Callable[[], Any], Callable[[Any], None]]]:
-    """Where the parts of a container or an object stand."""
+    """Yield a getter and a setter for each part of a container or an object."""
     if isinstance(value, list | deque | dict):
         keys = list(value) if isinstance(value, dict) else range(len(value))
         for key in keys:
@@ -95,12 +95,12 @@ def _fill(cell: Any, new: Any) -> None:
 
 
 def get_slot(slot: Any, owner: Any, _: str) -> Any:
-    """``getattr(owner, name)``"""
+    """Return the value of a slot attribute."""
     return slot.__get__(owner)
 
 
 def set_slot(slot: Any, owner: Any, name: str, new: Any) -> None:
-    """``setattr(owner, name, new)``"""
+    """Assign a slot attribute; refuse where it is read-only."""
     try:
         slot.__set__(owner, new)
     except AttributeError:

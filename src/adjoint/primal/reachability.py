@@ -1,4 +1,4 @@
-"""What objects hold: all that can be reached from values, and where its cotangent is kept."""
+"""Objects reachable from values, with the keys of their shadows."""
 
 from __future__ import annotations
 
@@ -48,8 +48,8 @@ CONTAINERS = (list, tuple, dict, set, frozenset, deque)
 """Types whose shadows have a place for each element."""
 
 REFERENT = "referent"
-"""The place in the shadow of a weak reference of the array that it refers to; in the caches, that
-of references to whatever a differentiated call has made weak references to."""
+"""In the shadow of a weak reference: the key of its referent. In the caches: the key of the weak
+references that a differentiated call has made."""
 
 _HEAPTYPE = 1 << 9
 
@@ -60,9 +60,9 @@ def reached(
     *,
     integers: bool = False,
 ) -> Iterator[Any]:
-    """Everything that may carry a cotangent by identity and that `values` hold, themselves
-    included; the user's functions among it are put into `functions`. With `integers`, those, too,
-    which levels tell apart."""
+    """Yield everything that `values` hold, themselves included, and whose cotangent is kept by
+    identity. User functions are added to `functions`. `integers` includes integers, which levels
+    tell apart by identity."""
     empty = _EMPTY - {int} if integers else _EMPTY
     entered: set[int] = set()
     seen: set[int] = set()
@@ -73,7 +73,7 @@ def reached(
         if place in entered or kind in empty or (kind in _ASKED and holds_nothing(owner)):
             continue
         entered.add(place)
-        # Most of what there is are the methods of classes, and what decorators have captured.
+        # most objects are methods of classes and variables captured by decorators
         if kind is FunctionType:
             stack += owner.__closure__ or ()
             stack += _beside_closure(owner)
@@ -100,36 +100,36 @@ def reached(
 
 
 def holds_nothing(value: Any) -> bool:
-    """Whether something is text, a module, a class of C, a number that is counted with, or stands
-    for what is gone."""
+    """Return whether `value` holds nothing: text, modules, C classes, counting numbers, proxies of
+    freed objects."""
     kind = type(value)
     if kind is type:
         return not value.__flags__ & _HEAPTYPE
     if kind is slice:
         return all(type(end) in _EMPTY for end in (value.start, value.stop, value.step))
     if kind in ProxyTypes:
-        return referent_of(value) is None  # nothing else may be asked of it
+        return referent_of(value) is None  # a proxy of a freed object allows nothing else
     return kind in _EMPTY
 
 
 _ASKED = {FunctionType, type, slice, *ProxyTypes}
 _EMPTY = (ATOMS - _ASKED) | {type(vars(ABC)["_abc_impl"])}
-"""Types whose objects hold nothing at all: what an abstract class notes are the classes that are
-taken for its own."""
+"""Types whose instances hold nothing. The internals of an abstract class only hold the classes
+registered with it."""
 
 
 def keys_of(owner: Any) -> list[Any]:
-    """The keys of a dict that may carry a derivative."""
+    """Return the keys of a dict that may be active."""
     if not issubclass(type(owner), dict):
         return []
     return [key for key in base_of(owner).__iter__(owner) if type(key) not in ATOMS]
 
 
 def parts_of(owner: Any) -> Iterator[tuple[Any, Any, Any]]:
-    """What `owner` holds: key, value, and the object that the shadow is keyed by.
+    """Yield key, value and the object that keys the shadow, for each part of `owner`.
 
-    The globals of a module are constants, and a traceback shows where something happened: through
-    either, everything that there is can be reached.
+    Global dicts, frames and tracebacks have no parts: globals are constants, and through them every
+    object could be reached.
     """
     if issubclass(type(owner), FrameType | TracebackType | CodeType) or (
         type(owner) is dict and "__builtins__" in owner
@@ -188,7 +188,7 @@ def parts_of(owner: Any) -> Iterator[tuple[Any, Any, Any]]:
             yield name, item, fields
         if not is_record(owner) or is_partly_c(
             type(owner)
-        ):  # something of C: what the collector sees in it
+        ):  # C may hold more: use what the garbage collector tells
             for item in held_by_c(owner):
                 if item is not fields and not issubclass(type(item), ModuleType | str):
                     if not issubclass(type(item), type) or item is not type(owner):
@@ -214,11 +214,11 @@ def _holds_something(f: FunctionType) -> bool:
 
 
 def _beside_closure(f: FunctionType) -> list[Any]:
-    """The defaults and attributes of a function. Those defaults that were made with a module are
-    constants, as its globals are."""
+    """Return the defaults and attributes of a function. Defaults of functions defined at module
+    level are constants, like globals."""
     held: list[Any] = []
     defaults, named = f.__defaults__, f.__kwdefaults__
-    if (defaults or named) and "<" in f.__qualname__:  # inside another function, or a lambda
+    if (defaults or named) and "<" in f.__qualname__:  # nested functions and lambdas
         held += [part for part in (defaults, named) if part]
     if f.__dict__:
         held.append(f.__dict__)
@@ -226,7 +226,7 @@ def _beside_closure(f: FunctionType) -> list[Any]:
 
 
 def _function_of(value: Any) -> FunctionType | None:
-    """The function behind an attribute of a class."""
+    """Return the function behind an attribute of a class."""
     kind = type(value)
     if kind is property:
         value = value.fget
@@ -236,14 +236,14 @@ def _function_of(value: Any) -> FunctionType | None:
 
 
 def _is_data(value: Any) -> bool:
-    """Whether an attribute of a class may hold a derivative: no descriptor of C."""
+    """Return whether an attribute of a class may be active: no descriptor of C."""
     if type(value) in ATOMS:
         return False
     return by_value(value) or issubclass(type(value), CONTAINERS) or is_record(value)
 
 
 def _methods_of(owner: Any) -> list[FunctionType]:
-    """The functions of a class of the user's, or of that of an object."""
+    """Return the functions of a user class, given the class or an instance."""
     cls = owner if issubclass(type(owner), type) else type(owner)
     if not cls.__flags__ & _HEAPTYPE:
         return []
@@ -258,7 +258,7 @@ def _methods_of(owner: Any) -> list[FunctionType]:
 
 
 def classes_of(values: Iterable[Any]) -> list[type]:
-    """The classes of the user's of which some values are, with those that they are derived from."""
+    """Return the user classes of `values`, bases included."""
     kinds = {base: None for kind in {*map(type, values)} for base in kind.__mro__}
     return [kind for kind in kinds if kind.__flags__ & _HEAPTYPE and not _is_of_a_library(kind)]
 
@@ -269,7 +269,7 @@ def _is_followed(f: FunctionType) -> bool:
 
 
 def _is_of_a_library(cls: type) -> bool:
-    """Whether a class is of Python's standard library, or of another installed package."""
+    """Return whether a class belongs to the standard library or another known package."""
     return is_of_a_library(cls.__module__)
 
 
@@ -279,9 +279,9 @@ def _is_of_a_library(cls: type) -> bool:
 def globals_of(
     functions: Sequence[FunctionType], *, every: bool = False
 ) -> Iterator[tuple[dict[str, Any], str, Any]]:
-    """The global variables that functions of the user's name, and the functions that are found in
-    them: the namespace, the name and the value of each; with `every` also those that hold nothing,
-    or that are not there yet."""
+    """Yield namespace, name and value of the global variables that user functions, and functions
+    found in these variables, name; with `every` also those that hold nothing or are not assigned
+    yet."""
     stack, seen = list(functions), set[int]()
     known: set[tuple[int, str]] = set()
     while stack:
@@ -305,12 +305,12 @@ def globals_of(
 
 
 def spaces_of(values: Iterable[Any]) -> list[dict[str, Any]]:
-    """The namespaces of the user's modules among some values."""
+    """Return the namespaces of the user modules among `values`."""
     modules = [value for value in values if type(value) is ModuleType]
     return [vars(one) for one in modules if not is_of_a_library(one.__name__)]
 
 
 def names_in(code: CodeType) -> frozenset[str]:
-    """All names in a function and in those inside it."""
+    """Return all names in a function and in those nested in it."""
     inner = [names_in(part) for part in code.co_consts if isinstance(part, CodeType)]
     return frozenset(code.co_names).union(*inner)

@@ -1,4 +1,4 @@
-"""Sequences and dicts with other elements."""
+"""Copies of sequences and dicts with other elements."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from adjoint.primal.value_kinds import fields_of
 
 
 def remade(xs: Any, elements: Iterable[Any]) -> Any:
-    """A list, tuple or deque of the class of `xs`, with its fields and other elements: a
-    constructor of its own is not called, for it may do anything."""
+    """Return a list, tuple or deque of the class and fields of `xs` with other elements. A
+    constructor defined by the class is not called, because it may do anything."""
     kind = type(xs)
     made: Any
     if isinstance(xs, tuple):
         try:
             made = tuple.__new__(kind, elements)
-        except TypeError:  # a structure of C's, whose constructor takes them
+        except TypeError:  # a structseq of C
             return kind(elements)
     elif isinstance(xs, list):
         made = list.__new__(kind)
@@ -30,7 +30,7 @@ def remade(xs: Any, elements: Iterable[Any]) -> Any:
 
 
 def remade_dict(d: Any, entries: Iterable[tuple[Any, Any]]) -> Any:
-    """The same for a dict."""
+    """Return a dict of the class and fields of `d` with other entries."""
     kind = type(d)
     if kind is dict:
         return dict(entries)

@@ -1,4 +1,4 @@
-"""What a class has under a name: attributes, special methods, the rules of its methods."""
+"""Attributes and special methods of classes, found without running descriptors."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from adjoint.primal.callable_adapter import function_of
 
 
 def class_attribute(kind: type, name: str, default: Any = None) -> Any:
-    """What a class has under a name, without running a descriptor."""
+    """Return a class attribute without running a descriptor."""
     for base in kind.__mro__:
         known = base.__dict__
         if name in known:
@@ -20,10 +20,9 @@ def class_attribute(kind: type, name: str, default: Any = None) -> Any:
 
 
 def special_of(kind: type, name: str) -> Any:
-    """A special method, as a Python function unless it is of C; ``None`` if there is none.
+    """Return a special method, as a Python function unless it is of C; ``None`` if there is none.
 
-    It may be anything that is called: a static method, one with arguments filled in, one that is
-    cached.
+    It may be any callable: a static method, a partial or cached function.
     """
     static = class_attribute(kind, name)
     if static is None or type(static) in _BOUND_BY_PYTHON or is_cython(static):
@@ -37,18 +36,18 @@ def special_of(kind: type, name: str) -> Any:
 
 
 def quick_special_of(kind: type, name: str) -> Any:
-    """`special_of`, for methods that every class has."""
+    """Return `special_of` for a method that every class has."""
     found = getattr(kind, name)
     return found if type(found) in _BOUND_BY_PYTHON else special_of(kind, name)
 
 
 _adapted: dict[int, tuple[Any, Callable[..., Any]]] = {}
-"""By identity of what stands in the class, which is kept alive."""
+"""Adapters by the identity of the class attribute, which is kept alive."""
 _MOST_ADAPTED = 256
 
 
 def is_cython(f: Any) -> bool:
-    """Functions that Cython makes have a type of their own in each module."""
+    """Return whether `f` is a function of Cython, which has a type of its own in each module."""
     return type(f).__name__ == "cython_function_or_method"
 
 

@@ -1,5 +1,4 @@
-"""What kind of value something is: whether its cotangent travels with it, and where it holds what
-carries others."""
+"""Kinds of values: whether the cotangent travels with the value, and which parts a value holds."""
 
 from __future__ import annotations
 
@@ -46,12 +45,12 @@ ATOMS: frozenset[type] = frozenset(
         type(NotImplemented),
     }
 )
-"""Types whose values hold nothing that carries a derivative by itself."""
+"""Types of values that themselves carry no derivative."""
 
 
 def by_value(value: Any) -> bool:
-    """Whether the cotangent of `value` travels with the name: numbers, and arrays of them."""
-    kind = type(value)  # isinstance would ask a user's __getattribute__ for __class__
+    """Return whether `value` is treated by value: a number, or an array of numbers."""
+    kind = type(value)  # `isinstance` may call `__getattribute__` of a user class for `__class__`
     if kind is float or kind in NUMBERS:
         return True
     if kind is np.ndarray or issubclass(kind, np.ndarray):
@@ -60,14 +59,13 @@ def by_value(value: Any) -> bool:
 
 
 def is_objects(value: Any) -> bool:
-    """Whether `value` is an array of objects: a container, which holds references as a list
-    does."""
+    """Return whether `value` is an array of objects: a container of references, as a list is."""
     return issubclass(type(value), np.ndarray) and _dtype_of(value).char == "O"
 
 
 def is_one_object(x: Any) -> bool:
-    """Whether NumPy makes an array of objects of `x`, with one element, for sure: what says of
-    itself by code of its own which attributes it has may be anything."""
+    """Return whether NumPy certainly makes an array of objects with one element of `x`: an object
+    that computes its attributes by Python code may be anything."""
     kind = type(x)
     if issubclass(kind, int | float | complex | str | np.generic):
         return False
@@ -80,7 +78,7 @@ def is_one_object(x: Any) -> bool:
 
 
 def _shows_memory(x: Any) -> bool:
-    """Whether NumPy may look at the memory of `x`: before Python 3.12 no attribute says so."""
+    """Return whether `x` has a buffer; before Python 3.12 no attribute tells."""
     try:
         with memoryview(x):
             return True
@@ -96,7 +94,7 @@ _dtype_of: Any = np.ndarray.dtype.__get__
 
 
 def plain_number(value: Any) -> Any:
-    """A number of a class derived from one of Python's as that has it."""
+    """Convert a number of a class derived from a builtin or NumPy number to that base."""
     kind = type(value)
     if kind in NUMBERS:
         return value
@@ -114,15 +112,14 @@ _PRECISE: dict[type, Any] = {int: np.int64, float: np.float64, complex: np.compl
 
 
 def fields_of(obj: Any) -> dict[str, Any] | None:
-    """The instance dictionary, which is what the shadow of an object's fields is keyed by.
+    """Return the instance dictionary, which keys the shadow of the object's fields.
 
-    It may be any kind of dict, the object itself included: ``self.__dict__ = self``.
+    It may be of any subclass of dict, the object itself included: ``self.__dict__ = self``.
     """
     try:
         kind = type(obj)
         if (
-            # by no method of the user's: neither `__getattribute__` nor, where there is none,
-            # `__getattr__`
+            # calls neither `__getattribute__` nor `__getattr__` of a user class
             type(kind.__getattribute__) is FunctionType
             or (
                 not kind.__dictoffset__
@@ -133,13 +130,13 @@ def fields_of(obj: Any) -> dict[str, Any] | None:
             fields = object.__getattribute__(obj, "__dict__")
         else:
             fields = obj.__dict__
-    except (AttributeError, ReferenceError):  # the latter: a proxy of what is gone
+    except (AttributeError, ReferenceError):  # ReferenceError: the referent of a proxy was freed
         return None
     return fields if isinstance(fields, dict) else None
 
 
 def slots_of(kind: type) -> dict[str, Any]:
-    """The slot descriptors of a class by attribute name; of exceptions also what C holds."""
+    """Return the descriptors of slot attributes by name; of exceptions also those that C holds."""
     found: dict[str, Any] = {}
     for base in reversed(kind.__mro__):
         seen = not is_of_builtins(base) or issubclass(base, BaseException)
@@ -155,7 +152,7 @@ _ARGS: Any = vars(BaseException)["args"]
 
 
 def filled_slots(value: Any) -> dict[str, Any]:
-    """What the slots of an object hold, by name."""
+    """Return the values of an object's slot attributes by name."""
     found = {}
     for name, slot in slots_of(type(value)).items():
         try:
@@ -166,8 +163,7 @@ def filled_slots(value: Any) -> dict[str, Any]:
 
 
 def is_of_builtins(kind: type) -> bool:
-    """Whether a class is one of Python's own: one that was made in a namespace without a name says
-    that it is."""
+    """Return whether a class is a builtin, and does not only claim to be one by its module."""
     return kind.__module__ == "builtins" and "__slots__" not in vars(kind)
 
 
@@ -175,19 +171,19 @@ _FOR_C = (
     *("__dict__", "__dictoffset__", "__vectorcalloffset__", "__weaklistoffset__"),
     *("__suppress_context__", "print_file_and_line"),
 )
-"""Members of classes in C that say where something is, or how it is shown."""
+"""Members of C classes that hold offsets or display options."""
 
 
 def mapping_behind(view: Any) -> Any:
-    """The mapping behind a view of a dict or a proxy; ``view.mapping`` is a proxy, which only the
-    collector looks through."""
+    """Return the mapping behind a view of a dict or a proxy; ``view.mapping`` is a proxy itself, so
+    the garbage collector is asked."""
     return gc.get_referents(view)[0]
 
 
 def held_by_c(owner: Any) -> list[Any]:
-    """What an object of C holds, as far as the collector sees it, or it says so itself.
+    """Return what an object of C holds, as far as the garbage collector or NumPy's iterators tell.
 
-    A list or tuple that C keeps room in is not full: to iterate over it would end the interpreter.
+    A list or tuple that C has reserved is not full: iterating over it would crash the interpreter.
     """
     if (arrays := arrays_of(owner)) is not None:
         return arrays
@@ -203,20 +199,20 @@ def held_by_c(owner: Any) -> list[Any]:
 
 
 def referent_of(owner: Any) -> Any:
-    """What a weak reference, or a proxy, refers to; ``None`` if that is gone, and for others."""
+    """Return the referent of a weak reference or proxy; ``None`` if freed, and for others."""
     kind = type(owner)
     if issubclass(kind, weakref.ref):
         return weakref.ref.__call__(owner)
     if kind in weakref.ProxyTypes:
         try:
-            return owner.__sizeof__.__self__  # of the methods that all have, one that nobody writes
+            return owner.__sizeof__.__self__  # every class has it
         except (AttributeError, ReferenceError):
             return None
     return None
 
 
 def has_field(obj: Any, name: str) -> bool:
-    """Whether a number or an array of a class of the user's holds an attribute of its own."""
+    """Return whether a number or an array of a user class holds its own attribute `name`."""
     kind = type(obj)
     if not kind.__flags__ & (1 << 9):  # Py_TPFLAGS_HEAPTYPE
         return False
@@ -224,7 +220,7 @@ def has_field(obj: Any, name: str) -> bool:
 
 
 def content_of(cell: CellType) -> Any:
-    """What a function has captured there; ``None`` where nothing was assigned yet."""
+    """Return the content of a cell; ``None`` where nothing was assigned yet."""
     try:
         return cell.cell_contents
     except ValueError:
@@ -232,21 +228,21 @@ def content_of(cell: CellType) -> Any:
 
 
 def is_record(value: Any) -> bool:
-    """Whether `value` is an ordinary object of a Python class, whose fields are its structure."""
+    """Return whether `value` is an ordinary object, structured by its fields or slots."""
     kind = type(value)
     if kind is SimpleNamespace or issubclass(kind, BaseException):
         return True
     if not kind.__flags__ & (1 << 9) or issubclass(kind, type | Hidden):  # Py_TPFLAGS_HEAPTYPE
         return False
-    # Types made by C are often heap types too, but their instances show neither fields nor slots.
+    # Types made by C are often heap types, too, but their instances show neither fields nor slots.
     if is_array_of_others(value):
         return False
     return fields_of(value) is not None or any("__slots__" in vars(base) for base in kind.__mro__)
 
 
 def is_array_of_others(value: Any) -> bool:
-    """Whether `value` is an array of a library that keeps its numbers out of sight, as those for
-    other processors do (https://data-apis.org/array-api, `__dlpack__`)."""
+    """Return whether `value` is an array of a library that hides its numbers, such as those in GPU
+    memory (https://data-apis.org/array-api, `__dlpack__`)."""
     kind = type(value)
     if not hasattr(kind, "__dlpack__") or issubclass(kind, np.ndarray | np.generic):
         return False
@@ -254,15 +250,15 @@ def is_array_of_others(value: Any) -> bool:
 
 
 def defined_by(kind: type, name: str) -> Any:
-    """The special method of a class that Python finds: no attribute that its metaclass makes up."""
+    """Return the special method that Python finds, ignoring attributes of the metaclass."""
     if type(kind) is type:
         return getattr(kind, name, None)
     return next((vars(base)[name] for base in kind.__mro__ if name in vars(base)), None)
 
 
 def is_partly_c(kind: type) -> bool:
-    """Whether objects of a class may hold what is neither a field nor a slot: it has methods or
-    attributes of C that are not those of a container, a number or an exception."""
+    """Return whether objects of a class may hold something that is neither a field nor a slot: the
+    class has C methods or attributes, and is no container, number or exception."""
     known = _partly_c.get(id(kind))
     if known is not None:
         return known[1]
@@ -277,7 +273,7 @@ def is_partly_c(kind: type) -> bool:
     )
 
 
-_partly_c = CodeTable[bool]()  # a `WeakKeyDictionary` would be entered: its code is Python
+_partly_c = CodeTable[bool]()  # entering a `WeakKeyDictionary` would run Python code
 
 
 _OF_C = (MethodDescriptorType, WrapperDescriptorType, GetSetDescriptorType)
@@ -296,15 +292,14 @@ FLOAT64 = np.dtype(np.float64)
 
 
 REALS = frozenset({float, int, np.float64})
-"""Real double-precision scalars, which all compute alike; a cotangent of one may be any of the
-floats."""
+"""Real double-precision scalars: they compute alike, and a cotangent may be either float type."""
 
 
 REAL_NUMBERS = frozenset({float, int, bool})
 
 
 def are_numbers(xs: Any, start: Any) -> bool:
-    """Whether ``sum(xs, start)`` is one of Python's own numbers, in a list or a tuple."""
+    """Return whether ``sum(xs, start)`` of a list or tuple is a builtin real number."""
     if type(xs) not in (list, tuple) or type(start) not in REAL_NUMBERS:
         return False
     return REAL_NUMBERS.issuperset(map(type, xs))

@@ -1,1 +1,1 @@
-"""What a file of rules imports: the registry, families of rules, projection, refusals."""
+"""The kit for rule files: the registry, families of rules, projection, refusals."""

@@ -1,6 +1,6 @@
-"""The forward rule of a function that acts on each element by itself.
+"""The forward rule of an elementwise function.
 
-It is ordinary Python that is itself differentiable: derivatives of higher order are taken of it.
+It is ordinary Python that is itself differentiated for derivatives of higher order.
 """
 
 from __future__ import annotations
@@ -28,8 +28,7 @@ from adjoint.rulekit.registry import non_differentiable
 
 
 def forward(f: Callable[..., Any], slopes: Slopes) -> Rule:
-    """The forward rule of `f`: ordinary Python that is itself differentiable, for derivatives of
-    higher order."""
+    """Return the forward rule of `f`, which is itself differentiable."""
     traits, partials = Traits.of(f), slopes.partials
 
     def rule(dots: tuple[Any, ...], /, *operands: Any) -> Any:
@@ -42,7 +41,7 @@ def forward(f: Callable[..., Any], slopes: Slopes) -> Rule:
             values = operands
         if type(y) is float:
             return y, tangent(dots, y, operands, values)
-        with np.errstate(all="ignore"):  # what the slopes meet is no warning of the user's
+        with np.errstate(all="ignore"):  # warnings of the slopes do not concern the user
             return y, tangent(dots, y, operands, values)
 
     def tangent(dots: Any, y: Any, operands: Any, values: Any) -> Any:
@@ -59,7 +58,7 @@ def forward(f: Callable[..., Any], slopes: Slopes) -> Rule:
 
 
 def _real_parts(xs: tuple[Any, ...]) -> tuple[Any, ...]:
-    """What functions of `math` take NumPy's complex numbers for."""
+    """Return the real parts, which functions of `math` use of NumPy's complex numbers."""
     return tuple([x.real if np.iscomplexobj(x) else x for x in xs])
 
 
@@ -75,7 +74,7 @@ def _slope(p: Callable[..., Any] | float, y: Any, operands: tuple[Any, ...]) -> 
 
 
 def filled(dot: Any, x: Any) -> Any:
-    """The tangent of a list as that of the array it stands for: parts without one are zero."""
+    """Return the tangent of a list as that of an array; parts without tangent are zero."""
     if dot is None:
         return np.zeros(np.shape(x))
     if isinstance(dot, list | tuple):
@@ -89,32 +88,31 @@ def _product(slope: Any, dot: Any, x: Any, slopes: Slopes) -> Any:
     else:
         term = slope * dot
     if not finite(term):
-        # Where the function has come to its limit (1/x or tanh at infinity) nothing moves it, nor
-        # does what was not selected.
+        # At a limit of the function (1/x or tanh at infinity) the result does not depend on x, and
+        # an element that was not selected contributes nothing.
         still = np.equal(slope, 0) & (np.isinf(x) | bool(slopes.selects))
         term = _without(term, np.equal(dot, 0) | still)
     return term
 
 
 def _without(term: Any, unused: Any) -> Any:
-    """`term` with zeros where it is not finite, and `unused`.
+    """Return `term` with zero where it is `unused` and not finite.
 
-    Only what is not finite is replaced: elsewhere the product must stay one, for the next
-    derivative.
+    Finite entries must stay products, for the next derivative.
     """
     return where(unused & ~np.isfinite(term), 0, term)[()]
 
 
 def contributions(slopes: Any, dot: Any, unused: Any) -> Any:
-    """``slopes * dot``; what is `unused` and has a slope of zero contributes nothing, be its
-    tangent infinite or NaN."""
+    """Return ``slopes * dot``, where `unused` elements with a slope of zero contribute nothing,
+    even for an infinite or NaN tangent."""
     term = slopes * dot
     return term if finite(term) else _without(term, unused & np.equal(slopes, 0))
 
 
 def like_result(y_dot: Any, y: Any) -> Any:
-    """`y_dot` in the shape and precision of `y`: an operand without tangent may have widened
-    either."""
+    """Return `y_dot` in the shape and precision of `y`, which constant operands may have
+    widened."""
     if type(y_dot) is Poison:
         return y_dot
     if np.shape(y_dot) != np.shape(y):
@@ -126,7 +124,7 @@ def like_result(y_dot: Any, y: Any) -> Any:
 
 
 def fitted(y_dot: Any, y: Any) -> Any:
-    """A tangent in the shape and dtype of the result; ``None`` is zero."""
+    """Return a tangent in the shape and dtype of the result; ``None`` is zero."""
     if y_dot is None:
         return None
     if isinstance(y, list | tuple):  # SciPy returns lists for stacks of matrices

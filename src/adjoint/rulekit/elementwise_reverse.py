@@ -1,9 +1,8 @@
-"""The reverse rule of a function that acts on each element by itself.
+"""The reverse rule of an elementwise function.
 
-It takes one of four lanes, so that as little as possible stands between the user's operation and
-the product of the cotangent with the partial: double-precision arrays of one shape; real Python
-scalars; double-precision arrays that broadcast with one another or with scalars; and everything
-else (complex, other dtypes, lists).
+It takes one of four lanes, so that little stands between the operation and the product of cotangent
+and partial: double-precision arrays of one shape; real Python scalars; double-precision arrays that
+broadcast with one another or with scalars; and everything else (complex, other dtypes, lists).
 """
 
 from __future__ import annotations
@@ -32,12 +31,12 @@ PYTHON_REALS = frozenset({float, int})
 
 
 def reverse(f: Callable[..., Any], slopes: Slopes) -> Rule:
-    """The reverse rule of `f`, specialised on the number of operands and on what kind of function
-    it is.
+    """Return the reverse rule of `f`, specialised on the number of operands and the kind of
+    function.
 
     Its attribute ``slopes`` holds the partials. Its attribute ``only`` holds one rule per operand
-    that gives the cotangent of that operand alone, for calls in which the others carry no
-    derivative; ``None`` where it would be the same rule.
+    that gives the cotangent of that operand alone, for calls in which the others are constant;
+    ``None`` where it would be the same rule.
     """
     rule = _specialised(f, slopes)
     n = len(slopes.partials)
@@ -63,7 +62,7 @@ def _selecting(f: Callable[..., Any], traits: Traits, slopes: Slopes, rule: Rule
         if result is NotImplemented:
             return result
         y, back = result
-        # Whether one operand is selected everywhere: no ties, no numbers that are none.
+        # whether one operand is selected everywhere: no ties, no NaN
         distinct = None if callable(wins) and _are_alike(*operands) else False
 
         def selecting_back(y_bar: Any) -> Any:
@@ -86,19 +85,18 @@ def _selecting(f: Callable[..., Any], traits: Traits, slopes: Slopes, rule: Rule
 
 
 def is_one_or_other(first: Any, second: Any) -> bool:
-    """Whether one of two arrays of truth values is true, and the other false, everywhere, of which
-    both are true nowhere."""
+    """Return whether exactly one of two boolean arrays, never both, is true everywhere."""
     return bool(count_nonzero(first) + count_nonzero(second) == first.size)
 
 
 def parted(y_bar: Any, first: Any) -> tuple[Any, Any]:
-    """A finite cotangent where `first` is true, and where it is not."""
+    """Split a finite cotangent into the part where `first` is true and the rest."""
     a_bar = held(first, y_bar)
     return a_bar, y_bar - a_bar
 
 
 def _are_alike(a: Any, b: Any) -> bool:
-    """Whether two operands are double-precision arrays of one shape."""
+    """Return whether two operands are double-precision arrays of one shape."""
     return (
         type(a) is ndarray
         and type(b) is ndarray
@@ -132,12 +130,12 @@ def _function(p: Callable[..., Any] | float) -> Callable[..., Any]:
 
 
 def dot(a: Any, b: Any) -> Any:
-    """The sum of products of two arrays of one shape, by the way that costs least."""
+    """Return the sum of products of two arrays of one shape, in the fastest way."""
     return a.dot(b) if a.ndim == 1 else vdot(a, b)
 
 
 def _ieee(x: Any) -> Any:
-    """A Python number as one that has infinities instead of exceptions."""
+    """Return a Python number as a NumPy one, which has infinities instead of exceptions."""
     return float64(x) if type(x) in REALS else x
 
 
@@ -159,7 +157,7 @@ def _unary(f: Callable[..., Any], traits: Traits, slopes: Slopes, p: Callable[..
             def array_back(y_bar: Any) -> Any:
                 nonlocal tame
                 x_bar = times(y_bar, kept_y, kept_x)
-                # A product is finite only if the slope is, whatever it is multiplied by.
+                # a product is finite only if the slope is
                 if not tame and not (tame := finite(x_bar)):
                     x_bar = where(y_bar == 0, 0.0, y_bar * p(kept_y, kept_x))
                 return None, x_bar
@@ -273,7 +271,7 @@ def _binary(
 
 
 def _one_sided(f: Callable[..., Any], traits: Traits, slopes: Slopes) -> Rule:
-    """Only one of two operands has a derivative."""
+    """Return the rule of two operands of which only one has a derivative."""
     (keep_y, keep_a, keep_b), singular = slopes.keeps, slopes.singular
     left = slopes.partials[0] is not None
     p: Any = slopes.partials[0 if left else 1]
@@ -349,14 +347,14 @@ def _weighted_sum(
 
 
 def _broadcasting(f: Callable[..., Any], traits: Traits, slopes: Slopes) -> Rule:
-    """Double-precision arrays of different shapes, or an array and a real scalar; else
-    `_general`."""
+    """Return the rule for double-precision arrays of different shapes, or an array and a real
+    scalar; other operands go to `_general`."""
     (p, q), (keep_y, keep_a, keep_b), singular = slopes.partials, slopes.keeps, slopes.singular
 
     def rule(a: Any, b: Any, /) -> Any:
         kind_a, kind_b = type(a), type(b)
         dtype = a.dtype if kind_a is ndarray else b.dtype if kind_b is ndarray else None
-        # a Python number takes the precision of the array that it stands with, a double does not
+        # a Python number takes the precision of the array beside it, a double does not
         weak = REALS if dtype is FLOAT64 else PYTHON_REALS
         if (
             dtype is None
@@ -394,14 +392,13 @@ def _fitted(
     singular: bool,
     shape: tuple[int, ...] | None,
 ) -> Any:
-    """One cotangent, summed over what its primal was broadcast along; no shape means a Python
-    number."""
+    """Return one cotangent, summed over broadcast axes; shape ``None`` means a Python number."""
     if not callable(p):
         bar = y_bar if p == 1 else p * y_bar
     else:
         slope = p(*kept)
         if shape is None and type(slope) is ndarray and slope.shape == y_bar.shape:
-            # to a scalar: the sum of products in one pass, and finite only if every one is
+            # for a scalar: the sum of products in one pass, finite only if every product is
             total = float(vdot(y_bar, slope))
             if isfinite(total) or not singular:
                 return total
@@ -457,13 +454,13 @@ def _general(
 
 
 def _computing_dtype(y: Any) -> tuple[np.dtype[Any], bool]:
-    """In what precision the partials are computed, and whether they are complex."""
+    """Return the dtype in which partials are computed, and whether it is complex."""
     dtype: np.dtype[Any] = y.dtype if hasattr(y, "dtype") else np.dtype(type(y))
     return (dtype if dtype.kind in "fc" else FLOAT64), dtype.kind == "c"
 
 
 def _computing(x: Any, dtype: np.dtype[Any], traits: Traits) -> Any:
-    """`x` as partials want it: no Python numbers either, which raise at a pole."""
+    """Convert `x` for the partials: no Python numbers, which raise at a pole."""
     if traits.floats_only:
         return float64(float(x))
     if hasattr(x, "dtype"):

@@ -1,7 +1,7 @@
-"""Families of rules: what hundreds of functions share, said once, for both modes.
+"""Families of rules: the part that hundreds of functions share, for both modes.
 
-They own broadcasting, dtype and the projection from complex to real (`adjoint.rulekit.projection`),
-so that no rule does.
+They do broadcasting, dtypes and the projection from complex to real (`adjoint.rulekit.projection`),
+so that no rule has to.
 
 >>> elementwise(np.tanh, lambda y, x: 1 - y * y)
 >>> elementwise(np.hypot, lambda y, a, b: a / y, lambda y, a, b: b / y)
@@ -43,38 +43,37 @@ def elementwise(
     selects: bool | Callable[..., Any] = False,
     quick: Callable[..., Any] | None = None,
 ) -> None:
-    """Register both rules of a function that acts on each element by itself.
+    """Register both rules of a function that acts on each element separately.
 
     Parameters
     ----------
     f, also
         Functions of as many operands as there are partials: numbers, arrays that broadcast and, for
-        NumPy's ufuncs, lists and tuples that stand for arrays. Functions of `math` are known by
-        their module: they see floats only.
+        NumPy's ufuncs, lists and tuples in place of arrays. Functions of `math`, told by their
+        module, get floats only.
     *partials
-        One per operand, in order. A function of the operands, or of ``y`` (by that name) and the
-        operands, that gives the derivative; a number where it is constant; ``None`` where it is
-        zero; a `NoDerivative` where it is none of these, so that needing it must be an error. Only
-        what the partials read is kept for the reverse sweep. For complex operands it is
-        the derivative of a holomorphic function; one that is not holomorphic (``abs``, ``real``,
-        ``conj``, …) has a rule of its own.
+        One per operand, in order: a function of the operands, or of ``y`` (by that name) and the
+        operands, that returns the derivative; a number where it is constant; ``None`` where it is
+        zero; a `NoDerivative` where needing it must be an error. Only values that the partials read
+        become residuals. For complex operands it is the derivative of a holomorphic function;
+        functions that are not holomorphic (``abs``, ``real``, ``conj``, …) have rules of their own.
     singular
         A partial can be infinite or NaN at a finite point, or overflow. Where the cotangent of
-        ``y`` is zero, the result is then zero all the same: a branch that was not selected
-        contributes nothing.
+        ``y`` is zero, that of the operand is zero all the same, because a branch that was not
+        selected contributes nothing.
     real_valued
         The result is real also for complex operands, so that there is no complex derivative: the
         partials are gradients, ∂y/∂Re x + i ∂y/∂Im x.
     selects
-        Each element of ``y`` is that of one operand: the others get zero, whatever the cotangent
-        is, even infinite. Of two operands it may be the comparison, ``np.greater`` or its like,
-        that says where the first one is taken alone.
+        Each element of ``y`` is that of one operand: the others get zero, even from an infinite
+        cotangent. For two operands it may be the comparison, such as ``np.greater``, that tells
+        where the first one alone is selected.
     quick
         ``quick(y_bar, y, *operands)``: the cotangent of the operand, or of all of them as a tuple,
-        in fewer passes over arrays than the products with the partials take. It is asked for
-        double-precision arrays of one shape. Where what it gives is not finite, the partials
-        decide; once it was finite, it is not looked at again, so that where the slopes alone do
-        not settle that, it has to look itself, and to return ``None`` for the partials.
+        in fewer passes over arrays than the products with the partials take. It is called for
+        double-precision arrays of one shape. Where its result is not finite, the partials decide;
+        after one finite result it is not checked again, so where finite slopes do not guarantee
+        finite results it must check them itself and return ``None`` for the partials.
     """
     n = len(partials)
     refused = {i: p for i, p in enumerate(partials) if isinstance(p, NoDerivative)}
@@ -108,21 +107,24 @@ def linear(
     Parameters
     ----------
     f, also
-        Functions or methods; the first argument is a number, an array, or a list or tuple that
-        stands for one.
+        Functions or methods; the first argument is a number, an array, or a list or tuple in place
+        of an array.
     transpose
         ``transpose(y_bar, shape, *others, **keywords) -> x_bar``; `shape` is that of the first
-        argument, the rest what `f` was given. Its signature after the first two parameters is what
-        the rule accepts: name each keyword that `f` may be called with, with `f`'s own default, and
-        leave out those that the rule declines. `x_bar` has exactly the shape `shape`; its dtype and
-        realness are taken care of.
+        argument, the rest are the other arguments of `f`. Its signature after the first two
+        parameters is what the rule accepts: name each keyword that `f` may be called with, with the
+        default of `f`, and leave out those that the rule declines. `x_bar` must have the shape
+        `shape`; its dtype and realness are projected.
     alias
         The result may be a view of the argument.
 
     Examples
     --------
-    >>> linear(np.moveaxis, lambda y_bar, shape, source, destination: np.moveaxis(y_bar,
-    destination, source), ...        alias=True)
+    >>> linear(
+    ...     np.moveaxis,
+    ...     lambda y_bar, shape, source, destination: np.moveaxis(y_bar, destination, source),
+    ...     alias=True,
+    ... )
     """
     _, _, *others = inspect.signature(transpose).parameters.values()
     first = inspect.Parameter("x", inspect.Parameter.POSITIONAL_ONLY)

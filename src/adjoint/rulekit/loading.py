@@ -10,12 +10,12 @@ from typing import Any
 from adjoint.locks import in_child, make_lock
 
 _libraries: dict[str, str] = {}
-"""By package, the module with its rules."""
+"""Module with the rules, by package."""
 
 _loaded: set[str] = set()
 _loading: set[str] = set()
 _settled: set[str] = set()
-"""Modules of which nothing is left to import."""
+"""Modules for which nothing is left to import."""
 _lock = make_lock()
 _later: dict[str, list[Callable[[], None]]] = {}
 _waiting: dict[str, tuple[str, Callable[[Any], None]]] = {}
@@ -25,14 +25,14 @@ in_child(_loading.clear)
 
 
 def library(package: str, rules: str) -> None:
-    """Say that the module `rules` holds the rules of `package`, which is a library or a part of one
-    (``"scipy.special"``); it is imported on the first call into it."""
+    """Declare that the module `rules` holds the rules of `package`, a library or a part of one
+    (``"scipy.special"``). It is imported on the first call into the package."""
     _libraries[package] = rules
     _settled.clear()
 
 
 def all_loaded() -> bool:
-    """Whether there is nothing left to import."""
+    """Return whether there is nothing left to import."""
     return len(_loaded) == len(_libraries)
 
 
@@ -42,7 +42,7 @@ def load(package: str) -> None:
         return
     with _lock:
         if package in _loaded or package in _loading:
-            return  # the latter: a rule file asks for rules of its own library
+            return  # a rule file needs rules of its own library
         _loading.add(package)
         try:
             rules = importlib.import_module(_libraries[package])
@@ -51,7 +51,7 @@ def load(package: str) -> None:
         if rules.__name__ in _waiting:
             name, register = _waiting[rules.__name__]
             if name not in sys.modules:
-                return  # its rule file was imported, and it is not
+                return  # the rule file is imported, the library not yet
             del _waiting[rules.__name__]
             register(sys.modules[name])
         _loaded.add(package)
@@ -60,7 +60,7 @@ def load(package: str) -> None:
 
 
 def load_for(module: str) -> None:
-    """Import the rules of what is defined in a module."""
+    """Import the rules of functions defined in a module."""
     if module in _settled:
         return
     package, _, rest = module.partition(".")
@@ -72,15 +72,15 @@ def load_for(module: str) -> None:
 
 
 def load_what_is_imported() -> None:
-    """Import the rules of any part of SciPy that was imported, and of ERFA."""
+    """Import the rules of all imported parts of SciPy, and of ERFA."""
     for package in _libraries:
         if package.startswith(("scipy.", "erfa")) and package in sys.modules:
             load(package)
 
 
 def when_loaded(module: str, then: Callable[[], None]) -> bool:
-    """Have `then` called when the rules of the library of a module are loaded; false if there are
-    none that are not loaded yet."""
+    """Call `then` once the rules of the library of a module are loaded; return false if there are
+    none left to load."""
     package = module.partition(".")[0]
     if package not in _libraries or package in _loaded:
         return False
@@ -89,9 +89,9 @@ def when_loaded(module: str, then: Callable[[], None]) -> bool:
 
 
 def registering(name: str) -> Callable[[Callable[[Any], None]], Callable[[Any], None]]:
-    """The decorated function registers the rules of a library that a rule file does not import
-    itself; it is given the library when that is there, whoever has imported the rule file
-    before."""
+    """Decorate a function that registers the rules of a library which its rule file does not
+    import. It is called with the library once that is imported, whoever imports the rule file
+    first."""
 
     def decorate(register: Callable[[Any], None]) -> Callable[[Any], None]:
         if name in sys.modules:

@@ -86,13 +86,12 @@ def bilinear(f: Any, left_bar: Any, right_bar: Any) -> None:
 
 
 def _shape_of(x: Any) -> Any:
-    """An array of the shape of `x` that does not keep `x` alive."""
+    """Return an array of the shape of `x` that does not keep `x` alive."""
     return np.broadcast_to(np.float64(0), np.shape(x))
 
 
 def left_bar(y_bar: Any, a: Any, b: Any) -> Any:
-    """ā = ȳ bᴴ, in the shape of the batch that `a` and `b` make together; of `a` only the rank
-    counts."""
+    """ā = ȳ bᴴ, in the batch shape of `a` and `b` together; of `a` only the rank is read."""
     b = np.conj(b) if np.iscomplexobj(b) else b
     if a.ndim == 1 and b.ndim == 1:
         return y_bar * b
@@ -104,15 +103,14 @@ def left_bar(y_bar: Any, a: Any, b: Any) -> Any:
 
 
 def right_bar(y_bar: Any, a: Any, b: Any) -> Any:
-    """b̄ = aᴴ ȳ, in the shape of the batch that `a` and `b` make together; of `b` only the rank
-    counts."""
+    """b̄ = aᴴ ȳ, in the batch shape of `a` and `b` together; of `b` only the rank is read."""
     a = np.conj(a) if np.iscomplexobj(a) else a
     if a.ndim == 1 and b.ndim == 1:
         return y_bar * a
     if a.ndim == 1:
         return a[:, None] * y_bar[..., None, :]
     if b.ndim == 1:
-        # one vector for the whole batch: sum over the batch in one product
+        # a single vector: sum over the batch in one product
         rows = math.prod(a.shape[:-1])
         return np.reshape(y_bar, rows) @ np.reshape(a, (rows, a.shape[-1]))
     if b.ndim == 2 and a.ndim > 2:
@@ -123,8 +121,7 @@ def right_bar(y_bar: Any, a: Any, b: Any) -> Any:
 
 
 def plain_products(f: Any) -> None:
-    """The usual cases ahead of the general rule: matrices and vectors of doubles need no
-    projection."""
+    """Register a lane ahead of the general rule: products of doubles need no projection."""
 
     @rrule.register(f, trusted=True)
     def both(a, b, /):

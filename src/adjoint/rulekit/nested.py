@@ -1,7 +1,7 @@
-"""Operators for rules that differentiate a function that they are given.
+"""Operators for rules that differentiate a function among their arguments.
 
-The operators stand on the rules, so a rule cannot import them. It calls them by the names of this
-module, which they assign when they are imported.
+The operators are built on the rules, so a rule cannot import them. It calls them by the names of
+this module, which the operators assign when they are imported.
 """
 
 from __future__ import annotations

@@ -1,5 +1,4 @@
-"""What the rules of a function that acts on each element by itself are made from: its partial
-derivatives."""
+"""Partial derivatives of an elementwise function, from which its rules are made."""
 
 from __future__ import annotations
 
@@ -18,10 +17,10 @@ Partial: TypeAlias = Callable[..., Any] | int | float | None
 Rule: TypeAlias = Callable[..., Any]
 
 LOW = "efF"
-"""Data types of less than double precision."""
+"""Dtypes of less than double precision."""
 
 POLES = (ZeroDivisionError, OverflowError)
-"""What Python raises where IEEE 754, and so `numpy.float64`, has an infinity."""
+"""Exceptions of Python numbers where IEEE 754, and so `numpy.float64`, has an infinity."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,24 +30,25 @@ class Slopes:
     Attributes
     ----------
     partials
-        One per operand, brought to the signature ``(y, *operands)``; numbers and ``None`` as they
-        are.
+        One per operand, with the signature ``(y, *operands)``; numbers and ``None`` are kept as
+        they are.
     reads
         For each partial, whether it reads ``y``, the first operand, the second, …
     singular
-        Whether a product with a zero cotangent may fail to be zero.
+        Whether a slope may be infinite or NaN, so that its product with a zero cotangent is not
+        zero.
     real_valued
-        The result is real also for complex operands; the partials are gradients: what a unit
-        cotangent gives.
+        The result is real also for complex operands; the partials are gradients: the cotangents
+        that a cotangent of 1 gives.
     selects
-        Each element of the result is one of an operand, so that a slope of zero is that of an
-        element which was not selected: whatever the cotangent is, even infinite. The comparison
-        that selects the first of two operands, if it is one.
+        Each element of the result is that of one operand. A slope of zero then marks an element
+        that was not selected, which contributes nothing even to an infinite cotangent. For two
+        operands it may be the comparison that selects the first.
     quick
         ``(y_bar, y, *operands)`` to the cotangents of all operands, in fewer passes over arrays
-        than the partials take; ``None`` where these have to be asked.
+        than the partials take; ``None`` where the partials are needed.
     keeps
-        Whether some partial reads ``y``, the first operand, …: what the reverse sweep needs.
+        Whether some partial reads ``y``, the first operand, …, which are then residuals.
     """
 
     partials: tuple[Partial, ...]
@@ -75,7 +75,7 @@ class Slopes:
         selects: bool | Callable[..., Any] = False,
         quick: Callable[..., Any] | None = None,
     ) -> Slopes:
-        """Bring the partials to one signature, and see which of their parameters they read."""
+        """Bring the partials to one signature, and find the parameters that each reads."""
         uniform = [_uniform(p, len(partials)) for p in partials]
         return cls(
             tuple(p for p, _ in uniform),
@@ -87,7 +87,7 @@ class Slopes:
         )
 
     def only(self, position: int) -> Slopes:
-        """The same with no derivative but in the operand at `position`."""
+        """Return the slopes with no partial but that of the operand at `position`."""
         nothing = (False,) * (len(self.partials) + 1)
         partials = tuple(p if i == position else None for i, p in enumerate(self.partials))
         reads = tuple(r if i == position else nothing for i, r in enumerate(self.reads))
@@ -108,9 +108,9 @@ def _uniform(p: Partial, n: int) -> tuple[Partial, tuple[bool, ...]]:
 
 
 def _parameters(p: Callable[..., Any], n: int) -> tuple[list[str], set[str]]:
-    """The names of the parameters of a partial, and which of them its code reads."""
+    """Return the names of the parameters of a partial, and those that its code reads."""
     code = getattr(p, "__code__", None)
-    if code is None:  # a ufunc or builtin given as it is
+    if code is None:  # a ufunc or a builtin function
         names = [f"x{i}" for i in range(n)]
         return names, set(names)
     read = set(code.co_cellvars)
@@ -119,7 +119,7 @@ def _parameters(p: Callable[..., Any], n: int) -> tuple[list[str], set[str]]:
             argval = instruction.argval
             read.update(argval if isinstance(argval, tuple) else (argval,))
     parameters = list(inspect.signature(p).parameters.values())
-    if parameters[-1].kind is inspect.Parameter.VAR_POSITIONAL:  # it reads all of them
+    if parameters[-1].kind is inspect.Parameter.VAR_POSITIONAL:  # count all operands as read
         every = [f"x{i}" for i in range(n)]
         return [*(parameter.name for parameter in parameters[:-1]), *every], {*read, *every}
     return [parameter.name for parameter in parameters], read
@@ -127,14 +127,14 @@ def _parameters(p: Callable[..., Any], n: int) -> tuple[list[str], set[str]]:
 
 @dataclass(frozen=True, slots=True)
 class Traits:
-    """What kind of function it is.
+    """Kind of function that a rule is for.
 
     Attributes
     ----------
     of_numpy
-        A list or tuple of numbers is taken for the array it stands for, and the result is NumPy's.
+        A list or tuple of numbers counts as an array, and the result is NumPy's.
     floats_only
-        A function of `math`: operands are converted to float, the result is one.
+        A function of `math`: operands are converted to float, and the result is a float.
     """
 
     of_numpy: bool
@@ -147,8 +147,8 @@ class Traits:
 
 
 def numeric_operands(traits: Traits, operands: tuple[Any, ...]) -> tuple[Any, ...] | None:
-    """The operands as numbers and arrays; ``None`` where one is something else and the rule must
-    decline."""
+    """Return the operands as numbers and arrays; ``None`` where one is something else and the rule
+    must decline."""
     if all(map(is_numeric, operands)):
         return operands
     # ndarray + list is arithmetic, list + list is not
@@ -160,8 +160,8 @@ def numeric_operands(traits: Traits, operands: tuple[Any, ...]) -> tuple[Any, ..
 
 
 def as_precise(x: Any, dtype: Any) -> Any:
-    """An operand as slopes want it for a result of a data type: no integers of NumPy's, which
-    overflow, and nothing of less precision than the result."""
+    """Convert an operand for the partials of a result of `dtype`: integers, which overflow, to
+    doubles, and other numbers to at least that precision."""
     if not hasattr(x, "dtype"):
         return x
     if x.dtype.kind not in "fc":
@@ -173,9 +173,8 @@ def as_precise(x: Any, dtype: Any) -> Any:
 
 
 def as_strong(y_bar: Any, kind: type) -> Any:
-    """The cotangent of one of NumPy's numbers as precise as that, where it is a Python number:
-    beside an array of less precision that would take the array's. `kind` is the class of the
-    result."""
+    """Convert a cotangent that is a Python number to `kind`, the NumPy type of the result. A Python
+    number would take the lower precision of an array beside it."""
     if type(y_bar) is float and issubclass(kind, np.inexact):
         return kind(y_bar)
     if type(y_bar) is complex and issubclass(kind, np.complexfloating):
@@ -184,7 +183,7 @@ def as_strong(y_bar: Any, kind: type) -> Any:
 
 
 def with_arity(rule: Rule, n: int, *first: str) -> Rule:
-    """Give a rule that takes ``*operands`` the signature of one that takes `n`."""
+    """Give a rule of ``*operands`` the signature of one with `n` operands."""
     names = (*first, *(f"x{i}" for i in range(n)))
     parameters = [inspect.Parameter(name, inspect.Parameter.POSITIONAL_ONLY) for name in names]
     rule.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]

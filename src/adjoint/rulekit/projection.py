@@ -1,9 +1,9 @@
-"""From a cotangent as a formula gives it to one that fits its primal: shape, realness, precision.
+"""Projection of a cotangent onto the shape, realness and precision of its primal.
 
 A formula computes in the broadcast shape, in the widest dtype and, where another operand is
 complex, in complex numbers. `project` undoes all three: it sums over broadcast axes, takes the real
-part for a real primal and casts to the primal's floating dtype. `projector` does the same without
-keeping the primal alive.
+part for a real primal and casts to the primal's floating dtype. `projector` does so without keeping
+the primal alive.
 """
 
 from __future__ import annotations
@@ -26,26 +26,27 @@ from adjoint.primal.value_kinds import FLOAT64
 from adjoint.rulekit.row_sums import column_sums
 
 Projector = Callable[[Any], Any]
-"""``bar -> bar`` that fits one primal."""
+"""``bar -> bar``, for one primal."""
 
 
 _sum: Any = np.add.reduce
 
 
 def project(bar: Any, primal: Any) -> Any:
-    """The cotangent `bar` in the shape, realness and dtype of `primal`.
+    """Return the cotangent `bar` in the shape, realness and dtype of `primal`.
 
     Parameters
     ----------
     bar
-        A number or an array of a shape to which the primal broadcasts; ``None`` passes.
+        A number or an array of a shape to which the primal broadcasts; ``None`` is returned as it
+        is.
     primal
-        A number, a NumPy scalar, an array, or a list or tuple that stands for an array.
+        A number, a NumPy scalar, an array, or a list or tuple in place of an array.
 
     Returns
     -------
     number, array, list or tuple
-        Integer and boolean primals have double-precision cotangents, Python numbers Python numbers.
+        Doubles for integer and boolean primals, Python numbers for Python numbers.
 
     Raises
     ------
@@ -66,7 +67,7 @@ def project(bar: Any, primal: Any) -> Any:
 
 
 def projector(primal: Any) -> Projector:
-    """`project` for one primal, of which it keeps only the shape and the dtype."""
+    """Return `project` for one primal, keeping only its shape and dtype."""
     make = _makers.get(type(primal))
     if make is None:
         make = _makers[type(primal)] = _maker(type(primal))
@@ -74,7 +75,7 @@ def projector(primal: Any) -> Projector:
 
 
 def unbroadcast(bar: Any, shape: tuple[int, ...]) -> Any:
-    """The array `bar` summed over the axes along which `shape` was broadcast to its shape."""
+    """Sum the array `bar` over the axes along which `shape` was broadcast."""
     extra = bar.ndim - len(shape)
     plain = type(bar) is ndarray
     if extra > 0 and bar.shape[extra:] == shape:
@@ -98,18 +99,17 @@ def unbroadcast(bar: Any, shape: tuple[int, ...]) -> Any:
     return bar.sum(axis=tuple(axes)).reshape(shape)
 
 
-# ---- what counts as a number ---------------------------------------------------------------------
+# ---- numeric values ------------------------------------------------------------------------------
 
 
 SEQUENCES = (list, tuple, deque)
-"""What NumPy takes for an array."""
+"""Types that NumPy converts to arrays."""
 OTHER_SEQUENCES = (range, memoryview, array)
-"""What it takes for an array, too."""
+"""More types that NumPy converts to arrays."""
 
 
 def is_numeric(x: Any) -> bool:
-    """Whether `x` is a number, a NumPy number or an array of such: what a numeric rule is written
-    for."""
+    """Return whether `x` is a number or an array of numbers, as numeric rules expect."""
     kind = type(x)
     verdict = _numeric.get(kind)
     if verdict is None:
@@ -120,13 +120,13 @@ def is_numeric(x: Any) -> bool:
 
 
 def as_numeric(x: Any) -> Any:
-    """`x` if it is numeric, the array that a list or tuple of numbers stands for, else ``None``."""
+    """Return `x` if it is numeric, the array for a list or tuple of numbers, else ``None``."""
     if is_numeric(x):
         return x
     if isinstance(x, SEQUENCES + OTHER_SEQUENCES):
         try:
             made = np.asarray(x)
-        except ValueError:  # ragged: not an array, so not for this rule
+        except ValueError:  # ragged
             return None
         if made.dtype.kind in "fciub":
             return made
@@ -144,19 +144,19 @@ _ARITHMETIC = tuple(
 
 
 def _has_own(kind: type, base: type) -> bool:
-    """Whether a class derived from one of numbers has operators of its own."""
+    """Return whether a subclass of a number type overrides operators."""
     return any(getattr(kind, name, None) is not getattr(base, name, None) for name in _ARITHMETIC)
 
 
 def _classify(kind: type) -> str:
     if issubclass(kind, np.generic):
-        # a difference of times is a kind of integer to NumPy
+        # to NumPy, a timedelta is a kind of integer
         time = issubclass(kind, np.timedelta64)
         numeric = issubclass(kind, np.number | np.bool_) and not time
         base = next(base for base in kind.__mro__ if base.__module__ == "numpy")
         return _YES if numeric and not _has_own(kind, base) else _NO
     if issubclass(kind, np.ndarray):
-        # a subclass with operators of its own (masked arrays, matrix) has a meaning of its own
+        # a subclass with its own operators (masked arrays, matrix) has a meaning of its own
         own = any(
             getattr(kind, name, None) is not getattr(np.ndarray, name, None)
             for name in (*_ARITHMETIC, "__array_ufunc__")
@@ -168,7 +168,7 @@ def _classify(kind: type) -> str:
     duck = all(
         hasattr(kind, name) for name in ("__array_function__", "__array_ufunc__", "dtype", "shape")
     )
-    # A class of Python's says so in code that is differentiated like any other.
+    # an `__array_ufunc__` in Python is differentiated like any code
     duck = duck and not isinstance(getattr(kind, "__array_ufunc__", None), FunctionType)
     return _BY_DTYPE if duck else _NO
 
@@ -177,13 +177,13 @@ _numeric: dict[type, str] = {}
 
 
 FEW = 1000
-"""Up to how many elements the number of calls counts for more than what they do."""
+"""Up to this many elements, the number of calls matters more than the work in them."""
 
 
 def held(hits: Any, share: Any) -> Any:
-    """``hits * share`` of an array of truth values and a finite number or array.
+    """Return ``hits * share`` for an array of booleans and a finite number or array.
 
-    NumPy takes longer for numbers times truth values than to make numbers of them first.
+    NumPy multiplies booleans more slowly than it converts them to numbers first.
     """
     if type(hits) is not ndarray or hits.size <= FEW:
         return hits * share
@@ -241,7 +241,7 @@ def _array_projector(primal: Any) -> Projector:
 
 
 def _other_projector(primal: Any) -> Projector:
-    """Of an array of another library; of anything else nothing is known but that it is needed."""
+    """Return the projector for an array of another library; otherwise one that gives poison."""
     if hasattr(primal, "dtype"):
         return _array_projector(primal)
     poison = Poison(

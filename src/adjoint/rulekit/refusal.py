@@ -1,8 +1,7 @@
-"""Arguments in which a derivative exists but has no formula: needing it is an error, never zero.
+"""Arguments whose derivative exists but has no formula: needing it is an error, never zero.
 
 In the reverse sweep the argument gets poison, which is an error once it reaches a differentiated
-input; an order that is held constant costs nothing. In forward mode the tangent itself is the
-question, so it is answered at once.
+input, so a constant argument costs nothing. In forward mode the error is raised at once.
 """
 
 from __future__ import annotations
@@ -25,18 +24,18 @@ from adjoint.rulekit.registry import frule, non_differentiable, rrule
 
 @dataclass(frozen=True, slots=True)
 class NoDerivative:
-    """Stands where the partial in one argument would.
+    """Takes the place of the partial in one argument.
 
     Attributes
     ----------
     what
-        What the argument is called: ``"the order"``.
+        The name of the argument: ``"the order"``.
     why
         Completes "a derivative in the order is needed, which …".
     hint
-        What to do about it; by default, what can always be done.
+        Advice; by default the advice that always holds.
     in_reals
-        The partial where no operand is complex, if there it has a formula.
+        The partial for real operands, if it has a formula there.
     """
 
     what: str
@@ -46,7 +45,7 @@ class NoDerivative:
 
 
 def refusal(f: Any, missing: NoDerivative, place: Place | None = None) -> NoDerivativeError:
-    """The error that says so, with a place in the user's code: by default that which is running."""
+    """Return the error for a missing derivative, by default at the place of running user code."""
     name = getattr(f, "__name__", repr(f))
     return NoDerivativeError(
         f"a derivative of '{name}' in {missing.what} is needed, which {missing.why}",
@@ -58,7 +57,7 @@ def refusal(f: Any, missing: NoDerivative, place: Place | None = None) -> NoDeri
 
 
 def refused_bar(f: Any, missing: NoDerivative, y_bar: Any) -> Poison | None:
-    """The cotangent of such an argument: none where nothing is asked for."""
+    """Return the cotangent of a refused argument: poison, or ``None`` for a zero `y_bar`."""
     asked = any(moves(part) for part in y_bar) if isinstance(y_bar, list | tuple) else moves(y_bar)
     return Poison(refusal(f, missing), refused_entry(f, missing)) if asked else None
 
@@ -66,17 +65,17 @@ def refused_bar(f: Any, missing: NoDerivative, y_bar: Any) -> Poison | None:
 _numbers: dict[tuple[Any, NoDerivative], int] = {}
 _numbering = make_lock()
 _refused: dict[int, tuple[Any, NoDerivative, Place | None]] = {}
-"""What was refused, by number, and where at last."""
+"""Refusals by number, each with its latest place."""
 _BELOW, _MOST = 42, (1 << 9) - 1
 
 
 @non_differentiable
 def refused_entry(f: Any, missing: NoDerivative) -> float:
-    """The cotangent of some entries of an array, where that of others is known.
+    """Return the cotangent of refused entries of an array in which others are known.
 
-    It is NaN, which everything that depends on it becomes, too, and tells itself from any other by
-    its payload: those of the nine bits that also half precision has (IEEE 754-2019, 6.2.3: what an
-    operation gives of a NaN should have its payload).
+    It is NaN, which spreads to everything that depends on it. Its payload tells it from any other
+    NaN, in the nine bits that half precision has, too (IEEE 754-2019, 6.2.3: an operation on a NaN
+    should keep its payload).
     """
     with _numbering:
         number = min(_numbers.setdefault((f, missing), len(_numbers) + 1), _MOST)
@@ -92,12 +91,12 @@ def demand_entries(bar: Any) -> None:
     for part in (entries.real, entries.imag) if entries.dtype.kind == "c" else (entries,):
         numbers = (part.astype(np.float64).view(np.uint64) >> _BELOW) & _MOST
         for number in numbers[np.isnan(part) & (numbers > 0)].tolist():
-            if number in _refused:  # there are other NaNs
+            if number in _refused:  # other NaNs have no such payload
                 raise refusal(*_refused[number])
 
 
 def demand_known(bar: Any) -> None:
-    """The same for cotangents of any structure, which a function of the user's is to see."""
+    """Refuse a cotangent of any structure that depends on a `refused_entry`, for user code."""
     if not _refused or bar is None or type(bar) is Poison:
         return
     if isinstance(bar, Mapping):
@@ -112,7 +111,7 @@ def demand_known(bar: Any) -> None:
 
 
 def moves(bar: Any) -> bool:
-    """Whether a cotangent or tangent is anything but zero; inside another derivative (see
+    """Return whether a cotangent or tangent is not zero; inside another derivative (see
     `adjoint.levels.rules`), also whether it may become so."""
     if isinstance(bar, list | tuple):
         return any(map(moves, bar))
@@ -122,25 +121,25 @@ def moves(bar: Any) -> bool:
     return bar is not None and bool(np.any(bar))
 
 
-# ---- what forward rules say ----------------------------------------------------------------------
+# ---- forward rules -------------------------------------------------------------------------------
 
 
 def refused_dot(f: Any, missing: NoDerivative, dot: Any, y: Any) -> Any:
-    """What such an argument, of that tangent, adds to the tangent of the result `y`: nothing, or
-    poison, which is an error where the result is needed. Inside another derivative (see
-    `adjoint.levels.rules`) it may be zeros, which have no derivative."""
+    """Return the contribution of a refused argument with tangent `dot` to the tangent of `y`:
+    ``None`` or poison. Inside another derivative (see `adjoint.levels.rules`) it may be zeros whose
+    derivative is refused."""
     return Poison(refusal(f, missing)) if moves(dot) else None
 
 
 def added(y_dot: Any, part: Any) -> Any:
-    """The sum of a tangent and what `refused_dot` says."""
+    """Add a tangent and a contribution of `refused_dot`."""
     if part is None:
         return y_dot
     return part if y_dot is None or type(part) is Poison else y_dot + part
 
 
 def refused_zeros(f: Any, missing: NoDerivative, dot: Any, y: Any) -> Any:
-    """Zeros like `y`, which follow nobody knows how from a `dot` that is zero, too."""
+    """Return zeros like `y` that depend in an unknown way on `dot`, which is zero, too."""
     return np.zeros(np.shape(y), np.result_type(np.asarray(y).dtype, np.float16))[()]
 
 
@@ -157,15 +156,13 @@ def _(dots, f, missing, dot, y):
     return refused_zeros(f, missing, dot, y), refused_dot(f, missing, dots[2], y)
 
 
-# ---- rules of which a part is refused ------------------------------------------------------------
+# ---- rules that refuse some operands -------------------------------------------------------------
 
 
 def refusing_reverse(
     f: Callable[..., Any], rule: Rule, refused: Mapping[int, NoDerivative]
 ) -> Rule:
-    """The reverse rule of `f` with the operands at these positions refused; `rule` knows nothing of
-    them.
-    """
+    """Return the reverse rule of `f` with the operands at the positions in `refused` refused."""
 
     def guarded(*operands: Any) -> Any:
         result = rule(*operands)
@@ -191,7 +188,7 @@ def refusing_reverse(
 def refusing_forward(
     f: Callable[..., Any], rule: Rule, refused: Mapping[int, NoDerivative], n: int
 ) -> Rule:
-    """The forward rule of `f`, of `n` operands, with those at these positions refused."""
+    """Return the forward rule of `f`, of `n` operands, with those in `refused` refused."""
 
     def guarded(dots: tuple[Any, ...], /, *operands: Any) -> Any:
         result = rule(dots, *operands)
@@ -206,8 +203,7 @@ def refusing_forward(
 
 
 def unless_complex(rule: Rule, other: Rule, n: int, *first: str) -> Rule:
-    """The rule of `n` operands, behind parameters `first`; the other one if an operand is
-    complex."""
+    """Return `rule`, with `other` for complex operands; `n` operands follow `first`."""
 
     def choosing(rule: Rule, other: Rule) -> Rule:
         def chosen(*args: Any) -> Any:

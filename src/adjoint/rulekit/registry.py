@@ -11,11 +11,10 @@ pullback::
             return None, -y.T @ y_bar @ y.T      # (f_bar, *one cotangent per positional argument)
         return y, inv_back
 
-Keyword arguments are those that the rule names in its signature; a call with any other keyword is
-one that the rule was not written for. ``back`` returns one cotangent per *positional* argument of
-the call, then, if the rule says ``keyword_bars=True``, a dict of cotangents of keyword arguments. A
-rule declines a call by returning `NotImplemented`: the next rule, or the function's own source, is
-taken.
+Keyword arguments are those that the rule names in its signature; the rule declines a call with any
+other. ``back`` returns one cotangent per *positional* argument of the call, then, if the rule has
+``keyword_bars=True``, a dict of cotangents of keyword arguments. A rule declines a call by
+returning `NotImplemented`; then the next rule, or the function's own source, is used.
 """
 
 from __future__ import annotations
@@ -47,7 +46,8 @@ Key = Hashable
 
 @dataclass(slots=True)
 class Rules:
-    """Everything that is registered for one function. At most one of the last three is set.
+    """All that is registered for one function. At most one of `substitute`, `structural` and
+    `primitive` is set.
 
     Attributes
     ----------
@@ -56,27 +56,26 @@ class Rules:
     inactive
         The derivative is zero, or the function returns no reals and stores nothing.
     substitute
-        Python source that computes the same; differentiated in its place.
+        Python source that computes the same, differentiated in its place.
     structural
-        A rule of the engine's own form, for functions that move values about: ``function(memory,
-        *args, **kwargs)`` returns ``(y, back)`` and keeps the cotangents of containers in
-        ``memory`` (see `adjoint.runtime.memory.memory`).
+        A rule in the engine's form, for functions that move values:
+        ``function(memory, *args, **kwargs)`` returns ``(y, back)`` and keeps the cotangents of
+        containers in ``memory`` (see `adjoint.runtime.memory.memory`).
     primitive
-        The same for functions that run the user's code, which may raise: ``function(record, slot,
-        *args, **kwargs)`` returns ``y`` and links its pullback into the record before anything
-        runs.
+        A rule in the engine's form, for functions that run user code, which may raise:
+        ``function(record, slot, *args, **kwargs)`` returns ``y`` and links its pullback into the
+        record before anything runs.
     leveled
-        What stands for a structural rule or a primitive that calculates, where a level runs the
-        numerical operations: ``function(level, record, slot, *args, **kwargs)`` (see
-        `adjoint.levels`).
+        Replaces a structural rule or a primitive that calculates, where a level runs the numerical
+        operations: ``function(level, record, slot, *args, **kwargs)`` (see `adjoint.levels`).
     overridden
-        A reverse rule was registered from outside this library: it comes before the structural one.
+        A reverse rule was registered from outside this library and comes before the structural one.
     of_objects
-        A primitive for calls with arrays of objects, whose elements are references: the rules in
-        closure form, which calculate with numbers, are not asked then.
+        A primitive for calls with arrays of objects, whose elements are references. Rules in
+        closure form, which calculate with numbers, are skipped then.
     lane
-        The number of operands, and a primitive that does for the usual ones what the newest rule
-        does for any; registering another rule removes it.
+        The number of operands, and a primitive that does the usual operand types of the newest rule
+        in one step. Registering another rule removes it.
     """
 
     rrules: list[Rule] = field(default_factory=list)
@@ -92,7 +91,7 @@ class Rules:
 
     @property
     def makes_views(self) -> bool:
-        """Whether results look at the memory of an operand."""
+        """Return whether results may be aliases of an operand."""
         return any(rule.alias for rule in self.rrules)
 
 
@@ -104,7 +103,7 @@ _DESCRIPTORS = frozenset(
         MemberDescriptorType,
     }
 )
-"""Types of what a class of C holds under the names of its methods and attributes."""
+"""Types of methods and attributes in classes of C."""
 
 _unhashable: dict[int, Any] = {}
 
@@ -118,24 +117,23 @@ def _hashable(f: Any) -> bool:
 
 
 table: dict[Key, Rules] = {}
-"""By function, or by ``(type, name)``."""
+"""Entries by function, or by ``(type, name)``."""
 
 methods: dict[type, dict[str, Rules]] = {}
-"""The same entries of ``(type, name)`` keys, by type and then by name: what a method call asks."""
+"""The entries with ``(type, name)`` keys by type, then by name, for method calls."""
 
 direct: dict[Any, Direct | None] = {}
-"""The fast lane of positional calls: by function, a trusted rule and how many arguments it takes
-(see `direct_rule`)."""
+"""Rules of positional calls by function (see `direct_rule`)."""
 
 
 def entry(key: Key) -> Rules:
-    """The entry of `key`, made if need be."""
+    """Return the entry of `key`, creating it if needed."""
     named, key = key, key_of(key)
     direct.pop(key, None)
     rules = table.get(key)
     if rules is None:
         if type(key) is tuple and key[0] == "unhashable":
-            _unhashable[key[1]] = named  # kept, so that nothing else gets its identity
+            _unhashable[key[1]] = named  # the reference keeps its identity from being used again
         rules = table[key] = Rules()
         if type(key) is tuple:
             methods.setdefault(key[0], {})[key[1]] = rules
@@ -143,12 +141,13 @@ def entry(key: Key) -> Rules:
 
 
 def key_of(f: Any) -> Key:
-    """The key that a function is registered under: methods of builtin types by ``(type, name)``.
+    """Return the key under which a function is registered: ``(type, name)`` for methods of builtin
+    types.
 
-    A named tuple may be a function: its class says what it is when it is called.
+    A named tuple may itself be a callable, not such a pair.
     """
     if type(f) is FunctionType or type(f) is BuiltinFunctionType:
-        return f  # as most are
+        return f  # most functions
     if type(f) is tuple:
         kind, name = f
         for base in kind.__mro__:
@@ -166,13 +165,13 @@ _FUNCTIONS = (FunctionType, BuiltinFunctionType, type)
 
 
 def _pretends(kind: type) -> bool:
-    """Whether objects of a class say that they are of another one: then they may have the hash of
-    what they stand for, too, and be equal to it."""
+    """Return whether objects of a class pretend to be of another class; then they may also share
+    hash and equality with the object that they wrap."""
     return any("__class__" in vars(base) for base in kind.__mro__ if base is not object)
 
 
 def _function(key: Any) -> Any:
-    """What a key stands for: the unbound method for ``(type, name)``."""
+    """Return the function of a key: the unbound method for ``(type, name)``."""
     if type(key) is not tuple:
         return key
     return _unhashable[key[1]] if key[0] == "unhashable" else getattr(*key)
@@ -199,11 +198,11 @@ class _Registry:
         *keys
             Functions, or ``(type, name)`` for methods of builtin types.
         alias
-            The result may share memory with an argument.
+            The result may be an alias of an argument.
         keyword_bars
             ``back`` returns one entry more, a dict of cotangents of keyword arguments.
         partwise
-            Each part of the result belongs to the argument in its place, and to no other.
+            Each part of the result depends only on the argument at its position.
         """
 
         def add(function: F) -> F:
@@ -225,7 +224,7 @@ class _Registry:
         return add
 
     def find(self, f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Iterator[Rule]:
-        """The rules of `f` that were written for such arguments, the last registered first."""
+        """Yield the rules of `f` for such arguments, the last registered first."""
         rules = lookup(f)
         if rules is not None:
             for rule in getattr(rules, self._which):
@@ -258,8 +257,7 @@ class _Reverse(_Registry):
 
 
 class _Forward(_Registry):
-    """``ad.frule(f, dots, *args)`` applies the forward rule of `f`; ``@ad.frule.register(f)`` adds
-    one."""
+    """``ad.frule(f, dots, *args)`` applies the forward rule of `f`; `register` adds one."""
 
     def __call__(
         self, f: Any, dots: tuple[Any, ...], *args: Any, **kwargs: Any
@@ -295,7 +293,7 @@ frule = _Forward("frules")
 
 
 def lookup(f: Any) -> Rules | None:
-    """The entry of `f`; loads the rule file of the library that `f` is from."""
+    """Return the entry of `f`; load the rule file of its library if needed."""
     try:
         key = key_of(f)
         rules = table.get(key)
@@ -314,22 +312,21 @@ def lookup(f: Any) -> Rules | None:
 
 
 def _is_anonymous(f: Any, module: str) -> bool:
-    """Ufuncs of other libraries than NumPy do not say whose they are, nor do some types of C, nor
-    routines in Fortran."""
+    """Return whether `f` may not name its library: ufuncs, some types of C, Fortran."""
     if type(f) is tuple:
         return module == "builtins" and f[0].__name__[0].isupper()
     return type(f).__name__ in ("ufunc", "fortran")
 
 
 def direct_rule(f: Any) -> Direct | None:
-    """The rule that a positional call of `f` tries first, if it is trusted and takes arguments of
-    any type.
+    """Return the rule that a positional call of `f` tries first, if it is trusted and takes
+    arguments of any type.
 
     Returns
     -------
     tuple or None
-        The rule, the fewest and the most arguments that it takes, the keywords; the number of
-        operands of its lane, and that (see `lane`).
+        The rule, the fewest and the most arguments that it takes, the keywords; then the number of
+        operands of its lane, and the lane (see `lane`).
     """
     rules = lookup(f)
     found: Direct | None = None
@@ -339,7 +336,7 @@ def direct_rule(f: Any) -> Direct | None:
         if rule.trusted and plain:
             most = rule.positional if rule.positional >= 0 else 1 << 30
             if rules.primitive is not None:
-                most = min(most, 2)  # an ``out`` given by position comes third at the earliest
+                most = min(most, 2)  # the third operand of a primitive may be an ``out``
             found = rule.function, rule.required, most, rule.keywords, *rules.lane
     if found is None and rules is not None and rules.lane[1] is not None:
         found = _declines, 0, -1, frozenset(), *rules.lane
@@ -352,9 +349,9 @@ def _declines(*_: Any) -> Any:
 
 
 def non_differentiable(*keys: Any) -> Any:
-    """Say that functions have derivative zero, or return no reals: they run as they are.
+    """Declare that functions have derivative zero, or return no reals: they run as they are.
 
-    They must not store or change anything that carries a derivative.
+    They must not store or change anything active.
 
     Returns
     -------
@@ -366,8 +363,7 @@ def non_differentiable(*keys: Any) -> Any:
 
 
 def substitute(*keys: Any) -> Callable[[F], F]:
-    """The decorated Python function computes the same as `keys` and is differentiated in their
-    place."""
+    """Register the decorated Python function as the substitute of `keys`: it computes the same."""
 
     def add(function: F) -> F:
         for key in keys:
@@ -378,8 +374,8 @@ def substitute(*keys: Any) -> Callable[[F], F]:
 
 
 def structural(*keys: Any) -> Callable[[F], F]:
-    """The decorated function is the engine-form rule of `keys`: ``function(memory, *args,
-    **kwargs)``."""
+    """Register the decorated function, ``function(memory, *args, **kwargs)``, as the structural
+    rule of `keys`."""
 
     def add(function: F) -> F:
         for key in keys:
@@ -390,8 +386,8 @@ def structural(*keys: Any) -> Callable[[F], F]:
 
 
 def primitive(*keys: Any) -> Callable[[F], F]:
-    """The decorated function runs `keys`: ``function(record, slot, *args, **kwargs)``;
-    `NotImplemented`: not these."""
+    """Register the decorated function, ``function(record, slot, *args, **kwargs)``, as the
+    primitive of `keys`. It returns `NotImplemented` to decline."""
 
     def add(function: F) -> F:
         for key in keys:
@@ -402,8 +398,8 @@ def primitive(*keys: Any) -> Callable[[F], F]:
 
 
 def on_objects(*keys: Any) -> Callable[[F], F]:
-    """The decorated function runs `keys` where arrays of objects are among the operands, or asked
-    for: ``function(record, slot, *args, **kwargs)``; `NotImplemented`: not these."""
+    """Register the decorated function, ``function(record, slot, *args, **kwargs)``, for calls of
+    `keys` with arrays of objects as operands or result. It returns `NotImplemented` to decline."""
 
     def add(function: F) -> F:
         for key in keys:
@@ -414,13 +410,13 @@ def on_objects(*keys: Any) -> Callable[[F], F]:
 
 
 def leveled(*keys: Any) -> Callable[[F], F]:
-    """The decorated function runs `keys` on a level: ``function(level, record, slot, *args,
-    **kwargs)``; `NotImplemented`: not these."""
+    """Register the decorated function, ``function(level, record, slot, *args, **kwargs)``, to run
+    `keys` on a level. It returns `NotImplemented` to decline."""
 
     def add(function: F) -> F:
         for key in keys:
             add_now = partial(_add_leveled, key, function)
-            # an entry without the rules of the library would be taken for the whole
+            # an entry made before the rules of the library load would count as complete
             if key_of(key) in table or not when_loaded(_module_of(key), add_now):
                 add_now()
         return function
@@ -433,15 +429,15 @@ def _add_leveled(key: Any, function: Callable[..., Any]) -> None:
 
 
 def _module_of(key: Any) -> str:
-    """The module that a function or a method is from."""
+    """Return the name of the module of a function or a method."""
     return str(getattr(key[0] if type(key) is tuple else key, "__module__", None))
 
 
 def lane(key: Any, operands: int) -> Callable[[F], F]:
-    """The decorated function is a short way for calls of `key` with that many positional arguments,
-    of the usual types: ``function(record, slot, *args)``; `NotImplemented`: not these.
+    """Register the decorated function, ``function(record, slot, *args)``, as the lane of `key` for
+    this number of positional arguments. It returns `NotImplemented` to decline.
 
-    It does what the rule registered last does, in one step of the engine. Registering another rule
+    A lane does what the newest rule does, in one step of the engine. Registering another rule
     removes it.
     """
 
@@ -453,16 +449,15 @@ def lane(key: Any, operands: int) -> Callable[[F], F]:
 
 
 facts: set[Any] = set()
-"""Functions without derivative whose result follows from the structure of their argument, whatever
-its numbers: specialised programs test that it is what it was."""
+"""Functions without derivative whose result depends on the structure of their argument, not on its
+numbers. Specialised programs guard that result."""
 
 non_differentiable(lookup, _function, Rule.accepts, Rule.arrange, non_differentiable, entry)
 """Rules apply rules, and are differentiated for higher derivatives."""
 
 
 def method_rules(kind: type, name: str) -> Rules | None:
-    """The entry of a method of a builtin type, or of a type derived from it that does not override
-    it."""
+    """Return the entry of a method of a builtin type, also where a subclass inherits it."""
     known = methods.get(kind)
     if known is not None and (rules := known.get(name)) is not None:
         return rules

@@ -1,4 +1,4 @@
-"""Ways round NumPy's slowness with matrices of short rows, which it takes one by one."""
+"""Faster sums for matrices of short rows, which NumPy handles one row at a time."""
 
 from __future__ import annotations
 
@@ -8,9 +8,10 @@ import numpy as np
 
 
 def by_class(x: Any) -> Any:
-    """`x`; a matrix with few columns as one in which each stands side by side in memory.
+    """Return `x`, a matrix with few columns in column-major order, in which sums along rows are
+    faster.
 
-    The sums along its rows are the same to the last bit.
+    These sums are the same to the last bit.
     """
     if type(x) is np.ndarray and x.ndim == 2 and x.shape[1] < _FEW and x.dtype.char in "fd":
         return np.asfortranarray(x)
@@ -18,18 +19,16 @@ def by_class(x: Any) -> Any:
 
 
 def by_sample(x: Any) -> Any:
-    """The same in the order in which arrays are made."""
+    """Return a matrix in row-major order, the usual one, and anything else as it is."""
     return np.ascontiguousarray(x) if type(x) is np.ndarray and x.ndim == 2 else x
 
 
 _FEW = 8
-"""NumPy adds so many elements or more in another order where they stand side by side, and in half
-precision any of them."""
+"""From this many contiguous elements on, NumPy sums in another order; in half precision, always."""
 
 
 def column_sums(x: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
-    """``x.sum(axis=0)`` of a matrix: as a product, which takes a third of the time or less, for
-    NumPy adds short rows one by one."""
+    """Return ``x.sum(axis=0)`` of a matrix as a product, up to three times faster."""
     n = len(x)
     if n > _MOST_ONES or x.dtype not in _ones:
         total: np.ndarray[Any, Any] = x.sum(axis=0)
@@ -49,4 +48,4 @@ _ones: dict[Any, dict[int, np.ndarray[Any, Any]]] = {
     np.dtype(np.float64): {},
     np.dtype(np.float32): {},
 }
-"""By dtype and length: at most so many, which are made once."""
+"""Cached vectors of ones, by dtype and length."""

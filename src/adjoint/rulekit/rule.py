@@ -1,4 +1,4 @@
-"""One rule of one function: what it is, and which calls it was written for."""
+"""One rule of one function: its options, and the calls that it was written for."""
 
 from __future__ import annotations
 
@@ -23,22 +23,20 @@ class Rule:
     positional
         The most positional arguments that it takes (-1: any number).
     required
-        The fewest.
+        The fewest positional arguments that it takes.
     names, defaults
         The parameters that may be given by position, and the defaults of the last of them.
     types
-        ``(position, type)`` from the annotations of its parameters: the rule is for such arguments
-        only.
+        ``(position, type)`` from the annotations of its parameters; the rule declines other
+        arguments.
     alias
-        The result may share memory with an argument (a view, or the argument itself). Otherwise it
-        is fresh.
+        The result may be an alias of an argument (a view, or the argument itself).
     trusted
-        Its cotangents are projected by the family that made it, so the engine need not check them
-        again.
+        The family that made the rule projects its cotangents, so the engine need not check them.
     keyword_bars
         ``back`` returns one entry more: a dict of cotangents of keyword arguments.
     partwise
-        Each part of the result belongs to the argument in its place, and to no other.
+        Each part of the result depends only on the argument at its position.
     foreign
         It was written outside this library.
     """
@@ -66,7 +64,7 @@ class Rule:
         keyword_bars: bool = False,
         partwise: bool = False,
     ) -> Rule:
-        """Read what the rule takes from its signature."""
+        """Create a rule, reading its parameters from its signature."""
         positional, required, keywords = 0, 0, set()
         names: list[str] = []
         defaults: list[Any] = []
@@ -116,8 +114,8 @@ class Rule:
     def arrange(
         self, args: tuple[Any, ...], kwargs: dict[str, Any]
     ) -> tuple[tuple[Any, ...], dict[str, Any]]:
-        """Move keyword arguments that the rule takes by position there: only those get
-        cotangents."""
+        """Move keyword arguments that the rule takes by position there, since only positional
+        arguments get cotangents."""
         named = [i for i, name in enumerate(self.names) if name in kwargs]
         if not named:
             return args, kwargs
@@ -134,7 +132,7 @@ class Rule:
         return tuple(arranged), kwargs
 
     def accepts(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
-        """Whether the rule was written for such a call."""
+        """Return whether the rule was written for such a call."""
         if kwargs and not self.keywords.issuperset(kwargs):
             return False
         n = len(args)

@@ -1,7 +1,7 @@
-"""Short ways through the engine for functions of one or two real numbers.
+"""Lanes for functions of one real number.
 
-Each does in one step what the rule of its function does for any operand: a call of `math.sin` on a
-float takes less time than finding out that it is one.
+A lane does in one step what the rule of its function does for any operand: dispatch on the operand
+types takes longer than `math.sin` of a float itself.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from adjoint.rulekit.registry import entry, lane
 
 
 def of_a_number(*functions: Callable[..., Any]) -> None:
-    """The lane of functions of one float that have an elementwise rule."""
+    """Register a lane for functions of one float that have an elementwise rule."""
     for f in functions:
         found = [getattr(rule.function, "slopes", None) for rule in entry(f).rrules]
         (p,) = next(s.partials for s in found if s is not None and len(s.partials) == 1)

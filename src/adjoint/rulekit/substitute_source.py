@@ -1,4 +1,4 @@
-"""The source of a function that has a substitute, for use in that."""
+"""Copies of functions without their rules, for use in their substitutes."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 
 
 def again(f: Any) -> Any:
-    """Another function of the same code, which has no rule."""
+    """Copy `f` without its rule, so that a substitute can call the original source."""
     made = FunctionType(f.__code__, f.__globals__, f.__name__, f.__defaults__, f.__closure__)
     made.__kwdefaults__, made.__module__ = f.__kwdefaults__, f.__module__
     return made

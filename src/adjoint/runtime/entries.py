@@ -1,5 +1,4 @@
-"""Everything that generated code calls, put together: the frontend's callees and the functions that
-run them."""
+"""Tables of the functions that generated code calls: by callee of the IR, and by name."""
 
 from __future__ import annotations
 
@@ -57,8 +56,7 @@ from adjoint.runtime.python.variables import CELLS
 
 
 def apply(record: list[Any], slot: int, f: Any, args: Any, kwargs: Any) -> Any:
-    """``f(*args, **kwargs)``: the containers were made for this call; their shadows take the
-    cotangents."""
+    """Run ``f(*args, **kwargs)``; the cotangents go to the shadows of the two containers."""
     memory: Memory = record[0]
     args = args if type(args) is tuple else tuple(args)
 
@@ -73,7 +71,7 @@ def apply(record: list[Any], slot: int, f: Any, args: Any, kwargs: Any) -> Any:
 
 
 def list_append(record: list[Any], slot: int, xs: list[Any], value: Any) -> None:
-    """The step of a comprehension: nobody else can have seen the list."""
+    """Append to the list of a comprehension, without a log entry: no other code has the list."""
     memory: Memory = record[0]
     xs.append(value)
 
@@ -88,7 +86,7 @@ def list_append(record: list[Any], slot: int, xs: list[Any], value: Any) -> None
 
 
 def list_extend(record: list[Any], slot: int, xs: list[Any], values: Any, *function: Any) -> None:
-    """``*values`` of a display or of a call."""
+    """Extend a list by ``*values`` of a display or of a call."""
     if not primitives.is_iterable(values):
         primitives.list_extend(xs, values, *function)  # Python's own message
     if not function:
@@ -98,19 +96,19 @@ def list_extend(record: list[Any], slot: int, xs: list[Any], values: Any, *funct
 
 
 def begin(record: list[Any], slot: int, xs: Any) -> Any:
-    """The iterator of a generator expression, or of code in C."""
+    """Return the iterator of a generator expression, or of a substitute."""
     return iterator_of(record[0], record, slot, xs)
 
 
 def dict_update(record: list[Any], slot: int, mapping: dict[Any, Any], other: Any) -> None:
-    """``**other`` of a display."""
+    """Update a dict by ``**other`` of a display."""
     if not hasattr(other, "keys"):
         primitives.dict_update(mapping, other)  # Python's own message
     method(record, slot, mapping, "update", other)
 
 
 def enter_context(record: list[Any], slot: int, manager: Any) -> Any:
-    """The beginning of a ``with`` statement."""
+    """Begin a ``with`` statement."""
     kind = type(manager)
     if not hasattr(kind, "__enter__") or not hasattr(kind, "__exit__"):
         primitives.enter_context(manager)  # Python's own message
@@ -118,19 +116,19 @@ def enter_context(record: list[Any], slot: int, manager: Any) -> Any:
 
 
 def exit_context(record: list[Any], slot: int, manager: Any, *details: Any) -> Any:
-    """The end of a ``with`` statement."""
+    """End a ``with`` statement."""
     return _of_class(record, slot, manager, "__exit__", *details)
 
 
 def _of_class(record: list[Any], slot: int, obj: Any, name: str, *operands: Any) -> Any:
-    """A special method: what an instance has under its name does not count."""
+    """Call a special method of the class, even if the instance has an attribute of that name."""
     if name in getattr(obj, "__dict__", ()) and not isinstance(obj, type):
         return call(record, slot, special_of(type(obj), name), obj, *operands)
     return method(record, slot, obj, name, *operands)
 
 
 def list_to_tuple(record: list[Any], slot: int, xs: list[Any]) -> tuple[Any, ...]:
-    """A list that nobody else holds, as a tuple."""
+    """Convert a temporary list to a tuple."""
     memory: Memory = record[0]
     y = (*xs,)
     if y:
@@ -145,13 +143,13 @@ def list_to_tuple(record: list[Any], slot: int, xs: list[Any]) -> tuple[Any, ...
 
 
 def import_from(record: list[Any], slot: int, module: Any, name: str) -> Any:
-    """One name of ``from module import name``: an attribute, or a module of the package."""
+    """Return one name of ``from module import name``: an attribute, or a module of the package."""
     blank = record[slot]
     try:
         return attribute(record, slot, module, name)
     except AttributeError:
         record[slot] = blank
-    return primitives.import_from(module, name)  # no context of what that raises
+    return primitives.import_from(module, name)  # outside `except`, so that errors have no context
 
 
 def _by_method(kind: type, name: str) -> Callable[..., Any]:
@@ -163,8 +161,7 @@ def _by_method(kind: type, name: str) -> Callable[..., Any]:
 
 
 def format_value(record: list[Any], slot: int, value: Any, conversion: Any, spec: Any) -> str:
-    """One ``{value!r:spec}`` of an f-string; the special methods of classes are code like any
-    other."""
+    """Format one ``{value!r:spec}`` of an f-string; special methods are differentiated code."""
     inner: list[Any] = [record[0], None, None]
 
     def format_back(_: Any) -> tuple[None, ...]:
@@ -182,7 +179,7 @@ def format_value(record: list[Any], slot: int, value: Any, conversion: Any, spec
 
 
 def _lowered(f: FunctionType) -> Callable[..., Any]:
-    """A primitive that is differentiated by its own source."""
+    """Return the function of a primitive that is differentiated by its own source."""
 
     def run(record: list[Any], slot: int, *operands: Any) -> Any:
         return call_unit(record[0], record, slot, functions.unit_of(f), f, operands, {})
@@ -192,7 +189,7 @@ def _lowered(f: FunctionType) -> Callable[..., Any]:
 
 
 def _plain(f: Callable[..., Any]) -> Callable[..., Any]:
-    """A function without derivative and without effect on anything that carries one."""
+    """Return the function of a primitive without derivative or effect on active values."""
 
     def run(record: list[Any], slot: int, *operands: Any, **keywords: Any) -> Any:
         return f(*operands, **keywords)
@@ -261,7 +258,7 @@ HANDLERS[object] = call_object
 HANDLERS[type] = construct
 
 
-# ---- the same, where user code or a rule calls them by name --------------------------------------
+# ---- rules, for calls of these functions by user code or by rules --------------------------------
 
 
 def _as_primitive(f: Any, entry: Callable[..., Any]) -> Callable[..., Any]:
@@ -313,7 +310,7 @@ _OF_NUMBERS: tuple[type, ...] = (
     *(float, int, complex),
 )
 for _f in BINARY:
-    # The same called by the name of the method: x.__iadd__(y).
+    # Calls by the name of the method: x.__iadd__(y).
     _special = f"__{_f.__name__.rstrip('_')}__"
     for _kind in _OF_NUMBERS:
         if _special in vars(_kind):
@@ -370,7 +367,7 @@ HANDLERS[PublicFunction] = _public_function
 
 
 class _Basics:
-    """The rules that every differentiated call needs; the first one loads them."""
+    """Loads, on the first differentiated call, the rules that every such call needs."""
 
     ready = False
 

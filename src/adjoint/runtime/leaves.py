@@ -1,4 +1,4 @@
-"""The numbers and arrays in a structure, and cotangents of the same structure."""
+"""Leaves: the numbers and arrays in a structure, and cotangents of the same structure."""
 
 from __future__ import annotations
 
@@ -24,15 +24,15 @@ _CONTAINERS = (list, tuple, dict, deque)
 
 
 class Leaves:
-    """Where the numbers and arrays of a value stand, as they are now.
+    """The leaves of a value and their places, at the time of construction.
 
     Parameters
     ----------
     value
         A number, an array, a container, an object or a function.
     once
-        A set of identities: what is in it is left out, what is met is added. ``None``: what occurs
-        twice is read twice.
+        Identities of parts to leave out; the parts that are met are added. ``None``: a part that
+        occurs twice is read twice.
     """
 
     def __init__(self, value: Any, once: set[Any] | None = None) -> None:
@@ -77,8 +77,7 @@ class Leaves:
         return lambda read: _named(named, read, lambda found: tangent_of(value, found))
 
     def _alone(self, value: Any, above: tuple[int, ...], node: Any) -> Any:
-        """The node of a container, whose own attributes, if it has some, have no place beside its
-        elements."""
+        """Return the node of a container; its own attributes must not have a cotangent."""
         kind, fields = type(value), fields_of(value)
         if not fields or fields is value:
             return node
@@ -94,13 +93,12 @@ class Leaves:
         return read_alone
 
     def read(self, of: Callable[[Any], Any]) -> Any:
-        """What `of` gives for each number and array, in the structure of the value; ``None`` for
-        what has nothing."""
+        """Return ``of(leaf)`` for each leaf in the structure of the value; ``None`` for no leaf."""
         return _read(self._tree, of)
 
 
 def _differentiated(made: Any) -> Any:
-    """The `f` of ``grad(f)`` and its like: what it has captured is theirs."""
+    """Return the `f` of an operator such as ``grad(f)``, whose captured variables it holds."""
     asked = getattr(made, "asks_for", None)
     if asked is not None:
         return asked.f
@@ -117,7 +115,7 @@ def _all_or_none(parts: list[Any], make: Callable[[Any], Any]) -> Any:
 
 
 def _is_first(x: Any, place: int, once: set[Any] | None) -> bool:
-    """Whether an element of an array of objects was not met through another view of it."""
+    """Return whether an element of an array of objects was not met before, through any view."""
     if once is None:
         return True
     element = id(root_of(x)), place
@@ -127,7 +125,7 @@ def _is_first(x: Any, place: int, once: set[Any] | None) -> bool:
 
 
 def as_objects(shape: tuple[int, ...], parts: list[Any]) -> Any:
-    """Cotangents or tangents of the elements of an array of objects."""
+    """Return `parts` as an array of objects of the given shape."""
     found = np.empty(len(parts), object)
     for i, part in enumerate(parts):
         found[i] = part
@@ -135,7 +133,7 @@ def as_objects(shape: tuple[int, ...], parts: list[Any]) -> Any:
 
 
 def elements_of(value: Any) -> list[Any]:
-    """The elements of an array of objects."""
+    """Return the elements of an array of objects."""
     return [*np.ndarray.view(value, np.ndarray).flat]
 
 
@@ -145,11 +143,11 @@ def _named(named: dict[Any, Any], of: Callable[[Any], Any], make: Callable[[Any]
 
 
 def record_fields(value: Any) -> dict[str, Any]:
-    """The fields and slots of an object, or the captured variables of a function, by name."""
+    """Return, by name, fields and slot attributes, or the captured variables of a function."""
     if isinstance(value, Tangent):
         return dict(value)
     if issubclass(type(value), ActiveIterator):
-        return {}  # what it has yet to give is not known
+        return {}  # the remaining elements are not known
     if isinstance(value, FunctionType):
         found = {}
         for name, cell in zip(value.__code__.co_freevars, value.__closure__ or (), strict=True):
@@ -164,8 +162,7 @@ def record_fields(value: Any) -> dict[str, Any]:
 
 
 class Places:
-    """Where the numbers and arrays of a result stand, as they are now: what its cotangents belong
-    to."""
+    """The leaves of a result and their places, at the time of construction, for its cotangents."""
 
     def __init__(self, value: Any, above: tuple[int, ...] = ()) -> None:
         if isinstance(value, MethodType):
@@ -183,7 +180,7 @@ class Places:
         self._parts = {key: Places(part, above) for key, part in named}
 
     def pairs(self, bar: Any) -> list[tuple[Any, Any]]:
-        """Each number and array with its part of a cotangent of the same structure.
+        """Return pairs of a leaf and its part of a cotangent of the same structure.
 
         Raises
         ------

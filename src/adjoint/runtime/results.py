@@ -1,4 +1,4 @@
-"""Cotangents at the border to the user: what is given to a pullback, and what it returns."""
+"""Cotangents that users give to a pullback, and that the pullback returns."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ from adjoint.runtime.session import leaving, session
 from adjoint.tangent import Tangent, tangent_of
 
 _METHODS = (MethodType, BuiltinMethodType, MethodWrapperType)
-"""The cotangent of a bound method is that of what it is bound to."""
+"""Types of bound methods, whose cotangent is that of ``__self__``."""
 
 
 def checked_cotangent(y: Any, y_bar: Any, within: tuple[int, ...] = ()) -> Any:
-    """`y_bar` as the engine takes it: an array of the result's shape and dtype, or a structure
-    (checked later); `within` are the structures around it, by identity."""
+    """Check a user's cotangent of `y`, and convert it to the dtype of `y`; `deposit` checks the
+    structure. `within` holds the identities of enclosing structures."""
     if not by_value(y):
         if y is None or isinstance(y, str | bytes | type):
             raise CotangentError(
@@ -65,8 +65,7 @@ _LIKE_THE_RESULT = "give a number, or an array of the shape of the result"
 
 
 def _checked_parts(y: Any, y_bar: Any, within: tuple[int, ...]) -> Any:
-    """The cotangent of a structure, in which the numbers and arrays are as the engine takes them;
-    whether the structure fits is seen when they are deposited."""
+    """Check and convert the leaves of a structured cotangent; `deposit` checks the structure."""
 
     def checked(part: Any, part_bar: Any) -> Any:
         if id(part_bar) in within:
@@ -105,15 +104,17 @@ def collect(
     of_function: bool,
     wanted: Collection[int] | None = None,
 ) -> tuple[Any, ...]:
-    """The cotangents of `f` (``None`` unless `of_function`) and of `args` as plain structures of
-    the user's own, from those by value and from what memory holds; ``None`` for those that are not
-    `wanted`, which need not be known."""
+    """Collect the cotangents of `f` and of `args` as plain structures that the user owns.
+
+    `bars` are the cotangents by value. The result has ``None`` for `f` unless `of_function`, and
+    for arguments whose position is not `wanted`.
+    """
     values = (f, *args) if of_function else args
-    first = -1 if of_function else 0  # the function stands before its arguments
+    first = -1 if of_function else 0  # the function precedes its arguments
     given = [*enumerate(zip(values, bars[1 + first :], strict=False), first)]
     if reader.memory.written or not all(map(_is_plain, values)):
-        # An array that occurs twice in an argument shows its whole cotangent at both places, as
-        # other objects do by themselves.
+        # An array that occurs twice in an argument shows its whole cotangent at both places, like
+        # objects with a shadow.
         reader.totals, reader.counting = {}, True
         for i, (value, bar) in given:
             reader.read_at(i, value, bar)
@@ -131,7 +132,7 @@ def collect(
 def plain_cotangents(
     args: tuple[Any, ...], bars: tuple[Any, ...], y_bar: Any
 ) -> tuple[Any, ...] | None:
-    """What `collect` makes where all arguments are floats or arrays of doubles; else ``None``."""
+    """Return the result of `collect` for arguments that are floats or arrays, else ``None``."""
     found: list[Any] = [None]
     arrays = [y_bar, *args]
     for value, bar in zip(args, bars[1 : len(args) + 1], strict=True):
@@ -153,8 +154,8 @@ def plain_cotangents(
 
 
 def _is_plain(value: Any) -> bool:
-    """Whether no array can occur twice in a value: it is a number, one array, a function that has
-    captured nothing."""
+    """Return whether a value is a number, an array, a text or a function without captured
+    variables, so that no array occurs twice in it."""
     return (
         by_value(value)
         or type(value) is str
@@ -163,8 +164,8 @@ def _is_plain(value: Any) -> bool:
 
 
 class _Owned:
-    """Makes the result the caller's own: plain, writable, no array of it twice, none that a rule
-    still holds."""
+    """Copies cotangents where needed, so that the user owns them: each array is writable, occurs
+    once, and is not referenced by a rule."""
 
     def __init__(self, elsewhere: Any) -> None:
         self._seen = {id(array) for array in _arrays(elsewhere, set())}
@@ -209,7 +210,7 @@ class _Owned:
 
 
 def _arrays(value: Any, seen: set[int]) -> Iterator[np.ndarray[Any, Any]]:
-    """The arrays of a cotangent or of arguments, in containers too."""
+    """Yield the arrays in a cotangent or in arguments, through containers."""
     if isinstance(value, np.ndarray):
         yield value
     elif isinstance(value, Mapping | list | tuple) and id(value) not in seen:
@@ -227,7 +228,7 @@ def _field(value: Any, name: str) -> Any:
 
 
 def _zero(value: Any) -> Any:
-    """The zero cotangent of a number or an array; ``None`` for those of text or of dates."""
+    """Return the zero cotangent of a number or an array; ``None`` for arrays of text or dates."""
     if isinstance(value, np.ndarray | np.generic) and value.dtype.kind not in "fciub":
         return None
     if isinstance(value, np.ndarray):
@@ -237,23 +238,23 @@ def _zero(value: Any) -> Any:
 
 @dataclass(frozen=True, slots=True)
 class _Before:
-    """A container or an object, with what it held."""
+    """A container or an object, with its parts at the time of construction."""
 
     of: Any
     parts: Any
 
 
 def as_it_is(value: Any) -> Any:
-    """A value as `filled` needs it, whatever is put into it or taken out later. Objects are
-    not held, so that one that the function frees is freed."""
+    """Return a snapshot of the structure of `value` for `filled`, which keeps no objects alive, so
+    that the function may free them."""
     if by_value(value):
         return value
-    with leaving, session:  # it may be nested deeply
+    with leaving, session:  # for deeply nested values
         return _as_it_is(value, ())
 
 
 def _as_it_is(value: Any, within: tuple[int, ...]) -> Any:
-    """The same inside of others, `within` by identity."""
+    """Return `as_it_is` of a part; `within` holds the identities of enclosing values."""
     if issubclass(type(value), _METHODS):
         return _as_it_is(value.__self__, within)
     parts = _parts_of(value)
@@ -269,9 +270,8 @@ def _as_it_is(value: Any, within: tuple[int, ...]) -> Any:
 
 
 def _parts_of(value: Any) -> Any:
-    """What a container, an object or a function holds; ``None`` for what shows no cotangents of
-    parts."""
-    kind = type(value)  # of what asks for more by code of its own, and of proxies, too
+    """Return the parts of a value, ``None`` for one whose cotangent has no parts."""
+    kind = type(value)  # `isinstance` would run ``__class__`` of proxies and user classes
     if by_value(value):
         return None
     if issubclass(kind, list | tuple | deque | dict):
@@ -282,12 +282,12 @@ def _parts_of(value: Any) -> Any:
         return record_fields(value)
     if not is_record(value):
         return None
-    load_for(kind.__module__)  # with the rules of a library, which of its objects are constants
+    load_for(kind.__module__)  # fills `CONSTANT` with the classes of a library
     return None if issubclass(kind, tuple(CONSTANT)) else record_fields(value)
 
 
 def filled(value: Any, bar: Any) -> Any:
-    """A cotangent in which zeros stand where there is no path, in containers too."""
+    """Return a cotangent of `value` with zeros in place of ``None``, also in containers."""
     if by_value(value):
         return _zero(value) if bar is None else bar
     with leaving, session:
@@ -295,7 +295,7 @@ def filled(value: Any, bar: Any) -> Any:
 
 
 def _filled(value: Any, bar: Any, within: tuple[int, ...]) -> Any:
-    """The same inside of others, `within` by identity."""
+    """Return `filled` of a part; `within` holds the identities of enclosing values."""
     if issubclass(type(value), _METHODS):
         return _filled(value.__self__, bar, within)
     if by_value(value):

@@ -1,4 +1,4 @@
-"""What a differentiated call changes in the interpreter while it runs, and puts back afterwards."""
+"""Settings of the interpreter that a differentiated call changes and restores."""
 
 from __future__ import annotations
 
@@ -10,16 +10,16 @@ from adjoint.locks import in_child, make_lock
 from adjoint.runtime.foreign.entry_monitor import release
 
 FRAMES_PER_CALL = 14
-"""How many frames of ours stand for one call of the user's, so that recursion may go as deep as it
-does without us."""
+"""Frames of the library per call of user code, so that recursion may be as deep as in plain
+Python."""
 
 
 class _Session:
     """Pauses the garbage collector (records are large, alive and acyclic) and widens the recursion
     limit.
 
-    Both are settings of the whole process: the first of several threads changes them, the last puts
-    them back.
+    Both are settings of the whole process: the first of several threads changes them, the last
+    restores them.
     """
 
     def __init__(self) -> None:
@@ -44,7 +44,7 @@ class _Session:
         self.leave(id(sys._getframe(1)))
 
     def leave(self, frame: int) -> None:
-        """End the session of a frame, by its identity, if it has one; it may have ended in part."""
+        """End the session of a frame, by identity, also if an interrupt has ended part of it."""
         with self._lock:
             self._inside.pop(frame, None)
             if self._is_changed and not self._inside:
@@ -55,15 +55,14 @@ class _Session:
                 self._is_changed = False
 
     def leave_other_threads(self) -> None:
-        """In the child of a fork there is one thread, and the sessions of others have no end."""
+        """End the sessions of other threads, which do not exist in the child of a fork."""
         for frame, thread in [*self._inside.items()]:
             if thread != get_ident():
                 self.leave(frame)
 
 
 class _Leaving:
-    """Entered before a session, in the same line: an interrupt may come while that begins or ends,
-    and then it ends here."""
+    """Ends a session whose beginning or end is interrupted; entered before it on the same line."""
 
     def __enter__(self) -> None:
         pass

@@ -1,4 +1,4 @@
-"""Functions that a differentiated function calls to steer its own derivative."""
+"""Functions that a differentiated function calls to control its own derivative."""
 
 from __future__ import annotations
 
@@ -25,11 +25,23 @@ from adjoint.runtime.memory.memory import Memory
 
 
 def stop_gradient(x: Any) -> Any:
-    """A copy of `x`, as a constant: no derivative flows back through it.
+    """Return a constant copy of `x`, through which no derivative flows back.
 
-    Numbers are what they are; arrays, containers and objects are copied with all that they hold,
-    whether differentiated or not, so that what is written into the copy is not seen in `x`, and the
-    other way round.
+    Parameters
+    ----------
+    x
+        A number, an array of any shape, a container, a function or an object.
+
+    Returns
+    -------
+    object
+        A number is returned itself. Arrays, containers and objects are copied with all their parts,
+        inside and outside of differentiated code, so that writes to the copy do not change `x`.
+
+    Raises
+    ------
+    MutationError
+        `x` holds an iterator, or an object of C that holds numbers and cannot be copied.
 
     Examples
     --------
@@ -41,17 +53,31 @@ def stop_gradient(x: Any) -> Any:
 
 
 def hook(on_cotangent: Callable[..., Any], x: Any, *, name: str | None = None) -> Any:
-    """`x` itself; its cotangent goes through `on_cotangent` on the way back.
+    """Return `x`, and send its cotangent through `on_cotangent` in the reverse sweep.
 
-    In forward mode it does nothing; inside nested derivatives what it does is differentiated.
+    Forward mode ignores the hook. Nested derivatives differentiate `on_cotangent`.
 
     Parameters
     ----------
     on_cotangent : callable
-        Called with the cotangent of this use of `x`; what it returns flows on. ``None`` stands for
-        a cotangent that is not there.
+        Called with the cotangent of this use of `x`, shaped like `x`; returns a cotangent of the
+        same shape, or ``None`` for zero.
+    x
+        A number, an array of any shape, a container or an object.
     name : str, optional
-        Handed to `on_cotangent` after the cotangent, so that one function serves many variables.
+        Second argument of `on_cotangent`, so that one function serves many variables.
+
+    Returns
+    -------
+    object
+        `x` itself.
+
+    Raises
+    ------
+    ArgumentError
+        `on_cotangent` is not callable.
+    CotangentError
+        In the reverse sweep: `on_cotangent` returned a cotangent that does not fit `x`.
 
     Examples
     --------
@@ -95,8 +121,7 @@ def _(memory: Memory, on_cotangent: Any, x: Any, *, name: str | None = None) -> 
         return _of_hook(on_cotangent, take_it, on_cotangent(bar))
 
     if not by_value(x):
-        # The uses of a container after this point are told apart from earlier ones by taking its
-        # shadow.
+        # The shadow holds the cotangent of the uses after this point; the hook replaces it.
         def structure_back(_: Any) -> tuple[None, ...]:
             shown(take(memory, x, None), partial(deposit, memory, x))
             return None, None, None
@@ -108,7 +133,7 @@ def _(memory: Memory, on_cotangent: Any, x: Any, *, name: str | None = None) -> 
 
     def hook_back(y_bar: Any) -> tuple[Any, ...]:
         if memory.buffers and isinstance(x, np.ndarray) and memory.is_written(x):
-            bar = accumulate(y_bar, _held(memory, x))  # it was written since
+            bar = accumulate(y_bar, _held(memory, x))  # `x` was written since
             if bar is not None:
                 memory.add_array(x, shown(finish(bar), fitted))
             return None, None, None
@@ -119,13 +144,13 @@ def _(memory: Memory, on_cotangent: Any, x: Any, *, name: str | None = None) -> 
 
 
 def _held(memory: Memory, x: np.ndarray[Any, Any]) -> Any:
-    """The cotangent of a written array, taken out of memory; ``None`` if nothing has arrived."""
+    """Take the cotangent of a written array out of its shadow; ``None`` if it is zero."""
     bar = memory.take_array(x)
     return bar if type(bar) is Poison or (bar is not None and bar.any()) else None
 
 
 def with_name(on_cotangent: Callable[..., Any], name: str | None) -> Callable[..., Any]:
-    """What is called with a cotangent, for a hook that may be given a name."""
+    """Return a function of a cotangent that calls the hook, with `name` if there is one."""
     if not callable(on_cotangent):
         raise ArgumentError(
             f"a hook calls its first argument, and that is a {type(on_cotangent).__name__}",
@@ -142,7 +167,7 @@ def with_name(on_cotangent: Callable[..., Any], name: str | None) -> Callable[..
 
 
 def _of_hook(on_cotangent: Any, take_it: Callable[[Any], Any], bar: Any) -> Any:
-    """What `take_it` makes of a cotangent that a hook has returned."""
+    """Return ``take_it(bar)`` of a hook's cotangent; a `CotangentError` names the hook."""
     try:
         return take_it(bar)
     except CotangentError as error:

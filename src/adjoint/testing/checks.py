@@ -1,8 +1,7 @@
 """Checks of derivatives: `check_gradient` of a function, `check_rule` of a registered rule.
 
-Both compare with finite differences, entry by entry, and check what a derivative must never do:
-change its arguments, give another answer the second time, come in another shape or precision than
-its primal.
+Both compare with finite differences, entry by entry. They also check that a derivative does not
+change its arguments, gives the same answer twice, and has the shape and precision of its primal.
 """
 
 from __future__ import annotations
@@ -40,15 +39,14 @@ if TYPE_CHECKING:
 __all__ = ["NotCheckedWarning", "check_gradient", "check_rule"]
 
 ENTRIES = 40
-"""How many entries of one array are perturbed alone, at most; they are drawn at random."""
+"""The most entries of one array that are perturbed alone; they are drawn at random."""
 
 BLOCKS = 8
-"""In how many parts the entries of a larger array are perturbed together."""
+"""The number of blocks in which the entries of a larger array are perturbed together."""
 
 
 class NotCheckedWarning(UserWarning):
-    """`check_gradient` left out a mode that is refused for the function; the message has the
-    reason."""
+    """`check_gradient` left out a mode that is refused for the function, for the given reason."""
 
 
 @public
@@ -60,9 +58,10 @@ def check_gradient(
     modes: str | tuple[str, ...] | None = None,
     **kwargs: Any,
 ) -> Checked:
-    """Check the derivatives that the library computes of `f`: reverse mode against finite
-    differences, forward mode against reverse mode, second derivatives by each nesting of the two
-    against differences of gradients.
+    """Check the derivatives that the library computes of `f`.
+
+    Reverse mode is compared with finite differences, forward mode with reverse mode, and second
+    derivatives by each nesting of the two with differences of gradients.
 
     The result of `f` is projected on a random cotangent, so it may be any number, array or
     structure of such.
@@ -70,32 +69,32 @@ def check_gradient(
     Parameters
     ----------
     f : callable
-        It is run many times, on copies of the arguments.
+        Runs many times, on copies of the arguments.
     *args
-        The point: numbers, arrays, containers, objects. `f` must be smooth there, twice for second
-        derivatives.
+        The point: numbers, arrays, containers, objects. `f` must be smooth there, for second
+        derivatives twice.
     rtol, atol : float
         Tolerances for double precision; lower precision widens them.
     modes : str or tuple of str, optional
-        What is checked: ``"reverse"``, ``"forward"``, ``"second"``, several of them, or ``"all"``.
+        What to check: ``"reverse"``, ``"forward"``, ``"second"``, several of them, or ``"all"``.
         Reverse mode is always checked, the others in double precision. By default all; a mode that
-        the library refuses for `f` by a reason is then left out with a `NotCheckedWarning` that
-        says so. What is asked for by name must not be refused.
+        the library refuses for `f` is then left out with a `NotCheckedWarning`. A mode that is
+        named must not be refused.
     **kwargs
         Passed through, held constant.
 
     Returns
     -------
     Checked
-        Which modes and nestings are right, ``right``, and which were refused, ``refused``.
+        The modes and nestings that are right, ``right``, and those that were refused, ``refused``.
 
     Raises
     ------
     AssertionError
-        Names the mode, the argument, the entry, what was expected, what came, and by how much it is
-        off.
+        The message names the mode, the argument, the entry, the expected and the actual value, and
+        the difference.
     AdjointError
-        Reverse mode, or what `modes` names, is refused.
+        Reverse mode, or a mode in `modes`, is refused.
 
     Examples
     --------
@@ -127,7 +126,7 @@ def check_gradient(
     _assert_same(seen_args, plain_args, "the arguments after pullback and back")
     _assert_same(back(y_bar), bars, "the second call of back")
     try:
-        with np.errstate(all="ignore"):  # of the steps, not of the point
+        with np.errstate(all="ignore"):  # warnings of the steps, not of the point
             _check_bars(lambda *xs: f(*xs, **kwargs), args, bars[1:], y_bar, y, rtol, atol)
     except AssertionError as error:
         raise AssertionError(f"reverse mode: {error}") from None
@@ -147,24 +146,24 @@ def check_gradient(
 def check_rule(f: Any, *args: Any, rtol: float = 1e-6, atol: float = 1e-9, **kwargs: Any) -> None:
     """Check the registered rules of `f` at one point.
 
-    The reverse rule is compared with finite differences; where there is a forward rule as well,
-    both must satisfy ⟨ȳ, ẏ⟩ = Σ⟨x̄, ẋ⟩. Cotangents must have the structure, shape and floating
-    dtype of their primals, arguments and ``y_bar`` must stay as they are, and ``back`` must give
-    the same twice. Arguments in which the rule refuses a derivative are left out.
+    The reverse rule is compared with finite differences. With a forward rule, both must satisfy
+    ⟨ȳ, ẏ⟩ = Σ⟨x̄, ẋ⟩. Cotangents must have the structure, shape and floating dtype of their
+    primals, arguments and ``y_bar`` must stay unchanged, and ``back`` must return the same twice.
+    Arguments in which the rule refuses a derivative are left out.
 
     Parameters
     ----------
     f : callable or (type, name)
-        What the rule is registered for.
+        The key that the rule is registered for.
     *args, **kwargs
-        The arguments. Integers are perturbed too where the rule gives them a cotangent.
+        The arguments. Integers are perturbed where the rule gives them a cotangent.
     rtol, atol : float
         Tolerances for double precision; lower precision widens them.
 
     Raises
     ------
     AssertionError
-        Names the argument, the entry, what was expected and what came.
+        The message names the argument, the entry, the expected and the actual value.
 
     Examples
     --------
@@ -221,12 +220,12 @@ def _check_bars(
     rtol, atol = max(rtol, 100 * eps), max(atol, 10 * eps if eps > 1e-10 else 0.0)
     for position, (x, bar) in enumerate(zip(args, bars, strict=True)):
         if type(bar) is Poison or (bar is None and not _has_reals(x)):
-            continue  # refused, or nothing to ask for
+            continue  # refused, or without reals
         _check_structure(x, bar, position)
         for leaf in leaves(x, (("[]", position),)):
             leaf_bar = part_at(bar, leaf.path[1:])
             if not _is_inexact(leaf.value) and (leaf_bar is None or not np.any(leaf_bar)):
-                continue  # an integer that counts
+                continue  # an integer without a derivative
             _check_kind(leaf, leaf_bar)
             _check_leaf(f, args, leaf, leaf_bar, y_bar, (rtol, atol, resolution))
 
@@ -272,8 +271,7 @@ def _off_together(
     direction: complex,
     tolerances: tuple[float, float, float],
 ) -> list[int]:
-    """An entry of a large array that is off, found by moving many together; none where they
-    agree."""
+    """Return an entry of a large array that is off, found by moving many together, or none."""
     shape, size = np.shape(leaf.value), int(np.size(leaf.value))
     weights = np.random.default_rng(2).choice([-1.0, 1.0], size)
     bar = np.zeros(size, complex) if leaf_bar is None else np.ravel(leaf_bar).astype(complex)
@@ -288,7 +286,7 @@ def _off_together(
 
         scale = max(1.0, float(np.max(np.abs(leaf.value))))
         expected, error = slope(along, scale, tolerances[2])
-        terms = float(np.linalg.norm(bar * u))  # what is off by chance does not add up
+        terms = float(np.linalg.norm(bar * u))  # random errors do not add up
         allowed = tolerances[0] * terms + tolerances[1] + min(4 * error, 1e-4 * max(terms, 1e-2))
         return abs(expected - float(np.sum(bar * u))) - allowed
 
@@ -318,7 +316,7 @@ def _compare(
         )
 
 
-# ---- the other properties ------------------------------------------------------------------------
+# ---- other properties ----------------------------------------------------------------------------
 
 
 def _check_forward(
@@ -383,7 +381,7 @@ def _check_structure(x: Any, bar: Any, position: int) -> None:
 
 
 def _check_kind(leaf: Leaf, bar: Any) -> None:
-    """The shape, realness and precision of the cotangent of one number or array."""
+    """Check shape, realness and precision of the cotangent of one number or array."""
     x = leaf.value
     if bar is None:
         return
@@ -426,7 +424,7 @@ def _same(a: Any, b: Any) -> bool:
 
 
 def _shared(y: Any, args: tuple[Any, ...]) -> bool:
-    """Whether writing to the result would write to an argument."""
+    """Return whether writing to the result would write to an argument."""
     results, operands = (
         [leaf.value for leaf in leaves(x) if isinstance(leaf.value, np.ndarray)] for x in (y, args)
     )
@@ -447,8 +445,7 @@ def _eps(x: Any) -> float:
 
 
 def _callable(f: Any) -> Callable[..., Any]:
-    """What is registered under ``(type, name)``, as a function: a method, or the reading of an
-    attribute."""
+    """Return the function registered under ``(type, name)``: a method, or an attribute's getter."""
     if not isinstance(f, tuple):
         return f  # type: ignore[no-any-return]
     kind, name = f

@@ -1,9 +1,9 @@
-"""Which variables cannot carry a derivative, whatever the arguments are.
+"""Activity analysis: find variables that are constant whatever the arguments are.
 
-A flow-insensitive analysis over the named IR: a variable is inactive if everything that is ever
+The analysis works on the named IR and ignores control flow: a variable is inactive if every value
 assigned to it is. It assumes nothing about types, so it proves little: constants, counters over
-``range``, the arithmetic of such. What it proves is left as plain Python in the forward function;
-all else is decided when it runs.
+``range`` and their arithmetic. The forward function runs inactive operations as plain Python; the
+activity of all others is decided at run time.
 """
 
 from __future__ import annotations
@@ -70,13 +70,13 @@ PURE: frozenset[Any] = frozenset(
         primitives.current_globals,
     }
 )
-"""Without effect and without derivative on operands that are inactive (immutable, since containers
-are active)."""
+"""Functions without effect and without derivative on inactive operands. Inactive operands are
+immutable, since containers are active."""
 
 FLAT: frozenset[Any] = frozenset(
     {operator.is_, operator.is_not, primitives.current_globals, primitives.build_string}
 )
-"""Without derivative and without effect whatever the operands are."""
+"""Functions without effect and without derivative on any operands."""
 
 RESULT_INACTIVE: frozenset[Any] = frozenset(
     {
@@ -90,10 +90,10 @@ RESULT_INACTIVE: frozenset[Any] = frozenset(
         primitives.match_mapping,
     }
 )
-"""The result is a bool, a string or a module; computing it may still call the user's code."""
+"""Functions whose result is a bool, a string or a module; they may still call user code."""
 
 HANDS_ON: frozenset[Any] = frozenset({operator.contains, isinstance, issubclass})
-"""The user's code that is called is given another operand, which it may store."""
+"""Functions that pass one operand to user code of another, which may store it."""
 
 COUNTERS: frozenset[Any] = frozenset({range})
 RESULT_INACTIVE_BUILTINS: frozenset[Any] = frozenset(
@@ -121,7 +121,7 @@ _RESULT_INACTIVE = FLAT | RESULT_INACTIVE | COUNTERS | RESULT_INACTIVE_BUILTINS
 
 
 def fixed(namespace: dict[str, Any], name: str) -> Any:
-    """The function, class or module that a global name stands for, else ``None``."""
+    """Return the function, class or module that a global name is bound to, else ``None``."""
     value = namespace.get(name, _ABSENT)
     if value is _ABSENT:
         value = getattr(builtins, name, None)
@@ -140,8 +140,8 @@ class Activity:
     namespace
         The globals of the function.
     guards
-        The globals that the result relies on, by name: the function is lowered anew where one was
-        rebound.
+        The globals that the result relies on, by name: rebinding one of them makes the function be
+        lowered again.
     """
 
     def __init__(self, function: Function, namespace: dict[str, Any]) -> None:
@@ -150,12 +150,11 @@ class Activity:
         self._inactive = self._solve(function)
 
     def fixed(self, name: str) -> Any:
-        """The function, class or module that a global name stands for; ``None`` if it is anything
-        else."""
+        """Return the function, class or module that a global name is bound to, else ``None``."""
         return fixed(self.namespace, name)
 
     def callee(self, call: Call) -> Any:
-        """What is called, as far as the text says."""
+        """Return the callee if it is known at lowering, else ``None``; add a guard for a global."""
         callee = call.callee
         if type(callee) is Const:
             return callee.value
@@ -171,13 +170,13 @@ class Activity:
         return None
 
     def is_inactive(self, operand: Operand) -> bool:
-        """Whether the operand can carry no derivative and holds nothing that can."""
+        """Return whether the operand carries no derivative and holds nothing that does."""
         if type(operand) is Var:
             return operand.name in self._inactive
         return type(operand) is not Global
 
     def is_plain(self, call: Call) -> bool:
-        """Whether the call can be left as it is: nothing active goes in or comes out."""
+        """Return whether the call can run as plain Python: no operand and no result is active."""
         callee = self.callee(call)
         if callee in FLAT:
             return True
@@ -186,22 +185,22 @@ class Activity:
         return False
 
     def result_inactive(self, call: Call) -> bool:
-        """Whether the result of a call carries no derivative whatever goes in."""
+        """Return whether the result is inactive whatever the run-time values are."""
         sources = self._sources(call)
         return sources is not None and all(map(self.is_inactive, sources))
 
     def hands_on(self, call: Call) -> bool:
-        """Whether an operand may get a cotangent although the result has none."""
+        """Return whether an operand may get a cotangent although the result has none."""
         callee = self.callee(call)
         return callee is not None and _hashable(callee) and callee in HANDS_ON
 
     def _solve(self, function: Function) -> set[str]:
-        """Start from "all inactive" and take out what some assignment makes active, until nothing
-        changes."""
+        """Start from "all inactive" and remove variables that an assignment makes active, to a
+        fixpoint."""
         names = set()
         active = {parameter.name for parameter in function.parameters}
         active.update([var.name for _, var in function.free])
-        sources: list[tuple[str, tuple[Operand, ...]]] = []  # of what may be inactive
+        sources: list[tuple[str, tuple[Operand, ...]]] = []  # of variables that may be inactive
         for op in walk(function.body):
             match op:
                 case Call(target=Var(name=name)):
@@ -229,13 +228,12 @@ class Activity:
         return self._inactive
 
     def _sources(self, call: Call) -> tuple[Operand, ...] | None:
-        """The operands that have to be inactive for the result of a call to be; ``None``: it never
-        is."""
+        """Return the operands whose inactivity makes the result inactive; ``None``: it never is."""
         callee = self.callee(call)
         if callee is None or not _hashable(callee):
             return None
         if callee is type and (len(call.operands) != 1 or call.keywords):
-            return None  # it makes a class, which holds what it is given
+            return None  # three arguments make a class, which holds its operands
         if callee in _RESULT_INACTIVE:
             return ()
         is_pure = callee in PURE or is_closed_and_compiled(callee)

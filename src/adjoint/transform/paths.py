@@ -1,13 +1,12 @@
-"""A pass: what is read from a module by name becomes one operand.
+"""A pass that turns reads of module members by name into one operand.
 
 Before, after::
 
     _1 = getattr(np, 'linalg')
     _2 = call_method(_1, 'norm', x)          _2 = np.linalg.norm(x)
 
-The names are still read when the function runs. That `np` is the module that it was when the
-function was lowered is a guard; what the module holds may change, as long as it is a function, a
-class or a module.
+The names are still read at run time. A guard checks that `np` is still the module of lowering time.
+The members may change, as long as they remain functions, classes or modules.
 """
 
 from __future__ import annotations
@@ -39,7 +38,7 @@ from adjoint.transform.activity import fixed
 
 
 def join_paths(function: Function, namespace: dict[str, Any]) -> tuple[Function, dict[str, Any]]:
-    """Join the paths of `function`; also returns the modules that it relies on, by global name."""
+    """Join the paths of `function`; also return the modules that it relies on, by global name."""
     joiner = _Joiner(function, namespace)
     return replace(function, body=joiner.region(function.body)), joiner.guards
 
@@ -50,10 +49,10 @@ class _Joiner:
         self._paths: dict[str, tuple[Path, Any]] = {}
         self.guards: dict[str, Any] = {}
         self._body = function.body
-        self._single: set[str] | None = None  # counted where it is asked for
+        self._single: set[str] | None = None  # computed on first use
 
     def region(self, region: Region) -> Region:
-        """The region with its paths joined."""
+        """Return the region with its paths joined."""
         return tuple(
             [
                 self._call(op)
@@ -101,15 +100,15 @@ class _Joiner:
         return Assign(op.target, path, op.span)
 
     def _is_single(self, name: str) -> bool:
-        """Whether it is a temporary that is bound at one place only."""
+        """Return whether `name` is a temporary that is bound at one place only."""
         if self._single is None:
             counts = Counter([target.name for op in walk(self._body) for target in targets(op)])
             self._single = {name for name, n in counts.items() if n == 1 and name[0] == "_"}
         return name in self._single
 
     def _member(self, owner: Operand, name: Operand) -> tuple[Path, Any] | None:
-        """``owner.name`` where owner is a module and the member something that carries no
-        derivative."""
+        """Return the path and the value of ``owner.name``, or ``None``. ``None`` if `owner` is no
+        module, or if the member may carry a derivative."""
         match owner:
             case Global(name=start):
                 module = fixed(self._namespace, start)
@@ -130,7 +129,7 @@ class _Joiner:
 
 
 def is_fixed_path(namespace: dict[str, Any], names: tuple[str, ...]) -> bool:
-    """Whether a path of `join_paths` still leads to something that carries no derivative."""
+    """Return whether a path made by `join_paths` still leads to a constant."""
     value = fixed(namespace, names[0])
     for name in names[1:]:
         if not isinstance(value, ModuleType):
@@ -146,11 +145,11 @@ def _is_fixed(module: ModuleType, value: Any) -> bool:
 
 
 CONSTANTS = frozenset({"math", "cmath", "numpy", "scipy"})
-"""Libraries whose numbers (``math.pi``) nobody assigns."""
+"""Libraries whose numbers (``math.pi``) are never reassigned."""
 
 
 def is_constant(module: ModuleType, value: Any) -> bool:
-    """Whether a member of a module is a number that nobody assigns."""
+    """Return whether a member of a module is a number that is never reassigned."""
     return module.__name__.partition(".")[0] in CONSTANTS and isinstance(
         value, int | float | complex | None
     )

@@ -1,5 +1,4 @@
-"""The reverse transform: named IR → the forward and the reverse sweep of one function (design,
-section 3.4).
+"""The reverse transform: named IR → forward and reverse sweep of one function.
 
 Before, after::
 
@@ -8,11 +7,11 @@ Before, after::
                                 r = mul(r, x)      → rec1[1]         r̄, x̄ += rec1[1](r̄)
 
 The forward sweep is the function itself, with a slot of a record for each call that may carry a
-derivative. The reverse sweep goes through the same regions in reverse textual order; since a slot
-that is left ``None`` did not run, it needs no account of how the regions were left. Only what has
-no slot of its own (a copy of a name, the rebinding of a name to something inactive) needs a `Mark`
-where the text before it may have been left while its variables live on: after a ``break`` or
-``continue`` in a loop body, and anywhere in ``try``.
+derivative. The reverse sweep visits the same regions in reverse textual order. A slot that still
+holds its blank did not run, so the reverse sweep needs no account of how the regions were left.
+Only an operation without a slot (a copy of a name, the rebinding of a name to something inactive)
+needs a `Mark`, and only where earlier text may be left while its variables live on: after a
+``break`` or ``continue`` in a loop body, and anywhere in ``try``.
 """
 
 from __future__ import annotations
@@ -66,7 +65,7 @@ from adjoint.transform.activity import Activity
 
 
 def reverse(function: Function, activity: Activity) -> Sweeps:
-    """Both sweeps of `function`."""
+    """Return both sweeps of `function`."""
     transform = _Reverse(function, activity)
     forward, backward = transform.region(function.body, guarded=False)
     blanks = tuple(transform.blanks[0])
@@ -77,14 +76,13 @@ Both: TypeAlias = tuple[list[ForwardOp], list[ReverseOp]]
 
 
 class _Reverse:
-    """The walk. Each method returns the forward operations and the reverse ones, in the order in
-    which they run."""
+    """The walk over the IR. Methods return forward and reverse operations in execution order."""
 
     def __init__(self, function: Function, activity: Activity) -> None:
         self._activity = activity
         self.blanks: list[list[Blank]] = [[]]
         self._temporaries = 0
-        self._made: dict[str, Slot] = {}  # the calls that temporaries come from
+        self._made: dict[str, Slot] = {}  # the slot of the call that made a temporary
         self.loaded: set[str] = set()
         self._definitions = {parameter.name: 1 for parameter in function.parameters}
         code = function.code
@@ -96,8 +94,8 @@ class _Reverse:
         self._only_return = last if self._returns == 1 and not function.is_generator else None
 
     def _count(self, region: Region, times: int) -> None:
-        """How often each variable is bound; in a loop, again and again. Temporaries do not outlive
-        their statement."""
+        """Count the bindings of each variable; a binding in a loop counts as several. Temporaries
+        do not outlive their statement, so a loop binds them once."""
         definitions = self._definitions
         for op in region:
             for target in targets(op):
@@ -117,12 +115,13 @@ class _Reverse:
     # ---- slots -----------------------------------------------------------------------------------
 
     def _slot(self, blank: Blank) -> Slot:
-        """A new slot of the innermost record; slot 0 is the memory."""
+        """Add a slot to the innermost record; slot 0 is the memory."""
         self.blanks[-1].append(blank)
         return Slot(len(self.blanks) - 1, len(self.blanks[-1]))
 
     def _marked(self, ops: Sequence[ReverseOp], guarded: bool, span: Span | None) -> Both:
-        """What has no slot of its own is reversed only if it was reached."""
+        """Guard reverse operations that have no slot: if `guarded`, they run only if the point was
+        reached."""
         if not guarded or not ops:
             return [], list(ops)
         slot = self._slot(None)
@@ -136,7 +135,8 @@ class _Reverse:
     # ---- regions ---------------------------------------------------------------------------------
 
     def region(self, region: Region, guarded: bool) -> Both:
-        """`guarded`: an operation here may have been skipped although the variables live on."""
+        """Transform a region. `guarded`: an operation of the region may be skipped while its
+        variables live on."""
         forward: list[ForwardOp] = []
         parts: list[list[ReverseOp]] = []
         for op in region:
@@ -191,10 +191,10 @@ class _Reverse:
         elif operands is not op.operands:
             op = Call(op.target, op.callee, operands, (), op.span)
         if type(op.callee) is Const and op.callee.value is primitives.call_method:
-            operands = (operands[0], *operands[2:])  # the name of the method is no operand
+            operands = (operands[0], *operands[2:])  # the method name is no operand
         sources = tuple(map(self._active, (*operands, *values)))
         if self._activity.result_inactive(op) and not self._activity.hands_on(op):
-            sources = (None,) * len(sources)  # no cotangent comes in, so none by value goes out
+            sources = (None,) * len(sources)  # without a cotangent of the result, none by value
         ahead, back = self._pull(op, () if op.target is None else (op.target,), sources, guarded)
         return ([*loads, *ahead], [*back, *back_loads]) if loads else (ahead, back)
 
@@ -225,8 +225,8 @@ class _Reverse:
     def _local(
         self, operands: tuple[Operand, ...], span: Span | None
     ) -> tuple[list[ForwardOp], list[ReverseOp], tuple[Operand, ...]]:
-        """Global variables that are not plainly functions, classes or modules are read by a call of
-        their own."""
+        """Read globals that are not known functions, classes or modules by recorded calls. Return
+        these calls, their reversals, and the operands with the globals replaced."""
         loads: list[ForwardOp] = []
         backs: list[ReverseOp] = []
         if Global not in map(type, operands):
@@ -274,7 +274,7 @@ class _Reverse:
         return [op, *mark], back
 
     def _rebound(self, op: Op, target: Var | None, guarded: bool, span: Span | None) -> Both:
-        """A name is bound to something inactive."""
+        """Transform an operation that binds `target` to something inactive."""
         if target is None or self._activity.is_inactive(target):
             return [op], []
         mark, back = self._marked([Clear(target)], guarded, span)
@@ -341,7 +341,7 @@ class _Reverse:
         self.blanks.append([])
         test, test_back = self.region(op.test, guarded)
         body, body_back = self.region(op.body, guarded)
-        # The last iteration may have come no further than the test.
+        # The last evaluation of the test may not have entered the body.
         entered, body_back = self._marked(body_back, True, op.span)
         body = [*entered, *body]
         blank = tuple(self.blanks.pop())
@@ -382,14 +382,12 @@ class _Reverse:
 
 
 DEEP = 20
-"""Conditions within conditions: Python indents no deeper than 100."""
+"""The largest depth of nested conditions: Python's limit for indentation is 100."""
 
 
 def _when(slot: Slot, value: bool, ops: list[ReverseOp]) -> list[ReverseOp]:
-    """`ops` under a condition; conditions nested deep within are put side by side.
-
-    A branch that was not reached has left no mark of its own, so that its `When` needs no other.
-    """
+    """Put `ops` under a condition; move deeply nested conditions out. A branch that was not reached
+    has not set its own mark, so its `When` needs no outer condition."""
     if _depth(ops) < DEEP:
         return [When(slot, value, tuple(ops))]
     flat: list[ReverseOp] = []
@@ -410,7 +408,7 @@ def _depth(ops: Sequence[ReverseOp]) -> int:
 
 
 def leaves_iteration(op: Op) -> bool:
-    """Whether the rest of a loop body after `op` may be skipped while the function goes on."""
+    """Return whether `op` may skip the rest of a loop body while the function goes on."""
     match op:
         case Break() | Continue():
             return True

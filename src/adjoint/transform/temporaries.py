@@ -1,5 +1,4 @@
-"""Temporaries that share a name: the result of a call takes over that of an operand which nothing
-else reads.
+"""A pass that gives the result of a call the name of an operand that no other operation reads.
 
 Before, after::
 
@@ -7,7 +6,7 @@ Before, after::
     _2 = add(_1, b)             _1 = add(_1, b)
     _3 = tanh(_2)               _1 = tanh(_1)
 
-So a large intermediate array is let go as soon as the next one is there, and the generated code has
+So a large intermediate array is freed as soon as the next one exists, and the generated code has
 few names.
 """
 
@@ -41,24 +40,24 @@ from adjoint.transform.reverse import leaves_iteration
 def share_temporaries(function: Function, is_active: Callable[[Operand], bool]) -> Function:
     """Rename temporaries of `function` so that one name serves a chain of calls.
 
-    Only active ones: what is known to carry no derivative must stay apart from what may. Where the
-    text may be left while its variables live on (in ``try``, after a ``break``), every name keeps
-    its one meaning.
+    Only active temporaries are renamed: an inactive variable must not share a name with an active
+    one. Regions that may be left while their variables live on (in ``try``, after a ``break``) keep
+    their names.
     """
     sharing = _Sharing(function, is_active)
     return replace(function, body=sharing.region(function.body, guarded=False))
 
 
 class _Sharing:
-    """The walk. A temporary is read where it was bound or in a region inside, and never again once
-    the only operation that reads it has run."""
+    """The walk over the IR. A temporary is read in the region that binds it or in a region inside.
+    After the only operation that reads it, it is dead."""
 
     def __init__(self, function: Function, is_active: Callable[[Operand], bool]) -> None:
         self._is_active = is_active
         self._own = {*function.code.co_varnames, *function.code.co_cellvars}
         self._renamed: dict[str, Var] = {}
-        self._once: set[str] = set()  # what is read once
-        self._again: set[str] = set()  # what is read, or bound, more than once
+        self._once: set[str] = set()  # names read once
+        self._again: set[str] = set()  # names read or bound more than once
         bound: set[str] = set()
         once, again = self._once, self._again
         for op in walk(function.body):
@@ -82,7 +81,8 @@ class _Sharing:
         return tuple(ops)
 
     def _call(self, op: Call, bound: set[str], guarded: bool) -> Call:
-        """`bound`: the temporaries bound so far by the region that `op` is in."""
+        """Rename in one call; `bound` holds the temporaries that the enclosing region has bound so
+        far."""
         target, values, renamed = op.target, op.operands, self._renamed
         if target is not None and target.name[0] == "_" and not guarded:
             if self._is_shareable(target):
@@ -108,7 +108,7 @@ class _Sharing:
         return op
 
     def _is_shareable(self, var: Var) -> bool:
-        """Whether it is a temporary that is bound once and may carry a derivative."""
+        """Return whether `var` is a temporary that is bound once and may carry a derivative."""
         name = var.name
         return (
             name[1:].isdigit()

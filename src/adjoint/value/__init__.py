@@ -1,7 +1,6 @@
-"""A scalar graph for teaching: every operation makes a node, `backward` walks them in reverse.
+"""A scalar graph for teaching: each operation makes a node, and `backward` visits them in reverse.
 
-This is the other way to differentiate (operator overloading on a recorded graph); the rest of the
-library does not use it.
+This is operator overloading on a recorded graph; the rest of the library does not use it.
 """
 
 from adjoint.value.graph import Value, build_graph, zero_grad

@@ -24,7 +24,7 @@ class Value:
     prev : tuple of Value
         The operands, in order (``x * x`` has ``x`` twice); empty for a leaf.
     op : str
-        The operation that made it; empty for a leaf.
+        The operation that made the node; empty for a leaf.
     label : str
 
     Examples
@@ -119,7 +119,7 @@ class Value:
     def relu(self) -> Value:
         """``max(self, 0)``; its derivative at 0 is 0."""
         active = self.data > 0.0
-        # `nan > 0` is false, but a nan must stay one
+        # `nan > 0` is false, but NaN must stay NaN
         y = 0.0 if self.data <= 0.0 else self.data
         return _node(y, "relu", (self,), (1.0 if active else 0.0,))
 
@@ -131,9 +131,9 @@ class Value:
     # ---- derivatives -----------------------------------------------------------------------------
 
     def backward_step(self) -> None:
-        """Pass ``grad`` on to the operands by the chain rule: one step of `backward`."""
+        """Add to ``grad`` of the operands by the chain rule: one step of `backward`."""
         if self.grad == 0.0:
-            return  # an infinite partial of a branch that does not count would make it nan
+            return  # an infinite partial times zero would be NaN
         for operand, partial in zip(self.prev, self._partials, strict=True):
             operand.grad += partial * self.grad
 
@@ -151,7 +151,7 @@ class Value:
 
 
 def build_graph(root: Value) -> list[Value]:
-    """Everything that `root` was computed from, each node once, operands before results.
+    """All nodes that `root` was computed from, each once, operands before results.
 
     Returns
     -------
@@ -181,7 +181,7 @@ def build_graph(root: Value) -> list[Value]:
 
 
 def zero_grad(root: Value) -> None:
-    """Set ``grad`` to 0 in `root` and in everything that it was computed from."""
+    """Set ``grad`` to 0 in `root` and in all nodes that it was computed from."""
     for node in build_graph(root):
         node.grad = 0.0
 
@@ -190,8 +190,8 @@ def zero_grad(root: Value) -> None:
 
 
 def _node(data: float, op: str, prev: tuple[Value, ...], partials: tuple[float, ...]) -> Value:
-    """The result of an operation; `partials` are its derivatives with respect to each operand."""
-    node = Value.__new__(Value)  # hot: `data` is a float already
+    """Return the result of an operation; `partials` are its derivatives by each operand."""
+    node = Value.__new__(Value)  # `data` is a float already
     node.data, node.grad, node.label = data, 0.0, ""
     node.op, node.prev, node._partials = op, prev, partials
     return node
@@ -224,7 +224,7 @@ def _power_partial(x: float, n: float) -> float:
 
 
 def _exponent_partial(x: float, y: float) -> float:
-    """d(y = x ** n)/dn; there is none for a negative base."""
+    """d(y = x ** n)/dn; NaN for a negative base."""
     if x < 0.0:
         return math.nan
     return y * math.log(x) if x > 0.0 else 0.0

@@ -54,7 +54,7 @@ class Neuron:
         return _activations[self.activation](total)
 
     def parameters(self) -> list[Value]:
-        """The weights, then the bias."""
+        """Return the weights, then the bias."""
         return [*self.weights, self.bias]
 
     def __repr__(self) -> str:
@@ -62,7 +62,7 @@ class Neuron:
 
 
 class Layer:
-    """`outputs` neurons that see the same inputs; parameters as of `Neuron`."""
+    """`outputs` neurons with the same inputs; the other parameters are those of `Neuron`."""
 
     def __init__(
         self,
@@ -81,7 +81,7 @@ class Layer:
         return [neuron(x) for neuron in self.neurons]
 
     def parameters(self) -> list[Value]:
-        """Those of each neuron in turn."""
+        """Return the parameters of each neuron in turn."""
         return [p for neuron in self.neurons for p in neuron.parameters()]
 
     def __repr__(self) -> str:
@@ -98,9 +98,9 @@ class MLP:
     sizes : sequence of int
         The number of outputs of each layer.
     activation : {"tanh", "relu", "sigmoid", None}
-        Of every layer but the last.
+        The activation of every layer but the last.
     output_activation : {"tanh", "relu", "sigmoid", None}
-        Of the last.
+        The activation of the last layer.
     rng : numpy.random.Generator, optional
         Draws the weights.
 
@@ -137,7 +137,7 @@ class MLP:
         return self.layers[-1](y)
 
     def parameters(self) -> list[Value]:
-        """Those of each layer in turn."""
+        """Return the parameters of each layer in turn."""
         return [p for layer in self.layers for p in layer.parameters()]
 
     def __repr__(self) -> str:

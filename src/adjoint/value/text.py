@@ -9,20 +9,20 @@ from adjoint.value.graph import Value, build_graph
 
 
 def format_graph(root: Value, *, max_depth: int = 24) -> str:
-    """The graph of `root` as an indented tree with a column of data and one of gradients.
+    """Indented tree of the graph of `root`, with a column of data and one of gradients.
 
     Parameters
     ----------
     root : Value
-        Stands in the first line; the operands of a node stand below it, in order.
+        The node of the first line; below each node are its operands, in order.
     max_depth : int
-        What lies deeper is left out, and the last line says how many nodes that are.
+        Deeper nodes are left out, and the last line gives their number.
 
     Returns
     -------
     str
-        A node that is used more than once has a number, ``#1``; its operands are shown only where
-        it appears first.
+        A node that is used more than once has a number, ``#1``; its operands are shown only at its
+        first occurrence.
 
     Examples
     --------

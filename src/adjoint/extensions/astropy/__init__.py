@@ -1,1 +1,1 @@
-"""Rules of `astropy`."""
+"""Rules for `astropy`."""

@@ -1,4 +1,4 @@
-"""`astropy.coordinates`: angles that are written as text are constants."""
+"""The rule of `astropy.coordinates`: angles parsed from text are constants."""
 
 from __future__ import annotations
 

@@ -1,12 +1,11 @@
-"""`astropy.units`: what is calculated with units alone is as constant as they are, and runs as it
-is.
+"""Rules of `astropy.units`: computations with constant units run undifferentiated.
 
-A unit carries a derivative only where a number that may carry one became its scale, which
-`CompositeUnit.__init__` is told; such units, and what is made of them, are followed as other
-objects are. Whether all were told of is seen in the reverse sweep: a derivative that is needed of
-what came out is an error where it gets to something that is differentiated.
+A unit is active only if an active number became its scale, which is noted in
+`CompositeUnit.__init__`; such units, and units made of them, are differentiated as other objects
+are. The reverse sweep checks that no active unit was missed: a derivative that is needed of a
+result is an error where it reaches a differentiated input.
 
-As arguments, and in what is given as one, units are constants, as text is.
+Units as arguments, and within arguments, are constants, as text is.
 """
 
 from __future__ import annotations
@@ -34,23 +33,23 @@ _TELLING = (
     "__eq__ __ne__ __hash__ __repr__ __str__ __format__ is_equivalent _is_equivalent is_unity"
     " to_string"
 ).split()
-"""Methods that give truths, a hash and text."""
+"""Methods that return truth values, a hash or text."""
 _CALCULATING = "__mul__ __rmul__ __truediv__ __rtruediv__ __pow__ _to decompose".split()
-"""Methods that give units, or the scale of one in another."""
+"""Methods that return units, or the scale of one unit in another."""
 _SEARCHING = "compose _compose to_system".split()
-"""Those that look among all units that are enabled, or in a module."""
+"""Methods that search all enabled units, or a module."""
 
 _WITHOUT_NUMBERS = frozenset({str, bytes, bool, type(None), Fraction, ModuleType})
 
 Scaled = dict[int, "weakref.ref[Any]"]
 _scaled: Scaled = {}
-"""By identity: units whose scale may carry a derivative, in whichever call they were made."""
+"""Units by identity whose scale may be active in some call."""
 _named: Scaled = {}
-"""Those among them that have a name, by which they may be found."""
+"""The units in `_scaled` that have a name and can be found by it."""
 
 
 class _Units:
-    """The rules, by what the package defines."""
+    """Registration of the rules for all unit classes of the package."""
 
     def __init__(self, units: Any) -> None:
         core = units.core
@@ -74,12 +73,12 @@ class _Units:
             units.UnitBase._normalize_equivalencies,
             core._normalize_equivalencies,
         ):
-            vouch_for(f.__code__)  # what units stand for each other, for every view of a Quantity
+            vouch_for(f.__code__)  # equivalent units, needed by every view of a Quantity
         for kind in vars(units.format).values():
             if isinstance(kind, type) and issubclass(kind, units.format.Base):
                 for part in vars(kind).values():
                     if type(f := getattr(part, "__func__", part)) is FunctionType:
-                        vouch_for(f.__code__)  # they write the text of units
+                        vouch_for(f.__code__)  # formats the text of units
         self._run(type(units.Unit).__call__)
         self._note(core.CompositeUnit.__init__, _scaled)
         self._note(core.Unit.__init__, _scaled, _named)
@@ -114,7 +113,7 @@ class _Units:
             return NotImplemented
 
     def _is_constant(self, memory: Memory, value: Any) -> bool:
-        """Whether an argument holds units and text, and no number that may carry a derivative."""
+        """Return whether an argument holds only units and text, and no possibly active number."""
         kind = type(value)
         if kind in _WITHOUT_NUMBERS:
             return not issubclass(kind, str | bytes) or not self._names_scaled()
@@ -129,8 +128,7 @@ class _Units:
         return issubclass(kind, type) and value in self.kinds
 
     def _finds_constants(self) -> bool:
-        """Whether all units that are enabled are constants, and those that stand for each other by
-        functions of the package alone."""
+        """Return whether all enabled units are constants, and equivalences the package's own."""
         pairs = self._registry().equivalencies
         functions = [part for pair in pairs for part in pair if callable(part)]
         return not _named and all(
@@ -142,13 +140,13 @@ class _Units:
         )
 
     def _names_scaled(self) -> bool:
-        """Whether text may stand for a unit whose scale carries a derivative."""
+        """Return whether text may name a unit whose scale is active."""
         if not _scaled:
             return False
         return bool(_named) or any(map(_is_scaled, self._registry().aliases.values()))
 
     def _link(self, record: list[Any], slot: int, y: Any, operands: tuple[Any, ...]) -> None:
-        """Refuse a derivative that is needed of `y`, where it gets at something differentiated."""
+        """Refuse a derivative that is needed of `y`, for all units and integers in the operands."""
         memory: Memory = record[0]
         given = [*self._among(operands)]
         if not given and int not in map(type, operands):
@@ -178,7 +176,7 @@ class _Units:
 
 
 def _has_arrived(memory: Memory, unit: Any) -> bool:
-    """Whether there is a cotangent of the scale of a unit, or of a power."""
+    """Return whether the scale or a power of a unit has a cotangent."""
     fields = vars(unit)
     scale = (memory.shadows.get(id(fields)) or {}).get("_scale")
     powers = memory.shadows.get(id(fields.get("_powers"))) or ()
@@ -186,7 +184,7 @@ def _has_arrived(memory: Memory, unit: Any) -> bool:
 
 
 def _is_of_the_package(value: Any) -> bool:
-    """Whether no other code is asked what it thinks of units."""
+    """Return whether a comparison with `value` runs no code outside the package."""
     kind = type(value)
     if kind is list or kind is tuple or kind is set:
         return all(map(_is_of_the_package, value))
@@ -206,14 +204,14 @@ def _forget(those: Scaled, identity: int, _: Any) -> None:
 
 
 def _forget_decomposed(unit: Any) -> None:
-    """A comparison may have decomposed a unit before, and kept that, where nobody followed."""
+    """Drop the cached decomposition of a unit, which foreign code may have made."""
     kept = vars(unit).get("_decomposed_cache")
     if kept is not None and kept is not unit and id(kept) not in _scaled:
         vars(unit)["_decomposed_cache"] = None
 
 
 def _parts(unit: Any) -> Iterator[Any]:
-    """A unit and those that it is made of."""
+    """Yield a unit and the units that it is made of."""
     waiting, seen = [unit], set[int]()
     while waiting:
         one = waiting.pop()
@@ -226,12 +224,12 @@ def _parts(unit: Any) -> Iterator[Any]:
 
 
 def _is_scaled(unit: Any) -> bool:
-    """Whether the scale of a unit may carry a derivative, or that of one that it is made of."""
+    """Return whether the scale of a unit, or of one of its parts, may be active."""
     return any(id(part) in _scaled for part in _parts(unit))
 
 
 def _is_active(level: Any, unit: Any) -> bool:
-    """Whether a level knows a tangent of the scale of a unit, or of a power."""
+    """Return whether a level has a tangent of the scale of a unit, or of a power."""
     numbers = [
         number
         for part in _parts(unit)
@@ -241,7 +239,7 @@ def _is_active(level: Any, unit: Any) -> bool:
 
 
 def _may_differ(memory: Memory, number: int) -> bool:
-    """Whether an integer may be one that something is differentiated in."""
+    """Return whether an integer may be differentiated."""
     if memory.level is not None:
         return any(level.holds(number) for level in memory.level.down())
     return has_integers(memory)

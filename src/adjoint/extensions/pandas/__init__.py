@@ -1,1 +1,1 @@
-"""Rules of `pandas`: a series is Python around a block of C."""
+"""Rules for `pandas`, whose series and frames are Python around compiled blocks."""

@@ -1,4 +1,4 @@
-"""The arrays of pandas, ``Series.array`` among them: objects of C around an array of NumPy."""
+"""Rules of pandas arrays such as ``Series.array``: compiled objects around a NumPy array."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def _read(backed: Any) -> None:
         memory: Memory = record[0]
         level = memory.level
         if level is not None and any(one.holds(self) for one in level.down()):
-            return NotImplemented  # C has made it of something active
+            return NotImplemented  # compiled code has made it from active values
         array = self._ndarray
 
         def ndarray_back(y_bar: Any) -> tuple[Any, ...]:
@@ -74,7 +74,7 @@ def _read(backed: Any) -> None:
 
 
 def _as_its_array_does(backed: Any) -> None:
-    """Methods that are those of the array inside."""
+    """Register methods that call the method of the array inside."""
 
     @substitute((backed, "copy"))
     def copy(self, order="C"):

@@ -1,5 +1,4 @@
-"""What pandas fills in C: where something is missing, by the number before or behind, or by one
-that is given, and tables by series. Functions that write into the array that they get."""
+"""Rules of compiled pandas functions that fill an array: gaps, and unstacked tables."""
 
 from __future__ import annotations
 
@@ -12,11 +11,11 @@ from adjoint.rulekit.registry import non_differentiable, substitute
 
 
 def register(algos: Any, reshape: Any, isna: Any) -> None:
-    """Register the rules of two modules of pandas; `isna` says what is missing."""
+    """Register the rules of two modules of pandas; `isna` returns which entries are missing."""
     for name in ("pad_inplace", "pad_2d_inplace", "backfill_inplace", "backfill_2d_inplace"):
         _from_others(getattr(algos, name))
     for name in ("scalar_fillna_inplace", "scalar_fillna_2d_inplace"):
-        if hasattr(algos, name):  # they are new in pandas 3
+        if hasattr(algos, name):  # new in pandas 3
             _by_one(getattr(algos, name), isna)
     _unstacked(reshape.unstack)
 
@@ -24,7 +23,7 @@ def register(algos: Any, reshape: Any, isna: Any) -> None:
 def _from_others(f: Any) -> None:
     @non_differentiable
     def sources(values: Any, mask: Any, limit: Any) -> tuple[Any, Any, Any]:
-        """The entries that are filled, those that they become, and what is missing afterwards."""
+        """Return the filled entries, their sources, and the mask of missing entries afterwards."""
         shape, mask = np.shape(values), np.array(mask)
         before = np.broadcast_to(np.arange(shape[-1]), shape)
         after = np.array(before)
@@ -44,7 +43,7 @@ def _by_one(f: Any, isna: Any) -> None:
 
     @non_differentiable
     def places(given: dict[str, Any]) -> tuple[Any, Any, Any]:
-        """The entries that are filled, what is missing afterwards, and what `f` returns."""
+        """Return the filled entries, the mask of missing ones afterwards, and the result of `f`."""
         before = np.array(given["values"])
         outputs = {"values": np.array(before), "fill_val": before.dtype.type(0)}
         if given.get("mask") is not None:
@@ -73,8 +72,7 @@ def _by_one(f: Any, isna: Any) -> None:
 def _unstacked(f: Any) -> None:
     @non_differentiable
     def sources(shape: Any, given: Any, new_values: Any, others: Any) -> tuple[Any, Any, Any]:
-        """The entries of the table that are filled, those of the series that they become, and what
-        is written besides."""
+        """Return filled entries of the table, their sources in the series, and other outputs."""
         found = np.full(np.shape(new_values), -1)
         others = [np.array(other) for other in others]
         f(np.arange(np.prod(shape)).reshape(shape), *given, found, *others)

@@ -1,4 +1,4 @@
-"""pandas: a series is Python around a block, which is an object of C that holds an array."""
+"""Rules of pandas blocks, compiled objects that hold an array, and of functions around them."""
 
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ from adjoint.runtime.memory.memory import Memory
 
 
 def _is_hiding(memory: Memory, block: Any) -> bool:
-    """Whether C has made it of something active, on a level."""
+    """Return whether compiled code has made the block from active values, on a level."""
     level = memory.level
     return level is not None and any(one.holds(block) for one in level.down())
 
 
 def _kept_as_it_is(owner: Any, name: str) -> None:
-    """An attribute of C that is the very thing that was put there, not made of anything."""
+    """Register a compiled attribute that returns the object that was stored there."""
 
     @primitive((owner, name))
     def read(record: list[Any], slot: int, obj: Any) -> Any:
@@ -43,7 +43,7 @@ _KEPT = (GetSetDescriptorType, MemberDescriptorType)
 
 
 def _derived_from(base: type, module: Any) -> list[type]:
-    """The classes of a module that are derived from one of C."""
+    """Return the classes of a module that are derived from `base`."""
     return [kind for kind in vars(module).values() if type(kind) is type and issubclass(kind, base)]
 
 
@@ -52,7 +52,7 @@ def _is_real(fill: Any) -> bool:
 
 
 def _names(owner: Any, *beginnings: str) -> list[str]:
-    """The functions of a module or a class of C whose names begin in some way."""
+    """Return the names of compiled functions of a module or class, by prefix."""
     return [
         name
         for name, found in vars(owner).items()
@@ -64,7 +64,7 @@ _FUNCTIONS = ("cython_function_or_method", "builtin_function_or_method")
 
 
 def _holes(indexer: Any, axis: int, shape: tuple[int, ...]) -> Any:
-    """Where nothing is taken; ``None`` for nowhere."""
+    """Return the mask of places where nothing is taken, or ``None`` for none."""
     empty = np.asarray(indexer) == -1
     if not empty.any():
         return None
@@ -103,14 +103,14 @@ def _(pandas: Any) -> None:
     pandas_filling.register(algos, reshape, pandas.isna)
     pandas_objects.register(lib, reshape, missing.checknull, pandas.arrays.FloatingArray)
 
-    # What managers, blocks and indexers hold is in sight: it is in their attributes.
+    # What managers, blocks and indexers hold is reachable through their attributes.
     non_differentiable(
         *_derived_from(indexing.NDFrameIndexerBase, indexers),
         (internals.BlockManager, "__new__"),
         (internals.BlockManager, "_rebuild_blknos_and_blklocs"),
         *((internals.BlockValuesRefs, name) for name in _names(internals.BlockValuesRefs, "")),
     )
-    # They look at types and integers, and fill caches of what they are given on the way.
+    # These functions inspect types and integers, and fill caches of their arguments.
     non_differentiable(
         lib.infer_dtype,
         missing.isnaobj,
@@ -118,12 +118,12 @@ def _(pandas: Any) -> None:
         *(getattr(lib, name) for name in _names(lib, "is_", "has_")),
         *(getattr(algos, name) for name in _names(algos, "ensure_int", "ensure_uint", "ensure_pl")),
     )
-    # Periods of time hold no reals: they keep what they have calculated from their number.
+    # Periods of time contain no reals, and cache values computed from their number.
     Period, period = pandas.Period, pandas.Period.__base__
     non_differentiable(Period, (Period, "__new__"))
     non_differentiable(*((period, f"__{name}__") for name in ("add", "radd", "sub", "rsub")))
     non_differentiable(*((period, name) for name in _names(period, "asfreq", "to_", "strftime")))
-    # They say where labels are, and keep what they have looked up.
+    # Index engines return positions of labels, and cache lookups.
     for engine in _derived_from(object, index):
         non_differentiable(*((engine, name) for name in _names(engine, "get_")))
 
@@ -183,7 +183,7 @@ def _(pandas: Any) -> None:
         return type(self)(part, self._mgr_locs, ndim=self.ndim, refs=self.refs)
 
     def filled(self, obj, kind):
-        """What a property has found once."""
+        """Return the cached value of a property."""
         if obj is None:
             return self
         cache = getattr(obj, "_cache", None)
@@ -200,7 +200,7 @@ def _(pandas: Any) -> None:
 
     @substitute(lib.map_infer)
     def map_infer(arr, f, convert=True, ignore_na=False):
-        """``Series.map(f)``, of each element."""
+        """Apply `f` to each element, as ``Series.map(f)`` does."""
         made = np.empty(len(arr), object)
         for i in range(len(arr)):
             part = arr[i]
@@ -209,7 +209,7 @@ def _(pandas: Any) -> None:
 
     @substitute(lib.map_infer_mask)
     def map_infer_mask(arr, f, mask, convert=True, na_value=lib.no_default, dtype=object):
-        """The same but for what is masked, which stays, or is `na_value`."""
+        """Apply `f` to each element that is not masked; masked ones stay, or become `na_value`."""
         made = np.empty(len(arr), dtype)
         for i in range(len(arr)):
             if not mask[i]:
@@ -219,11 +219,11 @@ def _(pandas: Any) -> None:
         return lib.maybe_convert_objects(made) if convert else made
 
     def taken_along(arr, indexer, axis, fill_value, allow_fill):
-        """Elements by their places along an axis; -1 stands for the fill value."""
+        """Take elements by position along an axis; -1 stands for the fill value."""
         plain = along_as_it_is(arr, indexer, axis, fill_value, allow_fill)
         holes = _holes(indexer, axis, plain.shape) if allow_fill else None
         if holes is not None and not arr.shape[axis]:
-            made = np.empty_like(plain)  # nothing is there to be taken
+            made = np.empty_like(plain)  # the axis is empty
         elif indexer is None:
             made = arr.copy()
         else:
@@ -233,7 +233,7 @@ def _(pandas: Any) -> None:
         return made
 
     def taken_across(arr, indexer, fill_value=np.nan):
-        """Elements by their places along both axes."""
+        """Take elements by position along both axes."""
         plain, (rows, columns) = across_as_it_is(arr, indexer, fill_value), indexer
         if arr.size:
             made = arr[np.ix_(rows, columns)].astype(plain.dtype)
@@ -268,7 +268,7 @@ def _(pandas: Any) -> None:
 
     @primitive(managers.SingleBlockManager.set_values)
     def set_values(record: list[Any], slot: int, manager: Any, array: Any) -> None:
-        """A row takes the place of another one in the same series."""
+        """Replace the values of a series by another row."""
         memory: Memory = record[0]
         block = manager.blocks[0]
         exchange = partial(setattr, block, "values")

@@ -1,7 +1,7 @@
-"""What pandas reduces in C: groups of rows, windows, differences of rows.
+"""Rules of compiled reductions of pandas: groups of rows, windows, differences of rows.
 
-The values are those of pandas. They have the derivatives of sums over the entries that count:
-those that are in a group, and neither masked nor NaN.
+The values are those of pandas. The derivatives are those of sums over the entries that are in a
+group, not masked and not NaN.
 """
 
 from __future__ import annotations
@@ -18,10 +18,9 @@ from adjoint.rules.scipy.carried import carrying
 
 
 def register(groupby: Any, windows: Any, algos: Any) -> None:
-    """Register the rules of three modules of pandas."""
     for name, twin in TWINS.items():
         if not hasattr(groupby, name):
-            continue  # some are newer than others
+            continue  # missing in older versions of pandas
         _reducing(getattr(groupby, name), twin)
     for name, of_window in WINDOWS.items():
         _moving(getattr(windows, name), of_window)
@@ -37,7 +36,7 @@ def averages(x, place, size):
 
 
 def counts(place: Any, size: int) -> Any:
-    """How many entries there are at each place, but 1 where there is none."""
+    """Return the number of entries at each place, but at least 1."""
     return np.maximum(np.bincount(place, minlength=size), 1)
 
 
@@ -62,7 +61,7 @@ def _product(x, place, size, found):
 
 
 def _best(x, place, size, found):
-    """Entries that are equal share."""
+    """Return the extreme; equal entries share the derivative."""
     chosen = x == found[place]
     shares = x[chosen] / counts(place[chosen], size)[place[chosen]]
     return totals(shares, place[chosen], size)
@@ -78,7 +77,7 @@ def _last(x, place, size, found):
 
 
 def _first_high_low_last(x, place, size, found):
-    """Four results of each group, side by side, of one column."""
+    """Return four results of each group of one column, side by side."""
     groups, (_, high, low, _) = size // 4, found.reshape(-1, 4).T
     each = (
         _first(x, place, groups, None),
@@ -96,12 +95,12 @@ def _at(x, place, size, chosen):
 
 
 def skewed(n, second, third):
-    """By the number of elements and the means of powers of their distances from the mean."""
+    """Return the skewness from the number of elements and central moments."""
     return _where_it_varies(second, third * np.sqrt(n * (n - 1)) / np.maximum(n - 2, 1), 1.5)
 
 
 def peaked(n, second, fourth):
-    """The same of the excess kurtosis, without bias."""
+    """Return the unbiased excess kurtosis from the number of elements and central moments."""
     scaled = _where_it_varies(second, (n * n - 1) * fourth, 2)
     return (scaled - 3 * (n - 1) ** 2) / np.maximum((n - 2) * (n - 3), 1)
 
@@ -127,7 +126,7 @@ def _moment(x, place, size, power, from_means):
 
 @non_differentiable
 def _middles(x: Any, place: Any, size: int) -> Any:
-    """Which entries are in the middle of those at each place, and how many of them there are."""
+    """Return the middle entries at each place, and how many of them there are."""
     order = np.lexsort((x, place))
     ends = np.searchsorted(place[order], np.arange(size + 1))
     n = np.diff(ends)[place[order]]
@@ -160,7 +159,7 @@ OPTIONS = ("ddof", "name")
 
 @non_differentiable
 def reduced(f: Any, given: dict[str, Any]) -> tuple[Any, ...]:
-    """What a function writes: the results, the numbers of entries, where there is none."""
+    """Return the outputs of a function: results, numbers of entries, mask of missing results."""
     outputs = {name: np.array(given[name]) for name in ("out", "counts")}
     if given.get("result_mask") is not None:
         outputs["result_mask"] = np.array(given["result_mask"])
@@ -170,7 +169,7 @@ def reduced(f: Any, given: dict[str, Any]) -> tuple[Any, ...]:
 
 @non_differentiable
 def entries(values: Any, labels: Any, mask: Any) -> tuple[Any, Any, Any]:
-    """The rows and columns of the entries that count, and the places of their results."""
+    """Return rows and columns of the entries that count, and the places of their results."""
     there = ~np.isnan(values) & (labels >= 0)[:, None]
     if mask is not None:
         there &= ~np.asarray(mask, bool)
@@ -179,8 +178,7 @@ def entries(values: Any, labels: Any, mask: Any) -> tuple[Any, Any, Any]:
 
 
 def _numbers_in(values):
-    """An array of numbers, or those in one of objects, with NaN for the others; ``None`` if there
-    are none."""
+    """Return numbers as an array, NaN for other objects; ``None`` if there are no floats."""
     if values.dtype.kind in "fc":
         return values
     plain = _as_floats(values)
@@ -204,7 +202,7 @@ _NUMBERS = (float, int, np.floating, np.integer)
 
 
 def _fill(out, found, numbers):
-    """Write what was found, with the derivatives of numbers that are equal to it."""
+    """Write `found`, with the derivatives of the numbers equal to it."""
     if out.dtype.kind == "O":
         out[...] = found
         known = _are_floats(found)
@@ -238,21 +236,21 @@ def _reducing(f: Any, twin: Any) -> None:
 
 @non_differentiable
 def tolerances(y: Any, f: Any) -> tuple[float, float]:
-    """How well a value of `f` is known that was calculated in another way."""
+    """Return tolerances for values of `f` that are computed in two ways."""
     slack = float(np.sqrt(np.finfo(y.dtype).eps))
     least = 1.0 if f.__name__.endswith(_WITHOUT_UNIT) else 0.0
     return slack, slack * float(np.max(np.abs(y), initial=least, where=np.isfinite(y)))
 
 
 _WITHOUT_UNIT = ("skew", "kurt")
-"""Endings of the names of functions whose values are of the order of 1, or differences of such."""
+"""Endings of function names whose values are of order 1, or differences of such values."""
 
 
 # ---- windows -------------------------------------------------------------------------------------
 
 
 def sums(x: Any, start: Any, end: Any) -> Any:
-    """Of the elements from `start` to before `end`, one for each window."""
+    """Return the sums of elements from `start` to before `end`, one for each window."""
     before = np.concatenate([np.zeros(1), np.cumsum(x)])
     return before[np.maximum(start, end)] - before[start]
 
@@ -292,7 +290,7 @@ def _window_variance(x, there, start, end, ddof=1):
 
 @non_differentiable
 def middle(x: Any, there: Any) -> float:
-    """A number near the elements: differences from it are exact."""
+    """Return a number near the elements, which makes differences from it accurate."""
     return float(np.sum(x) / max(np.sum(there), 1))
 
 
@@ -343,7 +341,7 @@ def _differing(diff: Any) -> None:
 
 
 def _correlating(f: Any) -> None:
-    """Of columns, each pair where both are numbers."""
+    """Register correlations of columns over the rows in which both are numbers."""
 
     @non_differentiable
     def plain(*args: Any) -> Any:

@@ -1,5 +1,7 @@
-"""Numbers by which pandas groups, joins and indexes: those that C finds to be different are entries
-of the array that they were found in."""
+"""Rules of numeric keys by which pandas groups, joins and indexes.
+
+Distinct keys are entries of the array that they were found in.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +24,7 @@ def _of_table(table: Any) -> None:
 
     @non_differentiable
     def numbered(self: Any, values: Any, options: Any, named: Any) -> tuple[Any, Any]:
-        """Where each number is met first, and which one each entry is."""
+        """Return the first entry of each distinct number, and the code of each entry."""
         _, codes = factorize(self, values, *options, **named)
         return _firsts(codes), codes
 
@@ -50,6 +52,6 @@ def _of_table(table: Any) -> None:
 
 
 def _firsts(codes: Any) -> Any:
-    """The first entry of each number that they count."""
+    """Return the index of the first entry with each code ≥ 0."""
     found, places = np.unique(codes, return_index=True)
     return places[found >= 0]

@@ -1,5 +1,4 @@
-"""Arrays of objects in pandas: C fills them with rows, records and what is in lists, and makes
-arrays of numbers of them."""
+"""Rules of object arrays in pandas, which compiled code fills, and converts to numbers."""
 
 from __future__ import annotations
 
@@ -16,8 +15,8 @@ from adjoint.runtime.memory.memory import Memory
 
 
 def register(lib: Any, reshape: Any, is_missing: Any, masked: type) -> None:
-    """Register the rules of two modules of pandas; `is_missing` says what stands for nothing, and
-    `masked` are arrays of numbers some of which are."""
+    """Register the rules of two modules of pandas. `is_missing` returns whether an object stands
+    for no value; `masked` is the class of arrays of numbers with a mask."""
     _as_numbers(lib, masked)
     is_list = lib.is_list_like
 
@@ -63,7 +62,7 @@ def _as_numbers(lib: Any, masked: type) -> None:
 
     @primitive(convert)
     def converted(record: list[Any], slot: int, *args: Any, **kwargs: Any) -> Any:
-        """Numbers where all elements are; else the same array, or one of text."""
+        """Convert to numbers if all elements are; else return the same array, or one of text."""
         objects = args[0] if args else kwargs.get("objects")
         if type(objects) is not np.ndarray or not is_container(objects):
             return NotImplemented
@@ -102,7 +101,7 @@ _FLOATS = frozenset({float, np.float64})
 
 
 def numbers_among(objects, plain):
-    """`plain`, which was made of objects, with the derivatives of those that are numbers."""
+    """Return `plain`, made from objects, with the derivatives of those that are numbers."""
     made = np.array(plain)
     for i, part in enumerate(objects.flat):
         if isinstance(part, float | complex | np.inexact):
@@ -115,7 +114,7 @@ def _masked_numbers(objects, plain):
 
 
 def _table(rows, width):
-    """``None`` is where a row has ended."""
+    """Return rows as a table, padded with ``None``."""
     made = np.empty((len(rows), max([width, *map(len, rows)])), object)
     for i, row in enumerate(rows):
         for j, part in enumerate(row):

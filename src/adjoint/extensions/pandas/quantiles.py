@@ -1,4 +1,4 @@
-"""Quantiles of groups in pandas, which C writes: means of two entries of a group."""
+"""The rule of quantiles of groups in pandas: means of two entries of a group."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from adjoint.rules.scipy.carried import carrying
 
 
 def register(group_quantile: Any) -> None:
-    """Register the rule of the function, which writes its results into what it is given."""
+    """Register the rule of the function, which writes its results into its arguments."""
     names = list(inspect.signature(group_quantile).parameters)
 
     @non_differentiable
     def written(given: dict[str, Any]) -> tuple[Any, Any]:
-        """What it writes: the results, and where there is none."""
+        """Return the outputs: results, and the mask of missing ones."""
         outputs = {"out": np.array(given["out"])}
         if given.get("result_mask") is not None:
             outputs["result_mask"] = np.array(given["result_mask"])
@@ -44,8 +44,8 @@ def register(group_quantile: Any) -> None:
 
 @non_differentiable
 def _places(given: dict[str, Any], shape: tuple[int, ...]) -> tuple[Any, Any, Any]:
-    """Of each group and quantile the entries that it lies between, and how far from the first; of a
-    group without entries any."""
+    """Return the two entries that each quantile lies between, and its distance from the first. For
+    an empty group the entries are arbitrary."""
     values, mask = given["values"], given.get("mask")
     there = ~np.isnan(values)
     if mask is not None:

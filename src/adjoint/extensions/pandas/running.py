@@ -1,7 +1,7 @@
-"""What pandas writes of groups entry by entry: running sums, products and extremes, and ranks.
+"""Rules of functions that pandas computes entry by entry in groups: running sums and ranks.
 
-The values are those of pandas. They have the derivatives of twins in NumPy over the entries that
-count, which are put in order, group by group.
+The values are those of pandas. The derivatives are those of NumPy functions of the entries that
+count, ordered group by group.
 """
 
 from __future__ import annotations
@@ -20,10 +20,10 @@ def register(groupby: Any) -> None:
     """Register the rules of `pandas._libs.groupby`."""
     for name, twin in TWINS.items():
         _running(getattr(groupby, name), twin)
-    _running(groupby.group_rank, None)  # which place a number has does not change with it
+    _running(groupby.group_rank, None)  # ranks are locally constant
 
 
-# ---- twins: of the entries in order, where the group of each begins, and what was found ----------
+# ---- equivalents: of ordered entries, the start of each entry's group, and the values ------------
 
 
 def _sums(x, start, found):
@@ -32,8 +32,8 @@ def _sums(x, start, found):
 
 
 def _products(x, start, found):
-    """Each is multiplied by what lies 1, 2, 4, ... entries before it: nothing is divided, as by
-    entries that are zero nothing could be."""
+    """Return running products by doubling: each entry is multiplied by those 1, 2, 4, ... before.
+    No division occurs, so zeros are allowed."""
     place = np.arange(len(x))
     reach = 1
     while reach <= np.max(place - start, initial=0):
@@ -43,13 +43,13 @@ def _products(x, start, found):
 
 
 def _extremes(x, start, found):
-    """The first of the entries that are equal, as it is in `numpy.maximum.accumulate`."""
+    """Return the first of equal entries, as `numpy.maximum.accumulate` does."""
     return x[_sources(start, found)]
 
 
 @non_differentiable
 def _sources(start: Any, found: Any) -> Any:
-    """Which entry each running extreme is: the last one that made a difference in its group."""
+    """Return the entry of each running extreme: the last change in its group."""
     place = np.arange(len(found))
     fresh = place == start
     fresh[1:] |= found[1:] != found[:-1]
@@ -64,12 +64,12 @@ TWINS = {
 }
 
 
-# ---- what they are the twins of ------------------------------------------------------------------
+# ---- registration of the equivalents -------------------------------------------------------------
 
 
 @non_differentiable
 def _written(f: Any, given: dict[str, Any]) -> tuple[Any, Any]:
-    """The results that a function writes, and where there is none."""
+    """Return the results that a function writes, and the mask of missing ones."""
     outputs = {"out": np.array(given["out"])}
     if given.get("result_mask") is not None:
         outputs["result_mask"] = np.array(given["result_mask"])
@@ -79,8 +79,7 @@ def _written(f: Any, given: dict[str, Any]) -> tuple[Any, Any]:
 
 @non_differentiable
 def _in_order(given: dict[str, Any], found: Any, nowhere: Any) -> tuple[Any, Any, Any]:
-    """The rows and columns of the entries that have a result, group by group, and which one is the
-    first of the group of each."""
+    """Return rows and columns of entries with a result, by group, and their group starts."""
     rows, columns, place = entries(given["values"], given["labels"], given.get("mask"))
     there = ~np.isnan(found[rows, columns])
     if nowhere is not None:

@@ -1,7 +1,6 @@
-"""What pandas computes in C from windows that pass over a series: medians, moments, means whose
-weights fall off, functions of the user's.
+"""Rules of moving windows of pandas: medians, moments, decaying weights, user functions.
 
-The values are those of pandas, by algorithms that these follow step by step.
+The values are those of pandas; the equivalents here follow its algorithms step by step.
 """
 
 from __future__ import annotations
@@ -17,23 +16,22 @@ from adjoint.rules.scipy.carried import carrying
 
 
 def register(windows: Any, algos: Any) -> None:
-    """Register the rules of two modules of pandas."""
     for module, twins in ((windows, OF_WINDOWS), (algos, OF_ALGOS)):
         for name, twin in twins.items():
-            if hasattr(module, name):  # some are newer than others
+            if hasattr(module, name):  # missing in older versions of pandas
                 _follow(getattr(module, name), twin)
     for f in (windows.roll_max, windows.roll_min):
         _follow(f, _extreme(f))
     substitute(windows.roll_apply)(_applied)
     substitute(algos.ensure_float64)(_as_floats)
     for f in (algos.rank_1d, algos.rank_2d, windows.roll_rank, algos.nancorr_spearman):
-        non_differentiable(f)  # which place a number has does not change with it
+        non_differentiable(f)  # ranks are locally constant
     if hasattr(windows, "roll_nunique"):
         non_differentiable(windows.roll_nunique)
 
 
 def _follow(f: Any, twin: Any) -> None:
-    """`f` has the derivative of `twin`, which has the same parameters."""
+    """Give `f` the derivative of `twin`, which has the same parameters."""
 
     @non_differentiable
     def plain(*args: Any, **kwargs: Any) -> Any:
@@ -52,8 +50,8 @@ def _follow(f: Any, twin: Any) -> None:
 
 @non_differentiable
 def _between(values: Any, start: Any, end: Any, quantile: float, interpolation: Any) -> Any:
-    """Of each window, the places of the two elements that a quantile lies between, and how far from
-    the first; a window of nothing but NaN has any."""
+    """Return the two elements that a quantile lies between in each window, and its distance. The
+    distance is from the first element. For a window without numbers the elements are arbitrary."""
     low, high, far = (np.zeros(len(start), kind) for kind in (int, int, float))
     for i, (s, e) in enumerate(zip(start, end, strict=True)):
         window = values[s:e]
@@ -91,7 +89,8 @@ def rolled_median(values, start, end, minp):
 
 @non_differentiable
 def where_equal(values: Any, extremes: Any, start: Any, end: Any) -> Any:
-    """The elements that are the extremes of windows, the windows, and among how many each is."""
+    """Return elements that equal the extreme of a window, the windows, and the counts per
+    window."""
     elements: list[int] = []
     places: list[int] = []
     for i, (s, e) in enumerate(zip(start, end, strict=True)):
@@ -117,8 +116,8 @@ def _extreme(f: Any) -> Any:
 
 @non_differentiable
 def _known_in(values: Any, start: Any, end: Any, step: int) -> Any:
-    """The first element of each window that is a number, or for a `step` of -1 the last one; any
-    for a window of nothing but NaN."""
+    """Return the first number of each window, or the last one for a `step` of -1. For a window
+    without numbers the element is arbitrary."""
     known = np.append(np.flatnonzero(~np.isnan(values)), 0)
     at = np.searchsorted(known[:-1], start if step == 1 else end)
     return known[at if step == 1 else np.maximum(at - 1, 0)]
@@ -136,7 +135,7 @@ def _last(values, start, end, minp):
 
 
 def _moments(values, start, end, order):
-    """Of the elements that are numbers, per window: how many, and the central moments up to one."""
+    """Return per window the count of numbers, and central moments of orders 2 and `order`."""
     there = ~np.isnan(values)
     known = there.astype(float)
     x = np.where(there, values, 0.0)
@@ -159,8 +158,8 @@ def _rolled_kurtosis(values, start, end, minp):
 
 
 def _products(x, y, start, end):
-    """Of the pairs that are numbers, per window: how many, and the sums of the squares and of the
-    products of their distances from the means."""
+    """Return per window the count of pairs of numbers, and sums of squares and products. These are
+    sums of deviations from the means."""
     there = ~(np.isnan(x) | np.isnan(y))
     known = there.astype(float)
     n = np.maximum(sums(known, start, end), 1.0)
@@ -189,7 +188,7 @@ def _rolled_correlation(x, y, start, end, minp):
 
 
 def _means(values, mask, axis, power):
-    """The number of elements that count, and the means of two powers of their distances."""
+    """Return the count of elements that are not masked, and means of two powers of deviations."""
     counted = ~np.isnan(values)
     if mask is not None:
         counted &= ~np.asarray(mask, bool)
@@ -232,7 +231,7 @@ def _fading_mean(vals, start, end, minp, com, adjust, ignore_na, deltas=None, no
                 if x == x or not ignore_na:
                     if normalize:
                         old = old * (fade if deltas is None else fade ** deltas[j - 1])
-                        if not adjust and com == 1:  # times that are not evenly spaced
+                        if not adjust and com == 1:  # unevenly spaced times
                             new = 1.0 - old
                     else:
                         mean = fade * mean
@@ -290,7 +289,7 @@ def _as_floats(arr):
 
 
 def _windows(values, n):
-    """Of each element that and those before it; NaN is before the first."""
+    """Return for each element itself and those before it; NaN stands before the first."""
     before = np.full(n - 1, np.nan)
     return np.lib.stride_tricks.sliding_window_view(np.concatenate([before, values]), n)
 
@@ -306,8 +305,8 @@ def _weighted_mean(values, weights, minp):
 
 
 def _weighted_variance(values, weights, minp, ddof):
-    """In it a weight belongs to an element, in whatever window that is, and the size of a window is
-    that of a whole one."""
+    """Return the variance with pandas' conventions. A weight belongs to an element, whichever the
+    window; the size of a window is that of a full one."""
     n, x = len(weights), _windows(values, len(weights))
     w = _windows(weights[np.arange(len(values)) % n], n)
     there = ~np.isnan(x)
@@ -319,7 +318,7 @@ def _weighted_variance(values, weights, minp, ddof):
     return np.sum(w * gaps * gaps, -1) * n / (max(n - ddof, 1) * total)
 
 
-# ---- functions of the user's ---------------------------------------------------------------------
+# ---- user functions ------------------------------------------------------------------------------
 
 
 @non_differentiable

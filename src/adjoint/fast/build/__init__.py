@@ -1,1 +1,1 @@
-"""From a function and its arguments to a program."""
+"""Construction of a program from a function and its arguments."""

@@ -1,4 +1,4 @@
-"""What is asked of a specialised program."""
+"""Modes of programs: gradient or pullback, and the form of the arguments."""
 
 from __future__ import annotations
 
@@ -10,22 +10,22 @@ from typing import Literal
 Kind = Literal["gradient", "pullback"]
 
 
-@dataclass(frozen=True, slots=True, eq=False)  # there is one of a kind: see `mode_of`
+@dataclass(frozen=True, slots=True, eq=False)  # `mode_of` interns modes
 class Mode:
-    """What a program gives, and how it is given its arguments.
+    """The results of a program, and the form of its arguments.
 
     Attributes
     ----------
     kind
         ``gradient``: the cotangents of arguments, from the cotangent 1 of a real number;
-        ``pullback``: those of what the function captured and of arguments, from any cotangent.
+        ``pullback``: those of captured variables and of arguments, from any cotangent.
     wanted
-        The positions of the arguments whose cotangents are wanted; ``None`` for all those that are
-        not given by name.
+        The positions of the arguments whose cotangents are wanted; ``None`` for all positional
+        arguments.
     names
-        By which the last arguments are given to the function.
+        The names of the last arguments, which are passed by keyword.
     is_single
-        Where one argument is wanted: its cotangent is given as it is, not in a tuple.
+        Whether the cotangent of the only wanted argument is returned without a tuple.
     """
 
     kind: Kind
@@ -39,7 +39,7 @@ class Mode:
         return self.kind == "gradient"
 
     def positions(self, count: int) -> Sequence[int]:
-        """`wanted`, of `count` arguments in all."""
+        """Return the positions of the wanted arguments among `count`."""
         return range(count - len(self.names)) if self.wanted is None else self.wanted
 
 
@@ -50,7 +50,7 @@ def mode_of(
     *,
     is_single: bool = False,
 ) -> Mode:
-    """The mode of given attributes, always the same one."""
+    """Return the unique mode with these attributes."""
     return _mode(kind, wanted, names, is_single)
 
 

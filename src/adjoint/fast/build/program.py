@@ -1,5 +1,4 @@
-"""One specialised program: from a function and the arguments of one call to the source of its
-forward and reverse sweep."""
+"""Construction of a program and of its source from a function and the arguments of one call."""
 
 from __future__ import annotations
 
@@ -52,25 +51,25 @@ MOST_PINNED = 8
 
 @dataclass
 class Program:
-    """What was made of one function for one kind of arguments.
+    """A function specialised for one kind of arguments.
 
     Attributes
     ----------
     leaves
-        The numbers and arrays that it takes, in order.
+        The leaves that the program takes, in order.
     wanted
-        Those of which it gives the cotangents, in order.
+        The leaves whose cotangents the program returns, in order.
     forward, reverse
-        The sweeps; the results of the second are the cotangents.
+        The sweeps; the results of `reverse` are the cotangents.
     results
-        What the function returns, values of the program or constants: one, or the items of a tuple.
+        The results of the function, as values or constants: one, or the items of a tuple.
     is_tuple
-        Whether it returns a tuple.
+        Whether the function returns a tuple.
     y_bars
         The parameters of the reverse sweep, one for each result; ``None`` for constants.
     definite
-        For each cotangent: ``None`` if it is absent, true if it is in memory of its own, false if
-        that is only seen in a call.
+        For each cotangent: ``None`` if it is absent, true if it has memory of its own, false if
+        only a call can tell.
     """
 
     name: str
@@ -87,14 +86,12 @@ class Program:
 
 
 def specialise(f: Any, args: tuple[Any, ...], mode: Mode = GRADIENT) -> Program:
-    """Specialise `f` on the types of `args`, the last of which may be given by name.
-
-    In a pullback, the cotangent of what `f` captured is wanted, too.
+    """Specialise `f` on the types of `args`; the last ones belong to ``mode.names``.
 
     Raises
     ------
     NotCovered
-        The generic tier has to run it.
+        The generic tier has to take the call.
     """
     pinned: set[tuple[Any, ...]] = set()
     sizes: set[int] = set()
@@ -107,7 +104,7 @@ def specialise(f: Any, args: tuple[Any, ...], mode: Mode = GRADIENT) -> Program:
             of_function=not mode.is_gradient,
             rows=rows,
         )
-        outside.is_wanted = partial(_is_wanted, mode=mode, count=len(args))  # it stays
+        outside.is_wanted = partial(_is_wanted, mode=mode, count=len(args))  # holds no arguments
         ev = Evaluator(outside)
         try:
             return _specialised(ev, f, args, mode)
@@ -124,16 +121,16 @@ def specialise(f: Any, args: tuple[Any, ...], mode: Mode = GRADIENT) -> Program:
         except NotCovered as error:
             if not rows or not ev.has_rows() or error.reason == NOT_SCALAR:
                 raise
-            rows = False  # number by number, more is covered
+            rows = False  # reading lists number by number covers more
     raise NotCovered("too many integers that have to be known")
 
 
 def _argument_names(f: Any, mode: Mode, count: int) -> tuple[str, ...]:
-    """What the arguments are called in the program."""
+    """Return the names of the arguments in the program."""
     code, first = getattr(f, "__code__", None), count - len(mode.names)
     names = () if code is None else code.co_varnames[: code.co_argcount][:first]
     others = [f"x{i}" for i in range(len(names), first)]
-    # By name anything may be given: f(**{"a b": 1.0, "class": 2.0})
+    # Keywords may be any strings: f(**{"a b": 1.0, "class": 2.0})
     named = [name if name.isidentifier() and not iskeyword(name) else "x" for name in mode.names]
     return (*names, *others, *named)
 
@@ -162,7 +159,7 @@ def _specialised(ev: Evaluator, f: Any, args: tuple[Any, ...], mode: Mode) -> Pr
     assert primal.results is not None
     sweep = Sweep(ev, (leaf.value for leaf in wanted))
     sweep.find_all_active(primal)
-    # what the passes have left of what was found out about the function's own values
+    # The passes have replaced operations: collect the negations again.
     ev.negated.clear()
     for op in walk(primal):
         if is_call_of(op, operator.neg) and op.result is not None:
@@ -179,7 +176,7 @@ def _specialised(ev: Evaluator, f: Any, args: tuple[Any, ...], mode: Mode) -> Pr
     written = _written_to(ev) | apart
     forward, reverse = optimised(freeze(region), reverse, name, ev.types, written)
     reverse = contract(reverse, ev.totals, ev.types)
-    if one:  # a pullback may be called again, and then reads all of it once more
+    if one:  # a pullback may be called again, and then reads all residuals again
         forward, reverse = _with_buffers_reused(ev, forward, reverse)
     assert forward.results is not None
     return Program(
@@ -221,8 +218,7 @@ def _definite(ev: Evaluator, forward: Block, reverse: Block) -> tuple[bool | Non
 
 
 def _with_buffers_reused(ev: Evaluator, forward: Block, reverse: Block) -> tuple[Block, Block]:
-    """Both sweeps, in which large arrays that nobody looks at are overwritten at the end of their
-    lives."""
+    """Return both sweeps with large arrays overwritten by the operations that read them last."""
     if not any(map(ev.is_large, ev.fresh)):
         return forward, reverse
     mark = Call(None, Const(boundary), ())
@@ -242,8 +238,8 @@ def _with_buffers_reused(ev: Evaluator, forward: Block, reverse: Block) -> tuple
 
 
 def _looked_at(ev: Evaluator, block: Block) -> set[Value]:
-    """Arrays that something else than arithmetic has made or read: it may hold them, or look at
-    their memory."""
+    """Return the values made or read by operations other than arithmetic, which may keep a
+    reference or make an alias."""
     found: set[Value] = set()
     for op in walk(block):
         if isinstance(op, Call) and isinstance(op.callee, Const):
@@ -252,7 +248,7 @@ def _looked_at(ev: Evaluator, block: Block) -> set[Value]:
                 continue
             if op.result is not None and isinstance(ev.types[op.result], Number):
                 continue
-        if isinstance(op, Unpack):  # of a rule's result its pullback, which is called later
+        if isinstance(op, Unpack):  # the pullback of a rule may refer to the value beside it
             found.update(op.results)
         found.update(x for x in operands(op) if isinstance(x, Value))
         for inner in blocks(op):
@@ -261,14 +257,15 @@ def _looked_at(ev: Evaluator, block: Block) -> set[Value]:
 
 
 def _written_to(ev: Evaluator) -> set[Value]:
-    """What is written to, and what looks at its memory."""
+    """Return the values that are written to, and their aliases."""
     if not ev.written:
         return set()
     return ev.written | {view for view in ev.views if ev.shown_by(view) & ev.written}
 
 
 def _given_apart(ev: Evaluator, primal: Block) -> set[Value]:
-    """What several results look at: each has its own memory, which the caller may write to."""
+    """Return the values that several results may be aliases of: their calls are not shared, because
+    the caller may write to one result."""
     found: set[Value] = set()
     arrays = [y for y in primal.results or () if isinstance(y, Value) and _is_array(ev, y)]
     pending = arrays if len(arrays) > 1 else []
@@ -306,7 +303,7 @@ def _reverse(
     wanted: list[Leaf],
     one: bool,
 ) -> Block:
-    """The reverse sweep; if `one`, a gradient, with zeros for arguments that have no cotangent."""
+    """Write the reverse sweep; if `one`, a gradient, with zeros for arguments without a path."""
     with ev.writing() as ops:
         scope = Scope(sweep)
         for y, y_bar in seeds:
@@ -324,7 +321,7 @@ def _reverse(
 
 
 def _finished(ev: Evaluator, bar: Operand, leaf: Leaf) -> Operand:
-    """The cotangent of a leaf as it is returned: of its own class, and the caller's own."""
+    """Convert the cotangent of a leaf to the type that is returned."""
     from adjoint.fast.reverse.fitting import whole
 
     x, t = leaf.value, leaf.type
@@ -344,7 +341,7 @@ def _finished(ev: Evaluator, bar: Operand, leaf: Leaf) -> Operand:
 
 
 def written(program: Program) -> Writer:
-    """The source of a program that gives the value and the cotangents at once, or the value and a
+    """Write the source of a program that returns the value and the cotangents, or the value and a
     pullback."""
     ev = program.ev
     writer = Writer(ev.types, ev.places)
@@ -373,7 +370,7 @@ def written(program: Program) -> Writer:
 
 
 def _last_reads(program: Program) -> dict[Value, int]:
-    """For each large array that the program makes, which operation reads it last."""
+    """Return, for each large array that the program makes, the operation that reads it last."""
     forward, reverse = program.forward, program.reverse
     taken = {leaf.value for leaf in program.leaves}
     stay: set[Operand] = {*(forward.results or ()), *(reverse.results or ()), *taken}
@@ -383,7 +380,7 @@ def _last_reads(program: Program) -> dict[Value, int]:
 
 
 def _last_reads_of(ev: Evaluator, ops: Sequence[Op], stay: set[Operand]) -> dict[Value, int]:
-    # what a loop makes may not be there, or share the name of what is carried
+    # An array made in a loop may not exist after it, or may share the name of a carried value.
     made = {op.result for op in ops if type(op) is Call and op.result is not None} - stay
     made = {x for x in made if ev.is_large(x)}
     if not made:
@@ -415,7 +412,7 @@ def _tuple(texts: Sequence[str]) -> str:
 
 
 def _write_pullback(writer: Writer, program: Program, back: str, bar: str) -> None:
-    """Write the reverse sweep as a function inside, under names that nothing else has."""
+    """Write the reverse sweep as an inner function."""
     writer.line("", 0)
     names = ["_" if y_bar is None else writer.name(y_bar) for y_bar in program.y_bars]
     if program.is_tuple:

@@ -1,4 +1,4 @@
-"""What a function returns, as a program gives it."""
+"""Results of functions that programs cover."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from adjoint.ir.single import Value
 
 
 def returned(y: Abstract, one: bool) -> tuple[Value | Known, ...]:
-    """The number or array that a function returns, or the items of the tuple."""
+    """Return the result of a function as a tuple: one number or array, or the items of a tuple."""
     if isinstance(y, Tuple) and y.kind is tuple and not one:
         items = tuple(x for x in y.items if _is_result(x))
         if len(items) == len(y.items) and any(isinstance(x, Value) for x in items):
@@ -29,7 +29,7 @@ def _is_result(x: Abstract) -> bool:
 
 
 def demand_real_scalar(y: Value | Known, ev: Evaluator) -> None:
-    """A gradient is that of one real number, of whatever class."""
+    """Require that a result is one real number or an array of rank 0."""
     if isinstance(y, Known):
         known = type_of(y.value)
         found = isinstance(known, Number) and not has_complex(known)

@@ -1,1 +1,1 @@
-"""What a program checks and reads before it runs, and what it makes of its results."""
+"""Entry code of programs: guards and reads of the leaves, and structure of the cotangents."""

@@ -1,4 +1,4 @@
-"""The cotangents of a program in the structure of the arguments."""
+"""Source that arranges the cotangents of leaves in the structure of the arguments."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from adjoint.primal.value_kinds import fields_of, slots_of
 
 
 def cotangents(made: Reading, program: Program, mode: Mode, count: int) -> str:
-    """The cotangents that a mode asks for, of so many arguments."""
+    """Return the source of the cotangents that a mode asks for, of `count` arguments."""
     roots = mode.positions(count)
     leaves = zip(program.wanted, program.definite, strict=True)
     at = {id(leaf.source): i for i, (leaf, known) in enumerate(leaves) if known is not None}
@@ -40,18 +40,18 @@ def _tuple(texts: Sequence[Any]) -> str:
 
 
 def _is_complete(made: Reading, source: Source, at: dict[int, int]) -> bool:
-    """Whether its whole cotangent, zeros included, is what `_assembled` writes."""
+    """Return whether `_assembled` writes the whole cotangent of a source, zeros included."""
     if id(source) in at:
         return True
     sample = made.outside.samples.get(id(source))
     if sample is None or type(sample) is FunctionType:
         return False
     children = {c.key: c for c in made.inside.get(id(source), ())}
-    found = False  # where nothing has a cotangent, `_assembled` writes none
+    found = False  # without any cotangent inside, `_assembled` writes none
     for key in _keys(sample):
         part = sample[key] if isinstance(sample, list | tuple | dict) else getattr(sample, key)
         if _has_none(part):
-            if key not in children:  # else it is tested whenever it is read
+            if key not in children:  # parts that are read have guards
                 made.lines.append(_unless_none(made, made.place(source, key), part))
         elif key not in children or not _is_complete(made, children[key], at):
             return False
@@ -61,14 +61,14 @@ def _is_complete(made: Reading, source: Source, at: dict[int, int]) -> bool:
 
 
 def _has_none(part: Any) -> bool:
-    """Whether something has the cotangent `None`, also one that is filled with zeros."""
+    """Return whether a part has the cotangent ``None`` even if zeros are filled in."""
     if type(part) is FunctionType:
         return part.__closure__ is None
     return part is None or type(part) in (str, np.ufunc)
 
 
 def _unless_none(made: Reading, place: str, part: Any) -> str:
-    """What tests that something else of this kind is there, which has none either."""
+    """Return a test that the object at `place` still has the cotangent ``None``, like `part`."""
     if part is None:
         return f"if {place} is not None: return MISS"
     if type(part) is FunctionType:
@@ -77,7 +77,7 @@ def _unless_none(made: Reading, place: str, part: Any) -> str:
 
 
 def _structure(made: Reading, at: dict[int, int], roots: Sequence[Any]) -> str:
-    """The cotangents of the roots, each in its structure."""
+    """Return the source of the cotangents of the roots."""
     texts = []
     for root in roots:
         kind, key = ("function", None) if root == "function" else ("argument", root)
@@ -87,14 +87,14 @@ def _structure(made: Reading, at: dict[int, int], roots: Sequence[Any]) -> str:
 
 
 def _assembled(made: Reading, source: Source, at: dict[int, int]) -> str | None:
-    """The cotangent of what is read from `source`; ``None`` where there is no path."""
+    """Return the source of the cotangent of a source; ``None`` if there is no path."""
     if id(source) in at:
         return f"bars[{at[id(source)]}]"
     inside = made.inside.get(id(source), ())
     if any(s.kind.startswith("partial") and _assembled(made, s, at) for s in inside):
         raise NotCovered("the cotangent of a functools.partial")
     own = [s for s in inside if s.kind == "self"]
-    if own:  # the cotangent of a bound method is that of what it is bound to
+    if own:  # the cotangent of a bound method is that of its object
         return _assembled(made, own[0], at)
     if id(source) not in made.outside.samples:
         return None
@@ -122,8 +122,8 @@ def _assembled(made: Reading, source: Source, at: dict[int, int]) -> str | None:
 
 
 def _shown(made: Reading, source: Source) -> list[Source]:
-    """What is read from a source, and stands in its cotangent: a function's shows what it captured,
-    and no defaults."""
+    """Return the children of a source that its cotangent shows: of a function, its captured
+    variables, but not its defaults."""
     is_function = type(made.outside.samples.get(id(source))) is FunctionType
     return [
         child
@@ -133,7 +133,7 @@ def _shown(made: Reading, source: Source) -> list[Source]:
 
 
 def tangent_maker(sample: Any) -> Any:
-    """What the `Tangent` of an object or a function says that it belongs to."""
+    """Return the primal that a `Tangent` names: the class of an object, the name of a function."""
     return sample.__name__ if type(sample) is FunctionType else type(sample)
 
 

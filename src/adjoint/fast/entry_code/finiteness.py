@@ -1,9 +1,9 @@
-"""Whether the cotangents of a call are finite, seen in as few numbers as can be.
+"""Cheap tests whether the cotangents of a call are finite.
 
-What is not finite is left to the generic tier, which knows zeros that stay zero. To look at every
-cotangent would cost a pass through the memory of each, and most need no look: a sum, a difference
-or a product is not finite where an operand is not, so what is finite says so of all that it was
-made from; and a product of finite matrices is right as it is.
+If one is not, the generic tier takes the call, because it treats structural zeros beside infinite
+partial derivatives. A test of every cotangent would read the memory of each, and most are
+redundant: a finite sum, difference or product proves that its operands are finite, and a product of
+finite matrices needs no test.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from adjoint.rulekit.row_sums import column_sums
 
 
 def checked(program: Program, made: Reading) -> list[str]:
-    """The lines that look at ``bars``, the cotangents."""
+    """Return the lines of source that test ``bars``, the cotangents."""
     if not program.wanted:
         return []
     quick = all(known is not False for known in program.definite) and not any(
@@ -35,7 +35,7 @@ def checked(program: Program, made: Reading) -> list[str]:
     terms = _terms(program, made)
     if quick and not terms:
         return []
-    # a cotangent may be what the function was multiplied with: an array of the user's
+    # A cotangent may be an array of the caller, for example a factor of a product.
     arrays = [leaf for leaf in made.outside.leaves if isinstance(leaf.type, Array)]
     given = "".join(f"{made.names[id(leaf.source)]}, " for leaf in arrays)
     slow = [
@@ -48,10 +48,10 @@ def checked(program: Program, made: Reading) -> list[str]:
 
 
 def _terms(program: Program, made: Reading) -> list[str]:
-    """Conditions, as source, that hold if the cotangents are finite.
+    """Return conditions, as source, that hold if the cotangents are finite.
 
-    A product is seen by its factors, where others show these. If not, a small one is looked at, and
-    shows its own.
+    A product is finite if other tests prove its factors finite. Else the product is tested if it is
+    small, and so proves its factors finite.
     """
     seen, ev = _Seen(program), program.ev
     given = {leaf.value: made.names[id(leaf.source)] for leaf in program.outside.leaves}
@@ -74,12 +74,12 @@ def _terms(program: Program, made: Reading) -> list[str]:
         unseen = seen.unseen(products[i].operands)
         if not unseen:
             continue
-        if len(unseen) == 1 and unseen[0] in given:  # either says that the product is right
+        if len(unseen) == 1 and unseen[0] in given:  # a finite factor or product suffices
             arrays.append(f"smaller_square(bars[{i}], {given[unseen[0]]})")
         else:
             arrays.append(_term(program.wanted[i].type, f"bars[{i}]"))
         seen.note(bars[i])
-    # NumPy warns of the sum of two infinite numbers of its own, Python does not
+    # A sum of infinite NumPy numbers may warn, one of Python numbers does not.
     plain = not arrays and all(_is_pythons(program.wanted[i].type) for i in wanted)
     looks = [" + ".join(numbers)] if plain and numbers else [*numbers, *arrays]
     return [f"isfinite({look})" for look in looks]
@@ -90,16 +90,16 @@ def _is_pythons(t: Type) -> bool:
 
 
 def _term(t: Type, bar: str) -> str:
-    """A number that is finite if the cotangent is, and small; `vdot` warns of nothing."""
+    """Return the source of a number that is finite only if the cotangent is; `vdot` never warns."""
     if not isinstance(t, Array):
         return f"abs({bar})" if has_complex(t) else bar
     return f"vdot({bar}, {bar}).real" if has_complex(t) else f"vdot({bar}, {bar})"
 
 
 class _Seen:
-    """The values of a program that are finite if what was looked at is.
+    """The values of a program that are finite if the tested ones are.
 
-    Values that are overwritten are none of them: what is read later is not what was read before.
+    Values that are overwritten are excluded, since reads at different times differ.
     """
 
     def __init__(self, program: Program) -> None:
@@ -109,7 +109,7 @@ class _Seen:
 
     @cached_property
     def _made(self) -> dict[Value, Call]:
-        """What made the values that are never overwritten."""
+        """The calls that made the values that are never overwritten."""
         made: dict[Value, Call] = {}
         written: set[Value] = set()
         for block in (self._program.forward, self._program.reverse):
@@ -123,7 +123,8 @@ class _Seen:
         return made
 
     def product(self, bar: Operand) -> Call | None:
-        """What made it, if that is the product of two real matrices of its own type of elements."""
+        """Return the call that made a cotangent, if it is a product of two real matrices of the
+        same dtype."""
         if not isinstance(bar, Value) or not _is_matrix(self._types.get(bar)):
             return None
         op = self._made.get(bar)
@@ -135,8 +136,8 @@ class _Seen:
         return op if alike and not has_complex(matrices[0]) else None
 
     def is_finite(self, bar: Operand) -> bool:
-        """Whether it was seen, or is a sum of what was: nothing that is not finite comes up in one
-        without an error."""
+        """Return whether a cotangent is proved finite, also as a sum of finite values: an overflow
+        in a sum raises."""
         if not isinstance(bar, Value):
             return isinstance(bar, Const) and bar.value == 0
         if self._upright(bar) in self._finite:
@@ -147,12 +148,12 @@ class _Seen:
         return not self.unseen(op.operands[:1])
 
     def unseen(self, xs: Sequence[Operand]) -> list[Value]:
-        """Those of which nothing says that they are finite."""
+        """Return the values that are not proved finite."""
         matrices = {self._upright(x): None for x in _values(xs)}
         return [x for x in matrices if x not in self._finite]
 
     def note(self, x: Operand) -> None:
-        """It was looked at, and says the same of what it was made from."""
+        """Record that a value is tested, which also proves its operands finite."""
         pending = _values((x,))
         while pending:
             x = self._upright(pending.pop())
@@ -161,7 +162,7 @@ class _Seen:
                 pending += _values(self._shown(x))
 
     def _upright(self, x: Value) -> Value:
-        """What a matrix is a transpose of."""
+        """Return the matrix that a value is a transpose of, or the value."""
         while (op := self._made.get(x)) is not None and op.callee == _TRANSPOSE:
             if not isinstance(op.operands[0], Value):
                 break
@@ -169,8 +170,8 @@ class _Seen:
         return x
 
     def _shown(self, y: Value) -> Sequence[Operand]:
-        """The operands each of whose elements is a term or a factor in some element of the result,
-        which is there: it is not empty."""
+        """Return the operands that a finite result `y` proves finite: each of their elements is a
+        term or a factor of an element of `y`, which is not empty."""
         op, t = self._made.get(y), self._types.get(y)
         if op is None or not isinstance(op.callee, Const) or t is None:
             return []
@@ -209,4 +210,4 @@ _SHOWING: dict[object, int] = {
     np.dot: 2,
     operator.truediv: 1,  # a finite number divided by an infinite one is finite
 }
-"""By function, how many of its operands are finite if the result is."""
+"""Number of leading operands that a finite result proves finite, by function."""

@@ -1,4 +1,4 @@
-"""What is read from outside when a program is entered, in which order, and what is tested of it."""
+"""Source that reads the outside values of a program, and tests the guards."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _NO_OBJECTS = (NoneType, list, tuple, dict, FunctionType)
 
 
 class Reading:
-    """Writes the lines that read, and test what they have read."""
+    """Write the lines that read outside values and test them."""
 
     def __init__(self, outside: Outside, count: int) -> None:
         self.outside, self.count = outside, count
@@ -46,7 +46,7 @@ class Reading:
         return name
 
     def read_all(self) -> None:
-        """One line for each source, and a test after it."""
+        """Write a line for each source, and a line with its tests."""
         for source in self.outside.sources:
             name = self.names[id(source)] = self._name(source)
             text = self._text(source)
@@ -114,13 +114,12 @@ class Reading:
         raise AssertionError(source.kind)
 
     def _is_made_by_class(self, owner: Source, name: str) -> bool:
-        """Whether a field of an object stands before something that its class has under its name,
-        and that may compute it where it is not there yet."""
+        """Return whether a field hides a class attribute, which could compute a missing field."""
         sample = self.outside.samples[id(owner)]
         return name in (fields_of(sample) or ()) and _has(type(sample), name)
 
     def _test(self, name: str, guard: Guard) -> str:
-        """A condition under which the guard fails."""
+        """Return a condition that is true if the guard fails."""
         value = guard.value
         match guard.kind:
             case "is":
@@ -137,7 +136,7 @@ class Reading:
                 test = f"tuple({name}) != {self.bind(value)}"
                 if all(type(key) is str for key in value):
                     return test
-                # numbers of several classes are equal, and one key
+                # Equal numbers of different classes are the same key.
                 kinds = self.bind((*map(type, value),))
                 return f"{test} or (*map(type, {name}),) != {kinds}"
             case "code":
@@ -207,7 +206,7 @@ class Reading:
             return [*tests, f"{name}.shape != ({', '.join(map(str, known))}{comma})"]
         tests.append(f"len(n := {name}.shape) != {len(t.shape)}")
         for i, (dim, text) in enumerate(zip(t.shape, known, strict=True)):
-            text = text or self._length(dim)  # of an axis before
+            text = text or self._length(dim)  # an earlier axis may have set it
             if text is not None:
                 tests.append(f"n[{i}] != {text}")
             else:
@@ -233,8 +232,8 @@ class Reading:
         return str(dim) if isinstance(dim, int) else self._lengths.get(dim)
 
     def distinct(self, argument: int | None, wanted: Sequence[Leaf]) -> None:
-        """Nothing twice in an argument that has a cotangent by its identity, in which both would
-        show; ``None``: in what the function has captured or names."""
+        """Write a test that no mutable object occurs twice in an argument (``None``: in the values
+        that the function captures or names), since both places would show its cotangent."""
         leaves = [x for x in wanted if x.source.argument == argument]
         if not leaves:
             return
@@ -254,14 +253,8 @@ class Reading:
         )
 
     def ties(self, argument: int | None) -> list[str]:
-        """Conditions under which what is read in an argument, or in what the function has captured,
-        stands there at a place that is not read, too.
-
-        Raises
-        ------
-        NotCovered
-            It does so in the call at hand.
-        """
+        """Return conditions that are true if an object read in an argument also occurs at an unread
+        place; raise `NotCovered` if one is true at specialisation."""
         samples = {id(x.source): x.sample for x in self.outside.leaves} | self.outside.samples
         places, held = unread(self.outside, self.inside, argument)
         tests = []
@@ -283,7 +276,7 @@ class Reading:
         return f"({', '.join(self.names[id(source)] for source in sources)},)"
 
     def place(self, source: Source, key: Any) -> str:
-        """What reads a place that the program does not read."""
+        """Return the source of a read of a place that the program does not read."""
         name, owner = self.names[id(source)], self.outside.samples[id(source)]
         if isinstance(owner, list | tuple | dict):
             return f"{name}[{key!r}]"
@@ -294,7 +287,7 @@ class Reading:
         return f"getattr({name}, {key!r}, None)"
 
     def seal(self, source: Source) -> None:
-        """Test that an object has the fields that it has now, and no others."""
+        """Write a test that an object has exactly its present fields."""
         sample = self.outside.samples[id(source)]
         fields = None if isinstance(sample, _NO_OBJECTS) else fields_of(sample)
         if fields is None or id(source) in self._sealed:
@@ -303,13 +296,13 @@ class Reading:
         name = self.names[id(source)]
         read = {child.key for child in self.inside.get(id(source), ()) if child.kind == "attribute"}
         if fields.keys() <= read and not any(_has(type(sample), key) for key in fields):
-            test = f"len({name}.__dict__) != {len(fields)}"  # they were found, and nowhere else
+            test = f"len({name}.__dict__) != {len(fields)}"  # reads have found each in __dict__
         else:
             test = f"{name}.__dict__.keys() != {self.bind(frozenset(fields))}"
         self.lines.append(f"if {test}: return MISS")
 
     def _distinct(self, found: Iterable[tuple[str, Any]]) -> None:
-        """Nothing twice among those of one kind: what is of two kinds is not one object."""
+        """Write a test that no object of one kind occurs twice."""
         kinds: dict[Any, list[str]] = {}
         for name, kind in found:
             kinds.setdefault(kind, []).append(name)
@@ -325,19 +318,18 @@ class Reading:
 
 
 def _has(kind: type, name: str) -> bool:
-    """Whether a class has something under a name, of which nothing is asked."""
+    """Return whether a class has an attribute, without running descriptors."""
     return any(name in vars(base) for base in kind.__mro__)
 
 
 _TWICE = "something that occurs twice in an argument, or in the function"
 _FEW = 4
-"""To compare each of so many with each takes less time than a set of their identities."""
+"""Number of objects up to which pairwise comparison is faster than a set of identities."""
 
 
 def shown(outside: Outside, wanted: Sequence[Leaf]) -> list[tuple[Source, str, Any]]:
-    """The containers and objects that are read, if one of them is among what cotangents are shown
-    of, and the cells, if one of those is: where they are read (a source, and the way on from
-    there), and what they are."""
+    """Return the containers and objects that are read, if a wanted leaf is in one, and the cells,
+    if a wanted leaf is in one; each with its source and the text of the path from there."""
     above: set[int] = set()
     for leaf in wanted:
         at: Source | None = leaf.source

@@ -1,4 +1,4 @@
-"""A check of the cotangents of specialised programs, made where a defect is to be seen."""
+"""Check of the shapes of cotangents, for strict mode."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from adjoint.fast.not_covered import Defect
 def demanding_shapes(
     run: Callable[..., Any], program: Program, mode: Mode
 ) -> Callable[..., tuple[Any, Any]]:
-    """A program that raises where a cotangent has another shape than what it belongs to."""
+    """Wrap a program so that it raises `Defect` if a cotangent has not the shape of its leaf."""
     leaves = program.outside.leaves
     places = [next(i for i, leaf in enumerate(leaves) if leaf is one) for one in program.wanted]
     name = program.name
@@ -41,7 +41,7 @@ def demanding_shapes(
 
 
 def _shape(value: Any) -> tuple[int, ...] | None:
-    """Of an array or a number; ``None`` of anything else."""
+    """Return the shape of an array, a number or a sequence; ``None`` for anything else."""
     if isinstance(value, np.ndarray | np.generic | int | float | complex):
         return np.shape(value)
     return (len(value),) if isinstance(value, list | tuple) else None

@@ -1,5 +1,5 @@
-"""How a specialised program is entered: guards, reading what it takes, and the cotangents in the
-structure of the arguments. Written as Python source, too, so that a call costs as little as can be.
+"""Entry code of a program, as Python source: guards, reads of the leaves, a call of the program,
+and the cotangents in the structure of the arguments.
 """
 
 from __future__ import annotations
@@ -27,19 +27,18 @@ from adjoint.runtime.results import filled
 
 
 def entry_source(program: Program, count: int, mode: Mode) -> tuple[str, dict[str, Any]]:
-    """The source of ``run(f, args)``, and what its names stand for.
+    """Return the source of ``run(f, args)``, and the objects of its names.
 
-    Parameters
-    ----------
-    count
-        The number of arguments.
-    mode
-        Of a gradient, `run` gives the value and the cotangents of the arguments; of a pullback, the
-        value, the inner pullback, the leaves, ``arrange``, which makes the cotangents of the
-        function and the arguments from those of the leaves, and the program's `exposure`, where
-        ``constants`` are named: the arrays among them; and what the program was given, behind the
-        function that reads it once more, and in front of one that says whether an object occurs
-        twice in one of the arguments, if one may.
+    For a gradient, `run` returns the value and the cotangents of the arguments. For a pullback, it
+    returns
+
+    * the value, the inner pullback, and the wanted leaves;
+    * ``arrange``, from the cotangents of the leaves to those of the function and the arguments;
+    * the `exposure` (for ``constants``, the arrays that are);
+    * a function that reads the leaves again, the leaves, and a function that tests whether an
+      object occurs twice in an argument, or ``None``.
+
+    `count` is the number of arguments.
     """
     outside, wanted = program.outside, program.wanted
     made = Reading(outside, count)
@@ -63,7 +62,7 @@ def entry_source(program: Program, count: int, mode: Mode) -> tuple[str, dict[st
     body += ["    except Exception:", "        return MISS", "    try:"]
     run = [f"        value, bars = program({leaves})"]
     if _uses_numpy(program):
-        # what would be a warning is one of the generic tier, which knows the user's line
+        # Warnings raise, so that the generic tier issues them at the user's line.
         run = [
             "        errors = begin_raising()",
             "        try:",
@@ -106,7 +105,7 @@ def entry_source(program: Program, count: int, mode: Mode) -> tuple[str, dict[st
 
 
 def _exposed(made: Reading, wanted: Sequence[Leaf]) -> str:
-    """The `exposure`; in place of ``constants`` the arrays that are."""
+    """Return the source of the `exposure`; for ``constants``, of a tuple of the arrays."""
     found = exposure(made.outside)
     if found != "constants":
         return repr(found)
@@ -120,13 +119,13 @@ def _exposed(made: Reading, wanted: Sequence[Leaf]) -> str:
 
 
 def _uses_numpy(program: Program) -> bool:
-    """Whether what is computed may give NumPy's warnings."""
+    """Return whether the program may raise NumPy warnings."""
     types = program.ev.types
     for block in (program.forward, program.reverse):
         for op in walk(block):
             for x in results(op):
                 t = types.get(x)
-                if is_float(t):  # as most are
+                if is_float(t):  # the most frequent case
                     continue
                 if isinstance(t, Array) or (isinstance(t, Number) and not t.kinds <= _PYTHONS):
                     return True

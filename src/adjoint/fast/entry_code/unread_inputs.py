@@ -1,7 +1,7 @@
-"""What stands at places of an argument that a program does not read.
+"""Parts of the arguments that the program does not read (they may alias parts that it does).
 
-An object that occurs twice in one argument shows its whole cotangent at both places, also where the
-function reads one of them only: then the call is left to the generic tier.
+An object that occurs twice in one argument shows its whole cotangent at both places, even if the
+function reads only one of them. Such calls are left to the generic tier.
 """
 
 from __future__ import annotations
@@ -35,9 +35,9 @@ class Unread:
     owner
         The container, an object or a function.
     keys
-        Items, fields, or captured variables by position; also none.
+        Indices of items, names of fields, or positions of captured variables; may be empty.
     within
-        The containers around these places, and the owner.
+        The containers around the places, including the owner.
     """
 
     owner: Source
@@ -48,17 +48,14 @@ class Unread:
 def unread(
     outside: Outside, inside: Mapping[int, Sequence[Source]], argument: int | None
 ) -> tuple[list[Unread], list[Source]]:
-    """What may be one object at two places of an argument; ``None``: of the function.
+    """Return the unread places of an argument, and the arrays and containers that are read.
 
     Parameters
     ----------
     inside
-        What is read from each source, by its identity.
-
-    Returns
-    -------
-    tuple
-        The places that the program does not read; and the arrays and containers that it reads.
+        The children of each source, by its identity.
+    argument
+        The position of the argument; ``None`` for what the function captures or names.
     """
     arrays = {id(x.source) for x in outside.leaves if isinstance(x.type, Array | Row)}
     places: list[Unread] = []
@@ -91,7 +88,7 @@ def unread(
 
 
 def _keys_of(sample: Any) -> Iterable[Any]:
-    """The places in a container, an object or a function."""
+    """Return the keys of the places in a container, an object or a function."""
     if isinstance(sample, dict):
         return sample
     if isinstance(sample, list | tuple):
@@ -102,7 +99,7 @@ def _keys_of(sample: Any) -> Iterable[Any]:
 
 
 def standing(owner: Any, key: Any) -> Any:
-    """What is at a place."""
+    """Return the object at a place."""
     if isinstance(owner, list | tuple | dict):
         return owner[key]
     if type(owner) is FunctionType:
@@ -111,7 +108,7 @@ def standing(owner: Any, key: Any) -> Any:
 
 
 def holds_one(places: Sequence[Any], held: Iterable[Any], within: Iterable[Any] = ()) -> bool:
-    """Whether one of `held` is one of `places`, or is in one; not by way of those of `within`."""
+    """Return whether one of `held` is one of `places`, or inside one but not through `within`."""
     level: Sequence[Any] = places
     kinds = {*map(type, level)}
     if kinds <= _PLAIN:

@@ -1,1 +1,1 @@
-"""The partial evaluator: runs a function on what is known of its arguments, and writes the rest."""
+"""The partial evaluator: runs a function on abstract arguments, and writes a program."""

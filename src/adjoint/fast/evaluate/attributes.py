@@ -1,4 +1,4 @@
-"""Attributes and types of values, as functions that are called."""
+"""Handlers of attribute access and of queries of types, lengths and shapes."""
 
 from __future__ import annotations
 
@@ -96,8 +96,8 @@ def _(ev: Evaluator, a: Abstract, classes: Abstract) -> Abstract:
 
 
 def _demand_plain_checks(ev: Evaluator, classes: Any) -> None:
-    """That what is asked whether something is one of its instances looks at classes alone, and at
-    those that were registered with it."""
+    """Require that `isinstance` of the classes depends only on the class of the object and on
+    registrations."""
     for cls in classes if isinstance(classes, tuple) else (classes,):
         if isinstance(cls, tuple | UnionType):
             _demand_plain_checks(ev, cls if isinstance(cls, tuple) else cls.__args__)
@@ -111,7 +111,7 @@ def _demand_plain_checks(ev: Evaluator, classes: Any) -> None:
 
 
 _OWN_HOOKS = frozenset({"collections.abc", "builtins", "abc"})
-"""Modules whose classes look at methods only."""
+"""Modules whose ``__subclasshook__`` looks at methods only."""
 
 
 @handler(type)
@@ -199,7 +199,7 @@ def _(ev: Evaluator, a: Abstract) -> Abstract:
 
 
 def _is_complex(ev: Evaluator, a: Abstract) -> bool:
-    """Whether a number or an array is complex, if its type says so."""
+    """Return whether a number or an array is complex; not covered if its type leaves it open."""
     if isinstance(a, Known) and is_numeric(a):
         return np.iscomplexobj(a.value)
     if isinstance(a, Value):
@@ -212,12 +212,12 @@ def _is_complex(ev: Evaluator, a: Abstract) -> bool:
 
 
 _LISTED: dict[str, type] = {"f": float, "b": bool, "c": complex}
-"""By kinds of dtypes: the classes of an array's elements in a list."""
+"""Classes of the elements of ``a.tolist()``, by kind of dtype; ``int`` for all others."""
 
 
 @handler(np.ndarray.tolist)
 def _(ev: Evaluator, a: Abstract) -> Abstract:
-    """A short array, as a list of Python's numbers."""
+    """Unpack a short array into a list; make a `RowOf` of a long one."""
     assert isinstance(a, Value)
     t = ev.types[a]
     if not isinstance(t, Array) or len(t.shape) != 1:
@@ -238,5 +238,5 @@ def _(ev: Evaluator, a: Abstract) -> Abstract:
 
 @handler(project)
 def _(ev: Evaluator, bar: Abstract, x: Abstract) -> Abstract:
-    """In the fast tier, cotangents have the type of their primal where they are summed."""
+    """Return `bar` unchanged: `Scope.add` fits cotangents to their primal."""
     return bar

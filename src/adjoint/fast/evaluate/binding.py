@@ -1,4 +1,4 @@
-"""The parameters of a function that is inlined, from the arguments of the call."""
+"""Binding of arguments to the parameters of an inlined function."""
 
 from __future__ import annotations
 
@@ -20,18 +20,18 @@ def bind(
     args: Sequence[Abstract],
     keywords: dict[str, Abstract],
 ) -> list[Abstract]:
-    """One value per parameter.
+    """Return one value per parameter.
 
     Raises
     ------
     NotCovered
-        They do not fit: the generic tier has Python's own message.
+        The arguments do not fit; the generic tier raises with Python's message.
     """
     by_position = [p.name for p in function.parameters if p.kind <= 1]
     given = dict(zip(by_position, args, strict=False))
     rest = tuple(args[len(by_position) :])
     left = dict(keywords)
-    # decorators give functions of ``*args`` the defaults of what they wrap: those are not asked
+    # Decorators may give a function of ``*args`` the more numerous defaults of what it wraps.
     count = min(len(closure.defaults), len(by_position))
     defaults = dict(
         zip(

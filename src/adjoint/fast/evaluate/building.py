@@ -1,4 +1,4 @@
-"""New arrays: of lists and tuples, and of ranges."""
+"""New arrays from lists, tuples and ranges."""
 
 from __future__ import annotations
 
@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from adjoint.fast.evaluate.evaluator import Evaluator
 
 MOST_READ = 2
-"""More elements of a cotangent than these are read at once."""
 
 
 @handler(np.array)
@@ -48,7 +47,7 @@ def _(ev: Evaluator, a: Abstract, dtype: Abstract = Known(None)) -> Abstract:
 
 
 def _new_array(ev: Evaluator, a: Abstract, dtype: Abstract) -> Abstract:
-    """``np.array(a, dtype)``"""
+    """Write ``np.array(a, dtype)``."""
     if not isinstance(dtype, Known):
         raise NotCovered("a dtype that is not known", ev.span)
     row = row_of(ev, a)
@@ -83,11 +82,11 @@ _ONE = frozenset(
     }
 )
 _TWO = frozenset({np.dot, np.vdot, np.inner, np.outer})
-"""Functions whose first operand, or whose first two, NumPy makes arrays of."""
+"""Functions that convert their first operand, or their first two, to arrays."""
 
 
 def as_arrays(ev: Evaluator, f: Any, args: Sequence[Abstract]) -> Sequence[Abstract]:
-    """The operands of a function of NumPy, in which lists of numbers are arrays."""
+    """Convert list operands of the NumPy function `f` to arrays."""
     n = 1 if f in _ONE else 2 if f in _TWO or isinstance(f, np.ufunc) else 0
     if not n or all(isinstance(x, Value | Known) and row_of(ev, x) is None for x in args[:n]):
         return args
@@ -95,7 +94,7 @@ def as_arrays(ev: Evaluator, f: Any, args: Sequence[Abstract]) -> Sequence[Abstr
 
 
 def new_arrays(ev: Evaluator, args: Sequence[Abstract]) -> list[Abstract]:
-    """Operands, in which lists of numbers are arrays."""
+    """Convert the lists and tuples among operands to arrays."""
     return [_new_array(ev, x, Known(None)) if _is_list(ev, x) else x for x in args]
 
 
@@ -116,8 +115,8 @@ def _(ev: Evaluator, arrays: Abstract, axis: Abstract = Known(0)) -> Abstract:
 
 
 def _layout(ev: Evaluator, a: Abstract, leaves: list[list[Any]]) -> tuple[Dim, ...]:
-    """The shape of the array that a structure makes; to `leaves` is added what stands for each
-    number and array in it, once for each class that it may have."""
+    """Return the shape of the array made of a structure; append to `leaves` one list of examples,
+    of each possible class, per number or array."""
     if isinstance(a, Value) and isinstance(t := ev.types[a], Number | Array):
         leaves.append(witnesses(t) if isinstance(t, Number) else [t.dtype.type(1)])
         return t.shape if isinstance(t, Array) else ()
@@ -136,7 +135,7 @@ def _layout(ev: Evaluator, a: Abstract, leaves: list[list[Any]]) -> tuple[Dim, .
 
 
 def _dtype(leaves: list[list[Any]], given: Any) -> np.dtype[Any]:
-    """The dtype of the array, whichever class each number has."""
+    """Return the dtype of the array; not covered if it depends on the classes of the numbers."""
     if given is not None:
         found: np.dtype[Any] = np.dtype(given)
     else:

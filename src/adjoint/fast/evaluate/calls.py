@@ -1,4 +1,4 @@
-"""Calls: what each callee means to the partial evaluator."""
+"""Calls by callee: handlers, rules, inlining, new objects, truth values."""
 
 from __future__ import annotations
 
@@ -48,11 +48,11 @@ if TYPE_CHECKING:
 
 Handler = Callable[..., Abstract]
 handlers: dict[Any, Handler] = {}
-"""What stands for a callee: ``handler(ev, *args, **keywords)``."""
+"""Abstract versions of callees: ``handler(ev, *args, **keywords)``."""
 
 
 def handler(*callees: Any) -> Callable[[Handler], Handler]:
-    """The decorated function is what a call of each of `callees` means."""
+    """Register the decorated function as the handler of each of `callees`."""
 
     def add(function: Handler) -> Handler:
         for callee in callees:
@@ -65,7 +65,7 @@ def handler(*callees: Any) -> Callable[[Handler], Handler]:
 def call(
     ev: Evaluator, callee: Abstract, args: Sequence[Abstract], keywords: dict[str, Abstract]
 ) -> Abstract:
-    """``callee(*args, **keywords)``."""
+    """Evaluate ``callee(*args, **keywords)``."""
     match callee:
         case Known(value=value):
             return _call_known(ev, value, args, keywords)
@@ -89,15 +89,15 @@ def call(
 
 
 def _may_be_active(ev: Evaluator, args: Sequence[Abstract], keywords: dict[str, Abstract]) -> bool:
-    """Whether an argument may depend on one of the differentiated ones: no known value, and not
-    read where no cotangent is wanted."""
+    """Return whether an argument may be active: neither known nor a leaf without a wanted
+    cotangent."""
     unwanted = [one for one in ev.outside.leaves if not ev.outside.is_wanted(one.source)]
     constants = {one.value for one in unwanted}
     return not all(isinstance(x, Known) or x in constants for x in (*args, *keywords.values()))
 
 
 def class_of(ev: Evaluator, a: Abstract) -> type | None:
-    """The class of a structure or a known object."""
+    """Return the class of an abstract value, or ``None`` if it may have several."""
     match a:
         case Known(value=value):
             return type(value)
@@ -127,7 +127,7 @@ def class_of(ev: Evaluator, a: Abstract) -> type | None:
 
 @functools.cache
 def _keywords_of(f: Any) -> frozenset[str] | None:
-    """The names by which a function takes arguments; ``None`` for any."""
+    """Return the names of the keyword arguments that `f` accepts; ``None`` for any name."""
     if f in _KEYWORDS:
         return _KEYWORDS[f]
     try:
@@ -149,11 +149,11 @@ _KEYWORDS: dict[Any, frozenset[str]] = {
     enumerate: frozenset({"iterable", "start"}),
     dict.get: _NONE,
 }
-"""Of those that have no signature."""
+"""Keyword arguments of functions without a signature."""
 
 
 def special_method(ev: Evaluator, cls: type, name: str) -> Abstract:
-    """A special method, as Python finds it: in the class."""
+    """Return a special method of `cls`; Python looks it up in the class, not the object."""
     found = class_attribute(cls, name)
     if isinstance(found, staticmethod | classmethod):
         raise NotCovered(f"{name} of {cls.__qualname__}, which is no plain method", ev.span)
@@ -212,9 +212,9 @@ def _is_folded(value: Any) -> bool:
 
 
 def fold_known(f: Any, args: Sequence[Abstract], keywords: dict[str, Abstract]) -> Abstract | None:
-    """A pure function of known values is called."""
+    """Call a pure function of known values; ``None`` if it may not be folded."""
     for x in args:
-        if not isinstance(x, Known):  # as most are
+        if not isinstance(x, Known):  # the most frequent case
             return None
     if getattr(f, "__module__", None) not in ("_operator", "math", "cmath") and f not in _PURE:
         return None
@@ -243,7 +243,7 @@ _PURE = frozenset({abs, divmod, pow, round, min, max, len, str, repr, np.dtype})
 def infer_call(
     ev: Evaluator, f: Any, args: Sequence[Abstract], keywords: dict[str, Abstract]
 ) -> Abstract:
-    """An operation of the program, whose result type the types of the operands decide."""
+    """Write a call of `f`, whose result type follows from the types of the operands."""
     named = dict(keywords)
     if named.keys() & {"out", "where", "initial", "casting", "order", "subok", "like"}:
         raise NotCovered(f"an option of {name_of(f)}", ev.span)
@@ -257,7 +257,7 @@ def _function(
     args: Sequence[Abstract],
     keywords: dict[str, Abstract],
 ) -> Abstract:
-    """A Python function that is known."""
+    """Evaluate a call of a known Python function, according to its rules."""
     if rules is None:
         return ev.inline(ev.outside.own(f), args, keywords)  # type: ignore[arg-type]
     if rules.substitute is not None:
@@ -278,7 +278,7 @@ def _function(
         if not is_own(f.__globals__):
             raise NotCovered(f"{name_of(f)} is not differentiable", ev.span)
         return ev.inline(closure, args, keywords)
-    # its rule is asked in the reverse sweep; its own source says what it returns
+    # The reverse sweep calls the rule; a trial run of the source of `f` gives the result type.
     heap, written = ev.heap, set(ev.written)
     with ev.trial():
         known = ev.inline(closure, args, keywords)
@@ -292,12 +292,12 @@ def _function(
 
 
 DECOMPOSED = frozenset({evalpoly})
-"""Functions whose own source is as exact as their rule, and quicker once it is inlined."""
+"""Functions that are inlined although they have a rule: as exact, and faster."""
 
 
 def _is_constant_polynomial(ev: Evaluator, args: Sequence[Abstract]) -> bool:
-    """Whether a polynomial has but one coefficient: its slope is zero, where its source has no
-    path."""
+    """Return whether a polynomial has at most one coefficient: then its source has no path from
+    the variable to the result, whose derivative is zero."""
     a = args[1] if len(args) == 2 else None
     if isinstance(a, Value):
         return getattr(ev.types[a], "shape", ())[:1] == (1,)
@@ -322,7 +322,7 @@ def _plain_closure(ev: Evaluator, f: FunctionType) -> Closure:
 def _instance(
     ev: Evaluator, cls: Any, args: Sequence[Abstract], keywords: dict[str, Abstract]
 ) -> Abstract:
-    """A new object of a class of the user's."""
+    """Return a new object of a user class."""
     if lookup(cls) is not None:
         raise NotCovered(f"{cls.__qualname__} has a rule", ev.span)
     ev.outside.rely_on(cls)
@@ -354,7 +354,7 @@ def _instance(
 
 
 def set_attribute(ev: Evaluator, a: Abstract, name: str, value: Abstract) -> None:
-    """``a.name = value``, of an object that the program made."""
+    """Evaluate ``a.name = value`` for an object that the program made."""
     held = ev.heap[a.address] if isinstance(a, Ref) else None
     if not isinstance(held, Instance):
         raise NotCovered("a write to an attribute of an object from outside", ev.span)
@@ -380,7 +380,7 @@ _WITH_TRUTH = (bool, int, float, complex, str, tuple, FunctionType)
 
 
 def truth(ev: Evaluator, a: Abstract) -> Any:
-    """Whether `a` is true: known, or a value of the program."""
+    """Return the truth value of `a`: a `Known`, or a value of the program."""
     row = row_of(ev, a)
     if row is not None:
         return ev.infer(operator.gt, [count(ev, row), Known(0)])

@@ -1,4 +1,4 @@
-"""Tuples, lists, dicts and slices that a function makes."""
+"""Handlers that make or change tuples, lists, dicts and slices, and that apply ``*`` and ``**``."""
 
 from __future__ import annotations
 

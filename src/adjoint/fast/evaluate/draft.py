@@ -1,4 +1,4 @@
-"""The program that is being written: its values, what is known of them, and its operations."""
+"""The program under construction: its operations, its values, and facts about them."""
 
 from __future__ import annotations
 
@@ -49,47 +49,47 @@ from adjoint.ir.nodes import Span
 from adjoint.ir.single import Call, Const, Operand, Value
 
 MOST_OPERATIONS = 60_000
-"""A larger program is left to the generic tier: compiling it would cost more than it gives."""
+"""Greatest size of a program; compiling a larger one would cost more than it saves."""
 _ONE_LENGTH = "arrays of one length, which is known of one"
 LARGE = 1000
-"""Arrays of so many elements are let go as soon as nothing reads them any more, and added to."""
+"""Arrays of this many elements are freed after their last read, and added to in place."""
 
 
 class Draft:
-    """A program as far as it is written.
+    """A program under construction.
 
     Attributes
     ----------
     outside
-        What the program reads from outside.
+        The outside values that the program reads, and its guards.
     types
         The type of each value of the program.
     dims
-        Values that are the length of a symbolic dimension.
+        By value: the symbolic dimension whose length it is.
     parts_of
-        Parts of arrays: of which, by what index.
+        By alias of a part of an array: the array, and the index of the part.
     packs
-        Tuples and lists that were made for an operation of the program: what they consist of.
+        By tuple or list built as an operand: its items.
     negated
-        Values that are others negated.
+        By value: the operand whose negative it is.
     fresh
-        Arrays that the program made itself, in memory of their own.
+        Arrays that the program made in memory of their own.
     written
-        Those of them that it writes to.
+        Arrays and lists that the program writes to.
     totals
-        Sums of all elements of a cotangent that the reverse sweep made.
+        Sums over all elements of a cotangent, made by the reverse sweep.
     row_lengths
-        Dimensions that are the lengths of lists of numbers.
+        By list of numbers: the dimension that is its length.
     row_writes
-        How often lists of numbers were written to.
+        Number of writes to lists of numbers so far.
     views
-        Arrays that may be, or look at the memory of, others: which.
+        By value: the values that it may be an alias of.
     maybe
-        Values that are ``None`` where a variable has no value.
+        Values that are ``None`` where a variable is unassigned.
     indices
-        Tuples and slices that were made for an index: what they consist of.
+        By tuple or slice built as an index: its parts.
     places
-        File and line of the user's that a value comes from.
+        By value: file and line of its user code.
     """
 
     def __init__(self, outside: Outside) -> None:
@@ -120,7 +120,7 @@ class Draft:
     # ---- values and operations -------------------------------------------------------------------
 
     def value(self, t: Type, name: str | None = None) -> Value:
-        """A new value of the program."""
+        """Return a new value of type `t`."""
         made = Value(name or self.hint)
         self.types[made] = t
         if self.span is not None and self.frames:
@@ -135,7 +135,7 @@ class Draft:
         keywords: tuple[tuple[str, Operand], ...] = (),
         name: str | None = None,
     ) -> Value:
-        """Write ``f(*operands, **keywords)``, whose result has type `t`."""
+        """Write ``f(*operands, **keywords)``; return its result, of type `t`."""
         result = self.value(t, name)
         if isinstance(t, Array):
             if isinstance(f, np.ufunc) or f in NEW_ARRAYS:
@@ -148,16 +148,16 @@ class Draft:
         return result
 
     def note_negated(self, result: Value, x: Operand) -> None:
-        """Note that `x` has been negated: of NumPy's integers that is something else."""
+        """Record that `result` is ``-x``, except for NumPy integers, whose negation may wrap."""
         if not may_overflow(self.types[result]):
             self.negated[result] = x
 
     def look_at(self, view: Value, owners: Iterable[Operand]) -> None:
-        """Note that a value may show what is in others."""
+        """Record that `view` may be an alias of the values `owners`."""
         self.views.setdefault(view, set()).update(x for x in owners if isinstance(x, Value))
 
     def shown_by(self, x: Operand) -> set[Value]:
-        """The values whose memory `x` may show, with itself."""
+        """Return the values that `x` may be an alias of, including `x`."""
         found: set[Value] = set()
         pending = [x] if isinstance(x, Value) else []
         while pending:
@@ -168,7 +168,7 @@ class Draft:
         return found
 
     def opposite(self, x: Operand) -> Operand | None:
-        """What `x` is the negative of, if it still is: nothing is written to either."""
+        """Return the operand that `x` is the negative of, unless either is written to."""
         found = self.negated.get(x)
         if found is None or not (self.shown_by(x) | self.shown_by(found)).isdisjoint(self.written):
             return None
@@ -182,7 +182,7 @@ class Draft:
 
     @contextmanager
     def writing(self, block: list[ir.Op] | None = None) -> Iterator[list[ir.Op]]:
-        """Write into a block of its own, or into one that was begun."""
+        """Write into a new block, or into `block`."""
         outer, self.block = self.block, [] if block is None else block
         try:
             yield self.block
@@ -191,7 +191,7 @@ class Draft:
 
     @contextmanager
     def trial(self) -> Iterator[None]:
-        """Write what is thrown away: what there is stays as it is, captured variables included."""
+        """Discard all operations and heap changes made in the context."""
         heap, self.heap = self.heap, dict(self.heap)
         lengths, self.row_lengths = self.row_lengths, dict(self.row_lengths)
         try:
@@ -201,13 +201,13 @@ class Draft:
             self.heap, self.row_lengths = heap, lengths
 
     def is_large(self, x: Value) -> bool:
-        """Whether an array had many elements in the call at hand: then memory is worth some lines
-        more."""
+        """Return whether an array had at least `LARGE` elements at specialisation, so that saving
+        memory is worth more code."""
         t = self.types.get(x)
         return isinstance(t, Array) and self.size_of(t) >= LARGE
 
     def size_of(self, t: Array) -> int:
-        """How many elements an array had in the call at hand, at least."""
+        """Return a lower bound of the number of elements of an array at specialisation."""
         size = 1
         for dim in t.shape:
             size *= dim if isinstance(dim, int) else self.outside.size_of(dim) or 1
@@ -216,7 +216,7 @@ class Draft:
     # ---- operands --------------------------------------------------------------------------------
 
     def operand(self, a: Abstract) -> Operand:
-        """`a` as an operand of the program; tuples and lists are built there."""
+        """Return `a` as an operand of the program; build tuples and lists in the program."""
         if isinstance(a, Value):
             return a
         if isinstance(a, Flag):
@@ -239,7 +239,7 @@ class Draft:
         return made
 
     def sequence(self, a: Abstract) -> tuple[Abstract, ...] | None:
-        """The items of a tuple or list whose length is known."""
+        """Return the items of a tuple or list of known length; ``None`` for anything else."""
         if isinstance(a, Tuple):
             return a.items
         if isinstance(a, Ref):
@@ -253,7 +253,7 @@ class Draft:
         return isinstance(getattr(a, "sample", None), list)
 
     def type_of(self, a: Operand) -> Any:
-        """What `infer` is told of an operand."""
+        """Return the type of an operand in the form that `result_type` takes."""
         if isinstance(a, Const):
             return Constant(a.value)
         assert isinstance(a, Value)
@@ -265,7 +265,7 @@ class Draft:
     def infer(
         self, f: Any, args: Sequence[Abstract], keywords: Sequence[tuple[str, Abstract]] = ()
     ) -> Abstract:
-        """Write a call whose result has the type that the operands' types decide."""
+        """Write a call whose result type follows from the types of the operands."""
         if is_elementwise(f):
             found = None if keywords else self._infer_of_numbers(f, args)
             if found is not None:
@@ -289,7 +289,7 @@ class Draft:
         return self.operation(f, operands, t, named)
 
     def _infer_of_numbers(self, f: Any, args: Sequence[Abstract]) -> Value | None:
-        """`infer` of real numbers whose result was asked for before, as that of most is."""
+        """`infer` of real numbers by a cached result type; ``None`` if none is cached."""
         operands: list[Operand] = []
         key: list[Any] = [f]
         for a in args:
@@ -310,7 +310,7 @@ class Draft:
         return self.operation(f, operands, found)
 
     def _is_real(self, f: Any, operands: Sequence[Operand]) -> bool:
-        """Whether a call is foreseen to give a real number: a power of real ones."""
+        """Return whether `f` is a power of real operands, whose result is foreseen to be real."""
         return f in POWERS and not any(
             isinstance(x.value, complex) if isinstance(x, Const) else has_complex(self.type_at(x))
             for x in operands
@@ -318,8 +318,8 @@ class Draft:
 
     @contextmanager
     def demanding_sizes(self, operands: Sequence[Operand]) -> Iterator[None]:
-        """Where the types of operands do not tell that of a result, require that sizes are known
-        that may be why."""
+        """Turn `NotCovered` into `NeedsSize` if symbolic sizes may be why the types of operands do
+        not determine a result."""
         try:
             yield
         except NotCovered as error:
@@ -329,7 +329,7 @@ class Draft:
             raise
 
     def _demand_sizes(self, operands: Sequence[Operand]) -> None:
-        """Dimensions that are as long as one that is known have to be known, too."""
+        """Require known lengths for symbolic dimensions that may have to fit another one."""
         shapes = [t.shape for x in operands if isinstance(t := self.type_at(x), Array)]
         known = {n for shape in shapes for n in shape if isinstance(n, int) and n > 1}
         for shape in shapes:
@@ -342,13 +342,13 @@ class Draft:
                     self._demand_known(_ONE_LENGTH, m, n)
 
     def _demand_known(self, reason: str, *dims: Dim) -> None:
-        """The dimensions of the arguments that these are made of have to be known."""
+        """Require known lengths for the argument dimensions that `dims` are derived from."""
         for dim in dims:
             for symbol in self._arguments_of(dim):
                 raise NeedsSize(symbol, reason, self.span)
 
     def demand_broadcast(self, shape: Sequence[Dim], to: Sequence[Dim]) -> None:
-        """Require that an array of one shape is broadcast when it is written to one of another."""
+        """Require that an array of shape `shape` can be broadcast to the shape `to`."""
         if len(shape) > len(to):
             raise NotCovered("a write of an array with more axes than there are", self.span)
         for m, n in zip(shape[::-1], to[::-1], strict=False):
@@ -358,7 +358,7 @@ class Draft:
                 raise NotCovered(reason, self.span)
 
     def _arguments_of(self, dim: Dim) -> list[Symbol]:
-        """The dimensions of the arguments that one is made of."""
+        """Return the argument dimensions that `dim` is derived from."""
         if isinstance(dim, int):
             return []
         if dim.is_argument:
@@ -368,11 +368,11 @@ class Draft:
         return [symbol for part in inside for symbol in self._arguments_of(part)]
 
     def type_at(self, x: Operand) -> Type | None:
-        """The type of a value; ``None`` for a constant."""
+        """Return the type of a value; ``None`` for a constant."""
         return self.types[x] if isinstance(x, Value) else None
 
     def has_rows(self) -> bool:
-        """Whether a list of numbers is a value of the program."""
+        """Return whether a list of numbers is a value of the program."""
         return any(type(t) is Row for t in self.types.values())
 
     # ---- the heap --------------------------------------------------------------------------------
@@ -383,7 +383,7 @@ class Draft:
         return Ref(self._addresses)
 
     def derived(self, *key: Any) -> Symbol:
-        """The dimension that an expression stands for: the same for the same expression."""
+        """Return the symbolic dimension of an expression `key`; equal keys share a symbol."""
         if key not in self._derived:
             self._derived[key] = Symbol(f"m{len(self._derived)}", is_argument=False)
         return self._derived[key]

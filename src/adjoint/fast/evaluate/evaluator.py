@@ -1,8 +1,8 @@
-"""The partial evaluator: runs a function in single assignment on what is known of its arguments.
+"""The partial evaluator: runs a single-assignment function on abstract arguments.
 
-What is known is computed at once: calls of functions, attributes, containers, tests that the types
-decide. What is left are operations on numbers and arrays, branches and loops: the program that
-`Evaluator` writes, in the same IR, with a type for each value.
+It computes what is known at specialisation: calls of functions, attributes, containers, tests that
+types decide. The remaining operations on numbers and arrays, with their branches and loops, are the
+program that `Evaluator` writes, in the same IR, with a type for each value.
 """
 
 from __future__ import annotations
@@ -36,20 +36,20 @@ from adjoint.ir.nodes import Span
 from adjoint.ir.single import Block, Call, Const, If, Operand, Unpack, Value
 
 MOST_STEPS = 60_000
-"""Operations that are looked at: recursion and unrolled loops may leave no trace of them."""
+"""Greatest number of evaluated operations: recursion and unrolled loops may write none."""
 MOST_CALLS = 60
-"""The depth of calls that are inlined into one another."""
+"""Greatest depth of inlined calls."""
 
 
 class Evaluator(Draft):
-    """Runs functions, and writes one program.
+    """Run functions on abstract values, and write one program.
 
     Attributes
     ----------
     copied
-        Lists of which the next loop goes through a copy: values of the program, and addresses.
+        Lists, as values or heap addresses, that the next loop iterates over in a copy.
     inlined
-        The names of the user's functions that were run.
+        The names of the inlined user functions.
     """
 
     def __init__(self, outside: Outside) -> None:
@@ -59,7 +59,7 @@ class Evaluator(Draft):
         self._steps = 0
 
     def release(self) -> None:
-        """Let go of what the program was specialised with."""
+        """Drop references to the values that the program was specialised with."""
         self.heap.clear()
         self.frames.clear()
         self.outside.release()
@@ -69,7 +69,7 @@ class Evaluator(Draft):
     def inline(
         self, closure: Closure, args: Sequence[Abstract], keywords: dict[str, Abstract]
     ) -> Abstract:
-        """Run a Python function here."""
+        """Run a Python function as a part of the program; return its result."""
         from adjoint.fast.evaluate.binding import bind
 
         if len(self.frames) >= MOST_CALLS:
@@ -104,7 +104,7 @@ class Evaluator(Draft):
     # ---- blocks ----------------------------------------------------------------------------------
 
     def run(self, block: Block) -> list[Abstract] | None:
-        """Run a block; its results, or ``None`` where its end is never reached."""
+        """Run a block; return its results, or ``None`` if its end is never reached."""
         self._steps += len(block.ops)
         if self._steps > MOST_STEPS:
             raise NotCovered("what takes too long to specialise", self.span)
@@ -133,7 +133,7 @@ class Evaluator(Draft):
         return [self.read(x) for x in block.results]
 
     def read(self, operand: Operand) -> Abstract:
-        """What is known of an operand of the function being run."""
+        """Return the abstract value of an operand of the function being run."""
         if type(operand) is Value:
             return self.frames[-1].values[operand]
         if type(operand) is Const:
@@ -173,7 +173,7 @@ class Evaluator(Draft):
         self.frames[-1].values.update(zip(op.results, items, strict=True))
 
     def _leave(self) -> None:
-        """The user's code raises: the generic tier says what, where it happens."""
+        """Write a call of `leave`, since user code raises here and the generic tier reports it."""
         from adjoint.fast.support.functions import leave
 
         self.write(Call(None, Const(leave), (), (), self.span))
@@ -204,7 +204,7 @@ class Evaluator(Draft):
 
     def _side(self, block: Block) -> list[Abstract] | None:
         if block.results is None:
-            self._leave()  # nothing of it is seen: what it computes is for the error
+            self._leave()  # its operations only serve the error
             return None
         return self.run(block)
 
@@ -216,7 +216,7 @@ class Evaluator(Draft):
         span: Span | None,
         names: tuple[str, ...] = (),
     ) -> list[Abstract] | None:
-        """Write both ways, and join what is known after them."""
+        """Write both branches, and return the joined results."""
         from adjoint.fast.evaluate.rows import growing
 
         return growing(self, lambda: self._branch(condition, body, orelse, span, names))
@@ -254,7 +254,7 @@ class Evaluator(Draft):
             )
             return None
         if a is None or b is None:
-            # What the other way computes is seen from here on as its results.
+            # The operations of the remaining branch follow unconditionally, so no join is needed.
             self.heap = heap_b if a is None else heap_a
             known = b if a is None else a
             assert known is not None
@@ -312,10 +312,9 @@ class Evaluator(Draft):
         before: dict[int, HeapObject],
         span: Span | None,
     ) -> list[Abstract]:
-        """A branch of which one way is left: the other one goes on after it."""
+        """Write an `If` of which one side leaves the program; the other side follows it."""
         ops = ops_a if first else ops_b
         leaving = ops_b if first else ops_a
-        # the test and the way out, then the operations of the way that goes on, unconditionally
         empty, out = Block((), (), ()), Block((), tuple(leaving), None)
         self.write(If((), condition, empty if first else out, out if first else empty, span))
         self.block.extend(ops)

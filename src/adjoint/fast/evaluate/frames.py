@@ -1,4 +1,4 @@
-"""The calls that are being inlined, and the single-assignment form of their functions."""
+"""Frames of inlined calls, and cached single-assignment forms of functions."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 class Frame:
-    """One call that is being inlined."""
+    """One inlined call."""
 
     __slots__ = ("cells", "code", "consumer", "filename", "namespace", "values")
 
@@ -35,7 +35,7 @@ class Frame:
 
 
 _singles: dict[int, tuple[weakref.ref[CodeType], Any]] = {}
-"""By identity: equal code may stand in another file, and to compare it takes long."""
+"""Single-assignment forms by identity of code: equal code may be in another file."""
 
 
 def _forget(singles: dict[int, Any], key: int, _: Any) -> None:
@@ -43,12 +43,12 @@ def _forget(singles: dict[int, Any], key: int, _: Any) -> None:
 
 
 def single_of(closure: Closure) -> ir.Function:
-    """The single-assignment form of a function, made once.
+    """Return the cached single-assignment form of a function.
 
     Raises
     ------
     NotCovered
-        There is no source, or it contains what this form does not cover.
+        The function has no source, or contains a construct that `single` does not cover.
     """
     code = closure.code
     kept = _singles.get(id(code))
@@ -73,7 +73,7 @@ def single_of(closure: Closure) -> ir.Function:
 
 
 def place(error: NotCovered, closure: Closure, span: Span | None, filename: str) -> None:
-    """Say where it is: at a line of the user's, who does not look into this library."""
+    """Set the place of an error, if the function is not one of this library."""
     if not is_own(closure.namespace):
         error.at(span, filename)
     elif error.filename is None:

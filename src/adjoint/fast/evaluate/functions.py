@@ -1,4 +1,4 @@
-"""Functions that a function makes, and the variables that they share."""
+"""Closures that the program makes, and their cells."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ def _(ev: Evaluator, cell: Abstract, value: Abstract) -> Abstract:
 
 @handler(single_primitives.assigned)
 def _assigned(ev: Evaluator, a: Abstract, name: Abstract) -> Abstract:
-    """A variable that may have no value."""
+    """Return the content of a variable; write a check if it may be unassigned."""
     if a is MISSING or a is LOST:
         raise NotCovered("a variable that may have no value", ev.span)
     inside = parts(a)

@@ -1,5 +1,4 @@
-"""Generators that are iterated over once: what is done with each value stands in the place of the
-``yield``.
+"""Generators that are iterated over once: the body of the iteration replaces each ``yield``.
 
     def halves(xs):              total = 0
         for x in xs:             for x in xs:
@@ -9,10 +8,9 @@
     for h in halves(xs):
         total = total + h
 
-What the iteration carries is held in the heap meanwhile, so that branches and loops of the
-generator join it like everything else that is written to in them. Where the iteration is left
-early, what is left of the generator is not run: each of its loops stops, and what follows a
-``yield`` is behind a test.
+A cell in the heap holds the values that the iteration carries, so that branches and loops of the
+generator join them like other written variables. Where the iteration may end early, the rest of the
+generator must not run: each of its loops stops, and the operations after a ``yield`` follow a test.
 """
 
 from __future__ import annotations
@@ -43,21 +41,23 @@ Body = Callable[[Abstract, list[Abstract]], "list[Abstract] | None"]
 
 
 class Consumer:
-    """What iterates over a generator, while that runs.
+    """The body of an iteration over a generator that is being run.
 
     Parameters
     ----------
     address
-        Where what is carried is held; if `stops`, behind whether to go on.
+        Heap address of the cell of carried values; if `stops`, a flag "go on" precedes them.
+    stops
+        Whether `body` may end the iteration.
     frame
-        The call that it belongs to.
+        The frame of the iteration.
     """
 
     def __init__(self, address: int, body: Body, stops: bool, frame: Frame) -> None:
         self.address, self.body, self.stops, self.frame = address, body, stops, frame
 
     def take(self, ev: Evaluator, value: Abstract) -> Abstract:
-        """``yield value``."""
+        """Run the body for ``yield value``."""
         now = list(self._held(ev))[self.stops :]
         span, hint = ev.span, ev.hint
         ev.frames.append(self.frame)
@@ -80,17 +80,17 @@ class Consumer:
         return self._cell(ev).items
 
     def may_have_stopped(self, ev: Evaluator) -> bool:
-        """Whether the last operation may have been the last one to be run."""
+        """Return whether the iteration may have ended."""
         going = self._held(ev)[0] if self.stops else None
         return going is not None and not (isinstance(going, Known) and going.value is True)
 
     def goes_on(self, ev: Evaluator) -> None:
-        """What is run now is only run where the iteration goes on."""
+        """Set the flag: the operations that follow run only if the iteration goes on."""
         if self.stops:
             ev.heap[self.address] = CellOf((Known(True), *self._held(ev)[1:]), self._cell(ev).name)
 
     def rest(self, ev: Evaluator, block: Block) -> list[Abstract] | None:
-        """What follows in a block of the generator, if the iteration goes on."""
+        """Run the rest of a block of the generator under the test that the iteration goes on."""
         if not block.ops:
             return None if block.results is None else [ev.read(x) for x in block.results]
         going = self._held(ev)[0]
@@ -106,8 +106,8 @@ class Consumer:
         return ev.branch(going, run, lambda: skipped, ev.span)
 
     def stopping(self, ev: Evaluator, body: Callable[[Any, Any], Any], stops: bool) -> Any:
-        """The body of a loop of the generator that ends when the iteration does; `stops`: it gives
-        already whether to go on."""
+        """Make a loop body of the generator end the loop together with the iteration; if `stops`,
+        `body` already returns a flag "go on" before the carried values."""
 
         def run(x: Any, now: list[Abstract]) -> list[Abstract] | None:
             self.goes_on(ev)
@@ -137,9 +137,9 @@ def consume(
     stops: bool,
     name: str = "held",
 ) -> list[Abstract]:
-    """Run a generator to its end; what is carried then, and, if `stops`, in front of it whether it
-    was run to its end."""
-    from adjoint.fast.evaluate.evaluator import MOST_CALLS  # it needs what is here
+    """Run a generator; return the carried values, preceded, if `stops`, by a flag that the
+    iteration went on to the end."""
+    from adjoint.fast.evaluate.evaluator import MOST_CALLS  # circular import
 
     if len(ev.frames) >= MOST_CALLS:
         raise NotCovered(f"calls more than {MOST_CALLS} deep, or recursion", ev.span)
@@ -166,8 +166,8 @@ def consume(
 
 
 def is_pushed(ev: Evaluator, a: Abstract) -> bool:
-    """Whether an iterable runs the body of the iteration by itself: a generator, a ``filter``, or
-    what goes through one of these item by item."""
+    """Return whether an iterable runs the body itself: a generator, a ``filter``, or a ``map`` or
+    an ``enumerate`` over one of these."""
     held = ev.heap.get(a.address) if isinstance(a, Ref) else None
     what = held.what if isinstance(held, IteratorOf) else None
     if isinstance(what, Iterating):
@@ -180,8 +180,8 @@ def is_pushed(ev: Evaluator, a: Abstract) -> bool:
 def through(
     ev: Evaluator, what: Iterating, carried: list[Abstract], body: Body, stops: bool
 ) -> tuple[list[Abstract], Body]:
-    """An iteration over ``map``, ``filter`` or ``enumerate``, as one over what that goes through:
-    what it carries (a counter in front of the rest, if it is ``enumerate``), and its body."""
+    """Turn an iteration over ``map``, ``filter`` or ``enumerate`` into one over its operand: return
+    the carried values, preceded by a counter for ``enumerate``, and the new body."""
     from adjoint.fast.evaluate.calls import call
 
     function = what.function

@@ -1,4 +1,4 @@
-"""Whether two things are one."""
+"""Tests of identity: ``is`` and ``is not``."""
 
 from __future__ import annotations
 
@@ -30,14 +30,14 @@ def _(ev: Evaluator, a: Abstract, b: Abstract) -> Abstract:
 
 _SINGLE = (True, False, Ellipsis, NotImplemented)
 _WITHOUT_IDENTITY = (str, bytes, int, float, complex, tuple, np.dtype, np.number)
-"""Of those that are equal it is not known whether they are one object."""
+"""Classes whose equal values may or may not be one object."""
 
 
 def _identical(ev: Evaluator, a: Abstract, b: Abstract) -> bool:
     if isinstance(a, Known) and isinstance(b, Known):
         if type(a.value) is type(b.value) and isinstance(a.value, _WITHOUT_IDENTITY):
             if isinstance(a.value, np.dtype) and ev.frames and is_own(ev.frames[-1].namespace):
-                return bool(a.value == b.value)  # which of two equal ones it is decides nothing
+                return bool(a.value == b.value)  # library code treats equal dtypes as one
             if a.value == b.value or a.value != a.value:
                 raise NotCovered("a test of identity of values that are equal", ev.span)
             return False

@@ -1,9 +1,8 @@
-"""The type of a result from the types of the operands: the operation is run on witnesses.
+"""Result types of operations, found by running the operations on witnesses.
 
-The dtype and the rank of what NumPy's functions return depend on the dtypes, the ranks and the
-options alone, for the functions listed here; so they are called on small arrays of ones, twice,
-with different lengths in place of the symbolic dimensions, and the lengths of the result say which
-symbol they come from.
+For the functions of `inferable`, the dtype and the rank of the result depend only on the dtypes,
+the ranks and the options. They are called on small arrays of ones, three times, with different
+lengths in place of the symbolic dimensions; the lengths of the results identify the symbols.
 """
 
 from __future__ import annotations
@@ -33,14 +32,14 @@ _LENGTHS = (
     (11, 5, 13, 29, 3, 7, 17, 19),
     (12, 9, 22, 31, 15, 26, 20, 24),
 )
-"""Stand for the symbolic dimensions of one call, in three runs. Those of the last are greater than
-the others, each of them, so that no sum of lengths is the same in all."""
+"""Lengths of the symbolic dimensions in the three runs: in the last one each is longer than in the
+others, so that no sum of lengths is the same in all."""
 
 _INTEGERS = (2, 4, 5)
-"""Stand for integers that are not known: a length that they decide is not known."""
+"""Values of unknown integers in the three runs; a length that follows them is not known."""
 
 _CUTTING: frozenset[Any] = frozenset({np.arange, np.diag, np.diff})
-"""Functions by which nothing is left of what is short, which a number says."""
+"""Functions that shorten their operand by an amount that depends on values."""
 _MOST_CUT = 1000
 
 
@@ -49,12 +48,12 @@ def result_type(
     operands: Sequence[Type | Constant],
     keywords: Mapping[str, Type | Constant],
 ) -> Type | tuple[Type, ...]:
-    """The type of ``f(*operands, **keywords)``.
+    """Return the type of ``f(*operands, **keywords)``.
 
     Raises
     ------
     NotCovered
-        It depends on more than the types, or is not covered.
+        The type depends on more than the types of the operands, or `f` is not covered.
     """
     if not is_inferable(f):
         raise NotCovered(f"{name_of(f)} has no known result type")
@@ -85,26 +84,26 @@ def result_type(
 
 
 def known_of_numbers(key: Iterable[Any]) -> Number | None:
-    """`result_type` of numbers and constants, if it was asked before: of a function, then the
-    classes of each number, or the `kind_of_constant`."""
+    """Return a cached `result_type` of numbers; `key` holds the function, then the classes or the
+    `kind_of_constant` of each operand."""
     return _of_numbers.get(tuple(key))
 
 
 def _alternatives(t: Any) -> list[Any]:
-    """A number of each of its classes."""
+    """Return a number type with several classes as one type per class."""
     if isinstance(t, Number) and len(t.kinds) > 1:
         return [number(kind) for kind in t.kinds]
     return [t]
 
 
 def _shaped(f: Any, operands: Any, keywords: Any, symbols: list[Symbol]) -> Any:
-    """The type of a result that arrays take part in."""
+    """Return the type of a result of operands that include arrays or lengths."""
     further = _cut_off(f, (*operands, *keywords.values()))
     lengths = [dict(zip(symbols, run, strict=False)) for run in _LENGTHS]
     lengths[-1] = {symbol: n + further for symbol, n in lengths[-1].items()}
     runs: list[Any] = []
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # there may be none at the sizes of the user's
+        warnings.simplefilter("ignore")  # a warning may be due to the made-up sizes only
         for at, integer in zip(lengths, _INTEGERS, strict=True):
             runs.append(
                 _run(
@@ -119,8 +118,8 @@ def _shaped(f: Any, operands: Any, keywords: Any, symbols: list[Symbol]) -> Any:
 
 
 def _loosened(f: Any, operands: Any, keywords: Any, found: Any) -> Any:
-    """The type of what `f` has cut off: no example tells how much is left at other lengths, where
-    that may be nothing, or as much as something else is long."""
+    """Replace lengths of a result of a `_CUTTING` function by new symbols, unless they follow from
+    the operand: examples do not tell the length at other sizes."""
     shape: tuple[Any, ...] = found.shape
     kept: Sequence[bool] = [False] * len(shape)
     if f is np.arange:
@@ -144,7 +143,7 @@ def _of_result() -> Symbol:
 
 
 def _cut_off(f: Any, operands: Sequence[Any]) -> int:
-    """How much `f` may leave out, by numbers that are known."""
+    """Return the most that `f` may shorten its operand by, according to its known operands."""
     if f not in _CUTTING:
         return 0
     known = [t.value for t in operands if isinstance(t, Constant)]
@@ -155,7 +154,7 @@ def _cut_off(f: Any, operands: Sequence[Any]) -> int:
 
 
 def sizes_in(operands: Iterable[Any]) -> list[Symbol]:
-    """The lengths, among the types of operands, that are not known."""
+    """Return the symbolic dimensions in the types of operands."""
     symbols: list[Symbol] = []
     for t in operands:
         _collect(t, symbols)
@@ -173,7 +172,7 @@ def _collect(t: Any, symbols: list[Symbol]) -> None:
 
 
 class Constant:
-    """An operand that is known."""
+    """The type of an operand whose value is known."""
 
     __slots__ = ("value",)
 
@@ -182,7 +181,7 @@ class Constant:
 
 
 _of_numbers: dict[Any, Number] = {}
-"""By function and types of its operands, which are numbers."""
+"""Result types by function and types of its operands, which are numbers."""
 
 
 def _canonical(t: Any) -> Any:
@@ -190,7 +189,7 @@ def _canonical(t: Any) -> Any:
 
 
 def kind_of_constant(value: Any) -> Any:
-    """What of a constant says which type a result has: whether it is zero, negative, whole."""
+    """Return the properties of a constant that decide result types: class, sign, being whole."""
     if type(value) is int or type(value) is float:
         return type(value), value > 0, value == 0, value == int(value) if value - value == 0 else 2
     return type(value), repr(value)
@@ -201,7 +200,7 @@ def name_of(f: Any) -> str:
 
 
 def _kinds(f: Any, operands: Any, keywords: Any) -> Number | None:
-    """The type of a result of numbers only: of every combination of their classes."""
+    """Return the type of a result of numbers, over all combinations of their classes."""
     if keywords or any(isinstance(t, Array) for t in operands):
         return None
     values = [
@@ -226,7 +225,7 @@ def _kinds(f: Any, operands: Any, keywords: Any) -> Number | None:
 
 
 def _within(f: Any, operands: Any, combination: Any) -> Any:
-    """The result for numbers of some classes; those of `math` may be for small numbers only."""
+    """Return the result for one combination; try smaller floats where `math` rejects it."""
     try:
         return _run(f, list(combination), {})
     except NotCovered:
@@ -240,7 +239,7 @@ def _within(f: Any, operands: Any, combination: Any) -> Any:
 
 
 def _of_power(operands: Any, combination: Any) -> set[type]:
-    """Classes that a power of Python's real numbers may have besides that of the witness."""
+    """Return further classes that a power of Python real numbers may have."""
     a, b = combination[:2]
     exponent = operands[1]
     if isinstance(exponent, Constant):
@@ -269,7 +268,7 @@ def _witness(t: Any, at: Mapping[Any, int], integer: int) -> Any:
 
 
 def _run(f: Any, args: list[Any], kwargs: dict[str, Any], *, is_made_up: bool = False) -> Any:
-    """Call `f` with examples, of which sizes may be made up."""
+    """Call `f` with examples; `is_made_up`: a ValueError may be due to their sizes."""
     try:
         with np.errstate(all="ignore"):
             if any(map(_is_complex, args)):
@@ -288,15 +287,15 @@ def _is_complex(x: Any) -> bool:
 
 
 def _run_complex(f: Any, args: list[Any], kwargs: dict[str, Any]) -> Any:
-    """Not where imaginary parts are lost, which is a warning."""
+    """Call `f`; raise if it discards imaginary parts, which NumPy only warns about."""
     with warnings.catch_warnings():
         warnings.simplefilter("error", np.exceptions.ComplexWarning)
         return f(*args, **kwargs)
 
 
 def combined_type(f: Any, examples: Sequence[Any], backs: Sequence[Mapping[int, Symbol]]) -> Any:
-    """The type of a result that examples of several lengths show; `backs` are the dimensions that
-    stand for a length in each."""
+    """Return the type of a result from examples at several lengths; `backs` map the lengths of each
+    example to symbolic dimensions."""
     one, *others = examples
     if isinstance(one, tuple):
         if type(one) is not tuple:

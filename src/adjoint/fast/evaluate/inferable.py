@@ -1,4 +1,4 @@
-"""The functions whose operands decide, by their types alone, which type the result has."""
+"""Functions whose result type follows from the types of the operands."""
 
 from __future__ import annotations
 
@@ -87,13 +87,13 @@ SHAPED: frozenset[Any] = frozenset(
         by_sample,
     }
 )
-"""Functions whose result has a dtype and a shape that the types of the operands decide."""
+"""Functions whose result has a dtype and a shape that follow from the types of the operands."""
 
 _METHODS = frozenset(
     "sum mean prod max min var std cumsum cumprod dot transpose swapaxes ravel reshape flatten copy"
     " astype any all argmax argmin squeeze trace clip ptp round repeat".split()
 )
-"""Methods of `numpy.ndarray` of which the same holds."""
+"""Methods of `numpy.ndarray` whose result type follows from the types of the operands."""
 
 _OF_NUMBERS: frozenset[Any] = frozenset(
     {abs, float, int, bool, complex, round, max, min, divmod, pow}
@@ -102,19 +102,17 @@ POWERS: frozenset[Any] = frozenset({operator.pow, pow, operator.ipow})
 
 
 def is_array_method(f: Any) -> bool:
-    """Whether `f` is one of the methods of arrays that keep the rule of this file."""
+    """Return whether `f` is one of the array methods in `_METHODS`."""
     return getattr(f, "__objclass__", None) is np.ndarray and f.__name__ in _METHODS
 
 
 _MOST_OPERANDS = {"clip": 3, "repeat": 3, "swapaxes": 3, "trace": 4, "transpose": 99, "reshape": 99}
-"""Of methods of arrays: as many operands as may be given before one would be an array to write to;
-two of all others."""
+"""Number of operands of array methods before ``out``, the array itself included; else 2."""
 
 
 @functools.cache
 def most_operands(f: Any) -> int:
-    """The number of operands that `f` takes by position before ``out``, an array to write to, or a
-    flag that says that one may be overwritten."""
+    """Return the number of positional operands of `f` before ``out`` or an ``overwrite_`` flag."""
     if isinstance(f, np.ufunc):
         return f.nin
     if getattr(f, "__objclass__", None) is np.ndarray:
@@ -135,7 +133,7 @@ def _is_operator(f: Any) -> bool:
 
 
 def is_inferable(f: Any) -> bool:
-    """Whether the types of the operands decide the type of the result."""
+    """Return whether the result type of `f` follows from the types of the operands."""
     try:
         known = f in SHAPED or f in _OF_NUMBERS
     except TypeError:

@@ -1,4 +1,4 @@
-"""Items and lengths: of what is known, of sequences and dicts, and of arrays of the program."""
+"""Reads of items and lengths of known objects, sequences, dicts and arrays; unpacking."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 
 def product(ev: Evaluator, a: Abstract, b: Abstract) -> Abstract:
-    """``a * b`` of lengths."""
+    """Return the product of two lengths."""
     if isinstance(a, Known) and isinstance(b, Known):
         return Known(a.value * b.value)
     if isinstance(a, Known) and a.value == 1:
@@ -44,7 +44,7 @@ def product(ev: Evaluator, a: Abstract, b: Abstract) -> Abstract:
 
 
 def length_of(ev: Evaluator, a: Value, axis: int) -> Abstract:
-    """The length of an axis of an array."""
+    """Return the length of an axis of an array."""
     t = ev.types[a]
     assert isinstance(t, Array)
     dim = t.shape[axis]
@@ -59,7 +59,7 @@ def length_of(ev: Evaluator, a: Value, axis: int) -> Abstract:
 
 
 def item(ev: Evaluator, a: Abstract, index: Abstract) -> Abstract:
-    """``a[index]``."""
+    """Evaluate ``a[index]``."""
     from adjoint.fast.evaluate.rows import as_row, item_of, row_of
 
     row = row_of(ev, a)
@@ -112,7 +112,7 @@ def _of_sequence(
 
 
 def known_slice(index: Abstract) -> slice | None:
-    """A slice of which all is known."""
+    """Return `index` as a slice with known ends, or ``None``."""
     if isinstance(index, Known) and isinstance(index.value, slice):
         return index.value
     if isinstance(index, SliceOf):
@@ -123,7 +123,7 @@ def known_slice(index: Abstract) -> slice | None:
 
 
 def _of_array(ev: Evaluator, a: Value, index: Abstract) -> Abstract:
-    """An element or a part of an array."""
+    """Write a read of an element or a part of an array."""
     t = ev.types[a]
     if not isinstance(t, Array):
         raise NotCovered(f"an index of a {t}", ev.span)
@@ -143,14 +143,14 @@ def _of_array(ev: Evaluator, a: Value, index: Abstract) -> Abstract:
 
 
 def keys_of(index: Abstract) -> tuple[Abstract, ...]:
-    """What an index consists of."""
+    """Return the parts of an index."""
     if isinstance(index, Known) and type(index.value) is tuple:
         return tuple(map(Known, index.value))
     return index.items if isinstance(index, Tuple) else (index,)
 
 
 def _keeps_array(keys: Sequence[Abstract]) -> bool:
-    """An index with an ellipsis gives an array, also one of no dimension."""
+    """Return whether an index has an ellipsis, which makes the result an array even of rank 0."""
     return any(isinstance(key, Known) and key.value is Ellipsis for key in keys)
 
 
@@ -180,7 +180,7 @@ def _index(ev: Evaluator, build: Any, operands: list[Operand]) -> Value:
 
 
 def indexed_shape(ev: Evaluator, t: Array, keys: Sequence[Abstract]) -> tuple[Dim, ...]:
-    """The shape of ``a[keys]``."""
+    """Return the shape of ``a[keys]`` for an array of type `t`."""
     used = sum(1 for key in keys if not _adds_axis(key) and not _keeps_array([key]))
     if used > len(t.shape):
         raise NotCovered("too many indices", ev.span)
@@ -233,7 +233,7 @@ def _is_whole(t: Any) -> bool:
 
 
 def _sliced(ev: Evaluator, dim: Dim, key: Any) -> Dim:
-    """The length of a slice."""
+    """Return the length of a slice of an axis of length `dim`."""
     part = known_slice(key)
     if part is None:
         ends = tuple(_named(ev, end) for end in (key.start, key.stop, key.step))
@@ -262,11 +262,10 @@ def _named(ev: Evaluator, end: Abstract) -> Any:
 
 
 def unpacked(ev: Evaluator, a: Abstract, n: int, starred: int | None) -> list[Abstract]:
-    """The values of ``x, y, *z = a``."""
+    """Return the values of ``x, y, *z = a``."""
     if isinstance(a, Value):
         t = ev.types[a]
         if starred is not None or not isinstance(t, Array) or not t.shape or t.shape[0] != n:
-            # the length of a symbolic dimension is checked by `length` when it runs
             items = _checked(ev, a, n) if starred is None and isinstance(t, Array) else None
             if items is None:
                 raise NotCovered("unpacking something else than a tuple or a list", ev.span)
@@ -293,13 +292,13 @@ def unpacked(ev: Evaluator, a: Abstract, n: int, starred: int | None) -> list[Ab
 
 
 def is_iterator(ev: Evaluator, a: Abstract) -> bool:
-    """Whether it is iterated over, but has no length."""
+    """Return whether `a` is an iterator or a ``range``."""
     held = ev.heap.get(a.address) if isinstance(a, Ref) else None
     return isinstance(a, Iterating) or isinstance(held, IteratorOf)
 
 
 def _checked(ev: Evaluator, a: Value, n: int) -> list[Abstract] | None:
-    """The `n` items of an array whose length is symbolic: known to be `n` by a test in front."""
+    """Return the `n` items of an array of symbolic length, after a test that the length is `n`."""
     t = ev.types[a]
     assert isinstance(t, Array)
     if not t.shape or isinstance(t.shape[0], int):

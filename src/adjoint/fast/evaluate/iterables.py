@@ -1,4 +1,4 @@
-"""What loops iterate over: item by item, or by an iterable of the program."""
+"""Iterables of loops: as known items, or as an iterable value of the program."""
 
 from __future__ import annotations
 
@@ -49,24 +49,23 @@ Step = Callable[[], Abstract]
 
 @dataclass(frozen=True, slots=True)
 class Steps:
-    """What gives the items of an iterable, one after the other, as they are asked for; and what
-    tells whether it is still as long."""
+    """The items of an iterable, evaluated on demand, and checks that its length is unchanged."""
 
     steps: tuple[Step, ...]
     checks: tuple[Callable[[], bool], ...] = ()
 
     def after(self, i: int) -> Steps:
-        """Those behind the one at `i`."""
+        """Return the steps after step `i`."""
         return Steps(self.steps[i + 1 :], self.checks)
 
     def demand_unchanged(self, ev: Evaluator) -> None:
-        """What is iterated over must not change its length meanwhile."""
+        """Raise `NotCovered` if the iterable has changed its length."""
         if not all(check() for check in self.checks):
             raise NotCovered("a container that changes while it is iterated over", ev.span)
 
 
 def listed(ev: Evaluator, a: Abstract) -> list[Abstract] | None:
-    """The items of an iterable, if it is known which they are; else ``None``."""
+    """Return the items of an iterable; ``None`` if they are not known one by one."""
     if is_pushed(ev, a):
         made = collected(ev, a)
         held = ev.heap[made.address]
@@ -85,7 +84,7 @@ def listed(ev: Evaluator, a: Abstract) -> list[Abstract] | None:
 
 
 def collected(ev: Evaluator, xs: Abstract) -> Ref:
-    """A list of the items of an iterable."""
+    """Return a new list of the items of an iterable."""
     from adjoint.fast.evaluate.rows import append
 
     steps = None if is_pushed(ev, xs) else listed(ev, xs)
@@ -104,7 +103,7 @@ def collected(ev: Evaluator, xs: Abstract) -> Ref:
 
 
 def opened(ev: Evaluator, a: Abstract) -> Abstract | Generating:
-    """What is iterated over. Of an iterator: what it goes through; it is used up."""
+    """Return an iterable; replace an iterator by its content, and mark it as used."""
     held = ev.heap[a.address] if isinstance(a, Ref) else None
     if not isinstance(held, IteratorOf):
         return a
@@ -120,7 +119,7 @@ def opened(ev: Evaluator, a: Abstract) -> Abstract | Generating:
 
 
 def steps_of(ev: Evaluator, a: Abstract) -> Steps | None:
-    """The steps of an iteration, if it is known how many there are."""
+    """Return the steps of an iteration; ``None`` if their number is not known."""
     a = opened(ev, a)  # type: ignore[assignment]
     if isinstance(a, Iterating):
         return _of_view(ev, a) if a.kind in VIEWS else _steps_through(ev, a)
@@ -147,7 +146,7 @@ VIEWS = (dict.items, dict.keys, dict.values)
 
 
 def _of_view(ev: Evaluator, a: Iterating) -> Steps | None:
-    """The steps of an iteration over what a dict gives."""
+    """Return the steps of an iteration over a dict view."""
     (mapping,) = a.operands
     keys = _keys_of(ev, mapping)
     if keys is None:
@@ -168,7 +167,7 @@ def _has_keys(ev: Evaluator, mapping: Abstract, keys: tuple[Any, ...]) -> bool:
 
 
 def _keys_of(ev: Evaluator, mapping: Abstract) -> tuple[Any, ...] | None:
-    """The keys of a dict, if it is one."""
+    """Return the keys of a dict; ``None`` if `mapping` is none."""
     if isinstance(mapping, External) and type(mapping.sample) is dict:
         return tuple(mapping.sample)
     held = ev.heap.get(mapping.address) if isinstance(mapping, Ref) else None
@@ -218,7 +217,7 @@ def _steps_through(ev: Evaluator, a: Iterating) -> Steps | None:
 
 
 def _demand_even(ev: Evaluator, a: Iterating, columns: list[tuple[Step, ...]]) -> None:
-    """Where columns have different lengths, Python asks some of them for one item more."""
+    """Reject iterators among columns of different lengths: Python takes one more item of some."""
     if len({len(column) for column in columns}) > 1:
         if a.strict:
             raise NotCovered("zip(strict=True) of different lengths", ev.span)
@@ -241,9 +240,11 @@ Source = tuple[Operand, Type, Callable[[Value], Abstract], "Dim | None"]
 
 
 def source_of(ev: Evaluator, a: Abstract) -> Source | None:
-    """An iterable of the program: what is iterated over, the type of the item that the loop takes,
-    what that stands for, and how many there are, if a dimension says so; ``None`` where it has to
-    be unrolled."""
+    """Return an iterable of the program, or ``None`` if the loop has to be unrolled.
+
+    The parts are the iterable, the type of its item, a function from the item to its abstract
+    value, and the number of items as a dimension, or ``None``.
+    """
     a = opened(ev, a)  # type: ignore[assignment]
     row = row_of(ev, a)
     if row is not None:
@@ -308,8 +309,8 @@ def source_of(ev: Evaluator, a: Abstract) -> Source | None:
 
 
 def _runs_code(ev: Evaluator, a: Abstract) -> bool:
-    """Whether it runs a function of the user's for each item: then it matters that Python asks for
-    one item more than there are rows, where another iterable ends sooner."""
+    """Return whether an iterable runs a function for each item: then the extra item that Python
+    consumes before another iterable ends matters."""
     held = ev.heap[a.address] if isinstance(a, Ref) else None
     what = held.what if isinstance(held, IteratorOf) else a
     if not isinstance(what, Iterating):
@@ -318,7 +319,7 @@ def _runs_code(ev: Evaluator, a: Abstract) -> bool:
 
 
 def _least(lengths: set[Dim | None]) -> Dim | None:
-    """The least of some lengths, as far as it is known."""
+    """Return the least of some lengths, as far as known."""
     if len(lengths) == 1:
         (n,) = lengths
         return n
@@ -327,16 +328,16 @@ def _least(lengths: set[Dim | None]) -> Dim | None:
     known = [n for n in lengths if isinstance(n, int)]
     if len(known) == len(lengths) or 1 in known:
         return min(known)
-    return Symbol("least")  # one of them, which nobody is asked for; not 1, as none of them is
+    return Symbol("least")  # one of the lengths; not 1, since none of them is
 
 
 def is_some(n: Dim | None) -> bool:
-    """Whether a dimension is known not to be zero."""
+    """Return whether a dimension is known not to be zero."""
     return n is not None and (n > 0 if isinstance(n, int) else n.is_argument)
 
 
 def _source_of_few(ev: Evaluator, a: Abstract) -> Source | None:
-    """Numbers that are known one by one, beside an iterable of the program."""
+    """Return a source for a list of known length, to be zipped with an iterable of the program."""
     items = ev.sequence(a) if not isinstance(a, Value | Known) else None
     if not items or not all(is_number(x, ev.types) for x in items):
         return None
@@ -349,7 +350,7 @@ def _source_of_few(ev: Evaluator, a: Abstract) -> Source | None:
 
 
 def _turned(ev: Evaluator, operand: Operand) -> Operand:
-    """What is iterated over backwards."""
+    """Return an iterable in reverse order."""
     assert isinstance(operand, Value)
     t = ev.types[operand]
     if isinstance(t, Row):
@@ -361,7 +362,7 @@ def _turned(ev: Evaluator, operand: Operand) -> Operand:
 
 
 def _demand_same_length(ev: Evaluator, operands: tuple[Abstract, ...]) -> None:
-    """``zip(strict=True)`` raises where that is not so."""
+    """Require equal known lengths for ``zip(strict=True)``."""
     lengths = {
         t.shape[0] if isinstance(x, Value) and isinstance(t := ev.types[x], Array) else None
         for x in operands

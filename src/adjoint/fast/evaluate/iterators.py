@@ -1,4 +1,4 @@
-"""Iterators that a function makes and asks."""
+"""Handlers that make iterators, and that consume iterables."""
 
 from __future__ import annotations
 
@@ -46,8 +46,8 @@ def _is_integer(ev: Evaluator, x: Abstract) -> bool:
 
 
 def _made(ev: Evaluator, what: Iterating) -> Abstract:
-    """An iterator. Python asks for those of the operands at once: an error is due then, and what
-    some of them are then counts."""
+    """Return a new iterator. Python calls ``iter`` on the operands at once: a wrong operand raises
+    then, and dicts and the operand of ``reversed`` must not change afterwards."""
     for x in what.operands[:1] if what.kind is enumerate else what.operands:
         if not _is_iterable(ev, x):
             raise NotCovered(f"{what.kind.__name__} of something that may not be iterable", ev.span)
@@ -71,7 +71,7 @@ def _is_iterable(ev: Evaluator, x: Abstract) -> bool:
 
 
 def _among(what: Iterating) -> Iterator[Ref]:
-    """The lists and dicts that something goes through, without those of inner iterators."""
+    """Yield the heap objects among the operands, also of inner `Iterating`."""
     for x in what.operands:
         if isinstance(x, Ref):
             yield x
@@ -128,7 +128,7 @@ def _(ev: Evaluator, value: Abstract) -> Abstract:
 
 
 def _quantifier(f: Any, stopping: bool) -> None:
-    """``any`` and ``all``: whether one item is, or is not, what ends the search."""
+    """Register ``any`` or ``all``; `stopping` is the truth value that ends the search."""
 
     @handler(f)
     def _(ev: Evaluator, xs: Abstract) -> Abstract:
@@ -148,7 +148,7 @@ _quantifier(all, False)
 
 @handler(next)
 def _(ev: Evaluator, xs: Abstract, default: Abstract | None = None) -> Abstract:
-    """The first item of an iterator, of which nothing else is asked."""
+    """Return the first item of an iterator, which is not used again."""
     from adjoint.fast.evaluate.loops import search
 
     if not isinstance(xs, Ref) or not isinstance(ev.heap[xs.address], IteratorOf):

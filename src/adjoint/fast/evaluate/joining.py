@@ -1,7 +1,7 @@
-"""What is known after a branch, and in a loop: joins of what the specialiser knows.
+"""Joins of abstract values after branches and in loops.
 
-A *template* is an abstract value in which slots stand for the numbers and arrays that differ from
-one way to the next; `instantiate` puts new values of the IR there, `match` finds what goes in.
+A *template* is an abstract value with slots for numbers and arrays that differ between branches or
+iterations. `instantiate` fills the slots with new values; `match` finds the operands for them.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ Types = dict[Value, Type]
 
 
 def same(a: Abstract, b: Abstract) -> bool:
-    """Whether two are known to be the same, so that nothing has to be chosen."""
+    """Return whether two abstract values are known to be the same."""
     if a is b:
         return True
     if isinstance(a, Known) and isinstance(b, Known):
@@ -60,12 +60,12 @@ def _leaf_type(a: Any, types: Types) -> Type | None:
 
 
 def generalise(a: Any, b: Any, ev: Evaluator) -> Any:
-    """The smallest template that both fit; `a` may be a template.
+    """Return the smallest template that fits `a`, which may be a template, and `b`.
 
     Raises
     ------
     NotCovered
-        There is none.
+        No template fits both.
     """
     if not isinstance(a, Slot) and same(a, b):
         return a
@@ -99,8 +99,10 @@ def _may_be_missing(a: Any, ev: Evaluator) -> bool:
 
 
 def uncertain(a: Any, types: Types) -> Any:
-    """The template of a variable that has no value in one way: what is read of it is looked at
-    when the program runs. `LOST`, which must not be read, if that cannot be."""
+    """Return the template of a variable that one branch does not assign, or `LOST` if none exists.
+
+    The program checks each read of such a variable.
+    """
     if a is LOST:
         return LOST
     a = _opened(a)
@@ -117,14 +119,14 @@ def uncertain(a: Any, types: Types) -> Any:
 
 
 def _opened(a: Any) -> Any:
-    """A known tuple as the structure that it is."""
+    """Return a known tuple as a `Tuple`; anything else unchanged."""
     if isinstance(a, Known) and type(a.value) is tuple:
         return Tuple(tuple(map(Known, a.value)))
     return a
 
 
 def instantiate(template: Any, new: Callable[[Slot], Value]) -> Any:
-    """The template with new values in its slots."""
+    """Return the template with new values in its slots."""
     if isinstance(template, Slot):
         return new(template)
     inside = parts(template)
@@ -137,7 +139,7 @@ def instantiate(template: Any, new: Callable[[Slot], Value]) -> Any:
 
 
 def match(template: Any, a: Any, found: list[Operand]) -> None:
-    """Append to `found` what stands in `a` where the template has its slots, in order."""
+    """Append to `found` the operands in `a` at the slots of the template, in order."""
     if isinstance(template, Slot):
         if isinstance(a, Value):
             found.append(a)
@@ -169,12 +171,12 @@ class Grows(NotCovered):
 
 
 def is_number(a: Any, types: Types) -> bool:
-    """Whether it is a number of the program, or a known one."""
+    """Return whether an abstract value is a number of the program, or a known one."""
     return isinstance(_leaf_type(a, types), Number)
 
 
 def contents_template(before: HeapObject, after: HeapObject, ev: Evaluator, address: int) -> Any:
-    """`generalise` of what an address of the heap holds."""
+    """`generalise` two contents of a heap address; raise `Grows` if lengths of lists differ."""
     if shape_of(before) != shape_of(after):
         if isinstance(before, ListOf) and isinstance(after, ListOf | RowOf):
             items = (*before.items, *(after.items if isinstance(after, ListOf) else ()))

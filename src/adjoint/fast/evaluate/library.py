@@ -1,7 +1,7 @@
-"""Functions of NumPy and SciPy that have a rule: called as they are, results checked as they come.
+"""Calls of NumPy and SciPy functions that have a rule.
 
-The type of the result is seen on examples; a value of another type, or another shape than the one
-that follows from the operands, ends the program.
+The type of the result is inferred from examples. The program checks each result, and leaves the
+call to the generic tier if its type or its shape differs.
 """
 
 from __future__ import annotations
@@ -42,24 +42,24 @@ _LENGTHS = ((3, 7, 5, 11), (5, 3, 11, 7), (9, 10, 12, 14))
 
 
 def is_library(f: Any, rules: Rules | None) -> bool:
-    """Whether a function is one of NumPy's or SciPy's with a rule in closure form."""
+    """Return whether `f` is a NumPy or SciPy function with a rule in closure form."""
     if rules is None or not rules.rrules or rules.inactive or rules.overridden:
         return False
     if rules.structural is not None:
         return False
     if rules.primitive is not None and not hasattr(rules.primitive, "is_output"):
-        return False  # what has one for arrays to write to is a rule otherwise
+        return False  # a primitive that only handles ``out=`` leaves the closure form in use
     if isinstance(f, np.ufunc):
         return True
     library = str(getattr(f, "__module__", None)).partition(".")[0]
-    # what is in C in SciPy may not look at what it is given, and writes where there is nothing
+    # SciPy functions in C may not check their operands, and then write outside of arrays.
     return library == "numpy" or (library == "scipy" and type(f) is FunctionType)
 
 
 def call_library(
     ev: Evaluator, f: Any, args: Sequence[Abstract], keywords: dict[str, Abstract]
 ) -> Abstract:
-    """``f(*args, **keywords)``"""
+    """Write ``f(*args, **keywords)``, and the check of its result."""
     writes = any(name in ("out", "copy") or name.startswith("overwrite") for name in keywords)
     if writes or len(args) > (1 if f is np.nan_to_num else most_operands(f)):
         raise NotCovered(f"{name_of(f)} with an array to write to", ev.span)
@@ -73,7 +73,7 @@ def call_library(
 
 
 def _checked(ev: Evaluator, y: Value, t: Number | Array, operands: tuple[Operand, ...]) -> Value:
-    """Write the test of what has come."""
+    """Write the check that the result `y` has type `t`."""
     if isinstance(t, Number):
         (kind,) = t.kinds
         return ev.operation(runtime.foreseen_number, (y, Const(kind)), t)
@@ -100,7 +100,7 @@ def _length(ev: Evaluator, dim: Dim, operands: tuple[Operand, ...]) -> Operand:
 def _seen(
     f: Callable[..., Any], operands: Sequence[Any], keywords: Mapping[str, Any]
 ) -> Number | Array:
-    """The type of the result of two examples, in which the dimensions have other lengths."""
+    """Return the type of the result, inferred from three examples with different lengths."""
     symbols: list[Symbol] = []
     for t in (*operands, *keywords.values()):
         if isinstance(t, tuple | Symbol):
@@ -136,7 +136,7 @@ def _example(t: Any, at: Mapping[Any, int], rng: np.random.Generator) -> Any:
     if isinstance(t, Array):
         shape = [at[d] if isinstance(d, Symbol) else d for d in t.shape]
         made = 0.1 + 0.8 * rng.random(shape)
-        if made.ndim > 1 and shape[-1] == shape[-2]:  # positive definite, for those that want it
+        if made.ndim > 1 and shape[-1] == shape[-2]:  # some functions require positive definite
             made = made @ np.swapaxes(made, -1, -2) + np.eye(shape[-1])
         return made.astype(t.dtype)
     if isinstance(t, Number):
@@ -146,7 +146,7 @@ def _example(t: Any, at: Mapping[Any, int], rng: np.random.Generator) -> Any:
 
 
 def _general(t: Number) -> type:
-    """A class that stands for several."""
+    """Return one class to represent a number of several classes."""
     if has_complex(t) and not is_complex(t):
         raise NotCovered("a number that is real or complex, as an operand of a function")
     return complex if has_complex(t) else float

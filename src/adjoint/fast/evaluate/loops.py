@@ -1,4 +1,4 @@
-"""Loops: unrolled over what is known item by item, kept as loops over everything else."""
+"""Loops: unrolled over items known one by one, loops of the program otherwise."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ from adjoint.fast.evaluate.iterables import (
 
 MOST_ROUNDS = 8
 MOST_APPENDED = 16
-"""A list that grows in a loop is known item by item if the loop is not longer."""
+"""Greatest length of a loop that is unrolled because a list grows in it."""
 
 Body = Callable[[Abstract, list[Abstract]], "list[Abstract] | None"]
 
@@ -58,7 +58,7 @@ Body = Callable[[Abstract, list[Abstract]], "list[Abstract] | None"]
 
 
 def loop(ev: Evaluator, op: Loop) -> bool:
-    """Run a loop of the function; whether its end is ever reached."""
+    """Evaluate a loop of the function; return whether its end may be reached."""
     values = ev.frames[-1].values
     frame = ev.frames[-1]
     carried = [ev.read(x) for x in op.initial]
@@ -82,7 +82,7 @@ def loop(ev: Evaluator, op: Loop) -> bool:
 
 
 def iterate(ev: Evaluator, xs: Abstract, carried: list[Abstract], body: Body) -> list[Abstract]:
-    """A fold over an iterable, without leaving it early."""
+    """Fold `body` over an iterable to its end; return the carried values."""
     found = _for(ev, xs, carried, body, False)
     if found is None:
         raise NotCovered("a loop that always raises", ev.span)
@@ -90,8 +90,8 @@ def iterate(ev: Evaluator, xs: Abstract, carried: list[Abstract], body: Body) ->
 
 
 def search(ev: Evaluator, xs: Abstract, carried: list[Abstract], body: Body) -> list[Abstract]:
-    """A fold that `body` may end: it gives, in front of what is carried, whether to go on; so does
-    this, whether it went on to the end."""
+    """Fold `body`, which returns a flag "go on" before the carried values, over an iterable; return
+    the carried values, preceded by a flag whether the iteration went on to the end."""
     found = _for(ev, xs, carried, body, True)
     if found is None:
         raise NotCovered("a loop that always raises", ev.span)
@@ -144,7 +144,7 @@ def _for(
 
 
 def _iterator_of(ev: Evaluator, xs: Abstract) -> Abstract:
-    """What an object of the user's gives for ``iter(xs)``."""
+    """Return ``iter(xs)`` of an object of a user class; anything else unchanged."""
     from adjoint.fast.evaluate.calls import call, class_of, special_method
 
     cls = class_of(ev, xs)
@@ -160,14 +160,14 @@ def _iterator_of(ev: Evaluator, xs: Abstract) -> Abstract:
 
 
 class _Unrolled(NotCovered):
-    """It is not a loop of the program."""
+    """Raised where a loop can only be unrolled."""
 
     def __init__(self) -> None:
         super().__init__("a loop over something that is not known")
 
 
 def _is_short(ev: Evaluator, xs: Abstract) -> bool:
-    """Whether a list that grows in a loop has few items afterwards."""
+    """Return whether a loop in which a list grows is short enough to be unrolled."""
     with restorable(ev) as restore:
         steps = steps_of(ev, xs)
         restore()
@@ -178,7 +178,7 @@ def _is_short(ev: Evaluator, xs: Abstract) -> bool:
 def _pushed(
     ev: Evaluator, xs: Abstract, carried: list[Abstract], body: Body, stops: bool, name: str
 ) -> list[Abstract] | None:
-    """An iteration over what runs its body by itself."""
+    """Evaluate an iteration over an iterable that runs the body itself (`is_pushed`)."""
     what = opened(ev, xs)
     if isinstance(what, Generating):
         return consume(ev, what, carried, body, stops, name)
@@ -191,7 +191,7 @@ def _pushed(
 
 
 def _unrollable(ev: Evaluator, xs: Abstract) -> Steps | None:
-    """The items of what could not be kept as a loop, if they are few."""
+    """Return the steps of an iterable, if they are few enough to unroll; else ``None``."""
     steps = steps_of(ev, xs)
     return steps if steps is not None and len(steps.steps) <= MOST_UNROLLED else None
 
@@ -203,8 +203,7 @@ def _unrolled(
     body: Callable[[Any, list[Abstract]], list[Abstract] | None],
     stops: bool,
 ) -> list[Abstract] | None:
-    """One iteration after the other; where an iteration may leave the loop, the others are behind
-    a test."""
+    """Evaluate the iterations one by one; write a test after one that may end the loop."""
     for i, step in enumerate(steps.steps):
         found = body(step(), carried)
         if found is None:
@@ -229,8 +228,8 @@ def _unrolled(
 
 
 class _Carried:
-    """What a loop carries: a template for each variable, and for what it changes in the heap; and
-    the lengths of lists that hold in each iteration."""
+    """State of a loop: templates of its carried variables and of the heap contents that it changes,
+    and the lengths of lists that hold in each iteration."""
 
     def __init__(self, ev: Evaluator, carried: list[Abstract], names: tuple[str, ...]) -> None:
         self.ev, self.names = ev, names
@@ -240,10 +239,10 @@ class _Carried:
         self.heap: dict[int, Any] = {}
         self.rows: dict[Value, Type] = {}
         self.lengths = dict(ev.row_lengths)
-        self.has_lost_lengths = False  # then what is iterated over may have another length, too
+        self.has_lost_lengths = False  # if true, the iterable may have changed its length, too
 
     def begin(self) -> tuple[list[Abstract], tuple[Value, ...]]:
-        """What an iteration begins with, and the parameters that it takes for it."""
+        """Return the carried values at the start of an iteration, and the parameters in them."""
         parameters: list[Value] = []
         name = ""
 
@@ -267,7 +266,8 @@ class _Carried:
         return now, tuple(parameters)
 
     def widen(self, found: list[Abstract]) -> bool:
-        """Widen the templates by what an iteration ends with; whether anything was new."""
+        """Widen the templates by the values at the end of an iteration; return whether anything
+        changed."""
         types, lengths = self.ev.types, self.ev.row_lengths
         changed = any(types[row] != t for row, t in self.rows.items())
         others = [row for row, n in self.lengths.items() if lengths.get(row) is not n]
@@ -292,7 +292,7 @@ class _Carried:
         return changed
 
     def operands(self, carried: list[Abstract], heap: dict[int, Any]) -> tuple[Operand, ...]:
-        """What goes into the slots."""
+        """Return the operands for the slots."""
         found: list[Operand] = []
         for template, x in zip(self.templates, carried, strict=True):
             match(template, x, found)
@@ -310,7 +310,7 @@ def _kept(
     span: Span | None,
     name: str,
 ) -> list[Abstract] | None:
-    """A ``for`` loop of the program."""
+    """Write a ``for`` loop of the program."""
     iterable, item_type, meaning, n = source
     copied, ev.copied = ev.copied, set()
     for _ in range(MOST_ROUNDS):
@@ -327,7 +327,7 @@ def _kept(
     results = (*map(ev.operand, on), *state.operands(after, heap))
     block = Block((x, *parameters), tuple(ops), results)
     found = _ended(ev, state, iterable, None, block, stops, span)
-    if is_some(n):  # an iterable that has an item in front of the loop gives one
+    if is_some(n):  # the loop has at least one iteration
         _narrow(ev, found[stops:], after)
     if copied and not copied.isdisjoint(_written_in(ops) | state.heap.keys()):
         raise NotCovered("a list that changes while it is iterated over", ev.span)
@@ -339,14 +339,14 @@ def _kept(
 def _parted(
     ev: Evaluator, found: list[Abstract] | None, stops: bool
 ) -> tuple[list[Abstract], list[Abstract]]:
-    """What an iteration ends with: whether the loop is left, where that is asked, and the rest."""
+    """Split the results of an iteration into the flag "go on", if any, and the carried values."""
     if found is None:
         raise NotCovered("a loop whose iterations never reach their end", ev.span)
     return found[:stops], found[stops:]
 
 
 def _written_in(ops: list[Any]) -> set[Any]:
-    """What some operations write to."""
+    """Return the operands that some operations write to."""
     inner = [op for outer in ops for block in blocks(outer) for op in walk(block)]
     return {
         op.operands[0]
@@ -356,8 +356,7 @@ def _written_in(ops: list[Any]) -> set[Any]:
 
 
 def _narrow(ev: Evaluator, results: list[Abstract], after: list[Abstract]) -> None:
-    """What a loop of at least one iteration ends with is of the type that an iteration ends
-    with."""
+    """Give the results of a loop of at least one iteration the types at the end of an iteration."""
     for result, last in zip(results, after, strict=True):
         if isinstance(result, Value) and isinstance(last, Value):
             ev.types[result] = ev.types[last]
@@ -374,7 +373,7 @@ def _ended(
     stops: bool,
     span: Span | None,
 ) -> list[Abstract]:
-    """Write the loop; what is known after it."""
+    """Write the loop; return the abstract values after it."""
     initial = state.operands(state.initial, state.before)
     now, parameters = state.begin()
     on: list[Value] = [ev.value(number(bool), name="done")] if stops else []
@@ -389,7 +388,7 @@ def _while(
     body: Callable[[list[Abstract]], list[Abstract] | None],
     stops: bool,
 ) -> list[Abstract] | None:
-    """A ``while`` loop of the program."""
+    """Write a ``while`` loop of the program."""
     from adjoint.fast.evaluate.calls import truth
 
     assert op.test is not None
@@ -403,7 +402,7 @@ def _while(
             if tested is None:
                 raise NotCovered("a test that always raises", ev.span)
             condition = truth(ev, tested[0])
-            # what nothing reads any more is not handed on, but is still there
+            # A variable that is not read after the test keeps its content.
             passed = [x if y is MISSING else y for x, y in zip(now, tested[1:], strict=True)]
             tested = [tested[0], *passed]
         heap_tested = ev.heap
@@ -424,7 +423,7 @@ def _while(
     else:
         raise NotCovered("a loop whose types do not settle", ev.span)
     condition_operand = ev.operand(condition)
-    if _written_in(test_ops):  # the reverse sweep goes through the body alone
+    if _written_in(test_ops):  # the reverse sweep reverses the body only
         raise NotCovered("a test that writes to an array or a list", op.span)
     if state.operands(tested[1:], heap_tested) != parameters:
         raise NotCovered("a test that assigns variables", op.span)

@@ -1,4 +1,4 @@
-"""Functions of numbers and arrays that are told apart by more than types."""
+"""Handlers of functions of numbers and arrays that result types alone do not cover."""
 
 from __future__ import annotations
 
@@ -89,9 +89,9 @@ for _f in (max, min):
 def _(
     ev: Evaluator, a: Abstract, axis: Abstract = Known(None), *, keepdims: Abstract = Known(False)
 ) -> Abstract:
-    """The sum over the number of elements, which is how NumPy computes it."""
+    """Divide the sum by the number of elements, as NumPy does."""
     t = ev.types.get(a) if isinstance(a, Value) else None
-    plain = isinstance(t, Array) and t.dtype.char in "fdD"  # NumPy divides others in its own way
+    plain = isinstance(t, Array) and t.dtype.char in "fdD"  # NumPy divides other dtypes differently
     if not plain or not isinstance(axis, Known) or not isinstance(keepdims, Known):
         return infer_call(ev, np.mean, [a, axis], {"keepdims": keepdims})
     assert isinstance(t, Array) and isinstance(a, Value)
@@ -139,7 +139,7 @@ def _part(ev: Evaluator, a: Abstract, name: str) -> Abstract:
 
 @handler(runtime.conjugate)
 def _(ev: Evaluator, a: Abstract) -> Abstract:
-    """``a.conjugate()``"""
+    """Write ``a.conjugate()``; return a real `a` unchanged."""
     if isinstance(a, Known):
         return Known(a.value.conjugate())
     assert isinstance(a, Value)

@@ -1,4 +1,4 @@
-"""Operators, of numbers and arrays of the program and of objects."""
+"""Handlers of operators, comparisons and subscripts."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ def is_numeric(a: Abstract) -> bool:
 def _by_protocol(
     ev: Evaluator, f: Any, name: str, reflected: str, a: Abstract, b: Abstract
 ) -> Abstract:
-    """An operator of objects: their special methods."""
+    """Evaluate a binary operator of objects by their special methods."""
     left, right = class_of(ev, a), class_of(ev, b)
     if left is None or right is None or (right is not left and issubclass(right, left)):
         raise NotCovered(f"the operator {f.__name__} of such operands", ev.span)
@@ -96,7 +96,7 @@ def _by_protocol(
         if left in (list, tuple) or right in (list, tuple):
             return ev.infer(f, new_arrays(ev, (a, b)))
         raise NotCovered(f"the operator {f.__name__} of an array and an object", ev.span)
-    if issubclass(left, np.generic | str | bytes):  # which make something of any object
+    if issubclass(left, np.generic | str | bytes):  # their operators accept any object
         raise NotCovered(f"the operator {f.__name__} of such operands", ev.span)
     asked = [(left, name, [a, b]), (right, reflected, [b, a])]
     if left is right and f in _BINARY:
@@ -139,7 +139,7 @@ def _comparison(f: Any, name: str, reflected: str) -> None:
 
 
 def _compared_lengths(ev: Evaluator, f: Any, a: Abstract, b: Abstract) -> bool | None:
-    """A comparison of lengths that is decided by which symbols they are."""
+    """Compare two lengths by their symbols; ``None`` if the symbols do not decide."""
     of_a, of_b = (ev.dims.get(x) if isinstance(x, Value) else None for x in (a, b))
     if of_a is not None and of_a is of_b:
         return bool(f(0, 0))
@@ -172,8 +172,8 @@ def _equal_tuples(ev: Evaluator, f: Any, a: Tuple, b: Tuple) -> Abstract:
 
 
 def _is_compared(ev: Evaluator, x: Abstract) -> bool:
-    """Whether an item of a tuple is a number, or a tuple of such: others are compared by identity
-    first, and what an array gives has no truth value."""
+    """Return whether an item of a tuple can be compared: Python compares objects by identity first,
+    and a comparison of arrays has no truth value."""
     if isinstance(x, Value):
         return isinstance(ev.types[x], Number)
     return isinstance(x, Tuple | Known)

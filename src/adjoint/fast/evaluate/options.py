@@ -1,4 +1,4 @@
-"""Operands that decide the type of a result by what they are: axes, lengths, options."""
+"""Operands whose value decides the type of a result: axes, lengths, options."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def is_elementwise(f: Any) -> bool:
-    """Whether all operands of a function are what it calculates with: none is an option."""
+    """Return whether all operands of a function are numbers or arrays, and none is an option."""
     if isinstance(f, np.ufunc) or getattr(f, "__module__", None) in _OF_NUMBERS:
         return True
     return isinstance(f, type) and issubclass(f, np.generic)
@@ -27,8 +27,8 @@ _OF_NUMBERS = ("_operator", "math", "cmath")
 
 
 def with_known_options(ev: Draft, f: Any, a: Abstract, place: int | str) -> Abstract:
-    """Integers may be axes or lengths, and truth values options, which decide the type of the
-    result."""
+    """Return the operand `a` of `f` at `place` with known values; raise `NeedsKnown` if it is an
+    integer that may be an axis or a length."""
     inside = ev.sequence(a) if not isinstance(a, Value | Known) else None
     if inside is not None:
         known = [with_known_options(ev, f, part, place) for part in inside]
@@ -54,20 +54,20 @@ def with_known_options(ev: Draft, f: Any, a: Abstract, place: int | str) -> Abst
 
 
 def _is_content(f: Any, place: int | str) -> bool:
-    """Whether a truth value at some place of a call is an element, or chooses among them: options
-    such as ``keepdims`` decide the type of the result."""
+    """Return whether a truth value at `place` is an element or a condition, not an option such as
+    ``keepdims``."""
     return place in (0, "a", "condition") or f in _OF_INTEGERS
 
 
 _OF_INTEGERS = frozenset({abs, float, int, bool, complex, max, min, divmod, round, pow})
-"""The type of their result does not depend on the value of an integer."""
+"""Functions whose result type does not depend on the value of an integer."""
 
 
 _MADE_OF_SIZES: frozenset[Any] = frozenset(
     {np.zeros, np.ones, np.empty, np.eye, np.identity, np.arange}
 )
 _OF_LENGTHS: frozenset[Any] = frozenset({np.zeros, np.ones, np.empty, np.eye, np.identity})
-"""What they make of an integer that the program computes has a length that is not known."""
+"""Functions that give a result of unknown length for a length that the program computes."""
 _SIZES_BEHIND: frozenset[Any] = frozenset(
     {
         np.reshape,
@@ -97,11 +97,11 @@ _SIZES_BEHIND: frozenset[Any] = frozenset(
         np.ndarray.repeat,
     }
 )
-"""Functions all of whose operands, or all behind the first, are axes or lengths."""
+"""Functions whose operands after the first are axes or lengths."""
 
 
 def _is_of_sizes(f: Any, place: int | str) -> bool:
-    """Whether an integer at some place of a call is an axis or a length, not a number."""
+    """Return whether an integer at `place` of a call of `f` is an axis or a length."""
     if f in _MADE_OF_SIZES or (f in _SIZES_BEHIND and place not in (0, "a")):
         return True
     return (f is np.full and place in (0, "shape")) or place in ("axis", "shape")

@@ -1,4 +1,4 @@
-"""What a specialised program reads from outside when it is entered, and what it relies on."""
+"""Outside values that a program reads on entry, and the guards that it relies on."""
 
 from __future__ import annotations
 
@@ -34,8 +34,10 @@ from adjoint.rulekit.registry import lookup
 
 @dataclass(frozen=True, slots=True)
 class Guard:
-    """What must be so in every call: `kind` is ``is``, ``equal``, ``type``, ``array``, ``length``,
-    ``keys`` or ``code``."""
+    """A condition on the value of `source` in every call.
+
+    `kind` names the test, such as ``is``, ``equal``, ``type``, ``length``, ``keys`` or ``code``.
+    """
 
     source: Source
     kind: str
@@ -44,7 +46,7 @@ class Guard:
 
 @dataclass(frozen=True, slots=True)
 class Leaf:
-    """A number or an array that the program takes."""
+    """A number, an array or a list of numbers that the program takes as a parameter."""
 
     source: Source
     value: Value
@@ -53,11 +55,11 @@ class Leaf:
 
 
 MOST_SOURCES = 600
-"""Specialising for larger structures takes longer than it saves: each length has its program."""
+"""Greatest number of sources: for larger structures, specialising takes longer than it saves."""
 
 _CONSTANTS = (str, bytes, bool, type(None), type(Ellipsis), type(NotImplemented))
 LONG = 17
-"""A list of so many numbers is not read number by number."""
+"""Length from which a list of numbers is one value, not read number by number."""
 _IDENTITIES = (type, ModuleType, BuiltinFunctionType, np.ufunc, np.dtype, type(np.sum))
 
 
@@ -65,7 +67,7 @@ _OF_CLASSES: Any = type.__eq__
 
 
 def is_own(namespace: dict[str, Any]) -> bool:
-    """Whether the globals are those of a module of this library, which nobody changes."""
+    """Return whether the globals are those of a module of this library; these need no guards."""
     return str(namespace.get("__name__", "")).startswith("adjoint.")
 
 
@@ -77,26 +79,26 @@ class Outside:
     guards: list[Guard] = field(default_factory=list)
     sources: list[Source] = field(default_factory=list)
     sizes: set[int] = field(default_factory=set)
-    """Lengths of dimensions that are known, because the structure of something depends on them."""
+    """Known lengths of dimensions: a structure of the program depends on them."""
     types: dict[Value, Type] = field(default_factory=dict)
     pinned: set[tuple[Any, ...]] = field(default_factory=set)
-    """Paths of integers whose value is known, because the type of something depends on it."""
+    """Paths of integers with known values: a type in the program depends on them."""
     fixed: dict[Value, int] = field(default_factory=dict)
-    """Those of them of which the cotangent is wanted, too."""
+    """Values of the `pinned` leaves."""
     is_wanted: Callable[[Source], bool] = lambda source: True
-    """Whether the cotangent of what is read from a source is wanted."""
+    """Whether the cotangent of the value of a source is wanted."""
     rows: bool = True
-    """Whether lists of numbers are values of the program, where they are long."""
+    """Whether long lists of numbers are values of the program."""
     row_lengths: dict[Value, Dim] = field(default_factory=dict)
     names: tuple[str, ...] = ()
-    """Those of the parameters of the function."""
+    """Names of the parameters of the function."""
     of_function: bool = False
-    """Whether the cotangent of what the function captured is wanted."""
+    """Whether the cotangent of captured variables is wanted."""
     compiled: dict[CodeType, Any] = field(default_factory=dict)
-    """By the Python that they hold: functions that Numba compiles."""
+    """Functions that Numba compiles, by the code of their Python function."""
     _cells: dict[tuple[int | None, int], Source] = field(default_factory=dict)
     samples: dict[int, Any] = field(default_factory=dict)
-    """By the identity of a source: the container, object or function that is read from it."""
+    """Containers, objects and functions of the call at specialisation, by identity of source."""
     _read: dict[tuple[int, str, Any], Abstract] = field(default_factory=dict)
     _roots: dict[tuple[str, Any], Source] = field(default_factory=dict)
     _symbols: dict[int, Symbol] = field(default_factory=dict)
@@ -106,7 +108,7 @@ class Outside:
     _kinds: set[tuple[type, str]] = field(default_factory=set)
 
     def release(self) -> None:
-        """Let go of the values of the call at hand, which are the user's."""
+        """Drop references to the values that the program was specialised with."""
         self.leaves = [replace(leaf, sample=None) for leaf in self.leaves]
         self.samples.clear()
         self._read.clear()
@@ -120,7 +122,7 @@ class Outside:
         return self._roots[known]
 
     def read(self, parent: Source, kind: str, key: Any, sample: Any) -> Abstract:
-        """What is reached from `parent` by `key`, which is `sample` in the call at hand."""
+        """Return the value at `key` of `parent`, which is `sample` at specialisation."""
         known = (id(parent), kind, key)
         if known not in self._read:
             if len(self.sources) > MOST_SOURCES:
@@ -131,7 +133,7 @@ class Outside:
         return self._read[known]
 
     def constant(self, parent: Source, kind: str, key: Any, value: Any) -> Known:
-        """A number that is nearly always the same: another one is another program."""
+        """Return a number as `Known`, guarded by identity."""
         known = (id(parent), kind, key)
         if known not in self._read:
             source = Source(parent, kind, key)
@@ -144,14 +146,13 @@ class Outside:
         self.guards.append(Guard(source, kind, value))
 
     def fact(self, whole: External, f: Callable[[Any], Any]) -> Abstract:
-        """What a function says of the structure of something, guarded to be the same again."""
+        """Return ``f(whole)``, computed now, and guard that it stays the same."""
         found = f(whole.sample)
         self.guard(whole.source, "fact", (f, found))
         return _plain(found)
 
     def rely_on(self, cls: type) -> None:
-        """Guard that a class of the user's has the bases that it has, and that it and those have
-        nothing that they do not have now: special methods, descriptors."""
+        """Guard the bases of a user class, and the set of attribute names of each of them."""
         if cls in self._relied or not cls.__flags__ & (1 << 9):  # Py_TPFLAGS_HEAPTYPE
             return
         self._relied.add(cls)
@@ -166,8 +167,7 @@ class Outside:
             self.guard(self.root("object", cls), "getters", getters)
 
     def rely_on_field(self, cls: type, name: str) -> None:
-        """Guard that a class has under the name of a field what it has now: what is put there may
-        come before the instance's own."""
+        """Guard the class attribute with the name of a field: a descriptor may hide the field."""
         if (cls, name) in self._fields or is_own({"__name__": cls.__module__}):
             return
         self._fields.add((cls, name))
@@ -175,21 +175,21 @@ class Outside:
         if owner is not None:
             self.guard(self.root("object", owner), "getters", ((name, vars(owner)[name]),))
         elif type(cls) in (type, abc.ABCMeta) and getattr(cls, name, None) is None:
-            self.guard(self.root("object", cls), "nothing", name)  # besides their number
+            self.guard(self.root("object", cls), "nothing", name)
 
     def rely_on_value(self, cls: type, name: str) -> None:
-        """Guard of what kind an attribute of a class is: a descriptor says what is read of it."""
+        """Guard the type of a class attribute, since a descriptor decides the result of a read."""
         owner = next(base for base in cls.__mro__ if name in vars(base))
         if (owner, name) not in self._kinds and owner.__flags__ & (1 << 9):
             self._kinds.add((owner, name))
             self.guard(self.root("object", owner), "kind", (name, type(vars(owner)[name])))
 
     def rely_on_registrations(self) -> None:
-        """Guard that no class was registered with an abstract one since."""
+        """Guard that no class is registered with an abstract base class later."""
         self.guard(self.root("object", abc.ABCMeta), "registered", abc.get_cache_token())
 
     def bring(self, source: Source, value: Any) -> Abstract:
-        """`value`, which is read from `source`, and the guards of what is made use of."""
+        """Return the abstract value of `value`, read from `source`, and add its guards."""
         kind = type(value)
         if type(kind) is not type and getattr(type(kind), "__eq__", None) is not _OF_CLASSES:
             raise NotCovered(f"an object of {kind.__qualname__}, whose class says what it equals")
@@ -199,7 +199,7 @@ class Outside:
             return Flag(value) if kind is bool and self.is_wanted(source) else Known(value)
         if (python := python_of(value)) is not None:
             return self._compiled(source, value, python)
-        if issubclass(kind, _IDENTITIES):  # some objects say that they are of another class
+        if issubclass(kind, _IDENTITIES):  # not isinstance: ``__class__`` may lie
             self.guard(source, "is", value)
             return Known(value)
         if issubclass(kind, np.ndarray | np.generic) or kind in (int, float, complex):
@@ -246,7 +246,7 @@ class Outside:
         return External(source, value)
 
     def _is_row(self, source: Source, value: list[Any]) -> bool:
-        """Whether a list is taken as a whole: it is long, and of numbers."""
+        """Return whether a list is one value of the program: long, and of numbers."""
         if not self.rows or len(value) < LONG:
             return False
         kinds = {*map(type, value)}
@@ -289,14 +289,14 @@ class Outside:
         return leaf.value
 
     def _demand_once(self, source: Source, value: Any) -> None:
-        """Refuse what occurs twice in one argument, or in what belongs to the function."""
+        """Raise `NotCovered` if an object occurs twice in one argument, or in the function."""
         place = source.argument, id(value)
         if place in self._ids:
             raise NotCovered("something that occurs twice in an argument, or in the function")
         self._ids.add(place)
 
     def _name(self, source: Source) -> str:
-        """A name for a leaf: that of the parameter or the field."""
+        """Return a name for a leaf, after its parameter or field."""
         if source.kind in ("attribute", "global", "named default"):
             return str(source.key)
         if source.kind == "argument":
@@ -305,7 +305,7 @@ class Outside:
         return f"{above}_{source.key}" if isinstance(source.key, int | str) else above or "value"
 
     def is_leaf(self, x: Value) -> bool:
-        """Whether a number or an array is read from outside."""
+        """Return whether a value is read from outside."""
         return any(leaf.value is x for leaf in self.leaves)
 
     def _dimension(self, n: int) -> Any:
@@ -316,7 +316,7 @@ class Outside:
         return self._symbols[n]
 
     def size_of(self, symbol: Symbol) -> int | None:
-        """The length that a dimension has in the call at hand."""
+        """Return the length of a dimension at specialisation."""
         return next((n for n, known in self._symbols.items() if known is symbol), None)
 
     def _function(self, source: Source, f: FunctionType) -> Abstract:
@@ -330,7 +330,7 @@ class Outside:
         return self.closure(source, f)
 
     def _compiled(self, source: Source, value: Any, python: Any) -> Abstract:
-        """The Python that something of Numba's stands for."""
+        """Return the Python function or class of an object of Numba."""
         self.guard(source, "is", value)
         if isinstance(python, type):
             return Known(python)
@@ -342,7 +342,7 @@ class Outside:
         return found
 
     def closure(self, source: Source, f: FunctionType) -> Closure:
-        """A function whose code is guarded: what it captured and its defaults are read."""
+        """Return the closure of a function with guarded code; read its defaults and cells."""
         defaults = f.__defaults__ or ()
         named = f.__kwdefaults__ or {}
         self.samples[id(source)] = f
@@ -360,7 +360,7 @@ class Outside:
         )
 
     def of_cell(self, cell: External) -> Abstract:
-        """The content of a captured variable."""
+        """Return the content of a captured variable."""
         source, sample = cell.source, cell.sample
         assert source.parent is not None
         try:
@@ -374,7 +374,7 @@ class Outside:
             return self.read(source.parent, "cell", source.key, content)
         if self.of_function:
             raise NotCovered("a variable that two functions have captured")
-        # one variable of two functions: guarded to be the same one
+        # Two functions share the variable: guard that they still do.
         twin = Source(source.parent, "cell object", source.key)
         assert first.parent is not None
         self.sources.append(twin)
@@ -382,7 +382,7 @@ class Outside:
         return self._read[id(first.parent), "cell", first.key]
 
     def global_(self, namespace: dict[str, Any], name: str) -> Abstract:
-        """What a global or builtin name stands for."""
+        """Return the value of a global or builtin name."""
         if name in namespace:
             value = namespace[name]
         elif namespace.get("__builtins__", builtins) not in (builtins, vars(builtins)):
@@ -396,7 +396,7 @@ class Outside:
         return self.read(self.root("object", namespace), "global", name, value)
 
     def own(self, value: Any) -> Abstract:
-        """Something of this library, which stays as it is."""
+        """Return the abstract value of an object of this library, which needs no guards."""
         if type(value) is FunctionType and lookup(value) is None:
             return Closure(
                 value.__code__,
@@ -410,7 +410,7 @@ class Outside:
 
 
 def _plain(value: Any) -> Abstract:
-    """Text and integers, in tuples: what can be kept, and is nobody's."""
+    """Return the abstract value of strings and integers in nested tuples."""
     if type(value) is tuple:
         return Tuple(tuple(map(_plain, value)))
     if type(value) not in (str, int, bool):
@@ -419,7 +419,7 @@ def _plain(value: Any) -> Abstract:
 
 
 def path_of(source: Source) -> tuple[Any, ...]:
-    """A source by its keys, to be found again in another program."""
+    """Return the keys that lead to a source; equal for the same source of another program."""
     found: list[Any] = []
     at: Source | None = source
     while at is not None:

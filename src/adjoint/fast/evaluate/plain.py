@@ -1,4 +1,4 @@
-"""Which classes have nothing but what the specialiser knows."""
+"""Classes whose objects have no custom attribute access."""
 
 from __future__ import annotations
 
@@ -10,32 +10,32 @@ from typing import Any
 import numpy as np
 
 _STAND_INS = ("adjoint.cotangents", "adjoint.primal", "adjoint.runtime")
-"""Packages whose objects stand for others."""
+"""Packages whose objects are proxies for other objects."""
 
 _VALUES = (int, float, complex, str, bytes, list, tuple, dict, set, frozenset, deque)
 
 
 def is_plain_object(cls: Any) -> bool:
-    """Whether reading an attribute of such an object runs nobody's code but properties."""
+    """Return whether reading an attribute of an instance runs no code other than descriptors."""
     return (
         cls.__getattribute__ is object.__getattribute__
         and not hasattr(cls, "__getattr__")
         and cls.__module__ not in ("builtins", "numpy")
         and not cls.__module__.startswith(_STAND_INS)
         and not issubclass(cls, type | ModuleType | np.ndarray | np.generic | BaseException)
-        and not issubclass(cls, _VALUES)  # attributes have no place beside what it is itself
-        and not any("__class__" in vars(base) for base in cls.__mro__[:-1])  # it stands for another
+        and not issubclass(cls, _VALUES)  # abstract values have no place for both value and fields
+        and not any("__class__" in vars(base) for base in cls.__mro__[:-1])  # a proxy
     )
 
 
 def is_plain_class(cls: type) -> bool:
-    """Whether no metaclass of the user's says what a class does itself."""
+    """Return whether a class has no metaclass other than `type` and `abc.ABCMeta`."""
     return type(cls) is type or type(cls) is abc.ABCMeta
 
 
 def is_named_tuple(cls: type) -> bool:
-    """Whether a class is what `collections.namedtuple` makes, with nothing of it changed that is
-    asked for by an operator or a function, and nothing of that kind added."""
+    """Return whether a class is made by `collections.namedtuple`, with no special method changed
+    or added."""
     held = vars(cls)
     if cls.__base__ is not tuple or "_fields" not in held:
         return False
@@ -52,4 +52,4 @@ _OF_NAMED_TUPLES = frozenset(
     " __new__ __orig_bases__ __qualname__ __replace__ __repr__ __slots__ __static_attributes__"
     " __str__".split()
 )
-"""Special attributes that such a class has, or that change nothing of what it does as a tuple."""
+"""Special attributes that every such class has, or that do not change its behaviour as a tuple."""

@@ -1,4 +1,4 @@
-"""Attributes, of what is known, of objects, and of numbers and arrays of the program."""
+"""Reads of attributes of known objects, of outside objects, and of numbers and arrays."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ if TYPE_CHECKING:
 
 
 def attribute(ev: Evaluator, a: Abstract, name: str) -> Abstract:
-    """``a.name``."""
+    """Evaluate ``a.name``."""
     if isinstance(a, Value):
         return _of_value(ev, a, name)
     if isinstance(a, Known):
@@ -78,7 +78,7 @@ def _of_known(ev: Evaluator, value: Any, name: str) -> Abstract:
         if is_own(vars(value)):
             return ev.outside.own(found)
         if ev.frames and is_own(ev.frames[-1].namespace):
-            return Known(found)  # in this library's own code
+            return Known(found)  # library code relies on it without a guard
         if type(found) in (int, float, complex) and value.__name__ in ("math", "cmath", "numpy"):
             return ev.outside.constant(ev.outside.root("object", value), "member", name, found)
         return ev.outside.read(ev.outside.root("object", value), "member", name, found)
@@ -116,7 +116,7 @@ def _is_method(kind: type, name: str) -> bool:
 
 
 def _guarded_function(ev: Evaluator, cls: type, name: str, f: Any) -> Abstract:
-    """A function that is an attribute of a class, as long as it is."""
+    """Return a function that is an attribute of a class, with the guards that it stays so."""
     if type(f) is not FunctionType:
         raise NotCovered(f"the method {name!r} of {cls.__qualname__}", ev.span)
     if is_own({"__name__": cls.__module__}):
@@ -127,7 +127,7 @@ def _guarded_function(ev: Evaluator, cls: type, name: str, f: Any) -> Abstract:
 
 
 def _of_object(ev: Evaluator, a: External | Ref, cls: type, name: str) -> Abstract:
-    """An attribute of an object, as `object.__getattribute__` finds it."""
+    """Return an attribute of an object, looked up as by `object.__getattribute__`."""
     if name == "__class__":
         return Known(cls)
     if isinstance(a, External) and not is_plain_object(cls):
@@ -164,7 +164,7 @@ def _of_object(ev: Evaluator, a: External | Ref, cls: type, name: str) -> Abstra
 
 
 def _demand_no_property(ev: Evaluator, cls: type, name: str) -> None:
-    """Of a class, a data descriptor of its metaclass is found before what it has itself."""
+    """Require that no data descriptor of the metaclass hides an attribute of the class."""
     for meta in type.mro(type(cls)):
         if hasattr(type(vars(meta).get(name)), "__set__"):
             raise NotCovered(f"the attribute {name!r} of {cls.__qualname__}", ev.span)
@@ -179,7 +179,7 @@ def _property_getter(ev: Evaluator, cls: type, name: str, found: property) -> Ab
 
 
 def _field(ev: Evaluator, a: External | Ref, name: str, slot: bool) -> Abstract | None:
-    """What an object holds itself."""
+    """Return a field of the instance, or ``None``; guard its absence."""
     if isinstance(a, Ref):
         held = ev.heap[a.address]
         assert isinstance(held, Instance)
@@ -194,7 +194,7 @@ def _field(ev: Evaluator, a: External | Ref, name: str, slot: bool) -> Abstract 
 
 
 def _of_value(ev: Evaluator, a: Value, name: str) -> Abstract:
-    """An attribute of a number or an array of the program."""
+    """Return an attribute of a number or an array of the program."""
     t = ev.types[a]
     if isinstance(t, Array):
         if name == "shape":
@@ -234,14 +234,14 @@ def _of_value(ev: Evaluator, a: Value, name: str) -> Abstract:
 
 
 _OF_PYTHON = frozenset({int, float, bool, complex})
-"""Numbers that have no ``conj``."""
+"""Classes of numbers without ``conj``."""
 
 
 def part_of(ev: Evaluator, a: Value, name: str) -> Value:
-    """``a.real`` or ``a.imag`` of a number or an array."""
+    """Write ``a.real`` or ``a.imag`` of a number or an array."""
     t = ev.types[a]
     if name == "real" and not has_complex(t) and not (isinstance(t, Number) and bool in t.kinds):
-        return a  # but that of a truth value is an integer
+        return a  # the real part of a truth value is an integer
     if isinstance(t, Array) and not has_complex(t):
         raise NotCovered("the imaginary part of a real array", ev.span)
     f = real_part if name == "real" else imaginary_part

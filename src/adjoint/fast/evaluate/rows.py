@@ -1,8 +1,8 @@
-"""Lists of numbers whose length is not known: values of the program, written to in place.
+"""Lists of numbers of unknown length, as values of the program that are written to in place.
 
-A list begins as one whose items are known one by one. Where its length comes to depend on a branch
-or on an iteration, what is in front of that is specialised again, with a list of the program in its
-place. Its type is that of all numbers that are ever put into it.
+The items of a new list are known one by one. If its length comes to depend on a branch or on an
+iteration, the branch or loop is specialised again with a list of the program in its place. The item
+type includes all numbers that are ever put into the list.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ T = TypeVar("T")
 
 
 def row_of(ev: Evaluator, a: Any) -> Value | None:
-    """The list of numbers that it is; ``None`` for everything else."""
+    """Return the value of the program that a list of numbers is; ``None`` for anything else."""
     if isinstance(a, Value):
         return a if isinstance(ev.types[a], Row) else None
     held = ev.heap.get(a.address) if isinstance(a, Ref) else None
@@ -48,14 +48,14 @@ def row_of(ev: Evaluator, a: Any) -> Value | None:
 
 
 def kind_of(ev: Evaluator, a: Abstract) -> type:
-    """Whether it is a list or a tuple."""
+    """Return `list` or `tuple`, according to the class of a list of numbers."""
     held = ev.heap.get(a.address) if isinstance(a, Ref) else None
     return held.kind if isinstance(held, RowOf) else list
 
 
 @contextmanager
 def restorable(ev: Evaluator) -> Iterator[Callable[[], None]]:
-    """A way back to what has been written so far."""
+    """Return a function that undoes what is written after this point."""
     heap, length, frames, span = dict(ev.heap), len(ev.block), len(ev.frames), ev.span
     block, lengths = ev.block, dict(ev.row_lengths)
 
@@ -71,8 +71,10 @@ def restorable(ev: Evaluator) -> Iterator[Callable[[], None]]:
 
 
 def growing(ev: Evaluator, run: Callable[[], T], is_short: Callable[[], bool] | None = None) -> T:
-    """Run a branch or a loop; once more, where lists of numbers have to be values of the program,
-    unless there is a way that is short."""
+    """Run a branch or a loop; repeat it with growing lists as values of the program.
+
+    If `is_short` returns true, raise `Grows` instead, so that the caller can unroll the loop.
+    """
     grown: list[int] = []
     with restorable(ev) as restore:
         for _ in range(MOST_GROWING):
@@ -92,7 +94,7 @@ def growing(ev: Evaluator, run: Callable[[], T], is_short: Callable[[], bool] | 
 
 
 def as_row(ev: Evaluator, address: int) -> Value:
-    """Make a list of numbers, whose items are known, a value of the program."""
+    """Turn a list of known items into a value of the program."""
     held = ev.heap[address]
     assert isinstance(held, ListOf)
     kinds: set[type] = set()
@@ -110,7 +112,7 @@ def as_row(ev: Evaluator, address: int) -> Value:
 
 
 def _name_of(ev: Evaluator, address: int) -> str:
-    """What the user calls it."""
+    """Return the name of a user variable that holds the list."""
     for frame in reversed(ev.frames):
         for v, a in frame.values.items():
             if isinstance(a, Ref) and a.address == address and not v.name.startswith("_"):
@@ -139,7 +141,7 @@ def _to_write(ev: Evaluator, a: Abstract) -> Value:
 
 
 def _admit(ev: Evaluator, row: Value, a: Abstract) -> Operand:
-    """A number as an item of a list."""
+    """Widen the item type of a list by a number; return the number as an operand."""
     t = ev.types[row]
     assert isinstance(t, Row)
     kinds = t.item.kinds | _number_type(ev, a).kinds
@@ -149,7 +151,6 @@ def _admit(ev: Evaluator, row: Value, a: Abstract) -> Operand:
 
 
 def append(ev: Evaluator, xs: Abstract, value: Abstract) -> None:
-    """``xs.append(value)``"""
     held = ev.heap[xs.address] if isinstance(xs, Ref) else None
     if isinstance(held, ListOf):
         ev.heap[xs.address] = ListOf((*held.items, value))  # type: ignore[union-attr]
@@ -160,7 +161,6 @@ def append(ev: Evaluator, xs: Abstract, value: Abstract) -> None:
 
 
 def pop(ev: Evaluator, xs: Ref) -> Abstract:
-    """``xs.pop()``"""
     held = ev.heap[xs.address]
     if isinstance(held, ListOf):
         if not held.items:
@@ -178,7 +178,7 @@ MOST_REPEATED = 64
 
 
 def repeated(ev: Evaluator, xs: Abstract, n: Abstract) -> Abstract:
-    """``xs * n``, of a list whose items are known."""
+    """Evaluate ``xs * n`` for a list of known items."""
     items = ev.sequence(xs)
     if items is None:
         raise NotCovered("a list of unknown length, repeated", ev.span)
@@ -191,7 +191,6 @@ def repeated(ev: Evaluator, xs: Abstract, n: Abstract) -> Abstract:
 
 
 def put(ev: Evaluator, xs: Ref, index: Abstract, value: Abstract) -> None:
-    """``xs[index] = value``"""
     held = ev.heap[xs.address]
     if isinstance(held, ListOf):
         as_row(ev, xs.address)
@@ -213,7 +212,7 @@ def _index(ev: Evaluator, index: Abstract) -> Operand:
 
 
 def item_of(ev: Evaluator, xs: Abstract, row: Value, index: Abstract) -> Abstract:
-    """``xs[index]``"""
+    """Evaluate ``xs[index]``."""
     t = ev.types[row]
     assert isinstance(t, Row)
     if isinstance(index, SliceOf) or (isinstance(index, Known) and isinstance(index.value, slice)):
@@ -246,7 +245,7 @@ def _part(ev: Evaluator, xs: Abstract, row: Value, index: Abstract) -> Abstract:
 
 
 def count(ev: Evaluator, row: Value) -> Value:
-    """``len(row)``"""
+    """Write ``len(row)``."""
     made = ev.operation(rows.count, (row,), number(int), name="n")
     n = length_of_row(ev, row)
     if n is not None:
@@ -255,12 +254,12 @@ def count(ev: Evaluator, row: Value) -> Value:
 
 
 def length_of_row(ev: Evaluator, row: Value) -> Dim | None:
-    """The dimension that is the length of a list, if there is one."""
+    """Return the dimension that is the length of a list, or ``None``."""
     return ev.row_lengths.get(row) or ev.outside.row_lengths.get(row)
 
 
 def reduced(ev: Evaluator, f: Any, row: Value) -> Abstract:
-    """``sum``, ``math.fsum``, ``max`` or ``min`` of a list."""
+    """Write ``sum``, ``math.fsum``, ``max`` or ``min`` of a list."""
     t = ev.types[row]
     assert isinstance(t, Row)
     kinds = t.item.kinds
@@ -275,7 +274,7 @@ def reduced(ev: Evaluator, f: Any, row: Value) -> Abstract:
 
 
 def array_of(ev: Evaluator, row: Value, dtype: Any = None) -> Abstract:
-    """``np.array(row)``"""
+    """Write ``np.array(row)``."""
     t = ev.types[row]
     assert isinstance(t, Row)
     if not t.item.kinds:
@@ -293,8 +292,7 @@ def array_of(ev: Evaluator, row: Value, dtype: Any = None) -> Abstract:
 
 
 def note_lengths(ev: Evaluator, ops: list[Op], n: Dim) -> None:
-    """After a loop of `n` iterations: the lists that were empty in front of it, and to which each
-    iteration has appended once."""
+    """Record length `n` for empty lists to which each of `n` iterations appends once."""
     made = {
         op.result
         for op in ev.block

@@ -1,9 +1,8 @@
-"""``sum`` of what is iterated over.
+"""``sum`` of an iterable.
 
-From CPython 3.12 on it adds floats with a compensation for what rounding loses (Neumaier), so that
-its value is not that of the additions one after the other; its derivative is. The numbers are
-gathered, and Python's own `sum` gives the value: also where others stand among them, with which the
-compensation ends.
+From CPython 3.12 on, ``sum`` compensates the rounding errors of floats (Neumaier). Its value then
+differs from that of successive additions; its derivative does not. The program gathers the numbers
+and calls `sum` for the value. The first operand that is no number ends the compensation.
 """
 
 from __future__ import annotations
@@ -32,12 +31,12 @@ if TYPE_CHECKING:
 COMPENSATED = sys.version_info >= (3, 12)
 _STARTS = frozenset({float, int, complex} if sys.version_info >= (3, 14) else {float, int})
 _PLAIN = _STARTS | {bool}
-"""Kinds of totals to which numbers are added with a compensation, and those of such numbers."""
+"""Classes of totals and of addends that Python adds with compensation."""
 
 
 @dataclass
 class _Gathered:
-    """The numbers that are added, on a tape, from the first one that may be compensated."""
+    """The addends on a tape, from the first one that may be compensated."""
 
     block: list[ir.Op]
     begin: int
@@ -46,7 +45,7 @@ class _Gathered:
     is_over: bool = False
 
     def add(self, ev: Evaluator, total: Abstract, x: Abstract) -> Abstract:
-        """Note that `x` is added; what it is added to."""
+        """Push the addend `x` on the tape; return the total that `x` is added to."""
         if self.tape is None:
             if not _may_be(ev, total, _STARTS) or not _may_be(ev, x, _PLAIN):
                 self.is_over = True
@@ -59,13 +58,13 @@ class _Gathered:
             return total
         if ev.block is not self.block:
             raise NotCovered("a sum of numbers and others", ev.span)
-        # An array or an object: what stands in front of it, Python has added up by itself.
+        # Python has summed the numbers before an array or an object with compensation.
         found = _exactly(ev, self, total)
         self.tape, self.is_over = None, True
         return found
 
     def taken(self) -> tuple[Operand, ...] | None:
-        """The numbers, if all of them are known one by one: then no tape is needed."""
+        """Remove the pushes and return the addends; ``None`` if some are pushed in inner blocks."""
         ops = self.block[self.begin :]
         inner = (one for op in ops for block in blocks(op) for one in walk(block))
         if any(self._pushed(op) is not None for op in inner):
@@ -81,7 +80,7 @@ class _Gathered:
 
 
 def summed(ev: Evaluator, xs: Abstract, start: Abstract) -> Abstract:
-    """``sum(xs, start)``"""
+    """Evaluate ``sum(xs, start)``."""
     if isinstance(start, Known) and isinstance(start.value, str | bytes):
         raise NotCovered("a sum of strings", ev.span)
     row = row_of(ev, xs)
@@ -105,7 +104,7 @@ def summed(ev: Evaluator, xs: Abstract, start: Abstract) -> Abstract:
 
 
 def _of_row(ev: Evaluator, row: Value, start: Abstract) -> Abstract:
-    """``sum(row, start)`` of a list and a number."""
+    """Write ``sum(row, start)`` of a list and a number."""
     rest = reduced(ev, rows.total, row)
     if _is_zero(start):
         return rest
@@ -116,8 +115,7 @@ def _of_row(ev: Evaluator, row: Value, start: Abstract) -> Abstract:
 
 
 def _exactly(ev: Evaluator, gathered: _Gathered, total: Abstract) -> Abstract:
-    """`total`, which is that of the additions one after the other, with the value that Python
-    gives."""
+    """Return `total`, the sum by successive additions, with the value that Python's `sum` gives."""
     block, tape, start = gathered.block, gathered.tape, gathered.start
     assert tape is not None
     first = () if _is_zero(start) else (ev.operand(start),)
@@ -133,13 +131,13 @@ def _exactly(ev: Evaluator, gathered: _Gathered, total: Abstract) -> Abstract:
         items = (*first, *items)
         compensated = takewhile(lambda x: _may_be(ev, x, _PLAIN), items)
         if len([*compensated]) <= 2:
-            return total  # one addition loses nothing that the compensation would bring back
+            return total  # the compensation has no effect on a single addition
         found = ev.operation(runtime.sum_of_these, items, ev.types[total])
     return ev.operation(runtime.exactly, (total, found), ev.types[total])
 
 
 def _kinds(ev: Evaluator, x: Abstract | Operand) -> frozenset[type]:
-    """The classes that it may be of; none, if it is no number."""
+    """Return the classes that `x` may have; none if it is no number."""
     if isinstance(x, Known | Const):
         return frozenset({type(x.value)}) if is_covered(type(x.value)) else frozenset()
     t = ev.types[x] if isinstance(x, Value) else None
@@ -155,8 +153,7 @@ def _may_be(ev: Evaluator, x: Abstract | Operand, kinds: frozenset[type]) -> boo
 
 
 def _of_some(ev: Evaluator, total: Abstract, last: Abstract) -> Abstract:
-    """A sum whose type does not depend on whether there was anything to add: where nothing was
-    added to 0, it would be an integer."""
+    """Return a sum with a check that it is not the integer 0 of an empty iterable."""
     if isinstance(total, Value) and isinstance(last, Value):
         of_total, of_last = ev.types[total], ev.types[last]
         if isinstance(of_total, Number) and isinstance(of_last, Number):

@@ -1,4 +1,4 @@
-"""Strings, dicts and orders that are known while a program is specialised."""
+"""Handlers of strings, dict views, `sorted` and `hasattr` of values known at specialisation."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _PLAIN = (str, int, float, bool, type(None))
 
 
 def of_text(ev: Evaluator, f: Any, args: Any, keywords: dict[str, Abstract]) -> Abstract | None:
-    """A method of a known string; ``None`` for everything else."""
+    """Evaluate a method of a known string; ``None`` for any other callee."""
     from adjoint.fast.evaluate.iterables import listed
 
     if type(getattr(f, "__self__", None)) is not str or keywords:
@@ -137,6 +137,6 @@ def _has(ev: Evaluator, a: External | Ref, cls: type, name: str) -> bool:
     if isinstance(class_attribute(cls, name), property):
         raise NotCovered("hasattr of a property, which may raise", ev.span)
     with restorable(ev) as restore:
-        attribute(ev, a, name)  # for its guards
+        attribute(ev, a, name)  # adds guards
         restore()
     return True

@@ -1,8 +1,8 @@
-"""What the specialiser knows of a value that is computed when the program runs.
+"""Types of the values that a program computes.
 
-Numbers have a set of possible classes, arrays a dtype and a symbolic shape: dimensions that were
-equal when the function was specialised are one symbol, and a guard checks that they are equal in
-every call. A dimension of 1 is known as such, so that broadcasting is always known.
+A number has a set of possible classes, an array a dtype and a symbolic shape. Dimensions that are
+equal when the function is specialised share one symbol, and a guard checks their equality in every
+call. A dimension of 1 is never symbolic, so that broadcasting is always known.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from adjoint.rulekit.partials import LOW
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Symbol:
-    """A dimension known by name only: compared by identity, and never 0 or 1 if `is_argument`."""
+    """A symbolic dimension, compared by identity; never 0 or 1 if `is_argument`."""
 
     name: str
     is_argument: bool = True
@@ -58,8 +58,7 @@ class Array:
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """A list of numbers, each of one of the classes of `item`, of whatever length. Its cotangent is
-    a list of the same length."""
+    """A list of any length of numbers of type `item`; its cotangent is a list of equal length."""
 
     item: Number
 
@@ -69,7 +68,7 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class Anything:
-    """Not a number, and nothing that a derivative depends on: a tape, an iterator, a pullback."""
+    """A value that is no number and carries no cotangent: a tape, an iterator, a pullback."""
 
     def __repr__(self) -> str:
         return "object"
@@ -104,7 +103,7 @@ def number(*kinds: type) -> Number:
 
 FLOAT = number(float)
 LOW_KINDS = frozenset(np.dtype(char).type for char in LOW)
-"""Numbers of NumPy's of less than double precision."""
+"""Classes of NumPy numbers of less than double precision."""
 _COMPLEX = frozenset({complex, *_COMPLEX_SCALARS})
 _FLOAT = frozenset({float})
 _PYTHON = frozenset({float, int, bool})
@@ -113,49 +112,49 @@ _PYTHON_AND_NUMPY_COMPLEX = frozenset({complex, np.complex128})
 
 
 def is_covered(kind: type) -> bool:
-    """Whether numbers of a class are covered: Python's and NumPy's."""
+    """Return whether numbers of a class are covered."""
     return kind in _WITNESSES
 
 
 def is_real(kind: type) -> bool:
-    """Whether numbers of a class are covered, and real."""
+    """Return whether numbers of a class are covered and real."""
     return kind in _WITNESSES and kind not in _COMPLEX
 
 
 def is_float(t: Any) -> bool:
-    """Whether a value is one of Python's floats."""
+    """Return whether a type is that of Python floats."""
     return type(t) is Number and t.kinds == _FLOAT
 
 
 def has_integer(t: Any) -> bool:
-    """Whether a number may be an integer, Python's or NumPy's."""
+    """Return whether a number may be a Python or NumPy integer."""
     return isinstance(t, Number) and any(
         kind is int or issubclass(kind, np.integer) for kind in t.kinds
     )
 
 
 def has_truth_value(t: Any) -> bool:
-    """Whether a number may be a truth value, Python's or NumPy's."""
+    """Return whether a number may be a Python or NumPy truth value."""
     return isinstance(t, Number) and not t.kinds.isdisjoint({bool, np.bool_})
 
 
 def has_complex(t: Any) -> bool:
-    """Whether a value of a type may be complex."""
+    """Return whether a value of a type may be complex."""
     if isinstance(t, Array):
         return t.dtype.kind == "c"
     return isinstance(t, Number) and not t.kinds.isdisjoint(_COMPLEX)
 
 
 def is_complex(t: Any) -> bool:
-    """Whether every value of a type is complex."""
+    """Return whether every value of a type is complex."""
     if isinstance(t, Array):
         return t.dtype.kind == "c"
     return isinstance(t, Number) and t.kinds <= _COMPLEX
 
 
 def type_of(value: Any) -> Type | None:
-    """The type of a number or an array with constant dimensions; ``None`` for what is not covered
-    or neither of them."""
+    """Return the type of a number or an array, with constant dimensions; ``None`` for any other
+    object, and for dtypes that are not covered."""
     kind = type(value)
     if kind in _WITNESSES:
         return number(kind)
@@ -167,15 +166,15 @@ def type_of(value: Any) -> Type | None:
 
 
 def may_overflow(t: Any) -> bool:
-    """Whether numbers are NumPy's integers or truth values, whose arithmetic is not that of
-    numbers."""
+    """Return whether a type includes NumPy integers or truth values, whose arithmetic wraps
+    around."""
     if isinstance(t, Array):
         return t.dtype.kind in "iub"
     return isinstance(t, Number) and any(issubclass(k, np.integer | np.bool_) for k in t.kinds)
 
 
 def join(a: Type, b: Type) -> Type | None:
-    """The smallest type of values that have one of two; ``None`` if there is none."""
+    """Return the smallest type that includes two types, or ``None``."""
     if isinstance(a, Row) or isinstance(b, Row):
         return None
     if a == b:
@@ -186,7 +185,7 @@ def join(a: Type, b: Type) -> Type | None:
 
 
 def witnesses(t: Number, of_integers: int | None = None) -> list[Any]:
-    """One number of each class; for integers it may be said which."""
+    """Return one number per class of `t`; `of_integers` is the value of the integers."""
     return [
         kind(of_integers)
         if of_integers is not None and (kind is int or issubclass(kind, np.integer))
@@ -196,7 +195,7 @@ def witnesses(t: Number, of_integers: int | None = None) -> list[Any]:
 
 
 def bar_type(t: Type) -> Type:
-    """The type of the cotangent of a value."""
+    """Return the type of the cotangent of a value of type `t`."""
     if isinstance(t, Array):
         dtype = t.dtype if t.dtype.kind in "fc" else np.dtype(np.float64)
         return Array(dtype, t.shape)
@@ -210,7 +209,7 @@ def bar_type(t: Type) -> Type:
 
 
 def _bar_of_complex(kinds: frozenset[type]) -> Number:
-    """The type of the cotangent of a number that may be complex."""
+    """Return the type of the cotangent of a number that may be complex."""
     found = _PYTHON_AND_NUMPY_COMPLEX | (kinds & _COMPLEX)
     if kinds & _COMPLEX == {complex}:
         found = frozenset({complex})
@@ -223,7 +222,7 @@ def _bar_of_complex(kinds: frozenset[type]) -> Number:
 
 
 def part_type(t: Type, name: str) -> Type:
-    """The type of ``x.real`` or ``x.imag``, as `name` says."""
+    """Return the type of ``x.real`` or ``x.imag``, according to `name`."""
     if isinstance(t, Array):
         return Array(getattr(np.empty(0, t.dtype), name).dtype, t.shape)
     assert isinstance(t, Number)

@@ -1,9 +1,9 @@
-"""What the specialiser knows of each value of the program: all of it, its structure, or its type.
+"""Abstract values of the partial evaluator.
 
-A `Value` of the single-assignment IR stands for a number or an array that is computed when the
-program runs. Everything else is known while the program is specialised: functions, classes,
-modules, constants, and the structure of containers and objects. Those that can be written to are
-held in a heap, under an address, so that each branch has its own contents of them.
+A `Value` of the single-assignment IR stands for a number or an array that the program computes.
+Functions, classes, modules, constants, and the structure of containers and objects are known at
+specialisation. Mutable containers and objects live in a heap, under an address, so that each branch
+has its own version of their contents.
 """
 
 from __future__ import annotations
@@ -19,15 +19,15 @@ from adjoint.ir.single import Value
 
 @node(eq=False)
 class Source:
-    """Where something outside the program is read when it is entered.
+    """The place from which the entry of a program reads an outside value.
 
     Attributes
     ----------
     parent
         ``None`` for a root.
     kind
-        ``argument`` (key: the position), ``function`` (the called one itself), ``object`` (key: an
-        object that is known), or how it is reached from `parent`: ``item`` (key: the index or key),
+        Of a root: ``argument`` (key: the position), ``function`` (the called function), ``object``
+        (key: a known object). Else the step from `parent`: ``item`` (key: the index or key),
         ``attribute`` (the name), ``cell`` (the position among the captured variables), ``self``
         (of a bound method), ``underlying`` (its function), ``default`` (the position), ``global``
         (the name, in the dict `parent`).
@@ -39,8 +39,7 @@ class Source:
 
     @property
     def argument(self) -> int | None:
-        """The position of the argument that it is read from; ``None`` for what the function has
-        captured or names."""
+        """The position of the argument at the root; ``None`` for captured variables and globals."""
         at = self
         while at.parent is not None:
             at = at.parent
@@ -52,7 +51,7 @@ class Source:
 
 @node(eq=False)
 class Known:
-    """This very object."""
+    """An object that is known at specialisation."""
 
     value: Any
 
@@ -78,16 +77,17 @@ class Tuple:
 
 @node
 class Ref:
-    """Something in the heap."""
+    """A container or an object in the heap."""
 
     address: int
 
 
 @node(eq=False)
 class External:
-    """A container, an object or a function that came from outside: read part by part, where the
-    program needs them, and never written to. `sample` is that of the call for which the program is
-    specialised; of it, only what a guard checks is made use of."""
+    """A container, an object or a function from outside, read part by part and never written to.
+
+    Of `sample`, the object at specialisation, only properties that a guard checks are used.
+    """
 
     source: Source
     sample: Any
@@ -95,8 +95,7 @@ class External:
 
 @node(eq=False)
 class Closure:
-    """A Python function. `function` is itself, if it is known or was given; `cells` and `defaults`
-    are abstract."""
+    """A Python function with abstract cells; `function` is ``None`` if the program makes it."""
 
     code: CodeType
     namespace: dict[str, Any]
@@ -135,9 +134,10 @@ class SliceOf:
 
 @node(eq=False)
 class Iterating:
-    """``range``, ``zip``, ``enumerate``, ``map``, ``filter`` or ``reversed`` of `operands`, which
-    nobody has begun to iterate over; `function` is that of ``map`` and ``filter``. All but
-    ``range`` are used up by an iteration: they are in the heap, in an `IteratorOf`."""
+    """An unused ``range``, dict view or iterator (``zip``, ``map``, …) over `operands`.
+
+    `function` is that of ``map`` and ``filter``. Iterators are in the heap, in an `IteratorOf`.
+    """
 
     kind: Any
     operands: tuple[Abstract, ...]
@@ -147,8 +147,7 @@ class Iterating:
 
 @node(eq=False)
 class Generating:
-    """A generator that nobody has begun to iterate over: its function, and the values of the
-    function's parameters."""
+    """An unused generator: its function, and the values of the function's parameters."""
 
     closure: Closure
     values: tuple[Abstract, ...]
@@ -156,17 +155,16 @@ class Generating:
 
 @node
 class Slot:
-    """In a template: a number or an array that differs from one iteration to the next; if `maybe`,
-    it may be missing."""
+    """A place in a template for a number or an array; if `maybe`, it may be unassigned."""
 
     type: Type
     maybe: bool = False
 
 
 MISSING = Known(object())
-"""A variable that has no value."""
+"""The content of an unassigned variable."""
 LOST = Known(object())
-"""A variable that has no value in one way, and in the other one that no template stands for."""
+"""The content of a variable that one branch does not assign and no template can represent."""
 
 Abstract: TypeAlias = (
     Value | Known | Tuple | Ref | External | Closure | Bound | Partial | SliceOf | Iterating | Slot
@@ -189,7 +187,7 @@ class DictOf:
 
 @node(eq=False)
 class Instance:
-    """An object of a class of the user's that the program made."""
+    """An object of a user class that the program made."""
 
     cls: type
     names: tuple[str, ...]
@@ -204,8 +202,8 @@ class CellOf:
 
 @node(eq=False)
 class IteratorOf:
-    """An iterator; of what, is ``None`` where it may have been used. What was `kept` of lists and
-    dicts when it was made has to be there when it is begun."""
+    """An iterator over `what`; ``None`` if it may have been used. `kept` are contents of lists and
+    dicts that must not change before the iteration begins."""
 
     what: Iterating | Generating | None
     kept: tuple[tuple[Ref, Any, int], ...] = ()
@@ -213,7 +211,7 @@ class IteratorOf:
 
 @node(eq=False)
 class RowOf:
-    """A list (or a tuple) of numbers whose length is not known: a value of the program."""
+    """A list or a tuple of numbers of unknown length, as a value of the program."""
 
     value: Value
     kind: type = list
@@ -226,7 +224,7 @@ HeapObject: TypeAlias = ListOf | DictOf | Instance | CellOf | IteratorOf | RowOf
 
 
 def parts(a: Abstract | HeapObject) -> tuple[Abstract, ...] | None:
-    """What a structure consists of; ``None`` for what is none."""
+    """Return the parts of a structure; ``None`` if `a` is no structure."""
     match a:
         case Tuple(items=items) | ListOf(items=items) | CellOf(items=items):
             return items
@@ -247,7 +245,7 @@ def parts(a: Abstract | HeapObject) -> tuple[Abstract, ...] | None:
 
 
 def shape_of(a: Abstract | HeapObject) -> Any:
-    """What two structures must have in common to be joined part by part."""
+    """Return a key that is equal for structures that can be joined part by part."""
     match a:
         case Tuple():
             return Tuple, a.kind, len(a.items)
@@ -275,7 +273,7 @@ def shape_of(a: Abstract | HeapObject) -> Any:
 
 
 def rebuild(a: Any, items: Iterator[Abstract]) -> Any:
-    """The structure `a` with other parts, in the order of `parts`."""
+    """Return a structure like `a` with the parts `items`, in the order of `parts`."""
     match a:
         case Tuple():
             return Tuple(tuple(next(items) for _ in a.items), a.kind)

@@ -1,9 +1,8 @@
-"""Writes to arrays that the program made itself.
+"""Writes to arrays that the program made.
 
-They happen in the program as they do in the function. What makes them safe to differentiate is
-checked here and in `reverse.sweep`: only arrays in memory of their own are written to, no
-view of one is read after a write that it would show, and the reverse sweep reads the contents of
-none that is written to later.
+The program writes in place, like the function. Only arrays in memory of their own are written to,
+and no alias of one is read after a write. `reverse.contents` copies contents that the reverse sweep
+reads and that are overwritten later.
 """
 
 from __future__ import annotations
@@ -45,7 +44,7 @@ def _may_be_complex(t: Any, value: Any) -> bool:
 
 
 def _given(ev: Evaluator, a: Value, value: Abstract) -> Operand:
-    """What is written to `a`: of what shows the same memory, a copy, as NumPy makes one."""
+    """Return the operand to write to `a`; copy an alias of `a`, as NumPy does."""
     from adjoint.fast.evaluate.building import new_arrays
 
     given = ev.operand(*new_arrays(ev, (value,)))
@@ -56,7 +55,6 @@ def _given(ev: Evaluator, a: Value, value: Abstract) -> Operand:
 
 
 def put(ev: Evaluator, a: Value, index: Abstract, value: Abstract) -> None:
-    """``a[index] = value``"""
     given = _given(ev, a, value)
     t = _demand_own(ev, a, given)
     keys = keys_of(index)
@@ -82,7 +80,7 @@ _UPDATES = {
 
 
 def is_that_part(ev: Evaluator, a: Value, index: Abstract, value: Abstract) -> bool:
-    """Whether ``a[index]`` shows `value` already: the end of ``a[index] += ...``."""
+    """Return whether `value` is an alias of ``a[index]``, as at the end of ``a[index] += ...``."""
     if not isinstance(value, Value) or value not in ev.parts_of:
         return False
     owner, at = ev.parts_of[value]
@@ -96,7 +94,7 @@ def is_that_part(ev: Evaluator, a: Value, index: Abstract, value: Abstract) -> b
 
 
 def update(ev: Evaluator, f: Any, a: Value, value: Abstract) -> Abstract:
-    """``a += value`` and its like; the array stays the one that it was."""
+    """Write an augmented assignment ``a += value``; return `a`."""
     if a in ev.parts_of and f in _UPDATES:
         from adjoint.fast.evaluate.calls import call
 
@@ -121,7 +119,7 @@ def update(ev: Evaluator, f: Any, a: Value, value: Abstract) -> Abstract:
 
 
 def note_other_names(ev: Evaluator, block: Block) -> None:
-    """Note which values are others under another name: behind a branch, in and behind a loop."""
+    """Record results of branches and loops, and loop parameters, as aliases of their operands."""
     for op in walk(block):
         if isinstance(op, If):
             for inner in (op.body, op.orelse):
@@ -158,8 +156,8 @@ def _is_other_name(ev: Evaluator, result: Value, x: Operand) -> None:
 
 
 def check_views(ev: Evaluator, block: Block) -> None:
-    """Refuse programs in which a view, or what has another name, is read after a write to what it
-    shows: its cotangent would come too late."""
+    """Raise `NotCovered` if an alias is read after a write to its array: its cotangent would come
+    too late."""
     if ev.written:
         _Viewer(ev).block(block)
 
@@ -181,11 +179,11 @@ class _Viewer:
                     target = op.operands[0]
                     assert isinstance(target, Value)
                     self.writes[target] = self.writes.get(target, 0) + 1
-            for _ in range(2 if isinstance(op, Loop) else 1):  # what the next iteration reads
+            for _ in range(2 if isinstance(op, Loop) else 1):  # reads in the next iteration
                 for inner in blocks(op):
                     self.block(inner)
                 if isinstance(op, Loop) and op.iterable is not None:
-                    self.read(op.iterable)  # for the item of the next iteration
+                    self.read(op.iterable)  # by the next iteration
             for result in results(op):
                 self.define(result)
         for x in block.results or ():

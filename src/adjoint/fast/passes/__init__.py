@@ -1,2 +1,1 @@
-"""Passes over functions in single assignment: each takes a function and gives a smaller or faster
-one with the same meaning."""
+"""Passes over single-assignment functions, which preserve their meaning."""

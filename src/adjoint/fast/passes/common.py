@@ -1,4 +1,4 @@
-"""A pass: what is computed twice is computed once.
+"""Elimination of common subexpressions.
 
 Before, after::
 
@@ -9,8 +9,8 @@ Before, after::
     else                       -> 1
         -> 1
 
-A call is replaced by an earlier one with the same callee and the same operands, in its own block or
-in one around it: what those have computed is known wherever the later call stands.
+A call is replaced by the result of an earlier call with the same callee and operands, in the same
+block or in one around it.
 """
 
 from __future__ import annotations
@@ -38,18 +38,14 @@ from adjoint.ir.single import (
 
 
 def share_common(function: Function, is_pure: Callable[[Call], bool]) -> Function:
-    """A function in which equal calls share their result.
+    """Return a function in which equal calls share their result.
 
     Parameters
     ----------
     function : Function
     is_pure : callable
-        Whether a call has no effect, always gives the same for the same operands, and nobody can
-        tell its result from that of an equal call: it is not written to.
-
-    Returns
-    -------
-    Function
+        Whether a call has no effect, its result depends on the operands only, and the result is
+        never written to.
     """
     return replace(function, body=_Sharer(is_pure).block(function.body))
 
@@ -61,7 +57,7 @@ class _Sharer:
         self._instead: dict[Value, Value] = {}
 
     def block(self, block: Block) -> Block:
-        """A block; what it computes is forgotten behind it."""
+        """Return a block with shared calls; forget its calls after it."""
         own: list[Hashable] = []
         ops: list[Op] = []
         for op in block.ops:
@@ -126,7 +122,7 @@ class _Sharer:
 
 
 def _key(operand: Operand) -> Hashable:
-    """Equal for operands that are the same."""
+    """Return a key that is equal for operands that are the same."""
     if type(operand) is not Const:
         return operand
     value = operand.value

@@ -1,12 +1,12 @@
-"""A pass: the sum of the products of two vectors is their inner product.
+"""Contraction of sums of products into inner products.
 
 Before, after::
 
     p = mul(t_bar, x)          a_bar = dot(t_bar, x)
     a_bar = sum(p)
 
-The products are not written to memory, to be read again. Only sums that the reverse sweep made: one
-of the function's own that is computed again there has to be the very number that it was before.
+The products are not stored in memory. Only sums that the reverse sweep made are contracted: a sum
+of the function that is computed again must have the same bits as before.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from adjoint.ir.single import Block, Call, Const, If, Loop, Op, Operand, Value
 
 
 def contract(block: Block, totals: Collection[Value], types: Mapping[Value, Type]) -> Block:
-    """A block with inner products, where nothing else reads the products.
+    """Return a block with inner products, where nothing else reads the products.
 
     Parameters
     ----------
@@ -33,10 +33,6 @@ def contract(block: Block, totals: Collection[Value], types: Mapping[Value, Type
         The sums of all elements that may be computed in another order.
     types : mapping
         The types of all values.
-
-    Returns
-    -------
-    Block
     """
     if not totals:
         return block
@@ -57,7 +53,7 @@ class _Contractor:
     def block(self, block: Block) -> Block:
         calls = [op for op in block.ops if isinstance(op, Call)]
         totals = {op.operands[0]: op.result for op in calls if self._is_total(op)}
-        # where the products stand: their factors may be overwritten before the sum
+        # At the place of the products: their factors may be overwritten before the sum.
         inner = {
             op.result: replace(op, result=totals[op.result], callee=_INNER)
             for op in calls
@@ -86,8 +82,8 @@ class _Contractor:
         return self._reads[op.operands[0]] == 1
 
     def _is_product(self, op: Call) -> bool:
-        """Whether it is one of two vectors of the same length, in double precision: BLAS adds up in
-        few accumulators, which costs float32 half of its digits where vectors are long."""
+        """Return whether a call is a product of two float64 vectors of the same length: the few
+        accumulators of BLAS cost long float32 vectors half of their digits."""
         if op.callee != _PRODUCT:
             return False
         a, b = (self._types.get(x) if isinstance(x, Value) else None for x in op.operands)

@@ -1,4 +1,4 @@
-"""A pass: what nothing needs is removed.
+"""Elimination of dead code.
 
 Before, after::
 
@@ -9,8 +9,8 @@ Before, after::
         -> e, f
     return b                                 return b
 
-A value is needed if it is returned, if an operation that acts reads it, or if a needed value is
-made of it. So what goes round in a loop, and is read for nothing else, goes too.
+A value is needed if it is returned, if an operation with an effect reads it, or if a needed value
+is made of it. So a value that a loop only carries for itself is removed, too.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ def remove_dead(
     is_pure: Callable[[Call], bool],
     is_finite: Callable[[Loop], bool] = lambda loop: False,
 ) -> Function:
-    """A function without what nothing needs.
+    """Return a function without dead operations and carried values.
 
     Parameters
     ----------
@@ -49,12 +49,12 @@ def remove_dead(
     is_pure : callable
         Whether a call has no effect but its result.
     is_finite : callable
-        Whether a loop certainly ends, and going through its iterable has no effect.
+        Whether a loop certainly ends, and iterating over its iterable has no effect.
 
     Returns
     -------
     Function
-        Its parameters are still all there, and so are those of blocks that are no carried values.
+        The function with all its parameters; of blocks, only carried values are removed.
     """
     return _Remover(is_pure, is_finite).function(function)
 
@@ -75,10 +75,10 @@ class _Remover:
         kept = [True] * len(body.results or ())
         return replace(function, body=self._block(body, kept))
 
-    # ---- what is needed --------------------------------------------------------------------------
+    # ---- needed values ---------------------------------------------------------------------------
 
     def _collect(self, block: Block) -> bool:
-        """Note what each value is made of; returns whether something in the block acts."""
+        """Record the operands of each value; return whether an operation in the block acts."""
         acts = False
         for op in block.ops:
             if self._acts(op):
@@ -139,7 +139,7 @@ class _Remover:
                 needed.add(operand)
                 pending.extend(made_of.get(operand, ()))
 
-    # ---- what is kept ----------------------------------------------------------------------------
+    # ---- removal ---------------------------------------------------------------------------------
 
     def _block(self, block: Block, kept: list[bool]) -> Block:
         ops: list[Op] = []
@@ -196,7 +196,7 @@ class _Remover:
 
 
 def _steers(op: Loop) -> tuple[Operand, ...]:
-    """What decides how often a loop runs."""
+    """Return the operands that decide the number of iterations of a loop."""
     found: list[Operand] = [] if op.iterable is None else [op.iterable]
     if op.test is not None and op.test.results is not None:
         found.append(op.test.results[0])
@@ -206,7 +206,7 @@ def _steers(op: Loop) -> tuple[Operand, ...]:
 
 
 def _slots(op: Loop) -> list[tuple[tuple[Value, ...], tuple[Operand, ...]]]:
-    """Of each carried value: the values that stand for it, and what they are made of."""
+    """Return, for each carried value, the values that stand for it, and their operands."""
     first = int(op.iterable is not None)
     flag = int(op.stops)
     slots = []

@@ -1,4 +1,4 @@
-"""A pass: what is the same in every iteration is computed before the loop.
+"""Loop-invariant code motion.
 
 Before, after::
 
@@ -8,8 +8,7 @@ Before, after::
         b = add(z, a)                        -> b
         -> b
 
-Only what runs in each iteration moves, nothing out of an ``if``: that might cost more than it
-saves.
+Operations inside an ``if`` do not move: the loop may never run them.
 """
 
 from __future__ import annotations
@@ -24,20 +23,16 @@ from adjoint.ir.single import Block, Call, Function, If, Loop, Op, Operand, Unpa
 def move_invariant(
     function: Function, is_pure: Callable[[Call], bool], is_safe: Callable[[Call], bool]
 ) -> Function:
-    """A function whose loops compute less.
+    """Return a function with loop-invariant calls in front of the loops.
 
     Parameters
     ----------
     function : Function
     is_pure : callable
-        Whether a call has no effect and always gives the same for the same operands, and its result
-        is not written to.
+        Whether a call has no effect, its result depends on the operands only, and the result is
+        never written to.
     is_safe : callable
-        Whether a call cannot raise, whatever its operands hold.
-
-    Returns
-    -------
-    Function
+        Whether a call cannot raise, for any values of its operands.
     """
     return replace(function, body=_Mover(is_pure, is_safe).block(function.body))
 
@@ -48,7 +43,7 @@ class _Mover:
         self._moved: set[Operand] = set()
 
     def block(self, block: Block) -> Block:
-        """A block, with what has left the loops in it in front of them."""
+        """Return a block with the invariant operations in front of its loops."""
         if _HAVE_BLOCKS.isdisjoint(map(type, block.ops)):
             return block
         ops: list[Op] = []
@@ -69,7 +64,7 @@ class _Mover:
         return [*before, replace(op, test=test, body=body)]
 
     def _split(self, block: Block, before: list[Op]) -> Block:
-        """Move what is the same in every run of `block` to `before`."""
+        """Move the invariant operations of `block` to `before`."""
         inside = set(block.parameters)
         stays: list[Op] = []
         for op in block.ops:
@@ -82,7 +77,7 @@ class _Mover:
         return Block(block.parameters, tuple(stays), block.results)
 
     def _moves(self, op: Op, inside: set[Value]) -> bool:
-        if isinstance(op, Unpack):  # of what a call has made that went before
+        if isinstance(op, Unpack):  # moves with the call whose result it unpacks
             return op.value in self._moved
         return (
             isinstance(op, Call)

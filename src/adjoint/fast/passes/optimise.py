@@ -1,4 +1,4 @@
-"""The passes over a specialised program, in their order, and what they may take for granted."""
+"""The sequence of passes over a program, and the facts about functions that they use."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ Types = Mapping[Value, Type]
 
 
 def boundary() -> None:
-    """Stands between the forward and the reverse sweep."""
+    """Mark the boundary between the forward and the reverse sweep."""
 
 
 _EFFECTS: frozenset[Any] = frozenset(
@@ -56,12 +56,12 @@ _MAY_RAISE: frozenset[Any] = frozenset(
 
 
 def is_effect(call: Call) -> bool:
-    """Whether a call does something besides giving its result."""
+    """Return whether a call has an effect besides its result."""
     return not isinstance(call.callee, Const) or call.callee.value in _EFFECTS
 
 
 _NOT_SHARED = _EFFECTS | MADE_EACH_TIME
-"""What a call of these gives is not to be confused with what an equal one gives."""
+"""Functions of which equal calls must not share a result."""
 
 _TOTAL: frozenset[Any] = frozenset(
     {
@@ -81,7 +81,7 @@ _TOTAL: frozenset[Any] = frozenset(
         operator.truth,
     }
 )
-"""Of numbers, these neither raise nor warn, and neither does a product of floats."""
+"""Functions that neither raise nor warn for numbers."""
 
 _STRUCTURE: frozenset[Any] = frozenset(
     {
@@ -100,7 +100,7 @@ _STRUCTURE: frozenset[Any] = frozenset(
 
 
 def _is_silent(call: Call, types: Types) -> bool:
-    """Whether nobody can tell that a call did not happen: it neither raises nor warns."""
+    """Return whether a call neither raises nor warns, so that its removal is not observable."""
     f = call.callee.value if isinstance(call.callee, Const) else None
     if f in _STRUCTURE:
         return True
@@ -123,8 +123,8 @@ _OF_PRODUCTS = _PLAIN - {int}  # an integer may be too large for a float
 
 
 def _removable(block: Block, types: Types) -> Callable[[Call], bool]:
-    """What may be left out if nothing needs it: of the user's own computation, `block`, only what
-    cannot raise."""
+    """Return whether a call may be removed if its result is not needed: the calls of `block`, the
+    user computation, only if they cannot raise or warn."""
     own = {x for op in walk(block) for x in results(op)}
 
     def is_removable(call: Call) -> bool:
@@ -136,7 +136,7 @@ def _removable(block: Block, types: Types) -> Callable[[Call], bool]:
 
 
 def _sharing(written: Collection[Operand | None]) -> Callable[[Call], bool]:
-    """Whether equal calls are the same, where some arrays are written to."""
+    """Return the predicate whether equal calls may share a result, given the written values."""
     is_never_written = not written
 
     def is_shared(call: Call) -> bool:
@@ -156,7 +156,7 @@ _OF_NUMBERS = (math.__name__, cmath.__name__)
 
 
 def _is_safe(call: Call) -> bool:
-    """Whether a call cannot raise."""
+    """Return whether a call cannot raise."""
     f = call.callee.value if isinstance(call.callee, Const) else None
     if f in _MAY_RAISE or getattr(f, "__module__", None) in _OF_NUMBERS:
         return False
@@ -164,12 +164,12 @@ def _is_safe(call: Call) -> bool:
 
 
 def _is_finite(loop: Loop) -> bool:
-    """What is iterated over is a range, an array or a tape."""
+    """Return whether a loop ends: each iterable of a program is finite."""
     return loop.iterable is not None
 
 
 def tidied(block: Block, name: str, types: Types, written: Collection[Operand | None]) -> Block:
-    """The user's own computation, before it is differentiated."""
+    """Run the passes over the user computation before it is differentiated."""
     function = Function(name, (), (), without_copies(block), "")
     return _passes(function, _removable(block, types), written).body
 
@@ -188,7 +188,7 @@ def _passes(
 def optimised(
     forward: Block, reverse: Block, name: str, types: Types, written: Collection[Operand | None]
 ) -> tuple[Block, Block]:
-    """Both sweeps, with less to do; reads of what is `written` stay where they are."""
+    """Run the passes over both sweeps together; reads of `written` values do not move."""
     assert forward.results is not None and reverse.results is not None
     mark = Call(None, Const(boundary), ())
     count = len(forward.results)

@@ -1,4 +1,4 @@
-"""A pass: which values are saved for the reverse sweep, and which are computed again there.
+"""Choice of residuals: values that are saved for the reverse sweep, or computed again in it.
 
 The reverse of this block reads `t` and `u`::
 
@@ -7,9 +7,9 @@ The reverse of this block reads `t` and `u`::
     v = add(u, 1.0)                u = mul(t, y)
     w = sin(v)
 
-Saving costs memory, and in a loop more time than most arithmetic: numbers that are kept cannot use
-the memory of those before them again. What is cheapest altogether is a minimal cut of a network in
-which each value can be had in two ways.
+Saving costs memory, and in a loop more time than most arithmetic, because saved numbers cannot
+reuse freed memory. The cheapest choice is a minimum cut of a network in which each value is either
+saved or computed again.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from typing import TypeAlias
 from adjoint.ir.single import Call, Op, Value
 
 AT_ONCE = 40
-"""How many calls are decided on together: the time for a cut grows faster than its network."""
+"""Number of calls per network: the time for a cut grows faster than linearly."""
 
 Node: TypeAlias = "tuple[str, Value | None]"
 SOURCE: Node = ("reverse sweep", None)
@@ -34,7 +34,7 @@ def select_residuals(
     saving: Callable[[Value], int],
     again: Callable[[Call], int | None],
 ) -> tuple[list[Value], list[Call]]:
-    """What to do for the reverse of a block.
+    """Choose the residuals of a block.
 
     Parameters
     ----------
@@ -43,22 +43,21 @@ def select_residuals(
     needed
         The values that its reverse reads.
     saving
-        The price of a value in the reverse sweep if it is not computed again there: 0 if it is at
-        hand anyway.
+        The price of saving a value; 0 if the reverse sweep can read it anyway.
     again
-        The price of a call in the reverse sweep; ``None`` if it cannot be repeated there.
+        The price of repeating a call in the reverse sweep; ``None`` if it cannot be repeated.
 
     Returns
     -------
     tuple
-        The values to save, and the calls to repeat, in their order, which read nothing else than
-        saved values, each other's results, and values from around the block.
+        The values to save, and the calls to repeat, in order; the calls read only saved values,
+        results of each other, and values from around the block.
     """
     known = {op.result: (i, op) for i, op in enumerate(ops) if isinstance(op, Call)}
     prices = _reachable(known, needed, again)
     order = sorted(prices, key=lambda v: known[v][0], reverse=True)
     wanted, repeated = dict.fromkeys(needed), set()
-    for first in range(0, len(order), AT_ONCE):  # what is read lies in front of its readers
+    for first in range(0, len(order), AT_ONCE):  # readers come first: `order` is backward
         group = order[first : first + AT_ONCE]
         network = _Network()
         for v in group:
@@ -86,7 +85,7 @@ def _reachable(
     needed: Iterable[Value],
     again: Callable[[Call], int | None],
 ) -> dict[Value, int]:
-    """The prices of the calls from which something that is needed could be computed again."""
+    """Return the prices of the calls that could be repeated to compute needed values."""
     prices: dict[Value, int] = {}
     pending = list(needed)
     while pending:
@@ -102,7 +101,7 @@ def _reachable(
 
 
 class _Network:
-    """Nodes with capacities between them; ``None`` is any amount."""
+    """A flow network; a capacity of ``None`` is infinite."""
 
     def __init__(self) -> None:
         self._left: dict[Node, dict[Node, float]] = defaultdict(dict)
@@ -112,7 +111,7 @@ class _Network:
         self._left[b].setdefault(a, 0)
 
     def cut(self) -> set[Node]:
-        """The nodes on the side of the source of the smallest minimal cut (Edmonds & Karp)."""
+        """Return the source side of the smallest minimum cut (Edmonds & Karp)."""
         while True:
             came_from = self._search()
             if SINK not in came_from:
@@ -127,7 +126,7 @@ class _Network:
                 self._left[b][a] += flow
 
     def _search(self) -> dict[Node, Node]:
-        """Which nodes are reached, each with the one before it, by ways with capacity left."""
+        """Return the nodes reached by edges with capacity left, each with its predecessor."""
         found: dict[Node, Node] = {SOURCE: SOURCE}
         pending = deque([SOURCE])
         while pending:

@@ -1,4 +1,4 @@
-"""A pass: what is read for the last time is overwritten with what is made of it.
+"""Reuse of buffers: an array is overwritten by the result of the operation that reads it last.
 
 Before, after::
 
@@ -7,8 +7,8 @@ Before, after::
     y_bar = mul(u, z)               scale(u, z)
                                     y_bar = same(u)
 
-Only for arrays that are worth a line more, and that are read more than once: of those that are read
-once, NumPy takes the memory itself.
+This applies to large arrays that are read more than once; NumPy itself reuses the memory of an
+array that is read once.
 """
 
 from __future__ import annotations
@@ -33,13 +33,13 @@ _COMMUTE = frozenset({operator.add, operator.mul})
 
 
 def reuse_buffers(block: Block, may_reuse: Callable[[Value, Value], bool]) -> Block:
-    """The operations of a block, some of them in place.
+    """Return a block with some operations in place.
 
     Parameters
     ----------
     may_reuse : callable
-        Whether the first value may be overwritten with what is the second one: it is an array that
-        nobody else holds or looks at, of the very same type.
+        Whether the first value may be overwritten with the second one: an array of the same type
+        without other references or aliases.
     """
     last: dict[Value, int] = {}
     uses: Counter[Value] = Counter()
@@ -55,7 +55,7 @@ def reuse_buffers(block: Block, may_reuse: Callable[[Value, Value], bool]) -> Bl
 
 
 def _read(op: Op) -> Iterable[Value]:
-    """The values that an operation reads, those of its blocks included."""
+    """Yield the values that an operation reads, inner blocks included."""
     whole = Block((), (op,), None)
     for inner in walk(whole):
         yield from (x for x in operands(inner) if isinstance(x, Value))

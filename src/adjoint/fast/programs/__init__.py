@@ -1,1 +1,1 @@
-"""Programs that are kept, and who runs them."""
+"""The store of programs, and the calls that run them."""

@@ -1,9 +1,8 @@
-"""Calls inside the generic tier: a function that is called often is specialised, and its calls take
-the program where there is one for them. Where there is none the call is generic, and the calls in
-it are looked at in their turn.
+"""Programs for calls inside the generic tier.
 
-The program stands where a rule would: it gives the value, and a pullback from the cotangent of the
-value to those of the function and of the arguments.
+A function that is called often is specialised. A call with a program uses it like a rule: the
+program returns the value and a pullback. A call without one is generic, and the calls inside it may
+use programs in turn.
 """
 
 from __future__ import annotations
@@ -29,30 +28,30 @@ from adjoint.runtime.memory.deposit import deposit
 from adjoint.runtime.memory.memory import Memory
 
 Arrange = Callable[[tuple[Any, ...]], tuple[Any, ...]]
-"""From the cotangents of leaves to those of the function and its arguments."""
+"""Map the cotangents of leaves to those of the function and its arguments."""
 
 MOST_MISSES = 8
-"""A function that no program was for so many times is not asked for again."""
+"""Number of calls without a program after which a function is no longer tried."""
 
 generic_parts: list[Callable[[Any, tuple[Any, ...], Any], tuple[Any, ...]]] = []
-"""The cotangents of a call by the generic tier, from that of its result: structures, in which a
-`Poison` stands where one is not known (`adjoint.api.generic_tier`)."""
+"""Compute the cotangents of a call by the generic tier, with `Poison` where one is unknown
+(set by `adjoint.api.generic_tier`)."""
 
 
 @dataclass
 class InnerCall:
-    """What became of the calls of one function inside the generic tier.
+    """Statistics of the calls of one function inside the generic tier.
 
     Attributes
     ----------
     function : str
-        Its name.
+        The name of the function.
     fast, generic : int
-        How many calls took a specialised program, and how many did not.
+        The numbers of calls with and without a program.
     reason : str or None
-        Why those did not.
+        Why calls had no program.
     place : str or None
-        Where in the user's code that is: the file and the line.
+        The place of the reason in user code: file and line.
     """
 
     function: str
@@ -71,7 +70,7 @@ class InnerCall:
 
 
 class Calls:
-    """Notes of the calls inside one that is generic, by function."""
+    """Statistics of the calls inside a generic call, by function."""
 
     def __init__(self) -> None:
         self.found: dict[int, tuple[Any, InnerCall]] = {}
@@ -104,7 +103,7 @@ def call_inside(
     args: tuple[Any, ...],
     kwargs: dict[str, Any],
 ) -> Any:
-    """``f(*args, **kwargs)`` by a specialised program; `MISSING` if there is none for it."""
+    """Call ``f(*args, **kwargs)`` by a program; return `MISSING` if there is none for the call."""
     memory: Memory = record[0]
     if memory.globals_written or (kwargs and not _follow(unit, len(args), tuple(kwargs))):
         return _missed(unit, memory, f, args)
@@ -123,7 +122,7 @@ def call_inside(
     if exposure is not None and (
         exposure == "shared"
         or not memory.is_untouched()
-        or memory.owners is not None  # computed anew, after what the log does not tell
+        or memory.owners is not None  # a recomputation: the log misses earlier writes
         or any(x is not None and _looks_at(x, exposure) for x in arrays)
     ):
         return _missed(unit, memory, f, args)
@@ -158,7 +157,7 @@ _PLAIN = frozenset({float, complex, np.ndarray})
 
 
 def _are_plain(memory: Memory, args: tuple[Any, ...]) -> bool:
-    """Whether the cotangents of the arguments are handed on as they are."""
+    """Return whether the cotangents of all arguments travel by value."""
     for arg in args:
         kind = type(arg)
         if kind not in _PLAIN or (kind is np.ndarray and memory.written and memory.is_written(arg)):
@@ -167,7 +166,7 @@ def _are_plain(memory: Memory, args: tuple[Any, ...]) -> bool:
 
 
 def _missed(unit: Unit, memory: Memory, f: Any, args: tuple[Any, ...]) -> Any:
-    """The call is generic; after many, the function is not asked for again."""
+    """Count a call without a program; give up the function after `MOST_MISSES`."""
     if memory.calls is not None:
         memory.calls.add(f, args, False)
     unit.misses += 1
@@ -177,7 +176,7 @@ def _missed(unit: Unit, memory: Memory, f: Any, args: tuple[Any, ...]) -> Any:
 
 
 def _follow(unit: Unit, n: int, names: tuple[str, ...]) -> bool:
-    """Whether the keyword arguments are those of the parameters after the first `n`, in order."""
+    """Return whether `names` are the parameters after the first `n`, in order."""
     if not names:
         return True
     parameters = unit.function.parameters[n : n + len(names)]
@@ -185,15 +184,15 @@ def _follow(unit: Unit, n: int, names: tuple[str, ...]) -> bool:
 
 
 def _is_refused(f: Any, args: tuple[Any, ...]) -> bool:
-    """Whether the gradient of such a call was refused, for another reason than that there is
-    none."""
+    """Return whether the gradient of such a call is not covered, for a reason other than
+    `NOT_SCALAR`."""
     kept = tier.known(f, GRADIENT)
     refused = None if kept is None else kept.refuses(f, args)
     return refused is not None and refused.reason != covered.NOT_SCALAR
 
 
 class _Pullback:
-    """The pullback of one such call, as it stands in a record."""
+    """The pullback of a call by a program, as stored in a record."""
 
     __slots__ = ("args", "arrange", "back", "f", "is_new", "memory", "y")
 
@@ -221,16 +220,16 @@ class _Pullback:
         return (f_bar, *[deposit(memory, x, bar) for x, bar in zip(args, bars[1:], strict=True)])
 
     def _pulled(self, y_bar: Any) -> tuple[Any, ...]:
-        """The cotangents as structures."""
+        """Return plain cotangents, by the program or by the generic tier."""
         if not self.memory.careful and not _holds_poison(y_bar):
             try:
                 return self.arrange(self.back(self._fitted(y_bar)))
-            except Exception as error:  # the generic tier says what is wrong, or does it
+            except Exception as error:  # the generic tier raises it, or succeeds
                 tier.demand_foreseen(error)
         return generic_parts[0](self.f, self.args, y_bar)
 
     def _fitted(self, y_bar: Any) -> Any:
-        """The cotangent as the program takes it."""
+        """Return the cotangent in the form that the program takes."""
         if type(self.y) is not tuple:
             return project(y_bar, self.y)
         return tuple(
@@ -244,7 +243,7 @@ def _holds_poison(y_bar: Any) -> bool:
 
 
 def _looks_at(y: Any, leaves: tuple[Any, ...]) -> bool:
-    """Whether an array looks at the memory of one that the program was given."""
+    """Return whether an array is one of `leaves` or an alias of one."""
     if y.base is None:
         return any(leaf is y for leaf in leaves)
     root = root_of(y)

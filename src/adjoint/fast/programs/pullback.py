@@ -1,4 +1,4 @@
-"""The pullback of a specialised program, as the user holds it."""
+"""The public pullback of a program."""
 
 from __future__ import annotations
 
@@ -23,15 +23,15 @@ class SpecialisedPullback(Hidden):
     Parameters
     ----------
     name
-        That of the function.
+        The name of the function.
     y
-        Its result.
+        The result of the function.
     back
         The reverse sweep of the program.
     leaves
-        What it gives cotangents of.
+        The wanted leaves.
     arrange
-        Makes the cotangents of the function and of its arguments from those of the leaves.
+        Maps the cotangents of the leaves to those of the function and its arguments.
     count
         The number of arguments.
     generic
@@ -72,7 +72,7 @@ class SpecialisedPullback(Hidden):
         return self.swept(y_bar)
 
     def swept(self, y_bar: Any) -> tuple[Any, ...]:
-        """The cotangents of the function and of its arguments."""
+        """Return the cotangents of the function and of its arguments."""
         if y_bar is None:
             return (None,) * (self._count + 1)
         value_bar, given = self._checked(y_bar)
@@ -82,7 +82,7 @@ class SpecialisedPullback(Hidden):
             try:
                 with np.errstate(all="ignore"):
                     bars = finished(self._back(value_bar), (*self._leaves, *given))
-            except Exception as error:  # the generic tier says what is wrong, or does it
+            except Exception as error:  # the generic tier raises it, or succeeds
                 demand_foreseen(error)
                 bars = None
             if bars is not None:
@@ -92,8 +92,8 @@ class SpecialisedPullback(Hidden):
         return self._other(y_bar)
 
     def _checked(self, y_bar: Any) -> tuple[Any, tuple[Any, ...] | None]:
-        """The cotangent as the program takes it, and all parts of it; ``None`` instead of those if
-        it does not take it."""
+        """Return the cotangent in the form that the program takes, and the arrays that the results
+        must not alias; ``None`` for both if the program does not take it."""
         value_bar = checked_cotangent(self._y, y_bar)
         if type(self._y) is not tuple:
             return value_bar, (y_bar, value_bar)
@@ -107,12 +107,12 @@ class SpecialisedPullback(Hidden):
                 parts.append(0.0 if type(y) is float else project(np.zeros(np.shape(y)), y))
             else:
                 parts.append(part)
-        return tuple(parts), (*y_bar, *parts, *self._y)  # none of which is a cotangent
+        return tuple(parts), (*y_bar, *parts, *self._y)
 
 
 def is_as_before(now: Any, before: tuple[Any, ...]) -> bool:
-    """Whether a program would be given what it was given then: the same numbers and arrays, lists
-    of the same numbers; `now` is no tuple where its guards refuse it."""
+    """Return whether the leaves of a program are unchanged: the same numbers and arrays, and lists
+    of the same numbers; `now` is no tuple if a guard fails."""
     return type(now) is tuple and len(now) == len(before) and all(map(_is_same, now, before))
 
 

@@ -1,4 +1,4 @@
-"""Which calls are refused together: those whose arguments, and what they read, are alike."""
+"""Kinds of calls: calls of one kind are left to the generic tier for the same reason."""
 
 from __future__ import annotations
 
@@ -11,14 +11,13 @@ import numpy as np
 from adjoint.primal.value_kinds import content_of, fields_of
 
 MOST_SEEN = 48
-"""So many parts of the arguments are looked at."""
+"""Greatest number of parts of the arguments in a kind."""
 _ITEMS, _CHARACTERS = 8, 32
 
 
 def kinds_of(f: Any, args: tuple[Any, ...]) -> tuple[Any, ...]:
-    """What a refusal may depend on: the types of arguments, of what the function reads from
-    elsewhere, and of their first parts, which axes are of one length, roughly how long lists are,
-    and what occurs twice."""
+    """Return the kind of a call: types of the arguments, of other values that the function reads,
+    and of their first parts; equal lengths of axes, rough lengths of lists, repeated objects."""
     found: list[Any] = []
     seen: dict[int, int] = {}
     lengths: dict[int, int] = {}
@@ -49,8 +48,8 @@ def kinds_of(f: Any, args: tuple[Any, ...]) -> tuple[Any, ...]:
 
 
 def _read_by(f: Any) -> list[Any]:
-    """What a function captured, its defaults, and the globals that it names; what a method is bound
-    to; an object that is called."""
+    """Return the captured variables, defaults and named globals of a function, the object of a
+    method, or a callable object."""
     if type(f) is partial:
         return [*f.args, dict(f.keywords), *_read_by(f.func)]
     if type(f) is MethodType:
@@ -64,11 +63,11 @@ def _read_by(f: Any) -> list[Any]:
 
 
 def _inside(x: Any, lengths: dict[int, int]) -> tuple[Any, list[Any]]:
-    """What is said of an array, a container or an object, and its parts."""
+    """Return the description of an array, a container or an object, and its parts."""
     if type(x) is np.ndarray:
         axes = [n if n < 2 else lengths.setdefault(n, 2 + len(lengths)) for n in x.shape]
         return (x.dtype, *axes), []
-    if type(x) is list or type(x) is tuple:  # nobody is asked whether a class is equal
+    if type(x) is list or type(x) is tuple:  # `in` would run ``__eq__`` of a metaclass
         n = len(x)
         return (n if n < 2 else n.bit_length() // 3 + 2), [*x[:_ITEMS]]
     if type(x) is dict:

@@ -1,9 +1,9 @@
-"""Which tier a call takes: specialised programs, made on the first call of a kind and kept.
+"""The store of programs, which decides the tier of a call.
 
-A call that no kept program is for is specialised; where that is not covered, the kind of call is
-noted, and goes straight to the generic tier from then on. A program that fails (the function
-raises, a number is not finite, a power is complex) is followed by the generic tier, which runs the
-call from its beginning: specialised programs write to nothing but what they made.
+A call without a stored program is specialised. If specialisation is not covered, the store records
+the kind of the call, and later calls of the kind are generic. If a program fails (the function
+raises, a number is not finite, a power is complex), the generic tier runs the call from its
+beginning: programs write only to objects that they made.
 """
 
 from __future__ import annotations
@@ -37,30 +37,29 @@ if TYPE_CHECKING:
     from adjoint.fast.build.program import Program
 
 MOST_KINDS = 8
-"""Programs kept per function; a function called with more kinds of arguments is generic."""
+"""Greatest number of programs per function and mode; calls of further kinds are generic."""
 MOST_MODES = 32
-"""With names, in which a function is specialised: one that is given other names each time is
-generic."""
+"""Greatest number of modes with keyword names per function; calls with other names are generic."""
 TOO_MANY_MODES = f"arguments given by name in more than {MOST_MODES} ways"
 MOST_REFUSED = 12
-"""Kinds of calls of a function that are refused before it is not asked for again."""
+"""Number of kinds not covered after which a function is no longer specialised."""
 MOST_FUNCTIONS = 1024
 MOST_CAPTURED = 8
-"""By so many functions that they captured, others of the same code are told apart."""
+"""Number of captured functions that distinguish functions of the same code."""
 FEW_FAILURES = 8
-"""A program that failed more often rests for some calls."""
+"""Number of failures after which a program rests for some calls."""
 LONGEST_REST = 256
-"""Calls until it is tried again."""
+"""Greatest number of calls until a resting program is tried again."""
 
 MISS: Any = type("Miss", (), {"__repr__": lambda self: "MISS"})()
-"""What an entry returns where a guard fails: another program may be for this call."""
+"""Result of an entry whose guard fails: another program may fit the call."""
 
 FAILED: Any = type("Failed", (), {"__repr__": lambda self: "FAILED"})()
-"""What an entry returns where the program meets what was not foreseen: the call is generic."""
+"""Result of an entry whose program fails: the call is generic."""
 
 
 def _is_wanted() -> bool:
-    """What the environment says."""
+    """Return whether the environment asks for the fast tier."""
     asked = os.environ.get("ADJOINT_TIER") or "fast"
     if asked not in ("fast", "generic"):
         raise ArgumentError(
@@ -71,10 +70,10 @@ def _is_wanted() -> bool:
 
 
 is_enabled: list[bool] = [_is_wanted()]
-"""Whether calls are specialised at all."""
+"""Whether the fast tier is on."""
 
 is_strict: list[bool] = [False]
-"""Whether a defect of the specialiser is seen: the call is generic otherwise."""
+"""Strict mode: whether an internal error of the fast tier is raised; else the call is generic."""
 
 
 @dataclass(slots=True)
@@ -84,15 +83,15 @@ class Entry:
     Attributes
     ----------
     run
-        ``run(f, args)``: the value and the cotangents, `MISS` or `FAILED`.
+        ``run(f, args)`` of `entry_source`, or `MISS` or `FAILED`.
     cost
-        Seconds that specialising and compiling took.
+        The time of specialising and compiling, in seconds.
     filename
-        Under which `source` is known to tracebacks.
+        The name of `source` in tracebacks.
     failures
-        Of the calls that met what the program was not made for.
+        The counter of failed calls.
     inlined
-        The user's functions that it contains.
+        The names of the inlined user functions.
     """
 
     program: Program
@@ -106,7 +105,7 @@ class Entry:
 
 @dataclass(slots=True)
 class Refused:
-    """Why calls with arguments of some types are generic."""
+    """The reason why calls of a kind are not covered."""
 
     reason: str
     span: Span | None
@@ -116,7 +115,7 @@ class Refused:
 
     @property
     def place(self) -> str | None:
-        """The file and the line."""
+        """File and line of the reason."""
         if self.filename is None or self.span is None:
             return None
         return place_text(self.filename, self.span.line)
@@ -129,7 +128,7 @@ class _Kept:
     refused: dict[tuple[Any, ...], Refused] = field(default_factory=dict)
 
     def refuses(self, f: Any, args: tuple[Any, ...]) -> Refused | None:
-        """Why such a call is generic, if that is known."""
+        """Return why a call is not covered, or ``None`` if its kind is unknown."""
         if not self.refused:
             return None
         found = self.refused.get(kinds_of(f, args))
@@ -140,13 +139,13 @@ class _Kept:
 
 _kept: OrderedDict[tuple[Any, ...], _Kept] = OrderedDict()
 _modes: Counter[tuple[int, ...]] = Counter()
-"""In how many modes with names programs are kept of a function, by the identities of its owner."""
+"""Number of modes with names per function, by the identities of its owner."""
 _lock = make_lock()
 _numbers = itertools.count(1)
 
 
 def forget() -> None:
-    """Throw away all programs: a rule was registered, on which any of them may depend."""
+    """Drop all programs, because a new rule may affect any of them."""
     with _lock:
         while _kept:
             _forget_oldest()
@@ -159,21 +158,20 @@ def _forget_oldest() -> None:
         if not _modes[*ids]:
             del _modes[*ids]
     for entry in kept.entries:
-        linecache.cache.pop(entry.filename, None)  # the texts that tracebacks show
-    kept.entries.clear()  # those who found programs before hold on to the list
+        linecache.cache.pop(entry.filename, None)
+    kept.entries.clear()  # callers may still refer to the list
 
 
 Owner: TypeAlias = "tuple[Any, ...]"
 
 
 def _owner(f: Any) -> Owner | None:
-    """What programs are kept under: code, which outlives the functions that share it, with that of
-    the functions that it works on, so that those under one decorator do not share their programs.
-    """
+    """Return the key of the programs of `f`: its code, with that of captured functions, so that
+    functions under the same decorator share no programs; ``None`` if it can have none."""
     kind = type(f)
     if kind is FunctionType:
         if FunctionType not in map(type, map(content_of, f.__closure__ or ())):
-            return (f.__code__,)  # most of them: this is asked at each call
+            return (f.__code__,)  # a shortcut for most calls
         return tuple(_codes((f,)))
     if kind is MethodType and type(f.__func__) is FunctionType:
         return _owner(f.__func__)
@@ -197,7 +195,8 @@ _DISPATCHER: Any = type(np.mean)
 
 
 def _codes(values: Iterable[Any]) -> list[CodeType]:
-    """The code of functions, and of those that they captured: of the first ones, each once."""
+    """Return the code of the first `MOST_CAPTURED` functions among `values` and their captured
+    variables, each once."""
     found: dict[int, CodeType] = {}
     pending = deque(values)
     while pending and len(found) < MOST_CAPTURED:
@@ -215,14 +214,14 @@ def _key(owner: Owner, mode: Mode) -> tuple[Any, ...]:
 
 
 def run(f: Any, args: tuple[Any, ...], mode: Mode, tried: list[Entry] | None = None) -> Any:
-    """What a specialised program gives, see `entry_source`; `MISS` if there is none.
+    """Run the call by a program (result: see `entry_source`); `MISS` if there is none for it.
 
     Parameters
     ----------
     args
-        Those that are given by name come last, in the order of the mode's names.
+        Positional arguments, then those of ``mode.names``.
     tried
-        The list of its programs, if all of them have been found not to be for this call.
+        The list of programs of `f`, if none of them fits the call.
     """
     owner: Owner | None
     if type(f) is FunctionType and f.__closure__ is None:
@@ -245,18 +244,18 @@ def run(f: Any, args: tuple[Any, ...], mode: Mode, tried: list[Entry] | None = N
 
 
 def known(f: Any, mode: Mode) -> _Kept | None:
-    """What is kept for a function."""
+    """Return the stored programs of a function, or ``None``."""
     owner = _owner(f)
     return None if owner is None else _kept.get(_key(owner, mode))
 
 
 def has_code(f: Any) -> bool:
-    """Whether programs can be kept for a function."""
+    """Return whether programs can be stored for a function."""
     return _owner(f) is not None
 
 
 def _first(owner: Owner, f: Any, args: tuple[Any, ...], mode: Mode, tried: int = 0) -> Any:
-    """Specialise, unless another thread just did, and run the program."""
+    """Specialise `f`, unless another thread just did, and run the program."""
     while True:
         give_way()
         with _lock:
@@ -278,7 +277,7 @@ def _first(owner: Owner, f: Any, args: tuple[Any, ...], mode: Mode, tried: int =
 
 
 def _refuse_itself(owner: Owner, f: Any, args: tuple[Any, ...], mode: Mode) -> Any:
-    """A program whose own guards refuse the call that it was made for is not made again."""
+    """Record a kind of calls whose program rejects even the call that it was made for."""
     if is_strict[0]:
         raise AssertionError("the guards refuse the call that the program was made for")
     with _lock:
@@ -290,7 +289,7 @@ def _refuse_itself(owner: Owner, f: Any, args: tuple[Any, ...], mode: Mode) -> A
 
 
 def entry_of(owner: Owner, f: Any, args: tuple[Any, ...], mode: Mode) -> Entry | Refused:
-    """Specialise, and keep what comes of it."""
+    """Specialise `f`; store and return the entry, or the reason why the call is not covered."""
     with _lock:
         key = _key(owner, mode)
         kept = _kept.get(key)
@@ -318,9 +317,10 @@ def entry_of(owner: Owner, f: Any, args: tuple[Any, ...], mode: Mode) -> Entry |
 
 
 def _sound(f: Any, args: tuple[Any, ...], mode: Mode) -> Entry:
-    """`_made`; a defect of it is none of the user's."""
+    """Build the program for `f`. Turn an internal error of the fast tier into `NotCovered`, unless
+    strict mode is on."""
     try:
-        with leaving, session:  # much is made, and little of it goes before the end
+        with leaving, session:  # garbage collection would find little
             return _made(f, args, mode)
     except NotCovered:
         raise
@@ -333,7 +333,7 @@ def _sound(f: Any, args: tuple[Any, ...], mode: Mode) -> Entry:
 def _made(f: Any, args: tuple[Any, ...], mode: Mode) -> Entry:
     from adjoint.fast.build.program import specialise, written
     from adjoint.fast.entry_code.shape_check import demanding_shapes
-    from adjoint.fast.entry_code.source import entry_source  # most programs are never specialised
+    from adjoint.fast.entry_code.source import entry_source  # imported on first use only
 
     begin = time.perf_counter()
     program = specialise(f, args, mode)
@@ -355,7 +355,7 @@ def _made(f: Any, args: tuple[Any, ...], mode: Mode) -> Entry:
         "failed": failures,
     }
     exec(compile(entry_text, filename.replace("fast", "entry"), "exec", dont_inherit=True), bound)
-    inlined = tuple(program.ev.inlined)[1:]  # the first one is the function itself
+    inlined = tuple(program.ev.inlined)[1:]  # without the function itself
     program.ev.release()
     program.leaves = program.wanted = []
     cost = time.perf_counter() - begin
@@ -363,10 +363,10 @@ def _made(f: Any, args: tuple[Any, ...], mode: Mode) -> Entry:
 
 
 class _Failures:
-    """Counts the calls in which a program met what it was not made for.
+    """Count the failures of a program.
 
-    The next call may be of other numbers, for which the program is right: one that fails rests for
-    some calls, the more the oftener it has failed, and is tried again.
+    Later calls may succeed with other numbers. So a program that fails often rests for some calls,
+    more after each failure, and is tried again.
     """
 
     __slots__ = ("bound", "count", "last", "rest")
@@ -377,7 +377,7 @@ class _Failures:
 
     @property
     def reason(self) -> str:
-        """Why the call that was just made is generic."""
+        """Why the last call was generic."""
         if self.rest > 0:
             return f"what made this program fail {self.count} times: {self.last}"
         return self.last
@@ -393,7 +393,7 @@ class _Failures:
 
     def _let_rest(self, calls: int) -> None:
         program = self.bound["program"]
-        if self.rest > 0:  # another thread was here before
+        if self.rest > 0:  # set by another thread
             return
         self.rest = calls
 
@@ -407,11 +407,11 @@ class _Failures:
 
 
 class _Resting(Deoptimize):
-    """A program that has failed often is not run in this call."""
+    """Raised in place of running a resting program."""
 
 
 def _what_happened(error: Exception | None) -> str:
-    """What a program met that it was not made for."""
+    """Return the reason of a failure in words."""
     if error is None:
         return "a cotangent that is not finite"
     if isinstance(error, Deoptimize):
@@ -422,7 +422,6 @@ def _what_happened(error: Exception | None) -> str:
 
 
 def demand_foreseen(error: Exception | None) -> None:
-    """What a program raised is for the generic tier, but for what its text alone can be guilty
-    of."""
+    """Raise an error that only wrong generated source can cause, in strict mode."""
     if is_strict[0] and isinstance(error, NameError | Defect):
         raise error

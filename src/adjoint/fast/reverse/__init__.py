@@ -1,1 +1,1 @@
-"""The reverse sweep of a specialised program."""
+"""The reverse sweep of programs."""

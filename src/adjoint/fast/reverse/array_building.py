@@ -1,4 +1,4 @@
-"""The derivative of arrays that are made of numbers and lists."""
+"""The reverse of arrays made of numbers and lists."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from adjoint.fast.reverse.scope import Scope
 
 MOST_READ = 2
-"""More elements of a cotangent than these are read at once."""
+"""Greatest number of elements of a cotangent that are read one by one."""
 
 
 @formula(np.array)
@@ -51,7 +51,7 @@ def _(scope: Scope, op: Call, y_bar: Operand) -> None:
 
 
 def _add_all(scope: Scope, x: Value, y_bar: Operand) -> None:
-    """The elements of a row, as Python's numbers."""
+    """Contribute the elements of a vector as Python numbers, by one ``tolist``."""
     ev = scope.ev
     parts = _pack(scope, x)
     assert parts is not None
@@ -63,7 +63,7 @@ def _add_all(scope: Scope, x: Value, y_bar: Operand) -> None:
 
 
 def _pack(scope: Scope, x: Value) -> tuple[Operand, ...] | None:
-    """What a list or a tuple consists of that was made for an operation."""
+    """Return the items of a list or a tuple built as an operand; ``None`` for anything else."""
     made = scope.sweep.made_by.get(x)
     if made is None or made.callee not in (Const(build_list), Const(build_tuple)):
         return None
@@ -71,7 +71,7 @@ def _pack(scope: Scope, x: Value) -> tuple[Operand, ...] | None:
 
 
 def _parts(scope: Scope, x: Value, at: tuple[int, ...]) -> Iterator[tuple[tuple[int, ...], Value]]:
-    """The numbers and arrays in a structure, each with its place."""
+    """Yield the numbers and arrays in a structure, each with its index."""
     for i, part in enumerate(_pack(scope, x) or ()):
         if isinstance(part, Value):
             if _pack(scope, part) is not None:

@@ -1,4 +1,4 @@
-"""The reverse of a branch: both ways are reversed, and their cotangents joined."""
+"""The reverse of a branch: each side is reversed, and their cotangents are joined."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def if_back(sweep: Sweep, scope: Scope, made: Branches) -> None:
     for v in touched:
         if scope.has_buffer(v):
             buffer = scope.buffer(v)
-            for inner, ops in sides:  # the buffer may be younger than what one side contributed
+            for inner, ops in sides:  # a side may have contributed before the buffer existed
                 mine = inner.bars.get(v)
                 if mine is not None and mine != buffer:
                     ops.append(Call(None, Const(runtime.add_to), (buffer, mine)))
@@ -61,7 +61,7 @@ def _join_bars(
     results: list[Value],
     ends: tuple[list[Operand], list[Operand]],
 ) -> None:
-    """The cotangent of an outer value after a branch."""
+    """Join the cotangents of an outer value after a branch."""
     if not scope._is_inner(v):
         scope._begin(v)
     before = scope.bars.get(v)
@@ -87,8 +87,8 @@ def _join_bars(
 def _with_residuals(
     sweep: Sweep, scope: Scope, made: Branches, region: Region, block: Block
 ) -> Block:
-    """The reverse of a branch, in which what it is given of the forward branch are results of
-    the forward `If` that only this branch gives."""
+    """Return the reverse of a side, with its residuals as further results of the forward `If`
+    (``None`` on the other side)."""
     other = made.orelse if region is made.body else made.body
     block, names = with_values(sweep.ev, region, block, sweep.free if scope.is_repeated else None)
     for v, kept in names.items():

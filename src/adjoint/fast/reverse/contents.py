@@ -1,7 +1,7 @@
-"""What arrays held when an operation of the forward sweep had run.
+"""Contents of arrays at the operations of the forward sweep.
 
-The reverse of an operation reads operands and results of it. Of an array that is written to after
-the operation, the forward sweep keeps a copy for it, made at that place.
+The reverse of an operation reads its operands and results. If one is an array that is written to
+after the operation, the forward sweep copies the array directly after the operation.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 @dataclass
 class _Place:
-    """The operation that is being reversed, and the copies that were made behind it."""
+    """The operation that is being reversed, and the copies made directly after it."""
 
     region: Region
     step: Planned
@@ -34,11 +34,11 @@ class _Place:
 
 
 class Contents:
-    """Which arrays are written to after they were read.
+    """Writes of the forward sweep, and the copies that they make necessary.
 
-    Writes have the order of the text. What is made in an iteration is written to in that iteration
-    only, so the order decides; all else that a loop writes to counts as written to after whatever
-    that loop reads, for there may be another iteration.
+    Writes are ordered as in the text. An array made in an iteration is written to in this iteration
+    only, so the order decides. Any other array that a loop writes to counts as written to after
+    every read in the loop, because a later iteration may write.
     """
 
     def __init__(self, ev: Evaluator, free: set[Value]) -> None:
@@ -49,7 +49,7 @@ class Contents:
         self._place: _Place | None = None
 
     def next_operation(self, is_outermost: bool) -> None:
-        """Another operation of the forward sweep begins; inside loops, not an outermost one."""
+        """Count an operation of the forward sweep."""
         self.number += 1
         self.outer += is_outermost
 
@@ -57,20 +57,21 @@ class Contents:
         self.last[target] = self.outer, self.number
 
     def begin(self, region: Region, step: Planned) -> _Place | None:
-        """An operation is reversed; what is given back is for `end`."""
+        """Begin the reverse of an operation; return the state for `end`."""
         if not self._primal:
             self._primal.update(self.ev.types)
         before, self._place = self._place, _Place(region, step)
         return before
 
     def end(self, before: _Place | None, ops: list[ir.Op], start: int) -> None:
-        """It was reversed by the operations of a block behind `start`: they read copies."""
+        """End the reverse of an operation: its operations, ``ops[start:]``, read copies of arrays
+        that are written to later."""
         place, self._place = self._place, before
         if place is None:
             return
         names: dict[Value, Operand] = {}
         inner = ops[start:]
-        if not place.step.has_blocks:  # what is in blocks of its own was looked at there
+        if not place.step.has_blocks:  # operations in inner blocks have been treated already
             inner = [*walk(Block((), tuple(inner), None))]
         for op in inner:
             for x in _contents_read(op):
@@ -81,8 +82,8 @@ class Contents:
             ops[start:] = renamed(Block((), tuple(ops[start:]), None), names).ops
 
     def as_it_was(self, x: Operand) -> Operand:
-        """`x` as a contribution of the operation that is being reversed, under a name of its own:
-        what reads it later means what it holds here."""
+        """Return an operand with the contents of the contribution `x` at the operation that is
+        being reversed: `x`, a copy, or an alias under a new name."""
         place = self._place
         if place is None or not isinstance(x, Value) or x not in self._primal:
             return x
@@ -128,7 +129,7 @@ _SIZES = frozenset(
         rows.complex_zeros_of,
     }
 )
-"""What only reads how large something is."""
+"""Functions that read only the sizes of their operands."""
 _LAST_FOR_SIZE = frozenset(
     {
         runtime.broadcast_like,
@@ -137,7 +138,7 @@ _LAST_FOR_SIZE = frozenset(
         runtime.present,
     }
 )
-"""What only reads how large its last operand is, or of which class."""
+"""Functions that read only the size or class of their last operand."""
 
 
 def _contents_read(op: ir.Op) -> tuple[Operand, ...]:

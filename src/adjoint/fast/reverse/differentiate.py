@@ -1,5 +1,4 @@
-"""The reverse of one operation: formulas of linear operations, slopes of elementwise ones, and the
-registered rule of everything else."""
+"""Choice of the reverse of one operation: formula, partial derivatives, or registered rule."""
 
 from __future__ import annotations
 
@@ -54,7 +53,7 @@ _CONSTANT: frozenset[Any] = frozenset(
 
 
 def is_carrier(sweep: Sweep, op: Call) -> bool:
-    """Whether the result of an operation on active operands may be active."""
+    """Return whether the result of an operation on active operands may be active."""
     f = callee_of(op)
     if f in _CONSTANT or (f is round and len(op.operands) == 1):
         return False
@@ -73,7 +72,7 @@ def is_carrier(sweep: Sweep, op: Call) -> bool:
 
 
 def _slopes_of(sweep: Sweep, f: Any) -> Slopes | None:
-    """The slopes that the rule of a function has, if it acts on each element by itself."""
+    """Return the partial derivatives of an elementwise function, or ``None``."""
     if f not in sweep.slopes:
         rules = lookup(f)
         found = None
@@ -84,7 +83,8 @@ def _slopes_of(sweep: Sweep, f: Any) -> Slopes | None:
 
 
 def differentiated(sweep: Sweep, op: Call) -> Step:
-    """Write the forward part of an active operation; what its reverse does."""
+    """Write the forward part of an active operation; return the function that writes its
+    reverse."""
     f, ev = callee_of(op), sweep.ev
     y = op.result
     assert y is not None
@@ -102,7 +102,7 @@ def differentiated(sweep: Sweep, op: Call) -> Step:
 
 
 def _are_inlined(sweep: Sweep, op: Call, slopes: Slopes) -> bool:
-    """Whether the evaluator understands the partial derivatives that are needed."""
+    """Return whether the evaluator can inline the partial derivatives that are needed."""
     if len(slopes.partials) != len(op.operands) or op.keywords or op.result is None:
         return False
     ev = sweep.ev
@@ -126,7 +126,7 @@ def _are_inlined(sweep: Sweep, op: Call, slopes: Slopes) -> bool:
 
 
 _inlinable: dict[Any, bool] = {}
-"""By partial derivative and kinds of operands: whether it was understood."""
+"""Whether a partial derivative can be inlined, by function and kinds of operands."""
 
 
 def _kind_of_operand(ev: Evaluator) -> Callable[[Operand], Any]:

@@ -1,4 +1,4 @@
-"""The reverse of operations that act on each element by itself: by their slopes."""
+"""The reverse of elementwise operations, by their partial derivatives (slopes)."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ PRODUCTS = frozenset({operator.mul, np.multiply})
 
 def _slope(ev: Evaluator, op: Call, x: Value, p: Callable[..., Any]) -> Operand:
     assert op.result is not None
-    if callee_of(op) in PRODUCTS:  # there are many of them
+    if callee_of(op) in PRODUCTS:  # frequent: a fast path
         a, b = op.operands
         if a is not b:
             return b if x is a else a
@@ -79,7 +79,7 @@ def _slope(ev: Evaluator, op: Call, x: Value, p: Callable[..., Any]) -> Operand:
 
 
 def is_modulus(ev: Evaluator, op: Call) -> bool:
-    """Whether an operation is the absolute value of what may be complex."""
+    """Return whether an operation is the absolute value of an operand that may be complex."""
     return callee_of(op) in _ABSOLUTE and has_complex(operand_type(ev, op.operands[0]))
 
 
@@ -87,7 +87,7 @@ _ABSOLUTE = frozenset({abs, operator.abs, np.absolute})
 
 
 def _direction(ev: Evaluator, x: Value, y: Value) -> Operand:
-    """The slope of the modulus `y` of `x`."""
+    """Write the slope of the modulus `y` of `x`."""
     of_x, of_y = ev.types[x], ev.types[y]
     t = of_x
     if isinstance(of_x, Number) and isinstance(of_y, Number):
@@ -99,19 +99,19 @@ def demand_inexact(ev: Evaluator, x: Value) -> None:
     t = ev.types[x]
     if isinstance(t, Array) and t.dtype.kind not in "fc":
         raise NotCovered("a derivative with respect to integers", ev.span)
-    if isinstance(t, Number) and np.bool_ in t.kinds:  # of which the sum is no number
+    if isinstance(t, Number) and np.bool_ in t.kinds:  # their sum is a truth value
         raise NotCovered("a derivative with respect to truth values", ev.span)
 
 
 def demand_floats(ev: Evaluator, x: Value) -> None:
-    """Of what orders numbers."""
+    """Reject operands without a derivative, and complex ones, of functions that order numbers."""
     demand_inexact(ev, x)
     if has_complex(ev.types[x]):
         raise NotCovered("the derivative of an extremum of complex numbers", ev.span)
 
 
 def evaluated_slope(ev: Evaluator, p: Callable[..., Any], operands: tuple[Operand, ...]) -> Operand:
-    """A partial derivative: a Python function, inlined."""
+    """Write a partial derivative by inlining the Python function `p`."""
     inexact = [_inexact(ev, x) for x in operands]
     args: list[Abstract] = [Known(x.value) if isinstance(x, Const) else x for x in inexact]  # type: ignore[misc]
     ev.hint = "slope"
@@ -120,8 +120,8 @@ def evaluated_slope(ev: Evaluator, p: Callable[..., Any], operands: tuple[Operan
 
 
 def _inexact(ev: Evaluator, x: Operand) -> Operand:
-    """What is calculated with in place of `x`: NumPy's integers overflow, and have logarithms of
-    few digits, as truth values have."""
+    """Convert NumPy integers and truth values to float64: they overflow, and their logarithms may
+    have low precision."""
     t = operand_type(ev, x)
     if isinstance(x, Const):
         return Const(np.float64(x.value)) if isinstance(x.value, _WHOLE) else x
@@ -140,13 +140,13 @@ _WHOLE = (np.integer, np.bool_, bool)
 
 
 def _beside(ev: Evaluator, y_bar: Operand, x: Operand, y: Value) -> Operand:
-    """`_as_precise`, where a number is the cotangent: it does not make what stands beside it more
-    precise, as an array of `y`'s precision does."""
+    """Apply `_as_precise` if the cotangent is a number: unlike an array, a number does not raise
+    the precision of a product."""
     return x if isinstance(operand_type(ev, y_bar), Array) else _as_precise(ev, x, y)
 
 
 def _as_precise(ev: Evaluator, x: Operand, y: Value) -> Operand:
-    """An array, or one of NumPy's numbers, as precise as `y`, or its elements."""
+    """Convert an array or a NumPy number to at least the precision of `y`."""
     t = operand_type(ev, x)
     if isinstance(t, Number) and not t.kinds & LOW_KINDS:
         return x
@@ -161,7 +161,7 @@ def _as_precise(ev: Evaluator, x: Operand, y: Value) -> Operand:
     if not isinstance(t, Number):
         return x
     kinds = {np.promote_types(kind, dtype).type for kind in t.kinds for dtype in of_y}
-    if len(kinds) > 1:  # which it is only a call decides
+    if len(kinds) > 1:  # the class is known at run time only
         return ev.operation(runtime.as_precise, (x, y), Number(t.kinds | kinds), name="precise")
     (kind,) = kinds
     if t.kinds == kinds:
@@ -172,13 +172,13 @@ def _as_precise(ev: Evaluator, x: Operand, y: Value) -> Operand:
 
 
 def _dtypes(t: Any) -> list[Any]:
-    """Of the real parts of a number or an array."""
+    """Return the dtypes of the real parts of a number or an array."""
     kinds = [t.dtype] if isinstance(t, Array) else t.kinds if isinstance(t, Number) else []
     return [np.empty(0, kind).real.dtype for kind in kinds]
 
 
 def product(ev: Evaluator, bar: Operand, slope: Operand, name: str) -> Operand:
-    """``bar * slope``, without the factor 1, and with what is negated outermost."""
+    """Write ``bar * slope`` without a factor 1, and with negations outermost."""
     pairs = (slope, bar), (bar, slope)
     for x, other in pairs:
         if isinstance(x, Const) and type(x.value) in (int, float, complex):
@@ -204,7 +204,7 @@ def inferred(ev: Evaluator, f: Any, operands: tuple[Operand, ...], name: str) ->
         return ev.operation(f, operands, FLOAT)
     args: list[Abstract] = [Known(x.value) if isinstance(x, Const) else x for x in operands]  # type: ignore[misc]
     if f in _ARITHMETIC and _are_unknown(operands):
-        if all(map(is_numeric, args)):  # what the call below comes to, and there are many of them
+        if all(map(is_numeric, args)):  # a shortcut of the call below
             return ev.operand(ev.infer(f, args))
     return ev.operand(calls.call(ev, Known(f), args, {}))
 
@@ -254,7 +254,7 @@ def _(scope: Scope, op: Call, y_bar: Operand) -> None:
             demand_floats(ev, x)
             slope: Operand = ev.operation(share, (x, other, y), t, name="slope")
             if isinstance(t, Array) and not _is_inexact_array(ev, y_bar):
-                slope = cast_to(ev, slope, t)  # it may consist of truth values
+                slope = cast_to(ev, slope, t)  # it may be an array of truth values
             scope.add(x, fit(ev, product(ev, y_bar, slope, bar_name(x)), x, y))
 
 
@@ -277,8 +277,7 @@ def _(scope: Scope, op: Call, y_bar: Operand) -> None:
 
 
 def _share(y: Any, a: Any, b: Any) -> float:
-    """What `a` has of the greatest or the least of two numbers; equal ones share it. NaN, which is
-    neither, is for the generic tier."""
+    """Return the derivative of ``y = max(a, b)``, or ``min``, in `a`: ties share it, NaN stays."""
     return 0.5 if a == b else 1.0 if y == a else 0.0 if y == b else y
 
 
@@ -300,7 +299,7 @@ def _ties(y: Any, *xs: Any) -> int:
     for x in xs:
         if x == y:
             n += 1
-    return n or 1  # none equals NaN, which goes to all: the cotangents are not finite then
+    return n or 1  # no operand equals NaN: all cotangents are NaN then
 
 
 def _portion(y: Any, x: Any, share: Any) -> Any:

@@ -1,4 +1,4 @@
-"""Cotangents of the very shape and class of their primals."""
+"""Conversion of cotangents to the shape and type of their primals."""
 
 from __future__ import annotations
 
@@ -36,8 +36,7 @@ def operand_type(ev: Evaluator, x: Operand) -> Any:
 
 
 def are_floats(ev: Evaluator, *operands: Operand) -> bool:
-    """Whether operands are Python's floats, as most are where there are many: nothing has to be
-    fitted to anything then."""
+    """Return whether all operands are Python floats, which need no fitting: a fast path."""
     types = ev.types
     for x in operands:
         if type(x) is Value:
@@ -49,7 +48,7 @@ def are_floats(ev: Evaluator, *operands: Operand) -> bool:
 
 
 def whole(ev: Evaluator, bar: Operand, x: Value) -> Operand:
-    """A cotangent of the very type of that of `x`: one number may stand for an array of it."""
+    """Return a cotangent with exactly the type of the cotangent of `x`; broadcast if needed."""
     bar = _real_for(ev, bar, x)
     t, found = bar_type(ev.types[x]), operand_type(ev, bar)
     if not isinstance(t, Array):
@@ -60,9 +59,9 @@ def whole(ev: Evaluator, bar: Operand, x: Value) -> Operand:
 
 
 def plain(ev: Evaluator, bar: Operand, x: Value) -> Operand:
-    """A contribution to a number of Python's, as one: NumPy's take longer in all that follows.
+    """Convert a contribution to a Python number into one, because NumPy numbers are slower.
 
-    What a real number or array is given is real, also in a formula that is complex.
+    Contributions to real numbers and arrays become real.
     """
     if has_complex(ev.types[x]) or has_complex(operand_type(ev, bar)):
         bar = _projected(ev, bar, x)
@@ -74,15 +73,15 @@ def plain(ev: Evaluator, bar: Operand, x: Value) -> Operand:
         if has_complex(found):
             return ev.operation(runtime.present, (bar, x), t, name=f"{x.name}_bar")
         return ev.operation(float, (bar,), number(float), name=f"{x.name}_bar")
-    if isinstance(t, Number) and isinstance(found, Array) and len(t.kinds) == 1:  # of no dimension
+    if isinstance(t, Number) and isinstance(found, Array) and len(t.kinds) == 1:  # of rank 0
         (kind,) = t.kinds
         return ev.operation(kind, (bar,), t, name=f"{x.name}_bar")
     return bar
 
 
 def _may_be_less_precise(found: Any, of_x: Any) -> bool:
-    """Whether a cotangent may have fewer digits than what it is one of: those of what follows,
-    too, beside Python's numbers."""
+    """Return whether a cotangent may have fewer digits than its primal, and so reduce the precision
+    of operations with Python numbers."""
     if not isinstance(found, Number) or not isinstance(of_x, Number):
         return False
     low = found.kinds & LOW_KINDS
@@ -95,7 +94,7 @@ def _digits(kind: type) -> int:
 
 
 def _projected(ev: Evaluator, bar: Operand, x: Value) -> Operand:
-    """A contribution as one to `x`: complex if that is, real if it is not."""
+    """Project a contribution onto `x`: complex if `x` is complex, else real."""
     of_x, found = ev.types[x], operand_type(ev, bar)
     if not isinstance(of_x, Number) or not isinstance(found, Number | Array):
         return _real_for(ev, bar, x)
@@ -113,11 +112,10 @@ def _projected(ev: Evaluator, bar: Operand, x: Value) -> Operand:
 
 
 def _are_alike(of_x: Number, found: Number) -> bool:
-    """Whether a cotangent is as real or as complex as what it is one of.
+    """Return whether a cotangent is real or complex like its primal.
 
-    One of what is real in this call and complex in another may have an imaginary part, which comes
-    to nothing: what such a number is made of is real then, all slopes between them are real, and
-    what is always real takes the real part.
+    A primal that is real in some calls only accepts both: partial derivatives between real values
+    are real, and primals that are always real take the real part.
     """
     if is_complex(of_x):
         return is_complex(found)
@@ -125,7 +123,7 @@ def _are_alike(of_x: Number, found: Number) -> bool:
 
 
 def _real_for(ev: Evaluator, bar: Operand, x: Value) -> Operand:
-    """The real part of what is complex, for a real `x`."""
+    """Return the real part of a complex cotangent of a real `x`; any other cotangent unchanged."""
     of_x, found = ev.types[x], operand_type(ev, bar)
     if not has_complex(found) or has_complex(of_x) or not isinstance(of_x, Number | Array):
         return bar
@@ -133,16 +131,16 @@ def _real_for(ev: Evaluator, bar: Operand, x: Value) -> Operand:
 
 
 def part_of(ev: Evaluator, bar: Operand, name: str, of: str) -> Operand:
-    """``bar.real`` or ``bar.imag``."""
+    """Write ``bar.real`` or ``bar.imag``."""
     if isinstance(bar, Const):
         return Const(getattr(bar.value, name))
-    ev.fresh.discard(bar)  # of an array, this is a view
+    ev.fresh.discard(bar)  # the part of an array is an alias of it
     f = runtime.real_part if name == "real" else runtime.imaginary_part
     return ev.operation(f, (bar,), part_type(operand_type(ev, bar), name), name=of)
 
 
 def conjugated(ev: Evaluator, x: Operand) -> Operand:
-    """The conjugate of what may be complex; anything else as it is."""
+    """Write the conjugate of an operand; return a real one unchanged."""
     if isinstance(x, Const):
         return Const(x.value.conjugate()) if isinstance(x.value, complex) else x
     t = ev.types[x]  # type: ignore[index]
@@ -158,8 +156,8 @@ def cast_to(ev: Evaluator, bar: Operand, t: Array) -> Operand:
 
 
 def fit(ev: Evaluator, bar: Operand, x: Value, y: Value) -> Operand:
-    """What a cotangent of `y` contributes to `x`, which was broadcast in an elementwise operation:
-    summed along what it was broadcast along."""
+    """Return the contribution of a cotangent of `y` to `x`, an operand that an elementwise
+    operation broadcasts to `y`: sum over the broadcast axes."""
     bar = _real_for(ev, bar, x)
     of_x, of_y, found = ev.types[x], ev.types[y], operand_type(ev, bar)
     if isinstance(of_y, Number):
@@ -167,7 +165,7 @@ def fit(ev: Evaluator, bar: Operand, x: Value, y: Value) -> Operand:
     assert isinstance(of_y, Array)
     shape = of_x.shape if isinstance(of_x, Array) else ()
     if shape == of_y.shape:
-        # one of fewer elements stands for what it is broadcast to
+        # A cotangent with fewer elements is broadcast later.
         t = bar_type(of_x)
         if isinstance(found, Array) and isinstance(t, Array) and found.dtype != t.dtype:
             return cast_to(ev, bar, Array(t.dtype, found.shape))
@@ -189,7 +187,7 @@ def fit(ev: Evaluator, bar: Operand, x: Value, y: Value) -> Operand:
 
 
 def _total(ev: Evaluator, bar: Operand, t: Number, name: str) -> Operand:
-    """The sum of all elements. Of what is negated it is the negated sum: that takes less time."""
+    """Write the sum of all elements; negate the sum instead of the elements."""
     opposite = ev.opposite(bar)
     if opposite is not None:
         return ev.operation(operator.neg, (_total(ev, opposite, t, name),), t, name=name)
@@ -228,7 +226,7 @@ def _summed(ev: Evaluator, bar: Operand, x: Value, of_x: Any, of_y: Array) -> Op
 def _summed_in_place(
     ev: Evaluator, bar: Operand, x: Value, of_x: Array, of_y: Array, axes: tuple[int, ...]
 ) -> Operand:
-    """Along axes of length 1, which stay."""
+    """Write the sum over axes that `x` has with length 1."""
     t = bar_type(of_x)
     assert isinstance(t, Array)
     dtype = of_y.dtype if of_y.dtype.kind in "fc" else np.dtype(np.float64)

@@ -1,4 +1,4 @@
-"""The table of formulas: what the reverse of an operation is, by its callee."""
+"""Tables of the reverse of operations, by callee."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ Formula = Callable[..., None]
 
 
 formulas: dict[Any, Formula] = {}
-"""``formula(scope, op, y_bar)`` adds what `y_bar` contributes to the operands of `op`."""
+"""``formulas[f](scope, op, y_bar)`` writes the contributions of `y_bar` to the operands."""
 
 
 steps: dict[Any, Callable[[Sweep, Call], Step]] = {}
-"""``steps[f](sweep, op)`` writes what the reverse of `op` needs besides, and gives that."""
+"""``steps[f](sweep, op)`` writes further forward operations, and returns the reverse."""
 
 
 def formula(*callees: Any) -> Callable[[Formula], Formula]:
-    """The decorated function is the reverse of a call of each of `callees`."""
+    """Register the decorated function as the formula of each of `callees`."""
 
     def add(function: Formula) -> Formula:
         for callee in callees:

@@ -1,4 +1,4 @@
-"""The reverse of reductions, products and reads of arrays: by formula."""
+"""Formulas of the reverse of reductions, products and reads of arrays."""
 
 from __future__ import annotations
 
@@ -159,7 +159,7 @@ def _(scope: Scope, op: Call, y_bar: Operand) -> None:
 
 
 def _may_repeat(ev: Evaluator, index: Operand) -> bool:
-    """Whether an index may name an element more than once."""
+    """Return whether an index may select an element more than once."""
     if isinstance(index, Const):
         return False
     assert isinstance(index, Value)
@@ -200,7 +200,7 @@ def _(scope: Scope, op: Call, y_bar: Operand) -> None:
 
 @formula(np.vdot)
 def _(scope: Scope, op: Call, y_bar: Operand) -> None:
-    """Σ conj(a) b"""
+    """y = Σ conj(a) b."""
     ev, (a, b) = scope.ev, op.operands
     for x, factor, other in ((a, conjugated(ev, y_bar), b), (b, y_bar, a)):
         if isinstance(x, Value) and x in scope.sweep.active:
@@ -208,7 +208,7 @@ def _(scope: Scope, op: Call, y_bar: Operand) -> None:
 
 
 def _multiplied(ev: Evaluator, f: Any, left: Operand, right: Operand, x: Value) -> Operand:
-    """The cotangent of `x` as a product of arrays, in the precision of the factors."""
+    """Write the cotangent of `x` as a product of arrays, in the precision of the factors."""
     dtypes = [
         t.dtype if isinstance(t := operand_type(ev, y), Array) else float for y in (left, right)
     ]

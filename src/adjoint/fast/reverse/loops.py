@@ -1,8 +1,7 @@
 """The reverse of a loop.
 
-Cotangents of what it carries are carried through its iterations from the last to the first; those
-of what is outside are summed up on the way. What an iteration reads of its forward part comes from
-the loop's tape.
+The reverse loop carries the cotangents of carried values from the last iteration to the first, and
+accumulates those of outer values. The residuals of an iteration come from the tape of the loop.
 """
 
 from __future__ import annotations
@@ -37,11 +36,11 @@ class _Iteration:
     Attributes
     ----------
     before, after
-        The cotangents of what it carries: those at its end, which it is given, and those in front
-        of it.
+        The cotangents of the carried values at the end of the forward iteration (parameters), and
+        at its beginning (results).
     counter, index
-        How many iterations there are up to this one, and its number from 0; only where it reads an
-        item of what the loop goes through.
+        The number of forward iterations up to this one, and its index from 0; ``None`` if no active
+        array is iterated over.
     """
 
     inner: Scope
@@ -53,7 +52,7 @@ class _Iteration:
 
 
 def loop_back(sweep: Sweep, scope: Scope, made: ForwardLoop, tape: Value) -> None:
-    """Write the reverse of a loop, whose residuals go on `tape`."""
+    """Write the reverse of a loop with residuals on `tape`."""
     op, region = made.op, made.body
     bars = [*map(scope.take, op.results[op.stops :])]
     if all(bar is None for bar in bars) and not sweep.writes(op):
@@ -101,8 +100,7 @@ def _bar(sweep: Sweep, v: Value) -> Value:
 def _iteration_back(
     sweep: Sweep, scope: Scope, region: Region, going: list[tuple[Value, Operand]], items: _Items
 ) -> _Iteration:
-    """Write the reverse of an iteration; `going` is what it carries that has a cotangent: the value
-    in front of an iteration and at its end."""
+    """Write the reverse of an iteration; `going` are the carried values, at its begin and end."""
     ev = sweep.ev
     with ev.writing() as ops:
         inner = Scope(sweep, scope)
@@ -132,7 +130,7 @@ def _iteration_back(
 
 
 def _length(sweep: Sweep, tape: Value, count: int) -> Value:
-    """How many iterations a tape is of."""
+    """Write the number of iterations on a tape with `count` items per iteration."""
     n = sweep.ev.operation(len, (tape,), number(int), name="i")
     if count == 1:
         return n
@@ -147,8 +145,7 @@ def _reached(
     ends: Sequence[Operand],
     bars: Sequence[Operand | None],
 ) -> list[int]:
-    """The carried values that a cotangent may reach: what the others carry, nothing that has
-    one is made of."""
+    """Return the indices of the carried values that a cotangent may reach."""
     if sweep.writes(op):
         return [i for i, p in enumerate(carried) if sweep.is_active((p, ends[i]))]
     needed: set[Value] = set()
@@ -174,8 +171,8 @@ def _reached(
 
 
 def _items_back(sweep: Sweep, scope: Scope, op: Loop) -> _Items:
-    """For each active array that is iterated over: itself, and what finds the cotangent of the
-    item."""
+    """Return the active arrays that are iterated over, each with a function that takes the
+    cotangent of its item."""
     if op.iterable is None or op.body.parameters[0] not in sweep.active:
         return []
     item = op.body.parameters[0]
@@ -198,7 +195,7 @@ def _items_back(sweep: Sweep, scope: Scope, op: Loop) -> _Items:
 
 
 def _made_of(region: Region) -> dict[Value, tuple[Operand, ...]]:
-    """Of each value in a forward block: the operands that it is made of."""
+    """Return, for each value in a forward block, the operands that it is made of."""
     found: dict[Value, tuple[Operand, ...]] = {}
     for op in region.ops:
         if isinstance(op, Branches):

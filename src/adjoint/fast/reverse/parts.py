@@ -1,4 +1,4 @@
-"""The reverse of what makes complex numbers of real ones, and the other way round."""
+"""The reverse of conversions between real and complex numbers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The blocks of a forward sweep, to which the reverse sweep still adds residuals."""
+"""Mutable blocks of the forward sweep, to which the reverse sweep adds residuals."""
 
 from __future__ import annotations
 
@@ -15,16 +15,17 @@ if TYPE_CHECKING:
 
 @dataclass
 class Planned:
-    """How an operation is reversed.
+    """Plan of the reverse of an operation.
 
     Attributes
     ----------
     place
-        How many operations its region had when it had been written.
+        Index in its region directly after the operation.
     number, outer
-        Its place in the text: among all operations, and that of the outermost one that holds it.
+        Number of the operation among all, and that of the outermost operation around it among the
+        outermost ones.
     has_blocks
-        Whether it is a branch or a loop.
+        Whether the operation is a branch or a loop.
     """
 
     back: Callable[[Scope], None]
@@ -36,7 +37,7 @@ class Planned:
 
 @dataclass
 class Region:
-    """A block of the forward sweep, to which residuals are still added."""
+    """A block of the forward sweep under construction."""
 
     parameters: tuple[Value, ...]
     is_outermost: bool = False
@@ -48,7 +49,7 @@ class Region:
 
 @dataclass
 class Branches:
-    """A branch of the forward sweep; `results` are those of both sides, residuals included."""
+    """A branch of the forward sweep; `results` includes residuals."""
 
     op: If
     body: Region
@@ -59,7 +60,7 @@ class Branches:
 
 @dataclass
 class ForwardLoop:
-    """A loop of the forward sweep; `range` is what it goes through to the end, if it is one."""
+    """A loop of the forward sweep; `range` is its iterable, if that is a range run to its end."""
 
     op: Loop
     body: Region
@@ -67,7 +68,7 @@ class ForwardLoop:
 
 
 def freeze(region: Region) -> Block:
-    """The finished block of a forward sweep."""
+    """Return a region as a finished block."""
     ops: list[ir.Op] = []
     for op in region.ops:
         if isinstance(op, Branches):

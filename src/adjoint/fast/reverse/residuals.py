@@ -1,6 +1,7 @@
-"""What the reverse of a branch or an iteration reads of its forward part: saved or computed again.
+"""Residuals of branches and iterations: saved in the forward sweep, or computed again.
 
-A branch hands a residual out as one more result, an iteration puts it on the tape of its loop.
+A residual of a branch is a further result of the branch; one of an iteration is pushed on the tape
+of its loop.
 """
 
 from __future__ import annotations
@@ -21,8 +22,8 @@ from adjoint.ir.single import Block, Call, Const, Operand, Unpack, Value
 if TYPE_CHECKING:
     from adjoint.fast.reverse.regions import ForwardLoop, Region
 
-# Prices in nanoseconds, as CPython 3.12 and NumPy 2 take them in long loops. What is saved cannot
-# use the memory of what was there before it, which is most of its price.
+# Prices in nanoseconds, measured in long loops with CPython 3.12 and NumPy 2. A saved value cannot
+# reuse freed memory, which is most of its price.
 _SAVED = 60
 _SAVED_FLAG = 15
 _SAVED_ARRAY, _SAVED_ENTRY = 100, 5
@@ -49,18 +50,17 @@ _AGAIN: dict[Any, int] = {
     math.log: 45,
     math.tanh: 45,
 }
-"""Of Python's own numbers these always give the same, and have no effect."""
+"""Prices of functions that are pure for Python numbers."""
 _PYTHON = frozenset({float, int, bool})
 _ON_ARRAYS = frozenset({operator.add, operator.sub, operator.mul, operator.neg})
-"""What is rounded in one way only, and takes no time but that for the memory."""
+"""Functions of arrays with reproducible rounding, and as fast as memory allows."""
 
 
 def on_tape(
     ev: Evaluator, made: ForwardLoop, body: Block, tape: Value, free: Collection[Value]
 ) -> tuple[Block, Operand, int]:
-    """The reverse body of a loop, which is given what it reads of the forward body; what it goes
-    through; and how many items of the tape belong to an iteration, 0 if there is no need of any:
-    what a range gives, it gives again."""
+    """Return the reverse body of a loop with parameters for its residuals, its iterable, and the
+    number of items on the tape per iteration (0 if the counter is the only residual)."""
     body, names = with_values(ev, made.body, body, free)
     counter = None if made.range is None else made.op.body.parameters[0]
     stored = [v for v in names if v is not counter]
@@ -89,14 +89,9 @@ def on_tape(
 def with_values(
     ev: Evaluator, region: Region, block: Block, free: Collection[Value] | None
 ) -> tuple[Block, dict[Value, Value]]:
-    """The reverse of a block, with what it computes again in front, and the names of the values
-    that it has to be given.
+    """Return the reverse of a block with its recomputations in front, and its names for residuals.
 
-    Parameters
-    ----------
-    free
-        Values that cost nothing, besides those of outer blocks that the reverse reads anyway;
-        ``None`` where saving costs next to nothing.
+    `free` values cost nothing to save; ``None`` if saving is cheap for all values.
     """
     read = free_values(block)
     needed = [v for v in read if v in region.defined]
@@ -122,7 +117,7 @@ def with_values(
 
 
 def _copy(ev: Evaluator, v: Value) -> Value:
-    """The same value in the reverse sweep."""
+    """Return a new value that stands for `v` in the reverse sweep."""
     made = Value(v.name)
     ev.types[made] = ev.types[v]
     if v in ev.places:
@@ -138,8 +133,8 @@ def _price(ev: Evaluator, v: Value) -> int:
 
 
 def _again(ev: Evaluator, op: Call) -> int | None:
-    """The price of a call; ``None`` where nothing is known about it, or another one may give
-    something else meanwhile."""
+    """Return the price of repeating a call; ``None`` if the price is unknown or the result may
+    differ."""
     f = op.callee.value if isinstance(op.callee, Const) else None
     if op.keywords or op.result is None:
         return None
@@ -158,7 +153,7 @@ def _again(ev: Evaluator, op: Call) -> int | None:
 
 
 def _stays(ev: Evaluator, x: Operand) -> bool:
-    """Whether a number or an array is never written to."""
+    """Return whether an operand is a number or an array that is never written to."""
     if isinstance(x, Const):
         return isinstance(x.value, int | float | slice)
     t = ev.types.get(x) if isinstance(x, Value) else None
@@ -166,7 +161,7 @@ def _stays(ev: Evaluator, x: Operand) -> bool:
 
 
 def _is_index(ev: Evaluator, x: Operand) -> bool:
-    """Whether something names one element or row, or a slice: an array of its own is none."""
+    """Return whether an operand is a basic index, not an array."""
     return isinstance(x, Const) or _is_python(ev, x)
 
 

@@ -1,8 +1,8 @@
-"""The reverse of what is done with lists of numbers.
+"""The reverse of operations on lists of numbers.
 
-The cotangent of a list is a list that at each point of the reverse sweep is as long as the list was
-at that point: what was appended is taken away. So no step reads the list itself, which may have
-been written to since; but for its length at the end, when the cotangent is made.
+The cotangent of a list is a list that at each point of the reverse sweep is as long as the primal
+was at that point: the reverse of ``append`` removes an item. So the reverse sweep reads only the
+final length of the primal, which may have been written to.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 
 def item_type(ev: Evaluator, row: Value) -> Number:
-    """The type of the cotangents of a list's items."""
+    """Return the type of the cotangents of the items of a list."""
     t = bar_type(ev.types[row])
     assert isinstance(t, Row)
     return t.item
@@ -41,7 +41,7 @@ def _zero(ev: Evaluator, row: Value) -> Const:
 
 
 def _as_item(ev: Evaluator, row: Value, bar: Operand) -> Operand:
-    """A cotangent as one of Python's numbers."""
+    """Convert the cotangent of an item to a Python number."""
     t, found = item_type(ev, row), ev.types[bar] if isinstance(bar, Value) else None
     if not isinstance(found, Number) or found.kinds <= t.kinds:
         return bar
@@ -52,13 +52,13 @@ def _as_item(ev: Evaluator, row: Value, bar: Operand) -> Operand:
 
 
 def add_item(scope: Scope, row: Value, bars: Operand, index: Operand, bar: Operand) -> None:
-    """Add to the cotangent of an item."""
+    """Write the addition of `bar` to the cotangent of an item."""
     bar = _as_item(scope.ev, row, bar)
     scope.ev.write(Call(None, Const(runtime.add_at), (bars, index, bar)))
 
 
 def row_written_back(scope: Scope, op: Call) -> None:
-    """The reverse of a write."""
+    """Write the reverse of a write to a list."""
     ev, row, value = scope.ev, op.operands[0], op.operands[-1]
     assert isinstance(row, Value)
     if row not in scope.sweep.used:
@@ -106,7 +106,7 @@ def _(scope: Scope, op: Call, y_bar: Operand) -> None:
 
 
 def _for_items(ev: Evaluator, row: Value, copy: Value | None, bars: Operand) -> Operand:
-    """The cotangent of a copy as one of the list, which may hold other numbers by then."""
+    """Convert the cotangent of a copy to that of the list, whose item type may be wider."""
     assert copy is not None
     of_row, of_copy = item_type(ev, row), item_type(ev, copy)
     if is_complex(of_row) and not is_complex(of_copy):
@@ -135,7 +135,7 @@ def _(scope: Scope, op: Call, y_bar: Operand) -> None:
 
 
 def _pop_back(sweep: Sweep, op: Call) -> Step:
-    """What was taken away comes back, with its cotangent."""
+    """Return the reverse of ``pop``: append the cotangent of the popped item."""
     y, (row,) = op.result, op.operands
     assert y is not None and isinstance(row, Value)
 
@@ -153,7 +153,7 @@ steps[rows.take_last] = _pop_back
 
 
 def _extreme_back(sweep: Sweep, op: Call) -> Step:
-    """Equal numbers share the derivative of the greatest or the least."""
+    """Return the reverse of ``max`` or ``min``: ties share the cotangent."""
     y, (row,) = op.result, op.operands
     assert y is not None and isinstance(row, Value)
     places = sweep.ev.operation(rows.ties, (row, y), ANYTHING, name="ties")

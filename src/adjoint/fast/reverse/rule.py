@@ -1,4 +1,4 @@
-"""The reverse of everything else: by its registered rule."""
+"""The reverse of operations by their registered rule."""
 
 from __future__ import annotations
 
@@ -40,8 +40,7 @@ from adjoint.fast.reverse.linear import REDUCTIONS, simple_reduction
 
 
 def absent_in(ev: Evaluator, op: Call) -> frozenset[int]:
-    """The operands to which the rule of an operation gives no cotangent, for such operands: what it
-    rounds, orders of functions."""
+    """Return the positions of operands that the rule gives no cotangent, found on examples."""
     rule = _rule_for(ev, op)
     if rule is None:
         return frozenset()
@@ -51,13 +50,13 @@ def absent_in(ev: Evaluator, op: Call) -> frozenset[int]:
             warnings.simplefilter("ignore")
             y, back = _tried(rule, args, {k: _example(ev, x) for k, x in op.keywords})
             bars = back(np.ones_like(y) if isinstance(y, np.ndarray) else 1.0)
-    except Exception:  # it declines, or the examples are none of its own: nothing is known of it
+    except Exception:  # the rule declines, or does not accept the examples
         return frozenset()
     return frozenset(i for i, bar in enumerate(bars[1:]) if bar is None)
 
 
 def has_formula(ev: Evaluator, op: Call) -> bool:
-    """Whether the formula of a callee is for such operands."""
+    """Return whether the formula of a callee applies to such operands."""
     f = callee_of(op)
     if f not in formulas:
         return False
@@ -72,13 +71,13 @@ def has_formula(ev: Evaluator, op: Call) -> bool:
     if f in (np.where, np.transpose, np.ravel, np.reshape) and any(
         x in ev.packs for x in op.operands
     ):
-        return False  # a list stands for an array
+        return False  # an operand is a list
     if f is np.where:
         return len(op.operands) == 3 and not op.keywords
     if f in (np.transpose, np.ndarray.transpose):
         return not op.keywords and len(op.operands) <= 2
     if f in (np.ravel, np.ndarray.ravel, np.ndarray.flatten):
-        return not op.keywords and len(op.operands) == 1  # in no order but that of C
+        return not op.keywords and len(op.operands) == 1  # C order only
     if f is np.reshape:
         return not op.keywords and len(op.operands) == 2
     return not op.keywords
@@ -88,24 +87,24 @@ PRODUCTS_OF_ARRAYS = frozenset({operator.matmul, np.matmul, np.dot, np.ndarray.d
 
 
 def _is_plain_product(f: Any, types: list[Any]) -> bool:
-    """Whether a product is one of vectors and matrices, for which there is a formula."""
+    """Return whether the formula covers a product: one of vectors and matrices."""
     if len(types) != 2 or not all(isinstance(t, Array) and t.shape for t in types):
         return False
     a, b = types
     ranks = len(a.shape), len(b.shape)
-    # a number has the precision of neither vector
+    # An inner product of mixed precision has the precision of one factor only.
     fits = _precision(a) == _precision(b) or sum(ranks) > 2
     ranked = ranks == (1, 1) if f is np.vdot else max(ranks) <= 2
     return fits and ranked and all(t.dtype.kind in "fc" for t in types)
 
 
 def _precision(t: Array) -> Any:
-    """The dtype of the parts of a complex array, of a real one itself."""
+    """Return the dtype of the real part of an array."""
     return np.empty(0, t.dtype).real.dtype
 
 
 def by_rule(sweep: Sweep, op: Call) -> Step:
-    """The registered rule is called as it is."""
+    """Write the reverse by the registered rule: inlined if possible, else called."""
     ev, f, y = sweep.ev, callee_of(op), op.result
     assert y is not None
     rule = _rule_for(ev, op)
@@ -144,7 +143,7 @@ def by_rule(sweep: Sweep, op: Call) -> Step:
 
 
 def _of_active(sweep: Sweep, op: Call, function: Any) -> Any:
-    """The form of a rule that gives the cotangent of the only active operand, if there is one."""
+    """Return the form of a rule for a single active operand, if it applies; else the rule."""
     ev, only = sweep.ev, getattr(function, "only", None)
     active = [
         i
@@ -159,8 +158,10 @@ def _of_active(sweep: Sweep, op: Call, function: Any) -> Any:
 
 
 def _inlined(sweep: Sweep, op: Call, rule: Rule) -> Step | None:
-    """A rule whose source the evaluator understands: its value is computed in the forward sweep,
-    its pullback in the reverse one; ``None`` if it is beyond it."""
+    """Inline a rule: its value in the forward sweep, its pullback in the reverse sweep.
+
+    Return ``None`` if the evaluator does not cover the source of the rule.
+    """
     from adjoint.fast.evaluate.calls import call
 
     ev, y = sweep.ev, op.result
@@ -206,7 +207,7 @@ def _inlined(sweep: Sweep, op: Call, rule: Rule) -> Step | None:
 
 
 _Called: Any = operator.call
-"""The callee of a call of a value of the program."""
+"""Callee for calls of a value of the program."""
 
 
 def _rule_for(ev: Evaluator, op: Call) -> Rule | None:
@@ -223,17 +224,17 @@ def _rule_for(ev: Evaluator, op: Call) -> Rule | None:
 
 
 def _tried(function: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
-    """What a rule gives for examples; ``None`` if it does not take them."""
+    """Return the result of a rule for examples; ``None`` if it does not accept them."""
     try:
         with np.errstate(all="ignore"), warnings.catch_warnings():
             warnings.simplefilter("ignore")
             return function(*args, **kwargs)
-    except Exception:  # the examples are none of its own
+    except Exception:  # the rule does not accept the examples
         return None
 
 
 def _example(ev: Evaluator, x: Operand) -> Any:
-    """Something of the class of an operand."""
+    """Return an example of the type of an operand."""
     if isinstance(x, Const):
         return x.value
     assert isinstance(x, Value)
@@ -242,6 +243,6 @@ def _example(ev: Evaluator, x: Operand) -> Any:
     t = ev.types[x]
     if isinstance(t, Array):
         return np.ones((1,) * len(t.shape), t.dtype)
-    if isinstance(t, Number):  # of several classes, a complex one has more of a derivative
+    if isinstance(t, Number):  # among several classes, complex has the most general derivative
         return max(witnesses(t), key=np.iscomplexobj)
     return None

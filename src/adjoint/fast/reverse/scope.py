@@ -1,4 +1,4 @@
-"""The cotangents in one block of the reverse sweep."""
+"""Cotangents in one block of the reverse sweep."""
 
 from __future__ import annotations
 
@@ -27,7 +27,9 @@ class Scope:
     Attributes
     ----------
     bars
-        By value; those in `buffers` are arrays that this program owns and adds to in place.
+        Cotangents by value.
+    buffers
+        Values whose cotangent is an array or a list that the program owns and adds to in place.
     """
 
     def __init__(self, sweep: Sweep, parent: Scope | None = None) -> None:
@@ -42,13 +44,13 @@ class Scope:
 
     @property
     def is_repeated(self) -> bool:
-        """Whether this is part of an iteration."""
+        """Whether the block is part of an iteration."""
         if self.kind == "loop":
             return True
         return self.parent is not None and self.parent.is_repeated
 
     def take(self, v: Value) -> Operand | None:
-        """The whole cotangent of a value, which is not added to any more."""
+        """Remove and return the complete cotangent of a value."""
         return self.bars.pop(v, None)
 
     def bar(self, v: Value) -> Operand | None:
@@ -58,7 +60,7 @@ class Scope:
         return self.parent is None or v in self.inner
 
     def add(self, v: Operand, contribution: Operand | None) -> None:
-        """Add to the cotangent of `v`, of whose type the contribution is."""
+        """Accumulate a contribution to the cotangent of `v`."""
         if contribution is None or not isinstance(v, Value) or v not in self.sweep.active:
             return
         contribution = self.sweep.contents.as_it_was(contribution)
@@ -79,7 +81,7 @@ class Scope:
             self.bars[v] = self.sum(v, known, contribution)
 
     def _is_own(self, v: Value, known: Operand, contribution: Operand) -> bool:
-        """Whether a cotangent is a large array that nobody else has, so that it is added to."""
+        """Return whether a cotangent is a large array used once, which may be added to in place."""
         ev = self.ev
         if not isinstance(known, Value) or known not in ev.fresh or known in self.sweep.primal:
             return False
@@ -104,7 +106,7 @@ class Scope:
         ev.write(Call(None, Const(f), (known, contribution)))
 
     def _inexact(self, contribution: Operand, v: Value) -> Operand:
-        """A cotangent is no integer, which may overflow."""
+        """Convert an integer contribution to a float, since integers may overflow."""
         if isinstance(contribution, Const) and type(contribution.value) in (int, bool):
             return Const(float(contribution.value))  # type: ignore[arg-type]
         t = self.ev.types.get(contribution) if isinstance(contribution, Value) else None
@@ -116,11 +118,11 @@ class Scope:
         return contribution
 
     def sum(self, v: Value, a: Operand, b: Operand) -> Operand:
-        """Two cotangents of `v` as one."""
+        """Write the sum of two cotangents of `v`."""
         name = f"{v.name}_bar"
         for x, other in ((b, a), (a, b)) if self.ev.negated else ():
             opposite = self.ev.opposite(x)
-            if opposite is not None:  # x - y has one operation less than x + -y
+            if opposite is not None:  # x - y instead of x + -y
                 return inferred(self.ev, operator.sub, (other, opposite), name)
         return inferred(self.ev, operator.add, (a, b), name)
 
@@ -128,7 +130,7 @@ class Scope:
         return self.buffers if self.parent is None else self.buffers | self.parent._all_buffers()
 
     def _begin(self, v: Value) -> None:
-        """The first contribution to a value from further out."""
+        """Prepare the first contribution to a value of an outer block."""
         assert self.parent is not None
         if v in self.bars:
             return
@@ -149,28 +151,28 @@ class Scope:
         return self.kind == "loop" or self.parent.has_buffer(v)
 
     def has_any(self, v: Value) -> bool:
-        """Whether there is a cotangent of `v`, here or further out."""
+        """Return whether `v` has a cotangent in this block or an outer one."""
         if v in self.bars or v in self.buffers:
             return True
         return self.parent is not None and self.parent.has_any(v)
 
     def may_get(self, v: Value) -> bool:
-        """Whether there may be a cotangent of `v` although none is known: what stands earlier in an
-        iteration adds to it, before the iteration before is reversed."""
+        """Return whether `v` may have a cotangent at run time although none is known yet: in a
+        loop, operations still to be reversed may have contributed in a later iteration."""
         if self._is_inner(v):
             return False
         assert self.parent is not None
         return self.kind == "loop" or self.parent.may_get(v)
 
     def buffer(self, v: Value) -> Operand:
-        """An array of the program's own that holds the cotangent of `v`, and is added to."""
+        """Return a buffer for the cotangent of `v`: an array or a list, added to in place."""
         if v in self.buffers:
             return self.bars[v]
         if not self._is_inner(v):
             assert self.parent is not None
             before = self.bars.get(v)
             self.bars[v] = made = self.parent.buffer(v)
-            if before is not None and before != made:  # what was contributed by value so far
+            if before is not None and before != made:  # contributions by value so far
                 self.block.append(Call(None, Const(runtime.add_to), (made, before)))
             return made
         known = self.bars.get(v)

@@ -1,9 +1,9 @@
-"""The reverse sweep of a specialised program, written as one more program in the same IR.
+"""The reverse sweep of a program, written in the same IR.
 
-Blocks are differentiated in two steps. The forward step goes through the operations in order and
-notes, for each active one, what to do in the reverse sweep. The reverse step does that in opposite
-order, summing cotangents per value; what it reads of the values of an inner block becomes a
-residual: a branch hands it out as one more result, an iteration puts it on the loop's tape.
+A block is differentiated in two steps. The forward step goes through the operations in order and
+plans the reverse of each active one. The reverse step carries out the plan in opposite order and
+accumulates cotangents per value. A value of an inner block that it reads becomes a residual: a
+further result of a branch, or an item on the tape of a loop.
 """
 
 from __future__ import annotations
@@ -34,32 +34,32 @@ from adjoint.rulekit.partials import Slopes
 
 
 class Sweep:
-    """Both sweeps of one program.
+    """The forward and reverse sweep of one program.
 
     Parameters
     ----------
-    active
-        The values that the derivative is taken with respect to; the others that depend on them are
-        found here.
+    wanted
+        The values that the derivative is taken with respect to.
     """
 
     def __init__(self, ev: Evaluator, wanted: Iterable[Value]) -> None:
         self.ev = ev
         self.active: set[Value] = set(wanted)
-        self.used: set[Operand] = set()  # lists that something reads
+        self.used: set[Operand] = set()  # operands read other than for a write or a length
         self.given: Counter[Value] = Counter()
-        self.of_function: set[Value] = set()  # what there was before the forward sweep
+        self.of_function: set[Value] = set()  # values from before the forward sweep
         self.primal: set[Value] = set()
         self.made_by: dict[Value, Call] = {}
-        self.slopes: dict[Any, Slopes | None] = {}  # by callee, of those whose rule has them
-        self.free: set[Value] = set()  # what the reverse sweep has anyway, wherever it is
+        self.slopes: dict[Any, Slopes | None] = {}  # by callee
+        self.free: set[Value] = set()  # values that the whole reverse sweep can read
         self.contents = Contents(ev, self.free)
         self._depth = 0
 
-    # ---- what is active --------------------------------------------------------------------------
+    # ---- active values ---------------------------------------------------------------------------
 
     def find_all_active(self, block: Block) -> None:
-        """Add to `active` all that depends on it; a write makes active what was read before."""
+        """Add dependent values to `active` until nothing changes: a write may make a value active
+        that was read before."""
         self.used = _used(block) if self.ev.has_rows() else set()
         before = -1
         while before != len(self.active):
@@ -69,7 +69,7 @@ class Sweep:
                 return
 
     def find_active(self, block: Block) -> None:
-        """Add to `active` what depends on it."""
+        """Add the values in a block that depend on active ones to `active`."""
         for op in block.ops:
             if isinstance(op, Call):
                 if op.result is not None:
@@ -94,7 +94,7 @@ class Sweep:
 
     def is_active(self, operands: Iterable[Operand]) -> bool:
         active = self.active
-        for x in operands:  # a loop: there are many of them
+        for x in operands:  # faster than `any`
             if type(x) is Value and x in active:
                 return True
         return False
@@ -134,7 +134,7 @@ class Sweep:
     # ---- forward ---------------------------------------------------------------------------------
 
     def forward(self, block: Block) -> Region:
-        """The forward sweep of a block, with the plan of its reverse."""
+        """Write the forward sweep of a block, with the plan of its reverse."""
         region = Region(block.parameters, is_outermost=not self._depth)
         if region.is_outermost:
             self.of_function = set(self.ev.types)
@@ -159,7 +159,7 @@ class Sweep:
         return region
 
     def _plan(self, op: ir.Op, region: Region) -> None:
-        """Write an operation, and note how it is reversed."""
+        """Write an operation, and plan its reverse."""
         contents = self.contents
         contents.next_operation(not self._depth)
         self._depth += 1
@@ -173,7 +173,7 @@ class Sweep:
     def _forward_op(self, op: ir.Op, region: Region) -> Callable[[Scope], None] | None:
         match op:
             case Call(result=Value() as y):
-                # what arrays hold may be active by a later write only
+                # An array may be active because of a later write only.
                 if y in self.active and (not self.ev.written or self._carries(op)):
                     self.ev.span = op.span
                     return differentiated(self, op)
@@ -203,16 +203,16 @@ class Sweep:
             self.contents.note_write(target)
 
     def _carries(self, op: Call) -> bool:
-        """Whether the result depends on what is active."""
+        """Return whether the result of a call depends on active operands."""
         return self.is_active(op.operands) and is_carrier(self, op)
 
     def may_carry(self, x: Value) -> bool:
-        """Whether a derivative may go through a value: an active one of the function's own, or one
-        that the forward part of a rule has made."""
+        """Return whether a derivative may pass through a value: an active one of the function, or
+        one from the forward part of a rule."""
         return x in self.active or x not in self.of_function
 
     def _holds_active(self, op: If | Loop) -> bool:
-        """Whether cotangents may come into a branch or a loop."""
+        """Return whether a branch or a loop has active results or writes."""
         if any(result in self.active for result in op.results):
             return True
         return any(
@@ -251,7 +251,7 @@ class Sweep:
     def reverse(self, region: Region, scope: Scope) -> None:
         """Write the reverse of a block; `scope` holds the cotangents of its results."""
         for step in reversed(region.plan):
-            if not self.contents.last:  # nothing is ever written to
+            if not self.contents.last:  # the program writes to no array
                 step.back(scope)
                 continue
             count = len(self.ev.block)
@@ -261,7 +261,7 @@ class Sweep:
 
 
 def _used(block: Block) -> set[Operand]:
-    """What is read for more than to write to it, or for its length."""
+    """Return the operands that are read other than for a write or a length."""
     found: set[Operand] = set(block.results or ())
     for op in walk(block):
         if is_call_of(op, rows.count):
@@ -278,7 +278,7 @@ def _is_write(op: Call) -> bool:
 
 
 def _unpack_back(scope: Scope, op: Unpack) -> None:
-    """The cotangent of a list of numbers; the columns of ``zip`` are asked for by the loop."""
+    """Contribute to the cotangent of an unpacked list; the loop takes the columns of ``zip``."""
     assert isinstance(op.value, Value)
     if op.value not in scope.sweep.made_by:
         return

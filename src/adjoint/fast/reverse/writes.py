@@ -22,7 +22,7 @@ from adjoint.fast.reverse.formulas import Step, callee_of
 
 
 def written_back(sweep: Sweep, op: Call) -> Step:
-    """The reverse of a write to an array."""
+    """Return the function that writes the reverse of a write to an array or a list."""
     f, ev = callee_of(op), sweep.ev
     y = op.operands[0]
     assert isinstance(y, Value)
@@ -81,7 +81,7 @@ def _put_back(scope: Scope, op: Call, y_bar: Operand) -> None:
 
 
 def _names_one(ev: Evaluator, index: Operand, rank: int) -> bool:
-    """Whether an index names one element."""
+    """Return whether an index selects one element."""
     if isinstance(index, Const):
         parts = index.value if isinstance(index.value, tuple) else (index.value,)
         return len(parts) == rank and all(isinstance(part, int) for part in parts)

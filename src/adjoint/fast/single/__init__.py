@@ -1,1 +1,1 @@
-"""Single assignment: the form that programs have, and what is known of it."""
+"""Single-assignment form of functions: conversion, liveness, traversal, checks."""

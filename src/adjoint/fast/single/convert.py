@@ -1,4 +1,4 @@
-"""A pass: the named IR becomes single assignment (design, section 3.2).
+"""Conversion of the named IR into single assignment.
 
 Before, after::
 
@@ -13,14 +13,15 @@ Before, after::
                                          -> n.3
                                      return n.1
 
-A variable is the value that it has at the moment. Where paths meet, those variables become results
-that were written on the way and are read later. What follows an ``if`` with a branch that leaves
-moves into the other branch; where both branches may reach the end, and one of them leaves on some
-path, a flag guards what follows. Nothing is written twice.
+Each read of a variable becomes the value last written to the variable. Where paths meet, the
+variables that were written on the way and are read later become results. The operations after an
+``if`` with a branch that leaves move into the other branch. Where both branches may reach the end
+and one of them leaves on some path, a flag guards the operations that follow. No operation is
+duplicated.
 
-`Undefined` is only among results of blocks and the first values of loops. A value that it may have
-become is read where it is known to be something else, or by `assigned`, which finds out: so where
-types meet, `Undefined` adds nothing to the other type.
+`Undefined` occurs only among the results of blocks and the initial values of loops. A value that
+may be `Undefined` is read only where the frontend knows that it is assigned, or by `assigned`,
+which checks; so at a join, `Undefined` adds nothing to the other type.
 """
 
 from __future__ import annotations
@@ -56,18 +57,18 @@ from adjoint.ir.walk import walk
 
 
 def single(function: named.Function, yields: bool = False) -> Function:
-    """Single assignment of a function.
+    """Convert a function into single assignment.
 
     Parameters
     ----------
     yields
-        It may be a generator: ``yield`` is a call of `yielded`.
+        Accept generators: ``yield`` becomes a call of `yielded`.
 
     Raises
     ------
     NotCovered
-        It is a generator that may be none, or has a ``try`` of any kind, or more nested blocks than
-        Python allows.
+        The function is a generator although `yields` is false, has a ``try`` of any kind, or nests
+        blocks more deeply than Python allows.
     """
     if function.is_generator and not yields:
         raise NotCovered("a generator", function.span)
@@ -88,7 +89,7 @@ def single(function: named.Function, yields: bool = False) -> Function:
 
 @dataclass(frozen=True, slots=True)
 class _Rest:
-    """The operations that follow: those of a region from an index on, then `next`."""
+    """The operations still to lower: those of `region` from `index` on, then `next`."""
 
     region: named.Region
     index: int
@@ -100,11 +101,11 @@ def _then(region: named.Region, index: int, rest: _Rest | None) -> _Rest | None:
 
 
 class _NeverReached(Exception):
-    """A read has been lowered that always raises."""
+    """Raised after a read that always raises has been lowered."""
 
 
 _Entry: TypeAlias = tuple[Operand, bool]
-"""What a variable holds, and whether it certainly has a value."""
+"""The operand of a variable, and whether the variable certainly has a value."""
 _Results: TypeAlias = tuple[Operand, ...] | None
 _TEMPORARY = re.compile(r"_\d+")
 
@@ -123,7 +124,7 @@ class _Lowering:
         self._depth = 0
 
     def function_body(self, names: list[str]) -> Block:
-        """The body, whose parameters have these names."""
+        """Return the block of the body, with one parameter per name."""
         ending = Ending({Way.RETURN: 0}, returned=True, fall=Way.RETURN)
         parameters = tuple(map(Value, names))
         return self._block(_then(self._region, 0, None), ending, parameters, [(names, parameters)])
@@ -138,10 +139,7 @@ class _Lowering:
         entered: Sequence[tuple[Sequence[str], Sequence[Value]]] = (),
         unsure: Iterable[str] = (),
     ) -> Block:
-        """A block in which variables begin as the values entered.
-
-        What it binds is forgotten behind it.
-        """
+        """Lower `rest` into a block in which the names in `entered` have the given values."""
         self._depth += 1
         if self._depth > DEEPEST:
             span = None if rest is None else rest.region[rest.index].span
@@ -172,7 +170,7 @@ class _Lowering:
             self._write(name, value, name not in maybe)
 
     def _sequence(self, rest: _Rest | None, ending: Ending) -> _Results:
-        """Lower what follows, up to the results of the block."""
+        """Lower `rest`, and return the results of the block."""
         while rest is not None:
             op, rest = rest.region[rest.index], _then(rest.region, rest.index + 1, rest.next)
             match op:
@@ -211,10 +209,8 @@ class _Lowering:
     def _variables(
         self, ending: Ending, ways: Iterable[Way], joined: Ending | None = None
     ) -> tuple[Operand, ...]:
-        """What the variables of `ending` are where it is left by `ways`.
-
-        It is noted which of them may have no value; `joined` knows that of its own variables.
-        """
+        """Return the operands of the variables of `ending` where the block is left by `ways`, and
+        add those that may be unassigned (according to `joined`, if given) to ``ending.unsure``."""
         known = frozenset() if joined is None else frozenset(joined.variables)
         found: list[Operand] = []
         for name in ending.variables:
@@ -291,17 +287,17 @@ class _Lowering:
         return value
 
     def _is_temporary(self, name: str) -> bool:
-        """Whether the variable is only read where the frontend knows that it has a value."""
+        """Return whether `name` is a frontend temporary, which is read only after a write."""
         return _TEMPORARY.fullmatch(name) is not None and name not in self._users
 
     # ---- if --------------------------------------------------------------------------------------
 
     def _leaves(self, op: named.If) -> bool:
-        """Whether some path leaves the region by a jump."""
+        """Return whether some path leaves the `If` by a jump."""
         return any(way is not Way.FALL for way in self._live.of(op).ways)
 
     def _if(self, op: named.If) -> bool:
-        """An `If` that is not left by jumps; returns whether its end may be reached."""
+        """Lower an `If` that no jump leaves; return whether its end may be reached."""
         after = self._live.after[id(op)]
         written = tuple(self._live.names(self._live.of(op).writes & after))
         join = Ending({Way.FALL: after}, written)
@@ -312,7 +308,7 @@ class _Lowering:
         return True
 
     def _if_left(self, op: named.If, rest: _Rest | None, ending: Ending) -> _Results:
-        """An `If` that some path leaves, and all that follows it."""
+        """Lower an `If` that some path leaves, together with the operations after it."""
         falls = [Way.FALL in self._live.summary(region).ways for region in (op.body, op.orelse)]
         if rest is not None and all(falls):
             return self._if_flagged(op, rest, ending)
@@ -337,8 +333,8 @@ class _Lowering:
         return results
 
     def _flagged(self, op: named.If, ending: Ending) -> tuple[Ending, list[Way], list[int]]:
-        """The ending of an `If` that both reaches its end and leaves, the ways it leaves by, and
-        the flags of the enclosing ending that depend on the way."""
+        """Return the ending of an `If` that some paths leave, the ways by which they leave, and the
+        indices of the flags of `ending` that depend on the way."""
         summary = self._live.of(op)
         live: dict[Way, Variables] = {
             way: ending.live[way] for way in Way if way in summary.ways and way is not Way.FALL
@@ -365,8 +361,7 @@ class _Lowering:
     def _choice(
         self, op: named.If, rests: tuple[_Rest | None, _Rest | None], ending: Ending
     ) -> Slots | None:
-        """Append an `If`, each of whose regions goes on with its rest; ``None``: no end is
-        reached."""
+        """Append an `If` whose regions continue with `rests`; ``None`` if no end is reached."""
         condition = self._read(op.condition, op.span)
         body = self._block(_then(op.body, 0, rests[0]), ending)
         orelse = self._block(_then(op.orelse, 0, rests[1]), ending)
@@ -378,7 +373,7 @@ class _Lowering:
     # ---- loops -----------------------------------------------------------------------------------
 
     def _loop(self, op: named.For | named.While, rest: _Rest | None) -> _Rest | None:
-        """Append a loop; returns what follows it."""
+        """Append a loop; return the operations that follow it."""
         form = Form.of(op, self._live, next(self._numbers))
         iterable = self._read(op.iterable, op.span) if isinstance(op, named.For) else None
         initial, unsure = self._initial(form, self._live.head[id(op)])
@@ -403,8 +398,7 @@ class _Lowering:
         return _then(behind, 0, None if leaves else rest)
 
     def _initial(self, form: Form, head: Variables) -> tuple[tuple[Operand, ...], set[str]]:
-        """The carried values in front of a loop, and which may have none when an iteration
-        begins."""
+        """Return the initial carried values of a loop, and the names that may be unassigned."""
         initial: list[Operand] = []
         unsure: set[str] = set()
         for name in form.names:
@@ -416,7 +410,8 @@ class _Lowering:
         return form.initial(tuple(initial)), unsure
 
     def _test(self, op: named.While, form: Form, unsure: set[str]) -> tuple[Block, set[str]]:
-        """The test of a loop, and which carried variables may have no value behind it."""
+        """Lower the test of a loop; return its block and the carried names that may be unassigned
+        after it."""
         live = self._live.tested[id(op)]
         for name in form.own:
             live |= self._live.mask(name)
@@ -429,7 +424,8 @@ class _Lowering:
     def _body(
         self, op: named.For | named.While, form: Form, unsure: set[str]
     ) -> tuple[Block, set[str]]:
-        """The body of a loop, and which carried variables may have no value behind a ``break``."""
+        """Lower the body of a loop; return its block and the carried names that may be unassigned
+        after a ``break``."""
         head, after = self._live.head[id(op)], self._live.after[id(op)]
         ending = form.ending({Way.CONTINUE: head, Way.BREAK: after, Way.RETURN: 0})
         parameters = form.values()

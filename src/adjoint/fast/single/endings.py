@@ -1,7 +1,7 @@
-"""How the paths through a block hand on what they leave.
+"""Results of blocks that stand for ``break``, ``continue`` and ``return``.
 
-``break``, ``continue`` and ``return`` are no jumps in single assignment: each path of a block ends
-with its results, some of which say by which way the block was left.
+Single assignment has no jumps: each path through a block ends with the results of the block, and
+some of the results are flags that tell by which way the block was left.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ NO: Final = Const(False)
 
 @dataclass(frozen=True, slots=True)
 class Slots:
-    """The values that stand for the results of an `Ending`, in their order."""
+    """New values for the results of an `Ending`, in the order of the results."""
 
     flags: tuple[Value, ...]
     returned: Value | None
@@ -28,33 +28,33 @@ class Slots:
 
     @property
     def all(self) -> tuple[Value, ...]:
-        """The values in the order of the results."""
+        """All values, in the order of the results."""
         one = () if self.returned is None else (self.returned,)
         return (*self.flags, *one, *self.variables)
 
 
 @dataclass(slots=True)
 class Ending:
-    """What the results of a block are.
+    """Layout of the results of a block.
 
     Attributes
     ----------
     live
-        By each way that there is: which of `variables` are read behind it.
+        By way: the variables that are read after the block is left by the way.
     variables
-        The variables that are handed on, at the end of the results.
+        The variables at the end of the results.
     flags
-        Names of the flags, at the front of the results.
+        Names of the flags at the front of the results.
     ways
-        What the flags are, by each way.
+        By way: the values of the flags.
     returned
-        Whether the value of a ``return`` is among the results, behind the flags.
+        Whether the value of a ``return`` is among the results, after the flags.
     fall
-        The way that reaching the end of the block is.
+        The way that reaching the end of the block counts as.
     first
-        Operands that are read at the end of the block, before its results.
+        Operands at the very front of the results.
     unsure
-        By each way: the variables that may have no value behind it. Grows with each path.
+        By way: the variables that may be unassigned after it. Grows with each path.
     """
 
     live: Mapping[Way, Variables]
@@ -67,7 +67,7 @@ class Ending:
     unsure: dict[Way, set[str]] = field(default_factory=dict)
 
     def slots(self) -> Slots:
-        """New values for the results."""
+        """Return new values for the results."""
         return Slots(
             tuple(map(Value, self.flags)),
             Value("returned") if self.returned else None,
@@ -77,11 +77,11 @@ class Ending:
     def results(
         self, way: Way, value: Operand | None, variables: tuple[Operand, ...]
     ) -> tuple[Operand, ...]:
-        """The results of a path that is left by `way`, where the variables are `variables`."""
+        """Return the results of a path that leaves by `way` with the given variables."""
         return (*self.ways.get(way, ()), *self.values(value), *variables)
 
     def values(self, value: Operand | None) -> tuple[Operand, ...]:
-        """The returned value as it stands among the results."""
+        """Return the part of the results that holds the value of a ``return``."""
         if not self.returned:
             return ()
         return (Undefined("returned") if value is None else value,)

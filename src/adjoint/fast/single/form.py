@@ -1,4 +1,4 @@
-"""What a loop in single assignment carries and hands on."""
+"""Carried variables and results of loops in single assignment."""
 
 from __future__ import annotations
 
@@ -18,15 +18,16 @@ class Form:
     Attributes
     ----------
     names
-        The user's variables that are carried: those that the loop writes and that are read in a
-        later iteration, in the body behind the test, or behind the loop.
+        Carried variables of user code: those that the loop writes and that are read in a later
+        iteration, in the body after the test, or after the loop.
     ended, returning, returned
-        Hidden variables behind the loop, if it needs them: whether it ended by itself, whether it
-        was left by ``return`` (where ``break`` leaves it too), and what is returned.
+        Hidden variables, ``None`` where the loop needs none: whether the loop ended without
+        ``break`` or ``return``, whether ``return`` left it (if ``break`` may leave it too), and
+        the returned value.
     deletes
-        The variables that are deleted inside.
+        The variables that the loop deletes.
     endless
-        It ends only by being left.
+        Whether only ``break`` or ``return`` ends the loop.
     """
 
     names: tuple[str, ...]
@@ -38,7 +39,7 @@ class Form:
 
     @classmethod
     def of(cls, op: For | While, live: Liveness, number: int) -> Form:
-        """The form of a loop; `number` is its own."""
+        """Return the form of a loop; `number` makes its hidden names unique."""
         body = live.summary(op.body)
         written, deletes = body.writes, body.deletes
         read = live.head[id(op)]
@@ -62,25 +63,25 @@ class Form:
 
     @property
     def own(self) -> tuple[str, ...]:
-        """The hidden variables that are carried, in front of the user's."""
+        """The hidden carried variables, which precede `names`."""
         return tuple(name for name in (self.returning, self.returned) if name is not None)
 
     @property
     def carried(self) -> tuple[str, ...]:
-        """The variables that are carried."""
+        """All carried variables, hidden ones first."""
         return (*self.own, *self.names)
 
     def values(self) -> tuple[Value, ...]:
-        """New values for what is carried."""
+        """Return new values for the carried variables."""
         return tuple(Value(name.strip("<>").partition(" ")[0]) for name in self.carried)
 
     def initial(self, variables: tuple[Operand, ...]) -> tuple[Operand, ...]:
-        """The carried values in front of the loop, by those of the user's variables."""
+        """Return the initial values of `carried`, given those of `names`."""
         own = tuple(NO if name == self.returning else Undefined("returned") for name in self.own)
         return (*own, *variables)
 
     def ending(self, live: Mapping[Way, Variables]) -> Ending:
-        """How the body ends."""
+        """Return the ending of the body."""
         flags: tuple[str, ...] = ()
         ways: dict[Way, tuple[Operand, ...]] = {}
         if self.ended is not None:
@@ -93,7 +94,7 @@ class Form:
         return Ending(live, self.names, flags, ways, returned, fall=Way.CONTINUE)
 
     def behind(self, op: For | While) -> Region:
-        """What is done behind the loop before anything else: its ``else``, and what is left."""
+        """Return the operations directly after the loop: its ``else`` and its ``return``."""
         leave: Region = ()
         if self.returned is not None:
             leave = (Return(Var(self.returned), op.span),)

@@ -1,8 +1,9 @@
-"""Which variables of the named IR are read later, and by which ways a region is left.
+"""Live variables of the named IR, and the ways by which its regions are left.
 
-A set of variables is an integer with one bit each. A region is summarised once, from the inside
-out: which variables it reads before it writes them, and which reach each of its ends unchanged. So
-the set in front of a loop needs no repetition, and nested loops cost what their operations cost.
+A set of variables is an integer with one bit per variable. Each region is summarised once, from the
+inside out: the variables that it reads before it writes them, and those that reach each of its ends
+unchanged. So the live set before a loop needs no fixed-point iteration, and the cost is linear in
+the number of operations, also for nested loops.
 """
 
 from __future__ import annotations
@@ -33,11 +34,11 @@ Variables: TypeAlias = int
 ALL: Final[Variables] = -1
 
 DEEPEST = 100
-"""How deep blocks may be nested; Python's own limit for indentation."""
+"""Greatest depth of nested blocks: Python's limit for indentation."""
 
 
 class Way(enum.Enum):
-    """How a region is left; an exception is none of these."""
+    """A way to leave a region, other than an exception."""
 
     FALL = enum.auto()
     CONTINUE = enum.auto()
@@ -51,16 +52,16 @@ FALLS: Final[Ways] = frozenset({Way.FALL})
 
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """What is to be known of an operation or a region.
+    """Reads, writes and exits of an operation or a region.
 
     Attributes
     ----------
     reads
         The variables that may be read before they are written.
     falls, continues, breaks
-        Those that may reach this end unwritten.
+        The variables that may reach this end unwritten.
     writes, deletes
-        Those that are written, or deleted, anywhere inside.
+        The variables that are written, or deleted, anywhere inside.
     ways
         The ends that may be reached.
     """
@@ -74,7 +75,7 @@ class Summary:
     ways: Ways
 
     def live(self, fall: Variables, cont: Variables, brk: Variables) -> Variables:
-        """The variables that are live in front, by those that are live at each end."""
+        """Return the variables live before the region, given those live at each end."""
         return self.reads | fall & self.falls | cont & self.continues | brk & self.breaks
 
 
@@ -88,13 +89,13 @@ class Liveness:
     Attributes
     ----------
     after
-        Behind each `If`, `For` and `While`, by its id: those that are read later.
+        By the id of an `If`, `For` or `While`: the variables live after it.
     head
-        Of a loop: those live before an iteration is begun, or not.
+        By the id of a loop: the variables live where the loop decides on another iteration.
     tested
-        Of a ``while`` loop: those live behind its test, besides its condition.
+        By the id of a ``while`` loop: the variables live after its test, besides its condition.
     ended
-        Of a loop: those live where it has ended by itself.
+        By the id of a loop: the variables live where it ends without ``break`` or ``return``.
     """
 
     def __init__(self, region: Region) -> None:
@@ -109,21 +110,21 @@ class Liveness:
         self._one: dict[int, tuple[Variables, Variables]] = {}
         ops = walk(region)
         if STRUCTURED.isdisjoint(map(type, ops)):
-            return  # nothing is asked of straight code
+            return  # straight-line code makes no queries
         for op in ops:
             self._one[id(op)] = self._read_by(op), self._written_by(op)
         self.summary(region)
         self._mark(region, 0, 0, 0)
 
     def names(self, variables: Variables) -> Iterator[str]:
-        """The variables of a set, in the order in which they are mentioned first."""
+        """Yield the variables of a set, in the order of their first mention."""
         while variables:
             lowest = variables & -variables
             yield self._names[lowest.bit_length() - 1]
             variables ^= lowest
 
     def mask(self, name: str) -> Variables:
-        """The set of one variable."""
+        """Return the set with one variable."""
         mask = self._masks.get(name)
         if mask is None:
             mask = self._masks[name] = 1 << len(self._names)
@@ -133,7 +134,6 @@ class Liveness:
     # ---- from the inside out ---------------------------------------------------------------------
 
     def summary(self, region: Region) -> Summary:
-        """The summary of a region."""
         found = self._summaries.get(id(region)) if region else NOTHING
         if found is None:
             self._depth += 1
@@ -173,7 +173,7 @@ class Liveness:
         return Summary(reads, falls, continues, breaks, writes, deletes, ways)
 
     def of(self, op: If | For | While) -> Summary:
-        """The summary of an operation with regions."""
+        """Return the summary of an operation with regions."""
         match op:
             case If(condition=Const()):
                 return self.summary(chosen(op))
@@ -298,11 +298,11 @@ _LEAVES: Final[dict[type, Ways]] = {
 
 
 def chosen(op: If) -> Region:
-    """The region that a constant condition chooses."""
+    """Return the region that a constant condition chooses."""
     assert isinstance(op.condition, Const)
     return op.body if op.condition.value else op.orelse
 
 
 def endless(op: For | While) -> bool:
-    """Whether the loop ends only when it is left."""
+    """Return whether only a jump or an exception can end the loop."""
     return isinstance(op, While) and isinstance(op.condition, Const) and bool(op.condition.value)

@@ -1,4 +1,4 @@
-"""The functions that only code in single assignment calls."""
+"""Functions that occur only in single-assignment code."""
 
 from __future__ import annotations
 
@@ -9,17 +9,17 @@ from adjoint.ir.single import Undefined
 
 
 def assigned(value: Any, name: str) -> Any:
-    """A variable that may have no value where it is read: the only reader of `Undefined`."""
-    if type(value) is Undefined:  # asks the value nothing
+    """Read a variable that may be unassigned: the only reader of `Undefined`."""
+    if type(value) is Undefined:  # runs no code of the value
         raise UnboundLocalError(unassigned_message(name))
     return value
 
 
 def same(value: Any) -> Any:
-    """``y = GLOBAL``: what the name stands for now, whatever it stands for later."""
+    """``y = GLOBAL``: read the global at this point, since it may be rebound later."""
     return value
 
 
 def yielded(value: Any) -> Any:
-    """``yield value``: what comes back from the one who iterates over the generator."""
+    """``yield value``: return the value sent by the consumer of the generator."""
     raise NotImplementedError

@@ -1,4 +1,4 @@
-"""The single-assignment IR of a function as text, the user's line numbers at the right."""
+"""Printer of the single-assignment IR, with user line numbers at the right."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _MARGIN = 56
 
 
 def format_function(function: Function) -> str:
-    """Text of a function.
+    """Return a function as text.
 
     Parameters
     ----------
@@ -36,10 +36,10 @@ def format_function(function: Function) -> str:
     Returns
     -------
     str
-        One operation per line. Where several values have the same name, they are numbered in the
-        order of their definitions (``x.1``, ``x.2``). ``-> a, b`` are the results of a block,
-        ``?x`` is a variable without a value, and a loop names what it carries behind ``with``, each
-        with its first value.
+        One operation per line. Values of the same name are numbered in the order of their
+        definitions (``x.1``, ``x.2``). ``-> a, b`` are the results of a block, and ``?x`` is a
+        variable without a value. A loop lists its carried variables after ``with``, each with its
+        initial value.
     """
     return "\n".join(_Printer(function).lines()) + "\n"
 
@@ -60,7 +60,6 @@ class _Printer:
             self._names[value] = f"{value.name}.{numbers[value.name]}" if several else value.name
 
     def lines(self) -> list[str]:
-        """The text."""
         function = self._function
         given = zip(function.parameters, function.body.parameters, strict=False)
         parameters = tuple(named.Parameter(self._text(v), p.kind) for p, v in given)
@@ -161,7 +160,7 @@ class _Printer:
 
 
 def _values(block: Block) -> Iterator[Value]:
-    """Every value, in the order of the text."""
+    """Yield every value, in the order of the text."""
     yield from block.parameters
     for op in walk(block):
         yield from results(op)

@@ -1,4 +1,4 @@
-"""The values that a block reads from around it, and other ones in their place."""
+"""Free values of blocks, and substitution of values."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from adjoint.ir.single import Block, Call, If, Loop, Operand, Unpack, Value
 
 
 def without_copies(block: Block) -> Block:
-    """The block in which ``y = same(x)`` is gone, and `x` stands for `y`."""
+    """Return the block without ``y = same(x)``, with `x` in place of `y`."""
     names: dict[Value, Operand] = {}
     copies = [op for op in walk(block) if is_call_of(op, same)]
     if not copies:
@@ -42,7 +42,7 @@ def _kept(block: Block) -> Block:
 
 
 def free_values(block: Block) -> list[Value]:
-    """The values that a block reads and does not define, each once, in order."""
+    """Return the values that a block reads and does not define, each once, in order."""
     defined: set[Value] = set(block.parameters)
     found: dict[Value, None] = {}
     _collect(block, defined, found)
@@ -75,7 +75,7 @@ def _collect(block: Block, defined: set[Value], found: dict[Value, None]) -> Non
 
 
 def renamed(block: Block, names: Mapping[Value, Operand]) -> Block:
-    """The block with other values in the place of some."""
+    """Return the block with the values in `names` replaced."""
     if not names:
         return block
 

@@ -1,4 +1,4 @@
-"""Checks that a function in single assignment is well formed; run between passes in tests."""
+"""Well-formedness checks of single-assignment functions, run between passes in tests."""
 
 from __future__ import annotations
 
@@ -22,15 +22,14 @@ from adjoint.ir.verify import MalformedIR
 
 
 def verify(function: Function) -> None:
-    """Check one function.
+    """Check that one function is well formed.
 
     Raises
     ------
     MalformedIR
-        A value is defined twice, or read where it is not defined; the results of a block, or what a
-        loop carries, are too many or too few; a block without results may reach its end, or one
-        with results cannot; an operation reads `Undefined`, which only results and the beginnings
-        of loops may be.
+        A value is defined twice, or read where it is not defined. The number of results of a block
+        or of carried values is wrong. A block without results may reach its end, or one with
+        results cannot. `Undefined` occurs other than as a result or an initial value of a loop.
     """
     _Verifier(function).run()
 
@@ -52,7 +51,7 @@ class _Verifier:
             raise MalformedIR(f"{self._function.name}: {problem}: {op!r:.300}")
 
     def _block(self, block: Block, count: int, op: Op | None) -> None:
-        """`count`: how many results there are, unless the end is not reached."""
+        """Check a block with `count` results, or with none if its end is never reached."""
         own: list[Value] = []
         self._define(block.parameters, own, op)
         ends = False

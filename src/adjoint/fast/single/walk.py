@@ -1,4 +1,4 @@
-"""What an operation in single assignment defines and reads, and the blocks inside it."""
+"""Traversal of single-assignment operations: operands, results, inner blocks."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from adjoint.ir.single import Block, Call, Const, If, Loop, Op, Operand, Raise, 
 
 
 def walk(block: Block) -> Iterator[Op]:
-    """Every operation, inner blocks included."""
+    """Yield every operation, inner blocks included."""
     stack = [iter(block.ops)]
     while stack:
         for op in stack[-1]:
             yield op
-            if type(op) is Call:  # as most are
+            if type(op) is Call:  # the most frequent case
                 continue
             inner = blocks(op)
             if inner:
@@ -25,7 +25,7 @@ def walk(block: Block) -> Iterator[Op]:
 
 
 def blocks(op: Op) -> tuple[Block, ...]:
-    """The blocks inside an operation, in the order in which they run."""
+    """Return the blocks inside an operation, in the order in which they run."""
     match op:
         case If(body=body, orelse=orelse):
             return body, orelse
@@ -38,8 +38,8 @@ def blocks(op: Op) -> tuple[Block, ...]:
 
 
 def results(op: Op) -> tuple[Value, ...]:
-    """The values that an operation defines itself."""
-    if isinstance(op, Call):  # as most are
+    """Return the values that an operation defines, without those of its blocks."""
+    if isinstance(op, Call):  # the most frequent case
         return () if op.result is None else (op.result,)
     match op:
         case Unpack(results=values) | If(results=values) | Loop(results=values):
@@ -49,8 +49,8 @@ def results(op: Op) -> tuple[Value, ...]:
 
 
 def operands(op: Op) -> tuple[Operand, ...]:
-    """What an operation reads itself; the results of its blocks are read by those."""
-    if isinstance(op, Call):  # as most are
+    """Return the operands of an operation, without those inside its blocks."""
+    if isinstance(op, Call):  # the most frequent case
         if op.keywords:
             return (op.callee, *op.operands, *(value for _, value in op.keywords))
         return (op.callee, *op.operands)
@@ -64,7 +64,7 @@ def operands(op: Op) -> tuple[Operand, ...]:
 
 
 def reads_any(op: Call, names: Container[Value]) -> bool:
-    """Whether a call reads one of some values."""
+    """Return whether a call reads one of `names`."""
     if op.keywords or type(op.callee) is Value:
         return any(type(x) is Value and x in names for x in operands(op))
     for x in op.operands:
@@ -74,5 +74,5 @@ def reads_any(op: Call, names: Container[Value]) -> bool:
 
 
 def is_call_of(op: Op, f: Any) -> TypeGuard[Call]:
-    """Whether an operation is a call of this very function."""
+    """Return whether an operation is a call of `f`."""
     return type(op) is Call and type(op.callee) is Const and op.callee.value is f

@@ -1,1 +1,1 @@
-"""The source text of programs."""
+"""Source text of programs."""

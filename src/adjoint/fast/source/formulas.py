@@ -1,7 +1,7 @@
-"""Operations of specialised programs as formulas: names, constants, calls.
+"""Source text of names, constants and calls.
 
-A value that waits to be written where it is used has a text, and a level that says how tightly that
-text binds.
+A value that is written at its place of use has a pending text, and a level: how tightly the text
+binds.
 """
 
 from __future__ import annotations
@@ -55,18 +55,18 @@ _PREFIX: dict[Any, tuple[str, int]] = {
 }
 _MODULES = {"math": math, "cmath": cmath, "np": np, "np.linalg": np.linalg}
 ATOM = 20
-"""The level of what never needs parentheses."""
+"""Level of a text that never needs parentheses."""
 
 
 class Formulas:
-    """Writes operands and calls.
+    """Write operands and calls.
 
     Attributes
     ----------
     bound
-        What the names in the source stand for that are not Python's. Modules hold what they held
-        when it was written, as far as the source needs it: what is put there later, in place of one
-        of their functions, is another function.
+        The objects of the names in the source, without builtins. Modules are copies with the
+        members that the source needs, so that later assignments to module attributes have no
+        effect.
     """
 
     def __init__(self, types: dict[Value, Type]) -> None:
@@ -81,7 +81,7 @@ class Formulas:
     # ---- names -----------------------------------------------------------------------------------
 
     def name(self, v: Value) -> str:
-        """The name of a value in the source."""
+        """Return the name of a value in the source."""
         if v not in self._names:
             self._names[v] = self.new_name(v.name)
         return self._names[v]
@@ -98,7 +98,7 @@ class Formulas:
         return made
 
     def bind(self, value: Any, name: str) -> str:
-        """A name for an object."""
+        """Return a name for an object."""
         known = self._constants.get(id(value))
         if known is None:
             known = self._constants[id(value)] = self.new_name(name)
@@ -108,7 +108,7 @@ class Formulas:
     # ---- operands --------------------------------------------------------------------------------
 
     def text(self, x: Operand, above: int = 0) -> str:
-        """An operand in a place that binds as tightly as `above`."""
+        """Return the text of an operand, in parentheses if it binds less tightly than `above`."""
         if isinstance(x, Value):
             waiting = self._texts.pop(x, None)
             if waiting is None:
@@ -135,7 +135,7 @@ class Formulas:
         if isinstance(value, slice):
             ends = ", ".join(self.constant(x)[0] for x in (value.start, value.stop, value.step))
             return f"slice({ends})", ATOM
-        if isinstance(value, np.dtype) and value.isbuiltin == 1:  # nothing but its type
+        if isinstance(value, np.dtype) and value.isbuiltin == 1:  # its type says everything
             value = value.type
         if isinstance(value, type) and issubclass(value, np.generic):
             return self.member(f"np.{value.__name__}", value), ATOM
@@ -146,7 +146,7 @@ class Formulas:
     # ---- calls -----------------------------------------------------------------------------------
 
     def call(self, op: Call) -> tuple[str, int]:
-        """The text of a call, and how tightly it binds."""
+        """Return the text of a call, and its level."""
         assert isinstance(op.callee, Const)
         f, xs = op.callee.value, op.operands
         if f in _INFIX and len(xs) == 2:
@@ -170,7 +170,7 @@ class Formulas:
     def method(
         self, name: str, x: Operand, args: tuple[Operand, ...], options: dict[str, Operand]
     ) -> tuple[str, int] | None:
-        """``x.name(...)``, which takes less time than NumPy's function, if `x` is an array."""
+        """Return ``x.name(...)``, which is faster than ``np.name(x, ...)``, if `x` is an array."""
         if not isinstance(x, Value) or not isinstance(self.types.get(x), Array):
             return None
         owner = self.text(x, ATOM)
@@ -191,7 +191,7 @@ class Formulas:
         return self.bind(f, name if name.isidentifier() else "rule")
 
     def member(self, path: str, value: Any) -> str:
-        """A function or a class under its name in a module."""
+        """Bind a member of a module under its path; return the path."""
         first, *inner, name = path.split(".")
         if first not in self.bound:
             self.bound[first] = ModuleType(first)
@@ -204,7 +204,6 @@ class Formulas:
         return path
 
     def item(self, x: Operand, index: Operand) -> str:
-        """``x[index]``"""
         return f"{self.text(x, ATOM)}[{self._index(index)}]"
 
     def _index(self, index: Operand) -> str:
@@ -228,7 +227,7 @@ class Formulas:
 
 
 def _complex(z: complex) -> tuple[str, int]:
-    """A complex constant, in which zeros keep their signs."""
+    """Return the text of a complex constant; zeros keep their signs."""
     if any(not part and math.copysign(1.0, part) < 0 for part in (z.real, z.imag)):
         return f"complex({z.real!r}, {z.imag!r})", ATOM
     if not z.real and z.imag >= 0:
@@ -237,13 +236,13 @@ def _complex(z: complex) -> tuple[str, int]:
 
 
 def _zip_of_one(w: Formulas, xs: tuple[Operand, ...]) -> tuple[str, int] | None:
-    """``zip`` of one iterator, so many times."""
+    """Return the text of ``zip`` of at least four times the same iterator."""
     if len(xs) < 4 or len(set(xs)) > 1:
         return None
     return f"zip(*[{w.text(xs[0])}] * {len(xs)})", ATOM
 
 
-# ---- calls that are written in another way -------------------------------------------------------
+# ---- calls with a text of their own --------------------------------------------------------------
 
 _SPECIAL: dict[Any, Callable[..., tuple[str, int] | None]] = {
     operator.getitem: lambda w, x, i: (w.item(x, i), ATOM),
@@ -284,7 +283,7 @@ _SPECIAL: dict[Any, Callable[..., tuple[str, int] | None]] = {
     rows.array_of: lambda w, x, t: (
         (f"{w.member('np.array', np.array)}({w.text(x)}, {w.text(t)})", ATOM)
         if t == Const(np.dtype(np.float64))
-        else None  # the function itself looks whether the list is empty
+        else None  # `rows.array_of` checks that the list is not empty
     ),
     rows.zeros_of: lambda w, x: (f"[0.0] * len({w.text(x)})", 12),
     rows.complex_zeros_of: lambda w, x: (f"[0j] * len({w.text(x)})", 12),

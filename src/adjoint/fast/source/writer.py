@@ -1,7 +1,8 @@
-"""Specialised programs as Python source: what a person would have written by hand.
+"""Programs as readable Python source.
 
-Values that are used once are written where they are used, as parts of a formula (`formulas`),
-unless the user gave them a name. The user's line stands as a comment above what it became.
+A value that is used once is written at its place of use, as a part of a formula (`formulas`),
+unless it is a named variable of user code. Each line of user code precedes its operations as a
+comment.
 """
 
 from __future__ import annotations
@@ -21,14 +22,14 @@ from adjoint.fast.support import rows
 from adjoint.ir.single import Block, Call, Const, If, Loop, Op, Operand, Unpack, Value
 
 WIDTH = 92
-"""A longer formula is broken into several statements."""
+"""Greatest length of a formula; a longer one becomes several statements."""
 
 _PLAIN = frozenset({"t", "slope", "scale", "n", "parts", "shape", "steps", "index", "bars"})
-"""Names of values that nobody named: they may stand inside a formula."""
+"""Names of temporaries, which may be written inside a formula."""
 
 
 class Writer(Formulas):
-    """Writes the source of one function."""
+    """Write the source of one function."""
 
     def __init__(self, types: dict[Value, Type], places: dict[Value, tuple[str, int]]) -> None:
         super().__init__(types)
@@ -43,7 +44,7 @@ class Writer(Formulas):
         self.lines.append("    " * depth + text)
 
     def count(self, block: Block, more: Iterable[Operand] = ()) -> None:
-        """Count how often each value is used, before anything is written."""
+        """Count the uses of each value; called before anything is written."""
         used: list[Operand] = []
         for op in walk(block):
             used += operands(op)
@@ -51,7 +52,7 @@ class Writer(Formulas):
                 if op.result is None and op.operands:
                     target = op.operands[0]
                     if isinstance(target, Value):
-                        self._kept.add(target)  # what is written to has a name
+                        self._kept.add(target)  # the target of a write needs a name
                 continue
             for inner in _blocks_with_results(op):
                 ends = [x for x in inner.results or () if isinstance(x, Value)]
@@ -62,7 +63,8 @@ class Writer(Formulas):
         self._uses.update([x for x in (*used, *ends) if type(x) is Value])
 
     def block(self, ops: Iterable[Op], depth: int, last: Mapping[Value, int] | None = None) -> None:
-        """Write operations as statements; `last` says after which of them an array is deleted."""
+        """Write operations as statements; delete each array after the operation that `last`
+        gives."""
         going: list[Value] = []
         for i, op in enumerate(ops):
             before = len(self.lines)
@@ -78,7 +80,7 @@ class Writer(Formulas):
         return list(dict.fromkeys(found))
 
     def _delete(self, going: list[Value], depth: int) -> list[Value]:
-        """Let arrays go that nothing reads any more; those that a formula still waits for stay."""
+        """Write ``del`` of arrays; return those that a pending formula still reads."""
         waiting = {word for text, _ in self._texts.values() for word in _words(text)}
         left: list[Value] = []
         names: list[Value] = []
@@ -114,7 +116,7 @@ class Writer(Formulas):
                 raise AssertionError("specialised programs do not raise by themselves")
 
     def _targets(self, values: tuple[Value, ...]) -> str:
-        """What several values are unpacked into."""
+        """Return the target list of an unpacking."""
         names = [self.name(v) if self._uses[v] else "_" for v in values]
         return ", ".join(names) + "," * (len(names) == 1)
 
@@ -123,7 +125,7 @@ class Writer(Formulas):
         effect = _STATEMENTS.get(op.callee.value)
         if effect is not None:
             text = effect(self, op.operands)
-            self.flush(depth)  # what is read before the write is computed before it
+            self.flush(depth)  # pending reads must precede the write
             self.line(text, depth)
             return
         v = op.result
@@ -133,7 +135,7 @@ class Writer(Formulas):
             self.line(text, depth)
             return
         text, level = self.call(op)
-        if op.callee.value is rows.take_last:  # what is read before is computed before
+        if op.callee.value is rows.take_last:  # pending reads must precede the write
             self.flush(depth)
             self.line(f"{self.name(v)} = {text}", depth)
             return
@@ -144,14 +146,14 @@ class Writer(Formulas):
         self.line(f"{self.name(v)} = {text}", depth)
 
     def _may_stand_inside(self, v: Value) -> bool:
-        """Whether a value that is used once is written there: it has no name of its own, or gets
-        another one there."""
+        """Return whether a value that is used once may be written at its place of use: it is a
+        temporary, or gets another name there."""
         if v in self._kept:
             return False
         return v.name in _PLAIN or v in self._handed_out or v.name.endswith(("_bar", "_T"))
 
     def flush(self, depth: int) -> None:
-        """Write what waits for its use: an inner block must not evaluate it more than once."""
+        """Write pending values as statements: an inner block might evaluate them repeatedly."""
         for v, (text, _) in list(self._texts.items()):
             self.line(f"{self.name(v)} = {text}", depth)
         self._texts.clear()
@@ -180,7 +182,7 @@ class Writer(Formulas):
             self.line("pass", depth)
 
     def flush_results(self, block: Block, targets: tuple[Value, ...], depth: int) -> None:
-        """Give the results of a block the names under which they are known after it."""
+        """Assign the results of a block to the names of `targets`."""
         if block.results is None:
             self.flush(depth)
             return
@@ -193,7 +195,7 @@ class Writer(Formulas):
         self.assign(pairs, depth)
 
     def assign(self, pairs: list[tuple[str, str]], depth: int) -> None:
-        """Several assignments that happen at once."""
+        """Write simultaneous assignments."""
         pairs = [(target, text) for target, text in pairs if target != text]
         written: set[str] = set()
         for target, text in pairs:
@@ -244,9 +246,9 @@ class Writer(Formulas):
         self._place = None
 
     def _while_head(self, test: Block, depth: int, done: str | None) -> bool:
-        """Write the test of a loop; whether it stands inside, so that the loop has no ``else``.
+        """Write the test of a loop, and assign `done` where the test ends the loop.
 
-        `done` is the variable that says whether the loop was left by its test.
+        Return whether the test is inside the body, so that the loop needs no ``else``.
         """
         before = len(self.lines)
         self.line("while True:", depth)

@@ -1,4 +1,4 @@
-"""The functions that specialised code calls beyond the user's own and NumPy's."""
+"""Functions that programs call besides user functions and NumPy."""
 
 from __future__ import annotations
 
@@ -18,19 +18,19 @@ from adjoint.tangent import Tangent
 
 
 def leave() -> None:
-    """What comes now is for the generic tier: an error of the user's code."""
+    """Leave the call to the generic tier, because user code raises at this point."""
     raise Deoptimize("the function raises here")
 
 
 def assigned(x: Any) -> Any:
-    """A variable that has no value in some way of running."""
+    """Return the value of a variable that is ``None`` on paths that do not assign it."""
     if x is None:
         raise Deoptimize("a variable has no value")
     return x
 
 
 def foreseen(y: Any, dtype: Any, shape: tuple[int | None, ...]) -> Any:
-    """An array that a function was foreseen to return; ``None`` in its shape is any length."""
+    """Check that `y` is an array of the foreseen dtype and shape (``None``: any length)."""
     if type(y) is not np.ndarray or y.dtype != dtype or y.ndim != len(shape):
         raise Deoptimize("a function returns something else than was foreseen")
     if any(n is not None and n != m for m, n in zip(y.shape, shape, strict=True)):
@@ -39,47 +39,44 @@ def foreseen(y: Any, dtype: Any, shape: tuple[int | None, ...]) -> Any:
 
 
 def foreseen_number(y: Any, kind: type) -> Any:
-    """A number that a function was foreseen to return."""
+    """Check that `y` is a number of the foreseen class."""
     if type(y) is not kind:
         raise Deoptimize("a function returns something else than was foreseen")
     return y
 
 
 def real(x: Any) -> Any:
-    """A number that was foreseen to be real: a power of a negative base may be complex."""
+    """Check that the power `x` is real: one of a negative base may be complex."""
     if type(x) is complex:
         raise Deoptimize("a power is complex")
     return x
 
 
 def as_float(x: Any) -> Any:
-    """One of NumPy's integers, or a truth value, as a float64; other numbers as they are."""
+    """Convert a NumPy integer or a truth value to float64; return other numbers unchanged."""
     return np.float64(x) if isinstance(x, np.integer | np.bool_ | bool) else x
 
 
 def as_precise(x: Any, y: Any) -> Any:
-    """A number of NumPy's at least as precise as `y`."""
+    """Convert `x` to a NumPy number at least as precise as `y`."""
     dtype = y.dtype if hasattr(y, "dtype") else np.dtype(type(y))
     return precise_for(x, np.empty(0, dtype).real.dtype)
 
 
 def real_part(x: Any) -> Any:
-    """``x.real``"""
     return x.real
 
 
 def imaginary_part(x: Any) -> Any:
-    """``x.imag``"""
     return x.imag
 
 
 def conjugate(x: Any) -> Any:
-    """``x.conjugate()`` of a number."""
     return x.conjugate()
 
 
 def direction(x: Any, y: Any) -> Any:
-    """``x / y``, where `y` is the modulus of `x`; 0 at 0."""
+    """Return ``x / y``, where `y` is the modulus of `x`; 0 at 0."""
     if type(y) is not np.ndarray:
         if isinstance(x, np.complexfloating) and y:
             return over(x, y)
@@ -90,20 +87,18 @@ def direction(x: Any, y: Any) -> Any:
 
 
 def inexact(x: Any) -> Any:
-    """A sum that was foreseen to be of at least one number that is no integer."""
+    """Check that a sum is not the integer 0, which ``sum`` gives for no numbers."""
     if type(x) is int:
         raise Deoptimize("a sum of nothing")
     return x
 
 
 def length(x: Any, axis: int) -> int:
-    """The length of an axis."""
     n: int = x.shape[axis]
     return n
 
 
 def shape_of(x: Any) -> tuple[int, ...]:
-    """The lengths of all axes."""
     shape: tuple[int, ...] = x.shape
     return shape
 
@@ -112,20 +107,20 @@ def shape_of(x: Any) -> tuple[int, ...]:
 
 
 def zeros_like(x: Any) -> Any:
-    """The zero cotangent of an array; of one that is not there in the way that was taken, where
-    nothing comes of it, a number."""
+    """Return the zero cotangent of an array, or 0.0 for ``None``: an array that the path taken did
+    not assign, and whose cotangent is not used."""
     if x is None:
         return 0.0
     return np.zeros(x.shape, x.dtype if x.dtype.kind in "fc" else np.float64)
 
 
 def own(x_bar: Any) -> Any:
-    """A copy that the program may add to."""
+    """Copy a cotangent, so that the program may add to it in place."""
     return np.array(x_bar)
 
 
 def broadcast_like(x_bar: Any, x: Any) -> Any:
-    """A cotangent that is the same along some axes, as an array of the shape of its primal."""
+    """Broadcast a cotangent into a new array of the shape of its primal `x`."""
     dtype = x.dtype if x.dtype.kind in "fc" else np.float64
     whole = np.empty(x.shape, dtype)
     whole[...] = x_bar
@@ -133,67 +128,63 @@ def broadcast_like(x_bar: Any, x: Any) -> Any:
 
 
 def real_like(x_bar: Any, x: Any) -> Any:
-    """A real cotangent that is the same along some axes, as an array of the shape of `x`, which is
-    complex."""
+    """Broadcast a real cotangent into a new real array of the shape of the complex `x`."""
     whole = np.empty(x.shape, x.real.dtype)
     whole[...] = x_bar
     return whole
 
 
 def add_to(x_bar: Any, contribution: Any) -> None:
-    """``x_bar += contribution``"""
     np.add(x_bar, contribution, out=x_bar)
 
 
 def add_at(x_bar: Any, index: Any, contribution: Any) -> None:
-    """``x_bar[index] += contribution``"""
     x_bar[index] += contribution
 
 
 def scatter(x_bar: Any, index: Any, contribution: Any) -> None:
-    """The same for an index that may name an element more than once."""
+    """``x_bar[index] += contribution`` for an index that may repeat elements."""
     np.add.at(x_bar, index, contribution)
 
 
 def present(x_bar: Any, x: Any) -> Any:
-    """A cotangent that a rule gave, as one of `x`."""
+    """Project a cotangent that a rule returned onto `x`; ``None`` becomes zeros."""
     if x_bar is None:
         return zeros_like(x) if isinstance(x, np.ndarray) else 0.0
     return project(x_bar, x)
 
 
 def sum_of(items: list[Any], start: Any = 0) -> Any:
-    """``sum(items, start)``"""
     return sum(items, start)
 
 
 def sum_of_these(*items: Any) -> Any:
-    """``sum(items)``"""
     return sum(items)
 
 
 def exactly(total: Any, found: Any) -> Any:
-    """A sum as Python gives it, where `total` is that of the additions one after the other."""
+    """Return `found`, the sum as Python computes it; differentiation uses `total`, the sum by
+    successive additions."""
     return found
 
 
 def new_tape() -> list[Any]:
-    """Holds the residuals of the iterations of a loop."""
+    """Return an empty tape for the residuals of the iterations of a loop."""
     return []
 
 
 def push(tape: list[Any], *residuals: Any) -> None:
-    """Put the residuals of one iteration on its tape."""
+    """Append the residuals of one iteration to the tape of its loop."""
     tape.extend(residuals)
 
 
 def finished(bars: tuple[Any, ...], leaves: tuple[Any, ...]) -> tuple[Any, ...] | None:
-    """The cotangents as the caller's own arrays; ``None`` if one is not finite."""
+    """Return the cotangents in arrays that share no memory; ``None`` if one is not finite."""
     seen = {id(x) for x in leaves}
     found = []
     for bar in bars:
         if type(bar) is np.ndarray:
-            if not finite(bar) and not np.isfinite(bar).all():  # its squares may overflow alone
+            if not finite(bar) and not np.isfinite(bar).all():  # `finite` fails if squares overflow
                 return None
             if bar.base is not None or id(bar) in seen or not bar.flags.writeable:
                 bar = bar.copy()
@@ -212,14 +203,14 @@ def finished(bars: tuple[Any, ...], leaves: tuple[Any, ...]) -> tuple[Any, ...] 
 
 
 def smaller_square(a: np.ndarray[Any, Any], b: np.ndarray[Any, Any]) -> Any:
-    """The sum of the squares of whichever has fewer elements."""
+    """Return the sum of squares of the array with fewer elements."""
     if a.size > b.size:
         a = b
     return np.vdot(a, a)
 
 
 def tangent_with(primal: Any, fields: dict[str, Any]) -> Tangent:
-    """The cotangent of an object, from fields that nobody else holds."""
+    """Return the cotangent of an object; takes ownership of the dict `fields`."""
     made = _new_tangent(Tangent)
     _set_primal(made, primal)
     _set_fields(made, fields)
@@ -231,28 +222,28 @@ _set_primal, _set_fields = (vars(Tangent)[name].__set__ for name in ("_primal", 
 
 
 def share_of_greater(a: Any, b: Any, y: Any) -> Any:
-    """The derivative of ``y = maximum(a, b)`` in `a`: equal ones share it."""
+    """Return the derivative of ``y = maximum(a, b)`` in `a`: ties share it."""
     return _shared(np.greater(a, b), np.equal(a, b), y)
 
 
 def share_of_less(a: Any, b: Any, y: Any) -> Any:
-    """The derivative of ``y = minimum(a, b)`` in `a`: equal ones share it."""
+    """Return the derivative of ``y = minimum(a, b)`` in `a`: ties share it."""
     return _shared(np.less(a, b), np.equal(a, b), y)
 
 
 def _shared(first: Any, ties: Any, y: Any) -> Any:
     if type(first) is not np.ndarray:
         return 0.5 if ties else float(first)
-    if y.dtype != np.float64:  # truth values beside a number would make the cotangent of float64
+    if y.dtype != np.float64:  # `np.where` of truth values and a number would give float64
         first = first.astype(y.dtype)
     return np.where(ties, y.dtype.type(0.5), first) if np.count_nonzero(ties) else first
 
 
 def to_extremes(x: Any, y: Any, y_bar: Any, axis: tuple[int, ...], keepdims: bool) -> Any:
-    """What a cotangent of ``y = max(x, axis)``, or ``min``, is for `x`: equal ones share it."""
+    """Pull the cotangent of ``y = max(x, axis)``, or ``min``, back to `x`: ties share it."""
     if not keepdims and np.ndim(y):
         y = np.expand_dims(y, axis)
-        y_bar = np.expand_dims(y_bar, axis) if np.ndim(y_bar) else y_bar  # a number is that of all
+        y_bar = np.expand_dims(y_bar, axis) if np.ndim(y_bar) else y_bar  # a number is for all of y
     found = np.equal(x, y)
     if np.isnan(y).any():
         found |= np.not_equal(x, x)  # where one is NaN, so is the result
@@ -267,37 +258,33 @@ def to_extremes(x: Any, y: Any, y_bar: Any, axis: tuple[int, ...], keepdims: boo
 
 
 def put(y: Any, index: Any, value: Any) -> None:
-    """``y[index] = value``"""
     y[index] = value
 
 
 def put_broadcast(y: Any, index: Any, value: Any) -> None:
-    """``y[index] = value``, which has fewer elements than there are places."""
+    """``y[index] = value``, where `value` is broadcast."""
     y[index] = value
 
 
 def summed_part(y_bar: Any, index: Any, value: Any) -> Any:
-    """The cotangent of `value`, which was broadcast to ``y[index]``."""
+    """Return the cotangent of `value`, which was broadcast to ``y[index]``."""
     return unbroadcast(y_bar[index], value.shape)
 
 
 def clear(y_bar: Any, index: Any) -> None:
-    """``y_bar[index] = 0``: what was there has been overwritten."""
+    """``y_bar[index] = 0``: the elements have been overwritten."""
     y_bar[index] = 0
 
 
 def subtract_from(y: Any, value: Any) -> None:
-    """``y -= value``"""
     np.subtract(y, value, out=y)
 
 
 def scale(y: Any, factor: Any) -> None:
-    """``y *= factor``"""
     np.multiply(y, factor, out=y)
 
 
 def divide(y: Any, divisor: Any) -> None:
-    """``y /= divisor``"""
     np.divide(y, divisor, out=y)
 
 
@@ -305,4 +292,4 @@ WRITES: frozenset[Any] = frozenset(
     {put, put_broadcast, add_to, subtract_from, scale, divide, rows.append, rows.put_item}
     | {rows.take_last}
 )
-"""Each writes to its first operand."""
+"""Functions that write to their first operand."""

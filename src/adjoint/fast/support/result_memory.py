@@ -1,4 +1,4 @@
-"""Which functions return arrays, lists or iterators of their own, and which return views."""
+"""Memory of the results of functions: new, an alias of an operand, or new on every call."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ _ARITHMETIC: frozenset[Any] = frozenset(
 )
 
 NEW_ARRAYS = _CREATED | _ARITHMETIC
-"""What, beside ufuncs, gives a function an array of its own, into which it may write."""
+"""Functions besides ufuncs that return a new array, which the program may write to."""
 
 OWN_MEMORY = _ARITHMETIC | {
     np.sum,
@@ -57,7 +57,7 @@ OWN_MEMORY = _ARITHMETIC | {
     runtime.to_extremes,
     runtime.direction,
 }
-"""What, beside ufuncs, gives arrays in memory of their own and keeps nothing of its operands."""
+"""Functions besides ufuncs whose results own their memory and refer to no operand."""
 
 MADE_EACH_TIME = _CREATED | {
     runtime.new_tape,
@@ -77,7 +77,7 @@ MADE_EACH_TIME = _CREATED | {
     reversed,
     operator.call,
 }
-"""What is not the same twice, for it may be changed or used up."""
+"""Functions whose results may be changed or used up, so that two calls must not become one."""
 
 VIEWS: frozenset[Any] = frozenset(
     {
@@ -110,4 +110,4 @@ VIEWS: frozenset[Any] = frozenset(
         same,
     }
 )
-"""Functions whose result may be, or look at, the memory of an operand."""
+"""Functions whose result may be an operand or an alias of one."""

@@ -1,4 +1,4 @@
-"""The functions of lists of numbers that specialised code calls."""
+"""Functions of lists of numbers that programs call."""
 
 from __future__ import annotations
 
@@ -11,51 +11,45 @@ from adjoint.fast.not_covered import Deoptimize
 
 
 def item(xs: Any, index: int) -> Any:
-    """``xs[index]``"""
     return xs[index]
 
 
 def part(xs: Any, index: slice) -> Any:
-    """``xs[index]``, a list or a tuple of its own."""
+    """``xs[index]``, a new list or tuple."""
     return xs[index]
 
 
 def count(xs: Any) -> int:
-    """``len(xs)``"""
     return len(xs)
 
 
 def total(xs: Any) -> Any:
-    """``sum(xs)``"""
     if not xs:
         raise Deoptimize("a sum of nothing")
     return sum(xs)
 
 
 def greatest(xs: Any) -> Any:
-    """``max(xs)``"""
     return max(xs)
 
 
 def least(xs: Any) -> Any:
-    """``min(xs)``"""
     return min(xs)
 
 
 def exact_total(xs: Any) -> float:
-    """``math.fsum(xs)``"""
     return math.fsum(xs)
 
 
 def array_of(xs: Any, dtype: Any) -> Any:
-    """The numbers of a list as an array."""
+    """Return the numbers of a list as an array."""
     if not xs and dtype != np.float64:
-        raise Deoptimize("an array of nothing")  # to NumPy that is one of doubles
+        raise Deoptimize("an array of nothing")  # NumPy makes it an array of float64
     return np.array(xs, dtype)
 
 
 def ties(xs: Any, y: Any) -> list[int]:
-    """Where the greatest or the least number of a list stands."""
+    """Return the indices of the items that equal the extremum `y`."""
     found = [i for i, x in enumerate(xs) if x == y]
     if not found:
         raise Deoptimize("an extremum that is no number")
@@ -63,54 +57,50 @@ def ties(xs: Any, y: Any) -> list[int]:
 
 
 def append(xs: Any, value: Any) -> None:
-    """``xs.append(value)``"""
     xs.append(value)
 
 
 def put_item(xs: Any, index: int, value: Any) -> None:
-    """``xs[index] = value``"""
     xs[index] = value
 
 
 def take_last(xs: Any) -> Any:
-    """``xs.pop()``"""
     return xs.pop()
 
 
 def repeated(xs: Any, n: int) -> Any:
-    """``xs * n``"""
     return xs * n
 
 
 def add_folded(bars: Any, contributions: Any) -> None:
-    """The reverse of ``xs * n``."""
+    """Add the cotangent of ``xs * n`` to `bars`, the cotangent of `xs`."""
     k = len(bars)
     for i in range(k):
         bars[i] += sum(contributions[i::k])
 
 
 def zeros_of(xs: Any) -> list[float]:
-    """The zero cotangent of a list."""
+    """Return the zero cotangent of a list of real numbers."""
     return [0.0] * len(xs)
 
 
 def complex_zeros_of(xs: Any) -> list[complex]:
-    """The zero cotangent of a list of complex numbers."""
+    """Return the zero cotangent of a list of complex numbers."""
     return [0j] * len(xs)
 
 
 def complex_items(bars: list[Any]) -> list[Any]:
-    """Cotangents of complex numbers, of which some are real so far."""
+    """Convert cotangents, some of them real, to those of complex numbers."""
     return [*map(complex, bars)]
 
 
 def real_items(bars: list[Any]) -> list[Any]:
-    """Cotangents of real numbers, of which some are complex so far."""
+    """Convert cotangents, some of them complex, to those of real numbers."""
     return [bar.real for bar in bars]
 
 
 def add_to_all(bars: Any, bar: float) -> None:
-    """Add the same to the cotangents of all items."""
+    """Add `bar` to the cotangents of all items."""
     bars[:] = [known + bar for known in bars]
 
 
@@ -121,16 +111,16 @@ def add_each(bars: Any, contributions: Any) -> None:
 
 
 def add_part(bars: Any, index: slice, contributions: Any) -> None:
-    """Add to the cotangents of some items."""
+    """Add to the cotangents of the items in a slice."""
     for i, bar in zip(range(*index.indices(len(bars))), contributions, strict=True):
         bars[i] += bar
 
 
 def add_shared(bars: Any, places: list[int], bar: float) -> None:
-    """Share a cotangent among the items at some places."""
+    """Add equal shares of `bar` to the cotangents of the items at `places`."""
     for i in places:
         bars[i] += bar / len(places)
 
 
 EFFECTS: frozenset[Any] = frozenset({add_to_all, add_each, add_part, add_shared, add_folded})
-"""Each writes to the cotangent of a list, its first operand."""
+"""Functions that write to their first operand, the cotangent of a list."""

@@ -1,5 +1,7 @@
-"""Calls of every form; the function and the object before its arguments come in an order that the
-version decides."""
+"""Calls of every form.
+
+The order of the callee and its bound object on the stack depends on the version.
+"""
 
 from __future__ import annotations
 
@@ -46,7 +48,7 @@ def _call_with(m: Machine, args: tuple[Operand, ...], names: tuple[str, ...]) ->
 
 
 def _callee(m: Machine) -> tuple[Entry, Entry]:
-    """What is called, and what stands before the arguments or `NULL`."""
+    """Pop the callee and its bound object (or `NULL`)."""
     second, first = m.pop_entry(), m.pop_entry()
     return (second, NULL) if first is NULL else (first, second)
 
@@ -66,4 +68,4 @@ def _call_with_stars(m: Machine, step: Instruction) -> None:
 
 
 _NEW_TUPLES = (primitives.build_tuple, primitives.list_to_tuple)
-"""A call may take what these make as its own."""
+"""Functions whose results a call may use without a copy."""

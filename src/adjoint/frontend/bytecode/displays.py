@@ -24,7 +24,7 @@ _BUILD: dict[str, Callable[..., Any]] = {
 @opcode.register(*_BUILD)
 def _build(m: Machine, step: Instruction) -> None:
     parts = m.pop_many(step.arg)
-    if step.name == "BUILD_STRING":  # some versions leave an empty text behind a part
+    if step.name == "BUILD_STRING":  # some versions leave an empty text after a part
         parts = tuple(part for part in parts if part != Const(""))
     m.push(m.call(_BUILD[step.name], parts))
 
@@ -64,7 +64,8 @@ def _extend(m: Machine, step: Instruction) -> None:
 
 
 def _write_out(m: Machine, container: Operand, value: Operand) -> bool:
-    """``[1, 2, 3]``, of which the compiler makes an empty list that is extended by a constant."""
+    """Rewrite an empty list that is extended by a constant as a display: ``[1, 2, 3]``. Return
+    whether `container` was such a list."""
     last = m.items[-1] if m.items else None
     if not (
         isinstance(last, Call)
@@ -82,7 +83,7 @@ def _write_out(m: Machine, container: Operand, value: Operand) -> bool:
 @opcode.register("DICT_MERGE")
 def _merge(m: Machine, step: Instruction) -> None:
     value = m.pop()
-    above = step.arg + 1  # the arguments and, in some versions, `NULL` stand between
+    above = step.arg + 1  # above the dict: arguments and, in some versions, `NULL`
     function = m.top(above + (2 if m.frame.stack[-above - 1] is NULL else 1))
     m.do(primitives.dict_merge, m.top(step.arg), value, function)
 
@@ -131,7 +132,7 @@ _OF_TYPE_PARAMETERS = frozenset(
         "SET_TYPEPARAM_DEFAULT",
     )
 )
-"""What ``def f[T]`` and ``class A[T]`` do with their parameters."""
+"""The intrinsics that ``def f[T]`` and ``class A[T]`` apply to their parameters."""
 
 
 # ---- unpacking -----------------------------------------------------------------------------------
@@ -162,7 +163,7 @@ _CONVERSIONS = {0: None, 1: "s", 2: "r", 3: "a"}
 
 @opcode.register("FORMAT_VALUE")
 def _format(m: Machine, step: Instruction) -> None:
-    """Before 3.13: the conversion and the format are one instruction."""
+    """Lower the instruction that converts and formats a value (before 3.13)."""
     spec: Operand = m.pop() if step.arg & 4 else Const("")
     operands = (m.pop(), Const(_CONVERSIONS[step.arg & 3]), spec)
     m.push(m.call(primitives.format_value, operands))

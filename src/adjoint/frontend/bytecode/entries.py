@@ -1,5 +1,5 @@
-"""What is on the stack while bytecode is lowered: operands, and what becomes one only when it is
-used."""
+"""Entries of the stack while bytecode is lowered: operands, and entries that become operands on
+use."""
 
 from __future__ import annotations
 
@@ -12,21 +12,21 @@ from adjoint.ir.nodes import Operand, Var
 
 @dataclass(frozen=True, slots=True)
 class Mark:
-    """Something that no operation sees."""
+    """An entry without an operand."""
 
     name: str
 
 
 NULL = Mark("NULL")
-"""Stands where a call has no object that the method is bound to."""
+"""The mark in place of a bound object, for a call without one."""
 
 RUNNING = Mark("RUNNING")
-"""The iterator of a loop that is being run."""
+"""The mark of the iterator of a running loop."""
 
 
 @dataclass(frozen=True, slots=True)
 class Method:
-    """``owner.name``, about to be called."""
+    """``owner.name``, the callee of a following call."""
 
     owner: Operand
     name: str
@@ -34,28 +34,28 @@ class Method:
 
 @dataclass(frozen=True, slots=True)
 class NotStarted:
-    """``iter(iterable)``, which a loop calls by itself."""
+    """``iter(iterable)``, which a loop calls itself."""
 
     iterable: Operand
 
 
 @dataclass(frozen=True, slots=True)
 class LoopItem:
-    """The item that a ``for`` loop has come to."""
+    """The current item of a ``for`` loop."""
 
     cycle: Cycle
 
 
 @dataclass(frozen=True, slots=True)
 class Unchecked:
-    """A variable that may have no value; Python says so when it is pushed."""
+    """A variable that may be unassigned; pushing it raises Python's error."""
 
     var: Var
 
 
 @dataclass(frozen=True, slots=True)
 class Saved:
-    """What was in a slot around a comprehension that has a variable of the same name."""
+    """The content of a variable's slot outside a comprehension that uses the same name."""
 
     var: Var | None
     cell: Var | None
@@ -66,8 +66,8 @@ Entry: TypeAlias = "Operand | Mark | Method | NotStarted | LoopItem | Unchecked 
 
 @dataclass(slots=True)
 class Frame:
-    """The stack at one point of the code, and what is in the slots of variables: each has a plain
-    variable or a cell."""
+    """The stack at one point of the code, and the plain variable or cell in each variable's
+    slot."""
 
     stack: list[Entry]
     plain: dict[int, Var]

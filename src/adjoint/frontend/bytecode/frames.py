@@ -1,4 +1,4 @@
-"""Builtins that look into the frame of their caller, written out as for source."""
+"""Builtins that inspect the frame of their caller, lowered as for source."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from adjoint.ir.nodes import Call, Const, Global, If, Op, Operand, Raise, Try, V
 
 
 def call_on_frame(m: Machine, function: Operand, args: tuple[Operand, ...]) -> Var | None:
-    """The result of such a call, written out, for lowered code runs in frames of other functions;
-    ``None`` if it is not one."""
+    """Lower a call of such a builtin and return its result; return ``None`` for any other call.
+    Lowered code runs in other frames, so the information is passed explicitly."""
     name = _name_of(m, function)
     if name not in _LOOK or len(args) > _LOOK[name]:
         return None
@@ -33,11 +33,11 @@ def call_on_frame(m: Machine, function: Operand, args: tuple[Operand, ...]) -> V
 
 
 _LOOK = {"dir": 0, "eval": 1, "exec": 1, "globals": 0, "locals": 0, "super": 0, "vars": 0}
-"""With how many arguments at most they look."""
+"""The largest number of arguments with which each builtin inspects its caller."""
 
 
 def _name_of(m: Machine, function: Operand) -> str:
-    """The global name by which a function was read, if it was."""
+    """Return the global name that a function was read from, or an empty string."""
     if isinstance(function, Global):
         return function.name
     if m.is_made_by(function, (primitives.load_class_name, primitives.load_global)):
@@ -47,7 +47,7 @@ def _name_of(m: Machine, function: Operand) -> str:
 
 
 def _super(m: Machine, function: Operand) -> Var:
-    """``super()``, in versions in which it is a call."""
+    """Lower ``super()``, in versions in which it is a call."""
     free = m.code.co_freevars
     if "__class__" not in free or not m.code.co_argcount:
         m.refuse("super")
@@ -60,7 +60,7 @@ def _super(m: Machine, function: Operand) -> Var:
 
 
 def _local_variables(m: Machine) -> Var:
-    """The dictionary of the variables that are bound at this point."""
+    """Lower a dict of the variables that are bound at this point."""
     if m.namespace is not None:
         return m.namespace
     result = m.call(primitives.build_dict, ())

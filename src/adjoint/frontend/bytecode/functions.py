@@ -1,4 +1,4 @@
-"""Functions and classes made inside a function, and what ends a function."""
+"""Nested functions and classes, and instructions that end or suspend a function."""
 
 from __future__ import annotations
 
@@ -15,7 +15,8 @@ _DEFAULTS, _KEYWORD_DEFAULTS, _ANNOTATIONS, _CLOSURE = 1, 2, 4, 8
 
 @opcode.register("MAKE_FUNCTION")
 def _make_function(m: Machine, step: Instruction) -> None:
-    """From 3.13 on the flags are 0, and the parts follow by `SET_FUNCTION_ATTRIBUTE`."""
+    """Lower the creation of a function. From 3.13 on the flags are 0, and `SET_FUNCTION_ATTRIBUTE`
+    sets the parts."""
     code = m.pop()
     if not (isinstance(code, Const) and isinstance(code.value, CodeType)):
         m.refuse()
@@ -39,7 +40,7 @@ def _set_attribute(m: Machine, step: Instruction) -> None:
 
 
 def _set_part(m: Machine, flag: int, value: Operand) -> None:
-    """Give a part to the function that was made last, by the call that made it."""
+    """Add a part to the call that made the function on top of the stack."""
     made, function = m.items[-1], m.top()
     if not (isinstance(made, Call) and made.target == function):
         m.refuse()
@@ -59,7 +60,7 @@ def _set_part(m: Machine, flag: int, value: Operand) -> None:
 
 
 def _taken_apart(m: Machine, value: Operand) -> tuple[Operand, ...]:
-    """The items of a tuple that was only built to be taken apart."""
+    """Return the items of a tuple, and remove the call that built it for this use only."""
     if isinstance(value, Const) and isinstance(value.value, tuple):
         return tuple(map(Const, value.value))
     if not m.is_made_by(value, (primitives.build_tuple,)):
@@ -74,7 +75,7 @@ def _build_class(m: Machine, step: Instruction) -> None:
     m.push(Const(primitives.build_class))
 
 
-# ---- what ends a function, or lets it wait -------------------------------------------------------
+# ---- instructions that end or suspend a function -------------------------------------------------
 
 
 @opcode.register("RETURN_VALUE")

@@ -1,9 +1,9 @@
-"""The blocks of a function's bytecode, and where each has its place in structured code.
+"""The blocks of a function's bytecode, and the place of each in structured code.
 
-Compiled Python is reducible: a jump backward goes to the head of a loop, through which alone the
-loop is entered. So the tree of dominators says how blocks nest (Ramsey, "Beyond Relooper", ICFP
-2022): a block that is entered from one place stands there, and a block that is entered from
-several, a *label*, stands behind the code of the block that dominates it.
+Compiled Python is reducible: a backward jump goes to the head of a loop, the only entry of the
+loop. So the dominator tree determines the nesting of blocks (Ramsey, "Beyond Relooper", ICFP 2022):
+a block with one predecessor is placed where it is entered; a block with several, a *label*, is
+placed after the code of the block that dominates it.
 """
 
 from __future__ import annotations
@@ -16,25 +16,25 @@ from adjoint.frontend.bytecode.instructions import Instruction
 LEAVE = frozenset({"RETURN_VALUE", "RETURN_CONST", "RAISE_VARARGS", "RERAISE"})
 GO = frozenset({"JUMP_FORWARD", "JUMP_BACKWARD", "JUMP_BACKWARD_NO_INTERRUPT"})
 _SHORT = 8
-"""The most instructions of a block that is repeated: one that ends the function."""
+"""The largest number of instructions of a repeated block; such a block ends the function."""
 
 
 class IrreducibleError(Exception):
-    """A loop is entered at two places; no Python compiles to that."""
+    """A loop has two entries; no Python compiles to this."""
 
 
 @dataclass(eq=False, slots=True)
 class Block:
-    """Instructions that run one after another.
+    """Consecutive instructions.
 
     Attributes
     ----------
     start
-        The index of the first one.
+        The index of the first instruction.
     jump
-        The conditional jump at the end, which goes to ``following[1]`` if it jumps.
+        The conditional jump at the end; it leads to ``following[1]`` if taken.
     number
-        The place in an order in which every edge but those that close a loop goes forward.
+        The position in an order in which all edges except those that close a loop go forward.
     """
 
     start: int
@@ -53,13 +53,13 @@ class Block:
 
     @property
     def is_for(self) -> bool:
-        """Whether it is the head of a ``for`` loop."""
+        """Return whether the block is the head of a ``for`` loop."""
         return self.jump is not None and self.jump.name == "FOR_ITER"
 
 
 @dataclass(eq=False, slots=True)
 class Loop:
-    """A loop: its head, its blocks, and the index of the first instruction behind it."""
+    """A loop: its head, its blocks, and the index of the first instruction after it."""
 
     head: Block
     blocks: set[Block]
@@ -74,13 +74,13 @@ class Graph:
     entry
         The first block.
     loops
-        By their heads.
+        The loops, by head.
     labels
         The blocks that are jumped to.
     behind
-        The loops behind which labels stand.
+        The loop after which a label is placed, by label.
     repeated
-        The short ones that are written at each place that jumps to them instead.
+        Short blocks that are copied to each place that jumps to them.
     """
 
     def __init__(self, instructions: list[Instruction]) -> None:
@@ -99,22 +99,22 @@ class Graph:
             self._place_else(loop)
 
     def closes(self, source: Block, target: Block) -> bool:
-        """Whether the edge goes back to the head of a loop."""
+        """Return whether the edge goes back to the head of a loop."""
         return target in self.loops and target.number <= source.number
 
     def labels_behind(self, head: Block) -> list[Block]:
-        """The labels behind the loop of `head`, in order."""
+        """Return the labels after the loop of `head`, in order."""
         return self._behind.get(head, [])
 
     def labels_inside(self, block: Block) -> list[Block]:
-        """The labels behind the block itself, in order."""
+        """Return the labels after the block itself, in order."""
         return self._inside.get(block, [])
 
     def _is_repeated(self, block: Block) -> bool:
         sources = self._forward(block)
         if block.following or len(block.steps) > _SHORT or len(sources) < 2:
             return False
-        # What stands behind a loop is reached by leaving the loop.
+        # Code after a loop is reached by leaving the loop.
         return not any(
             loop not in block.loops and block.start >= loop.end
             for source in sources
@@ -125,17 +125,17 @@ class Graph:
         return [source for source in block.entered_from if not self.closes(source, block)]
 
     def _place(self, block: Block) -> None:
-        """Find the loop behind which a block stands, if any.
+        """Find the loop after which a block is placed, if any.
 
-        Its dominator may be in loops that it does not belong to; it is left in those of them whose
-        text it is in, for that is where the user wrote it.
+        The dominator of a block may be in loops that the block does not belong to. The block stays
+        inside those whose text contains it, as in the source.
         """
         if block in self.repeated:
             return
         above = block.dominator
         assert above is not None
         behind: Loop | None = None
-        for loop in above.loops:  # the innermost first
+        for loop in above.loops:  # innermost first
             if loop in block.loops or block.start < loop.end:
                 break
             behind = loop
@@ -151,8 +151,8 @@ class Graph:
             self._inside.setdefault(above, []).append(block)
 
     def _place_else(self, loop: Loop) -> None:
-        """What is only reached by the end of a ``for`` loop, while a ``break`` goes elsewhere, is
-        its ``else`` clause."""
+        """Make a label that is reached only by the end of a ``for`` loop its ``else`` clause. This
+        requires that a ``break`` goes elsewhere."""
         behind = self._behind.get(loop.head, [])
         if loop.head.is_for and len(behind) > 1:
             last = loop.head.following[1]
@@ -166,7 +166,7 @@ class Graph:
 
 
 def _blocks(instructions: list[Instruction]) -> Block:
-    """Cut the instructions into blocks; returns the first."""
+    """Cut the instructions into blocks; return the first block."""
     starts = {0}
     for index, step in enumerate(instructions):
         if step.name == "FOR_ITER":
@@ -195,7 +195,7 @@ def _blocks(instructions: list[Instruction]) -> Block:
 
 
 def _past_jumps(block: Block) -> Block:
-    """Where a jump to a block that only jumps ends."""
+    """Follow jumps through blocks that only jump."""
     seen: set[Block] = set()
     while not block.steps and block.jump is None and block.following and block not in seen:
         seen.add(block)
@@ -204,7 +204,7 @@ def _past_jumps(block: Block) -> Block:
 
 
 def _ordered(entry: Block) -> list[Block]:
-    """The blocks that can be reached, each before those behind it."""
+    """Return the reachable blocks in reverse postorder; set their numbers and predecessors."""
     finished: list[Block] = []
     seen = {entry}
     stack = [(entry, [*entry.following])]
@@ -227,7 +227,7 @@ def _ordered(entry: Block) -> list[Block]:
 
 
 def _find_dominators(blocks: list[Block]) -> None:
-    """Cooper, Harvey, Kennedy, "A Simple, Fast Dominance Algorithm" (2001)."""
+    """Set the dominators (Cooper, Harvey, Kennedy, "A Simple, Fast Dominance Algorithm", 2001)."""
     entry = blocks[0]
     entry.dominator = entry
     changed = True

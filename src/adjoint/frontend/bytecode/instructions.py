@@ -1,4 +1,4 @@
-"""The instructions of a code object in one form for CPython 3.11, 3.12 and 3.13."""
+"""The instructions of a code object, in one form for CPython 3.11, 3.12 and 3.13."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ class Instruction:
     Attributes
     ----------
     name, arg
-        The opcode and its number, 0 if it has none.
+        The opcode and its argument, 0 if it has none.
     value
-        What the number stands for: a name, a constant.
+        The meaning of the argument: a name, a constant.
     text
-        How `dis` shows it, which is the same in all versions where the number is not.
+        The argument as `dis` shows it: the same in all versions, unlike `arg`.
     target
-        For a jump, the index of the instruction that it goes to.
+        The index of the instruction that a jump leads to.
     """
 
     name: str
@@ -44,16 +44,16 @@ _PAIRS = {
     "STORE_FAST_LOAD_FAST": ("STORE_FAST", "LOAD_FAST"),
     "STORE_FAST_STORE_FAST": ("STORE_FAST", "STORE_FAST"),
 }
-"""Instructions of 3.13 that are two."""
+"""Instructions of 3.13 that combine two."""
 
 
 def decode(code: CodeType) -> list[Instruction]:
-    """The instructions that do something; each jump says where it goes.
+    """Return the instructions that have an effect, with the targets of jumps.
 
     Raises
     ------
     UnsupportedSyntaxError
-        Exceptions are handled in the code.
+        The code handles exceptions.
     """
     found = list(dis.get_instructions(code))
     index_at: dict[int, int] = {}
@@ -82,8 +82,8 @@ def decode(code: CodeType) -> list[Instruction]:
 
 
 def _span(positions: Any, before: Span) -> Span:
-    """The place of an instruction; the compiler's own additions have none and count as part of what
-    is before them."""
+    """Return the place of an instruction. Instructions that the compiler adds have none and get the
+    place of the preceding instruction."""
     if positions is None or positions.lineno is None:
         return before
     line, end_line = positions.lineno, positions.end_lineno or positions.lineno
@@ -106,7 +106,7 @@ CONSTRUCTS = {
 
 
 def refused(code: CodeType, opcode: str, span: Span, construct: str = "") -> UnsupportedSyntaxError:
-    """The error that says which instruction of which function is not lowered."""
+    """Return the error for an instruction that is not lowered, with its function and place."""
     construct = construct or CONSTRUCTS.get(opcode, "")
     words = f"'{construct}' ({opcode})" if construct else f"'{opcode}'"
     return UnsupportedSyntaxError(
@@ -118,7 +118,8 @@ def refused(code: CodeType, opcode: str, span: Span, construct: str = "") -> Uns
 
 
 def file_of(code: CodeType) -> str:
-    """The file of a code object; where it has a text, that is not the text of the code."""
+    """Return the file of a code object. If a file of this name exists, its text is not that of the
+    code, so return another name."""
     if not linecache.getlines(code.co_filename):
         return code.co_filename
     return f"<bytecode of {cell_of(code.co_filename) or os.path.basename(code.co_filename)}>"
@@ -130,10 +131,10 @@ def file_of(code: CodeType) -> str:
 def _check_handler(
     code: CodeType, instructions: list[Instruction], start: int, target: int
 ) -> None:
-    """Refuse a handler that does more than clear up behind a comprehension.
+    """Refuse a handler that does more than clean up after a comprehension.
 
-    What a comprehension leaves in the variables of a frame that an exception ends is seen by
-    nobody, so such handlers may be left out; so may the one that every generator has.
+    Clean-up handlers can be omitted: nothing reads the variables that a comprehension leaves in a
+    frame that an exception ends. The handler that every generator has can be omitted, too.
     """
     for number, step in enumerate(instructions[target:]):
         if step.name == "PUSH_EXC_INFO" and number == 0:
@@ -149,8 +150,8 @@ _CLEARS_UP = frozenset({"SWAP", "POP_TOP", "STORE_FAST", "COPY", "CALL_INTRINSIC
 
 
 def _handlers(table: bytes) -> Iterator[tuple[int, int]]:
-    """Where each entry of an exception table begins, and where its handler is, in bytes (see
-    ``Objects/exception_handling_notes.txt`` of CPython)."""
+    """Yield the byte offsets of each entry of an exception table and of its handler. See
+    ``Objects/exception_handling_notes.txt`` of CPython."""
     numbers = _numbers(table)
     for start in numbers:
         _length, target, _depth = next(numbers), next(numbers), next(numbers)

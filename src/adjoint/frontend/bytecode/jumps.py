@@ -1,4 +1,4 @@
-"""Conditional jumps: what each looks at, and what it leaves on the stack."""
+"""Conditional jumps: the operand that each tests, and the stack after it."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def _if_none(m: Machine, step: Instruction) -> Decision:
 
 @jump.register("JUMP_IF_TRUE_OR_POP", "JUMP_IF_FALSE_OR_POP")
 def _or_pop(m: Machine, step: Instruction) -> Decision:
-    """Before 3.12: the value stays where it jumps."""
+    """Lower a jump that keeps the value on the stack where it jumps (before 3.12)."""
     test = m.truth(m.top())
     jumping = m.frame.copy()
     m.pop()

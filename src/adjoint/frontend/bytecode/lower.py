@@ -1,4 +1,4 @@
-"""The bytecode of a function as IR: for functions that have no source."""
+"""Lowering of bytecode, for functions without source."""
 
 from __future__ import annotations
 
@@ -17,25 +17,25 @@ _ASYNCHRONOUS = inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR | inspect.CO_I
 
 
 def lower(function: FunctionType) -> ir.Function:
-    """Lower the function's bytecode.
+    """Lower a function from its bytecode.
 
     Parameters
     ----------
     function : types.FunctionType
-        Any, or the body of a ``class`` statement made a function, or code for ``exec`` made one of
-        another name, which then takes the namespace to fill.
+        Any function; or a function made of the body of a ``class`` statement or of code for
+        ``exec``, which then takes the namespace to fill. In the latter case its name differs from
+        that of its code.
 
     Returns
     -------
     Function
-        What `adjoint.frontend.lower` gives for the source, but for the names of temporaries and the
-        shape of conditions and loops.
+        As `adjoint.frontend.lower` returns for the source, except for the names of temporaries and
+        the form of conditions and loops.
 
     Raises
     ------
     UnsupportedSyntaxError
-        It has an instruction that is not lowered, which the message names: exceptions are handled,
-        say.
+        An instruction is not lowered (exceptions are handled, for example); the message names it.
     """
     code = function.__code__
     start = ir.Span(code.co_firstlineno, 0, code.co_firstlineno, 0)
@@ -78,7 +78,7 @@ def _attempt(
 def _own_names(
     machine: Machine, instructions: list[Instruction], body: ir.Region
 ) -> frozenset[str]:
-    """The names that only comprehensions use: their variables need not be called otherwise."""
+    """Return the names that only comprehensions use: their variables need no renaming."""
     names = {step.value for step in instructions if step.name == "LOAD_FAST_AND_CLEAR"}
     if not names:
         return frozenset()
@@ -89,7 +89,7 @@ def _own_names(
 
 
 def _parameters(machine: Machine) -> tuple[ir.Parameter, ...]:
-    """In the order of the signature: ``*args`` before those that are given by keyword only."""
+    """Return the parameters in the order of the signature: ``*args`` before keyword-only ones."""
     if machine.namespace is not None:
         return (ir.Parameter(machine.namespace.name, 0),)
     code = machine.code
@@ -108,7 +108,8 @@ def _parameters(machine: Machine) -> tuple[ir.Parameter, ...]:
 
 
 def _unbound(machine: Machine, body: ir.Region, span: ir.Span) -> ir.Region:
-    """Local variables that nothing binds: no global may be read in their place."""
+    """Return dead code that assigns the local variables without any binding, so that no global is
+    read instead."""
     bound = {parameter.name for parameter in _parameters(machine)}
     bound |= {var.name for var in machine.free}
     read: set[str] = set()

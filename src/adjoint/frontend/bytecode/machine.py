@@ -1,7 +1,7 @@
-"""Runs instructions on operands instead of values: what they compute becomes operations of the IR.
+"""A machine that runs instructions on operands instead of values and emits operations of the IR.
 
-An entry of the stack is an operand that still has the value that was pushed. Before something that
-could change this (a variable is rebound, a call may rebind a global), the value is copied.
+An operand on the stack keeps the value that was pushed: before an instruction may change this (by
+rebinding a variable, or by a call that may rebind a global), the value is copied.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ _QUIET: frozenset[Callable[..., Any]] = frozenset(
         primitives.new_cell,
     }
 )
-"""These run no code that could rebind a global."""
+"""Functions that run no code that could rebind a global."""
 
 
 # ---- the machine ---------------------------------------------------------------------------------
@@ -59,21 +59,21 @@ class Machine(Names):
     Attributes
     ----------
     items
-        What is being written.
+        The code being written.
     frame
-        The stack at this point.
+        The frame at this point.
     span
-        The place of the instruction that is run.
+        The place of the running instruction.
     arriving
-        The loop whose next item has just come.
+        The loop whose next item has just been pushed.
     keyword_names
-        The names of the last arguments of the call that comes next.
+        The keywords of the next call.
     made
-        The calls whose results are in temporaries.
+        The calls that made temporaries, by name.
     own
         Names that only comprehensions use.
     namespace
-        The parameter of a class body: what it fills.
+        The parameter of a class body: the namespace to fill.
     free
         The cells of captured variables.
     """
@@ -110,7 +110,8 @@ class Machine(Names):
             self.namespace = self.variable("namespace")
 
     def _local(self, name: str, read: set[str]) -> Var:
-        """The variable of a name that the code may also `read` as that of a global."""
+        """Return the variable of a local name, renamed if the code also reads a global of this
+        name."""
         if name == ".0":
             return self.variable("_it")
         return Var(name) if name.isidentifier() and name not in read else self.variable(name)
@@ -125,7 +126,7 @@ class Machine(Names):
         self.arriving = None
 
     def refuse(self, construct: str = "") -> NoReturn:
-        """Stop at this instruction."""
+        """Raise the error for the running instruction."""
         raise refused(self.code, self.opcode, self.span, construct)
 
     # ---- names -----------------------------------------------------------------------------------
@@ -138,11 +139,12 @@ class Machine(Names):
         )
 
     def variable(self, stem: str) -> Var:
-        """A variable of our own, called like `stem`."""
+        """Return a hidden variable with a name like `stem`."""
         return super().variable(re.sub(r"\W", "_", stem))
 
     def is_stable(self, name: str) -> bool:
-        """Whether a global is a function, class or module that no ``global`` statement rebinds."""
+        """Return whether a global is a function, class or module that no ``global`` statement
+        rebinds."""
         namespace = self.function.__globals__
         value = namespace.get(name, getattr(builtins, name, None))
         return (
@@ -162,23 +164,23 @@ class Machine(Names):
         return self.frame.stack.pop()
 
     def pop(self) -> Operand:
-        """The operand on top."""
+        """Pop the top operand."""
         return self.operand(self.pop_entry())
 
     def pop_many(self, n: int) -> tuple[Operand, ...]:
-        """The `n` operands on top, the lowest first."""
+        """Pop `n` operands; return them bottom first."""
         entries = [self.pop_entry() for _ in range(n)]
         return tuple(self.operand(entry) for entry in reversed(entries))
 
     def top(self, depth: int = 1) -> Operand:
-        """The operand that is `depth` from the top, left where it is."""
+        """Return the operand at `depth` from the top without popping it."""
         if depth > len(self.frame.stack):
             self.refuse()
         value = self.frame.stack[-depth] = self.operand(self.frame.stack[-depth])
         return value
 
     def operand(self, entry: Entry) -> Operand:
-        """The value of an entry."""
+        """Turn an entry into an operand."""
         match entry:
             case Unchecked(var=var):
                 return var
@@ -195,7 +197,7 @@ class Machine(Names):
         return entry
 
     def _replace(self, change: Callable[[Any], Any]) -> None:
-        """Change the operands on the stack, the lowest first."""
+        """Apply `change` to the operands on the stack, bottom first."""
         stack = self.frame.stack
         for i, entry in enumerate(stack):
             match entry:
@@ -220,7 +222,7 @@ class Machine(Names):
         return found
 
     def _settle(self) -> None:
-        """Copy what code that is about to run may change."""
+        """Copy operands that the following code may change."""
 
         def settled(entry: Entry) -> Entry:
             if isinstance(entry, Unchecked):
@@ -232,7 +234,7 @@ class Machine(Names):
         self._replace(settled)
 
     def release(self, var: Var) -> None:
-        """Copy the value of a variable that is about to be rebound."""
+        """Copy operands that hold a variable before it is rebound."""
 
         def released(entry: Entry) -> Entry:
             return self.copy(var) if entry == var or entry == Unchecked(var) else entry
@@ -240,7 +242,7 @@ class Machine(Names):
         self._replace(released)
 
     def enter_loop(self, below: int) -> None:
-        """Copy what a loop may change, but for the `below` entries on top."""
+        """Copy operands that a loop may change, except the `below` topmost entries."""
         held = [self.frame.stack.pop() for _ in range(below)]
         self._settle()
         plain = self.frame.plain
@@ -261,13 +263,13 @@ class Machine(Names):
         keywords: tuple[tuple[str, Operand], ...] = (),
         into: Var | None = None,
     ) -> Var:
-        """Emit a call; its result is in the variable returned."""
+        """Emit a call and return the variable of its result."""
         target = self.temporary() if into is None else into
         self._emit(function, operands, keywords, target)
         return target
 
     def do(self, function: Callable[..., Any], *operands: Operand) -> None:
-        """Emit a call whose result is dropped."""
+        """Emit a call whose result is discarded."""
         self._emit(function, operands, (), None)
 
     def _emit(
@@ -286,33 +288,33 @@ class Machine(Names):
             self.made[target.name] = call
 
     def is_made_by(self, operand: Operand, functions: tuple[Callable[..., Any], ...]) -> bool:
-        """Whether a temporary holds the result of one of these."""
+        """Return whether a temporary holds the result of one of `functions`."""
         call = self.made.get(operand.name) if self.is_temporary(operand) else None  # type: ignore[union-attr]
         return call is not None and any(call.callee == constant(f) for f in functions)
 
     def emit(self, op: Unpack | Yield) -> None:
-        """Emit an operation during which other code may run."""
+        """Emit an operation that may run other code."""
         self._settle()
         self.items.append(op)
 
     def take_back(self, op: Item) -> None:
-        """Leave out what was emitted."""
+        """Remove an emitted operation."""
         index = next(i for i, item in enumerate(self.items) if item is op)
         del self.items[index]
 
     def copy(self, source: Operand) -> Var:
-        """The value that `source` has now."""
+        """Copy the present value of `source` to a temporary."""
         target = self.temporary()
         self.items.append(Assign(target, source, self.span))
         return target
 
     def push_bool(self, result: Var) -> None:
-        """Push what is a bool whatever it was computed from."""
+        """Push a result that is a bool whatever its operands are."""
         self._bools.add(result.name)
         self.push(result)
 
     def truth(self, value: Operand) -> Operand:
-        """The bool that decides a branch."""
+        """Return the bool that decides a branch."""
         if isinstance(value, Const):
             return Const(bool(value.value))
         if isinstance(value, Var) and value.name in self._bools:
@@ -322,7 +324,7 @@ class Machine(Names):
         return result
 
     def store(self, slot: int) -> None:
-        """Pop the value of a local variable."""
+        """Pop an entry into a local variable."""
         entry = self.pop_entry()
         if isinstance(entry, Saved):
             self._restore(slot, entry)
@@ -337,7 +339,7 @@ class Machine(Names):
             self.items.append(Assign(var, value, self.span))
 
     def _retarget(self, value: Operand, var: Var) -> bool:
-        """Let the last operation bind `var`, if `value` is what it has just made."""
+        """Let the last operation bind `var` directly, if it has just made `value`."""
         if not self.is_temporary(value) or not self.items:
             return False
         last = self.items[-1]
@@ -359,19 +361,19 @@ class Machine(Names):
                 table[slot] = old
 
     def drop(self) -> None:
-        """Pop a value that nobody wants."""
+        """Pop an entry whose value is discarded."""
         match self.pop_entry():
             case Unchecked(var=var):
                 self.copy(var)
             case Global() as name:
-                self.copy(name)  # that it is not defined is an error all the same
+                self.copy(name)  # an undefined name is an error even if unused
             case Var() as var if self.is_temporary(var) and not self._holds(var):
                 last = self.items[-1] if self.items else None
                 if isinstance(last, Call | Yield) and last.target == var:
                     self.items[-1] = replace(last, target=None)
 
     def globals(self) -> Var:
-        """The globals of the function."""
+        """Emit the read of the function's globals."""
         return self.call(primitives.current_globals, ())
 
 

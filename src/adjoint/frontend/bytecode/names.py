@@ -1,4 +1,4 @@
-"""Instructions that read and write names, and those that move the stack."""
+"""Instructions that read and write names or rearrange the stack."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ def _delete(m: Machine, step: Instruction) -> None:
 
 @opcode.register("LOAD_FAST_AND_CLEAR")
 def _begin_comprehension(m: Machine, step: Instruction) -> None:
-    """A comprehension has a variable of a name that may mean something else outside it."""
+    """Enter a comprehension, whose variable may share its name with another one outside."""
     name, slot, frame = step.value, step.arg, m.frame
     own, around = Var(name), frame.plain.get(slot)
     is_inner = any(isinstance(entry, Saved) and entry.var == own for entry in frame.stack)
@@ -95,7 +95,7 @@ def _begin_comprehension(m: Machine, step: Instruction) -> None:
 
 @opcode.register("MAKE_CELL")
 def _make_cell(m: Machine, step: Instruction) -> None:
-    """From here on the variable lives in a cell, which begins with the value that it has."""
+    """Move a variable to a new cell, with its present value."""
     cell = m.variable(f"{step.value}_cell")
     m.call(primitives.new_cell, (), into=cell)
     var = m.frame.plain.pop(step.arg, None)

@@ -111,7 +111,7 @@ def _attribute(m: Machine, step: Instruction) -> None:
 
 @opcode.register("LOAD_METHOD")
 def _method(m: Machine, step: Instruction) -> None:
-    """The call that follows is one operation with this, so that builtin methods have rules."""
+    """Push a `Method`, so that it and the following call become one operation with rules."""
     owner = m.pop()
     m.push(Method(owner, step.value), owner)
 

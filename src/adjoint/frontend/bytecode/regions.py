@@ -1,7 +1,7 @@
 """From structured code with jumps to regions of the IR.
 
-Most jumps lead to what stands next anyway, to the next iteration, or out of a loop. Where several
-lead out of the same code to different places, each notes in a variable whether it goes to the next.
+Most jumps lead to the next item, to the next iteration, or out of a loop. If several jumps lead out
+of the same code to different places, each stores in a variable whether it goes to the next place.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from adjoint.ir.nodes import (
 def region_of(
     items: Sequence[Item], variable: Callable[[str], Var], temporary: Callable[[], Var]
 ) -> Region:
-    """The IR of a whole function; `variable` and `temporary` make names."""
+    """Return the IR of a whole function; `variable` and `temporary` make names."""
     draft, exits = _Drafter(variable, temporary).region(items, _Level(None))
     assert not exits, "every path of a function ends"
     return _final(draft, tail=False)
@@ -43,7 +43,7 @@ def region_of(
 
 @dataclass(eq=False, slots=True)
 class _Site:
-    """Where a jump was: the moves that it makes before."""
+    """A former jump, and the assignments before it."""
 
     span: Span
     moves: list[Assign]
@@ -68,19 +68,19 @@ class _Loop:
 
 _Draft: TypeAlias = "Op | _Site | _Choice | _Loop"
 _Exits: TypeAlias = dict[Block, list[_Site]]
-"""Where the end of a piece of code leads, and the sites from which it does."""
+"""The labels that the end of a piece of code leads to, with the sites of the jumps."""
 
 
 @dataclass(slots=True)
 class _Level:
-    """The innermost loop around, or the function.
+    """The innermost enclosing loop, or the function.
 
     Attributes
     ----------
     labels
-        Those inside it.
+        The labels inside the loop.
     exits
-        The sites at which the loop is left.
+        The sites that leave the loop.
     """
 
     head: Block | None
@@ -109,7 +109,7 @@ class _Drafter:
                     out += inner
                     sites = exits.pop(label, [])
                     if exits:
-                        # Some jumps go past what stands here.
+                        # Some jumps skip the following items.
                         span = sites[0].span
                         flag = self._flag(label, {**exits, label: sites})
                         rest, more = self.region(items[index + 1 :], level)
@@ -137,7 +137,7 @@ class _Drafter:
         return self._go_on(_joined(inner.exits, ended), item.span, out, level)
 
     def _leave(self, label: Block, site: _Site, out: list[_Draft], level: _Level) -> _Exits:
-        """Jump from here to `label`."""
+        """Write a jump to `label`."""
         out.append(site)
         if label is level.head:
             out.append(Continue(site.span))
@@ -150,7 +150,7 @@ class _Drafter:
         return {}
 
     def _go_on(self, exits: _Exits, span: Span, out: list[_Draft], level: _Level) -> _Exits:
-        """Behind a loop: what was jumped to further outside is jumped to from here."""
+        """Write the jumps after a loop for jumps out of the loop that lead further out."""
         here = {
             label: sites
             for label, sites in exits.items()
@@ -167,7 +167,7 @@ class _Drafter:
         return here
 
     def _flag(self, label: Block, exits: _Exits) -> Var:
-        """A variable that tells whether the jump goes to `label`."""
+        """Add a variable that tells whether the jump goes to `label`."""
         flag = self._variable("going")
         for goal, sites in exits.items():
             for site in sites:
@@ -186,7 +186,7 @@ def _joined(one: _Exits, other: _Exits) -> _Exits:
 
 
 def _final(draft: Sequence[_Draft], *, tail: bool) -> Region:
-    """`tail`: the next iteration of the loop begins behind it."""
+    """Convert a draft; `tail` means that the next iteration of the loop follows."""
     ops: list[Op] = []
     for index, item in enumerate(draft):
         last = tail and index == len(draft) - 1
@@ -210,7 +210,8 @@ def _final(draft: Sequence[_Draft], *, tail: bool) -> Region:
 
 
 def _choice(item: _Choice, *, tail: bool) -> Region:
-    """An ``if``; of two arms one of which leaves, the other, or the longer, stands behind it."""
+    """Convert an ``if``. If one arm always leaves, the other one is written after the ``if``; if
+    both do, the longer one."""
     body, orelse = _final(item.body, tail=tail), _final(item.orelse, tail=tail)
     if not body and not orelse:
         return ()

@@ -1,4 +1,4 @@
-"""The table from an opcode to the function that runs it: where new opcodes are added."""
+"""The table from an opcode to its lowering: the place to add new opcodes."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class Opcodes(Generic[F]):
         self.entries: dict[str, F] = {}
 
     def register(self, *names: str) -> Callable[[F], F]:
-        """The decorated function runs the opcodes of these names."""
+        """Register the decorated function for opcodes of these names."""
 
         def enter(function: F) -> F:
             for name in names:
@@ -31,8 +31,8 @@ class Opcodes(Generic[F]):
 
 
 opcode: Opcodes[Callable[[Any, Instruction], None]] = Opcodes()
-"""What an instruction does: it changes the stack and emits operations."""
+"""The lowering of each opcode: it changes the stack and emits operations."""
 
 jump: Opcodes[Callable[[Any, Instruction], tuple[Operand, bool, Frame, Frame]]] = Opcodes()
-"""What a conditional jump does: returns the bool that is looked at, for which of its values it
-jumps, and the frames where it does not jump and where it does."""
+"""The lowering of each conditional jump. An entry returns the tested bool, the value of it that
+jumps, and the frames without and with the jump."""

@@ -1,5 +1,4 @@
-"""From blocks to structured code: each block is run where its place is, on the stack that reaches
-it."""
+"""From blocks to structured code: each block runs at its place, on the stack that reaches it."""
 
 from __future__ import annotations
 
@@ -22,22 +21,19 @@ from adjoint.ir.nodes import Assign, Const, Global, Operand, Var
 
 
 def structured(graph: Graph, machine: Machine) -> list[Item]:
-    """The whole function."""
+    """Return the structured code of a whole function."""
     items: list[Item] = []
     _Walk(graph, machine).place(graph.entry, items, machine.frame)
     return items
 
 
 _Rest = tuple[Block, list[Item], Frame]
-"""A block that has its turn next, where it is written, and the frame with which it begins."""
+"""A block to write next, the list that it is written to, and its initial frame."""
 
 
 class _Walk:
-    """Goes through the tree of dominators.
-
-    What is known at a label is what is on the stack at each jump to it; all of them were seen
-    before the label has its turn.
-    """
+    """A walk through the dominator tree. The frame of a label is known from the jumps to it, all of
+    which are written before the label."""
 
     def __init__(self, graph: Graph, machine: Machine) -> None:
         self._graph, self._machine = graph, machine
@@ -45,13 +41,13 @@ class _Walk:
         self._heads: dict[Block, Frame] = {}
 
     def place(self, block: Block, items: list[Item], frame: Frame) -> None:
-        """Write a block and what stands behind it."""
+        """Write a block and everything after it."""
         rest: _Rest | None = (block, items, frame)
         while rest is not None:
             rest = self._place_one(*rest)
 
     def _place_one(self, block: Block, items: list[Item], frame: Frame) -> _Rest | None:
-        """Write a block; returns what is left to write, so that long functions are not deep."""
+        """Write a block; return what follows, so that long functions need no deep recursion."""
         graph = self._graph
         is_head = block in graph.loops
         labels = graph.labels_behind(block) if is_head else graph.labels_inside(block)
@@ -70,7 +66,7 @@ class _Walk:
     def _labelled(
         self, items: list[Item], labels: list[Block], write: Callable[[list[Item]], None]
     ) -> Block:
-        """Write something and the labels behind it, but for the last one, which is returned."""
+        """Write a piece of code and the labels after it, except the last one, which is returned."""
         inner: list[Item] = []
         write(inner)
         for label in labels[:-1]:
@@ -94,7 +90,7 @@ class _Walk:
         return None
 
     def _choose(self, block: Block, step: Instruction, items: list[Item]) -> _Rest | None:
-        """Write the end of a block that goes on at one of two."""
+        """Write the branch at the end of a block."""
         machine = self._machine
         machine.span, machine.opcode = step.span, step.name
         if step.name not in jump.entries:
@@ -110,7 +106,8 @@ class _Walk:
         return self._go(block, block.following[1], arms[1], jumping)
 
     def _go(self, source: Block, target: Block, items: list[Item], frame: Frame) -> _Rest | None:
-        """Write a jump, if one edge leads to it; else the target itself is left to write."""
+        """Write a jump if the target is placed elsewhere; otherwise return the target as the next
+        block."""
         span = self._machine.span
         if self._graph.closes(source, target):
             self._check_head(self._heads[target], frame)
@@ -161,7 +158,8 @@ class _Walk:
         return None
 
     def _for(self, block: Block) -> tuple[Cycle, Frame, Frame]:
-        """A ``for`` loop, and the frames with which its body and what is behind it begin."""
+        """Start a ``for`` loop; return it and the initial frames of its body and of the code after
+        it."""
         machine, frame, step = self._machine, self._machine.frame, block.jump
         assert step is not None
         machine.span, machine.opcode = step.span, step.name
@@ -174,11 +172,11 @@ class _Walk:
         self._heads[block] = frame.copy()
         machine.push(LoopItem(cycle))
         if sys.version_info >= (3, 12):
-            end.stack += [RUNNING, NULL]  # for the END_FOR that follows
+            end.stack += [RUNNING, NULL]  # for the following END_FOR
         return cycle, frame, end
 
     def _check_head(self, head: Frame, frame: Frame) -> None:
-        """A loop leaves the stack as it found it."""
+        """Refuse a loop that does not leave the stack as it found it."""
         same = len(head.stack) == len(frame.stack) and all(map(_same, head.stack, frame.stack))
         if not same or head.plain != frame.plain or head.cells != frame.cells:
             self._machine.refuse()
@@ -186,7 +184,8 @@ class _Walk:
     # ---- labels ----------------------------------------------------------------------------------
 
     def _arrived(self, label: Block) -> Frame:
-        """The frame at a label; where stacks differ, each jump moves its value to a variable."""
+        """Return the frame at a label; where stacks differ, each jump assigns its value to a
+        variable."""
         jumps = self._jumps[label]
         frame = jumps[0][1].copy()
         for _, other in jumps[1:]:
@@ -204,8 +203,8 @@ class _Walk:
         return frame
 
     def _is_of_loop(self, label: Block, i: int) -> bool:
-        """Whether an entry comes out of the loop that the label is behind: temporaries do not
-        outlive the iteration that they are made in."""
+        """Return whether an entry comes out of the loop that the label follows. Temporaries do not
+        outlive the iteration that makes them."""
         loop = self._graph.behind.get(label)
         return loop is not None and i >= len(self._heads[loop.head].stack)
 
@@ -219,7 +218,7 @@ class _Walk:
 
 
 def _same(a: Entry, b: Entry) -> bool:
-    """Whether two entries are the same value for certain."""
+    """Return whether two entries are certainly the same value."""
     match a, b:
         case (Const(value=x), Const(value=y)):
             return x is y or (type(x) is type(y) and isinstance(x, int | str) and x == y)

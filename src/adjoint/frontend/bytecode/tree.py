@@ -1,4 +1,4 @@
-"""Structured code whose jumps are still jumps: between the blocks of the bytecode and the IR."""
+"""Structured code with jumps: the form between the blocks of the bytecode and the IR."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from adjoint.ir.nodes import Assign, Op, Operand, Span, Var
 
 @dataclass(eq=False, slots=True)
 class Goto:
-    """Go on at `label`; `moves` are run before."""
+    """Continue at `label` after `moves`."""
 
     label: Block
     span: Span
@@ -20,7 +20,7 @@ class Goto:
 
 @dataclass(eq=False, slots=True)
 class Branch:
-    """``if condition: body else: orelse``; nothing stands behind it but a `Labelled` body's end."""
+    """``if condition: body else: orelse``; only the end of a `Labelled` body may follow."""
 
     condition: Operand
     span: Span
@@ -30,7 +30,7 @@ class Branch:
 
 @dataclass(eq=False, slots=True)
 class Labelled:
-    """`label` is the place behind `body`."""
+    """Code followed by `label`."""
 
     body: list[Item]
     label: Block
@@ -38,8 +38,7 @@ class Labelled:
 
 @dataclass(eq=False, slots=True)
 class Cycle:
-    """A loop whose iterations begin at `head`: forever, or over `iterable`, with `orelse` behind
-    the last item."""
+    """A loop with head `head`: infinite, or over `iterable`, with `orelse` after the last item."""
 
     head: Block
     iterable: Operand | None

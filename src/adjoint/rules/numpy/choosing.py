@@ -1,5 +1,4 @@
-"""Rules of NumPy's functions that choose or replace elementwise, and of those with a table
-inside."""
+"""Rules of elementwise choices and replacements, of angles, `sinc`, `i0` and interpolation."""
 
 from __future__ import annotations
 
@@ -93,7 +92,7 @@ def _(dots, condlist, choicelist, default=0):
 
 
 def _first_true(condlist: Any) -> tuple[list[Any], Any]:
-    """Where each condition is the first that holds, and where none does."""
+    """Return masks of where each condition is the first that holds, and of where none holds."""
     rest: Any = np.True_
     masks = []
     for condition in condlist:
@@ -106,7 +105,7 @@ def _first_true(condlist: Any) -> tuple[list[Any], Any]:
 
 
 def _clip_shares(a: Any, low: Any, high: Any) -> tuple[Any, Any, Any]:
-    """What the operand, the lower and the upper bound contribute to each element."""
+    """Return the weights of the operand and of the two bounds in each element."""
     raised = a if low is None else np.maximum(a, low)
     below = 1.0 if high is None else np.where(np.equal(raised, high), 0.5, np.less(raised, high))
     inside = 1.0 if low is None else np.where(np.equal(a, low), 0.5, np.greater(a, low))
@@ -135,8 +134,8 @@ def _is_double(a: Any) -> bool:
 
 
 def _between_numbers(y_bar: Any, a: Any, low: Any, high: Any) -> Any:
-    """The cotangents of an array and of bounds that are numbers, in few passes; ``None`` where an
-    element is equal to a bound, or is no number, or the bounds leave no room."""
+    """Return the cotangents of an array and of bounds that are numbers, in few passes; None with
+    ties, NaN, or bounds out of order."""
     if low is not None and high is not None and not low < high:
         return None
     below = None if low is None else a < low
@@ -204,7 +203,7 @@ def _(dots, a, low, high):
 
 
 def _finite_part(x: Any, x_dot: Any) -> Any:
-    """`x_dot` where `x` is finite; of complex numbers, each part by itself."""
+    """Return `x_dot` where `x` is finite, separately for real and imaginary parts."""
     if np.iscomplexobj(x):
         real, imag = np.isfinite(np.real(x)), np.isfinite(np.imag(x))
         return np.where(real, np.real(x_dot), 0) + 1j * np.where(imag, np.imag(x_dot), 0)
@@ -228,7 +227,7 @@ def _(x, copy=True, nan=0.0, posinf=None, neginf=None):
 
 
 def _places(x: Any) -> list[Any]:
-    """Where NaN, infinity and its negative stand; of complex numbers, in either part."""
+    """Return the masks of NaN, infinity and its negative; of complex numbers, one for each part."""
     tests = (np.isnan, np.isposinf, np.isneginf)
     if np.iscomplexobj(x):
         return [(test(np.real(x)), test(np.imag(x))) for test in tests]
@@ -264,7 +263,7 @@ def _(dots, x, copy=True, nan=0.0, posinf=None, neginf=None):
 
 
 def _angle_gradient(z: Any, deg: bool) -> Any:
-    """i z / |z|², taken for 0 at 0."""
+    """Return i z / |z|², taken as 0 at 0."""
     square = np.real(z) ** 2 + np.imag(z) ** 2
     return (180 / math.pi if deg else 1.0) * 1j * z / np.where(np.equal(square, 0), np.inf, square)
 
@@ -289,7 +288,7 @@ def _(dots, z, deg=False):
 
 
 def _sinc_slope(y: Any, x: Any) -> Any:
-    """(cos πx - sinc x) / x; near 0, where these cancel, its power series."""
+    """Return (cos πx - sinc x) / x, near 0, where the terms cancel, by its power series."""
     small = np.less(np.abs(x), 1e-2)
     far = np.where(small, 1, x)
     z = math.pi * x
@@ -299,8 +298,7 @@ def _sinc_slope(y: Any, x: Any) -> Any:
 
 
 def bessel_i1(x: Any) -> Any:
-    """I₁, the derivative of I₀: the power series, whose terms have one sign; beyond 30 the
-    asymptotic one.
+    """Return I₁, the derivative of I₀, by the power series, beyond 30 by the asymptotic one.
 
     References
     ----------
@@ -378,14 +376,14 @@ def _(dots, x, xp, fp, left=None, right=None, period=None):
 
 
 class _Knots:
-    """Where the points of an interpolation lie between its knots.
+    """The places of the points of an interpolation between its knots.
 
     Attributes
     ----------
     below, above, within
         Which points lie before the first knot, after the last, between two.
     slope
-        That of the segment in which each point lies.
+        The slope of the segment in which each point lies.
     x_turns, turns
         How many periods were added to each point and to each knot.
     """
@@ -408,24 +406,24 @@ class _Knots:
         self._left = np.clip(np.searchsorted(xp, x, "right") - 1, 0, max(xp.size - 2, 0))
         self._right = np.minimum(self._left + 1, xp.size - 1)
         width = xp[self._right] - xp[self._left]
-        empty = width == 0  # at the ends alone: elsewhere a later segment begins there, too
+        empty = width == 0  # at the ends only: elsewhere a later segment is found
         width = np.where(empty, 1, width)
         self.slope = np.where(empty, 0, (fp[self._right] - fp[self._left]) / width)
         self._share = np.where(empty, x >= xp[-1], np.clip((x - xp[self._left]) / width, 0, 1))
 
     def between(self, values: Any) -> Any:
-        """What each point has of values at the knots."""
+        """Interpolate values at the knots to the points."""
         return (1 - self._share) * values[self._left] + self._share * values[self._right]
 
     def spread(self, bar: Any) -> Any:
-        """What each point contributes to the two knots beside it."""
+        """Distribute values at the points to the two adjacent knots."""
         bars = np.zeros(self._source.size, np.result_type(bar, np.float64))
         np.add.at(bars, self._left, (1 - self._share) * bar)
         np.add.at(bars, self._right, self._share * bar)
         return bars
 
     def collect(self, bars: Any, shape: tuple[int, ...]) -> Any:
-        """The same for the knots as they were given, before a period repeated some."""
+        """Add up values of knots that a period has repeated."""
         given = np.zeros(shape, bars.dtype)
         np.add.at(given, self._source, bars)
         return given

@@ -1,4 +1,4 @@
-"""NumPy's functions without derivative, by what they return."""
+"""NumPy's functions without derivative, grouped by their results."""
 
 from __future__ import annotations
 
@@ -46,12 +46,12 @@ DISTRIBUTIONS = """
     multivariate_hypergeometric negative_binomial poisson rand randint randn random random_integers
     random_sample ranf sample standard_cauchy standard_exponential standard_normal zipf
 """
-"""Draws without parameters, and of whole numbers; the others are in
-`adjoint.rules.numpy.distributions`. What shuffles an array in place is not here either."""
+"""Draws without parameters, and of integers. `adjoint.rules.numpy.distributions` has the others,
+`adjoint.rules.numpy.updating` in-place shuffles."""
 
 
 def members(owner: Any, names: str) -> list[Any]:
-    """Those of the names that this version of NumPy has: functions, or ``(type, name)``."""
+    """Return the functions, or ``(type, name)`` pairs, that this version of NumPy has."""
     return [
         (owner, name) if isinstance(owner, type) else getattr(owner, name)
         for name in names.split()

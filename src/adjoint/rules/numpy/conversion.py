@@ -1,4 +1,4 @@
-"""Arrays made of objects that say by ``__array__`` which array they are."""
+"""Conversion of objects with ``__array__`` in Python to arrays."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from adjoint.runtime.dispatch.source_call import call_function
 from adjoint.runtime.foreign.memory_of_c import shows_memory
 
 _ARRAYS = (np.ndarray, np.generic, float, int, complex)
-"""NumPy takes these for what they are derived from."""
+"""Types whose subclasses NumPy converts without ``__array__``."""
 
 
 def array_of_object(f, object, *args, **kwargs):
-    """What `f` makes of the array that the object gives."""
+    """Call `f` on the array that ``__array__`` returns."""
     return f(object.__array__(), *args, **kwargs)
 
 
@@ -29,7 +29,7 @@ def _through(f: Any) -> None:
         if kind is list or kind is tuple or issubclass(kind, _ARRAYS):
             return NotImplemented
         if shows_memory(args[0]):
-            return NotImplemented  # NumPy asks for that first
+            return NotImplemented  # NumPy prefers the memory
         if kind is not np.flatiter and type(class_attribute(kind, "__array__")) is not FunctionType:
             return NotImplemented
         return linked(
@@ -53,11 +53,11 @@ for _f in (
     _through(_f)
 
 
-# ---- arrays that are handed over -----------------------------------------------------------------
+# ---- DLPack --------------------------------------------------------------------------------------
 
 
 def _handed_over(x, /, *, device=None, copy=None):
-    """An array that looks at the same memory, unless it has to be copied."""
+    """Return an alias of `x`, or a copy if demanded."""
     return np.array(x) if copy else x.view()
 
 

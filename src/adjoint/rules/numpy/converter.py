@@ -1,8 +1,7 @@
-"""A stand-in for the C object through which NumPy's own Python code takes its operands.
+"""Substitute in Python for ``_array_converter``, the C object that converts operands to arrays.
 
-NumPy's functions under a dispatcher are differentiated from their source where they have no rule.
-Some begin with ``_array_converter(x)``, whose elements are the operands as arrays; this one is the
-same in Python, so that the derivative goes through it.
+NumPy's functions without a rule are differentiated by their source, and some begin with
+``_array_converter(x)``.
 """
 
 from __future__ import annotations
@@ -19,7 +18,7 @@ _array_converter: Any = getattr(getattr(_core, "_multiarray_umath", None), "_arr
 
 
 class Converter:
-    """The operands as arrays, and how to hand back results."""
+    """The operands as arrays, and the conversion of results."""
 
     def __init__(self, *operands):
         self.operands = operands
@@ -59,7 +58,7 @@ class Converter:
 
 
 def _is_of_class(arr: Any, operands: Any, answers: Any) -> bool:
-    """Whether a result is what its owner would make of it, so that NumPy does not ask."""
+    """Return whether a result has the class of the wrapping operand, so that NumPy leaves it."""
     return answers is not None and type(arr) is type(operands[answers.place])
 
 
@@ -70,5 +69,4 @@ if _array_converter is not None:
 
     @substitute(_array_converter)
     def convert(*operands: Any) -> Any:
-        """The Python stand-in of the same operands."""
         return Converter(*operands)

@@ -1,4 +1,4 @@
-"""Rules of NumPy's functions that make arrays: of nested lists, of a fill value, of iterators."""
+"""Rules of NumPy's functions that make arrays of nested lists, of a fill value, of iterators."""
 
 from __future__ import annotations
 
@@ -30,11 +30,11 @@ from adjoint.runtime.memory.memory import Memory
 FLOATS = {float, np.float64}
 NUMBERS = {float, int, np.float64}
 
-# ---- of something --------------------------------------------------------------------------------
+# ---- of values -----------------------------------------------------------------------------------
 
 
 def array_of(y: Any, source: Any) -> Any:
-    """The rule of an array made of nested lists, of an array or of a number."""
+    """Return `y`, made of nested lists, an array or a number, and its pullback."""
     if y is source:
         return y, lambda y_bar: (None, y_bar)
     if y.dtype.kind in "OV":
@@ -42,7 +42,7 @@ def array_of(y: Any, source: Any) -> Any:
     if isinstance(source, range):
         return y, lambda y_bar: (None, None)
     if y.dtype.kind not in "fc":
-        # Made of integers, the elements count as reals; rounded to them, the derivative is zero.
+        # Elements made of integers count as reals; the derivative of rounded floats is zero.
         numeric = as_numeric(source)
         if numeric is None:
             return NotImplemented
@@ -60,7 +60,7 @@ def array_of(y: Any, source: Any) -> Any:
 
 
 def _depth(source: Any) -> int:
-    """How many axes an array of nested lists has of itself: more with `ndmin`."""
+    """Return the number of axes of an array of nested lists without `ndmin`."""
     depth = 0
     while isinstance(source, SEQUENCES):
         depth += 1
@@ -71,7 +71,7 @@ def _depth(source: Any) -> int:
 
 
 def nested_bars(bar: Any, source: Any) -> Any:
-    """The cotangents of nested lists and tuples, from that of the array made of them."""
+    """Return the cotangents of nested lists and tuples, from that of the array made of them."""
     if not isinstance(source, SEQUENCES):
         return None if isinstance(source, (str, bytes)) else project(bar, source)
     if bar.ndim == 1 and bar.dtype == np.float64 and FLOATS.issuperset(map(type, source)):
@@ -85,7 +85,7 @@ def nested_bars(bar: Any, source: Any) -> Any:
 
 @structural(np.array)
 def _(memory: Memory, object: Any, *others: Any, **keywords: Any) -> Any:
-    """Of a list of numbers, whose cotangents go to the list without a detour."""
+    """Make an array of a list of numbers; add their cotangents directly to the list's shadow."""
     if others or keywords or type(object) is not list or not NUMBERS.issuperset(map(type, object)):
         return NotImplemented
     y = np.array(object)
@@ -215,7 +215,7 @@ def _filled(y: Any, fill_value: Any) -> Any:
     if y.dtype.kind not in "fc" and np.result_type(fill_value).kind in "fc":
         return y, lambda y_bar: (None,)
     shape = np.shape(fill_value)
-    ones = (1,) * (len(shape) - y.ndim)  # a fill value may have more axes, of length one
+    ones = (1,) * (len(shape) - y.ndim)  # a fill value may have more axes, of length 1
     return y, lambda y_bar: (None, None, unbroadcast(np.reshape(y_bar, ones + y.shape), shape))
 
 
@@ -239,8 +239,7 @@ def _(dots, y, a, fill_value, dtype=None, order="K", subok=True, shape=None):
 
 @substitute(np.fromiter)
 def _fromiter(iter, dtype, count=-1):
-    """Takes no more from the iterator than it needs, and nothing before what stands before it is an
-    element: that may fail."""
+    """Make an array of an iterator; convert each item before the next is read, as it may raise."""
     items, source = [], begin(iter)
     if count < 0 and tells_length(iter):
         operator.length_hint(iter)  # as C does
@@ -253,13 +252,13 @@ def _fromiter(iter, dtype, count=-1):
 
 @non_differentiable
 def may_fail(item, dtype):
-    """Whether something may raise where it is made a number of an array."""
+    """Return whether the conversion of `item` to an element of an array may raise."""
     kind = np.dtype(dtype).kind
     return kind in "fciu" and not (kind in "fc" and isinstance(item, float | np.floating))
 
 
 def of_elements(items, dtype):
-    """An array of a list, of which each item is one element."""
+    """Make an array of a list, with one element per item."""
     if not holds_odd_elements(dtype, items):
         return np.array(items, dtype)
     made = np.empty(len(items), dtype)
@@ -270,6 +269,6 @@ def of_elements(items, dtype):
 
 @substitute(np.ndenumerate)
 def _ndenumerate(arr):
-    """Sees what is written meanwhile."""
+    """Enumerate the elements lazily, so that writes during the loop are visible."""
     arr = np.asarray(arr)
     return ((index, arr[index]) for index in np.ndindex(arr.shape))

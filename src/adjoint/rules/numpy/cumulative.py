@@ -20,7 +20,7 @@ from adjoint.rules.numpy.reductions import cast, nothing
 
 
 def reversed_cumsum(bar: Any, axis: int) -> Any:
-    """Sums from each element to the end: the transpose of `np.cumsum`."""
+    """Sum from each element to the end, the transpose of `np.cumsum`."""
     if bar.ndim == 1:
         return np.cumsum(bar[::-1])[::-1]
     return np.flip(np.cumsum(np.flip(bar, axis), axis), axis)
@@ -65,15 +65,14 @@ def _(dots, y, a, axis=None, dtype=None, out=None):
 
 
 def cumprod_transpose(factors: Any, y: Any, y_bar: Any, axis: int) -> Any:
-    """The cotangent of the factors of a running product ``y = cumprod(factors, axis)``."""
+    """Return the cotangent of the factors of a running product ``y = cumprod(factors, axis)``."""
     factors, y = np.conj(factors), np.conj(y)
     with np.errstate(all="ignore"):
         plain = reversed_cumsum(y_bar * y, axis) / factors
     if np.all(y != 0) and np.all(np.isfinite(plain)):
         return plain
-    # Division fails where a factor is zero or the product underflows. Without it: the product of
-    # the factors before,
-    # times the recurrence  tail[i] = y_bar[i] + factors[i + 1] * tail[i + 1]  of what comes after.
+    # Division fails where a factor is zero or the product underflows. Without division: the product
+    # of the factors before, times the recurrence tail[i] = y_bar[i] + factors[i + 1] * tail[i + 1].
     factors, tail = np.moveaxis(factors, axis, 0), np.moveaxis(np.array(y_bar), axis, 0)
     for i in range(len(tail) - 2, -1, -1):
         tail[i] += factors[i + 1] * tail[i + 1]
@@ -82,7 +81,7 @@ def cumprod_transpose(factors: Any, y: Any, y_bar: Any, axis: int) -> Any:
 
 
 def cumprod_tangent(factors: Any, dots: Any, axis: int) -> Any:
-    """The tangent of ``cumprod(factors, axis)``, from those of the factors."""
+    """Return the tangent of ``cumprod(factors, axis)``, from those of the factors."""
     y = np.cumprod(factors, axis)
     with np.errstate(all="ignore"):
         plain = y * np.cumsum(dots / factors, axis)
@@ -131,7 +130,7 @@ _cumprod(np.nancumprod)
 
 
 def _cumulative(name: str, transpose: Any) -> None:
-    """The functions of the array standard, which may begin with the empty sum or product."""
+    """Register a function of the array standard, which may begin with the empty sum or product."""
     f = getattr(np, name, None)
     if f is None:
         return
@@ -175,7 +174,7 @@ if hasattr(np, "cumulative_sum"):
 
 
 def undiff(bar: Any, axis: int) -> Any:
-    """The transpose of ``np.diff(x, axis=axis)``."""
+    """Apply the transpose of ``np.diff(x, axis=axis)``."""
     shape = list(bar.shape)
     shape[axis] = 1
     edge = np.zeros(shape, bar.dtype)
@@ -185,7 +184,7 @@ def undiff(bar: Any, axis: int) -> Any:
 @array_rule(np.diff, operands="a prepend append", alias=True)
 def _(a, n=1, axis=-1, prepend=np._NoValue, append=np._NoValue):
     y = np.diff(a, n, axis, prepend, append)
-    if n == 0:  # as it is, whatever is put before or behind it
+    if n == 0:  # `a` itself, without prepend and append
         return y, lambda y_bar: (None, y_bar)
     if np.result_type(a).kind == "b":
         return NotImplemented
@@ -194,7 +193,7 @@ def _(a, n=1, axis=-1, prepend=np._NoValue, append=np._NoValue):
     length = shape[axis] + ends[0][axis] + ends[1][axis]
 
     def diff_back(y_bar):
-        if n >= length:  # nothing is left of them
+        if n >= length:  # an empty result
             y_bar = np.zeros((*shape[:axis], length, *shape[axis + 1 :]), y_bar.dtype)
         else:
             for _ in range(n):
@@ -229,7 +228,7 @@ def _(dots, y, a, n=1, axis=-1, prepend=np._NoValue, append=np._NoValue):
 
 
 def _end(end: Any, shape: tuple[int, ...], axis: int) -> tuple[int, ...]:
-    """The shape of what is put before or behind an array."""
+    """Return the shape of `prepend` or `append`."""
     if end is np._NoValue:
         return (*shape[:axis], 0, *shape[axis + 1 :])
     return np.shape(end) if np.ndim(end) else (*shape[:axis], 1, *shape[axis + 1 :])

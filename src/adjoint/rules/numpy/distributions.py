@@ -1,8 +1,7 @@
-"""Rules of random numbers whose draw is a function of the parameters and of standard draws: these
-are held constant.
+"""Rules of random numbers that are functions of parameters and of standard draws.
 
-Where NumPy draws by rejection, the number of standard draws depends on the parameter, and there is
-no such function: needing its derivative is an error. Whole numbers are constants.
+The standard draws are held constant. Where NumPy draws by rejection, their number depends on the
+parameter, so needing the derivative is an error. Integers are constant.
 """
 
 from __future__ import annotations
@@ -29,14 +28,14 @@ def draw(name: str, parameters: str, *partials: Partial, options: str = "") -> N
     Parameters
     ----------
     name
-        As NumPy has it.
+        The name in NumPy.
     parameters
-        Their names and defaults, as in ``"loc=0.0 scale=1.0"``.
+        Names and defaults of the parameters, as in ``"loc=0.0 scale=1.0"``.
     *partials
-        One per parameter: a function of the draw and the parameters, a number, a `NoDerivative`;
-        none where there is no derivative.
+        One per parameter: a function of the draw and the parameters, a number, a `NoDerivative`,
+        or None for a derivative of zero.
     options
-        What may be given after the size.
+        Names of the arguments after the size.
     """
     names = [text.partition("=")[0] for text in parameters.split()]
     given = [
@@ -146,8 +145,8 @@ draw("pareto", "a", lambda y, a: -(1 + y) * np.log1p(y) / a)  # exp(E/a) - 1
 
 
 def _below(y: Any, left: Any, mode: Any, right: Any) -> tuple[Any, Any]:
-    """Of a draw left of the mode, ``left + sqrt(U (mode - left) (right - left))``: by how much it
-    is above the left end, over twice the product."""
+    """Return whether a draw ``y = left + sqrt(U (mode - left) (right - left))`` is below the mode,
+    and ``(y - left) / (2 (mode - left) (right - left))``."""
     product = (mode - left) * (right - left)
     return y <= mode, (y - left) / (2 * np.where(product == 0, 1.0, product))
 

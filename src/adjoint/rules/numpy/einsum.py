@@ -1,6 +1,4 @@
-"""The rule of `np.einsum`: the cotangent of each operand is an einsum of the result's with the
-other operands.
-"""
+"""Rules of `np.einsum`: the cotangent of an operand is an einsum of ȳ and the other operands."""
 
 from __future__ import annotations
 
@@ -19,7 +17,7 @@ Labels = list[int]
 
 
 def _read(subscripts: str, letters: dict[str, int], ellipsis: Labels) -> Labels:
-    """The labels of one operand; those of an ellipsis stand where it stands."""
+    """Return the labels of one operand, with those of `ellipsis` in place of ``...``."""
     labels: Labels = []
     rest = subscripts.replace(" ", "")
     while rest:
@@ -31,7 +29,7 @@ def _read(subscripts: str, letters: dict[str, int], ellipsis: Labels) -> Labels:
 
 
 def parse(subscripts: str, ndims: list[int]) -> tuple[list[Labels], Labels]:
-    """The labels of the operands and of the result, as numbers; an ellipsis is spelled out.
+    """Return the labels of operands and result as numbers, with ellipses spelled out.
 
     >>> parse("ij,jk", [2, 2])
     ([[0, 1], [1, 2]], [0, 2])
@@ -55,9 +53,7 @@ def parse(subscripts: str, ndims: list[int]) -> tuple[list[Labels], Labels]:
 
 
 def operands_of(args: tuple[Any, ...]) -> tuple[str, list[Any], list[int]]:
-    """Subscripts, operands and where among the arguments these are, for both ways to call
-    `np.einsum`.
-    """
+    """Return subscripts, operands and their places in `args`, for both ways to call `np.einsum`."""
     if isinstance(args[0], str):
         return args[0], list(args[1:]), list(range(1, len(args)))
     places = list(range(0, len(args) - 1, 2))
@@ -96,18 +92,17 @@ def _(*operands, optimize=False, dtype=None, order="K", casting="safe"):
 
 @dataclass(frozen=True, slots=True)
 class _Transpose:
-    """How the cotangent of one operand comes about.
+    """The computation of the cotangent of one operand.
 
     Attributes
     ----------
     subscripts
-        Of the einsum of the result's cotangent with the conjugates of the other operands.
+        Subscripts of the einsum of ȳ with the conjugates of the other operands.
     expanded, whole
-        Shapes of what that gives, with a 1 for each label that it lacks, and of the operand's
-        distinct labels: a label of this operand alone was summed over in the forward direction, so
-        the cotangent is constant along it.
+        Shapes of the einsum, with 1 for each label that it lacks, and of the operand's distinct
+        labels. A label of this operand alone is summed over, so the cotangent is constant along it.
     diagonal
-        Where a label occurs twice: the subscripts that read the diagonal, and the full shape.
+        For repeated labels: the subscripts that read the diagonal, and the full shape.
     """
 
     subscripts: str
@@ -129,7 +124,7 @@ class _Transpose:
 
 @functools.lru_cache(maxsize=1024)
 def transposes(subscripts: str, shapes: tuple[tuple[int, ...], ...]) -> list[_Transpose]:
-    """How the cotangent of each operand comes about."""
+    """Return the computation of the cotangent of each operand."""
     inputs, output = parse(subscripts, [len(shape) for shape in shapes])
     sizes: dict[int, int] = {}
     for labels, shape in zip(inputs, shapes, strict=True):
@@ -151,7 +146,7 @@ def _transpose(
     # A label of length 1 here and longer elsewhere was broadcast, so it is summed over.
     elsewhere = {label for other in (*others, output) for label in other}
     present = [label for label in unique if label in elsewhere and own[label] == sizes[label]]
-    # The einsum's lengths: what is 1 in all its operands stays 1 there.
+    # Lengths in the einsum: a label of length 1 in all its operands stays 1.
     found = dict.fromkeys(present, 1)
     longest = [(output, [sizes[label] for label in output])]
     longest += [(inputs[j], list(shapes[j])) for j in range(len(inputs)) if j != i]

@@ -24,9 +24,7 @@ OPPOSITE = {None: "forward", "backward": "forward", "ortho": "ortho", "forward":
 
 
 def _register(f: Any, back: Any, back_beside: Any, alias: bool = False) -> None:
-    """Register the transpose of `f`; the other one takes an output and leaves it alone, as some
-    functions do in some versions of NumPy.
-    """
+    """Register the transpose `back`, or `back_beside` if this version of `f` ignores ``out``."""
     if not NUMPY_2:
         linear_rule(f, back, alias=alias)
     elif _ignores_output(f):
@@ -46,7 +44,7 @@ def _ignores_output(f: Any) -> bool:
 
 
 def resized(bar: Any, length: int, axis: int) -> Any:
-    """The transpose of cutting an axis of that length, or padding it with zeros."""
+    """Apply the transpose of cutting an axis of that length, or padding it with zeros."""
     found = bar.shape[axis]
     if found == length:
         return bar
@@ -59,7 +57,7 @@ def resized(bar: Any, length: int, axis: int) -> Any:
 
 
 def _counted(bar: Any, n: int, axis: int, inner: float) -> Any:
-    """Half a spectrum of `n` elements, times `inner` but for the elements that occur once."""
+    """Multiply half a spectrum of `n` elements by `inner`, except elements that occur once."""
     factors = np.full(n // 2 + 1, inner, bar.real.dtype)
     factors[0] = 1
     if n % 2 == 0:
@@ -112,7 +110,7 @@ def _one_axis(f: Any, transpose: Any, to_real: bool) -> None:
 
 
 class Step(NamedTuple):
-    """One transform of several: its transpose, and the lengths of the axis before and inside."""
+    """One of several transforms: its transpose, and the lengths of the axis before and inside."""
 
     transpose: Any
     length: int
@@ -121,7 +119,7 @@ class Step(NamedTuple):
 
 
 def _order(shape: tuple[int, ...], s: Any, axes: Any) -> list[tuple[Any, int]]:
-    """The length of each transform, ``None`` for that which its axis then has; and its axis."""
+    """Return length and axis of each transform; None stands for the current length of the axis."""
     if axes is None:
         axes = range(len(shape)) if s is None else range(-len(s), 0)
     given = [-1] * len(axes) if s is None else s
@@ -132,7 +130,7 @@ def _order(shape: tuple[int, ...], s: Any, axes: Any) -> list[tuple[Any, int]]:
 
 
 def _taken(transpose: Any, lengths: list[int], n: Any, axis: int) -> Step:
-    """One transform that keeps the length which it is computed with."""
+    """Return a step after which the axis has the length of the transform; update `lengths`."""
     step = Step(transpose, lengths[axis], n or lengths[axis], axis)
     lengths[axis] = step.n
     return step
@@ -148,7 +146,7 @@ def _from_real_steps(shape: Any, s: Any, axes: Any) -> list[Step]:
     *others, (n, last) = _order(shape, s, axes)
     first = _taken(rfft_bar, lengths, n, last)
     lengths[last] = first.n // 2 + 1
-    if NUMPY_2:  # NumPy 1 goes the other way, which matters only if an axis comes twice
+    if NUMPY_2:  # NumPy 1 reverses the order, which matters only for repeated axes
         others.reverse()
     return [first, *(_taken(fft_bar, lengths, n, axis) for n, axis in others)]
 
@@ -212,7 +210,7 @@ linear_rule(fft.ifftshift, lambda y_bar, shape, axes=None: fft.fftshift(y_bar, a
 
 
 def _frequencies(f: Any) -> None:
-    """Multiples of ``1 / (n * d)``, with a derivative in the sample spacing d."""
+    """Register multiples of ``1 / (n * d)``, with a derivative in the sample spacing d."""
 
     @array_rule(f, operands="d")
     def _(n, d=1.0, device=None):

@@ -1,7 +1,7 @@
-"""``x.flat``: the elements of an array in order, read, written and iterated, whatever its layout.
+"""``x.flat``: reads, writes and iteration of the elements of an array in order.
 
-Reading and writing by a subscript moves the iterator, which NumPy does by doing the same again.
-What is read of an array that has not been written goes through the shadow of the flat iterator.
+A subscript moves the iterator, so the rules repeat the subscript on it. Cotangents of elements of
+an unwritten array go through the shadow of the flat iterator.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ def _(memory: Memory, a: Any) -> Any:
 
 @structural((np.generic, "flat"))
 def _(memory: Memory, a: Any) -> Any:
-    """That of an array with one element, which nobody else sees."""
+    """Make the flat iterator of a NumPy scalar, over a new array with one element."""
     y, to_a = a.flat, projector(a)
 
     def flat_back(_: Any) -> tuple[Any, ...]:
@@ -54,8 +54,8 @@ def _(memory: Memory, a: Any) -> Any:
 
 
 def _taken(memory: Memory, flat: Any) -> tuple[Any, Any]:
-    """The cotangent of the array of a flat iterator: of what was read, and of its slot; and what
-    has poisoned it."""
+    """Take the cotangent of the array of a flat iterator, from reads and from ``base``, and its
+    poison."""
     bar = accumulate(
         memory.take_entry(flat, "array"), memory.take_entry(slot_owner(memory, flat), "base")
     )
@@ -63,7 +63,7 @@ def _taken(memory: Memory, flat: Any) -> tuple[Any, Any]:
 
 
 def _read(memory: Memory, flat: Any, places: Any) -> tuple[Any, Any]:
-    """Elements, and what takes their cotangents."""
+    """Return elements and the function that takes their cotangents."""
     inner: list[Any] = [memory, None]
     y = read_array(inner, 1, flat.base, places)
     back = inner[1]
@@ -92,11 +92,11 @@ def _(memory: Memory, flat: Any, index: Any) -> Any:
 
 @substitute((np.flatiter, "__setitem__"))
 def _(flat, index, value):
-    """Values that are too few are repeated."""
+    """Assign elements; too few values are repeated."""
     a, places = _owner(flat), places_of(flat, index)
     n = _count(places)
     demand_order(a, lambda target: operator.setitem(target.flat, index, value), value)
-    a = np.ndarray.view(a, np.ndarray)  # a class of its own is not asked
+    a = np.ndarray.view(a, np.ndarray)  # no call of a subclass
     if n is None:
         a[places] = value
     elif n:
@@ -106,7 +106,7 @@ def _(flat, index, value):
 
 
 def _move(flat: Any, index: Any) -> None:
-    """What writing does to the place of the iterator: the elements are written already."""
+    """Move the iterator as a write does; the elements are already written."""
     flat[index] = flat[index]
 
 
@@ -117,7 +117,7 @@ def _(flat):
 
 @structural((np.flatiter, "__array__"))
 def _(memory: Memory, flat: Any) -> Any:
-    """The same memory, if the elements lie there in this order."""
+    """Return the elements as an array, an alias if the memory has the same order."""
     inner: list[Any] = [memory, None]
     y = method(inner, 1, flat.base, flattening(flat))
     back = inner[1]
@@ -143,7 +143,7 @@ non_differentiable((np.flatiter, "index"), (np.flatiter, "coords"))
 
 
 class Elements(Iterator):
-    """What remains of a flat iterator, which knows how far it is."""
+    """An iterator over the rest of a flat iterator, which keeps the position."""
 
     stands_for = np.flatiter
 
@@ -166,7 +166,7 @@ def _(record: list[Any], slot: int, flat: Any) -> Any:
 
 @substitute((np.ndarray, "__setattr__"))
 def _(a, name, value, /):
-    """Attributes of arrays that are assigned: writes of its elements."""
+    """Assign ``flat``, ``real`` or ``imag``, which writes elements."""
     if name == "flat":
         a.flat[...] = value
     elif name == "real":

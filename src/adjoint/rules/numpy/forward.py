@@ -1,7 +1,6 @@
-"""How the forward rules of NumPy's array functions are registered.
+"""Registration of forward rules of NumPy's array functions.
 
-They are ordinary Python made of differentiable functions, so derivatives of higher order are taken
-of them.
+The rules are Python code of differentiable functions, so that derivatives of higher order exist.
 """
 
 from __future__ import annotations
@@ -39,8 +38,8 @@ def array_frule(
     nested
         Operands are arrays: what is not numeric is declined. Otherwise they may be anything.
 
-    What the rule returns is brought to the shape and dtype of the result. A result that was rounded
-    to integers has no tangent; calls with an ``out`` are declined.
+    The tangent is fitted to the shape and dtype of the result. A result that was rounded to
+    integers has no tangent; calls with an ``out`` are declined.
     """
 
     def add(function: F) -> F:
@@ -68,12 +67,12 @@ def array_frule(
 
 
 def _callable(key: Any) -> Any:
-    """What is registered under a key, as a function."""
+    """Return the function that a key stands for."""
     return getattr(*key) if isinstance(key, tuple) else key
 
 
 class _Plan:
-    """A forward rule, and where among its arguments the operands stand."""
+    """A forward rule, and the places of the operands among its arguments."""
 
     def __init__(
         self, function: Callable[..., Any], places: list[int], order: list[str], nested: bool
@@ -84,7 +83,7 @@ class _Plan:
         self._nested = nested
 
     def apply(self, f: Any, dots: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        """The value and the tangent of one call."""
+        """Return the value and the tangent of one call."""
         kwargs = {name: value for name, value in kwargs.items() if value is not np._NoValue}
         given = {**dict(zip(self._order, args, strict=False)), **kwargs}
         if given.pop("out", None) is not None:
@@ -107,7 +106,7 @@ class _Plan:
             self._nested and not isinstance(y, list | tuple) and _is_rounded(y, values)
         ):
             return y, None
-        with np.errstate(all="ignore"):  # what the tangent meets is no warning of the user's
+        with np.errstate(all="ignore"):  # warnings of the tangent are not the user's
             y_dot = self._function(tangents, y, *seen, **kwargs)
         return NotImplemented if y_dot is NotImplemented else (y, fitted(y_dot, y))
 
@@ -121,8 +120,7 @@ def _is_rounded(y: Any, operands: list[Any]) -> bool:
 
 
 def partwise_frule(f: Callable[..., Any]) -> None:
-    """Register the forward rule of a function whose results are its arguments, rearranged: the
-    tangents are its results of theirs."""
+    """Register the forward rule of a function that rearranges arguments, and so their tangents."""
 
     def forward(dots: tuple[Any, ...], /, *args: Any, **kwargs: Any) -> Any:
         if any(as_numeric(x) is None for x in args):

@@ -1,9 +1,9 @@
 """``numpy.gradient`` along coordinates.
 
-NumPy takes coordinates that are evenly spaced for one step between all of them: a branch for one
-value. How the result moves with each of them is said by its formula for any others. So the result
-is NumPy's own, and its derivative is that of the formula (B. Fornberg, Generation of finite
-difference formulas on arbitrarily spaced grids, Math. Comp. 51, 1988, with three points).
+For evenly spaced coordinates NumPy uses one step, a branch that hides the derivative in each
+coordinate. So the result is NumPy's, and its derivative is that of the formula for any coordinates
+(B. Fornberg, Generation of finite difference formulas on arbitrarily spaced grids, Math. Comp. 51,
+1988, with three points).
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ def _gradient(record: list[Any], slot: int, *args: Any, **kwargs: Any) -> Any:
         return call_function(record, slot, _of_arrays, args, kwargs)
     if type(f) is not np.ndarray or f.dtype.kind not in "fciu" or not any(map(_is_even, steps)):
         return NotImplemented
-    y = np.gradient(*args, **kwargs)  # and NumPy's own message
+    y = np.gradient(*args, **kwargs)  # or NumPy's own error
     if not isinstance(y, np.ndarray):
         return call_function(record, slot, _along_each, args, kwargs)
     if isinstance(axis, tuple):
@@ -50,13 +50,13 @@ def _gradient(record: list[Any], slot: int, *args: Any, **kwargs: Any) -> Any:
 
 
 def _of_arrays(f, *steps, **options):
-    """The same of arrays, which NumPy makes of lists."""
+    """Convert lists to arrays, as NumPy does, and compute the gradient."""
     arrays = [np.asarray(x) if isinstance(x, list | tuple) else x for x in (f, *steps)]
     return np.gradient(*arrays, **options)
 
 
 def _is_even(x: Any) -> bool:
-    """Whether these are coordinates at equal distances."""
+    """Return whether `x` is an array of coordinates at equal distances."""
     if type(x) is not np.ndarray or x.ndim != 1 or x.dtype.kind != "f" or len(x) < 2:
         return False
     gaps = np.diff(x)
@@ -64,7 +64,7 @@ def _is_even(x: Any) -> bool:
 
 
 def _along_each(f, *steps, axis=None, edge_order=1):
-    """The axes one by one."""
+    """Compute the gradient along the axes one by one."""
     axes = range(f.ndim) if axis is None else axis
     kind = type(np.gradient(np.zeros((2, 2))))  # a list in NumPy 1
     return kind(
@@ -76,7 +76,7 @@ def _along_each(f, *steps, axis=None, edge_order=1):
 
 
 def _along(f, x, axis, edge_order):
-    """Along one axis, at coordinates with any distances."""
+    """Compute the gradient along one axis, for any coordinates."""
     rows = np.moveaxis(f, axis, 0)
     gaps = np.reshape(np.diff(x), (-1,) + (1,) * (f.ndim - 1))
     first, last = (rows[1] - rows[0]) / gaps[0], (rows[-1] - rows[-2]) / gaps[-1]

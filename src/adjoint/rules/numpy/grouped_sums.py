@@ -6,7 +6,7 @@ import numpy as np
 
 
 def totals(x, place, size):
-    """The sum at each place."""
+    """Sum the entries of `x` at each place."""
     found = np.zeros(size, x.dtype)
     np.add.at(found, place, x)
     return found

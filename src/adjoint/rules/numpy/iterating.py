@@ -1,6 +1,4 @@
-"""`numpy.nditer`: the iterator says where each element stands, which is then read and written as a
-view of its operand.
-"""
+"""Rules of `numpy.nditer`: each element is read and written as a view of its operand."""
 
 from __future__ import annotations
 
@@ -20,11 +18,11 @@ FACTS = frozenset({
     "iterationneedsapi", "iterindex", "iterrange", "itersize", "multi_index", "ndim", "nop",
     "shape",
 })  # fmt: skip
-"""Attributes that tell how far the iterator is."""
+"""Attributes of the iterator that describe its position and its operands."""
 
 
 class Iteration:
-    """A `numpy.nditer` without buffers, beside its operands."""
+    """A `numpy.nditer` without buffers, with its operands."""
 
     def __init__(self, native, operands):
         self.native, self.operands, self._begun = native, operands, False
@@ -98,7 +96,7 @@ def _iteration(native, op):
 
 
 def _of_arrays(options, op):
-    """Numbers and lists among the operands are arrays."""
+    """Make the iterator with numbers and lists converted to arrays."""
     args, kwargs = options
     if not isinstance(op, list | tuple):
         return np.nditer(np.asanyarray(op), *args, **kwargs)
@@ -111,7 +109,7 @@ STAND_INS.add(Iteration)
 
 @primitive(np.nditer)
 def _(record: list[Any], slot: int, op: Any, *args: Any, **kwargs: Any) -> Any:
-    """Those that copy what they iterate over are left to be refused where it matters."""
+    """Iterate over views of the operands; decline an iterator that copies them."""
     flags = args[0] if args else kwargs.get("flags")
     given = op if isinstance(op, list | tuple) else (op,)
     if "buffered" in (flags or ()):
@@ -136,7 +134,7 @@ def _(record: list[Any], slot: int, op: Any, *args: Any, **kwargs: Any) -> Any:
 
 
 def _place(native: Any, operand: Any, k: int) -> tuple[Any, Any, Any]:
-    """The subscript of the element that is next, as a view, and the shape of what is next."""
+    """Return the subscript of the next element, as a view, and its shape and strides."""
     part = native[k]
     rest = address_of(part) - address_of(operand)
     place = [0] * operand.ndim
@@ -150,7 +148,7 @@ def _place(native: Any, operand: Any, k: int) -> tuple[Any, Any, Any]:
 
 
 def _lock(view: Any, native: Any, k: int) -> None:
-    """What is read only for the iterator is so for its user."""
+    """Make a view read-only if the iterator has it so."""
     if not native[k].flags.writeable:
         view.flags.writeable = False
 

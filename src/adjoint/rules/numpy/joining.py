@@ -1,4 +1,4 @@
-"""Rules of NumPy's functions that join arrays into one, and that split one into several."""
+"""Rules of NumPy's functions that join arrays, or split one."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from adjoint.runtime.dispatch.source_call import call_function
 
 
 def _parts(arrays: Any) -> list[Any] | None:
-    """The arrays in a sequence or along the first axis of an array; ``None`` for others."""
+    """List the arrays in a sequence or along the first axis of an array; return None for others."""
     if not isinstance(arrays, (*SEQUENCES, np.ndarray)):
         return None
     parts = list(arrays)
@@ -39,7 +39,7 @@ def _parts(arrays: Any) -> list[Any] | None:
 def _joined(
     parts: list[Any], shapes: list[tuple[int, ...]], axis: int, arrays: Any
 ) -> Callable[[Any], Any]:
-    """The pullback of a concatenation along `axis` of `parts` that were given `shapes` first."""
+    """Return the pullback of a concatenation of `parts`, reshaped to `shapes`, along `axis`."""
     fits = [_fit(part) for part in parts]
     axis %= len(shapes[0])
     lead = (slice(None),) * axis
@@ -56,7 +56,7 @@ def _joined(
 
 
 def _fit(part: Any) -> Callable[[Any], Any]:
-    """``bar -> bar`` in the shape and dtype of one part, and nested as it is."""
+    """Return a function that gives a cotangent the shape, dtype and nesting of `part`."""
     shape, dtype = np.shape(part), cotangent_dtype(part)
     to_bar = None if type(part) is np.ndarray else projector(part)
 
@@ -73,9 +73,7 @@ def _fit(part: Any) -> Callable[[Any], Any]:
 def _join(
     name: str, lift: Callable[[list[Any]], tuple[list[tuple[int, ...]], int]], operand: str = "tup"
 ) -> None:
-    """Register a function that concatenates after giving the arrays other shapes; `lift` says
-    which, and the axis.
-    """
+    """Register a function that reshapes and concatenates; `lift` returns shapes and axis."""
     f = getattr(np, name)
 
     def rule(tup, *, dtype=None, casting="same_kind"):
@@ -145,7 +143,7 @@ _join("column_stack", _lift_columns)
 
 @array_rule(np.block, operands="arrays", nested=False, exact=True)
 def _(arrays):
-    """Where the elements went is found by calling it on positions."""
+    """Join blocks; `np.block` of positions tells the origin of each element."""
     leaves: list[Any] = []
     _map_nested(leaves.append, arrays)
     if not leaves or any(as_numeric(leaf) is None for leaf in leaves):
@@ -172,13 +170,13 @@ def _(arrays):
 
 
 def _map_nested(f: Callable[[Any], Any], nested: Any) -> Any:
-    """Nested lists with `f` of each leaf."""
+    """Apply `f` to each leaf of nested lists."""
     return [_map_nested(f, item) for item in nested] if isinstance(nested, list) else f(nested)
 
 
 @primitive(np.block)
 def blocks(record: list[Any], slot: int, *args: Any, **kwargs: Any) -> Any:
-    """Other sequences than lists are arrays, which everywhere else are as good as lists."""
+    """Convert sequences other than lists, which `np.block` does not nest, to arrays."""
     if len(args) == 1 and not kwargs and _holds_objects(args[0]):
         return call_function(record, slot, _block, args, {})
     if len(args) != 1 or kwargs or not _has_sequences(args[0]):
@@ -242,7 +240,7 @@ def _split(f: Callable[..., Any]) -> None:
             return f(x, indices_or_sections) if axis is None else f(x, indices_or_sections, axis)
 
         if not isinstance(ary, np.ndarray):
-            # NumPy takes the length of a list for that of any axis.
+            # NumPy takes the length of a list as that of any axis.
             if axis not in (None, 0) or as_numeric(ary) is None:
                 return NotImplemented
         y, to_bar = split(ary), projector(ary)

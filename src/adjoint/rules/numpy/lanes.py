@@ -1,7 +1,6 @@
-"""Short ways through the engine for the commonest functions of NumPy on arrays of doubles.
+"""Lanes of the most common functions of NumPy on arrays of doubles.
 
-Each does in one step what the rule of its function does for any operand: on small arrays, most of
-the time of a call goes into finding out what it is given.
+On small arrays, most of the time of a call would go into the inspection of its operands.
 """
 
 from __future__ import annotations
@@ -22,7 +21,7 @@ from adjoint.primal.value_kinds import FLOAT64, REALS
 from adjoint.rulekit.elementwise_reverse import dot, is_one_or_other, parted
 from adjoint.rulekit.partials import Slopes
 from adjoint.rulekit.registry import entry, lane
-from adjoint.rules.numpy import cumulative as cumulative  # a lane comes after the rule
+from adjoint.rules.numpy import cumulative as cumulative  # a lane is registered after the rule
 from adjoint.rules.numpy import products as products
 from adjoint.rules.numpy import ufuncs as ufuncs
 from adjoint.rules.numpy.reductions import add_reduce, spread
@@ -30,11 +29,11 @@ from adjoint.runtime.dispatch.checked_pullback import arrived
 from adjoint.runtime.memory.memory import Memory
 from adjoint.runtime.operators.arithmetic import alike, is_plain
 
-HALF = np.array(0.5)  # NumPy takes half as long as for a number
+HALF = np.array(0.5)  # twice as fast as a number
 FEW = 1000
-"""Up to how many elements an array of one number is simply filled."""
+"""Number of elements up to which an array of one number is filled."""
 FEWER = 32
-"""Up to how many elements few calls of NumPy count for more than quick ones."""
+"""Number of elements up to which fewer calls of NumPy are better than faster ones."""
 
 
 # ---- functions of each element -------------------------------------------------------------------
@@ -105,7 +104,7 @@ for _f in (
 
 
 def _extremum(f: Callable[..., Any], wins: Callable[..., Any]) -> None:
-    """The greater or lesser of two arrays of one shape; a tie is shared equally."""
+    """Register the greater or lesser of two arrays of one shape; a tie is shared equally."""
 
     @lane(f, 2)
     def extremum(record: list[Any], slot: int, a: Any, b: Any) -> Any:
@@ -134,7 +133,7 @@ def _extremum_back(
         if a.tolist() == b.tolist():
             half = y_bar * HALF
             return None, half, half
-        # What a difference that is not a number gives is none either: the careful sweep follows.
+        # NaN differences give NaN cotangents, and then the careful sweep follows.
         a_bar = y_bar * heaviside(a - b if wins is greater else b - a, HALF)
         return None, a_bar, y_bar - a_bar
     ties = a == b
@@ -144,7 +143,7 @@ def _extremum_back(
         return None, half, half
     first, second = wins(a, b), wins(b, a)
     a_bar, b_bar = y_bar * first, y_bar * second
-    if memory.careful and not isfinite(dot(a_bar, b_bar)):  # of what was not selected
+    if memory.careful and not isfinite(dot(a_bar, b_bar)):  # infinite where not selected
         a_bar, b_bar = where(first, y_bar, 0.0), where(second, y_bar, 0.0)
     if count:
         half = where(ties, y_bar * HALF, 0.0)
@@ -161,7 +160,7 @@ _extremum(np.minimum, np.less)
 
 
 def _sum(record: list[Any], slot: int, x: Any) -> Any:
-    """The sum of all elements."""
+    """Sum all elements."""
     if type(x) is not ndarray or not is_plain(record[0], x):
         return NotImplemented
     shape, few = x.shape, x.size <= FEW
@@ -185,7 +184,7 @@ lane((ndarray, "sum"), 1)(_sum)
 
 
 def _cumulated(record: list[Any], slot: int, x: Any) -> Any:
-    """The sums up to each element of a vector."""
+    """Compute the cumulative sums of a vector."""
     memory: Memory = record[0]
     if type(x) is not ndarray or x.ndim != 1 or not is_plain(memory, x):
         return NotImplemented
@@ -209,7 +208,7 @@ lane((ndarray, "cumsum"), 1)(_cumulated)
 
 
 def _inner(record: list[Any], slot: int, a: Any, b: Any) -> Any:
-    """The product of two vectors."""
+    """Compute the inner product of two vectors."""
     memory: Memory = record[0]
     if type(a) is not ndarray or type(b) is not ndarray or not alike(memory, a, b) or a.ndim != 1:
         return NotImplemented

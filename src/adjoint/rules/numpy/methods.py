@@ -1,8 +1,6 @@
-"""Rules of the methods and attributes of arrays and of NumPy's scalars that are not those of a
-function as they stand.
+"""Rules of methods and attributes of arrays and NumPy scalars that share no rule with a function.
 
-An attribute is a function of one argument. The methods that share a function's rule are registered
-with it.
+An attribute is a function of one argument.
 """
 
 from __future__ import annotations
@@ -23,7 +21,7 @@ from adjoint.rules.numpy.products import core
 
 
 def _attribute(name: str, transpose: Any) -> None:
-    """A linear attribute; ``transpose(y_bar, shape)`` may come in another dtype."""
+    """Register a linear attribute; ``transpose(y_bar, shape)`` may return another dtype."""
     keys = methods(name)
 
     @rrule.register(*keys, alias=True)
@@ -63,7 +61,7 @@ def _(dots, y, val):
     return np.imag(dots[0])
 
 
-# ---- out of arrays -------------------------------------------------------------------------------
+# ---- conversions to Python -----------------------------------------------------------------------
 
 
 @rrule.register((np.generic, "item"))
@@ -101,9 +99,7 @@ def _(dots, a):
 
 @substitute((np.ndarray, "item"))
 def _item(a, *index):
-    """An element in the array's own type, then as a Python number: reading it costs the same for
-    every size.
-    """
+    """Read one element, at a cost independent of the size, and convert it to a Python number."""
     if len(index) == 1 and isinstance(index[0], tuple):
         index = index[0]
     if len(index) == 1 or len(index) == a.ndim:
@@ -113,12 +109,12 @@ def _item(a, *index):
         index = (0,) * a.ndim
     elif len(index) == 1 and a.ndim != 1:
         index = np.unravel_index(index[0] + a.size if index[0] < 0 else index[0], a.shape)
-    a = np.ndarray.view(a, np.ndarray)  # a class of its own is not asked for its ``__getitem__``
+    a = np.ndarray.view(a, np.ndarray)  # no ``__getitem__`` of a subclass
     return a[index] if a.dtype.kind == "O" else a[index].item()
 
 
 def _demand_item(a, index):
-    """NumPy says it if there is no such element."""
+    """Raise NumPy's error if there is no such element."""
     np.ndarray.item(a, *index)
 
 
@@ -144,12 +140,12 @@ def _(dots, a):
 
 @substitute((np.ndarray, "tolist"))
 def _(a):
-    """An array of a class of its own, which is not asked for its elements."""
+    """List the elements of a subclass without calls of its methods."""
     return np.ndarray.view(a, np.ndarray).tolist()
 
 
 def _filled(bars: Any, shape: tuple[int, ...]) -> Any:
-    """Nested lists of cotangents with zeros where there is ``None``."""
+    """Replace None in nested lists of cotangents by zeros."""
     if bars is None:
         return np.zeros(shape).tolist()
     return [_filled(bar, shape[1:]) for bar in bars] if shape else bars
@@ -167,7 +163,7 @@ def _(dots, y, a, type=None):
     return NotImplemented if type not in (None, np.ndarray) else dots[0].view()
 
 
-# ---- methods that ufuncs and other functions know ------------------------------------------------
+# ---- methods that call ufuncs --------------------------------------------------------------------
 
 
 @rrule.register(*methods("conj", "conjugate"), alias=True)
@@ -195,7 +191,7 @@ def _(dots, a, min=None, max=None):
     return NotImplemented if applied is None else applied
 
 
-# What rules do not take is NumPy's own Python around ufuncs: classes of arrays, `out`, other types.
+# What the rules decline (subclasses, `out`, other types) runs NumPy's own Python around ufuncs.
 substitute((np.ndarray, "clip"))(core._methods._clip)
 for _name in ("mean", "var", "std", *(["ptp"] if np.__version__ < "2" else [])):
     substitute((np.ndarray, _name))(getattr(core._methods, f"_{_name}"))
@@ -203,7 +199,7 @@ for _name in ("mean", "var", "std", *(["ptp"] if np.__version__ < "2" else [])):
 
 @primitive((np.ndarray, "__array_finalize__"))
 def _(record: list[Any], slot: int, x: Any, other: Any, /) -> None:
-    """Where ``super().__array_finalize__`` ends: it does nothing."""
+    """End a chain of ``super().__array_finalize__``; NumPy's own method does nothing."""
     _finalize(x, other)
 
 

@@ -1,4 +1,4 @@
-"""NumPy's functions that move the elements of arrays of objects about."""
+"""Rules of NumPy's functions that move the elements of arrays of objects."""
 
 from __future__ import annotations
 
@@ -32,8 +32,7 @@ for _name in _MOVING_METHODS.split():
 
 
 def _joins(f: Any) -> None:
-    """What joins arrays, of which some are of objects: the numbers in the others become
-    Python's."""
+    """Register a function that joins arrays; numbers joined with objects become Python's."""
     move = moving(f)
 
     def joined(parts, axis=0, out=None, dtype=None, casting="same_kind"):
@@ -50,7 +49,7 @@ def _joins(f: Any) -> None:
             return NotImplemented
         if all(map(is_objects, parts)):
             return move(record, slot, parts, *args, **kwargs)
-        if type(f(parts, *args, **kwargs)) is not np.ndarray:  # which raises NumPy's own message
+        if type(f(parts, *args, **kwargs)) is not np.ndarray:  # or NumPy's own error
             return NotImplemented
         return call_function(record, slot, joined, (parts, *args), kwargs)
 
@@ -79,15 +78,14 @@ _where()
 
 
 def to_list(a):
-    """``a.tolist()``"""
     if a.ndim > 1:
         return [to_list(a[i]) for i in range(len(a))]
     return [a[i] for i in range(len(a))] if a.ndim else a[()]
 
 
 def in_place_of(source: Any, *keys: Any, or_asked: bool = False) -> None:
-    """`source`, in Python, stands for the functions of `keys` where they are given arrays of
-    objects, or where they are asked for results that are objects."""
+    """Register `source` for the functions of `keys` on arrays of objects and, if `or_asked`, for
+    results of dtype object."""
 
     @on_objects(*keys)
     def run(record: list[Any], slot: int, *args: Any, **kwargs: Any) -> Any:
@@ -101,8 +99,7 @@ def in_place_of(source: Any, *keys: Any, or_asked: bool = False) -> None:
 
 
 def _asks(args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
-    """Whether the data type of the result, which is second among the options, is that of
-    objects."""
+    """Return whether the dtype of the result, the second option, is that of objects."""
     dtype = args[2] if len(args) > 2 else kwargs.get("dtype")
     return type(args[0]) is np.ndarray and dtype is not None and np.dtype(dtype).char == "O"
 
@@ -111,14 +108,13 @@ in_place_of(to_list, (np.ndarray, "tolist"))
 
 
 def broadcast_all(*args, subok=False):
-    """``np.broadcast_arrays(*args)``"""
     arrays = [np.asarray(arg) for arg in args]
     shape = np.broadcast_shapes(*[a.shape for a in arrays])
     return _kind([a if a.shape == shape else widened(a, shape) for a in arrays])
 
 
 def widened(a, shape):
-    """A view that may be written through as far as NumPy allows it."""
+    """Broadcast to a view that is writable as far as NumPy allows."""
     return np.broadcast_arrays(a, np.empty(shape))[0]
 
 

@@ -1,4 +1,4 @@
-"""How elements of arrays of objects are followed that a function moves about."""
+"""Primitives of functions that move elements of arrays of objects."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ from adjoint.runtime.memory.memory import Memory
 
 
 def moving(f: Any, places: tuple[int, ...] = (0,)) -> Callable[..., Any]:
-    """A primitive of a function that moves the elements of arrays of objects about, or gives views
-    of them: it is run on their numbers, too, to learn where each has gone.
+    """Return a primitive of `f`, which moves elements of arrays of objects or returns views.
 
-    The arrays are its arguments at `places`, or lists of them.
+    `f` also runs on numbers of the elements, which tell the origin of each element of the result.
+    The arrays are the arguments at `places`, or lists of arrays.
     """
 
     def move(record: list[Any], slot: int, *args: Any, **kwargs: Any) -> Any:
@@ -66,7 +66,7 @@ def _pairs(y: Any, found: list[Any]) -> Iterator[tuple[Any, Any]]:
 
 
 def objects_in(values: Iterable[Any]) -> Iterator[Any]:
-    """The arrays of objects among some values, and in lists of them."""
+    """Yield the arrays of objects among some values and in lists of them."""
     for value in values:
         if is_objects(value):
             yield value
@@ -75,7 +75,7 @@ def objects_in(values: Iterable[Any]) -> Iterator[Any]:
 
 
 def _numbered(args: tuple[Any, ...], places: Container[int], count: Iterator[int]) -> list[Any]:
-    """Arguments with numbers in place of the elements: of the same layout, for that may count."""
+    """Replace elements in arguments by numbers, in the same layout, which may affect the result."""
     return [_with_numbers(x, count) if i in places else x for i, x in enumerate(args)]
 
 
@@ -88,7 +88,7 @@ def _with_numbers(value: Any, count: Iterator[int]) -> Any:
 
 
 def _stored_as(value: Any, numbers: Any) -> Any:
-    """An array of numbers whose elements stand in memory as those of `value` do."""
+    """Return an array of `numbers` in the memory layout of `value`."""
     places: Any = places_of(value)
     first = int(places.min())
     memory = bytearray(int(places.max()) - first + numbers.itemsize)

@@ -1,6 +1,4 @@
-"""What NumPy does with arrays of objects by the operators and methods of each element: ufuncs, sums
-and products.
-"""
+"""Ufuncs, sums and products of arrays of objects, by the operators and methods of the elements."""
 
 from __future__ import annotations
 
@@ -30,7 +28,7 @@ from adjoint.runtime.operators.object_ufuncs import (
 
 @primitive(np.frompyfunc)
 def _(record: list[Any], slot: int, *args: Any, **kwargs: Any) -> Any:
-    """It keeps the function, and calls it when it is called."""
+    """Make a ufunc; the function runs only when the ufunc is called."""
     return np.frompyfunc(*args, **kwargs)
 
 
@@ -47,7 +45,7 @@ in_place_of(absolute, abs)
 
 
 def reduced(f, a, axis=0, dtype=None, out=None, keepdims=False, initial=np._NoValue, where=True, /):
-    """``f.reduce(a, axis)``"""
+    """Compute ``f.reduce(a, axis)`` in Python."""
     a = as_objects(a)
     op, places = operation_of(f), indices(a.shape)
     rows, steps = _reduction(a, axis, keepdims, not _is_missing(initial))
@@ -67,7 +65,7 @@ def _first(a, places, row, initial):
 
 
 def accumulated(f, a, axis=0, dtype=None, out=None):
-    """``f.accumulate(a, axis)``"""
+    """Compute ``f.accumulate(a, axis)`` in Python."""
     a = as_objects(a)
     op, places = operation_of(f), indices(a.shape)
     plain, steps = _accumulation(a, axis)
@@ -82,15 +80,17 @@ def accumulated(f, a, axis=0, dtype=None, out=None):
 
 
 def _numbered(a: Any) -> Any:
-    """An array of the numbers of the elements, stored in the order in which these are."""
+    """Return an array of the numbers of the elements, in the layout of `a`."""
     numbers = np.empty_like(a)
     numbers[...] = np.arange(a.size).reshape(a.shape)
     return numbers
 
 
 def _reduction(a: Any, axis: Any, keepdims: Any, begun: bool) -> Any:
-    """Which operations NumPy does, in order: the row, named by its first element, and the element;
-    and which row each result is of."""
+    """Return the row of each result and NumPy's operations in order, each of a row and an element.
+
+    A row is named by its first element.
+    """
     steps: list[tuple[int, int]] = []
 
     def step(row: int, i: int) -> int:
@@ -105,7 +105,7 @@ def _reduction(a: Any, axis: Any, keepdims: Any, begun: bool) -> Any:
 
 
 def _accumulation(a: Any, axis: Any) -> Any:
-    """Which operations NumPy does, in order: the element before and the element."""
+    """Return NumPy's result for numbers, and its operations in order: previous and next element."""
     steps: list[tuple[int, int]] = []
 
     def step(previous: int, i: int) -> int:
@@ -124,7 +124,7 @@ non_differentiable(_accumulation, _is_missing, _reduction)
 
 
 def folds_objects(f: Any, a: Any, dtype: Any) -> bool:
-    """Whether NumPy folds objects: those of the array, or those that it makes of numbers."""
+    """Return whether NumPy folds objects: elements of `a`, or objects that it makes of numbers."""
     if f.nin != 2 or f.nout != 1 or operation_of(f) is None:
         return False
     if is_objects(a):
@@ -137,7 +137,7 @@ def _is_one_axis(axis: Any, a: Any) -> bool:
 
 
 def _is_of_objects(a: Any) -> bool:
-    """Whether NumPy makes an array of objects of a list, one of each element."""
+    """Return whether NumPy makes an array with one object per element of a list."""
     kinds = set(map(type, a))
     if not kinds or kinds <= _FLAT or len(a) > _LONG:
         return False
@@ -170,9 +170,9 @@ def _folds(name: str, source: Any, most: int) -> None:
         if options["dtype"] is not None and np.dtype(options["dtype"]).char != "O":
             return NotImplemented
         if f not in _OPERATORS and f.identity is None and not _is_one_axis(options["axis"], a):
-            return NotImplemented  # NumPy may have something against it
+            return NotImplemented  # NumPy may refuse several axes
         if names_twice(a):
-            return NotImplemented  # in which order NumPy goes through it is not known
+            return NotImplemented  # NumPy's order is not known
         operands = tuple(
             given.get(name, np._NoValue if name == "initial" else defaults.get(name))
             for name in names
@@ -207,7 +207,6 @@ for _name, _f in (("sum", np.add), ("prod", np.multiply), ("max", np.maximum), (
 
 
 def trace(a: Any, offset=0, axis1=0, axis2=1, dtype=None, out=None):
-    """``a.trace()``"""
     return a.diagonal(offset, axis1, axis2).sum(-1, dtype)
 
 
@@ -215,19 +214,18 @@ in_place_of(trace, (np.ndarray, "trace"))
 
 
 def conjugate(a, out=None):
-    """``a.conj()``"""
     return np.conjugate(a)
 
 
 in_place_of(conjugate, (np.ndarray, "conj"), (np.ndarray, "conjugate"))
 in_place_of(_core._methods._clip, (np.ndarray, "clip"))
 _truth: Any = np.array([2.0], object).any()
-if type(_truth) is float:  # NumPy 1: an element, not whether there is one
+if type(_truth) is float:  # NumPy 1 returns an element, not a boolean
     for _name in ("any", "all"):
         in_place_of(getattr(_core._methods, f"_{_name}"), (np.ndarray, _name))
         in_place_of(getattr(np, _name).__wrapped__, getattr(np, _name))
 
-for _name in ("mean", "var", "std"):  # NumPy's own text, behind a method of C
+for _name in ("mean", "var", "std"):  # the Python source that a C method calls
     _f = getattr(np, _name)
     in_place_of(_f.__wrapped__, (np.ndarray, _name))
 

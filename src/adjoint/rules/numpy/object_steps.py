@@ -1,7 +1,7 @@
-"""Products of arrays of objects, which NumPy calculates in C by the operators of the elements.
+"""Products of arrays of objects, which NumPy computes in C by the operators of the elements.
 
-Which operators those are, of which elements and in which order, NumPy says itself: it is run on
-stand-ins, which note what is done with them. The same is done with the elements then.
+NumPy runs on proxies, which note the operators, their operands and their order. The same operators
+are then applied to the elements.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from adjoint.runtime.memory.memory import Memory
 
 
 class Noting:
-    """Stands for an element or a result, which are numbered; `steps` are those behind results."""
+    """A proxy for a numbered element or result; it notes operators in `steps`."""
 
     __slots__ = ("number", "steps")
 
@@ -55,7 +55,7 @@ def conjugated(x):
 
 
 def _number(x: Any, steps: list[Any]) -> int:
-    """That of an element or a result; a constant, which NumPy begins sums with, is a step."""
+    """Return the number of an element or result; a constant, the start of a sum, becomes a step."""
     if isinstance(x, Noting):
         return x.number
     steps.append((None, x))
@@ -63,8 +63,7 @@ def _number(x: Any, steps: list[Any]) -> int:
 
 
 def _noted(f: Any, args: Any, at: Any, kwargs: Any) -> Any:
-    """The numbers of what `f` makes of stand-ins, and all steps, of which the first are the
-    elements."""
+    """Run `f` on proxies; return the numbers of the results, and all steps, the elements first."""
     steps: list[Any] = []
     given = list(args)
     for i in at:
@@ -79,7 +78,7 @@ def _noted(f: Any, args: Any, at: Any, kwargs: Any) -> Any:
 
 
 def _stand_ins(a: Any, steps: list[Any]) -> Any:
-    """An array of stand-ins, stored as `a` is."""
+    """Return an array of proxies in the layout of `a`."""
     made = stored_alike(a)
     for index in indices(a.shape):
         steps.append((None, None))
@@ -88,7 +87,7 @@ def _stand_ins(a: Any, steps: list[Any]) -> Any:
 
 
 def done_again(numbers, steps, at, args):
-    """The steps, with the elements."""
+    """Apply the noted steps to the elements."""
     values = []
     for i in at:
         a = as_objects(args[i])
@@ -110,7 +109,7 @@ def done_again(numbers, steps, at, args):
 
 
 def _notes(f: Any, key: Any, arrays_at: Callable[[tuple[Any, ...]], Any]) -> None:
-    """`f` calculates with the elements of the arrays that stand at some places."""
+    """Register `f`, which computes with elements of arrays at the places ``arrays_at(args)``."""
 
     @on_objects(key)
     def run(record: list[Any], slot: int, *args: Any, **kwargs: Any) -> Any:

@@ -1,4 +1,4 @@
-"""Arrays of objects: how they are made of numbers and lists, and numbers of them."""
+"""Conversions of numbers and lists to arrays of objects, and of these to numbers."""
 
 from __future__ import annotations
 
@@ -15,14 +15,11 @@ from adjoint.runtime.arrays.object_conversion import _astype, _is, follows, of_n
 from adjoint.runtime.arrays.object_layout import laid_out, stored_alike
 from adjoint.runtime.dispatch.source_call import call_function
 
-# ---- made of numbers and of lists ----------------------------------------------------------------
-
-
-# ---- numbers of objects --------------------------------------------------------------------------
+# ---- conversions ---------------------------------------------------------------------------------
 
 
 def numbers_of(a, plain):
-    """An array of objects as `plain`, which has a type of numbers: what C makes of each element."""
+    """Convert each element of an array of objects as C does, to the dtype and layout of `plain`."""
     convert = _conversion(plain)
     if convert is None:
         return plain
@@ -31,12 +28,12 @@ def numbers_of(a, plain):
 
 
 def _conversion(plain: Any) -> Any:
-    """What makes a number of an element; ``None`` where it has no derivative."""
+    """Return the function that converts an element, or None if its result has no derivative."""
     return {"f": float, "c": complex}.get(plain.dtype.kind)
 
 
 def _are_numbers(a: Any, plain: Any) -> bool:
-    """Whether NumPy makes numbers of the elements as Python does."""
+    """Return whether NumPy converts the elements to numbers as Python does."""
     if plain.dtype.kind not in "fc":
         return True
     ways = ("__float__",) if plain.dtype.kind == "f" else ("__float__", "__complex__")
@@ -50,11 +47,11 @@ non_differentiable(_astype, _is, follows, _conversion, _are_numbers)
 
 
 def _converts(f: Any, key: Any) -> None:
-    """What makes an array of its first argument."""
+    """Register `f`, which makes an array of its first argument."""
     move = moving(f)
 
     def converted(source, *args, **kwargs):
-        if is_objects(source):  # each is asked for its number once
+        if is_objects(source):  # each element is converted once
             like = _plain(_asked_nothing(source), args, kwargs)
             return numbers_of(source, like) if _conversion(like) else _plain(source, args, kwargs)
         plain = _plain(source, args, kwargs)
@@ -86,7 +83,7 @@ def _converts(f: Any, key: Any) -> None:
             return NotImplemented
         is_one = isinstance(source, int | float | complex) or is_one_object(source)
         if not is_one and not isinstance(source, (*SEQUENCES, np.ndarray, np.generic)):
-            return NotImplemented  # its own code says what it is as an array
+            return NotImplemented  # converted by its own code
         y = f(_asked_nothing(source), *args[1:], **kwargs)
         if is_objects(source):
             if is_objects(y):
@@ -101,8 +98,7 @@ def _converts(f: Any, key: Any) -> None:
 
 
 def _asked_nothing(source: Any) -> Any:
-    """In place of an array of objects one of zeros, of which the same array of numbers is made:
-    the objects may notice that they are converted."""
+    """Replace an array of objects, whose conversion may run user code, by zeros in its layout."""
     if not is_objects(source):
         return source
     zeros = stored_alike(source)
@@ -111,7 +107,7 @@ def _asked_nothing(source: Any) -> Any:
 
 
 def _is_held(source: Any, made: Any) -> bool:
-    """Whether an array has one element, which is what it was made of."""
+    """Return whether `made` is an array of objects whose only element is `source`."""
     return is_objects(made) and made.size == 1 and made.item() is source
 
 
@@ -120,7 +116,7 @@ for _f in (np.array, np.asarray, np.asanyarray, np.ascontiguousarray, np.asfortr
 _converts(np.ndarray.astype, (np.ndarray, "astype"))
 
 
-# ---- filled with one -----------------------------------------------------------------------------
+# ---- arrays filled with one object ---------------------------------------------------------------
 
 
 def _full(shape, fill_value, dtype=None, order="C"):
@@ -140,7 +136,7 @@ def _fills(f: Any, source: Any) -> None:
     def fill(record: list[Any], slot: int, *args: Any, **kwargs: Any) -> Any:
         given = inspect.signature(f).bind(*args, **kwargs).arguments
         fill_value = given["fill_value"]
-        if is_one_object(fill_value):  # it may notice that it is made a number
+        if is_one_object(fill_value):  # a conversion may run user code
             given["fill_value"] = 0
             if given.get("dtype") is None and f is np.full:
                 given["dtype"] = object

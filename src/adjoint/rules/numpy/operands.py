@@ -1,4 +1,4 @@
-"""What the rules of NumPy's array functions share: where operands stand, lists in place of arrays.
+"""Registration of rules of NumPy's array functions.
 
 NumPy takes every operand by position or by keyword, and a list wherever it takes an array.
 `array_rule` deals with both, so that a rule is written once, for arrays and numbers::
@@ -33,7 +33,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 
 def methods(*names: str) -> tuple[tuple[type, str], ...]:
-    """The keys of methods or attributes of arrays and of NumPy's scalars."""
+    """Return the keys of methods or attributes of arrays and of NumPy's scalars."""
     return tuple(
         (kind, name)
         for name in names
@@ -43,7 +43,7 @@ def methods(*names: str) -> tuple[tuple[type, str], ...]:
 
 
 ONLY_OF_ARRAYS = {"swapaxes", "diagonal", "trace"}
-"""Methods that scalars have, but cannot do."""
+"""Methods that scalars have, but that raise."""
 
 
 # ---- reverse rules -------------------------------------------------------------------------------
@@ -63,13 +63,12 @@ def array_rule(
     alias
         The result may share memory with an operand.
     nested
-        Operands are arrays: lists and tuples are made arrays first, what is not numeric is
-        declined, and the cotangents that the rule returns are projected. Otherwise the rule takes
-        operands as they come.
+        Lists and tuples are converted to arrays first, operands that are not numeric are declined,
+        and cotangents are projected. Otherwise the rule takes operands unchanged.
     exact
-        The cotangents that the rule returns need no projection where the operands that come first
-        are arrays (`nested`), or at all; the rule is then called directly, and returns cotangents
-        of just these operands where the others are not given.
+        The cotangents need no projection if the leading operands are arrays (with `nested`), or
+        never. The rule is then called directly; if no other operands are given, it returns
+        cotangents of the leading ones only.
     """
 
     def add(function: F) -> F:
@@ -105,7 +104,7 @@ def array_rule(
 
 
 def _given(kwargs: dict[str, Any]) -> dict[str, Any]:
-    """Without those that NumPy's own code hands on although nobody gave them."""
+    """Drop keywords that the caller has not given, which NumPy's own code passes on."""
     return {name: value for name, value in kwargs.items() if value is not np._NoValue}
 
 
@@ -137,7 +136,7 @@ class _Plan:
 
     @property
     def direct(self) -> tuple[int, int]:
-        """How many operands come first, and with how many arguments by position no other does."""
+        """Number of leading operands, and of positional arguments without further operands."""
         leading = 0
         while leading < self.required and self.order[leading] in self.operands:
             leading += 1
@@ -148,7 +147,7 @@ class _Plan:
 
 
 def _apply(plan: _Plan, args: tuple[Any, ...], kwargs: dict[str, Any], keyword_bars: bool) -> Any:
-    """Apply a rule to operands wherever they stand, and return their cotangents to these places."""
+    """Apply a rule to operands by position and keyword; cotangents are returned in their places."""
     values, named = list(args), dict(kwargs)
     places: list[int | str | None] = []
     projectors: list[Projector] = []
@@ -176,7 +175,7 @@ def _apply(plan: _Plan, args: tuple[Any, ...], kwargs: dict[str, Any], keyword_b
         place = places[-1]
         initial = kwargs[place] if isinstance(place, str) else args[place]
         if isinstance(initial, float | np.floating) and _is_whole(values[0]):
-            # NumPy rounds what a reduction of integers starts from: that is a constant.
+            # NumPy rounds `initial` of a reduction of integers: it is a constant.
             if isinstance(place, str):
                 named[place] = int(initial)
             else:
@@ -203,12 +202,12 @@ def _apply(plan: _Plan, args: tuple[Any, ...], kwargs: dict[str, Any], keyword_b
 
 
 def _is_whole(x: Any) -> bool:
-    """Whether something is an integer, or an array of integers."""
+    """Return whether `x` is an integer, or an array of integers."""
     return np.asarray(x).dtype.kind in "iu"
 
 
 def _is_low(x: Any) -> bool:
-    """Whether an operand has less than double precision."""
+    """Return whether an operand has less than double precision."""
     return isinstance(x, np.ndarray | np.generic) and x.dtype.char in LOW
 
 
@@ -224,7 +223,7 @@ def linear_rule(
     operand: str = "a",
     alias: bool = False,
 ) -> None:
-    """`linear`, and its methods of the same arguments, and the operand by keyword as well.
+    """Register `linear` for `f`, for methods, and for the operand by keyword.
 
     Parameters
     ----------
@@ -279,7 +278,7 @@ def _linear_frule(key: Any, operands: int, positional: int) -> None:
         if any(map(_lists_objects, args[:operands])):
             return NotImplemented  # their tangents are not in those of the lists
         y = f(*args, **kwargs)
-        kwargs.pop("initial", None)  # what a sum starts from does not move with its terms
+        kwargs.pop("initial", None)  # the start of a sum is a constant
         if isinstance(y, np.ndarray | np.generic) and y.dtype.kind in "iu":
             if _holds_floats(args[:operands]):
                 return y, None  # rounded
@@ -316,13 +315,13 @@ def _holds_floats(x: Any) -> bool:
 
 @non_differentiable
 def _as_floating(option: Any) -> Any:
-    """In place of a type of integers that a result is asked for in, that of their tangents."""
+    """Replace a dtype of integers, demanded of a result, by that of their tangents."""
     if not isinstance(option, type | np.dtype | str):
         return option
     try:
         return float if np.dtype(option).kind in "iu" else option
     except TypeError:
-        return option  # it says something else
+        return option  # not a dtype
 
 
 def _lists_objects(value: Any) -> bool:
@@ -338,9 +337,9 @@ OBJECTS = np.dtype(object)
 def reduction_frule(*keys: Any, selects: bool = False) -> None:
     """Register the forward rule of reductions over an axis from their reverse rules.
 
-    Each element goes into one result, so the cotangents of a ``y_bar`` of ones are the slopes. Of
-    one that `selects` elements, the others contribute nothing whatever their tangents are; so do
-    NaN where the reduction leaves them out, and what ``where`` does.
+    Each element enters one result, so the cotangents of a ``y_bar`` of ones are the slopes.
+    Elements that are not used (as the reduction `selects`, as NaN, by ``where``) contribute
+    nothing, whatever their tangents are.
     """
     for key in keys:
         _reduction_frule(key, selects)
@@ -370,13 +369,15 @@ def _reduction_frule(key: Any, selects: bool) -> None:
 
 
 def dense(part: Any, whole: Any) -> Any:
-    """A tangent or cotangent of `whole`, with zeros where it has ``None``; `whole` may be the array
-    that a list stands for, of which `part` has the form."""
+    """Fill a tangent or cotangent of `whole` with zeros in place of None.
+
+    `part` may be a list where `whole` is the array made of one.
+    """
     if part is None:
         return np.zeros(np.shape(whole), cotangent_dtype(whole))
     if not isinstance(part, SEQUENCES):
         if isinstance(whole, np.generic) and type(part) in (int, float, complex):
-            return cotangent_dtype(whole).type(part)  # whose methods are asked
+            return cotangent_dtype(whole).type(part)  # rules call its methods
         return part
     items = [
         dense([None] * len(w) if p is None and isinstance(w, SEQUENCES) else p, w)
@@ -388,32 +389,32 @@ def dense(part: Any, whole: Any) -> Any:
 
 
 def cotangent_dtype(x: Any) -> np.dtype[Any]:
-    """The dtype of the cotangent of an array."""
+    """Return the dtype of the cotangent of an array."""
     dtype: np.dtype[Any] = x.dtype if type(x) is np.ndarray else np.asarray(x).dtype
     return dtype if dtype.kind in "fc" else np.dtype(np.float64)
 
 
 def like_sequence(bars: list[Any], parts: Any) -> Any:
-    """Cotangents of the elements of a list, a tuple or an array's first axis, as one of `parts`."""
+    """Pack cotangents of the elements of `parts` (a list, a tuple, an array) as one of `parts`."""
     if isinstance(parts, np.ndarray):
         return np.stack(bars) if bars else np.zeros(parts.shape)
     return tuple(bars) if isinstance(parts, tuple) else bars
 
 
 def conj(x: Any) -> Any:
-    """The conjugate; a real array itself."""
+    """Return the conjugate; a real array itself."""
     return x.conj() if isinstance(x, np.ndarray) else np.conj(x)
 
 
 def severed(y: Any, *operands: Any) -> bool:
-    """Whether a result was rounded to integers on the way, so that its derivative is zero."""
+    """Return whether a result was rounded to integers, so that its derivative is zero."""
     if np.asarray(y).dtype.kind in "fc":
         return False
     return any(np.asarray(x).dtype.kind in "fc" for x in operands)
 
 
 def scatter(positions: Any, y_bar: Any, like: Any, unique: bool = False) -> Any:
-    """The adjoint of ``like.ravel()[positions]``; `unique`: no position occurs twice."""
+    """Apply the adjoint of ``like.ravel()[positions]``; `unique`: no position occurs twice."""
     bar = np.zeros(np.size(like), cotangent_dtype(y_bar))
     if unique:
         bar[positions] = y_bar

@@ -1,7 +1,6 @@
-"""``out=`` of NumPy's functions: the plain call, and a write of its result.
+"""``out=`` of NumPy's functions: the call without output, and a write of its result.
 
-One mechanism serves them all: a call that names an output goes, as Python, through `ufunc_into`,
-which the engine differentiates like anybody's code. Calls without one are not touched.
+A call with an output runs `ufunc_into`, Python code that is differentiated.
 """
 
 from __future__ import annotations
@@ -41,7 +40,7 @@ FUNCTIONS = """
     stack std sum take trace var all any argmax argmin nanargmax nanargmin isneginf isposinf
 """
 BY_POSITION = {"choose": 2, "compress": 3, "concatenate": 2, "dot": 2, "einsum": 1 << 30}
-"""Where older versions of NumPy, which do not say, take it."""
+"""Positions of ``out`` in older versions of NumPy, which have no signatures."""
 
 METHODS = {
     "max": 2, "min": 2, "all": 2, "any": 2, "argmax": 2, "argmin": 2, "choose": 1 << 30, "dot": 2,
@@ -49,23 +48,23 @@ METHODS = {
     "cumprod": 3, "clip": 3, "compress": 3, "take": 3, "trace": 5,
 }  # fmt: skip
 MASKED = (np.clip, np.ndarray.clip)
-"""What takes ``where`` as ufuncs do: the other elements are left alone. Classes of their own are
-told of the ufunc that is under it."""
+"""Functions with ``where``, like ufuncs: other elements are not written. They call a ufunc, which
+array subclasses may see."""
 _IN_PYTHON = [getattr(np.ndarray, name, None) for name in ("mean", "var", "std", "ptp")]
-"""Methods of C that are functions of NumPy's in Python."""
+"""Methods in C that call functions of NumPy in Python."""
 _OF_MASKS = [
     np.concatenate,
     np.stack,
     *(getattr(np, name) for name in ("round", "around")),
     np.ndarray.round,
 ]
-"""What they leave of the mask of an output hangs on steps in C, or on none."""
+"""Functions that change the mask of an output in C, or not at all."""
 UFUNC_METHODS = {"reduce": 4, "accumulate": 4, "reduceat": 5, "outer": 1 << 30}
 DRAWS = {
     "random": (3, 1), "standard_normal": (3, 1), "standard_exponential": (4, 1),
     "standard_gamma": (4, 2),
 }  # fmt: skip
-"""Where methods take it, and a size, the object itself included."""
+"""Positions of ``out`` and ``size`` in methods, the object itself included."""
 
 
 def position_of_output(f: Any, name: str) -> int:
@@ -79,11 +78,10 @@ def position_of_output(f: Any, name: str) -> int:
 
 
 def take_output(f: Any, key: Any, position: int, size: int = 0) -> None:
-    """Send calls of `f` with an output to `ufunc_into`; what is drawn takes its size from it, and
-    `size` is where else that stands.
+    """Send calls of `f` with an output to `ufunc_into`.
 
-    A function in Python takes steps of which classes of its operands are told, whether what comes
-    last goes into an output or not: where there are such classes, its own source says which.
+    A draw without a size, whose position is `size`, takes the shape of the output. If array
+    subclasses may observe the steps of a function in Python, its source is differentiated instead.
     """
     source = getattr(f, "__wrapped__", f)
     tells = (type(source) is FunctionType and f is not np.einsum) or f in _IN_PYTHON
@@ -128,7 +126,7 @@ def take_output(f: Any, key: Any, position: int, size: int = 0) -> None:
 
 
 def _is_inactive(f: Any) -> bool:
-    """Whether nobody would look into `f`, nor see what it writes."""
+    """Return whether `f` is constant by a rule, so that its source would not be differentiated."""
     rules = lookup(f)
     return rules is not None and rules.inactive
 

@@ -1,5 +1,4 @@
-"""What a class that overrides NumPy's functions asks of those that it overrides:
-``super().__array_function__(...)``."""
+"""Rule of ``super().__array_function__(...)``, which runs a function that a subclass overrides."""
 
 from __future__ import annotations
 
@@ -46,7 +45,7 @@ def _(
 
 
 def _run_itself(record: list[Any], func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    """One of NumPy's functions, without asking the classes of its arguments."""
+    """Run a NumPy function without dispatch on the classes of its arguments."""
     itself = getattr(func, "_implementation", func)
     rules = lookup(func)
     if rules is not None and not says_itself(func, (*args, *kwargs.values())):

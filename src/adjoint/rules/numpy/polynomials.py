@@ -46,8 +46,11 @@ def _(dots, p, x):
 
 @substitute(np.polyval)
 def _(p, x):
-    """Of a polynomial, too; it is not multiplied by zero, which would cut it off. Objects are: they
-    may notice."""
+    """Evaluate at numbers, objects or a polynomial.
+
+    No polynomial is multiplied by zero, since the product would be cut off. Objects are, since
+    this may run user code.
+    """
     p = np.asarray(p)
     x = x if isinstance(x, np.poly1d) else np.asanyarray(x)
     if len(p) == 0:
@@ -64,7 +67,7 @@ def _(p, x):
 
 
 def _root_slopes(p: Any, roots: Any) -> Any:
-    """∂r/∂c of each root r and each coefficient c: - r^k / p'(r); a multiple root has none."""
+    """Return ∂r/∂c = - r^k / p'(r) of each root r and coefficient c; a multiple root has none."""
     slope = np.polyval(np.polyder(p), roots)
     return -np.vander(roots, len(p)) / slope[:, None]
 
@@ -94,7 +97,7 @@ def _(dots, p):
 
 
 def without_leading_zeros(coefficients):
-    """The highest power comes first; one coefficient stays."""
+    """Cut off leading zeros, but keep one coefficient."""
     if len(coefficients) == 0:
         return np.array([0], coefficients.dtype)
     there = np.flatnonzero(coefficients)

@@ -32,7 +32,7 @@ plain_products(np.dot)
 
 
 def dot_bars(y_bar: Any, a: Any, b: Any) -> tuple[Any, Any]:
-    """The cotangents of the factors of `np.dot`, from the conjugates of these."""
+    """Return the cotangents of the factors of `np.dot`, given their conjugates `a` and `b`."""
     m, n = np.ndim(a), np.ndim(b)
     if m == 0 or n == 0 or m == n == 1:
         return y_bar * b, y_bar * a
@@ -87,7 +87,7 @@ def _(a, b, /):
 
 
 def _axes(axes: Any, m: int, n: int) -> tuple[list[int], list[int]]:
-    """The contracted axes of the two operands of `np.tensordot`."""
+    """Return the contracted axes of the two operands of `np.tensordot`."""
     if isinstance(axes, (int, np.integer)):
         return list(range(m - int(axes), m)), list(range(int(axes)))
     first, second = ([int(i) for i in np.atleast_1d(part)] for part in axes)
@@ -156,9 +156,7 @@ def _(a, b, axisa=-1, axisb=-1, axisc=-1, axis=None):
 
 
 def _whole(y_bar: Any, n: int, m: int, mode: str, same: int) -> Any:
-    """The cotangent of the full convolution of n and m elements, from that of the part which
-    `mode` keeps.
-    """
+    """Pad the cotangent of the part that `mode` keeps to that of the full convolution."""
     start = {"full": 0, "same": same, "valid": min(n, m) - 1}[mode]
     before, after = np.zeros(start), np.zeros(n + m - 1 - start - len(y_bar))
     return np.concatenate([before, y_bar, after], dtype=y_bar.dtype)
@@ -189,8 +187,8 @@ def _(a, v, mode="full"):
 def _(a, v, mode="valid"):
     if mode not in ("full", "same", "valid"):
         return NotImplemented
-    # NumPy swaps the operands where the first is shorter, and turns the result around: the middle
-    # is rounded up then.
+    # If the first operand is shorter, NumPy swaps both and reverses the result, which rounds the
+    # middle up.
     n, m = np.size(a), np.size(v)
     back = _convolve_back(a, conj(np.ravel(v)[::-1]), mode, n // 2 if n < m else (m - 1) // 2)
 
@@ -206,7 +204,7 @@ core: Any = getattr(np, "_core", None) or np.core
 
 @array_rule(core.multiarray.correlate, operands="a v")
 def _(a, v, mode=0):
-    """What `np.convolve` and the products of polynomials stand on; nothing is conjugated."""
+    """Correlate as `np.convolve` and products of polynomials do, without conjugation."""
     names = {0: "valid", 1: "same", 2: "full"}
     mode = names.get(mode, mode)
     if mode not in names.values() or np.size(a) < np.size(v):

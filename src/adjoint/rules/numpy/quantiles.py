@@ -31,21 +31,21 @@ References
 Hyndman & Fan, *Sample Quantiles in Statistical Packages*, The American Statistician 50 (1996).
 """
 PICKING = {"lower", "higher", "nearest", "inverted_cdf", "closest_observation"}
-"""Methods whose result is an element. The others that jump take the mean of two."""
+"""Methods whose result is an element. The other step functions take the mean of two."""
 
 
 quantile: Any = np.quantile
 
 
 class _Quantiles:
-    """Of which elements, and in what parts, quantiles over an axis are made.
+    """The elements, and their weights, of which quantiles over an axis are means.
 
-    The axes that are reduced are one last axis here, and the probabilities one first axis.
+    The reduced axes are merged into the last axis, those of the probabilities into the first.
     """
 
     def __init__(self, a: Any, y: Any, q: Any, axis: Any, method: str, skip: bool) -> None:
         rows, self._undo = lanes(np.asarray(a), axis)
-        if rows.dtype.kind == "b":  # which cannot be subtracted
+        if rows.dtype.kind == "b":  # booleans cannot be subtracted
             rows = rows.astype(np.float64)
         self._rows, self._q, self._method = rows, np.ravel(q), method
         shape = (self._q.size, *rows.shape[:-1], 1)
@@ -79,7 +79,7 @@ class _Quantiles:
             self._low, self._high = (ordered[place.ravel(), ..., None] for place in (low, high))
 
     def parts(self) -> Iterator[Any]:
-        """For each probability, the slope of the quantile in each element."""
+        """Yield the slope of the quantile in each element, for each probability."""
         for low, high, above in zip(self._low, self._high, self._above, strict=True):
             share = self._share(low)
             yield share + above * (self._share(high) - share) if above.any() else share
@@ -89,7 +89,7 @@ class _Quantiles:
         return hits / np.maximum(np.sum(hits, -1, keepdims=True), 1)
 
     def back(self, y_bar: Any) -> tuple[Any, Any]:
-        """The cotangents of the array and, if the method moves, of the probabilities."""
+        """Return the cotangents of the array and of the probabilities."""
         parts = np.reshape(y_bar, self._low.shape)
         rows_bar = np.zeros(self._rows.shape, cotangent_dtype(y_bar))
         for part, share in zip(parts, self.parts(), strict=True):
@@ -98,7 +98,7 @@ class _Quantiles:
         return self._undo(rows_bar), np.sum(parts * slopes, tuple(range(1, parts.ndim)))
 
     def forward(self, a_dot: Any, q_dot: Any, axis: Any) -> Any:
-        """The tangents, one row per probability."""
+        """Return the tangents, one row per probability."""
         moved = (self._high - self._low)[..., 0] * self._rise[..., 0]
         q_dot = np.reshape(q_dot, (-1,) + (1,) * (moved.ndim - 1))
         rows_dot, _ = lanes(np.asarray(a_dot), axis)
@@ -107,7 +107,7 @@ class _Quantiles:
 
 
 def _levels(q: Any, n: Any, method: str) -> tuple[Any, Any]:
-    """The levels of probabilities among `n` elements of each row, and how fast they rise."""
+    """Return the levels of probabilities among `n` elements of each row, and their slopes."""
     q = np.reshape(q, (-1,) + (1,) * n.ndim)
     if method in MOVING:
         spread, start = MOVING[method]
@@ -122,8 +122,8 @@ def _levels(q: Any, n: Any, method: str) -> tuple[Any, Any]:
 
 
 def mixes(a: Any, q: Any, axis: Any) -> bool:
-    """Whether NumPy's functions without NaN mix up the axes of the result with those of `q`, or
-    leave these out, as for an empty array."""
+    """Return whether NumPy's functions that ignore NaN misplace the axes of `q` or, for an empty
+    array, drop them."""
     if not np.size(a):
         return np.ndim(q) > 0 and np.size(np.sum(a, axis)) > 0
     return np.ndim(q) > 1 and isinstance(axis, tuple)

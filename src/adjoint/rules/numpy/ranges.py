@@ -14,14 +14,14 @@ arange: Any = np.arange
 
 
 def _ramp(num: int, endpoint: bool, ndim: int, axis: int) -> Any:
-    """The weights of the second end along `axis` of an array of `ndim` axes."""
+    """Return the weights of the second end along `axis` of an array of `ndim` axes."""
     shape = [1] * ndim
     shape[axis] = -1
     return np.reshape(np.linspace(0.0, 1.0, num, endpoint), shape)
 
 
 def _ends(y_bar: Any, ramp: Any, axis: int) -> tuple[Any, Any]:
-    """The cotangents of both ends, in the shape that these broadcast to."""
+    """Return the cotangents of both ends, in the shape that these broadcast to."""
     return np.sum(y_bar * (1 - ramp), axis), np.sum(y_bar * ramp, axis)
 
 
@@ -114,7 +114,7 @@ def _(dots, y, start, stop, num=50, endpoint=True, dtype=None, axis=0):
 
 
 def _arange(y: Any, start: Any, step: Any) -> Any:
-    """Counted from the start in steps: the stop only decides how many there are."""
+    """Return the pullback to start and step; the stop only determines the number of elements."""
 
     def arange_back(y_bar):
         start_bar = None if start is None else project(np.sum(y_bar), start)
@@ -140,7 +140,7 @@ def _(start_or_stop, stop=None, step=None, *, dtype=None):
 
 @array_rule(np.arange, operands="start step", nested=False)
 def _(*, start=None, stop=None, step=None, dtype=None):
-    """By name, where NumPy takes the start for what it is."""
+    """Take keywords, among which `start` is the start even without a `stop`."""
     if any(as_numeric(x) is None for x in (start, stop, step) if x is not None):
         return NotImplemented
     named = {name: value for name, value in (("stop", stop), ("step", step)) if value is not None}

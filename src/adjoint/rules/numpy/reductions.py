@@ -29,9 +29,7 @@ multiply_reduce: Any = np.multiply.reduce
 
 
 def restore(y_bar: Any, axis: Any, keepdims: bool, ndim: int) -> Any:
-    """The cotangent of a reduction with the reduced axes back, of length 1; where all were
-    reduced, as it is.
-    """
+    """Restore the reduced axes of a cotangent with length 1, unless all axes were reduced."""
     if keepdims or axis is None or not ndim or not isinstance(y_bar, np.ndarray):
         return y_bar
     if type(axis) is int:
@@ -40,10 +38,10 @@ def restore(y_bar: Any, axis: Any, keepdims: bool, ndim: int) -> Any:
 
 
 def spread(y_bar: Any, shape: tuple[int, ...], dtype: Any = None) -> Any:
-    """A cotangent as an array of a shape that it broadcasts to."""
+    """Broadcast a cotangent to an array of `shape`."""
     dtype = getattr(y_bar, "dtype", type(y_bar)) if dtype is None else dtype
     if math.prod(shape) > MANY and np.ndim(y_bar) == 0:
-        # one number, seen at every place
+        # one number with strides of zero
         return np.ndarray(shape, dtype, np.array(y_bar, dtype), 0, (0,) * len(shape))
     bar = np.empty(shape, dtype)
     bar[...] = y_bar
@@ -51,16 +49,16 @@ def spread(y_bar: Any, shape: tuple[int, ...], dtype: Any = None) -> Any:
 
 
 MANY = 1000
-"""From how many elements on an array of one number is worth a special layout."""
+"""Number of elements above which an array of one number gets strides of zero."""
 
 
 def given(**keywords: Any) -> dict[str, Any]:
-    """Those keywords that the caller gave."""
+    """Return the keywords that the caller gave."""
     return {name: value for name, value in keywords.items() if value is not NONE}
 
 
 def nothing(y_bar: Any) -> tuple[None, None]:
-    """The pullback of what has no derivative."""
+    """Pull back to zero: the pullback of a constant result."""
     return None, None
 
 
@@ -95,7 +93,7 @@ def _(a, axis=None, dtype=None, out=None, keepdims=False, *, where=True):
         return NotImplemented
     is_plain = dtype is None and where is True and type(a) is np.ndarray and a.dtype.char == "d"
     if is_plain and a.size and a.ndim:
-        y = add_reduce(a, axis, None, None, keepdims)  # what np.mean does, without its detours
+        y = add_reduce(a, axis, None, None, keepdims)  # faster than np.mean
         y = y / (a.size // y.size)
     else:
         y = np.mean(a, axis, dtype, keepdims=keepdims, where=where)
@@ -105,7 +103,7 @@ def _(a, axis=None, dtype=None, out=None, keepdims=False, *, where=True):
 
 
 def mean_back(a: Any, size: int, axis: Any, keepdims: bool, where: Any) -> Any:
-    """The pullback of the mean over an axis; `size` is that of the result."""
+    """Return the pullback of the mean over an axis; `size` is that of the result."""
     shape, exact = np.shape(a), cotangent_dtype(a)
     real = exact.kind != "c"
 
@@ -118,14 +116,14 @@ def mean_back(a: Any, size: int, axis: Any, keepdims: bool, where: Any) -> Any:
 
 
 def counted(shape: tuple[int, ...], size: int, axis: Any, where: Any) -> Any:
-    """How many elements go into each result."""
+    """Return how many elements enter each result."""
     if where is not True:
         return np.sum(np.broadcast_to(where, shape), axis, keepdims=True)
     return math.prod(shape) // size if size else 1
 
 
 COUNTS = (int, float, np.integer, np.floating)
-"""Types of what may be subtracted from a number of elements."""
+"""Types of `ddof` and `correction` that the rules take."""
 
 
 def _spread(f: Any, name: str, root: bool) -> None:
@@ -158,12 +156,12 @@ _spread(np.std, "std", True)
 
 
 def _selects(where: Any) -> bool:
-    """Whether what selects elements counts each once: NumPy counts what numbers say."""
+    """Return whether `where` counts each element at most once; NumPy counts by numbers above 1."""
     return where is True or np.asarray(where).dtype.kind == "b" or bool(np.all(np.less(where, 2)))
 
 
 def _spread_of(f: Any, name: str) -> None:
-    """The method, where the rule declines: the function has a source."""
+    """Register the source of the function for the method, where the rule declines."""
 
     @substitute((np.generic, name))
     def _(a, axis=None, dtype=None, out=None, ddof=0, keepdims=False, *, where=True):
@@ -175,7 +173,7 @@ _spread_of(np.std, "std")
 
 
 def std_back(back: Any, y: Any) -> Any:
-    """From the pullback of the variance to that of its root; at a deviation of 0 it gives 0."""
+    """Turn the pullback of the variance into that of its root, which is 0 at a deviation of 0."""
     return lambda y_bar: back(np.where(y == 0, 0, y_bar / (2 * np.where(y == 0, 1, y))))
 
 
@@ -183,8 +181,8 @@ _mean_of: Any = np.mean  # the stubs know fewer mixtures of its keywords
 
 
 def _centre(a: Any, axis: Any, dtype: Any, where: Any) -> Any:
-    """The mean, in a shape that broadcasts to that of `a`: as a number where it is one, for which
-    NumPy takes less time than for an array of one."""
+    """Return the mean in a shape that broadcasts to that of `a`; a single mean is a number, which
+    is faster than an array."""
     if axis is None and dtype is None and where is True and type(a) is np.ndarray:
         if a.dtype is FLOAT64 and a.size:
             return add_reduce(a, None) / a.size
@@ -194,8 +192,10 @@ def _centre(a: Any, axis: Any, dtype: Any, where: Any) -> Any:
 def var_back(
     a: Any, y: Any, axis: Any, dtype: Any, less: Any, keepdims: bool, where: Any, mean: Any
 ) -> Any:
-    """The pullback of the variance, which is real whatever `dtype` it is returned in; `less` is
-    what is subtracted from the number of elements, by its two names."""
+    """Return the pullback of the variance, which is real in any `dtype`.
+
+    `less` is ``(ddof, correction)``.
+    """
     ddof, correction = less
     lost = ddof if correction is NONE else correction
 
@@ -272,13 +272,12 @@ def _(dots, y, a, axis=None, weights=None, returned=False, *, keepdims=False):
 
 
 def normalized(axis: Any, ndim: int) -> tuple[int, ...]:
-    """One or several axes as a tuple, counted from the first."""
+    """Return one or several axes as a tuple of numbers from 0 on."""
     return tuple(int(i) % ndim for i in (axis if isinstance(axis, tuple) else (axis,)))
 
 
 def weights_of(w: Any, shape: tuple[int, ...], axis: Any) -> Any:
-    """Weights along `axis`, in the order in which the axes are named, as an array that broadcasts
-    to `shape`."""
+    """Reshape weights, whose axes are in the order of `axis`, so that they broadcast to `shape`."""
     if w.shape == shape:
         return w
     axes = normalized(axis, len(shape))
@@ -294,12 +293,12 @@ linear_frule(np.sum, np.mean, *methods("sum", "mean"), positional=2)
 
 
 def cast(a: Any, dtype: Any) -> Any:
-    """An array in the dtype that NumPy computes in, which may be real where the array is not."""
+    """Convert an array to the dtype that NumPy computes in, which may be real for complex `a`."""
     return np.asarray(a).astype(dtype, copy=False)
 
 
 def lanes(a: Any, axis: Any) -> tuple[Any, Any]:
-    """The array with the reduced axes as one last axis, and the function that undoes this."""
+    """Return `a` with the reduced axes merged into the last axis, and the inverse function."""
     ndim = np.ndim(a)
     axes = tuple(range(ndim)) if axis is None or not ndim else normalized(axis, ndim)
     last = tuple(range(ndim - len(axes), ndim))
@@ -310,7 +309,7 @@ def lanes(a: Any, axis: Any) -> tuple[Any, Any]:
 
 
 def others(rows: Any) -> Any:
-    """The products of all elements but one along the last axis; right where some are zero."""
+    """Return the products of all other elements along the last axis, without divisions."""
     result = np.ones_like(rows)
     np.cumprod(rows[..., :-1], axis=-1, out=result[..., 1:])
     result[..., :-1] *= np.cumprod(rows[..., :0:-1], axis=-1)[..., ::-1]
@@ -319,12 +318,12 @@ def others(rows: Any) -> Any:
 
 UNIT = 1
 SAFE = 1e290
-"""Between one over this and this, numbers and their quotients keep all their digits."""
+"""Numbers between 1 / SAFE and SAFE, and their quotients, have full precision."""
 
 
 def _quotients(y_bar: Any, y: Any, a: Any, axis: Any, keepdims: bool) -> Any:
-    """The cotangents of the factors of products, and the sum of those of a first factor 1; ``None``
-    where the others of a factor cannot be had by a division."""
+    """Return the cotangents of the factors and the sum of those of an initial factor 1, by
+    division; None where division loses precision."""
     if type(a) is not np.ndarray or a.dtype is not FLOAT64:
         return None
     if type(y) is np.float64 and type(y_bar) in REALS:
@@ -384,7 +383,7 @@ def _extremum(names: tuple[Any, ...], f: Any, reduce: Any) -> None:
 def extremum_back(
     a: Any, y: Any, axis: Any, keepdims: bool, initial: Any = NONE, where: Any = True
 ) -> Any:
-    """The pullback of a maximum or minimum: elements equal to it share the cotangent equally."""
+    """Return the pullback of a maximum or minimum; tied elements share the cotangent equally."""
     if y.dtype.kind not in "fc" and severed(y, a, 0 if initial is NONE else initial):
         return nothing
 
@@ -396,7 +395,7 @@ def extremum_back(
         if axis is None and initial is NONE and where is True and (count := np.count_nonzero(hits)):
             return None, project(_held(hits, y_bar / count), a)
         if initial is NONE and where is True and np.count_nonzero(hits) == y.size:
-            # One in each, where none is NaN.
+            # One per result, unless one is NaN.
             if finite(y) or np.all(np.equal(y, y)):
                 return None, project(_held(hits, restore(y_bar, axis, keepdims, ndim)), a)
         hits |= a != a  # where one is NaN, so is the result
@@ -414,7 +413,7 @@ def extremum_back(
 
 
 def _held(hits: Any, share: Any) -> Any:
-    """The share where it is due; a product would make NaN of zero shares of infinity."""
+    """Return the share at the hits; a product would make NaN of 0 times infinity."""
     return held(hits, share) if finite(share) else np.where(hits, share, 0)
 
 
@@ -422,7 +421,7 @@ _extremum((np.max, np.amax, *methods("max")), np.max, np.maximum.reduce)
 _extremum((np.min, np.amin, *methods("min")), np.min, np.minimum.reduce)
 
 
-# Newer arrays still have the attribute, to say that it is gone.
+# Arrays of NumPy 2 still have the attribute, which raises.
 ptp_methods = methods("ptp") if np.__version__ < "2" else ()
 
 

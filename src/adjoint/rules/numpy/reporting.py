@@ -1,7 +1,6 @@
-"""What NumPy does about floating-point errors, as code of the user's sees it.
+"""NumPy's settings for floating-point errors, as user code sees them.
 
-While a function is differentiated, warnings are given the user's line; the settings say nothing of
-that.
+Differentiation changes them so that warnings show the user's line; the rules hide this change.
 """
 
 from __future__ import annotations
@@ -30,8 +29,7 @@ def geterrcall() -> Any:
 
 
 def _check(memory: Memory, handler: Any) -> None:
-    """Refuse a handler of the user's, unless it is the one that was set before: any function of
-    NumPy's may call it, and rules call others than the user does, or more often."""
+    """Refuse a new handler in user code: rules call NumPy functions that user code does not."""
     before = memory.caches.setdefault("on errors", called_on_errors())
     if handler is not before and reaches((handler,)):
         raise refused(

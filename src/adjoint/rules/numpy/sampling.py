@@ -1,6 +1,6 @@
-"""Rules of what chooses elements of an array at random: the same draw of positions says which.
+"""Rules of random choices among array elements: positions are drawn, and elements taken there.
 
-Which positions these are changes in jumps with their probabilities, which have no derivative.
+The positions are step functions of the probabilities, which therefore have no derivative.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from adjoint.rules.numpy.operands import array_rule, cotangent_dtype, dense
 
 
 def picked(draw: Any, x: Any, axis: int = 0) -> Any:
-    """The elements of `x` along `axis` at the positions that ``draw(length)`` gives."""
+    """Return the elements of `x` along `axis` at positions ``draw(length)``, and the pullback."""
     if np.ndim(x) == 0:
         return draw(x), lambda y_bar: None  # a length: the positions themselves
     where, shape = draw(np.shape(x)[axis]), np.shape(x)
@@ -32,7 +32,7 @@ def picked(draw: Any, x: Any, axis: int = 0) -> Any:
 
 
 def _pick_dot(draw: Any, dot: Any, x: Any, axis: int = 0) -> Any:
-    """The same elements of `x` and of its tangent."""
+    """Take the same elements of `x` and of its tangent."""
     if np.ndim(x) == 0:
         return NotImplemented
     where = draw(np.shape(x)[axis])

@@ -1,5 +1,4 @@
-"""Rules of NumPy's scalars: the types as functions (``np.float32(x)`` of a number, an array or a
-list), and their subscripts."""
+"""Rules of NumPy's scalars: conversions (``np.float32(x)``), subscripts and views."""
 
 from __future__ import annotations
 
@@ -34,7 +33,7 @@ def _conversion(kind: Any) -> None:
 
 
 def _concrete(kind: Any) -> list[Any]:
-    kinds = [sub for sub in kind.__subclasses__() if sub.__module__ == "numpy"]  # no user's
+    kinds = [sub for sub in kind.__subclasses__() if sub.__module__ == "numpy"]  # no user classes
     return [kind] if not kinds else [leaf for sub in kinds for leaf in _concrete(sub)]
 
 
@@ -51,8 +50,7 @@ _item: Any = operator.getitem
 
 @rrule.register((np.generic, "__getitem__"), trusted=True)
 def _(x, index, /):
-    """Scalars have a shape too: ``x[()]`` is the scalar, ``x[...]`` an array of no axes, and of a
-    mask that is false nothing."""
+    """Read ``x[()]``, the scalar, ``x[...]``, an array of no axes, or ``x[mask]``, maybe empty."""
     if not isinstance(x, np.number):
         return NotImplemented
     to_x = projector(x)
@@ -78,7 +76,7 @@ def _(memory: Memory, *_: Any) -> Any:
 
 @rrule.register((np.generic, "view"), trusted=True)
 def _(x, *of):
-    """A scalar that is viewed as another class of arrays is a scalar still."""
+    """View a scalar, which stays a scalar as another class of arrays."""
     y = _viewed(x, of)
     return NotImplemented if y is None else (y, lambda y_bar: (None, y_bar, *[None] * len(of)))
 
@@ -90,6 +88,6 @@ def _(dots, x, *of):
 
 
 def _viewed(x: Any, of: Any) -> Any:
-    """``None`` where the view is of another type."""
+    """Return the view, or None if its type differs."""
     y = x.view(*of)
     return y if isinstance(x, np.inexact) and type(y) is type(x) else None

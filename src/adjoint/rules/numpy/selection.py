@@ -1,7 +1,6 @@
 """Rules of NumPy's functions that pick elements out of arrays or put some in.
 
-Where the elements went is found by calling the function on the positions of the elements instead
-of the elements.
+The function applied to the positions of the elements tells the origin of each result.
 """
 
 from __future__ import annotations
@@ -14,7 +13,7 @@ import numpy as np
 
 from adjoint.rulekit.projection import as_numeric, project
 from adjoint.rulekit.registry import entry, primitive
-from adjoint.rules.numpy import out as out  # what takes outputs comes first
+from adjoint.rules.numpy import out as out  # rules of outputs come first
 from adjoint.rules.numpy.forward import array_frule
 from adjoint.rules.numpy.operands import (
     array_rule,
@@ -33,7 +32,7 @@ from adjoint.runtime.memory.memory import Memory
 
 
 def positions_of(x: Any, start: int = 0) -> np.ndarray[Any, Any]:
-    """The positions of the elements of `x` when raveled, in the shape of `x`."""
+    """Return the positions of the elements of raveled `x`, in the shape of `x`."""
     return np.arange(start, start + np.size(x)).reshape(np.shape(x))
 
 
@@ -41,7 +40,7 @@ def positions_of(x: Any, start: int = 0) -> np.ndarray[Any, Any]:
 
 
 def _take(y_bar, shape, indices, axis=None, out=None, mode="raise"):
-    if axis is None or not shape:  # an array without axes is taken for one of length 1
+    if axis is None or not shape:  # an array without axes is treated as one of length 1
         n = math.prod(shape)
         return np.reshape(_take(y_bar, (n,), indices, 0, None, mode), shape)
     axis, n = axis % len(shape), shape[axis]
@@ -148,7 +147,7 @@ linear_rule(np.delete, _delete, operand="arr")
 
 
 def _merged(f: Callable[[Any, Any], Any], a: Any, b: Any) -> Any:
-    """The pullback of ``f(a, b)`` whose elements are elements of a and of b."""
+    """Return the pullback of ``f(a, b)``, whose elements are elements of a and of b."""
     a, b = np.broadcast_to(0, np.shape(a)), np.broadcast_to(0, np.shape(b))
 
     def merged_back(y_bar):
@@ -215,7 +214,7 @@ _into = entry((np.ndarray, "choose")).primitive
 
 @primitive((np.ndarray, "choose"))
 def _(record: list[Any], slot: int, a: Any, *choices: Any, **kwargs: Any) -> Any:
-    """The method takes them one by one, too."""
+    """Accept choices one by one, as the method does."""
     if len(choices) < 2:
         return NotImplemented if _into is None else _into(record, slot, a, *choices, **kwargs)
     memory: Memory = record[0]
@@ -236,7 +235,7 @@ def _choose(a, choices, options):
 
 
 def inner(shape: Any, pad_width: Any) -> tuple[slice, ...]:
-    """Where the array is in the padded one."""
+    """Return the place of the original array in the padded one."""
     widths = np.broadcast_to(np.asarray(pad_width).round().astype(int), (len(shape), 2))
     return tuple(slice(low, low + n) for (low, _), n in zip(widths.tolist(), shape, strict=True))
 
@@ -296,7 +295,7 @@ def _(
     )
 
     def unique_back(y_bar):
-        """Equal elements share the cotangent of their value."""
+        """Share the cotangent of a value among the elements that equal it."""
         values, values_bar = (y[0], y_bar[0]) if isinstance(y, tuple) else (y, y_bar)
         if values_bar is None:
             return None, None
@@ -323,7 +322,7 @@ def _(
     equal_nan=True,
     sorted=True,
 ):
-    """The tangent of a value is the mean of those of the elements that equal it."""
+    """Compute the tangent of a value as the mean over the elements that equal it."""
     values = y[0] if isinstance(y, tuple) else y
     _, where, counts = np.unique(
         ar, return_inverse=True, return_counts=True, axis=axis, equal_nan=equal_nan

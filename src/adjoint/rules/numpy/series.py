@@ -1,7 +1,7 @@
 """Rules of `numpy.polynomial`: sums and products of series, in six bases of polynomials.
 
-NumPy shortens a series whose leading coefficients are zero. What these would have contributed to a
-derivative is lost then: where it is not zero, needing it is an error.
+NumPy cuts off leading coefficients that are zero. If they would contribute to a derivative, needing
+it is an error.
 """
 
 from __future__ import annotations
@@ -31,15 +31,14 @@ BASES = {
     "hermite_e": "herme",
     "laguerre": "lag",
 }
-"""The modules, and what the names of their functions begin with."""
+"""The modules, and the prefixes of the names of their functions."""
 
 
 # ---- cutting off zeros ---------------------------------------------------------------------------
 
 
 def beside_zeros(f: Any, kept: Any, lost: Any) -> Any:
-    """A copy of `kept`, beside which `f` cuts zeros off that would have contributed to what becomes
-    of it."""
+    """Copy `kept`, from which `f` has cut off the zeros `lost`; their derivative is refused."""
     return kept.copy()
 
 
@@ -55,12 +54,12 @@ def _(dots, f, kept, lost):
 
 
 def cut(f: Any, seq: Any, start: int, stop: int) -> Any:
-    """``seq[start:stop]`` of a series, which `f` makes of it: there are zeros beside."""
+    """Return ``seq[start:stop]``, to which `f` cuts a series; the other coefficients are zero."""
     y = seq[start:stop]
     if isinstance(seq, np.ndarray) and is_numeric(seq) and len(y) < len(seq):
         y = beside_zeros(f, y, seq[:start] if start else seq[stop:])
         if not names_twice(seq) and seq.flags.writeable:
-            # It stays a view of `seq`: what is written into the one is seen in the other.
+            # The result stays an alias of `seq`.
             seq[start:stop] = y
             return seq[start:stop]
     return y
@@ -75,7 +74,7 @@ def _(seq):
 
 
 def _fitted(part: Any, length: int) -> Any:
-    """A series with as many coefficients; those beyond are left out."""
+    """Pad or cut a series to `length` coefficients."""
     whole = np.zeros(length, cotangent_dtype(part))
     whole[: min(len(part), length)] = part[:length]
     return whole
@@ -112,7 +111,7 @@ def _summand_bar(f: Callable[..., Any], y_bar: Any, c: Any) -> Any:
 
 
 def _moved(f: Callable[..., Any], terms: list[Any], y: Any) -> Any:
-    """The sum of the terms of a tangent; an error where one moves what is cut off."""
+    """Add the terms of a tangent; raise if one changes coefficients that are cut off."""
     if not terms:
         return None
     if any(moves(term[len(y) :]) for term in terms):
@@ -137,7 +136,7 @@ def _product(f: Callable[..., Any]) -> None:
 
 
 def _factor_bar(f: Callable[..., Any], y_bar: Any, c: Any, other: Any) -> Any:
-    """Products are commutative, and of each unit vector a series by itself."""
+    """Return the cotangent of `c` by products of unit vectors with the other factor."""
     columns = [f(unit, other) for unit in np.eye(np.size(c))]
     if any(len(column) > len(y_bar) and column[-1] != 0 for column in columns) and moves(y_bar):
         return Poison(refusal(f, CUT))
@@ -157,7 +156,7 @@ for _module, _prefix in BASES.items():
 
 @substitute(polyutils.mapdomain)
 def _(x, old, new):
-    """A series is mapped as it is: NumPy makes an array of it, with one object inside."""
+    """Map a series itself; NumPy would put it into an array of objects."""
     if not isinstance(x, ABCPolyBase | int | float | complex | np.generic):
         x = np.asanyarray(x)
     off, scl = polyutils.mapparms(old, new)

@@ -1,6 +1,4 @@
-"""Rules of NumPy's functions that give an array another shape: linear, each the transpose of
-another.
-"""
+"""Rules of NumPy's functions that change shapes: linear, each the transpose of another."""
 
 from __future__ import annotations
 
@@ -28,7 +26,7 @@ from adjoint.rules.numpy.operands import (
 
 
 def resolved(a: Any, order: str) -> Any:
-    """The order 'C' or 'F' that 'A' or 'K' stands for; ``None`` where it is neither."""
+    """Resolve the order 'A' or 'K' to 'C' or 'F', or to None if the layout is neither."""
     if order in ("C", "F"):
         return order
     flags = np.asarray(a).flags
@@ -38,7 +36,7 @@ def resolved(a: Any, order: str) -> Any:
 
 
 def given_copy(copy: bool | None) -> dict[str, Any]:
-    """The keyword that older versions of NumPy do not have, if it was given."""
+    """Return the keyword `copy`, which older versions of NumPy lack, if it was given."""
     return {} if copy is None else {"copy": copy}
 
 
@@ -65,8 +63,8 @@ def _(a, order="C"):
 
 
 def _layout(a):
-    """The positions of the elements in the order in which they lie in memory."""
-    where = np.empty_like(a, np.intp)  # laid out as the array is
+    """Return the positions of the elements in the order of their memory."""
+    where = np.empty_like(a, np.intp)  # in the layout of `a`
     where[...] = np.arange(where.size).reshape(np.shape(a))
     return where.ravel("K")
 
@@ -148,7 +146,7 @@ for _f in (np.atleast_1d, np.atleast_2d, np.atleast_3d):
 
 
 def inverse(axes: Any, ndim: int) -> tuple[int, ...]:
-    """The inverse of a permutation of axes."""
+    """Return the inverse of a permutation of axes."""
     return tuple(int(i) for i in np.argsort([axis % ndim for axis in axes]))
 
 
@@ -169,7 +167,7 @@ def _rollaxis(y_bar, shape, axis, start=0):
 
 
 def _roll(y_bar, shape, shift, axis=None):
-    return np.roll(y_bar, -np.asarray(shift, np.intp), axis)  # unsigned ones have no negative
+    return np.roll(y_bar, -np.asarray(shift, np.intp), axis)  # unsigned integers have no negative
 
 
 linear_rule(np.transpose, _transpose, alias=True)
@@ -286,12 +284,11 @@ partwise_frule(np.broadcast_arrays)
 
 
 def _broadcast_to(array, shape, subok, readonly):
-    """What `np.broadcast_to` and `np.broadcast_arrays` do with each array, of a class of its own,
-    too; what stands for one has become one."""
+    """Broadcast one array for `np.broadcast_to` and `np.broadcast_arrays`, subclasses included."""
     array = np.asanyarray(array) if subok else np.asarray(array)
     if is_numeric(array) or is_objects(array):
         return np.broadcast_to(array, shape, subok=subok)
-    shape = np.broadcast_to(np.zeros(array.shape, bool), shape).shape  # which checks it, too
+    shape = np.broadcast_to(np.zeros(array.shape, bool), shape).shape  # which also checks it
     steps = [0 if n == 1 else step for n, step in zip(array.shape, array.strides, strict=True)]
     steps = [0] * (len(shape) - array.ndim) + steps
     return np.lib.stride_tricks.as_strided(array, shape, steps, subok, writeable=False)
@@ -304,7 +301,7 @@ substitute(_tricks._broadcast_to)(_broadcast_to)
 
 
 def diagonal_of(shape: tuple[int, ...], offset: int, axis1: int, axis2: int, values: Any) -> Any:
-    """Zeros of a shape with `values` on a diagonal, which is the last axis of `values`."""
+    """Return zeros of a shape with `values` on a diagonal, which is the last axis of `values`."""
     bar, offset = np.zeros(shape, cotangent_dtype(values)), int(offset)
     matrices = np.moveaxis(bar, (axis1, axis2), (-2, -1))
     rows, columns = matrices.shape[-2:]

@@ -1,4 +1,4 @@
-"""Rules of sorting: the cotangent of a sorted array goes back to where each element came from."""
+"""Rules of sorting: each cotangent goes back to the position of its element before the sort."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def _(a, axis=-1, kind=None, order=None, *, stable=None, descending=np._NoValue)
 
 
 def _options(stable: Any, descending: Any) -> dict[str, Any]:
-    """Those that were given: not every version of NumPy knows them."""
+    """Return the options that were given; older versions of NumPy lack them."""
     options: dict[str, Any] = {} if stable is None else {"stable": stable}
     if descending is not np._NoValue:
         options["descending"] = descending
@@ -37,7 +37,7 @@ def _options(stable: Any, descending: Any) -> dict[str, Any]:
 
 
 def _sorting(a: Any, axis: int, options: dict[str, Any]) -> Any:
-    """Where the elements of the sorted array come from."""
+    """Return the positions in `a` of the elements of the sorted array."""
     named: dict[str, Any] = {} if "stable" in options else {"kind": "stable"}
     return np.argsort(a, axis, **named, **options)
 

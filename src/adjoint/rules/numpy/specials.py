@@ -1,4 +1,4 @@
-"""The special methods of arrays, where they are called by name: what their syntax stands for."""
+"""Special methods of arrays that are called by name, substituted by their syntax."""
 
 from __future__ import annotations
 
@@ -32,8 +32,7 @@ def _(record, slot, a):
 
 @primitive((np.ndarray, "base"))
 def _(record, slot, a):
-    """``None`` of an array that stands for one that owns its memory (`run.independence`). Mostly
-    the size of a base is asked for, or whether there is one; its contents have no derivative."""
+    """Read the base, or None in place of a `Twin`; the contents of a base have no derivative."""
     if type(a.base) in (Twin, type(None)):
         return None
     if record[0].level is not None or not isinstance(a.base, np.ndarray):

@@ -1,4 +1,4 @@
-"""Rules of the reductions that leave NaN out, and of the trapezoidal rule."""
+"""Rules of the reductions that ignore NaN, and of the trapezoidal rule."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ from adjoint.rules.numpy.reductions import (
 
 
 def numbers(a: Any, where: Any) -> Any:
-    """Where an array has numbers and is looked at."""
+    """Return where `a` is not NaN and `where` selects it."""
     return ~np.isnan(a) if where is True else ~np.isnan(a) & np.asarray(where, bool)
 
 
@@ -65,7 +65,7 @@ def _(a, axis=None, out=None, overwrite_input=False, keepdims=False):
     rows, undo = lanes(np.asarray(a), axis)
 
     def nanmedian_back(y_bar):
-        """Both elements in the middle have half of it, if there are two."""
+        """Give each middle element half of the cotangent; a single one gets both halves."""
         order = np.argsort(rows, axis=-1, kind="stable")  # NaN come last
         count = np.sum(~np.isnan(rows), axis=-1, keepdims=True)
         rows_bar = np.zeros(rows.shape, cotangent_dtype(y_bar))
@@ -178,7 +178,7 @@ def _(y, x=None, dx=1.0, axis=-1):
 
 
 def _panels(y: Any, x: Any, dx: Any, axis: int) -> tuple[Any, Any, Any, Any]:
-    """The widths of the panels, the sums of the values at their ends, and where both stand."""
+    """Return the widths of the panels, the sums of the values at their ends, and both indices."""
     lead = (slice(None),) * (axis % y.ndim)
     left, right = (*lead, slice(None, -1)), (*lead, slice(1, None))
     if x is None:

@@ -1,8 +1,8 @@
 """Rules of the methods of ufuncs: `reduce`, `accumulate`, `outer`, `reduceat`.
 
-``np.add.reduce`` is a sum, ``np.multiply.accumulate`` a running product: they have the rules of
-these. Any other is a chain of calls of the ufunc, which has the ufunc's own rule at each link.
-`outer` is the ufunc itself on operands that broadcast.
+``np.add.reduce`` has the rule of a sum, ``np.multiply.accumulate`` that of a running product. Other
+methods are chains of calls, each with the rule of the ufunc. `outer` is the ufunc on operands that
+broadcast.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ class _Chain:
     Attributes
     ----------
     values
-        The first value, and that after each link.
+        The first value, and the value after each link.
     """
 
     def __init__(self, f: np.ufunc, rows: Any, first: Any, masks: Any = None) -> None:
@@ -53,8 +53,7 @@ class _Chain:
             self.values.append(y if masks is None else np.where(masks[i], y, self.values[-1]))
 
     def back(self, value_bars: list[Any]) -> tuple[Any, list[Any]]:
-        """The cotangents of the first value and of the rows, from those of the values after each
-        link."""
+        """Return the cotangents of the first value and the rows, from those of the later values."""
         bar: Any = 0.0
         row_bars = []
         for i in reversed(range(len(self._links))):
@@ -68,16 +67,16 @@ class _Chain:
 
 
 class _NoRule(Exception):
-    """The ufunc has none for such operands."""
+    """The ufunc has no rule for the operands."""
 
 
 def _agree(value: Any, y: Any) -> bool:
-    """Whether NumPy computed what it says: some loops (`power`, `arctan2`) are no chains."""
+    """Return whether a chain gives NumPy's result; loops of `power` and `arctan2` are no chains."""
     return bool(np.allclose(value, y, rtol=1e-3, atol=0.0, equal_nan=True))
 
 
 def _numeric(f: np.ufunc, array: Any, dtype: Any) -> Any:
-    """What `f` works on; ``None`` for objects, and of one that makes objects of anything."""
+    """Return the numbers in `array`; None for objects, and if `f` has only a loop for objects."""
     a = as_numeric(array)
     if a is None or not set("".join(f.types)) - set("O->"):
         return None
@@ -85,7 +84,7 @@ def _numeric(f: np.ufunc, array: Any, dtype: Any) -> Any:
 
 
 def _split(f: np.ufunc, rows: Any, first: Any = NONE) -> tuple[Any, Any]:
-    """The rows after the first value, and that."""
+    """Return the first value and the rows after it."""
     if first is NONE:
         return rows[0], rows[1:]
     dtype = f.resolve_dtypes((rows.dtype, rows.dtype, None))[0]
@@ -151,7 +150,7 @@ def _logsumexp_back(a: Any, y: Any, axis: Any, keepdims: bool) -> Any:
 
 
 def _reduction_back(f: np.ufunc, a: Any, y: Any, axis: Any, initial: Any, where: Any) -> Any:
-    """The pullback of any reduction; ``None`` where the ufunc has no rule."""
+    """Return the pullback of any reduction, or None if the ufunc has no rule."""
     rows, undo = lanes(a, axis)
     rows, masks = np.moveaxis(rows, -1, 0), None
     start = f.identity if initial is NONE and f.identity is not None else initial
@@ -181,9 +180,9 @@ def _reduction_back(f: np.ufunc, a: Any, y: Any, axis: Any, initial: Any, where:
 
 @frule.register((np.ufunc, "reduce"))
 def _(dots, self, array, /, axis=0, dtype=None, out=None, keepdims=False, initial=NONE, where=True):
-    """Each element goes into one result, so the cotangents of ones are the slopes."""
+    """Take the slopes from cotangents of ones, because each element enters one result."""
     if len(dots) > 6 and dots[6] is not None:
-        return NotImplemented  # that of `initial` goes into every result
+        return NotImplemented  # `initial` enters every result
     named = given(initial=initial)
     applied = rrule(
         (np.ufunc, "reduce"), self, array, axis, dtype, out, keepdims, **named, where=where
@@ -241,8 +240,7 @@ def _(self, array, /, axis=0, dtype=None, out=None):
 
 
 def _sources(a: Any, y: Any, axis: int) -> Any:
-    """Each running maximum or minimum is an element of the array, the first of those that are
-    equal: its position."""
+    """Return the position of the first element that equals each running maximum or minimum."""
     rows, values = np.moveaxis(a, axis, 0), np.moveaxis(y, axis, 0)
     index = np.arange(len(rows)).reshape(-1, *(1,) * (rows.ndim - 1))
     fresh = np.ones(rows.shape, bool)
@@ -281,7 +279,7 @@ def _(dots, self, array, /, axis=0, dtype=None, out=None):
 
 
 def _column(A: Any, B: Any) -> Any:
-    """The first operand with the axes of the second behind its own."""
+    """Append the number of axes of `B`, with length 1, to the shape of `A`."""
     return np.reshape(A, np.shape(A) + (1,) * np.ndim(B))
 
 
@@ -323,7 +321,7 @@ def _(dots, self, A, B, /):
 
 @substitute((np.ufunc, "outer"))
 def _outer(self, A, B, /, **kwargs):
-    """With the keywords of the ufunc, and for classes of arrays, which it tells of the result."""
+    """Compute ``outer`` with keywords of the ufunc, or of array subclasses, which it may wrap."""
     a, b = [np.asarray(x) if isinstance(x, np.matrix) else np.asanyarray(x) for x in (A, B)]
     return self(np.reshape(a, np.shape(a) + (1,) * np.ndim(b)), b, **kwargs)
 
@@ -334,14 +332,14 @@ def _outer(self, A, B, /, **kwargs):
 def _segments(
     self: np.ufunc, a: Any, y: Any, indices: Any, axis: int
 ) -> list[tuple[slice, Any]] | None:
-    """Which rows go into each result, and the pullback of their reduction."""
+    """Return the rows that enter each result, and the pullback of their reduction."""
     rows, starts = np.moveaxis(a, axis, 0), np.asarray(indices)
     stops = np.append(starts, len(rows))[1:]
     segments: list[tuple[slice, Any]] = []
     for part, start, stop in zip(
         np.moveaxis(y, axis, 0), starts.tolist(), stops.tolist(), strict=True
     ):
-        # one that would end before it begins is its first element alone
+        # a segment that would end before it begins is its first element
         segment = slice(start, max(stop, start + 1))
         if self is np.add or stop <= start + 1:
             segments.append((segment, _as_it_is))
@@ -354,7 +352,7 @@ def _segments(
 
 
 def _as_it_is(bar: Any) -> tuple[Any, ...]:
-    """The pullback of a sum: each row has its cotangent."""
+    """Pull back a sum: each row has the cotangent of the sum."""
     return None, None, bar
 
 
@@ -397,14 +395,14 @@ def _(dots, self, array, indices, /, axis=0, dtype=None, out=None):
 
 @substitute((np.ndarray, "__array_ufunc__"))
 def _array_ufunc(self, ufunc, method, /, *inputs, **kwargs):
-    """What classes derived from arrays call by ``super()``."""
+    """Run a ufunc for a subclass that calls ``super().__array_ufunc__``."""
     if _is_overridden(inputs, kwargs.get("out")):
         return NotImplemented
     return getattr(ufunc, method)(*inputs, **kwargs)
 
 
 def _is_overridden(inputs: Any, out: Any) -> bool:
-    """Whether the class of an operand says itself what ufuncs do."""
+    """Return whether the class of an operand overrides ``__array_ufunc__``."""
     outputs = out if isinstance(out, tuple) else (out,)
     own = _OF_ARRAYS
     return any(getattr(type(x), "__array_ufunc__", own) is not own for x in (*inputs, *outputs))

@@ -1,7 +1,7 @@
 """Rules of NumPy's universal functions, other than those that are operators of Python.
 
-The partials are marked singular where they, or what they are computed from, can overflow: also
-``exp`` and ``square``, since 0 times infinity must stay 0 in a branch that was not selected.
+Partials are marked singular if they or their intermediates can overflow, also those of ``exp`` and
+``square``, since 0 times infinity must stay 0 in a branch that was not selected.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ elementwise(np.reciprocal, lambda y, x: -y * y, singular=True)
 
 
 def _share(power: Any, y: Any, a: Any, b: Any) -> Any:
-    """What `a` has of the sum; where that is infinite, all or nothing, or half if both are."""
+    """Return the share of `a` in the sum; if that is infinite, 1 or 0, or 1/2 if `a` equals `b`."""
     share = power(a - y)
     if finite(y):
         return share
@@ -83,7 +83,7 @@ elementwise(
 
 
 def _arc_slope(x: Any, f: Any, y: Any) -> Any:
-    """The root of 1 - x²; of complex numbers, on the branch that `y` is on, also at the cuts."""
+    """Return the root of 1 - x², for complex x on the branch of `y`, also at the cuts."""
     return f(y) if np.iscomplexobj(x) else np.sqrt((1 - x) * (1 + x))
 
 
@@ -95,7 +95,7 @@ elementwise(np.arccos, lambda y, x: -1 / _arc_slope(x, np.sin, y), singular=True
 
 
 def _ratio(y_bar: Any, divisor: Any) -> Any:
-    """By divisors that nobody else holds: in their place."""
+    """Divide by a temporary array, in place."""
     return np.divide(y_bar, divisor, out=divisor)
 
 
@@ -123,18 +123,18 @@ elementwise(np.radians, math.pi / 180, also=(np.deg2rad,))
 
 
 def _scaled(slope: Any, y_bar: Any) -> Any:
-    """Of slopes that nobody else holds: times the cotangent, where they are."""
+    """Multiply a temporary slope by the cotangent, in place."""
     slope *= y_bar
     return slope
 
 
 def _hypot_slope(y: Any, x: Any) -> Any:
-    """x / y, taken for 0 at the origin."""
+    """Return x / y, taken as 0 at the origin."""
     return x / np.where(np.equal(y, 0), 1, y)
 
 
 def _arctan2_slope(a: Any, b: Any) -> Any:
-    """∂ arctan2(a, b) / ∂a; scaled, so that squares do not overflow."""
+    """Return ∂ arctan2(a, b) / ∂a, scaled so that squares do not overflow."""
     r = np.hypot(a, b)
     return b / r / r
 
@@ -162,7 +162,7 @@ def _share_of_greater(a: Any, b: Any) -> Any:
 
 
 def _share_of_number(a: Any, b: Any) -> Any:
-    """`_share_of_greater` where NaN counts for missing."""
+    """Return `_share_of_greater`, with NaN as missing."""
     return np.where(np.equal(a, b), 0.5, np.greater(a, b) | np.isnan(b))
 
 
@@ -216,11 +216,11 @@ def _(dots, x, /):
 
 
 SIGN_IS_DIRECTION = np.sign(1j) == 1j
-"""Whether the sign of a complex number is x / |x|, as it is since NumPy 2."""
+"""True if the sign of a complex number is x / |x|, as it is since NumPy 2."""
 
 
 def _turn(y: Any, x: Any, x_dot: Any) -> Any:
-    """What of `x_dot` turns x / |x|: symmetric, so its own adjoint."""
+    """Return the derivative of x / |x| along `x_dot`, a map that is its own adjoint."""
     r = np.where(np.equal(x, 0), np.inf, np.abs(x))
     return (x_dot - y * np.real(np.conj(y) * x_dot)) / r
 

@@ -1,6 +1,4 @@
-"""What changes an array where it stands by more than an assignment: ``ufunc.at``, shuffles; and
-what is refused because it gives the array other memory.
-"""
+"""In-place changes of arrays: ``ufunc.at``, shuffles, and refusals of other memory layouts."""
 
 from __future__ import annotations
 
@@ -29,13 +27,13 @@ SIGNS = {np.add: 1, np.subtract: -1}
 
 @structural((np.ufunc, "at"))
 def _(memory: Memory, self: Any, a: Any, indices: Any, *operand: Any) -> Any:
-    """Sums: what was there before keeps its cotangent, each summand has that of its place."""
+    """Add or subtract in place: old contents keep their cotangent, each summand has its place's."""
     if self not in SIGNS or not operand or not isinstance(a, np.ndarray) or a.dtype.kind == "O":
         return NotImplemented
     if as_numeric(operand[0]) is None or converts(AS_ELEMENT, operand[0]):
         return NotImplemented
     refuse_names_twice(a)
-    a = np.ndarray.view(a, np.ndarray)  # a class of its own is not asked any more
+    a = np.ndarray.view(a, np.ndarray)  # no calls of a subclass
     b, sign, index = operand[0], SIGNS[self], _held(indices)
     saved = np.array(a[index])
     carries = memory.mark_written(a)
@@ -62,7 +60,7 @@ def _(memory: Memory, self: Any, a: Any, indices: Any, *operand: Any) -> Any:
 
 
 def _held(index: Any) -> Any:
-    """An index that nobody else can change."""
+    """Copy an index, which user code may change."""
     if isinstance(index, tuple):
         return tuple(map(_held, index))
     if isinstance(index, list):
@@ -72,10 +70,10 @@ def _held(index: Any) -> Any:
 
 @substitute((np.ufunc, "at"))
 def at(self, a, indices, *operand):
-    """Any ufunc, in rounds in which no element occurs twice."""
-    a = np.ndarray.view(a, np.ndarray)  # a class of its own is not asked any more
+    """Apply any ufunc in rounds in which no element occurs twice."""
+    a = np.ndarray.view(a, np.ndarray)  # no calls of a subclass
     places, rounds, shape = _rounds(a, indices)
-    # copies: NumPy reads all of what is given before it writes
+    # copies, because NumPy reads all operands before it writes
     values = [np.ravel(np.array(np.broadcast_to(np.asarray(b), shape))) for b in operand]
     for chosen in rounds:
         place = tuple([axis[chosen] for axis in places])
@@ -87,8 +85,8 @@ def at(self, a, indices, *operand):
 
 @leveled((np.ufunc, "at"))
 def _(level, record, slot, self, a, indices, *operand):
-    """In rounds, as `at` does it."""
-    if not set("".join(self.types)) - set("O->"):  # it calls a function that is not seen
+    """Run `at` on a level."""
+    if not set("".join(self.types)) - set("O->"):  # it calls a foreign function
         return level.run_unknown(
             self.at, (a, indices, *operand), {}, "works on an array of objects", False
         )
@@ -96,8 +94,10 @@ def _(level, record, slot, self, a, indices, *operand):
 
 
 def _rounds(a: Any, indices: Any) -> tuple[Any, list[Any], tuple[int, ...]]:
-    """The subscripts of the elements that are named, and which of them are done in each round: the
-    k-th mention of an element is in round k.
+    """Return the subscripts of the indexed elements, the elements of each round, and the shape of
+    the index.
+
+    The k-th mention of an element is in round k.
     """
     positions = np.asarray(np.arange(a.size).reshape(a.shape)[indices])
     flat = positions.ravel()
@@ -113,7 +113,7 @@ def _rounds(a: Any, indices: Any) -> tuple[Any, list[Any], tuple[int, ...]]:
 
 
 def _refuse(self: Any, a: Any, indices: Any, operand: Any) -> None:
-    """NumPy's own message."""
+    """Raise NumPy's own error."""
     self.at(np.array(a), indices, *operand)
 
 
@@ -158,7 +158,7 @@ def _(self, x):
 
 
 def _swap(x, order):
-    """Brings items into an order, by the swaps that NumPy makes where a class may see them."""
+    """Reorder items; other containers than lists, which may run user code, by NumPy's swaps."""
     if type(x) is list:
         x[:] = [x[i] for i in order.tolist()]
         return
@@ -174,7 +174,7 @@ def _swap(x, order):
 
 
 def _swaps(order: Any) -> list[tuple[int, int]]:
-    """Those by which Fisher and Yates come to an order, from the last place on."""
+    """Return the swaps of a Fisher-Yates shuffle that gives `order`, from the last place on."""
     wanted = order.tolist()
     items, places = [*range(len(wanted))], [*range(len(wanted))]
     swaps = []
@@ -188,7 +188,7 @@ def _swaps(order: Any) -> list[tuple[int, int]]:
 
 def _shuffled(source: Any, n: int, axis: int = 0) -> Any:
     if axis != 0:
-        source.shuffle([], axis)  # NumPy says what it has against it
+        source.shuffle([], axis)  # NumPy's own error
     order = np.arange(n)
     source.shuffle(order)
     return order

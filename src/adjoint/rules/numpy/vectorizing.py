@@ -1,4 +1,4 @@
-"""`np.vectorize`, whose loop over the elements is in C: the same loop in Python."""
+"""Substitute for `np.vectorize`, whose loop over the elements is in C."""
 
 from __future__ import annotations
 
@@ -18,9 +18,8 @@ _vectorize_call: Any = np.vectorize._vectorize_call  # type: ignore[attr-defined
 
 @substitute(_vectorize_call)
 def vectorize_call(self, func, args):
-    """Like NumPy's own, it calls `func` on the first elements once more to learn what it returns,
-    and gives it Python's numbers.
-    """
+    """Call `func` for Python numbers, and for the first elements twice, as NumPy does to learn the
+    types of results."""
     if self.signature is not None:
         return self._vectorize_call_with_signature(func, args)
     if not args:
@@ -51,7 +50,7 @@ def vectorize_call(self, func, args):
 
 
 def _arranged(results, otype, when):
-    """The results in the order of the visits, each in its place."""
+    """Put the results, in the order of the visits, into their places."""
     if np.dtype(otype).hasobject:
         return of_objects(results, otype, when)
     made = of_elements(results, otype)
@@ -65,14 +64,14 @@ def _visits(arrays: Any) -> Any:
 
 
 def _called_with(arg, array):
-    """What the loop is over: numbers of NumPy's stay what they are but in arrays of them."""
+    """Return the array of the loop; NumPy numbers keep their type, except in arrays of them."""
     if isinstance(arg, np.ndarray | _Constant) or isinstance(array, _Constant):
         return array
     return np.asarray(arg, object)
 
 
 def _answers(operands: list[Any], arrays: list[Any], n: int) -> Any:
-    """What arrays of classes of their own make of the `n` results of NumPy's loop."""
+    """Return how array subclasses among the operands wrap the `n` results of NumPy's loop."""
     if not any(map(is_subclassed, operands)):
         return None
     loop: Any = np.frompyfunc(lambda *_: (0,) * n if n > 1 else 0, len(operands), n)
@@ -80,7 +79,7 @@ def _answers(operands: list[Any], arrays: list[Any], n: int) -> Any:
 
 
 class _Constant:
-    """An object among the operands: NumPy makes an array of it, with one element."""
+    """An operand that is one object, which NumPy puts into an array."""
 
     shape, ndim, size = (), 0, 1
 
@@ -99,7 +98,7 @@ def _element(array, index):
 
 
 def of_objects(results: list[Any], otype: Any, when: Any) -> Any:
-    """An array whose elements they are, whatever these hold themselves."""
+    """Return an array with the results as elements, even if these are containers."""
     made = np.empty_like(when, otype)
     for index, result in zip(in_order(when), results, strict=True):
         made[index] = result
@@ -115,5 +114,5 @@ non_differentiable(_types, is_one_object, _answers, _visits)
 
 _with_signature: Any = np.vectorize._vectorize_call_with_signature  # type: ignore[attr-defined]
 _shapes: Any = _with_signature.__globals__.get("_parse_input_dimensions")
-if _shapes is not None:  # it looks at shapes only
+if _shapes is not None:  # reads shapes only
     non_differentiable(_shapes)

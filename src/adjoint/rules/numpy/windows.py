@@ -1,4 +1,4 @@
-"""Views by strides: windows that slide along axes."""
+"""Rule of `as_strided`, which makes views such as windows that slide along axes."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from adjoint.runtime.memory.memory import Memory
 
 @structural(as_strided)
 def _(memory: Memory, x: Any, *args: Any, **kwargs: Any) -> Any:
-    """What is seen may lie outside `x`, in the array that `x` is a view of."""
+    """Make a view by strides, which may reach beyond `x` in the base array of `x`."""
     y = as_strided(x, *args, **kwargs)
     if not isinstance(x, np.ndarray) or x.dtype.kind not in "fc":
         return (y, None) if y.dtype.kind not in "fcO" else NotImplemented
@@ -45,6 +45,6 @@ def _(memory: Memory, x: Any, *args: Any, **kwargs: Any) -> Any:
 
 
 def _is_within(y: np.ndarray[Any, Any], x: np.ndarray[Any, Any]) -> bool:
-    """Whether everything that `y` looks at is a part of `x`."""
+    """Return whether all memory of `y` is part of that of `x`."""
     (low, high), (lowest, highest) = bounds_of(y), bounds_of(x)
     return x.flags.c_contiguous and lowest <= low and high <= highest

@@ -1,8 +1,7 @@
-"""``__array_wrap__``: what a class makes of results of NumPy that its objects were operands of.
+"""Rules of ``__array_wrap__``, by which the class of an operand converts a result of NumPy.
 
-NumPy calculates with arrays and hands the result to one of its operands. Which one that is, and
-what else it is told, NumPy says itself: it is asked with stand-ins for the operands. The method is
-code like any other.
+NumPy chooses the operand and the arguments: a call with proxies for the operands tells both. A
+method in Python is differentiated by its source.
 """
 
 from __future__ import annotations
@@ -27,7 +26,7 @@ def _(dots, self, array, /, *told):
     return array, dots[1]
 
 
-# ---- which operand is asked ----------------------------------------------------------------------
+# ---- which operand wraps -------------------------------------------------------------------------
 
 
 non_differentiable(is_told, answers_of, _taken)

@@ -1,8 +1,7 @@
-"""NumPy's functions and methods that write into an array, as the assignments that they stand for.
+"""Substitutes for NumPy's functions and methods that write into an array, made of assignments.
 
-Each substitute is differentiated in place of its function: what an assignment overwrites, and
-where the cotangents of what it writes go, is known for subscripts. A class of its own is not asked
-for its ``__setitem__``: C writes past it.
+Assignments to subscripts are logged and differentiated. As in C, ``__setitem__`` of a subclass is
+not called.
 """
 
 from __future__ import annotations
@@ -24,7 +23,7 @@ from adjoint.runtime.foreign.unknown_call import run_unknown
 
 @non_differentiable
 def _demand_cast(f: Any, a: Any, values: Any) -> None:
-    """Raise what `f` raises where it does not cast `values` to the data type of `a`."""
+    """Raise the error of `f` if it does not cast `values` to the dtype of `a`."""
     if not is_objects(a) and np.size(values):
         f(np.empty(0, a.dtype), np.empty(0, bool), values)
 
@@ -33,10 +32,10 @@ non_differentiable(demand_order)
 
 
 def as_written(a, values):
-    """What is written into an array, as NumPy makes elements of it."""
+    """Convert `values` to elements of `a` as NumPy does."""
     if is_objects(a):
         return np.asarray(values, object)
-    # Into complex numbers a float of a class of its own goes as it is, into others as it says.
+    # NumPy reads the value of a float subclass for complex elements, ``__float__`` for others.
     return np.asarray(values, a.dtype) if is_odd_float(a, values) else values
 
 
@@ -52,7 +51,7 @@ def _copyto(dst, src, casting="same_kind", where=True):
     if isinstance(src, SEQUENCES) or (
         dst.dtype.kind == "O" and isinstance(src, (np.generic, int, float, complex))
     ):
-        src = np.asarray(src)  # an assignment does not take every list, and keeps such a number
+        src = np.asarray(src)  # an assignment refuses some lists, and stores the number itself
     elif isinstance(src, float):
         src = np.asarray(src) if is_odd_float(dst, src) else src
     if not np.can_cast(src if isinstance(src, np.ndarray) else np.asarray(src), dst.dtype, casting):
@@ -88,7 +87,7 @@ def _fill(a, value):
 
 @substitute((np.ndarray, "sort"))
 def _sort(a, axis=-1, kind=None, order=None, *, stable=None):
-    a = np.asarray(a)  # ``np.sort`` would ask a class of its own for its ``sort``
+    a = np.asarray(a)  # ``np.sort`` would call ``sort`` of a subclass
     if stable is None:
         a[...] = np.sort(a, axis, kind, order)
     else:
@@ -102,13 +101,13 @@ def _partition(a, kth, axis=-1, kind="introselect", order=None):
 
 
 def _sort_rows(a, axis=-1, kind=None, order=None, *, stable=None):
-    """``a.sort()`` of rows with named fields, or of bytes."""
+    """Sort a structured array, or an array of bytes."""
     named = {} if stable is None else {"stable": stable}
     _arrange(a, np.argsort(a, axis, kind, order, **named), axis)
 
 
 def _arrange(a, places, axis):
-    """Put rows in another order, field by field: what has a derivative is in fields."""
+    """Reorder a structured array field by field, because fields may carry derivatives."""
     if a.dtype.names is not None:
         for name in a.dtype.names:
             _arrange(a[name], places, axis)
@@ -122,8 +121,8 @@ def _arrange(a, places, axis):
 
 
 def _left_to_c(f: Any, key: Any, plain: str = "") -> None:
-    """Objects are put in order by what they say of themselves; arrays of the kinds `plain` have no
-    derivative."""
+    """Register `key`: arrays of objects are sorted by an unknown call, those of dtype kinds `plain`
+    are constant."""
 
     def run(record: list[Any], slot: int, /, *args: Any, **options: Any) -> Any:
         if args and isinstance(args[0], np.ndarray):
@@ -161,13 +160,13 @@ def _put(a, indices, values, /, mode="raise"):
     elif count:
         places = np.unravel_index(where[:count] % a.size, a.shape)
         a[places] = np.resize(values, count)
-    if count < where.size and np.size(values):  # those before are written
+    if count < where.size and np.size(values):  # the values before it are written
         raise IndexError(f"index {where[count]} is out of bounds for axis 0 with size {a.size}")
 
 
 @substitute(np.putmask)
 def _putmask(a, /, mask, values):
-    """Values that are too few are repeated, counted over all elements."""
+    """Assign where `mask` is true; `values` is repeated over all elements."""
     _demand_cast(np.putmask, a, values)
     demand_order(a, lambda target: np.putmask(target, mask, values), values)
     values = as_written(a, values)
@@ -179,7 +178,7 @@ def _putmask(a, /, mask, values):
 
 @substitute(np.place)
 def _place(arr, mask, vals):
-    """Values that are too few are repeated, counted over the elements that are chosen."""
+    """Assign where `mask` is true; `vals` is repeated over the chosen elements."""
     _demand_cast(np.place, arr, vals)
     demand_order(arr, lambda target: np.place(target, mask, vals), vals)
     vals = as_written(arr, vals)

@@ -1,4 +1,4 @@
-"""`bisect`: where something belongs carries no derivative; inserting it there does."""
+"""Rules of `bisect`: positions have no derivative, insertions have."""
 
 from __future__ import annotations
 

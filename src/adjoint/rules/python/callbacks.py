@@ -1,5 +1,4 @@
-"""Functions that call back what they are given, while they run: a stand-in is handed to them, whose
-calls are part of the operation."""
+"""C functions that call their arguments: a proxy makes these callbacks part of the operation."""
 
 from __future__ import annotations
 
@@ -15,7 +14,7 @@ from adjoint.runtime.foreign.unknown_call import run_unknown
 
 
 def _calls_back(key: Any, place: int, name: str, why: str) -> None:
-    """Of `key`, the operand at `place`, or called `name`."""
+    """Register `key`, which calls the operand at `place` or with the keyword `name`."""
     f: Any = getattr(*key) if isinstance(key, tuple) else key
 
     def run(record: list[Any], slot: int, /, *args: Any, **options: Any) -> Any:
@@ -49,7 +48,7 @@ if _make_scanner is not None:
 
     @primitive(_make_scanner)
     def _(record: list[Any], slot: int, context: Any) -> Any:
-        """It reads the hooks from the decoder, once."""
+        """Replace the hooks of the decoder, which the scanner reads once, by proxies."""
         memory = record[0]
         lent = {name: lend(memory, getattr(context, name)) for name in _HOOKS}
         if not any(isinstance(hook, Lent) for hook in lent.values()):

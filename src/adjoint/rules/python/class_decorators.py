@@ -1,7 +1,7 @@
-"""Functions that write classes, and calls of generic ones.
+"""Functions that generate classes (`namedtuple`, `dataclass`), and calls of generic aliases.
 
-What the former make is source code, which they execute themselves. They run as they are; what
-remains to be said is where the defaults of fields come from.
+The generators execute source text that they write. They run undifferentiated; their rules pass on
+the cotangents of the defaults of fields.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from adjoint.runtime.dispatch.source_call import call_function
 from adjoint.runtime.memory.memory import Memory
 from adjoint.runtime.python.class_creation import hand_over_defaults
 
-# As values: what is passed on is not known when types are checked.
+# Typed as Any, because the arguments passed on are not known statically.
 _namedtuple: Any = collections.namedtuple
 _process: Any = vars(dataclasses)["_process_class"]
 _make: Any = dataclasses.make_dataclass
@@ -64,8 +64,9 @@ def _make_dataclass(record: list[Any], slot: int, /, *args: Any, **kwargs: Any) 
 
 @primitive(_process)
 def _process_class(record: list[Any], slot: int, cls: Any, *options: Any) -> Any:
-    """What ``@dataclass`` does: a default moves from the class to a field, or from the field that
-    stands in the class to the class."""
+    """Run ``@dataclass``: a default moves from the class to a field, or from a field that is an
+    attribute of the class to the class.
+    """
     memory: Memory = record[0]
     asked = _Asked(memory, cls)
     made: Any = None
@@ -86,7 +87,7 @@ def _process_class(record: list[Any], slot: int, cls: Any, *options: Any) -> Any
                 bars[name] = memory.take_entry(field, "default")
             elif id(field) not in inherited:
                 memory.add_entry(cls, name, memory.take_entry(field, "default"))
-        if made is not cls:  # a copy with slots
+        if made is not cls:  # a copy with slot attributes
             for key, bar in (memory.shadows.pop(id(made), None) or {}).items():
                 memory.add_entry(cls, key, bar)
         return bars
@@ -107,10 +108,10 @@ def _process_class(record: list[Any], slot: int, cls: Any, *options: Any) -> Any
 
 
 class _Asked:
-    """Descriptors that stand in a class for fields, which give the defaults by their ``__get__``.
+    """Descriptors in a class body whose ``__get__`` returns the default of a field.
 
-    They are code of the user's: asked beforehand, and what they have given stands in their place
-    meanwhile.
+    ``__get__`` is user code: it runs before ``@dataclass``, and its results replace the descriptors
+    while ``@dataclass`` runs.
     """
 
     def __init__(self, memory: Memory, cls: type) -> None:
@@ -124,7 +125,7 @@ class _Asked:
 
     def stand_in(self) -> None:
         cls, n = self._cls, len(self.names)
-        for i in range(2 * n):  # each is asked for its default, and once more whether it is a field
+        for i in range(2 * n):  # read twice: the default, then if it is a field
             name = self.names[i % n]
             value = call_keywords(self._record, i + 1, getattr, (cls, name, _MISSING), {})
             self._given.setdefault(name, value)
@@ -144,7 +145,7 @@ class _Asked:
                 type.__delattr__(cls, name)
 
     def back(self, bars: dict[str, Any]) -> None:
-        """Hand the cotangents of the defaults to the descriptors."""
+        """Pass the cotangents of the defaults to the pullbacks of ``__get__``."""
         n = len(self.names)
         for i in reversed(range(2 * n)):
             back = self._record[i + 1]
@@ -156,14 +157,14 @@ _MISSING = dataclasses.MISSING
 
 
 def _hand_to_fields(memory: Memory, init: Any, fields: dict[str, Any]) -> None:
-    """What arrived at the defaults of a generated ``__init__`` belongs to those of the fields."""
+    """Move cotangents from the defaults of a generated ``__init__`` to those of the fields."""
     code, defaults, named = init.__code__, init.__defaults__ or (), init.__kwdefaults__ or {}
     names = code.co_varnames[code.co_argcount - len(defaults) : code.co_argcount]
     bars = dict(zip(names, memory.take_items(defaults, len(defaults)), strict=True))
     bars.update((name, memory.take_entry(named, name)) for name in named)
     for name, cell in zip(code.co_freevars, init.__closure__ or (), strict=True):
         field = _DEFAULT_OF.fullmatch(name)
-        if field is not None:  # a field with a default that is no parameter
+        if field is not None:  # a field whose default is not a parameter
             bars[field[1]] = memory.take_entry(cell, None)
     for name, bar in bars.items():
         if name in fields:
@@ -175,7 +176,7 @@ _DEFAULT_OF = re.compile(r"(?:__dataclass)?_dflt_(.+?)(?:__)?")
 
 @substitute((types.SimpleNamespace, "__init__"))
 def _(self: Any, /, *mapping: Any, **fields: Any) -> None:
-    """Of a class derived from it."""
+    """Initialize an object of a derived class."""
     if mapping:  # from Python 3.13 on
         fields = {**dict(*mapping), **fields}
     vars(self).update(fields)
@@ -183,7 +184,7 @@ def _(self: Any, /, *mapping: Any, **fields: Any) -> None:
 
 @substitute((types.GenericAlias, "__call__"))
 def made_by(alias: Any, /, *args: Any, **kwargs: Any) -> Any:
-    """``list[float](...)``"""
+    """Call a generic alias: ``list[float](...)``."""
     made = alias.__origin__(*args, **kwargs)
     try:
         made.__orig_class__ = alias

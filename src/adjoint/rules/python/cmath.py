@@ -1,4 +1,4 @@
-"""Rules of `cmath`: holomorphic functions of complex numbers, and what leads to real ones."""
+"""Rules of `cmath`: holomorphic functions, and functions to and from real numbers."""
 
 from __future__ import annotations
 
@@ -31,13 +31,13 @@ elementwise(cmath.asin, lambda y, x: 1 / cmath.sqrt(1 - x * x))
 elementwise(cmath.acos, lambda y, x: -1 / cmath.sqrt(1 - x * x))
 elementwise(cmath.atan, lambda y, x: 1 / (1 + x * x))
 elementwise(cmath.asinh, lambda y, x: 1 / cmath.sqrt(1 + x * x))
-# not the root of a product, which is on another branch
+# not the root of the product, which lies on another branch
 elementwise(cmath.acosh, lambda y, x: 1 / (cmath.sqrt(x - 1) * cmath.sqrt(x + 1)))
 elementwise(cmath.atanh, lambda y, x: 1 / (1 - x * x))
 
 
 def _turn(z: Any) -> Any:
-    """i z / |z|², the gradient of the phase; 0 at 0 and for real numbers."""
+    """Return i z / |z|², the gradient of the phase; 0 at 0 and for real numbers."""
     return 1j * z / abs(z) ** 2 if np.iscomplexobj(z) and z else 0.0
 
 

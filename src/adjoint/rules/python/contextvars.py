@@ -1,5 +1,8 @@
-"""Context variables hold no numbers that differentiated code has set: their values belong to a
-context, which may be copied or left behind with them. Lists and objects are found by identity."""
+"""Rules of `contextvars`: setting a context variable to a number is refused.
+
+The value belongs to a context, which may be copied or left. Lists and objects have shadows by
+identity, so a context variable may hold them.
+"""
 
 from __future__ import annotations
 

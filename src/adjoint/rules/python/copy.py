@@ -1,7 +1,7 @@
-"""`copy`: what is copied keeps its derivatives, by the protocol that Python's own module follows.
+"""Substitutes for `copy`, by the protocol of Python's module: a copy keeps the derivatives.
 
-The module itself is Python, but it asks C how an object is taken apart; here the parts of ordinary
-objects are read one by one.
+Python's module calls ``__reduce_ex__`` in C; the substitutes read the parts of ordinary objects
+one by one.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ ATOMS = frozenset({
     type(None), int, float, bool, complex, bytes, str, range, types.CodeType, types.FunctionType,
     types.BuiltinFunctionType, type(NotImplemented), type(Ellipsis), weakref.ref, property,
 })  # fmt: skip
-"""What is its own copy."""
+"""Types whose values are their own copies."""
 
 SHALLOW_ATOMS = ATOMS | {tuple, frozenset, slice}
 
@@ -76,13 +76,13 @@ def _deep(x: Any, memo: Any) -> Any:
         y = _rebuilt(x, memo)
     if y is not x:
         memo[key] = y
-        memo.setdefault(id(memo), []).append(x)  # its identity is a key: it must not be used again
+        memo.setdefault(id(memo), []).append(x)  # keep `x` alive: its id is a key
     return y
 
 
 def _deep_tuple(x: Any, memo: Any) -> Any:
     items = [_deep(item, memo) for item in x]
-    if id(x) in memo:  # a tuple that holds itself
+    if id(x) in memo:  # a tuple that contains itself
         return memo[id(x)]
     for item, original in zip(items, x, strict=True):
         if item is not original:
@@ -98,9 +98,9 @@ def _part(x: Any, memo: Any) -> Any:
 
 
 def _rebuilt(x: Any, memo: Any) -> Any:
-    """An object of the same class with the same parts, or with copies of them."""
+    """Make an object of the same class with the same parts; with a memo, with copies of them."""
     cls = type(x)
-    if is_date(x):  # by which a number that became a duration is refused
+    if is_date(x):  # operations that refuse a duration made of an active number
         return +x if cls is timedelta else x.replace()
     if cls in copyreg.dispatch_table:
         return _reconstructed(x, memo, copyreg.dispatch_table[cls](x))
@@ -127,7 +127,7 @@ def _rebuilt(x: Any, memo: Any) -> Any:
 
 
 def _of_python_class(x: Any, memo: Any) -> Any:
-    """The parts that ``object.__reduce_ex__`` would give."""
+    """Make an object from the parts that ``object.__reduce_ex__`` would return."""
     cls: Any = type(x)
     args: Any = ()
     named: Any = {}
@@ -189,7 +189,7 @@ def _copy_fields(x: Any, y: Any, memo: Any) -> None:
 
 
 def _default_state(x: Any) -> Any:
-    """What ``object.__getstate__`` returns."""
+    """Return what ``object.__getstate__`` returns."""
     fields = _fields(x)
     slots = {name: getattr(x, name) for name in _slots(type(x)) if hasattr(x, name)}
     return (fields, slots) if slots else fields
@@ -215,7 +215,7 @@ def _set_state(y: Any, state: Any) -> None:
 
 
 def _reconstructed(x: Any, memo: Any, reduced: Any) -> Any:
-    """From what ``__reduce_ex__`` returned."""
+    """Make an object from the result of ``__reduce_ex__``."""
     if isinstance(reduced, str):
         return x
     make, args, *rest = reduced
@@ -250,7 +250,7 @@ def _in_python(cls: type, name: str) -> bool:
 
 
 def _is_python_class(cls: Any) -> bool:
-    """Whether `object` knows how its objects are taken apart: no class of C's says so itself."""
+    """Return whether ``object.__reduce_ex__`` takes its objects apart: no C base overrides it."""
     return (
         bool(cls.__flags__ & (1 << 9))  # Py_TPFLAGS_HEAPTYPE
         and any("__module__" in vars(base) for base in cls.__mro__)
@@ -264,7 +264,7 @@ def _slots(cls: type) -> list[str]:
 
 
 def _refuse_iterators(x: Any) -> None:
-    """The copy would be another iterator over the rest, whose steps undo each other's."""
+    """Refuse iterators, because the steps of the copy and of the original would undo each other."""
     if not isinstance(x, Iterator):
         return
     kind = x.__class__

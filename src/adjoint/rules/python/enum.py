@@ -1,6 +1,6 @@
-"""`enum`: its classes are made, and their members used, by their own source.
+"""Rules of `enum`: its source is differentiated, except for the look-up of a member by value.
 
-What is looked up by value is compared, so it does not depend on the value by any derivative.
+A look-up only compares values, so the member has no derivative with respect to the value.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ _call: Any = vars(enum.EnumMeta)["__call__"]
 
 @primitive(_call)
 def _called(record: list[Any], slot: int, /, cls: Any, *args: Any, **kwargs: Any) -> Any:
-    """``Color("red")``, or ``Enum("Color", names)``"""
+    """Look up ``Color("red")``, or make a class by ``Enum("Color", names)``."""
     if not cls._member_map_:
         if "module" in kwargs or (len(args) < 2 and not kwargs):
             return NotImplemented
-        # It would look who has called it
+        # EnumMeta would read the module from the frame of its caller.
         kwargs["module"] = current_module()
         return linked(record, slot, _all_but_last, call_function, _call, (cls, *args), kwargs)
     if any("_missing_" in vars(base) for base in cls.__mro__ if base.__module__ != "enum"):

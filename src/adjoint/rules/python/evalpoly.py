@@ -1,4 +1,4 @@
-"""Polynomials by Horner's rule, as a function with a rule of its own."""
+"""Polynomials by Horner's rule: the function `evalpoly` and its rules."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from adjoint.rulekit.registry import frule, rrule
 
 
 def evalpoly(x: Any, coefficients: Any) -> Any:
-    """The polynomial ``c[0] + c[1] x + c[2] x² + …`` at `x`, by Horner's rule.
+    """Evaluate the polynomial ``c[0] + c[1] x + c[2] x² + …`` at `x` by Horner's rule.
 
     Parameters
     ----------
     x : number or array
-        Where; of an array, each element.
+        The point, or an array of points.
     coefficients : sequence or array
         The constant term first. Numbers, or arrays that broadcast with `x`.
 
@@ -37,7 +37,7 @@ def evalpoly(x: Any, coefficients: Any) -> Any:
     13.0
     """
     if isinstance(x, float) and isinstance(coefficients, np.ndarray) and coefficients.ndim == 1:
-        # Python floats: on NumPy's scalars each step would cost several times as much
+        # Python floats: each step on NumPy scalars would cost several times as much
         x, coefficients = float(x), coefficients.tolist()
     return _horner(x, coefficients)
 
@@ -54,7 +54,7 @@ def _horner(x: Any, coefficients: Any) -> Any:
 
 
 def _slope(x: Any, coefficients: Any) -> Any:
-    """p'(x), by Horner's rule for c[1] + 2 c[2] x + …"""
+    """Return p'(x) by Horner's rule for c[1] + 2 c[2] x + …"""
     slope: Any = 0.0
     for k in range(len(coefficients) - 1, 0, -1):
         slope = slope * x + k * coefficients[k]
@@ -62,7 +62,7 @@ def _slope(x: Any, coefficients: Any) -> Any:
 
 
 def _powers(first: Any, x: Any, n: int) -> list[Any]:
-    """``first * x**k`` for k < n."""
+    """Return ``first * x**k`` for k < n."""
     powers = [first]
     for _ in range(n - 1):
         powers.append(powers[-1] * x)
@@ -102,7 +102,7 @@ def _is_plain(x: Any, coefficients: Any) -> bool:
 
 
 def _plain_rule(x: float, coefficients: Any, wrt: tuple[bool, bool]) -> Any:
-    """One point, an array of real coefficients: what the loop over the points of a fit does."""
+    """Apply the rule at one float with an array of real coefficients, in Python floats."""
     c = coefficients.tolist()
     y, n, dtype = _horner(x, c), len(c), coefficients.dtype
 
@@ -114,7 +114,7 @@ def _plain_rule(x: float, coefficients: Any, wrt: tuple[bool, bool]) -> Any:
 
 
 def _like(bars: list[Any], coefficients: Any) -> Any:
-    """One cotangent per coefficient, as a cotangent of their sequence."""
+    """Pack one cotangent per coefficient into a cotangent of their sequence."""
     items = [project(bar, c) for bar, c in zip(bars, coefficients, strict=True)]
     if isinstance(coefficients, np.ndarray):
         to_array: Projector = projector(coefficients)

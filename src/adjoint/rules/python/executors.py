@@ -1,4 +1,4 @@
-"""Executors, whose threads and processes would run unseen."""
+"""Refusals of executors, whose threads and processes are not differentiated."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""`fractions`: beside a float, a fraction is a float.
+"""Rules of `fractions`: in an operation with a float, a fraction is treated as a float.
 
-Fractions themselves are made and calculated with by integers, which nothing follows: a derivative
-that reaches one is told of by the poison of whatever has made it.
+Fractions are computed from integers, which are not differentiated: a cotangent that reaches one
+meets the poison of the operation that made it.
 """
 
 from __future__ import annotations
@@ -18,19 +18,19 @@ from adjoint.runtime.memory.memory import Memory
 
 
 def _is_hiding(memory: Memory, fraction: Any) -> bool:
-    """Whether it was made of something active, on a level."""
+    """Return whether a level holds `fraction` as made of active values."""
     level = memory.level
     return level is not None and any(one.holds(fraction) for one in level.down())
 
 
 def _as_float(memory: Memory, fraction: Any) -> Any:
-    """On a level with the derivative that the integers have."""
+    """Return the fraction as a float; on a level, with the derivatives of its integers."""
     f, parts = operator.truediv, (fraction._numerator, fraction._denominator)
     return f(*parts) if memory.level is None else memory.level.run(f, *parts)
 
 
 def _give(memory: Memory, fraction: Any, bar: Any) -> None:
-    """The cotangent of a fraction as a float, to the integers that it is made of."""
+    """Deposit the cotangent of a fraction as a float at its numerator and denominator."""
     if bar is not None:
         numerator, denominator = fraction.numerator, fraction.denominator
         memory.add_entry(fraction, "_numerator", bar / denominator)
@@ -58,7 +58,7 @@ def _register(op: Any, special: str, *, reflected: bool, kinds: tuple[type, ...]
     def run(record: list[Any], slot: int, fraction: Any, other: Any, *modulus: Any) -> Any:
         memory: Memory = record[0]
         if not isinstance(fraction, Fraction) or not isinstance(other, kinds) or modulus:
-            return NotImplemented  # of integers and fractions another fraction is made
+            return NotImplemented  # with an integer or a fraction the result is a fraction
         if _is_hiding(memory, fraction):
             return NotImplemented
         number = _as_float(memory, fraction)

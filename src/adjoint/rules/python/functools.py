@@ -1,4 +1,4 @@
-"""`functools`: written in C there, as source here."""
+"""Rules of `functools`; its C functions are substituted by source."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _NOTHING = object()
 
 @substitute((functools.partial, "__call__"))
 def _(self: Any, /, *args: Any, **kwargs: Any) -> Any:
-    """By way of a class derived from it."""
+    """Call an instance of a derived class."""
     return self.func(*self.args, *args, **{**self.keywords, **kwargs})
 
 
@@ -44,7 +44,7 @@ def _(memory: Memory, f: Any, *args: Any, **kwargs: Any) -> Any:
     def partial_back(_: Any) -> tuple[Any, ...]:
         bars = memory.take_items(made.args, len(made.args))
         named = [memory.take_entry(made.keywords, key) for key in kwargs]
-        if isinstance(f, functools.partial):  # a partial of a partial holds the arguments of both
+        if isinstance(f, functools.partial):  # a partial of a partial stores the arguments of both
             for i in range(offset):
                 memory.add_item(f.args, i, bars[i])
             for key in made.keywords:
@@ -74,7 +74,7 @@ def _(self: Any, state: Any, /) -> None:
 
 
 def _become(partial: Any, func: Any, other: Any) -> None:
-    """Hold that function, and the arguments that another one holds."""
+    """Give `partial` the function `func` and the arguments of the partial `other`."""
     partial.__setstate__((func, other.args, other.keywords, partial.__dict__))
 
 
@@ -98,7 +98,7 @@ def _(record: list[Any], slot: int, partial: Any, func: Any, other: Any) -> None
 
 
 class _Compared:
-    """A key that is compared by a function of two values; `sorted` asks it as it asks anything."""
+    """A sort key that is compared by a function of two values."""
 
     __slots__ = ("compare", "obj")
     __hash__ = None  # type: ignore[assignment]

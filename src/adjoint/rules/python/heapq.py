@@ -1,6 +1,4 @@
-"""`heapq`: its functions exist in Python, but those in C stand before them; the same steps here, so
-that a heap has the same layout.
-"""
+"""Substitutes for `heapq`, in the steps of the C functions, so that heaps have the same layout."""
 
 from __future__ import annotations
 

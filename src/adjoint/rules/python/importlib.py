@@ -1,5 +1,4 @@
-"""`importlib`: the body of a module is not followed, and one that is run again writes over what was
-read before."""
+"""Refusal of `importlib.reload`: a module body is not differentiated, and overwrites variables."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Files: those of Python classes are closed by their own code."""
+"""Rules of `io`: a file of a Python class is closed by its own ``close``."""
 
 from __future__ import annotations
 

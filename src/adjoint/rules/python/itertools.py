@@ -1,10 +1,10 @@
-"""`itertools`: written in C there, as source here, and as lazy.
+"""Substitutes for `itertools`, as lazy as the C functions.
 
-What is consumed and checked when the function is called is so here too, hence the pairs of a
-function and a generator. Combinations are those of the places, which carry no derivative.
+A function checks and consumes its arguments when it is called, as in C, and returns a generator.
+Combinations are computed for indices, which carry no derivative.
 
-Where C goes on behind an error, so does a generator that is `resuming`: it is run anew, with the
-same arguments, which hold all that it has to remember.
+An iterator in C can go on after an error. So can a generator that is `resuming`: it is run again
+with the same arguments, which hold all of its state.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from adjoint.rulekit.registry import non_differentiable, substitute
 from adjoint.runtime.dispatch.generators import as_written_for, resuming
 
 _END = object()
-"""What ``next`` gives at the end; no user has it."""
+"""Default of ``next`` at the end of an iterator."""
 _TEE: type = type(itertools.tee(())[0])
 
 
@@ -39,7 +39,7 @@ def from_iterable(iterables: Any, /) -> Any:
 def _chained(iterables: Any, active: Any) -> Any:
     while True:
         if not active:
-            active.append(None)  # behind an error of theirs there is nothing
+            active.append(None)  # after an error of `iterables` the chain has ended
             iterable = next(iterables, _END)
             if iterable is _END:
                 return
@@ -91,14 +91,14 @@ def islice(iterable: Any, *bounds: Any) -> Any:
 
 
 def _bounds(bounds: Any) -> tuple[int, int | None, int]:
-    """Start, stop and step; `itertools` itself refuses what they cannot be."""
+    """Return start, stop and step; `itertools` itself raises if they are invalid."""
     itertools.islice((), *bounds)
     start, stop, step = (*bounds, None)[:3] if len(bounds) > 1 else (0, bounds[0], 1)
     return 0 if start is None else start, stop, 1 if step is None else step
 
 
 def _sliced(iterator: Any, start: Any, stop: Any, step: Any) -> Any:
-    """At its end it has consumed `stop` elements, as Python's own."""
+    """Yield the slice; at the end, `stop` elements are consumed, as by Python's iterator."""
     consumed, wanted = 0, start
     while True:
         while consumed < wanted:
@@ -247,7 +247,7 @@ def tee(iterable: Any, n: Any = 2, /) -> Any:
     n = operator.index(n)
     if n < 0:
         raise ValueError("n must be >= 0")
-    iterator = begin(iter(iterable))  # C asks twice
+    iterator = begin(iter(iterable))  # C calls ``iter`` twice
     link: list[Any] = []
     iterators = [_following(iterator, [link]) for _ in range(n)]
     return _as_tees(iterators)
@@ -259,7 +259,10 @@ def _as_tees(iterators: Any) -> tuple[Any, ...]:
 
 @resuming
 def _following(iterator: Any, at: Any) -> Any:
-    """A link is empty, or an element and the next link; whoever comes first fills it."""
+    """Yield the elements of a linked list that all tees share.
+
+    A link is empty, or an element and the next link. The first tee to reach a link fills it.
+    """
     while True:
         link = at[0]
         if not link:
@@ -356,16 +359,16 @@ def groupby(iterable: Any, key: Any = None) -> Any:
 
 
 class _Run:
-    """Where a `groupby` is.
+    """State of a `groupby`.
 
     Attributes
     ----------
     value, key
-        The element that was read last, or `_END` once it was given out, and its key.
+        The element read last, or `_END` once it was yielded, and its key.
     known
-        The key of the group that was given out last.
+        The key of the group yielded last.
     group
-        The number of the group that is being given out; earlier ones have ended.
+        The number of the current group; earlier ones have ended.
     """
 
     def __init__(self, iterator: Any, function: Any) -> None:
@@ -373,7 +376,7 @@ class _Run:
         self.value, self.key, self.known, self.group = _END, _END, _END, 0
 
     def advance(self) -> bool:
-        """Read one more element; false at the end."""
+        """Read the next element; return False at the end."""
         value = next(self.iterator, _END)
         if value is _END:
             return False

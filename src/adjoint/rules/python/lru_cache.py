@@ -1,7 +1,7 @@
-"""`functools.lru_cache` and `cache`, with the bookkeeping of Python's own.
+"""Rules of `functools.lru_cache` and `cache`, with Python's bookkeeping.
 
-One differentiated call caches for itself, beginning with an empty cache: what was cached before has
-no derivative, and what is cached now belongs to this call.
+Each differentiated call has a cache of its own, empty at first: results that were cached before
+have no derivative.
 """
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ CACHED: Any = functools._lru_cache_wrapper
 
 
 _NAMED = object()
-"""Stands between arguments by position and by name."""
+"""Separates positional from keyword arguments in a key."""
 
 
 class _Key(tuple[Any, ...]):
-    """Parts that are hashed once: that may be the user's code."""
+    """A key that is hashed once, because ``__hash__`` may be user code."""
 
     hashed: int
 
@@ -41,10 +41,10 @@ class _Key(tuple[Any, ...]):
 
 
 class _Cache:
-    """What one differentiated call has cached of one function: the newest last."""
+    """Results of one function that one differentiated call has cached, the newest last."""
 
     def __init__(self, f: Any) -> None:
-        self.f = f  # kept alive, so that nothing else gets its identity
+        self.f = f  # kept alive, because its id is a key
         self.most = f.cache_info().maxsize
         self.typed = hasattr(f, "cache_parameters") and f.cache_parameters()["typed"]
         self.held: OrderedDict[Any, Any] = OrderedDict()
@@ -52,7 +52,7 @@ class _Cache:
 
     @classmethod
     def of(cls, memory: Memory, f: Any) -> _Cache:
-        """The cache of a function, made if need be."""
+        """Return the cache of `f`; make it if needed."""
         place = ("cache", id(f))
         known: _Cache | None = memory.caches.get(place)
         if known is None:
@@ -60,7 +60,7 @@ class _Cache:
         return known
 
     def key(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        """What Python tells calls by: a single integer or text by itself, else all parts."""
+        """Return the key of a call: a single integer or text, else all arguments."""
         parts = (*args, _NAMED, *kwargs.items()) if kwargs else args
         if self.typed:
             parts += tuple(map(type, (*args, *kwargs.values())))
@@ -69,18 +69,18 @@ class _Cache:
         return _Key(parts)
 
     def look_up(self, key: Any) -> Any:
-        """What is held for a key; it becomes the newest."""
+        """Return the result cached for `key`, or None; make it the newest."""
         entry = self.held.get(key)
         if entry is None:
             self.misses += 1
             return None
         self.hits += 1
         own, found = entry
-        self.held.move_to_end(own)  # which is not compared once more
+        self.held.move_to_end(own)  # by the stored key, so that no ``__eq__`` runs again
         return found
 
     def keep(self, key: Any, evaluation: Any) -> None:
-        """Hold a result, unless a call inside the evaluation has done so meanwhile."""
+        """Cache a result; a bounded cache keeps one that a nested call cached for the same key."""
         if self.most is None:
             self.held[key] = key, evaluation
         elif key not in self.held:
@@ -175,8 +175,7 @@ def _on_level(
     key: Any,
     known: Any,
 ) -> Any:
-    """What is held was computed for other arguments, which may be equal and depend on something
-    else."""
+    """Evaluate on a level, or reuse a result computed for equal arguments with other tangents."""
     if known is not None:
         return known.used_again(memory.level, args, kwargs)
     evaluation = OnLevel(memory.level, f.__wrapped__, args, kwargs)
@@ -186,7 +185,7 @@ def _on_level(
 
 @primitive((CACHED, "cache_info"))
 def _(record: list[Any], slot: int, f: Any) -> Any:
-    """Of the user's own cache, and what this differentiated call has added."""
+    """Return the statistics of the function's own cache plus those of this differentiated call."""
     cache, info = _Cache.of(record[0], f), f.cache_info()
     size = info.currsize + len(cache.held)
     return info._replace(
@@ -198,6 +197,6 @@ def _(record: list[Any], slot: int, f: Any) -> Any:
 
 @primitive((CACHED, "cache_clear"))
 def _(record: list[Any], slot: int, f: Any) -> None:
-    """What this differentiated call remembers is forgotten, and the user's own cache is cleared."""
+    """Clear the cache of this differentiated call and the function's own cache."""
     record[0].caches.pop(("cache", id(f)), None)
     f.cache_clear()

@@ -19,7 +19,7 @@ LN2, LN10 = math.log(2.0), math.log(10.0)
 
 
 def _inverse(x: float) -> float:
-    """1 / x for x ≥ 0, infinite at 0."""
+    """Return 1 / x for x ≥ 0, infinite at 0."""
     return 1.0 / x if x else math.inf
 
 
@@ -58,14 +58,14 @@ for _f in (math.ceil, math.floor, math.trunc):
 
 
 def digamma(x: float) -> float:
-    """ψ = Γ'/Γ: reflection to the right half, recurrence to x ≥ 10, then the asymptotic series.
+    """Return ψ = Γ'/Γ by reflection to x > 0, recurrence to x ≥ 10 and the asymptotic series.
 
     References
     ----------
     Abramowitz & Stegun, *Handbook of Mathematical Functions*, 6.3.5, 6.3.7, 6.3.18.
     """
     if x == -math.inf:
-        return math.nan  # it goes through all slopes between any two poles
+        return math.nan  # ψ takes every real value between any two poles
     if x <= 0.0:
         return digamma(1.0 - x) - math.pi / math.tan(math.pi * (x - round(x)))
     shift = 0.0
@@ -89,7 +89,7 @@ def _atan2_slope(a: float, b: float) -> float:
 
 
 def _quotient_slope(y: Any, a: Any, b: Any) -> float:
-    """∂(a - n b)/∂b, with the integer n that the remainder was taken with."""
+    """Return ∂(a - n b)/∂b for the integer n of the remainder."""
     if not math.isfinite(b):
         return 0.0
     slope = (y - a) / b
@@ -132,7 +132,7 @@ def _(dots, x, towards, /, *, steps=None):
 
 
 def _real(x: Any) -> Any:
-    """The part of a number, or of its tangent, that `math` reads: the real part."""
+    """Return the real part of a number or of its tangent, which is all that `math` reads."""
     return x.real if isinstance(x, complex | np.ndarray) else x
 
 
@@ -200,14 +200,14 @@ def _(dots, *coordinates):
 
 
 def _is_vector(xs: Any) -> bool:
-    """Whether `xs` is a sequence of numbers that can be read twice."""
+    """Return whether `xs` is a sequence of numbers that can be read twice."""
     if isinstance(xs, np.ndarray):
         return xs.ndim == 1 and is_numeric(xs)
     return isinstance(xs, list | tuple) and all(is_numeric(x) and np.ndim(x) == 0 for x in xs)
 
 
 def _like(bars: list[float], xs: Any) -> Any:
-    """One cotangent per element, as a cotangent of the sequence."""
+    """Pack one cotangent per element into a cotangent of the sequence `xs`."""
     if isinstance(xs, np.ndarray):
         return project(np.array(bars), xs)
     items = [project(bar, x) for bar, x in zip(bars, xs, strict=True)]
@@ -215,19 +215,19 @@ def _like(bars: list[float], xs: Any) -> Any:
 
 
 def _pairs(dots: Any, xs: Any) -> Any:
-    """The elements with their tangents, where there is one."""
+    """Return pairs of an element and its tangent, for the elements that have one."""
     if dots is None:
         return []
     return [(x, x_dot) for x, x_dot in zip(xs, dots, strict=True) if x_dot is not None]
 
 
 def _real_pairs(dots: Any, xs: Any) -> Any:
-    """`_pairs` with the real parts of the tangents."""
+    """Return `_pairs` with the real parts of the tangents."""
     return [(x, _real(x_dot)) for x, x_dot in _pairs(dots, xs)]
 
 
 def _gaps(p, q):
-    """The differences of coordinates; NumPy has none of its truth values."""
+    """Return the differences of coordinates; NumPy cannot subtract its booleans."""
     return [
         _real(a) - (int(b) if type(b) is np.bool_ else _real(b)) for a, b in zip(p, q, strict=True)
     ]
@@ -263,7 +263,7 @@ def _(dots, p, q, /):
 
 @substitute(math.dist)
 def _dist(p, q, /):
-    """Of iterables, or of objects with ``__float__``."""
+    """Compute the distance of iterables, or of objects with ``__float__``."""
     p, q = tuple(p), tuple(q)
     if len(p) != len(q):
         raise ValueError("both points must have the same number of dimensions")
@@ -288,7 +288,7 @@ def _(dots, xs, /):
 
 @substitute(math.fsum)
 def _fsum(xs, /):
-    """Of an iterator, or of objects with ``__float__``."""
+    """Sum an iterator, or objects with ``__float__``."""
     return math.fsum([real(x) for x in xs])
 
 
@@ -329,7 +329,7 @@ def _(dots, xs, /, *, start=1):
 
 @substitute(math.prod)
 def _prod(xs, /, *, start=1):
-    """Of an iterator, or of arrays or objects with ``__mul__``."""
+    """Multiply the elements of an iterator, or arrays or objects with ``__mul__``."""
     y = start
     for x in xs:
         y = y * x
@@ -366,7 +366,7 @@ if sumprod is not None:
 
     @substitute(sumprod)
     def _sumprod(p, q, /):
-        """Of iterables, or of objects with ``__mul__``."""
+        """Sum the products of iterables, or of objects with ``__mul__``."""
         p, q = _side_by_side(begin(p), begin(q))
         if _is_vector(p) and _is_vector(q):
             return sumprod(p, q)
@@ -376,7 +376,7 @@ if sumprod is not None:
         return total
 
     def _side_by_side(ps: Any, qs: Any) -> tuple[list[Any], list[Any]]:
-        """The elements of two iterators, which are asked in turn."""
+        """List the elements of two iterators, which are advanced in turn."""
         p: list[Any] = []
         q: list[Any] = []
         while True:

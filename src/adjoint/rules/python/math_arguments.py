@@ -1,5 +1,4 @@
-"""What `math` asks of numbers, of objects that say by ``__float__`` which number they are: they are
-asked here, as code like any other."""
+"""Calls of `math` on objects with ``__float__`` in Python, which is differentiated."""
 
 from __future__ import annotations
 
@@ -16,7 +15,7 @@ from adjoint.runtime.dispatch.source_call import call_function
 
 
 def real(x):
-    """The number that C takes `x` for."""
+    """Return the float that C converts `x` to."""
     kind = type(x)
     if not (hasattr(kind, "__float__") or hasattr(kind, "__index__")):
         raise TypeError(f"must be real number, not {type(x).__name__}")
@@ -31,7 +30,7 @@ _asks_for_a_float = ByClass(_asks)
 
 
 def _asked_of(f: Any, operands: int, names: frozenset[str]) -> None:
-    """Objects whose number C would ask for are asked for it here."""
+    """Register a rule of `f` that calls ``__float__`` of its `operands` operands before C would."""
 
     @primitive(f)
     def run(record: list[Any], slot: int, /, *args: Any, **options: Any) -> Any:

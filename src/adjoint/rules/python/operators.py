@@ -1,7 +1,7 @@
 """Rules of `operator` and of the ufuncs that are the same functions: Python's arithmetic.
 
-They are for numbers and arrays: ``+`` of two lists, ``*`` of a list and a number, ``%`` of a string
-and whatever a class defines are other functions.
+They take numbers and arrays. ``+`` of two lists, ``*`` of a list and a number, ``%`` of a string
+and operators defined by classes are other functions.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from adjoint.rulekit.scalar_lanes import of_a_number
 
 
 def _quotient_bars(y_bar: Any, y: Any, b: Any) -> Any:
-    """Those of a / b; ``None`` where what stands between may have overflowed."""
+    """Return the cotangents of a / b, or None if an intermediate may have overflowed."""
     a_bar = y_bar / b
     b_bar = a_bar * y
     np.negative(b_bar, b_bar)
@@ -49,9 +49,9 @@ elementwise(
 
 
 def base_slope(y: Any, a: Any, b: Any) -> Any:
-    """∂(aᵇ)/∂a = b aᵇ⁻¹, which is 0 for b = 0, also at a = 0.
+    """Return ∂(aᵇ)/∂a = b aᵇ⁻¹, which is 0 for b = 0, also at a = 0.
 
-    Only an integer is a constant; as a function of any other exponent, this has a slope itself.
+    Only an `int` exponent is constant; for any other, the result must be differentiable in b.
     """
     if type(b) is int:
         return 2 * a if b == 2 else b * a ** (b - 1) if b else 0.0
@@ -64,7 +64,7 @@ def base_slope(y: Any, a: Any, b: Any) -> Any:
 
 
 def _slope_at_zero(a: Any, b: Any) -> Any:
-    """b aᵇ / a for b = 0: it is 0, but for its own slope in b."""
+    """Return b aᵇ / a for b = 0: the value is 0, but its derivative in b is not."""
     if type(a) is float or type(a) is int:
         return b / a * a**b if a else 0.0
     zero = np.equal(a, 0)
@@ -73,11 +73,11 @@ def _slope_at_zero(a: Any, b: Any) -> Any:
 
 
 def exponent_slope(y: Any, a: Any, b: Any) -> Any:
-    """∂(aᵇ)/∂b = aᵇ log a, taken for 0 at a = 0 (0 log 0 = 0)."""
+    """Return ∂(aᵇ)/∂b = aᵇ log a, taken as 0 at a = 0 (0 log 0 = 0)."""
     if type(y) is complex:
         return y * cmath.log(a)
     if (type(a) is float or type(a) is int) and (type(y) is float or not np.iscomplexobj(y)):
-        # of a negative number: the real part of the derivative of the complex power
+        # for a < 0, the real part of the derivative of the complex power
         return y * math.log(abs(a)) if a else 0.0
     zero = np.equal(a, 0)
     a = np.where(zero, 1, a)
@@ -137,7 +137,7 @@ _divmod(np.divmod)
 
 
 def direction(y: Any, x: Any) -> Any:
-    """x / |x|, the gradient of |x|, taken for 0 at 0."""
+    """Return x / |x|, the gradient of |x|, taken as 0 at 0."""
     if type(x) is float or type(x) is int:
         return 1.0 if x > 0 else -1.0 if x < 0 else 0.0 * x
     if np.iscomplexobj(x):
@@ -146,8 +146,7 @@ def direction(y: Any, x: Any) -> Any:
 
 
 def over(z: Any, r: Any) -> Any:
-    """Complex `z` by real `r`, part by part: NumPy takes the reciprocal of `r`, which may be
-    infinite."""
+    """Divide complex `z` by real `r`, part by part: NumPy's reciprocal of `r` may overflow."""
     found = np.empty(np.broadcast_shapes(np.shape(z), np.shape(r)), np.asarray(z).dtype)
     np.divide(np.real(z), r, out=found.real)
     np.divide(np.imag(z), r, out=found.imag)

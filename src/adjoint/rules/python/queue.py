@@ -1,5 +1,7 @@
-"""`queue.SimpleQueue`, which is of C: nothing but text goes through one. The other queues are
-Python around a deque."""
+"""Refusals of `queue.SimpleQueue`, a C class: only text, bytes, booleans and None may be put in.
+
+The other queues are Python code around a deque.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`random`: numbers that are drawn have no derivative, whatever else the generator holds."""
+"""Rules of `random`: numbers that are drawn have no derivative."""
 
 from __future__ import annotations
 

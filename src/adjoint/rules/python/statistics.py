@@ -1,6 +1,6 @@
-"""`statistics`: it computes in exact fractions of integers, in which a derivative cannot be seen.
+"""Rules of `statistics`, which computes in exact fractions of integers that carry no derivative.
 
-What does so has rules, which leave the value to the module; the rest is differentiated by its own
+The rules call the module for the value. Functions without fractions are differentiated by their
 source.
 """
 
@@ -20,15 +20,14 @@ _normal_dist_inv_cdf: Any = statistics._normal_dist_inv_cdf  # type: ignore[attr
 
 
 def _is_exact(values: Any) -> bool:
-    """Whether the result is a fraction or a decimal: there are some, and no floats, among the
-    numbers."""
+    """Return whether the result is a fraction or a decimal: `values` holds some, and no floats."""
     if any(isinstance(value, float) or hasattr(value, "dtype") for value in values):
         return False
     return not all(isinstance(value, int) for value in values)
 
 
 def _of_exact(f: Any) -> Poison:
-    """The cotangent of what an exact result is computed from."""
+    """Return the poison for the operands of an exact result."""
     return Poison(refusal(f, _EXACT))
 
 
@@ -36,14 +35,14 @@ _EXACT = NoDerivative("a fraction", "is calculated with as integers")
 
 
 def _of_number(f: Any, value: Any, bar: Any) -> Any:
-    """The cotangent of a number: that of a fraction is not known."""
+    """Return the cotangent of a number; a cotangent of a fraction is refused."""
     if isinstance(value, int | float) or hasattr(value, "dtype"):
         return bar
     return refused_bar(f, _EXACT, bar)
 
 
 def _per_number(f: Any, values: Any, bars: Any) -> Any:
-    """The cotangent of a list or tuple of numbers."""
+    """Return the cotangent of a list or tuple of numbers."""
     kept = [_of_number(f, value, bar) for value, bar in zip(values, bars, strict=True)]
     return tuple(kept) if isinstance(values, tuple) else kept
 
@@ -79,7 +78,7 @@ def _(data, weights=None):
     total = math.fsum(factors)
 
     def harmonic_mean_back(y_bar):
-        """With y = Σw / Σ(w/x)."""
+        """y = Σw / Σ(w/x)"""
         scale = y_bar * y / total
         bars = [scale * y * w / (x * x) for x, w in zip(data, factors, strict=True)]
         if given is None:
@@ -94,7 +93,10 @@ def _(data, weights=None):
 
 
 def _spread(f: Any, data: Any, centre: Any, less: int, is_root: bool) -> Any:
-    """A mean square of deviations, by n − `less`, or its root; without a centre, from the mean."""
+    """Apply the rule of a sum of squared deviations by n − `less`, or of its root.
+
+    The deviations are from `centre`, or from the mean if that is None.
+    """
     if not isinstance(data, list | tuple):
         return NotImplemented
     y = f(data, centre)
@@ -104,7 +106,7 @@ def _spread(f: Any, data: Any, centre: Any, less: int, is_root: bool) -> Any:
     c = statistics.mean(data) if centre is None else centre
 
     def spread_back(y_bar):
-        """At a deviation of 0 the derivative of the root is taken for 0."""
+        """Take the derivative of the root as 0 at 0."""
         slope = (0.5 / y if y else 0.0) if is_root else 1.0
         scale = 2.0 * y_bar * slope / (len(data) - less)
         bars = [scale * (x - c) for x in data]
@@ -134,16 +136,16 @@ def _(data, mu=None):
     return _spread(statistics.pstdev, data, mu, 0, True)
 
 
-# ---- of other collections ------------------------------------------------------------------------
+# ---- other collections ---------------------------------------------------------------------------
 
 
 def _by_class(data: Any) -> list[Any]:
-    """The elements, asked for as the module does: ``groupby`` asks once more after the last."""
+    """List the elements by ``groupby``, as the module does, with one ``next`` after the end."""
     return [value for _, group in itertools.groupby(data, type) for value in group]
 
 
 def _counted(data: Any) -> list[Any]:
-    """The elements, as ``harmonic_mean`` asks for them: as many as their length says."""
+    """List the elements as ``harmonic_mean`` does: at most ``len(data)``."""
     if iter(data) is data:
         data = list(data)
     return [value for _, value in zip(range(len(data)), data, strict=False)]
@@ -152,7 +154,7 @@ def _counted(data: Any) -> list[Any]:
 def _of_any(f: Any, elements: Any = _by_class) -> None:
     @primitive(f)
     def of_hidden(record: list[Any], slot: int, *args: Any, **kwargs: Any) -> Any:
-        """Fractions of which a level knows that they hide a derivative."""
+        """Treat the call as unknown if a level holds tangents hidden in its fractions."""
         level = record[0].level
         if level is None or not args or not isinstance(args[0], list | tuple):
             return NotImplemented

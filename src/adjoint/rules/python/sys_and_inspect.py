@@ -1,6 +1,8 @@
-"""What `sys` does with the frames of its callers, between which differentiated code has those of
-the library, and the exception by which it leaves them; `inspect` reads the variables of frames, as
-attributes of these are read in differentiated code, and signatures, which hold defaults."""
+"""Rules of `sys` (frames of callers, `exit`) and `inspect` (variables of frames, signatures).
+
+Frames of the library lie between those of user code and are skipped. Signatures hold defaults,
+which may be active.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +22,7 @@ from adjoint.runtime.recompute.cached_results import may_depend
 
 @primitive(vars(sys)["_getframe"])
 def _frame(record: list[Any], slot: int, depth: int = 0, /) -> FrameType:
-    """The generated code of a function stands for the function: it has its globals."""
+    """Return a frame of user code; that of generated code counts, since it has the same globals."""
     frame: FrameType | None = sys._getframe()
     while frame is not None:
         if not is_ours(frame.f_code.co_filename):
@@ -56,8 +58,9 @@ def _exit(status=None, /):
 
 
 def _described(f: Any, record: list[Any], slot: int, of: Any, /, **options: Any) -> Any:
-    """The source of `inspect` is followed only where there may be something in it for derivatives:
-    it takes ten times as long."""
+    """Differentiate the source of `inspect` only if defaults may have derivatives: it is ten times
+    slower than the plain call.
+    """
     return NotImplemented if options or _holds_numbers(record[0], of) else f(of)
 
 
@@ -66,11 +69,11 @@ for _f in (inspect.signature, inspect.getfullargspec):
 
 
 _DISPATCHER: Any = type(np.sum)
-"""Of NumPy's functions, which are Python around which there is C."""
+"""The type of NumPy's functions, Python functions wrapped in C."""
 
 
 def _holds_numbers(memory: Memory, f: Any) -> bool:
-    """Whether defaults and annotations, of what a function wraps too, may have derivatives."""
+    """Return whether defaults or annotations of `f`, or of what it wraps, may have derivatives."""
     seen: set[int] = set()
     while type(f) is not BuiltinFunctionType:
         if type(f) is MethodType:

@@ -1,4 +1,6 @@
-"""Threads: what they do is not noticed, so that work is neither handed to them nor waited for."""
+"""Refusals of threads: differentiated code neither starts, nor wakes, nor awaits another thread,
+because the writes of that thread would not be logged.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +24,7 @@ def _(record: list[Any], slot: int, *args: Any) -> Any:
 
 
 def is_waited_for(condition: Any) -> bool:
-    """Whether a thread waits at a condition, an event, or what else is made of one."""
+    """Return whether a thread waits at a condition, or at an event or other object made of one."""
     return bool(getattr(getattr(condition, "_cond", condition), "_waiters", ()))
 
 
@@ -40,7 +42,7 @@ def _hands_over(f: Callable[..., Any]) -> None:
 
 
 def waits() -> MutationError:
-    """The error of waiting for another thread."""
+    """Return the error for code that waits for another thread."""
     return refused(
         "differentiated code waits for another thread, and would not see what that does", HINT
     )

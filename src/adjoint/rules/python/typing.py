@@ -1,4 +1,4 @@
-"""`typing`: functions that give back what they are given, and calls of generic classes."""
+"""Substitutes for `typing`: functions that return an argument, and calls of generic classes."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def assert_type(val: Any, typ: Any) -> Any:
 
 @substitute(_ALIAS.__call__)
 def instance_of(alias: Any, /, *args: Any, **kwargs: Any) -> Any:
-    """``Stack[float](...)``"""
+    """Call a generic alias: ``Stack[float](...)``."""
     if not alias._inst:
         name = alias.__origin__.__name__
         raise TypeError(f"Type {alias._name} cannot be instantiated; use {name}() instead")

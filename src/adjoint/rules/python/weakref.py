@@ -1,6 +1,7 @@
-"""`weakref`: a reference hands on the derivative of what it refers to.
+"""Rules of `weakref`: a reference passes on the derivative of its referent.
 
-That of an object belongs to its identity; that of an array is kept at the reference.
+The shadow of an object is keyed by its identity; the cotangent of an array is an entry of the
+shadow of the reference.
 """
 
 from __future__ import annotations

@@ -1,1 +1,1 @@
-"""The rules of SciPy by its packages; each is imported on the first call into its package."""
+"""Rules for SciPy, one module per package; each is imported on the first call into its package."""

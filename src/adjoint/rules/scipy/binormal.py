@@ -1,4 +1,4 @@
-"""The distribution of two normal variables, which SciPy has compiled."""
+"""The bivariate normal distribution, which SciPy computes in compiled code."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from scipy.special import ndtr
 from adjoint.rulekit.families import elementwise
 
 FAR = 1e8
-"""Infinity, as far as these are concerned."""
+"""Bound that stands for infinity in the formulas below."""
 
 
 def _normal(x: Any) -> Any:
@@ -19,13 +19,13 @@ def _normal(x: Any) -> Any:
 
 
 def _slope(x: Any, y: Any, r: Any) -> Any:
-    """In x, of the probability to be above x and y with the correlation r."""
+    """Return d/dx of the probability to exceed `x` and `y` at correlation `r`."""
     x, y = np.clip(x, -FAR, FAR), np.clip(y, -FAR, FAR)
     return -_normal(x) * ndtr((r * x - y) / np.sqrt(1 - r * r))
 
 
 def _density(x: Any, y: Any, r: Any) -> Any:
-    """That is the slope in the correlation."""
+    """Return the bivariate normal density, which is also the slope in the correlation."""
     x, y, rest = np.clip(x, -FAR, FAR), np.clip(y, -FAR, FAR), np.sqrt(1 - r * r)
     return _normal(x) * _normal((y - r * x) / rest) / rest
 
@@ -42,7 +42,7 @@ def _compiled() -> Any:
 
 
 above = _compiled()
-"""``None`` in versions that have it in Fortran."""
+"""Compiled function of the upper tail; ``None`` in SciPy versions that have it in Fortran."""
 
 if above is not None:
     elementwise(above, _slope, lambda x, y, r: _slope(y, x, r), _density)

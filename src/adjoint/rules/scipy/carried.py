@@ -1,7 +1,8 @@
-"""Functions in C that have a twin in Python: the value is theirs, the derivative is the twin's.
+"""Compiled functions whose derivative comes from an equivalent Python function.
 
-SciPy keeps several of its algorithms twice, in C and in Python; others are written down here. The
-twin is lowered like any function, so it needs no rule of its own, and it has to agree::
+The value is that of the compiled function. The Python function is lowered like any function, so it
+needs no rule of its own; its result must agree with the compiled one. SciPy has some algorithms in
+both forms; the rules of this folder write down the others::
 
     @carried(_rotation_cy.as_matrix)
     def as_matrix(quat):
@@ -28,15 +29,16 @@ UNLIKE = NoDerivative(
 def carried(
     f: Callable[..., Any], rtol: float = 1e-6, atol: float = 1e-9
 ) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """The decorated function computes the same as `f`, and carries its derivative.
+    """Register the decorated Python function as the source of the derivative of `f`.
 
     Parameters
     ----------
     f
-        Returns an array, a buffer that stands for one, or a tuple of such and of ``None``. It
-        changes nothing.
+        Returns an array, a buffer that NumPy converts to one, or a tuple of these and ``None``.
+        It writes to no argument.
     rtol, atol
-        How well the two results agree; where they do not, the derivative is refused.
+        Tolerances of the comparison of the two results; the derivative is refused where they
+        disagree.
     """
 
     def add(twin: Callable[..., Any]) -> Callable[..., Any]:
@@ -69,7 +71,7 @@ def _array(y: Any) -> Any:
 
 
 def carrying(y: Any, carrier: Any, f: Any, rtol: float, atol: float) -> Any:
-    """A copy of the value `y`, which has the derivative of `carrier`; `f` is what returned it."""
+    """Return a copy of `y`, a result of `f`, with the derivative of `carrier`."""
     return copy.copy(y)
 
 
@@ -101,7 +103,7 @@ def _(dots, y, carrier, f, rtol, atol):
 
 
 def refusing(y: Any, f: Any, missing: NoDerivative, *operands: Any) -> Any:
-    """A copy of a value whose derivative in the operands is refused; `f` is what returned it."""
+    """Return a copy of `y`, a result of `f` whose derivative in `operands` is refused."""
     return copy.copy(y)
 
 
@@ -116,5 +118,5 @@ def _(y, f, missing, *operands):
 @frule.register(refusing)
 def _(dots, y, f, missing, *operands):
     if any(dot is not None for dot in dots[3:]):
-        return copy.copy(y), Poison(refusal(f, missing))  # an error where it is used
+        return copy.copy(y), Poison(refusal(f, missing))  # raises only where the tangent is used
     return copy.copy(y), dots[0]

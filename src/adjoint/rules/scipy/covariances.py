@@ -1,8 +1,9 @@
-"""Rules of `scipy.stats`: covariances of distributions of several variables.
+"""Rules of `scipy.stats`: covariances of multivariate distributions.
 
-Of a matrix M of full rank a distribution uses the determinant and M⁻¹ = U Uᵀ, where U is made of
-eigenvectors, which have no derivative where eigenvalues are equal. Any U that moves so that U Uᵀ
-stays the inverse will do: the value of SciPy's, moving as L⁻ᵀ times a constant, with M = L Lᵀ.
+A distribution uses the determinant of a matrix M of full rank and M⁻¹ = U Uᵀ, where SciPy makes U
+from eigenvectors, which have no derivative where eigenvalues are equal. Any derivative of U that
+keeps U Uᵀ the inverse is right: U keeps SciPy's value and moves as L⁻ᵀ times a constant, with M = L
+Lᵀ.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ _FACTORED = again(_PSD.__init__)
 
 
 def _found(*args: Any) -> tuple[dict[str, Any], Any]:
-    """What SciPy finds, and the constant."""
+    """Return SciPy's factors, and the constant Lᵀ U (``None`` where the matrix is singular)."""
     found = _PSD(*args)
     full, lower = found.rank == len(found.U), args[3]
     root = np.linalg.cholesky(found._M if lower else found._M.T) if full else None

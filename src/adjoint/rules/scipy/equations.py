@@ -1,7 +1,7 @@
 """Rules of `scipy.optimize`: roots of systems of equations, and least squares.
 
-A root moves as its equations say, a fit as it says that the slope of the sum of squares, or of
-other losses, is zero; what a bound holds moves with it.
+The derivative of a root follows from its equations. The derivative of a fit follows from the
+gradient of its cost being zero. A coordinate that a bound fixes moves with the bound.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ NO_ROOT = "has not found a root where the equations have a solution nearby"
 
 
 def _slopes(f: Callable[..., Any], x: Any) -> tuple[Any, str]:
-    """The Jacobian of a system at its root, a matrix, or why there is none."""
+    """Return the Jacobian of a system at its root as a matrix, or why it is not usable."""
     try:
         found = np.reshape(nested.jacobian(f, x), (np.size(x), np.size(x)))
     except AdjointError as error:
@@ -56,8 +56,7 @@ def _slopes(f: Callable[..., Any], x: Any) -> tuple[Any, str]:
 
 
 def _root(find: Any, f: Callable[..., Any], x: Any, search: Search, given: tuple[Any, ...]) -> Any:
-    """The root of a system, as it moves with what that depends on; where there is none, it depends
-    on all that was given."""
+    """Return the root `x` with the derivative that its equations give, or refuse that."""
     slopes, why = looked(search, _slopes, f, x)
     if slopes is None:
         return unfollowed(x, find, why, *given)
@@ -73,8 +72,8 @@ def _left(found: Any, search: Search) -> Any:
 
 
 def _system(func: Callable[..., Any], args: tuple[Any, ...]) -> Callable[[Any], Any]:
-    """The equations as SciPy takes them: they may write into what they are given, and give a list,
-    or a number."""
+    """Return the equations `func` as a function of `z` that returns a vector. As in SciPy, `func`
+    may write into its operand and return a list or a number."""
     return lambda z: np.ravel(func(np.array(z), *args))
 
 
@@ -142,7 +141,7 @@ _ROOT = again(optimize.root)
 def _fitted(
     find: Any, residuals: Callable[..., Any], x: Any, search: Search, given: tuple[Any, ...]
 ) -> Any:
-    """Where a sum of squares is lowest."""
+    """Return the minimum `x` of a sum of squares with its derivative."""
 
     def half_squares(z):
         r = residuals(z)
@@ -153,12 +152,12 @@ def _fitted(
 
 
 def _regular(residuals: Callable[..., Any], x: Any) -> tuple[Any, str]:
-    """The Jacobian, if all parameters matter, each in its way: second derivatives do not tell, of
-    which some are what is left of a search."""
+    """Return the Jacobian if all parameters are determined by the residuals, else a reason. Second
+    derivatives cannot tell: some of theirs are an error that the search left."""
     try:
         slopes = np.reshape(nested.jacobian(residuals, x), (-1, np.size(x)))
     except AdjointError:
-        return None, ""  # the sum of squares will say why
+        return None, ""  # the sum of squares raises the error
     return (slopes, "") if is_determined(slopes) else (None, UNDETERMINED)
 
 
@@ -182,7 +181,7 @@ def leastsq(func, x0, args=(), Dfun=None, full_output=False, *settings, **named)
 def _covariance(
     find: Any, residuals: Callable[..., Any], x: Any, value: Any, search: Search, given: Any
 ) -> Any:
-    """(JᵀJ)⁻¹, of which SciPy knows a value by differences."""
+    """Return the covariance (JᵀJ)⁻¹, whose value SciPy computes by finite differences."""
     if value is None:
         return None
     _, why = looked(search, _regular, residuals, x)
@@ -230,14 +229,14 @@ _SETTINGS = list(signature(optimize.least_squares).parameters)[5:]
 
 
 def _cost(r: Any, loss: Any, scale: Any) -> Any:
-    """What a search in the least squares makes small."""
+    """Return the cost that `least_squares` minimizes."""
     weigh = construct_loss_function(len(r), loss, scale)
     return 0.5 * (r @ r) if weigh is None else weigh(r, cost_only=True)
 
 
 def _weights(r: Any, loss: Any, scale: Any) -> tuple[Any, Any]:
-    """The slope of the loss in each residual, and the root of its curvature, with which SciPy
-    multiplies the Jacobian."""
+    """Return the slope of the loss in each residual, and the factors of SciPy's Jacobian. The
+    factor of each row is the square root of the curvature of the loss."""
     weigh = construct_loss_function(len(r), loss, scale)
     if weigh is None:
         return r, np.ones(len(r))
@@ -255,8 +254,8 @@ def _within(
     search: Search,
     given: tuple[Any, ...],
 ) -> tuple[Any, str]:
-    """Where a cost is lowest that has bounds: what they hold moves with them. And why nothing is
-    known of that."""
+    """Return the minimum `x` of a cost within `bounds`, and why its derivative is unknown.
+    Coordinates that a bound fixes move with the bound."""
     lower, upper = (bounds.lb, bounds.ub) if isinstance(bounds, optimize.Bounds) else bounds
     sides, why = looked(search, partial(_sides, (lower, upper)), cost, x)
     if why:
@@ -276,8 +275,7 @@ def _within(
 
 
 def _sides(bounds: Any, cost: Callable[..., Any], x: Any) -> tuple[Any, str]:
-    """Which coordinates no bound holds, as indices, and which a lower or an upper one does; or why
-    that is not known."""
+    """Return indices of free coordinates and masks of those fixed by each bound, or why not."""
     near = [np.abs(x - end) <= TOUCHING * np.maximum(np.abs(x), 1.0) for end in bounds]
     if not np.any(near):
         return (np.arange(len(x)), *near), ""
@@ -293,20 +291,20 @@ def _sides(bounds: Any, cost: Callable[..., Any], x: Any) -> tuple[Any, str]:
 
 
 STEEP = 1e-7
-"""How steep the cost is, beside its largest slope, where a bound holds a coordinate."""
+"""Least slope of the cost, relative to its largest slope, at which a bound fixes a coordinate."""
 
 
 if hasattr(_minpack_py, "_lightweight_memoizer"):
 
     @substitute(_minpack_py._lightweight_memoizer)
     def _lightweight_memoizer(f):
-        return f  # it saves a call
+        return f  # only saves repeated calls
 
 
 @substitute(optimize.nnls)
 def nnls(A, b, *settings, **named):
     (x, distance), _ = searched(optimize.nnls, (A, b, *settings), named)
-    free = np.flatnonzero(x)  # what is not held at zero
+    free = np.flatnonzero(x)  # the bound fixes the others at zero
     A, b = np.asarray(A), np.asarray(b)
     columns, y = A[:, free], x[free]
     normal = columns.T @ columns

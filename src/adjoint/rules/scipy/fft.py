@@ -1,10 +1,10 @@
-"""Rules of `scipy.fft`: the transforms of Fourier, and those of cosines and sines.
+"""Rules of `scipy.fft`: Fourier, cosine and sine transforms.
 
-The former are NumPy's with other options; see `adjoint.rules.numpy.fft`. Of the latter, each type
-is orthogonal once the first and the last elements are scaled as SciPy does with
-``orthogonalize=True``, and a number times orthogonal under any `norm`: its transpose is then the
-inverse transform with the opposite scaling (Makhoul, *A fast cosine transform in one and two
-dimensions* (1980)). Without that, the transpose has the scaling on its other side.
+Fourier transforms are NumPy's with other options; see `adjoint.rules.numpy.fft`. A cosine or sine
+transform is a multiple of an orthogonal matrix once its first and last elements are scaled as SciPy
+does with ``orthogonalize=True``. Its transpose is then the inverse transform with the opposite
+scaling (Makhoul, *A fast cosine transform in one and two dimensions* (1980)). Without
+``orthogonalize`` the transpose has the scaling on its other side.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ ROOT_2 = float(np.sqrt(2.0))
 
 
 def kept(x: Any, overwrite: bool) -> Any:
-    """What may be overwritten in place of `x`."""
+    """Return `x`, or a copy that SciPy may overwrite."""
     return np.array(x) if overwrite else x
 
 
@@ -70,7 +70,7 @@ def _listed(x: Any) -> list[int] | None:
 
 
 def _order(shape: tuple[int, ...], s: Any, axes: Any) -> list[tuple[int | None, int]]:
-    """The length of each transform, ``None`` where its axis says, and its axis."""
+    """Return (length, axis) of each transform; the length is ``None`` where `s` sets none."""
     lengths, axes = _listed(s), _listed(axes)
     if axes is None:
         axes = list(range(len(shape))) if lengths is None else list(range(-len(lengths), 0))
@@ -81,7 +81,8 @@ def _order(shape: tuple[int, ...], s: Any, axes: Any) -> list[tuple[int | None, 
 
 
 def _several_axes(f: Any, default: Any, transpose: Any, last: Any, to_real: bool) -> None:
-    """The last of the axes, if it differs, is that along which there is half a spectrum."""
+    """Register an n-dimensional transform. `last` is the transpose along the last axis, if that one
+    holds half a spectrum."""
 
     def back(y_bar, shape, s, axes, norm):
         steps = [(transpose, n or shape[axis], axis) for n, axis in _order(shape, s, axes)]
@@ -137,7 +138,7 @@ for _name, _transpose, _last, _to_real in (
 
 
 def _scaled(y: Any, axis: int, ends: str, factor: float) -> Any:
-    """`y` with its first or last elements times `factor`."""
+    """Multiply the first or last elements of `y` by `factor`."""
     if not ends:
         return y
     scale = np.ones(y.shape[axis], y.real.dtype)
@@ -155,7 +156,7 @@ ENDS = {
     ("dct", 4): ("", ""), ("dst", 1): ("", ""), ("dst", 2): ("", "last"), ("dst", 3): ("last", ""),
     ("dst", 4): ("", ""),
 }  # fmt: skip
-"""What ``orthogonalize=True`` multiplies by √2 before the transform, and divides by it after."""
+"""Ends that ``orthogonalize=True`` multiplies by √2 before a transform and divides by it after."""
 
 INVERSE = {1: 1, 2: 3, 3: 2, 4: 4}
 
@@ -163,13 +164,13 @@ INVERSE = {1: 1, 2: 3, 3: 2, 4: 4}
 def _wave_bar(
     kind: str, y_bar: Any, length: int, type: int, axis: int, norm: Any, orth: Any
 ) -> Any:
-    """The transpose of ``dct`` or ``dst`` along one axis."""
+    """Return the transpose of ``dct`` or ``dst`` along one axis, applied to `y_bar`."""
     orthogonal = norm == "ortho" if orth is None else orth
     before, after = ENDS[kind, type]
     if not orthogonal:
         y_bar = _scaled(y_bar, axis, after, ROOT_2)
     inverse = sf.idct if kind == "dct" else sf.idst
-    # of complex numbers SciPy forgets whether it is to be orthogonal
+    # SciPy drops `orthogonalize` for complex arrays.
     parts = (np.real(y_bar), np.imag(y_bar)) if np.iscomplexobj(y_bar) else (y_bar,)
     bars = [inverse(p, type, axis=axis, norm=OPPOSITE[norm], orthogonalize=True) for p in parts]
     x_bar = bars[0] if len(bars) == 1 else bars[0] + 1j * bars[1]
@@ -179,7 +180,7 @@ def _wave_bar(
 
 
 def _forgotten(x: Any, norm: Any, orthogonalize: Any) -> bool:
-    """Whether SciPy may do other than it is told."""
+    """Return whether SciPy may ignore `orthogonalize`, as it does for complex arrays."""
     return np.iscomplexobj(x) and orthogonalize not in (None, norm == "ortho")
 
 
@@ -188,7 +189,7 @@ def _forth(type: int, norm: Any) -> tuple[int, Any]:
 
 
 def _inverted(type: int, norm: Any) -> tuple[int, Any]:
-    """The inverse transform as one of the other type."""
+    """Return type and scaling of the transform that equals the inverse transform."""
     return INVERSE[type], OPPOSITE[norm]
 
 
@@ -263,14 +264,14 @@ for _kind in ("dct", "dst"):
     _waves_of_several(getattr(sf, f"i{_kind}n"), _kind, _inverted)
 
 
-# ---- the rest ------------------------------------------------------------------------------------
+# ---- shifts, frequencies and Hankel transforms ---------------------------------------------------
 
 linear_rule(sf.fftshift, lambda y_bar, shape, axes=None: sf.ifftshift(y_bar, axes), operand="x")
 linear_rule(sf.ifftshift, lambda y_bar, shape, axes=None: sf.fftshift(y_bar, axes), operand="x")
 
 
 def _frequencies(f: Any) -> None:
-    """Multiples of ``1 / (n * d)``, with a derivative in the sample spacing d."""
+    """Register multiples of ``1 / (n * d)``, which depend on the sample spacing `d`."""
 
     @array_rule(f, operands="d")
     def _(n, d=1.0, *, xp=None, device=None):
@@ -284,7 +285,7 @@ def _frequencies(f: Any) -> None:
         return y, None if d_dot is None else -y / d * d_dot
 
 
-if sf.fftfreq is not np.fft.fftfreq:  # older versions have NumPy's
+if sf.fftfreq is not np.fft.fftfreq:  # the same object in older versions
     _frequencies(sf.fftfreq)
     _frequencies(sf.rfftfreq)
 CONSTANT = """
@@ -299,9 +300,10 @@ HELD = NoDerivative("the grid, the order or the bias", "has no rule")
 
 
 def _of_logarithms(f: Any) -> None:
-    """The matrix of a Hankel transform on a logarithmic grid is symmetric: it is circulant but for
-    the order of its rows, and a bias scales rows and columns alike (Hamilton, *Uncorrelated modes
-    of the non-linear power spectrum* (2000), appendix B).
+    """Register the Hankel transform on a logarithmic grid, whose matrix is symmetric.
+
+    The matrix is circulant up to the order of its rows, and a bias scales rows and columns alike
+    (Hamilton, *Uncorrelated modes of the non-linear power spectrum* (2000), appendix B).
     """
 
     @array_rule(f, operands="a dln mu offset bias")

@@ -1,9 +1,9 @@
-"""Rules of isotonic regression: means of blocks.
+"""Rules of isotonic regression: weighted means of blocks.
 
-What is fitted is constant over blocks, which have the weighted means of what is in them (Barlow et
-al., *Statistical Inference under Order Restrictions*, 1972, section 1.2). Which blocks there are
-does not change nearby, but where two that follow each other have one mean: there the derivative is
-that of the blocks that SciPy reports.
+The fit is constant over blocks, and each block has the weighted mean of its values (Barlow et al.,
+*Statistical Inference under Order Restrictions*, 1972, section 1.2). The blocks are locally
+constant unless two adjacent ones have equal means; the derivative there is that of the blocks that
+SciPy reports.
 """
 
 from __future__ import annotations
@@ -17,15 +17,15 @@ from adjoint.rules.numpy.grouped_sums import totals
 from adjoint.rules.scipy.carried import carrying
 
 SLACK = 1e-8
-"""How well the values are known, beside the largest."""
+"""Tolerance of the comparison with SciPy's values, relative to the largest."""
 
 
 def register(pava: Any) -> None:
-    """Register the rule of the function in C, which writes into what it is given."""
+    """Register the rule of the C function `pava`, which overwrites its arguments."""
 
     @non_differentiable
     def fitted(values: Any, weights: Any, ends: Any) -> Any:
-        """What it writes, how many blocks it reports, and of each value the block."""
+        """Return the arrays that `pava` writes, the number of blocks and each value's block."""
         x, w, r, count = pava(np.array(values), np.array(weights), np.array(ends))
         sizes = np.diff(r[: count + 1])
         return x, w, r, count, np.repeat(np.arange(len(sizes)), sizes)
@@ -33,7 +33,7 @@ def register(pava: Any) -> None:
     @substitute(pava)
     def blocks(xa, wa, ra):
         x, w, r, count, block = fitted(xa, wa, ra)
-        size = min(count, len(x))  # of nothing there is one block, too
+        size = min(count, len(x))  # empty input is reported as one block
         total = totals(wa, block, size)
         mean = totals(wa * xa, block, size) / total
         xa[...] = carrying(x, mean[block], pava, SLACK, _slack(x))

@@ -1,4 +1,4 @@
-"""Estimates of densities by Gaussian kernels: what `scipy.stats.gaussian_kde` has compiled."""
+"""Gaussian kernel density estimates: the compiled functions of `scipy.stats.gaussian_kde`."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ PRECISION = {"float": 1e-3, "double": 1e-6, "long double": 1e-6}
 
 
 def logarithms(points, xi, cho_cov):
-    """Of the kernel around each point (columns) at each place (rows)."""
+    """Return the logarithm of the kernel around each point (columns) at each place (rows)."""
     points = solve_triangular(cho_cov, points.T, lower=True)
     places = solve_triangular(cho_cov, xi.T, lower=True)
     total = -len(points) / 2 * math.log(2 * math.pi) - np.sum(np.log(np.diagonal(cho_cov)))
@@ -27,7 +27,7 @@ def logarithms(points, xi, cho_cov):
 
 
 def _estimates(kind: str) -> tuple[Any, Any]:
-    """The functions of one type of numbers."""
+    """Return the compiled functions for one type of numbers."""
     return tuple(
         f.__signatures__.get(kind)
         for f in (_stats.gaussian_kernel_estimate, _stats.gaussian_kernel_estimate_log)

@@ -1,8 +1,8 @@
-"""Rules of `scipy.optimize`: minima that are found by comparing values, or by code in C.
+"""Rules of `scipy.optimize`: minima found by comparing values, or by compiled code.
 
-At a minimum inside what is allowed the gradient is zero: x moves as that equation says. Methods
-whose steps are made of slopes, in Python (BFGS, CG, Newton-CG, Brent, Powell, least squares), are
-differentiated themselves.
+The gradient is zero at a minimum in the interior, which gives the derivative of x. Python methods
+whose steps use slopes (BFGS, CG, Newton-CG, Brent, Powell, least squares) are differentiated step
+by step.
 """
 
 from __future__ import annotations
@@ -41,11 +41,11 @@ from adjoint.rules.scipy.stored import (
 
 FOUND = "is found by a search whose steps do not show it"
 
-# ---- what moves ----------------------------------------------------------------------------------
+# ---- derivatives of a minimum --------------------------------------------------------------------
 
 
 def _curvature(f: Callable[..., Any], x: Any) -> tuple[Any, str]:
-    """The second derivative of `f` at a minimum, or why there is none."""
+    """Return the second derivative of `f` at a minimum, or the reason why it is not usable."""
     try:
         slope = nested.gradient(f, x)[0]
         if np.ndim(x):
@@ -57,7 +57,7 @@ def _curvature(f: Callable[..., Any], x: Any) -> tuple[Any, str]:
         step = np.linalg.solve(np.atleast_2d(found), np.atleast_1d(slope))
     except AdjointError as error:
         return None, f"{FOUND}, and of the function itself: {error.problem}"
-    except TypeError:  # it does not depend on x
+    except TypeError:  # `f` does not depend on x
         return None, f"{FOUND}; the function has no curvature there"
     if not is_near(step, x):
         return None, f"{FOUND}; where it ends, the slope of the function is not zero"
@@ -67,8 +67,8 @@ def _curvature(f: Callable[..., Any], x: Any) -> tuple[Any, str]:
 def moved(
     find: Any, f: Callable[..., Any], x: Any, search: Search, given: tuple[Any, ...], why: str = ""
 ) -> Any:
-    """A minimum of `f`, as it moves with what `f` depends on; where something else holds it, `why`,
-    it depends on all that was given."""
+    """Return the minimum `x` of `f` with its derivative, else refuse the derivative. A non-empty
+    `why` is the reason of the refusal: a bound or a constraint fixes the minimum."""
     curvature = None
     if not why:
         curvature, why = looked(search, _curvature, f, x)
@@ -83,7 +83,7 @@ def moved(
 def _report(
     find: Any, f: Callable[..., Any], found: Any, search: Search, args: tuple[Any, ...], named: Any
 ) -> Any:
-    """The result of a search: the minimum and the value there move, and nothing else is known."""
+    """Attach derivatives to the minimum and its value in a result; refuse them elsewhere."""
     given = (*args, *named.values())
     why = held(search, find, found.x, args, named)
     x = moved(find, f, found.x, search, given, why)
@@ -102,8 +102,8 @@ def _report(
 def _parts(
     find: Any, f: Callable[..., Any], found: Any, search: Search, args: tuple[Any, ...], named: Any
 ) -> Any:
-    """The same of the minimum alone, or of a tuple: the minimum, the value there if it is told, and
-    the rest."""
+    """Attach derivatives as `_report` does, to a result that is a minimum or a tuple. The tuple is
+    the minimum, its value if the search returns it, and the rest."""
     x, *rest = found if isinstance(found, tuple) else (found,)
     told = optimize.OptimizeResult(x=x)
     if rest and isinstance(rest[0], float | np.ndarray | np.floating):
@@ -121,20 +121,20 @@ def _rest(find: Any, part: Any, given: tuple[Any, ...]) -> Any:
     return part if isinstance(part, INERT) else unfollowed(part, find, FOUND, *given)
 
 
-# ---- what holds it -------------------------------------------------------------------------------
+# ---- bounds and constraints ----------------------------------------------------------------------
 
 TOUCHING = 1e-6
-"""How near a bound, beside itself, or the edge of what a constraint allows, holds a minimum."""
+"""Distance from a bound (relative) or from the edge of a constraint that counts as touching."""
 
 
 @without_levels
 def held(search: Search, find: Any, x: Any, args: tuple[Any, ...], named: Any) -> str:
-    """What else than the slope of the function holds what `find(*args, **named)` has found: a bound
-    that it touches, a constraint, a grid; nothing, if that is empty."""
+    """Return why the gradient does not determine the minimum `x` of `find`, or ``""``. Reasons are
+    a bound that `x` touches, a constraint, or a grid."""
     try:
         return _held(find, x, args, named)
     finally:
-        if search.stores:  # a constraint may, too
+        if search.stores:  # a constraint may store something as well
             put_back(search.before)
 
 
@@ -168,7 +168,7 @@ def _bounds(bounds: Any) -> Any:
 
 
 def _slacks(x: Any, given: Any, further: tuple[Any, ...]) -> Iterator[Any]:
-    """How far inside what is allowed a place is, by each constraint."""
+    """Yield for each constraint the distance of `x` from the edge of the feasible set."""
     constraints = given.get("constraints", ())
     one = optimize.LinearConstraint | optimize.NonlinearConstraint
     for constraint in [constraints] if isinstance(constraints, dict | one) else constraints:
@@ -194,24 +194,23 @@ def _slacks(x: Any, given: Any, further: tuple[Any, ...]) -> Iterator[Any]:
 
 
 def _several(constraints: Any) -> list[Any]:
-    """Functions that are given as one, as a list or an array of them, or not at all."""
+    """Return a list of functions given as ``None``, one function, a list or an array."""
     if constraints is None:
         return []
     return [constraints] if callable(constraints) else list(constraints)
 
 
-# ---- by name -------------------------------------------------------------------------------------
+# ---- functions of `scipy.optimize` ---------------------------------------------------------------
 
 
 def _number(func: Callable[..., Any], args: tuple[Any, ...]) -> Callable[[Any], Any]:
-    """A function of a vector as SciPy takes it: it may write into what it is given, and give an
-    array of one number."""
+    """Return `func` as a function of `z` that returns a scalar. As in SciPy, `func` may write into
+    its operand and return an array of one number."""
     return lambda z: np.reshape(func(np.array(z), *args), ())
 
 
 def _search(find: Any, before: int, made: Callable[..., Any]) -> None:
-    """The rule of a search ``find(func, *before, args, ...)``, of whose result `made` makes what
-    moves."""
+    """Register a search ``find(func, *before, args, ...)``; `made` attaches the derivatives."""
 
     @substitute(find)
     def search(func, *operands, **named):
@@ -229,7 +228,7 @@ for _find in (
     optimize.differential_evolution,
     optimize.dual_annealing,
     optimize.shgo,
-    optimize.direct,  # which takes them by name
+    optimize.direct,  # takes its arguments by keyword
 ):
     _search(_find, 1, _report)
 
@@ -255,7 +254,7 @@ def brute(func, ranges, args=(), *settings, **named):
 
 
 def _quasi_newton(find: Any) -> None:
-    """The rule of a search whose function gives its slope, too, if nothing else does."""
+    """Register a search whose function may return its gradient as well."""
 
     @substitute(find)
     def search(func, x0, fprime=None, args=(), approx_grad=0, *settings, **named):
@@ -274,7 +273,7 @@ _quasi_newton(optimize.fmin_l_bfgs_b)
 _quasi_newton(optimize.fmin_tnc)
 
 _FOLLOWED = ("bfgs", "cg", "newton-cg", "powell", "_custom")
-"""Methods of `minimize` whose own steps are differentiated."""
+"""Methods of `minimize` that are differentiated step by step."""
 
 
 def _is_followed(method: Any, bounds: Any, constraints: Any) -> bool:

@@ -1,6 +1,6 @@
 """Rules of `scipy.optimize`: roots of functions of one variable, and linear programs.
 
-A root x of f(x, θ) = 0 moves by dx = −(∂f/∂θ) dθ / (∂f/∂x), whatever finds it.
+A root x of f(x, θ) = 0 has dx = −(∂f/∂θ) dθ / (∂f/∂x), for every method.
 """
 
 from __future__ import annotations
@@ -24,12 +24,12 @@ except ImportError:  # SciPy < 1.12
 
 try:
     from scipy.optimize._highspy import _highs_wrapper as highs
-except ImportError:  # SciPy < 1.15 has it in C, as a whole
+except ImportError:  # SciPy < 1.15 has all of it in C
     highs = None
 
 
 def _slope(f: Any, root: Any) -> tuple[float | None, str]:
-    """That of the function at its root, or why there is none."""
+    """Return the slope of `f` at its root, or the reason why it is not usable."""
     found = nested.gradient(f, root)[0]
     if found is None or not np.isfinite(found) or not found:
         return None, "has found a root where the slope is zero"
@@ -39,7 +39,7 @@ def _slope(f: Any, root: Any) -> tuple[float | None, str]:
 
 
 def _reported(found: Any, moved: Any) -> Any:
-    """The root that moves, also in the report, which is all that `root_scalar` looks at."""
+    """Return the root with its derivative, and the report, which `root_scalar` reads it from."""
     report = found[1]
     report.root = moved
     return moved, report
@@ -72,7 +72,7 @@ if pava is not None:
 
 
 def _run_highs(record: list[Any], slot: int, /, *args: Any, **named: Any) -> Any:
-    """As one operation: HiGHS keeps what it is given in objects of its own and in their parts."""
+    """Run HiGHS as one unknown call, because it stores its arguments in objects of its own."""
     solve, why = highs._highs_wrapper, "solves a linear program, whose basis is not looked into"
     return run_unknown(record[0], record, slot, solve, args, named, why, trusted=True)
 

@@ -1,8 +1,9 @@
-"""``overwrite_…=True``: SciPy may put what it computes into the memory of an argument.
+"""The options ``overwrite_…=True``, by which SciPy may compute in the memory of an argument.
 
-Whether it does, and what it leaves there, depends on dtypes and strides, and on SciPy's version: it
-is seen in a call on copies. A call that overwrites an argument with a result is, as Python, the
-plain call and a write of that result; anything else that is left there is work space, and constant.
+Whether SciPy does so, and what it leaves in the argument, depends on dtypes, strides and SciPy's
+version, so a call on copies finds it out. A call that overwrites an argument with a result is
+treated as the plain call and a write of that result. Any other contents left there are work space,
+and constant.
 """
 
 from __future__ import annotations
@@ -21,13 +22,13 @@ from adjoint.runtime.dispatch.source_call import call_function
 
 
 def overwriting(f, flags, args, kwargs):
-    """``f(*args, **kwargs, **flags)``, where the flags say which arguments may be overwritten.
+    """Return ``f(*args, **kwargs, **flags)``, where `flags` name the arguments to overwrite.
 
     Parameters
     ----------
     f : callable
     flags : dict
-        By the names of the flags: the position or the name of the argument that each is about.
+        Maps the name of each flag to the position or the name of its argument.
     args, kwargs
         The arguments, without the flags.
     """
@@ -47,9 +48,11 @@ def overwriting(f, flags, args, kwargs):
 
 
 def _left_behind(f: Any, flags: Any, args: Any, kwargs: Any, result: Any) -> list[tuple[Any, ...]]:
-    """What a call leaves in the arguments that it overwrites: which ones, which part of the result
-    each of them holds (-1: all of it), where they hold what they held, where they hold something
-    else, and what."""
+    """Return for each overwritten argument what a call of `f` leaves in it.
+
+    An entry holds the argument's place, the part of the result that it contains (-1: the whole), a
+    mask of unchanged elements, a mask of elements that are neither, and the contents of the latter.
+    """
     given, named = list(args), dict(kwargs)
     copies = {}
     for place in flags.values():
@@ -73,7 +76,7 @@ def _left_behind(f: Any, flags: Any, args: Any, kwargs: Any, result: Any) -> lis
         parts = enumerate(y) if isinstance(y, tuple) else [(-1, y)]
         part = next((i for i, x in parts if _is_in(x, copy)), None)
         if part is None and a.tobytes() == copy.tobytes():
-            continue  # a result may be what was there, and yet depend on more
+            continue  # an equal result may still depend on more operands
         own = np.zeros(a.shape, bool)
         others = np.ones(a.shape, bool)
         if part is not None:
@@ -86,8 +89,8 @@ def _left_behind(f: Any, flags: Any, args: Any, kwargs: Any, result: Any) -> lis
 
 
 def unlock(a: Any) -> list[Any]:
-    """Let a read-only array be written to: LAPACK does not ask, and SciPy only sometimes. Gives
-    what was read-only."""
+    """Make `a` and its base writeable, and return those that were read-only. LAPACK writes to
+    read-only memory, and SciPy checks the flag only sometimes."""
     locked = [x for x in (root_of(a), a) if not x.flags.writeable]
     try:
         for x in locked:
@@ -110,7 +113,7 @@ def _may_be_overwritten(a: Any) -> bool:
 
 
 def _copy_in_memory(a: Any) -> Any:
-    """A copy with the same strides and as read-only, on which SciPy's choice depends."""
+    """Copy `a` with its strides and its read-only flag, on which SciPy's choice depends."""
     copy = np.array(a) if a.flags.forc else _copy_of_strided(a)
     copy.flags.writeable = a.flags.writeable
     return copy
@@ -127,7 +130,7 @@ def _copy_of_strided(a: Any) -> Any:
 
 
 def _is_in(x: Any, copy: Any) -> bool:
-    """Whether a part of the result is the memory of an argument."""
+    """Return whether the result `x` lies in the memory of the argument `copy`."""
     return (
         isinstance(x, np.ndarray)
         and x.shape == copy.shape
@@ -141,8 +144,7 @@ non_differentiable(_left_behind, unlock, lock)
 
 
 def take_overwritten(functions: Iterable[Callable[..., Any]]) -> None:
-    """Send the calls of those functions that have flags of this kind, and one of them set, to
-    `overwriting`."""
+    """Send calls that set an ``overwrite_…`` flag of these functions to `overwriting`."""
     for f in functions:
         rules = lookup(f)
         if rules is None or rules.inactive:
@@ -154,7 +156,7 @@ def take_overwritten(functions: Iterable[Callable[..., Any]]) -> None:
 
 
 def _parameters(f: Any) -> list[str]:
-    """The names of the parameters; those of a routine of F2PY stand in its text."""
+    """Return the names of the parameters of `f`; for an F2PY routine, from its docstring."""
     if type(f).__name__ != "fortran":
         return list(inspect.signature(f).parameters)
     called = re.search(r"\(([^)]*)\)", f.__doc__)
@@ -176,7 +178,7 @@ def _send(f: Callable[..., Any], names: list[str], flags: dict[str, str]) -> Non
             if is_set:
                 found[flag] = place if place < len(args) else name
         while given and names[len(given) - 1] in flags:
-            given.pop()  # rules know flags by name
+            given.pop()  # rules take flags by keyword
         if not found and len(given) == len(args):
             return NotImplemented
         memory, inner = record[0], [record[0], None]

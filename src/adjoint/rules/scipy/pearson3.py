@@ -1,11 +1,11 @@
-"""The Pearson distribution of type III, whose derivatives exist where the skew is zero, too.
+"""The Pearson distribution of type III, with its derivatives where the skew is zero.
 
-SciPy takes a skew that is nearly zero for zero. There the values are those of the normal
+SciPy takes a skew that is nearly zero as zero. There the values are those of the normal
 distribution, and the derivatives those of
 
-* log f(x) = log φ(x) as x²/2 becomes x² (u − log(1 + u))/u², less log(1 + u) and what is left of
-  Stirling's formula, where u = x · skew/2;
-* F(x) = Φ(x) − φ(x) Σ cₖₘ skewᵏ Heₘ₋₁(x), the series of Edgeworth, whose cumulants are
+* log f(x) = log φ(x) with x²/2 replaced by x² (u − log(1 + u))/u², minus log(1 + u) and the
+  remainder of Stirling's formula, where u = x · skew/2;
+* F(x) = Φ(x) − φ(x) Σ cₖₘ skewᵏ Heₘ₋₁(x), the Edgeworth series with the cumulants
   (n − 1)! (skew/2)ⁿ⁻².
 """
 
@@ -22,15 +22,15 @@ from adjoint.rules.scipy.shapes import moving_as, own_source
 from adjoint.runtime.steering import stop_gradient
 
 NORMAL = 0.000016
-"""Below it SciPy takes the skew for zero."""
+"""Size of the skew below which SciPy takes it as zero."""
 TERMS = 8
-"""So many derivatives in the skew are right at zero."""
+"""Number of derivatives in the skew that are exact at zero."""
 
 _Pearson = type(st.pearson3)
 
 
 def _edgeworth() -> list[dict[int, float]]:
-    """For each power of the skew the factors of the polynomials of Hermite, by their degree."""
+    """Return for each power of the skew the factors of the Hermite polynomials, by their degree."""
     series = [{0: 1.0}]
     for k in range(1, TERMS + 1):
         found: dict[int, float] = {}
@@ -46,7 +46,7 @@ EDGEWORTH = _edgeworth()
 
 
 def _hermite(x: Any) -> list[Any]:
-    """Of degree −1 and more; that of −1 is not used."""
+    """Return the Hermite polynomials Heₙ(x) from n = −1 on; entry −1 is not used."""
     found = [0.0, 1.0 + 0.0 * x]
     for n in range(3 * TERMS):
         found.append(x * found[-1] - n * found[-2])
@@ -63,7 +63,7 @@ def _normal_logpdf(x: Any, skew: Any) -> Any:
 
 
 def _beyond(x: Any, skew: Any) -> Any:
-    """What is added to Φ(x)."""
+    """Return F(x) − Φ(x)."""
     polynomials, total = _hermite(x), 0.0
     for k in range(TERMS, 0, -1):
         total = total + sum([c * polynomials[m] for m, c in EDGEWORTH[k].items()])
@@ -80,7 +80,7 @@ def _normal_sf(x: Any, skew: Any) -> Any:
 
 
 def _normal_ppf(q: Any, skew: Any) -> Any:
-    """By steps of Newton, each of which makes twice as many derivatives right."""
+    """Return the quantile by Newton steps; each doubles the number of exact derivatives."""
     x = sp.ndtri(q)
     for _ in range(3):
         x = x - (_normal_cdf(x, skew) - q) / np.exp(_normal_logpdf(x, skew))
@@ -88,7 +88,7 @@ def _normal_ppf(q: Any, skew: Any) -> Any:
 
 
 def _near_zero(name: str, normal: Any) -> None:
-    """Let the method do as `normal` where the skew is nearly zero, and as SciPy elsewhere."""
+    """Substitute `normal` for the method where the skew is nearly zero."""
     method = getattr(_Pearson, name)
     plain = own_source(method)
 

@@ -1,7 +1,7 @@
-"""The family of pointwise functions that `elementwise` is too narrow for.
+"""The family of pointwise functions that do not fit `elementwise`.
 
-Several results (``airy``), real operands of complex functions (``hankel1``), options beside the
-operands, by position or by keyword (``spherical_jn(n, z, derivative=True)``):
+They have several results (``airy``), real operands of complex functions (``hankel1``), or options
+among the operands, by position or by keyword (``spherical_jn(n, z, derivative=True)``):
 
 >>> pointwise(sp.fresnel, "z", z=lambda z: (sp.sindg(90 * z * z), sp.cosdg(90 * z * z)))
 >>> pointwise(sp.jvp, v=ORDER, z=lambda v, z, n: sp.jvp(v, z, n + 1))
@@ -31,21 +31,21 @@ def pointwise(
     /,
     **partials: Slope,
 ) -> None:
-    """Register both rules of a function that acts on each element by itself.
+    """Register both rules of a function that acts on each element separately.
 
     Parameters
     ----------
     f
-        Takes numbers, arrays that broadcast and lists that stand for arrays; returns one result or
-        a tuple of them.
+        Takes numbers, arrays that broadcast and lists; returns one result or a tuple of results.
     operands
         Where `f` has no signature: the names of its parameters, all positional (a ufunc), or a
-        function that has it in its place.
+        function with the signature.
     **partials
-        By parameter: a function that gives the derivative of the result, or a tuple with that of
-        each result (``None``: zero). It names what it reads: ``y``, and any parameters of `f`.
-        Holomorphic in complex operands, or a `RealLinear`; those of real operands may be complex. A
-        `NoDerivative` refuses. Parameters that are left out are options, without derivative.
+        For each parameter a function that returns the derivative of the result, or a tuple with
+        the derivative of each result (``None``: zero). Its parameters are among ``y`` and the
+        parameters of `f`. The derivative is holomorphic in complex operands, or a `RealLinear`;
+        in real operands it may be complex. A `NoDerivative` refuses the derivative. Parameters
+        of `f` that are left out are options, without derivative.
     """
     plan = _Plan.of(f, operands, partials)
     reverse: Callable[..., Any] = lambda *args, **kwargs: _reverse(plan, args, kwargs)
@@ -53,7 +53,7 @@ def pointwise(
     dots = inspect.Parameter("dots", inspect.Parameter.POSITIONAL_ONLY)
     reverse.__signature__ = inspect.Signature(plan.parameters)  # type: ignore[attr-defined]
     forward.__signature__ = inspect.Signature([dots, *plan.parameters])  # type: ignore[attr-defined]
-    # the engine takes a trusted ufunc's result for one number or array
+    # The engine takes the result of a trusted ufunc as one number or array.
     trusted = isinstance(f, np.ufunc) and f.nout == 1
     rrule.register(f, trusted=trusted)(reverse)
     frule.register(f, trusted=trusted)(forward)
@@ -61,10 +61,8 @@ def pointwise(
 
 @dataclass(frozen=True, slots=True)
 class RealLinear:
-    """``slope dz + factor Re(conj(along) dz)``: the derivative of what is not holomorphic.
-
-    Functions that are scaled by exp(−|Im z|), for example, have ``along = i sign(Im z)``.
-    """
+    """The derivative of a non-holomorphic function: ``slope dz + factor Re(conj(along) dz)``.
+    Functions that are scaled by exp(−|Im z|), for example, have ``along = i sign(Im z)``."""
 
     slope: Any
     factor: Any
@@ -73,7 +71,7 @@ class RealLinear:
 
 @dataclass(frozen=True, slots=True)
 class Components:
-    """The slope of a result that has axes more than its operands, the last ones (a gradient)."""
+    """The slope of a result with additional trailing axes, such as a gradient."""
 
     slope: Any
     axes: int
@@ -110,7 +108,7 @@ class _Plan:
         return cls(f, parameters, partials, reads)
 
     def bound(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> dict[str, Any]:
-        """Every argument by name."""
+        """Return every argument by name."""
         named = {p.name: p.default for p in self.parameters}
         for p, arg in zip(self.parameters, args, strict=False):
             named[p.name] = arg
@@ -118,9 +116,8 @@ class _Plan:
         return named
 
     def computing(self, named: dict[str, Any]) -> dict[str, Any] | None:
-        """The same with operands as partials want them: no lists, no integers, and no Python
-        numbers, which raise at a pole; ``None`` where one is no number.
-        """
+        """Return the arguments, operands as floating NumPy values; ``None`` if one is no number.
+        Python numbers are converted as well, because they raise at a pole."""
         out = dict(named)
         for name in self.partials:
             value = named[name]
@@ -135,7 +132,7 @@ class _Plan:
         return out
 
     def refused(self, name: str, named: dict[str, Any]) -> NoDerivative | None:
-        """What is said of an operand in which there is no derivative."""
+        """Return the refusal that applies to an operand, if any."""
         partial = self.partials[name]
         if not isinstance(partial, NoDerivative):
             return None
@@ -146,7 +143,7 @@ class _Plan:
         return partial
 
     def slopes(self, name: str, y: Any, named: dict[str, Any]) -> tuple[Any, ...]:
-        """The derivative of each result in one operand."""
+        """Return the derivative of each result in one operand."""
         partial: Any = self.partials[name]
         partial = partial.in_reals if isinstance(partial, NoDerivative) else partial
         found = partial(*[y if read == "y" else named[read] for read in self.reads[name]])
@@ -154,7 +151,7 @@ class _Plan:
 
 
 def floating(x: Any) -> Any:
-    """A number or array of numbers as one with infinities and fractions."""
+    """Return a number or an array with a floating dtype."""
     if hasattr(x, "dtype"):
         return x if x.dtype.kind in "fc" else x.astype(np.float64)
     return np.complex128(x) if isinstance(x, complex) else np.float64(x)

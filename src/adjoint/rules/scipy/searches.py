@@ -1,8 +1,8 @@
-"""What is found by searching: roots and minima, which move as the equations say that they solve.
+"""Derivatives of roots and minima by the implicit function theorem.
 
-The search itself is run as it is. An x with g(x, θ) = 0 moves by dx = −(∂g/∂x)⁻¹ (∂g/∂θ) dθ (the
-implicit function theorem), whatever finds it. Corrections with a constant ∂g/∂x have one more order
-of derivatives right each: they contract at x.
+The search itself runs undifferentiated. An x with g(x, θ) = 0 has dx = −(∂g/∂x)⁻¹ (∂g/∂θ) dθ for
+every method. Each correction with a constant ∂g/∂x makes one more order of derivatives exact,
+because corrections contract at x.
 """
 
 from __future__ import annotations
@@ -23,17 +23,16 @@ from adjoint.runtime.foreign.unknown_call import run_unknown
 
 
 def as_tuple(args: Any) -> tuple[Any, ...]:
-    """What SciPy takes for further arguments: one alone need not be in a tuple."""
     return args if isinstance(args, tuple) else (args,)
 
 
 def unfollowed(x: Any, find: Any, why: str, *given: Any) -> Any:
-    """`x`, which was made of what was given: a derivative in that is refused."""
+    """Return `x`, a result of `find` whose derivative in `given` is refused because of `why`."""
     return x
 
 
 class _Made(Hidden):
-    """What a search gives, where nobody finds it before."""
+    """Holder of a result that hides it from scans for reachable objects."""
 
     def __init__(self, value: Any) -> None:
         self.value = value
@@ -62,7 +61,7 @@ def _(record: list[Any], slot: int, x: Any, find: Any, why: str, *given: Any) ->
 
 
 def rest_of(find: Any, found: Any, given: tuple[Any, ...], *known: str) -> Any:
-    """What a report says besides what is known of it: integers and words are constants."""
+    """Refuse the derivatives of parts of a report, except `known` ones, integers and strings."""
     for name in list(found):
         counts = getattr(found[name], "dtype", np.dtype(float)).kind in "biu"
         if name not in known and not counts and not isinstance(found[name], INERT):
@@ -74,9 +73,8 @@ def rest_of(find: Any, found: Any, given: tuple[Any, ...], *known: str) -> Any:
 
 
 def corrected(x: Any, residual: Any, slope: Any) -> Any:
-    """`x`, which moves against a residual: by ``-residual / slope``, or the solution of the
-    equations with the matrix `slope`. Its value does not show that: rules ask for it by name, so
-    that levels below learn of it."""
+    """Return `x` with the derivative of ``-residual / slope``, a solution for a matrix `slope`. The
+    value stays `x`. Rules call this function by name, so that the levels below see it."""
     return fresh(x)
 
 
@@ -106,14 +104,14 @@ def _(dots, x, residual, slope):
 
 
 def with_value(value: Any, y: Any) -> Any:
-    """`value`, which is known, moving as `y` does, which was computed again."""
+    """Return the value `value` with the derivative of `y`, a second computation of the same."""
     return corrected(value, y, -1.0)
 
 
 def value_there(
     find: Any, f: Callable[..., Any], x: Any, value: Any, search: Search, given: tuple[Any, ...]
 ) -> Any:
-    """The value of `f` where the search has ended, which it has told."""
+    """Return `value`, the result of `f` at `x` as the search reported it, with its derivative."""
     _, why = looked(search, _given, f, x)
     if why:
         return unfollowed(value, find, why, *given)
@@ -125,16 +123,15 @@ def _given(f: Callable[..., Any], x: Any) -> tuple[Any, str]:
 
 
 NEAR = (1e-3, 1e-4)
-"""How far a search may have ended from what it looked for: beside the largest coordinate, and in
-all. SciPy's methods that compare values stop at 1e-4."""
+"""Farthest end of a search from a solution, relative to the largest coordinate and absolute.
+SciPy's methods that compare values stop at 1e-4."""
 
 UNDETERMINED = 1e11
-"""The condition number of equations, with rows and columns of one size, that rounding decides."""
+"""Condition number, after rows and columns are scaled, from which rounding decides the solution."""
 
 
 def is_near(step: Any, x: Any) -> bool:
-    """Whether a step of Newton's from where a search ended tells that it found what it looked
-    for: a longer one leads elsewhere."""
+    """Return whether a Newton step from the end of a search is short enough to confirm it."""
     if not np.size(x):
         return True
     farthest = NEAR[0] * np.max(np.abs(x)) + NEAR[1]
@@ -142,8 +139,7 @@ def is_near(step: Any, x: Any) -> bool:
 
 
 def is_determined(slope: Any) -> bool:
-    """Whether equations with this matrix, or in the least squares, have a solution that is more
-    than rounding."""
+    """Return whether equations, or a least-squares problem, with this matrix are determined."""
     if not np.all(np.isfinite(slope)):
         return False
     rows, columns = np.shape(slope)
@@ -160,7 +156,7 @@ non_differentiable(is_determined)
 
 
 def corrections() -> range:
-    """As many as there are derivatives nested."""
+    """Return a range with one entry per nested derivative."""
     return range(1)
 
 

@@ -1,8 +1,7 @@
-"""Distributions whose formulas have a case of their own where a shape is zero: the derivative in
-the shape exists there, too, but a branch does not show it.
+"""Distributions whose formulas have a separate case where a shape parameter is zero.
 
-The substitutes compute what SciPy's methods do, by functions that are analytic at zero:
-log(1 + u)/u and (exp(u) − 1)/u.
+The derivative in the shape exists there, but a branch does not show it. The substitutes compute the
+values of SciPy's methods by functions that are analytic at zero: log(1 + u)/u and (exp(u) − 1)/u.
 """
 
 from __future__ import annotations
@@ -18,11 +17,11 @@ from adjoint.rulekit.registry import substitute
 from adjoint.runtime.steering import stop_gradient
 
 TERMS = 10
-"""So many derivatives in the shape are right at zero."""
+"""Number of derivatives in the shape that are exact at zero."""
 
 
 def log1p_over(u: Any) -> Any:
-    """log(1 + u)/u near 0."""
+    """Return log(1 + u)/u near 0."""
     series: Any = 0.0
     for k in range(TERMS, -1, -1):
         series = 1 / (k + 1) - u * series
@@ -30,7 +29,7 @@ def log1p_over(u: Any) -> Any:
 
 
 def expm1_over(u: Any) -> Any:
-    """(exp(u) − 1)/u near 0."""
+    """Return (exp(u) − 1)/u near 0."""
     series: Any = 1.0
     for k in range(TERMS, 0, -1):
         series = 1 + u * series / (k + 1)
@@ -38,19 +37,19 @@ def expm1_over(u: Any) -> Any:
 
 
 def _by(x: Any, c: Any, f: Any, near: Any) -> Any:
-    """f(c x)/c, which is x for c = 0; `near` is f(u)/u."""
+    """Return f(c x)/c, which is x for c = 0; `near` is f(u)/u."""
     zero = np.equal(c, 0)
     limit = x * near(c * np.where(zero & np.isfinite(x), x, 0))
     return np.where(zero, limit, f(np.where(zero, 0, c) * x) / np.where(zero, 1, c))
 
 
 def _log1p_by(x: Any, c: Any) -> Any:
-    """log(1 + c x)/c"""
+    """Return log(1 + c x)/c."""
     return _by(x, c, sp.log1p, log1p_over)
 
 
 def _expm1_by(x: Any, c: Any) -> Any:
-    """(exp(c x) − 1)/c"""
+    """Return (exp(c x) − 1)/c."""
     return _by(x, c, sp.expm1, expm1_over)
 
 
@@ -109,18 +108,18 @@ _Kappa = type(st.kappa4)
 
 
 def own_source(method: Any) -> Any:
-    """A method by its own source, beside the substitute that it gets."""
+    """Copy a method, so that a substitute can call the original source."""
     return FunctionType(method.__code__, method.__globals__, method.__name__)
 
 
 def moving_as(y: Any, found: Any, where: Any) -> Any:
-    """`y`, with the derivatives of `found` in some places."""
+    """Return `y`, with the derivatives of `found` where the mask `where` is set."""
     moved = np.where(where & np.isfinite(found), found - stop_gradient(found), 0)
     return np.where(where, stop_gradient(y) + moved, y)
 
 
 def _of_kappa(name: str, formula: Any) -> None:
-    """Let the method do as `formula` where a shape is zero, and as SciPy elsewhere."""
+    """Substitute `formula` for the method where a shape is zero."""
     method = getattr(_Kappa, name)
     plain = own_source(method)
 
@@ -143,7 +142,7 @@ def _kappa_logpdf(x: Any, h: Any, k: Any) -> Any:
 
 
 def _less_one(x: Any, c: Any, whole: Any) -> Any:
-    """(1/c − 1) log(1 − c x), of which the part in 1/c is `whole`."""
+    """Return (1/c − 1) log(1 − c x), where `whole` is the part in 1/c."""
     zero = np.equal(c, 0)
     limit = whole - sp.log1p(-np.where(zero, c, 0) * x)
     shape = np.where(zero, 1, c)

@@ -1,4 +1,4 @@
-"""Rules of what is compiled in `scipy.stats`: some densities, and the distribution on a circle."""
+"""Rules of compiled functions of `scipy.stats`: some densities, and the von Mises distribution."""
 
 from __future__ import annotations
 
@@ -25,16 +25,16 @@ CONCENTRATION = NoDerivative("the concentration")
 
 
 def _ratio(order: Any, x: Any) -> Any:
-    """K_{p−1}(x) / K_p(x), so that K_p′ / K_p = −(this) − p/x (10.29.2)."""
+    """Return K_{p−1}(x) / K_p(x); K_p′ / K_p is −(this ratio) − p/x (DLMF 10.29.2)."""
     return sp.kve(order - 1, x) / sp.kve(order, x)
 
 
 def _in_order(order: Any, x: Any) -> Any:
-    """∂/∂p of log K_p(x)."""
+    """Return ∂/∂p of log K_p(x)."""
     return kve_order(order, x) / sp.kve(order, x)
 
 
-# ---- where the ufuncs of `adjoint.rules.scipy.special.private` are before SciPy 1.15 -------------
+# ---- ufuncs of `adjoint.rules.scipy.special.private`, as named before SciPy 1.15 -----------------
 
 try:
     from scipy.stats import _boost
@@ -65,7 +65,7 @@ if hasattr(_stats, "geninvgauss_logpdf"):
         lambda x, p, b: -(x + 1 / x) / 2 + _ratio(p, b) + p / b,
     )
 
-# ---- the generalized hyperbolic one --------------------------------------------------------------
+# ---- the generalized hyperbolic distribution -----------------------------------------------------
 
 
 def _hyperbolic_in_order(x: Any, p: Any, a: Any, b: Any) -> Any:
@@ -74,8 +74,8 @@ def _hyperbolic_in_order(x: Any, p: Any, a: Any, b: Any) -> Any:
 
 
 def _hyperbolic(x: Any, p: Any, a: Any, b: Any) -> tuple[Any, Any, Any]:
-    """The slopes of the logarithm of the density, which is
-    t^p s^ν K_ν(a s) exp(b x) / a^ν K_p(t), with s² = 1 + x², t² = a² − b², ν = p − ½."""
+    """Return the slopes of the log-density in x, a and b. The density is t^p s^ν K_ν(a s) exp(b x)
+    / a^ν K_p(t), with s² = 1 + x², t² = a² − b², ν = p − ½."""
     s, square = np.sqrt(1 + x * x), a * a - b * b
     t = np.sqrt(square)
     inner, outer = _ratio(p - 0.5, a * s), _ratio(p, t)

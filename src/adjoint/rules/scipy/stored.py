@@ -1,10 +1,10 @@
-"""What searches leave behind, beside what they find: what the functions have stored that they call.
+"""State that the functions called by a search have stored.
 
-Where a search has ended, its function is called again. One that counts its calls may go on counting
-meanwhile, and has its counts back in the end. One that stores more (a history, a best value, arrays
-of its own that it computes in) is called with all of that as it was before the search, and leaves
-it so: there, derivatives are known. What it gives must be the same with what it has stored. That
-stands there in the end, and a derivative of it is refused.
+The engine calls the function of a search again where the search ended. A function that stores only
+counters may run on; its counters are restored at the end. A function that stores more (a
+history, a best value, its own work arrays) is called with all state as before the search and leaves
+it unchanged, so derivatives are known. Its values must not depend on what it stored. At the end the
+stored state is restored, and its derivatives are refused.
 """
 
 from __future__ import annotations
@@ -38,15 +38,15 @@ from adjoint.runtime.memory.saved_arrays import KeptArray
 
 CHANGES = "runs a function that stores something while it searches"
 MOST = 200_000
-"""Objects that are looked at, for what is stored in them."""
+"""Most objects that are scanned for stored state."""
 MANY = f"runs a function that reaches more than {MOST} objects, any of which it may change"
 
 INERT = (int, bool, str, type(None), np.integer, np.bool_)
-"""Types of what has no derivative and holds nothing."""
+"""Types of values without derivative and without parts."""
 
 
 class State(Snapshot):
-    """What can be changed through some values, and through the functions that they reach."""
+    """A snapshot of all that can change through some values and the functions they reach."""
 
     def __init__(self, values: tuple[Any, ...]) -> None:
         super().__init__(MOST)
@@ -61,19 +61,19 @@ class State(Snapshot):
             for namespace, name in variables_asked_for(f):
                 self.add_variable(namespace, name)
                 kept += self.add((namespace.get(name),))
-        # What objects do is in their classes.
+        # Methods are found in the classes of the objects.
         kept += self.add((*classes_of(held), *functions))
         for value in kept:
             if isinstance(value, np.ndarray) and value.dtype.kind in "iub":
-                root = root_of(value)  # nothing moves them, but they may say what to do
+                root = root_of(value)  # integers have no derivative but may steer the function
                 self._kept[id(value)] = [KeptArray(root, np.array(root))]
         self.known = {id(value) for value in kept}
         self.drawing = [(set_state, get_state()) for get_state, set_state in _drawing(kept)]
         self._of_scipy = {id(vars(value)) for value in kept if _is_of_scipy(value)}
 
     def stored(self) -> list[Kept]:
-        """What has been stored since, but for counters and what SciPy's own objects keep, as
-        `Bounds` do arrays of the shape of x."""
+        """Return what was stored since, except counters and attributes of SciPy's own objects.
+        `Bounds`, for example, store arrays of the shape of x."""
         return [
             kept
             for kept in self.changes()
@@ -86,7 +86,7 @@ def _is_of_scipy(value: Any) -> bool:
 
 
 def _drawing(values: list[Any]) -> Iterator[tuple[Callable[[], Any], Callable[[Any], Any]]]:
-    """How states of random generators are got and set: of the common ones, and those of values."""
+    """Yield getters and setters of the states of NumPy's, Python's and the reachable generators."""
     yield random.getstate, random.setstate
     yield np.random.get_state, np.random.set_state
     for value in values:
@@ -100,28 +100,28 @@ def _drawing(values: list[Any]) -> Iterator[tuple[Callable[[], Any], Callable[[A
 
 
 class Search(Hidden):
-    """What a search has left.
+    """The state that a search has left behind.
 
     Attributes
     ----------
     given
-        All that it was given.
+        All arguments of the search.
     before, after : State
-        What there was before it and after it.
+        Snapshots from before and after the search.
     stores : bool
-        Whether its functions have stored more than counters. Then all is as it was before, until
-        `leave`.
+        Whether the functions have stored more than counters. If so, the state is that from before
+        the search until `leave` is called.
     stays
-        Whether all stays as it is: it cannot be put back, or is so much that nobody looks at it.
+        Whether the state is left unchanged: it cannot be restored, or is too large to scan.
     why
-        What there is no derivative for then.
+        The reason for a missing derivative.
     arrays
-        Those that its functions write to.
+        Arrays that the functions write to.
     error
-        That there is no derivative of what they stored.
+        The error for a derivative of what they stored.
     can_repeat
-        Whether they may be called again where they store: generated code does not tell operators of
-        the global variables that it has assigned.
+        Whether the functions may be called again if they store: generated code does not tell
+        operators about the global variables that it has assigned.
     """
 
     def __init__(
@@ -137,13 +137,13 @@ class Search(Hidden):
         if self.stores and not self.stays:
             self.note_arrays()
             put_back(before)
-            if before.changes():  # a context variable that was not set
+            if before.changes():  # a context variable that was unset cannot be restored
                 put_back(self.after)
                 self.stays = True
             before.forget_arrays_of({id(original_of(array)) for array in self.arrays})
 
     def note_arrays(self) -> None:
-        """Take up the arrays that are not as they were before."""
+        """Note the arrays that differ from the snapshot before the search."""
         known = {*map(id, self.arrays)}
         self.arrays += [
             kept.owner for kept in self.before.changes()
@@ -152,7 +152,7 @@ class Search(Hidden):
 
 
 def searched(find: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, Search]:
-    """``find(*args, **kwargs)``, a search, and what it has left, for `leave`."""
+    """Run the search ``find(*args, **kwargs)`` and return its result and a `Search` for `leave`."""
     given = (*args, *kwargs.values())
     before = State(given)
     return find(*args, **kwargs), Search(find, given, before)
@@ -165,8 +165,8 @@ def _(
     given = (*args, *kwargs.values())
     before = State(given)
     try:
-        found = copy.deepcopy(find(*args, **kwargs))  # its parts are apart, and nobody else's
-    except BaseException:  # by which a function may have ended the search
+        found = copy.deepcopy(find(*args, **kwargs))  # the parts must share no memory
+    except BaseException:  # the function may have ended the search by raising
         refuse_stored(record, slot, 3, needed(find, CHANGES, given), given, before)
         raise
     memory = record[0]
@@ -175,7 +175,7 @@ def _(
 
 
 def leave(search: Search) -> None:
-    """Let all be as the search has left it, after its functions were called again."""
+    """Restore the state after the search, once its functions have been called again."""
     if not search.stays:
         put_back(search.after)
 
@@ -192,7 +192,7 @@ def _(record: list[Any], slot: int, search: Search) -> None:
 
 
 def _write_again(level: Any, before: State) -> None:
-    """Let a level know of the arrays that are others now."""
+    """Repeat on a level the writes that the search has made to arrays."""
     for kept in before.changes():
         if type(kept) is KeptArray:
             now = np.array(kept.owner)
@@ -204,8 +204,8 @@ def _write_again(level: Any, before: State) -> None:
 
 
 def without_levels(f: Callable[..., Any]) -> Callable[..., Any]:
-    """A function that gives plain numbers, which are constants, also where it is called on a
-    level; it may differentiate others."""
+    """Return `f` as a function to constants, called outside all levels. `f` may use derivatives of
+    other functions."""
 
     def plain(*args: Any) -> Any:
         with entered(None):
@@ -217,8 +217,8 @@ def without_levels(f: Callable[..., Any]) -> Callable[..., Any]:
 
 @without_levels
 def looked(search: Search, look: Callable[..., Any], f: Callable[[Any], Any], x: Any) -> Any:
-    """What ``look(f, x)`` gives of a function of the search: numbers, and why there are none. With
-    what the search has stored it has to be the same function."""
+    """Return ``look(f, x)``, a pair of numbers and the reason why there are none. If the search has
+    stored state, `f` must return the same with and without it."""
     if not search.stores:
         return look(f, x)
     if search.stays:
@@ -228,8 +228,8 @@ def looked(search: Search, look: Callable[..., Any], f: Callable[[Any], Any], x:
 
 
 def _is_the_same(search: Search, f: Callable[[Any], Any], x: Any) -> bool:
-    """Whether a function gives the same before and after a search, there and nearby: what it has
-    seen, it may have kept."""
+    """Return whether `f` gives the same before and after a search, at `x` and near it. Points near
+    `x` are needed because `f` may have cached its values."""
     rng = np.random.default_rng(0)
     put_back(search.before)
     steps = [s * (1 + np.abs(x)) * rng.normal(size=np.shape(x)) for s in (0.0, 1e-6, 1e-4, 1e-2)]
@@ -248,17 +248,17 @@ def _is_the_same(search: Search, f: Callable[[Any], Any], x: Any) -> bool:
 def _given_by(f: Callable[[Any], Any], x: Any) -> Any:
     try:
         return np.array(f(x), dtype=float)
-    except Exception:  # nearby may be outside of where it is defined
+    except Exception:  # a point near x may be outside the domain
         return np.nan
 
 
 def _agree(a: Any, b: Any) -> bool:
-    """Whether two values are equal, but for sums whose order depends on addresses."""
+    """Return whether two values agree up to rounding: the order of sums may vary."""
     return np.shape(a) == np.shape(b) and np.allclose(a, b, rtol=1e-11, atol=0.0, equal_nan=True)
 
 
 def repeated(search: Search, f: Callable[..., Any]) -> Callable[..., Any]:
-    """A function of the search as one that leaves all as it was."""
+    """Return `f` as a function that restores all state after each call."""
     if not search.stores:
         return f
     arrays = search.arrays
@@ -274,7 +274,7 @@ def repeated(search: Search, f: Callable[..., Any]) -> Callable[..., Any]:
         return y
 
     def again(*args):
-        # Generated code would keep a log of what is stored, and of its going.
+        # Generated code would log what is stored and what is restored.
         return undone(*args) if _on_a_level() else nested.pullback(undone, *args)[0]
 
     return again
@@ -285,7 +285,7 @@ def _state_of(f: Any) -> State:
 
 
 def _undo(before: State) -> None:
-    """`put_back` of all but arrays, which levels follow."""
+    """Restore all state except arrays, whose writes the levels note."""
     if any(kept.is_of_contents() for kept in before.changes()):
         raise refused(
             "a function that a search calls writes into an array that it has not written before",
@@ -307,7 +307,7 @@ def _(record: list[Any], slot: int) -> bool:
     return record[0].level is not None
 
 
-# ---- what is stored ------------------------------------------------------------------------------
+# ---- stored state --------------------------------------------------------------------------------
 
 
 def refuse_stored(
@@ -318,8 +318,8 @@ def refuse_stored(
     given: tuple[Any, ...],
     before: State,
 ) -> None:
-    """Let there be an `error` where the derivative is needed of what an operation of `n` operands
-    has stored, but for counters."""
+    """Register `error` as the derivative of all that an operation of `n` operands has stored.
+    Counters are excepted."""
     if not before.stored():
         return
     memory, changes = record[0], before.changes()
@@ -336,7 +336,7 @@ def refuse_stored(
 
 
 def _spoil(level: Any, changes: list[Kept], given: tuple[Any, ...], error: Exception) -> None:
-    """What was stored depends on what was given in a way that no level knows."""
+    """Poison what was stored on each level, because its dependence on `given` is unknown."""
     values = list(reached(given))
     stored = [new for kept in changes for _, new in kept.pairs() if new is not ABSENT]
     stored += [key for kept in changes for key in _keys_of(kept)]
@@ -346,13 +346,13 @@ def _spoil(level: Any, changes: list[Kept], given: tuple[Any, ...], error: Excep
 
 
 def _is_counter(kept: Kept) -> bool:
-    """Whether nothing was put there, nothing taken away, but integers and words, as keys, too."""
+    """Return whether only integers and strings were added, replaced or removed, keys included."""
     parts = [*_keys_of(kept), *(part for pair in kept.pairs() for part in pair)]
     return all(part is ABSENT or isinstance(part, INERT) for part in parts)
 
 
 def _keys_of(kept: Kept) -> list[Any]:
-    """Keys of a dict that were put there, or taken away."""
+    """Return the keys that were added to or removed from a dict."""
     if not isinstance(kept.owner, dict):
         return []
     before, now = ({id(key): key for key in keys} for keys in (kept.saved, dict.keys(kept.owner)))
@@ -360,7 +360,7 @@ def _keys_of(kept: Kept) -> list[Any]:
 
 
 def put_back(before: State) -> None:
-    """Undo what has changed since."""
+    """Undo the changes since the snapshot `before`."""
     log = Memory()
     for kept in before.changes():
         kept.log(log)

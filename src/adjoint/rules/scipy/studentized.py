@@ -1,9 +1,9 @@
 """The distribution of Tukey's studentized range, which SciPy integrates in C.
 
-Of k standard normal variables, of which z is the least, the range is at most r with the probability
-k ∫ φ(z) (Φ(z + r) − Φ(z))^(k−1) dz; r is q s, where ν s² has the distribution χ² with ν degrees of
-freedom. Both integrands are analytic and vanish at infinity, in z and in log s, so that plain sums
-over equal steps are as exact as numbers are.
+The range of k standard normal variables is at most r with the probability k ∫ φ(z) (Φ(z + r) −
+Φ(z))^(k−1) dz, where z is the least variable. r is q s, where ν s² has the distribution χ² with ν
+degrees of freedom. Both integrands are analytic in z and log s and vanish at infinity, so plain
+sums over equal steps are exact to rounding.
 """
 
 from __future__ import annotations
@@ -21,21 +21,22 @@ from adjoint.rules.scipy.carried import carried
 Z, STEP = np.linspace(-9.5, 9.5, 160, retstep=True)
 NORMAL = np.exp(-Z * Z / 2) / math.sqrt(2 * math.pi)
 LIMIT = 100_000
-"""From as many degrees of freedom on SciPy takes them for infinitely many."""
+"""Degrees of freedom from which SciPy takes them as infinite."""
 LEAST = 1e-60
-"""Differences below are none: where they stand, nothing is left of the sum."""
+"""Floor of differences of Φ: smaller ones do not contribute to the sum."""
 
 
 @non_differentiable
 def scales(df: Any) -> tuple[Any, float]:
-    """Logarithms of s, beyond which its density is below exp(−40) of its maximum; their step."""
+    """Return a grid of log s, outside which its density is below exp(−40) of the maximum, and its
+    step."""
     low = -40 / df - math.sqrt(40 / df)
     high = math.log(1 + 160 / df) / 2 if df < 64 else math.sqrt(40 / df)
     return np.linspace(low, high, 500, retstep=True)
 
 
 def density(df):
-    """The logarithms of s, and the density of these times their step."""
+    """Return the grid of log s, and the density on it times the step."""
     if df >= LIMIT:
         return np.zeros(1), 1.0
     u, step = scales(df)

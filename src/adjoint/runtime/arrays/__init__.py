@@ -1,1 +1,1 @@
-"""Reading and writing arrays, arrays of objects, classes derived from arrays."""
+"""Reading and writing arrays, arrays of objects, array subclasses."""

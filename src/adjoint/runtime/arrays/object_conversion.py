@@ -1,4 +1,4 @@
-"""Arrays of objects made of numbers and lists, and numbers of them."""
+"""Conversion of numbers, arrays and lists to arrays of objects."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from adjoint.runtime.arrays.object_layout import indices
 
 
 def boxed(a):
-    """An array of numbers as one of objects: Python's own numbers."""
+    """Return an array of numbers as an array of objects, Python's own numbers."""
     plain = _astype(a)
     return plain if a.dtype.kind not in "fc" else of_numbers(a, plain)
 
@@ -22,7 +22,8 @@ def _astype(a: Any) -> Any:
 
 
 def of_numbers(a, plain):
-    """The elements of an array of numbers, or one number of NumPy's, which that keeps as it is."""
+    """Return an array of objects of the elements of `a`, as `plain` has them: an element itself, or
+    Python's number made of it by `item`."""
     made = np.empty_like(plain)
     for index in indices(plain.shape):
         part = a[index] if isinstance(a, np.ndarray) else a
@@ -31,8 +32,8 @@ def of_numbers(a, plain):
 
 
 def of_parts(source, plain):
-    """The elements of nested lists, and of arrays in them: Python's own numbers, as in `plain`,
-    which NumPy has made of them."""
+    """Return an array of objects of the elements of nested lists and arrays, as `plain`, NumPy's
+    conversion of `source`, has them."""
     made = np.empty_like(plain)
     for index in indices(plain.shape):
         part = source
@@ -47,7 +48,7 @@ def _is(part: Any, plain: Any, index: tuple[int, ...]) -> bool:
 
 
 def follows(source: Any, plain: Any) -> bool:
-    """Whether the elements of `plain` are those of nested lists and arrays, by index."""
+    """Return whether each element of `plain` is, up to `item`, that of `source` at its index."""
     for index in indices(plain.shape):
         part = source
         for i in index:
@@ -63,7 +64,7 @@ def follows(source: Any, plain: Any) -> bool:
 
 
 def as_objects(x):
-    """An operand of a function of each element as an array of objects."""
+    """Return an operand of an elementwise function as an array of objects."""
     if is_objects(x):
         return x
     if isinstance(x, np.ndarray | np.generic):

@@ -24,7 +24,7 @@ NONE3 = (None, None, None, None)
 
 
 def _as_element(x: Objects, index: Any) -> tuple[int, ...] | None:
-    """The index of one element; ``None`` where it names a part, which is an array."""
+    """Return `index` as a tuple of integers, or ``None`` if it selects an array."""
     parts = index if type(index) is tuple else (index,)
     if len(parts) != x.ndim:
         return None
@@ -70,8 +70,8 @@ def _element_back(memory: Memory, root: Objects, place: int, y_bar: Any) -> tupl
 
 
 def moved(memory: Memory, y: Objects, origins: list[tuple[Objects, int]], n: int) -> Any:
-    """The pullback of `n` operands of a new array `y`, whose elements are from `origins`: owners of
-    memory, and places in it."""
+    """Return the pullback of `n` operands of a new array `y`, whose elements come from `origins`:
+    pairs of an owner of memory and a place in it."""
 
     def moved_back(_: Any) -> tuple[None, ...]:
         shadow = memory.shadows.get(id(root_of(y)))
@@ -96,7 +96,7 @@ def write_objects(record: list[Any], slot: int, x: Objects, index: Any, value: A
         _write_made(record, slot, x, index, value, boxed, (value,))
     elif isinstance(value, SEQUENCES):
         plain = np.empty(_shape_of(value, x[index].ndim), object)
-        plain[...] = value  # as NumPy takes it, or its own message
+        plain[...] = value  # NumPy's own conversion, or its error
         if not follows(value, plain):
             raise _stored_otherwise(value)
         _write_made(record, slot, x, index, value, of_parts, (value, plain))
@@ -105,7 +105,7 @@ def write_objects(record: list[Any], slot: int, x: Objects, index: Any, value: A
 
 
 def _shape_of(value: Any, most: int) -> tuple[int, ...]:
-    """The shape in which NumPy takes a list: it looks no deeper into it than the array goes."""
+    """Return the shape that NumPy gives a list, of at most `most` axes."""
     shape: list[int] = []
     while isinstance(value, SEQUENCES) and len(shape) < most:
         shape.append(len(value))
@@ -124,7 +124,7 @@ def _write_made(
     make: Any,
     operands: tuple[Any, ...],
 ) -> None:
-    """Write the elements that are made of `value` first."""
+    """Write ``make(*operands)``, the elements that NumPy makes of `value`."""
     inner: list[Any] = [record[0], None, None]
     plain = x[index].copy()
     plain[...] = value
@@ -143,7 +143,7 @@ def _write_made(
 
 
 def _is_stored_as(value: Any, found: Any) -> bool:
-    """Whether NumPy stores `value` as `found`: the same object, or a number of an array."""
+    """Return whether NumPy stores `value` as `found`: the same object, or an equal number."""
     if value is found or type(value) is not type(found) or type(value) not in NUMBERS:
         return value is found
     return bool(value == found or value != value)
@@ -177,7 +177,7 @@ def _write_element(record: list[Any], slot: int, x: Any, index: Any, value: Any)
 
 
 def _write_part(record: list[Any], slot: int, x: Objects, index: Any, value: Any) -> None:
-    """An array of objects into a part of another one, or one object into each of its elements."""
+    """Write an array of objects into a part of another one, or one object into each element."""
     memory: Memory = record[0]
     part = x[index]
     refuse_names_twice(x, part)
@@ -188,7 +188,7 @@ def _write_part(record: list[Any], slot: int, x: Objects, index: Any, value: Any
     stored = x[index]
     expected = np.broadcast_to(_cut(given, stored.ndim), stored.shape) if is_array else None
     places = places_of(x)[index]
-    origin = dict(zip(places.ravel().tolist(), range(places.size), strict=True))  # the last counts
+    origin = dict(zip(places.ravel().tolist(), range(places.size), strict=True))  # the last write
     for i in origin.values():
         if stored.flat[i] is not (value if expected is None else expected.flat[i]):
             x[index] = saved
@@ -218,7 +218,7 @@ def _write_part(record: list[Any], slot: int, x: Objects, index: Any, value: Any
 
 
 def _cut(a: Any, ndim: int) -> Any:
-    """An array without the axes of length 1 that it has too many."""
+    """Return `a` without excess leading axes, which have length 1."""
     return a.reshape(a.shape[a.ndim - ndim :]) if a.ndim > ndim else a
 
 

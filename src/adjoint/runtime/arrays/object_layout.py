@@ -1,4 +1,4 @@
-"""How arrays of objects stand in memory, and in which order NumPy goes through them."""
+"""Memory layout of arrays of objects, and the order in which NumPy loops over them."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from adjoint.rulekit.registry import non_differentiable
 
 
 def indices(shape: tuple[int, ...]) -> list[tuple[int, ...]]:
-    """Those of all elements, in order."""
+    """Return the indices of all elements, in C order."""
     return [*np.ndindex(*shape)]
 
 
 def laid_out(made: Any, plain: Any) -> Any:
-    """An array in the order of memory of another one: which reshapes are views depends on it."""
+    """Return `made` in the memory order of `plain`, which decides which reshapes are views."""
     if made.flags.c_contiguous and plain.flags.c_contiguous:
         return made
     y = np.empty_like(plain, made.dtype)
@@ -27,7 +27,7 @@ def laid_out(made: Any, plain: Any) -> Any:
 
 
 def stored_alike(a: Any) -> Any:
-    """A new array of objects, which stand in memory as the elements of another one do."""
+    """Return a new array of objects with the memory layout of `a`."""
     if a.flags.forc or not a.size or any(step % a.itemsize for step in a.strides):
         return np.empty_like(a)
     places: Any = places_of(a)
@@ -40,8 +40,8 @@ def stored_alike(a: Any) -> Any:
 
 
 def visits(*operands: Any, out: Any = None, where: Any = True) -> Any:
-    """When NumPy comes to each element in a loop over arrays and other operands: an array that is
-    laid out as its results are. What is left out, where there is an output, has -1."""
+    """Return the position of each element in NumPy's loop, in an array laid out like the result;
+    -1 for elements of an output that `where` excludes."""
     count = itertools.count()
     arrays = [x if isinstance(x, np.ndarray) else np.empty((), object) for x in operands]
     loop: Any = np.frompyfunc(lambda *_: next(count), len(arrays), 1)
@@ -55,7 +55,7 @@ def visits(*operands: Any, out: Any = None, where: Any = True) -> Any:
 
 
 def in_order(when: Any) -> list[tuple[int, ...]]:
-    """The indices of all elements that are visited, as they are."""
+    """Return the indices of the visited elements, in the order of the visits."""
     if not when.ndim:
         return [()] if when >= 0 else []
     order = np.argsort(when, axis=None)[np.count_nonzero(when < 0) :]
@@ -63,8 +63,7 @@ def in_order(when: Any) -> list[tuple[int, ...]]:
 
 
 def is_buffered(arrays: Iterable[Any], out: Any) -> bool:
-    """Whether NumPy holds back results that are to be written to `out`: none of them are there if
-    the next one raises."""
+    """Return whether NumPy buffers results for `out`, and loses them if a later one raises."""
     arrays = [*arrays]
     if out.ndim < 2 or all((a.dtype, steps(a)) == (out.dtype, steps(out)) for a in arrays):
         return False
@@ -85,12 +84,12 @@ def is_buffered(arrays: Iterable[Any], out: Any) -> bool:
 
 
 def steps(a: Any) -> list[int]:
-    """From element to element of an array, along the axes on which there is a next one."""
+    """Return the strides along the axes of more than one element."""
     return [step for step, n in zip(a.strides, a.shape, strict=True) if n > 1]
 
 
 class _Last(Exception):
-    """The last element is reached."""
+    """Ends a trial loop at its last element."""
 
 
 non_differentiable(indices, visits, in_order)

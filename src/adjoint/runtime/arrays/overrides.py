@@ -1,7 +1,7 @@
-"""Classes that say themselves what NumPy does with their objects: ``__array_ufunc__`` and
-``__array_function__``.
+"""Overrides of NumPy functions by ``__array_ufunc__`` and ``__array_function__`` of operands.
 
-The methods are code like any other, asked in NumPy's order, until one answers.
+The methods are called as differentiated code, in NumPy's order, until one does not return
+``NotImplemented``.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ UFUNC_METHODS: dict[str, tuple[int, tuple[str, ...]]] = {
     "outer": (2, ()),
     "at": (3, ()),
 }
-"""How many inputs come first, and what the other arguments by position are called."""
+"""By method of ufuncs: the number of inputs, and the names of the other positional arguments."""
 
 
 def ufunc_override(
@@ -36,7 +36,7 @@ def ufunc_override(
     args: tuple[Any, ...],
     kwargs: dict[str, Any],
 ) -> Any:
-    """What a class says of ``f.method(*args, **kwargs)``; `DECLINED` if none says anything."""
+    """Run ``f.method(*args, **kwargs)`` by ``__array_ufunc__``; `DECLINED` if no operand has it."""
     if not kwargs and all(type(arg) in PLAIN for arg in args):
         return DECLINED
     out = kwargs.get("out")
@@ -68,7 +68,7 @@ def ufunc_override(
 def function_override(
     record: list[Any], slot: int, f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
 ) -> Any:
-    """What a class says of the call ``f(*args, **kwargs)`` of one of NumPy's functions."""
+    """Run ``f(*args, **kwargs)`` by ``__array_function__``; `DECLINED` if no operand has it."""
     asked = _asked("__array_function__", _relevant((*args, *kwargs.values()), 3))
     if not asked:
         return DECLINED
@@ -95,7 +95,7 @@ def function_override(
 
 
 def _relevant(values: Iterable[Any], depth: int, *, every: bool = False) -> Iterator[Any]:
-    """What an array function may ask: its arguments, and what is in lists."""
+    """Yield the operands whose class may override a function: arguments, and elements of lists."""
     for value in values:
         kind = type(value)
         if kind is list or kind is tuple:
@@ -106,7 +106,7 @@ def _relevant(values: Iterable[Any], depth: int, *, every: bool = False) -> Iter
 
 
 def _asked(special: str, values: Iterable[Any]) -> list[tuple[Any, FunctionType]]:
-    """One object for each class with a method of its own; subclasses come first."""
+    """Return an object and its method for each class that defines it, subclasses first."""
     found: list[tuple[Any, FunctionType]] = []
     for value in values:
         kind = type(value)
@@ -124,7 +124,7 @@ def _asked(special: str, values: Iterable[Any]) -> list[tuple[Any, FunctionType]
 def _arranged(
     f: Any, method: str, args: tuple[Any, ...], kwargs: dict[str, Any]
 ) -> tuple[tuple[Any, ...], dict[str, Any]]:
-    """The inputs, and all else by name, with outputs in a tuple."""
+    """Return the inputs, and the other arguments by name, with the outputs in a tuple."""
     n, names = UFUNC_METHODS[method] if method != "__call__" else (f.nin, ())
     inputs, rest = args[:n], args[n:]
     named = dict(zip(names, rest, strict=False)) | kwargs
@@ -147,9 +147,11 @@ def _ask(
     values: tuple[Any, ...],
     otherwise: Callable[[], Any],
 ) -> Any:
-    """The first answer; `otherwise` gives NumPy's error where there is none.
+    """Call the methods until one does not return ``NotImplemented``; else `otherwise`, for NumPy's
+    error.
 
-    `given` makes cotangents of the arguments, which have the `values`, of those of a method.
+    `operands` returns the arguments of the method of an object. `given` turns their cotangents into
+    those of `values`, the arguments of the original call.
     """
     inner: list[Any] = [record[0], *[None] * len(asked)]
     blank = record[slot]
@@ -159,10 +161,10 @@ def _ask(
         for (obj, _), back in zip(reversed(asked), reversed(inner[1:]), strict=True):
             bars = None if back is None else back(y_bar)
             if bars is not None:
-                y_bar = None  # only the last one made the result
+                y_bar = None  # only the last method made the result
                 bars = _with_own(given(bars), bars[1], obj, values)
                 total = bars if total is None else tuple(map(accumulate, total, bars))
-        if total is None:  # an exception left it before anything was linked
+        if total is None:  # an exception came before a pullback was in a slot
             return None if blank is None else blank(y_bar)
         return total
 
@@ -178,11 +180,11 @@ def _ask(
 def _with_own(
     bars: tuple[Any, ...], own: Any, obj: Any, values: tuple[Any, ...]
 ) -> tuple[Any, ...]:
-    """The cotangents of the `values`, with that of the number or array whose method was asked."""
+    """Add the cotangent of the object whose method was called to those of `values`."""
     if own is None:
         return bars
     place = next((i for i, value in enumerate(values, 1) if value is obj), None)
-    if place is None:  # in a list, or a tuple of outputs
+    if place is None:  # `obj` is in a list, or in a tuple of outputs
         raise missing(
             f"a derivative of a {type(obj).__name__} that NumPy has asked is needed",
             "let the method use what it is given, not 'self'",

@@ -29,12 +29,11 @@ from adjoint.runtime.memory.subclass_attributes import adopt
 ndarray = np.ndarray
 _FLOAT64 = np.dtype(float)
 FEW = 16
-"""Up to how many elements a whole array costs no more than the place of one part."""
+"""The largest size for which a dense cotangent is as cheap as a `Scattered` one."""
 
 
 def _carries(array: np.ndarray[Any, Any]) -> bool:
-    """Whether an array can have a cotangent: floats and complex numbers; integers given by the user
-    are reals."""
+    """Return whether an array can have a cotangent; integers count as reals."""
     return array.dtype.kind in "fciub"
 
 
@@ -89,7 +88,7 @@ def _slice_back(shape: tuple[int, ...], index: slice, few: bool, y_bar: Any) -> 
 
 
 def _read_part(record: list[Any], slot: int, x: np.ndarray[Any, Any], index: Any, y: Any) -> Any:
-    """``y = x[index]`` of any array, with any index."""
+    """Record ``y = x[index]`` of any array, with any index."""
     memory: Memory = record[0]
     if x.dtype.kind in "iub" and is_integer_field(x, root_of(x)):
         return y
@@ -102,7 +101,7 @@ def _read_part(record: list[Any], slot: int, x: np.ndarray[Any, Any], index: Any
             why = f"reads an array of {'objects' if x.dtype.kind == 'O' else 'records'}"
             return run_unknown(memory, record, slot, operator.getitem, (x, index), {}, why)
         return y
-    # A part that was copied is an array of its own; a view is memory of `x`.
+    # A copied part owns its memory; a view aliases `x`.
     fresh = isinstance(y, ndarray) and root_of(y) is not root_of(x)
     result = result_of(memory, y) if fresh else _of_another
     index, part = own_index(index), np.shape(y)
@@ -124,7 +123,7 @@ def _read_part(record: list[Any], slot: int, x: np.ndarray[Any, Any], index: Any
             y_bar = Poison.of_part(arrived(memory, result, y_bar), part)
             if y_bar is None or type(y_bar) is Poison:
                 return None, y_bar, None
-            # It is added up later, when what was written before may have been rewound.
+            # The index is used later, when writes to it may have been rewound.
             place = index if memory.is_untouched() else _copied(index)
             return None, Scattered(shape, dtype, place, y_bar, np.size(y_bar)), None
 
@@ -133,8 +132,7 @@ def _read_part(record: list[Any], slot: int, x: np.ndarray[Any, Any], index: Any
 
 
 def _read_subclass(record: list[Any], slot: int, x: np.ndarray[Any, Any], index: Any) -> Any:
-    """``ndarray.__getitem__(x, index)`` of an array of a class of its own: the same part of the
-    same memory, of that class."""
+    """Run ``ndarray.__getitem__(x, index)`` of an array of a subclass."""
     y = ndarray.__getitem__(x, index)
     found = read_array(record, slot, ndarray.view(x, ndarray), index)
     if not is_subclassed(y):
@@ -148,11 +146,11 @@ def _read_subclass(record: list[Any], slot: int, x: np.ndarray[Any, Any], index:
 
 
 def _of_another() -> None:
-    """Where the result is memory of the operand, memory holds nothing for the result alone."""
+    """Return ``None``: a result that aliases the operand has no shadow of its own."""
 
 
 def own_index(index: Any) -> Any:
-    """An index that is in the sweep what it is now: arrays are rewound like any other."""
+    """Copy mutable parts of an index for the sweep, except arrays, which are rewound."""
     if type(index) is int or type(index) is slice or isinstance(index, ndarray):
         return index
     if type(index) is tuple:
@@ -160,7 +158,7 @@ def own_index(index: Any) -> Any:
     if isinstance(index, list):
         return np.array(index) if index else np.zeros(0, int)
     if hasattr(type(index), "__array__") and not isinstance(index, np.generic):
-        return np.array(index)  # a series of pandas: what NumPy makes of it, as it is now
+        return np.array(index)  # for example a series of pandas
     return index
 
 

@@ -1,8 +1,8 @@
-"""Arrays of classes derived from `numpy.ndarray`.
+"""Calls with arrays of subclasses of `numpy.ndarray`.
 
-What such a class leaves to NumPy is differentiated as for plain arrays: rules see plain views of
-the operands, and the result is the one that NumPy gives, of whatever class. What it says itself, by
-methods, ``__array_ufunc__`` or ``__array_function__``, is code like any other.
+A function that the subclass does not override is differentiated as for plain arrays: rules see
+plain views of the operands, and the result is NumPy's, of its class. Overrides (methods,
+``__array_ufunc__``, ``__array_function__``) are differentiated code.
 """
 
 from __future__ import annotations
@@ -42,10 +42,9 @@ def apply_to_plain(
     args: tuple[Any, ...],
     kwargs: dict[str, Any],
 ) -> Any:
-    """What rules say of ``f(*args, **kwargs)``, if that is what NumPy makes of it.
+    """Run ``f(*args, **kwargs)`` by rules for plain arrays, if NumPy's result is the same.
 
-    `apply` takes the place, the arguments and the keyword arguments, and gives a result, or
-    `DECLINED`.
+    `apply` takes record, slot, arguments and keyword arguments, and returns a result or `DECLINED`.
     """
     if says_itself(f, (*args, *kwargs.values())):
         return DECLINED
@@ -61,14 +60,14 @@ def apply_to_plain(
     if lists and record[slot] is not blank:
         record[slot] = _of_lists(memory, record[slot], lists)
     if _draws(f, args):
-        return found  # a second draw is another one; what is drawn is a plain array
+        return found  # a second draw would differ; drawn arrays are plain
     y = f(*args, **kwargs)
     if _is_reshaped(found, y):
         found = _reshaped(record, slot, found, np.shape(y))
     if not by_value(found) or not _same(found, y):
         record[slot] = blank
         if type(f) is not np.ufunc:
-            return DECLINED  # its own source says how
+            return DECLINED  # the source of `f` is differentiated
         if any(map(says_what_becomes, args)):
             return call_wrapped(record, slot, f, args, kwargs)
         kind = next(type(v).__name__ for v in (*args, *kwargs.values()) if is_subclassed(v))
@@ -88,7 +87,7 @@ def apply_to_plain(
 def call_wrapped(
     record: list[Any], slot: int, f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
 ) -> Any:
-    """``f(*args, **kwargs)`` by the methods of operands that say what becomes of its results."""
+    """Run ``f(*args, **kwargs)`` with ``__array_wrap__`` of its operands as differentiated code."""
     memory: Memory = record[0]
 
     def of_operands(_: tuple[Any, ...]) -> tuple[Any, ...]:
@@ -100,13 +99,13 @@ def call_wrapped(
 
 
 def _draws(f: Any, args: tuple[Any, ...]) -> bool:
-    """Whether a call takes random numbers from a generator."""
+    """Return whether a call draws random numbers from a generator."""
     owners = (getattr(f, "__self__", None), *args[:1])
     return any(isinstance(x, np.random.Generator | np.random.RandomState) for x in owners)
 
 
 def _of_lists(memory: Memory, back: Any, lists: list[tuple[Any, Any]]) -> Callable[[Any], Any]:
-    """The cotangents of lists of plain views belong to the lists that were given."""
+    """Wrap a pullback to move cotangents of lists of plain views to the original lists."""
 
     def of_lists_back(y_bar: Any) -> Any:
         bars = back(y_bar)
@@ -119,7 +118,7 @@ def _of_lists(memory: Memory, back: Any, lists: list[tuple[Any, Any]]) -> Callab
 
 
 def _of_class(memory: Memory, back: Any, y: Any, args: tuple[Any, ...]) -> Callable[[Any], Any]:
-    """The pullback of the result that NumPy gives in the place of the one that the rule gives."""
+    """Return the pullback of NumPy's result `y`, which replaces the result of the rule."""
     root = root_of(y)
     given = any(isinstance(arg, ndarray) and root_of(arg) is root for arg in args)
     result = (lambda: None) if given else result_of(memory, y)
@@ -139,8 +138,7 @@ def _same(a: Any, b: Any) -> bool:
 
 
 def _is_reshaped(found: Any, y: Any) -> bool:
-    """Whether a class has only given a result axes of length one, or has taken them: what a matrix
-    is made of has two."""
+    """Return whether two results differ only in axes of length one, as with `numpy.matrix`."""
     if not isinstance(found, ndarray | np.generic) or not isinstance(y, ndarray):
         return False
     return found.shape != y.shape and _axes(found) == _axes(y)

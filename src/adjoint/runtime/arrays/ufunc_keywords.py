@@ -1,4 +1,4 @@
-"""Keyword arguments that every ufunc takes, as Python that the engine reads."""
+"""Substitutes for keyword arguments of ufuncs."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from adjoint.rulekit.registry import non_differentiable
 
 
 def ufunc_as(f: Any, args: Any, kwargs: Any) -> Any:
-    """``f(*args, dtype=…, casting=…, order=…, subok=…)``: NumPy casts the operands, then
-    computes; the last two say how the result is laid out."""
+    """Return ``f(*args, dtype=…, casting=…, order=…, subok=…)``: cast the operands, then compute;
+    `order` and `subok` affect only layout and class of the result."""
     dtype, casting = kwargs.get("dtype"), kwargs.get("casting", "same_kind")
     if casting in ("no", "equiv", "safe"):
         _demand_casting(f, args, dtype, casting)
@@ -23,19 +23,19 @@ def ufunc_as(f: Any, args: Any, kwargs: Any) -> Any:
 
 
 def _operand_dtypes(f: Any, args: Any, dtype: Any, casting: str) -> Any:
-    """What the operands are cast to where `dtype` is asked of the results: ``abs`` of complex
-    numbers takes these and returns reals."""
+    """Return the dtypes of the operands for results of `dtype`: ``abs`` takes complex numbers and
+    returns reals."""
     given = [
         type(arg) if type(arg) in (int, float, complex) else np.asarray(arg).dtype for arg in args
     ]
-    asked = np.empty(0, dtype).dtype  # it may be one of the classes in np.dtypes
+    asked = np.empty(0, dtype).dtype  # `dtype` may be one of the classes in np.dtypes
     signature = (None,) * f.nin + (asked,) * f.nout
     resolved = f.resolve_dtypes((*given, *(None,) * f.nout), signature=signature, casting=casting)
     return resolved[: f.nin]
 
 
 def _demand_casting(f: Any, args: Any, dtype: Any, casting: str) -> None:
-    """Let NumPy itself say what it has against the types of the operands."""
+    """Let NumPy raise its own error if the operands cannot be cast."""
     with np.errstate(all="ignore"):
         f(*args, dtype=dtype, casting=casting)
 
@@ -44,8 +44,8 @@ non_differentiable(_demand_casting, _operand_dtypes)
 
 
 def gufunc_along(f: Any, args: Any, axes: Any, keepdims: bool) -> Any:
-    """``f(*args, axes=axes, keepdims=keepdims)`` of a generalized ufunc with one result: the axes
-    that it works on are moved to the end, where it looks for them."""
+    """Return ``f(*args, axes=axes, keepdims=keepdims)`` of a generalized ufunc with one result; the
+    axes are moved to the end, where `f` expects them."""
     axes = [(place,) if isinstance(place, int) else tuple(place) for place in axes]
     y = f(*[_to_end(arg, place) for arg, place in zip(args, axes, strict=False)])
     if keepdims:

@@ -1,4 +1,4 @@
-"""``__array_wrap__``: what a class makes of results of NumPy that its objects were operands of."""
+"""``__array_wrap__``: conversion of NumPy's results by the classes of operands."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from adjoint.runtime.dispatch import rule_call
 
 
 def wrapped_call(f, args, kwargs):
-    """``f(*args, **kwargs)``, where classes of the operands have an ``__array_wrap__``."""
+    """Return ``f(*args, **kwargs)`` for operands with ``__array_wrap__``; a substitute."""
     arrays = [np.asarray(arg) if is_told(arg) else arg for arg in args]
     named = {}
     for name, value in kwargs.items():
@@ -33,8 +33,8 @@ def wrapped_call(f, args, kwargs):
 
 
 def wrapped_result(y, operands, answers):
-    """What the operands make of results that NumPy hands to them; the results are several where
-    the answers are a tuple."""
+    """Return the result, or several for a tuple of `answers`, as ``__array_wrap__`` of the operands
+    converts them."""
     if isinstance(answers, tuple):
         return tuple(
             [wrapped_result(part, operands, a) for part, a in zip(y, answers, strict=True)]
@@ -49,14 +49,14 @@ def wrapped_result(y, operands, answers):
 
 
 def data_of(x):
-    """What NumPy calculates with: of an array of a class of its own, a plain one in its memory."""
+    """Return the data that NumPy computes with: a plain view of an array of a subclass."""
     if is_subclassed(x):
         return np.ndarray.view(x, np.ndarray)
     return np.asarray(x) if says_what_becomes(x) else x
 
 
 def given_to_output(f, out, args, outs, i):
-    """`out`, number `i` of those into which a ufunc has written, as its class returns it."""
+    """Return `out`, the output number `i` of a ufunc, as its class converts it."""
     if not says_what_becomes(out):
         return out
     context = (f, (*args, *outs), i)
@@ -64,15 +64,15 @@ def given_to_output(f, out, args, outs, i):
 
 
 def beside_scalar(f, number, other, swapped):
-    """``f(number, other)``, as operators of NumPy's scalars do it with what is no array: they make
-    one of it first, so that its class is not told of the result."""
+    """Return ``f(number, other)`` for an operator of a NumPy scalar, which converts `other` to an
+    array first, so that ``__array_wrap__`` is not called."""
     other = np.asarray(other)
     return f(other, number) if swapped else f(number, other)
 
 
 @functools.cache
 def scalars_tell() -> bool:
-    """Whether this version of NumPy hands results of such operators to the class all the same."""
+    """Return whether operators of scalars call ``__array_wrap__`` in this version of NumPy."""
 
     class Asked:
         def __array__(self, dtype: Any = None, copy: Any = None) -> Any:
@@ -86,13 +86,13 @@ def scalars_tell() -> bool:
 
 
 def is_told(operand: Any) -> bool:
-    """Whether NumPy may hand results to an operand."""
+    """Return whether NumPy may call ``__array_wrap__`` of an operand."""
     return is_subclassed(operand) or says_what_becomes(operand)
 
 
 class _Answer:
-    """Which operand gets a result, and what else it is told: of a ufunc, which one it is, the
-    places of its operands, and which result this is."""
+    """The operand whose ``__array_wrap__`` gets a result, and further arguments of that call: for a
+    ufunc, the ufunc, the positions of its operands, and the number of the result."""
 
     def __init__(self, place: int, told: tuple[Any, ...]) -> None:
         self.place = place
@@ -103,7 +103,7 @@ class _Answer:
 def answers_of(
     ask: Callable[[list[Any]], Any], operands: Sequence[Any], arrays: Sequence[Any]
 ) -> Any:
-    """What NumPy does with the results of a call that `ask` makes."""
+    """Find out, with stand-ins for operands, which ``__array_wrap__`` NumPy calls for `ask`."""
     stand_ins = [
         _stand_in(place, operand, array) if is_told(operand) else array
         for place, (operand, array) in enumerate(zip(operands, arrays, strict=True))
@@ -111,7 +111,7 @@ def answers_of(
     try:
         with np.errstate(all="ignore"):
             y = ask(stand_ins)
-    except Exception as error:  # it goes on with what an operand has made of a part
+    except Exception as error:  # the function goes on to compute with a wrapped result
         raise _unseen(operands) from error
     return _answer(y, operands, stand_ins)
 
@@ -155,10 +155,10 @@ def _stand_in(place: int, operand: Any, array: Any) -> Any:
 
 
 def _taken(owner: Any, told: tuple[Any, ...]) -> tuple[Any, ...]:
-    """As much of it as the method takes: those written for NumPy 1 are not told whether a scalar is
-    wanted, nor does it tell."""
+    """Return the arguments that ``__array_wrap__`` of `owner` accepts: NumPy 1, and methods written
+    for it, have no ``return_scalar``."""
     told = told[:1] if np.lib.NumpyVersion(np.__version__) < "2.0.0" else told
-    if not says_what_becomes(owner):  # it is NumPy's own method
+    if not says_what_becomes(owner):  # NumPy's own method
         return told
     signature = inspect.signature(owner.__array_wrap__)
     while told:
@@ -172,12 +172,12 @@ def _taken(owner: Any, told: tuple[Any, ...]) -> tuple[Any, ...]:
 
 
 def is_asked(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
-    """Whether NumPy hands the result of a ufunc, or of a method that is one, to an operand."""
+    """Return whether NumPy wraps the result of a ufunc, or of a method that calls one."""
     if type(f) is not np.ufunc and (type(f) is not MethodDescriptorType or f.__name__ not in _ASK):
         return False
     operands = (*args, *kwargs.values())
     if not any(map(is_told, operands)):
-        return False  # nor are objects in arrays asked twice for what the call itself asks them
+        return False  # a trial call would also call methods of objects in arrays twice
     arrays = list(map(data_of, operands))
     n = len(args)
 
@@ -187,7 +187,7 @@ def is_asked(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
     try:
         return answers_of(ask, operands, arrays) is not None
     except NoDerivativeError:
-        return False  # the call itself says what is wrong
+        return False  # the call itself raises the error
 
 
 _ASK = frozenset(

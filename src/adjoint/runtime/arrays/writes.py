@@ -35,7 +35,7 @@ from adjoint.runtime.memory.log_entries import swap_array, swap_contents
 from adjoint.runtime.memory.memory import Memory
 
 method: Any = None
-"""Calls a method by name; `adjoint.runtime.python.method_call` puts it here."""
+"""Hook that calls a method by name, set by `adjoint.runtime.python.method_call`."""
 
 ndarray = np.ndarray
 NONE3 = (None, None, None, None)
@@ -43,7 +43,7 @@ _FLOAT64 = np.dtype(float)
 
 
 def refuse_objects(array: np.ndarray[Any, Any]) -> None:
-    """Arrays of objects that look at somebody else's memory hide what they hold."""
+    """Refuse an array of objects that does not own its memory: its elements cannot be logged."""
     if array.dtype.kind == "O":
         raise ArgumentError(
             "an array of dtype object cannot be differentiated",
@@ -55,11 +55,11 @@ def refuse_objects(array: np.ndarray[Any, Any]) -> None:
 def write_array(
     record: list[Any], slot: int, x: np.ndarray[Any, Any], index: Any, value: Any
 ) -> None:
-    """``x[index] = value``: logged with what it overwrote; its reverse takes the cotangent of the
-    part and clears it."""
+    """Run ``x[index] = value`` and log the overwritten part; the pullback takes the cotangent of
+    the part out of the shadow."""
     memory: Memory = record[0]
     if type(x) is not ndarray:
-        x = ndarray.view(x, ndarray)  # a method of the class's own has had its turn
+        x = ndarray.view(x, ndarray)  # the caller has called an override of the subclass
     if memory.level is not None:
         _write_on_level(record, slot, x, index, value)
         return
@@ -71,7 +71,7 @@ def write_array(
         return
     if type(x) is ndarray and (x.dtype is _FLOAT64 or x.dtype == _FLOAT64):
         part = x[index]
-        # Without a base `x` owns its memory; some views have a base that is no array.
+        # Without a base, `x` owns its memory. Some views have a base that is not an array.
         owns = type(part) is ndarray and part.base is x and x.base is None
         if owns and _is_apart(memory, x, part, value):
             _write_part(memory, record, slot, x, index, part, value)
@@ -88,8 +88,7 @@ def write_array(
     part = x[index]
     refuse_names_twice(x, part)
     saved = part.copy() if isinstance(part, ndarray) else part
-    # A value that looks at the same memory is read before the write, and so is its cotangent's
-    # destination.
+    # A value that aliases `x` is copied, because it is read before the write.
     given = value.copy() if isinstance(value, ndarray) and np.may_share_memory(x, value) else value
     if given is not value:
         _refuse_order(x, index, value, given, saved)
@@ -125,7 +124,7 @@ def write_array(
 def _is_converted(
     record: list[Any], slot: int, x: np.ndarray[Any, Any], index: Any, value: Any
 ) -> bool:
-    """Whether what is written stands for numbers, or holds them: then they have been written."""
+    """Write a value that must be converted to numbers; return whether it was one."""
     refuse_objects(x)
     names = _asked_for(x, index, value)
     if names is not None:
@@ -138,8 +137,8 @@ def _is_converted(
 
 
 def _asked_for(x: np.ndarray[Any, Any], index: Any, value: Any) -> Names | None:
-    """The methods by which an object that is written says which numbers it stands for: to one
-    element another than to some."""
+    """Return the methods by which a written object is converted to one element or to several, or
+    ``None``."""
     if type(value) is ndarray:
         return None
     some, alone = as_element_of(x.dtype), as_element_of(x.dtype, alone=True)
@@ -163,7 +162,7 @@ def _write_numbers(
 def _write_converted(
     record: list[Any], slot: int, x: np.ndarray[Any, Any], index: Any, value: Any
 ) -> None:
-    """The numbers that an array of objects holds."""
+    """Write the numbers in an array of objects."""
     inner: list[Any] = [record[0], None, None]
 
     def converted_back(_: Any) -> tuple[Any, ...]:
@@ -203,8 +202,7 @@ def _write_on_level(
 
 
 def _refuse_half(x: np.ndarray[Any, Any], index: Any, saved: Any) -> None:
-    """Refuse a write that has failed after it had begun: NumPy converts the elements of a list one
-    after the other."""
+    """Refuse a failed write that has changed elements: NumPy converts a list one by one."""
     if np.array(x[index]).tobytes() != np.array(saved).tobytes():
         raise refused(
             "a write that fails has changed some elements of the array already",
@@ -213,10 +211,11 @@ def _refuse_half(x: np.ndarray[Any, Any], index: Any, saved: Any) -> None:
 
 
 def _refuse_order(x: np.ndarray[Any, Any], index: Any, value: Any, given: Any, saved: Any) -> None:
-    """NumPy reads a value before it writes to a slice of the same memory; with masks and lists of
-    indices it may write some elements before it reads others.
+    """Refuse a write to overlapping memory whose result depends on NumPy's order.
 
-    `given` and `saved` are copies of the value and of what is overwritten.
+    NumPy reads a value before it writes a slice. With masks and lists of indices it may write some
+    elements before it reads others. `given` and `saved` are copies of the value and of the
+    overwritten part.
     """
     x[index] = value
     made = np.array(x[index])
@@ -229,8 +228,8 @@ def _refuse_order(x: np.ndarray[Any, Any], index: Any, value: Any, given: Any, s
 
 
 def demand_order(x: np.ndarray[Any, Any], write: Callable[[Any], Any], *values: Any) -> None:
-    """Refuse ``write(x)``, a write of `values`, if it does not come to what it would with copies of
-    them: NumPy may write some elements before it reads others."""
+    """Refuse ``write(x)``, a write of `values`, if copies of them give another result: NumPy may
+    write some elements before it reads others."""
     if not any(isinstance(v, ndarray) and np.may_share_memory(x, v) for v in values):
         return
     expected, saved = np.array(x), np.array(x)
@@ -252,7 +251,7 @@ def _order_matters() -> MutationError:
 def _write_element(
     memory: Memory, record: list[Any], slot: int, x: np.ndarray[Any, Any], index: int, value: Any
 ) -> None:
-    """One number into an array of one axis."""
+    """Write one number into an array of one axis."""
     if x.base is not None or id(x) not in memory.written:
         memory.mark_written(x)
     entry = [swap_array, x, index, x[index]]
@@ -280,8 +279,8 @@ def _written_back(memory: Memory, position: int, entry: list[Any], _: Any) -> tu
 
 
 def _is_apart(memory: Memory, x: Any, part: Any, value: Any) -> bool:
-    """Whether `value` is a real number, or an array of doubles of the shape of `part` in other
-    memory than that of `x`, and not written."""
+    """Return whether `value` is a real number, or an unwritten array of doubles shaped like `part`
+    in other memory than `x`."""
     if type(value) in REALS:
         return True
     if type(value) is not ndarray or value.dtype != _FLOAT64 or value.shape != part.shape:
@@ -293,7 +292,7 @@ def _is_apart(memory: Memory, x: Any, part: Any, value: Any) -> bool:
 def _write_part(
     memory: Memory, record: list[Any], slot: int, x: Any, index: Any, part: Any, value: Any
 ) -> None:
-    """A number or an array into a view of an array that owns its memory."""
+    """Write a number or an array into a view of an array that owns its memory."""
     if id(x) not in memory.written:
         note_written(memory, x)
     entry = [swap_contents, part, part.copy()]
@@ -319,8 +318,8 @@ def _part_back(
 
 
 def _take_part(memory: Memory, x: np.ndarray[Any, Any], index: Any) -> Any:
-    """Take the cotangent of ``x[index]``; of an element named twice by `index`, the last value
-    written counts."""
+    """Take the cotangent of ``x[index]``; of an element that `index` names twice, the last value
+    written gets it."""
     root = root_of(x)
     poison = memory.shadows.get(("poison", id(root)))
     if poison is not None:
@@ -339,7 +338,7 @@ def _take_part(memory: Memory, x: np.ndarray[Any, Any], index: Any) -> Any:
 
 
 def _unbroadcast(bar: np.ndarray[Any, Any], value: Any, structured: bool) -> Any:
-    """The cotangent of what was written, summed over the axes along which it was broadcast."""
+    """Return the cotangent of `value`, summed over the axes along which it was broadcast."""
     if structured:
         array = np.array(value, dtype=bar.dtype)
         return project(bar, array).tolist() if array.dtype.kind != "O" else None

@@ -1,1 +1,1 @@
-"""Generated code: made, compiled, kept in the process and on disk."""
+"""Generated code: generation, compilation, caches in the process and on disk."""

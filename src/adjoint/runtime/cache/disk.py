@@ -1,14 +1,13 @@
-"""Generated code on disk, so that a second process starts without lowering.
+"""Cache of generated code on disk, so that a second process starts without lowering.
 
-One file per function, and one of its IR where that is asked for, in a folder of the user's own with
-private permissions. A file is found by a hash of everything that the generated code depends on:
-this library's own code, the version of Python, the function's code, the text of its file if it has
-one, and what kind of thing each global name stands for. It holds plain values and a code object in
-Python's own format of ``.pyc`` files, behind a hash of itself. Deleting the folder, or a part of
-it, is safe at any time.
+Each function has one file, and one of its IR where that is needed, in a folder with private
+permissions. The file name is a hash of all that the generated code depends on: this library's own
+code, the version of Python, the function's code, the text of its source file, and the kind of each
+global variable. The file holds plain values and a code object in the format of ``.pyc`` files,
+after a hash of its contents. Deleting the folder, or a part of it, is safe at any time.
 
-The environment variable ``ADJOINT_CACHE`` names another folder; ``ADJOINT_CACHE=off`` keeps
-nothing.
+The environment variable ``ADJOINT_CACHE`` names another folder; ``ADJOINT_CACHE=off`` disables the
+cache.
 """
 
 from __future__ import annotations
@@ -39,20 +38,20 @@ if TYPE_CHECKING:
 
 
 def _sha256(data: bytes) -> _Hash:
-    import hashlib  # not before something is differentiated
+    import hashlib  # deferred, to keep `import adjoint` fast
 
     return hashlib.sha256(data)
 
 
 DAYS_UNUSED = 30
-"""After how many days without use the files of another version of this library are removed."""
+"""Days without use after which the files of other versions of this library are removed."""
 
 
-_open = open  # not what a test has put in its place
+_open = open  # independent of replacements of the builtin
 
 
 def load(f: FunctionType) -> tuple[Generated, CodeType] | None:
-    """What an earlier process generated for `f`, and its compiled source."""
+    """Return what an earlier process generated for `f`, with the compiled source, or ``None``."""
     kept = read(f)
     if kept is None:
         return None
@@ -63,12 +62,12 @@ def load(f: FunctionType) -> tuple[Generated, CodeType] | None:
 
 
 def store(f: FunctionType, made: Generated, compiled: CodeType) -> None:
-    """Keep what was generated for `f`; what cannot be written down is not kept."""
+    """Write what was generated for `f` to its file, if all of it has a reference."""
     write(f, lambda: _written(f, made, compiled))
 
 
 def read(f: FunctionType, ending: str = "") -> Any:
-    """What `write` has kept of `f`, with that ending; ``None`` if there is nothing."""
+    """Return what `write` has stored for `f` under `ending`, or ``None``."""
     path = _path_of(f)
     if path is None:
         return None
@@ -79,12 +78,12 @@ def read(f: FunctionType, ending: str = "") -> Any:
         return None
     digest, body = data[:32], data[32:]
     if _sha256(body).digest() != digest:
-        return None  # cut off, or changed by somebody
+        return None  # a truncated or modified file
     return marshal.loads(body)
 
 
 def write(f: FunctionType, plain: Callable[[], Any], ending: str = "") -> None:
-    """Keep the plain values that `plain` gives, unless it finds that there are others."""
+    """Store the plain values that `plain` returns, unless it raises `Unknown`."""
     path = _path_of(f)
     if path is None:
         return
@@ -93,7 +92,7 @@ def write(f: FunctionType, plain: Callable[[], Any], ending: str = "") -> None:
         body = marshal.dumps(plain())
     except (Unknown, ValueError):
         return
-    # Another process may be reading, or writing the same.
+    # Another process may be reading or writing the same file.
     unique = f"{path}.{os.getpid()}"
     with contextlib.suppress(OSError):
         handle = os.open(unique, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
@@ -106,12 +105,12 @@ def write(f: FunctionType, plain: Callable[[], Any], ending: str = "") -> None:
 
 
 class Unknown(Exception):
-    """An object that cannot be written down, or not be found again."""
+    """Raised for an object that has no reference, or for a reference without an object."""
 
 
 _PLAIN = (type(None), bool, int, float, complex, str, bytes, EllipsisType)
 _MODULES = ("builtins", "operator", "adjoint.ir.primitives")
-"""Where the frontend takes functions from that it calls by name."""
+"""Modules of the functions that the frontend calls by name."""
 
 
 def _written(f: FunctionType, made: Generated, compiled: CodeType) -> tuple[Any, ...]:
@@ -181,7 +180,7 @@ def _restored(
 
 
 def _reference(f: FunctionType, value: Any) -> tuple[Any, ...]:
-    """How an object that generated code uses is found again."""
+    """Return a reference, of plain values, to an object that generated code uses."""
     known = _of_runtime().get(id(value))
     if known is not None:
         return known
@@ -193,7 +192,7 @@ def _reference(f: FunctionType, value: Any) -> tuple[Any, ...]:
 
 
 def constant_reference(f: FunctionType, value: Any) -> tuple[Any, ...]:
-    """How a constant of the IR is found again."""
+    """Return a reference, of plain values, to a constant of the IR."""
     kind = type(value)
     if kind in _PLAIN:
         return "plain", value
@@ -213,7 +212,7 @@ def constant_reference(f: FunctionType, value: Any) -> tuple[Any, ...]:
 
 
 def referred(f: FunctionType, reference: tuple[Any, ...]) -> Any:
-    """What a reference was made of."""
+    """Return the object of a reference."""
     match reference:
         case "runtime", name:
             return runtime[name]
@@ -242,7 +241,7 @@ def referred(f: FunctionType, reference: tuple[Any, ...]) -> Any:
 
 @cache
 def _of_runtime() -> dict[int, tuple[Any, ...]]:
-    """The functions of the runtime, by identity."""
+    """Return references to the functions of the runtime, by identity."""
     found: dict[int, tuple[Any, ...]] = {
         id(entry): ("entry", i) for i, entry in enumerate(entries.values())
     }
@@ -251,18 +250,18 @@ def _of_runtime() -> dict[int, tuple[Any, ...]]:
 
 
 def _inner(code: CodeType, place: tuple[int, ...] = ()) -> Iterator[tuple[tuple[int, ...], Any]]:
-    """The code objects inside a code object, with their places among its constants."""
+    """Yield the code objects inside a code object, with their paths through the constants."""
     for i, value in enumerate(code.co_consts):
         if isinstance(value, CodeType):
             yield (*place, i), value
             yield from _inner(value, (*place, i))
 
 
-# ---- by what it is found -------------------------------------------------------------------------
+# ---- the name of a file --------------------------------------------------------------------------
 
 
 def _path_of(f: FunctionType) -> str | None:
-    """The file of what was generated for `f`; ``None`` if nothing is kept."""
+    """Return the path of the file of `f`, or ``None`` if there is no cache."""
     folder = _folder()
     if folder is None:
         return None
@@ -281,7 +280,7 @@ _ABSENT = object()
 
 
 def _kind(value: Any, name: str) -> bytes:
-    """What the generated code may depend on of a global variable."""
+    """Return what generated code may depend on of a global variable."""
     if isinstance(value, ModuleType):
         return f"module {value.__name__} {getattr(value, '__version__', '')};".encode()
     if isinstance(value, FunctionType | BuiltinFunctionType | type):
@@ -291,12 +290,12 @@ def _kind(value: Any, name: str) -> bytes:
 
 @cache
 def _special() -> frozenset[int]:
-    """The functions that the transform knows by themselves, by identity."""
+    """Return the identities of functions that the transform treats specially."""
     return frozenset(map(id, COUNTERS | RESULT_INACTIVE_BUILTINS))
 
 
 def _describe(code: CodeType, digest: _Hash) -> set[str]:
-    """Hash a code object; returns the names that it, and what is inside it, reads."""
+    """Hash a code object; return the names that it and its inner code objects read."""
     names = set(code.co_names)
     constants = []
     for value in code.co_consts:
@@ -327,8 +326,10 @@ def _describe(code: CodeType, digest: _Hash) -> set[str]:
 
 
 def _digest_of_text(filename: str) -> bytes | None:
-    """Of the file; of what is made by ``exec`` there is none, but its maker may have left a text
-    where tracebacks look. ``None`` where there should be one."""
+    """Return a digest of the source file, or ``None`` if the file is missing.
+
+    Code made by ``exec`` has no file; its text may be in `linecache`.
+    """
     digest = _digest_of_file(filename)
     if digest is not None or not (filename.startswith("<") and filename.endswith(">")):
         return digest
@@ -350,7 +351,7 @@ def _digest_of_file(filename: str) -> bytes | None:
 
 @cache
 def _folder() -> str | None:
-    """The folder for this version of everything; ``None`` if nothing is kept."""
+    """Return the folder for this version of Python and the library; ``None`` without a cache."""
     setting = os.environ.get("ADJOINT_CACHE", "")
     if setting.lower() in ("off", "0", "no", "false"):
         return None
@@ -364,7 +365,7 @@ def _folder() -> str | None:
         if not all(map(_is_private, (root, folder))):
             return None
         os.utime(folder)
-    except OSError:  # a file system that cannot be written
+    except OSError:  # a read-only file system
         return None
     return folder
 
@@ -380,7 +381,7 @@ def _default() -> str:
 
 
 def _is_private(folder: str) -> bool:
-    """Whether nobody else can have put a file there."""
+    """Return whether only this user can have put files into a folder."""
     if not hasattr(os, "getuid"):
         return True
     state = os.lstat(folder)
@@ -392,7 +393,7 @@ def _is_private(folder: str) -> bool:
 
 
 def _version() -> str:
-    """A hash of what writes generated code: Python, and this library's own files."""
+    """Return a hash of Python's version and of the size and time of this library's files."""
     digest = _sha256(f"{sys.version} {sys.flags.optimize}".encode())
     for folder, folders, files in os.walk(LIBRARY):
         folders.sort()
@@ -406,7 +407,7 @@ def _version() -> str:
 
 
 def _remove_unused(root: str) -> None:
-    """Files of other versions that have not been used for long."""
+    """Remove folders of other versions that were not used for `DAYS_UNUSED`."""
     import shutil  # rarely needed
 
     limit = time.time() - DAYS_UNUSED * 86400

@@ -1,4 +1,4 @@
-"""From a Python function to generated source: the passes, in their order."""
+"""Generation of source for a Python function: the passes, in order."""
 
 from __future__ import annotations
 
@@ -20,23 +20,23 @@ from adjoint.transform.temporaries import share_temporaries
 
 entries: dict[Any, Callable[..., Any]] = {}
 runtime: dict[str, Callable[..., Any]] = {}
-"""The functions that generated code calls: by the callee that they stand for, and by name."""
+"""The functions that generated code calls: `entries` by callee of the IR, `runtime` by name."""
 
 
 @dataclass(frozen=True, slots=True)
 class Generated:
-    """What is known of a function before its generated source is compiled.
+    """The generated source of a function, before it is compiled.
 
     Attributes
     ----------
     guards
-        The global names that the source relies on, with what they stood for.
+        The global names that the source relies on, with their values.
     paths
-        What it reads from modules by name: ``("np", "linalg", "norm")``.
+        The names that the source reads from modules: ``("np", "linalg", "norm")``.
     blank
-        The first contents of the record of the function.
+        The blanks of the record of the function.
     blanks
-        The same for the iterations of its loops, by the name that the source knows them under.
+        The blanks of the records of loop iterations, by their name in the source.
     """
 
     function: Function
@@ -48,14 +48,14 @@ class Generated:
 
 
 def generate(f: FunctionType) -> Generated:
-    """Lower `f`, make both sweeps, write them.
+    """Lower `f`, derive both sweeps, and emit their source.
 
     Raises
     ------
     SourceError
-        There is no source, or it is not that of this function, and its bytecode is beyond us.
+        There is no source that matches `f`, and its bytecode is not supported.
     UnsupportedSyntaxError
-        It contains what is not differentiated.
+        The source contains a construct that cannot be differentiated.
     """
     namespace = f.__globals__
     function = lower_any(f)
@@ -100,13 +100,13 @@ def _paths(function: Function) -> frozenset[tuple[str, ...]]:
     )
 
 
-# ---- records before anything has run -------------------------------------------------------------
+# ---- blanks --------------------------------------------------------------------------------------
 
 _nothings: dict[int, Callable[..., Any]] = {}
 
 
 def nothing(n: int) -> Callable[..., Any]:
-    """The pullback of a call of `n` operands that did not run, or has an inactive result."""
+    """Return the blank of a call of `n` operands, the pullback unless the call replaces it."""
     known = _nothings.get(n)
     if known is None:
         bars = (None,) * (n + 1)
@@ -119,17 +119,16 @@ def nothing(n: int) -> Callable[..., Any]:
 
 
 def show_source(filename: str, text: str) -> None:
-    """Let tracebacks and debuggers have the lines of generated source."""
+    """Register generated source in `linecache`, for tracebacks and debuggers."""
     linecache.cache[filename] = (len(text), None, text.splitlines(keepends=True), filename)
 
 
 def arity_of(function: Function) -> int:
-    """The number of positional arguments of the plainest call, which needs no binding; -1 if there
-    is none."""
+    """Return the number of arguments of a positional call that needs no binding, else -1."""
     simple = all(parameter.kind <= 1 for parameter in function.parameters)
     return len(function.parameters) if simple else -1
 
 
 def blank_of(blanks: tuple[Blank, ...]) -> tuple[Any, ...]:
-    """The first contents of a record, slot 0 left out."""
+    """Return the blanks of a record, without slot 0."""
     return tuple(nothing(blank) if isinstance(blank, int) else blank for blank in blanks)

@@ -1,6 +1,6 @@
-"""The IR of a function, from the disk if an earlier process has lowered it.
+"""The IR of a function, read from disk if an earlier process has lowered it.
 
-What is specialised, and what runs on levels, is made of it anew in each process.
+Specialised programs and units of levels are made from the IR in each process.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ _ENDING = ".ir"
 
 
 def lowered(f: FunctionType) -> Function:
-    """As `lower_any`, with its errors."""
+    """Return the IR of `f`, from disk or by `lower_any`, whose errors it raises."""
     kept = disk.read(f, _ENDING)
     if kept is not None:
         return restored(f, kept)  # type: ignore[no-any-return]
@@ -37,13 +37,14 @@ _VALUES = frozenset({type(None), bool, int, str})
 
 
 def plain(f: FunctionType, part: Any) -> Any:
-    """Plain values that a part of the IR of `f` is made of again: a list stands for a tuple, a
-    tuple for a node or the code.
+    """Return a part of the IR of `f` as plain values, which `restored` inverts.
+
+    A list represents a tuple; a tuple represents a node or the code of `f`.
 
     Raises
     ------
     Unknown
-        It contains a constant that cannot be written down.
+        The part contains a constant that has no reference.
     """
     kind = type(part)
     if kind in _VALUES:
@@ -61,7 +62,7 @@ def plain(f: FunctionType, part: Any) -> Any:
 
 
 def restored(f: FunctionType, kept: Any) -> Any:
-    """What `plain` was given."""
+    """Return the part of the IR from which `plain` made `kept`."""
     kind = type(kept)
     if kind is list:
         return tuple([restored(f, inner) for inner in kept])

@@ -1,8 +1,7 @@
-"""The units of functions: what was generated for each, kept for as long as the function is in use.
+"""Cache of the units of functions.
 
-A unit is made of code and of the global variables that it reads, and keeps both. So it cannot be
-forgotten when the function goes: functions and their global variables hold each other. Instead,
-those that were not called lately are let go, and made again where they are needed.
+A unit keeps a function's code and globals alive, which hold each other, so it cannot expire with
+the function. Instead, units that were not used lately are dropped, and made again when needed.
 """
 
 from __future__ import annotations
@@ -17,7 +16,7 @@ from adjoint.locks import give_way, make_lock
 from adjoint.runtime.foreign.entry_monitor import unwatched
 
 ROOM = 512
-"""Units that are made between two looks at which of them are in use."""
+"""The number of new units after which unused ones are dropped."""
 
 
 CACHES: list[UnitCache[Any]] = []
@@ -34,7 +33,7 @@ T = TypeVar("T", bound=Kept)
 
 
 class _Failed(NamedTuple):
-    """Why there is none, without the frames in which that was found out."""
+    """The error of a function that cannot be compiled, without its traceback."""
 
     error: SourceError | UnsupportedSyntaxError
     code: CodeType
@@ -42,7 +41,7 @@ class _Failed(NamedTuple):
 
 
 class UnitCache(Generic[T]):
-    """The units that `make` has made, by the identity of a function's code and global variables."""
+    """Units made by `make`, by the identity of a function's code and globals."""
 
     def __init__(self, make: Callable[[FunctionType], T]) -> None:
         self._make = make
@@ -53,8 +52,7 @@ class UnitCache(Generic[T]):
         CACHES.append(self)
 
     def known(self, f: FunctionType) -> T | None:
-        """The unit of a function that was called lately and whose globals have not changed
-        since."""
+        """Return the unit of a recently called function, if its guards hold, else ``None``."""
         unit = self._recent.get(id(f.__code__))
         if (
             unit is not None
@@ -65,14 +63,14 @@ class UnitCache(Generic[T]):
         return None
 
     def of(self, f: FunctionType) -> T:
-        """The unit of a function, made on its first call.
+        """Return the unit of a function; make it on the first call.
 
         Raises
         ------
         SourceError
-            There is no source, or it is not that of this function.
+            There is no source that matches the function.
         UnsupportedSyntaxError
-            It contains what is not differentiated.
+            The source contains a construct that cannot be differentiated.
         """
         code, namespace = f.__code__, f.__globals__
         key = id(code), id(namespace)
@@ -95,8 +93,8 @@ class UnitCache(Generic[T]):
         return made
 
     def _let_go(self) -> None:
-        """Forget what was not used since the last look."""
+        """Drop the units that were not used since the last call."""
         used = {*map(id, self._recent.values())}
-        self._recent.clear()  # first: it is asked without the lock
+        self._recent.clear()  # first, because `known` reads it without the lock
         self._made = {key: made for key, made in self._made.items() if id(made) in used}
         self._room = len(self._made) + ROOM

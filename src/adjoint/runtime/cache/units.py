@@ -1,4 +1,4 @@
-"""Python functions: compiled once, then called with a record."""
+"""Units: Python functions compiled once to a forward and a reverse function."""
 
 from __future__ import annotations
 
@@ -21,21 +21,20 @@ from adjoint.runtime.cache.unit_cache import UnitCache
 
 @dataclass(slots=True)
 class Unit:
-    """One differentiated function: what was lowered, what was generated, and the callables.
+    """One compiled function of the generic tier: its IR, its source and the callables.
 
     Attributes
     ----------
     arity
         See `arity_of`.
     calls
-        How often the function was called, until it is called so often that it is specialised; -1 if
-        it never is.
+        The number of calls until the function is specialised; -1 if it never is.
     misses
-        How often no specialised program was for its arguments.
+        The number of calls for whose arguments there was no specialised program.
     is_specialised
-        Whether there was one.
+        Whether there was a specialised program.
     places
-        See `place_of`; found out when it is first asked for.
+        See `place_of`; computed on first use.
     """
 
     function: Function
@@ -53,7 +52,7 @@ class Unit:
     places: list[Span] | None = None
 
     def is_current(self) -> bool:
-        """Whether the global names that the generated code relies on still stand for the same."""
+        """Return whether the globals that the generated code relies on have the same values."""
         namespace = self.namespace
         for name, value in self.guards:  # a generator would cost more than the loop
             if namespace.get(name, value) is not value:
@@ -64,7 +63,7 @@ class Unit:
 _counter = itertools.count(1)
 
 bare: dict[int, dict[str, Any]] = {}
-"""Dicts that are the globals of functions, and have no ``__builtins__`` to tell."""
+"""By identity: globals of functions without an entry ``__builtins__`` to recognise them by."""
 
 
 def _compile(f: FunctionType) -> Unit:
@@ -72,7 +71,7 @@ def _compile(f: FunctionType) -> Unit:
     if kept is not None:
         made, compiled = kept
         filename = _filename(made.function)
-        if compiled.co_filename != filename:  # another function has that name
+        if compiled.co_filename != filename:  # another function has taken that name
             compiled = _python(made, filename)
     else:
         made = generate(f)
@@ -107,9 +106,9 @@ known_unit, unit_of = _cache.known, _cache.of
 
 
 def built(compiled: CodeType, namespace: dict[str, Any]) -> Callable[..., Any]:
-    """The one function that generated source defines.
+    """Return the one function that generated source defines.
 
-    By itself, for ``exec`` would put ``__builtins__`` into a dict of the user's that lacks it.
+    ``exec`` is avoided, because it would add ``__builtins__`` to globals that lack it.
     """
     if "__builtins__" not in namespace:
         bare[id(namespace)] = namespace
@@ -118,7 +117,7 @@ def built(compiled: CodeType, namespace: dict[str, Any]) -> Callable[..., Any]:
 
 
 def _is_ours(f: FunctionType) -> bool:
-    """Whether a function is of this library, and not such as users write."""
+    """Return whether a function belongs to the library, except to parts like user code."""
     module = str(f.__globals__.get("__name__"))
     return module.startswith("adjoint.") and not module.startswith(_LIKE_USERS)
 
@@ -134,6 +133,3 @@ def _filename(function: Function) -> str:
     line = function.code.co_firstlineno
     name = f"<adjoint {function.code.co_qualname} ({os.path.basename(function.filename)}:{line})>"
     return name if name not in linecache.cache else f"{name[:-1]} #{next(_counter)}>"
-
-
-# ---- binding -------------------------------------------------------------------------------------

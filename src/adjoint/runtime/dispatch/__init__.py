@@ -1,1 +1,1 @@
-"""What a call does: a rule, else the source of the callee, else an unknown run."""
+"""Calls: by rule, else by the source of the callee, else as an unknown callee."""

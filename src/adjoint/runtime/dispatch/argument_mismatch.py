@@ -1,4 +1,4 @@
-"""Arguments that the parameters of a rule do not take: Python says what is wrong with them."""
+"""Calls whose arguments do not fit the parameters of a rule; Python itself raises their error."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 
 
 def calls_rules(f: Callable[..., Any]) -> Callable[..., Any]:
-    """Say that `f` hands the arguments of a call on to rules, which may not take such."""
+    """Mark `f` as a function that passes the arguments of a call on to rules."""
     _CALL_RULES.add(f.__code__)
     return f
 
@@ -18,7 +18,7 @@ _CALL_RULES: set[CodeType] = set()
 
 
 def is_misfit(error: TypeError) -> bool:
-    """Whether a rule was called with arguments that its parameters do not take: nothing has run."""
+    """Return whether a rule rejected its arguments by its signature, before it ran."""
     place = error.__traceback__
     while place is not None and place.tb_next is not None:
         place = place.tb_next
@@ -26,7 +26,7 @@ def is_misfit(error: TypeError) -> bool:
 
 
 def fits(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
-    """Whether the parameters of `f` take such arguments."""
+    """Return whether the parameters of `f` accept the arguments."""
     code = f.__code__
     most = code.co_argcount
     n = min(len(args), most)

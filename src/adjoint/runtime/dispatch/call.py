@@ -1,9 +1,8 @@
-"""What a call does: a rule if there is one, else the callee's own source, else it runs with a
-poisoned result.
+"""Calls: by rule, else by the callee's own source, else with a poisoned result.
 
 Every function here has the form ``(record, slot, …) -> value``: it runs the operation and leaves
-its pullback in ``record[slot]``; ``record[0]`` is the memory. A slot that is left alone says that
-the result carries no derivative.
+its pullback in ``record[slot]``; ``record[0]`` is the memory. If the slot keeps its blank, the
+result is constant.
 """
 
 from __future__ import annotations
@@ -28,7 +27,7 @@ from adjoint.runtime.memory.memory import Memory
 
 
 def call(record: list[Any], slot: int, f: Any, *args: Any) -> Any:
-    """``f(*args)``."""
+    """Run ``f(*args)``."""
     kind = type(f)
     if kind is FunctionType:
         rules = table.get(f)
@@ -53,7 +52,7 @@ def call(record: list[Any], slot: int, f: Any, *args: Any) -> Any:
 
 
 def call_direct(record: list[Any], slot: int, key: Any, args: tuple[Any, ...]) -> Any:
-    """The fast lane of what `key` stands for; `DECLINED` if it has none for such arguments."""
+    """Apply the trusted rule of `key`; return `DECLINED` if it has none for `args`."""
     known = direct[key] if key in direct else direct_rule(key)
     if known is None or record[0].level is not None:
         return DECLINED
@@ -100,7 +99,7 @@ def _run_direct(record: list[Any], slot: int, known: Direct, args: tuple[Any, ..
 
 
 def _of_zero(back: Callable[[Any], Any], y_bar: Any, n: int) -> tuple[Any, ...]:
-    """What a cotangent of zero is for the arguments: zero at poles, too, where there is a path."""
+    """Return the cotangents of the arguments for a zero `y_bar`: zero, even at poles."""
     try:
         bars = back(y_bar)
     except POLES:
@@ -109,12 +108,12 @@ def _of_zero(back: Callable[[Any], Any], y_bar: Any, n: int) -> tuple[Any, ...]:
 
 
 def call_left(record: list[Any], slot: int, f: Any, a: Any, b: Any) -> Any:
-    """``f(a, b)`` where `b` has no derivative."""
+    """Run ``f(a, b)`` with a constant `b`."""
     return _call_one_sided(record, slot, f, a, b, 0)
 
 
 def call_right(record: list[Any], slot: int, f: Any, a: Any, b: Any) -> Any:
-    """``f(a, b)`` where `a` has no derivative."""
+    """Run ``f(a, b)`` with a constant `a`."""
     return _call_one_sided(record, slot, f, a, b, 1)
 
 
@@ -139,8 +138,7 @@ def _call_one_sided(record: list[Any], slot: int, f: Any, a: Any, b: Any, side: 
 def call_keywords(
     record: list[Any], slot: int, f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
 ) -> Any:
-    """``f(*args, **kwargs)``; the pullback returns the cotangents of the keyword arguments after
-    the others."""
+    """Run ``f(*args, **kwargs)``; cotangents of keyword arguments follow those of `args`."""
     if kwargs and type(f) in _NAMED and record[0].level is None:
         y = _direct_keywords(record, slot, f, args, kwargs)
         if y is not DECLINED:
@@ -156,7 +154,7 @@ def call_keywords(
 def _direct_keywords(
     record: list[Any], slot: int, f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
 ) -> Any:
-    """The fast lane of `call`, for keyword arguments that carry no derivative."""
+    """Apply the trusted rule of `f` to a call whose keyword arguments are constant settings."""
     known = direct[f] if f in direct else direct_rule(f)
     if known is None or not known[1] <= len(args) <= known[2] or not known[3].issuperset(kwargs):
         return DECLINED
@@ -183,7 +181,7 @@ _SETTINGS = frozenset({int, bool, str, tuple, type(None)})
 
 
 _NAMED = frozenset({BuiltinFunctionType, np.ufunc, type(np.mean)})
-"""Types of callables of C that a rule is registered for by themselves."""
+"""Types of callables of C that are themselves the keys of rules."""
 
 
 # ---- calls within calls --------------------------------------------------------------------------

@@ -1,8 +1,7 @@
-"""The border between the engine and a rule in closure form.
+"""Check pullbacks of rules in closure form, and adapt them to memory.
 
-Rules see plain, finished cotangents; the engine keeps those of containers, objects and written
-arrays in memory. What a rule returns is checked here, once, for all rules: the number of
-cotangents, and each one's shape.
+Rules see plain, finished cotangents; those of containers, objects and written arrays are in memory.
+The number of cotangents that a rule returns, and the shape of each, are checked here for all rules.
 """
 
 from __future__ import annotations
@@ -38,8 +37,8 @@ _DIRECT = frozenset({float, ndarray, np.float64})
 
 
 def seal_direct(memory: Memory, y: Any, back: Back, args: tuple[Any, ...]) -> Back | None:
-    """The same for a trusted rule of numbers and arrays whose result is new; ``None`` if the
-    arguments are others."""
+    """Wrap the pullback of a trusted rule, whose result is new; return ``None`` unless each
+    argument is a number or an unwritten array."""
     written = memory.written
     for arg in args:
         if type(arg) is ndarray:
@@ -48,7 +47,7 @@ def seal_direct(memory: Memory, y: Any, back: Back, args: tuple[Any, ...]) -> Ba
         elif type(arg) not in PLAIN:
             return None
     if type(y) is ndarray and y.dtype.char == "O":
-        return None  # what it holds is not seen
+        return None  # cotangents of objects are in memory
     n = len(args) + 1
     result = result_of(memory, y)
 
@@ -64,16 +63,16 @@ def seal_direct(memory: Memory, y: Any, back: Back, args: tuple[Any, ...]) -> Ba
 
 
 def result_of(memory: Memory, y: Any) -> Callable[[], Any]:
-    """A way to a new result that does not keep it alive.
+    """Return a function that gives a new result `y` without keeping it alive.
 
-    It is needed only if the result was written later, and then memory keeps it alive.
+    The result is needed only if it was written later, and then memory keeps it alive.
     """
     if not isinstance(y, ndarray):
         return _by_value_only
     base = y.base
     if base is None:
         return note_made(memory, y)
-    # A view may go while what it looks at is written through another one.
+    # A view may be freed while its memory is written through another view.
     if not (_is_whole(base, y) and base.dtype is y.dtype):
         return lambda: y
     owner, shape = weakref(base), y.shape
@@ -86,7 +85,7 @@ def result_of(memory: Memory, y: Any) -> Callable[[], Any]:
 
 
 def _is_whole(base: Any, y: Any) -> bool:
-    """Whether an array is another one in a different shape."""
+    """Return whether `y` is all of `base` in another shape."""
     return (
         type(base) is ndarray
         and base.base is None
@@ -97,11 +96,11 @@ def _is_whole(base: Any, y: Any) -> bool:
 
 
 def _by_value_only() -> None:
-    """Numbers are never written."""
+    """Return ``None``: a number is never written."""
 
 
 def arrived(memory: Memory, result: Callable[[], Any], y_bar: Any) -> Any:
-    """The finished cotangent of a new result: what came by value, and what memory holds of it."""
+    """Return the finished cotangent of a new result: `y_bar` plus its shadow."""
     if type(y_bar) is Scattered:
         y_bar = y_bar.finish()
     if memory.buffers and type(y_bar) is not Poison:
@@ -123,8 +122,8 @@ def seal(memory: Memory, f: Any, rule: Rule, y: Any, back: Back, args: tuple[Any
 
 
 def _handed_on(memory: Memory, sealed: Back, back: Back, y: Any, place: int) -> Back:
-    """Of a result that is the argument at `place` itself: what memory holds of it is that
-    argument's, unless the rule gives that none."""
+    """Wrap the pullback of a call whose result is the argument at `place`: the shadow belongs to
+    that argument, unless the rule gives the argument no cotangent."""
 
     def handed_on_back(y_bar: Any) -> tuple[Any, ...]:
         bars = sealed(y_bar)
@@ -172,7 +171,7 @@ def _sealed(
 def _general(
     memory: Memory, f: Any, rule: Rule, y: Any, back: Back, args: tuple[Any, ...], fresh: bool
 ) -> Back:
-    """Containers and objects among the arguments or in the result, or written arguments."""
+    """Wrap the pullback of a call with containers, objects or written arrays."""
     nones = (None,) * (len(args) + 1)
     forms = tuple(map(_form_of, args))
     written = tuple(
@@ -219,7 +218,7 @@ def _of_others(f: Any, arg: Any) -> NoDerivativeError:
 
 
 def _of_rule(f: Any, check: Callable[..., Any], *operands: Any) -> Any:
-    """What `check` makes of a cotangent that the rule of `f` has returned."""
+    """Return ``check(*operands)``; turn a `CotangentError` into an error of the rule of `f`."""
     try:
         return check(*operands)
     except CotangentError as error:
@@ -230,7 +229,7 @@ def _of_rule(f: Any, check: Callable[..., Any], *operands: Any) -> Any:
 
 
 def _poison_in(bar: Any) -> Poison | None:
-    """Rules cannot calculate with poison: in a part of a result it stands for the whole."""
+    """Return poison that a cotangent is or holds, because rules cannot calculate with poison."""
     if type(bar) is Poison:
         return bar
     if is_objects(bar):
@@ -252,7 +251,7 @@ def _poisoned(memory: Memory, bar: Poison, args: tuple[Any, ...]) -> tuple[Any, 
 
 
 def _shares(y: Any, args: tuple[Any, ...]) -> bool:
-    """Whether the result looks at memory that an argument owns."""
+    """Return whether the result aliases memory of an argument."""
     if not isinstance(y, ndarray):
         return isinstance(y, list | tuple) and any(_shares(item, args) for item in y)
     root = root_of(y)
@@ -265,7 +264,7 @@ def _shares(y: Any, args: tuple[Any, ...]) -> bool:
 
 
 def _form_of(arg: Any) -> Form | None:
-    """What a cotangent of a number or an array is like."""
+    """Return the form of cotangents of a number or an array, ``None`` for other arguments."""
     if (isinstance(arg, ndarray | np.generic) and by_value(arg)) or type(arg) in NUMBERS:
         return form_of(arg)
     return None
@@ -274,8 +273,8 @@ def _form_of(arg: Any) -> Form | None:
 def _checked(
     f: Any, rule: Rule, bars: Any, forms: tuple[Form | None, ...], n: int
 ) -> tuple[Any, ...]:
-    """What a rule returned, one cotangent per argument of the call: the rule may have optional ones
-    more."""
+    """Check what a rule returned, and return one cotangent per argument of the call, without those
+    of further optional parameters."""
     if type(bars) is not tuple or not n <= len(bars) <= max(n, rule.positional + 1):
         found = f"{len(bars)} cotangents" if isinstance(bars, tuple) else f"a {type(bars).__name__}"
         raise _rule_error(
@@ -309,7 +308,7 @@ def _rule_error(problem: str, hint: str) -> RuleError:
 
 
 def value_and_back(f: Any, result: Any) -> tuple[Any, Back]:
-    """What a rule returned, which has to be a pair."""
+    """Check that a rule returned a pair (value, pullback), and return the pair."""
     if type(result) is tuple and len(result) == 2 and callable(result[1]):
         return result
     raise _rule_error(
@@ -321,7 +320,7 @@ def value_and_back(f: Any, result: Any) -> tuple[Any, Back]:
 
 
 def unruled_keyword(f: Any, name: str) -> NoDerivativeError:
-    """The error of a derivative in a keyword argument that the rule says nothing about."""
+    """Return the error for a derivative in a keyword argument that the rule does not give."""
     return NoDerivativeError(
         f"a derivative of '{name_of(f)}' in its keyword argument {name!r} is needed, which its"
         " rule does not give",

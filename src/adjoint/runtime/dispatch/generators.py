@@ -22,8 +22,7 @@ from adjoint.runtime.memory.memory import Memory
 
 
 class Generator(Iterator):
-    """What a call of a generator function gives inside differentiated code; it behaves as a
-    generator does."""
+    """The result of a generator function in differentiated code; it behaves like a generator."""
 
     stands_for = GeneratorType
 
@@ -55,14 +54,14 @@ class Generator(Iterator):
         self._let_go()
 
     def end_with_call(self) -> None:
-        """At the end of the call: what waits at a ``yield`` goes now, whoever holds it."""
+        """Finish a suspended generator when the differentiated call that made it ends."""
         if self.gi_suspended:
             self._let_go()
             self._has_ended = True
 
     def _let_go(self) -> None:
-        """Let go at a ``yield``: what is left of its body runs now, and no record has a place for
-        that."""
+        """Finish a generator that is freed at a ``yield``; note an error if its body then writes,
+        as no record has a slot for that."""
         memory = self.memory
         before = memory.writes()
         self.finish([memory, None], 1)
@@ -75,46 +74,46 @@ class Generator(Iterator):
 
     @property
     def gi_running(self) -> bool:
-        """Whether its body is being run."""
+        """Whether the body is running."""
         return bool(self._forward.gi_running)
 
     @property
     def gi_suspended(self) -> bool:
-        """Whether it waits at a ``yield``."""
+        """Whether the generator waits at a ``yield``."""
         return bool(self._forward.gi_suspended)
 
     @property
     def gi_code(self) -> CodeType:
-        """The code of its body."""
+        """The code of the generator function."""
         return self._code
 
     @property
     def gi_yieldfrom(self) -> Any:
-        """What it waits for at a ``yield from``; ``None`` elsewhere."""
+        """The iterator that a ``yield from`` waits for, or ``None``."""
         return self._delegate
 
     @property
     def gi_frame(self) -> FrameType | None:
-        """The frame of its body; ``None`` when it has come to an end."""
+        """The frame of the body, or ``None`` after its end."""
         return self._forward.gi_frame  # type: ignore[no-any-return]
 
     def send(self, value: Any) -> Any:
-        """Resume, from code that is not differentiated."""
+        """Resume from foreign code."""
         return self.resume([self.memory, None], 1, _send, self._forward, value)
 
     def throw(self, *error: Any) -> Any:
-        """Resume with an exception, from code that is not differentiated."""
+        """Resume with an exception from foreign code."""
         return self.resume([self.memory, None], 1, self._forward.throw, *error)
 
     def close(self) -> Any:
-        """Finish, from code that is not differentiated."""
+        """Finish from foreign code."""
         return self.finish([self.memory, None], 1)
 
     def step(self, record: list[Any], slot: int) -> Any:
         return self.resume(record, slot, _advance, self._forward)
 
     def finish(self, record: list[Any], slot: int) -> Any:
-        """Close it, as one more segment."""
+        """Close the generator, as a last segment."""
         chain = [self]
         while type(inner := chain[-1]._delegate) is Generator and inner.gi_suspended:
             chain.append(inner)
@@ -123,8 +122,7 @@ class Generator(Iterator):
         return _close_from_within(record, slot, chain)
 
     def resume(self, record: list[Any], slot: int, run: Callable[..., Any], *operands: Any) -> Any:
-        """Run one segment; its pullback takes the cotangent of the result and gives that of what
-        was sent."""
+        """Run one segment; its pullback returns the cotangent of the value sent."""
         if _leaves_body(self._forward, run, operands):
             if self._has_ended and run is not _close:
                 raise refused(
@@ -139,7 +137,7 @@ class Generator(Iterator):
         memory, segments = self.memory, self.segments
         self._delegate = memory.delegate = None
 
-        def segment_back(bar: Any) -> Any:  # does not hold the generator: the program lets it go
+        def segment_back(bar: Any) -> Any:  # does not keep the generator alive
             if returned is not None:
                 (shown,) = memory.take_items(returned.args, 1)
                 bar = accumulate(bar, accumulate(memory.take_entry(returned, "value"), shown))
@@ -164,8 +162,8 @@ class Generator(Iterator):
 
 
 class Written(Iterator):
-    """An iterator that is one of C's without us, and written as a generator here: who looks at it
-    finds no ``send``, ``throw`` or ``close``."""
+    """An iterator of C in plain Python (without ``send``, ``throw`` and ``close``) that is a
+    generator in differentiated code."""
 
     def __init__(self, generator: Generator, kind: type) -> None:
         super().__init__(generator.memory)
@@ -180,13 +178,13 @@ class Written(Iterator):
         except BaseException as error:
             self._resume(record, slot)
             if type(error) is RuntimeError and type(error.__cause__) is StopIteration:
-                ended = error.__cause__  # C takes it for its own end
+                ended = error.__cause__  # C takes a StopIteration for the iterator's own end
             else:
                 raise
         raise ended
 
     def _resume(self, record: list[Any], slot: int) -> None:
-        """Go on behind an error, as C does."""
+        """Continue after an error, as the iterator of C does, with a new generator."""
         again = self._generator.again
         if again is None:
             return
@@ -208,20 +206,19 @@ _resuming: set[CodeType] = set()
 
 
 def resuming(f: F) -> F:
-    """The decorated generator function, which is written for one of C's, goes on behind errors: it
-    is called once more. Its arguments are all that it remembers, and are no numbers that carry a
-    derivative."""
+    """Mark a substitute for an iterator of C that continues after errors: the generator function is
+    called again. Its arguments hold its whole state, and must not be active numbers."""
     _resuming.add(f.__code__)
     return f
 
 
 def is_resuming(f: FunctionType) -> bool:
-    """Whether a generator function is one of these."""
+    """Return whether a generator function was decorated with `resuming`."""
     return f.__code__ in _resuming
 
 
 def as_written_for(kind: type, y: Any) -> Any:
-    """What a substitute of the type `kind` has given, as an iterator of that type."""
+    """Return the result of a substitute as an iterator that reports the type `kind`."""
     if type(y) is Generator:
         return Written(y, kind)
     if issubclass(type(y), Iterator):
@@ -230,12 +227,12 @@ def as_written_for(kind: type, y: Any) -> Any:
 
 
 class Segments:
-    """What the sweep knows of a generator.
+    """The segments of one generator, for the sweep.
 
     Attributes
     ----------
     error
-        Something was changed when it was let go.
+        The error for writes while the generator was freed, or ``None``.
     """
 
     def __init__(self, memory: Memory, record: list[Any], reverse: Callable[..., Any]) -> None:
@@ -245,20 +242,21 @@ class Segments:
 
     @property
     def result(self) -> Any:
-        """What the generator has returned, which stands behind the slots of its record."""
+        """The return value of the generator, stored behind the slots of its record."""
         return self._record[-1] if len(self._record) > self._slots else None
 
     def back(self, bar: Any, finished: bool) -> Any:
-        """Run one segment backwards; takes the cotangent of what was yielded, or, if it came to an
-        end, of what was returned, and gives that of what was sent."""
+        """Run one segment backwards, and return the cotangent of the value sent.
+
+        `bar` is the cotangent of the yielded value, or of the returned one if `finished`.
+        """
         if self.error is not None:
             raise self.error
         memory = self.memory
         shadows, key = memory.shadows, ("reverse", id(self))
         backward = shadows.get(key)
         if backward is None:
-            # What was returned, if this segment came to an end, else nothing happened after the
-            # last yield.
+            # A generator that did not finish returned nothing.
             backward = shadows[key] = self._reverse(self._record, bar if finished else None)
             for sent_bar in backward:
                 if finished:
@@ -272,16 +270,15 @@ class Segments:
         return self._ended()
 
     def _ended(self) -> None:
-        """Take what the reverse generator has left: the cotangents of the parameters."""
+        """Store the cotangents of the parameters, which the reverse generator has returned."""
         self.memory.shadows["parameters", id(self)] = self.memory.passed
         self.memory.passed = None
 
     def parameters_back(self) -> tuple[Any, ...]:
-        """The cotangents of the parameters, when all segments were run backwards."""
+        """Return the cotangents of the parameters, after running the segments that remain."""
         shadows, key = self.memory.shadows, ("parameters", id(self))
         while key not in shadows:
-            # Segments that nobody recorded: there are none, or code that is not differentiated ran
-            # them.
+            # No record has these segments: foreign code ran them.
             self.back(None, ("reverse", id(self)) not in shadows)
         bars = shadows.pop(key)
         bad = shadows.get(("poison", id(self)))
@@ -293,16 +290,16 @@ class Segments:
 
 # ---- steps ---------------------------------------------------------------------------------------
 #
-# CPython 3.12 limits how deep calls of C may be nested, and counts `send` thrice and `next` twice;
-# a loop is not one. So what a reverse generator is sent, and what it returns, go by the memory.
+# CPython 3.12 limits the nesting of C calls, and counts `send` three times, `next` twice, and a
+# ``for`` loop not at all. So loops resume generators, and values pass through `Memory.passed`.
 
 
 _send = GeneratorType.send
 
 
 def _leaves_body(forward: Any, run: Callable[..., Any], operands: tuple[Any, ...]) -> bool:
-    """Whether nothing of the body of a generator runs when it is asked to: it has finished, runs
-    already, or is sent something before it has begun."""
+    """Return whether a resumption does not run the body of a generator, because the generator has
+    finished, is running, or is sent a value before its start."""
     if forward.gi_frame is None or forward.gi_running:
         return True
     return run is _send and operands[1] is not None and not forward.gi_suspended
@@ -318,8 +315,7 @@ _close = GeneratorType.close
 
 
 def _close_from_within(record: list[Any], slot: int, chain: list[Generator]) -> Any:
-    """Close generators each of which waits for the next one, the last one first, as ``close`` does,
-    but one after the other."""
+    """Close generators each of which waits for the next: from the last one, without nesting."""
     steps: list[list[Any]] = []
 
     def close_back(bar: Any) -> None:
@@ -346,7 +342,7 @@ def _close_from_within(record: list[Any], slot: int, chain: list[Generator]) -> 
         except StopIteration as end:
             error = None
             value = end.value if sys.version_info >= (3, 13) else None
-        except BaseException as raised:  # the next one finds it at its ``yield from``
+        except BaseException as raised:  # raised in the next generator at its ``yield from``
             error = raised
     if error is not None:
         raise error
@@ -385,7 +381,7 @@ def run_segment(
     run: Callable[..., Any],
     *operands: Any,
 ) -> Any:
-    """Run one segment; none of the `n` arguments of the call has a cotangent."""
+    """Run one segment for a call whose `n` arguments have no cotangents."""
     inner: list[Any] = [record[0], None]
 
     def run_back(y_bar: Any) -> tuple[Any, ...]:

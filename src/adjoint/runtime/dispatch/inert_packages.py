@@ -1,5 +1,4 @@
-"""Which functions are not differentiated by their source: what is left alone, and what
-differentiates others, by the module that a function was written in."""
+"""Modules whose functions are not differentiated by their source."""
 
 from __future__ import annotations
 
@@ -18,11 +17,11 @@ HANDING = {
         _getmembers get_annotations""".split()
     ),
 }
-"""How the names begin of what these modules have that hands values on, or calls methods of the
-user's: defaults, arguments, captured variables, attributes, what was found at a node."""
+"""By inert module: prefixes of the qualified names that are differentiated all the same, because
+these functions return values of user code or call its methods."""
 
 COMPILED = ("numpy.fft", "scipy.fft")
-"""Python that only prepares what gufuncs and C write into: of no use without rules of its own."""
+"""Modules whose Python only prepares calls of C: differentiating the source gives nothing."""
 
 OWN = tuple(
     f"adjoint.{part}"
@@ -41,7 +40,7 @@ OWN = tuple(
         "transform",
     )
 )
-"""The library itself, which is not differentiated,"""
+"""Parts of the library itself, which are not differentiated, except for `DIFFERENTIATED`."""
 
 DIFFERENTIATED = frozenset(
     {
@@ -60,7 +59,7 @@ DIFFERENTIATED = frozenset(
         "adjoint.runtime.steering",
     }
 )
-"""but for these modules, in which stands Python that is run in the place of C."""
+"""Modules in `OWN` that hold substitutes: Python that is differentiated in place of C."""
 
 OPERATORS = frozenset(
     {
@@ -75,20 +74,20 @@ OPERATORS = frozenset(
         "adjoint.fast.programs.pullback",
     }
 )
-"""Functions that differentiate others, and stand on what differentiates them."""
+"""Modules of functions that differentiate others; a level runs their calls."""
 
 
 def home_of(f: Any) -> str:
-    """The module that a function was written in, or that a class belongs to.
+    """Return the module that a function was defined in, or that a class belongs to.
 
-    Anybody may have set the ``__module__`` of a function: a decorator, whoever made it.
+    The ``__module__`` of a function may be another one: decorators set it.
     """
     known = f.__globals__.get("__name__") if type(f) is FunctionType else f.__module__
     return known if isinstance(known, str) else ""
 
 
 def is_operator(f: Any) -> bool:
-    """Whether `f` is a function of this library that differentiates others, or says so."""
+    """Return whether `f` is a function of this library that differentiates others."""
     return type(f) in _OF_OURS and f.__module__ in OPERATORS
 
 
@@ -96,7 +95,7 @@ _OF_OURS = frozenset({FunctionType, PublicFunction})
 
 
 def is_inert(f: Any) -> bool:
-    """Whether a function or class is of a package that is left alone."""
+    """Return whether a function or class belongs to an inert package."""
     module = home_of(f)
     if package(module) not in LEFT_ALONE or module in FOLLOWED:
         return False

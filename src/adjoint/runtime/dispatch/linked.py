@@ -1,4 +1,4 @@
-"""A call as a part of another operation, and which function runs a call, by the type of callee."""
+"""Calls inside another operation, and the table of functions that run calls by type of callee."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ NO_KEYWORDS: dict[str, Any] = {}
 
 
 HANDLERS: dict[type, Any] = {}
-"""By the type of the callee; `object` stands for all others. `callables` and `engine` fill it."""
+"""Functions that run a call, by the type of the callee; `object` is the key for all others."""
 
 
 def linked(
@@ -19,8 +19,8 @@ def linked(
     run: Callable[..., Any],
     *operands: Any,
 ) -> Any:
-    """Run as an inner call whose cotangents are re-arranged; linked beforehand, for an exception
-    may leave it."""
+    """Run an inner call whose cotangents `arrange` reorders; fill the slot before the call, because
+    an exception may end it."""
     inner: list[Any] = [record[0], None]
     blank = record[slot]
 
@@ -36,4 +36,4 @@ def linked(
 
 
 DECLINED: Any = object()
-"""No rule was written for such arguments."""
+"""The result of a rule call that no rule takes."""

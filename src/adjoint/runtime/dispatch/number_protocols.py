@@ -1,8 +1,9 @@
-"""Objects that stand for indices, numbers and arrays: what C would ask of them, by ``__index__``,
-``__float__`` or ``__array__``, is asked here, as code like any other.
+"""Conversion of objects to indices, numbers and arrays by ``__index__``, ``__float__``,
+``__array__``.
 
-What shows its memory to C instead (`array.array`, ``__array_interface__``), or says by
-C which number it is (`Decimal`), is asked by a call of its own, which nobody can follow.
+C would call these methods; here they are called as differentiated code. Objects that show their
+memory (`array.array`, ``__array_interface__``) or convert themselves in C (`Decimal`) are converted
+by a foreign call.
 """
 
 from __future__ import annotations
@@ -32,17 +33,17 @@ AS_NUMBERS = Asks("__array__", "__float__", "__complex__", "__index__")
 _PLAIN = LEAVES | {np.ndarray}
 _INDEX: Names = ("__index__",)
 _SEQUENCE = "a sequence"
-"""Among the names: what has a length and elements is as good as a list."""
+"""Among the names: an object with length and elements counts as a list."""
 _MEMORY = "memory"
-"""Among the names: what shows its memory is as good as an array."""
+"""Among the names: an object that shows its memory counts as an array."""
 _ALONE = "alone"
-"""Among the names: an array is given one element, and goes into nothing."""
+"""Among the names: the value becomes one element of an array, so lists are not searched."""
 AS_NUMBER: Names = ("__float__", "__index__")
 AS_ELEMENT: Names = ("__array__", *AS_NUMBER, _SEQUENCE, _MEMORY)
-"""By what an object becomes an element of an array of floats, or some."""
+"""Protocols by which an object becomes one or more elements of an array of floats."""
 _AS_COMPLEX: Names = ("__array__", "__complex__", *AS_ELEMENT[1:])
 _AS_DOUBLE: Names = (*AS_NUMBER, "__array__", _SEQUENCE, _MEMORY)
-"""What `np.float64` asks, of which `float` is a base, in its order."""
+"""Protocols of `np.float64`, a subclass of `float`, in its order."""
 _AS_ARRAY: Names = ("__array__", _SEQUENCE, _MEMORY)
 
 
@@ -60,11 +61,11 @@ _NO_SEQUENCES = (
 )  # fmt: skip
 _OF_ARRAYS = ("__array__", "__array_interface__", "__array_struct__", "__buffer__")
 is_sequence = ByClass(_is_sequence)
-"""Whether NumPy takes objects of a class, which is the user's, for lists of their elements."""
+"""Return whether NumPy takes instances of a user class for lists of their elements."""
 
 
 def is_odd(index: Any) -> bool:
-    """Whether an index is, or holds, an object whose ``__index__`` is written in Python."""
+    """Return whether an index is or holds an object with ``__index__`` in Python."""
     kind = type(index)
     if kind in LEAVES or kind is np.ndarray:
         return False
@@ -76,7 +77,7 @@ def is_odd(index: Any) -> bool:
 
 
 def special_names(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Names:
-    """The methods by which `f` makes numbers or arrays of objects, the first one that there is."""
+    """Return the methods by which `f` converts objects to numbers or arrays, in order."""
     module = getattr(f, "__module__", None)
     if f in _OF_ITERABLES:
         return ()
@@ -110,9 +111,9 @@ def special_names(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Name
 
 _ARRAYS = (np.ndarray, np.generic)
 _OF_ITERABLES = (math.fsum, math.prod, math.dist, getattr(math, "sumprod", None))
-"""What they are given are iterables, never numbers."""
+"""Functions whose operands are iterables, never numbers."""
 _OF_MEMORY = (np.frombuffer, np.memmap)
-"""What they are given is memory, not numbers."""
+"""Functions whose operand is memory, not a number."""
 _MAKERS = (
     np.array, np.asarray, np.asanyarray, np.ascontiguousarray, np.asfortranarray,
     np.asarray_chkfinite, np.require,
@@ -120,7 +121,7 @@ _MAKERS = (
 
 
 def _kind_of(dtype: Any) -> str:
-    """That of a data type, or of what stands for one."""
+    """Return the kind of a dtype or of an object that NumPy accepts as one, else an empty text."""
     try:
         return str(np.dtype(dtype).kind)
     except (TypeError, ValueError):  # NumPy has its own message
@@ -128,7 +129,7 @@ def _kind_of(dtype: Any) -> str:
 
 
 def as_element_of(dtype: np.dtype[Any], alone: bool = False) -> Names:
-    """By what an object becomes elements of an array of a type; `alone`, one of them."""
+    """Return the methods by which an object becomes elements of a `dtype`; one if `alone`."""
     if dtype.kind == "V":
         return AS_ELEMENT
     if dtype.kind not in "fc":
@@ -138,7 +139,7 @@ def as_element_of(dtype: np.dtype[Any], alone: bool = False) -> Names:
 
 
 def holds_odd_elements(dtype: Any, items: Any) -> bool:
-    """Whether a list holds what is another element of an array alone than in a list."""
+    """Return whether `items` holds a value that converts differently in a list than alone."""
     if np.dtype(dtype).names is not None:
         return False
     kinds = {*map(type, items)} - LEAVES
@@ -146,7 +147,7 @@ def holds_odd_elements(dtype: Any, items: Any) -> bool:
 
 
 def converts(names: Names, value: Any) -> bool:
-    """Whether `value`, or something in that list, has one of the methods, written in Python."""
+    """Return whether `value`, or an element of that list, has one of the methods in Python."""
     stack, seen = [value], set()
     while stack:
         value = stack.pop()
@@ -161,7 +162,7 @@ def converts(names: Names, value: Any) -> bool:
 
 
 def as_operand(names: Names, value: Any) -> bool:
-    """`converts`, of an operand of its own: an array is one, whatever methods its class has."""
+    """Return `converts` of one operand; an array is never converted to an array."""
     if names and names[0] == "__array__" and issubclass(type(value), np.ndarray):
         return False
     return converts(names, value)
@@ -172,14 +173,14 @@ def _is_listed(names: Names, kind: type) -> bool:
 
 
 def as_c_takes(f: Any, name: str, args: tuple[Any, ...], result: Any) -> Any:
-    """What C's ``f(*args)`` makes of what the special method `name` of the first argument has
-    returned: the error, too, of what that must not be."""
+    """Return, or raise, what ``f(*args)`` in C does if method `name` of ``args[0]`` returned
+    `result`."""
     stand_in = type(type(args[0]).__name__, (), {name: lambda *_: result})
     return f(stand_in(), *args[1:])
 
 
 def _special(names: Names, value: Any) -> Any:
-    """The first of the methods, as a function."""
+    """Return a function for the first of the methods that converts `value`, or ``None``."""
     kind = type(value)
     if not names:
         return None
@@ -193,7 +194,7 @@ def _special(names: Names, value: Any) -> Any:
         return _number_by_c(kind, names)
     if _SEQUENCE in names and (is_sequence(kind) or issubclass(kind, list | tuple)):
         if special_of(kind, "__array__") is None and names[0] == "__array__":
-            return None  # NumPy goes into it, whatever else it has
+            return None  # NumPy converts the elements, whatever other methods there are
     if issubclass(kind, np.ndarray) and value.ndim and names[0] == "__array__":
         return None
     for name in _asked_of(kind, names):
@@ -204,8 +205,7 @@ def _special(names: Names, value: Any) -> Any:
 
 
 def _number_by_c(kind: type, names: Names) -> Any:
-    """How an element of an array says which number it is, by code that is not the user's: it may be
-    one of a kind of its own, like `Decimal`."""
+    """Return the conversion in C of a class like `Decimal` to an element of an array."""
     of_numpy = "__array__" in names or _ALONE in names
     if "__float__" not in names or not of_numpy or issubclass(kind, _NUMBERS):
         return None
@@ -217,8 +217,7 @@ _NUMBERS = (np.ndarray, np.generic, float, int, complex)
 
 
 def _asked_of(kind: type, names: Names) -> Names:
-    """Which of the methods count: numbers and arrays are not asked for an array, and some are what
-    they are."""
+    """Return the methods that apply to `kind`: not all are called on numbers and arrays."""
     if not names or not issubclass(kind, _NUMBERS):
         return names
     if names == _AS_DOUBLE:
@@ -236,7 +235,7 @@ def _asked_of(kind: type, names: Names) -> Names:
 
 
 def _numbers_of(names: Any, value: Any, nested: Any = False) -> Any:
-    """`value` with what the methods give; this is lowered."""
+    """Return `value` with objects converted by the methods; this source is differentiated."""
     special = _special(names, value)
     if special is not None:
         number = special(value)
@@ -252,19 +251,19 @@ def _numbers_of(names: Any, value: Any, nested: Any = False) -> Any:
 
 
 def _is_one_array(names: Names, value: Any, number: Any) -> bool:
-    """Whether an object in a list, asked for an array, has one without dimensions: to NumPy it is
-    one element then, and is asked for a number."""
+    """Return whether ``__array__`` of an object in a list gave an array without axes: NumPy then
+    converts the object to a number."""
     asked = names[0] == "__array__" and special_of(type(value), "__array__") is not None
     return asked and not isinstance(value, _NUMBERS) and np.ndim(number) == 0
 
 
 def _is_double(names: Names, value: Any, number: Any) -> bool:
-    """To NumPy a float of a class of its own is not of any precision, as Python's are."""
+    """Return whether NumPy fixes double precision: it does for subclasses of `float`."""
     return names[0] == "__array__" and isinstance(value, float) and isinstance(number, float)
 
 
 def _indices_of(index: Any) -> Any:
-    """`index` with numbers in place of objects; this is lowered."""
+    """Return `index` with integers in place of objects; this source is differentiated."""
     if not is_odd(index):
         return index
     if isinstance(index, slice):
@@ -277,7 +276,7 @@ def _indices_of(index: Any) -> Any:
 
 
 def check_number(names: Names, value: Any, number: Any) -> None:
-    """Whether C would take what the first of the methods has returned."""
+    """Raise Python's error if C would reject what the first of the methods returned."""
     kind = type(value)
     names = _asked_of(kind, names) or names
     name = next(name for name in names if special_of(kind, name) is not None)
@@ -300,7 +299,7 @@ non_differentiable(_special, _is_double, _is_one_array, check_number)
 def _converted(
     record: list[Any], slot: int, run: Entry, args: tuple[Any, ...], f: Any, *names: Any
 ) -> Any:
-    """``run(record, slot, *args)`` with what `f` makes of the operands."""
+    """Run ``run(record, slot, *args)`` with operands converted by `f`."""
     memory, n = record[0], len(args)
     inner: list[Any] = [memory, *[None] * (n + 1)]
 
@@ -323,13 +322,12 @@ def _converted(
 
 
 def by_index(record: list[Any], slot: int, run: Entry, args: tuple[Any, ...]) -> Any:
-    """``run(record, slot, *args)`` with numbers in place of objects that have an ``__index__``."""
+    """Run ``run(record, slot, *args)`` with integers in place of objects with ``__index__``."""
     return _converted(record, slot, run, args, _indices_of)
 
 
 def with_numbers(
     record: list[Any], slot: int, names: Names, run: Entry, args: tuple[Any, ...]
 ) -> Any:
-    """``run(record, slot, *args)`` with numbers and arrays in place of objects that have one of the
-    methods."""
+    """Run ``run(record, slot, *args)`` with objects converted to numbers or arrays by `names`."""
     return _converted(record, slot, run, args, _numbers_of, names)

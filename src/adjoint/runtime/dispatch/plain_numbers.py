@@ -1,4 +1,4 @@
-"""Numbers of classes of their own that are as good as plain ones."""
+"""Conversion of instances of number subclasses to plain numbers."""
 
 from __future__ import annotations
 
@@ -9,8 +9,11 @@ from adjoint.runtime.memory.memory import Memory
 
 
 def plain_on(memory: Memory, value: Any, for_numpy: bool = False) -> Any:
-    """`plain_number`, which has the derivative of `value` on a level, too. To NumPy only Python's
-    own numbers are of any precision: one of a class derived from them has one."""
+    """Return `plain_number` of `value`, linked to `value` on a level.
+
+    With `for_numpy`, a subclass of a Python number becomes a NumPy scalar: NumPy gives it a fixed
+    precision, unlike Python's own numbers.
+    """
     plain = plain_number(value)
     if for_numpy and plain is not value and type(plain) in _PRECISE:
         if type(plain) is not int or -(2**63) <= plain < 2**63:

@@ -1,4 +1,4 @@
-"""A call by rules: which of them takes it, and what it is given."""
+"""Calls by rules: choice of the rule, and preparation of its arguments."""
 
 from __future__ import annotations
 
@@ -36,8 +36,8 @@ call_wrapped: Any = None
 apply_to_plain: Any = None
 is_asked: Any = None
 call_keywords: Any = None
-"""Calls, and those with arrays of classes of their own: `adjoint.runtime.dispatch.call` and
-`adjoint.runtime.arrays` put them here."""
+"""Hooks for calls and for calls with arrays of subclasses, set by `adjoint.runtime.dispatch.call`
+and `adjoint.runtime.arrays`."""
 
 
 def run_rules(
@@ -48,7 +48,7 @@ def run_rules(
     args: tuple[Any, ...],
     kwargs: dict[str, Any],
 ) -> Any:
-    """Apply the first rule that takes such a call; `DECLINED` if there is none."""
+    """Apply the first rule that takes the call; return `DECLINED` if there is none."""
     try:
         level = record[0].level
         if rules.of_objects is not None and _are_concerned(args, kwargs):
@@ -93,7 +93,7 @@ def run_rules(
         first = args[0] if args and level is None else None
         if type(first) is np.ndarray and first.dtype.names is not None:
             if (rules.rrules or rules.substitute) and not rules.makes_views:
-                return DECLINED  # of an array with named fields, rules know views at most
+                return DECLINED  # of structured arrays, rules take views only
         if rules.overridden:
             y = _run_overriding(record, slot, f, rules, args, kwargs)
             if y is not DECLINED:
@@ -117,21 +117,21 @@ def run_rules(
     except TypeError as error:
         if not is_misfit(error):
             raise
-        return DECLINED  # Python itself says what is wrong with the arguments
+        return DECLINED  # the call without a rule raises Python's own error
 
 
 calls_rules(run_rules)
 
 _DISPATCHER: Any = type(np.mean)
 _ASKING = frozenset({np.ufunc, _DISPATCHER, MethodDescriptorType})
-"""Types of NumPy's functions that ask the classes of their operands."""
+"""Types of NumPy functions that classes of operands may override."""
 
 
 def _asked(
     record: list[Any], slot: int, f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
 ) -> Any:
-    """A function that has no derivative itself, by what the classes of its operands say of it or of
-    its result; `NotImplemented` where they say nothing."""
+    """Call a function without derivative as classes of its operands override it or its result;
+    return `NotImplemented` if they override neither."""
     values = (*args, *kwargs.values()) if kwargs else args
     if _ELEMENTS.issuperset(map(type, values)):
         return NotImplemented
@@ -141,7 +141,7 @@ def _asked(
         return DECLINED
     if not any(map(says_what_becomes, values)):
         return NotImplemented
-    if type(f) is _DISPATCHER:  # those in Python ask by themselves
+    if type(f) is _DISPATCHER:  # functions in Python consult the classes themselves
         return DECLINED if type(f.__wrapped__) is FunctionType else NotImplemented
     if not is_asked(f, args, kwargs):
         return NotImplemented
@@ -149,7 +149,7 @@ def _asked(
 
 
 def _are_concerned(args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
-    """Whether arrays of objects are among some operands, or asked for as the type of the result."""
+    """Return whether an operand is an array of objects, or names the dtype of objects."""
     for value in (*args, *kwargs.values()):
         kind = type(value)
         if kind is list or kind is tuple:
@@ -165,7 +165,7 @@ def _are_concerned(args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
 
 
 def _hold_objects(values: Any) -> bool:
-    """Whether arrays of objects are among the elements of a list, of which there may be many."""
+    """Return whether a list holds an array of objects; fast for long lists."""
     kinds = set(map(type, values))
     return any(issubclass(kind, np.ndarray) for kind in kinds) and any(map(is_objects, values))
 
@@ -176,13 +176,13 @@ _NAMES = ("O", "object", "|O")
 def run_structural(
     record: list[Any], slot: int, rules: Rules, args: tuple[Any, ...], kwargs: dict[str, Any]
 ) -> Any:
-    """Apply the rule in the engine's own form, which runs nothing of the user's by itself."""
+    """Apply the structural rule, and no other."""
     alone = Rules(structural=rules.structural)
     return run_rules(record, slot, None, alone, args, kwargs)
 
 
 def _fitted(back: Callable[..., Any], n: int) -> Callable[..., Any]:
-    """Structural rules return a cotangent for each argument that they know, given or not."""
+    """Fit the pullback of a structural rule to `n` entries: it knows parameters, not arguments."""
 
     def fitted_back(y_bar: Any) -> tuple[Any, ...]:
         bars = back(y_bar)
@@ -199,7 +199,7 @@ def _run_overriding(
     args: tuple[Any, ...],
     kwargs: dict[str, Any],
 ) -> Any:
-    """Rules from outside this library: what they wrote into a container would not be undone."""
+    """Apply external rules; refuse one that changes a container, as a sweep could not undo it."""
     if rules.structural is None:
         return run_closure_rules(record, slot, f, rules, args, kwargs)
     before = [snapshot(arg) for arg in args]
@@ -222,7 +222,7 @@ def run_closure_rules(
     args: tuple[Any, ...],
     kwargs: dict[str, Any],
 ) -> Any:
-    """Apply the first rule in closure form that takes such a call; `DECLINED` if there is none."""
+    """Apply the first rule in closure form that takes the call; return `DECLINED` if none does."""
     if not rules.rrules and (record[0].level is None or not rules.frules):
         return DECLINED
     careful = False
@@ -232,7 +232,7 @@ def run_closure_rules(
             if arg.dtype.char == "O" and not rules.overridden:
                 return DECLINED
         elif arg is object and not rules.overridden:
-            return DECLINED  # asked for as the type of the result
+            return DECLINED  # the dtype of the result
         elif kind in PLAIN or kind in LEAVES:
             continue
         elif (kind is list or kind is tuple) and _ELEMENTS.issuperset(map(type, arg)):
@@ -250,7 +250,7 @@ def run_closure_rules(
 
 
 _ELEMENTS = LEAVES | {np.ndarray}
-"""Types of which C asks nothing."""
+"""Types on which C calls no methods of user code."""
 
 
 def _with_care(
@@ -261,7 +261,7 @@ def _with_care(
     args: tuple[Any, ...],
     kwargs: dict[str, Any],
 ) -> Any:
-    """Arguments that a rule may ask for numbers."""
+    """Apply the rules to arguments that may be converted by user code, or are of subclasses."""
     values = (*args, *kwargs.values())
     subclassed = holds_subclassed(values)
     names = special_names(f, args, kwargs)
@@ -286,7 +286,6 @@ def _with_care(
             if not any(type(class_attribute(type(arg), special)) is FunctionType for arg in args):
                 module = str(getattr(f, "__module__", None))
                 of_numpy = isinstance(f, np.ufunc) or module.partition(".")[0] == "numpy"
-                # Rules calculate with them.
                 args = tuple([plain_on(record[0], x, of_numpy) for x in args])
             return _first_rule(record, slot, f, rules, args, kwargs)
 
@@ -296,7 +295,7 @@ def _with_care(
         return apply_to_plain(record, slot, f, apply, args, kwargs)
 
     if rules.overridden or not reaches(values):
-        return run(*args, **kwargs)  # a user's rule may change what is its own
+        return run(*args, **kwargs)  # an external rule may change its own state
 
     return watched(record, slot, f, run, args, kwargs, by_rule=True)
 
@@ -323,7 +322,7 @@ def _first_rule(
             if result is not NotImplemented:
                 y, back = result if rule.trusted else value_and_back(f, result)
                 if type(y) is np.ndarray and y.dtype.kind in "OV":
-                    return DECLINED  # what it holds is not seen
+                    return DECLINED  # parts of such arrays have their cotangents in memory
                 record[slot] = seal(memory, f, rule, y, back, args)
                 return y
     return DECLINED
@@ -339,8 +338,8 @@ def _run_with_keywords(
     memory = record[0]
     y, back = result if rule.trusted else value_and_back(f, result)
     if is_objects(y):
-        return DECLINED  # what it holds is not seen
-    # Operands by name are operands: of whatever type they are, like those by position.
+        return DECLINED  # parts of such arrays have their cotangents in memory
+    # Operands by name may be of any type, like those by position.
     by_name = tuple(rest) if rule.keyword_bars else ()
     if rule.keyword_bars:
         given = back
@@ -356,8 +355,7 @@ def _run_with_keywords(
     place_of = {name: i for i, name in enumerate(by_name, len(arranged) + 1)}
     index = {name: i for i, name in enumerate(rule.names)}
     n = len(args)
-    # What the rule says nothing about must not be lost in silence, should a derivative be asked
-    # for.
+    # A derivative in a keyword that the rule does not give must be an error, not zero.
     poisons = (
         {}
         if rule.keyword_bars

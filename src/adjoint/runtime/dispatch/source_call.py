@@ -1,4 +1,4 @@
-"""A call of a Python function, by its own source."""
+"""Calls of Python functions by their own source."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ from adjoint.runtime.dispatch.unit_call import call_unit
 from adjoint.runtime.foreign.unknown_call import run_unknown
 
 run_rules: Any = None
-"""Runs a call by rules; `adjoint.runtime.dispatch.rule_call` puts it here."""
+"""Hook that runs a call by rules, set by `adjoint.runtime.dispatch.rule_call`."""
 
 
 def call_function(
     record: list[Any], slot: int, f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
 ) -> Any:
-    """A Python function, by its own source."""
+    """Call `f` by running its generated forward function; compile `f` first if needed."""
     level = record[0].level
     unit = known_unit(f) if level is None else level.known_unit(f)
     if unit is None:
@@ -39,8 +39,7 @@ def call_function(
 def _first_call(
     record: list[Any], slot: int, f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
 ) -> Any:
-    """A Python function that was not compiled yet: the rules of its library may not be loaded
-    either."""
+    """Call a function without a unit: load the rules of its library, then decide how to run `f`."""
     known = f in table
     rules = lookup(f)
     if rules is not None and not known:
@@ -76,7 +75,7 @@ def _first_call(
 def call_operator(
     record: list[Any], slot: int, f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
 ) -> Any:
-    """A function of this library that differentiates others."""
+    """Call a function of this library that differentiates others."""
     level = record[0].level
     if level is not None:
         return level.run_operator(f, args, kwargs)
@@ -84,4 +83,4 @@ def call_operator(
 
 
 bridge: list[Callable[..., Any]] = []
-"""Runs such a function where there is no level yet (`adjoint.levels.bridge`)."""
+"""Hook of one entry for `call_operator` without a level (`adjoint.levels.bridge`)."""

@@ -1,4 +1,4 @@
-"""Calls of compiled functions: bind the arguments, run the forward function, keep its pullback."""
+"""Calls of units: bind the arguments, run the forward function, put its pullback in the slot."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from adjoint.runtime.dispatch.generators import Generator, is_resuming
 from adjoint.runtime.memory.memory import Memory
 
 MISSING: Any = object()
-"""There is no specialised program for a call."""
+"""The result of `inside` if there is no specialised program for the call."""
 
 
 inside: list[Callable[..., Any]] = []
-"""Runs a call by a specialised program (`adjoint.fast.programs.inner_calls`)."""
+"""Hook of one entry: runs a call by a specialised program (`adjoint.fast.programs.inner_calls`)."""
 
 
 Place = tuple[int, Any]
-"""Where an argument went: (parameter, ``None``), or (parameter, index or key) inside ``*args`` or
+"""The place of an argument: (parameter, ``None``), or (parameter, index or key) for ``*args`` and
 ``**kwargs``."""
 
 
@@ -32,8 +32,8 @@ def bind(
     Returns
     -------
     tuple or None
-        The values in the order of the parameters, the place of each argument, the positional ones
-        first, and the defaults that were taken; ``None`` if the arguments do not fit.
+        The values in the order of the parameters; the place of each argument, positional ones
+        first; the defaults that were used. ``None`` if the arguments do not fit.
     """
     parameters = unit.function.parameters
     values: list[Any] = [_ABSENT] * len(parameters)
@@ -77,13 +77,13 @@ _ABSENT: Any = object()
 
 
 Default = tuple[int, Any]
-"""A default that was taken: the parameter, and the index or the name of the default."""
+"""A default that was used: the parameter, and the index or the name of the default."""
 
 
 def _defaults(
     f: FunctionType, parameters: tuple[Any, ...], positional: list[int], values: list[Any]
 ) -> list[Default] | None:
-    """Fill in the defaults; ``None`` if something is missing."""
+    """Fill in defaults; return those used, or ``None`` if an argument is missing."""
     defaults = f.__defaults__ or ()
     taken: list[Default] = []
     for back, i in enumerate(reversed(positional), 1):
@@ -109,7 +109,7 @@ def call_unit(
     args: tuple[Any, ...],
     kwargs: dict[str, Any],
 ) -> Any:
-    """Run the forward function; its record is linked into the caller's before it starts."""
+    """Run the forward function of a unit; link its record into the caller's before it starts."""
     if memory.level is not None:
         return memory.level.call_unit(unit, f, args, kwargs)
     often = memory.often
@@ -170,13 +170,13 @@ def _call_generator(
 def _bound(
     memory: Memory, unit: Unit, f: FunctionType, args: tuple[Any, ...], kwargs: dict[str, Any]
 ) -> tuple[list[Any], Callable[[tuple[Any, ...]], tuple[Any, ...]]]:
-    """The values of the parameters, and the way from their cotangents to those of the arguments."""
+    """Return the parameters' values, and a function from their cotangents to the arguments'."""
     bound = bind(unit, f, args, kwargs)
     if bound is None:
         f(*args, **kwargs)  # Python's own message
         raise TypeError(f"the arguments do not fit {f.__qualname__}")
     values, places, taken = bound
-    defaults, named = f.__defaults__, f.__kwdefaults__  # others may be put in their place
+    defaults, named = f.__defaults__, f.__kwdefaults__  # both attributes may be reassigned
 
     def arrange(bars: tuple[Any, ...]) -> tuple[Any, ...]:
         out = [bars[0]]
@@ -190,7 +190,7 @@ def _bound(
                 out.append(memory.take_entry(values[index], key))
         for index in {index for index, key in places if type(key) is int}:
             memory.shadows.pop(id(values[index]), None)
-        for index, key in taken:  # a default is memory of the function object
+        for index, key in taken:  # cotangents of defaults belong to the function object
             if type(key) is int:
                 memory.add_item(defaults, key, bars[index + 1])
             else:

@@ -1,1 +1,1 @@
-"""Runs of code that is not differentiated, and what they may change."""
+"""Runs of foreign code, and what they may change."""

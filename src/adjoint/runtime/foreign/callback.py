@@ -1,5 +1,4 @@
-"""A call of the user's code that came back through the engine, out of code that is not
-differentiated."""
+"""Callbacks: calls of user code out of foreign code, through the engine."""
 
 from __future__ import annotations
 
@@ -12,7 +11,7 @@ from adjoint.runtime.memory.poisoning import poison
 
 
 class CameBack:
-    """A call that came back through the engine; nobody takes the cotangents of its operands."""
+    """A callback through the engine; cotangents of its operands, made by foreign code, end here."""
 
     __slots__ = ("error", "inner", "value")
 

@@ -1,5 +1,4 @@
-"""Runs of functions that nothing is known of: the arrays that they write into are found, and what
-else they change or store where nobody sees it is refused."""
+"""Runs of unknown callees: find the arrays that they write, and refuse other changes and stores."""
 
 from __future__ import annotations
 
@@ -47,8 +46,8 @@ def run_checked(
     kwargs: dict[str, Any],
     given: tuple[Any, ...],
 ) -> tuple[Any, Changes]:
-    """``f(*args, **kwargs)``, which may not store what is `given` to it, nor change it but by new
-    numbers; with what it changed."""
+    """Run ``f(*args, **kwargs)``; return the result and the logged changes. Refuse where `f` stores
+    one of `given`, or changes it other than by new numbers."""
     before = [snapshot(value) for value in given]
     counts = _counts(given)
     deep = Snapshot(_FEW)
@@ -64,15 +63,15 @@ def run_checked(
             writes = _given_back(given, y)
         writes |= _refilled(region, given, before)
     elif issubclass(type(f), type):
-        y = run(*args, **kwargs)  # what it makes may keep a view, which has to stay writable
+        y = run(*args, **kwargs)  # the new object may keep a view, which must stay writable
     else:
         y, writes = _run_locked(run, args, kwargs, given)
-    if type(f).__name__ == "fortran":  # F2PY looks at no flag
+    if type(f).__name__ == "fortran":  # F2PY ignores the read-only flag
         writes = {id(value) for value in _storage(f, args, kwargs) if _can_be_locked(value)}
     is_plain = region is None or not region.has_effects
     inside = _changed_inside(deep, given) if is_plain else None
     deep.release()
-    now = _counts(given)  # the log will hold them, too
+    now = _counts(given)  # before the log holds them, too
     changes = _log_changes(memory, f, given, before)
     changes.writes |= writes
     if given and writes_unseen(f, given):
@@ -87,11 +86,11 @@ def run_checked(
 def _run_locked(
     run: Any, args: tuple[Any, ...], kwargs: dict[str, Any], given: tuple[Any, ...]
 ) -> tuple[Any, set[int]]:
-    """``run(*args, **kwargs)``, and which arrays it demanded to write to.
+    """Run ``run(*args, **kwargs)``; return the result and the identities of the arrays it writes.
 
-    What is written may be what was there: a result that is zero into zeros, or that of the run
-    before into a workspace. So the arrays are read-only at first, and a function that will not have
-    it is run again: whatever it complained of, the error of the second run is the true one.
+    A write may leave an array as it was (zeros into zeros, an equal result into a workspace). So
+    the arrays are read-only at first, and a function that raises is run again with writable ones:
+    only an error of the second run counts.
     """
     arrays = [value for value in given if _can_be_locked(value)]
     if not arrays:
@@ -100,14 +99,14 @@ def _run_locked(
     _set_writable(arrays, False)
     try:
         y = run(*(args if package_of(run) == "numpy" else map(_locked, args)), **kwargs)
-    except Exception:  # see above
+    except Exception:  # whatever a function raises for a read-only array
         y, locked = None, False
     else:
         locked = True
         parts = y if isinstance(y, list | tuple) else (y,)
         views = [view for view in parts if _is_locked(view, arrays)]
     finally:
-        # a view by way of what was made read-only stays so
+        # a view through a read-only memoryview cannot be made writable
         opened = [view for view in views if type(view.base) is not memoryview]
         _set_writable([*arrays, *opened], True)
     if not locked:
@@ -116,13 +115,13 @@ def _run_locked(
 
 
 def _locked(value: Any) -> Any:
-    """A view by which nobody can write, for one by which somebody can."""
+    """Return a read-only view of a memoryview, and any other value itself."""
     return value.toreadonly() if type(value) is memoryview else value
 
 
 def _refilled(region: Region, given: tuple[Any, ...], before: list[Any]) -> set[int]:
-    """The arrays that the user's code may have filled with what was there; numbers that it may have
-    put again into a list or a dict are told from those `before`."""
+    """Return the identities of arrays that user code may have filled with their old contents. In
+    `before`, replace numbers that it may have stored again in a list or a dict."""
     found = set()
     for i, value in enumerate(given):
         if region.may_have_written(value):
@@ -134,8 +133,8 @@ def _refilled(region: Region, given: tuple[Any, ...], before: list[Any]) -> set[
 
 
 def _given_back(given: tuple[Any, ...], y: Any) -> set[int]:
-    """The arrays that code in C was given and returns: it may have found in them what it was to
-    write there, as a solver does that starts at the solution."""
+    """Return the identities of arrays that C code was given and returns. It may have written what
+    was in them already, as a solver does that starts at the solution."""
     parts = y if isinstance(y, list | tuple) else (y,)
     return {
         id(part) for part in parts if _can_be_locked(part) and any(part is value for value in given)
@@ -143,7 +142,7 @@ def _given_back(given: tuple[Any, ...], y: Any) -> set[int]:
 
 
 def _storage(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[Any]:
-    """What a function of F2PY writes its results into, as its text says."""
+    """Return the operands that an F2PY function writes its results into, by its docstring."""
     text = f.__doc__ or ""
     signature = re.search(r"\(([^)]*)\)", text)
     names = re.findall(r"\w+", signature.group(1)) if signature else []
@@ -158,7 +157,7 @@ def _storage(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[Any]
 
 
 def _can_be_locked(value: Any) -> bool:
-    """Whether it is an array of reals that can be made read-only, and writable again."""
+    """Return whether `value` is a floating-point array that can be made read-only for a while."""
     return (
         isinstance(value, np.ndarray)
         and value.dtype.kind in "fc"
@@ -174,7 +173,7 @@ def _set_writable(arrays: list[Any], writable: bool) -> None:
 
 
 def _is_locked(view: Any, arrays: list[Any]) -> bool:
-    """Whether it is read-only because what it looks at was."""
+    """Return whether `view` is read-only because it shares memory with one of `arrays`."""
     if not isinstance(view, np.ndarray) or view.flags.writeable:
         return False
     root = root_of(view)
@@ -182,15 +181,15 @@ def _is_locked(view: Any, arrays: list[Any]) -> bool:
 
 
 def _looks_around(f: Any) -> bool:
-    """Whether a function may ask who called it."""
+    """Return whether `f` may inspect its callers."""
     package = package_of(f)
-    if package == "inspect":  # is asked often for what has nothing to do with it
+    if package == "inspect":  # its other functions are called often
         return f is inspect.stack or f is inspect.currentframe
     return package in _LOOK_AROUND
 
 
 _LOOK_AROUND = frozenset({"enum", "logging", "traceback", "typing", "warnings"})
-"""Packages whose functions do."""
+"""Packages whose functions inspect their callers."""
 
 
 def package_of(f: Any) -> str:
@@ -199,7 +198,7 @@ def package_of(f: Any) -> str:
 
 
 def _depth(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> int:
-    """How many callers a function may look at."""
+    """Return how many callers `f` may inspect."""
     if package_of(f) in ("inspect", "traceback"):
         wanted = sys.getrecursionlimit()
     else:
@@ -208,34 +207,34 @@ def _depth(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> int:
     return max(wanted, 1) if type(wanted) is int else 1
 
 
-# ---- what was changed or stored ------------------------------------------------------------------
+# ---- changes and stores --------------------------------------------------------------------------
 
 
 def snapshot(value: Any) -> Any:
-    """What `changed` compares a mutable value with; ``None`` for others."""
-    kind = type(value)  # what a proxy says that it is is not asked
+    """Return a copy that `changed` compares a mutable value with; ``None`` for other values."""
+    kind = type(value)  # a proxy may give another `__class__`
     if issubclass(kind, np.ndarray):
         return np.array(value, subok=False)
     if issubclass(kind, array.array):
         return array.array(value.typecode, value)
     if issubclass(kind, list | dict | set):
         base: Any = next(base for base in (list, dict, set) if issubclass(kind, base))
-        return base.copy(value)  # not what a subclass makes of it
+        return base.copy(value)  # a subclass may override it
     fields = fields_of(value) if not issubclass(kind, type | FunctionType) else None
     return None if fields is None else dict(fields)
 
 
 class Changes:
-    """What a function of which nothing is known has changed of what it was given, logged as writes.
+    """Changes that an unknown callee made to its operands, logged as writes.
 
     Attributes
     ----------
     position
         Where in the log they begin; ``None`` if there are none.
     writes
-        The arrays, by identity, that it has written to, or may have: by what was there.
+        Identities of the arrays that were written, or may have been with their old contents.
     overwritten
-        The arrays that have changed, with what they held.
+        The arrays that have changed, with their old contents.
     kept
         The lists and dicts that got new numbers.
     """
@@ -249,8 +248,7 @@ class Changes:
         self.kept: list[Kept] = []
 
     def undo(self, memory: Memory) -> Any:
-        """Undo them in a sweep; gives a cotangent that has arrived at a new number and is needed,
-        or ``None``."""
+        """Undo the changes in a sweep; return a needed cotangent of a new number, or ``None``."""
         taken = [bar for kept in reversed(self.kept) for _, bar in kept.take(memory)]
         if self.position is not None:
             memory.rewind(self.position)
@@ -283,7 +281,7 @@ def _changed(f: Any, value: Any) -> MutationError:
 
 
 def _is_number(value: Any, given: tuple[Any, ...]) -> bool:
-    """Whether something is a number, or holds none, and is not what was given itself."""
+    """Return whether `value` has no derivative, or is a float that is not one of `given`."""
     return type(value) in _WITHOUT or (
         type(value) is float and not any(value is one for one in given)
     )
@@ -300,12 +298,11 @@ def _error_of(
 
 
 _FEW = 512
-"""How many objects that are reached from those that are given are compared."""
+"""The most objects reached from the operands that are compared."""
 
 
 def _changed_inside(held: Snapshot, given: tuple[Any, ...]) -> str | None:
-    """The type of something that may carry a derivative and was changed in what was given holds, a
-    few steps away."""
+    """Return the name of the type of a changed object inside the operands that may be active."""
     for kept in held.changes():
         if not any(kept.owner is value for value in given) and any(
             type(value) not in _LEFT_ALONE for pair in kept.pairs() for value in pair
@@ -315,25 +312,25 @@ def _changed_inside(held: Snapshot, given: tuple[Any, ...]) -> str | None:
 
 
 _WITHOUT = ATOMS | {bytes, type(ABSENT)}
-"""Types of what has no derivative to be lost: a file that is closed notes that in its fields."""
+"""Types of values without a derivative; a file that is closed notes such values in its fields."""
 
 _LEFT_ALONE = _WITHOUT | {
     io.BufferedRandom, io.BufferedReader, io.BufferedWriter, io.FileIO, io.TextIOWrapper,
 }  # fmt: skip
-"""Files as well: one that stands on another lets go of it when it is closed."""
+"""Files as well: when a file is closed, it drops the file that it wraps."""
 
 _FUNCTIONS = frozenset({FunctionType, MethodType, functools.partial})
 
 
 def _counts(values: tuple[Any, ...]) -> list[int]:
-    return [sys.getrefcount(values[i]) for i in range(len(values))]  # without a name of its own
+    return [sys.getrefcount(values[i]) for i in range(len(values))]  # a name would count, too
 
 
 def _check_not_stored(
     memory: Memory, f: Any, watched: tuple[Any, ...], before: list[int], now: list[int], y: Any
 ) -> None:
-    """A number or an array that is held once more than before, and not by the result, was put
-    somewhere unseen."""
+    """Refuse a number or an array with a new reference that the result does not explain: `f` has
+    stored it out of sight."""
     for i, value in enumerate(watched):
         more = now[i] - before[i]
         if more > 0 and type(value) in _FUNCTIONS and not _holds(y, value, 2):
@@ -358,8 +355,8 @@ def _check_not_stored(
 
 
 def _is_let_go(values: tuple[Any, ...], i: int, before: int) -> bool:
-    """Whether a thread held a value that looks at the frames of others, as profilers and debuggers
-    do: what stands in a frame is there as long as somebody looks."""
+    """Return whether a new reference goes away soon: other threads that inspect frames, as
+    profilers and debuggers do, hold what is in a frame for a moment."""
     for _ in range(_MOMENTS if threading.active_count() > 1 else 0):
         time.sleep(_MOMENT)
         if _counts(values)[i] <= before:
@@ -371,19 +368,19 @@ _MOMENTS, _MOMENT = 5, 2e-3
 
 
 def _is_filled(f: Any, watched: tuple[Any, ...], value: Any) -> bool:
-    """Whether an object of C is being made of `value`: then its own poison stands for that."""
+    """Return whether `f` fills an opaque object with `value`: poison of the object covers it."""
     if getattr(f, "__name__", "") != "__init__":
         return False
     return any(owner is not value and _hides(owner) for owner in watched)
 
 
 def _hides(y: Any) -> bool:
-    """Whether a result may hold what nobody sees: then its own poison stands for it."""
+    """Return whether `y` may hold values out of sight: poison of `y` covers them."""
     return not by_value(y) and type(y) not in ATOMS and is_opaque(y)
 
 
 def _holds(owner: Any, value: Any, depth: int) -> bool:
-    """Whether a result holds `value`, or looks at its memory."""
+    """Return whether a result holds `value`, or is an alias of it."""
     if isinstance(owner, np.ndarray):
         root = root_of(owner)
         if owner.dtype.kind == "O" and any(item is value for item in owner.ravel().tolist()):
@@ -408,7 +405,7 @@ def _same_contents(a: np.ndarray[Any, Any], b: np.ndarray[Any, Any]) -> bool:
 
 
 def changed(value: Any, saved: Any) -> bool:
-    """Whether a value is no longer what its `snapshot` says."""
+    """Return whether a value differs from its `snapshot`."""
     kind = type(value)
     if issubclass(kind, np.ndarray):
         return value.shape != saved.shape or not _same_contents(np.asarray(value), saved)

@@ -1,4 +1,4 @@
-"""What the text of a function could do to memory, read from its bytecode."""
+"""Effects on memory that the bytecode of a function allows."""
 
 from __future__ import annotations
 
@@ -17,21 +17,20 @@ from adjoint.primal.memo_by_code import by_code
 
 @dataclass(frozen=True, slots=True)
 class Facts:
-    """What a function could do.
+    """Facts about what a function may do.
 
     Attributes
     ----------
     quiet
-        It can store nothing that outlives it. It may still enter other functions, which have facts
-        of their own.
+        It can store nothing that outlives it. Functions that it calls have facts of their own.
     names
-        The attributes that it may follow; ``None`` for any.
+        The attributes that it may read; ``None`` for any.
     into_containers
         It may take elements out of containers.
     assigned
         The captured variables that it assigns.
     takes_any_variable
-        It may take global variables by other names than those in its text.
+        It may read global variables whose names are not in its code.
     """
 
     quiet: bool
@@ -41,7 +40,7 @@ class Facts:
     takes_any_variable: bool = False
 
     def joined(self, other: Facts) -> Facts:
-        """What two functions could do together, of which this one runs."""
+        """Return what this function and a caller, `other`, may do together."""
         both = self.names is not None and other.names is not None
         return Facts(
             self.quiet and other.quiet,
@@ -53,12 +52,12 @@ class Facts:
 
 
 Path = tuple[str, ...]
-"""A parameter, or one and an attribute of it."""
+"""A parameter, or a parameter and one of its attributes."""
 
 
 @dataclass(frozen=True, slots=True)
 class Effects:
-    """What a function does besides reading.
+    """Effects of a function besides reading.
 
     Attributes
     ----------
@@ -69,9 +68,9 @@ class Effects:
     functions
         The other global variables that it calls.
     modules
-        Those of which it calls something, modules and classes, with its name.
+        The modules and classes of which it calls something, each with the name of that.
     methods
-        The methods that it calls, and subscripts that it takes, with the parameters whose they are.
+        The methods that it calls on a `Path`, subscripts included.
     """
 
     stored: frozenset[str]
@@ -81,7 +80,7 @@ class Effects:
     methods: frozenset[tuple[Path, str]]
 
     def is_of_numbers(self) -> bool:
-        """Whether it calls nothing but builtin functions, and those of `math`."""
+        """Return whether it calls only builtin functions and those of `math` and `cmath`."""
         of_math = all(name in ("cmath", "math") for name, _ in self.modules)
         return of_math and not (self.stored or self.functions or self.methods)
 
@@ -123,8 +122,7 @@ _ANY_NAME = frozenset(
     "__dict__ __getattribute__ __setattr__ attrgetter delattr getattr setattr vars".split()
 )
 _BEHIND = {"value": "_value_"}
-"""What attributes of classes of the standard library, whose code is not looked at, give: the
-members of enumerations."""
+"""Fields behind attributes of standard classes, whose code is not read (members of `enum`)."""
 _NAMESPACES = {
     "LOAD_GLOBAL": frozenset({"eval", "exec", "globals"}),
     "LOAD_ATTR": frozenset({"__globals__", "f_globals"}),
@@ -141,7 +139,7 @@ _READERS = frozenset(
 )
 """Builtin functions that store nothing themselves."""
 _GIVES = frozenset("filter getattr map max min vars".split())
-"""Those among them that give parts of what they are given, or call it."""
+"""Builtin functions among `_READERS` that return parts of their operands, or call them."""
 METHODS = (
     frozenset(
         name
@@ -153,31 +151,30 @@ METHODS = (
     | frozenset("__eq__ __ne__ __lt__ __hash__ __str__ __repr__ __format__ __len__".split())
     | frozenset("copy get items keys values tolist item".split())
 )
-"""Methods that store nothing, of whatever class of C they are; Python's are entered themselves."""
+"""Methods that store nothing in any class of C; those in Python are entered themselves."""
 _WRITERS = frozenset(
     "__setitem__ add append appendleft clear copyto difference_update discard extend extendleft"
     " fill insert intersection_update itemset pop popitem popleft put remove setdefault setitem"
     " symmetric_difference_update update".split()
 )
-"""Methods and functions that store something, also where they are given to code in C."""
+"""Methods and functions that store something, also where code in C calls them."""
 _FILLS = (METHODS - frozenset("get items values union".split())) | frozenset(
     "add append appendleft clear close critical debug difference_update discard error exception"
     " extend extendleft flush info insert log remove reverse sort update warning write"
     " writelines".split()
 )
-"""Methods that give nothing of what a container holds."""
+"""Methods that return nothing of what a container holds."""
 
 
 CACHED_PROPERTY: CodeType = functools.cached_property.__get__.__code__
-"""It stores what its function gives in the object that it is given, and writes into nothing else;
-the function is entered itself."""
+"""The code of ``cached_property.__get__``, which stores the result in the given object only."""
 INTO_THE_OBJECT = Facts(False, frozenset(), False, frozenset())
-"""What a function does that stores something in an object that it is given, and nowhere else."""
+"""Facts of a function that stores in an object that it is given, and nowhere else."""
 
 
 @by_code
 def facts_of(code: CodeType) -> Facts:
-    """What a function with that code could do."""
+    """Return what a function with that code may do."""
     if code is CACHED_PROPERTY:
         return INTO_THE_OBJECT
     instructions, effects = [*dis.get_instructions(code)], effects_of(code)
@@ -197,14 +194,14 @@ def facts_of(code: CodeType) -> Facts:
 
 
 def is_harmless(instruction: dis.Instruction) -> bool:
-    """Whether an instruction can store nothing that outlives its function."""
+    """Return whether an instruction can store nothing that outlives its function."""
     name = instruction.opname
     if name in _WRITES or name in (
         "PUSH_NULL",
         "LOAD_SUPER_ATTR",
-    ):  # the call of something that a variable holds
+    ):  # calls something in a variable
         return False
-    if name == "LOAD_ATTR" and instruction.argval in _WRITERS:  # which others may call
+    if name == "LOAD_ATTR" and instruction.argval in _WRITERS:  # may be passed on and called
         return False
     if name == "BINARY_OP":
         return not instruction.argrepr.endswith("=")
@@ -224,7 +221,7 @@ def _takes_elements(instruction: dis.Instruction) -> bool:
 
 
 def called(instruction: dis.Instruction) -> tuple[Any, Any]:
-    """The names of the global function, and of the method, that an instruction loads for a call."""
+    """Return the names of the global function and the method that an instruction loads to call."""
     name, arg = instruction.opname, instruction.arg or 0
     if name == "LOAD_GLOBAL" and arg & 1:
         return instruction.argval, None
@@ -233,12 +230,12 @@ def called(instruction: dis.Instruction) -> tuple[Any, Any]:
     return None, None
 
 
-# ---- what its text says --------------------------------------------------------------------------
+# ---- effects of a function -----------------------------------------------------------------------
 
 
 @by_code
 def effects_of(code: CodeType) -> Effects | None:
-    """What a function does besides reading, if its text says all of it."""
+    """Return what a function does besides reading; ``None`` if its bytecode does not tell all."""
     parameters = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
     stored, functions, builtins = set[str](), set[str](), set[str]()
     modules = set[tuple[str, str]]()
@@ -270,13 +267,13 @@ def effects_of(code: CodeType) -> Effects | None:
             mapping = True
             builtins.add(function)
             continue
-        elif mapping:  # what is mapped
+        elif mapping:  # the function that is mapped
             if i.opname != "LOAD_GLOBAL":
                 return None
             (builtins if i.argval in _READERS - _GIVES else functions).add(i.argval)
         elif function is not None:
             if function == "iter" or (function in _WITH_KEYS and "key" in _words(code)):
-                return None  # which it calls
+                return None  # its operand is called
             (builtins if is_harmless(i) else functions).add(function)
         elif method is not None:
             if type(top) is tuple and top[0] in parameters:
@@ -289,14 +286,14 @@ def effects_of(code: CodeType) -> Effects | None:
             return None
         mapping = False
     if bound & {path[0] for path, _ in methods} or (stored and parameters[0] in bound):
-        return None  # it may be something else by then
+        return None  # a parameter that is assigned may be another object by then
     if stored & {name for path, method in methods for name in (*path[1:], method)}:
         return None
     return Effects(*map(frozenset, (stored, builtins, functions, modules, methods)))  # type: ignore[arg-type]
 
 
 READING = METHODS | {"__getitem__"}
-"""Methods by which plain values are read."""
+"""Methods that only read plain values."""
 _CONSTANT: Any = object()
 _MAPPING = frozenset({"filter", "map"})
 _WITH_KEYS = frozenset({"max", "min", "sorted"})
@@ -304,8 +301,8 @@ _WITH_KEYS = frozenset({"max", "min", "sorted"})
 
 @by_code
 def exchanges_parts(code: CodeType) -> bool:
-    """Whether a function puts another thing in the place of all the attributes of an object, of its
-    class or of a function's defaults."""
+    """Return whether a function replaces all attributes of an object, its class, or the defaults of
+    a function."""
     return any(i.opname == "STORE_ATTR" and i.argval in _PARTS for i in dis.get_instructions(code))
 
 
@@ -314,20 +311,20 @@ _PARTS = frozenset("__bases__ __class__ __defaults__ __dict__ __kwdefaults__".sp
 
 @by_code
 def assigns_globals(code: CodeType) -> bool:
-    """Whether a function assigns global variables."""
+    """Return whether a function assigns global variables."""
     return any(i.opname == "STORE_GLOBAL" for i in dis.get_instructions(code))
 
 
 SUPER = ("super()",)
-"""Behind a parameter: what ``super()`` gives."""
+"""After a parameter in a `Path`: the object that ``super()`` gives."""
 _BINDS = {"STORE_FAST": 1, "DELETE_FAST": 1, "STORE_FAST_LOAD_FAST": 1, "STORE_FAST_STORE_FAST": 2}
 """How many of the variables that it names an instruction assigns."""
 _LEAVE_THE_STACK = frozenset({"PRECALL", "CACHE", "EXTENDED_ARG", "NOP", "RESUME", "KW_NAMES"})
 
 
 def _steps(code: CodeType) -> Iterator[tuple[dis.Instruction, tuple[Any, ...], list[Any]]]:
-    """The instructions of a function, the variables that each names, and what is known of the top
-    of the stack before it: parameters and attributes of variables, constants, global variables."""
+    """Yield the instructions, the variables that each names, and the known top of the stack before
+    it: parameters and their attributes, constants, global variables."""
     stack: list[Any] = []
     for i in dis.get_instructions(code):
         names = i.argval if type(i.argval) is tuple else (i.argval,)
@@ -351,15 +348,15 @@ def _steps(code: CodeType) -> Iterator[tuple[dis.Instruction, tuple[Any, ...], l
 
 @by_code
 def _words(code: CodeType) -> frozenset[str]:
-    """The words in a function, among them those that it gives arguments by."""
+    """Return the strings in a function, keyword names included."""
     consts = [const if type(const) is tuple else (const,) for const in code.co_consts]
     return frozenset(part for const in consts for part in const if type(part) is str)
 
 
 @by_code
 def is_closed(code: CodeType) -> bool:
-    """Whether a function does nothing with what it is given but look at attributes, and ask whether
-    it is one object, or of a class: no special method is asked for what it does."""
+    """Return whether a function uses its operands only to read attributes, or to ask for identity
+    or class, so that no special method runs."""
     effects = effects_of(code)
     if effects is None or effects.stored or effects.functions or hands_out(code):
         return False
@@ -370,7 +367,7 @@ def is_closed(code: CodeType) -> bool:
 
 @by_code
 def hands_out(code: CodeType) -> bool:
-    """Whether a function gives what it is given to others, or asks it for more than attributes."""
+    """Return whether a function passes an operand on, or uses more of it than attributes."""
     if any(isinstance(const, CodeType) for const in code.co_consts):
         return True
     asked: str | None = None

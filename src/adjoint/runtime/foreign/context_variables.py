@@ -1,4 +1,4 @@
-"""Context variables, which are not followed: one that is set to a number is refused."""
+"""Context variables, which are not differentiated: setting one to a number is refused."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from adjoint.runtime.memory.saved_containers import KEEPERS
 
 
 def current(variable: ContextVar[Any]) -> Any:
-    """Its value; ``None`` if it has none."""
+    """Return the value of a context variable; ``None`` if it has none."""
     return variable.get(None)
 
 
@@ -29,7 +29,7 @@ def demand_no_number(value: Any) -> None:
 
 
 class _Variable(Kept):
-    """The value of a context variable, which code that is not differentiated may set."""
+    """The saved value of a context variable, which foreign code may set."""
 
     __slots__ = ()
 

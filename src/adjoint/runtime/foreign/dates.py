@@ -1,8 +1,7 @@
-"""Dates and durations of `datetime`: what C calculates with them alone runs as it is.
+"""Calls of C on dates and durations of `datetime`, which run without comparison.
 
-They consist of integers and hold nothing else, so nothing has to be looked through before or after:
-a derivative that is needed of what comes out goes back to what went in, where it is an error once
-it gets to a number that is differentiated.
+Dates consist of integers and hold nothing else, so nothing is saved or compared. A cotangent of the
+result poisons the operands.
 """
 
 from __future__ import annotations
@@ -20,12 +19,11 @@ from adjoint.runtime.memory.memory import Memory
 _DATES: frozenset[type] = frozenset({date, datetime, time, timedelta, timezone})
 _GIVEN = _DATES | NUMBERS | {str, type(None)}
 _WHOLE = "*"
-"""In the shadow of a date: the cotangent of what it consists of."""
+"""Key in the shadow of a date: its cotangent as a whole."""
 
 
 def are_dates(f: Any, owner: Any, inputs: Sequence[Any]) -> bool:
-    """Whether `f` is code of C that is given dates, durations, numbers and text, and nothing else
-    that it could ask or change."""
+    """Return whether `f` is code of C with only dates, durations, numbers and text as operands."""
     kind = type(f)
     if kind is type:
         of_dates = f in _DATES
@@ -37,15 +35,15 @@ def are_dates(f: Any, owner: Any, inputs: Sequence[Any]) -> bool:
 
 
 def is_date(value: Any) -> bool:
-    """Whether a value is a date, a time or a duration, in no zone of the user's."""
+    """Return whether a value is a date, a time or a duration, in no time zone of a user class."""
     return type(value) in _DATES and type(value) is not timezone and is_plain(value)
 
 
 def is_plain(value: Any) -> bool:
-    """Whether a value is a date, a number or text, of which no code of the user's is asked."""
+    """Return whether a value is a date, a number or text whose methods enter no user code."""
     kind = type(value)
     if kind is datetime or kind is time:
-        return value.tzinfo is None or type(value.tzinfo) is timezone  # no code of the user's
+        return value.tzinfo is None or type(value.tzinfo) is timezone
     return kind in _GIVEN
 
 
@@ -56,12 +54,12 @@ def dates_back(
     inputs: Sequence[Any],
     poison_of: Callable[[Any], Poison],
 ) -> Callable[[Any], tuple[Any, ...]]:
-    """What a call of C did backwards; `poison_of` gives what a cotangent of `y` comes to."""
+    """Return the pullback of a call on dates; `poison_of` turns a cotangent of `y` into poison."""
     given = [value for value in (owner, *inputs) if type(value) in _DATES and value is not y]
 
     def back(y_bar: Any) -> tuple[Any, ...]:
         bar = finish(y_bar)
-        if bar is None and not by_value(y):  # by an attribute that was read, or as a whole
+        if bar is None and not by_value(y):  # it arrived at an attribute or at `_WHOLE`
             parts = memory.shadows.get(id(y)) or {}
             bar = next((part for part in parts.values() if part is not None), None)
         if bar is None:

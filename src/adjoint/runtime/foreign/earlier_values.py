@@ -1,5 +1,4 @@
-"""Which numbers and arrays were there before a run of code that is not differentiated, and which
-have come up in it: a level knows the tangents of the former, and nobody those of the latter."""
+"""Values that existed before a foreign run, which have tangents, and values created in it."""
 
 from __future__ import annotations
 
@@ -16,12 +15,12 @@ from adjoint.primal.reachability import names_in, parts_of
 from adjoint.primal.value_kinds import by_value, content_of, fields_of
 
 _MOST = 10_000
-"""So many things are noted; numbers beyond are taken for new ones."""
+"""The most values noted; numbers beyond count as new."""
 
 
 def there_before(frame: FrameType | None, held: Iterable[Any]) -> dict[int, Any]:
-    """By identity: what is `held`, what the function that begins in `frame` names, if there is one,
-    and those that are found there; the numbers in their texts; and what stands in all of that."""
+    """Return, by identity: `held`, the values and constants that the function in `frame` and the
+    user functions found there name, and the contents of all of these."""
     found, seen = [*held], set[int]()
     if frame is not None:
         found += _named_in(frame.f_code, frame.f_globals)
@@ -58,8 +57,8 @@ def _standing_in(owner: Any) -> Iterable[Any]:
 
 
 def made_in(values: Iterable[Any], before: Collection[int]) -> Iterator[Any]:
-    """What `values` hold, themselves included, that was not there `before`, by identity; not by
-    way of what was."""
+    """Yield what `values` hold, themselves included, that did not exist `before` (by identity). The
+    contents of earlier values are not searched."""
     waiting, seen = [*values], set[int]()
     while waiting:
         owner = waiting.pop()

@@ -1,8 +1,8 @@
-"""Which of the user's functions are entered by code that is not differentiated, while it runs.
+"""Monitor of the user functions that foreign code enters.
 
-From Python 3.12 on `sys.monitoring` tells, with an identifier of its own, so that profilers and
-debuggers are left alone; before, `sys.setprofile`, which passes on to the profiler that was set.
-Functions that can neither store anything nor give what is there to others are told once only.
+From Python 3.12 on it uses `sys.monitoring` under an identifier of its own, which does not disturb
+profilers and debuggers; before, `sys.setprofile`, which passes events on to the profiler that was
+set. Functions that can neither store anything nor return an earlier value are reported once only.
 """
 
 from __future__ import annotations
@@ -23,18 +23,16 @@ from adjoint.runtime.foreign.code_facts import facts_of
 from adjoint.runtime.foreign.value_origins import gives_out
 
 _told = CodeTable[tuple[bool, bool]]()
-"""Of the functions that were entered: whether somebody may want to see them, and whether they are
-the user's."""
+"""By code object: whether its entries are reported, and whether it is user code."""
 
 
 def vouch_for(code: CodeType) -> None:
-    """Say that a function stores nothing that carries a derivative, and gives nothing that does: it
-    need not be watched, whoever enters it."""
+    """Declare that a function neither stores nor returns anything active: it is never watched."""
     _vouched.put(code, None)
     _told.pop(id(code), None)
 
 
-# What `sqlite3.connect` makes its cache of statements by.
+# `sqlite3.connect` makes its cache of statements by these.
 leave_out(functools.update_wrapper.__code__)
 leave_out(functools.lru_cache.__code__)
 for _part in functools.lru_cache.__code__.co_consts:
@@ -42,40 +40,39 @@ for _part in functools.lru_cache.__code__.co_consts:
         leave_out(_part)
 
 
-# ---- being told ----------------------------------------------------------------------------------
+# ---- events --------------------------------------------------------------------------------------
 
 T = TypeVar("T")
 See = Callable[[FrameType], None]
 _seeing: dict[int, See | None] = {}
-"""By thread: what is told of the functions that are entered."""
+"""By thread: the function that entries are reported to."""
 
 
 def _known(frame: FrameType) -> tuple[bool, bool]:
-    """Whether somebody may want to see a function, which its code says, and whether it is the
-    user's."""
+    """Return whether entries of a function are reported, and whether it is user code."""
     code = frame.f_code
     known = _told.get(id(code))
     if known is None:
-        told = bool(code.co_flags & CO_OPTIMIZED)  # others fill a namespace that is theirs
+        told = bool(code.co_flags & CO_OPTIMIZED)  # other code fills a namespace of its own
         users = told and is_the_users(code, frame.f_globals)
         if users:
             told = not facts_of(code).quiet or gives_out(code)
         elif told:
             told = frame.f_globals.get("__name__") in GIVING and gives_out(code)
-            told = told and facts_of(code).names is not None  # those only find what gives it
+            told = told and facts_of(code).names is not None  # otherwise it only finds the giver
         return _told.put(code, (told, users))
     return known[1]
 
 
 _ran: dict[int, bool] = {}
-"""By thread: whether any of the user's code has run in the innermost `Watch`."""
+"""By thread: whether any user code has run in the innermost `Watch`."""
 
 
 class _Monitor:
-    """`sys.monitoring`, whose events are those of all threads.
+    """`sys.monitoring`, whose events come from all threads.
 
-    Each change of what is monitored makes the interpreter go through all code that runs from then
-    on, so it goes on until `release`.
+    Each change of the events makes the interpreter revisit all code that runs afterwards, so they
+    stay on until `release`.
     """
 
     def __init__(self) -> None:
@@ -94,7 +91,7 @@ class _Monitor:
         return True
 
     def stop(self) -> None:
-        """Nothing is told that nobody wants to see."""
+        """Do nothing: events stay on, and are ignored outside a `Watch`."""
 
     def release(self) -> None:
         with self._lock:
@@ -102,7 +99,7 @@ class _Monitor:
             self.is_on = False
 
     def _claim(self, monitoring: Any) -> bool:
-        """Take an identifier, and keep it: what was switched off under it stays off."""
+        """Claim a tool identifier for good: code disabled under it stays disabled."""
         for tool in (4, 3, 1, 5, 0, 2):
             if monitoring.get_tool(tool) is None:
                 monitoring.use_tool_id(tool, "adjoint")
@@ -124,7 +121,7 @@ class _Monitor:
 
 
 class _Profile:
-    """`sys.setprofile`, which is of one thread; the profiler that was set still gets its events."""
+    """`sys.setprofile`, which acts on one thread and passes events on to the earlier profiler."""
 
     def __init__(self) -> None:
         self._local = threading.local()
@@ -144,14 +141,14 @@ class _Profile:
             before: Any = self._local.before
             if before is None or callable(before):
                 sys.setprofile(before)
-            else:  # a profiler in C, which sets itself
+            else:  # a profiler in C sets itself
                 sys.setprofile(None)
                 before.enable()
 
 
 def _entered(frame: FrameType, event: str, _: Any) -> None:
     if event == "call":
-        known = _told.get(id(frame.f_code))  # at each call: the quick way
+        known = _told.get(id(frame.f_code))  # saves a call of `_known` for each event
         told, users = _known(frame) if known is None else known[1]
         if told or users:
             _tell(frame, told)
@@ -187,13 +184,13 @@ def _forget_other_threads() -> None:
 
 
 def release() -> None:
-    """The last differentiated call has come to its end."""
+    """Switch events off at the end of the last differentiated call."""
     if _monitor is not None and _monitor.is_on:
         _monitor.release()
 
 
 def unwatched(run: Callable[..., T], *args: Any) -> T:
-    """``run(*args)`` of the library, whose calls nobody is told of."""
+    """Run ``run(*args)`` of the library without reporting entries."""
     thread = threading.get_ident()
     see, ran = _seeing.get(thread), _ran.get(thread, False)
     _seeing[thread] = None
@@ -204,12 +201,12 @@ def unwatched(run: Callable[..., T], *args: Any) -> T:
 
 
 class Watch:
-    """While it is entered, `see` is told of each frame of the user's that begins or goes on.
+    """Context that reports each frame of user code that begins or resumes to `see`.
 
     Attributes
     ----------
     ran
-        Whether any did, also of those that nobody needs to see.
+        Whether any user code ran, also such that is not reported.
     """
 
     __slots__ = ("_before", "_ran", "_see", "_source", "ran")

@@ -1,4 +1,4 @@
-"""A run of code that is not differentiated: what comes back out of it, and what it has changed."""
+"""A run of foreign code: its callbacks, and what it has changed."""
 
 from __future__ import annotations
 
@@ -55,22 +55,23 @@ from adjoint.runtime.memory.memory import Memory
 from adjoint.runtime.memory.saved import NUMBERS_KEPT, anew
 
 MOST = 65_536
-"""Objects that are looked at, for what the user's own code may change."""
+"""The most objects that are saved because user code may change them."""
 
 
 call_keywords: Any = None
-"""Runs a call in the engine; `adjoint.runtime.dispatch.call` puts it here."""
+"""Runs a call in the engine; `adjoint.runtime.dispatch.call` assigns it."""
 
 
 class Region:
-    """A run of code that is not differentiated.
+    """A run of foreign code.
 
     Attributes
     ----------
     has_only_cached
-        Whether nobody can have stored anything but `functools.cached_property`, which does so once.
+        Whether nothing but `functools.cached_property`, which does so once, can have stored
+        anything.
     ran
-        Whether any code of the user's has run.
+        Whether any user code has run.
     """
 
     __slots__ = (
@@ -131,40 +132,41 @@ class Region:
         self.has_only_cached = self.ran = True
 
     def leave_apart(self, values: Iterable[Any]) -> None:
-        """Somebody else compares arrays, lists, dicts; what views look at is kept from now on."""
+        """Exclude arrays, lists, dicts, which the caller compares; save the base arrays of
+        views."""
         compared = [value for value in values if isinstance(value, np.ndarray | list | dict)]
         views = [v for v in compared if isinstance(v, np.ndarray) and root_of(v) is not v]
         self._apart = frozenset(map(id, compared)) - frozenset(map(id, views))
         self._snapshot.add(map(root_of, views))
 
     def leave_own(self, container: Any) -> None:
-        """What is run writes this dict or set itself, and logs that from now on."""
+        """Exclude a dict or set that the callee writes and, from now on, logs itself."""
         self._own = container, len(self.memory.entries())
 
     def keep_attributes(self, values: Iterable[Any]) -> None:
-        """Look at the attributes of arrays, too, which their makers assign unseen elsewhere."""
+        """Save the attributes of array subclasses, too, which finalizers assign out of sight."""
         for value in values:
             if isinstance(value, np.ndarray) and type(value) is not np.ndarray:
                 self._snapshot.add((fields_of(value),))
 
     def keep_what_is_given(self, values: tuple[Any, ...]) -> None:
-        """What is run stores something in these itself, for which nobody is entered."""
+        """Save `values` in which the callee itself stores something, without entering user code."""
         self._tell_of(self._f.__code__, not is_of_a_library(self._f.__globals__.get("__name__")))
         self._before_all = values
         self._known |= {id(one) for one in self._snapshot.add(values)}
 
     def trust(self) -> None:
-        """Take numbers that are the same for ones that nobody has put there again."""
+        """Take the same number at the same place for unchanged, not for one stored again."""
         self._trusts = True
 
     def leave_result(self, y: np.ndarray[Any, Any]) -> None:
-        """A new array whose contents are accounted for."""
+        """Exclude a new array whose contents are accounted for."""
         given = [value for value in self._args if isinstance(value, np.ndarray)]
         if not any(root_of(value) is root_of(y) for value in given):
             self._apart |= {id(y), id(root_of(y))}
 
     def run(self, f: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        """``f(*args, **kwargs)``"""
+        """Run ``f(*args, **kwargs)``, and log what user code changes meanwhile."""
         memory = self.memory
         self._args = (*args, *kwargs.values())
         if filled := filled_by_c(self._args):
@@ -176,7 +178,7 @@ class Region:
                 try:
                     y = f(*args, **kwargs)
                 except BaseException:
-                    self._apart = frozenset()  # nobody compares them now
+                    self._apart = frozenset()  # the caller compares nothing now
                     raise
             if self._exchanging is not None:
                 raise refused(
@@ -204,10 +206,11 @@ class Region:
             self._held.clear()
             self._args = self._before_all = ()
             self._filled = []
-            self._there = frozenset(self._there)  # holds nothing any more
+            self._there = frozenset(self._there)  # only identities are needed now
 
     def _keep_filled(self, filled: list[Any]) -> None:
-        """C stores in these what functions give, whether anybody is entered or not."""
+        """Save containers in which C stores results of functions, even if no user code is
+        entered."""
         self._filled, self._before_all = filled, (self._f, *self._args)
         held = self._snapshot.add(filled)
         self._known |= {id(one) for one in held}
@@ -215,8 +218,7 @@ class Region:
             self._there = there_before(None, (*self._before_all, *held))
 
     def before(self, blank: Any, n: int) -> Callable[[Any], tuple[Any, ...]]:
-        """The pullback of an operation of `n` operands whose own is `blank`, if this is run in
-        it."""
+        """Return a pullback of `n` operands that undoes this run, then calls `blank`."""
 
         def region_back(y_bar: Any) -> tuple[Any, ...]:
             bad = self.back(None)
@@ -227,31 +229,29 @@ class Region:
 
     @property
     def has_effects(self) -> bool:
-        """Whether anything came back or was changed."""
+        """Return whether there were callbacks or changes."""
         return bool(self._events)
 
     def may_have_written(self, value: Any) -> bool:
-        """Whether the contents of something that somebody else compares may have been written, by
-        what was there."""
+        """Return whether `value`, which the caller compares, may have been written unchanged."""
         return id(value) in self._rewritten
 
     def renewed(self, saved: Any) -> Any:
-        """A copy of a list or a dict, in which what may have been put there again is another
-        object."""
+        """Copy a list or a dict; numbers that may have been stored again become other objects."""
         if isinstance(saved, list):
             return [anew(item, self._twice) for item in saved]
         return {key: anew(item, self._twice) for key, item in saved.items()}
 
     def stored(self) -> Iterated[Any]:
-        """What the user's code has put somewhere, and the arrays that it has changed."""
+        """Yield what user code has stored, and the arrays that it has changed."""
         for event in self._changes():
             for kept in event.changes:
                 yield from (new for _, new in kept.pairs() if new is not ABSENT)
 
     def made(self, *, certain: bool) -> tuple[list[Any], list[Any]]:
-        """The numbers and arrays that came up inside and that the user's code has put somewhere;
-        and the arrays that it has changed, or may have filled with what was there, unless only
-        what is `certain` is asked for."""
+        """Return the numbers and arrays created in this run that user code has stored, and the
+        arrays that it has changed. Unless `certain`, these include arrays that it may have filled
+        with their old contents."""
         put: list[Any] = []
         changed: list[Any] = []
         for event in self._changes():
@@ -264,28 +264,28 @@ class Region:
         return put, changed
 
     def error(self) -> Exception | None:
-        """That which refuses a derivative of what was stored; ``None`` if nothing was."""
+        """Return the error for a derivative of something stored; ``None`` if nothing was."""
         return next((event.error for event in self._changes()), None)
 
     def _changes(self) -> Iterated[Changes]:
         return (event for event in self._events if type(event) is Changes)
 
     def back(self, bar: Any) -> Poison | None:
-        """Run backwards what came back, and undo what was changed; `bar` is the poison of the
-        result, if that has one. Gives a poison that has arrived at what was changed."""
+        """Run callbacks backwards and undo changes; `bar` is the poison of the result, if there is
+        one. Return a poison that has arrived at something changed."""
         found = [event.back(self.memory, bar) for event in reversed(self._events)]
         return next(filter(None, found), None)
 
-    # ---- calls through the engine ----------------------------------------------------------------
+    # ---- callbacks through the engine ------------------------------------------------------------
 
     def call(self, f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        """Run a function of the user's that was asked for, as part of the operation."""
+        """Run a callback of a user function as part of the operation."""
         own = any(type(arg).__flags__ & (1 << 9) and by_value(arg) for arg in args)  # HEAPTYPE
         error = self._error() if own else None
         return self._through(lambda inner: call_keywords(inner, 1, f, args, kwargs), error)
 
     def step(self, iterator: Iterator) -> Any:
-        """The next element of an iterator."""
+        """Return the next element of an iterator as part of the operation."""
         return self._through(lambda inner: iterator.step(inner, 1))
 
     def _through(self, run: Callable[[list[Any]], Any], error: Exception | None = None) -> Any:
@@ -303,11 +303,11 @@ class Region:
             self._look_again()
         return call.value
 
-    # ---- functions that are entered otherwise ----------------------------------------------------
+    # ---- user functions entered without the engine -----------------------------------------------
 
     def _see(self, frame: FrameType) -> None:
-        """Keep what the function that begins in `frame` can change, and what its callers can that
-        it may give something to."""
+        """Save what the function that begins in `frame` can change, and what callers can that store
+        what it returns."""
         code = frame.f_code
         by_user = not is_of_a_library(frame.f_globals.get("__name__"), code)
         if by_user:
@@ -325,7 +325,7 @@ class Region:
         given = [value for value in frame.f_locals.values() if type(value) not in LEAVES]
         key = (*map(id, codes), 0, *map(id, given))
         if key in self._looked_at and not self._rebinds:
-            return  # what has become of it since is told of what is kept
+            return  # saved already
         self._looked_at[key] = given
         facts = joined_facts(codes)
         outer = outer_roots(frame, facts, (self._f, *self._args))
@@ -353,13 +353,13 @@ class Region:
         self._forget()
 
     def _tell_of(self, code: CodeType, by_user: bool) -> None:
-        """Note which function was entered first; the user's own are those to tell of."""
+        """Note which function was entered first, preferring user code, for messages."""
         if self._entered is None or not self._by_user:
             self._entered, self._by_user = code, by_user
 
     def _see_own(self, frame: FrameType, owner: Any, stored: frozenset[str]) -> bool:
-        """The same of a function that can store nothing but some attributes of an object; not if a
-        number stands in one of these, which may be put there again."""
+        """Save an object of which the function in `frame` can store only some attributes. Return
+        whether that is enough: not where one of these is a number, which may be stored again."""
         if not stored:
             return True
         code = frame.f_code
@@ -381,7 +381,7 @@ class Region:
         return True
 
     def _written_by(self, frame: FrameType, held: list[Any], roots: list[Any]) -> None:
-        """Note what the function in `frame` may write to of what is `held`."""
+        """Note which places in `held` the function in `frame` may write."""
         known = self._held.get(id(frame.f_code), held)
         known = held if known is held else [*known, *held]
         if written := written_by(frame, held, known):
@@ -398,7 +398,7 @@ class Region:
         self._written |= written
 
     def _forget(self) -> None:
-        """What may be written by what was there is no more what it was."""
+        """Forget the saved contents of places that may have been written with the same values."""
         if self._trusts:
             return
         if self._fills:
@@ -420,7 +420,7 @@ class Region:
             self._events.append(Changes(self.memory, changes, *known, self._error()))
 
     def _look_again(self) -> None:
-        """Keep things as they are now."""
+        """Save the present state again after a callback."""
         if self._entered is not None or self._filled:
             self._snapshot = Snapshot()
             self._snapshot.add(self._filled)

@@ -1,8 +1,7 @@
-"""What happens when an object goes.
+"""Effects of freeing an object.
 
-A record keeps objects for the reverse sweep, so that they go later than without us. When is not
-imitated: what could be noticed is refused, where code of the user's is to run that changes
-something, and all else may live longer.
+A record holds objects for the reverse sweep, so they live longer than in plain Python. Where user
+code that changes something runs when an object is freed, the call is refused.
 """
 
 from __future__ import annotations
@@ -26,11 +25,11 @@ from adjoint.runtime.foreign.code_facts import called, hands_out, is_closed, is_
 from adjoint.runtime.memory.memory import Memory
 
 _OF_NUMBERS = frozenset({float, int, np.float64, np.ndarray, type(ABSENT)})
-"""Types of most of what is overwritten."""
+"""The most frequent types of overwritten values."""
 
 
 def settle(memory: Memory) -> None:
-    """At the end of a call: refuse it if something went, or could have gone, that is noticed."""
+    """Refuse a call, at its end, that has freed an object, or could have, with a visible effect."""
     for generator in [*(memory.unfinished or ())]:
         generator.end_with_call()
     if memory.late is not None:
@@ -41,7 +40,7 @@ def settle(memory: Memory) -> None:
 
 
 def check_removed(saved: Any) -> None:
-    """Refuse what a write has put out of its place, if it may change something when it goes."""
+    """Refuse an overwritten value that may change something when it is freed."""
     if is_objects(saved):
         saved = [*saved.flat]
     for value in saved if type(saved) is list else [saved]:
@@ -49,8 +48,7 @@ def check_removed(saved: Any) -> None:
 
 
 def check_callback(f: Any) -> None:
-    """Refuse a function of the user's that changes something, and is to be called when an object
-    goes."""
+    """Refuse a user function that changes something as a callback for a freed object."""
     if not _is_harmless(f):
         raise refused(
             "a function is to be called when an object goes, which happens at another time inside"
@@ -60,7 +58,7 @@ def check_callback(f: Any) -> None:
 
 
 def check_finalizer(cls: type) -> None:
-    """Refuse an object whose ``__del__`` changes something."""
+    """Refuse an object whose ``__del__`` changes something else."""
     if _has_effective_del(cls):
         raise refused(
             f"'{cls.__name__}.__del__' may change something when the object goes, which happens at"
@@ -96,8 +94,8 @@ _has_effective_del = ByClass(_may_leave_traces)
 
 
 def _keeps_to_itself(code: CodeType, cls: type, seen: set[CodeType]) -> bool:
-    """Whether all that a method changes are attributes of its object, which is one of `cls`, by
-    itself or by other methods of it."""
+    """Return whether a method, with the methods of its object that it calls, changes only
+    attributes of its object, an instance of `cls`."""
     seen.add(code)
     if hands_out(code):
         return False
@@ -120,11 +118,11 @@ def _keeps_to_itself(code: CodeType, cls: type, seen: set[CodeType]) -> bool:
 
 
 _OF_TEXT = frozenset({"format", "join"})
-"""Methods that text is asked for, and nothing else is likely to have."""
+"""Methods of text, which hardly any other class has."""
 
 
 def _is_own_call(method: str | None, cls: type, seen: set[CodeType]) -> bool:
-    """Whether a method of the object is called that keeps to it."""
+    """Return whether `method` is one of `cls` that changes only its object."""
     f = None if method is None else class_attribute(cls, method)
     return type(f) is FunctionType and (
         f.__code__ in seen or _keeps_to_itself(f.__code__, cls, seen)
@@ -140,8 +138,7 @@ def _last_loaded(instruction: Any) -> Any:
 
 @by_code
 def cleans_up(code: CodeType) -> bool:
-    """Whether a generator may have something to do when it is let go: one of its ``yield`` is in a
-    ``try`` or a ``with``."""
+    """Return whether closing a generator may run code: a ``yield`` is in a ``try`` or ``with``."""
     bytecode = dis.Bytecode(code)
     instructions = {instruction.offset: instruction.opname for instruction in bytecode}
     yields = [offset for offset, name in instructions.items() if name == "YIELD_VALUE"]

@@ -1,4 +1,4 @@
-"""What code of the user's has changed where nobody sees it."""
+"""Changes that user code makes during a foreign run."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from adjoint.runtime.memory.saved import Kept
 
 
 class Changes:
-    """What the user's code has changed unseen."""
+    """Changes that user code has made out of sight, logged as writes."""
 
     __slots__ = ("changes", "earlier", "error", "fresh", "known")
 
@@ -27,7 +27,7 @@ class Changes:
         known: set[int],
         error: Exception,
     ) -> None:
-        # What is put back into a dict is asked for its hash: its own fields stand there before.
+        # putting entries back into a dict calls `__hash__`, which needs the fields of the key
         changes = sorted(changes, key=lambda kept: kept.hashes())
         self.changes, self.earlier, self.known, self.error = changes, earlier, known, error
         self.fresh = [
@@ -38,14 +38,14 @@ class Changes:
             kept.log(memory)
 
     def back(self, memory: Memory, _: Any) -> Poison | None:
-        """Undo it. What is poisoned already poisons what the code got at, and is given back; any
-        other derivative is an error."""
+        """Undo the changes. Poison that has arrived poisons what the code could reach, and is
+        returned; any other derivative is an error."""
         taken = [pair for kept in reversed(self.changes) for pair in kept.take(memory)]
         bars = [bar for value, bar in taken if type(value) not in ATOMS and is_needed(bar)]
         if any(type(bar) is not Poison for bar in bars):
             raise self.error
         if arrived_in(memory, self.fresh, self.known):
-            # What was there before has its cotangent from elsewhere.
+            # values that existed before have cotangents of other origin
             known = self.known | {id(owner) for owner in reached(self.earlier)}
             if arrived_in(memory, self.fresh, known):
                 raise self.error

@@ -1,11 +1,10 @@
-"""Numbers in other clothes: what NumPy takes for an array although it is none, by its memory.
+"""Objects that NumPy converts to arrays through their memory.
 
-`array.array`, `memoryview`, arrays of `ctypes`, and what has an ``__array_interface__``: C looks at
-numbers of which nobody knows where they come from. They are seen as an array by a call of its own,
-whose result is poisoned like that of any call that cannot be followed
-(`adjoint.runtime.foreign.unknown_call`). So all rules see arrays, a derivative through such numbers
-is refused where it is needed, and what is constant costs nothing. A `memoryview` of an array is an
-array of the same memory, and is followed.
+These are `array.array`, `memoryview`, arrays of `ctypes` and objects with an
+``__array_interface__``. The origin of their numbers is unknown. A separate call converts them, and
+its result is poisoned like that of any unknown callee (`adjoint.runtime.foreign.unknown_call`). So
+all rules see arrays, and only a derivative through such numbers is refused. A `memoryview` of an
+array is an alias of that array, and is differentiated.
 """
 
 from __future__ import annotations
@@ -26,13 +25,13 @@ _NONE = (
     np.ndarray, np.generic, np.flatiter, np.dtype, str, bytes, float, int, complex, type(None),
     list, tuple, dict, set, frozenset, deque, type, slice, range, Hidden,
 )  # fmt: skip
-"""Types that NumPy takes for what they are."""
+"""Types that never show their memory to NumPy."""
 _SPECIALS: tuple[str, ...] = ("__array_interface__", "__array_struct__")
 
 
 def _by_class(kind: type) -> bool | None:
-    """Whether instances show their memory; ``None``: each has to be asked, for Python 3.11 says of
-    no class that its instances have a buffer, and attributes may be their own."""
+    """Return whether instances show their memory; ``None`` where each has to be asked: Python 3.11
+    does not tell which classes have a buffer, and an instance may have the attributes itself."""
     if issubclass(kind, _NONE):
         return False
     if any(class_attribute(kind, name) is not None for name in _SPECIALS):
@@ -48,7 +47,7 @@ _known = ByClass(_by_class)
 
 
 def shows_memory(value: Any) -> bool:
-    """Whether NumPy takes `value` for an array because of the memory that it shows."""
+    """Return whether NumPy converts `value` to an array through its memory."""
     known = _known(type(value))
     if known is not None:
         return bool(known)
@@ -56,7 +55,7 @@ def shows_memory(value: Any) -> bool:
 
 
 def _answers(value: Any) -> bool:
-    """Whether an object has one of the attributes by itself; NumPy asks for them in this way."""
+    """Return whether an object itself has one of the attributes that NumPy looks up."""
     kind, names = type(value), _SPECIALS
     if class_attribute(kind, "__array__") is None:
         names = (*_SPECIALS, "__array__")
@@ -75,7 +74,7 @@ def _has_buffer(value: Any) -> bool:
 
 
 def seen_as_array(value: Any) -> Any:
-    """``np.asarray(value)``, as an array of its own class."""
+    """Return ``np.asarray(value)``."""
     return np.asarray(value)
 
 

@@ -1,10 +1,10 @@
-"""Code in C, or of a package that is left alone, that may enter the user's Python code.
+"""Calls of foreign code that may enter user code.
 
-Where the engine knows what such code will ask, it runs that itself
+Where the engine knows what such code calls, it makes the calls itself
 (`adjoint.runtime.operators.comparison`, the rules of builtin functions). Everything else runs in a
-`Region`: calls that come back through the engine (`Lent` functions, steps of its iterators) are
-recorded as part of the operation, and what other code of the user's has changed is logged as a
-write, by a value whose derivative is unknown.
+`Region`: callbacks through the engine (`Lent` functions, steps of its iterators) are part of the
+operation, and what other user code has changed is logged as a write of a value whose derivative is
+unknown.
 """
 
 from __future__ import annotations
@@ -26,10 +26,10 @@ from adjoint.runtime.memory.memory import Memory
 def native(
     record: list[Any], slot: int, f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
 ) -> Any:
-    """``f(*args, **kwargs)``, which has no derivative of its own."""
+    """Run ``f(*args, **kwargs)``, which has no derivative of its own."""
     if type(f) is FunctionType:
         if is_vouched_for(f.__code__) or not is_of_a_library(f.__globals__.get("__name__")):
-            return f(*args, **kwargs)  # whoever said that it is inactive knows what it does
+            return f(*args, **kwargs)  # it was declared inactive
     if not (record[0].handed or reaches(args) or (kwargs and reaches(kwargs.values()))):
         return f(*args, **kwargs)
     return watched(record, slot, f, f, args, kwargs)
@@ -48,10 +48,12 @@ def watched(
     own: Any = None,
     kept: tuple[Any, ...] = (),
 ) -> Any:
-    """``run(*args, **kwargs)`` for `f`; its pullback may be left in the slot. `keys` may be asked
-    for their hash more often than Python does. What is run `by_rule` writes arrays of its own, of
-    which it gives the derivative, or writes and logs a container that is its `own`. It may store
-    something itself in what is `kept`."""
+    """Run ``run(*args, **kwargs)`` for `f` as a foreign run; its pullback may be left in the slot.
+
+    `keys` may be hashed more often than in plain Python. With `by_rule`, `run` writes new arrays,
+    of which the rule gives the derivative. `own` is a container that `run` writes and logs itself,
+    and in `kept` it may store something itself.
+    """
     n = len(args) + len(kwargs)
     region = Region(record[0], f, error)
     if own is not None:
@@ -65,7 +67,7 @@ def watched(
     try:
         y = region.run(run, args, kwargs)
     finally:
-        if level is not None and region.has_effects:  # also by what has raised
+        if level is not None and region.has_effects:  # also where `run` has raised
             level.spoil_stored(region, certain=by_rule)
     own = blank if record[slot] is linked else record[slot]
     record[slot] = region.before(own, n) if region.has_effects else own
@@ -75,8 +77,8 @@ def watched(
 
 
 def _check_steady(memory: Memory, keys: Iterable[Any]) -> None:
-    """Refuse keys whose hash, or comparison, changes something each time. What they keep at the
-    first time is taken back, for Python may not have asked them at all."""
+    """Refuse keys whose hash or comparison changes something each time. Changes of the first call
+    are undone, because plain Python may not make it."""
     for key in keys:
         for what, ask, name, given in (
             ("hash", hash, "__hash__", (key,)),
@@ -91,7 +93,7 @@ def _check_steady(memory: Memory, keys: Iterable[Any]) -> None:
                     region.trust()
                     region.run(ask, given, {})
                     effects.append(region.has_effects)
-            except Exception:  # it was asked once before, and has answered
+            except Exception:  # an earlier call gave an answer
                 effects = [True, True]
             if any(effects):
                 memory.rewind(position)
@@ -104,11 +106,11 @@ def _check_steady(memory: Memory, keys: Iterable[Any]) -> None:
                 )
 
 
-# ---- functions that are handed out ---------------------------------------------------------------
+# ---- user functions given to foreign code --------------------------------------------------------
 
 
 class Lent:
-    """Stands for a function of the user's that is given to code that is not differentiated."""
+    """Stand for a user function that is given to foreign code."""
 
     __slots__ = ("__weakref__", "_f", "_memory")
 
@@ -127,5 +129,5 @@ STAND_INS.append(Lent)
 
 
 def lend(memory: Memory, f: Any) -> Any:
-    """What to hand out for `f`: itself where it is not a function of the user's."""
+    """Return what to give to foreign code for `f`: a `Lent` for user functions, else `f`."""
     return Lent(memory, f) if callable(f) and not issubclass(type(f), type) and reaches((f,)) else f

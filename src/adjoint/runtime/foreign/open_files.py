@@ -1,8 +1,7 @@
-"""Files that the program has let go without closing them.
+"""Files that user code has dropped without closing them.
 
-Python closes such a file at once, which writes what is in its buffer. Records keep what operations
-were given, so it would be written too late: before anything else is called that might read it, the
-buffers are written.
+Plain Python closes such a file at once, which writes its buffer. Records hold operands longer, so
+the buffers are written before any unknown callee runs, which might read the file.
 """
 
 from __future__ import annotations
@@ -24,7 +23,7 @@ def note_file(memory: Memory, y: Any) -> None:
 
 
 def _is_of_python(file: Any) -> bool:
-    """Whether no class of the user's is what is written to in the end."""
+    """Return whether the innermost file is of Python's own class."""
     while type(file) in _BUFFERED:
         file = file.buffer if type(file) is io.TextIOWrapper else file.raw
     return type(file).__module__ == "_io"

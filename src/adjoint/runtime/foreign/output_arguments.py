@@ -1,4 +1,4 @@
-"""Where functions that are not followed write their results, if they are given an array for it."""
+"""Arrays that functions of C write their results into."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ _FUNCTIONS = (FunctionType, BuiltinFunctionType, np.ufunc, type(np.mean))
 
 
 def outputs_in(code: CodeType, spaces: Any) -> list[tuple[Origin, Origin]]:
-    """What calls in a function may write into by position, after what they are calls of. What is
-    found in its module is remembered."""
+    """Return pairs of a callee and the operand that it may write by position, for the calls in a
+    function. Pairs that depend only on its module are cached."""
     given = {*code.co_varnames, *code.co_freevars}
     known = _known.get(id(code))
     if known is None:
@@ -34,7 +34,7 @@ def outputs_in(code: CodeType, spaces: Any) -> list[tuple[Origin, Origin]]:
         others = [
             call
             for call in calls
-            # `__array_ufunc__` passes on to the function that it is given what that was given
+            # `__array_ufunc__` passes its operands on to the function that it is given
             if not call.starred and not given.isdisjoint(call.callee | call.owner)
         ]
         found, others = _known.put(code, ([one for one in found if one[1]], others))
@@ -50,18 +50,18 @@ _known = CodeTable[tuple[list[tuple[Origin, Origin]], list[Call]]]()
 
 
 def _output_of(call: Call, code: CodeType, spaces: Any) -> Origin:
-    """Where what a call may write into comes from."""
+    """Return the origin of what a call may write."""
     places = {place for f in _called(call, code, spaces) if (place := _place_of_output(f)) >= 0}
     places |= _places_in_methods(call, code, spaces)
     given = call.by_position
-    if call.starred:  # nobody knows how many there are; libraries only pass them on
+    if call.starred:  # their number is unknown; in a library they are only passed on
         may_be_given = places and _is_the_users_own(spaces)
         return call.every if may_be_given else frozenset()
     return frozenset().union(*(given[place] for place in places if place < len(given)))
 
 
 def _called(call: Call, code: CodeType, spaces: Any) -> list[Any]:
-    """The functions that a call may be of, which are in variables and modules."""
+    """Return the functions in variables and modules that a call may be of."""
     modules = [value for value in _named(call.owner, code, spaces) if type(value) is ModuleType]
     if not _is_known(call.owner, code, spaces):
         modules.append(np)
@@ -76,20 +76,20 @@ def _called(call: Call, code: CodeType, spaces: Any) -> list[Any]:
 
 
 def _is_followed(f: Any, by_user: bool) -> bool:
-    """Whether what a function writes is seen when it is entered: not if it gives to C what code of
-    the user's has given to it."""
+    """Return whether writes of `f` are found when `f` is entered: not where a library function
+    hands arrays of user code on to C."""
     if type(f) is not FunctionType or not is_the_users(f.__code__, f.__globals__):
         return False
     return not (by_user and is_of_a_library(f.__globals__.get("__name__")))
 
 
 def _is_the_users_own(spaces: Any) -> bool:
-    """Whether a function with such local and global variables is of no library."""
+    """Return whether a function with these local and global variables is user code."""
     return not is_of_a_library(spaces[1].get("__name__"))
 
 
 def _places_in_methods(call: Call, code: CodeType, spaces: Any) -> set[int]:
-    """Where methods of arrays of such a name have their output."""
+    """Return the positions of the output in methods of arrays with the name of the callee."""
     if not call.owner:
         return set()
     if any(type(value) is ModuleType for value in _named(call.owner, code, spaces)):
@@ -99,13 +99,13 @@ def _places_in_methods(call: Call, code: CodeType, spaces: Any) -> set[int]:
 
 
 def _is_known(owner: Origin, code: CodeType, spaces: Any) -> bool:
-    """Whether it is clear of what something is a method: no module that the function imports."""
+    """Return whether the owner of a method is known: not a module imported in the function."""
     local = {*code.co_varnames, *code.co_cellvars} - {*spaces[0]}
     return bool(owner) and owner.isdisjoint(local)
 
 
 def _named(origin: Origin, code: CodeType, spaces: Any) -> Iterable[Any]:
-    """What stands in variables, and in modules that are named."""
+    """Yield the values of variables, and of the named attributes of modules."""
     for name in origin:
         if name.startswith("."):
             named = [space.get(one) for one in code.co_names for space in spaces]
@@ -118,7 +118,7 @@ def _named(origin: Origin, code: CodeType, spaces: Any) -> Iterable[Any]:
 
 @lru_cache(maxsize=1024)
 def _place_of_output(f: Any) -> int:
-    """At which position a function takes the array that it writes into; -1 if at none."""
+    """Return the position of the array that a function writes into; -1 if there is none."""
     if type(f) is np.ufunc:
         return f.nin
     try:
@@ -130,7 +130,7 @@ def _place_of_output(f: Any) -> int:
 
 
 def _names_in_text(f: Any) -> list[str]:
-    """The names of parameters as the first line of the documentation has them."""
+    """Return the names of parameters from the first line of the docstring."""
     line = (f.__doc__ or "").strip().partition("\n")[0]
     listed = re.search(r"\((.*)\)", line)
     text = re.sub(r"\([^()]*\)", "group", listed.group(1)) if listed else ""
@@ -139,7 +139,7 @@ def _names_in_text(f: Any) -> list[str]:
 
 @cache
 def _methods() -> dict[str, set[int]]:
-    """The positions of the output of methods of arrays, ufuncs and random generators."""
+    """Return the positions of the output of methods of arrays, ufuncs and random generators."""
     found: dict[str, set[int]] = {}
     for kind in (np.ndarray, np.ufunc, np.random.Generator):
         for name in dir(kind):

@@ -1,5 +1,4 @@
-"""What a function gets at that it is not given, and who gets what it gives out: where functions
-that are called back may store something."""
+"""Values that a function reaches without being given them; callers that may store its result."""
 
 from __future__ import annotations
 
@@ -18,12 +17,12 @@ from adjoint.primal.value_kinds import content_of
 from adjoint.runtime.foreign.code_facts import Facts, facts_of
 from adjoint.runtime.foreign.special_method_effects import may_store
 
-# ---- what a function gives to its callers --------------------------------------------------------
+# ---- callers of a function -----------------------------------------------------------------------
 
 
 def callers_of(frame: FrameType, last: CodeType) -> list[FrameType]:
-    """The functions of the user's that wait for what the one in `frame` gives, up to the frame of
-    `last`: what `current()` gives, they may store into."""
+    """Return the user functions between `frame` and `last`, if one of them may store what the
+    function in `frame` returns (as ``current().total = x`` does)."""
     found = []
     caller = frame.f_back
     while caller is not None and caller.f_code is not last:
@@ -34,7 +33,7 @@ def callers_of(frame: FrameType, last: CodeType) -> list[FrameType]:
 
 
 def joined_facts(codes: tuple[CodeType, ...]) -> Facts:
-    """What several functions could do together."""
+    """Return what several functions may do together."""
     if len(codes) == 1:
         return facts_of(codes[0])
     place = tuple(map(id, codes))
@@ -53,23 +52,23 @@ _joined: dict[tuple[int, ...], tuple[tuple[CodeType, ...], Facts]] = {}
 _MOST_JOINED = 512
 
 
-# ---- what it gets at itself ----------------------------------------------------------------------
+# ---- values that a function reaches --------------------------------------------------------------
 
 
 @by_code
 def words_in(code: CodeType) -> tuple[str, ...]:
-    """The words in a function, by which it may ask for something: ``globals()["total"]``."""
+    """Return the strings in a function, which may name variables: ``globals()["total"]``."""
     return tuple(const for const in code.co_consts if type(const) is str)
 
 
 def _names_of(code: CodeType) -> tuple[str, ...]:
-    """The names of the global variables that a function may take."""
+    """Return the names of the global variables that a function may read."""
     words = words_in(code) if facts_of(code).takes_any_variable else ()
     return (*code.co_names, *words)
 
 
 def given_to(frame: FrameType) -> dict[str, Any]:
-    """What a function was given, and has captured: its variables as it begins."""
+    """Return the parameters and captured variables of the function that begins in `frame`."""
     code, local = frame.f_code, frame.f_locals
     given = code.co_argcount + code.co_kwonlyargcount
     given += bool(code.co_flags & CO_VARARGS) + bool(code.co_flags & CO_VARKEYWORDS)
@@ -78,13 +77,13 @@ def given_to(frame: FrameType) -> dict[str, Any]:
 
 
 def variables_of(frame: FrameType) -> Iterator[tuple[dict[str, Any], str]]:
-    """The global variables that a function may assign, or those of a module that it names."""
+    """Yield the global variables, also of modules, that the function in `frame` may assign."""
     return _variables(frame.f_code, frame.f_globals, modules_of(frame))
 
 
 def variables_asked_for(f: FunctionType) -> Iterator[tuple[dict[str, Any], str]]:
-    """The same of a function that does not run yet, if it asks for some by their names, or imports
-    modules."""
+    """Yield the global variables that `f`, which does not run yet, may assign, if it looks
+    variables up by name or imports modules."""
     code, namespace = f.__code__, f.__globals__
     by_name = facts_of(code).takes_any_variable or "modules" in code.co_names
     if by_name or any(name in sys.modules for name in code.co_names):
@@ -107,7 +106,7 @@ def _variables(
 
 
 def modules_of(frame: FrameType) -> list[dict[str, Any]]:
-    """The namespaces of the user's modules that a function names, imports or has captured."""
+    """Return the namespaces of user modules that a function names, imports or has captured."""
     local = frame.f_locals
     captured = [local.get(name) for name in frame.f_code.co_freevars]
     return _modules(frame.f_code, frame.f_globals, captured)
@@ -123,8 +122,8 @@ def _modules(
 
 
 def outer_roots(frame: FrameType, facts: Facts, given: tuple[Any, ...]) -> list[Any]:
-    """What a function gets at that it is not given: captured and global variables. It may be among
-    what was `given`; the collector does not show what is frozen."""
+    """Return the captured and global values that a function reaches. `given` may hold the function
+    itself, which `gc` does not find when frozen."""
     code, namespace, local = frame.f_code, frame.f_globals, frame.f_locals
     own, modules = facts_of(code), modules_of(frame)
     roots = [local[name] for name in code.co_freevars if name in local]
@@ -147,11 +146,11 @@ def outer_roots(frame: FrameType, facts: Facts, given: tuple[Any, ...]) -> list[
 
 
 def all_around(frame: FrameType, held: list[Any]) -> list[Any]:
-    """What the functions among things, and those in the text of another, may get at; their
-    classes."""
+    """Return the classes of `held`, and the global values that the function in `frame`, the user
+    functions found and the functions nested in them name."""
     roots: list[Any] = [type(one) for one in held if type(one).__flags__ & (1 << 9)]  # HEAPTYPE
     own, namespace = [frame.f_code], frame.f_globals
-    for code in own:  # which grows
+    for code in own:  # `own` grows in the loop
         own += [part for part in code.co_consts if isinstance(part, CodeType)]
     named = [namespace.get(name) for code in own for name in code.co_names]
     functions = [f for f in (*held, *named) if type(f) is FunctionType]

@@ -1,4 +1,4 @@
-"""What can be changed through some values, as it was when it was looked at."""
+"""Saved states of everything that can be changed through some values."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ from adjoint.runtime.memory.saved_containers import Global, keep, shows_fields, 
 
 
 def _is_the_librarys(kind: type) -> bool:
-    """Whether objects of a class are the library's own: programs, their parts, stand-ins."""
+    """Return whether instances of a class belong to the library: programs, their parts, proxies."""
     module = str(type.__getattribute__(kind, "__module__"))
     package, _, rest = module.partition(".")
     return issubclass(kind, Hidden | Poison) or (
@@ -60,8 +60,8 @@ _IS_THE_LIBRARYS = ByClass(_is_the_librarys)
 
 
 class Snapshot:
-    """What can be changed through some values, as it was when they were added: the nearest first,
-    of not more than `most` objects; `is_cut` says whether there are more."""
+    """Saved states of what can be changed through the values added, at most `most` objects, the
+    nearest first; `is_cut` says whether there are more."""
 
     def __init__(self, most: int = 4096) -> None:
         self._most = most
@@ -72,7 +72,7 @@ class Snapshot:
         self._unasked: list[list[Kept]] = []
 
     def add(self, values: Iterable[Any], facts: Facts | None = None) -> list[Any]:
-        """Take up what `values` reach, by what a function could follow; gives all that it was."""
+        """Save what `values` reach (by the attributes that `facts` allow); return all of it."""
         seen: dict[int, Any] = {}
         values = [*values]
         queue = deque(values)
@@ -80,7 +80,7 @@ class Snapshot:
             value = queue.popleft()
             kind = type(value)
             if kind in LEAVES or id(value) in seen or _IS_THE_LIBRARYS(kind):
-                continue  # what is not the user's is rewound by nobody
+                continue  # objects of the library are not rewound
             if kind is attrgetter and facts is not None and facts.names is not None:
                 asked = {part for name in value.__reduce__()[1] for part in name.split(".")}
                 if not asked <= facts.names:
@@ -95,11 +95,11 @@ class Snapshot:
         return [*seen.values()]
 
     def widen(self, most: int) -> None:
-        """Take up so many objects from now on."""
+        """Save up to `most` objects from now on."""
         self._most = most
 
     def add_variable(self, namespace: dict[str, Any], name: str) -> None:
-        """Take up a global variable that may be assigned."""
+        """Save a global variable that may be assigned."""
         if (id(namespace), name) not in self._kept:
             variable = Global((namespace, name), namespace.get(name, ABSENT))
             self._keep((id(namespace), name), [variable])
@@ -109,9 +109,9 @@ class Snapshot:
         self._unasked.append(kept)
 
     def forget(self, written: Iterable[tuple[Any, str | None]], twice: dict[int, Any]) -> None:
-        """When what is different is asked for, take arrays for changed, and numbers in other
-        things, or under a name there, for others if they are of `twice`, by identity, which may
-        grow until then."""
+        """Mark places as possibly written with their old contents, before the next `changes`: an
+        array counts as changed, and a number does if it is one of `twice` (by identity), a dict
+        that may still grow."""
         self._written += written
         self._twice = twice
 
@@ -123,13 +123,13 @@ class Snapshot:
         self._written = []
 
     def forget_arrays(self) -> list[Any]:
-        """Take all arrays for changed; gives those that were not yet."""
+        """Count all arrays as changed; return those that did not count so before."""
         found = [one for kept in self._unasked for one in kept if one.is_unfilled()]
         self._unasked = []
         return self._forget_all(found)
 
     def forget_arrays_of(self, owners: set[int]) -> list[Any]:
-        """The same of some memory, by identity of the array that it really belongs to."""
+        """Count the arrays that own or share the memory of `owners` (identities) as changed."""
         found = [one for kept in self._kept.values() for one in kept if one.is_unfilled()]
         return self._forget_all([one for one in found if id(original_of(one.owner)) in owners])
 
@@ -139,17 +139,17 @@ class Snapshot:
         return [one.owner for one in found]
 
     def release(self) -> None:
-        """Hold nothing any more."""
+        """Drop all references."""
         self._kept, self._written, self._twice, self._unasked = {}, [], {}, []
 
     def changes(self) -> list[Kept]:
-        """What is different now."""
+        """Return the saved states that differ from the present ones."""
         self._forget()
         return [one for kept in self._kept.values() for one in kept if one.differs()]
 
 
 def contents(value: Any, kind: type) -> list[Any]:
-    """What `value` holds, without what holds nothing."""
+    """Return what `value` holds, without values that hold nothing."""
     if issubclass(kind, np.ndarray):
         held = value.ravel().tolist() if value.dtype.kind == "O" else []
     elif issubclass(kind, list | tuple | set | frozenset | deque):
@@ -192,7 +192,7 @@ def contents(value: Any, kind: type) -> list[Any]:
 
 
 def _followed(value: Any, kind: type, facts: Facts) -> list[Any]:
-    """What a function could get at from `value`."""
+    """Return what a function with these facts may reach from `value`."""
     names = facts.names
     if names is None:
         return contents(value, kind) or (_given_out(value) if _GIVES_OUT(kind) else [])
@@ -203,10 +203,10 @@ def _followed(value: Any, kind: type, facts: Facts) -> list[Any]:
     elif issubclass(kind, type):
         held = [found for found in _in_class(value, names) if found is not value]
         held += [own for own in vars(value).values() if type(own) is BuiltinMethodType]
-        if facts.into_containers and kind is not type:  # an enumeration, whose members are in it
+        if facts.into_containers and kind is not type:  # the members of an enumeration
             held += contents(value, kind)
     elif kind is FunctionType or kind is MethodType:
-        fields = fields_of(value) or {}  # what they run is looked at when it is entered
+        fields = fields_of(value) or {}  # what they run is seen when it is entered
         return [fields[name] for name in names if name in fields]
     else:
         held = contents(value, kind) if not _is_record(kind) else []
@@ -222,7 +222,7 @@ def _followed(value: Any, kind: type, facts: Facts) -> list[Any]:
 
 
 def _gives_out(kind: type) -> bool:
-    """Whether objects of a class of C give what they hold, when they are called or asked."""
+    """Return whether instances of a C class return what they hold, when called or read."""
     if kind in ProxyTypes or issubclass(kind, ReferenceType | functools._lru_cache_wrapper):
         return True
     return kind.__module__ == "builtins" and not issubclass(kind, _GIVE_NOTHING)
@@ -236,8 +236,8 @@ _GIVES_OUT = ByClass(_gives_out)
 
 
 def _given_out(value: Any) -> list[Any]:
-    """What something of C gives when it is called or asked; a cache holds that in its own dict,
-    which nobody else changes."""
+    """Return what an object of C returns when called or read. The dict of a cache is replaced by
+    its results, because only the cache changes it."""
     kind = type(value)
     if kind in ProxyTypes or issubclass(kind, ReferenceType):
         return [referent_of(value)]
@@ -253,7 +253,7 @@ def _is_record(kind: type) -> bool:
 
 
 def _in_class(kind: type, names: Iterable[str]) -> list[Any]:
-    """What the classes of an object hold under some names; the class, if that is one of them."""
+    """Return what the classes of an object hold under `names`, and the class if that is named."""
     found: list[Any] = [kind] if "__class__" in names or "type" in names else []
     for base in kind.__mro__:
         if _is_record(base):
@@ -270,7 +270,7 @@ def _elements(value: Any, kind: type) -> list[Any]:
 
 
 def _attributes(cls: type) -> list[Any]:
-    """The attributes of a class that may be changed, and its bases."""
+    """Return the attributes of a class that may be changed, and its bases."""
     held = [
         value
         for name, value in vars(cls).items()

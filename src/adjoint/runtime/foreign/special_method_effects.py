@@ -1,5 +1,5 @@
-"""What a function does itself, where that is all in its text: methods that are asked for a hash, or
-whether they are equal, mostly read, call others, and keep what they found in their object."""
+"""Effects of functions whose bytecode tells all: most ``__hash__`` and ``__eq__`` methods only
+read, call other functions and cache results in their object."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ from adjoint.runtime.foreign.code_facts import CACHED_PROPERTY, READING, SUPER, 
 
 
 def stored_by(frame: FrameType) -> tuple[Any, frozenset[str]] | None:
-    """The attributes that the function in `frame` stores in an object that it is given, with that,
-    where it stores nothing else itself; ``None`` where it may. What it calls is entered itself."""
+    """Return an operand of the function in `frame` and the attributes that it stores there;
+    ``None`` if it may store anything else. Functions that it calls are entered themselves."""
     code, local = frame.f_code, frame.f_locals
     if code is CACHED_PROPERTY:
         return local.get("instance"), frozenset((local["self"].attrname,))
@@ -59,11 +59,11 @@ _MORE_THAN_FIELDS = (BaseException, np.ndarray, type)
 
 
 def may_store(frame: FrameType) -> bool:
-    """Whether a function may store something itself, into what another gives it."""
+    """Return whether a function may itself store what another returns to it."""
     return stored_by(frame) is None
 
 
-# ---- what it calls -------------------------------------------------------------------------------
+# ---- callees -------------------------------------------------------------------------------------
 
 
 def _is_users(f: Any) -> bool:
@@ -73,7 +73,7 @@ def _is_users(f: Any) -> bool:
 
 
 def _is_entered(value: Any) -> bool:
-    """Whether calling something enters functions of the user's, and does nothing else."""
+    """Return whether calling `value` only enters user functions."""
     if not isinstance(value, type):
         return _is_users(value)
     call = class_attribute(type(value), "__call__")
@@ -95,7 +95,7 @@ def _is_error(kind: type) -> bool:
 
 
 def _at(local: dict[str, Any], path: Path) -> Any:
-    """What stands there; ``Ellipsis`` where that is not an attribute in the fields of an object."""
+    """Return the value at a path; ``Ellipsis`` where it is no field of a plain object."""
     owner = local[path[0]]
     if len(path) == 1:
         return owner
@@ -117,8 +117,7 @@ def _is_plainly_read(kind: type) -> bool:
 
 
 def _is_known(owner: Any, name: str) -> bool:
-    """Whether a method of an object, or taking an item of it, enters a function of the user's, or
-    stores nothing."""
+    """Return whether a method or subscript of `owner` enters a user function or stores nothing."""
     kind = type(owner)
     if kind in _KNOWN:
         return name in READING
@@ -135,7 +134,7 @@ def _is_known(owner: Any, name: str) -> bool:
 
 
 def _is_known_behind(kind: type, name: str) -> bool:
-    """The same of a method by ``super()``, whichever that gives."""
+    """Return whether every method that ``super()`` may give is a user function, or only reads."""
     found = [vars(base)[name] for base in kind.__mro__ if name in vars(base)]
     found = [f for f in found if f is not None]
     if not all(_is_users(f) or type(f) is WrapperDescriptorType for f in found):
@@ -144,7 +143,7 @@ def _is_known_behind(kind: type, name: str) -> bool:
 
 
 def _is_found_by_python(kind: type) -> bool:
-    """Whether what a dict does not hold is stored in it by nobody but the user's functions."""
+    """Return whether only user functions can fill in missing keys of a dict class."""
     missing = class_attribute(kind, "__missing__")
     return missing is None or _is_users(missing)
 

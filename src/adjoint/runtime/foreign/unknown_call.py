@@ -1,5 +1,4 @@
-"""Functions with neither rule nor source: they run, and their results are poisoned (design, section
-3.4)."""
+"""Unknown callees: they run, and their results are poisoned (design, section 3.5)."""
 
 from __future__ import annotations
 
@@ -59,9 +58,9 @@ def run_unknown(
     *,
     trusted: bool = False,
 ) -> Any:
-    """Run `f` as it is; a cotangent that arrives at its result becomes poison of what went in.
+    """Run `f` as it is; a cotangent of its result becomes poison of its operands.
 
-    `trusted` is for code that is known to keep its hands off values that carry derivatives.
+    `trusted` declares that `f` neither changes nor stores active values.
     """
     if memory.files:
         flush(memory)
@@ -105,7 +104,7 @@ def run_unknown(
             adopt(record, slot, y, (*inputs, owner))
         return y
     given = any(y is value for value in inputs)
-    # What weak references lead to has to be there when it is poisoned.
+    # the referents of weak references must live until they are poisoned
     kept = [found() for found in memory.caches.get(REFERENT, ())] if calls_back else None
 
     def unknown_back(y_bar: Any, _: Any = kept) -> tuple[Any, ...]:
@@ -120,9 +119,9 @@ def run_unknown(
             if written_bar is not None and (type(written_bar) is Poison or _any(written_bar)):
                 new_bar = written_bar
         if isinstance(y_bar, np.ndarray) and not _any(y_bar):
-            y_bar = None  # nothing needs a derivative
+            y_bar = None  # zero
         if y_bar is None:
-            y_bar = new_bar  # of what it is does not matter
+            y_bar = new_bar  # only its presence matters
         if y_bar is None and (given or not _arrived(memory, y, (f, *inputs), outside)):
             y_bar = None if region is None else region.back(None)
             if y_bar is None:
@@ -131,7 +130,7 @@ def run_unknown(
             y_bar = y_bar if type(y_bar) is Poison else Poison(needed(f, why, (owner, *inputs, y)))
             region.back(y_bar)
         bar = y_bar if type(y_bar) is Poison else Poison(needed(f, why, (owner, *inputs, y)))
-        if ran or type(y) is GeneratorType:  # it may have read what its functions name
+        if ran or type(y) is GeneratorType:  # it may have read global variables of its functions
             _poison_globals(memory, (f, *inputs, *memory.handed), bar)
             for function in memory.handed:
                 poison(memory, function, bar)
@@ -142,7 +141,7 @@ def run_unknown(
         for value in inputs:
             carries = by_value(value) and type(value) not in (bool, int)
             if issubclass(type(value), np.ndarray) and memory.is_written(value):
-                carries = False  # it belongs to the memory
+                carries = False  # the cotangent belongs to the memory
             bars.append(bar if carries else None)
             if not carries:
                 poison(memory, value, bar)
@@ -153,7 +152,7 @@ def run_unknown(
 
 
 def region_of(memory: Memory, f: Any, given: tuple[Any, ...]) -> Region | None:
-    """A region, if `f` may enter code of the user's."""
+    """Return a `Region` if `f` may enter user code, else ``None``."""
     callee = () if type(f) in _PLAIN_CALLEES else (f,)
     if (home := package_of(f)) in COMPILING:
         return None
@@ -164,12 +163,12 @@ def region_of(memory: Memory, f: Any, given: tuple[Any, ...]) -> Region | None:
 _PLAIN_CALLEES = frozenset(
     {BuiltinMethodType, MethodDescriptorType, MethodWrapperType, WrapperDescriptorType}
 )
-"""Types of callees that hold nothing, apart from what they are bound to."""
+"""Types of callees that hold nothing but what they are bound to."""
 
 
 def _is_view(memory: Memory, y: Any, inputs: tuple[Any, ...]) -> bool:
-    """Whether a result looks at the memory of an array that went in, which `f` did not change: then
-    its elements are that array's, and from now on their cotangents belong to the memory."""
+    """Return whether `y` is an alias of an operand that `f` did not change. Its cotangents then
+    belong to the memory."""
     if not isinstance(y, np.ndarray) or y.dtype.kind not in "fc":
         return False
     root = root_of(y)
@@ -194,7 +193,7 @@ def _view_back(
 
 
 def _kept(memory: Memory, inputs: tuple[Any, ...]) -> Poison | None:
-    """The poison of something of C that an unknown function took something from later."""
+    """Return the poison of an opaque operand out of which a later unknown callee took something."""
     if _OPAQUE in memory.shadows:
         for owner in reached(inputs):
             shadow = memory.shadows.get(id(owner))
@@ -206,8 +205,8 @@ def _kept(memory: Memory, inputs: tuple[Any, ...]) -> Poison | None:
 
 
 def _arrived(memory: Memory, y: Any, inputs: tuple[Any, ...], outside: frozenset[int]) -> bool:
-    """Whether memory holds a cotangent of what `f` made: of what `y` reaches and the inputs do
-    not, nor is `outside`, by identity: arrays that were written before."""
+    """Return whether memory holds a cotangent of something that `y` reaches, but neither the inputs
+    reach nor is written before (`outside`, identities)."""
     if by_value(y):
         return False
     known: set[int] | None = None

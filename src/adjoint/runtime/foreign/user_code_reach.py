@@ -1,5 +1,4 @@
-"""Whether code in C, or of a package that is left alone, may enter the user's Python code through
-what it is given."""
+"""Search for user code that foreign code may enter through its operands."""
 
 from __future__ import annotations
 
@@ -36,10 +35,10 @@ from adjoint.runtime.foreign.snapshot import contents
 from adjoint.runtime.memory.active_iterator import Iterator
 
 STAND_INS: list[type] = [Iterator]
-"""Classes of the library's whose instances run the user's code when C asks them."""
+"""Classes of the library whose instances run user code when C calls them."""
 
 _FEW = 256
-"""How many objects are looked at; where there are more, it may."""
+"""The most objects searched; with more, the answer is yes."""
 _LOOKED_INTO = (
     list, tuple, set, frozenset, dict, deque, functools.partial, MappingProxyType, MethodType,
     BuiltinFunctionType, MethodWrapperType, slice, OrderedDict,
@@ -48,11 +47,11 @@ _NOTHING = frozenset(
     {FunctionType, ModuleType, CodeType, np.dtype, staticmethod, classmethod, property}
 )
 _PLAIN = LEAVES | {type}
-"""Types of what is compared, hashed and shown by nobody's code."""
+"""Types whose comparison, hash and text run no Python code."""
 
 
 def is_users_function(value: Any) -> bool:
-    """Whether something is a Python function of the user's."""
+    """Return whether `value` is a Python function of user code."""
     return type(value) is FunctionType and is_the_users(value.__code__, value.__globals__)
 
 
@@ -66,7 +65,7 @@ def _defines_code(kind: type) -> bool:
 
 
 def _functions_of(value: Any) -> tuple[Any, ...]:
-    """The functions in what stands in a class, of which nothing is asked that may be the user's."""
+    """Return the functions in a class attribute, without running any code of that attribute."""
     kind = type(value)
     if issubclass(kind, property):
         return (value.fget,)
@@ -76,11 +75,11 @@ def _functions_of(value: Any) -> tuple[Any, ...]:
 
 
 has_code = ByClass(_defines_code)
-"""Whether instances of a class can run methods that are the user's."""
+"""Whether a class defines user code."""
 
 
 def reaches(values: Iterable[Any]) -> bool:
-    """Whether what is given to code that is not differentiated holds any code of the user's."""
+    """Return whether operands of foreign code hold any user code."""
     for value in values:
         kind = type(value)
         if kind in LEAVES or _is_numeric(value):
@@ -124,7 +123,7 @@ def _reaches(value: Any) -> bool:
 
 
 def is_filled_by_c(value: Any) -> bool:
-    """Whether C fills a dict with what a function gives it, if it is asked for what is missing."""
+    """Return whether C stores what a function returns in a `defaultdict` for a missing key."""
     if not issubclass(type(value), defaultdict):
         return False
     factory = factory_of(value)
@@ -136,7 +135,7 @@ _STORING = frozenset({setattr, delattr, operator.setitem, operator.delitem})
 
 
 def _stores(f: Any) -> bool:
-    """Whether a function in C stores something in what it is bound to, or is given."""
+    """Return whether a C function stores something in its owner or its operands."""
     owner = f.__self__
     if isinstance(owner, ModuleType):
         return f in _STORING
@@ -144,9 +143,8 @@ def _stores(f: Any) -> bool:
 
 
 def filled_by_c(values: Iterable[Any]) -> list[Any]:
-    """What C may fill of what is given to code that is not differentiated, and of what is in it:
-    dicts for which `is_filled_by_c` holds, what methods in C are bound to, and all of it where a
-    function is there that stores in what it is given."""
+    """Return the containers in operands of foreign code that C may fill: `defaultdict`s, owners of
+    bound C methods, and every object found if a function such as `setattr` is among them."""
     found: list[Any] = []
     stores_anywhere = False
     seen: dict[int, Any] = {}
@@ -170,7 +168,7 @@ def filled_by_c(values: Iterable[Any]) -> list[Any]:
 
 
 def _inside(value: Any, kind: type) -> list[Any]:
-    """What something of C, or of a package that is left alone, holds."""
+    """Return what an object of C, or of an inert package, holds."""
     if issubclass(kind, _LOOKED_INTO):
         return contents(value, kind)
     if issubclass(kind, np.ndarray):
@@ -186,16 +184,15 @@ def _inside(value: Any, kind: type) -> list[Any]:
 
 
 class Asks:
-    """Whether some special methods, asked of values and of what is in them, are the user's code."""
+    """Tell whether some special methods of values, or of what these hold, are user code."""
 
     def __init__(self, *names: str) -> None:
         self.of = ByClass(lambda kind: max(_level(kind, name) for name in names))
-        """The level for instances of a class, whatever they hold."""
+        """The answer for instances of a class, without what they hold."""
         self._is_simple = ByClass(lambda kind: all(_is_closed(kind, name) for name in names))
 
     def __call__(self, *values: Any) -> int:
-        """0: they enter no code of the user's; 1: only what cannot store anything by itself; 2: any
-        code."""
+        """Return 0 if no user code runs; 1 if it cannot store anything itself; 2 for any code."""
         for value in values:
             kind = type(value)
             if kind in _PLAIN:
@@ -227,13 +224,13 @@ class Asks:
             elif not _has_fields(kind):
                 inside = _inside(value, kind)
                 if kind is not FunctionType and any(map(is_users_function, inside)):
-                    return 2  # something of C that calls it
+                    return 2  # an object of C that calls it
                 queue += inside
         return level
 
 
 def _has_fields(kind: type) -> bool:
-    """Whether instances are ordinary objects, of which C asks nothing but special methods."""
+    """Return whether instances are ordinary objects, of which C uses only special methods."""
     return bool(kind.__flags__ & (1 << 9) and kind.__dictoffset__)  # Py_TPFLAGS_HEAPTYPE
 
 
@@ -250,7 +247,7 @@ def _level(kind: type, name: str) -> int:
         return 0 if method is None or type(method).__name__ in _OF_C else 2
     if is_the_users(method.__code__, method.__globals__):
         return 1 if facts_of(method.__code__).quiet else 2
-    # Classes that rules put in the place of C's ask what they hold.
+    # the proxies that rules put in the place of C classes call what they hold
     return 2 if method.__module__.startswith(_RULES) else 0
 
 
@@ -261,7 +258,7 @@ _OF_C = frozenset({"wrapper_descriptor", "method_descriptor", "builtin_function_
 
 
 def _is_closed(kind: type, name: str) -> bool:
-    """Whether a special method looks at nothing but plain fields of objects of that class."""
+    """Return whether a special method reads only plain fields of its operands."""
     method = _method(kind, name)
     if type(method) is not FunctionType:
         return True
@@ -289,7 +286,7 @@ def _is_filled(cell: Any) -> bool:
 
 
 def _is_plain(value: Any) -> bool:
-    """Whether the fields of an object are numbers, text and the like."""
+    """Return whether the fields of an object are numbers, text and other leaves."""
     fields = fields_of(value)
     return fields is not None and LEAVES.issuperset(map(type, fields.values()))
 

@@ -1,4 +1,4 @@
-"""Where what a function writes into, stores and returns comes from, read from its bytecode."""
+"""Origins of the values that a function writes into, stores and returns, read from its bytecode."""
 
 from __future__ import annotations
 
@@ -17,20 +17,20 @@ from typing import Any, NamedTuple
 from adjoint.primal.memo_by_code import by_code
 
 Origin = frozenset[str]
-"""The variables that something may come from, attributes with a dot before them."""
+"""The variables that a value may come from; attributes begin with a dot."""
 _NEW: Origin = frozenset()
 _ANY: Origin = frozenset({"?"})
-"""It may be anything that the function gets at."""
+"""Any value that the function reaches."""
 CALLED = "()"
-"""Before the name of a function that something is the result of."""
+"""Prefix of a function's name: the value is a result of that function."""
 COPIED = "copy of "
-"""Before a name: of what stands there it is a copy, which holds the same things."""
+"""Prefix of a name: the value is a copy of what the name stands for, with the same elements."""
 _TRUE: Origin = frozenset({"True"})
-"""The constant, of which nothing comes."""
+"""The constant ``True``."""
 _OUT: Origin = frozenset({"'out'"})
-"""The word, a key of what is given by name."""
+"""The string ``"out"``, or keyword names that contain it."""
 _MADE: Origin = frozenset({"def"})
-"""A function that is made there, and what its own text says that it returns."""
+"""A function made here; combined with what it returns."""
 
 _METHODS = frozenset(
     "add append appendleft byteswap extend extendleft fill insert itemset partition put resize"
@@ -40,11 +40,11 @@ _FUNCTIONS = frozenset(
     "at copyto fill_diagonal iadd iand ifloordiv ilshift imatmul imod imul ior ipow irshift isub"
     " itruediv ixor place put put_along_axis putmask setitem shuffle".split()
 )
-"""What writes into the array whose method it is, and what into one that it is given."""
+"""Methods that write into their array, and functions that write into an operand."""
 _PASSED = _FUNCTIONS - {"at", "place", "put"}
-"""Those that are known by their names also where they are given to others: `partial`, `map`."""
+"""Functions that count by their names also as operands of others (`partial`, `map`)."""
 _PARTS = frozenset("T base data flat imag mT operands real".split())
-"""Attributes of an array that look at its memory."""
+"""Attributes of an array that are aliases of it."""
 VIEWS = frozenset(
     "array_split as_strided asanyarray asarray asarray_chkfinite ascontiguousarray"
     " asfortranarray asmatrix atleast_1d atleast_2d atleast_3d broadcast_arrays broadcast_to cast"
@@ -54,9 +54,9 @@ VIEWS = frozenset(
     " setdefault sliding_window_view sorted split squeeze swapaxes transpose tuple unstack values"
     " vars view vsplit zip".split()
 )
-"""What gives parts of what it is given, or views of it."""
+"""Functions and methods that return parts of their operands, or aliases of them."""
 _COPIES = frozenset("array astype masked_array matrix nan_to_num".split())
-"""What does so where it is told not to copy."""
+"""Functions and methods that return an alias only where ``copy`` is not true."""
 
 
 _LOADS = frozenset(
@@ -72,7 +72,7 @@ _POPS |= dict.fromkeys(("UNARY_NEGATIVE", "UNARY_NOT", "UNARY_INVERT", "TO_BOOL"
 
 
 class _Reader:
-    """Follows the stack of a function, as far as one block of it goes."""
+    """Follow the stack of a function through its instructions."""
 
     def __init__(self, consts: tuple[Any, ...]) -> None:
         self.consts = consts
@@ -131,7 +131,7 @@ class _Reader:
             if i.argrepr.endswith("="):
                 self.found |= left
                 self.stack.append(left)
-            else:  # of lists and dicts, one that holds the same things
+            else:  # the sum of lists, the union of dicts: holds the same elements
                 self.stack.append(_copied(left | right))
         elif name in ("BINARY_SUBSCR", "BINARY_SLICE"):
             self.stack.append(self.pops(2 if name == "BINARY_SUBSCR" else 3)[-1])
@@ -153,7 +153,7 @@ class _Reader:
 
     def attribute(self, name: str, called: bool) -> None:
         owner = self.pop()
-        if name in _METHODS:  # it may be called later
+        if name in _METHODS:  # may be called later
             self.found |= owner
         found = frozenset({"." + name})
         self.owners.setdefault("." + name, set()).update(owner)
@@ -165,11 +165,11 @@ class _Reader:
     def call(
         self, given: list[Origin], by_name: tuple[str, ...] = (), starred: bool = False
     ) -> None:
-        """A call: the function is the lowest on the stack, or stands over what says that it is no
-        method; what it is given by name comes first, from behind."""
+        """Follow a call. `given` holds the top of the stack, last operand first: operands by name,
+        operands by position, then the owner and the function (or the function and a null)."""
         callee = given[-1] or given[-2]
         owner = given[-2] if given[-1] else _NEW
-        if not owner:  # of modules, a function is no method
+        if not owner:  # of a module: no method
             owner = _NEW.union(*(self.owners.get(name, ()) for name in callee))
         names = {name.lstrip(".") for name in callee}
         named = dict(zip(by_name[::-1], given, strict=False))
@@ -185,26 +185,26 @@ class _Reader:
         by_place = given[len(by_name) : -2][::-1]
         if "partial" in names:
             self.bound = by_place
-        elif self.bound and any(name in callee for name in _PARTIAL):  # it has the first ones
+        elif self.bound and any(name in callee for name in _PARTIAL):  # bound operands first
             callee, *first = self.bound
             owner = _NEW.union(*(self.owners.get(name, ()) for name in callee))
             by_place = [*first, *by_place]
         if any(given[:-2]):
             self.calls.append(Call(callee, owner, by_place, _NEW.union(*given[:-2]), starred))
         result = _result_of(callee, given, in_place)
-        if callee == {"getattr"} and not any(given[:-3]):  # of what it gives, by its last word
+        if callee == {"getattr"} and not any(given[:-3]):  # the last string is the name
             result |= {"." + self.word}
         self.stack.append(result)
 
     def grow(self, arg: int, part: Origin) -> None:
-        """What a container on the stack holds too, also after the loop that fills it."""
+        """Add `part` to a container on the stack, also for the state after the filling loop."""
         place = len(self.stack) - arg
         for stack in (self.stack, *self.at.values()):
             if 0 <= place < len(stack):
                 stack[place] |= part
 
     def move(self, name: str, arg: int, value: Any) -> None:
-        """What only moves things about on the stack, or makes one of several."""
+        """Follow an instruction that moves values on the stack, or makes one of several."""
         if name == "CALL":
             names, self.names = self.names, ()
             self.call(self.pops(arg + 2), names)
@@ -242,7 +242,7 @@ class _Reader:
         elif name.startswith(("POP_JUMP", "JUMP_FORWARD")):
             self.pops(name.startswith("POP"))
             self.at[value] = [*self.stack]
-        elif name == "FOR_ITER":  # what it leaves behind at its end, the versions say differently
+        elif name == "FOR_ITER":  # the stack after a loop depends on the version of Python
             self.at[value] = self.stack[:-1] if sys.version_info < (3, 12) else [*self.stack]
             self.at[value] += [_NEW] * (sys.version_info >= (3, 13))
             self.stack += self.stack[-1:] or [_ANY]
@@ -270,14 +270,14 @@ _MAKES = {"IMPORT_NAME": 2, "FORMAT_SIMPLE": 1, "FORMAT_VALUE": 1, "FORMAT_WITH_
 _MAKES |= {"CONVERT_VALUE": 1, "UNARY_POSITIVE": 1, "CHECK_EXC_MATCH": 1}
 _MAKES |= {"LOAD_ASSERTION_ERROR": 0, "LOAD_BUILD_CLASS": 0, "PUSH_EXC_INFO": 0}
 _MAKES |= {"WITH_EXCEPT_START": 0}
-"""How many operands they take; what they make is new, or no array."""
+"""How many operands instructions take whose result is new, or no array."""
 _GROWS = frozenset(
     "LIST_APPEND LIST_EXTEND MAP_ADD SET_ADD SET_UPDATE DICT_UPDATE DICT_MERGE".split()
 )
 
 
 def _joined(xs: list[Origin], ys: list[Origin]) -> list[Origin]:
-    """The stack where two ways meet."""
+    """Return the stack where two branches meet."""
     return [x | y for x, y in zip(xs, ys, strict=False)] if len(xs) == len(ys) else []
 
 
@@ -286,7 +286,7 @@ def _is_method(arg: int) -> bool:
 
 
 def _result_of(callee: Origin, given: list[Origin], in_place: bool) -> Origin:
-    """Where what a function of such names returns comes from."""
+    """Return the origin of the result of a function with these names."""
     if not callee:
         return _ANY
     if callee >= _MADE:
@@ -295,13 +295,13 @@ def _result_of(callee: Origin, given: list[Origin], in_place: bool) -> Origin:
     parts = _NEW.union(*given) - callee if in_place or names & VIEWS else _NEW
     if "copy" in names:
         parts |= _copied(_NEW.union(*given))
-    if "einsum" in names and sum(map(bool, given[:-2])) == 1:  # a part of one array is a view
+    if "einsum" in names and sum(map(bool, given[:-2])) == 1:  # a single array: a view
         parts |= _NEW.union(*given) - callee
     return parts | {CALLED + name for name in callee}
 
 
 def _copied(given: Origin) -> Origin:
-    """What holds the same things as what comes from there."""
+    """Return the origin of a copy, with the same elements."""
     return frozenset(
         name if name.startswith(COPIED) else COPIED + name
         for name in given
@@ -313,8 +313,8 @@ _PARTIAL = (CALLED + "partial", CALLED + ".partial")
 
 
 class Call(NamedTuple):
-    """A call of what comes from `callee`, which is in `owner` if that is not empty, with operands
-    by position, unless there are `starred` ones; `every` one of them."""
+    """A call of `callee`, an attribute of `owner` if that is not empty, with the origins of its
+    operands by position and of `every` operand; `starred` if operands are unpacked."""
 
     callee: Origin
     owner: Origin
@@ -323,7 +323,7 @@ class Call(NamedTuple):
     starred: bool
 
     def followed(self, sources: dict[str, set[str]]) -> Call:
-        """The same, where what variables hold comes from."""
+        """Return the call with the origins of what variables hold added."""
         by_position = [frozenset(_followed({*one}, sources)) for one in self.by_position]
         callee, owner, every = (
             frozenset(_followed({*one}, sources)) for one in (self.callee, self.owner, self.every)
@@ -331,16 +331,20 @@ class Call(NamedTuple):
         return Call(callee, owner, by_position, every, self.starred)
 
     def writes(self) -> bool:
-        """Whether it is, by its name, one of what writes into an operand, or is given that."""
+        """Return whether the function, or a function among the operands, writes into an operand."""
         callee = {name.lstrip(".") for name in self.callee}
         given = {name.lstrip(".") for name in self.every}
         return not (callee.isdisjoint(_FUNCTIONS) and given.isdisjoint(_PASSED))
 
 
 class Stores:
-    """The variables and attributes of which a function may write elements, the attributes that it
-    assigns, and the variables outside; whether it may do so by words, as `setattr` does; what it
-    lets functions of libraries overwrite by name."""
+    """Writes and results of a function.
+
+    It holds the variables and attributes whose elements it may write (`filled`), the `attributes`
+    and outer `variables` that it assigns, the results that it lets other functions write
+    (`outputs`, `overwritten`), whether it assigns by string (`sets_by_words`, as `setattr` does),
+    and the origins of what it returned.
+    """
 
     __slots__ = (
         *("asks_for_names", "attributes", "calls", "filled", "outputs", "returned"),
@@ -383,7 +387,7 @@ _SETS_BY_WORDS = frozenset("__dict__ __setattr__ setattr vars".split())
 
 
 def _restored(instructions: list[dis.Instruction]) -> set[int]:
-    """Where an exception that leaves a comprehension finds the variables of its name again."""
+    """Return the offsets where an exception out of a comprehension restores its variables."""
     found: set[int] = set()
     restores = False
     for instruction in reversed(instructions):
@@ -396,7 +400,7 @@ def _restored(instructions: list[dis.Instruction]) -> set[int]:
 
 
 def _own_variables(code: CodeType) -> set[str]:
-    """The variables that are no parameters: what they hold has come from elsewhere."""
+    """Return the variables that are no parameters; their values come from elsewhere."""
     given = code.co_argcount + code.co_kwonlyargcount
     given += bool(code.co_flags & CO_VARARGS) + bool(code.co_flags & CO_VARKEYWORDS)
     return {*code.co_varnames, *code.co_cellvars} - {*code.co_varnames[:given]}
@@ -406,7 +410,7 @@ _SUSPENDS = CO_GENERATOR | CO_COROUTINE | CO_ASYNC_GENERATOR
 
 
 def _followed(found: set[str], sources: dict[str, set[str]]) -> set[str]:
-    """Where what variables hold comes from, too."""
+    """Return `found` with the origins of what these variables hold."""
     waiting = [*found]
     while waiting:
         name = waiting.pop()
@@ -425,5 +429,5 @@ stores_of = by_code(Stores)
 
 @by_code
 def gives_out(code: CodeType) -> bool:
-    """Whether a function may give to its callers something that was there before."""
+    """Return whether a function may return something that existed before its call."""
     return bool(stores_of(code).returned)

@@ -1,5 +1,5 @@
-"""What a function writes to: where it puts the very values that stood there, as a call that is made
-again does, nothing differs from before."""
+"""Places that a function may write. A comparison does not find a write of the value that was there
+before, as when a call is repeated."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ from adjoint.runtime.memory.saved import NUMBERS_KEPT
 
 
 def may_fill_anything(frame: FrameType, held: list[Any]) -> bool:
-    """Whether the function that begins in `frame` may write into an array that another function has
-    given it, or of which it is not known where it comes from."""
+    """Return whether the function that begins in `frame` may write into an array that another
+    function gives it, or whose origin is unknown."""
     spaces = (given_to(frame), frame.f_globals, vars(builtins))
     filled = _filled(frame.f_code, spaces, held)
     return any(_is_given(name, spaces, held, _DEPTH) for name in filled)
@@ -35,14 +35,14 @@ _DEPTH = 3
 
 
 def _filled(code: CodeType, spaces: Any, held: list[Any]) -> set[str]:
-    """What a function fills; those in Python that it gives an ``out`` are looked at when they are
-    called."""
+    """Return the origins that a function fills. Python functions that take an ``out`` are read when
+    they are entered themselves."""
     stores = stores_of(code)
     found: list[Origin] = [out for f, out in stores.outputs if not _is_followed(f, spaces, held)]
     outputs = outputs_in(code, spaces)
     found += [out for f, out in outputs if not _is_followed(f, spaces, held)]
     if not is_of_a_library(spaces[1].get("__name__")):
-        # A library writes in C what Python has made for it.
+        # a library overwrites in C only what its own Python code has made
         found.append(stores.overwritten)
     if _runs_text(code, spaces[1]):
         found.append(frozenset("?"))
@@ -50,12 +50,12 @@ def _filled(code: CodeType, spaces: Any, held: list[Any]) -> set[str]:
 
 
 def _runs_text(code: CodeType, namespace: dict[str, Any]) -> bool:
-    """Whether a function of the user's runs text, which may do anything."""
+    """Return whether a user function runs text with `eval` or `exec`, which may do anything."""
     return stores_of(code).runs_text and not is_of_a_library(namespace.get("__name__"))
 
 
 def _is_followed(callee: Origin, spaces: Any, held: list[Any]) -> bool:
-    """Whether all functions of such names are in Python."""
+    """Return whether all functions that `callee` may name are in Python."""
     found: list[Any] = []
     for name in callee:
         if name.startswith("."):
@@ -69,14 +69,14 @@ def _is_followed(callee: Origin, spaces: Any, held: list[Any]) -> bool:
 
 @cache
 def _fresh() -> frozenset[str]:
-    """Methods and functions of modules whose results are new, if they are none of those; NumPy
-    imports some of its modules when they are asked for."""
+    """Return names of functions and methods whose results are new, unless they are in `VIEWS`.
+    NumPy imports some of its modules lazily, so the names are read late."""
     owners = (np, np.ndarray, np.random, np.linalg, np.fft, math, str, bytes, float, complex)
     return frozenset(name for owner in owners for name in dir(owner)) | {"index", "count", "keys"}
 
 
 def _is_given(name: str, spaces: Any, held: list[Any], depth: int) -> bool:
-    """Whether what comes from there may be an array that nobody sees it come from."""
+    """Return whether the value of that origin may be an array whose own origin is hidden."""
     if name == "?":
         return True
     if not name.startswith(CALLED):
@@ -93,8 +93,7 @@ def _is_given(name: str, spaces: Any, held: list[Any], depth: int) -> bool:
 
 
 def _computed(name: str, spaces: Any, held: list[Any]) -> bool:
-    """Whether a variable or an attribute, or what stands in it, is what code of the user's makes of
-    it."""
+    """Return whether user code computes a variable, an attribute, or the elements of its value."""
     if name.startswith("."):
         if any(_computes(owner, name[1:]) for owner in held):
             return True
@@ -108,7 +107,7 @@ _GIVING = ("__getitem__", "__iter__", "__next__", "__enter__")
 
 
 def _gives(f: Any, held: list[Any], depth: int) -> bool:
-    """Whether a function may return an array that was there before, other than by views."""
+    """Return whether a function may return an array that existed before, other than by `VIEWS`."""
     package = str(getattr(f, "__module__", None)).partition(".")[0]
     if type(f) in _GETTERS:
         return True
@@ -125,11 +124,11 @@ def _gives(f: Any, held: list[Any], depth: int) -> bool:
 
 _GETTERS = (attrgetter, itemgetter, methodcaller)
 _PACKAGES = frozenset({"numpy", "math", "builtins", "operator", "_operator"})
-"""Those whose functions give new arrays, or views by names that are known."""
+"""Packages whose functions return new arrays, except those in `VIEWS`."""
 
 
 def _of_class(owner: Any, name: str) -> Any:
-    """What the class of an object of the user's, or a class, has under a name, in Python."""
+    """Return the Python function that a user class, or the class of an object, has under a name."""
     kind = owner if isinstance(owner, type) else type(owner)
     if not kind.__flags__ & (1 << 9):  # HEAPTYPE
         return None
@@ -139,7 +138,7 @@ def _of_class(owner: Any, name: str) -> Any:
 
 
 def _computes(owner: Any, name: str) -> bool:
-    """Whether an attribute of an object is what code of the user's makes of it."""
+    """Return whether user code computes an attribute of an object."""
     kind = type(owner)
     if not kind.__flags__ & (1 << 9) or name == "__dict__" or name in (fields_of(owner) or ()):
         return False
@@ -154,8 +153,8 @@ def _computes(owner: Any, name: str) -> bool:
 
 
 def written_by(frame: FrameType, held: list[Any], known: list[Any]) -> list[tuple[Any, str | None]]:
-    """What the function in `frame` may write to, or where under which name, of what is `held`, if
-    it gets at what is `known`."""
+    """Return the places in `held` that the function in `frame` may write, each with a name or
+    ``None`` for the elements. `known` are the values that the function reaches."""
     code = frame.f_code
     stores, local, namespace = stores_of(code), given_to(frame), frame.f_globals
     written: list[tuple[Any, str | None]] = []
@@ -195,17 +194,17 @@ def written_by(frame: FrameType, held: list[Any], known: list[Any]) -> list[tupl
             arrays = _arrays_inside(owner)
             if not is_copied:
                 written += [(item, None) for item in (owner, *arrays)]
-            elif issubclass(type(owner), _CONTAINERS):  # of an array it is all copied
+            elif issubclass(type(owner), _CONTAINERS):  # a copied array shares nothing
                 written += [(item, None) for item in arrays]
     return written
 
 
 _ELEMENTS = ("flat", "imag", "real")
-"""Attributes that stand for the elements of an array."""
+"""Attributes whose assignment writes the elements of an array."""
 
 
 def _arrays_inside(owner: Any) -> list[Any]:
-    """The arrays in a container, an object or a captured variable, and in containers in it."""
+    """Return the arrays in a container, object or captured variable, and in nested containers."""
     found: list[Any] = []
     seen: set[int] = set()
     waiting = [*_inside(owner)]
@@ -224,7 +223,7 @@ _CONTAINERS = (list, dict, set, deque)
 
 
 def named_in(owner: Any) -> Any:
-    """What stands under which names in an object or a class."""
+    """Return the named parts of an object or a class."""
     if issubclass(type(owner), type):
         return vars(owner)
     if issubclass(type(owner), np.ndarray) and owner.dtype.names is not None:
@@ -234,7 +233,7 @@ def named_in(owner: Any) -> Any:
 
 
 def puts_numbers(written: Iterable[tuple[Any, str | None]]) -> bool:
-    """Whether a number stands at one of some places."""
+    """Return whether a number stands in one of these places."""
     for owner, name in written:
         if name is None:
             values: Iterable[Any] = () if issubclass(type(owner), np.ndarray) else _inside(owner)
@@ -247,8 +246,8 @@ def puts_numbers(written: Iterable[tuple[Any, str | None]]) -> bool:
 
 
 def twice_in(frame: FrameType, held: list[Any]) -> dict[int, Any]:
-    """Of the numbers that the function that begins in `frame` gets at, those that stand at several
-    places, by identity: one of them may be put where it stands."""
+    """Return, by identity, the numbers that the function in `frame` finds in several places: it may
+    write one of them where it already stands."""
     code = frame.f_code
     own = [frame.f_locals.get(name) for name in code.co_varnames]
     own += [frame.f_globals.get(name) for name in {*code.co_names, *words_in(code)}]
@@ -261,7 +260,7 @@ def twice_in(frame: FrameType, held: list[Any]) -> dict[int, Any]:
 
 
 def _inside(owner: Any) -> Iterable[Any]:
-    """What stands in a container, an object or a captured variable."""
+    """Return the elements of a container, an object or a captured variable."""
     kind = type(owner)
     if issubclass(kind, list | tuple | deque):
         return elements_of(owner)

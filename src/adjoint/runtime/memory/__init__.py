@@ -1,1 +1,1 @@
-"""Shadows, the log of writes, and saved states of what can be changed."""
+"""Shadows, the log of writes, and saved states of mutable things."""

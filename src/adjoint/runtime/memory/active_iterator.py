@@ -1,4 +1,4 @@
-"""What iterators are to the engine."""
+"""Base class of iterators whose elements carry derivatives."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from adjoint.primal.value_kinds import by_value
 from adjoint.runtime.memory.memory import Memory
 
 STAND_INS: set[type] = set()
-"""Other classes whose instances say of what class they would be without us."""
+"""Other classes whose instances report the class that they have in plain Python."""
 
 
 class Iterator:
@@ -22,7 +22,7 @@ class Iterator:
     Attributes
     ----------
     stands_for
-        The type that it has without us, which is what ``isinstance`` and ``type`` are told.
+        The type of the iterator in plain Python, which ``__class__`` reports.
     """
 
     stands_for: type | None = None
@@ -42,8 +42,8 @@ class Iterator:
         return self
 
     def __next__(self) -> Any:
-        """Consumption by code that is not differentiated: the pullbacks belong to the run of that
-        code, or are kept for `poison`."""
+        """Advance for foreign code: the foreign run stores the pullback, or else `poison` uses
+        it."""
         if self.memory.region is not None:
             return self.memory.region.step(self)
         step: list[Any] = [self.memory, None]
@@ -55,7 +55,7 @@ class Iterator:
         raise NotImplementedError
 
     def __copy__(self) -> Iterator:
-        """Another iterator over the rest, whose steps would undo each other's."""
+        """Refuse the copy: its steps and those of the original would undo each other's."""
         kind = self.__class__
         if not hasattr(kind, "__copy__") and not hasattr(kind, "__setstate__"):
             raise TypeError(f"cannot pickle '{kind.__name__}' object")  # Python's own message
@@ -65,7 +65,7 @@ class Iterator:
         )
 
     def poison(self, bar: Any, poison: Callable[[Any, Any, Any], None]) -> list[Any]:
-        """Poison what the elements are made of; returns the objects of which it holds parts."""
+        """Poison the consumed elements; return the objects held, which the caller poisons."""
         for step, value in reversed(self._unseen):
             if not by_value(value):
                 poison(self.memory, value, bar)

@@ -1,4 +1,4 @@
-"""The shadow of the memory that arrays look at, and how it is added to."""
+"""Adding to the shadow of a written array."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def add_to_shadow(shadow: Array, index: Any, bar: Any) -> None:
 
 
 def places_of(shadow: Array) -> np.ndarray[Any, np.dtype[np.intp]]:
-    """Where each element of a view stands in the flat array that it is a view of."""
+    """Return the index of each element of a view in its flat base array."""
     first = address_of(shadow) - address_of(shadow.base)  # type: ignore[arg-type]
     places = np.full((), first // shadow.itemsize)
     for n, step in zip(shadow.shape, shadow.strides, strict=True):

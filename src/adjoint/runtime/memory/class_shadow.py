@@ -1,4 +1,4 @@
-"""Shadows of the attributes of classes."""
+"""Shadows of class attributes."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from adjoint.runtime.memory.memory import Memory
 
 
 def class_dict(cls: type) -> dict[str, Any]:
-    """The dictionary behind ``vars(cls)``: what is read through that has its cotangent there."""
+    """Return the dictionary behind ``vars(cls)``, which owns cotangents of reads through it."""
     return mapping_behind(vars(cls))  # type: ignore[no-any-return]
 
 
 def take_class_entry(memory: Memory, cls: type, name: str) -> Any:
-    """Take the cotangent of an attribute of a class, however it was read."""
+    """Collect the cotangent of a class attribute, read from the class or from ``vars(cls)``."""
     bar = memory.take_entry(cls, name)
     return accumulate(bar, memory.take_entry(class_dict(cls), name))

@@ -1,7 +1,4 @@
-"""Cotangents out of memory, as plain structures: the inverse of `deposit`.
-
-`take` takes the cotangent of a value out, a `Reader` reads with or without taking.
-"""
+"""Collect: shadows to plain cotangents, the inverse of `deposit`."""
 
 from __future__ import annotations
 
@@ -49,11 +46,11 @@ from adjoint.runtime.memory.shadow_owners import slot_owner
 from adjoint.tangent import Tangent, tangent_of
 
 _WITHOUT_FIELDS = (list, tuple, dict, deque, int, float, complex, np.ndarray)
-"""Types whose cotangents have no room for the attributes that a subclass adds."""
+"""Types whose cotangents have no place for the attributes that a subclass adds."""
 
 
 def beside_elements(name: str, kind: type, base: type) -> CotangentError:
-    """The error of a cotangent of an attribute that has no place beside those of elements."""
+    """Return the error for a cotangent of an attribute of a subclassed container or number."""
     return CotangentError(
         f"the attribute {name!r} of a {kind.__name__}, which is a kind of {base.__name__}, has a"
         " derivative that cannot be shown beside it",
@@ -62,38 +59,37 @@ def beside_elements(name: str, kind: type, base: type) -> CotangentError:
 
 
 CONSTANT: list[type] = []
-"""Classes whose instances are constants, as text is: they have no cotangent to show."""
+"""Classes whose instances are constants, like text: their cotangent is ``None``."""
 
 _HOLDING = frozenset({FunctionType, slice})
 _NOT_HELD = frozenset({type, str, FrameType, TracebackType, CodeType, ModuleType})
-"""Types of what is not looked into: through a frame everything can be reached."""
+"""Types whose contents are not searched: a frame, for example, reaches everything."""
 
 _DICTS: tuple[dict[Any, Any], ...] = ({}, OrderedDict())
 _DICT_VIEWS = frozenset(type(view()) for d in _DICTS for view in (d.keys, d.values, d.items))
 
 
 class Reader:
-    """Reads cotangents out of memory as plain structures.
+    """Collects cotangents from shadows as plain structures.
 
     Parameters
     ----------
     taking
-        Whether what is read is taken out. Arrays read twice are then read once.
+        Whether to remove what is read from memory. The second read of an array then gives zero.
     arrays
-        Whether the cotangents of written arrays are read too.
+        Whether to read the cotangents of written arrays, too.
     shown
-        Whether the user is shown what is read: that of a constant is ``None`` there.
+        Whether the user receives the result, in which the cotangent of a constant is ``None``.
     instead
-        By position of an argument and identity: what a part of it was while the function ran.
+        By argument position and identity of a part: the copy that replaced the part while the
+        function ran.
 
     Attributes
     ----------
-    memory
-        What is read from.
     totals
-        If it is not ``None``: the sum of what was found for each array, by position and identity.
-        While `counting` they are summed, afterwards an array that occurs at several places of one
-        argument shows its total at each.
+        The sum of the cotangents of each array, by argument position and identity, or ``None``.
+        While `counting`, the sums are formed; afterwards an array that occurs at several places of
+        one argument shows its total at each.
     """
 
     def __init__(
@@ -118,13 +114,12 @@ class Reader:
         self._found_at: dict[int, int] = {}
 
     def read_at(self, place: int, value: Any, bar: Any) -> Any:
-        """`read` of the argument at a position."""
+        """Return the cotangent of the argument at position `place`."""
         self._place = place
         return self.read(value, bar)
 
     def read(self, value: Any, bar: Any) -> Any:
-        """The cotangent of `value`: `bar`, its part by value, and what memory holds; ``None`` for
-        none."""
+        """Return the cotangent of `value`, ``None`` for none: the sum of `bar` and its shadow."""
         memory = self._memory
         if self._instead and self._place in self._instead:
             value = self._instead[self._place].get(id(value), value)
@@ -132,7 +127,7 @@ class Reader:
             self._refuse_attributes(value)
             bar = finish(bar)
             if self._open and type(bar) is Poison and type(value) is int:
-                return None  # a count that something holds: no derivative is asked of it
+                return None  # an integer inside a structure is a count, not a variable
             if (
                 self._arrays
                 and isinstance(value, np.ndarray)
@@ -140,7 +135,7 @@ class Reader:
                 and memory.is_written(value)
             ):
                 if self.totals is not None:
-                    # What came by value, at whichever place, belongs to the same memory.
+                    # Cotangents by value from all places belong to the same memory.
                     if self.counting:
                         memory.add_array(value, bar)
                     bar = None
@@ -171,7 +166,7 @@ class Reader:
         return found
 
     def _is_counted(self, value: Any) -> bool:
-        """Whether something occurs twice in an argument, where what it holds is there once."""
+        """Return whether `value` was met before in this argument; its parts count once."""
         place = self._place, id(value)
         if place in self._counted:
             return True
@@ -179,7 +174,7 @@ class Reader:
         return False
 
     def _demand_one_place(self, value: Any) -> None:
-        """Refuse to show what is known by the identity of something at two positions."""
+        """Refuse one object with a cotangent by identity in two arguments."""
         before = self._found_at.setdefault(id(value), self._place)
         if before != self._place:
             raise ArgumentError(
@@ -189,8 +184,7 @@ class Reader:
             )
 
     def _refuse_attributes(self, value: Any) -> None:
-        """A list shows the cotangents of elements, a number its own: their attributes have no
-        place there."""
+        """Refuse cotangents of attributes of list, tuple, dict, number and array subclasses."""
         kind = type(value)
         if not kind.__flags__ & (1 << 9) or not issubclass(kind, _WITHOUT_FIELDS):
             return
@@ -219,7 +213,7 @@ class Reader:
 
     def _structure(self, value: Any) -> Any:
         if type(value) in ProxyTypes and referent_of(value) is None:
-            return None  # nothing else may be asked of it
+            return None  # a proxy whose referent was freed raises on any other access
         if isinstance(value, tuple) and hasattr(value, "_fields") and type(value) is not tuple:
             items = self._items(value)
             return None if items is None else type(value)._make(items)  # type: ignore[attr-defined]
@@ -255,7 +249,7 @@ class Reader:
         return bars if any(bar is not None for bar in bars) else None
 
     def _objects(self, value: Any) -> Any:
-        """Of the elements of an array of objects, as one of the same shape."""
+        """Return an array of objects, shaped like `value`, of the elements' cotangents."""
         places = elements_in(value)
         shadow = self._memory.shadows.get(id(root_of(value))) or {}
         bars = [self.read(item, shadow.get(place)) for place, item in places]
@@ -284,14 +278,14 @@ class Reader:
         return bars if any(bar is not None for bar in bars.values()) else None
 
     def _arrived_at_keys(self, value: dict[Any, Any]) -> bool:
-        """Whether keys of a result have a cotangent; those of an argument are constants."""
+        """Return whether keys of a result have a cotangent; keys of arguments are constants."""
         shadow = self._memory.shadows.pop(("keys", id(value)), {})
         bars = [shadow.get(key) for key in shadow if type(key) not in ATOMS]
         bars += [self.read(key, None) for key in base_of(value).__iter__(value)]
         return any(bar is not None for bar in bars)
 
     def _elements(self, value: Any) -> Poison | None:
-        """Elements of a set have no place at which a cotangent could stand."""
+        """Return poison if an element of a set has a cotangent, which a set cannot show."""
         bars = [*(self._shadow(value) or {}).values()]
         elements = set.__iter__(value) if isinstance(value, set) else frozenset.__iter__(value)
         bars += [self.read(item, None) for item in elements if not by_value(item)]
@@ -303,7 +297,7 @@ class Reader:
         )
 
     def _view(self, value: Any) -> Poison | None:
-        """A view shows what is in a dict; the derivative is the dict's."""
+        """Return poison if the dict behind a dict view has a cotangent."""
         if self.read(mapping_behind(value), None) is None:
             return None
         kind = type(value).__name__
@@ -318,7 +312,7 @@ class Reader:
         )
 
     def cell(self, cell: CellType) -> Any:
-        """The cotangent of what a cell holds."""
+        """Return the cotangent of the contents of a cell."""
         if self.counting and self._is_counted(cell):
             return None
         shadow = self._shadow(cell) or {}
@@ -351,8 +345,8 @@ class Reader:
         return Tangent(type(value), bars) if any(bar is not None for bar in bars.values()) else None
 
     def _holds_more(self, value: Any, own: Any, shown: dict[str, Any]) -> bool:
-        """Whether there is a cotangent of something that is held by an object of C, or by the part
-        of C of another, or has led to an exception, and is not `shown`."""
+        """Return whether a part of `value` that `shown` omits has a cotangent: a part in C, or the
+        cause or context of an exception."""
         arrived = own.items() if isinstance(own, dict) else ()
         if any(bar is not None and name not in shown for name, bar in arrived):
             return True
@@ -370,8 +364,8 @@ class Reader:
 
 
 def take(memory: Memory, value: Any, bar: Any, *, arrays: bool = True) -> Any:
-    """Take the whole cotangent of `value`, a result that is new, out of memory.
+    """Collect the whole cotangent of `value`, a new result, and remove it from memory.
 
-    `arrays` is false for new containers of arrays that look at somebody else's memory.
+    `arrays` is false for new containers of arrays that alias memory of the operands.
     """
     return Reader(memory, taking=True, arrays=arrays).read(value, bar)

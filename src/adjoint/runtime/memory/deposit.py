@@ -1,9 +1,7 @@
-"""Cotangents as plain structures (what users and rules see) and as entries of shadows (what memory
-holds).
+"""Deposit: plain cotangents, as users and rules see them, to shadows.
 
-`deposit` puts a plain cotangent of a value into the shadows of what the value holds; out of them it
-is read by `adjoint.runtime.memory.collect`. Numbers and arrays carry their cotangent by value: for
-them `deposit` gives it back.
+`adjoint.runtime.memory.collect` is the inverse. Numbers and unwritten arrays carry their cotangent
+by value: `deposit` returns it.
 """
 
 from __future__ import annotations
@@ -40,12 +38,9 @@ from adjoint.runtime.memory.memory import Memory
 from adjoint.runtime.memory.poisoning import poison
 from adjoint.tangent import Tangent
 
-# ---- from a plain cotangent into memory ----------------------------------------------------------
-
 
 def deposit(memory: Memory, value: Any, bar: Any) -> Any:
-    """Add a plain cotangent of `value` to the shadows of what it holds; the part that is by value
-    is returned."""
+    """Add a plain cotangent of `value` to the shadows of its parts; return the part by value."""
     if bar is None:
         return None
     if by_value(value):

@@ -1,4 +1,4 @@
-"""Constants made of active values."""
+"""Constant copies of active values."""
 
 from __future__ import annotations
 
@@ -31,23 +31,23 @@ from adjoint.runtime.memory.poisoning import is_opaque
 
 
 def detached(x: Any, number: Callable[[Any], Any] | None = None) -> Any:
-    """A copy of `x`, so that nothing that is added to its cotangent reaches that of `x`.
+    """Return a copy of `x` whose cotangent does not reach `x`.
 
-    Numbers are detached by the missing pullback, unless `number` is given, which makes another of
-    each; an array, a container, a function or an object may carry its cotangent by identity, so
-    they are copied, each once. No code of the user's is called: a constructor may do anything.
-    Only of objects of C that hold numbers, a copy is asked for.
+    A number is constant because the caller records no pullback; `number`, if given, is applied to
+    each number. Arrays, containers, functions and objects may carry their cotangent by identity, so
+    each is copied once. No user code is called, because a constructor may have any effect. The
+    exception is `copy.deepcopy` of an object of C that holds numbers.
 
     Raises
     ------
     MutationError
-        There is no copy of an iterator or of an object of C that holds numbers.
+        `x` holds an iterator, or an object of C that holds numbers and cannot be copied.
     """
     return Copies(number).of(x)
 
 
 class Copies:
-    """Copies, by the identity of what they are copies of."""
+    """Copies by the identity of their originals."""
 
     def __init__(self, number: Callable[[Any], Any] | None) -> None:
         self._number = number
@@ -113,15 +113,15 @@ class Copies:
         return twin
 
     def _function(self, x: FunctionType) -> FunctionType:
-        """With cells, defaults and attributes of its own."""
+        """Copy a function with its cells, defaults and attributes."""
         cells = tuple(map(self._cell, x.__closure__ or ()))
         twin = FunctionType(x.__code__, x.__globals__, x.__name__, None, cells or None)
         self._made[id(x)] = twin
         for name in ("__module__", "__qualname__", "__doc__", "__annotations__"):
             setattr(twin, name, getattr(x, name))
         for cell, other in zip(cells, x.__closure__ or (), strict=True):
-            if cell is not other and content_of(cell) is None:  # else another function has it, too
-                with suppress(ValueError):  # an empty one stays empty
+            if cell is not other and content_of(cell) is None:  # else filled by another function
+                with suppress(ValueError):  # an empty cell stays empty
                     cell.cell_contents = self.of(other.cell_contents)
         if x.__defaults__:
             twin.__defaults__ = tuple(map(self.of, x.__defaults__))
@@ -131,11 +131,11 @@ class Copies:
         return twin
 
     def _cell(self, cell: CellType) -> CellType:
-        """What a copy of a function has captured a variable in."""
+        """Return the cell of the copy for a captured variable, filled later."""
         return self._made.setdefault(id(cell), CellType())  # type: ignore[no-any-return]
 
     def _attributes(self, x: Any, twin: Any) -> None:
-        """Fields and slots, past any ``__setattr__``."""
+        """Copy fields and slot attributes without calling ``__setattr__``."""
         fields = fields_of(x)
         if fields:
             own = fields_of(twin)
@@ -143,15 +143,14 @@ class Copies:
                 dict.update(own, {key: self.of(value) for key, value in entries_of(fields)})
         slots = slots_of(type(x))
         for name, value in filled_slots(x).items():
-            if slots[name].__objclass__ is not functools.partial:  # given to its constructor
+            if slots[name].__objclass__ is not functools.partial:  # set by its constructor
                 slots[name].__set__(twin, self.of(value))
 
 
 def _is_seen(x: Any) -> bool:
-    """Whether it holds something, all of which is seen from Python.
+    """Return whether `x` may hold parts, all of which Python code can read.
 
-    A function that was not made by another one holds what it was imported with; a copy of it would
-    have no rule.
+    A function of a module is not copied: the copy would have no rule.
     """
     if isinstance(x, FunctionType):
         return bool(x.__closure__) or "<locals>" in x.__qualname__
@@ -159,7 +158,7 @@ def _is_seen(x: Any) -> bool:
 
 
 def _holds_reals(x: Any) -> bool:
-    """Whether an object of C holds numbers or arrays, as far as the collector sees it."""
+    """Return whether an object of C holds real or complex numbers that the collector reports."""
     if not is_opaque(x):
         return False
     pending, seen = [x], {id(x)}
@@ -177,7 +176,7 @@ _MOST_HELD = 1000
 
 
 def _empty(x: Any) -> Any:
-    """An object of the class of `x`, for other fields and slots; with copies of what C holds."""
+    """Return an object of the class of `x` without fields, with a copy of its part in C."""
     kind = type(x)
     if _holds_reals(x):
         try:

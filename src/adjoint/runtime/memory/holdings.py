@@ -1,4 +1,4 @@
-"""What values hold of what carries a cotangent by its identity, and the memory of arrays in it."""
+"""Parts of values that carry a cotangent by identity, and the arrays in them."""
 
 from __future__ import annotations
 
@@ -40,16 +40,16 @@ from adjoint.rulekit.registry import lookup
 
 
 class Holdings:
-    """What some values hold, the nearest first and no more than `most` parts.
+    """Breadth-first search of the parts of `values`, at most `most` parts.
 
     Attributes
     ----------
     found
-        By identity: whatever holds something.
+        By identity: objects that may hold others.
     carrying
-        The identities of those in which numbers or arrays are.
+        The identities of those of `found` that hold numbers or arrays at any depth.
     arrays
-        By identity: the arrays of numbers, as owners of memory.
+        By identity: the arrays that own the memory of arrays of numbers.
     """
 
     def __init__(self, values: Iterable[Any], most: int | None = None) -> None:
@@ -90,7 +90,7 @@ class Holdings:
 
 
 def key_of(x: Any) -> int:
-    """What tells holders apart: views of one array of objects are one."""
+    """Return the identity of `x`; views of one array of objects share an identity."""
     return id(root_of(x)) if is_objects(x) else id(x)
 
 
@@ -98,12 +98,12 @@ _PLAIN = frozenset({float, int, bool, complex, str, bytes, type(None), np.float6
 
 
 def _is_number(kind: type) -> bool:
-    """Whether objects of a class have cotangents."""
+    """Return whether instances of `kind` are numbers or arrays with cotangents."""
     return kind is not bool and issubclass(kind, float | int | complex | np.number | np.ndarray)
 
 
 def _holds(x: Any, kind: type) -> bool:
-    """Whether something that is no number may hold what carries its cotangent by identity."""
+    """Return whether `x`, which is not a number, may hold parts with cotangents by identity."""
     if kind is FunctionType:
         if not (x.__closure__ or x.__defaults__ or x.__kwdefaults__):
             return False
@@ -112,11 +112,11 @@ def _holds(x: Any, kind: type) -> bool:
 
 
 def parts_of(x: Any) -> list[Any]:
-    """What an object holds."""
+    """Return the objects that `x` holds directly."""
     if is_objects(x):
         return [*np.ndarray.view(root_of(x), np.ndarray).flat]
     if type(x) in ProxyTypes and referent_of(x) is None:
-        return []  # nothing else may be asked of it
+        return []  # a proxy whose referent was freed raises on any other access
     if isinstance(x, CellType):
         return [content_of(x)]
     if isinstance(x, MethodType):
@@ -142,8 +142,7 @@ def parts_of(x: Any) -> list[Any]:
 
 
 def named_by(f: Any, held: Holdings) -> Iterator[Any]:
-    """The global variables that the functions among what `f` holds name, and those that these
-    call."""
+    """Yield the global variables that `f`, functions that it holds, and their callees name."""
     queue, seen = deque([f, *held.found.values()]), set[int]()
     while queue and len(seen) < _MOST_FUNCTIONS:
         x = queue.popleft()

@@ -1,10 +1,10 @@
-"""Arguments are independent of each other, and of what the function holds by other ways.
+"""Independence of arguments from each other, and from what the function itself holds.
 
-Numbers are told apart by the position at which they are given, and so are arrays until their memory
-is written. What carries its cotangent by its identity is not: a list, a dict, an object, a captured
-variable. Where one of these is given at two positions, or is given and held by the function, the
-later argument gets a copy of it, of the same arrays, while the function runs. A write to either
-would not be seen in the other, so it is refused.
+Numbers and unwritten arrays carry their cotangent by value, so each argument has its own. Lists,
+dicts, objects and captured variables carry it by identity. Where one of these is given at two
+positions, or is both given and held by the function, the later argument is replaced by a copy that
+holds the same arrays while the function runs. A write to either of the two would not be seen
+in the other, so the write is refused.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from adjoint.runtime.memory.saved import same_items
 from adjoint.runtime.memory.saved_containers import keep
 
 MOST = 4096
-"""Parts of what a function holds that are looked at: the nearest ones."""
+"""The number of parts of a function that are searched, nearest first."""
 
 
 def told_apart(
@@ -43,12 +43,21 @@ def told_apart(
     *,
     arrays: bool = False,
 ) -> tuple[tuple[Any, ...], Independent | None]:
-    """The arguments to call a function with, of which those that are `wanted` are differentiated in
-    (``None``: all), and what is to be done after the call, if they are others than those that are
-    given.
+    """Return arguments for `f` that share no part with a cotangent by identity.
 
-    With `arrays`, an array that is given twice is told apart, too: the later argument is another
-    array of the same memory. Levels do so themselves.
+    Parameters
+    ----------
+    wanted
+        The positions that are differentiated; ``None`` for all.
+    arrays
+        Whether to replace the later of two arguments that are the same array by another array of
+        the same memory. Levels do so themselves.
+
+    Returns
+    -------
+    tuple
+        The arguments, and an `Independent` to restore and check after the call, or ``None`` if the
+        arguments are unchanged.
     """
     places = [i for i in range(len(args)) if wanted is None or i in wanted]
     if all(map(_is_plain, map(args.__getitem__, places))):
@@ -71,12 +80,12 @@ def told_apart(
 
 
 def _is_plain(x: Any) -> bool:
-    """Whether something is a number, an array, text, a function that has captured nothing."""
+    """Return whether `x` is a number, an array, text or a function without captured variables."""
     return by_value(x) or (type(x) in ATOMS and getattr(x, "__closure__", None) is None)
 
 
 def _is_again(f: Any, args: Sequence[Any], kwargs: dict[str, Any]) -> bool:
-    """Whether one memory is given twice, or is given and held by the function itself."""
+    """Return whether two arguments share memory, or one shares memory with parts of `f`."""
     given = [id(root_of(x)) for x in (*args, *kwargs.values()) if isinstance(x, np.ndarray)]
     if not given:
         return False
@@ -89,7 +98,7 @@ def _is_again(f: Any, args: Sequence[Any], kwargs: dict[str, Any]) -> bool:
 def _beside(
     f: Any, args: Sequence[Any], kwargs: dict[str, Any], places: list[int]
 ) -> Iterable[tuple[str, Holdings]]:
-    """What else may hold what is given, and its name."""
+    """Yield what else may hold parts of the differentiated arguments, with a name for messages."""
     for i, arg in enumerate(args):
         if i not in places:
             yield f"argument {i}", Holdings((arg,), MOST)
@@ -102,14 +111,14 @@ def _beside(
 
 
 class Independent(Hidden):
-    """The arguments of one call, told apart.
+    """The arguments of one call, with copies in place of shared parts.
 
     Attributes
     ----------
     args
-        The arguments to call it with.
+        The arguments to call the function with.
     instead
-        By position and identity: what stands in the place of a part of an argument.
+        By argument position and identity: the copy that replaces a part of an argument.
     """
 
     def __init__(
@@ -146,7 +155,7 @@ class Independent(Hidden):
         self._kept += [(kept, why) for kept in keep(x, type(x))]
 
     def _name(self, root: Any, twin: Any, why: str) -> None:
-        """Note another name of some memory; where there is none, it must not be written."""
+        """Note `twin` as another owner of the memory of `root`; ``None`` forbids writes to it."""
         if twin is None:
             self._watched[id(root)] = why
             return
@@ -158,15 +167,15 @@ class Independent(Hidden):
         names.append(twin)
 
     def memory(self) -> Memory:
-        """The memory of a call with these arguments."""
+        """Return a new memory for a call with these arguments."""
         return NamedMemory(self.args, self._names) if self._names else Memory(self.args)
 
     def original(self, y: Any) -> Any:
-        """A result, or the caller's own array that it stands for."""
+        """Return the caller's array if `y` replaces one, else `y`."""
         return next((value for value, twin in self._twins if twin is y), y)
 
     def restore(self) -> None:
-        """Put the parts of the caller's data back; his arrays are as their other names are."""
+        """Restore the caller's parts; give the caller's arrays the shape and flags of the twins."""
         forget(self._standing)
         self._exchanges.undo()
         for value, twin in self._twins:
@@ -176,7 +185,7 @@ class Independent(Hidden):
                 np.ndarray.setflags(value, write=twin.flags.writeable)
 
     def check(self, memory: Memory | None = None) -> None:
-        """Refuse what was written to what is shared, as the data and a memory say."""
+        """Raise if a shared part was written, by the log of `memory` or by its saved states."""
         if memory is not None:
             for root in memory.written.values():
                 self._refuse(root)
@@ -187,7 +196,7 @@ class Independent(Hidden):
                 raise _written(kept.owner, why)
 
     def refuse(self, entry: list[Any]) -> None:
-        """Refuse a write of a log, if it is to what is shared, and puts something else there."""
+        """Raise if a log entry changed the contents of a shared part."""
         for x in entry[1:3]:
             owner = x.__self__ if type(x) is BuiltinMethodType else x
             if id(owner) in self._watched and _has_changed(entry):
@@ -199,8 +208,8 @@ class Independent(Hidden):
 
 
 def _has_changed(entry: list[Any]) -> bool:
-    """Whether there is something else now than what a write has overwritten: ``xs[0] *= 2.0`` of an
-    array puts the array there again."""
+    """Return whether the contents differ from the overwritten ones: ``xs[0] *= 2.0`` of an array
+    writes the same array again."""
     if entry[0] is swap_item:
         return dict.get(entry[1], entry[2], ABSENT) is not entry[3]
     if entry[0] is swap_slice:
@@ -220,16 +229,16 @@ def _written(owner: Any, why: str) -> MutationError:
 
 
 class _Parts(Copies):
-    """One argument, in which copies stand for the parts that are `shared`.
+    """Copies of the `shared` parts of one argument.
 
     Attributes
     ----------
     roots
-        By identity: the memory of arrays that is shared, and the other name that it has here.
+        By identity: an array that owns shared memory, and another array that owns the same.
     twins
-        The arrays, and what stands for each.
+        Pairs of an array of the caller and the array that replaces it.
     given
-        By identity: the parts that were looked at.
+        By identity: the parts that were visited.
     """
 
     def __init__(self, held: Holdings, shared: Collection[int], exchanges: Exchanges) -> None:
@@ -241,7 +250,7 @@ class _Parts(Copies):
 
     @property
     def instead(self) -> dict[int, Any]:
-        """By the identity of a part: what stands for it."""
+        """By the identity of a part: its replacement."""
         return {key: x for key, x in self._made.items() if x is not self.given.get(key)}
 
     def of(self, x: Any) -> Any:
@@ -266,7 +275,7 @@ class _Parts(Copies):
         return self._made[id(x)]
 
     def _named(self, x: np.ndarray[Any, Any]) -> Any:
-        """An array under another name, if its memory is shared."""
+        """Return `x`, or its twin if its memory is shared."""
         root = root_of(x)
         if id(root) not in self._shared:
             return x
@@ -296,4 +305,4 @@ class _Parts(Copies):
 
 
 _CARRIERS = (tuple, frozenset, FunctionType, MethodType, MappingProxyType, partial)
-"""What cannot be changed, so that another stands for it where it holds other parts."""
+"""Immutable types: an instance with replaced parts is replaced itself."""

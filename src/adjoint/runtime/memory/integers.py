@@ -1,4 +1,4 @@
-"""Integers and truth values, in which something is differentiated as in real numbers."""
+"""Integers and truth values as differentiated arguments."""
 
 from __future__ import annotations
 
@@ -10,20 +10,20 @@ import numpy as np
 from adjoint.primal.reachability import reached
 
 _INTEGERS = "integers"
-"""In the caches: whether any integer is among what a call is differentiated in."""
+"""Key in the caches of a memory: the result of `has_integers`."""
 _MOST = 256
-"""So many parts of that are looked at."""
+"""The number of parts of the arguments that are searched."""
 
 
 def is_integer(x: Any) -> bool:
-    """Whether something is an integer or an array of integers or truth values."""
+    """Return whether `x` is an integer or an array of integers or truth values."""
     if isinstance(x, np.ndarray):
         return x.dtype.kind in "iub"
     return isinstance(x, int | np.integer) and not isinstance(x, bool)
 
 
 def has_integers(memory: Any) -> bool:
-    """Whether an integer, or an array of such, may be among what a call is differentiated in."""
+    """Return whether the differentiated arguments may hold an integer or an array of integers."""
     known: bool | None = memory.caches.get(_INTEGERS)
     if known is None:
         parts = [*islice(reached(memory.arguments, integers=True), _MOST)]
@@ -32,7 +32,6 @@ def has_integers(memory: Any) -> bool:
 
 
 def takes(x: np.ndarray[Any, Any], value: Any) -> bool:
-    """Whether the numbers that are written into an array are what it holds then: others are rounded
-    to its integers or truth values, and have no derivative there."""
+    """Return whether an array stores written numbers unrounded, so that they keep derivatives."""
     kind = x.dtype.kind
     return kind not in "iub" or np.asarray(value).dtype.kind in ("b" if kind == "b" else "iub")

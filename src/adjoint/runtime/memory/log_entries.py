@@ -1,8 +1,8 @@
-"""Entries of the log of writes: each is a list that begins with a function of it, which exchanges
-what is there with what was overwritten.
+"""Entries of the log of writes.
 
-It does so in one line without calls where it can: an interrupt comes before that or after it, and
-the entry tells which (see `adjoint.runtime.memory.undo_log`).
+An entry is a list whose first element is its swap function, which exchanges the current contents
+with the overwritten ones. Where possible the exchange is one line without calls, so that an
+interrupt comes before or after it, and the entry tells which (`adjoint.runtime.memory.undo_log`).
 """
 
 from __future__ import annotations
@@ -38,11 +38,10 @@ def swap_bytes(entry: list[Any]) -> None:
 
 
 def swap_item(entry: list[Any]) -> None:
-    """``[swap, mapping, key, saved]``: one key of a dict; `ABSENT` for a key that is not there.
+    """``[swap, mapping, key, saved]``: one key of a dict; `ABSENT` for a missing key.
 
-    A key that comes back is the last one. Rewound memory is read by key only, and the writes that
-    follow are made again before anyone sees the order. What a weak key referred to may have gone,
-    and the key with it.
+    A restored key becomes the last one. A sweep reads rewound memory by key only, and the replay
+    restores the order. A weak key disappears when its referent is freed.
     """
     _, mapping, key, saved = entry
     current = dict.get(mapping, key, ABSENT)
@@ -60,7 +59,7 @@ def swap_item(entry: list[Any]) -> None:
 
 
 def swap_end(entry: list[Any]) -> None:
-    """``[swap, push, pop, saved]``: one end of a deque; `ABSENT`: nothing was there."""
+    """``[swap, push, pop, saved]``: one end of a list or deque; `ABSENT` for no element."""
     _, push, pop, saved = entry
     if saved is not ABSENT:
         push(saved); entry[3] = ABSENT  # fmt: skip  # noqa: E702
@@ -88,7 +87,7 @@ def swap_cell(entry: list[Any]) -> None:
 
 
 def swap_slot(entry: list[Any]) -> None:
-    """``[swap, descriptor, obj, saved]``: an attribute in a slot."""
+    """``[swap, descriptor, obj, saved]``: a slot attribute."""
     _, descriptor, obj, saved = entry
     try:
         entry[3] = descriptor.__get__(obj)
@@ -101,7 +100,7 @@ def _put_slot(descriptor: Any, obj: Any, saved: Any) -> None:
     if saved is not ABSENT:
         descriptor.__set__(obj, saved)
     else:
-        with suppress(AttributeError):  # it may be logged twice, by an operation within another
+        with suppress(AttributeError):  # nested operations may log the same deletion twice
             descriptor.__delete__(obj)
 
 
@@ -122,7 +121,7 @@ def _copied(part: Any) -> Any:
 
 
 def swap_objects(entry: list[Any]) -> None:
-    """``[swap, array, index, saved]``: the references in ``array[index]``, which is an array."""
+    """``[swap, array, index, saved]``: the references in the array ``array[index]``."""
     _, array, index, saved = entry
     current = array[index].copy()
     try:
@@ -142,15 +141,14 @@ def swap_contents(entry: list[Any]) -> None:
 
 
 def put(array: np.ndarray[Any, Any], index: Any, value: Any) -> None:
-    """``array[index] = value`` of an array that may have been made read-only since it was
-    written."""
+    """Assign ``array[index] = value``, even if the array has become read-only since its write."""
     with writable(array):
         array[index] = value
 
 
 @contextmanager
 def writable(array: np.ndarray[Any, Any]) -> Iterator[None]:
-    """Let an array be written that may have been made read-only since."""
+    """Make an array and its owner writable within a ``with`` statement."""
     root = root_of(array)
     locked = [x for x in (root, array) if not x.flags.writeable]
     tell_twin(root)
@@ -164,14 +162,16 @@ def writable(array: np.ndarray[Any, Any]) -> Iterator[None]:
 
 
 def swap_with(entry: list[Any]) -> None:
-    """``[swap, undo, redo]``: anything else, by two functions that take turns."""
+    """``[swap, undo, redo]``: any other write; the two functions are called alternately."""
     entry[1]()
     entry[1], entry[2] = entry[2], entry[1]
 
 
 def complete(entry: list[Any], before: list[Any]) -> bool:
-    """Whether a swap of an entry that was like `before` has been made, or is made here: what it may
-    have left half made, of a kind that can be made twice."""
+    """Return whether the interrupted swap of `entry`, a copy of which is `before`, was made.
+
+    A swap that may be half made, and that can safely be repeated, is completed first.
+    """
     if entry[0] is swap_with:
         if entry[1] is before[1]:
             swap_with(entry)

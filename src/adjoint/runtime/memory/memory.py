@@ -1,13 +1,13 @@
-"""Memory during differentiation: shadows of what can be mutated, and the log of writes (design,
+"""Memory of one differentiated call: shadows of mutable things, and the log of writes (design,
 section 3.5).
 
-A cotangent of something that can be mutated belongs to the memory, not to the name. One `Memory`
-accompanies one top-level `pullback`: it knows which arrays have been written, keeps the log of what
-every write overwrote, and during a reverse sweep holds the shadows.
+A cotangent of a mutable thing belongs to the memory, not to the name. One `Memory` accompanies one
+top-level `pullback`: it notes the written arrays, logs what each write overwrote, and holds the
+shadows during a reverse sweep.
 
 The shadow of a list is a list of the same length, of a dict a dict, of an object a dict by field,
-of a cell its own entry: each is changed by the reverse of whatever changed the original, so both
-stay in step.
+of a cell a dict with one entry. The reverse of each write changes the shadow, too, so that the
+shadow always has the structure of its original.
 """
 
 from __future__ import annotations
@@ -39,12 +39,12 @@ from adjoint.runtime.memory.undo_log import UndoLog
 
 
 class Memory(UndoLog, Hidden):
-    """What one differentiated call knows about mutable things.
+    """The shadows, the log and the notes of one differentiated call.
 
     Attributes
     ----------
     arguments
-        What the call is differentiated in.
+        The differentiated arguments of the call.
     shadows
         During a sweep: cotangents by identity of their owner (lists, dicts, objects, cells,
         iterators …).
@@ -54,50 +54,49 @@ class Memory(UndoLog, Hidden):
         The arrays, as owners of memory, that have been written since the beginning; they are kept
         alive here.
     outside
-        Those of them that objects of C may look at (`adjoint.primal.exposed_arrays`).
+        Those of `written` that objects of C may alias (`adjoint.primal.exposed_arrays`).
     made
-        References to arrays that the call has made, by identity.
+        References to arrays created by the call, by identity.
     globals_written
         ``(id(namespace), name)`` of global variables assigned by differentiated code.
     handed
-        Functions that code in C has kept, and may call whenever it runs.
+        Functions that foreign code has stored and may call in any later foreign run.
     unfinished
-        Generators with something to do when they are let go, if there are any.
+        Generators that run code when they are freed, or ``None``.
     late
-        What one of them has changed when it was let go, as the error that refuses it.
+        The error that refuses a write by such a generator while it was freed, or ``None``.
     longer
-        Lists, by identity, that somebody else has appended to since
+        Identities of lists that other code has appended to since the forward sweep
         (`adjoint.runtime.memory.write_check`).
     odd
-        Whether a slice was made of objects that are asked for their ``__index__``.
+        Whether a slice was made of objects with ``__index__`` in Python.
     position
-        That of the next write in the log: rewinding to it undoes all that comes from now on.
+        The position of the next write in the log; rewinding to it undoes all later writes.
     region
-        The innermost run of code that is not differentiated
-        (`adjoint.runtime.foreign.foreign_run.Region`).
+        The innermost foreign run (`adjoint.runtime.foreign.foreign_run.Region`).
     trial
-        Whether what is swept was given no cotangent (`adjoint.runtime.recompute.separate_sweep`).
+        Whether the sweep runs without an incoming cotangent
+        (`adjoint.runtime.recompute.separate_sweep`).
     careful
-        Whether rules look for products with zeros that are not zero
+        Whether rules correct products of a zero cotangent that are not finite
         (`adjoint.cotangents.finiteness`).
     shown
-        Whether a sweep runs functions of the user's: hooks, rules from outside, what is computed
-        anew.
+        Whether a sweep runs user code: hooks, external rules, recomputed calls.
     owners
-        During a part of a sweep that is computed anew (`adjoint.runtime.recompute.rerun`): what got
-        a shadow in it, by identity.
+        During a recomputed part of a sweep (`adjoint.runtime.recompute.rerun`): the objects that
+        got a shadow in it, by identity.
     files
-        Open files with buffers that were made on the way (`adjoint.runtime.foreign.open_files`).
+        Open files with buffers that the call has made (`adjoint.runtime.foreign.open_files`).
     often
-        After how many calls functions are specialised; ``None``: never.
+        The number of calls after which a function is specialised; ``None``: never.
     calls
-        What is noted of calls that are specialised or not, if anything is.
+        The log of calls that were specialised or not, or ``None``.
     passed
-        What a reverse generator is sent, and what it returns.
+        The value that is sent to a reverse generator, or that it returns.
     delegate
-        What a generator waits for that is at a ``yield from``.
+        The iterator that a generator waits for at a ``yield from``.
     alive
-        During a sweep: what has to be there until its end, for shadows are kept by identity.
+        During a sweep: objects kept alive until its end, because shadows are keyed by identity.
     """
 
     __slots__ = (
@@ -131,7 +130,7 @@ class Memory(UndoLog, Hidden):
     )
 
     level: Any = None
-    """What runs the numerical operations instead of the reverse mode (`adjoint.levels`)."""
+    """The level that runs numerical operations in place of reverse mode (`adjoint.levels`)."""
 
     def __init__(self, arguments: tuple[Any, ...] = ()) -> None:
         super().__init__()
@@ -166,25 +165,28 @@ class Memory(UndoLog, Hidden):
     # ---- sweeps --------------------------------------------------------------------------------
 
     def _not_undone(self, position: int) -> Exception:
-        """The error where a write cannot be undone: somebody else has taken away what it put."""
+        """Return the error for a write that cannot be undone, because other code changed it."""
         self._step = None
         owner = self._log[position][1]
         return changed_since(getattr(owner, "__self__", owner))
 
     def __enter__(self) -> None:
-        """Begin a reverse sweep, with empty shadows. It is entered twice (``with memory, memory``):
-        an interrupt of the end of a sweep leaves the other end to go on."""
-        self.redo(len(self._log))  # if the interrupt was in both
+        """Begin a reverse sweep with empty shadows.
+
+        Callers enter twice (``with memory, memory``), so that an interrupt of one exit leaves the
+        other to complete the replay.
+        """
+        self.redo(len(self._log))  # if both exits were interrupted
         self.exchange_shadows()
 
     def __exit__(self, *_: object) -> None:
-        """Redo every write, so that the user's objects are as the forward sweep left them."""
+        """Replay every write: user objects are again as the forward sweep left them."""
         self.redo(len(self._log))
         self.exchange_shadows()
         self.alive = []
 
     def exchange_shadows(self, shadows: tuple[Any, ...] = ()) -> tuple[Any, ...]:
-        """Put shadows in place, or none; returns those that were there."""
+        """Install `shadows`, or empty ones; return the previous shadows."""
         before = self.shadows, self.buffers, self._lowest
         self.shadows, self.buffers, self._lowest = shadows or ({}, {}, {})
         return before
@@ -192,13 +194,13 @@ class Memory(UndoLog, Hidden):
     # ---- shadows by identity ---------------------------------------------------------------------
 
     def list_shadow(self, xs: Any) -> list[Any]:
-        """The shadow of a list, tuple or deque: one cotangent per element."""
+        """Return the shadow of a list, tuple or deque: one cotangent per element."""
         shadow = self.shadows.get(id(xs))
         if shadow is None:
             if id(xs) in self.longer:
                 raise changed_since(xs)
             empty: list[Any] = [None] * size_of(xs)
-            # What is put in and taken out at both ends is, in the shadow, too.
+            # Both ends of a deque are written, so those of its shadow are, too.
             made: Any = deque(empty) if isinstance(xs, deque) else empty
             shadow = self.shadows[id(xs)] = made
             if self.owners is not None:
@@ -206,7 +208,7 @@ class Memory(UndoLog, Hidden):
         return shadow  # type: ignore[no-any-return]
 
     def dict_shadow(self, owner: Any) -> dict[Any, Any]:
-        """The shadow of a dict (by key), a set (by element) or an object (by field)."""
+        """Return the shadow of a dict (by key), a set (by element) or an object (by field)."""
         shadow = self.shadows.get(id(owner))
         if shadow is None:
             shadow = self.shadows[id(owner)] = {}
@@ -230,16 +232,16 @@ class Memory(UndoLog, Hidden):
             shadow[key] = accumulate(shadow.get(key), bar)
 
     def place(self, owner: Any, key: Any) -> Any:
-        """What the shadow of a dict is keyed by: `key`, or the identity of the key that it holds.
+        """Return the key of the shadow of a dict: `key`, or the identity of the dict's own key.
 
-        The hash and the equality of a user's class are the user's code, and may look at fields that
-        a sweep has rewound, so such keys are looked up only when an operation is recorded.
+        The hash and equality of a user class may read fields that a sweep has rewound, so such keys
+        are looked up only in the forward sweep.
         """
         return place_of_held(self.held(owner, key))
 
     def held(self, owner: Any, key: Any) -> Any:
-        """The key of a dict that is equal to `key`. Numbers and text stand for each other, unless
-        it holds keys of another kind, too, which may be equal to them."""
+        """Return the key object of a dict that is equal to `key`; a number or a text as it is,
+        unless equality of keys runs user code."""
         if id(owner) in self.plain and not asks_user(key):
             return key
         keys = self.caches.get(("keys", id(owner)))
@@ -249,7 +251,7 @@ class Memory(UndoLog, Hidden):
                 return key
             self.plain.discard(id(owner))
             keys = self.caches["keys", id(owner)] = {held: held for held in dict.__iter__(owner)}
-        return keys.setdefault(key, key)  # it may have just been inserted
+        return keys.setdefault(key, key)  # `key` may have just been inserted
 
     def add_key(self, owner: Any, key: Any, bar: Any) -> None:
         """Add a cotangent of a number that is a key of a dict."""
@@ -260,7 +262,7 @@ class Memory(UndoLog, Hidden):
                 self.owners[id(owner)] = owner
 
     def take_key(self, owner: Any, key: Any) -> Any:
-        """Take the cotangent of a key that is inserted; ``None`` for most."""
+        """Take the cotangent of an inserted key out of the shadow."""
         shadow = self.shadows.get(("keys", id(owner)))
         return None if shadow is None else shadow.pop(key, None)
 
@@ -277,20 +279,19 @@ class Memory(UndoLog, Hidden):
     # ---- written arrays --------------------------------------------------------------------------
 
     def mark_written(self, array: np.ndarray[Any, Any]) -> bool:
-        """Note that the memory of `array` is about to be written; whether that memory can carry
-        derivatives.
+        """Note that `array` is about to be written; return whether it can carry derivatives.
 
         Raises
         ------
         MutationError
-            The memory does not belong to an array: a foreign buffer, `as_strided`, or it holds
-            objects or records.
+            The memory does not belong to an array (a foreign buffer, `as_strided`), or it holds
+            objects or named fields.
         """
         if id(array) in self.written:
             return True
         kind = array.dtype.kind
         if kind not in "fcOV":
-            # An integer or boolean view may still look at memory that holds floats.
+            # An integer or boolean view may alias memory of floats.
             root = root_of(array)
             if root.dtype.kind in "fc" and root is not array:
                 raise refused(
@@ -319,13 +320,12 @@ class Memory(UndoLog, Hidden):
         return True
 
     def owner(self, array: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
-        """The array that owns the memory of `array`, also where something else stands between them
-        and it was written."""
+        """Return the array that owns the memory of `array`, even through a foreign object."""
         root = root_of(array)
         return root if root.base is None else owner_among(root, self.outside.values())
 
     def _is_of_integers(self, array: np.ndarray[Any, Any], root: np.ndarray[Any, Any]) -> bool:
-        """Whether integers that are written can carry derivatives; it is noted that they are."""
+        """Return whether written integers can carry derivatives; note the write if so."""
         real = array.dtype.kind in "iu" and array.dtype == root.dtype and has_integers(self)
         if real and owner_of(array) is None:
             self.written[id(root)] = root
@@ -333,20 +333,19 @@ class Memory(UndoLog, Hidden):
         return False
 
     def is_written(self, array: np.ndarray[Any, Any]) -> bool:
-        """Whether the memory of `array` has been written since the beginning, and is seen by
-        `array` as what it is."""
+        """Return whether the memory of `array` was written, and `array` reads it as stored."""
         root = self.owner(array)
         return id(root) in self.written and (
             array is root
             or array.dtype is root.dtype
-            or (array.dtype.kind == "V" and array.dtype == root.dtype)  # seen as records
+            or (array.dtype.kind == "V" and array.dtype == root.dtype)  # structured arrays
             or is_seen_as_stored(array, root)
         )
 
     def array_shadow(self, array: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
-        """The cotangent of a written array, as a view that can be read and added to.
+        """Return the shadow of a written array as a writable view of its owner's shadow.
 
-        It mirrors the array's own view of its owner: same offset, shape and strides.
+        Offset, shape and strides are those of `array` in its owner.
         """
         root = self.owner(array)
         shadow = self.buffers.get(id(root))
@@ -362,14 +361,14 @@ class Memory(UndoLog, Hidden):
         return beside(array, shadow.base, address_of(array) - self._lowest[id(root)])
 
     def reshape_shadow(self, array: np.ndarray[Any, Any]) -> None:
-        """The shape of an array was assigned: its shadow follows."""
+        """Give the shadow of `array` the shape that was assigned to `array`."""
         shadow: Any = self.buffers.get(id(array))
         if shadow is not None:
             offset = address_of(array) - self._lowest[id(array)]
             self.buffers[id(array)] = beside(array, shadow.base, offset)
 
     def move_array(self, old: np.ndarray[Any, Any], new: np.ndarray[Any, Any]) -> None:
-        """What was added to the owner of memory `old` belongs to `new`, of the same layout."""
+        """Move the shadow of `old`, which owns memory, to `new`, of the same layout."""
         shadow = self.buffers.pop(id(old), None)
         if shadow is not None:
             self._lowest.pop(id(old))
@@ -377,7 +376,7 @@ class Memory(UndoLog, Hidden):
             self.array_shadow(new)[...] += shadow
 
     def forget_written(self, n: int) -> None:
-        """Forget which arrays were written, but the first `n` and those that others hold."""
+        """Forget all written arrays but the first `n` and those that other code references."""
         found = [self.written.popitem() for _ in range(len(self.written) - n)]
         for i in range(len(found) - 1, -1, -1):
             place = found[i][0]
@@ -398,13 +397,12 @@ class Memory(UndoLog, Hidden):
             bar = Poison.of_part(bar)
         if type(bar) is Poison:
             self.shadows[("poison", id(root))] = bar
-            self.array_shadow(root)  # that there is one says that something arrived
+            self.array_shadow(root)  # its presence says that a cotangent arrived
             return
         add_to_shadow(self.array_shadow(array), ..., bar)
 
     def take_array(self, array: np.ndarray[Any, Any]) -> Any:
-        """Take the cotangent of a written array out of its memory; ``None`` where nothing was
-        added."""
+        """Take the cotangent of a written array out of its shadow; ``None`` if it has none."""
         root = self.owner(array)
         if id(root) not in self.buffers:
             return self.shadows.get(("poison", id(root)))
@@ -420,4 +418,4 @@ def _references() -> int:
 
 
 _BY_US = _references()
-"""References to an array that nobody but such a list holds."""
+"""The reference count of an array that only the list in `forget_written` holds."""

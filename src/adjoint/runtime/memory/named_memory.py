@@ -1,8 +1,7 @@
-"""Memory that is given under several names, each of which is a variable of its own.
+"""Memory for arguments that share array memory, each a variable of its own.
 
-What is read through a name belongs to the cotangent of that name, so each has a shadow. What is
-written through one is the same under any: the reverse of a write takes the part of it out of all
-shadows.
+A read through one array belongs to the cotangent of that array, so each has a shadow. A write
+through one changes all of them: the reverse of a write takes its part out of all shadows.
 """
 
 from __future__ import annotations
@@ -16,11 +15,11 @@ from adjoint.runtime.memory.log_entries import swap_array, swap_contents
 from adjoint.runtime.memory.memory import Memory
 
 Names = dict[int, list[np.ndarray[Any, Any]]]
-"""By the identity of an array that owns memory: the others that own the same."""
+"""By the identity of an array that owns memory: the other arrays that own the same memory."""
 
 
 class NamedMemory(Memory):
-    """What a call knows of mutable things, some of which it was given under several `names`."""
+    """The memory of a call some of whose arguments are arrays of the same memory (`names`)."""
 
     __slots__ = ("names",)
 
@@ -39,8 +38,7 @@ class NamedMemory(Memory):
         self.rewind(position)
 
     def _gather(self, entry: list[Any]) -> None:
-        """Move what has arrived at other names of what a write put to the one that it was written
-        through."""
+        """Move cotangents of the written part from other names to the array that was written."""
         if entry[0] is not swap_array and entry[0] is not swap_contents:
             return
         x, index = entry[1], entry[2] if entry[0] is swap_array else ...
@@ -59,7 +57,7 @@ class NamedMemory(Memory):
 
 
 class _Written(dict[int, Any]):
-    """The arrays that have been written, as owners of memory, under all their names."""
+    """Written arrays, as owners of memory, under all their names."""
 
     def __init__(self, names: Names) -> None:
         super().__init__()

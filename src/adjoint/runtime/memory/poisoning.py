@@ -1,4 +1,4 @@
-"""Cotangents that are errors, put into all that a value holds."""
+"""Poison in the shadows of all parts of a value, and tests for cotangents in shadows."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ from adjoint.runtime.memory.memory import Memory
 
 
 def may_keep(value: Any) -> bool:
-    """Whether something of C may keep what it is given where nobody sees it: a file, a queue."""
+    """Return whether an object of C may store its arguments out of reach, like a queue."""
     return not by_value(value) and type(value) not in _IMMUTABLE and is_opaque(value)
 
 
@@ -51,16 +51,16 @@ _IMMUTABLE = ATOMS | {bytes, np.dtype}
 
 
 _OPAQUE = "opaque"
-"""In the shadows: something of C is poisoned."""
+"""Key in the shadows: an object of C is poisoned."""
 
 
 def arrived_in(memory: Memory, values: Sequence[Any], known: Container[int]) -> bool:
-    """Whether memory holds a cotangent of what `values` reach and is not `known`, by identity."""
+    """Return whether parts of `values` whose identity is not `known` have a cotangent."""
     return any(id(owner) not in known and has_arrived(memory, owner) for owner in reached(values))
 
 
 def has_arrived(memory: Memory, owner: Any) -> bool:
-    """Whether memory holds a cotangent of an array, or of what an object holds."""
+    """Return whether memory holds a cotangent of an array, or of a part of an object."""
     if is_objects(owner):
         owner = root_of(owner)
     elif issubclass(type(owner), np.ndarray):
@@ -78,7 +78,7 @@ def has_arrived(memory: Memory, owner: Any) -> bool:
 
 
 def _any(bar: np.ndarray[Any, Any]) -> bool:
-    """Whether a cotangent is not zero everywhere."""
+    """Return whether a cotangent has a non-zero element."""
     if bar.dtype.names:
         return any(bar.tobytes())
     doubt(bar)
@@ -86,8 +86,7 @@ def _any(bar: np.ndarray[Any, Any]) -> bool:
 
 
 def poison(memory: Memory, value: Any, bar: Poison) -> None:
-    """Poison everything that carries a derivative in `value`, through containers, objects and
-    closures."""
+    """Poison all active parts of `value`, through containers, objects and closures."""
     seen: set[int] = set()
     stack = [value]
     looking: Any = None
@@ -134,7 +133,7 @@ def poison(memory: Memory, value: Any, bar: Poison) -> None:
 
 
 def _poison_globals(memory: Memory, values: Sequence[Any], bar: Poison) -> None:
-    """Poison the global variables of the user's functions that `values` hold."""
+    """Poison the global variables that user functions held by `values` name."""
     functions: list[FunctionType] = []
     deque(reached(values, functions), maxlen=0)
     for namespace, name, value in globals_of(functions):
@@ -147,8 +146,7 @@ def _poison_globals(memory: Memory, values: Sequence[Any], bar: Poison) -> None:
 
 
 def is_opaque(owner: Any) -> bool:
-    """An object of a C type, or of a class derived from one, of whose contents only a part may be
-    seen."""
+    """Return whether `owner` has a part in C that Python code cannot read."""
     if is_objects(owner):
         return False
     return (not is_record(owner) or is_partly_c(type(owner))) and not isinstance(
@@ -174,5 +172,5 @@ def is_opaque(owner: Any) -> bool:
 
 
 def _is_left_alone(kind: type) -> bool:
-    """Whether what objects of a class hold is nobody's to see: integers that are a fraction."""
+    """Return whether a class is of an inert package, like `fractions.Fraction`."""
     return package(kind.__module__) in LEFT_ALONE

@@ -1,7 +1,7 @@
-"""Things that can be changed, as they were.
+"""Saved states of mutable things, compared after a foreign run.
 
-What was changed unseen is afterwards logged as the write that it was, so that a sweep finds memory
-as it should; `Kept.take` gives the cotangents that arrived at what was put there.
+A change by foreign code is logged afterwards as a write, so that a sweep can undo it. `Kept.take`
+undoes it and yields the cotangents of what was put in.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from adjoint.runtime.memory.memory import Memory
 
 
 class Kept:
-    """One thing that can be changed, as it was."""
+    """The saved state of one mutable thing."""
 
     __slots__ = ("owner", "position", "saved")
 
@@ -24,24 +24,24 @@ class Kept:
         self.owner, self.saved = owner, saved
 
     def differs(self) -> bool:
-        """Whether it was changed."""
+        """Return whether the owner counts as changed."""
         raise NotImplementedError
 
     def is_of_contents(self) -> bool:
-        """Whether what `pairs` gives as new was there before, with other contents."""
+        """Return whether the new value of `pairs` is the owner itself, with other contents."""
         return False
 
     def has_changed(self) -> bool:
-        """Whether it differs, and is not only taken for changed."""
+        """Return whether contents differ, rather than only being assumed to differ."""
         return True
 
     def is_unfilled(self) -> bool:
-        """Whether it is an array that is not taken for one that was written."""
+        """Return whether the owner is an array that is not assumed to be written."""
         return False
 
     def forget(self, name: str | None, twice: dict[int, Any]) -> None:
-        """Take the numbers of `twice` for others, or the one under a name: the very number that
-        stands there may be put there again."""
+        """Treat the numbers in `twice`, or the one under `name`, as changed: foreign code may have
+        written the same number object again."""
         saved = self.saved
         if type(saved) is dict:
             self.saved = {
@@ -53,16 +53,15 @@ class Kept:
             self.saved = [anew(one, twice) for one in saved] if several else anew(saved, twice)
 
     def hashes(self) -> bool:
-        """Whether to put back what was changed asks objects for their hash, which needs their
-        fields."""
+        """Return whether undoing the change calls ``__hash__``, which needs the fields of keys."""
         return False
 
     def is_in(self, logged: list[list[Any]]) -> bool:
-        """Whether the change is what some entries of the log say already, whose owner wrote it."""
+        """Return whether the log entries of the owner already cover the change."""
         return bool(logged)
 
     def pairs(self) -> Iterator[tuple[Any, Any]]:
-        """What stood, and what stands, where there is a difference; `ABSENT` for nothing."""
+        """Yield the old and the new value of each difference; `ABSENT` for no value."""
         raise NotImplementedError
 
     def log(self, memory: Memory) -> None:
@@ -70,18 +69,18 @@ class Kept:
         raise NotImplementedError
 
     def take(self, memory: Memory) -> Iterator[tuple[Any, Any]]:
-        """Undo the change; gives what was put there, with the cotangents that arrived at it."""
+        """Undo the change, and yield each new value with its cotangent."""
         raise NotImplementedError
 
 
 NUMBERS_KEPT: frozenset[type] = frozenset(
     {float, complex, *np.floating.__subclasses__(), *np.complexfloating.__subclasses__()}
 )
-"""Types of what is told from an equal number by its identity."""
+"""Types whose instances are compared by identity, not by value."""
 
 
 def anew(value: Any, places: Mapping[int, Any]) -> Any:
-    """A number as another object, if it is one of some, by identity."""
+    """Return `value`, or an equal number of another identity if ``id(value)`` is in `places`."""
     if id(value) not in places or type(value) not in NUMBERS_KEPT:
         return value
     if type(value) is float:
@@ -92,5 +91,5 @@ def anew(value: Any, places: Mapping[int, Any]) -> Any:
 
 
 def same_items(xs: Any, ys: Any) -> bool:
-    """Whether the same objects stand in the same order."""
+    """Return whether two sequences hold the same objects in the same order."""
     return len(xs) == len(ys) and all(map(operator.is_, xs, ys))

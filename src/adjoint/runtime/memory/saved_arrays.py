@@ -1,4 +1,4 @@
-"""Arrays as they were: of numbers, with named fields, of objects; and `array.array`."""
+"""Saved states of arrays: of numbers, with named fields, of objects; and of `array.array`."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ from adjoint.runtime.memory.saved import Kept, same_items
 
 
 def keep_array(value: Any) -> list[Kept]:
-    """The array that owns the memory of `value`, if it can hold a derivative."""
+    """Save the array that owns the memory of `value`, if it can carry a derivative."""
     root = root_of(value)
     if root.base is None and not root.flags.owndata:
-        return []  # what code in C has lent for a call, which may be gone after it
+        return []  # memory that C lends for one call may be freed after it
     if is_container(root):
         return [KeptObjects(root, np.array(root))]
     if root.dtype.names is not None:
@@ -30,7 +30,7 @@ def keep_array(value: Any) -> list[Kept]:
 
 
 class KeptArray(Kept):
-    """The array that owns its memory."""
+    """The saved state of an array of numbers that owns its memory."""
 
     __slots__ = ("changed", "filled")
 
@@ -42,7 +42,7 @@ class KeptArray(Kept):
         return True
 
     def has_changed(self) -> bool:
-        x, saved = np.asarray(self.owner), self.saved  # a class of the user's is not asked
+        x, saved = np.asarray(self.owner), self.saved  # without methods of a subclass
         return x.shape != saved.shape or not np.array_equal(x, saved, equal_nan=True)
 
     def is_unfilled(self) -> bool:
@@ -74,8 +74,7 @@ class KeptArray(Kept):
             shadow[self.changed] = 0
 
     def take_whole(self, memory: Memory) -> Any:
-        """The cotangent that arrived at the array, where it was changed and elsewhere; the change
-        is not undone."""
+        """Take the cotangent of the whole array out of its shadow without undoing the change."""
         bad = memory.shadows.get(("poison", id(self.owner)))
         if bad is not None or id(self.owner) not in memory.buffers:
             return bad
@@ -86,7 +85,7 @@ class KeptArray(Kept):
 
 
 class KeptRecords(KeptArray):
-    """The array with named fields that owns its memory."""
+    """The saved state of a structured array that owns its memory."""
 
     __slots__ = ()
 
@@ -103,7 +102,7 @@ class KeptRecords(KeptArray):
                 yield old, new
 
     def _changes(self) -> Iterator[Any]:
-        """By field of numbers, which of them may be others."""
+        """Yield, for each field of numbers, a mask of the numbers that count as changed."""
         return (self.filled | differing for differing in self._differences())
 
     def _differences(self) -> Iterator[Any]:
@@ -133,7 +132,7 @@ class KeptRecords(KeptArray):
 
 
 def _numbers_in(x: Any) -> Iterator[Any]:
-    """The fields of an array that hold floats, those inside others included."""
+    """Yield the fields of a structured array that hold floats, nested fields included."""
     for name in x.dtype.names or ():
         part = x[name]
         if part.dtype.kind in "fc":
@@ -143,7 +142,7 @@ def _numbers_in(x: Any) -> Iterator[Any]:
 
 
 class KeptObjects(Kept):
-    """The array of objects that owns its memory."""
+    """The saved state of an array of objects that owns its memory."""
 
     __slots__ = ("now",)
 
@@ -180,7 +179,7 @@ def _of_another_shape() -> Exception:
 
 
 class KeptBuffer(Kept):
-    """An `array.array`, of which nothing is logged."""
+    """The saved state of an `array.array`; a change is refused."""
 
     __slots__ = ()
 

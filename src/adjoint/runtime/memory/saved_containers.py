@@ -1,5 +1,4 @@
-"""How lists, dicts, sets, fields, slots, captured and global variables, and the attributes of
-classes are kept as they were; and `keep`, which knows how to keep anything."""
+"""Saved states of containers, fields, slot attributes, variables and class attributes."""
 
 from __future__ import annotations
 
@@ -128,7 +127,7 @@ class _Dict(Kept):
         )
 
     def _changes(self) -> list[tuple[Any, Any, Any]]:
-        """Key, old and new value."""
+        """Return key, old and new value of each difference."""
         before = {id(key): value for key, value in self.saved.items()}
         now = {id(key): value for key, value in entries_of(self.owner)}
         keys = {id(key): key for key in (*self.saved, *base_of(self.owner).keys(self.owner))}
@@ -145,7 +144,7 @@ class _Dict(Kept):
 
     def is_in(self, logged: list[list[Any]]) -> bool:
         if any(entry[0] is swap_with for entry in logged):
-            return True  # all of it, or its order
+            return True  # the whole dict or its order was written
         written = [entry for entry in logged if entry[0] is swap_item and entry[1] is self.owner]
         return all(
             any(key is entry[2] or old is entry[3] is not ABSENT for entry in written)
@@ -165,7 +164,7 @@ class _Dict(Kept):
             self.position = memory.note(swap_with, undo, partial(_refill_dict, d, now))
             return
         self.position = memory.position
-        # Undone in the opposite order, so that keys that have gone come back in their own.
+        # The log is undone backwards, so deleted keys are logged in reverse of their order.
         changes.sort(key=lambda change: change[2] is not ABSENT)
         gone = sum(new is ABSENT for _, _, new in changes)
         for key, old, _ in (*reversed(changes[:gone]), *changes[gone:]):
@@ -180,7 +179,7 @@ class _Dict(Kept):
 
 
 def _moved(before: dict[Any, Any], now: dict[Any, Any]) -> bool:
-    """Whether putting the keys that are new behind the others does not give their order."""
+    """Return whether the new order is not the old one with the new keys appended."""
     old, new = [*map(id, before)], [*map(id, now)]
     after, known = set(new), set(old)
     kept = [key for key in old if key in after]
@@ -195,7 +194,7 @@ def _refill_dict(d: Any, items: dict[Any, Any]) -> None:
 
 
 class _Variable(Kept):
-    """A variable: of what it holds, nothing is taken for changed but a number."""
+    """The saved state of a variable."""
 
     __slots__ = ("now",)
 
@@ -204,7 +203,7 @@ class _Variable(Kept):
 
 
 class Global(_Variable):
-    """``(namespace, name)``: a variable of a module."""
+    """The saved state of a global variable; `owner` is ``(namespace, name)``."""
 
     __slots__ = ()
 
@@ -228,7 +227,7 @@ class Global(_Variable):
 
 
 class _Cell(_Variable):
-    """A captured variable."""
+    """The saved state of a captured variable."""
 
     __slots__ = ()
 
@@ -248,13 +247,13 @@ class _Cell(_Variable):
 
 
 class _Slots(Kept):
-    """The attributes of an object that are in slots."""
+    """The saved state of the slot attributes of an object."""
 
     __slots__ = ("names",)
 
     def differs(self) -> bool:
         return any(
-            a is not b and not (type(a) is int and a == b)  # C makes its numbers anew
+            a is not b and not (type(a) is int and a == b)  # C returns a new int on each read
             for a, b in zip(slots(self.owner), self.saved, strict=True)
         )
 
@@ -278,7 +277,7 @@ class _Slots(Kept):
 
 
 def _is_writable(descriptor: Any, obj: Any, value: Any) -> bool:
-    """Whether an attribute in a slot is not one that only C can set."""
+    """Return whether Python code can set a slot attribute."""
     try:
         if value is not ABSENT:
             descriptor.__set__(obj, value)
@@ -298,7 +297,7 @@ def slots(obj: Any) -> list[Any]:
 
 
 class _Class(Kept):
-    """The attributes of a class."""
+    """The saved state of the attributes of a class."""
 
     __slots__ = ("names",)
 
@@ -345,12 +344,12 @@ def _set_class(cls: type, name: str, value: Any) -> None:
 
 
 def container(value: Any, saved: Any) -> Kept:
-    """A list or a dict, of which `saved` is a copy."""
+    """Return the saved state of a list or dict, of which `saved` is a copy."""
     return _List(value, saved) if isinstance(value, list) else _Dict(value, saved)
 
 
 def keep(value: Any, kind: type) -> list[Kept]:
-    """What can be changed of `value` itself."""
+    """Save the mutable parts of `value` itself."""
     if issubclass(kind, np.ndarray):
         return keep_array(value)
     if kind is CellType:
@@ -377,7 +376,7 @@ KEEPERS: dict[type, Callable[[Any], Kept]] = {
     deque: lambda xs: _Deque(xs, [*deque.__iter__(xs)]),
     array.array: lambda xs: KeptBuffer(xs, xs[:]),
 }
-"""How things are kept of the classes that are known."""
+"""Functions that save an instance, by base class."""
 
 _WITH_FIELDS = (
     BaseException,
@@ -386,9 +385,9 @@ _WITH_FIELDS = (
     SimpleNamespace,
     functools.partial,
 )
-"""Classes of C whose instances have attributes that may be assigned."""
+"""Classes of C whose instances have assignable attributes."""
 
 
 def shows_fields(kind: type) -> bool:
-    """Whether instances of a class have attributes that may be assigned."""
+    """Return whether instances of `kind` have assignable attributes."""
     return bool(kind.__flags__ & (1 << 9)) or issubclass(kind, _WITH_FIELDS)  # HEAPTYPE

@@ -1,4 +1,4 @@
-"""What the shadows of slot attributes are keyed by."""
+"""Keys of the shadows of slot attributes."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from adjoint.runtime.memory.memory import Memory
 
 
 class _Slots:
-    """Stands for the slots of a container, whose own shadow holds its elements."""
+    """Owner of the slot attributes of a container, whose own shadow holds its elements."""
 
     def __init__(self, owner: Any) -> None:
-        self.owner = owner  # kept alive, so that nothing else gets its identity
+        self.owner = owner  # kept alive, so that no other object gets its identity
 
 
 def slot_owner(memory: Memory, obj: Any) -> Any:
-    """What the shadow of an object's slots is keyed by."""
+    """Return the owner of the shadow of the slot attributes of `obj`."""
     if not issubclass(type(obj), list | dict | set | frozenset | deque):
         return obj
     return memory.caches.setdefault(("slots", id(obj)), _Slots(obj))

@@ -1,7 +1,7 @@
-"""``__array_finalize__``: the attributes of an array of a class of its own that NumPy has made.
+"""Attributes that ``__array_finalize__`` sets on new arrays of a subclass.
 
-NumPy calls the method in C. What it hands on is found again where it is from; what it computes has
-no derivative.
+NumPy calls the method from C. Attributes copied from a source array are linked to it; computed
+ones have no derivative.
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ from adjoint.runtime.memory.memory import Memory
 
 
 def adopt(record: list[Any], slot: int, y: Any, sources: Iterable[Any]) -> None:
-    """Know the attributes that ``__array_finalize__`` has set on a new array: their cotangents go
-    back to where they are from."""
+    """Link the attributes that ``__array_finalize__`` copied onto `y` to those of `sources`, and
+    poison computed ones."""
     fields = fields_of(y) if _is_subclassed(y) else None
     if not fields:
         return
@@ -96,12 +96,12 @@ def _is_subclassed(value: Any) -> bool:
 
 
 def _moves(item: Any) -> bool:
-    """Whether it may have a derivative: truth values, as in masks, have none."""
+    """Return whether an attribute may have a derivative; truth values, as in masks, have none."""
     return not isinstance(item, ndarray | np.generic) or item.dtype.kind != "b"
 
 
 def _is_constant(y: Any, item: Any) -> bool:
-    """Whether it stands in the method, or in the class."""
+    """Return whether `item` is a constant of the method or a class attribute."""
     method = class_attribute(type(y), "__array_finalize__")
     written = method.__code__.co_consts if type(method) is FunctionType else ()
     return any(item is one for one in written) or any(

@@ -1,9 +1,7 @@
-"""The log of what differentiated code has written. A reverse sweep undoes it step by step; at its
-end all is written again.
+"""The log of writes by differentiated code, which a sweep rewinds entry by entry and then replays.
 
-An exception may come at any moment of that: an interrupt does. So a step is one that was not made,
-or one that was, as what is left of it tells: the last thing that it does, in one line with what it
-writes, is to put what was there into its entry.
+An interrupt may come between any two lines. Each swap therefore writes to memory and stores the
+previous contents in its entry on one last line, so that the entry tells whether the swap was made.
 """
 
 from __future__ import annotations
@@ -16,7 +14,7 @@ _UNDOING_FAILS = (IndexError, KeyError, AttributeError, ValueError)
 
 
 class UndoLog:
-    """Entries (see `adjoint.runtime.memory.log_entries`), and up to where they stand written.
+    """Log entries (`adjoint.runtime.memory.log_entries`), and how many of them are in effect.
 
     Attributes
     ----------
@@ -36,7 +34,7 @@ class UndoLog:
         return self.log(list(entry))
 
     def log(self, entry: list[Any]) -> int:
-        """`note` of an entry that is made already."""
+        """Append a complete entry; return its position."""
         log = self._log
         position = len(log)
         log.append(entry)
@@ -44,31 +42,29 @@ class UndoLog:
         return position
 
     def entries(self) -> list[list[Any]]:
-        """Everything that was written, in order."""
+        """Return all entries, in the order of the writes."""
         return self._log
 
     def writes(self) -> int:
-        """How often something was written so far."""
+        """Return the number of writes that are in effect."""
         return self.position
 
     def is_untouched(self) -> bool:
-        """Whether nothing was written."""
         return not self._log
 
     def forget(self, position: int) -> None:
-        """Drop the entries of the log from `position` on, which is where memory is."""
+        """Drop the entries from `position` on, to which memory was rewound."""
         del self._log[position:]
         self.position = position
 
     def exchange_log(self, log: tuple[list[list[Any]], int]) -> tuple[list[list[Any]], int]:
-        """Put a log and a position in it in place; returns those that were there."""
+        """Install a log and a position in it; return the previous ones."""
         before = self._log, self.position
         self._log, self.position = log
         return before
 
     def rewind(self, position: int) -> None:
-        """Undo the logged writes from the last one down to `position`: memory is as it was just
-        before that write."""
+        """Undo the writes from the last one down to `position`, that one included."""
         log, cursor = self._log, self.position
         try:
             while cursor > position:
@@ -78,7 +74,7 @@ class UndoLog:
             raise self._not_undone(cursor) from error
 
     def undo(self, position: int, entry: list[Any]) -> None:
-        """`rewind` to `position`, where `entry` is: at once if nothing was written since."""
+        """Rewind to `position`, the position of `entry`; one swap if `entry` is the last write."""
         if self.position == position + 1:
             try:
                 self._swap(entry, position)
@@ -88,8 +84,7 @@ class UndoLog:
             self.rewind(position)
 
     def redo(self, position: int) -> None:
-        """Make the undone writes again up to `position`; after a step that was not made to its end,
-        too."""
+        """Replay the undone writes up to `position`, also after an interrupted swap."""
         self._settle()
         log = self._log
         while self.position < position:
@@ -100,13 +95,13 @@ class UndoLog:
                 self._swap(entry, self.position + 1)
 
     def _swap(self, entry: list[Any], then: int) -> None:
-        """Exchange what an entry holds with what is there; `then` is the position after that."""
+        """Exchange the contents in an entry with those in memory; then set the position."""
         self._step = entry, [*entry], then
         entry[0](entry)
         self.position, self._step = then, None
 
     def _settle(self) -> None:
-        """Find out whether the last step was made."""
+        """Find out whether the interrupted swap was made, and set the position accordingly."""
         if self._step is None:
             return
         entry, before, then = self._step
@@ -117,9 +112,9 @@ class UndoLog:
         self._step = None
 
     def _redo_contents(self, array: Any, position: int) -> None:
-        """Make the next writes of all of one array again.
+        """Replay consecutive writes of one whole array.
 
-        What each wrote is what the next found, so that only the last one touches the array.
+        Each wrote the contents that the next overwrote, so only the last contents are copied in.
         """
         log, end = self._log, self.position
         held = [array.copy()]
@@ -130,7 +125,7 @@ class UndoLog:
         self._put_contents(held, end)
 
     def _put_contents(self, held: list[Any], end: int) -> None:
-        """Let the entries up to `end` hold what each found; the last of `held` is in the array."""
+        """Store in the entries up to `end` what each overwrote; write the last of `held`."""
         for entry, found in zip(self._log[end - len(held) + 1 : end], held, strict=False):
             entry[2] = found
         put(entry[1], ..., held[-1])

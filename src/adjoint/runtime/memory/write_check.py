@@ -1,8 +1,7 @@
-"""Whether what a differentiated call wrote is still as it left it, when its `back` is called.
+"""Check before a sweep that the places which the forward sweep wrote are unchanged.
 
-A sweep begins at the end of the forward sweep and undoes one write after the other. If somebody
-else has written to the same places meanwhile, such as a second call of the same function that keeps
-its state, the derivative would be that of neither call.
+A sweep undoes the writes of the forward sweep one by one. If other code has written to the same
+places since, such as a second call of a function with state, the derivative would be wrong.
 """
 
 from __future__ import annotations
@@ -30,7 +29,7 @@ from adjoint.runtime.memory.memory import Memory
 
 
 class Marks:
-    """What the places in the log of a `Memory` held at the end of the forward sweep."""
+    """Marks of the written places at the end of the forward sweep: checksums, sizes and keys."""
 
     __slots__ = ("_arrays", "_keys", "_memory", "_objects", "_parts", "_sizes")
 
@@ -62,9 +61,9 @@ class Marks:
                     sizes[id(owner)] = owner, size_of(owner), type(owner) is list
             elif swap is swap_item:
                 key = entry[2]
-                if type(key) is str or place_of_held(key) is key:  # else it asks the user's code
+                if type(key) is str or place_of_held(key) is key:  # else the hash is user code
                     now = dict.get(owner, key, ABSENT)
-                    if not isinstance(now, weakref.ref):  # which goes with what it refers to
+                    if not isinstance(now, weakref.ref):  # removed when its referent is freed
                         self._keys[id(owner), id(key)] = owner, key, now is ABSENT
         self._arrays: list[tuple[np.ndarray[Any, Any], int]] = []
         self._parts: list[tuple[np.ndarray[Any, Any], Any, int]] = []
@@ -72,10 +71,10 @@ class Marks:
             self._mark(array, entries)
 
     def _mark(self, array: np.ndarray[Any, Any], entries: list[list[Any]]) -> None:
-        """The whole of an array, or only what was written where that is less."""
+        """Mark the whole array, or only the written parts where they are smaller."""
         parts = [entry[2] for entry in entries if entry[0] is swap_array]
         sizes = [np.size(entry[3]) for entry in entries if entry[0] is swap_array]
-        # An index may be an array that was itself written since, or be of a shape that is no more.
+        # An index array may have been written since, or the array reshaped.
         whole = len(parts) < len(entries) or sum(sizes) >= array.size or any(map(is_fancy, parts))
         try:
             sums = [] if whole else [(array, index, _sum_of(array[index])) for index in parts]
@@ -86,13 +85,7 @@ class Marks:
         self._parts += sums
 
     def check(self) -> None:
-        """Demand that everything is as it was.
-
-        Raises
-        ------
-        MutationError
-            Something was changed.
-        """
+        """Raise `MutationError` if a marked place has changed."""
         for array, before in self._arrays:
             if _sum_of(array) != before:
                 raise changed_since(array)
@@ -105,7 +98,7 @@ class Marks:
         self._memory.longer = set()
         for owner, size, appended in self._sizes.values():
             if appended and size_of(owner) > size:
-                # A record that nobody reads: the sweep says so if somebody does.
+                # A longer history list does no harm; the sweep raises if it needs the list.
                 self._memory.longer.add(id(owner))
             elif size_of(owner) != size:
                 raise changed_since(owner)
@@ -115,11 +108,11 @@ class Marks:
 
 
 _KNOWN = frozenset({swap_array, swap_contents, swap_end, swap_item, swap_objects, swap_slice})
-"""Writes of which it can be told what they left."""
+"""Swap functions of writes that can be checked."""
 
 
 def _sum_of(part: Any) -> int:
-    """A checksum of an array's contents, or of one of its elements."""
+    """Return a checksum of an array or of one of its elements."""
     dtype = part.dtype
     if dtype.names is not None:  # a copy has other bytes between the fields
         array = np.asarray(part)
@@ -128,14 +121,13 @@ def _sum_of(part: Any) -> int:
         part = _without_padding(part)
     if isinstance(part, np.ndarray) and part.flags.c_contiguous and not part.dtype.hasobject:
         if part.dtype.kind in "mM":
-            part = part.view(np.int64)  # of dates there is no buffer
+            part = part.view(np.int64)  # dates have no buffer
         return zlib.crc32(part.data) if part.size else 0
     return zlib.crc32(part.tobytes())
 
 
 def _without_padding(part: Any) -> np.ndarray[Any, Any]:
-    """The bytes of numbers of type `longdouble`, some of which hold nothing in those of 80 bits: a
-    copy has others there."""
+    """Return the bytes of `longdouble` numbers without padding, which copies do not preserve."""
     native = np.asarray(part, part.dtype.newbyteorder("="))
     numbers = np.ravel(native).view(np.longdouble)
     size = 10 if np.finfo(np.longdouble).nmant == 63 else numbers.itemsize

@@ -1,4 +1,4 @@
-"""Lanes of the arithmetic operators: floats and arrays of floats at once, then `protocol`."""
+"""Lanes of the arithmetic operators for floats and arrays of doubles, before `binary`."""
 
 from __future__ import annotations
 
@@ -31,11 +31,10 @@ from adjoint.runtime.operators.binary_protocol import NONE2
 
 # ---- floats and arrays of floats -----------------------------------------------------------------
 #
-# Each operator at once for two numbers or two arrays of one shape, then by `binary`. The forms
 # ``mul_left`` and ``mul_right`` are for calls in which only the operand on that side can be active:
 # the other is a constant, or a global variable that differentiated code has not assigned. A zero
-# cotangent stays zero, whatever it is multiplied by. To bind three values that a pullback keeps, or
-# more, takes less time than a closure.
+# cotangent stays zero, whatever it is multiplied by. A `partial` that binds three or more values is
+# faster than a closure.
 
 
 def add(record: list[Any], slot: int, a: Any, b: Any) -> Any:
@@ -127,7 +126,7 @@ def _product_back(memory: Memory, result: Any, a: Any, b: Any, y_bar: Any) -> tu
 
 
 def mul_left(record: list[Any], slot: int, a: Any, b: Any) -> Any:
-    """``a * b`` where `b` has no derivative."""
+    """``a * b`` with a constant `b`."""
     if record[0].globals_written:
         return mul(record, slot, a, b)
     if type(a) in DOUBLES and type(b) in REALS:
@@ -145,7 +144,7 @@ def _left_factor_back(b: Any, y_bar: Any) -> tuple[Any, ...]:
 
 
 def mul_right(record: list[Any], slot: int, a: Any, b: Any) -> Any:
-    """``a * b`` where `a` has no derivative."""
+    """``a * b`` with a constant `a`."""
     if record[0].globals_written:
         return mul(record, slot, a, b)
     if type(b) in DOUBLES and type(a) in REALS:
@@ -194,7 +193,7 @@ def _quotient_back(memory: Memory, result: Any, b: Any, y: Any, y_bar: Any) -> t
     a_bar: Any = y_bar / b
     b_bar = a_bar * y
     negative(b_bar, b_bar)
-    if memory.careful and not finite(b_bar):  # else all of `a_bar` is finite, too
+    if memory.careful and not finite(b_bar):  # a finite `b_bar` implies a finite `a_bar`
         zero = y_bar == 0
         a_bar = where(zero, 0.0, y_bar * (1 / b))
         b_bar = where(zero, 0.0, y_bar * (-y / b))
@@ -202,7 +201,7 @@ def _quotient_back(memory: Memory, result: Any, b: Any, y: Any, y_bar: Any) -> t
 
 
 def truediv_left(record: list[Any], slot: int, a: Any, b: Any) -> Any:
-    """``a / b`` where `b` has no derivative."""
+    """``a / b`` with a constant `b`."""
     if record[0].globals_written:
         return truediv(record, slot, a, b)
     if type(a) is float and type(b) in REALS:
@@ -222,7 +221,7 @@ def truediv_left(record: list[Any], slot: int, a: Any, b: Any) -> Any:
 
 
 def pow_left(record: list[Any], slot: int, a: Any, b: Any) -> Any:
-    """``a ** b`` where `b` has no derivative."""
+    """``a ** b`` with a constant `b`."""
     if type(a) is float and type(b) in REALS and not record[0].globals_written:
         y = a**b
         if type(y) is float:
@@ -273,7 +272,7 @@ def neg(record: list[Any], slot: int, a: Any) -> Any:
 
 
 def _power_slope(a: Any, b: Any) -> Any:
-    """b aᵇ⁻¹, which is 0 for b = 0, also at a = 0."""
+    """Return b aᵇ⁻¹, which is 0 for b = 0, also at a = 0."""
     return 2.0 * a if b == 2 else b * a ** (b - 1) if b else 0.0
 
 
@@ -282,9 +281,9 @@ def _neg_back(y_bar: Any) -> tuple[Any, ...]:
 
 
 def alike(memory: Memory, a: Any, b: Any) -> bool:
-    """Whether two arrays have doubles and one shape, and carry their cotangents by value.
+    """Return whether two arrays have doubles and one shape, and cotangents by value.
 
-    Of an array that was pickled, the dtype equals NumPy's own, and is not it.
+    The dtype of an unpickled array equals NumPy's own, but is another object.
     """
     return (
         (a.dtype is FLOAT64 or a.dtype == FLOAT64)
@@ -296,12 +295,11 @@ def alike(memory: Memory, a: Any, b: Any) -> bool:
 
 
 def _are_plain(memory: Memory, a: Any, b: Any) -> bool:
-    """`is_plain` of both."""
     return is_plain(memory, a) and is_plain(memory, b)
 
 
 def is_plain(memory: Memory, a: Any) -> bool:
-    """Whether an array has doubles and carries its cotangent by value."""
+    """Return whether an array has doubles, an axis, and its cotangent by value."""
     return (
         (a.dtype is FLOAT64 or a.dtype == FLOAT64)
         and a.ndim
@@ -396,7 +394,7 @@ def _array_over_number(record: list[Any], slot: int, x: Any, a: Any) -> Any:
     return y
 
 
-# What a pullback returns for one active operand: the only one, or that on one side.
+# The cotangents that a pullback returns for one active operand: the only, left or right one.
 
 
 def _only(bar: Any) -> tuple[Any, ...]:
@@ -414,8 +412,8 @@ def _right(bar: Any) -> tuple[Any, ...]:
 def _scaled_back(
     memory: Memory, y: Any, factor: Any, placed: Callable[[Any], tuple[Any, ...]]
 ) -> Callable[[Any], tuple[Any, ...]]:
-    """The pullback of an array times a finite number."""
-    # NumPy takes half as long for an array as for a number.
+    """Return the pullback of an array times a finite number."""
+    # NumPy is twice as fast with an array of no dimension as with a Python number.
     return partial(
         _times_number_back,
         memory,
@@ -438,8 +436,8 @@ def _times_number_back(
 def _times(
     record: list[Any], slot: int, a: Any, b: Any, placed: Callable[[Any], tuple[Any, ...]]
 ) -> Any:
-    """An active array times a number, or an array that does not broadcast it; ``None`` if it is not
-    that."""
+    """Multiply an active array by a number, or by an array that does not broadcast it; return
+    ``None`` for other operands."""
     memory: Memory = record[0]
     if type(b) in REALS:
         if not -HUGE < b < HUGE or not is_plain(memory, a):

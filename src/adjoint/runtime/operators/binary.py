@@ -1,4 +1,4 @@
-"""Operators in general: numbers and arrays by rule, all else by Python's own protocol."""
+"""Operators of any operands: numbers and arrays by rule, others by Python's own protocol."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ from adjoint.runtime.operators.binary_protocol import (
 DOUBLES = frozenset({float, float64})
 REALS = frozenset({float, int, float64})
 POLES = (ZeroDivisionError, OverflowError)
-"""What Python raises where NumPy's numbers are infinite."""
+"""Errors of Python's arithmetic where NumPy's gives infinity."""
 HUGE = 1e300
 
 
@@ -59,7 +59,7 @@ def binary(record: list[Any], slot: int, op: Any, a: Any, b: Any, only: int | No
         record[slot] = _SCALAR_BACKS[op](a, b)
         return y
     if only is not None and record[0].globals_written:
-        only = None  # what seemed constant may be a global variable with a derivative
+        only = None  # the constant operand may be an assigned, active global variable
     if type(a) in PLAIN and type(b) in PLAIN:
         known = direct[op] if op in direct else direct_rule(op)
         if known is not None:
@@ -77,12 +77,11 @@ def binary(record: list[Any], slot: int, op: Any, a: Any, b: Any, only: int | No
 
 
 def _general(record: list[Any], slot: int, op: Any, a: Any, b: Any) -> Any:
-    """Operands of any type."""
     if overrides(op, a, b) or (op in UFUNCS and is_left_to(a, b)):
         return protocol(record, slot, op, op.__name__.rstrip("_"), a, b)
     if op in UFUNCS and has_ufuncs(a, b) and is_number(a) and is_number(b):
         return by_classes(record, slot, UFUNCS[op], a, b)
-    if not isinstance(a, str | bytes | bytearray):  # which ask their operand for its text
+    if not isinstance(a, str | bytes | bytearray):  # whose ``%`` formats its operand
         plain_a, plain_b = plain_on(record[0], a), plain_on(record[0], b)
         if (plain_a is not a or plain_b is not b) and _takes_up(op, a, b):
             plain_a, plain_b = plain_on(record[0], a, True), plain_on(record[0], b, True)
@@ -91,7 +90,7 @@ def _general(record: list[Any], slot: int, op: Any, a: Any, b: Any) -> Any:
                 return y
             if converts(AS_ELEMENT, a) or converts(AS_ELEMENT, b):  # ``__float__`` of a float
                 return call_keywords(record, slot, UFUNCS[op], (a, b), {})
-        a, b = plain_a, plain_b  # the class says nothing of this operator
+        a, b = plain_a, plain_b  # the class does not define this operator
     numbers = is_number(a) and is_number(b)
     if (
         numbers or issubclass(type(a), ndarray) or issubclass(type(b), ndarray)
@@ -122,7 +121,7 @@ def _general(record: list[Any], slot: int, op: Any, a: Any, b: Any) -> Any:
 
 
 def _takes_up(op: Any, a: Any, b: Any) -> bool:
-    """Whether an operator is a ufunc for one of the operands, a number of a class of its own."""
+    """Return whether an operand of NumPy makes the operator a ufunc call."""
     of_numpy = ndarray | np.generic
     return op in UFUNCS and (
         isinstance(a, of_numpy) or (isinstance(b, of_numpy) and not isinstance(b, float | complex))
@@ -135,7 +134,7 @@ def _by_override(record: list[Any], slot: int, op: Any, *operands: Any) -> Any:
 
 
 def by_classes(record: list[Any], slot: int, ufunc: Any, *operands: Any) -> Any:
-    """A ufunc, by what the classes of its operands say of it; `DECLINED` if they say nothing."""
+    """Call a ufunc as classes of its operands override it; `DECLINED` if none does."""
     y = ufunc_override(record, slot, ufunc, "__call__", operands, {})
     if y is DECLINED and has_ufuncs(*operands):
         return call_keywords(record, slot, ufunc, operands, {})
@@ -151,8 +150,8 @@ _UNARY_UFUNCS: dict[Any, Any] = {
 
 
 def has_ufuncs(*operands: Any) -> bool:
-    """Whether one of them is an array of a class that says itself what ufuncs do, or what becomes
-    of what they do."""
+    """Return whether an operand is an array of a subclass with ``__array_ufunc__`` or
+    ``__array_wrap__`` in Python."""
     return any(
         issubclass(type(value), ndarray)
         and type(value) is not ndarray
@@ -182,12 +181,12 @@ _SCALAR_BACKS: dict[Any, Callable[[Any, Any], Callable[..., Any]]] = {
     operator.sub: _difference_back,
     operator.mul: _product_back,
 }
-"""Pullbacks for Python's and NumPy's double-precision scalars and integers in any mixture."""
+"""Pullbacks for Python's and NumPy's double-precision scalars and Python's integers, mixed."""
 
 
 def base_operator(op: Any, reflected: bool = False) -> Callable[..., Any]:
-    """``float.__add__(a, b)`` and its like, or ``float.__radd__(b, a)``: what a subclass does
-    itself is passed by."""
+    """Return the runtime function of ``float.__add__``, or of ``float.__radd__`` if `reflected`,
+    which ignores overrides of subclasses."""
 
     def run(record: list[Any], slot: int, a: Any, b: Any, *modulus: Any) -> Any:
         rules = lookup(op)
@@ -220,7 +219,7 @@ def base_operator(op: Any, reflected: bool = False) -> Callable[..., Any]:
 
 
 def base_unary(op: Any, special: str) -> Callable[..., Any]:
-    """``float.__neg__(a)`` and its like: what a subclass does itself is passed by."""
+    """Return the runtime function of ``float.__neg__``, which ignores overrides of subclasses."""
     of_arrays = getattr(ndarray, special, op)
 
     def run(record: list[Any], slot: int, a: Any) -> Any:
@@ -238,7 +237,7 @@ def base_unary(op: Any, special: str) -> Callable[..., Any]:
 
 @functools.cache
 def _of_plain(op: Any, reflected: bool) -> Callable[[Any, Any], Any]:
-    """The operator as arrays have it, for one of a class that has another."""
+    """Return the operator of `ndarray`, for operands of a subclass that overrides it."""
     name = op.__name__.rstrip("_")
     special = getattr(ndarray, f"__{REFLECTED[name] if reflected else name}__")
 
@@ -246,7 +245,7 @@ def _of_plain(op: Any, reflected: bool) -> Callable[[Any, Any], Any]:
         return special(b, a) if reflected else special(a, b)
 
     run.__name__ = run.__qualname__ = op.__name__
-    run.__module__ = op.__module__  # what messages call it
+    run.__module__ = op.__module__  # the name in messages
     return run
 
 

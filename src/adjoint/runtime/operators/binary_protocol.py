@@ -1,4 +1,4 @@
-"""Python's binary protocol: which operand's special method has its turn, and what it does."""
+"""Python's binary protocol: order and calls of the special methods of two operands."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def _stands_for_array(value: Any) -> bool:
 
 
 def _as_numpy_does(memory: Memory, value: Any) -> Any:
-    """A number of a class that is derived from float counts as one of double precision."""
+    """Convert a number as NumPy does: an instance of a subclass of float has double precision."""
     plain = plain_number(value)
     if type(plain) is float and type(value) is not float:
         plain = float64(plain)
@@ -78,7 +78,7 @@ def as_they_are(bars: tuple[Any, ...]) -> tuple[Any, ...]:
 
 
 def overrides(op: Any, a: Any, b: Any) -> bool:
-    """Whether the class of a number or an array says itself what the operator does."""
+    """Return whether the class of an operand defines the operator in Python."""
     name = op.__name__.rstrip("_")
     left, right = type(a), type(b)
     return (left not in PLAIN and python_method(left, f"__{name}__")) or (
@@ -114,8 +114,8 @@ COMPARISONS = frozenset({"lt", "le", "gt", "ge", "eq", "ne"})
 
 
 def protocol(record: list[Any], slot: int, op: Any, name: str, a: Any, b: Any) -> Any:
-    """Python's own order: the left operand's method, the right one's reflected, a subclass on the
-    right first."""
+    """Run an operator in Python's order: the left operand's method, then the right one's reflected
+    method, which is first if the right class is an overriding subclass."""
     ahead, reflected = f"__{name}__", f"__{REFLECTED[name]}__"
     left, right = type(a), type(b)
     candidates: list[Candidate] = [
@@ -146,8 +146,7 @@ def protocol(record: list[Any], slot: int, op: Any, name: str, a: Any, b: Any) -
 
 
 def answers_ufunc(a: Any, b: Any) -> bool:
-    """Whether NumPy asks the class of one of the operands what an operator does: a comparison, too,
-    may be anything."""
+    """Return whether NumPy calls ``__array_ufunc__`` of an operand, which may return anything."""
     of_numpy = ndarray | np.generic
     return (isinstance(a, of_numpy) or isinstance(b, of_numpy)) and any(
         type(x) not in PLAIN and type(class_attribute(type(x), "__array_ufunc__")) is FunctionType
@@ -156,11 +155,11 @@ def answers_ufunc(a: Any, b: Any) -> bool:
 
 
 Candidate: TypeAlias = tuple[type, str, tuple[Any, Any], bool]
-"""A class, its special method, what that is given, and whether this is the operands exchanged."""
+"""A class, its special method, the operands of the method, and whether they are exchanged."""
 
 
 def attempt(record: list[Any], slot: int, candidates: list[Candidate]) -> Any:
-    """What the first of the methods returns that does not return ``NotImplemented``."""
+    """Call the methods in order; return the first result that is not ``NotImplemented``."""
     memory = record[0]
     tried: list[tuple[list[Any], bool]] = []
 
@@ -188,14 +187,14 @@ def attempt(record: list[Any], slot: int, candidates: list[Candidate]) -> Any:
 
 
 def _is_no_count(candidate: Candidate) -> bool:
-    """Whether a sequence would have to be repeated by what does not count."""
+    """Return whether the method repeats a sequence, and its operand has no ``__index__``."""
     kind, special, (_, other), _ = candidate
     return _is_of_sequence(class_attribute(kind, special)) and not hasattr(other, "__index__")
 
 
 def right_first(name: str, a: Any, b: Any) -> bool:
-    """Whether the reflected method of `b` has its turn before that of `a`: in C, what sequences do
-    for ``+`` and ``*`` comes after what numbers do, on either side."""
+    """Return whether the reflected method of `b` precedes the method of `a`: in C, methods of
+    numbers for ``+`` and ``*`` precede those of sequences, on either side."""
     if name.removeprefix("i") not in ("add", "mul") or type(b) in _NO_NUMBERS:
         return False
     if not _is_of_sequence(class_attribute(type(a), f"__{name}__")):
@@ -203,7 +202,7 @@ def right_first(name: str, a: Any, b: Any) -> bool:
     reflected = class_attribute(type(b), f"__{REFLECTED[name.removeprefix('i')]}__")
     if reflected is None or _is_of_sequence(reflected):
         return False
-    return not (name.endswith("mul") and isinstance(b, np.generic))  # which counts repetitions
+    return not (name.endswith("mul") and isinstance(b, np.generic))  # a count of repetitions
 
 
 def _is_of_sequence(method: Any) -> bool:
@@ -212,16 +211,16 @@ def _is_of_sequence(method: Any) -> bool:
 
 _SEQUENCES = frozenset({list, tuple, str, bytes, bytearray, deque})
 _NO_NUMBERS = _SEQUENCES | {int, float, bool, type(None)}
-"""Types whose reflected methods have nothing to say to a sequence."""
+"""Types whose reflected methods do not take sequences."""
 
 
 def python_method(kind: type, special: str) -> bool:
-    """Whether a class has a special method that is not of C."""
+    """Return whether a class defines a special method in Python."""
     return type(special_of(kind, special)) is FunctionType
 
 
 _UNEQUAL = object.__ne__
-"""Asks ``==`` of the class."""
+"""Calls ``==`` of the class."""
 
 
 _REPEATS = ("__mul__", "__rmul__", "__imul__")
@@ -238,7 +237,7 @@ def special_method(inner: list[Any], kind: type, special: str, operands: tuple[A
     if is_number(operands[0]):
         if special in _REPEATS and issubclass(type(operands[0]), np.generic):
             if _is_of_sequence(class_attribute(type(operands[1]), "__mul__")):
-                return NotImplemented  # NumPy's numbers leave it to the sequence
+                return NotImplemented  # NumPy's scalars leave repetition to the sequence
         if issubclass(type(operands[0]), ndarray | np.generic):
             if special in _FORWARD and is_left_to(operands[0], operands[1]):
                 return NotImplemented
@@ -250,7 +249,7 @@ def special_method(inner: list[Any], kind: type, special: str, operands: tuple[A
                     return NotImplemented
             if special in _OF_ONE and _is_one_object(*operands):
                 if special in _OF_ORDER and issubclass(type(operands[0]), np.complexfloating):
-                    return NotImplemented  # no number of Python's is made of it
+                    return NotImplemented  # NumPy does not convert the scalar to Python's number
                 a, b = _as_python_has_it(inner[0], operands[0]), operands[1]
                 return linked(inner, 1, as_they_are, protocol, *_OF_ONE[special], a, b)
             if special in _BY_SPECIAL and issubclass(type(operands[0]), ndarray):
@@ -269,7 +268,7 @@ def special_method(inner: list[Any], kind: type, special: str, operands: tuple[A
                 given = numbers[::-1] if swapped else numbers
                 return linked(inner, 1, arrange, call_keywords, ufunc, given, {})
         elif f(*operands) is NotImplemented:
-            return NotImplemented  # int leaves it to a class that is derived from float
+            return NotImplemented  # int leaves the operator to a subclass of float
         rules = method_rules(kind, special)
         if rules is not None and all(map(is_number, operands)):
             y = run_rules(inner, 1, f, rules, operands, {})
@@ -285,8 +284,8 @@ def special_method(inner: list[Any], kind: type, special: str, operands: tuple[A
 
 
 def _is_not_told(number: Any, other: Any = None) -> bool:
-    """Whether the other operand of a scalar is no array, though handed results of ufuncs: NumPy's
-    scalars make an array of it first."""
+    """Return whether a scalar of NumPy ignores ``__array_wrap__`` of `other`, because scalars of
+    this version convert the operand to an array first."""
     if issubclass(type(number), ndarray) or issubclass(type(other), ndarray | np.generic):
         return False
     return says_what_becomes(other) and not scalars_tell()
@@ -297,8 +296,8 @@ def _two(bars: tuple[Any, ...]) -> tuple[Any, ...]:
 
 
 def _is_one_object(number: Any, other: Any) -> bool:
-    """Whether the other operand of a scalar is to NumPy an object: one to which its operator leaves
-    it, with the number as Python has it, and not an array or a sequence."""
+    """Return whether NumPy treats the other operand of a scalar as a single object, and gives its
+    reflected method Python's number."""
     kind = type(other)
     return (
         isinstance(number, np.generic)
@@ -320,8 +319,8 @@ def _as_python_has_it(memory: Memory, number: Any) -> Any:
 
 
 def is_left_to(x: Any, other: Any) -> bool:
-    """Whether an array leaves an operator to the operand on its right: to one of a class with more
-    priority, or which says that it takes part in no ufunc."""
+    """Return whether an array leaves an operator to the operand on its right, whose class has a
+    higher ``__array_priority__``, or ``__array_ufunc__ = None``."""
     kind = type(other)
     if not issubclass(type(x), ndarray) or kind in PLAIN:
         return False
@@ -339,7 +338,7 @@ _FORWARD = frozenset(f"__{name}__" for name in (*(op.__name__ for op in UFUNCS),
 
 
 def _wants_to_be_asked(kind: type) -> bool:
-    """Whether NumPy may leave an operator to numbers of a class; it alone knows when."""
+    """Return whether NumPy may leave an operator to instances of `kind`; only a call tells."""
     return (
         kind not in PLAIN
         and not issubclass(kind, ndarray)
@@ -351,7 +350,7 @@ _LEFT_TO = ("__array_priority__", "__array_ufunc__")
 
 
 def _by_ufunc(inner: list[Any], special: str, operands: tuple[Any, ...]) -> Any:
-    """The operator of an array beside an object whose class says what ufuncs do with it."""
+    """Run an array's operator by ``__array_ufunc__`` of an operand; `DECLINED` if none has it."""
     ufunc, swapped = _BY_SPECIAL.get(special) or _ASKED_ALSO.get(special, (None, False))
     if ufunc is None:
         return DECLINED
@@ -378,7 +377,7 @@ _ASKED_ALSO: dict[str, tuple[Any, bool]] = {
     "__divmod__": (np.divmod, False),
     "__rdivmod__": (np.divmod, True),
 }
-"""What is not arithmetic of one result."""
+"""Special methods of comparisons and of ``divmod``, their ufunc, and whether they are reflected."""
 _OF_ONE = {f"__{op.__name__}__": (op, op.__name__) for op in UFUNCS} | {
     f"__{name}__": (getattr(operator, name), name) for name in COMPARISONS
 }
@@ -388,4 +387,4 @@ _OF_ONE |= {
 }
 _OF_ONE["__divmod__"] = divmod, "divmod"
 _OF_ORDER = ("__mod__", "__floordiv__", "__divmod__")
-"""What complex numbers have no part in."""
+"""Special methods that complex numbers do not have."""

@@ -1,5 +1,5 @@
-"""Comparisons, searches and orders of anything but numbers: C asks the elements of containers in
-turn, and so does this where they are of classes that compare by code of their own."""
+"""Comparison, search and sorting of operands other than numbers, whose elements may compare by user
+code."""
 
 from __future__ import annotations
 
@@ -31,19 +31,19 @@ from adjoint.runtime.operators.binary_protocol import (
 
 
 def compare(record: list[Any], slot: int, op: Any, name: str, a: Any, b: Any) -> Any:
-    """``a == b`` and its like."""
+    """Run a comparison such as ``a == b``."""
     if name in ("eq", "ne") and equal_by_identity(a, b):
         return name == "eq"
     left, right = f"__{name}__", f"__{REFLECTED[name]}__"
     of_a, of_b = type(a), type(b)
     if python_method(of_a, left) or python_method(of_b, right):
-        if not COMPARED(a, b):  # they look at plain fields, and ask nobody
+        if not COMPARED(a, b):  # the methods compare plain fields only
             y = op(a, b)
             if type(y) is bool or type(y) is np.bool_:
                 return y
         return protocol(record, slot, op, name, a, b)
     if name == "ne" and (python_method(of_a, "__eq__") or python_method(of_b, "__eq__")):
-        return protocol(record, slot, op, name, a, b)  # `object.__ne__` asks ``==``
+        return protocol(record, slot, op, name, a, b)  # `object.__ne__` calls ``==``
     if a is None or b is None:
         return op(a, b)
     if answers_ufunc(a, b):
@@ -51,7 +51,7 @@ def compare(record: list[Any], slot: int, op: Any, name: str, a: Any, b: Any) ->
     if _has_say(a, b):
         if of_a is of_b or not issubclass(of_b, of_a):
             return call_keywords(record, slot, _UFUNCS[name], (a, b), {})
-        ufunc = _UFUNCS[REFLECTED[name]]  # Python asks the derived class first
+        ufunc = _UFUNCS[REFLECTED[name]]  # Python calls the method of a subclass first
         return linked(record, slot, exchanged, call_keywords, ufunc, (b, a), {})
     level = COMPARED(a, b)
     if not level:
@@ -62,8 +62,7 @@ def compare(record: list[Any], slot: int, op: Any, name: str, a: Any, b: Any) ->
 
 
 def _has_say(a: Any, b: Any) -> bool:
-    """Whether the class of an array has a say in what a comparison with numbers gives: it is handed
-    that, or hands its attributes on."""
+    """Return whether an array subclass is compared with numbers: it may change the result."""
     return any(
         type(x) is not np.ndarray and issubclass(type(x), np.ndarray) for x in (a, b)
     ) and all(is_number(x) and np.asarray(x).dtype.kind in "fciub" for x in (a, b))
@@ -80,7 +79,7 @@ _UFUNCS = {
 
 
 def _by_rule(kind: type, special: str) -> bool:
-    """Whether a class of C has a comparison written in Python here, or one made from ``==``."""
+    """Return whether a comparison has a rule, or is ``!=`` derived from ``==`` in Python."""
     return method_rules(kind, special) is not None or (
         special == "__ne__" and python_method(kind, "__eq__")
     )
@@ -115,7 +114,7 @@ def contains(record: list[Any], slot: int, container: Any, value: Any) -> bool:
 
 
 class _Ordered:
-    """A key of a sort, which C asks only whether it comes before another."""
+    """A key of a sort, whose ``<`` calls user code through the foreign run."""
 
     __slots__ = ("key", "region")
 
@@ -128,7 +127,7 @@ class _Ordered:
 
 
 def order(record: list[Any], slot: int, keys: list[Any], reverse: bool) -> list[int]:
-    """The places of `keys`, the least first."""
+    """Return the positions of `keys` in ascending order, or descending if `reverse`."""
     level = COMPARED(*keys)
     if level < 2:
         if not level:

@@ -1,7 +1,7 @@
-"""Special methods whose results carry no derivative, of numbers and arrays of the user's classes.
+"""Special methods with constant results, of user subclasses of numbers and arrays.
 
-Nobody takes a cotangent of what such a method was asked of, so what it has stored of it is refused
-where its derivative is needed.
+The caller drops the cotangent of the operand, so a derivative of what the method has stored of it
+is refused.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from adjoint.primal.value_kinds import by_value
 
 
 def refuse_kept(record: list[Any], slot: int, value: Any, special: str) -> None:
-    """Refuse cotangents of `value`, and of what else is an operand of what is in the slot."""
+    """Make the pullback in the slot refuse cotangents of `value` and of the other operands."""
     if not by_value(value) or (back := record[slot]) is None:
         return
     error = missing(

@@ -1,4 +1,4 @@
-"""In-place operators of arrays: ``x += value`` and its like."""
+"""In-place operators of arrays, such as ``x += value``."""
 
 from __future__ import annotations
 
@@ -38,10 +38,10 @@ NONE2 = (None, None, None)
 def updater(
     op: Any, plain: Callable[..., Any], otherwise: Callable[..., Any]
 ) -> Callable[..., Any]:
-    """The runtime's function for the in-place operator `op`; `plain` is that of the operator
-    itself, `otherwise` the one for what is not an array.
+    """Return the runtime function of the in-place operator `op`.
 
-    In general that is the plain operation on what `x` held, then a write of the whole of `x`.
+    `plain` is the function of the plain operator, `otherwise` the one for operands other than
+    arrays. In general, `plain` runs on a copy of `x`, and its result is written to all of `x`.
     """
 
     def in_general(record: list[Any], slot: int, x: Any, value: Any) -> Any:
@@ -66,7 +66,7 @@ def updater(
 
 
 def base_updater(op: Any, update: Callable[..., Any]) -> Callable[..., Any]:
-    """``ndarray.__iadd__(x, value)`` and its like: what a class of its own does is passed by."""
+    """Return the function of a method like ``ndarray.__iadd__``; it ignores subclass overrides."""
 
     def run(record: list[Any], slot: int, x: Any, value: Any) -> Any:
         if not isinstance(x, ndarray) or type(x) is ndarray:
@@ -86,8 +86,8 @@ def _by_ufunc(record: list[Any], slot: int, op: Any, x: Any, value: Any) -> Any:
 
 
 def _goes_by_ufunc(op: Any, value: Any) -> bool:
-    """Whether NumPy asks the class of `value`: for a float, or what the ufunc makes of both. What
-    operators mean by themselves to a class of arrays, NumPy does not ask."""
+    """Return whether NumPy calls user code of `value`, ``__float__`` or ``__array_ufunc__``;
+    operators of array subclasses are not called."""
     if type(value) in PLAIN:
         return False
     if isinstance(value, ndarray):
@@ -100,13 +100,13 @@ def _goes_by_ufunc(op: Any, value: Any) -> bool:
 
 
 def _is_left_to(op: Any, x: Any, value: Any) -> bool:
-    """Whether an array leaves the operation to `value`, so that the variable holds something else
-    afterwards: one of a class with more priority, the way from before ``__array_ufunc__``."""
+    """Return whether an array leaves the operation to `value`, whose class has a higher
+    ``__array_priority__`` and no ``__array_ufunc__``; the result replaces the array."""
     kind = type(value)
     if not is_left_to(x, value) or hasattr(kind, "__array_ufunc__"):
         return False
     if type(class_attribute(type(x), f"__{op.__name__}__")) is FunctionType:
-        return False  # the array's own class says what happens
+        return False  # the array's own class defines the operator
     return class_attribute(kind, f"__r{op.__name__[1:]}__") is not None
 
 
@@ -127,7 +127,7 @@ def _update_subclass(
     x: Any,
     value: Any,
 ) -> Any:
-    """An array of a class of its own: by its method, its ``__array_ufunc__``, or as any array."""
+    """Update an array of a subclass: by its method, its ``__array_ufunc__``, or as any array."""
     kind = type(x)
     if type(class_attribute(kind, f"__{op.__name__}__")) is FunctionType:
         return otherwise(record, slot, x, value)
@@ -141,8 +141,8 @@ def _short_updater(
     in_general: Callable[..., Any],
     to_value: Callable[[Any, Any, Any, bool], Any],
 ) -> Callable[..., Any]:
-    """`updater` of an operator that leaves the cotangent of `x` where it is: that of an array that
-    owns its memory, with another one, is worth a way of its own."""
+    """Return the `updater` of an operator that leaves the cotangent of `x` in its shadow, with a
+    lane for an array that owns its memory."""
 
     def update(record: list[Any], slot: int, x: Any, value: Any) -> Any:
         if not isinstance(x, ndarray):
@@ -221,8 +221,7 @@ def _update_in_place(
 
         record[slot] = inactive_back
         return y
-    # The old contents are an array of their own to the plain operation; a value that is, or looks
-    # at, x is not.
+    # `plain` gets the old contents as a separate array, and a copy of a value that aliases x.
     old = x.copy()
     inner: list[Any] = [memory, None]
     operand = (
@@ -246,7 +245,7 @@ def _update_in_place(
         x_bar = accumulate(finish(x_bar), memory.take_array(x))
         if x_bar is None:
             if inner[1] is not None:
-                inner[1](None)  # an object may have been asked for an array
+                inner[1](None)  # an object may have been converted to an array
             return NONE2
         _, old_bar, value_bar = inner[1](x_bar if type(x_bar) is Poison else project(x_bar, y))
         memory.add_array(
@@ -272,7 +271,7 @@ def _update_objects(
     x: np.ndarray[Any, Any],
     value: Any,
 ) -> Any:
-    """The elements are exchanged for what the plain operator gives."""
+    """Replace the elements of an array of objects by the results of the plain operator."""
     if update_objects(record, slot, op, x, value) is x:
         return x
     inner: list[Any] = [record[0], None, None]
@@ -293,7 +292,7 @@ def _update_objects(
 def _computed(
     inner: list[Any], op: Any, plain: Callable[..., Any], old: np.ndarray[Any, Any], operand: Any
 ) -> Any:
-    """``old op operand``; what NumPy cannot do it refuses in the words of the operator in place."""
+    """Compute ``old op operand``; an error of NumPy is that of the in-place operator."""
     try:
         return plain(inner, 1, old, operand)
     except LATE as error:
@@ -311,8 +310,8 @@ def _has_doubles(x: np.ndarray[Any, Any]) -> bool:
 
 
 def _is_apart(memory: Memory, x: np.ndarray[Any, Any], value: Any) -> bool:
-    """Whether `value` is a real number or an array of doubles of the shape of `x`, in other memory
-    that was not written."""
+    """Return whether `value` is a real number, or an unwritten array of doubles shaped like `x`, in
+    other memory."""
     if type(value) is not ndarray:
         return type(value) in REALS
     if not _has_doubles(value) or value.shape != x.shape:
@@ -321,7 +320,7 @@ def _is_apart(memory: Memory, x: np.ndarray[Any, Any], value: Any) -> bool:
     return root.base is None and root is not root_of(x) and id(root) not in memory.written
 
 
-# ---- sums and products with something else: the cotangent of `x` stays where it is ---------------
+# ---- sums and products: the cotangent of `x` stays in its shadow ---------------------------------
 
 
 def _update_view(
@@ -332,7 +331,7 @@ def _update_view(
     x: np.ndarray[Any, Any],
     value: Any,
 ) -> Any:
-    """Any array, and a number or a view."""
+    """Update any array by a number or by an array in other memory."""
     memory: Memory = record[0]
     refuse_names_twice(x)
     memory.mark_written(x)
@@ -367,8 +366,7 @@ def _of_subtrahend(shadow: Any, x: Any, value: Any, careful: bool) -> Any:
 
 
 def _of_factor(shadow: Any, x: Any, value: Any, careful: bool) -> Any:
-    """x̄ of the old contents is ȳ times the factor, and that of the factor ȳ times those; what is
-    zero stays zero."""
+    """Return the factor's cotangent ȳ x, and multiply the shadow ȳ by the factor; zeros stay 0."""
     value_bar = shadow * x
     if careful and not (
         isfinite(dot(x, x)) and isfinite(dot(value, value) if type(value) is ndarray else value)
@@ -386,4 +384,5 @@ _SHORT: dict[Any, Callable[[Any, Any, Any, bool], Any]] = {
     operator.isub: _of_subtrahend,
     operator.imul: _of_factor,
 }
-"""By operator: takes the cotangent of the other operand, and leaves that of the old contents."""
+"""By operator: returns the cotangent of the other operand, and turns the shadow of the new contents
+into that of the old ones."""

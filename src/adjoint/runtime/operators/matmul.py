@@ -1,4 +1,4 @@
-"""Lanes of ``@`` with one operand that carries no derivative: matrices and vectors of doubles."""
+"""Lanes of ``@`` for matrices and vectors of doubles, one of which is constant."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from adjoint.runtime.operators.binary import binary
 
 
 def matmul_left(record: list[Any], slot: int, a: Any, b: Any) -> Any:
-    """``a @ b`` where `b` has no derivative."""
+    """``a @ b`` with a constant `b`."""
     memory: Memory = record[0]
     if not _are_plain(memory, a, b):
         return binary(record, slot, operator.matmul, a, b, 0)
@@ -43,7 +43,7 @@ def _left_back(
 
 
 def matmul_right(record: list[Any], slot: int, a: Any, b: Any) -> Any:
-    """``a @ b`` where `a` has no derivative."""
+    """``a @ b`` with a constant `a`."""
     memory: Memory = record[0]
     if not _are_plain(memory, a, b):
         return binary(record, slot, operator.matmul, a, b, 1)
@@ -66,7 +66,7 @@ def _right_back(
 
 
 def _are_plain(memory: Memory, a: Any, b: Any) -> bool:
-    """Whether a matrix is multiplied by a matrix or a vector, both of doubles, and both carry their
+    """Return whether the operands are two matrices, or a matrix and a vector, of doubles, with
     cotangents by value."""
     return (
         type(a) is ndarray

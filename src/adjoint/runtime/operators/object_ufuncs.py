@@ -1,4 +1,4 @@
-"""Ufuncs of arrays of objects, by the operators of each element."""
+"""Ufuncs of arrays of objects, element by element."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from adjoint.runtime.operators.binary import has_ufuncs
 
 
 def each(f, args):
-    """A ufunc of arrays of objects: what the operator or the function gives for each."""
+    """Return ``f(*args)`` of a ufunc of arrays of objects, computed for each element."""
     operands = [as_objects(arg) for arg in args]
     shape = np.broadcast_shapes(*[a.shape for a in operands])
     op, several = operation_of(f), f.nout > 1
@@ -40,8 +40,8 @@ def each(f, args):
 
 
 def each_into(f, out, where, args):
-    """The same, each result written before the next one is computed: they are there where an
-    operator raises."""
+    """Compute a ufunc of arrays of objects into `out`, each result before the next one, so that
+    earlier results are in `out` if an operator raises."""
     operands = [as_objects(arg) for arg in args]
     when = _visits(args, operands, out, where)
     operands = [np.broadcast_to(a, out.shape) for a in operands]
@@ -52,8 +52,8 @@ def each_into(f, out, where, args):
 
 
 def goes_into(f: Any, out: Any, where: Any, args: tuple[Any, ...]) -> bool:
-    """Whether the ufunc writes into this output as it goes: it keeps all results apart until the
-    end where they would be in the way of what is still to be read."""
+    """Return whether a ufunc of objects writes each result to `out` at once: NumPy buffers all
+    results if `out` overlaps operands that it has yet to read."""
     if type(out) is not np.ndarray or not is_container(out) or names_twice(out) or f.nout > 1:
         return False
     if len(args) != f.nin or not is_of_objects(f, args):
@@ -70,8 +70,7 @@ def goes_into(f: Any, out: Any, where: Any, args: tuple[Any, ...]) -> bool:
 
 
 def update_objects(record: list[Any], slot: int, op: Any, x: Any, value: Any) -> Any:
-    """``x op= value``; `NotImplemented` where NumPy does something else than the operator of each
-    element."""
+    """Run ``x op= value`` element by element; `NotImplemented` where NumPy does something else."""
     f, args = UPDATES.get(op), (x, value)
     if f is None or has_ufuncs(x, value) or not goes_into(f, x, True, args):
         return NotImplemented
@@ -90,7 +89,7 @@ _LITTLE_WORK: Any = 1  # an int, whatever the stubs of NumPy say
 
 
 def _is_in_the_way(a: Any, out: Any) -> bool:
-    """Whether an operand looks at an output, and not at each element when that is written."""
+    """Return whether an operand overlaps an output other than element by element."""
     if (address_of(a), a.shape, steps(a)) == (address_of(out), out.shape, steps(out)):
         return False
     try:
@@ -104,7 +103,7 @@ def _visits(args: Any, operands: Any, out: Any = None, where: Any = True) -> Any
 
 
 def _in_the_loop(args: Any, operands: Any) -> list[Any]:
-    """Numbers count by how they are stored, lists as the arrays that are made of them."""
+    """Return the arrays that NumPy loops over: the arguments that are arrays, else `operands`."""
     pairs = zip(args, operands, strict=True)
     return [arg if isinstance(arg, np.ndarray) else made for arg, made in pairs]
 
@@ -187,7 +186,7 @@ UPDATES = {
 
 
 def _function_of(f: Any) -> Any:
-    """The function that a ufunc of `np.frompyfunc` calls; ``None`` for others."""
+    """Return the function behind a ufunc of `np.frompyfunc`, ``None`` for other ufuncs."""
     if f.ntypes != 1 or set(f.types[0]) - set("O->"):
         return None
     held = [part for part in gc.get_referents(f) if callable(part)]
@@ -195,19 +194,19 @@ def _function_of(f: Any) -> Any:
 
 
 def is_of_objects(f: Any, args: tuple[Any, ...]) -> bool:
-    """Whether a ufunc calls Python's operators or a function for each element."""
+    """Return whether a ufunc calls Python's operators or a Python function for each element."""
     if f in _OPERATORS:
         return any(map(_gives_objects, args)) and not any(map(is_subclassed, args))
     return _function_of(f) is not None
 
 
 def _gives_objects(x: Any) -> bool:
-    """Whether NumPy makes an array of objects of an operand."""
+    """Return whether NumPy converts an operand to an array of objects."""
     if type(x) is list or type(x) is tuple:
         return any(map(_gives_objects, x))
     return is_objects(x) or (x is not None and is_one_object(x))
 
 
 def operation_of(f: Any) -> Any:
-    """What a ufunc does with elements; ``None`` where that is not known."""
+    """Return the function that a ufunc applies to objects, ``None`` if unknown."""
     return _OPERATORS[f] if f in _OPERATORS else _function_of(f)

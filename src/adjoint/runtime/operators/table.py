@@ -1,4 +1,4 @@
-"""The runtime's function for each operator: tables that the emitter and the engine look up."""
+"""Tables of the runtime's function for each operator, for the emitter and the engine."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def _plain_operator(op: Any, name: str, only: int | None = None) -> Callable[...
 
 
 def _sum_of_one(op: Any, name: str, only: int, scale: int) -> Callable[..., Any]:
-    """``a + b`` or ``a - b`` where the operand other than `only` has no derivative."""
+    """Return the function of ``a + b`` or ``a - b`` for calls with one active operand, `only`."""
     two_sided = add if op is operator.add else sub
 
     def sum_back(y_bar: Any) -> tuple[Any, ...]:
@@ -90,7 +90,7 @@ def _sum_of_one(op: Any, name: str, only: int, scale: int) -> Callable[..., Any]
 
 
 def _comparison(op: Any, name: str) -> Callable[..., Any]:
-    """Comparisons have no derivative; those of user classes are code like any other."""
+    """Return the function of a comparison; user methods are called as differentiated code."""
 
     def run(record: list[Any], slot: int, a: Any, b: Any) -> Any:
         kind = type(a)
@@ -126,14 +126,14 @@ def _in_place(op: Any, plain: Callable[..., Any], special: str, name: str) -> Ca
 
 
 def run_divmod(record: list[Any], slot: int, a: Any, b: Any) -> Any:
-    """``divmod(a, b)`` of objects; of numbers it has a rule."""
+    """Run ``divmod(a, b)`` of objects; return `NotImplemented` for numbers, which have a rule."""
     if is_number(a) and is_number(b) and not overrides(divmod, a, b):
         return by_classes(record, slot, np.divmod, a, b) if has_ufuncs(a, b) else NotImplemented
     return protocol(record, slot, divmod, "divmod", a, b)
 
 
 def truth(record: list[Any], slot: int, value: Any) -> bool:
-    """``bool(value)``; a user's ``__bool__`` or ``__len__`` is code like any other."""
+    """Run ``bool(value)``; ``__bool__`` or ``__len__`` in Python is differentiated code."""
     if value is True or value is False:
         return value
     kind = type(value)
@@ -218,7 +218,7 @@ ONE_SIDED: dict[tuple[Any, int], Callable[..., Any]] = {
     (operator.matmul, 0): matmul_left,
     (operator.matmul, 1): matmul_right,
 }
-"""By operator and the one operand that can be active: 0 or 1."""
+"""By operator and position, 0 or 1, of the operand that can be active."""
 UNARY: dict[Any, Callable[..., Any]] = {
     operator.neg: neg,
     **{op: unary(op, op.__name__) for op in (operator.pos, operator.invert)},

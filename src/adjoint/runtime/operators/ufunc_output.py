@@ -1,4 +1,4 @@
-"""``out=`` of ufuncs: the plain call, and a write of its result."""
+"""``out=`` of ufuncs, as a plain call and a write of its result."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from adjoint.runtime.operators.object_ufuncs import each_into, goes_into, is_of_
 
 
 def ufunc_into(f, out, where, args, kwargs):
-    """``f(*args, out=out, where=where, **kwargs)`` as an assignment.
+    """Run ``f(*args, out=out, where=where, **kwargs)`` as an assignment.
 
     Parameters
     ----------
@@ -27,20 +27,20 @@ def ufunc_into(f, out, where, args, kwargs):
     out : ndarray
         Written, and returned.
     where : bool or array of bool
-        Which elements are computed and written; the others keep what `out` held.
+        Mask of the elements that are computed and written; the others keep their value.
     args, kwargs
         The other arguments.
     """
     if out is Ellipsis:
         return _as_array(f, args, kwargs)
     target, given = data_of(out), args
-    args = [data_of(arg) for arg in args]  # no class of theirs is told of what goes elsewhere
+    args = [data_of(arg) for arg in args]  # only the class of `out` may wrap the result
     if not kwargs and isinstance(f, np.ufunc) and goes_into(f, out, where, args):
         return each_into(f, out, where, args)
     chosen = None
     operands = args
     if where is not True:
-        # Only what is selected is computed: the others may have no value, or no derivative.
+        # Elements that are not selected may have no value or no derivative.
         _demand_shape(f, target, where, args, kwargs)
         chosen = _mask(where, target)
         operands = [_part(arg, chosen) for arg in args]
@@ -59,8 +59,8 @@ def ufunc_into(f, out, where, args, kwargs):
 
 
 def ufunc_into_all(f, outs, args, kwargs):
-    """``f(*args, out=outs, **kwargs)`` of a ufunc with several results; ``None`` among the outputs
-    stands for a new array."""
+    """Run ``f(*args, out=outs, **kwargs)`` of a ufunc with several results; ``None`` among the
+    outputs means a new array."""
     if outs is Ellipsis:
         return _as_array(f, args, kwargs)
     given = [data_of(arg) for arg in args]
@@ -81,8 +81,8 @@ def ufunc_into_all(f, outs, args, kwargs):
 
 
 def _as_array(f, args, kwargs):
-    """``f(*args, out=..., **kwargs)``: since NumPy 2.3, results as arrays, never as scalars."""
-    if is_asked(f, args, kwargs):  # a class may be told, and gives what it likes
+    """Run ``f(*args, out=..., **kwargs)``: since NumPy 2.3, results are arrays, never scalars."""
+    if is_asked(f, args, kwargs):  # ``__array_wrap__`` may return anything
         return wrapped_call(f, args, {**kwargs, "out": ...})
     y = f(*args, **kwargs)
     of_objects = isinstance(f, np.ufunc) and is_of_objects(f, args)
@@ -100,7 +100,7 @@ def _of_objects(y):
 
 
 def _demand_all(f: Any, outs: Any, args: Any, kwargs: Any, ys: Any) -> None:
-    """Let NumPy itself say what it has against the outputs."""
+    """Let NumPy raise its own error if the outputs do not fit the results."""
     for y, out in zip(ys, outs, strict=True):
         if out is not None and (
             type(out) is not np.ndarray or np.shape(y) != out.shape or y.dtype != out.dtype
@@ -111,11 +111,11 @@ def _demand_all(f: Any, outs: Any, args: Any, kwargs: Any, ys: Any) -> None:
 
 
 JOINING = (np.concatenate, np.stack)
-"""They write one array before they read the next."""
+"""Functions that write one array before they read the next."""
 
 
 def _part(arg, chosen):
-    """A number stays one: it takes the precision of what it stands with."""
+    """Return the selected elements; a number stays a number, whose precision NumPy adapts."""
     return np.broadcast_to(arg, chosen.shape)[chosen] if np.ndim(arg) else arg
 
 
@@ -130,14 +130,14 @@ def _demand_shape(f: Any, out: Any, where: Any, args: Any, kwargs: Any) -> None:
 
 
 def _demand_fit(f: Any, out: Any, where: Any, args: Any, kwargs: Any, y: Any) -> None:
-    """Let NumPy itself say what it has against the output."""
+    """Let NumPy raise its own error if the output does not fit the result."""
     fits = type(out) is np.ndarray and np.result_type(y) == out.dtype
     if not fits or (where is True and np.shape(y) != out.shape):
         _try(f, out, where, args, kwargs)
 
 
 def _try(f: Any, out: Any, where: Any, args: Any, kwargs: Any) -> None:
-    """The call as it stands, into a copy."""
+    """Run the original call into a copy of `out`."""
     masked = {} if where is True else {"where": where}
     copy = np.array(out) if isinstance(out, np.ndarray) else out
     with np.errstate(all="ignore"):

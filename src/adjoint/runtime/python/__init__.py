@@ -1,1 +1,1 @@
-"""Attributes, classes, subscripts, iteration, exceptions."""
+"""Operations of Python: attributes, classes, subscripts, iteration, exceptions."""

@@ -1,4 +1,4 @@
-"""Attributes that are read: of modules, numbers, classes and objects."""
+"""Reads of attributes of modules, numbers, classes and objects."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def attribute(record: list[Any], slot: int, obj: Any, name: str, *default: Any) 
         if name not in namespace:
             return _of_module(record, slot, obj, name, default)
         if "__builtins__" not in namespace and namespace.get("__spec__", kind) is None:
-            return read_field(record, slot, namespace, name)  # made by hand, as an object is
+            return read_field(record, slot, namespace, name)  # made by user code, like an object
         return read_global(record, slot, namespace, name)
     if kind is ndarray or issubclass(kind, ndarray | np.generic) or by_value(obj):
         if has_field(obj, name):
@@ -80,7 +80,7 @@ def plain_attribute(record: list[Any], slot: int, obj: Any, name: str) -> Any:
 def _of_module(
     record: list[Any], slot: int, module: ModuleType, name: str, default: tuple[Any, ...]
 ) -> Any:
-    """What is not there yet: a module may have a ``__getattr__``."""
+    """Read an attribute that a module lacks, by its ``__getattr__`` or the default."""
     maker = vars(module).get("__getattr__")
     if type(maker) is not FunctionType or is_of_a_library(maker.__globals__.get("__name__")):
         return getattr(module, name, *default)
@@ -95,7 +95,7 @@ def _of_module(
 
 
 def get_attribute(record: list[Any], slot: int, obj: Any, name: Any, *default: Any) -> Any:
-    """The builtin ``getattr`` with a default: an attribute that is not there is no error."""
+    """Run the builtin ``getattr``, with or without a default."""
     if not default:
         return attribute(record, slot, obj, name)
     blank = record[slot]

@@ -1,4 +1,4 @@
-"""Attributes that are assigned or deleted: fields, slots, class attributes, properties, globals."""
+"""Assignment and deletion of fields, slot attributes, class attributes, properties and globals."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def set_attribute(record: list[Any], slot: int, obj: Any, name: str, value: Any)
             return
     if kind is ModuleType:
         check_exchange(obj, name)
-        level = record[0].level  # which knows what has a derivative
+        level = record[0].level
         if is_constant(obj, value) and (level is None or level.knows(value)):
             raise refused(
                 f"'{obj.__name__}.{name}' is assigned, and numbers of that library are constants",
@@ -81,7 +81,7 @@ def set_attribute(record: list[Any], slot: int, obj: Any, name: str, value: Any)
 
 
 _FACTS = ("__annotations__", "__doc__", "__module__")
-"""Facts about a class that stand among its attributes."""
+"""Attributes with a getset descriptor that a class stores in its own dictionary."""
 
 
 _BUILTINS = frozenset(vars(builtins))
@@ -89,7 +89,7 @@ _FREE = frozenset("breakpoint exit help input open print quit".split())
 
 
 def check_exchange(module: Any, name: str) -> None:
-    """Refuse to exchange a builtin function that the library itself calls meanwhile."""
+    """Refuse to replace a builtin function that the library itself calls."""
     if module is builtins and name in _BUILTINS and name not in _FREE:
         raise refused(
             f"'builtins.{name}' is exchanged inside differentiated code, which relies on it",
@@ -98,8 +98,7 @@ def check_exchange(module: Any, name: str) -> None:
 
 
 def write_attribute(record: list[Any], slot: int, obj: Any, name: str, value: Any) -> None:
-    """``object.__setattr__(obj, name, value)``: descriptors of the class first, then the
-    instance."""
+    """Run ``object.__setattr__(obj, name, value)``: descriptors first, then fields."""
     kind = type(obj)
     static = class_attribute(kind, name)
     descriptor = type(static)
@@ -139,7 +138,7 @@ def write_attribute(record: list[Any], slot: int, obj: Any, name: str, value: An
         return
     if kind is FunctionType and name in _OF_FUNCTIONS:
         old = getattr(obj, name)
-        if name != "__annotations__":  # read like a global variable, whoever calls
+        if name != "__annotations__":  # calls read defaults like global variables
             memory: Memory = record[0]
             memory.globals_written[id(obj), name] = obj
         setattr(obj, name, value)
@@ -163,7 +162,7 @@ def write_attribute(record: list[Any], slot: int, obj: Any, name: str, value: An
             return
     if (
         descriptor is GetSetDescriptorType
-        and not issubclass(kind, ndarray)  # which take what is put there into their memory
+        and not issubclass(kind, ndarray)  # setters of arrays copy the value into their memory
         and (not by_value(value) or (not _is_real(value) and method_rules(kind, name) is not None))
     ):
         if _set_in_sight(record, slot, obj, name, value):
@@ -176,7 +175,7 @@ def write_attribute(record: list[Any], slot: int, obj: Any, name: str, value: An
         _write_by_c(record, slot, obj, name, value, fields)
         return
     old = dict.get(fields, name, ABSENT)
-    object.__setattr__(obj, name, value)  # the caller has been through one of the class's own
+    object.__setattr__(obj, name, value)  # the caller has called an override of the class
     _log_field(record, slot, fields, name, old)
 
 
@@ -186,8 +185,8 @@ _SETS_FIELDS = object.__setattr__
 def _write_by_c(
     record: list[Any], slot: int, obj: Any, name: str, value: Any, fields: dict[str, Any]
 ) -> None:
-    """An attribute of an object whose class says in C where that is put: a proxy shows the fields
-    of what it stands for, and has others of its own."""
+    """Assign an attribute of an object whose class has ``__setattr__`` in C, like a proxy; log the
+    dictionary, of the object or of its referent, that was written."""
     places = [fields, *(held for held in gc.get_referents(obj) if type(held) is dict)]
     before = [dict.get(place, name, ABSENT) for place in places]
     setattr(obj, name, value)
@@ -203,16 +202,15 @@ def _write_by_c(
 
 
 def _is_real(value: Any) -> bool:
-    """Whether a number or an array may have a derivative."""
+    """Return whether a number or an array may have a derivative."""
     if isinstance(value, np.ndarray):
         return value.dtype.kind not in "biu"
     return type(value) is not bool
 
 
 def _set_in_sight(record: list[Any], slot: int, obj: Any, name: str, value: Any) -> bool:
-    """Assign an attribute of an object of C; whether that shows what was assigned, so that nothing
-    is out of sight: a container has its cotangent wherever it is held, and what a library's rule
-    reads is no more than what was put there."""
+    """Assign an attribute of an object of C; return whether reading it gives the value back: then
+    the object hides nothing."""
     old = getattr(obj, name, ABSENT)
     if old is ABSENT or getattr(obj, name) is not old:
         return False
@@ -226,7 +224,7 @@ def _set_in_sight(record: list[Any], slot: int, obj: Any, name: str, value: Any)
 
 
 def _replace_fields(record: list[Any], slot: int, obj: Any, fields: dict[str, Any]) -> None:
-    """``obj.__dict__ = fields``: from now on its attributes are the entries of that dict."""
+    """Run ``obj.__dict__ = fields``."""
     memory: Memory = record[0]
     old = object.__getattribute__(obj, "__dict__")
     assign = functools.partial(object.__setattr__, obj, "__dict__")
@@ -243,7 +241,7 @@ def _replace_fields(record: list[Any], slot: int, obj: Any, fields: dict[str, An
 
 
 _OF_FUNCTIONS = ("__annotations__", "__defaults__", "__kwdefaults__")
-"""What functions hold in dicts and tuples, whose cotangents are theirs."""
+"""Attributes of functions whose containers own the cotangents of their elements."""
 
 
 def _log_field(record: list[Any], slot: int, fields: dict[str, Any], name: str, old: Any) -> None:
@@ -260,7 +258,7 @@ def _log_field(record: list[Any], slot: int, fields: dict[str, Any], name: str, 
 def change_cell(
     record: list[Any], slot: int, cell: CellType, n: int, is_filled: bool = True
 ) -> None:
-    """Log that a cell is about to be filled or emptied; `n` cotangents, that of the value last."""
+    """Log that a cell is about to change; the pullback returns `n` cotangents, the value's last."""
     memory: Memory = record[0]
     try:
         old = cell.cell_contents
@@ -277,8 +275,7 @@ def change_cell(
 
 
 def _reshape(record: list[Any], slot: int, array: np.ndarray[Any, Any], shape: Any) -> None:
-    """``array.shape = shape``: from now on the cotangent belongs to the memory, where no shape
-    matters."""
+    """Run ``array.shape = shape``; the array counts as written, so its cotangent is in memory."""
     memory: Memory = record[0]
     if array.dtype.kind in "fc":
         memory.mark_written(array)
@@ -347,7 +344,7 @@ def write_slot(record: list[Any], slot: int, obj: Any, name: str, static: Any, v
 def write_global(
     record: list[Any], slot: int, namespace: dict[str, Any], name: str, value: Any
 ) -> None:
-    """A global variable is assigned."""
+    """Assign a global variable."""
     memory: Memory = record[0]
     memory.globals_written[id(namespace), name] = namespace
     old = namespace.get(name, ABSENT)
@@ -415,7 +412,7 @@ def _delete_back(memory: Memory, position: int) -> Callable[[Any], tuple[Any, ..
 
 
 def delete_slot(record: list[Any], slot: int, obj: Any, static: Any) -> None:
-    """``static.__delete__(obj)`` of the descriptor of a slot."""
+    """Run ``static.__delete__(obj)`` for the descriptor `static` of a slot attribute."""
     memory: Memory = record[0]
     old = static.__get__(obj)
     static.__delete__(obj)

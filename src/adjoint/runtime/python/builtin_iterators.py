@@ -1,8 +1,6 @@
-"""The iterators that stand where Python would have a builtin one: over lists, arrays, dicts;
-``zip``, ``map``, ``enumerate``; and over what has a Python ``__next__`` or ``__getitem__``.
+"""Substitutes for builtin iterators: over lists, arrays and dicts; ``zip``, ``map``, ``enumerate``.
 
-Each step leaves a pullback, so that an iterator can be consumed from several places, in any order
-of the program.
+Each step leaves a pullback, so that several places of a program can consume one iterator.
 """
 
 from __future__ import annotations
@@ -39,7 +37,7 @@ _BY_SUBSCRIPT: type = type(iter(np.zeros(1)))
 
 
 class Items(Iterator):
-    """The elements of a list or tuple, by index, as Python's own iterator sees them."""
+    """The elements of a list, tuple or deque, by index."""
 
     def __init__(self, memory: Memory, xs: Any) -> None:
         super().__init__(memory)
@@ -67,7 +65,7 @@ class Items(Iterator):
 
 
 class Repeated(Iterator):
-    """``itertools.repeat``: the one element of the tuple `held`, `times` times, or without end."""
+    """``itertools.repeat``: the one element of the tuple `held`, `times` times or endlessly."""
 
     stands_for = itertools.repeat
 
@@ -95,8 +93,8 @@ class Repeated(Iterator):
 class Rows(Iterator):
     """The elements of an array along its first axis.
 
-    Their cotangents are collected in the shadow of the iterator, and given to the array by the
-    pullback of ``iter``.
+    Their cotangents accumulate in the shadow of the iterator; the pullback of ``iter`` moves them
+    to the array.
     """
 
     stands_for = _BY_SUBSCRIPT
@@ -147,15 +145,14 @@ class Rows(Iterator):
 
 
 def _element_back(rows: Rows, shape: tuple[int, ...], i: int, bar: Any) -> None:
-    """Of a number in a vector that was not written: shorter, for there are many."""
+    """Pull back one number of an unwritten vector; a lane for the commonest elements."""
     x_bar = element_back(shape, i, bar)[1]
     if x_bar is not None:
         rows.memory.add_entry(rows, "x", x_bar)
 
 
 class Entries(Iterator):
-    """The keys, values or items of a dict, or the elements of a set: `keys` as they were when it
-    began."""
+    """The keys, values or items of a dict, or the elements of a set."""
 
     def __init__(self, memory: Memory, owner: Any, view: Iterable[Any], which: str) -> None:
         super().__init__(memory)
@@ -248,13 +245,13 @@ class Zip(Iterator):
 
 
 class Enumerated(Iterator):
-    """``enumerate``: an element that could not be had is not counted."""
+    """``enumerate``; a step that raises is not counted."""
 
     stands_for = enumerate
 
     def __init__(self, memory: Memory, part: Any, start: Any) -> None:
         super().__init__(memory)
-        self.part, self.i = part, operator.index(start) + 0  # to a level not the same integer
+        self.part, self.i = part, operator.index(start) + 0  # on a level, another integer
 
     def step(self, record: list[Any], slot: int) -> Any:
         memory = self.memory
@@ -301,9 +298,9 @@ class Map(Iterator):
 
 
 class Native(Iterator):
-    """Any other iterator: what it yields is not known to depend on anything but itself.
+    """Any other iterator: foreign code makes its elements.
 
-    A cotangent that arrives at an element poisons the iterator and what it holds.
+    A cotangent of an element poisons the iterator and the objects that it holds.
     """
 
     def __init__(self, memory: Memory, source: Any) -> None:
@@ -313,7 +310,7 @@ class Native(Iterator):
         self.enters = type(source) not in PLAIN and reaches((source,))
         self._known: frozenset[int] | None = None
         self._arrays: list[Any] = []
-        """On a level: those that it holds."""
+        """On a level: the arrays that the iterator holds."""
 
     def __length_hint__(self) -> Any:
         hint = getattr(type(self.iterator), "__length_hint__", None)
@@ -321,7 +318,7 @@ class Native(Iterator):
 
     def step(self, record: list[Any], slot: int) -> Any:
         if self.memory.level is not None:
-            self._held()  # a generator holds what it makes, from then on
+            self._held()  # before the step: a generator also holds what it makes
         if self.enters:
             value = watched(record, slot, next, next, (self.iterator,), {})
         else:
@@ -336,7 +333,7 @@ class Native(Iterator):
         blank = record[slot]
         known: frozenset[int] = frozenset() if by_value(value) else self._held()
         if type(value) is tuple and any(value is one for one in held_by_c(self.iterator)):
-            known -= {id(value)}  # ``zip`` fills the same one again
+            known -= {id(value)}  # ``zip`` reuses its tuple
 
         def native_back(bar: Any) -> None:
             if blank is not None:
@@ -359,8 +356,8 @@ class Native(Iterator):
         )
 
     def _held(self) -> frozenset[int]:
-        """What the source holds at its first element, by identity: that has its cotangent in
-        memory."""
+        """Return the identities of the objects that the source holds at its first element, whose
+        cotangents are in memory."""
         if self._known is None:
             held = [*reached((self.source, self.iterator))]
             self._known = frozenset(map(id, held))
@@ -373,7 +370,7 @@ PLAIN = frozenset({range, str, bytes, bytearray})
 
 
 def _by_method(memory: Memory, record: list[Any], slot: int, name: str, *operands: Any) -> Any:
-    """The next element by a special method of the class of the first operand."""
+    """Return the next element by a special method of the class of the first operand."""
     inner: list[Any] = [memory, None]
 
     def step_back(bar: Any) -> None:
@@ -411,12 +408,12 @@ class BySubscript(Iterator):
         try:
             return _by_method(self.memory, record, slot, "__getitem__", self.xs, i)
         except (IndexError, StopIteration):
-            self.has_ended = True  # whatever the object holds later
+            self.has_ended = True  # even if the object gets more elements later
             raise StopIteration from None
 
 
 COUNTING = (Items, Repeated, Rows, Entries)
-"""Iterators that know how many elements are left, and ask nobody."""
+"""Iterators whose length hint calls no user code."""
 
-# Messages of Python's own name the class.
+# Python's own error messages use these names.
 Items.__name__, Zip.__name__, Map.__name__ = "list_iterator", "zip", "map"

@@ -1,5 +1,4 @@
-"""Calls of what is not simply a Python function: bound methods, functions of C, ufuncs, partials,
-objects with ``__call__``."""
+"""Calls of bound methods, functions of C, ufuncs, partials and objects with ``__call__``."""
 
 from __future__ import annotations
 
@@ -35,7 +34,7 @@ from adjoint.runtime.python.dict_fromkeys import fromkeys_of
 def _method_object(
     record: list[Any], slot: int, f: MethodType, args: tuple[Any, ...], kwargs: dict[str, Any]
 ) -> Any:
-    """A bound method that was read as a value before it is called."""
+    """Call a bound method that was read as a value."""
     return linked(
         record,
         slot,
@@ -50,12 +49,12 @@ def _method_object(
 def _static(
     record: list[Any], slot: int, f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
 ) -> Any:
-    """A static method that was not looked up through its class."""
+    """Call a `staticmethod` object that was not looked up through its class."""
     return call_keywords(record, slot, f.__func__, args, kwargs)
 
 
 def _owned_by(memory: Memory, f: Any) -> Callable[[tuple[Any, ...]], tuple[Any, ...]]:
-    """The cotangent of the object that a method is bound to belongs to the bound method."""
+    """Return a function that moves the cotangent of ``f.__self__`` to the shadow of `f`."""
 
     def arrange(bars: tuple[Any, ...]) -> tuple[Any, ...]:
         memory.add_entry(f, "__self__", bars[1])
@@ -67,7 +66,7 @@ def _owned_by(memory: Memory, f: Any) -> Callable[[tuple[Any, ...]], tuple[Any, 
 def _builtin(
     record: list[Any], slot: int, f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
 ) -> Any:
-    """A function of a C module, or a method of a builtin type bound to an object."""
+    """Call a function of a C module, or a bound method of a builtin type."""
     owner = f.__self__
     if owner is None or type(owner) is ModuleType:
         rules = table.get(f) or lookup(f)
@@ -81,7 +80,7 @@ def _builtin(
     ):
         return call_keywords(record, slot, owner, args, kwargs)
     if type(f) is types.MethodWrapperType and issubclass(f.__objclass__, type):
-        operands = (owner, *args)  # what a metaclass has called by ``super()``
+        operands = (owner, *args)  # a metaclass calls this by ``super()``
         method = vars(f.__objclass__)[f.__name__]
         return linked(record, slot, _without_first, call_keywords, method, operands, kwargs)
     if isinstance(owner, type) and f.__name__ == "fromkeys" and "fromkeys" not in vars(owner):
@@ -97,14 +96,14 @@ def _builtin(
             return y
     kind = _class_of_method(f, owner)
     rules = method_rules(kind, f.__name__)
-    if rules is None:  # functions that pybind11 makes are bound to a record of themselves
+    if rules is None:  # pybind11 binds its functions to a capsule
         return _ruled_or_unknown(record, slot, f, table.get(f), args, kwargs)
     y = linked(
         record,
         slot,
         _owned_by(record[0], f),
         run_rules,
-        getattr(kind, f.__name__),  # not an override of it, where ``super()`` bound it
+        getattr(kind, f.__name__),  # not an override, if ``super()`` bound it
         rules,
         (owner, *args),
         kwargs,
@@ -113,7 +112,7 @@ def _builtin(
 
 
 def _class_of_method(f: Any, owner: Any) -> type:
-    """The class whose method is bound: not that of the object where ``super()`` bound it."""
+    """Return the class that defines the bound method, a base class if ``super()`` bound it."""
     if type(f) is types.MethodWrapperType:
         return f.__objclass__
     for base in type(owner).__mro__:
@@ -123,8 +122,8 @@ def _class_of_method(f: Any, owner: Any) -> type:
 
 
 _DISPATCHER: Any = type(np.mean)
-"""NumPy's functions written in Python stand under one of C. What other things of C wrap need not be
-what they run: `scipy.fft` wraps functions that tell where the arrays stand among the arguments."""
+"""Type of NumPy's functions in Python, which are wrapped by a dispatcher of C. ``__wrapped__`` of
+other objects of C need not be what they run: `scipy.fft` wraps functions that extract arguments."""
 
 
 def _ruled_or_unknown(
@@ -147,7 +146,7 @@ def _ruled_or_unknown(
 def _named(
     record: list[Any], slot: int, f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
 ) -> Any:
-    """A callable of a C type that rules know by itself: ufuncs, dispatchers, unbound methods."""
+    """Call a callable of C that is itself the key of rules: a ufunc or a dispatcher."""
     if type(f) is _DISPATCHER:
         y = function_override(record, slot, f, args, kwargs)
         if y is not DECLINED:
@@ -159,7 +158,7 @@ def _named(
 def _ufunc(
     record: list[Any], slot: int, f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
 ) -> Any:
-    """A ufunc; with ``out`` or ``where`` it is a write of the result of the plain call."""
+    """Call a ufunc; with ``out`` or ``where``, the plain call and a write of its result."""
     y = ufunc_override(record, slot, f, "__call__", args, kwargs)
     if y is not DECLINED:
         return y
@@ -191,7 +190,7 @@ def _ufunc(
         return _into_all(record, slot, f, given, kwargs)
     made = None
     if f.nout == 1 and out is None and where is not True:
-        made = out = f(*args, **kwargs)  # a new array, of which a part is written
+        made = out = f(*args, **kwargs)  # a new array; the selected part is written again
     if (f.nout > 1 and out is not None) or (made is not None and type(made) is not np.ndarray):
         return run_unknown(
             record[0], record, slot, f, given, kwargs, "has no rule for these keywords"
@@ -235,12 +234,12 @@ def _ufunc(
         extra = [None] * n
         return (None, *bars, *extra, *(named.get(key) for key in keys))
 
-    record[slot] = out_back  # also where it raises: a part may have been written
+    record[slot] = out_back  # before the call, which may raise after it has written a part
     return call_function(inner, 1, ufunc_into, (f, out, where, args, rest), NO_KEYWORDS)
 
 
 def _asks_for_nothing(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
-    """Whether what a ufunc is given beside its operands is what it has by itself."""
+    """Return whether the outputs and the mask of a ufunc are the defaults."""
     outs = (*args[f.nin :], kwargs.get("out"))
     return (
         all(out is None for out in outs)
@@ -252,7 +251,7 @@ def _asks_for_nothing(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> 
 def _of_classes(
     record: list[Any], slot: int, f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
 ) -> Any:
-    """A ufunc with keyword arguments, of operands whose classes may be those of its results."""
+    """Call a ufunc with keywords, of operands whose classes may convert its results."""
     if any(map(is_subclassed, args)):
 
         def apply(record: list[Any], slot: int, args: Any, kwargs: Any) -> Any:
@@ -267,7 +266,7 @@ def _of_classes(
 def _into_all(
     record: list[Any], slot: int, f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
 ) -> Any:
-    """A ufunc with several results, some of which go into given arrays."""
+    """Call a ufunc with several results, some of which are written into given arrays."""
     memory: Memory = record[0]
     inputs, outputs = args[: f.nin], args[f.nin :]
     rest = {key: value for key, value in kwargs.items() if key not in ("out", "where")}
@@ -283,16 +282,16 @@ def _into_all(
 
 
 _LAYOUT = frozenset({"dtype", "casting", "order", "subok"})
-"""Keyword arguments that say what type the operands are cast to, and how the result is laid out."""
+"""Keyword arguments for the casting of operands and the layout of the result."""
 
 _AXES = frozenset({"axis", "axes", "keepdims"})
-"""Keyword arguments by which a generalized ufunc is told where its operands' axes stand."""
+"""Keyword arguments for the axes of the operands of a generalized ufunc."""
 
 
 def _method_descriptor(
     record: list[Any], slot: int, f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
 ) -> Any:
-    """``list.append`` and its like, called on the class."""
+    """Call an unbound method of C, such as ``list.append``."""
     if args and isinstance(args[0], f.__objclass__):
         rules = method_rules(f.__objclass__, f.__name__)
         if rules is not None:
@@ -305,8 +304,7 @@ def _method_descriptor(
 def _partial(
     record: list[Any], slot: int, f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
 ) -> Any:
-    """``functools.partial``: what it holds gets its cotangents in its shadow, by position and by
-    name."""
+    """Call a `functools.partial`; cotangents of its stored arguments go to their shadows."""
     memory, n = record[0], len(f.args)
     merged = {**f.keywords, **kwargs}
 
@@ -326,7 +324,7 @@ def _partial(
 def call_object(
     record: list[Any], slot: int, f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
 ) -> Any:
-    """Any other callable: an object of a class with ``__call__``, or something of C."""
+    """Call any other object: of a class with ``__call__``, or of C."""
     if (python := python_of(f)) is not None:
         level = record[0].level
         if level is not None and is_closed_and_compiled(f):
@@ -337,8 +335,8 @@ def call_object(
     if kind is not None:
         rules = method_rules(kind, f.__name__)
     else:
-        # An object with a hash or an equality of its own is not looked up: that would run the
-        # user's code. A named tuple may be equal to the key of a method.
+        # A look-up would run ``__hash__`` or ``__eq__`` of user code. A named tuple may be equal to
+        # the key of a method.
         own = FunctionType in (type(type(f).__hash__), type(type(f).__eq__))
         rules = None if own or isinstance(f, tuple) else lookup(f)
     if rules is not None:
@@ -360,8 +358,7 @@ def call_object(
 
 
 def _class_of_cython(f: Any, obj: Any) -> type | None:
-    """The class of Cython's that `f` is a method of, if `obj` is of it; a function of a module may
-    have the name of any method."""
+    """Return the class of `obj` or its base of which the Cython function `f` is a method."""
     for base in type(obj).__mro__:
         if vars(base).get(f.__name__) is f:
             return base
@@ -369,7 +366,7 @@ def _class_of_cython(f: Any, obj: Any) -> type | None:
 
 
 def _of_number(f: Any) -> Callable[[tuple[Any, ...]], tuple[Any, ...]]:
-    """`_without_first`, where the callee is a number that has a cotangent of its own."""
+    """Return `_without_first` for a callee that is a number; refuse the callee's cotangent."""
     error = missing(
         f"a derivative of a '{type(f).__name__}' that is called is needed",
         "call its method by name: f.__call__(...)",
@@ -384,7 +381,7 @@ def _of_number(f: Any) -> Callable[[tuple[Any, ...]], tuple[Any, ...]]:
 
 
 def _without_first(bars: tuple[Any, ...]) -> tuple[Any, ...]:
-    """From the cotangents of ``__call__(f, *args)`` to those of ``f(*args)``."""
+    """Turn the cotangents of ``__call__(f, *args)`` into those of ``f(*args)``."""
     return (None, *bars[2:])
 
 

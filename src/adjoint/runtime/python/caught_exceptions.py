@@ -1,9 +1,11 @@
-"""Exceptions whose contents no differentiated code has made: those that C has raised and user code
-catches (``KeyError.args``, ``AttributeError.obj``), and the fields that C fills when differentiated
-code makes an exception (``SystemExit.code``). A derivative of such a number is refused.
+"""Exceptions whose contents come from foreign code.
 
-An operation that raises has no result, and may have left no pullback. Which operation it was, and
-its operands, stand in the traceback until that is cut to the user's own frames.
+C raises exceptions that user code catches (``KeyError.args``, ``AttributeError.obj``), and fills
+fields of exceptions that differentiated code makes (``SystemExit.code``). A derivative of a number
+in them is refused.
+
+An operation that raises may have left no pullback. The operation and its operands are in the
+traceback, until that is cut to the frames of user code.
 """
 
 from __future__ import annotations
@@ -29,8 +31,9 @@ from adjoint.runtime.python.loops import STEPS
 def bars_of_args(
     memory: Memory, error: Any, held: tuple[Any, ...], args: tuple[Any, ...]
 ) -> list[Any]:
-    """The cotangents of what `error` was given, as far as it is in its ``args``, of which C makes a
-    new tuple: that of an `OSError` ends before the name of the file.
+    """Return the cotangents of the arguments of `error` that are in its ``args``, `held`.
+
+    ``args`` is a new tuple made by C; that of an `OSError` ends before the name of the file.
 
     Raises
     ------
@@ -51,10 +54,9 @@ def bars_of_args(
 
 
 def caught(record: list[Any], error: BaseException) -> None:
-    """Begin an ``except`` clause of the user's.
+    """Begin an ``except`` clause of user code.
 
-    What the library has refused inside this call goes on: the clause was not written for it, and
-    what it does then is not what the function does.
+    A refusal by the library is raised again: the clause was not written for it.
     """
     if isinstance(error, AdjointError) and _is_refusal(error.__traceback__):
         raise error
@@ -67,8 +69,7 @@ def caught(record: list[Any], error: BaseException) -> None:
 
 
 def _is_refusal(trace: TracebackType | None) -> bool:
-    """Whether the library has raised an error, in no public function of its own that user code has
-    called (`run.engine`)."""
+    """Return whether the library refused, other than in a public function that user code called."""
     filename = ""
     while trace is not None:
         code = trace.tb_frame.f_code
@@ -81,13 +82,13 @@ def _is_refusal(trace: TracebackType | None) -> bool:
 
 
 def _held(error: BaseException) -> list[Any]:
-    """What may carry a derivative in an exception."""
+    """Return the parts of an exception that may be active."""
     parts = [*args_of(error), *(value for _, _, value in _fields(error)), *_before(error)]
     return [part for part in parts if type(part) not in ATOMS or type(part) is int]
 
 
 def _before(error: BaseException) -> list[BaseException]:
-    """The exceptions that one was raised from or during, which no differentiated code has seen."""
+    """Return the causes and contexts of an exception that did not pass differentiated code."""
     found, stack = dict[int, BaseException](), [error.__cause__, error.__context__]
     while stack:
         other = stack.pop()
@@ -99,7 +100,7 @@ def _before(error: BaseException) -> list[BaseException]:
 
 
 def _is_seen(trace: TracebackType | None) -> bool:
-    """Whether an exception has passed differentiated code."""
+    """Return whether an exception has passed differentiated code."""
     while trace is not None:
         frame = trace.tb_frame
         if is_stand_in(frame) or place_of(frame.f_code, trace.tb_lineno) is not None:
@@ -109,7 +110,7 @@ def _is_seen(trace: TracebackType | None) -> bool:
 
 
 def _fields(error: BaseException) -> Iterator[tuple[Any, str, Any]]:
-    """The attributes of an exception: what their shadow is keyed by, name, value."""
+    """Yield the owner of the shadow, the name and the value of each attribute of an exception."""
     for name, slot in slots_of(type(error)).items():
         if name != "args":
             yield error, name, slot.__get__(error)
@@ -119,14 +120,13 @@ def _fields(error: BaseException) -> Iterator[tuple[Any, str, Any]]:
 
 
 def _raising(error: BaseException) -> FrameType | None:
-    """The function of the runtime that generated code has called, where no code of the user's was
-    there to raise `error`."""
+    """Return the frame of the runtime function that raised `error`, ``None`` if user code did."""
     called = None
     trace = error.__traceback__
     while trace is not None:
         following = trace.tb_next
         if is_stand_in(trace.tb_frame):
-            return None  # it was seen when it passed differentiated code, as by the end of a `with`
+            return None  # the exception was handled when it passed differentiated code
         if place_of(trace.tb_frame.f_code, trace.tb_lineno) is not None:
             called = following
         trace = following
@@ -136,7 +136,7 @@ def _raising(error: BaseException) -> FrameType | None:
 
 
 def _called(frame: FrameType) -> tuple[list[Any], int, list[Any]] | None:
-    """Record, slot and operands of an operation."""
+    """Return record, slot and operands of the operation of a frame."""
     variables, code = dict(frame.f_locals), frame.f_code
     if code is STEPS:
         return variables["steps"][-1], 1, [variables["xs"]]
@@ -156,11 +156,10 @@ def _link(
     slot: int,
     operands: list[Any],
 ) -> None:
-    """Let the pullback of the operation that `error` has left refuse cotangents of what that
-    holds, unless it is memory that the operation was given.
+    """Make the pullback of the failed operation refuse cotangents of the contents of `error`.
 
-    What the operation was given is walked only where a cotangent has arrived: programs raise often,
-    and may hold much.
+    Parts of the operands are exempt. The operands are searched only if there is a cotangent,
+    because programs may raise often and hold much.
     """
     others = [part for part in held if not (by_value(part) or _is_among(part, operands))]
     owners = [args_of(error)] if any(map(by_value, args_of(error))) else []
@@ -193,12 +192,11 @@ def _spoil_on_levels(
     slot: int,
     operands: list[Any],
 ) -> None:
-    """Let all levels know that numbers in `error` were made in a way that is not known, of what the
-    operation that it has left was given."""
+    """Tell all levels that foreign code made the numbers in `error` of `operands`."""
     made = [part for part in reached(held) if by_value(part) and type(part) not in (int, bool)]
     levels = [*memory.level.down()]
     if all(level.holds(part) for level in levels for part in made):
-        return  # nothing, mostly: all that may be reached is walked for it below
+        return  # the common case; the search below is expensive
     functions: list[FunctionType] = []
     given = [*reached(operands, functions)]
     for _, _, value in globals_of(functions):

@@ -1,7 +1,7 @@
-"""The making of class objects, by `type` and by metaclasses that are left alone.
+"""Creation of class objects by `type` and by inert metaclasses.
 
-A class copies its namespace, so what arrives at an attribute of the class belongs to the entry of
-the namespace that holds the same object.
+A class copies its namespace, so the cotangent of a class attribute belongs to the entry of the
+namespace that holds the same object.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ from adjoint.runtime.python.class_call import construct
 
 
 def class_problem(text: str) -> Poison:
-    """For what is computed where it cannot be followed."""
+    """Return poison for values that foreign code computes while a class is created."""
     return Poison(
         NoDerivativeError(
             text,
@@ -48,7 +48,7 @@ def class_problem(text: str) -> Poison:
 def make_class(
     make: Callable[..., Any], record: list[Any], slot: int, args: tuple[Any, ...], kwargs: Any
 ) -> Any:
-    """``make(…, name, bases, namespace, **kwargs)``, where `make` itself is left alone."""
+    """Run ``make(…, name, bases, namespace, **kwargs)``; `make` itself is foreign code."""
     memory: Memory = record[0]
     name, bases, namespace = args[-3:]
     what = f"what the creation of class {name!r} computes"
@@ -74,7 +74,7 @@ def make_class(
         return (*(None,) * (len(args) + 1), *bars)
 
     record[slot] = made_back
-    memory.note(swap_with, _nothing, _nothing)  # its attributes may carry a derivative
+    memory.note(swap_with, _nothing, _nothing)  # the attributes of the class may be active
     hooks.run(made)
     return made
 
@@ -86,7 +86,7 @@ def _nothing() -> None:
 def _run(
     make: Callable[..., Any], inner: list[Any], args: tuple[Any, ...], kwargs: Any, problem: Poison
 ) -> Any:
-    # A class belongs to the module whose name the calling frame's globals have.
+    # `type` takes ``__module__`` from the globals of the calling frame.
     namespace_of_call = {"__name__": current_module(), "__builtins__": builtins}
     call: Any = FunctionType(_call.__code__, namespace_of_call)
     bases, namespace = args[-2:]
@@ -103,14 +103,14 @@ def _call(make: Any, args: Any, kwargs: Any) -> Any:
 _TYPES = (type, type.__new__)
 
 
-# ---- what is told of a new class ---------------------------------------------------------------
+# ---- hooks of a new class ----------------------------------------------------------------------
 
 
 class _Hooks:
-    """What `type.__new__` calls when it has made a class: the ``__set_name__`` of the objects in
-    the namespace, and the ``__init_subclass__`` that is inherited.
+    """The methods that `type.__new__` calls: ``__set_name__`` and ``__init_subclass__``.
 
-    They are code of the user's: held back while the class is made, and run afterwards.
+    These are user code: they are held back during `type.__new__`, and run afterwards as
+    differentiated code.
     """
 
     def __init__(self, memory: Memory, kwargs: dict[str, Any]) -> None:
@@ -122,7 +122,8 @@ class _Hooks:
         self._record: list[Any] = [memory]
 
     def hold_back(self, bases: tuple[type, ...], namespace: Any) -> Any:
-        """The namespace to make the class of, in which nothing asks for its name."""
+        """Return a namespace without objects that have ``__set_name__``, and replace
+        ``__init_subclass__`` of the bases by a stub."""
         for base in {cls: None for given in bases for cls in given.__mro__}:
             hook = vars(base).get("__init_subclass__")
             if type(hook) is classmethod:
@@ -147,12 +148,12 @@ class _Hooks:
         return init_subclass
 
     def restore(self) -> None:
-        """Put back what was replaced."""
+        """Restore ``__init_subclass__`` of the bases."""
         for base, hook in self._replaced:
             type.__setattr__(base, "__init_subclass__", hook)
 
     def run(self, made: type) -> None:
-        """Call what was held back, in Python's order."""
+        """Call the methods that were held back, in Python's order."""
         for name, value in self._named:
             type.__setattr__(made, name, value)
         for name, value in self._named:
@@ -171,7 +172,7 @@ class _Hooks:
         call_keywords(self._record, len(self._record) - 1, f, args, kwargs)
 
     def back(self) -> tuple[Any, ...]:
-        """The cotangents of the keywords of the class statement."""
+        """Return the cotangents of the keywords of the class statement."""
         bars: dict[str, Any] = {}
         record = self._record
         for i in range(len(record) - 1, 0, -1):
@@ -182,7 +183,7 @@ class _Hooks:
 
 
 _PLACE = object()
-"""Stands in a class until what belongs there may be told its name."""
+"""Replaces a value with ``__set_name__`` while the class is created."""
 
 
 def _first(pair: tuple[str, Any]) -> str:
@@ -205,8 +206,8 @@ _AS_CAUSE = sys.version_info < (3, 12)
 
 
 def _hand_over(memory: Memory, made: type, namespace: Any) -> bool:
-    """Move what arrived at the attributes of a class to its namespace; whether something arrived
-    that the namespace does not hold: it was computed while the class was created."""
+    """Move the cotangents of class attributes to the namespace; return whether one is left, of a
+    value computed while the class was created."""
     attributes = vars(made)
     held = dict(namespace) if isinstance(namespace, dict) else {}
     lost = False
@@ -237,7 +238,7 @@ def _hand_over(memory: Memory, made: type, namespace: Any) -> bool:
 
 
 def hand_over_defaults(memory: Memory, made: Any, defaults: dict[str, Any]) -> None:
-    """What arrived at the defaults of the ``__new__`` of a named tuple belongs to its fields."""
+    """Move the cotangents of the defaults of a named tuple's ``__new__`` to its field defaults."""
     given = getattr(made.__new__, "__defaults__", None) or ()
     if defaults and len(given) == len(defaults):
         bars = memory.take_items(given, len(given))
@@ -246,7 +247,7 @@ def hand_over_defaults(memory: Memory, made: Any, defaults: dict[str, Any]) -> N
 
 
 def metaclass_of(bases: tuple[Any, ...], meta: Any) -> Any:
-    """The most derived of the metaclass that is given and those of the bases."""
+    """Return the most derived of `meta` and the metaclasses of the bases."""
     if not isinstance(meta, type):
         return meta
     for base in bases:
@@ -299,14 +300,14 @@ def _type(record: list[Any], slot: int, /, *args: Any, **kwargs: Any) -> Any:
 
 
 def _making(meta: Any, bases: Any) -> Any:
-    """The metaclass whose code makes a class: that of a base, if it is derived from `meta`."""
+    """Return the metaclass that creates a class of `bases`, at least as derived as `meta`."""
     plain = isinstance(bases, tuple) and all(isinstance(base, type) for base in bases)
     return metaclass_of(bases, meta) if plain else meta
 
 
 @primitive((type, "__call__"))
 def _call_class(record: list[Any], slot: int, /, *args: Any, **kwargs: Any) -> Any:
-    """What a metaclass calls in the place of ``cls(...)``, which would call its own again."""
+    """Run ``type.__call__(cls, …)``, without a ``__call__`` of the metaclass."""
     if not args or not isinstance(args[0], type):
         return NotImplemented
     return linked(record, slot, _of_class_too, _construct, args[0], args[1:], kwargs)

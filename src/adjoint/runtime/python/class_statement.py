@@ -1,4 +1,4 @@
-"""Class statements: the body is differentiated like a function, of the namespace that it fills."""
+"""Class statements; the body is differentiated like a function of the namespace that it fills."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from adjoint.runtime.python.variables import load_cell, load_global
 def build_class(
     record: list[Any], slot: int, body: FunctionType, name: str, /, *bases: Any, **keywords: Any
 ) -> Any:
-    """A ``class`` statement, step by step as Python does it."""
+    """Run a ``class`` statement in the steps of Python."""
     memory: Memory = record[0]
     unit = _unit_of_body(body)
     inner: list[Any] = [memory, None, None, None, None, None]
@@ -78,8 +78,8 @@ def build_class(
 def _run_as_it_is(
     record: list[Any], slot: int, body: FunctionType, namespace: Any, problem: Poison
 ) -> Any:
-    """Fill the namespace by a body that cannot be lowered; gives the cell of ``__class__``. What it
-    stores elsewhere is refused where its derivative is needed."""
+    """Fill the namespace by a body that cannot be lowered, whose other stores are refused; return
+    the cell of ``__class__``."""
     code, outside = body.__code__, body.__globals__
 
     def run() -> None:
@@ -92,7 +92,7 @@ def _run_as_it_is(
 
 
 def _unit_of_body(body: FunctionType) -> Unit | None:
-    """``None``: it cannot be lowered, so it runs as it is, and what it computes is poisoned."""
+    """Return the unit of a class body, or ``None`` if the body cannot be lowered."""
     try:
         return unit_of(body)
     except (SourceError, UnsupportedSyntaxError):
@@ -114,7 +114,7 @@ def _prepare(
 
 
 def _check_cell(cell: Any, name: str, made: Any) -> None:
-    """The cell of ``__class__``, which ``type.__new__`` fills."""
+    """Raise Python's error unless the cell of ``__class__`` holds the new class."""
     if not isinstance(cell, CellType) or not isinstance(made, type):
         return
     try:
@@ -129,7 +129,7 @@ def _check_cell(cell: Any, name: str, made: Any) -> None:
 
 
 def _arrived(memory: Memory, namespace: Any) -> bool:
-    """Whether something arrived at what a body that ran as it is has put into its namespace."""
+    """Remove the cotangents of the values in `namespace`; return whether there was one."""
     if not isinstance(namespace, dict):
         return False
     shadow = memory.shadows.pop(id(namespace), None) or {}
@@ -144,13 +144,13 @@ def _arrived(memory: Memory, namespace: Any) -> bool:
 
 
 def load_class_name(record: list[Any], slot: int, namespace: Any, name: str, outside: Any) -> Any:
-    """A name read in a class body: from the namespace, a captured variable or the globals."""
+    """Read a name in a class body: from the namespace, a captured variable or the globals."""
     load = load_cell if isinstance(outside, CellType) else load_global
     if type(namespace) is dict:
         if name in namespace:
             return linked(record, slot, _one_more, item, namespace, name)
         return linked(record, slot, _one_more, load, outside, name)
-    # Any other mapping is asked by its own methods, which may do something and then have nothing.
+    # The methods of any other mapping may have effects even where the name is missing.
     inner: list[Any] = [record[0], None, None]
 
     def name_back(y_bar: Any) -> tuple[Any, ...]:
@@ -182,7 +182,7 @@ def delete_class_name(record: list[Any], slot: int, namespace: Any, name: str) -
         raise NameError(f"name {name!r} is not defined", name=name) from None
 
 
-primitive(primitives.build_class)(build_class)  # with keywords or stars
+primitive(primitives.build_class)(build_class)  # for calls with keywords or stars
 
 CLASSES: dict[Any, Callable[..., Any]] = {
     primitives.build_class: build_class,

@@ -1,4 +1,4 @@
-"""Attributes that classes have: methods, properties, slots, descriptors, plain values; `super`."""
+"""Attributes of classes: methods, properties, slot attributes, descriptors, values; `super`."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def of_class(record: list[Any], slot: int, cls: type, name: str, default: tuple[
 def by_descriptor(
     record: list[Any], slot: int, obj: Any, kind: type, name: str, static: Any
 ) -> Any:
-    """What a descriptor, which may be a number, gives for an object, which may be one, too."""
+    """Read an attribute by ``__get__`` in Python; descriptor and object may be numbers."""
     memory: Memory = record[0]
 
     def arrange(bars: tuple[Any, ...]) -> tuple[Any, ...]:
@@ -74,7 +74,7 @@ def by_descriptor(
 
 
 def of_super(record: list[Any], slot: int, obj: Any, name: str) -> Any:
-    """``super().name``; what is by value has its cotangent in the shadow of the `super` object."""
+    """``super().name``; an object by value has its cotangent in the shadow of the `super`."""
     target = obj.__self__
     if target is None or not by_value(target):
         return _above(record, slot, obj, name)
@@ -104,7 +104,7 @@ def _above(record: list[Any], slot: int, obj: Any, name: str) -> Any:
         if by_value(static):
             return read_entry(record, slot, base, name, static)
         descriptor = type(static)
-        if target is kind:  # ``super(B, cls)``: asked for a class, descriptors give themselves
+        if target is kind:  # ``super(B, cls)``: C descriptors return themselves for a class
             if type(defined_by(descriptor, "__get__")) is FunctionType:
                 return by_descriptor(record, slot, None, kind, name, static)
             break
@@ -115,12 +115,11 @@ def _above(record: list[Any], slot: int, obj: Any, name: str) -> Any:
 
 
 _BOUND_BY_HAND = (property, _MEMBER, functools.cached_property)
-"""Descriptors of C that give what an object holds."""
+"""Descriptors of C that read a part of an object."""
 
 
 def by_class(record: list[Any], slot: int, obj: Any, kind: type, name: str, static: Any) -> Any:
-    """What the class has under the name: a method, a property, a slot, a descriptor, or a plain
-    value."""
+    """Read the attribute of `obj` for which its class `kind` has `static`."""
     descriptor = type(static)
     if descriptor is FunctionType:
         return MethodType(static, obj)
@@ -158,16 +157,14 @@ def by_class(record: list[Any], slot: int, obj: Any, kind: type, name: str, stat
             return fetched
     if type(obj) is FrameType and name == "f_locals":
         _check_frame(obj)
-    if type(obj) is FunctionType and name == "__kwdefaults__":  # to be written to, most likely
+    if type(obj) is FunctionType and name == "__kwdefaults__":  # the caller may write to it
         record[0].globals_written[id(obj), name] = obj
     for base in kind.__mro__:
         if name in vars(base):
             if by_value(vars(base)[name]):
                 return read_entry(record, slot, base, name, static)
             break
-    own = (
-        type(kind.__getattribute__) is FunctionType
-    )  # the user's, which is not differentiated here
+    own = type(kind.__getattribute__) is FunctionType  # user code, not differentiated here
     value = object.__getattribute__(obj, name) if own else getattr(obj, name)
     if by_value(obj) and is_bound(record, slot, obj, value):
         return value
@@ -180,7 +177,7 @@ def by_class(record: list[Any], slot: int, obj: Any, kind: type, name: str, stat
         if y is not DECLINED:
             return y
     if vars(BaseException).get(name) is static and not by_value(value):
-        return value  # what an exception holds: its arguments, the exceptions before it
+        return value  # a part of an exception: its arguments, cause or context
     hidden = is_opaque(obj) or _is_of_c(static, name)
     if by_value(value) or (hidden and type(value) not in ATOMS and not callable(value)):
         return run_unknown(record[0], record, slot, getattr, (obj, name), {})
@@ -188,8 +185,8 @@ def by_class(record: list[Any], slot: int, obj: Any, kind: type, name: str, stat
 
 
 def is_bound(record: list[Any], slot: int, obj: Any, value: Any) -> bool:
-    """Whether `value` is a method that is bound to `obj`, a number or an array: its cotangent is
-    given back from there."""
+    """Return whether `value` is a method bound to `obj`, a number or an array, whose cotangent the
+    pullback then takes from the method."""
     if not callable(value) or getattr(value, "__self__", None) is not obj:
         return False
     memory: Memory = record[0]
@@ -203,7 +200,7 @@ def is_bound(record: list[Any], slot: int, obj: Any, value: Any) -> bool:
 
 @functools.lru_cache(maxsize=512)
 def getter_of(kind: type, name: str) -> Callable[[Any], Any]:
-    """A function that reads an attribute, under the name that errors call it by."""
+    """Return a function that reads an attribute, named like the attribute in messages."""
 
     def get(obj: Any) -> Any:
         return getattr(obj, name)
@@ -214,7 +211,7 @@ def getter_of(kind: type, name: str) -> Callable[[Any], Any]:
 
 
 def _is_of_c(static: Any, name: str) -> bool:
-    """Whether a descriptor that is neither Python's own nor the user's may make what it gives."""
+    """Return whether an attribute is computed by a descriptor of C outside Python's builtins."""
     descriptor = type(static)
     if descriptor is GetSetDescriptorType:
         return not is_of_builtins(static.__objclass__) and name not in ("__dict__", "__weakref__")
@@ -222,7 +219,7 @@ def _is_of_c(static: Any, name: str) -> bool:
 
 
 def _is_chained(static: Any) -> bool:
-    """Whether a class method asks what it wraps for what there is, as until Python 3.12."""
+    """Return whether a class method calls ``__get__`` of its function, as until Python 3.12."""
     if not isinstance(static, classmethod) or sys.version_info >= (3, 13):
         return False
     wrapped: type = type(static.__func__)
@@ -232,7 +229,7 @@ def _is_chained(static: Any) -> bool:
 
 
 def _by_chain(record: list[Any], slot: int, cls: type, static: Any) -> Any:
-    """What the descriptor in a class method gives for the class."""
+    """Read the descriptor wrapped in a class method for the class."""
     getter = type(static.__func__).__get__
     return linked(record, slot, lambda _: NONE2, call_keywords, getter, (static.__func__, cls), {})
 
@@ -240,16 +237,16 @@ def _by_chain(record: list[Any], slot: int, cls: type, static: Any) -> Any:
 _PLAIN = frozenset(
     {ClassMethodDescriptorType, GetSetDescriptorType, _MEMBER, classmethod, staticmethod}
 )
-"""Descriptors that no library has rules for."""
+"""Types of descriptors without rules."""
 
 
 def _is_property(descriptor: type) -> bool:
-    """Whether a class of descriptors is a property that reads as properties do."""
+    """Return whether a class of descriptors inherits ``__get__`` from `property`."""
     return issubclass(descriptor, property) and type(descriptor.__get__) in C_METHODS
 
 
 def _check_frame(frame: FrameType) -> None:
-    """What runs in place of a function has other variables."""
+    """Refuse to read the variables of a frame of generated code."""
     if not is_the_users(frame.f_code, frame.f_globals):
         raise refused(
             "the variables of a frame are read inside differentiated code: those of a function that"
@@ -263,7 +260,7 @@ def _cached(bars: tuple[Any, ...]) -> tuple[Any, ...]:
 
 
 def fill_cached_property(record: list[Any], slot: int, obj: Any, name: str, static: Any) -> Any:
-    """The first read of a `functools.cached_property`, which the object holds from then on."""
+    """Run the first read of a `functools.cached_property`, which stores its value."""
     memory: Memory = record[0]
     inner: list[Any] = [memory, None, None]
 
@@ -276,5 +273,5 @@ def fill_cached_property(record: list[Any], slot: int, obj: Any, name: str, stat
 
     record[slot] = cached_back
     value = call_keywords(inner, 1, static.func, (obj,), {})
-    set_entry(inner, 2, obj.__dict__, static.attrname, value)  # a frozen class has no say in it
+    set_entry(inner, 2, obj.__dict__, static.attrname, value)  # past ``__setattr__``
     return value

@@ -1,4 +1,4 @@
-"""`dict.fromkeys` of a subclass."""
+"""The substitute of `dict.fromkeys` for subclasses."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import Any
 
 
 def fromkeys_of(kind: Any, keys: Any, value: Any = None, /) -> Any:
-    """``fromkeys`` of a subclass, by its own methods as in C."""
+    """Run ``fromkeys`` of a subclass by its own methods, as C does."""
     made = kind()
     for key in keys:
         made[key] = value

@@ -1,4 +1,4 @@
-"""Displays, and assignments that unpack."""
+"""Displays and unpacking."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def _set_of(record: list[Any], slot: int, *items: Any) -> Any:
 
 
 def build_dict(record: list[Any], slot: int, *pairs: Any) -> Any:
-    """``{k: v}``; of a key that is given twice the last value counts."""
+    """``{k: v}``; the last value of a repeated key counts."""
     keys = pairs[::2]
     if not LEAVES.issuperset(map(type, keys)) and HASHED(*keys):
         make = partial(_dict_of, record, slot)
@@ -67,7 +67,7 @@ def _dict_of(record: list[Any], slot: int, *pairs: Any) -> Any:
     def dict_back(_: Any) -> tuple[Any, ...]:
         shadow = memory.shadows.pop(id(xs), None) or {}
         bars: list[Any] = [None] * len(pairs)
-        # Of equal keys the dict has kept the first, and the last one's value.
+        # Of equal keys, a dict keeps the first key and the last value.
         bars[::2] = [memory.take_key(xs, key) for key in keys]
         bars[:0:-2] = [shadow.pop(place, None) for place in reversed(places)]
         return (None, *bars)
@@ -77,7 +77,7 @@ def _dict_of(record: list[Any], slot: int, *pairs: Any) -> Any:
 
 
 def unpack(record: list[Any], slot: int, xs: Any, n: int) -> Any:
-    """``a, b = xs``: the elements; Python itself then says so if there are too many or too few."""
+    """Return the elements for ``a, b = xs``; the assignment raises for a wrong number."""
     kind = type(xs)
     memory: Memory = record[0]
     if kind is tuple or kind is list:
@@ -100,7 +100,7 @@ def unpack(record: list[Any], slot: int, xs: Any, n: int) -> Any:
 def unpack_starred(
     record: list[Any], slot: int, xs: Any, before: int, after: int
 ) -> tuple[Any, ...]:
-    """``a, *b, c = xs``: the elements before the star, the list, the elements after it."""
+    """Return the elements for ``a, *b, c = xs``: before the star, the list, after the star."""
     memory: Memory = record[0]
     inner: list[Any] = [memory, None]
     values = xs if type(xs) in (tuple, list) else None

@@ -30,8 +30,8 @@ Step = Callable[[Any], Any]
 
 
 def iterator_of(memory: Memory, record: list[Any], slot: int, xs: Any) -> Iterator:
-    """``iter(xs)`` as an `Iterator`; the pullback in the slot takes no cotangent and gives that of
-    `xs` by value."""
+    """Return ``iter(xs)`` as an `Iterator`; the pullback ignores its argument and returns the
+    cotangent by value of `xs`."""
     kind = type(xs)
     if isinstance(xs, Iterator):
         return xs
@@ -76,7 +76,7 @@ def _by_rule(memory: Memory, record: list[Any], slot: int, f: Any, rules: Any, x
 
 
 def _fields_of_row(memory: Memory, record: list[Any], slot: int, row: Any) -> Iterator:
-    """The fields of a row of an array, which are not followed."""
+    """Return an iterator over the fields of a row of a structured array, which are poisoned."""
     inner: list[Any] = [memory, None]
     why = "reads a row of an array with named fields"
     fields = run_unknown(memory, inner, 1, tuple, (row,), {}, why, trusted=True)
@@ -110,11 +110,11 @@ def _user_iterator(
 
 
 def iterate(record: list[Any], slot: int, xs: Any, made: int = 0) -> Iterable[Any]:
-    """What a ``for`` loop runs over; the slot gets the source of the elements' pullbacks (see
-    `unwind`).
+    """Return the iterable of a ``for`` loop; put the source of the elements' pullbacks in the slot.
 
-    `made` is the slot of the call that `xs` is the nameless result of: a generator which that call
-    made is closed when the loop is left, as Python does when nobody holds it any more.
+    `made` is the slot of the call whose unnamed result is `xs`. If the call made a generator, the
+    end of the loop closes the generator, as Python does when the last reference is dropped.
+    `unwind` reads the slot.
     """
     kind = type(xs)
     if kind is list or kind is tuple:
@@ -155,14 +155,14 @@ STEPS = _steps.__code__
 def unwind(
     record: list[Any], source: Any, n: int
 ) -> tuple[Callable[[Any], None], Callable[[], Any]]:
-    """The reverse of the elements of a loop of `n` iterations.
+    """Return the pullbacks of the elements of a loop of `n` iterations.
 
     Returns
     -------
     step
         Takes the cotangent of an element, the last one first.
     finish
-        Gives the cotangent of what was iterated over, as far as it is by value.
+        Returns the cotangent by value of the iterable.
     """
     memory: Memory = record[0]
     if source is None:
@@ -180,7 +180,7 @@ def unwind(
         return item_step, _nothing
     _, made, steps = source
     position = len(steps)
-    # The steps after the last iteration: the one that found the end, or was left by an exception.
+    # Steps after the last iteration found the end, or raised.
     while position > n:
         position -= 1
         if steps[position][1] is not None:
@@ -210,9 +210,8 @@ def _nothing() -> None:
 def first_elements(
     memory: Memory, record: list[Any], slot: int, xs: Any, n: int, again: int = -1
 ) -> tuple[tuple[Any, ...], Callable[..., Any] | None]:
-    """The first `n` elements of `xs` and one more if there is one (all for -1), and the pullback of
-    taking them. After so many as `again` says, C makes a list of the iterator, and asks it for
-    itself."""
+    """Return the first `n` elements of `xs` (-1: all), plus one if there are more, and their
+    pullback. After `again` elements, C calls ``__iter__`` of the iterator, to list the rest."""
     made: list[Any] = [memory, None]
     asked: list[Any] = [memory, None]
     steps: list[list[Any]] = []

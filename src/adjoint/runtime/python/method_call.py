@@ -1,4 +1,4 @@
-"""Calls of methods by name: one operation, so that methods of builtin types have rules."""
+"""Calls of methods by name, as one operation, so that methods of builtin types have rules."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _APPEND = entry((list, "append"))
 
 
 def _append(record: list[Any], slot: int, xs: list[Any], value: Any) -> None:
-    """The rule of ``list.append``, for the loops that do little else."""
+    """Lane of ``list.append``."""
     memory: Memory = record[0]
     xs.append(value)
     written = [swap_end, xs.append, xs.pop, ABSENT]
@@ -59,7 +59,7 @@ def method(record: list[Any], slot: int, obj: Any, name: str, *args: Any) -> Any
 
 
 def _after_name(bars: tuple[Any, ...]) -> tuple[Any, ...]:
-    """From the cotangents of a call of a method to those of ``call_method(obj, name, …)``."""
+    """Turn the cotangents of a method call into those of ``call_method(obj, name, …)``."""
     return (None, None, *bars[1:])
 
 
@@ -100,8 +100,7 @@ def method_keywords(
     f = attribute(read, 1, obj, name)
 
     def combine(bars: tuple[Any, ...]) -> tuple[Any, ...]:
-        # A function is an object: its cotangent is in memory, unless it is bound to a number or an
-        # array.
+        # The cotangent of `f` is in memory; if `f` is bound to a number or an array, this reads it.
         obj_bar = read[1](None)[1] if read[1] is not None else None
         return (None, obj_bar, *bars[1:])
 

@@ -1,4 +1,4 @@
-"""Attributes that are not there: `__getattr__`, and defaults."""
+"""Missing attributes: ``__getattr__`` and defaults."""
 
 from __future__ import annotations
 
@@ -13,14 +13,13 @@ from adjoint.runtime.dispatch.linked import linked
 from adjoint.runtime.memory.active_iterator import Iterator
 
 MISSING: Any = object()
-"""In place of an attribute that is not there."""
+"""Stands for a missing attribute."""
 
 
 def found_or_made(
     record: list[Any], slot: int, obj: Any, name: str, find: Callable[..., Any], *operands: Any
 ) -> Any:
-    """What the user's code finds; where it says that there is no such attribute, what
-    ``__getattr__`` makes."""
+    """Read an attribute by `find`; call ``__getattr__`` if that raises `AttributeError`."""
     fallback = special_of(type(obj), "__getattr__")
     if type(fallback) is not FunctionType:
         return linked(record, slot, to_object, find, *operands)
@@ -38,12 +37,12 @@ def found_or_made(
     try:
         return find(inner, 1, *operands)
     except AttributeError:
-        pass  # it is no context of what the fallback raises
+        pass  # so that the error is not the context of one of the fallback
     return call_keywords(inner, 2, fallback, (obj, name), {})
 
 
 def missing(record: list[Any], slot: int, obj: Any, name: str, default: tuple[Any, ...]) -> Any:
-    """What ``__getattr__`` makes, or the default, or Python's error."""
+    """Call ``__getattr__`` for a missing attribute, or return the default, or raise."""
     fallback = special_of(type(obj), "__getattr__")
     if type(fallback) is FunctionType or type(fallback) in C_METHODS:
         if not default:
@@ -59,5 +58,5 @@ def missing(record: list[Any], slot: int, obj: Any, name: str, default: tuple[An
 
 
 def to_object(bars: tuple[Any, ...]) -> tuple[Any, ...]:
-    """From the cotangents of a getter's arguments to those of ``getattr(obj, name)``."""
+    """Turn the cotangents of a getter's arguments into those of ``getattr(obj, name)``."""
     return None, bars[1], None

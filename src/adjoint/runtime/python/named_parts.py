@@ -1,4 +1,4 @@
-"""What objects, classes, modules and cells hold by name, where their cotangents go, too."""
+"""Reads of named parts of objects, classes, modules and cells, whose shadows get the cotangents."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ NONE2 = (None, None, None)
 
 
 def read_entry(record: list[Any], slot: int, owner: Any, key: Any, value: Any) -> Any:
-    """`value`, which `owner` holds: the cotangent of a number or an array goes there."""
+    """Return `value`, a part of `owner`; a cotangent by value goes to the owner's shadow."""
     if by_value(value):
         memory: Memory = record[0]
 
@@ -25,13 +25,12 @@ def read_entry(record: list[Any], slot: int, owner: Any, key: Any, value: Any) -
 
 
 def read_field(record: list[Any], slot: int, fields: dict[Any, Any], name: str) -> Any:
-    """One entry of an instance dictionary."""
+    """Read one entry of an instance dictionary."""
     return read_entry(record, slot, fields, name, dict.__getitem__(fields, name))
 
 
 def read_global(record: list[Any], slot: int, namespace: dict[str, Any], name: str) -> Any:
-    """A variable of a module: its cotangent matters only where differentiated code has assigned
-    it."""
+    """Read a global variable; it is constant unless differentiated code has assigned it."""
     memory: Memory = record[0]
     if memory.globals_written and (id(namespace), name) in memory.globals_written:
         return read_field(record, slot, namespace, name)
@@ -39,7 +38,7 @@ def read_global(record: list[Any], slot: int, namespace: dict[str, Any], name: s
 
 
 def read_slot(record: list[Any], slot: int, obj: Any, name: str, static: Any) -> Any:
-    """What an object has in a slot."""
+    """Read a slot attribute."""
     value = static.__get__(obj)
     if by_value(value):
         memory: Memory = record[0]
@@ -53,7 +52,7 @@ def read_slot(record: list[Any], slot: int, obj: Any, name: str, static: Any) ->
 
 
 def read_named_item(record: list[Any], slot: int, obj: Any, name: str) -> Any:
-    """A field of a named tuple."""
+    """Read a field of a named tuple."""
     memory, place = record[0], obj._fields.index(name)
 
     def field_back(y_bar: Any) -> tuple[Any, ...]:

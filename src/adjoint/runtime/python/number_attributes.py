@@ -1,4 +1,4 @@
-"""Attributes of numbers and arrays: by rule, else methods, and facts such as the shape."""
+"""Attributes of numbers and arrays: by rule, or methods and constants such as the shape."""
 
 from __future__ import annotations
 
@@ -29,11 +29,11 @@ _HANDED_OUT = {
     "__array_interface__": "by its '__array_interface__'",
     "__array_struct__": "by its '__array_struct__'",
 }
-"""Whoever has the address reads and writes unseen."""
+"""Attributes that expose the address of memory, with the words for the message."""
 
 
 def of_number(record: list[Any], slot: int, obj: Any, name: str, default: tuple[Any, ...]) -> Any:
-    """Attributes of numbers and arrays, whose classes may compute them as those of objects do."""
+    """Read an attribute of a number or an array, whose class may compute it in Python."""
     kind = type(obj)
     if not kind.__flags__ & (1 << 9):  # Py_TPFLAGS_HEAPTYPE
         return _of_known_number(record, slot, obj, name, default)
@@ -48,7 +48,7 @@ def of_number(record: list[Any], slot: int, obj: Any, name: str, default: tuple[
     if type(static) is property and type(special_of(kind, "__getattr__")) is FunctionType:
         return found_or_made(record, slot, obj, name, _of_known_number, obj, name, default)
     if type(static) is staticmethod:
-        return static.__func__  # whatever the number is
+        return static.__func__
     if defined_by(type(static), "__get__") is None:
         owner = next(base for base in kind.__mro__ if name in vars(base))
         return read_entry(record, slot, owner, name, static) if by_value(static) else static
@@ -58,7 +58,7 @@ def of_number(record: list[Any], slot: int, obj: Any, name: str, default: tuple[
 def _of_known_number(
     record: list[Any], slot: int, obj: Any, name: str, default: tuple[Any, ...]
 ) -> Any:
-    """By rule, else they are methods and facts such as the shape."""
+    """Read an attribute that C defines: by rule, or a method or a constant such as the shape."""
     if name == "flags" and isinstance(obj, ndarray):
         tell_twin(obj)
     if issubclass(type(obj), ndarray | np.generic):
@@ -85,7 +85,7 @@ def _of_known_number(
     if type(value) in ATOMS or isinstance(value, np.integer | np.bool_ | np.dtype):
         return value
     if value is fields_of(obj):
-        return value  # memory of its own, as with any object
+        return value  # the fields have their own shadow
     kind: Any = type(obj)
     getter = getter_of(kind, name)
     return linked(record, slot, to_object, _run_unknown, getter, (obj,))

@@ -1,4 +1,4 @@
-"""What is raised: the instance that Python makes of a class is made by code like any other."""
+"""``raise`` and ``generator.throw``, which instantiate exception classes by differentiated code."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from adjoint.runtime.memory.memory import Memory
 
 
 def exception_of(record: list[Any], slot: int, raised: Any) -> Any:
-    """What ``raise raised`` raises."""
+    """Return the exception that ``raise raised`` raises."""
     if not (isinstance(raised, type) and issubclass(raised, BaseException)):
         return raised
     error = linked(record, slot, lambda bars: (None, bars[0]), call, raised)
@@ -28,7 +28,7 @@ RAISING: dict[Any, Callable[..., Any]] = {primitives.exception_of: exception_of}
 
 @primitive(Generator.throw)
 def _(record: list[Any], slot: int, generator: Generator, *thrown: Any) -> Any:
-    """``generator.throw(error)``, or of a class, its argument or instance, and a traceback."""
+    """``generator.throw(error)``, or ``generator.throw(type, value, traceback)``."""
     memory: Memory = record[0]
     inner: list[Any] = [memory, None, None]
     error, *rest = thrown

@@ -1,4 +1,4 @@
-"""Slices: what indexes is a whole number, but a class may take ``grid[0:x:5j]`` for anything."""
+"""Slices, whose parts may be active: a class may use ``grid[0:x:5j]`` for anything."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Subscripts, displays and unpacking."""
+"""Subscripts."""
 
 from __future__ import annotations
 
@@ -101,7 +101,7 @@ def _special_item(record: list[Any], slot: int, xs: Any, i: Any) -> Any:
 
 
 def _class_item(record: list[Any], slot: int, cls: Any, i: Any) -> Any:
-    """``list[int]``, or what a class makes of a subscript by ``__class_getitem__``."""
+    """Run a subscript of a class, such as ``list[int]``, by ``__class_getitem__``."""
     static = class_attribute(cls, "__class_getitem__")
     f = getattr(static, "__func__", None)
     if type(f) is FunctionType and package(f.__module__) not in LEFT_ALONE:
@@ -162,7 +162,7 @@ def set_entry(record: list[Any], slot: int, xs: dict[Any, Any], key: Any, value:
         _special_write(record, slot, "__setitem__", operator.setitem, xs, key, value)
         return
     memory: Memory = record[0]
-    if "__builtins__" in xs or id(xs) in bare:  # the globals of functions: reading has to look
+    if "__builtins__" in xs or id(xs) in bare:  # globals of functions, which `read_global` reads
         memory.globals_written[id(xs), key] = xs
     old = xs.get(key, ABSENT)
     xs[key] = value
@@ -172,7 +172,7 @@ def set_entry(record: list[Any], slot: int, xs: dict[Any, Any], key: Any, value:
 
     def set_entry_back(_: Any) -> tuple[Any, ...]:
         memory.rewind(position)
-        # Of an equal key that was there before, the dict has kept the old one.
+        # If an equal key existed before, the dict keeps the old key object.
         key_bar = memory.take_key(xs, key) if old is ABSENT else None
         return None, None, key_bar, memory.take_entry(xs, where)
 
@@ -204,12 +204,6 @@ def _special_write(
                 "write into an array or a list",
             )
         run_unknown(record[0], record, slot, op, (xs, *operands), {})
-
-
-# ---- displays ------------------------------------------------------------------------------------
-
-
-# ---- unpacking -----------------------------------------------------------------------------------
 
 
 ITEMS: dict[Any, Any] = {

@@ -1,4 +1,4 @@
-"""Captured and global variables, and the functions that are made inside functions."""
+"""Captured and global variables, and nested functions."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ NONE2 = (None, None, None)
 
 
 def _loading(load: Callable[[CellType, str], Any]) -> Callable[..., Any]:
-    """A captured variable: a cell is memory like any other."""
+    """Return the function that reads a captured variable by `load`."""
 
     def load_cell(record: list[Any], slot: int, cell: CellType, name: str) -> Any:
         return read_entry(record, slot, cell, None, load(cell, name))
@@ -30,7 +30,7 @@ def _loading(load: Callable[[CellType, str], Any]) -> Callable[..., Any]:
 
 
 def store_cell(record: list[Any], slot: int, cell: CellType, value: Any) -> None:
-    """A captured variable is assigned."""
+    """Assign a captured variable."""
     change_cell(record, slot, cell, 3)
     cell.cell_contents = value
 
@@ -39,7 +39,7 @@ load_cell = _loading(primitives.load_cell)
 
 
 def _deleting(load: Callable[[CellType, str], Any]) -> Callable[..., Any]:
-    """``del`` of a captured variable, which has a value."""
+    """Return the function that deletes a captured variable, whose value `load` checks."""
 
     def delete_cell(record: list[Any], slot: int, cell: CellType, name: str) -> None:
         load(cell, name)
@@ -50,13 +50,13 @@ def _deleting(load: Callable[[CellType, str], Any]) -> Callable[..., Any]:
 
 
 def new_cell(record: list[Any], slot: int) -> CellType:
-    """The cell of a captured variable."""
+    """Return the empty cell of a captured variable."""
     return CellType()
 
 
 @primitive(CellType)
 def _cell(record: list[Any], slot: int, *args: Any) -> CellType:
-    """A cell that is made by hand."""
+    """Run ``types.CellType(…)``."""
     cell = CellType(*args)
     memory: Memory = record[0]
     record[slot] = lambda _: (None, memory.take_entry(cell, None))[: len(args) + 1]
@@ -64,7 +64,7 @@ def _cell(record: list[Any], slot: int, *args: Any) -> CellType:
 
 
 def load_global(record: list[Any], slot: int, namespace: Any, name: str) -> Any:
-    """A global variable, under ``global`` or not."""
+    """Read a global variable or a builtin."""
     if name in namespace:
         return read_global(record, slot, namespace, name)
     return primitives.load_global(namespace, name)
@@ -90,8 +90,7 @@ def delete_global(record: list[Any], slot: int, namespace: Any, name: str) -> No
 
 
 def make_function(record: list[Any], slot: int, *operands: Any) -> FunctionType:
-    """A nested function: its cotangent is that of the cells, which are memory; defaults by value
-    are kept aside."""
+    """Make a nested function; the cotangents of its cells and defaults are in memory."""
     return primitives.make_function(*operands)
 
 
@@ -110,8 +109,7 @@ CELLS: dict[Any, Any] = {
 
 
 def mark_namespace(memory: Memory, namespace: dict[str, Any]) -> None:
-    """From now on the dict is the globals of functions, which may be made of what it holds now, or
-    gets later."""
+    """Note that a dict serves as globals of functions, so that its numbers may be active."""
     module = sys.modules.get(str(namespace.get("__name__")))
     if module is None or vars(module) is not namespace:
         if "__builtins__" not in namespace:

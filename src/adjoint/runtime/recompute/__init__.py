@@ -1,1 +1,1 @@
-"""Values that are computed again in the reverse sweep."""
+"""Recomputation of values in the reverse sweep."""

@@ -1,15 +1,14 @@
-"""Evaluations of functions whose results are used again, for equal arguments.
+"""Evaluations of cached functions, whose results are used again for equal arguments.
 
-Equal arguments may depend on different inputs, and be equal only here: two weights that are both
-zero, or a literal. So a result carries the derivative of the arguments that it was asked for with,
-though the function ran for others: its pullback is linear and the point is the same. What the
-function read besides, of captured variables and objects, it read when it ran; cotangents of that
-are kept until the sweep comes there.
+Equal arguments may depend on different inputs: two weights that are both zero, or a literal. So
+each use of a result has the derivative with respect to its own arguments, although the function ran
+for others: the pullback is linear and the point is the same. Captured variables and objects were
+read when the function ran; their cotangents are stored until the sweep reaches that point.
 
-A real number is linearised when it is computed: its pullback is run once, with cotangent 1. Arrays
-and tuples of numbers have their pullback run once more for each use. Any other result is one object
-for all who use it, so that their cotangents cannot be told apart: where a derivative in a number
-among the arguments is needed, it is refused.
+A real result is linearised when it is computed: its pullback runs once, with cotangent 1. For
+arrays and tuples of numbers the pullback runs again for each use. Any other result is one object
+that all uses share, so that their cotangents cannot be told apart: a derivative in a number among
+the arguments is then refused.
 """
 
 from __future__ import annotations
@@ -30,11 +29,11 @@ from adjoint.runtime.memory.poisoning import poison
 from adjoint.runtime.recompute.separate_sweep import Rest, Totals, aside, scaled
 
 _FEW = 256
-"""Numbers that are worth keeping rather than computing them again."""
+"""The number of cotangents up to which a `Rest` is stored rather than computed again."""
 
 
 def _number(bar: Any) -> Any:
-    """The cotangent of a real number as a float, which leaves the precision of others alone."""
+    """Return the cotangent of a real number as a float, which keeps the dtype of its factors."""
     bar = finish(bar)
     return bar if type(bar) is float or type(bar) is Poison else float(bar.real)
 
@@ -45,7 +44,7 @@ class _History:
     def __init__(self, arguments: tuple[Any, ...]) -> None:
         self.ended: list[Evaluation] = []
         self.last_kept = -1
-        """The number of the last one whose pullback has to be run in its place in the sweep."""
+        """The number of the last evaluation whose pullback must run at its place in the sweep."""
         self._integers = _hold_integers(arguments)
 
     @classmethod
@@ -56,16 +55,16 @@ class _History:
         return known
 
     def differs(self, arg: Any) -> bool:
-        """Whether an equal argument may have a derivative of its own: it is told by its value.
+        """Return whether an equal argument of another call may have another derivative.
 
-        Integers have none unless one is differentiated in.
+        Integers have none, unless a differentiated argument holds integers.
         """
         if isinstance(arg, tuple | frozenset):
             return any(map(self.differs, arg))
         if by_value(arg):
             return self._integers if isinstance(arg, _INTEGERS) else True
         if isinstance(arg, np.dtype) and arg.fields is None and arg.metadata is None:
-            return False  # it holds nothing
+            return False  # a dtype without parts
         return type(arg) not in _ATOMS and type(arg).__hash__ is not _BY_IDENTITY
 
 
@@ -75,7 +74,7 @@ _BY_IDENTITY: Any = object.__hash__
 
 
 def _hold_integers(arguments: tuple[Any, ...]) -> bool:
-    """Whether one of the arguments counts an integer for a real number."""
+    """Return whether the arguments hold an integer, which then counts as real."""
     stack, seen = [*arguments], set()
     while stack:
         value = stack.pop()
@@ -90,28 +89,28 @@ def _hold_integers(arguments: tuple[Any, ...]) -> bool:
 
 
 def may_depend(memory: Memory, value: Any) -> bool:
-    """Whether a value may have a derivative that an equal one has not, in reverse mode."""
+    """Return whether equal values may have different derivatives, in reverse mode."""
     return _History.of(memory).differs(value)
 
 
 class Evaluation:
-    """One call of a cached function: what it gave, and its pullback.
+    """One call of a cached function: its result and its pullback.
 
     Attributes
     ----------
     parts
         The result, or the elements of a tuple.
     own
-        Which arguments may have another derivative in a later use.
+        For each argument, whether it may have another derivative in a later use.
     first, number
-        How many evaluations had ended when it began, and when it ended.
+        The number of evaluations that had ended at the beginning and at the end of this one.
     start, stop
-        The positions in the log.
+        The positions in the log at the beginning and at the end.
     linear
-        Of a real number: the cotangents of the arguments for 1, and of what else was read if that
-        is not much.
+        Of a real result: the cotangents of the arguments for cotangent 1, and those of what else
+        was read, if they are few.
     is_closed
-        Nothing but that is needed in a sweep: it wrote nothing that has to be undone in order.
+        Whether a sweep needs `linear` only, because the call wrote nothing.
     """
 
     def __init__(self, memory: Memory, f: Any, args: tuple[Any, ...]) -> None:
@@ -130,7 +129,6 @@ class Evaluation:
     # ---- forward
 
     def run(self, f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        """Call the function."""
         memory = self.memory
         self.y = call_keywords(self.link, 1, f, args, kwargs)
         self.stop = memory.position
@@ -153,17 +151,17 @@ class Evaluation:
             with np.errstate(all="ignore"):
                 shown, rest = self._aside([one], trial=True)
             self.linear = shown, rest if rest.size <= _FEW else None
-        except Exception:  # it is raised once more where a derivative is needed
+        except Exception:  # raised again where a derivative is needed
             self.linear = None
 
     @property
     def told_apart(self) -> bool:
-        """Whether equal arguments of another call may have derivatives of their own."""
+        """Whether equal arguments of another call may have other derivatives."""
         return self.link[1] is not None and any(self.own)
 
     @property
     def is_separable(self) -> bool:
-        """Whether the cotangents of each use of the result are known by themselves."""
+        """Whether each use of the result has cotangents of its own, by value."""
         memory = self.memory
         return all(
             not memory.is_written(part)
@@ -173,19 +171,19 @@ class Evaluation:
         )
 
     def used_again(self, args: tuple[Any, ...]) -> Any:
-        """The result, for one more use, with equal arguments."""
+        """Return the result for another use with equal arguments."""
         self.uses += 1
         differ = self.told_apart or any(map(_History.of(self.memory).differs, args))
         if differ and is_tuple(self.y) and self.is_separable:
-            # One of its own, which has its own cotangent.
+            # A new tuple has a shadow of its own.
             return tuple.__new__(type(self.y), [*self.y])
         return self.y
 
     # ---- reverse
 
     def _aside(self, bars: list[Any], *, trial: bool = False) -> tuple[list[Any], Rest]:
-        """Run the pullback by itself: the cotangents of the arguments, as plain structures, and
-        what else is left in memory."""
+        """Run the pullback in a separate sweep; return the cotangents of the arguments as plain
+        structures, and the others in memory."""
         memory = self.memory
         with aside(memory, self.stop, trial=trial):
             found = self._pulled(bars)
@@ -198,14 +196,13 @@ class Evaluation:
             return shown, Rest(memory)
 
     def _rest(self, bars: list[Any]) -> tuple[Rest, Any]:
-        """What uses with these cotangents leave in memory besides those of the arguments, and a
-        factor."""
+        """Return a `Rest` and a factor: the cotangents other than those of the arguments."""
         if self.linear is not None and self.linear[1] is not None:
             return self.linear[1], _number(bars[0])
         return self._aside(bars)[1], 1
 
     def _pulled(self, bars: list[Any]) -> tuple[Any, ...]:
-        """The cotangents of the arguments; those of what they hold are in memory."""
+        """Run the pullback; return the cotangents by value of the arguments."""
         memory, back = self.memory, self.link[1]
         if back is None:
             return (None,) * len(self.args)
@@ -218,10 +215,10 @@ class Evaluation:
         return back(y_bar)[1:]  # type: ignore[no-any-return]
 
     def again_back(self, args: tuple[Any, ...], bars: list[Any]) -> tuple[Any, ...]:
-        """The pullback of a later use, with equal arguments."""
+        """Return the cotangents of the equal arguments of a later use."""
         memory, none = self.memory, (None,) * len(args)
         own = [*map(_History.of(memory).differs, args)]
-        # What arrives at other arguments of a result that all uses share is refused there.
+        # Arguments that are active only in this use cannot be told apart, and are refused.
         new = [a and not b for a, b in zip(own, self.own, strict=True)]
         if any(bar is not None for bar in bars):
             Totals.of(memory).add(self.number, bars)
@@ -241,7 +238,7 @@ class Evaluation:
         return [None if scale is None else scaled(part, scale) for part in self.linear[0]]
 
     def back(self, bars: list[Any]) -> tuple[Any, ...]:
-        """The pullback of the evaluation, which is also the first use."""
+        """Return the cotangents of the arguments of the evaluation, which is also the first use."""
         memory = self.memory
         if self.is_closed:
             if bars[0] is not None:
@@ -263,8 +260,7 @@ class Evaluation:
         return found
 
     def _close(self) -> None:
-        """What was read besides the arguments gets its cotangents from all uses, of the evaluations
-        inside too."""
+        """Add the cotangents of all uses, nested evaluations included, except of the arguments."""
         memory = self.memory
         totals, ended = Totals.of(memory), _History.of(memory).ended
         while (number := totals.last_since(self.first)) is not None:
@@ -274,8 +270,8 @@ class Evaluation:
     def _refused(
         self, args: tuple[Any, ...], own: list[bool], bars: tuple[Any, ...]
     ) -> tuple[Any, ...]:
-        """Of a result that was one object for several uses, whose arguments do cotangents belong
-        to? Of one that was computed for an integer, what is the derivative in an equal number?"""
+        """Poison cotangents that are not determined: those of uses of one shared object, and of a
+        float equal to the integer for which a result was computed."""
         name = getattr(self.f, "__name__", type(self.f).__name__)
         bad = Poison(
             missing(
@@ -294,7 +290,7 @@ class Evaluation:
 
 
 def is_tuple(y: Any) -> bool:
-    """Whether a result is a tuple that is nothing but its elements."""
+    """Return whether a result is a plain tuple or a named tuple."""
     return type(y) is tuple or (isinstance(y, tuple) and hasattr(type(y), "_fields"))
 
 

@@ -1,4 +1,4 @@
-"""Random generators, which the log of writes does not put back when something is computed again."""
+"""States of random generators, which the log does not restore for a recomputation."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ from adjoint.primal.childless_types import LEAVES
 from adjoint.runtime.foreign.snapshot import contents
 
 _MOST = 1024
-"""How many objects are looked at in search of generators."""
+"""The number of objects that are searched for generators."""
 
 
 class Chance:
-    """The random generators that a call may use, as they are now: those of its arguments, of what
-    it captures, of the global variables that it names, and those of NumPy and Python.
+    """The current states of the random generators that a call may use: those in arguments, captured
+    and named global variables, and the global ones of NumPy and Python.
 
     Attributes
     ----------
     steps
-        Whether an iterator is among what was looked at, or else what nobody can put back.
+        Whether the search met an iterator or a generator whose state cannot be restored.
     """
 
     def __init__(self, values: tuple[Any, ...]) -> None:
@@ -34,7 +34,7 @@ class Chance:
         for source in (*_of_everybody(), *self._sources(values)):
             try:
                 self._states.append((source, state_of(source)))
-            except AttributeError:  # it is being made
+            except AttributeError:  # a generator that is being initialised
                 self.steps = True
 
     def _sources(self, values: tuple[Any, ...]) -> Iterator[Any]:
@@ -63,19 +63,19 @@ class Chance:
                     queue += [namespace.get(name) for name in value.__code__.co_names]
 
     def keep_used(self) -> None:
-        """Forget those that are as they were."""
+        """Forget the generators whose state has not changed."""
         self._states = [
             (source, state) for source, state in self._states if not _same(state_of(source), state)
         ]
 
     def restore(self) -> None:
-        """Put them back."""
+        """Restore the saved states."""
         for source, state in self._states:
             put_state(source, state)
 
     @contextmanager
     def restored(self) -> Iterator[None]:
-        """They are put back meanwhile."""
+        """Restore the saved states within a ``with`` statement."""
         now = [(source, state_of(source)) for source, _ in self._states]
         self.restore()
         try:
@@ -86,7 +86,7 @@ class Chance:
 
 
 def _home(f: Any) -> str | None:
-    """The package that a function was written in."""
+    """Return the package that a function was defined in."""
     f = f.__func__ if type(f) is MethodType else f
     if type(f) is not FunctionType:
         return None
@@ -110,7 +110,7 @@ def _of_everybody() -> Iterator[Any]:
 
 
 def state_of(source: Any) -> Any:
-    """Of a random generator of NumPy or Python."""
+    """Return the state of a random generator of NumPy or Python."""
     if isinstance(source, np.random.RandomState):
         return source.get_state(legacy=False)
     if isinstance(source, np.random.Generator):
@@ -119,7 +119,7 @@ def state_of(source: Any) -> Any:
 
 
 def put_state(source: Any, state: Any) -> None:
-    """From now on it draws what it drew after `state_of`."""
+    """Set a random generator to a state of `state_of`."""
     if isinstance(source, np.random.RandomState):
         source.set_state(state)
     elif isinstance(source, np.random.Generator):

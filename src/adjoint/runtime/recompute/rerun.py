@@ -1,8 +1,8 @@
-"""Calls whose values are not kept: they are made once more when the sweep comes to them.
+"""Run a call without storing residuals, and run it again when the reverse sweep reaches it.
 
-The sweep has rewound memory by then to what it was at the call; cotangents of what was there before
-the call are in the shadows as ever. Only a call that has written nothing, not even into what it has
-made itself, is made again: any other keeps its values, which costs memory and nothing else.
+The sweep has then rewound memory to the state at the call; cotangents of objects from before the
+call are in their shadows. Only a call that writes nothing, not even to its own objects, is run
+again. Any other call keeps its residuals, which costs memory only.
 """
 
 from __future__ import annotations
@@ -30,8 +30,8 @@ Back = Callable[[Any], tuple[Any, ...]]
 def call_apart(
     record: list[Any], slot: int, f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
 ) -> Any:
-    """``f(*args, **kwargs)``; its pullback gives the cotangents of `f` and the arguments after one
-    more, of the function that calls it."""
+    """Run ``f(*args, **kwargs)`` without residuals; the pullback returns the cotangents of the
+    calling function, of `f` and of the arguments."""
     memory: Memory = record[0]
     kept = memory.caches.setdefault("kept", {})
     codes = tuple(map(_code_of, (f, *args)))
@@ -48,13 +48,13 @@ def call_apart(
         return call_keywords(inner, 1, f, args, kwargs)
     before = _Before(memory)
     if memory.owners is not None:
-        # The same call was made before, inside another one, and has left nothing behind.
+        # Inside a recomputation: the first run has shown that this call writes nothing.
         y = f(*args, **kwargs)
     else:
         try:
             y = call_keywords(inner, 1, f, args, kwargs)
         except BaseException:
-            kept[place] = codes  # what it did before the exception counts
+            kept[place] = codes  # its writes before the exception count
             raise
         if not before.is_as_it_was() or not can_move(y):
             kept[place] = codes
@@ -67,7 +67,7 @@ def call_apart(
 
 
 def _code_of(f: Any) -> Any:
-    """What tells functions apart, for those that are made anew each time; ``None`` for others."""
+    """Return the code of a function or method, which identifies a nested function across calls."""
     f = f.__func__ if type(f) is MethodType else f
     return f.__code__ if type(f) is FunctionType else None
 
@@ -81,7 +81,7 @@ def _kept(inner: list[Any], n: int) -> Back:
 
 
 class _Before:
-    """What there was before a call."""
+    """The size of log, notes and caches of a memory before a call."""
 
     def __init__(self, memory: Memory) -> None:
         self._memory, self._written = memory, len(memory.written)
@@ -98,16 +98,16 @@ class _Before:
         return (*noted, len(ended), tape, others, len(memory.globals_written))
 
     def is_as_it_was(self) -> bool:
-        """Whether nothing was written, or noted that would have to be noted once more."""
+        """Return whether nothing was written, or noted that a rerun would have to note again."""
         return self._counted() == self._counts
 
     def forget_written(self) -> None:
-        """Forget what was noted of arrays and containers, which are gone."""
+        """Forget arrays and containers noted since, which have been freed."""
         self._memory.forget_written(self._written)
         self.forget_owners()
 
     def forget_owners(self) -> None:
-        """Forget containers, which may be gone, and something else have their identity."""
+        """Forget containers noted since: their identities may be reused."""
         caches = self._memory.caches
         if len(caches) > len(self._caches):
             for key in caches.keys() - self._caches:
@@ -115,7 +115,7 @@ class _Before:
 
 
 _BY_OWNER = ("keys", "slots")
-"""Caches of which there is one for each container."""
+"""First elements of the keys of caches that belong to one container."""
 
 
 def _apart(
@@ -128,7 +128,7 @@ def _apart(
     n: int,
 ) -> Back:
     start = memory.position
-    memory.shown = True  # a sweep in vain would run it once more
+    memory.shown = True  # a repeated sweep would run the call again
 
     def apart_back(y_bar: Any) -> tuple[Any, ...]:
         if y_bar is None and not _arrived(memory, y):
@@ -145,7 +145,7 @@ def _apart(
 
 
 def _arrived(memory: Memory, y: Any) -> bool:
-    """Whether memory holds a cotangent of a result."""
+    """Return whether memory holds a cotangent of a result."""
     if isinstance(y, np.ndarray):
         root = id(root_of(y))
         return root in memory.buffers or ("poison", root) in memory.shadows
@@ -158,7 +158,7 @@ def _arrived(memory: Memory, y: Any) -> bool:
 
 @contextmanager
 def _apart_from(memory: Memory, chance: Chance) -> Iterator[list[Any]]:
-    """Run forwards and backwards in a record of its own."""
+    """Give a rerun a record and a log of its own, and forget what they hold afterwards."""
     before = _Before(memory)
     log = memory.exchange_log(([], 0))
     owners, memory.owners = memory.owners, {}
@@ -189,7 +189,7 @@ def _owner(place: Any) -> Any:
 
 
 def _forget_shadows(memory: Memory, owners: dict[int, Any]) -> None:
-    """The shadows of what is gone with the record: something else may get its identity."""
+    """Remove the shadows of objects that only `owners` holds: their identities may be reused."""
     more = True
     while more:
         more = False
@@ -207,4 +207,4 @@ def _references() -> int:
 
 
 _BY_US = _references()
-"""References to an object that nobody but such a dict holds."""
+"""The reference count of an object that only such a dict holds."""

@@ -1,4 +1,4 @@
-"""Results that are computed once more: the cotangents of the first belong to the second."""
+"""Transfer of cotangents from the first result of a call to the recomputed one."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ from adjoint.runtime.memory.memory import Memory
 
 _CONTAINERS = (list, tuple, dict)
 _SAME = 1e-6
-"""How much of its largest element a result may differ from the first: a library may sum in another
-order."""
+"""The accepted difference of a recomputed array, relative to its largest element: a library may sum
+in another order."""
 
 
 def can_move(y: Any) -> bool:
-    """Whether all that carries a cotangent in `y` can be found again in what is equal to it."""
+    """Return whether all parts of `y` with a cotangent can be found in an equal result."""
     seen: set[int] = set()
     stack = [y]
     while stack:
@@ -48,7 +48,7 @@ def can_move(y: Any) -> bool:
         elif kind in (list, tuple) or (issubclass(kind, tuple) and hasattr(kind, "_fields")):
             stack += value
         elif is_record(value) and "<locals>" in kind.__qualname__:
-            return False  # its class may be made anew, too
+            return False  # a rerun may create the class again
         elif is_record(value) and not is_partly_c(kind) and not issubclass(kind, _NO_RECORDS):
             stack += [*(fields_of(value) or {}).values(), *filled_slots(value).values()]
         else:
@@ -60,12 +60,12 @@ _NO_RECORDS = (*_CONTAINERS, set, frozenset, np.ndarray, np.generic, float, int,
 
 
 def roots_in(y: Any) -> set[int]:
-    """The owners of the memory of the arrays in `y`, by identity."""
+    """Return the identities of the owners of the memory of the arrays in `y`."""
     return {id(root_of(a)) for a, _ in _pairs(y, y) if isinstance(a, np.ndarray)}
 
 
 def move(memory: Memory, old: Any, new: Any, name: str) -> None:
-    """The cotangents of `old` are those of `new`, which was computed in the same way by `name`."""
+    """Move the cotangents of `old` to `new`, the recomputed result of the function `name`."""
     for a, b in _pairs(old, new):
         if a is b:
             continue
@@ -92,7 +92,7 @@ def _move(memory: Memory, old: Any, new: Any) -> None:
 
 
 def _pairs(old: Any, new: Any) -> Iterator[tuple[Any, Any]]:
-    """What stands at the same place in both, as far as they are alike."""
+    """Yield the pairs of parts at the same place, as far as the structures agree."""
     seen: set[tuple[int, int]] = set()
     stack = [(old, new)]
     while stack:

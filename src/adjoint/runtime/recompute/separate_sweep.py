@@ -1,4 +1,4 @@
-"""Parts of a sweep that are run by themselves, and what they leave in memory."""
+"""Separate sweeps of one evaluation, and the cotangents that they leave in memory."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ from adjoint.runtime.memory.memory import Memory
 
 @contextmanager
 def aside(memory: Memory, position: int, *, trial: bool = False) -> Iterator[None]:
-    """Sweep something by itself: memory is as it was at `position`, and there are no shadows.
+    """Rewind memory to `position` and use empty shadows within a ``with`` statement.
 
-    Afterwards both are as before. `trial`: with a cotangent that nobody gave.
+    `trial` says that the cotangent does not come from the caller of the pullback.
     """
     now, trying = memory.position, memory.trial
     shadows = memory.exchange_shadows()
@@ -37,7 +37,7 @@ def aside(memory: Memory, position: int, *, trial: bool = False) -> Iterator[Non
 
 
 def scaled(bar: Any, scale: Any) -> Any:
-    """A cotangent as a plain structure, times a number."""
+    """Return a plain structured cotangent times a number."""
     if bar is None or type(bar) is Poison:
         return bar
     if isinstance(bar, Mapping):
@@ -51,8 +51,7 @@ _TOTALS = "totals"
 
 
 class Totals:
-    """Cotangents of results that were used again, by the number of what made them, in one sweep;
-    the highest number is found first."""
+    """Cotangents of reused results in one sweep, by the number of their evaluation."""
 
     def __init__(self) -> None:
         self.bars: dict[int, list[Any]] = {}
@@ -60,7 +59,7 @@ class Totals:
 
     @classmethod
     def of(cls, memory: Memory) -> Totals:
-        """Those of the sweep that is running."""
+        """Return the totals of the running sweep."""
         known: Totals | None = memory.shadows.get(_TOTALS)
         if known is None:
             known = memory.shadows[_TOTALS] = cls()
@@ -75,11 +74,11 @@ class Totals:
             heapq.heappush(self._last, -number)
 
     def take(self, number: int) -> list[Any] | None:
-        """Take those of one result out."""
+        """Remove and return the cotangents of one result, or ``None``."""
         return self.bars.pop(number, None)
 
     def last_since(self, number: int) -> int | None:
-        """The last result with a cotangent, of those from `number` on."""
+        """Return the highest number, from `number` on, of a result with cotangents."""
         while self._last and -self._last[0] >= number:
             last = -heapq.heappop(self._last)
             if last in self.bars:
@@ -88,7 +87,7 @@ class Totals:
 
 
 class Rest:
-    """What the running part of a sweep has left in memory for what comes before it."""
+    """The cotangents that a separate sweep has left in memory for earlier operations."""
 
     def __init__(self, memory: Memory) -> None:
         shadows = {**memory.shadows}
@@ -103,12 +102,12 @@ class Rest:
 
     @property
     def size(self) -> int:
-        """How many numbers it holds."""
+        """The total size of the cotangents."""
         bars = [bar for shadow in self._shadows.values() for bar in _parts(shadow)]
         return sum(np.size(bar) for bar in (*bars, *self._buffers.values(), *self._totals))
 
     def add(self, memory: Memory, scale: Any) -> None:
-        """Add it, times a number, to the shadows of a sweep that has come to the same point."""
+        """Add the cotangents, times `scale`, to the shadows of a sweep at the same point."""
         for place, shadow in self._shadows.items():
             known = memory.shadows.get(place)
             if known is None or type(shadow) is Poison:

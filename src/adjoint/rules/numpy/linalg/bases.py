@@ -1,5 +1,5 @@
-"""Other bases for vectors of equal values, for functions that are the same in each: see
-`adjoint.levels.bases`."""
+"""Bases of vectors of equal values in trials of functions that are the same in each basis (see
+`adjoint.levels.bases`)."""
 
 from __future__ import annotations
 
@@ -15,18 +15,18 @@ from adjoint.rules.numpy.linalg.matrices import dagger, diagonal_matrix, noise, 
 
 
 def among_equals(equal: Any) -> Any:
-    """Which values have an equal one."""
+    """Return which values have an equal one."""
     return np.any(apart(equal), -1)
 
 
 def apart(equal: Any) -> Any:
-    """The pairs of different vectors of equal values."""
+    """Return the pairs of different vectors of equal values."""
     return equal & ~np.eye(equal.shape[-1], dtype=bool)
 
 
 def shared_vectors(f: Any, equal: Any, is_complex: bool, valued: bool = True) -> NoDerivativeError:
-    """The error of vectors of equal values that are used, and the rounds that would tell the
-    derivative: one for each other vector, twice for complex ones."""
+    """Return the error for used vectors of equal values, with the number of rounds of a trial: one
+    for each other vector, two if complex."""
     error = undetermined(
         f,
         "vectors of equal values are used, and these may be any basis of their space",
@@ -43,8 +43,8 @@ def shared_vectors(f: Any, equal: Any, is_complex: bool, valued: bool = True) ->
 
 @dataclass(frozen=True, slots=True)
 class Turn:
-    """How vectors of equal values are turned in one run: what they are multiplied by from the
-    right, which of them are `shared`, and which meet in this round (in the first one none does).
+    """The change of basis of vectors of equal values in one run: the matrix on their right, the
+    mask `shared` of these vectors, and the pairs that meet in this round (in round 0 none).
     """
 
     matrix: Any
@@ -53,8 +53,8 @@ class Turn:
     trial: Trial
 
     def measured(self, w_bar: Any, left: Any, right: Any) -> Any:
-        """What is known of W, as the cotangent of the tangent in the basis of the vectors `left`
-        and `right`; the cotangents of values add to it."""
+        """Return the known part of W in the basis of the vectors `left` and `right`; store the
+        contribution of the cotangents of values to the next W."""
         if self.trial.round == 0:
             found = w_bar
         else:
@@ -66,7 +66,7 @@ class Turn:
 
 
 def turn_of(equal: Any, vectors: Any) -> Turn | None:
-    """How the running trial turns vectors, if there is one, and if values are `equal`."""
+    """Return the change of basis in the running trial; None without a trial or `equal` values."""
     trial = trial_now(of_level=False)
     shared = among_equals(equal)
     if trial is None or not shared.any():
@@ -80,8 +80,8 @@ def turn_of(equal: Any, vectors: Any) -> Turn | None:
 
 
 def random_basis(equal: Any, seed: int, vectors: Any) -> Any:
-    """A unitary matrix that mixes vectors of equal values; what comes out does not depend on the
-    basis that they are."""
+    """Return a unitary matrix that turns vectors of equal values into a random basis, the same for
+    every basis of their space."""
     rng = np.random.default_rng(seed)
     directions = rng.normal(size=(vectors.shape[-2], equal.shape[-1]))
     if np.iscomplexobj(vectors):
@@ -94,7 +94,7 @@ def random_basis(equal: Any, seed: int, vectors: Any) -> Any:
 
 
 def _meeting(equal: Any, number: int, is_complex: bool) -> tuple[Any, Any]:
-    """Which vectors of equal values meet in a round of a tournament, and with which phase."""
+    """Return which vectors of equal values meet in a round of a tournament, and their phase."""
     size = np.sum(equal, -1)
     days = size - 1 + size % 2
     day, phase = number - 1, 1.0 + 0j if is_complex else 1.0
@@ -113,15 +113,15 @@ def _meeting(equal: Any, number: int, is_complex: bool) -> tuple[Any, Any]:
 
 
 def parting_basis(inner: Any, equal: Any, vectors: Any) -> Any:
-    """In a trial of forward mode a unitary matrix that turns vectors of equal values into those
-    along which they part, if `inner` is the Hermitian tangent in their basis."""
+    """Return, in a trial of forward mode, a unitary matrix that turns vectors of equal values into
+    those along which the values part; `inner` is the Hermitian tangent in their basis."""
     trial = trial_now(of_level=True)
     if trial is None or not among_equals(equal).any():
         return None
     start = random_basis(equal, trial.seed, vectors)
     inner = np.where(equal, dagger(start) @ inner @ start, 0)
     size = np.max(np.abs(inner), (-2, -1), initial=0)[..., None]
-    group = np.argmax(equal, -1)  # no group reaches into the next one
+    group = np.argmax(equal, -1)  # its multiples keep the groups apart
     found = np.linalg.eigh(inner + diagonal_matrix(3 * equal.shape[-1] * size * group))[1]
     places = np.argsort(np.argsort(group, -1, kind="stable"), -1)
     found = np.take_along_axis(found, places[..., None, :], -1)
@@ -129,8 +129,11 @@ def parting_basis(inner: Any, equal: Any, vectors: Any) -> Any:
 
 
 def between_equals(inner: Any, equal: Any, basis: Any = None) -> Any:
-    """How vectors of equal values turn into one another in forward mode: not where they stay apart
-    by themselves, otherwise by NaN. In the `basis` of a trial it must not matter, and is random."""
+    """Return how vectors of equal values turn into one another in forward mode.
+
+    The rate is 0 if `inner` does not couple them, else NaN. In the `basis` of a trial the rate must
+    not matter, so it is random.
+    """
     trial = trial_now(of_level=True)
     if trial is not None and basis is not None:
         rng = np.random.default_rng(trial.seed)

@@ -1,8 +1,8 @@
 """Rules of determinants, which have a derivative at singular matrices too.
 
-Giles (2008), section 2.2.4, and Jacobi's formula: the derivative of det is the adjugate. Of an
-invertible matrix that is det · a⁻¹; of a singular one it comes from the singular values, and so
-does its own derivative, which vectors of equal values do not have.
+Giles (2008), section 2.2.4, and Jacobi's formula: the derivative of det is the adjugate, which is
+det · a⁻¹ for an invertible matrix. For a singular one the adjugate and its derivative come from the
+singular values, whose vectors may have no derivative.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ from adjoint.rules.numpy.operands import array_rule, conj
 from adjoint.rules.numpy.reductions import others
 
 WORST = 1e8
-"""Up to which condition number, roughly, the inverse gives the adjugate well enough."""
+"""The approximate condition number up to which the inverse gives an accurate adjugate."""
 
 
 def cofactors(a: Any, det: Any) -> Any:
-    """The conjugate transpose of the adjugate of square matrices."""
+    """Return the conjugate transpose of the adjugate of square matrices."""
     a = floating(a)
     if _all_invertible(det):
         inverse = np.linalg.inv(a)
@@ -33,7 +33,7 @@ def cofactors(a: Any, det: Any) -> Any:
 
 
 def adjugate(a: Any) -> Any:
-    """Its conjugate transpose, of any square matrices in floating point."""
+    """Compute `cofactors` of any square matrices in floating point by singular values."""
     u, s, vh, sign = _turned(a)
     return sign * ((u * others(s)[..., None, :]) @ vh)
 
@@ -49,10 +49,10 @@ def _(dots: Any, a: Any) -> Any:
 
 
 def adjugate_dot(a: Any, a_dot: Any) -> Any:
-    """The derivative of `adjugate` along `a_dot`, which is a map that is its own transpose.
+    """Return the derivative of `adjugate` along `a_dot`, a map that is its own transpose.
 
-    Of a diagonal matrix, m ↦ diag(P diag(m)) − P ∘ mᵀ, where p_ij is the product of the elements
-    of the diagonal other than i and j.
+    For a diagonal matrix it is m ↦ diag(P diag(m)) − P ∘ mᵀ, where p_ij is the product of the
+    elements of the diagonal other than i and j.
     """
     u, s, vh, sign = _turned(a)
     m = np.conj(dagger(u) @ a_dot @ dagger(vh))
@@ -64,7 +64,7 @@ def adjugate_dot(a: Any, a_dot: Any) -> Any:
 
 
 def _turned(a: Any) -> tuple[Any, Any, Any, Any]:
-    """The singular value decomposition, and the conjugate determinant of its rotations."""
+    """Return the singular value decomposition, and the conjugate determinant of its rotations."""
     unknown = ~np.all(np.isfinite(a), (-2, -1), keepdims=True)
     u, s, vh = np.linalg.svd(np.where(unknown, 0, a) if unknown.any() else a)
     s = np.where(unknown[..., 0], np.nan, s)
@@ -72,7 +72,7 @@ def _turned(a: Any) -> tuple[Any, Any, Any, Any]:
 
 
 def _is_clear(a: Any, inverse: Any) -> bool:
-    """Whether the inverse is good enough."""
+    """Return whether the inverse is accurate enough."""
     return bool(np.all(_largest(a) * _largest(inverse) < WORST))
 
 
@@ -108,7 +108,7 @@ def trace(a: Any) -> Any:
 
 
 def det_dot(a: Any, a_dot: Any) -> Any:
-    """The derivative of the determinant along `a_dot`, column by column, for any matrix."""
+    """Return the derivative of the determinant along `a_dot`, column by column, for any matrix."""
     n = np.shape(a)[-1]
     columns = np.eye(n, dtype=bool)[:, None, :]
     return np.sum(np.linalg.det(np.where(columns, a_dot[..., None, :, :], a[..., None, :, :])), -1)
@@ -138,7 +138,7 @@ def _(a):
 
 
 def _over_matrix(slope: Any, a: Any, singular: Any) -> Any:
-    """``slope * a^-H``; infinite at a singular matrix, but where the slope is zero."""
+    """Return ``slope * a^-H``, infinite at a singular matrix except where the slope is zero."""
     regular = np.where(singular, np.eye(np.shape(a)[-1]), a) if np.any(singular) else a
     bar = slope * dagger(np.linalg.inv(regular))
     if np.any(singular):

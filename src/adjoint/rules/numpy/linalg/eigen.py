@@ -68,7 +68,7 @@ def eigh_bar(
 
 
 def eigh_dot(w: Any, v: Any, a_dot: Any, pivot: Any) -> tuple[Any, Any, Any, Any]:
-    """w, V, ẇ and V̇ for a Hermitian tangent."""
+    """Return w, V, ẇ and V̇ for a Hermitian tangent."""
     inner = dagger(v) @ a_dot @ v
     equal = equal_values(w, v)
     if (basis := parting_basis(inner, equal, v)) is not None:
@@ -134,7 +134,7 @@ def _(dots, a, UPLO="L"):
 
 
 def inverse_of_vectors(f: Any, v: Any) -> Any:
-    """V⁻¹, unless the eigenvectors are dependent: eigenvalues then move infinitely fast."""
+    """Return V⁻¹; refuse dependent eigenvectors, whose eigenvalues have no finite derivative."""
     _demand_independent(f, v)
     return np.linalg.inv(v)
 
@@ -149,7 +149,7 @@ def _demand_independent(f: Any, v: Any) -> None:
 
 
 def _largest(v: Any) -> Any:
-    """The mask of the component of each vector that LAPACK makes real: the largest one."""
+    """Return the mask of the largest component of each vector, which LAPACK makes real."""
     if not v.size:
         return np.zeros(v.shape, bool)
     size = np.where(v.imag == 0, np.abs(v), -1)
@@ -161,7 +161,7 @@ def _equal(a: Any, w: Any, v: Any) -> Any:
 
 
 def eig_bar(f: Any, a: Any, w: Any, v: Any, w_bar: Any, v_bar: Any) -> Any:
-    """ā = V⁻ᴴ (diag(w̄) + Vᴴ V̄ / (w_j − w_i)*) Vᴴ, with V̄ orthogonal to what keeps the length."""
+    """ā = V⁻ᴴ (diag(w̄) + Vᴴ V̄ / (w_j − w_i)*) Vᴴ, without the part of V̄ that changes lengths."""
     inverse, equal = inverse_of_vectors(f, v), _equal(a, w, v)
     if w_bar is not None and v_bar is None:
         w_bar = watched(w_bar, equal)
@@ -188,13 +188,13 @@ def _(a):
 
 
 def values_and_dot(f: Any, a: Any, w: Any, v: Any, a_dot: Any) -> tuple[Any, Any]:
-    """w and ẇ."""
+    """Return w and ẇ."""
     inner, equal = inverse_of_vectors(f, v) @ a_dot @ v, _equal(a, w, v)
     return watched_pair(w, *parting(diagonal(inner), inner, equal, np.linalg.eigvals))
 
 
 def eig_dot(f: Any, a: Any, w: Any, v: Any, a_dot: Any) -> tuple[Any, Any, Any]:
-    """w, ẇ and V̇, of vectors that keep their length."""
+    """Return w, ẇ and V̇, for vectors that keep their length."""
     inner = inverse_of_vectors(f, v) @ a_dot @ v
     equal = _equal(a, w, v)
     v_dot = v @ (over(inner, differences(w), equal) + between_equals(inner, equal))
@@ -211,13 +211,13 @@ def _(dots, a):
 
 
 def vectors_of(a: Any, w: Any) -> Any:
-    """The eigenvectors in the order of eigenvalues that were computed without them."""
+    """Return the eigenvectors in the order of eigenvalues that were computed without them."""
     found, v = np.linalg.eig(a)
     return np.take_along_axis(v, _matched(w, found)[..., None, :], -1)
 
 
 def _matched(w: Any, found: Any) -> Any:
-    """For each of `w` the place of the nearest value in `found`, each place once."""
+    """Return for each of `w` the place of the nearest value in `found`, each place once."""
     distance = np.abs(w[..., :, None] - found[..., None, :])
     order = np.empty(w.shape, np.intp)
     for i in range(w.shape[-1]):

@@ -35,7 +35,7 @@ KNOWS_UPPER = np.lib.NumpyVersion(np.__version__) >= "2.0.0"
 
 
 def _halved(a: Any) -> Any:
-    """The lower triangle, with half the diagonal, which is real."""
+    """Return the lower triangle, with half the real part of the diagonal."""
     return np.tril(a, -1) + diagonal_matrix(np.real(diagonal(a)) / 2)
 
 
@@ -44,7 +44,7 @@ def _cholesky(a: Any, upper: bool) -> Any:
 
 
 def cholesky_back(y: Any, upper: bool) -> Any:
-    """The pullback of the factor, which is upper triangular if the upper triangle is read."""
+    """Return the pullback of the factor, upper triangular if the upper triangle is read."""
 
     def back(y_bar):
         """Ā = L⁻ᴴ herm(Φ(Lᴴ L̄)) L⁻¹, with Φ as in `_halved`."""
@@ -93,13 +93,13 @@ else:
 
 
 def _upper_hermitian(a: Any) -> Any:
-    """The Hermitian matrix with the upper triangle and the real parts of the diagonal of `a`."""
+    """Return the Hermitian matrix with the upper triangle and the real diagonal of `a`."""
     half = np.triu(a, 1)
     return half + dagger(half) + diagonal_matrix(np.real(diagonal(a)))
 
 
 def _divided(f: Any, x: Any, r: Any) -> Any:
-    """x R⁻ᴴ of a triangular factor."""
+    """Return x R⁻ᴴ for a triangular factor R."""
     try:
         return dagger(np.linalg.solve(r, dagger(x)))
     except np.linalg.LinAlgError:
@@ -111,13 +111,13 @@ def _divided(f: Any, x: Any, r: Any) -> Any:
 
 
 def _qr_bar(f: Any, a: Any, q: Any, r: Any, q_bar: Any, r_bar: Any) -> Any:
-    """ā of a matrix that is not wide, with q̄ and r̄ zero or arrays."""
+    """Return ā of a matrix that is not wide; q̄ and r̄ are arrays."""
     inner = r_bar @ dagger(r) - dagger(q) @ q_bar
     return _divided(f, q_bar + q @ _upper_hermitian(inner), r)
 
 
 def factors_bar(f: Any, a: Any, q: Any, r: Any, q_bar: Any, r_bar: Any) -> Any:
-    """ā from the cotangents of q and r, of which one may be ``None``; any mode but raw."""
+    """Return ā from the cotangents of q and r, of which one may be ``None``; any mode but raw."""
     m, n = a.shape[-2:]
     q_bar = np.zeros_like(q) if q_bar is None else q_bar
     r_bar = np.zeros_like(r) if r_bar is None else r_bar
@@ -131,7 +131,7 @@ def factors_bar(f: Any, a: Any, q: Any, r: Any, q_bar: Any, r_bar: Any) -> Any:
 
 
 def _qr_dot(f: Any, q: Any, r: Any, a_dot: Any) -> tuple[Any, Any]:
-    """q̇ and ṙ of a matrix that is not wide, in the reduced mode."""
+    """Return q̇ and ṙ of a matrix that is not wide, in the reduced mode."""
     moved = _divided(f, a_dot, dagger(r))
     inner = dagger(q) @ moved
     inner = (

@@ -1,7 +1,6 @@
-"""How the forward rules of linear algebra are registered.
+"""Registration of forward rules of linear algebra.
 
-They are ordinary Python made of differentiable functions, so derivatives of higher order are taken
-of them.
+The rules are Python code of differentiable functions, so that derivatives of higher order exist.
 """
 
 from __future__ import annotations
@@ -24,10 +23,9 @@ def forward_rule(f: Any, operands: int = 1, settings: int = 0) -> Callable[[F], 
     """Register the decorated ``rule(dots, *args, **keywords) -> (y, y_dot)`` of `f`.
 
     The rule sees the first `operands` arguments and their tangents as numbers and arrays, never as
-    lists. The tangents of the next arguments, as many as `settings`, come as they are. Some of
-    these tangents is given, the others are ``None``; those of further arguments change nothing.
-    What the rule returns is brought to the dtype of the result; a tuple has a tuple of its own
-    type.
+    lists, and the tangents of the next `settings` arguments unchanged. At least one of these
+    tangents is not ``None``; those of further arguments are ignored. The tangent is fitted to the
+    dtype of the result, that of a tuple to its type.
     """
 
     def add(function: F) -> F:
@@ -44,7 +42,7 @@ def forward_rule(f: Any, operands: int = 1, settings: int = 0) -> Callable[[F], 
                 tangents[i] = None if dots[i] is None else filled(dots[i], args[i])
             try:
                 y, y_dot = function(tuple(tangents), *values, **keywords)
-            except NoDerivativeError as error:  # it is one if the tangent is needed
+            except NoDerivativeError as error:  # an error only if the tangent is needed
                 return f(*args, **keywords), Poison(error)
             return y, fitted(y_dot, y)
 

@@ -1,20 +1,19 @@
-"""What eigenvectors and singular vectors leave open: phases, and bases of equal values.
+"""Phases of eigenvectors and singular vectors, and bases for vectors of equal values.
 
-*Phases.* A vector times a unit complex number is as good. LAPACK makes one component of each vector
-real, and the derivative is that of the vectors so chosen: it is right also for functions in which
-the phase shows. Of Hermitian matrices it is the first component (the last, where the upper triangle
-is read), since the tridiagonal form is real and its basis leaves that axis alone; of singular
+*Phases.* A vector times a unit complex number is a vector, too. LAPACK makes one component of each
+vector real, and the derivative is that of the vectors so chosen: it is right also for functions
+that depend on the phase. Of Hermitian matrices it is the first component (the last, where the upper
+triangle is read), since the tridiagonal form is real and its basis keeps that axis; of singular
 vectors the first one of V, or of U where the matrix is wide; of general matrices the largest one,
-as LAPACK's documentation of ``geev`` says. A function in which a phase shows that is not determined
-so is refused.
+as LAPACK's documentation of ``geev`` says. A function of a phase that this does not determine is
+refused.
 
-*Equal values.* Vectors of equal values are any basis of their space. What depends on them has in
-general no derivative, or one that they do not tell (``v @ diag(f(w)) @ v.T`` has one, with f'), so
-reverse mode refuses it, and in forward mode such vectors have NaN for a tangent. Vectors of other
-values, and the values themselves, are not concerned. Derivatives of derivatives of equal values
-would need the vectors, even where these are multiplied by zero: they are NaN (`watched`). To see
-where that is so, the tangents of equal values are those of the sorted values on one side, as
-they part (`parting`): there something shows of each direction that matters.
+*Equal values.* Vectors of equal values are any basis of their space. A function of them has in
+general no derivative, or one that the vectors do not determine (``v @ diag(f(w)) @ v.T`` has one,
+with f'), so reverse mode refuses it, and in forward mode such vectors have the tangent NaN. Vectors
+of other values, and the values themselves, are not affected. Second derivatives of equal values
+need the vectors, even where these are multiplied by zero: they are NaN (`watched`). To detect that,
+the tangents of equal values are those of the sorted values on one side, as they part (`parting`).
 """
 
 from __future__ import annotations
@@ -38,35 +37,37 @@ from adjoint.rules.numpy.linalg.matrices import (
 
 
 def differences(w: Any) -> Any:
-    """w_j − w_i at row i and column j."""
+    """Return w_j − w_i at row i and column j."""
     return w[..., None, :] - w[..., :, None]
 
 
 def equal_pairs(w: Any, size: Any, vectors: Any) -> Any:
-    """Which pairs of values are equal but for rounding; `size` is that of the matrix."""
+    """Return which pairs of values are equal up to rounding; `size` is that of the matrix."""
     return np.abs(differences(w)) <= rounding(vectors) * np.asarray(size)[..., None, None]
 
 
 def over(m: Any, gaps: Any, equal: Any) -> Any:
-    """``m / gaps``; 0 where there is no gap."""
+    """Return ``m / gaps``; 0 where there is no gap."""
     return np.where(equal, 0, m / np.where(equal, 1, gaps))
 
 
 def parting(w_dot: Any, inner: Any, equal: Any, values_of: Any = np.linalg.eigvalsh) -> Any:
-    """The tangents `w_dot` of values, but on one side where `equal` ones part, and which those are:
-    `inner` is the tangent of the matrix in the basis of their vectors."""
+    """Return the tangents `w_dot`, one-sided where `equal` values part, and the mask of these.
+
+    `inner` is the tangent of the matrix in the basis of their vectors.
+    """
     parted, shared = _parted(inner, equal, values_of)
     return instead(w_dot, parted, shared), shared
 
 
 def instead(w_dot: Any, parted: Any, shared: Any) -> Any:
-    """`w_dot` with the values of `parted` where `shared`, which depend on the matrix as before."""
+    """Replace `w_dot` by `parted` where `shared`, but keep its dependence on the matrix."""
     return w_dot + np.where(shared, parted - fixed(w_dot), 0) if shared.any() else w_dot
 
 
 def _parted(inner: Any, equal: Any, values_of: Any) -> tuple[Any, Any]:
-    """How fast equal values part, in ascending order, and which values have vectors that turn into
-    one another as they do."""
+    """Return how fast equal values part, in ascending order, and which values have vectors that
+    turn into one another."""
     n, size = equal.shape[-1], np.max(np.abs(inner), (-2, -1), initial=0)[..., None]
     among = apart(equal) & np.isfinite(size)[..., None]
     moved = np.any(among & (np.abs(inner) > noise(inner)), -1)
@@ -74,7 +75,7 @@ def _parted(inner: Any, equal: Any, values_of: Any) -> tuple[Any, Any]:
     if not shared.any():
         return np.zeros(shared.shape), shared
     group = np.argmax(equal, -1)
-    offset = 2 * n * size * group  # no group reaches into the next one
+    offset = 2 * n * size * group  # separates the groups
     pairs = equal & shared[..., None]
     values = np.sort(values_of(np.where(pairs, inner, 0) + diagonal_matrix(offset)), -1)
     places = np.argsort(np.argsort(group, -1, kind="stable"), -1)
@@ -86,10 +87,10 @@ def refuse_shared(
 ) -> None:
     """Refuse the cotangent of vectors that belong to equal values.
 
-    Vectors are not used if their cotangent is exactly zero. But the cotangents that come by the
-    vectors and by their inverse, in ``v @ diag(f(w)) @ inv(v)``, cancel where the values are equal
-    although the derivative does not; so where values are used as well, some vector has to be, and
-    of vectors that are not orthogonal, whose inverse is to be expected, none may be equal.
+    A vector whose cotangent is exactly zero is unused. But in ``v @ diag(f(w)) @ inv(v)`` the
+    cotangents by `v` and by its inverse cancel for equal values, although the derivative does not.
+    So if values are used and no vector is, all vectors count as used; so they do if they are not
+    orthogonal, since their inverse is expected, and any value or vector is used.
     """
     if np.count_nonzero(equal) == math.prod(equal.shape[:-1]):
         return
@@ -118,12 +119,11 @@ def in_any_basis(
     bars: tuple[Any, ...],
     turns: Any = True,
 ) -> Any:
-    """The cotangent of the tangent in the basis of `vectors` that comes by the values, where
-    vectors are used, too, whose cotangents are `bars`.
+    """Return the part of ā, in the basis of `vectors`, that comes by the values.
 
-    `turning` is how fast the result changes as vectors turn into one another. A trial turns those
-    of `equal` values where `turns`; it is asked for also if they seem not to be used, as what is
-    multiplied by log(1), because they might be in another basis.
+    `bars` are the cotangents of vectors. `turning` is the rate of the result as vectors turn into
+    one another. A trial turns those of `equal` values where `turns`; it is demanded also if they
+    seem unused (multiplied by log(1)), because they may be used in another basis.
     """
     values = 0.0 if w_bar is None else diagonal_matrix(w_bar)
     turned = equal & turns & among_equals(equal & turns)[..., None]
@@ -149,26 +149,26 @@ def in_any_basis(
 
 
 def settled(vectors: Any, weights: Any) -> Any:
-    """The vectors, in columns, without the derivatives, which may be unknown, of those that are
-    multiplied by zero."""
+    """Return the vectors, in columns, as constants where they are multiplied by zero, because their
+    derivatives may be unknown."""
     unused = np.equal(weights, 0)[..., None, :]
     return np.where(unused, fixed(vectors), vectors) if unused.any() else vectors
 
 
 def fixed(vectors: Any) -> Any:
-    """A copy, as a constant."""
+    """Return a copy that is constant."""
     return np.array(vectors)
 
 
 def watched(w_bar: Any, equal: Any, alone: Any = False) -> Any:
-    """The cotangent of values, whose own derivative is NaN where the vectors would have to be
-    known: of equal values, and those that are `alone` without a vector on the other side."""
+    """Return the cotangent of values, whose own derivative is NaN where it needs the vectors: for
+    equal values, and those `alone` without a vector on the other side."""
     shared = among_equals(equal) | alone
     return unknown(w_bar, shared) if shared.any() else w_bar
 
 
 def unknown(w_bar: Any, shared: Any) -> Any:
-    """`w_bar`, which must not depend on the matrix where `shared`."""
+    """Copy `w_bar`; its derivative is NaN where `shared`."""
     return w_bar * 1.0
 
 
@@ -186,12 +186,12 @@ def _(dots: Any, w_bar: Any, shared: Any) -> Any:
 
 
 def watched_pair(w: Any, w_dot: Any, shared: Any) -> tuple[Any, Any]:
-    """The same of the tangent of values, in a function of both."""
+    """Return values and tangents; a derivative that uses both is NaN where `shared`."""
     return unknown_pair(w, w_dot, shared) if shared.any() else (w, w_dot)
 
 
 def unknown_pair(w: Any, w_dot: Any, shared: Any) -> tuple[Any, Any]:
-    """`w` and `w_dot`, which must not be used both where `shared`."""
+    """Copy `w` and `w_dot`; the derivative is NaN where `shared` and both are used."""
     return w * 1.0, w_dot * 1.0
 
 
@@ -215,27 +215,27 @@ def _(dots: Any, w: Any, w_dot: Any, shared: Any) -> Any:
 
 
 def row(vectors: Any, index: int) -> Any:
-    """The mask of one component of each vector."""
+    """Return the mask of one component of each vector."""
     m = vectors.shape[-2]
     return np.arange(m)[:, None] == (index % m if m else 0)
 
 
 def squared(bar: Any) -> Any:
-    """The squared lengths of columns."""
+    """Return the squared lengths of columns."""
     return np.sum(np.abs(bar) ** 2, -2)
 
 
 def in_phase(f: Any, bar: Any, turn: Any, size: Any, vectors: Any, mask: Any) -> Any:
-    """The cotangent of vectors whose phases are fixed by a real component.
+    """Return the cotangent of vectors whose phases are fixed by a real component.
 
     Parameters
     ----------
     bar
-        The cotangent of the vectors as they come, in columns.
+        The cotangent of the vectors, in columns, without that condition.
     turn
-        How fast the result changes as the phase of each vector turns.
+        The rate of the result as the phase of each vector turns.
     size
-        The squared length of what `turn` is computed from, to tell it from rounding.
+        The squared length of the terms of `turn`, to tell it from rounding.
     vectors, mask
         The vectors, and which component of each is real.
     """
@@ -256,9 +256,7 @@ def in_phase(f: Any, bar: Any, turn: Any, size: Any, vectors: Any, mask: Any) ->
 
 
 def phased(dot: Any, vectors: Any, mask: Any) -> Any:
-    """How the phases turn along with the tangents of vectors, for their pivots to stay real: what
-    the vectors, and those that turn with them, are to be multiplied by.
-    """
+    """Return the factor of the vectors that, added to their tangents `dot`, keeps pivots real."""
     if not np.iscomplexobj(vectors):
         return 0.0
     pivot = np.sum(np.where(mask, vectors, 0), -2)

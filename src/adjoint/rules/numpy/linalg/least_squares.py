@@ -1,9 +1,9 @@
 """Rules of pseudo-inverses and of least squares.
 
 Formulas: Golub & Pereyra, *The differentiation of pseudo-inverses and nonlinear least squares
-problems whose variables separate* (1973), theorem 4.3, for matrices of which no part is cut off;
-else the divided differences of 1/s, which is 0 below the cutoff. The rank is held constant: where
-it changes, the pseudo-inverse jumps.
+problems whose variables separate* (1973), theorem 4.3, if no singular value is cut off; else the
+divided differences of 1/s, which is 0 below the cutoff. The rank is held constant: where it
+changes, the pseudo-inverse jumps.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from adjoint.rules.numpy.reductions import NONE, given
 
 
 def mirrored(x: Any, a: Any, p: Any) -> Any:
-    """The derivative of ``pinv(a)^H`` along `x`, which is its own transpose; `p` is ``pinv(a)``."""
+    """Return the derivative of ``pinv(a)^H`` along `x`, its own transpose; `p` is ``pinv(a)``."""
     if np.size(p) == 0:
         return np.zeros(np.shape(x))
     if _cuts(a, p):
@@ -43,7 +43,7 @@ def mirrored(x: Any, a: Any, p: Any) -> Any:
 
 
 def _cuts(a: Any, p: Any) -> bool:
-    """Whether singular values that are not zero were taken for zero."""
+    """Return whether singular values that are not zero were cut off."""
     lost = np.abs(a - a @ p @ a)
     return bool(np.any(lost > rounding(p) * np.max(np.abs(a), (-2, -1), keepdims=True)))
 
@@ -53,7 +53,7 @@ def _rank(a: Any, p: Any) -> Any:
 
 
 def _cut(x: Any, a: Any, rank: Any) -> Any:
-    """By singular values, of which the first `rank` ones are inverted and the others are not."""
+    """Compute `mirrored` by singular values, of which only the first `rank` are inverted."""
     u, s, vh = np.linalg.svd(a, full_matrices=False)
     v = dagger(vh)
     kept = _first(s, rank)
@@ -70,7 +70,7 @@ def _first(s: Any, rank: Any) -> Any:
 
 
 def _slopes(s: Any, kept: Any, sign: int) -> Any:
-    """``(g_j + sign g_i) / (s_j + sign s_i)`` for g = 1/s, or 0 where it is not kept."""
+    """Return ``(g_j + sign g_i) / (s_j + sign s_i)`` for g = 1/s, or g = 0 where s is cut off."""
     row, column = s[..., None, :], s[..., :, None]
     kept_row, kept_column = kept[..., None, :], kept[..., :, None]
     large = np.where(kept_row, row, np.where(kept_column, column, 1))
@@ -110,12 +110,12 @@ def _(dots, a, rcond=NONE, hermitian=False, *, rtol=NONE):
 
 
 def _inverse(a: Any, s: Any, rank: int) -> Any:
-    """The pseudo-inverse with as many singular values as the solution took."""
+    """Return the pseudo-inverse with as many singular values as the solution used."""
     return np.linalg.pinv(a, _cutoff(s, rank))
 
 
 def _cutoff(s: Any, rank: int) -> float:
-    """A bound, relative to the largest, between the values that are kept and the others."""
+    """Return a bound, relative to the largest value, between the values used and those cut off."""
     if rank == 0:
         return 2.0
     return float((s[rank - 1] + s[rank]) / (2 * s[0])) if rank < len(s) else 0.0

@@ -1,7 +1,7 @@
-"""What the rules of linear algebra share: parts of matrices, equal values, refusals.
+"""Parts of matrices, tolerances and refusals for the rules of linear algebra.
 
-All of it acts on the last two axes; those before them count matrices. The forward rules use these
-functions too, so they are ordinary Python that can itself be differentiated.
+The functions act on the last two axes; those before them count matrices. Forward rules use them,
+too, so they are Python code that can be differentiated.
 """
 
 from __future__ import annotations
@@ -20,18 +20,18 @@ from adjoint.rulekit.registry import non_differentiable
 
 
 def dagger(a: Any) -> Any:
-    """The conjugate transpose."""
+    """Return the conjugate transpose."""
     a = np.swapaxes(a, -1, -2)
     return np.conj(a) if np.iscomplexobj(a) else a
 
 
 def hermitian(a: Any) -> Any:
-    """The Hermitian part of square matrices."""
+    """Return the Hermitian part of square matrices."""
     return (a + dagger(a)) / 2
 
 
 def skew(a: Any) -> Any:
-    """The skew-Hermitian part of square matrices."""
+    """Return the skew-Hermitian part of square matrices."""
     return (a - dagger(a)) / 2
 
 
@@ -44,7 +44,7 @@ def diagonal_matrix(d: Any) -> Any:
 
 
 def floating(a: Any) -> Any:
-    """The array in floating point."""
+    """Convert to an array of floating-point numbers."""
     a = np.asarray(a)
     return a if a.dtype.kind in "fc" else a.astype(np.float64)
 
@@ -53,37 +53,35 @@ def floating(a: Any) -> Any:
 
 
 def from_triangle(a: Any, upper: bool) -> Any:
-    """The Hermitian matrix that LAPACK takes from one triangle of `a` and the real parts of the
-    diagonal.
-    """
+    """Return the Hermitian matrix that LAPACK reads from one triangle and a real diagonal."""
     half = np.triu(a, 1) if upper else np.tril(a, -1)
     return half + dagger(half) + diagonal_matrix(np.real(diagonal(a)))
 
 
 def to_triangle(bar: Any, upper: bool) -> Any:
-    """The transpose of `from_triangle`, of a Hermitian cotangent."""
+    """Apply the transpose of `from_triangle` to a Hermitian cotangent."""
     half = np.triu(bar, 1) if upper else np.tril(bar, -1)
     return 2 * half + diagonal_matrix(np.real(diagonal(bar)))
 
 
-# ---- what is zero but for rounding ---------------------------------------------------------------
+# ---- rounding errors -----------------------------------------------------------------------------
 
 
 def rounding(a: Any) -> float:
-    """The relative error that one may expect of a factorisation of `a`."""
+    """Return the relative error to expect of a factorisation of `a`."""
     return float(10 * max(a.shape[-2:]) * np.finfo(a.dtype).eps)
 
 
 def noise(a: Any, axis: Any = (-2, -1)) -> Any:
-    """The absolute error that one may expect of entries of `a`, along `axis`."""
+    """Return the absolute error to expect of entries of `a`, along `axis`."""
     return rounding(a) * np.sqrt(np.sum(np.abs(a) ** 2, axis, keepdims=True))
 
 
-# ---- what has no derivative ----------------------------------------------------------------------
+# ---- refusals ------------------------------------------------------------------------------------
 
 
 def undetermined(f: Any, why: str, hint: str) -> NoDerivativeError:
-    """The error of a derivative that does not exist at this matrix."""
+    """Return the error for a derivative that does not exist at this matrix."""
     return NoDerivativeError(
         f"a derivative of '{name_of(f)}' is needed, which does not exist here: {why}",
         hint=hint,
@@ -92,7 +90,7 @@ def undetermined(f: Any, why: str, hint: str) -> NoDerivativeError:
 
 
 def poisoned(back: Callable[[Any], tuple[Any, ...]]) -> Callable[[Any], tuple[Any, ...]]:
-    """Let the refusal of a pullback be an error only if a differentiated input is reached."""
+    """Turn a refusal by a pullback into poison, an error only at a differentiated input."""
 
     def guarded_back(y_bar: Any) -> tuple[Any, ...]:
         try:

@@ -1,11 +1,11 @@
 """Rules of norms and condition numbers.
 
-Each is the real inner product of the argument's tangent with a *slope* of the argument's shape,
-which both modes share. Conventions: a norm has slope 0 at 0, and so has every element that is 0;
-elements, rows or columns, and singular values that tie share the slope equally (equal but for
-rounding, as singular values are); a singular value that is zero but for rounding has slope 0. The
-slope of the nuclear norm is that of Watson, *Characterization of the subdifferential of some matrix
-norms* (1992), of least size.
+Each tangent is the real inner product of the argument's tangent with a *slope* of the argument's
+shape, which both modes share. Conventions: a norm has slope 0 at 0, and so has every element that
+is 0; elements, rows or columns, and singular values (up to rounding) that tie share the slope
+equally; a singular value that is zero up to rounding has slope 0. The slope of the nuclear norm is
+the one of least size in Watson, *Characterization of the subdifferential of some matrix norms*
+(1992).
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from adjoint.rules.numpy.operands import array_rule
 
 
 def slope(x: Any, y: Any, order: Any, axes: tuple[int, ...], matrices: bool) -> Any:
-    """The gradient of a norm over `axes`; `y` is the norm, with these axes of length 1."""
+    """Return the gradient of a norm over `axes`; `y` is the norm, with these axes of length 1."""
     if not np.size(x):
         return x
     if order is None or (order in (2, "fro", "f") and not (matrices and order == 2)):
@@ -36,7 +36,7 @@ def slope(x: Any, y: Any, order: Any, axes: tuple[int, ...], matrices: bool) -> 
 
 
 def direction(x: Any) -> Any:
-    """x / abs(x), and 0 at 0."""
+    """Return x / abs(x), and 0 at 0."""
     if not np.iscomplexobj(x):
         return np.sign(x)
     size = np.abs(x)
@@ -69,12 +69,12 @@ def _of_matrices(x: Any, order: Any, axes: tuple[int, ...]) -> Any:
 
 
 def _share(hits: Any, axes: Any) -> Any:
-    """What is equal to the extremum, each with its part."""
+    """Share 1 equally among the elements that equal the extremum."""
     return hits / np.sum(hits, axes, keepdims=True)
 
 
 def _weights(s: Any, length: int, order: Any) -> Any:
-    """How fast the norm grows with each singular value."""
+    """Return the derivative of the norm in each singular value."""
     if s.shape[-1] == 0:
         return s
     bound = s[..., :1] * (10 * length * np.finfo(s.dtype).eps)
@@ -91,7 +91,7 @@ non_differentiable(_share, _weights)
 
 
 def norm_axes(x: Any, order: Any, axis: Any) -> tuple[tuple[int, ...], bool]:
-    """The axes that a norm is taken over, and whether it is one of matrices."""
+    """Return the axes that a norm is taken over, and whether it is one of matrices."""
     ndim = np.ndim(x)
     if axis is None:
         return tuple(range(ndim)), order is not None and ndim == 2
@@ -100,7 +100,7 @@ def norm_axes(x: Any, order: Any, axis: Any) -> tuple[tuple[int, ...], bool]:
 
 
 def norm_back(x: Any, y: Any, order: Any, axes: tuple[int, ...], matrices: bool) -> Any:
-    """The pullback of a norm; `y` may have the axes or not."""
+    """Return the pullback of a norm; `y` may lack the reduced axes."""
 
     def back(y_bar):
         kept, bar = _kept(y, x, axes), _kept(y_bar, x, axes)
@@ -127,17 +127,17 @@ def norm_dot(
 
 
 def _kept(y: Any, x: Any, axes: tuple[int, ...]) -> Any:
-    """A reduction of `x` with the reduced axes in place."""
+    """Return a reduction of `x` with the reduced axes in place."""
     return y if np.ndim(y) == np.ndim(x) else np.expand_dims(y, axes)
 
 
 def _is_real(order: Any) -> bool:
-    """Whether the order is a real number in which the norm has a derivative."""
+    """Return whether the order is a real number in which the norm has a derivative."""
     return isinstance(order, float | np.floating) and order != 0 and bool(np.isfinite(order))
 
 
 def order_slope(x: Any, y: Any, order: Any, axes: tuple[int, ...]) -> Any:
-    """The derivative in the order p: y/p · Σ rᵖ log r, with r = abs(x)/y."""
+    """Return the derivative in the order p: y/p · Σ rᵖ log r, with r = abs(x)/y."""
     size = np.abs(x)
     none = (size == 0) | (y == 0)
     ratio = np.where(none, 1, size / np.where(none, 1, y))
@@ -148,7 +148,8 @@ non_differentiable(_is_real)
 
 
 def norm_rule(x, ord=None, axis=None, keepdims=False):
-    """Of elements, rows, columns or singular values; an integer order is a constant."""
+    """Apply the rule of a norm of elements, rows, columns or singular values; an integer order is
+    a constant."""
     y = np.linalg.norm(x, ord, axis, keepdims)
     if type(y) is np.float64 and ord is None and type(x) is np.ndarray and x.dtype is FLOAT64:
         return y, lambda y_bar: (None, x * (float(y_bar) / float(y) if y else 0.0))
@@ -197,7 +198,7 @@ if hasattr(np.linalg, "vector_norm"):
 
 
 def _cond_slope(x: Any, y: Any, p: Any) -> Any:
-    """The gradient of a condition number; NaN where it is infinite."""
+    """Return the gradient of a condition number; NaN where it is infinite."""
     x, axes = floating(x), (np.ndim(x) - 2, np.ndim(x) - 1)
     infinite = ~np.isfinite(y)[..., None, None]
     regular = np.where(infinite, np.eye(*np.shape(x)[-2:]), x)

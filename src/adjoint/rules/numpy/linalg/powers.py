@@ -1,8 +1,8 @@
 """Rules of powers and chains of matrix products.
 
 The derivative of Aⁿ along E is the sum of Aᵏ E Aⁿ⁻¹⁻ᵏ; squaring pairs of a power and its derivative
-gives it in O(log n) products (Higham, *Functions of matrices* (2008), section 3.4, of which the
-transpose is that of Aᴴ).
+gives it in O(log n) products (Higham, *Functions of matrices* (2008), section 3.4). The transpose
+of this map is that of Aᴴ.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from adjoint.rules.numpy.operands import array_rule, like_sequence
 
 
 def power_dot(a: Any, e: Any, n: int) -> Any:
-    """The derivative of the power `n` along `e`."""
+    """Return the derivative of the power `n` along `e`."""
     if n == 0:
         return np.zeros(np.shape(e))
     if n < 0:
@@ -69,8 +69,7 @@ def _(arrays):
     rows, columns = len(matrices[0]), matrices[-1].shape[1]
 
     def multi_dot_back(y_bar):
-        """The cotangent of one factor is the conjugate transpose of what is on its left, times ȳ,
-        times that of what is on its right."""
+        """Multiply ȳ by the conjugate transposes of the factors on the left and on the right."""
         mirrored = [dagger(m) for m in matrices]
         inner = np.reshape(y_bar, (rows, columns))
         bars = []

@@ -1,5 +1,5 @@
-"""Rules of the products, traces and views that NumPy 2 has in `numpy.linalg` too: functions of
-their own, with stricter parameters than those of `numpy` that they stand for.
+"""Rules of the products, traces and views that NumPy 2 also has in `numpy.linalg`, with stricter
+parameters than in `numpy`.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ def _products() -> None:
     @array_rule(np.linalg.cross, operands="x1 x2")
     def _(x1, x2, /, *, axis=-1):
         if any(np.shape(np.moveaxis(x, axis, -1))[-1] != 3 for x in (x1, x2)):
-            return NotImplemented  # so that the error is that of this function
+            return NotImplemented  # for the error of this function
         found = rrule(np.cross, x1, x2, axis=axis)
         return NotImplemented if found is None else found
 

@@ -4,8 +4,8 @@ Formulas: Townsend, *Differentiating the singular value decomposition* (2016), a
 *Automatic differentiation for complex valued SVD* (2019), written with the sum and the difference
 of the rotations of U and V: one has the differences of singular values below it, the other their
 sums. Phases, and vectors of equal values: see `gauges`. The vectors that ``full_matrices`` adds are
-any basis of the rest of the space, so only what does not depend on its choice has a derivative;
-forward mode turns them no more than they must.
+any basis of the rest of the space, so only functions independent of its choice have a derivative;
+forward mode turns these vectors as little as possible.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ from adjoint.rules.numpy.operands import array_rule
 
 
 def turned(parts: Any, signed: bool = False) -> tuple[Any, Turn | None]:
-    """u, s and vᴴ as the running trial wants them; `signed`: of a Hermitian matrix."""
+    """Return u, s and vᴴ in the basis of the running trial; `signed`: of a Hermitian matrix."""
     u, s, vh = parts
     k = s.shape[-1]
     equal, zero = _coincident(u, s, vh)
@@ -71,7 +71,7 @@ def _like(parts: Any, found: tuple[Any, ...]) -> Any:
 def singular_bar(
     f: Any, parts: tuple[Any, ...], bars: tuple[Any, ...], turn: Turn | None = None
 ) -> Any:
-    """ā from those of u, s and vᴴ, of which some may be ``None``."""
+    """Return ā from the cotangents of u, s and vᴴ, of which some may be ``None``."""
     (u, s, vh), (u_bar, s_bar, vh_bar) = parts, bars
     k = s.shape[-1]
     v = dagger(vh)
@@ -116,7 +116,7 @@ def _in_phase(f: Any, u: Any, v: Any, u_bar: Any, v_bar: Any) -> tuple[Any, Any]
 
 
 def rest_of(f: Any, bar: Any, vectors: Any, k: int) -> Any:
-    """The cotangent of the first `k` vectors, with what moves the others along with them."""
+    """Return the cotangent of the first `k` vectors, with that of the others, which follow them."""
     if bar.shape[-1] == k:
         return bar
     first, others, others_bar = vectors[..., :k], vectors[..., k:], bar[..., k:]
@@ -130,7 +130,7 @@ def rest_of(f: Any, bar: Any, vectors: Any, k: int) -> Any:
 
 
 def _refuse_null(f: Any, zero: Any, u: Any, v: Any, *bars: Any) -> None:
-    """Vectors of the value 0 are not determined by the other ones, but for real square matrices."""
+    """Refuse cotangents of vectors of the value 0, which only real square matrices determine."""
     if not zero.any() or (u.shape[-2] == v.shape[-2] and not np.iscomplexobj(u)):
         return
     if any(np.any(zero & np.any(bar != 0, -2)) for bar in bars):
@@ -142,14 +142,14 @@ def _refuse_null(f: Any, zero: Any, u: Any, v: Any, *bars: Any) -> None:
 
 
 def _coincident(u: Any, s: Any, v: Any) -> tuple[Any, Any]:
-    """Which pairs of values are equal, and which values are zero, but for rounding."""
+    """Return which pairs of values are equal, and which values are zero, up to rounding."""
     longest = u if u.shape[-2] > v.shape[-2] else v
     largest = np.max(s, -1, initial=0)
     return equal_pairs(s, largest, longest), s <= rounding(longest) * largest[..., None]
 
 
 def _unknown(u: Any, s: Any, v: Any) -> tuple[Any, Any]:
-    """Which values are equal, and which are zero and have vectors of one side only."""
+    """Return which values are equal, and which are zero and have vectors of one side only."""
     equal, zero = _coincident(u, s, v)
     return equal, zero & (u.shape[-2] != v.shape[-2])
 
@@ -160,7 +160,7 @@ def _sums(s: Any) -> tuple[Any, Any]:
 
 
 def _turns_v(u: Any, v: Any) -> bool:
-    """Whether LAPACK makes the first components of V real, and not those of U."""
+    """Return whether LAPACK makes the first components of V real, and not those of U."""
     return bool(u.shape[-2] >= v.shape[-2])
 
 
@@ -168,7 +168,7 @@ def _turns_v(u: Any, v: Any) -> bool:
 
 
 def singular_dot(parts: tuple[Any, ...], a_dot: Any) -> tuple[Any, tuple[Any, Any, Any]]:
-    """u, s and vᴴ, and their tangents."""
+    """Return u, s and vᴴ, and their tangents."""
     u_all, s, v_all = parts[0], parts[1], dagger(parts[2])
     k = s.shape[-1]
     u, v = u_all[..., :k], v_all[..., :k]
@@ -204,7 +204,7 @@ def singular_dot(parts: tuple[Any, ...], a_dot: Any) -> tuple[Any, tuple[Any, An
 
 
 def _completed(dot: Any, first: Any, others: Any) -> Any:
-    """With the tangents of vectors that stay orthogonal to the first ones."""
+    """Append the tangents of vectors that stay orthogonal to the first ones."""
     if others.shape[-1] == 0:
         return dot
     return np.concatenate([dot, -first @ (dagger(dot) @ others)], -1)
@@ -251,14 +251,14 @@ def _weighted(u: Any, s: Any, v: Any, s_bar: Any) -> Any:
 
 
 def values_and_dot(a: Any, y: Any, a_dot: Any) -> tuple[Any, Any]:
-    """The singular values, which are `y`, and their tangent."""
+    """Return the singular values, which are `y`, and their tangent."""
     u, s, vh = np.linalg.svd(a, full_matrices=False)
     return watched_pair(y, *_parting(u, s, dagger(vh), a_dot))
 
 
 def _parting(u: Any, s: Any, v: Any, a_dot: Any) -> tuple[Any, Any]:
-    """The tangents of singular values, on one side where equal ones part or zeros rise, and which
-    of them have vectors that turn as they do."""
+    """Return the tangents of singular values, one-sided where equal ones part or zeros rise, and
+    which of these have vectors that turn."""
     inner = dagger(u) @ a_dot @ v
     equal, zero = _coincident(u, s, v)
     among = equal & ~zero[..., None, :]
@@ -270,7 +270,7 @@ def _parting(u: Any, s: Any, v: Any, a_dot: Any) -> tuple[Any, Any]:
 
 
 def _rising(u: Any, v: Any, a_dot: Any, zero: Any) -> tuple[Any, Any]:
-    """How fast values that are zero rise, and which of them have vectors that turn as they do."""
+    """Return how fast values that are zero rise, and which of them have vectors that turn."""
     u_other, v_other = np.where(zero[..., None, :], 0, u), np.where(zero[..., None, :], 0, v)
     rest = a_dot - u_other @ (dagger(u_other) @ a_dot)
     rest = rest - (rest @ v_other) @ dagger(v_other)
@@ -298,12 +298,12 @@ if hasattr(np.linalg, "svdvals"):
 
 
 def _signs(u: Any, vh: Any) -> Any:
-    """The signs of the eigenvalues whose sizes are the singular values: V is U but for them."""
+    """Return the signs of the eigenvalues behind the singular values: V is U times the signs."""
     return np.sign(np.real(np.sum(np.conj(u) * dagger(vh), -2)))
 
 
 def _by_size(a: Any) -> tuple[Any, Any]:
-    """Eigenvalues and eigenvectors, the largest in size first."""
+    """Return eigenvalues and eigenvectors, the largest in size first."""
     w, v = np.linalg.eigh(a)
     order = np.argsort(np.abs(w))[..., ::-1]
     return np.take_along_axis(w, order, -1), np.take_along_axis(v, order[..., None, :], -1)

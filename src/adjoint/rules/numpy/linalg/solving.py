@@ -1,8 +1,8 @@
 """Rules of solutions of linear equations and of inverses.
 
 Formulas: Giles, *Collected matrix derivative results for forward and reverse mode algorithmic
-differentiation* (2008), sections 2.2.3 and 2.3.1. A singular matrix raises NumPy's own error, in
-the call itself.
+differentiation* (2008), sections 2.2.3 and 2.3.1. A singular matrix raises NumPy's error in the
+call.
 """
 
 from __future__ import annotations
@@ -82,7 +82,7 @@ def _(dots, a):
 
 
 def _moved(ndim: int, axes: Any) -> list[int]:
-    """The order of axes in which `np.linalg.tensorsolve` takes its tensor."""
+    """Return the order of axes in which `np.linalg.tensorsolve` takes its tensor."""
     order = list(range(ndim))
     for axis in axes or ():
         order.remove(axis)

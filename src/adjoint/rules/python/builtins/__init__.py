@@ -1,4 +1,4 @@
-"""Rules of the builtin types and functions, and of the standard modules that move values about."""
+"""Rules of builtin types and functions, and of the standard modules that move values."""
 
 import adjoint.rules.python.builtins.bytearrays
 import adjoint.rules.python.builtins.comparing

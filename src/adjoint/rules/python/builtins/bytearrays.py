@@ -1,5 +1,4 @@
-"""Byte arrays changed in place: bytes carry no derivative, but arrays may look at them, so that
-what is written over is kept as that of any other memory."""
+"""In-place methods of byte arrays: arrays may alias the bytes, so overwritten bytes are logged."""
 
 from __future__ import annotations
 
@@ -11,14 +10,13 @@ from adjoint.runtime.memory.log_entries import swap_bytes
 from adjoint.runtime.memory.memory import Memory
 
 _AT_HAND = frozenset({bytes, bytearray, memoryview, list, tuple, range, int, str})
-"""Types of values by which C runs no iterator."""
+"""Types of values that C reads without running an iterator of user code."""
 
 
 def _changed(
     memory: Memory, xs: Any, name: str, operands: tuple[Any, ...], start: int, stop: int
 ) -> Any:
-    """The result and the pullback of a method that changes no other bytes than ``xs[start:stop]``,
-    and how many they are."""
+    """Call a method that changes only ``xs[start:stop]``; return its value and pullback."""
     size = bytearray.__len__(xs)
     saved = bytes(bytearray.__getitem__(xs, slice(start, stop)))
     y = getattr(bytearray, name)(xs, *operands)
@@ -34,7 +32,7 @@ def _changed(
 
 
 def _tell(level: Any, xs: Any, start: int, stop: int, saved: bytes) -> None:
-    """Note a change on a level; where the size has changed, no array looks at the bytes."""
+    """Note a change on a level. If the size has changed, no array aliases the bytes."""
     if bytearray.__len__(xs) >= stop and len(saved) == stop - start:
         place = slice(start, stop)
         level.changed(
@@ -45,7 +43,7 @@ def _tell(level: Any, xs: Any, start: int, stop: int, saved: bytes) -> None:
 
 
 def _range_of(xs: Any, index: Any) -> tuple[int, int]:
-    """Where ``xs[index]`` stands; all, where it is not in one piece, or does not exist."""
+    """Return the bounds of ``xs[index]``, or of `xs` if that is absent or not contiguous."""
     size = bytearray.__len__(xs)
     if isinstance(index, slice):
         start, stop, step = index.indices(size)

@@ -1,8 +1,8 @@
-"""What C asks the elements of containers: whether they are equal, which comes first, their hash.
+"""C functions that compare or hash the elements of containers.
 
-Where these are methods written in Python that may store something, the same is done here in Python,
-which is differentiated. Where they cannot, C does it, and what else it enters is watched. Keys of
-dicts and elements of sets are asked by C alone.
+If ``__eq__``, ``__lt__`` or ``__hash__`` is written in Python and may store something, a substitute
+in Python runs instead and is differentiated. If it cannot, C runs, and its callbacks are watched.
+Keys of dicts and elements of sets are compared by C alone.
 """
 
 from __future__ import annotations
@@ -25,15 +25,18 @@ from adjoint.runtime.foreign.user_code_reach import COMPARED, HASHED, Asks
 from adjoint.runtime.operators.comparison import order
 
 _RULES = (deques, dicts, functions, lists, ordered, sequences, sets)
-"""What is refined here has to be loaded."""
+"""Modules that register the rules wrapped here: they must be loaded first."""
 
 
 _TAKEN = Asks("__hash__", "__eq__", "__iter__", "__next__")
-"""Of what is compared with a set, element by element."""
+"""Methods that a set calls on an operand and on its elements."""
 
 
 def _asking(asks: Asks, key: Any, equivalent: Any = None, asked: slice | None = None) -> None:
-    """Ask the operands of a function of C before it does: those that are `asked`, or all."""
+    """Wrap the rule of a C function that calls the methods `asks` of its operands.
+
+    `equivalent` runs instead if one may store something. The slice `asked` selects the operands.
+    """
     rules = entry(key)
     f: Any = getattr(*key) if isinstance(key, tuple) else key
     if rules.primitive is not None:
@@ -43,7 +46,7 @@ def _asking(asks: Asks, key: Any, equivalent: Any = None, asked: slice | None = 
 
     def run(record: list[Any], slot: int, /, *args: Any, **options: Any) -> Any:
         if searches and len(args) == 2 and type(args[1]) in LEAVES:
-            return f(*args)  # the keys of a class of its own are looked at by their hash first
+            return f(*args)  # a key of a user class is compared only if the hashes agree
         given = (*args, *options.values()) if asked is None else args[asked]
         level = asks(*(_keys_of(given) if asks is HASHED else given))
         if level == 2 and equivalent is not None:
@@ -85,8 +88,7 @@ def _asking(asks: Asks, key: Any, equivalent: Any = None, asked: slice | None = 
 
 
 def _keys_of(values: tuple[Any, ...]) -> tuple[Any, ...]:
-    """What may be asked for its hash: of dicts that C reads as they are, and that are no keys
-    themselves, the keys."""
+    """Replace each unhashable dict that C reads directly by its keys, which may be hashed."""
     if not any(issubclass(type(value), dict) for value in values):
         return values
     return tuple(
@@ -100,7 +102,7 @@ def _is_no_key(value: Any) -> bool:
 
 
 def _hashed(values: tuple[Any, ...]) -> tuple[Any, ...]:
-    """What a dict or a set asks for its hash: the elements of a container, or else itself."""
+    """Return the values that a dict or set hashes: elements of containers, hashable values."""
     keys: list[Any] = []
     for value in values:
         kind = type(value)
@@ -118,11 +120,11 @@ def _hashed(values: tuple[Any, ...]) -> tuple[Any, ...]:
     return tuple(keys)
 
 
-# ---- one after the other -------------------------------------------------------------------------
+# ---- searches ------------------------------------------------------------------------------------
 
 
 def _kind_of(xs: Any) -> Any:
-    """The type of C, whatever methods a subclass has."""
+    """Return the builtin base class of `xs`, or else its type."""
     for kind in (list, tuple, deque):
         if issubclass(type(xs), kind):
             return kind
@@ -196,7 +198,7 @@ substitute(operator.contains)(_search)
 
 
 def _sequences(kind: type, name: str, decide: Any, equal_sizes: Any) -> None:
-    """The comparison of two sequences: of the first elements that differ, or of the lengths."""
+    """Register a comparison of two sequences: of the first elements that differ, or of lengths."""
 
     def compare(xs: Any, ys: Any) -> Any:
         if not isinstance(ys, kind):
@@ -234,7 +236,7 @@ def _equal_dicts(a: Any, b: Any) -> Any:
 
 
 def _opposite(equal: Any) -> Any:
-    """``!=``, where `equal` is ``==``."""
+    """Return ``!=`` for `equal`, which is ``==``."""
 
     def unequal(a: Any, b: Any) -> Any:
         y = equal(a, b)
@@ -272,7 +274,7 @@ _asking(COMPARED, (type({}.items()), "__contains__"), _in_items)
 
 @substitute(operator.ne)
 def _(a: Any, b: Any) -> Any:
-    """What ``object.__ne__`` does: it asks ``==``."""
+    """Negate ``==``, as ``object.__ne__`` does."""
     y: Any = type(a).__eq__(a, b)  # type: ignore[call-arg]
     return y if y is NotImplemented else not y
 
@@ -321,7 +323,7 @@ def _bisect_right(a: Any, x: Any, lo: Any = 0, hi: Any = None, *, key: Any = Non
 
 
 class _Bisecting(Asks):
-    """A key is a function that is called, whatever it is."""
+    """`Asks` of a bisection, which may also call a key function."""
 
     def __call__(self, *values: Any) -> int:
         if any(type(value) is FunctionType or callable(value) for value in values):
@@ -330,7 +332,7 @@ class _Bisecting(Asks):
 
 
 def _place(xs: list[Any], value: Any, right: bool) -> int | None:
-    """Where a number belongs among numbers; only those on the way are looked at."""
+    """Return where a number belongs, or None if the search meets a value that is no number."""
     low, high = 0, len(xs)
     while low < high:
         middle = (low + high) // 2

@@ -34,7 +34,7 @@ def _(d: Any, key: Any) -> Any:
     if d.default_factory is None:
         raise KeyError(key)
     value = d.default_factory()
-    d[key] = value  # C asks the subclass too
+    d[key] = value  # C calls the method of a subclass, too
     return value
 
 

@@ -22,7 +22,7 @@ def _shadow(memory: Memory, xs: Any) -> Any:
 
 
 def _maxlen(xs: Any) -> Any:
-    """The greatest length, whatever a subclass calls by that name."""
+    """Return the maximum length, even if a subclass overrides ``maxlen``."""
     return _MAXLEN.__get__(xs)
 
 
@@ -33,7 +33,7 @@ _MAXLEN: Any = vars(deque)["maxlen"]
 
 
 def _ends(xs: Any, left: bool) -> tuple[Any, Any]:
-    """What pushes and what pops at one end."""
+    """Return the functions that push and pop at one end."""
     if left:
         return partial(deque.appendleft, xs), partial(deque.popleft, xs)
     return partial(deque.append, xs), partial(deque.pop, xs)
@@ -105,7 +105,7 @@ def _(memory: Memory, xs: Any) -> Any:
 
 
 def _limit(xs: Any, maxlen: Any) -> None:
-    """Empty a deque and set its greatest length."""
+    """Empty a deque and set its maximum length."""
     deque.__init__(xs, (), maxlen)
 
 
@@ -147,11 +147,11 @@ def _new(maxlen: Any) -> Any:
     return deque(maxlen=maxlen)
 
 
-# ---- by way of the ends --------------------------------------------------------------------------
+# ---- operations built on the ends ----------------------------------------------------------------
 
 
 def _held(iterable: Any, xs: Any) -> Any:
-    """A deque may be extended by its own elements."""
+    """Copy `iterable` if it is `xs`: a deque may be extended by itself."""
     return list(iterable) if iterable is xs else iterable
 
 
@@ -183,7 +183,7 @@ def _(xs: Any, n: Any = 1) -> None:
 
 @structural((deque, "__setitem__"))
 def _(memory: Memory, xs: Any, i: Any, value: Any) -> Any:
-    """Not by way of the ends: an iterator over the deque goes on."""
+    """Assign one element in place; operations at the ends would invalidate iterators."""
     place = _place(xs, i)
     put = partial(deque.__setitem__, xs, place)
     undo, redo = partial(put, deque.__getitem__(xs, place)), partial(put, value)
@@ -235,7 +235,7 @@ def _(xs: Any, value: Any) -> None:
 @substitute((deque, "reverse"))
 def _(xs: Any) -> None:
     values = [*deque.__iter__(xs)]
-    for i, value in enumerate(values, 1):  # not by pops: an iterator over it goes on
+    for i, value in enumerate(values, 1):  # not by pops, which invalidate iterators
         deque.__setitem__(xs, -i, value)
 
 
@@ -244,7 +244,7 @@ def _(xs: Any) -> None:
 
 @substitute((deque, "copy"), (deque, "__copy__"))
 def _(xs: Any) -> Any:
-    """Of a subclass: made by its own class, as in C."""
+    """Copy a deque of a subclass by a call of its class, as C does."""
     maxlen = _maxlen(xs)
     return type(xs)(xs) if maxlen is None else type(xs)(xs, maxlen)
 
@@ -280,7 +280,7 @@ non_differentiable(_place, _maxlen, _new)
 
 
 class Ends(Items):
-    """The elements of a deque; Python's own iterator watches for changes."""
+    """An iterator over a deque; Python's own iterator detects changes of its size."""
 
     def __init__(self, memory: Any, xs: Any) -> None:
         super().__init__(memory, xs)

@@ -1,9 +1,10 @@
 """Dicts and ordered dicts: the shadow of a dict is a dict with the same keys.
 
-Numbers that are keys have their cotangents in a second shadow: an operation that inserts a key
-takes its cotangent, one that hands keys out adds to it. Of equal keys a dict keeps the first.
+Numbers that are keys have their cotangents in a second shadow: the pullback of an operation that
+inserts a key takes its cotangent, that of one that returns keys adds to it. Of equal keys a dict
+keeps the first.
 
-A rule reaches the entries by the methods of the builtin type, as C does, whatever a subclass has.
+Rules call the methods of the builtin type, as C does, whatever a subclass overrides.
 """
 
 from __future__ import annotations
@@ -27,8 +28,8 @@ for _name in ("keys", "values", "items", "__contains__", "__len__", "__eq__", "_
 
 
 def _insert(memory: Memory, d: Any, key: Any, value: Any) -> Callable[[], tuple[Any, Any]]:
-    """``d[key] = value``; returns what undoes it and gives the cotangents of key and value."""
-    if dict.__contains__(d, "__builtins__") or id(d) in bare:  # globals: reading has to look
+    """Run ``d[key] = value``; return a function that undoes it and takes both cotangents."""
+    if dict.__contains__(d, "__builtins__") or id(d) in bare:  # globals: reads must check
         memory.globals_written[id(d), key] = d
     old = dict.get(d, key, ABSENT)
     base_of(d).__setitem__(d, key, value)
@@ -44,8 +45,8 @@ def _insert(memory: Memory, d: Any, key: Any, value: Any) -> Callable[[], tuple[
 
 
 def _remove(memory: Memory, d: Any, key: Any) -> Callable[[Any, Any], None]:
-    """``del d[key]``; returns what undoes it and adds cotangents of key and value."""
-    key = memory.held(d, key)  # an equal one may have been given
+    """Run ``del d[key]``; return a function that undoes it and adds cotangents of key and value."""
+    key = memory.held(d, key)  # `key` may only be equal to the stored one
     value = dict.__getitem__(d, key)
     base_of(d).__delitem__(d, key)
     return _removed(memory, d, key, value)
@@ -73,7 +74,7 @@ def _(memory: Memory, d: Any, key: Any) -> Any:
 
 
 def _read(memory: Memory, d: Any, key: Any, n: int) -> Any:
-    """The value of a key by a method of `n` operands."""
+    """Read ``d[key]``; return the value and the pullback of a method of `n` operands."""
     place = memory.place(d, key)
 
     def entry_back(y_bar: Any) -> tuple[None, ...]:
@@ -116,9 +117,8 @@ def _(memory: Memory, d: Any, key: Any) -> Any:
 
 @structural((dict, "pop"), (OrderedDict, "pop"))
 def _(memory: Memory, d: Any, key: Any, default: Any = ABSENT) -> Any:
-    if not dict.__len__(d) or not dict.__contains__(
-        d, key
-    ):  # an empty one does not ask the key for its hash
+    # An empty dict does not hash the key.
+    if not dict.__len__(d) or not dict.__contains__(d, key):
         if default is ABSENT:
             base_of(d).pop(d, key)  # Python's own message
         return default, lambda y_bar: (None, None, None, y_bar)
@@ -155,7 +155,7 @@ def _(d: Any, key: Any, default: Any = None) -> Any:
 
 
 def _merge(memory: Memory, d: Any, other: Any) -> Callable[[], None]:
-    """Insert the entries of another dict; returns what undoes it."""
+    """Insert the entries of another dict; return a function that undoes it."""
     inserted = [
         (key, memory.place(other, key), _insert(memory, d, key, value))
         for key, value in [*entries_of(other)]
@@ -171,7 +171,7 @@ def _merge(memory: Memory, d: Any, other: Any) -> Callable[[], None]:
 
 
 def is_plain(other: Any) -> bool:
-    """Whether C reads a mapping without asking its methods: a dict iterated as dicts are."""
+    """Return whether C reads `other` without calling its methods: a dict with ``dict.__iter__``."""
     return isinstance(other, dict) and type(other).__iter__ is dict.__iter__
 
 

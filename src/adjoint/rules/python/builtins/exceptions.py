@@ -1,4 +1,4 @@
-"""Exceptions: what ``__init__`` is given stands in ``args`` afterwards."""
+"""``__init__`` of exceptions, which stores its arguments in ``args``."""
 
 from __future__ import annotations
 

@@ -1,5 +1,4 @@
-"""``exec`` and ``eval``: the code that they are given is differentiated like a function of the
-namespace that it fills."""
+"""``exec`` and ``eval``: their code is differentiated like a function of its namespace."""
 
 from __future__ import annotations
 
@@ -38,7 +37,7 @@ def _run(
     if code.co_freevars:
         return NotImplemented
     if _only_defines(code):
-        made = eval(code, namespace, local)  # of statements it is None
+        made = eval(code, namespace, local)  # None for statements
         mark_namespace(record[0], namespace)
         return made
     is_bare = "__builtins__" not in namespace
@@ -64,15 +63,17 @@ def _run(
 
 @lru_cache(maxsize=256)
 def _compiled(source: Any, mode: str) -> Any:
-    """Code objects are known by identity: the same text is compiled once."""
+    """Compile each text once, because code objects are known by identity."""
     text = source.lstrip(" \t") if isinstance(source, str) and mode == "eval" else source
     return compile(text, "<string>", mode, dont_inherit=True)
 
 
 @lru_cache(maxsize=256)
 def _only_defines(code: CodeType) -> bool:
-    """Whether the code makes functions and nothing else: libraries write them as text, often again
-    and again; such text is run as it is."""
+    """Return whether the code only makes functions.
+
+    Libraries often generate such text repeatedly, so it is run undifferentiated.
+    """
     import dis  # not needed by most programs
 
     names = {step.opname for step in dis.get_instructions(code)}

@@ -1,4 +1,4 @@
-"""Builtin functions: those that return no reals, and those that are a loop over their argument."""
+"""Builtin functions: those whose results are constant, and those that loop over an argument."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ OF_BYTES = (
     " count decode endswith find hex index isalnum isalpha isascii isdigit islower isspace istitle"
     " isupper rfind rindex startswith"
 ).split()
-"""What bytes are asked for that is neither bytes nor more than one of them."""
+"""Methods of bytes that return neither bytes nor containers."""
 
 for _name in (
     "len",
@@ -86,7 +86,7 @@ non_differentiable(
 def _update_wrapper(
     record: list[Any], slot: int, wrapper: Any, wrapped: Any, *args: Any, **kwargs: Any
 ) -> Any:
-    """Names and texts are copied as they are, and what else a function has by its own code."""
+    """Call it as it is if `wrapped` has no attributes of its own; else differentiate its source."""
     fields = vars(wrapped) if type(wrapped) is FunctionType and not args and not kwargs else None
     if fields is None or any(name != "__wrapped__" for name in fields):
         return NotImplemented
@@ -95,7 +95,7 @@ def _update_wrapper(
 
 @primitive(open)
 def _open(record: list[Any], slot: int, *args: Any, **kwargs: Any) -> Any:
-    """Files carry no derivative."""
+    """Open a file; flush files opened before, which may be the same."""
     memory: Memory = record[0]
     if memory.files:
         flush(memory)
@@ -110,7 +110,7 @@ for _name in ("add_note", "with_traceback", "__str__", "__repr__"):
 
 @structural(sum)
 def _(memory: Memory, xs: Any, /, start: Any = 0) -> Any:
-    """Of numbers: as Python adds them, which from 3.12 on is not one addition after the other."""
+    """Sum numbers by Python's `sum`, which compensates rounding errors from 3.12 on."""
     if not are_numbers(xs, start):
         return NotImplemented
 
@@ -125,8 +125,10 @@ def _(memory: Memory, xs: Any, /, start: Any = 0) -> Any:
 
 @substitute(sum)
 def _(xs: Any, /, start: Any = 0) -> Any:
-    """Numbers at the beginning are added together; from the first other value on it is one addition
-    after the other, before the next value is asked for: that may be the same array, overwritten."""
+    """Sum the leading numbers together, then add one value at a time.
+
+    A value is added before the next is read, because that may be the same array, overwritten.
+    """
     check_start(start)
     numbers: list[Any] = []
     items = begin(xs)
@@ -143,12 +145,12 @@ def _(xs: Any, /, start: Any = 0) -> Any:
 
 
 def is_other(value: Any, start: Any) -> bool:
-    """Whether a value, or what it is added to, is more than a number of Python's own."""
+    """Return whether `value` or `start` is not a real number of a builtin type."""
     return type(value) not in REAL_NUMBERS or type(start) not in REAL_NUMBERS
 
 
 def check_start(start: Any) -> None:
-    """Texts are not added."""
+    """Raise Python's error if `start` is text."""
     if isinstance(start, str | bytes | bytearray):
         sum((), start)  # Python's own message
 
@@ -183,7 +185,7 @@ def _(xs: Any, /, *, key: Any = None, reverse: Any = False) -> Any:
 
 
 def _order(keys: Any, reverse: Any) -> list[int]:
-    """Comparisons carry no derivative."""
+    """Return the indices that sort `keys`; comparisons carry no derivative."""
     return sorted(range(len(keys)), key=keys.__getitem__, reverse=reverse)
 
 
@@ -191,7 +193,7 @@ non_differentiable(_order)
 
 
 class _Missing:
-    """No default was given."""
+    """Stands for a default that was not given."""
 
 
 _REAL = float | int | np.floating | np.integer | np.bool_
@@ -201,13 +203,14 @@ _is_of_plain_numbers = ByClass(lambda kind: issubclass(kind, _REAL) and not COMP
 
 @non_differentiable
 def is_no_number(value: Any) -> bool:
-    """Whether it may do something, or raise, when it is compared."""
+    """Return whether a comparison of `value` may run user code or raise."""
     return not _is_of_plain_numbers(type(value))
 
 
 def _best(name: str, best: Any, better: Any) -> None:
-    """``min`` and ``max``: equal numbers share the derivative (design, section 5); with a key the
-    first one has it."""
+    """Register ``min`` or ``max``: tied numbers share the derivative (design, section 5), except
+    with a key, where the first has it.
+    """
 
     def of_numbers(memory: Memory, *args: Any, **options: Any) -> Any:
         xs = args[0] if len(args) == 1 else args
@@ -239,8 +242,10 @@ def _best(name: str, best: Any, better: Any) -> None:
         best(0, 0, default=0)  # Python's own message
 
     def of_any(first: Any, /, *others: Any, key: Any = None, default: Any = _Missing) -> Any:
-        """Takes no value before those up to it are compared: one of these may raise. Only numbers
-        at the beginning, of which none does, are taken together."""
+        """Compare each value before the next is read, because a comparison may raise.
+
+        Leading numbers are read together: their comparison cannot raise.
+        """
         if others and default is not _Missing:
             refuse_default()
         items = begin((first, *others) if others else first)

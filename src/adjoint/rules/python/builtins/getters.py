@@ -1,5 +1,7 @@
-"""`operator.itemgetter`, `attrgetter`, `methodcaller`: objects of C, which are asked what they
-hold; those that may hold something with a derivative are made as closures.
+"""`operator.itemgetter`, `attrgetter` and `methodcaller`.
+
+``__reduce__`` returns the arguments of these C objects. If the arguments may have derivatives, a
+closure is made instead.
 """
 
 from __future__ import annotations
@@ -70,7 +72,7 @@ def _(caller: Any, obj: Any, /) -> Any:
 
 
 def _held(getter: Any) -> Any:
-    """What ``__reduce__`` says that it was made of."""
+    """Return the arguments that `getter` was made from."""
     return getter.__reduce__()[1]
 
 

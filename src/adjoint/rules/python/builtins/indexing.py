@@ -1,5 +1,4 @@
-"""Operands of C that may be objects with an ``__index__`` written in Python: that is run once, as
-code like any other."""
+"""C functions of operands with ``__index__`` in Python, which runs once as differentiated code."""
 
 from __future__ import annotations
 
@@ -17,13 +16,13 @@ from adjoint.runtime.dispatch.number_protocols import by_index, is_odd
 from adjoint.runtime.operators.constant_methods import refuse_kept
 
 _RULES = (bytearrays, deques, iterators, lists, numbers, sequences)
-"""What is refined here has to be loaded."""
+"""Modules that register the rules wrapped here: they must be loaded first."""
 
 _WITHOUT_DERIVATIVE = (range, hex, oct, bin, chr)
 
 
 def _indexed(key: Any, *places: int) -> None:
-    """Convert the operands at `places`."""
+    """Wrap the rule of `key`: convert the operands at `places` by ``__index__``."""
     f: Any = getattr(*key) if isinstance(key, tuple) else key
     plain = entry(key).primitive
 

@@ -1,4 +1,4 @@
-"""``iter``, ``next``, ``zip``, ``map`` and their kin: driven natively, one pullback per element."""
+"""``iter``, ``next``, ``zip``, ``map`` and other iterators, with one pullback per element."""
 
 from __future__ import annotations
 
@@ -30,8 +30,9 @@ from adjoint.runtime.python.loops import first_elements, iterator_of
 
 
 def _parts(record: list[Any], slot: int, iterables: tuple[Any, ...], before: int) -> list[Iterator]:
-    """The iterators of some operands; their cotangents by value come out of the slot after `before`
-    others."""
+    """Return iterators over operands; the pullback in the slot puts `before` None before their
+    cotangents.
+    """
     memory = record[0]
     inner: list[Any] = [memory, *[None] * len(iterables)]
 
@@ -113,7 +114,7 @@ def _(record: list[Any], slot: int, *iterables: Any, **options: Any) -> Any:
 
 
 def _pad(record: list[Any], slot: int, n: int) -> None:
-    """No cotangents for `n` keyword arguments."""
+    """Append `n` None to the result of the pullback in the slot, for keyword arguments."""
     if n:
         back = record[slot]
 
@@ -169,7 +170,7 @@ def _(record: list[Any], slot: int, xs: Any) -> Any:
 
 
 class Backwards(Items):
-    """The elements of a list or tuple, the last one first."""
+    """An iterator over a list or tuple from its end."""
 
     def __init__(self, memory: Any, xs: Any) -> None:
         super().__init__(memory, xs)
@@ -229,7 +230,7 @@ def _(xs: Any) -> Any:
 
 
 def _is_said_in_python(kind: type) -> bool:
-    """Whether a class says itself how its objects are reversed, or that they are not."""
+    """Return whether a class overrides ``__reversed__``, by a method or by None."""
     of_c = (dict, OrderedDict, deque)
     own = class_attribute(kind, "__reversed__", of_c)
     return own is not of_c and not any(own is vars(base).get("__reversed__") for base in of_c)
@@ -264,7 +265,7 @@ def _filtered(f: Any, xs: Any) -> Any:
 
 
 def tells_length(xs: Any) -> bool:
-    """Whether the class of an iterable, one of the user's, has a length written in Python."""
+    """Return whether the class of an iterable defines its length in Python."""
     kind = type(xs)
     return not issubclass(kind, COUNTING) and any(
         type(class_attribute(kind, name)) is FunctionType for name in ("__len__", "__length_hint__")
@@ -291,11 +292,11 @@ def _filled(kind: Any) -> Any:
 
         record[slot] = filled_back
         source = args[0]
-        if tells_length(source):  # C asks for it first
+        if tells_length(source):  # C calls it first
             source = _parts(inner, 3, (source,), 0)[0]
             call(inner, 2, operator.length_hint, args[0])
         values, _ = first_elements(memory, inner, 1, source, -1)
-        # A tuple of its own, even where Python would give back the one it was given.
+        # A new tuple, even where Python would return its argument.
         y = kind([*values])
         return y
 
@@ -308,7 +309,7 @@ primitive(tuple)(_filled(tuple))
 
 @primitive((tuple, "__new__"))
 def _(record: list[Any], slot: int, cls: Any, *values: Any) -> Any:
-    """``tuple.__new__(cls, values)``, by which classes derived from tuples make their instances."""
+    """Make an instance of a class derived from `tuple`."""
     inner: list[Any] = [record[0], None]
 
     def new_back(y_bar: Any) -> tuple[Any, ...]:

@@ -1,4 +1,4 @@
-"""Lists changed in place: every method is a replacement of a slice, which the log takes back."""
+"""In-place methods of lists: each replaces a slice, and a rewind of the log undoes it."""
 
 from __future__ import annotations
 
@@ -14,8 +14,9 @@ from adjoint.runtime.memory.memory import Memory
 
 
 def _replace(memory: Memory, xs: Any, start: int, stop: int, values: Sequence[Any]) -> Any:
-    """``xs[start:stop] = values``; returns what takes the cotangents of `values` and puts back room
-    for the old."""
+    """Run ``xs[start:stop] = values``; return a function that undoes it in `xs` and its shadow and
+    returns the cotangents of `values`.
+    """
     old = list.__getitem__(xs, slice(start, stop))
     n = len(values)
     list.__setitem__(xs, slice(start, stop), values)
@@ -34,14 +35,15 @@ def _replace(memory: Memory, xs: Any, start: int, stop: int, values: Sequence[An
 
 
 def _replace_one(memory: Memory, xs: Any, start: int, stop: int, value: Any, n: int) -> Any:
-    """The pullback of ``xs[start:stop] = [value]`` by a method of `n` operands, the last of which
-    is `value`."""
+    """Run ``xs[start:stop] = [value]``; return the pullback of a method of `n` operands that end in
+    `value`.
+    """
     undo = _replace(memory, xs, start, stop, (value,))
     return lambda _: (*(None,) * n, undo()[0])
 
 
 def _replace_all(memory: Memory, xs: Any, start: int, stop: int, values: Any, n: int) -> Any:
-    """The pullback of ``xs[start:stop] = values`` by a method of `n` operands."""
+    """Run ``xs[start:stop] = values``; return the pullback of a method of `n` operands."""
     undo = _replace(memory, xs, start, stop, values)
 
     def replaced_back(_: Any) -> tuple[None, ...]:
@@ -53,7 +55,7 @@ def _replace_all(memory: Memory, xs: Any, start: int, stop: int, values: Any, n:
 
 
 def _rearrange(memory: Memory, xs: Any, order: list[int], n: int) -> Any:
-    """The pullback of ``xs[:] = [xs[i] for i in order]`` by a method of `n` operands."""
+    """Run ``xs[:] = [xs[i] for i in order]``; return the pullback of a method of `n` operands."""
     values = [list.__getitem__(xs, i) for i in order]
     undo = _replace(memory, xs, 0, list.__len__(xs), values)
 
@@ -81,7 +83,7 @@ def _(memory: Memory, xs: Any, i: Any, value: Any) -> Any:
 
 
 def _extended(memory: Memory, xs: Any, values: Any) -> Any:
-    """The pullback of ``xs += values``; ``None`` where the elements are not at hand."""
+    """Run ``xs += values`` and return its pullback, or None if `values` is no list or tuple."""
     if type(values) not in (list, tuple):
         return None
     n = list.__len__(xs)
@@ -189,7 +191,7 @@ def _(memory: Memory, xs: Any, **options: Any) -> Any:
 
 @substitute((list, "sort"))
 def _(xs: Any, *, key: Any = None, reverse: Any = False) -> None:
-    """The key finds the list empty, as in Python."""
+    """Sort in place; the key function sees an empty list, as in Python."""
     values = list.copy(xs)
     list.clear(xs)
     try:
@@ -223,7 +225,7 @@ def _(memory: Memory, xs: Any, index: Any, values: Any) -> Any:
 
 
 def _replace_each(memory: Memory, xs: Any, places: range, index: slice, values: Any) -> Any:
-    """The pullback of ``xs[start:stop:step] = values``."""
+    """Run ``xs[start:stop:step] = values``; return its pullback."""
     if len(places) != len(values):
         list.__setitem__(xs, index, values)  # Python's own message
     undoing = [
@@ -242,4 +244,4 @@ def _replace_each(memory: Memory, xs: Any, places: range, index: slice, values: 
 
 @substitute((list, "__setitem__"))
 def _(xs: Any, index: Any, values: Any) -> None:
-    list.__setitem__(xs, index, list(iter(values)))  # C asks twice
+    list.__setitem__(xs, index, list(iter(values)))  # C calls ``iter`` twice

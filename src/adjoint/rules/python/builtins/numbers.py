@@ -1,6 +1,6 @@
 """Rules of the builtin functions of numbers, of the types of numbers, and of their methods.
 
-Each is for numbers and arrays. For other objects it is what the object's own method does.
+Rules take numbers and arrays; for other objects, substitutes call the object's own method.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from adjoint.runtime.dispatch.plain_numbers import plain_on
 
 
 def _has_own(x: Any, special: str) -> bool:
-    """Whether the class of `x` defines the method in Python."""
+    """Return whether the class of `x` defines the method in Python."""
     return type(special_of(type(x), special)) is FunctionType
 
 
@@ -43,13 +43,13 @@ def _(base: int, exp: int, mod: int, /):
 
 @substitute(pow)
 def _pow(base, exp, mod=None):
-    """Of objects with ``__pow__``."""
+    """Raise an object with ``__pow__`` to a power."""
     return base**exp if mod is None else type(base).__pow__(base, exp, mod)
 
 
 @substitute(abs, operator.abs)
 def _abs(x, /):
-    """Of objects with ``__abs__``."""
+    """Call ``__abs__`` of an object."""
     method = special_of(type(x), "__abs__")
     if method is None:
         raise TypeError(f"bad operand type for abs(): {type(x).__name__!r}")
@@ -58,7 +58,7 @@ def _abs(x, /):
 
 @rrule.register(round, trusted=True)
 def _(number, ndigits=_ABSENT):
-    """A step function."""
+    """Round a number, which is a step function."""
     if _has_own(number, "__round__"):
         return NotImplemented
     if ndigits is _ABSENT:
@@ -73,7 +73,7 @@ def _(dots, number, ndigits=None):
 
 @substitute(round)
 def _round(number, ndigits=None):
-    """Of objects with ``__round__``."""
+    """Call ``__round__`` of an object."""
     method = special_of(type(number), "__round__")
     if method is None:
         raise TypeError(f"type {type(number).__name__} doesn't define __round__ method")
@@ -112,7 +112,7 @@ def _(*args):
         return float(*args), None  # Python's own message
     (x,) = args
     if not is_numeric(x) or type(getattr(type(x), "__float__", None)) is FunctionType:
-        # Text is a constant; what has a method of its own is run by that.
+        # Text is a constant; the substitute calls the method of an object.
         if not isinstance(x, str | bytes):
             return NotImplemented
         return float(x), lambda y_bar: (None, None)
@@ -133,7 +133,7 @@ def _(dots, *args):
 
 @substitute(float)
 def _float(x, /):
-    """Of objects with ``__float__`` or ``__index__``."""
+    """Call ``__float__`` or ``__index__`` of an object."""
     number = x.__float__() if _has_float(x) else x.__index__()
     check_number(_TO_FLOAT, x, number)
     return number if type(number) is float else float(number)
@@ -153,7 +153,7 @@ non_differentiable(_has_float)
 
 @primitive((float, "__new__"))
 def _(record: list[Any], slot: int, cls: Any, /, *args: Any) -> Any:
-    """Of a class of its own: the number that it is made of, whatever the class does with it."""
+    """Make an instance of a subclass of `float`, with the derivative of its number."""
     if len(args) != 1 or not is_numeric(plain_number(args[0])) or np.ndim(args[0]):
         return NotImplemented
     level = record[0].level
@@ -179,7 +179,7 @@ def _(real=_ABSENT, imag=_ABSENT):
         return complex(*given), lambda y_bar: (None,) * (1 + len(given))  # text is a constant
 
     def complex_back(y_bar):
-        units = (1, -1j)  # conjugates: 1 and i are what the parts are multiplied with
+        units = (1, -1j)  # conjugates of 1 and i, the factors of the parts
         return None, *(
             project(np.reshape(unit * y_bar, np.shape(x)), x)
             for x, unit in zip(given, units, strict=False)
@@ -189,7 +189,7 @@ def _(real=_ABSENT, imag=_ABSENT):
 
 
 def _given(real, imag):
-    """The parts that were given, and those before them."""
+    """Return the parts that were given, with 0 for an absent real part before an imaginary one."""
     parts = (real,) if imag is _ABSENT else (real, imag)
     return () if real is _ABSENT is imag else tuple(0 if x is _ABSENT else x for x in parts)
 
@@ -237,7 +237,7 @@ def _(dots, x, /):
 
 
 for _kind, _names in (
-    (float, "hex is_integer"),  # not as_integer_ratio: what is computed from it is lost
+    (float, "hex is_integer"),  # not as_integer_ratio, whose integers would lose the derivative
     (int, "as_integer_ratio bit_count bit_length denominator is_integer numerator to_bytes"),
     (int, "__ceil__ __floor__ __index__ __int__ __round__ __trunc__"),
 ):

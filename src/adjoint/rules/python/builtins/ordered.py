@@ -1,5 +1,4 @@
-"""`collections.OrderedDict`, beside what it has in common with dicts: its order can be changed, and
-many of its methods ask those of a subclass."""
+"""`collections.OrderedDict`: changes of its order, and methods that call those of a subclass."""
 
 from __future__ import annotations
 
@@ -18,8 +17,7 @@ def _(memory: Memory, d: Any, key: Any, last: Any = True) -> Any:
 
 
 def _reorder(entry: list[Any]) -> None:
-    """``[swap, d, key, last, is_done]``: a change of the order, which is not undone, and is made
-    again."""
+    """Replay a change of order, ``[swap, d, key, last, is_done]``; a rewind does not undo it."""
     _, d, key, last, is_done = entry
     if not is_done:
         OrderedDict.move_to_end(d, key, last)

@@ -1,10 +1,9 @@
-"""What lists, tuples and deques have in common: they are made of the elements of others.
+"""Structural rules of lists, tuples and deques that are made of elements of others.
 
-Structural rules: the cotangent of a container is its shadow, a list of the same length in
-``memory``. The reverse of an operation that changes a list changes the shadow the other way round.
+The cotangent of a container is its shadow, a list of the same length in ``memory``. The pullback
+of an operation that changes a list makes the inverse change in the shadow.
 
-A rule of a base class's method reaches the elements by the base class's own methods, as C does: an
-override in a subclass, which may be what has called it, is not run a second time.
+A rule calls the methods of the base class, as C does: an override may be the caller.
 """
 
 from __future__ import annotations
@@ -29,13 +28,14 @@ for _kind, _names in (
 
 
 def _base(xs: Any) -> Any:
-    """The builtin type that the rules below were written for."""
+    """Return the builtin base class of `xs`."""
     return list if isinstance(xs, list) else tuple if isinstance(xs, tuple) else deque
 
 
 def _moved(memory: Memory, y: Any, origins: list[tuple[Any, int]], n: int) -> tuple[Any, Any]:
-    """A new container `y` whose element i is element ``origins[i][1]`` of ``origins[i][0]``; `n`
-    operands."""
+    """Return `y`, whose element i is element ``origins[i][1]`` of ``origins[i][0]``, and the
+    pullback of a function of `n` operands.
+    """
 
     def moved_back(_: Any) -> tuple[None, ...]:
         shadow = memory.shadows.pop(id(y), None)
@@ -51,7 +51,7 @@ def _moved(memory: Memory, y: Any, origins: list[tuple[Any, int]], n: int) -> tu
 def _(memory: Memory, a: Any, b: Any) -> Any:
     kind = _base(a)
     if not isinstance(b, kind):
-        return NotImplemented, None  # the other's own method is asked, or Python's message given
+        return NotImplemented, None  # the method of the other is called, or Python raises
     y = kind.__add__(a, b)
     return _moved(memory, y, [(xs, i) for xs in (a, b) for i in range(size_of(xs))], 2)
 

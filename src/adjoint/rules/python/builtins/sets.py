@@ -1,7 +1,7 @@
-"""Sets: the shadow of a set is a dict by element. What is only compared carries no derivative.
+"""Sets: the shadow of a set is a dict from elements to cotangents.
 
-Only numbers have their cotangent there: every other element keeps its own by its identity. C makes
-each result, for it decides on the order of the elements, and which of equal ones is kept.
+Only numbers have entries; other elements have shadows by identity. C makes each result, because it
+decides on the order of the elements and on which of equal ones remains.
 """
 
 from __future__ import annotations
@@ -34,17 +34,17 @@ def _is_set(xs: Any) -> bool:
 
 
 def _is_plain(operand: Any) -> bool:
-    """Whether C takes the elements of an operand without asking its methods."""
+    """Return whether C reads the elements of an operand without calling its methods."""
     return _is_set(operand) or type(operand) in (list, tuple, dict)
 
 
 non_differentiable(_is_plain)
 
-# ---- where elements come from --------------------------------------------------------------------
+# ---- origins of elements -------------------------------------------------------------------------
 
 
 def _source(memory: Memory, xs: Any) -> tuple[Callable[..., bool], Callable[..., None]]:
-    """What tells whether an operand holds a number, and what adds to its cotangent there."""
+    """Return a test whether `xs` contains a number, and a function that adds to its cotangent."""
     if isinstance(xs, dict):
         return partial(dict.__contains__, xs), partial(memory.add_key, xs)
     if _is_set(xs):
@@ -57,7 +57,7 @@ def _source(memory: Memory, xs: Any) -> tuple[Callable[..., bool], Callable[...,
 
 
 def _give(memory: Memory, operands: Iterable[Any], bars: Any) -> None:
-    """Add the cotangents of elements to the first operands that hold them."""
+    """Add the cotangents of elements to the first operands that contain them."""
     bars = [(value, bar) for value, bar in (bars or {}).items() if bar is not None]
     sources = [_source(memory, xs) for xs in operands] if bars else []
     for value, bar in bars:
@@ -68,7 +68,7 @@ def _give(memory: Memory, operands: Iterable[Any], bars: Any) -> None:
 
 
 def _made(memory: Memory, y: Any, operands: Iterable[Any], n: int) -> Any:
-    """A new set `y` of elements of the operands, by a function of `n` arguments."""
+    """Return `y`, a new set of elements of the operands, and the pullback for `n` arguments."""
     if any(y is xs for xs in operands):
         return y, None  # a frozen set is its own copy
 
@@ -84,7 +84,10 @@ def _union(xs: Any, *others: Any) -> Any:
 
 
 def _intersection(xs: Any, *others: Any) -> Any:
-    """C looks the elements of the smaller set up in the larger one, and those of other operands."""
+    """Return the intersection and the operand that its elements come from.
+
+    C looks up the elements of the smaller set, or of an operand that is no set, in the other.
+    """
     base, made, source = _base(xs), xs, xs
     for other in others:
         if not _is_set(other) or _base(other).__len__(other) <= base.__len__(made):
@@ -112,7 +115,7 @@ def _operation(name: str, operator: str, make: Any) -> None:
     @structural((set, operator), (frozenset, operator))
     def _(memory: Memory, xs: Any, other: Any) -> Any:
         if not _is_set(other):
-            return NotImplemented, None  # the other's own method is asked
+            return NotImplemented, None  # the method of the other operand is called
         y, operands = make(xs, other)
         return _made(memory, y, operands, 2)
 
@@ -136,7 +139,7 @@ def _(memory: Memory, kind: Any, *operands: Any) -> Any:
 
 
 def _elements(operand: Any) -> list[Any]:
-    """What an iterator gives; each element is asked for its hash before the next one is taken."""
+    """List the elements of an iterator; each is hashed before the next is read."""
     elements = []
     for value in operand:
         hash(value)
@@ -173,7 +176,7 @@ def _exchange(xs: Any, gone: Iterable[Any], added: Iterable[Any]) -> None:
 
 
 def _note(memory: Memory, xs: Any, gone: Iterable[Any], added: Iterable[Any]) -> int:
-    """Log which elements went and came."""
+    """Log which elements were removed and which were added."""
     undo, redo = partial(_exchange, xs, added, gone), partial(_exchange, xs, gone, added)
     return memory.note(swap_with, undo, redo)
 
@@ -193,7 +196,7 @@ def _(memory: Memory, xs: Any, value: Any) -> Any:
 
 
 def _removal(memory: Memory, xs: Any, gone: Iterable[Any], n: int) -> Any:
-    """The pullback of the removal of some elements by a method of `n` operands."""
+    """Log a removal of elements; return the pullback of a method of `n` operands."""
     position = _note(memory, xs, gone, ())
 
     def removal_back(_: Any) -> tuple[None, ...]:
@@ -204,7 +207,7 @@ def _removal(memory: Memory, xs: Any, gone: Iterable[Any], n: int) -> Any:
 
 
 def _held(xs: Any, gone: Iterable[Any], remove: Callable[[], object]) -> Iterable[Any]:
-    """Remove elements; gives those that stood there, to which the ones of `gone` are equal."""
+    """Call `remove`; return the elements of `xs` that it removed, which are equal to `gone`."""
     if not any(map(asks_user, gone)):
         remove()
         return gone
@@ -275,7 +278,7 @@ def _symmetric_difference_update(memory: Memory, xs: Any, other: Any) -> Any:
 
 
 def _arrival(memory: Memory, xs: Any, gone: Any, added: set[Any], others: Any) -> Any:
-    """The pullback of an update by `others`, from where some elements were added."""
+    """Log an update that added elements of `others`; return its pullback."""
     position = _note(memory, xs, gone, added)
 
     def arrival_back(_: Any) -> tuple[None, ...]:
@@ -296,7 +299,7 @@ def _intersection_update(memory: Memory, xs: Any, *others: Any) -> Any:
     kept, operands = _intersection(xs, *others)
     gone: Any = set.difference(xs, kept)
     added: Any = ()
-    if any(map(asks_user, kept)):  # equal ones of the others may take their places
+    if any(map(asks_user, kept)):  # equal elements of the others may replace them
         before = {id(value): value for value in set.__iter__(xs)}
         set.intersection_update(xs, *others)
         now = {id(value): value for value in set.__iter__(xs)}
@@ -335,7 +338,7 @@ _in_place("intersection_update", "__iand__", _intersection_update)
 _in_place("symmetric_difference_update", "__ixor__", _symmetric_difference_update)
 
 
-# ---- other operands: their elements are taken by their own methods -------------------------------
+# ---- other operands, which are iterated by their own methods -------------------------------------
 
 
 @substitute((set, "update"))

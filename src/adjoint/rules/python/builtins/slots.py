@@ -1,5 +1,4 @@
-"""Descriptors of slots, and properties, that are called by their own names:
-``Point.x.__get__(point)``."""
+"""Direct calls of the methods of slot descriptors and properties: ``Point.x.__get__(point)``."""
 
 from __future__ import annotations
 
@@ -43,8 +42,10 @@ _PLAIN: tuple[Any, ...] = (object.__getattribute__, type.__getattribute__)
 
 @primitive((GetSetDescriptorType, "__get__"))
 def _(record: list[Any], slot: int, descriptor: Any, obj: Any, *kind: Any) -> Any:
-    """What is read by that name, unless the class says otherwise: ``type.__dict__["__dict__"]``,
-    which `inspect` asks."""
+    """Read the attribute by its name, unless the class overrides it.
+
+    `inspect` reads ``type.__dict__["__dict__"]`` in this way.
+    """
     cls, name = type(obj), descriptor.__name__
     read: Any = cls.__getattribute__
     if read not in _PLAIN or class_attribute(cls, name) is not descriptor:
@@ -87,13 +88,12 @@ def _(record: list[Any], slot: int, descriptor: Any, obj: Any) -> Any:
 
 
 def _of_operands(n: int) -> Callable[[tuple[Any, ...]], tuple[Any, ...]]:
-    """From the cotangents of a call of a function of the property's to those of one of its method,
-    with `n` more operands."""
+    """Map cotangents of a property's function to those of its method, with `n` more operands."""
     return lambda bars: (None, None, *bars[1:], *(None,) * n)
 
 
 def _is_own(descriptor: Any, obj: Any) -> bool:
-    """Whether it is the slot that the object is known to have by that name."""
+    """Return whether `descriptor` is the slot attribute of `obj` by that name."""
     if is_of_builtins(descriptor.__objclass__) or not isinstance(obj, descriptor.__objclass__):
         return False
     return slots_of(type(obj)).get(descriptor.__name__) is descriptor

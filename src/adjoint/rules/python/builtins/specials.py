@@ -1,6 +1,6 @@
-"""``len``, ``str``, ``hash`` and their like of objects whose class defines them in Python.
+"""``len``, ``str``, ``hash`` and other builtins that call special methods defined in Python.
 
-Their results carry no derivative, but what they do to objects does.
+Their results carry no derivative, but their writes to objects may.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ _MAPPINGS: tuple[dict[Any, Any], ...] = ({}, OrderedDict())
 _VIEWS = [type(getattr(d, which)()) for d in _MAPPINGS for which in ("keys", "values", "items")]
 _COUNTED = (str, bytes, list, tuple, dict, set, frozenset, deque, OrderedDict, np.ndarray, *_VIEWS)
 COUNTED = {getattr(kind, "__len__") for kind in _COUNTED}  # noqa: B009  unknown to mypy
-"""Asking for these lengths asks the elements nothing, and takes no longer for more of them."""
+"""``__len__`` of types for which it runs no user code and takes constant time."""
 
 
 def _by_special(f: Any, names: tuple[str, ...]) -> Any:
@@ -72,7 +72,7 @@ def _by_special(f: Any, names: tuple[str, ...]) -> Any:
             if special is not None and special is not class_attribute(object, name):
                 if special in COUNTED:
                     return f(args[0])
-                break  # of C
+                break  # implemented in C
         return NotImplemented
 
     return run
@@ -87,7 +87,7 @@ def _asked(
     operands: tuple[Any, ...],
     args: tuple[Any, ...],
 ) -> Any:
-    """What ``f(*args)`` makes of what the special method `name` returns."""
+    """Call the special method `name`; convert its result as ``f(*args)`` does."""
     inner: list[Any] = [record[0], None]
     nothing = (None,) * len(args)
 
@@ -113,13 +113,13 @@ _RETURNED: dict[Any, type] = {
     bool: bool,
     bytes: bytes,
 }
-"""What C takes as it is."""
+"""Types of results that C takes unchanged."""
 _SMALL = 1 << 60
 _AS_IT_IS = (math.ceil, math.floor, math.trunc)
-"""Functions that give back whatever the method returns."""
+"""Functions that return the result of the method unchanged."""
 
 
-non_differentiable(special_of)  # what it gives is called
+non_differentiable(special_of)  # its result is called
 for _f, _names in SPECIALS.items():
     primitive(_f)(_by_special(_f, _names))
 
@@ -144,7 +144,9 @@ def _by_metaclass(f: Callable[..., bool], name: str) -> None:
             return bool(y)
         kinds = cls if type(cls) is tuple else (cls,)
         if any(type(kind) is not type for kind in kinds) or _pretends(type(value)):
-            return native(record, slot, f, args, {})  # abstract classes ask, and unions
+            return native(
+                record, slot, f, args, {}
+            )  # abstract classes and unions may call user code
         return f(*args)
 
     primitive(f)(run)
@@ -159,7 +161,7 @@ def _and_none(bars: tuple[Any, ...]) -> tuple[Any, ...]:
 
 
 def _pretends(kind: type) -> bool:
-    """Whether an object computes its ``__class__`` in code of the user's."""
+    """Return whether a class computes ``__class__`` in user code."""
     own = class_attribute(kind, "__class__")
     return type(own) is property and not issubclass(kind, Iterator)
 
@@ -168,7 +170,7 @@ _by_metaclass(isinstance, "__instancecheck__")
 _by_metaclass(issubclass, "__subclasscheck__")
 
 
-# ---- questions that nobody is asked --------------------------------------------------------------
+# ---- calls that run no user code -----------------------------------------------------------------
 
 
 def _blind(key: Any) -> None:
@@ -191,7 +193,7 @@ for _f in (callable, id, globals, locals, property, staticmethod, classmethod, v
 
 @primitive(super)
 def _(record: list[Any], slot: int, /, *args: Any) -> Any:
-    """What is by value has its cotangent in the shadow of the object, where methods leave it."""
+    """Make a ``super`` object; methods deposit the cotangent of a by-value `self` in its shadow."""
     y, memory = super(*args), record[0]
     if len(args) == 2 and by_value(args[1]):
         record[slot] = lambda _: (None, None, memory.take_entry(y, "self"))

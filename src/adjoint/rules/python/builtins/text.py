@@ -1,7 +1,7 @@
 """Text made of objects: ``str`` of lists, ``%``, ``str.format``, ``print``.
 
-C asks the objects in it for their text. Where that is a method written in Python that may store
-something, C is given stand-ins, which ask as part of the operation.
+C calls the text methods of the objects. If such a method is written in Python and may store
+something, C is given a proxy, which makes the callback part of the operation.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from adjoint.runtime.foreign.native_call import lend, watched
 from adjoint.runtime.foreign.user_code_reach import Asks, has_code, reaches
 
 _RULES = (functions, specials)
-"""What is refined here has to be loaded."""
+"""Modules that register the rules wrapped here: they must be loaded first."""
 
 _TEXT = Asks(
     "__str__", "__repr__", "__format__", "__int__", "__float__", "__index__", "__getattr__",
@@ -29,7 +29,7 @@ _TEXT = Asks(
 
 
 class _Shown:
-    """Stands for an object of which text is made."""
+    """A proxy for an object that is converted to text."""
 
     __slots__ = ("region", "value")
 
@@ -71,7 +71,7 @@ def _ask(shown: _Shown, f: Any, *args: Any) -> Any:
 
 
 def _found(region: Region, value: Any) -> Any:
-    """What was looked up in a stand-in: C may look up something in it, too."""
+    """Wrap a value that C has looked up, because C may look up parts of it, too."""
     kind = type(value)
     if kind in LEAVES or issubclass(kind, str | int | float):
         return value
@@ -79,7 +79,7 @@ def _found(region: Region, value: Any) -> Any:
 
 
 def _shown(region: Region, value: Any, within: tuple[int, ...] = ()) -> Any:
-    """`value`, or a stand-in that gives the same text."""
+    """Return `value`, or a proxy that gives the same text."""
     kind = type(value)
     if _TEXT.of(kind) == 2 and not issubclass(kind, str | int | float | list | tuple | dict):
         return _Shown(region, value)
@@ -92,7 +92,7 @@ def _shown(region: Region, value: Any, within: tuple[int, ...] = ()) -> Any:
 
 
 def _text(key: Any) -> None:
-    """Of all operands of `key`."""
+    """Wrap the rule of `key`, which makes text of all its operands."""
     f: Any = getattr(*key) if isinstance(key, tuple) else key
     plain = entry(key).primitive
 
@@ -103,7 +103,7 @@ def _text(key: Any) -> None:
             if y is not NotImplemented:
                 return y
         if key in _OF_ONE and type(args[0] if args else None) not in (list, tuple, dict):
-            return NotImplemented  # its own method is in C
+            return NotImplemented  # the method of the operand is in C
         looked_up = _looked_up(key, args)
         if not looked_up and _TEXT(*args, *options.values()) < 2:
             return NotImplemented
@@ -118,7 +118,7 @@ def _text(key: Any) -> None:
 
 
 def _looked_up(key: Any, args: tuple[Any, ...]) -> bool:
-    """Whether C looks up something, by the user's methods or by the factory of a `defaultdict`."""
+    """Return whether C looks up parts by user code or by the factory of a `defaultdict`."""
     if key == (str, "__mod__"):
         return len(args) == 2 and _is_asked(args[1]) and "%(" in args[0]
     if key == (str, "format_map") and len(args) == 2 and _is_asked(args[1]):
@@ -134,7 +134,7 @@ def _is_asked(mapping: Any) -> bool:
 
 
 def _names_parts(text: str) -> bool:
-    """Whether a field of a text is an element or an attribute of what is given: ``{0[key]}``."""
+    """Return whether a field of `text` names an element or an attribute: ``{0[key]}``."""
     if "[" not in text and "." not in text:
         return False
     try:
@@ -156,8 +156,7 @@ for _name in ("__mod__", "format", "format_map"):
 
 @primitive(print)
 def _(record: list[Any], slot: int, /, *args: Any, **options: Any) -> Any:
-    """A file that is given is written to as to any object; what stands for the standard output is
-    not differentiated."""
+    """Print; writes to a `file` of a Python class are differentiated, those to `stdout` are not."""
     given = options.get("file")
     to_object = given is not None and has_code(type(given))
     if not to_object and _TEXT(*args) < 2:
@@ -172,7 +171,7 @@ def _(record: list[Any], slot: int, /, *args: Any, **options: Any) -> Any:
 
 
 class _File:
-    """Stands for the object that `print` writes to."""
+    """A proxy for the object that `print` writes to."""
 
     def __init__(self, region: Region, file: Any) -> None:
         self._region, self._file = region, file

@@ -1,4 +1,4 @@
-"""Views of dicts: their elements are those of the dict, and they are operands like sets."""
+"""Views of dicts: iteration over the entries of the dict, and operators of sets."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ KINDS: dict[str, tuple[type, type]] = {
 def _iterated(which: str, backwards: bool) -> Any:
     def elements(record: list[Any], slot: int, view: Any) -> Any:
         owner = mapping_behind(view)
-        # Values are told by their keys.
+        # The shadow is keyed, so values are read with their keys.
         seen = view if which == "keys" else base_of(owner).items(owner)
         return Entries(record[0], owner, reversed(seen) if backwards else seen, which)
 
@@ -45,7 +45,7 @@ def _is_view(x: Any) -> bool:
 
 
 def _source(view: Any) -> Any:
-    """What C fills a set from: for the keys of a dict the dict itself, which sets its size."""
+    """Return what C fills a set from: for keys, the dict, whose size becomes that of the set."""
     if isinstance(view, KINDS["keys"]) and type(owner := mapping_behind(view)) is dict:
         return owner
     return view
@@ -73,7 +73,7 @@ def _in_place(method: Any) -> Any:
 
 
 def _intersection(a: Any, b: Any) -> Any:
-    """Of equal elements that of the smaller operand is kept."""
+    """Intersect two operands; of equal elements, the result has that of the smaller operand."""
     if not _is_view(a):
         a, b = b, a
     n = len(a)

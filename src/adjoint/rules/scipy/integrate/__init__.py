@@ -1,4 +1,4 @@
-"""The rules of `scipy.integrate` by topic; imported on the first call into it."""
+"""Rules for `scipy.integrate`, one module per topic; imported on the first call into it."""
 
 from adjoint.rules.scipy.integrate import quadrature, trajectories
 

@@ -1,8 +1,8 @@
-"""Where an integrand is not smooth.
+"""Search for places where an integrand is not smooth.
 
-Such a place is searched for where the intervals that a sum needs meet: what is not smooth inside an
-interval has it divided again and again. A difference of values that is left when numbers are
-neighbours is a jump; a kink is a jump of the slope.
+A sum divides an interval that contains such a place again and again, so places are searched for at
+the ends of intervals. A difference of values that remains between neighbouring numbers is a jump. A
+kink is a jump of the slope.
 """
 
 from __future__ import annotations
@@ -16,9 +16,9 @@ from adjoint.levels.transforms import derivative
 from adjoint.rules.scipy.integrate.grid import Nodes, size_of
 
 NEAR, CLOSE = 1e-5, 1e-11
-"""How far from where intervals meet at most and at least, of the whole."""
+"""Largest and smallest distance from an end of an interval, relative to the whole."""
 LEAST = 1e-6
-"""How much of the integral a jump adds to it when it moves over the whole."""
+"""Least change of the integral, relative to it, as a jump moves over the whole."""
 
 
 class Break(NamedTuple):
@@ -29,10 +29,10 @@ class Break(NamedTuple):
     at
         The place.
     sides
-        Numbers beside it, with signs: one on both sides, or one on the only side there is. If the
-        function is a slope, the difference of what it is the slope of tells how the place moves.
+        Points near the place with signs: one on each side, or one on the only side. If the function
+        is a slope, the signed sum of its antiderivative at these points tells how the place moves.
     along
-        How far it moves for a unit of that.
+        The distance that the place moves per unit of that sum.
     """
 
     at: float
@@ -41,7 +41,7 @@ class Break(NamedTuple):
 
 
 def values_of(func: Any, args: Any) -> Any:
-    """The integrand as a function of a number; NaN where it has no value."""
+    """Return the integrand as a function of a number; NaN where it has no value."""
 
     def value(t: float) -> Any:
         try:
@@ -53,7 +53,7 @@ def values_of(func: Any, args: Any) -> Any:
 
 
 def slope_of(func: Any, args: Any) -> Any:
-    """The slope of the integrand; NaN where it is not known."""
+    """Return the slope of the integrand as a function; NaN where it is unknown."""
     slope = derivative(lambda t: func(t, *args))
 
     def value(t: float) -> Any:
@@ -66,7 +66,7 @@ def slope_of(func: Any, args: Any) -> Any:
 
 
 def breaks(g: Any, nodes: Nodes, length: float, least: float, named: Any) -> list[Break]:
-    """The jumps of `g` by more than `least`, but those at places that are named."""
+    """Return the jumps of `g` by more than `least`, except at `named` places."""
     found: list[Break] = []
     for left, right in _brackets(nodes, length, named):
         if not any(left <= jump.at <= right for jump in found):
@@ -76,8 +76,8 @@ def breaks(g: Any, nodes: Nodes, length: float, least: float, named: Any) -> lis
 
 
 def _brackets(nodes: Nodes, length: float, named: Any) -> list[tuple[float, float]]:
-    """Around each end of two intervals, not further than the next ones; intervals that the sum is
-    not the integral over."""
+    """Return pairs of numbers around each end of an interval, and intervals with an inexact sum. No
+    pair reaches beyond the next end."""
     gaps = np.diff(nodes.ends, prepend=-np.inf, append=np.inf)
     reach = np.maximum(0.999 * np.minimum(gaps[:-1], gaps[1:]), CLOSE * length)
     reach = np.minimum(reach, NEAR * length)
@@ -87,15 +87,15 @@ def _brackets(nodes: Nodes, length: float, named: Any) -> list[tuple[float, floa
 
 
 def _jump(g: Any, left: float, right: float, least: float, length: float) -> Break | None:
-    """Where a difference of more than `least` stays as the two places come together; at a pole it
-    does not."""
+    """Return the place where a difference above `least` remains under bisection, if any. At a pole
+    the difference does not settle."""
     low, high = g(left), g(right)
     rises = [size_of(high - low)]
     while rises[-1] > least and np.isfinite(rises[-1]):
         middle = (left + right) / 2
         if not left < middle < right or right - left < 1e-16 * length:
             last = rises[-12:]
-            is_jump = min(last) > 0.2 * max(last)  # what is there need be on neither side
+            is_jump = min(last) > 0.2 * max(last)  # the value at the jump may be on neither side
             return _across(g, middle, length) if is_jump else None
         value = g(middle)
         if size_of(value - low) > size_of(high - value):
@@ -112,10 +112,9 @@ def _across(g: Any, place: float, length: float) -> Break:
 
 
 def steep_at(value: Any, slope: Any, limit: float, inward: float, ends: Any) -> Break | None:
-    """Where the slope becomes infinite at a limit where the value does not: a place near it, and
-    the slope there."""
+    """Return a break at a limit where the slope is infinite and the value finite, if so."""
     if np.isinf(limit) or np.min(np.abs(ends[ends != limit] - limit)) > 1e-3 * abs(inward):
-        return None  # one interval is enough near it
+        return None  # the sum needs only one interval near the limit
     if not np.all(np.isfinite(value(limit))):
         return None
     near, nearer = limit + 1e-6 * inward, limit + 1e-10 * inward
@@ -126,5 +125,5 @@ def steep_at(value: Any, slope: Any, limit: float, inward: float, ends: Any) -> 
 
 
 def _along(rise: Any) -> Any:
-    """How far to go for a unit of the value, if that is known for several values."""
+    """Return the distance to move per unit of the (possibly vector-valued) rise."""
     return np.conj(rise) / np.sum(np.abs(rise) ** 2)

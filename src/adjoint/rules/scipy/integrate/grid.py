@@ -1,7 +1,7 @@
-"""The points at which an integrand is differentiated, and their weights.
+"""Points at which an integrand is differentiated, and their weights.
 
-The integral of the derivative is a sum over Gauss' points in the intervals that QUADPACK ended
-with, divided further until the sum of the integrand itself is as exact as numbers are.
+The integral of the derivative is a sum over Gauss points in the final intervals of QUADPACK. They
+are divided further until the sum of the integrand itself is exact to rounding.
 """
 
 from __future__ import annotations
@@ -27,20 +27,20 @@ def size_of(value: Any) -> float:
 
 
 class Itself:
-    """The variable of the intervals is that of the integrand."""
+    """The identity as a change of variable."""
 
     def __call__(self, u: Any) -> Any:
-        """The variables of the integrand, and their slope."""
+        """Return the variables of the integrand, and their slope."""
         return [u], 1.0
 
     def back(self, t: float) -> float:
-        """The variable of the interval."""
+        """Return the variable of the interval."""
         return t
 
 
 class Onto(Itself):
-    """QUADPACK's points u in (0, 1) stand for t = `bound` ± (1 − u)/u; to both sides for the whole
-    line, whose bound is 0."""
+    """QUADPACK's change of variable: u in (0, 1) becomes t = `bound` ± (1 − u)/u. For the whole
+    line `bound` is 0, and each u becomes two points."""
 
     def __init__(self, bound: float, sides: int) -> None:
         self.bound = bound
@@ -54,8 +54,8 @@ class Onto(Itself):
 
 
 class Grid:
-    """Intervals, of which those where the sum is least exact are divided further: at a kink, the
-    derivative is as wrong as the interval is long."""
+    """Intervals, of which those with the least exact sums are divided further. The derivative's
+    error at a kink is proportional to the length of the interval."""
 
     def __init__(self, integrand: Any, change: Itself, left: Any, right: Any) -> None:
         self.integrand = integrand
@@ -88,7 +88,7 @@ class Grid:
         error = size_of(first + second - value)
         self.error += error
         self.size += size_of(first + second)
-        self.added += 1  # arrays cannot be compared
+        self.added += 1  # breaks ties, since arrays cannot be compared
         line = -error, self.added, left, middle, right, first, second
         heapq.heappush(self.heap, line)
 
@@ -98,7 +98,7 @@ class Grid:
         return np.ravel(left[:, None] + half * (1 + POINTS)), np.ravel(half * WEIGHTS)
 
     def split(self, t: float) -> None:
-        """Let a place be one where intervals meet."""
+        """Divide the interval around `t` at `t`."""
         u = self.change.back(t)
         for i, (error, number, left, _, right, first, second) in enumerate(self.heap):
             if left < u < right:
@@ -114,24 +114,25 @@ class Grid:
 
 
 class Nodes(NamedTuple):
-    """Where the integrand is taken.
+    """Points at which the integrand is evaluated.
 
     Attributes
     ----------
     points, weights
-        Those of the sum.
+        Points and weights of the sum.
     values
-        Of the integrand.
+        Values of the integrand.
     blocks
-        The number of the interval that each point is in.
+        Index of the interval of each point.
     nulls
-        What the sum over an interval differs from one over every other point by, over the weights.
+        Weights, relative to `weights`, of the difference between the sum over an interval and a sum
+        over every other point.
     ends
-        Those of the intervals, in order, as far as they are finite.
+        Finite ends of the intervals, in order.
     rough
-        The ends of intervals over which the sum is not the integral.
+        Ends of the intervals whose sum is not the integral.
     size
-        The integral of the integrand's modulus, roughly.
+        Rough integral of the modulus of the integrand.
     """
 
     points: Any
@@ -144,13 +145,13 @@ class Nodes(NamedTuple):
     size: float
 
     def is_graded(self) -> bool:
-        """Whether an interval has been divided again and again."""
+        """Return whether an interval has been divided many times."""
         gaps = np.diff(self.ends)
         return bool(np.min(gaps, initial=np.inf) < 1e-6 * np.max(gaps, initial=0.0))
 
 
 def nodes_of(grid: Grid, func: Any, args: Any) -> Nodes:
-    """Those in the intervals of a grid."""
+    """Return the nodes of a grid at which the integrand has a derivative."""
     change = grid.change
     u, weights = grid.points()
     ts, scales = change(u)
@@ -168,15 +169,15 @@ def nodes_of(grid: Grid, func: Any, args: Any) -> Nodes:
 
 
 def _value(func: Any, point: float, args: Any) -> Any:
-    """The integrand, if it has a derivative at a point: where it has underflown to 0, that is often
-    0 ∞, as of p log p."""
+    """Return the integrand at a point, or ``None`` if it has no derivative there. An integrand that
+    underflows to 0 often has the derivative 0 · ∞, as p log p does."""
     with np.errstate(all="ignore"):
         y = np.asarray(func(point, *args))
         return y if np.all(y != 0) or is_finite(slopes_at(func, point, args)) else None
 
 
 def slopes_at(func: Any, point: float, args: Any) -> Any:
-    """The derivatives of the integrand in what it depends on, as a structure."""
+    """Return the derivatives of the integrand in operands and captured values, as a structure."""
     y, back = nested.pullback(_as_array, func, point, *args)
     return back(np.ones(y.shape, y.dtype))
 
@@ -186,12 +187,12 @@ def _as_array(func: Any, *args: Any) -> Any:
 
 
 def is_finite(bars: Any) -> bool:
-    """Whether all numbers in a structure of cotangents are."""
+    """Return whether all numbers in a structure of cotangents are finite."""
     return bool(np.isfinite(total(bars)))
 
 
 def total(bars: Any) -> float:
-    """The sum of the sizes of the numbers in a structure of cotangents."""
+    """Return the sum of the sizes of the numbers in a structure of cotangents."""
     if isinstance(bars, Mapping):
         return sum(map(total, bars.values()))
     if isinstance(bars, list | tuple | set):

@@ -1,7 +1,7 @@
-"""What has to be known of an integrand for its integral to be differentiated under its sign.
+"""Analysis of an integrand, for differentiation under the integral sign.
 
-The points of a sum move with the places where the integrand is not smooth: then the derivative is
-smooth between them, and nothing of it is in the places themselves.
+The points of a sum move with the places where the integrand is not smooth. The derivative is then
+smooth between them, and the places themselves contribute nothing.
 """
 
 from __future__ import annotations
@@ -17,18 +17,18 @@ from adjoint.rules.scipy.integrate.sums import roughness
 
 
 class Place(NamedTuple):
-    """Where the integrand is not smooth; the points of the sum move with it.
+    """A place where the integrand is not smooth; the points of the sum move with it.
 
     Attributes
     ----------
     at
         The place.
     name
-        The index of the number that it is, among the limits and the points that were given; a limit
-        may move on its own.
+        The index of the place among the limits and the given points, if it is one of them; a limit
+        may also move independently.
     mark
-        Beside the place, if the integrand tells how it moves: what jumps at a kink is its slope,
-        and where the slope is infinite, the value near it is that of the place.
+        A break near the place, if the integrand tells how it moves: the slope jumps at a kink, and
+        the value near the place determines an infinite slope.
     """
 
     at: float
@@ -37,20 +37,20 @@ class Place(NamedTuple):
 
 
 class Under(NamedTuple):
-    """What is known of the integrand.
+    """The result of the analysis of an integrand.
 
     Attributes
     ----------
     nodes
-        Where it is taken.
+        Points at which the integrand is evaluated.
     places
-        In order; none if none of them can move.
+        Places in order; empty if none of them can move.
     tied
-        The limits of which it is taken that the place where the slope is infinite moves with them.
+        Indices of limits that are taken to move with an infinite slope at them.
     order
-        How many times the integral is differentiated.
+        Number of nested derivatives of the integral.
     lost
-        Why there is no derivative, if there is none.
+        The reason for a missing derivative.
     """
 
     nodes: Nodes
@@ -61,7 +61,7 @@ class Under(NamedTuple):
 
 
 def under(func: Any, args: Any, grid: Grid, named: Any, order: int) -> Under:
-    """Look at an integrand; `named` are the limits, in order, and the points that were given."""
+    """Analyse an integrand; `named` are the limits, in order, and the given points."""
     nodes = nodes_of(grid, func, args)
     low, high, *points = map(float, named)
     length = high - low if np.isfinite(high - low) else 1.0
@@ -93,12 +93,12 @@ def under(func: Any, args: Any, grid: Grid, named: Any, order: int) -> Under:
 
 
 def _diverges(nodes: Nodes, func: Any, args: Any) -> bool:
-    """Whether the derivative has no integral: the integrand becomes infinite, and where it does
-    depends on something."""
+    """Return whether the integrand becomes infinite at a place that depends on something. The
+    derivative then has no integral."""
     highest = max(map(size_of, nodes.values), default=0.0)
     if highest * np.sum(nodes.weights) < 100 * nodes.size or not nodes.is_graded():
         return False
-    # but that of the point itself, which comes after the integrand
+    # The derivative in the integration variable, which is the first operand, does not count.
     bars = [slopes_at(func, point, args) for point in nodes.points.tolist()]
     sizes = [total((bar[1], *bar[3:])) for bar in bars]
     return bool(roughness(sizes, nodes.weights, nodes.nulls, nodes.blocks) > 1e-2)

@@ -1,10 +1,10 @@
-"""Adaptive quadrature: `quad`, and with it `dblquad`, `tplquad` and `nquad`; `quad_vec`.
+"""Adaptive quadrature: `quad` (with `dblquad`, `tplquad` and `nquad`) and `quad_vec`.
 
-The value is SciPy's. By Leibniz' rule the derivative is the integral of the integrand's own
-derivative, and the integrand at the limits. That integral is a sum over Gauss' points, at each of
-which the integrand is differentiated like any function of the user's; the points move with the
-places where it is not smooth. Where such a sum of the integrand itself is not its integral, because
-it is singular, or where the integrand jumps, the derivative is refused.
+The value is SciPy's. By Leibniz' rule the derivative is the integral of the integrand's derivative
+plus the integrand at the limits. The integral is a sum over Gauss points, at each of which the
+integrand is differentiated like any function. The points move with the places where the integrand
+is not smooth. The derivative is refused where the integrand jumps, or is so singular that such a
+sum of its values is not its integral.
 """
 
 from __future__ import annotations
@@ -49,8 +49,11 @@ STORES = Reason(
 
 
 def _asked(find: Any, f: Any, where: int, among: int) -> None:
-    """Let `f`, which asks the integrand for plain numbers, be called as it is. What the integrand
-    stores meanwhile has no derivative; it and its arguments stand among the operands."""
+    """Call `f`, which evaluates an integrand, without differentiation.
+
+    `where` and `among` are the positions of the integrand and its arguments in `f`'s operands.
+    Whatever the integrand stores meanwhile has no derivative.
+    """
 
     @primitive(f)
     def _(record: Any, slot: int, *operands: Any) -> Any:
@@ -64,13 +67,13 @@ def _asked(find: Any, f: Any, where: int, among: int) -> None:
 
 
 def at_limit(func: Any, limit: Any, args: Any) -> Any:
-    """The integrand at a limit; ``None`` where it has no value."""
+    """Return the integrand at a limit, or ``None`` where it has no value."""
     limit = float(limit)
     try:
         with np.errstate(all="ignore"):
             y = func(limit, *args)
             return y if np.ndim(y) else np.asarray(y)[()]
-    except (ArithmeticError, ValueError):  # told of where the derivative is needed
+    except (ArithmeticError, ValueError):  # reported only if the derivative is used
         return None
 
 
@@ -82,7 +85,7 @@ _asked(quad, at_limit, 0, 2)
 
 @non_differentiable
 def order() -> int:
-    """How many times what is being evaluated is differentiated."""
+    """Return the number of nested derivatives of the running evaluation."""
     return 1
 
 
@@ -92,7 +95,7 @@ def _(level: Any, record: Any, slot: int) -> int:
 
 
 def moving(limit: float, value: Any) -> Any:
-    """Zero, which has the derivative `value` in the limit, where that is not a finite number."""
+    """Return zero with the derivative `value` in `limit`, where `value` may not be finite."""
     return 0.0 if value is None else np.zeros(np.shape(value), np.asarray(value).dtype)[()]
 
 
@@ -116,8 +119,8 @@ def _(dots, limit, value):
 
 
 def vanishing(length: float, factor: Any) -> Any:
-    """``length * factor`` where the first is zero: so is this, if the other is infinite, too. Its
-    derivative has that of the length, hence is infinite itself where the factor is."""
+    """Return ``length * factor`` for a zero length: zero, even if `factor` is infinite. The
+    derivative in the length is `factor`, hence infinite if `factor` is."""
     return np.zeros(np.shape(factor), np.asarray(factor).dtype)[()]
 
 
@@ -143,8 +146,11 @@ NEAR, SHARES = (found.tolist() for found in np.polynomial.legendre.leggauss(8))
 
 
 def beyond(limit, func, args):
-    """The integral from the limit as it is now to the limit: zero, with derivatives of any order
-    in the limit and in what the integrand depends on (Gauss' rule is exact for polynomials)."""
+    """Return the integral from the current value of the limit to the limit: zero.
+
+    It has derivatives of any order in the limit and in the integrand's operands, because Gauss'
+    rule is exact for polynomials.
+    """
     value = at_limit(func, limit, args)
     if order() == 1 or value is None or not np.all(np.isfinite(value)):
         return moving(limit, value)
@@ -160,12 +166,11 @@ def beyond(limit, func, args):
 
 
 def lost(func: Any, args: Any, why: Reason) -> float:
-    """Zero. Its derivative in anything that the integrand looks at is not known, whether it
-    calculates with that or compares with it."""
+    """Return zero, whose derivative in everything that the integrand reads is unknown."""
     return 0.0
 
 
-lost.__module__, lost.__qualname__ = "scipy.integrate", "quad"  # which the user has called
+lost.__module__, lost.__qualname__ = "scipy.integrate", "quad"  # the name in messages
 
 
 @primitive(lost)
@@ -174,13 +179,13 @@ def _(record: Any, slot: int, func: Any, args: Any, why: Reason) -> Any:
 
 
 def _shift(place, known, func, args, named):
-    """How far a place moves: zero, with the derivatives of the place."""
+    """Return the movement of a place: zero, with the derivatives of the place."""
     if place.mark is None and place.name < 2:
         return 0.0
     if place.mark is None or place.name in known.tied:
         return named[place.name] - stop_gradient(named[place.name])
     shift = 0.0
-    for _ in range(max(known.order - 1, 1)):  # where what it is known by is zero, as Newton does
+    for _ in range(max(known.order - 1, 1)):  # Newton steps: each adds an order of derivatives
         gap = 0.0
         for side, sign in place.mark.sides:
             gap = gap + sign * func(side + shift, *args)
@@ -189,7 +194,7 @@ def _shift(place, known, func, args, named):
 
 
 def _moved(known, shifts):
-    """The points, which move with the places around, and by how much their weights grow."""
+    """Return the points, moved with the places around them, and factors of their weights."""
     nodes = known.nodes
     shares, slopes = between(nodes.points, known.places)
     shifts = np.array(shifts)
@@ -198,8 +203,11 @@ def _moved(known, shifts):
 
 @non_differentiable
 def between(points: Any, places: Any) -> Any:
-    """How far each point moves with each of the places, and the slope of that: with those below and
-    above, the more the nearer it is. Beyond the last ones there is only one."""
+    """Return the share of each place in the movement of each point, and the slope of the share.
+
+    A point moves with the places below and above it, by linear interpolation; beyond the last
+    places it moves with one.
+    """
     ats = np.array([place.at for place in places])
     high = np.searchsorted(ats, points)
     low, high = np.maximum(high - 1, 0), np.minimum(high, len(ats) - 1)
@@ -212,7 +220,7 @@ def between(points: Any, places: Any) -> Any:
 
 
 def _carrier(value, known, func, args, named, number):
-    """The integral by a sum, with its derivatives; the `value` where none is known."""
+    """Return the integral as a sum, with its derivatives, or `value` where none is known."""
     shifts = [_shift(place, known, func, args, named) for place in known.places]
     if known.lost is None:
         total = _sum(known, shifts, func, args, number)
@@ -246,7 +254,7 @@ def _sum(known, shifts, func, args, number):
 def evaluated(
     leaf: Any, func: Any, where: Any, args: Any, tolerances: Any, limit: int, named: Any, order: int
 ) -> Any:
-    """What QUADPACK returns, with full output, and what is known of the integrand."""
+    """Return QUADPACK's full output and the analysis of the integrand."""
     found = leaf(func, *where, args, 1, *tolerances, limit)
     info = found[2]
     if not callable(func):
@@ -283,7 +291,7 @@ def qagse(func, a, b, args, full_output, epsabs, epsrel, limit):
 @substitute(_quadpack._qagpe)
 def qagpe(func, a, b, points, args, full_output, epsabs, epsrel, limit):
     named = [a, b]
-    for i in range(len(points) - 2):  # QUADPACK needs room for the limits
+    for i in range(len(points) - 2):  # QUADPACK needs two extra entries for the limits
         named.append(points[i])
     where = a, b, points
     return _integral(
@@ -302,7 +310,7 @@ def qagie(func, bound, infbounds, args, full_output, epsabs, epsrel, limit):
     )  # fmt: skip
 
 
-# ---- nothing to integrate over -------------------------------------------------------------------
+# ---- equal limits --------------------------------------------------------------------------------
 
 SPECIAL = NoDerivative("the limits", "is not known where they are equal, with a weight or complex")
 _QUAD = again(quad)
@@ -313,7 +321,7 @@ def quad_of(
     func, a, b, args=(), full_output=0, epsabs=1.49e-8, epsrel=1.49e-8, limit=50, points=None,
     weight=None, wvar=None, wopts=None, maxp1=50, limlst=50, complex_func=False,
 ):  # fmt: skip
-    """Between equal limits SciPy does not ask the integrand."""
+    """Differentiate `quad` between equal limits, where SciPy does not evaluate the integrand."""
     found = _QUAD(
         func, a, b, args, full_output, epsabs, epsrel, limit, points, weight, wvar, wopts, maxp1,
         limlst, complex_func,
@@ -322,19 +330,19 @@ def quad_of(
         return found
     others = args if isinstance(args, tuple) else (args,)
     value = found[0]
-    if weight is not None or complex_func:  # SciPy leaves out the sign of complex integrals
-        value = complex(value) if complex_func else value  # the imaginary part is refused, too
+    if weight is not None or complex_func:  # SciPy drops the sign of complex integrals
+        value = complex(value) if complex_func else value  # refuses the imaginary part as well
         carrier = refusing(value, quad, SPECIAL, a, b)
     else:
         carrier = value + beyond(b, func, others) - beyond(a, func, others)
     return (carrying(value, carrier, quad, 0.0, 0.0), *found[1:])
 
 
-# ---- functions with several values ---------------------------------------------------------------
+# ---- vector-valued functions ---------------------------------------------------------------------
 
 
 def vectors(f: Any, a: Any, b: Any, args: Any, options: dict[str, Any], order: int) -> Any:
-    """What `quad_vec` returns, with full output, and what is known of the integrand."""
+    """Return the full output of `quad_vec` and the analysis of the integrand."""
     found = quad_vec(f, a, b, **{**options, "full_output": True}, args=args)
     left, right = sorted((float(a), float(b)))
     if np.isinf(left) or np.isinf(right):

@@ -1,8 +1,8 @@
-"""Sums over the points at which an integrand is taken.
+"""Sums over the points at which an integrand is evaluated.
 
-The derivative of such a sum is one of the integrand's derivatives there. It is taken for the
-integral of these while they are about as smooth as what they are derivatives of; where a
-singularity moves, the next ones cannot be integrated.
+The derivative of such a sum is a sum of the integrand's derivatives. It is taken as their integral
+if the derivatives are about as smooth as the function that they belong to. Where a singularity
+moves, the next derivatives cannot be integrated.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ DIVERGING = NoDerivative(
 
 
 def weighed(terms: Any, weights: Any, nulls: Any, blocks: Any, is_nested: bool) -> Any:
-    """The sum of `terms`, by their weights.
+    """Return the sum of `terms`, by their weights.
 
     Parameters
     ----------
@@ -73,15 +73,15 @@ def _(dots, terms, weights, nulls, blocks, is_nested):
 
 
 def spread(y_bar: Any, terms: Any, weights: Any, nulls: Any, blocks: Any) -> Any:
-    """The cotangents of the terms of a sum. They do not depend on the terms; where the terms have
-    slopes that cannot be differentiated once more, this is said here."""
+    """Return the cotangents of the terms of a sum, which do not depend on the terms. The rule of
+    this function refuses the next derivative where slopes of the terms are too rough."""
     return [weight * y_bar for weight in weights.tolist()]
 
 
 @rrule.register(spread)
 def _(y_bar, terms, weights, nulls, blocks):
     def spread_back(bars: Any) -> Any:
-        """`bars` is a derivative of the terms."""
+        """Return cotangents from `bars`, which are derivatives of the terms."""
         slopes = [0.0 * term if bar is None else bar for term, bar in zip(terms, bars, strict=True)]
         total = project(weighed(slopes, weights, nulls, blocks, True), y_bar)
         if is_rougher(slopes, terms, weights, nulls, blocks):
@@ -105,8 +105,8 @@ def _(dots, y_bar, terms, weights, nulls, blocks):
 
 @non_differentiable
 def is_rougher(slopes: Any, terms: Any, weights: Any, nulls: Any, blocks: Any) -> bool:
-    """Whether the sum of slopes is that much less exact that they have a singularity which the
-    terms have not: their next derivative has no integral."""
+    """Return whether the sum of slopes is so inexact that they have a singularity of their own. The
+    next derivative then has no integral."""
     of_slopes = roughness(slopes, weights, nulls, blocks)
     if of_slopes < 3e-8:
         return False
@@ -115,7 +115,7 @@ def is_rougher(slopes: Any, terms: Any, weights: Any, nulls: Any, blocks: Any) -
 
 @non_differentiable
 def roughness(terms: Any, weights: Any, nulls: Any, blocks: Any) -> float:
-    """By how much the integral differs from a sum over every other point, relative to its size."""
+    """Return the relative difference between the integral and a sum over every other point."""
     parts = np.reshape(
         [weight * term for weight, term in zip(weights, terms, strict=True)], (len(weights), -1)
     )

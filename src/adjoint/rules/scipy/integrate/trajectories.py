@@ -1,9 +1,9 @@
-"""Differential equations that are solved by code in C: `odeint`, and `solve_ivp` by LSODA.
+"""Differential equations solved by compiled code: `odeint`, and `solve_ivp` by LSODA.
 
-What LSODA finds is kept. How it moves is computed by the implicit method of Radau of order 5 with
-three stages (Hairer and Wanner, *Solving Ordinary Differential Equations II*, section IV.5), of
-which SciPy's own chooses the steps: the stages are the root of equations, so they move as roots do
-(`corrected`), and the steps stay as they are, as in Bock's internal differentiation.
+The values are LSODA's. Their derivatives come from the implicit Radau method of order 5 with three
+stages (Hairer and Wanner, *Solving Ordinary Differential Equations II*, section IV.5), with the
+steps of SciPy's Radau solver. The stages solve equations, so they move as roots do (`corrected`).
+The steps are constant, as in Bock's internal differentiation.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from adjoint.rules.scipy.stored import CHANGES, leave, searched, without_levels
 
 S = 6**0.5
 C = np.array([(4 - S) / 10, (4 + S) / 10, 1.0])
-"""Where the stages of a step are, of its length."""
+"""Position of the stages in a step, relative to its length."""
 
 A = np.array(
     [
@@ -41,11 +41,11 @@ A = np.array(
 )
 
 BETWEEN = np.linalg.inv(np.vander([0.0, *C], increasing=True))
-"""What makes the coefficients of the polynomial through the beginning of a step and its stages."""
+"""Matrix from values (start of a step, stages) to the coefficients of their polynomial."""
 
 COARSER = 10.0
-"""The tolerances of the steps, beside those of LSODA, whose errors they have then: Radau estimates
-its own by a method of order 3."""
+"""Tolerance of the steps, relative to LSODA's. It gives equal errors, because Radau estimates its
+own by a method of order 3."""
 
 DIFFERENT = (
     "solves a differential equation of which another method finds another solution; give a longest"
@@ -53,17 +53,16 @@ DIFFERENT = (
 )
 
 USUAL = 1.49012e-8
-"""The tolerances of `odeint`, unless they are given."""
+"""Default tolerances of `odeint`."""
 
 
 FARTHER, FAR = 1e3, 1e-2
-"""How much farther than its tolerances, beside the largest value, a solution may lie from the other
-at the end of many steps, and how far in all."""
+"""Largest deviation of the two solutions: relative to the tolerances, and to the largest value."""
 
 
 class Step(NamedTuple):
-    """A step: how far from the first time it begins, how long it is, its stages (3, n), and the
-    derivatives of the equations of these in them (3n, 3n)."""
+    """A step: offset of its start from the first time, length, stages (3, n) and their Jacobian.
+    `slopes` is the Jacobian (3n, 3n) of the stage equations in the stages."""
 
     begin: float
     length: float
@@ -72,7 +71,7 @@ class Step(NamedTuple):
 
 
 class Settings(NamedTuple):
-    """What LSODA was asked for: its tolerances, its first step and its longest."""
+    """The tolerances, first step and longest step that LSODA was given."""
 
     rtol: Any
     atol: Any
@@ -81,7 +80,7 @@ class Settings(NamedTuple):
 
 
 class Output(NamedTuple):
-    """A time: how far from the first, in which step, and the weights of what is known there."""
+    """An output time: its offset from the first time, its step, and interpolation weights."""
 
     after: float
     step: int
@@ -92,7 +91,7 @@ class Output(NamedTuple):
 def _steps(
     f: Callable[..., Any], y: Any, times: Any, values: Any, settings: Settings
 ) -> tuple[list[Step], list[Output], str]:
-    """The steps, where in them each time lies, and why there are none."""
+    """Return the steps, the output times within them, and the reason if there are none."""
     first, last = times[0], times[-1]
     rtol, atol = (
         COARSER * np.min(USUAL if given is None else given)
@@ -123,7 +122,7 @@ def _steps(
         coupled = np.einsum("ij,jab->iajb", A, np.array(slopes)).reshape(3 * n, 3 * n)
         matrix = np.eye(3 * n) - h * coupled
         rates = [f(places[i], stages[i]) for i in range(3)]
-        residual = stages - y - h * (A @ rates)  # SciPy's tolerance is that of a step
+        residual = stages - y - h * (A @ rates)  # SciPy converges only to a step's tolerance
         stages -= np.linalg.solve(matrix, residual.ravel()).reshape(3, n)
         steps.append(Step(begin - first, h, stages, matrix))
         y = stages[2]
@@ -145,8 +144,7 @@ def _steps(
 def _path(
     f: Callable[..., Any], y: Any, times: Any, steps: list[Step], outputs: list[Output]
 ) -> Any:
-    """The values at `times`, row by row, moving with what `f` depends on, with `y`, and with the
-    times."""
+    """Return the values at `times` as rows, with derivatives in `y`, `times` and what `f` reads."""
     start, paths = times[0], []
     for begin, h, stages, slopes in steps:
         for _ in corrections():
@@ -162,8 +160,8 @@ def _path(
 
 
 def _further(f: Callable[..., Any], t: Any, y: Any, h: Any) -> Any:
-    """A step of Runge and Kutta whose length is 0, and may move: it has right as many derivatives
-    in that as its order."""
+    """Return a Runge-Kutta step of length `h`, which is zero but may have a derivative. As many
+    derivatives in `h` are exact as the order of the method."""
     order = len(corrections())
     k = f(t, y)
     if order == 1:
@@ -217,7 +215,7 @@ def solve_ivp(
     vectorized=False, args=None, **options,
 ):  # fmt: skip
     given = fun, t_span, y0, method, t_eval, dense_output, events, vectorized, args
-    if method not in ("LSODA", integrate.LSODA):  # those whose steps are in Python
+    if method not in ("LSODA", integrate.LSODA):  # the others step in Python
         return _SOLVE_IVP(*given, **options)
     find, further = integrate.solve_ivp, args or ()
     found, search = searched(find, given, options)
@@ -236,7 +234,7 @@ def solve_ivp(
     if why:
         found.y = unfollowed(found.y, find, why, rate, y, times, *given)
     elif np.size(found.t):
-        rows = np.concatenate((np.reshape(y, (1, -1)), found.y.T))  # `times` may begin later
+        rows = np.concatenate((np.reshape(y, (1, -1)), found.y.T))  # `times` may start later
         times = np.concatenate((start, times))
         rows = _moving(find, rate, y, times, rows, _settings(**options))[1:]
         times = with_value(found.t, times[1:])
@@ -248,8 +246,7 @@ def solve_ivp(
 
 
 def _ends(find: Any, rows: Any, rate: Callable[..., Any], y: Any, given: Any) -> Any:
-    """The rows of a solution of which the first and the last are known: the others are at times of
-    LSODA's own."""
+    """Return rows whose inner ones are refused, because LSODA chooses their times."""
     inner = unfollowed(rows[1:-1], find, ITS_OWN, rate, y, *given)
     return np.concatenate((rows[:1], inner, rows[-1:]))
 

@@ -1,4 +1,4 @@
-"""The rules of `scipy.interpolate` by topic; imported on the first call into it."""
+"""Rules for `scipy.interpolate`, one module per topic; imported on the first call into it."""
 
 from adjoint.rules.scipy.interpolate import (
     bsplines,
@@ -10,7 +10,7 @@ from adjoint.rules.scipy.interpolate import (
     scattered,
     surfaces,
 )
-from adjoint.rules.scipy.linalg import lapack  # its own code calls these routines
+from adjoint.rules.scipy.linalg import lapack  # SciPy's interpolation calls these routines
 
 __all__ = [
     "bsplines",

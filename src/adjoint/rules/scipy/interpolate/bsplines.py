@@ -1,7 +1,7 @@
 """Rules of the leaves of `BSpline`, `make_interp_spline` and `make_lsq_spline`.
 
-Splines in the basis of B-splines are differentiated in the knots too, since those of an interpolant
-follow the positions of the values. At a knot where a derivative jumps it is that from the right.
+Splines have derivatives in their knots as well, because the knots of an interpolant depend on the
+positions. Where a derivative jumps at a knot, the rules return the one from the right.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ BESIDE = NoDerivative("its arguments", "is that of something beside the coeffici
 
 
 def spline(t: Any, c: Any, k: int, x: Any, nu: int, extrapolate: Any) -> Any:
-    """The values of a spline, one row per point, as C computes them."""
+    """Return the values of a spline, one row per point, from the compiled code."""
     if _leaves is not None:
         return np.asarray(_leaves.evaluate_spline(t, c, k, x, nu, extrapolate))
     out = np.empty((len(x), c.shape[1]), c.dtype)
@@ -69,7 +69,7 @@ def _(call: Call) -> Any:
 
 
 def basis(t: Any, k: int, x: Any, places: Any, nu: int) -> Any:
-    """The B-splines that are not zero at each point, k + 1 in a row, or their derivatives."""
+    """Return the k + 1 nonzero B-splines at each point, or their derivatives."""
     return _local(t, k, x, places, nu).y
 
 
@@ -91,7 +91,7 @@ def _(call: Call) -> Any:
 
 @non_differentiable
 def places_in(t: Any, k: int, x: Any) -> Any:
-    """The interval of each point."""
+    """Return the interval of each point."""
     return places_of(t, k, len(t) - k - 1, x)
 
 
@@ -121,7 +121,7 @@ if _leaves is not None:
 
     @substitute(_leaves._coloc)
     def _coloc(x, t, k, ab, offset=0):
-        """Row j of the matrix, whose diagonals are columns of `ab` here."""
+        """Write the collocation matrix, row by row, into `ab`, whose columns are its diagonals."""
         columns = places_in(t, k, x)[:, None] + np.arange(-k, 1)
         at = columns, 2 * k + offset + np.arange(len(x))[:, None] - columns
         y, carrier = collocation(x, t, k, ab.shape, offset)[at], basis(t, k, x, columns[:, -1], 0)
@@ -145,7 +145,7 @@ if _older is not None:
         columns = places_in(t, k, x)[:, None] + np.arange(-k, 1)
         rows = 2 * k + offset + np.arange(len(x))[:, None] - columns
         whole = older_collocation(x, t, k, ab.shape, offset)
-        if np.max(rows) >= len(ab):  # a periodic spline, whose rows go round
+        if np.max(rows) >= len(ab):  # a periodic spline, whose rows wrap around
             ab[...] = refusing(ab + whole, _older._colloc, PERIODIC, x, t)
             return
         at = rows, columns
@@ -162,7 +162,7 @@ if _lsq is not None and _leaves is not None:
 
     @substitute(_lsq)
     def _lsq_solve_qr(x, y, t, k, w, periodic=False):
-        """The coefficients of least squares are the third of the results."""
+        """Substitute the solver of `make_lsq_spline`; the coefficients are its third result."""
         found = plain(x, y, t, k, w, periodic) if periodic else plain(x, y, t, k, w)
         results = [refusing(part, _lsq, BESIDE, x, y, t, w) for part in found]
         if not periodic:
@@ -179,7 +179,7 @@ if _best is not None:
 
     @substitute(_best)
     def _compute_optimal_gcv_parameter(X, wE, y, w):
-        """The minimum of a function, which steps of a search do not have the derivative of."""
+        """Refuse the derivative of a minimum that is found by search."""
         found = best(X, wE, y, w)
         return refusing(found, interpolate.make_smoothing_spline, SEARCHED, X, wE, y, w)
 
@@ -188,7 +188,7 @@ if _best is not None:
 
 
 def design(t, k, x, nu=0):
-    """The values of all B-splines, one row per point."""
+    """Return the values of all B-splines, one row per point."""
     columns = places_in(t, k, x)[:, None] + np.arange(-k, 1)
     matrix = np.zeros((len(x), len(t) - k - 1))
     matrix[np.arange(len(x))[:, None], columns] = basis(t, k, x, columns[:, -1], nu)
@@ -196,13 +196,13 @@ def design(t, k, x, nu=0):
 
 
 def fitted(x, y, t, k, w):
-    """The coefficients of the spline next to values `y`, one row per point, with weights `w`."""
+    """Return the coefficients of the least-squares spline for rows `y` and weights `w`."""
     return np.linalg.lstsq(w[:, None] * design(t, k, x), w[:, None] * y, rcond=None)[0]
 
 
 def knots_of(x, k, first, last):
-    """Those of FITPACK's interpolants: positions where the degree is odd, means of two where it is
-    even, and the ends as often as they need to be."""
+    """Return the knots of FITPACK's interpolants, with repeated ends. Inner knots are positions for
+    an odd degree, and midpoints of positions for an even one."""
     before, inner = k // 2, len(x) - k - 1
     inside = x[before + 1 : before + 1 + inner]
     if k % 2 == 0:
@@ -214,8 +214,8 @@ def knots_of(x, k, first, last):
 
 
 def products(xi, t, len_t, k, nu, strides):
-    """The products of B-splines that are not zero at each point, and their places in a row of
-    coefficients that lie `strides` apart."""
+    """Return the nonzero products of B-splines at each point, and their indices. Indices are those
+    of coefficients in a flat array with the given `strides`."""
     m = len(xi)
     places, values = np.zeros((m, 1), int), np.ones((m, 1))
     for d in range(xi.shape[1]):
@@ -236,7 +236,7 @@ if hasattr(_leaves, "evaluate_ndbspline"):
 
     @substitute(_leaves.evaluate_ndbspline)
     def evaluate_ndbspline(xi, t, len_t, k, nu, extrapolate, c1r, num_c_tr, strides_c1, indices):
-        """`c1r` holds the coefficients in a row."""
+        """Evaluate a tensor product spline; `c1r` is the flat array of its coefficients."""
         y = plain_products(xi, t, len_t, k, nu, extrapolate, c1r, num_c_tr, strides_c1, indices)
         places, values = products(xi, t, len_t, k, nu, strides_c1)
         local = c1r[places[:, :, None] + np.arange(num_c_tr)]
@@ -268,8 +268,7 @@ if hasattr(_nd, "make_ndbspl") and hasattr(_nd, "_not_a_knot"):
 
     @substitute(_nd.make_ndbspl)
     def make_ndbspl(points, values, k=3, **options):
-        """SciPy leaves out what is zero in the matrix of its equations, and has a derivative in the
-        points."""
+        """Solve SciPy's equations with a matrix that stores zeros, which may have derivatives."""
         found = plain_make_ndbspl(points, values, k, **options)
         knots = tuple(
             [

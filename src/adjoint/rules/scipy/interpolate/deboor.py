@@ -1,8 +1,8 @@
-"""De Boor's algorithm for many points at once, and its derivatives in everything that goes in.
+"""De Boor's algorithm for many points at once, and its derivatives in all operands.
 
 In the interval [t_l, t_(l+1)) a spline of degree k depends on 2 k knots and k + 1 coefficients. The
-first `nu` of the k stages take differences of these, the others averages; the knots at the two ends
-of a stage lie on both sides of the interval, so that no stage divides by zero::
+first `nu` of the k stages take differences of coefficients, the others averages. The two knots of
+a stage lie on both sides of the interval, so no stage divides by zero::
 
     d_j ← q (d_(j+1) − d_j) / (b − a)
     d_j ← (1 − α) d_j + α d_(j+1)  with α = (x − a) / (b − a)
@@ -16,12 +16,12 @@ import numpy as np
 
 
 def places_of(t: Any, k: int, n: int, x: Any) -> Any:
-    """The interval of each point among those between knot k and knot n, as SciPy finds it."""
+    """Return the interval of each point, among those from knot k to knot n, as SciPy does."""
     return np.clip(np.searchsorted(t, x, side="right") - 1, k, n - 1)
 
 
 def _real(slope: Any, bar: Any) -> Any:
-    """The cotangent of something real, of all values together."""
+    """Return the cotangent of a real operand, summed over the values."""
     return np.sum(np.real(np.conj(slope) * bar), -1, keepdims=True)
 
 
@@ -35,7 +35,7 @@ class Local:
     x, places
         The points, and the knots that they follow.
     local
-        The coefficients that count, by point, coefficient and value; their number is k + 1.
+        The k + 1 coefficients that a point depends on, by point, coefficient and value.
     """
 
     def __init__(self, t: Any, k: int, x: Any, places: Any, local: Any, nu: int) -> None:
@@ -59,16 +59,16 @@ class Local:
 
     @property
     def y(self) -> Any:
-        """The values, one row per point."""
+        """Return the values, one row per point."""
         return np.zeros_like(self.stages[0][:, 0]) if self.vanishes else self.stages[-1][:, 0]
 
     @property
     def vanishes(self) -> bool:
-        """Whether the spline has no derivative of this order but zero."""
+        """Return whether the derivative is zero everywhere."""
         return self.nu > self.k
 
     def pull(self, y_bar: Any) -> tuple[Any, Any, Any]:
-        """The cotangents of all knots, of the points and of the coefficients that count."""
+        """Return the cotangents of all knots, of the points and of `local`."""
         x_bar, t_bar = np.zeros(len(self.x)), np.zeros(self.n)
         if self.vanishes:
             return t_bar, x_bar, np.zeros_like(self.stages[0])
@@ -98,7 +98,6 @@ class Local:
         return t_bar, x_bar, bar
 
     def push(self, t_dot: Any, x_dot: Any, local_dot: Any) -> Any:
-        """The tangent of the values."""
         d_dot = np.zeros_like(self.stages[0]) if local_dot is None else local_dot
         if self.vanishes:
             return np.zeros((len(self.x), d_dot.shape[-1]))

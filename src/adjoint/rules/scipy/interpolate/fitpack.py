@@ -1,7 +1,7 @@
-"""FITPACK's splines of one variable, which interpolate or fit on knots that are given.
+"""Rules of FITPACK's splines of one variable that interpolate, or fit on given knots.
 
-The values are FITPACK's; the derivatives are those of the same splines in the basis of B-splines.
-Where FITPACK chooses knots until the spline is smooth enough, the derivative is refused.
+The values are FITPACK's; the derivatives are those of the same splines as B-splines. Where FITPACK
+chooses knots until the spline is smooth enough, the derivative is refused.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ BESIDE = NoDerivative("the data", "is that of something beside knots and coeffic
 
 
 def plain(f: Any) -> Any:
-    """The function as it is, of which nothing carries a derivative."""
+    """Return a non-differentiable function that calls `f`."""
 
     @non_differentiable
     def run(*args: Any, **kwargs: Any) -> Any:
@@ -106,8 +106,8 @@ def spalde(x, tck):
 
 
 def curve(x, y, w, t, c, k, ends, *, interpolates, given):
-    """Knots and coefficients with their derivatives. `interpolates`: through all values, `given`:
-    on the knots `given`, or on those at the ends alone; otherwise they were chosen by trial."""
+    """Return knots and coefficients with their derivatives. The spline passes through all values
+    (`interpolates`), or has the knots `given`; otherwise its knots were chosen by trial."""
     n = len(t) - k - 1
     if interpolates:
         knots = carrying(t, knots_of(x, k, ends[0], ends[1]), _impl.splrep, *NEAR)
@@ -146,8 +146,8 @@ def splrep(
 
 # ---- classes -------------------------------------------------------------------------------------
 #
-# What they keep: x y w xb xe k s n t c fp fpint nrdata ier. Knots and coefficients are followed by
-# room for more. An ier of -1 says that the spline interpolates, of -2 that it is one polynomial.
+# State of the classes: x y w xb xe k s n t c fp fpint nrdata ier. The arrays of knots and
+# coefficients have unused space at the end. An ier of -1 means interpolation, -2 one polynomial.
 
 
 def _data(found, x, y, w, first, last, given):
@@ -197,7 +197,7 @@ if _fpcurf1 is not None:
 
     @substitute(_fpcurf1)
     def fpcurf1(x, y, w, *kept):
-        """It goes on where another call ended, until the spline is smooth enough."""
+        """Continue from the end of another call, until the spline is smooth enough."""
         found = _further(x, y, w, *kept)
         parts = [refusing(part, _impl.splrep, SMOOTHED, x, y, w) for part in found[8:11]]
         return (x, y, w, *found[3:8], *parts, *found[11:])

@@ -1,6 +1,6 @@
-"""The leaves of `RegularGridInterpolator`: the cell of a point, and linear interpolation there.
+"""Rules of the leaves of `RegularGridInterpolator`: cell search and linear interpolation.
 
-A point of the grid has the slopes of the cell that SciPy takes the value from.
+A point on the grid has the slopes of the cell that SciPy takes the value from.
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ _evaluate_linear: Any = getattr(_rgi_cython, "evaluate_linear_2d", None)
 
 @non_differentiable
 def cells(grid: Any, xi: Any) -> Any:
-    """The cell of each point, per axis."""
+    """Return the cell of each point along each axis."""
     return np.asarray(_find_indices(grid, np.ascontiguousarray(xi))[0])
 
 
 @carried(_find_indices)
 def find_indices(grid, xi):
-    """Also how far along the cell it is, from 0 to 1."""
+    """Return the cells, and the position of each point in its cell, from 0 to 1."""
     found, along = cells(grid, xi), []
     for axis in range(len(grid)):
         points, places = grid[axis], found[axis]

@@ -17,7 +17,7 @@ from adjoint.rules.scipy.linalg.calls import Call, matrix_rule
 
 
 def integral(c: Any, x: Any, a: Any, b: Any, extrapolate: Any) -> Any:
-    """What `_ppoly.integrate` writes into its last argument."""
+    """Return the values that `_ppoly.integrate` writes into its last argument."""
     out = np.empty(c.shape[2], c.dtype)
     _ppoly.integrate(c, x, a, b, bool(extrapolate), out)
     return out
@@ -29,8 +29,8 @@ def _(c, x, a, b, extrapolate, out):
 
 
 class _End:
-    """One limit of the integral, as seen from each interval: where it stops there, and whether that
-    is the limit itself or a breakpoint."""
+    """One limit of the integral: for each interval the end of integration within it. The end is the
+    limit itself in one interval (`own`), and a breakpoint in the others."""
 
     def __init__(self, x: Any, limit: Any, extrapolate: Any) -> None:
         (place,), (inside,) = intervals(x, np.reshape(limit, 1), extrapolate)
@@ -46,7 +46,7 @@ class _End:
 
 @matrix_rule(integral, "c x a b")
 def _(call: Call) -> Any:
-    """The sum over the intervals of Q(upper end) − Q(lower end), with antiderivatives Q."""
+    """Integrate as the sum over intervals of Q(upper end) − Q(lower end), Q an antiderivative."""
     c, x = call.c, call.x
     ends = [_End(x, limit, call.extrapolate) for limit in (call.b, call.a)]
     signs = (1.0, -1.0) if all(end.inside for end in ends) else (0.0, 0.0)
@@ -91,7 +91,7 @@ def _(call: Call) -> Any:
 
 
 def continued(c: Any, x: Any, order: int) -> Any:
-    """The coefficients that `_ppoly.fix_continuity` makes of its first argument."""
+    """Return the coefficients that `_ppoly.fix_continuity` makes of `c`."""
     c = np.array(c, order="C")
     _ppoly.fix_continuity(c, x, order)
     return c
@@ -104,8 +104,8 @@ def _(c, x, order):
 
 @matrix_rule(continued, "c x")
 def _(call: Call) -> Any:
-    """The last coefficients of an interval, as many as `order` + 1, are Taylor coefficients of the
-    one before at its end: they do not depend on what was there."""
+    """Make the last `order` + 1 coefficients of an interval continue the interval before. They are
+    Taylor coefficients of the polynomial before, so they do not depend on their old values."""
     y, h, n = call.y, np.diff(call.x), int(call.order) + 1
     terms, m = y.shape[:2]
     shifts, slopes = (
@@ -134,7 +134,7 @@ def _(call: Call) -> Any:
 
 
 def _of_breakpoints(h_bar: Any) -> Any:
-    """The transpose of `np.diff`."""
+    """Return the transpose of `np.diff`, applied to `h_bar`."""
     nothing = np.zeros(1)
     return np.concatenate([nothing, h_bar]) - np.concatenate([h_bar, nothing])
 
@@ -143,7 +143,7 @@ def _of_breakpoints(h_bar: Any) -> Any:
 
 
 def tensor(c: Any, xs: Any, ks: Any, xp: Any, nu: Any, extrapolate: Any) -> Any:
-    """What `_ppoly.evaluate_nd` writes into its last argument."""
+    """Return the values that `_ppoly.evaluate_nd` writes into its last argument."""
     out = np.empty((len(xp), c.shape[2]), c.dtype)
     _ppoly.evaluate_nd(c, xs, ks, xp, nu, bool(extrapolate), out)
     return out
@@ -155,7 +155,7 @@ def _(c, xs, ks, xp, dx, extrapolate, out):
 
 
 def _product(factors: list[Any]) -> Any:
-    """The products of all choices of one column from each of some matrices, row by row."""
+    """Return the products of all choices of one column of each matrix, row by row."""
     return reduce(lambda a, b: np.reshape(a[:, :, None] * b[:, None, :], (len(a), -1)), factors)
 
 

@@ -1,8 +1,8 @@
-"""Rules of the leaves that evaluate piecewise polynomials, in the power and in Bernstein's basis.
+"""Rules of the leaves that evaluate piecewise polynomials, in the power and Bernstein bases.
 
-`PPoly`, `CubicSpline`, `PchipInterpolator` and their like are Python down to these. Each point lies
-in one interval, where the value is linear in the coefficients of that interval; at a breakpoint the
-slope is that of the interval that SciPy takes the value from.
+`PPoly`, `CubicSpline`, `PchipInterpolator` and related classes are Python code that calls these
+leaves. Each point lies in one interval, where the value is linear in the coefficients. At a
+breakpoint the slope is that of the interval that SciPy takes the value from.
 """
 
 from __future__ import annotations
@@ -17,12 +17,12 @@ from scipy.interpolate import _ppoly
 from adjoint.rulekit.registry import non_differentiable, substitute
 from adjoint.rules.scipy.linalg.calls import Call, matrix_rule
 
-# ---- what they share -----------------------------------------------------------------------------
+# ---- shared functions ----------------------------------------------------------------------------
 
 
 @non_differentiable
 def intervals(x: Any, xp: Any, extrapolate: Any) -> tuple[Any, Any]:
-    """The interval of each point, and whether it has one: SciPy's own answer."""
+    """Return the interval of each point, and whether it has one, as SciPy finds them."""
     found, xp = np.empty((len(xp), 1)), np.ascontiguousarray(xp)
     _ppoly.evaluate(np.arange(len(x) - 1.0)[None, :, None], x, xp, 0, bool(extrapolate), found)
     inside = np.isfinite(found[:, 0])
@@ -30,14 +30,14 @@ def intervals(x: Any, xp: Any, extrapolate: Any) -> tuple[Any, Any]:
 
 
 def added(terms: Any, places: Any, n: int) -> Any:
-    """The sums of all terms with the same place; there are `n` places."""
+    """Return the sums of all terms with the same place, for `n` places."""
     total = np.zeros((n, *terms.shape[np.ndim(places) :]), terms.dtype)
     np.add.at(total, places, terms)
     return total
 
 
 def power_slopes(s: Any, terms: int, nu: int) -> Any:
-    """The derivatives of order `nu` of s^(terms-1), …, s, 1, one row per point."""
+    """Return the derivatives of order `nu` of s^(terms-1), …, s, 1, one row per point."""
     powers = np.arange(terms - 1, -1, -1)
     left = np.maximum(powers - nu, 0)
     factors = np.where(powers >= nu, special.poch(powers - nu + 1.0, nu), 0.0)
@@ -51,7 +51,7 @@ def _evaluated(evaluate: Callable[..., Any], c: Any, x: Any, xp: Any, nu: int, e
 
 
 def _at_points(local: Any, weights: Any) -> Any:
-    """The sum over the coefficients, which come last in `weights` and in the middle of `local`."""
+    """Return the sum over coefficients: the last axis of `weights`, the middle one of `local`."""
     return np.einsum("rk,rkn->rn", weights, local)
 
 
@@ -59,7 +59,7 @@ def _at_points(local: Any, weights: Any) -> Any:
 
 
 def piecewise(c: Any, x: Any, xp: Any, nu: int, extrapolate: Any) -> Any:
-    """What `_ppoly.evaluate` writes into its last argument."""
+    """Return the values that `_ppoly.evaluate` writes into its last argument."""
     return _evaluated(_ppoly.evaluate, c, x, xp, nu, extrapolate)
 
 
@@ -70,7 +70,7 @@ def _(c, x, xp, dx, extrapolate, out):
 
 @matrix_rule(piecewise, "c x xp")
 def _(call: Call) -> Any:
-    """y = Σ c[j, i] (xp − x[i])^(k−j)."""
+    """Evaluate y = Σ c[j, i] (xp − x[i])^(k−j)."""
     c, x, xp, nu = call.c, call.x, call.xp, int(call.nu)
     places, inside = intervals(x, xp, call.extrapolate)
     s = np.where(inside, xp - x[places], 0.0)
@@ -100,7 +100,7 @@ def _(call: Call) -> Any:
 
 
 def bernstein(c: Any, x: Any, xp: Any, nu: int, extrapolate: Any) -> Any:
-    """What `_ppoly.evaluate_bernstein` writes into its last argument."""
+    """Return the values that `_ppoly.evaluate_bernstein` writes into its last argument."""
     return _evaluated(_ppoly.evaluate_bernstein, c, x, xp, nu, extrapolate)
 
 
@@ -110,7 +110,7 @@ def _(c, x, xp, nu, extrapolate, out):
 
 
 def _bernstein_slopes(s: Any, terms: int, nu: int) -> Any:
-    """The derivatives of order `nu` of Bernstein's polynomials, one row per point."""
+    """Return the derivatives of order `nu` of the Bernstein polynomials, one row per point."""
     degree = terms - 1 - nu
     if degree < 0:
         return np.zeros((len(s), terms))
@@ -122,7 +122,7 @@ def _bernstein_slopes(s: Any, terms: int, nu: int) -> Any:
 
 @matrix_rule(bernstein, "c x xp")
 def _(call: Call) -> Any:
-    """y = b(s) / hᵛ with s = (xp − x[i]) / h and h = x[i + 1] − x[i]."""
+    """Evaluate y = b(s) / hᵛ with s = (xp − x[i]) / h and h = x[i + 1] − x[i]."""
     c, x, xp, nu = call.c, call.x, call.xp, int(call.nu)
     places, inside = intervals(x, xp, call.extrapolate)
     h = (x[places + 1] - x[places])[:, None]

@@ -1,4 +1,4 @@
-"""`RBFInterpolator`: the matrices that SciPy computes in C, in NumPy."""
+"""NumPy equivalents of the compiled matrices of `RBFInterpolator`."""
 
 from __future__ import annotations
 

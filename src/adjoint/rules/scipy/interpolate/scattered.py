@@ -1,9 +1,8 @@
-"""Interpolation between points that are scattered: the triangulation is C's, what is linear on each
-triangle is written down here.
+"""Interpolation between scattered points, on the triangulation of SciPy's compiled code.
 
-`LinearNDInterpolator` and `CloughTocher2DInterpolator` are classes of C: in differentiated code,
-ones of Python's stand in for them. A small move of the points leaves the triangulation as it is,
-almost everywhere. Outside of it, what was given for there is the value.
+`LinearNDInterpolator` and `CloughTocher2DInterpolator` are compiled classes; in differentiated
+code, Python subclasses replace them. A small move of the points leaves the triangulation unchanged
+almost everywhere. Outside the triangulation the value is `fill_value`.
 """
 
 from __future__ import annotations
@@ -27,7 +26,7 @@ IN_C = NoDerivative("its points and values", "has no rule: it was not made by th
 
 
 def _compiled() -> Any:
-    """The module in C, which had another name before SciPy 1.15."""
+    """Return the compiled module, which had another name before SciPy 1.15."""
     try:
         return importlib.import_module("scipy.interpolate._interpnd")
     except ImportError:
@@ -42,7 +41,7 @@ _module = _compiled()
 
 @substitute(_module._ndim_coords_from_arrays)
 def coordinates(points, ndim=None):
-    """An array of points, of a tuple of their coordinates."""
+    """Return an array of points from a tuple of their coordinates."""
     if isinstance(points, tuple) and len(points) == 1:
         points = points[0]
     if isinstance(points, tuple):
@@ -61,7 +60,7 @@ def built(kind: Any, *args: Any) -> Any:
 
 @non_differentiable
 def found(made: Any, at: Any, options: dict[str, Any]) -> Any:
-    """What C returns at some points, the corners of the simplex of each, and whether it has one."""
+    """Return SciPy's values at points, the corners of each point's simplex, and a mask of hits."""
     simplices = made.tri.find_simplex(made._scale_x(at))
     corners = made.tri.simplices[np.maximum(simplices, 0)]
     inside = np.reshape(simplices >= 0, (-1, *(1,) * len(made.values_shape)))
@@ -70,12 +69,12 @@ def found(made: Any, at: Any, options: dict[str, Any]) -> Any:
 
 @non_differentiable
 def as_made(made: Any, *args: Any, **options: Any) -> Any:
-    """What C returns."""
+    """Return SciPy's values."""
     return _module.NDInterpolatorBase.__call__(made, *args, **options)
 
 
 class Linear(LinearNDInterpolator):  # type: ignore[misc]
-    """The same in Python: `made` is what C has made of `places` and `heights`."""
+    """A Python subclass; `made` is the compiled object made from `places` and `heights`."""
 
     def __init__(self, made, places, heights, outside):
         take_fields(self, made, places, heights, outside)
@@ -120,7 +119,7 @@ def evaluated(made, places, heights, outside, args, options):
 
 @substitute((_module.NDInterpolatorBase, "__call__"))
 def call(self, *args, **options):
-    """Of one that was made elsewhere: its points and values are constants, or refused."""
+    """Evaluate an interpolator that compiled code made; refuse derivatives of its data."""
     if not isinstance(self, LinearNDInterpolator):
         return smooth(self, self.points, self.values, self.fill_value, args, options)
     places, heights = constants(self)
@@ -130,7 +129,7 @@ def call(self, *args, **options):
 
 @non_differentiable
 def constants(made: Any) -> Any:
-    """The points and values that it was made of."""
+    """Return the points and values of an interpolator."""
     places = made.points if made.scale is None else made.points * made.scale + made.offset
     heights = np.reshape(made.values, (-1, *made.values_shape))
     return places, heights if made.is_complex else np.real(heights)
@@ -140,7 +139,7 @@ def constants(made: Any) -> Any:
 
 
 class Cubic(CloughTocher2DInterpolator):  # type: ignore[misc]
-    """The same in Python, whose derivative is refused within the triangles."""
+    """A Python subclass whose derivative is refused inside the triangulation."""
 
     def __init__(self, made, places, heights, outside):
         take_fields(self, made, places, heights, outside)
@@ -173,7 +172,7 @@ def fields(x: Any, y: Any, rescale: Any, tree_options: Any) -> Any:
 
 @substitute(NearestNDInterpolator.__init__)
 def nearest(self, x, y, rescale=False, tree_options=None):
-    """Which point is nearest does not move with the points."""
+    """Build the tree with constant points: the choice of the nearest point is locally constant."""
     for name, value in fields(x, y, rescale, tree_options):
         setattr(self, name, value)
     self.values = np.asarray(y)

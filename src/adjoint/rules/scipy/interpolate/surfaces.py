@@ -1,6 +1,7 @@
-"""FITPACK's splines of two variables, on a grid: products of splines of one.
+"""Rules of FITPACK's splines of two variables on a grid: products of splines of one variable.
 
-Those that smooth, or fit points that are scattered, choose their knots; they are refused.
+The derivatives of smoothing splines and of fits to scattered points, whose knots FITPACK chooses,
+are refused.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ _classes: Any = getattr(interpolate, "_fitpack2", None)
 
 
 def _rows(t, k, x, nu):
-    """The B-splines at points, which FITPACK moves into the base interval."""
+    """Return the B-splines at points, which FITPACK clips to the base interval."""
     return design(t, k, np.clip(np.reshape(np.asarray(x, float), -1), t[k], t[len(t) - k - 1]), nu)
 
 
@@ -61,7 +62,7 @@ def call(self, x, y, dx=0, dy=0, grid=True):
 
 @plain
 def _values(tck: Any, degrees: Any, x: Any, y: Any, dx: int, dy: int, grid: bool) -> Any:
-    """FITPACK's own, of a spline of the same coefficients."""
+    """Return FITPACK's values of the spline with these coefficients."""
     made = object.__new__(_classes.BivariateSpline)
     made.tck, made.degrees = tck, degrees
     return _call(made, x, y, dx, dy, grid)

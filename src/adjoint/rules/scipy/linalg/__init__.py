@@ -1,4 +1,4 @@
-"""The rules of `scipy.linalg` by topic; imported on the first call into it."""
+"""Rules for `scipy.linalg`, one module per topic; imported on the first call into it."""
 
 from scipy import linalg
 

@@ -1,5 +1,4 @@
-"""Rules of the routines of BLAS, and of LAPACK for a Cholesky factor, that other people's code asks
-`scipy.linalg` for."""
+"""Rules of BLAS routines, and of `potrs`, that other libraries get from `scipy.linalg`."""
 
 from __future__ import annotations
 
@@ -14,7 +13,7 @@ from adjoint.rules.scipy.overwriting import lock, take_overwritten, unlock
 from adjoint.runtime.dispatch.source_call import call_function
 
 TOLERANCE = {"f": 1e-4, "d": 1e-6, "F": 1e-4, "D": 1e-6}
-"""How well the routine and what carries its derivative agree."""
+"""Relative tolerance between the routine and the function that carries its derivative."""
 
 
 def _norm(dtype: Any) -> None:
@@ -37,7 +36,7 @@ def _exchange(dtype: Any) -> None:
 
     @non_differentiable
     def is_taken(x: Any) -> bool:
-        """Whether the routine works on the memory of `x`, not on a copy."""
+        """Return whether the routine works in the memory of `x` instead of a copy."""
         return bool(x.dtype == kind and x.flags.c_contiguous and x.flags.aligned)
 
     def exchanged(x, y):
@@ -67,7 +66,7 @@ def _exchange(dtype: Any) -> None:
         return call_function(record, slot, exchanged, (x, y), {})
 
 
-# ---- equations by a factor of Cholesky's ---------------------------------------------------------
+# ---- equations by a Cholesky factor --------------------------------------------------------------
 
 
 def _by_factor(dtype: Any) -> None:

@@ -1,7 +1,7 @@
-"""How the rules of `scipy.linalg` are written: one function for both modes.
+"""`matrix_rule`: one function gives the rules of both modes of a function of `scipy.linalg`.
 
-SciPy's functions have many options, other ones in each version, and some operands are tuples. A
-rule sees the arguments of one call by name, and the result::
+SciPy's functions have many options, which differ between versions, and some operands are tuples. A
+rule gets the arguments of one call by name, and the result::
 
     @matrix_rule(sl.solve_sylvester, "a b q")
     def _(call):
@@ -30,12 +30,12 @@ from adjoint.rulekit.registry import frule, rrule
 from adjoint.rules.numpy.linalg.matrices import floating
 
 Pair: TypeAlias = tuple[Callable[..., Any], Callable[..., Any]]
-"""The pullback, from the cotangent of the result to one per operand, and the pushforward, from the
-tangents of the operands, of which some are ``None``, to that of the result."""
+"""A pullback, which returns one cotangent per operand, and a pushforward. The pushforward takes one
+tangent per operand, some of them ``None``."""
 
 
 class Call:
-    """The arguments of a call as attributes, and its result as ``y``."""
+    """The arguments of a call as attributes, and the result of the call as ``y``."""
 
     def __init__(self, arguments: dict[str, Any]) -> None:
         for name, value in arguments.items():
@@ -46,7 +46,7 @@ class Call:
         raise AttributeError(f"this version of SciPy has no argument {name!r}")
 
     def option(self, name: str, default: Any) -> Any:
-        """An argument that not every version of SciPy has."""
+        """Return an argument that not every version of SciPy has."""
         return getattr(self, name, default)
 
 
@@ -58,15 +58,15 @@ def matrix_rule(
     Parameters
     ----------
     f
-        A function with a signature. Its arguments ``overwrite_…`` are taken for false: see
+        A function with a signature. Its arguments ``overwrite_…`` are set to false: see
         `adjoint.rules.scipy.overwriting`.
     operands
-        The parameters that have cotangents, in the order of `back` and `push`. They are made arrays
-        in floating point, and their cotangents are projected; those that are marked with a star are
-        left alone. One that is absent or ``None`` is ``None``, and has no cotangent.
+        The parameters that have cotangents, in the order of `back` and `push`. They are converted
+        to floating arrays and their cotangents are projected, except those marked with a star. An
+        operand that is absent or ``None`` is ``None``, and has no cotangent.
     one_by_one
-        The rule declines stacks; SciPy's function goes through them and calls the one that it has
-        wrapped, which gets the rules as well.
+        The rule declines stacks. SciPy's function loops over a stack and calls the function that
+        it wraps, which gets the rules as well.
     """
     plan = _Plan.of(f, operands.split())
 
@@ -101,7 +101,7 @@ class _Plan:
         return cls(f, parameters, [name.lstrip("*") for name in operands], raw)
 
     def call(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Call | None:
-        """Run `f`; ``None`` where an operand is not numeric, or the first one is no matrix."""
+        """Run `f`; return ``None`` if an operand is not numeric or the first is no matrix."""
         named = {p.name: p.default for p in self.parameters}
         given = dict(kwargs)
         for p, arg in zip(self.parameters, args, strict=False):
@@ -130,7 +130,7 @@ class _Plan:
 
 
 def _is_degenerate(a: Any, is_first: bool) -> bool:
-    """Whether SciPy returns early, since a matrix is empty, or makes one of a number."""
+    """Return whether SciPy takes a shortcut: for an empty matrix, or a number as a matrix."""
     if np.ndim(a) > 1 or not is_first:
         return np.ndim(a) > 1 and not np.size(a)
     return np.ndim(a) == 0 or np.shape(a) == (1,)
@@ -154,7 +154,7 @@ def _reverse(plan: _Plan, make: Any, args: tuple[Any, ...], kwargs: dict[str, An
         bars: list[Any] = [None] * (len(args) + 1)
         try:
             found = made[0](y_bar)
-        except NoDerivativeError as error:  # it is one if a differentiated input is reached
+        except NoDerivativeError as error:  # raised only if the poison reaches an input
             doubt(y_bar)
             found = (Poison(error),) * len(places)
         for i, to_bar, bar in zip(places, projectors, found, strict=True):
@@ -183,14 +183,14 @@ def _forward(
     if made is NotImplemented:
         return NotImplemented
     try:
-        y_dot = made[1](*tangents)  # which may also say otherwise how the result is calculated
-    except NoDerivativeError as error:  # it is one if the tangent is needed
+        y_dot = made[1](*tangents)  # this may replace call.y as well
+    except NoDerivativeError as error:  # raised only if the tangent is used
         return call.y, Poison(error)
     return call.y, fitted(y_dot, call.y)
 
 
 def _filled(dot: Any, arg: Any, is_raw: bool) -> Any:
-    """A tangent without the gaps that constants leave in it; a tuple of operands keeps theirs."""
+    """Replace ``None`` entries of a tangent by zeros, except those of a tuple of operands."""
     if is_raw and isinstance(arg, tuple):
         parts = zip(dot, arg, strict=True)
         return tuple([None if part is None else filled(part, of) for part, of in parts])

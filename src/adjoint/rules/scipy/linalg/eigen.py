@@ -1,6 +1,7 @@
-"""Rules of eigenvalues and eigenvectors of general matrices: left and right, ordinary and not.
+"""Rules of eigenvalues and eigenvectors of general matrices, ordinary and generalized.
 
-Of A v = w B v they are those of B⁻¹A; left vectors are right ones of the conjugate transpose.
+A v = w B v is the eigenproblem of B⁻¹A. Left eigenvectors are right eigenvectors of the conjugate
+transpose.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from adjoint.rules.scipy.linalg.calls import Call, matrix_rule
 
 
 def _quotient(f: Any, a: Any, b: Any) -> Any:
-    """B⁻¹A, of which these are the eigenvalues."""
+    """Return B⁻¹A, whose eigenvalues these are."""
     if b is None:
         return a
     try:
@@ -31,7 +32,7 @@ def _quotient(f: Any, a: Any, b: Any) -> Any:
 
 
 def _quotient_bars(a: Any, b: Any, c: Any, c_bar: Any) -> tuple[Any, Any]:
-    """Ā and B̄ from the cotangent of C = B⁻¹A."""
+    """Return Ā and B̄ from the cotangent of C = B⁻¹A."""
     if b is None:
         return c_bar, None
     a_bar = np.linalg.solve(dagger(b), c_bar)
@@ -111,7 +112,7 @@ def _(call: Call) -> Any:
 
 
 def _demand_unit(v: Any, v_bar: Any) -> None:
-    """Before SciPy 1.18 the left vectors of a pair were of any length if they came alone."""
+    """Require unit vectors: before SciPy 1.18, left vectors asked for alone have any length."""
     if v_bar is None:
         return
     if np.any(np.abs(np.sqrt(np.sum(np.abs(v) ** 2, -2)) - 1) > rounding(v)):
@@ -123,7 +124,7 @@ def _demand_unit(v: Any, v_bar: Any) -> None:
 
 
 def _as_real_as(v_dot: Any, v: Any) -> Any:
-    """Of vectors that are real, as they are where all eigenvalues are."""
+    """Return the tangent of vectors, real where they are (all eigenvalues are real)."""
     return v_dot if np.iscomplexobj(v) else np.real(v_dot)
 
 

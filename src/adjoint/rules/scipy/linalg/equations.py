@@ -1,8 +1,8 @@
 """Rules of the matrix equations of Sylvester, Lyapunov and Riccati.
 
-Each is differentiated as it stands: the tangent of the solution solves the same linear equation
-(for Riccati that of the closed loop), and the cotangent its adjoint (Kao & Hennequin, *Automatic
-differentiation of Sylvester, Lyapunov, and algebraic Riccati equations* (2020)).
+The tangent of a solution solves the same linear equation (for Riccati's the one of the closed
+loop), and the cotangent solves its adjoint (Kao & Hennequin, *Automatic differentiation of
+Sylvester, Lyapunov, and algebraic Riccati equations* (2020)).
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from adjoint.rules.scipy.linalg.calls import Call, matrix_rule
 
 
 def sylvester(a: Any, b: Any, q: Any) -> Any:
-    """The solution of A X + X B = Q, of several at once."""
+    """Return the solution of A X + X B = Q, or of a stack of such equations."""
     if q.size == 0:
         return q
     if max(a.ndim, b.ndim, q.ndim) == 2:
@@ -37,7 +37,7 @@ def _sum(*terms: Any) -> Any:
 
 
 def _both(m: Any) -> Any:
-    """A matrix and its conjugate transpose."""
+    """Return M + Mᴴ."""
     return None if m is None else m + dagger(m)
 
 
@@ -62,7 +62,7 @@ def _(call: Call) -> Any:
 
 @matrix_rule(sl.solve_continuous_lyapunov, "a q")
 def _(call: Call) -> Any:
-    """A X + X Aᴴ = Q."""
+    """Differentiate A X + X Aᴴ = Q."""
     a, x = call.a, call.y
 
     def back(x_bar: Any) -> Any:
@@ -78,7 +78,7 @@ def _(call: Call) -> Any:
 
 @matrix_rule(sl.solve_discrete_lyapunov, "a q")
 def _(call: Call) -> Any:
-    """X = A X Aᴴ + Q."""
+    """Differentiate X = A X Aᴴ + Q."""
     a, x, method = call.a, call.y, call.method
 
     def back(x_bar: Any) -> Any:
@@ -99,7 +99,7 @@ def _(call: Call) -> Any:
 
 @matrix_rule(sl.solve_continuous_are, "a b q r")
 def _(call: Call) -> Any:
-    """Aᴴ X + X A − X G X + Q = 0 with G = B R⁻¹ Bᴴ, of which the closed loop is A − G X."""
+    """Differentiate Aᴴ X + X A − X G X + Q = 0 with G = B R⁻¹ Bᴴ; the closed loop is A − G X."""
     if call.e is not None or call.s is not None:
         return NotImplemented
     a, b, r, x = call.a, call.b, call.r, call.y
@@ -123,7 +123,8 @@ def _(call: Call) -> Any:
 
 @matrix_rule(sl.solve_discrete_are, "a b q r")
 def _(call: Call) -> Any:
-    """X = Aᴴ X A − Kᴴ (R + Bᴴ X B) K + Q with K = (R + Bᴴ X B)⁻¹ Bᴴ X A; the loop is A − B K."""
+    """Differentiate X = Aᴴ X A − Kᴴ (R + Bᴴ X B) K + Q with K = (R + Bᴴ X B)⁻¹ Bᴴ X A. The closed
+    loop is A − B K."""
     if call.e is not None or call.s is not None:
         return NotImplemented
     a, b, x = call.a, call.b, call.y

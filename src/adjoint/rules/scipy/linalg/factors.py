@@ -1,4 +1,4 @@
-"""Rules of factorisations: Cholesky, LU, QR, RQ, singular values, polar.
+"""Rules of factorizations: Cholesky, LU, QR, RQ, singular values, polar.
 
 Sources: those of `adjoint.rules.numpy.linalg`; for LU de Hoog, Anderssen & Lukas, *Differentiation
 of matrix functionals using triangular factorization* (2011); for the polar factors the Sylvester
@@ -46,7 +46,7 @@ def _half(a: Any, upper: bool) -> Any:
 
 @matrix_rule(sl.cho_factor, "a")
 def _(call: Call) -> Any:
-    """What stands beside the factor is what stood there before, or zeros, by the version."""
+    """Differentiate `cho_factor`, which may leave entries of A in the other triangle."""
     c, upper = call.y[0], not call.lower
     factor = _half(c, upper)
     beside = (1 - _half(np.ones(c.shape), upper)) * np.equal(c, call.a)
@@ -65,7 +65,7 @@ def _(call: Call) -> Any:
 
 @matrix_rule(sl.cho_solve, "*c_and_lower b")
 def _(call: Call) -> Any:
-    """Of A = L Lᴴ or Uᴴ U: L̄ = (Ā + Āᴴ) L and Ū = U (Ā + Āᴴ)."""
+    """Solve with A = L Lᴴ or Uᴴ U; L̄ = (Ā + Āᴴ) L and Ū = U (Ā + Āᴴ)."""
     c, lower = call.c_and_lower
     upper = not np.all(lower)
     given, vector = np.asarray(c), np.ndim(call.b) == 1
@@ -97,10 +97,10 @@ def _(call: Call) -> Any:
 
 
 def _lu_bar(f: Any, lower: Any, upper: Any, lower_bar: Any, upper_bar: Any) -> Any:
-    """The cotangent of L U, of any shape, from those of L and U.
+    """Return the cotangent of L U, of any shape, from those of L and U.
 
-    Of square ones it is L⁻ᴴ (tril(Lᴴ L̄, −1) + triu(Ū Uᴴ)) U⁻ᴴ; what is below or beside the square
-    part is solved for first.
+    For square factors it is L⁻ᴴ (tril(Lᴴ L̄, −1) + triu(Ū Uᴴ)) U⁻ᴴ. The parts of L and U outside
+    the square part are solved for first.
     """
     k = lower.shape[-1]
     square_l, square_u = lower[..., :k, :], upper[..., :, :k]
@@ -122,7 +122,7 @@ def _lu_bar(f: Any, lower: Any, upper: Any, lower_bar: Any, upper_bar: Any) -> A
 
 
 def _lu_dot(f: Any, lower: Any, upper: Any, dot: Any) -> tuple[Any, Any]:
-    """The tangents of L and U from that of L U."""
+    """Return the tangents of L and U from the tangent of L U."""
     k = lower.shape[-1]
     square_l, square_u = lower[..., :k, :], upper[..., :, :k]
     try:
@@ -179,14 +179,14 @@ def _(call: Call) -> Any:
 
 
 def _unpacked(lu: Any) -> tuple[Any, Any]:
-    """L and U of what `lu_factor` stores in one matrix."""
+    """Return L and U from the one matrix of `lu_factor`."""
     k = min(lu.shape[-2:])
     lower = np.tril(lu[..., :, :k], -1) + np.eye(lu.shape[-2], k)
     return lower, np.triu(lu[..., :k, :])
 
 
 def _packed(lower: Any, upper: Any) -> Any:
-    """The transpose of `_unpacked`, and what stores tangents."""
+    """Return tangents in the storage of `lu_factor`; the transpose of `_unpacked`."""
     m, n = lower.shape[-2], upper.shape[-1]
     k = lower.shape[-1]
     lower = np.tril(lower, -1)
@@ -198,7 +198,7 @@ def _packed(lower: Any, upper: Any) -> Any:
 
 
 def _rows(pivots: Any, m: int) -> Any:
-    """The matrix P of A = P L U, from the exchanges of rows that LAPACK reports."""
+    """Return the matrix P of A = P L U from LAPACK's row exchanges."""
     order = np.broadcast_to(np.arange(m), (*pivots.shape[:-1], m)).copy()
     for i in range(pivots.shape[-1]):
         other = pivots[..., i, None]
@@ -230,7 +230,7 @@ def _(call: Call) -> Any:
 
 @matrix_rule(sl.lu_solve, "*lu_and_piv b")
 def _(call: Call) -> Any:
-    """Ā = −b̄ xᴴ, turned as the matrix is; L̄ = Pᵀ Ā Uᴴ and Ū = Lᴴ Pᵀ Ā."""
+    """Solve with A = P L U; Ā = −b̄ xᴴ, transposed like A, and L̄ = Pᵀ Ā Uᴴ, Ū = Lᴴ Pᵀ Ā."""
     given = np.asarray(call.lu_and_piv[0])
     lower, upper = _unpacked(given)
     p = _rows(np.asarray(call.lu_and_piv[1]), given.shape[-2])
@@ -312,13 +312,13 @@ def _(call: Call) -> Any:
 
 
 def _turned(a: Any) -> Any:
-    """The conjugate transpose with the rows of `a` from the last to the first."""
+    """Return the conjugate transpose of `a` with its rows reversed."""
     return dagger(a[..., ::-1, :])
 
 
 @matrix_rule(sl.rq, "a")
 def _(call: Call) -> Any:
-    """As QR of the matrix turned about its antidiagonal."""
+    """Differentiate RQ as QR of the matrix mirrored at its antidiagonal."""
     if call.mode == "r":
         r, q = sl.rq(call.a, mode="full")
     else:
@@ -379,13 +379,13 @@ def _values_rule(call: Call) -> Any:
 
 
 def _over_sums(k: Any, v: Any, s: Any) -> Any:
-    """The solution X of X P + P X = K, for P = V diag(s) Vᴴ."""
+    """Return the solution X of X P + P X = K, for P = V diag(s) Vᴴ."""
     inner = dagger(v) @ k @ v
     return v @ (inner / (s[..., None, :] + s[..., :, None])) @ dagger(v)
 
 
 def _natural(a: Any) -> tuple[Any, Any, Any, Any]:
-    """The factors of a matrix that is not wide, P on the right, and the eigenpairs of P."""
+    """Return the right polar factors of a matrix with m ≥ n, and the eigenpairs of P."""
     w, s, vh = np.linalg.svd(a, full_matrices=False)
     v = dagger(vh)
     if np.any(s[..., -1:] <= rounding(a) * s[..., :1]):
@@ -415,7 +415,7 @@ def _polar_dot(parts: tuple[Any, ...], a_dot: Any) -> tuple[Any, Any]:
 
 @matrix_rule(sl.polar, "a")
 def _(call: Call) -> Any:
-    """A wide matrix is taken for its conjugate transpose; P on the other side is U P Uᴴ."""
+    """Differentiate polar factors; use Aᴴ for a wide matrix, and U P Uᴴ for the left P."""
     wide = call.a.shape[-2] < call.a.shape[-1]
     across = (call.side == "right") == wide
     turn: Any = dagger if wide else lambda x: x

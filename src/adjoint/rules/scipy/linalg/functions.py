@@ -1,8 +1,8 @@
 """Rules of functions of a matrix: exponential, logarithm, roots, powers, trigonometric functions.
 
 The derivative L(A, E) of f at A along E is the upper right block of f([[A, E], [0, A]]), and its
-adjoint takes Y to L(A, Yᴴ)ᴴ (Higham, *Functions of matrices* (2008), theorem 3.6 and section 3.2).
-Of roots and signs it solves a Sylvester equation (sections 5.1 and 6.1).
+adjoint maps Y to L(A, Yᴴ)ᴴ (Higham, *Functions of matrices* (2008), theorem 3.6 and section 3.2).
+The derivative of a root or a sign solves a Sylvester equation (sections 5.1 and 6.1).
 """
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ def _largest(a: Any) -> Any:
 
 
 def frechet(f: Any, a: Any, e: Any) -> Any:
-    """The derivative of `f` at `a` along `e`, which is brought to the size of `a` meanwhile."""
-    n, size = a.shape[-1], _largest(e) or 1.0  # of zero, too, there may be a derivative
+    """Return the derivative of `f` at `a` along `e`, which is first scaled to the size of `a`."""
+    n, size = a.shape[-1], _largest(e) or 1.0  # a zero `e` may have a derivative as well
     if n == 0:
         return np.zeros(np.broadcast_shapes(np.shape(a), np.shape(e)), np.result_type(a, e))
     lost = ~np.all(np.isfinite(e), axis=(-2, -1), keepdims=True)
-    if np.any(lost):  # a NaN says by its payload what it is, which LAPACK would not keep
+    if np.any(lost):  # the payload of a NaN names its cause, and LAPACK drops it
         known = frechet(f, a, np.where(lost, 0.0, e))
         bad = np.sum(np.real(e) + np.imag(e), axis=(-2, -1), keepdims=True)
         return np.where(lost, bad * (1 + 1j) if np.iscomplexobj(known) else bad, known)
@@ -41,7 +41,7 @@ def frechet(f: Any, a: Any, e: Any) -> Any:
 def _by_blocks(f: Any) -> Any:
     def rule(call: Call) -> Any:
         if not call.option("disp", True):
-            return NotImplemented  # the estimate of the error comes along
+            return NotImplemented  # the result includes an error estimate
         a = call.A
         return (
             lambda y_bar: (dagger(frechet(f, a, dagger(y_bar))),),
@@ -57,7 +57,7 @@ for _f in (sl.expm, sl.logm, sl.cosm, sl.sinm, sl.tanm, sl.coshm, sl.sinhm, sl.t
 
 @matrix_rule(sl.expm_frechet, "A E")
 def _(call: Call) -> Any:
-    """The derivative is linear in E, and the second derivative is a block of blocks."""
+    """Differentiate L(A, E), which is linear in E; the second derivative is a block of blocks."""
     a, e, n = call.A, call.E, call.A.shape[-1]
 
     def second(first: Any, other: Any) -> Any:
@@ -94,7 +94,7 @@ def _(call: Call) -> Any:
 
 
 def _demand_apart(f: Any, root: Any) -> None:
-    """No two eigenvalues of the root may be opposite."""
+    """Raise if two eigenvalues of the root are opposite."""
     if root.shape[-1] == 0:
         return
     w = np.linalg.eigvals(root)
@@ -108,7 +108,7 @@ def _demand_apart(f: Any, root: Any) -> None:
 
 
 def _double(y: Any) -> Any:
-    """Early versions of SciPy return more digits than LAPACK takes."""
+    """Return `y` in double precision: early versions of SciPy return more than LAPACK takes."""
     return y.astype(np.complex128) if y.dtype == np.clongdouble else y
 
 
@@ -131,7 +131,7 @@ def _(call: Call) -> Any:
 
 @matrix_rule(sl.signm, "A")
 def _(call: Call) -> Any:
-    """With N = A S: N L + L N = E − S E S."""
+    """Differentiate S by N L + L N = E − S E S with N = A S."""
     if not call.option("disp", True):
         return NotImplemented
     s = call.y
@@ -147,7 +147,7 @@ def _(call: Call) -> Any:
 
 @matrix_rule(sl.fractional_matrix_power, "A *t")
 def _(call: Call) -> Any:
-    """The derivative in the power is log(A) Aᵗ; an integer is a constant."""
+    """Differentiate Aᵗ; the derivative in t is log(A) Aᵗ, and an integer t is a constant."""
     a, t, y = call.A, call.t, call.y
 
     def power(x: Any) -> Any:

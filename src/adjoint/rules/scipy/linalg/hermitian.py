@@ -1,10 +1,10 @@
-"""Rules of eigenvalues and eigenvectors of Hermitian matrices: whole, banded, tridiagonal, and of
-pairs of matrices.
+"""Rules of eigenvalues and eigenvectors of Hermitian matrices, banded or not, and of pairs.
 
-Formulas: Giles (2008), section 3.1, extended to Vᴴ B V = 1 (or Vᴴ B⁻¹ V = 1). Of a subset of the
-eigenvalues all are computed, for vectors turn into those that were left out. Phases and equal
-eigenvalues: see `adjoint.rules.numpy.linalg.gauges`; of pairs LAPACK makes one component real only
-where the triangular factor of B keeps it, otherwise what shows a phase is refused.
+Formulas: Giles (2008), section 3.1, extended to Vᴴ B V = 1 (or Vᴴ B⁻¹ V = 1). For a subset of the
+eigenvalues all are computed, because eigenvectors turn into those outside the subset. For phases
+and equal eigenvalues see `adjoint.rules.numpy.linalg.gauges`. In generalized problems LAPACK makes
+one component of each vector real only if the triangular factor of B keeps it so; otherwise results
+that depend on a phase are refused.
 """
 
 from __future__ import annotations
@@ -46,22 +46,22 @@ from adjoint.rules.scipy.linalg.structured import stored, whole
 
 @dataclass(frozen=True, slots=True)
 class _Problem:
-    """An eigenproblem with its whole solution.
+    """An eigenproblem with all its eigenpairs.
 
     Attributes
     ----------
     f
         The function that was called.
     w, v
-        All eigenvalues and eigenvectors, those that were asked for as they came.
+        All eigenvalues and eigenvectors; the requested ones as `f` returned them.
     first, count
-        Which of them were asked for.
+        Index of the first requested pair, and number of requested pairs.
     mask
         The component of each vector that LAPACK makes real.
     b, kind
-        The other matrix, and which of SciPy's three generalized problems it is.
+        The other matrix, and the number of SciPy's generalized problem.
     turn
-        How a trial has turned the vectors.
+        Basis change that a trial run has applied to the vectors.
     """
 
     f: Any
@@ -80,11 +80,11 @@ class _Problem:
 
     @property
     def has_all(self) -> bool:
-        """Whether all vectors were asked for."""
+        """Return whether all vectors were requested."""
         return bool(self.count == self.w.shape[-1])
 
     def bars(self, w_bar: Any, v_bar: Any) -> tuple[Any, Any]:
-        """Of the Hermitian matrices A and B, before they are made Hermitian."""
+        """Return the cotangents of A and B before they are made Hermitian."""
         w_bar, v_bar = self._embedded(w_bar), self._embedded(v_bar)
         v = self.v
         stretch: Any = 0.0
@@ -124,7 +124,7 @@ class _Problem:
         return v @ inner @ dagger(v), s @ (across + stretch) @ dagger(s)
 
     def dots(self, a_dot: Any, b_dot: Any) -> tuple[Any, Any, Any, Any]:
-        """ẇ, V̇, which values part and V, for Hermitian tangents."""
+        """Return ẇ, V̇, the mask of values that part, and V, for Hermitian tangents."""
         v, w, equal = self.v, self.w, self.equal
         of_a, of_b = self._in_basis(a_dot, b_dot)
         inner, stretch = of_a, 0.0
@@ -154,15 +154,15 @@ class _Problem:
 
 
 def _among(w: Any, all_w: Any) -> int:
-    """Where the eigenvalues `w`, which follow each other, begin among all."""
+    """Return the index at which the consecutive eigenvalues `w` begin in `all_w`."""
     k = w.shape[-1]
     starts = range(all_w.shape[-1] - k + 1)
     return min(starts, key=lambda s: float(np.sum(np.abs(all_w[..., s : s + k] - w))), default=0)
 
 
 def _problem(f: Any, y: Any, every: Callable[[], Any], mask: Any, **pair: Any) -> _Problem:
-    """From the result of a call, values with or without vectors, and the way to the whole one."""
-    w, v = y if isinstance(y, tuple | list) else (y, None)  # a list of stacks
+    """Build the problem from a result `y`; `every` computes all eigenpairs if `y` lacks some."""
+    w, v = y if isinstance(y, tuple | list) else (y, None)  # a list for stacks
     if v is not None and v.shape[-2] == v.shape[-1]:
         return _Problem(f, w, v, 0, w.shape[-1], mask(v), **pair)
     all_w, all_v = every()
@@ -173,7 +173,7 @@ def _problem(f: Any, y: Any, every: Callable[[], Any], mask: Any, **pair: Any) -
 
 
 def _answer(call: Call, dots: tuple[Any, Any, Any, Any], values_only: bool) -> Any:
-    """The tangent of the result of a call, whose values are `watched_pair` with theirs."""
+    """Return the tangent of the result; pass the values and their tangents to `watched_pair`."""
     w_dot, v_dot, shared, v = dots
     if values_only:
         call.y, w_dot = watched_pair(call.y, w_dot, shared)
@@ -184,7 +184,7 @@ def _answer(call: Call, dots: tuple[Any, Any, Any, Any], values_only: bool) -> A
 
 
 def _turned(call: Call, values_only: bool) -> Turn | None:
-    """Let a call that gives all vectors give them as the running trial wants them."""
+    """Turn the vectors in `call.y` as the running trial requires, if all were requested."""
     if values_only or call.y[1].shape[-2] != call.y[1].shape[-1]:
         return None
     w, v = call.y
@@ -205,7 +205,7 @@ def _none(v: Any) -> Any:
 non_differentiable(_among, _none)
 
 
-# ---- whole matrices ------------------------------------------------------------------------------
+# ---- full matrices -------------------------------------------------------------------------------
 
 
 def _whole_rule(f: Any, call: Call, values_only: bool) -> Any:
@@ -213,7 +213,7 @@ def _whole_rule(f: Any, call: Call, values_only: bool) -> Any:
     turn = _turned(call, values_only)
 
     def mask(v: Any) -> Any:
-        """The first component, or the last of an upper triangle, as far as B leaves it alone."""
+        """Return the first component, or the last of an upper triangle, where B keeps it real."""
         if call.b is not None and upper != (kind != 3):
             return _none(v)
         return row(v, -1 if upper else 0)

@@ -1,6 +1,6 @@
-"""Rules of the routines of LAPACK that solve linear equations, as SciPy's own code calls them.
+"""Rules of LAPACK routines that solve linear equations, as SciPy's own code calls them.
 
-They return a factorization beside the solution; its derivative is refused.
+The routines also return a factorization, whose derivative is refused.
 """
 
 from __future__ import annotations
@@ -25,11 +25,11 @@ def _routine(name: str, dtype: Any) -> Any:
 
 
 class _System:
-    """One call of a routine `f`, whose last results are the solution and a status.
+    """One call of a routine `f`, whose last two results are the solution and a status.
 
-    A derived class says how to solve with the matrix or its adjoint, by the factors at hand
-    (`substituted`) and by `f` itself (`anew`), what a matrix times the solution is (`times`), and
-    the cotangent of the matrix from b̄ and the solution (`bar_of`).
+    A derived class defines solving with the matrix or its adjoint, by the known factors
+    (`substituted`) and by `f` itself (`anew`), the product of a matrix tangent and the solution
+    (`times`), and the cotangent of the matrix from b̄ (`bar_of`).
     """
 
     def __init__(self, f: Any, y: tuple[Any, ...]) -> None:
@@ -48,7 +48,7 @@ class _System:
         return -(_columns(bar) @ dagger(_columns(self.x)))
 
     def back(self, y_bar: Any, to_a: Any, to_b: Any) -> tuple[Any, Any]:
-        """The cotangents of the matrix and of the right-hand side, which may be one column."""
+        """Return the cotangents of the matrix and of the right-hand side."""
         if any(map(moves, y_bar[:-2])):
             poison = refused_bar(self.f, FACTORS, y_bar)
             return poison, poison
@@ -66,13 +66,13 @@ class _System:
 
 
 def _solved(system: _System, right: Any, adjoint: bool) -> Any:
-    """What a system has with another right-hand side, by what is known of it."""
+    """Return the solution for another right-hand side, from the known factors."""
     return system.substituted(right, adjoint)
 
 
 @substitute(_solved)
 def _(system: _System, right: Any, adjoint: bool) -> Any:
-    """By the matrix: the factors have no derivative."""
+    """Solve with the matrix itself, because the factors have no derivative."""
     return system.anew(right, adjoint)
 
 
@@ -124,7 +124,7 @@ def _general(dtype: Any) -> None:
         return system.y, system.push(*dots[:2])
 
 
-# ---- a symmetric matrix, of which one triangle is read -------------------------------------------
+# ---- a symmetric matrix, given by one triangle ---------------------------------------------------
 
 
 class _Symmetric(_System):
@@ -173,14 +173,14 @@ def _symmetric(dtype: Any) -> None:
 
 
 class _Banded(_System):
-    """Element (i, j) stands in row kl + ku + i − j of `ab`."""
+    """A banded matrix: element (i, j) is in row kl + ku + i − j of `ab`."""
 
     def __init__(self, f: Any, substitution: Any, kl: Any, ku: Any, ab: Any, b: Any) -> None:
         super().__init__(f, f(kl, ku, ab, b))
         self.substitution, self.kl, self.ku, self.ab = substitution, int(kl), int(ku), ab
 
     def diagonals(self) -> Any:
-        """Row of `ab`, and the rows and columns of the matrix that stand there."""
+        """Yield for each diagonal its row of `ab`, and its rows and columns in the matrix."""
         n = np.shape(self.ab)[1]
         for below in range(-min(self.ku, n - 1), min(self.kl, n - 1) + 1):
             columns = np.arange(max(0, -below), min(n, n - below))

@@ -1,4 +1,4 @@
-"""Rules of least squares, pseudo-inverses and norms, by those of `numpy.linalg`."""
+"""Rules of least squares, pseudo-inverses and norms, from those of `numpy.linalg`."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from adjoint.rules.scipy.linalg.calls import Call, matrix_rule
 
 
 def _inverse(a: Any, rank: Any) -> Any:
-    """The pseudo-inverse of this rank."""
+    """Return the pseudo-inverse of `a` for a given rank."""
     u, s, vh = np.linalg.svd(a, full_matrices=False)
     kept = np.arange(s.shape[-1]) < np.asarray(rank)[..., None]
     weights = np.where(kept, 1 / np.where(kept, s, 1), 0)
@@ -29,10 +29,10 @@ def _(call: Call) -> Any:
     a, b = call.a, call.b
     x, residues, rank, s = call.y
     stack = np.broadcast_shapes(a.shape[:-2], b.shape[:-2])
-    one, (m, n) = b.ndim == 1, a.shape[-2:]  # a vector is one for all matrices of a stack
+    one, (m, n) = b.ndim == 1, a.shape[-2:]  # a vector is shared by all matrices of a stack
     right = b[:, None] if one else b
     columns = x[..., None] if one else x
-    measured = np.size(residues) > 0 and bool(np.all(rank == n))  # NaN where they are dependent
+    measured = np.size(residues) > 0 and bool(np.all(rank == n))  # NaN for dependent columns
 
     def back(y_bar: Any) -> Any:
         x_bar, residues_bar, _, s_bar = y_bar
@@ -43,7 +43,7 @@ def _(call: Call) -> Any:
             a_bar = a_bar + mirrored(right @ dagger(x_bar), a, p)
             b_bar = b_bar + dagger(p) @ x_bar
         if residues_bar is not None and measured:
-            # real also where they come as complex numbers
+            # SciPy may return real residues as complex numbers.
             weights = np.reshape(np.real(residues_bar), (*stack, 1, right.shape[-1]))
             rest = 2 * weights * (right - a @ columns)
             a_bar, b_bar = a_bar - rest @ dagger(columns), b_bar + rest

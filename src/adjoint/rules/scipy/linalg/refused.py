@@ -1,4 +1,4 @@
-"""What of `scipy.linalg` has no rule: refused by name, or constant."""
+"""Functions of `scipy.linalg` without a rule: refused by name, or constant."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ for _name, _operands in REFUSED.items():
 
 @rrule.register(sl.funm)
 def _(A, func, disp=None):
-    """Of what the function was made from, too: it may be a closure."""
+    """Refuse the derivative in `func` as well, which may be a closure."""
     others = () if disp is None else (None,)
 
     def funm_back(y_bar: Any) -> Any:

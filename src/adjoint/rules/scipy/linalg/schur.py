@@ -1,10 +1,10 @@
-"""The rule of Schur's form A = Z T Zᴴ.
+"""The rule of the Schur form A = Z T Zᴴ.
 
-With X = Zᴴ Ż, skew-Hermitian, and P = Zᴴ Ȧ Z it is P = X T + Ṫ − T X. Below the blocks of the
-diagonal Ṫ is zero, which determines X there, column by column; above, X is its mirror image, and
-what is left is Ṫ. A pair of conjugate eigenvalues makes a block of the real form, which LAPACK
-turns until its diagonal entries are equal: that determines X in the block. The phases of complex
-vectors are not determined.
+With the skew-Hermitian X = Zᴴ Ż and P = Zᴴ Ȧ Z, it holds that P = X T + Ṫ − T X. Ṫ is zero below
+the diagonal blocks, which determines X there, column by column; above, X is the mirror image, and
+the rest of the equation is Ṫ. A pair of conjugate eigenvalues makes a 2×2 block of the real form,
+which LAPACK rotates until its diagonal entries are equal: that determines X in the block. The
+phases of complex vectors are not determined.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from adjoint.rules.scipy.linalg.calls import Call, matrix_rule
 
 
 def _blocks(t: Any) -> list[slice]:
-    """The blocks of the diagonal, of one row or two."""
+    """Return the diagonal blocks, of one or two rows."""
     blocks, i, n = [], 0, t.shape[0]
     while i < n:
         size = 2 if i + 1 < n and t[i + 1, i] != 0 else 1
@@ -30,7 +30,7 @@ def _blocks(t: Any) -> list[slice]:
 
 
 def _upper(t: Any, blocks: list[slice]) -> Any:
-    """Where T may differ from zero: not below the blocks."""
+    """Return a mask of the entries of T that may be nonzero: none below the blocks."""
     mask = np.triu(np.ones(t.shape))
     for block in blocks:
         mask[block, block] = 1
@@ -51,7 +51,7 @@ def _demand_apart(t: Any, blocks: list[slice]) -> None:
 
 
 def _stiffness(t: Any, i: int) -> Any:
-    """How fast the diagonal entries of the block at `i` come apart as it is turned."""
+    """Return how fast the diagonal entries of the block at `i` part under a rotation."""
     beside, size = t[i, i + 1] + t[i + 1, i], abs(t[i, i + 1]) + abs(t[i + 1, i])
     if abs(beside) <= rounding(t) * size:
         raise undetermined(
@@ -63,7 +63,7 @@ def _stiffness(t: Any, i: int) -> Any:
 
 
 def _solve(t: Any, block: slice, right: Any, adjoint: bool) -> Any:
-    """The solution Y of Y T_jj − T_rest Y = right, or that of the adjoint equation."""
+    """Return the solution Y of Y T_jj − T_rest Y = right, or of the adjoint equation."""
     rest, corner = t[block.stop :, block.stop :], t[block, block]
     if adjoint:
         rest, corner = dagger(rest), dagger(corner)
@@ -82,7 +82,7 @@ non_differentiable(_blocks, _upper, _demand_apart, _is_triangular)
 
 
 def _turns(t: Any, p: Any, blocks: list[slice]) -> Any:
-    """X below the diagonal, from P."""
+    """Return X below the diagonal, from P."""
     y = np.zeros(t.shape, np.result_type(t, p))
     for block in blocks:
         i, j = block.start, block.stop
@@ -97,7 +97,7 @@ def _turns(t: Any, p: Any, blocks: list[slice]) -> Any:
 
 
 def _turns_bar(t: Any, y_bar: Any, blocks: list[slice]) -> Any:
-    """The transpose of `_turns`: P̄ from the cotangent of X below the diagonal."""
+    """Return P̄ from the cotangent of X below the diagonal: the transpose of `_turns`."""
     p_bar, y_bar = np.zeros(t.shape, y_bar.dtype), y_bar.copy()
     for block in blocks:
         i, j = block.start, block.stop

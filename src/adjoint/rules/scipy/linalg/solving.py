@@ -1,7 +1,7 @@
-"""Rules of linear equations with matrices that are given whole, of inverses and determinants.
+"""Rules of linear equations with full matrices, of inverses and determinants.
 
-Of a matrix that is said to have a structure SciPy reads only a part; the cotangent of the rest is
-zero. Formulas: Giles, *Collected matrix derivative results* (2008), sections 2.2.3, 2.2.4, 2.3.1.
+SciPy reads only a part of a matrix with an assumed structure; the cotangent of the rest is zero.
+Formulas: Giles, *Collected matrix derivative results* (2008), sections 2.2.3, 2.2.4, 2.3.1.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ MIRRORED = {"sym", "symmetric", "her", "hermitian", "pos", "positive definite"}
 CONJUGATED = MIRRORED - {"sym", "symmetric"}
 
 
-# ---- what is read of a matrix --------------------------------------------------------------------
+# ---- the part of a matrix that SciPy reads -------------------------------------------------------
 
 
 def _read(a: Any, structure: Any, lower: bool) -> Any:
-    """The matrix that SciPy takes from `a`."""
+    """Return the matrix that SciPy reads from `a`."""
     match structure:
         case "lower triangular":
             return np.tril(a)
@@ -46,7 +46,7 @@ def _symmetric(a: Any, lower: bool) -> Any:
 
 
 def _unread(bar: Any, structure: Any, lower: bool) -> Any:
-    """The transpose of `_read`."""
+    """Return the transpose of `_read`, applied to `bar`."""
     if structure in CONJUGATED:
         return to_triangle((bar + dagger(bar)) / 2, not lower)
     if structure in MIRRORED:
@@ -60,14 +60,15 @@ def _unread(bar: Any, structure: Any, lower: bool) -> Any:
 
 
 def columns(b: Any) -> Any:
-    """A right-hand side that is one vector, as a matrix."""
+    """Return a right-hand side that is one vector as a matrix."""
     return b[..., None]
 
 
 def solution(solve: Any, x: Any, vector: bool) -> Pair:
-    """Of x = M⁻¹ b, from ``solve(b, adjoint)``, by M or by Mᴴ: b̄ = M⁻ᴴ x̄, M̄ = −b̄ xᴴ.
+    """Return pullback and pushforward of x = M⁻¹ b: b̄ = M⁻ᴴ x̄, M̄ = −b̄ xᴴ.
 
-    `back` returns M̄ and b̄, `push` takes the tangents of M times x and of b.
+    ``solve(b, adjoint)`` solves with M or Mᴴ. The pullback returns M̄ and b̄; the pushforward takes
+    the tangents of M and b.
     """
     matrix = columns(x) if vector else x
 
@@ -128,7 +129,7 @@ def _(call: Call) -> Any:
     m = turn(a)
 
     def solve(right: Any, adjoint: bool) -> Any:
-        """Substitution, one system after the other."""
+        """Solve by substitution."""
         matrix, below = (dagger(m), not lower) if adjoint else (m, lower)
         below = below if trans == 0 else not below
         if matrix.ndim == right.ndim == 2:
@@ -158,7 +159,7 @@ def _(call: Call) -> Any:
 
     def inv_back(y_bar: Any) -> Any:
         bar = _unread(-(y_h @ y_bar @ y_h), structure, lower)
-        # beside a diagonal SciPy leaves what it was given
+        # SciPy leaves the entries outside the diagonal of a diagonal matrix unchanged.
         return (bar + y_bar * beside if structure == "diagonal" else bar,)
 
     def inv_push(a_dot: Any) -> Any:

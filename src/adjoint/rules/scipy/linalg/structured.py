@@ -1,7 +1,7 @@
-"""Rules of linear equations with banded and Toeplitz matrices, in time linear in what is stored.
+"""Rules of linear equations with banded and Toeplitz matrices, in linear time and memory.
 
-The formulas are those of whole matrices (`solving`); of the outer product −b̄ xᴴ only the stored
-diagonals are computed, or the sums along diagonals.
+The formulas are those of full matrices (`solving`). Only the stored diagonals of the outer product
+−b̄ xᴴ, or its sums along diagonals, are computed.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from adjoint.rules.scipy.linalg.calls import Call, matrix_rule
 
 
 def _diagonals(lower: int, upper: int, n: int) -> Any:
-    """The row in storage, and the rows and columns in the matrix, of each diagonal."""
+    """Yield for each diagonal its row of the storage, and its rows and columns in the matrix."""
     for k in range(-lower, upper + 1):
         columns = slice(max(k, 0), min(n, n + k))
         rows = slice(max(-k, 0), min(n, n - k))
@@ -28,7 +28,7 @@ def _diagonals(lower: int, upper: int, n: int) -> Any:
 
 
 def _mirrored(ab: Any, lower: int, upper: int) -> Any:
-    """The storage of the conjugate transpose."""
+    """Return the storage of the conjugate transpose."""
     n = ab.shape[-1]
     turned = []
     for row in range(lower + upper + 1):
@@ -38,13 +38,13 @@ def _mirrored(ab: Any, lower: int, upper: int) -> Any:
 
 
 def _inside(n: int, k: int) -> Any:
-    """Which columns have an entry on the diagonal `k`."""
+    """Return a mask of the columns that have an entry on the diagonal `k`."""
     j = np.arange(n)
     return (j >= k) & (j < n + k)
 
 
 def _banded_outer(left: Any, right: Any, lower: int, upper: int) -> Any:
-    """The stored diagonals of left rightᴴ."""
+    """Return the stored diagonals of left rightᴴ."""
     n = left.shape[0]
     bar = np.zeros((lower + upper + 1, n), np.result_type(left, right))
     for row, rows, columns in _diagonals(lower, upper, n):
@@ -53,7 +53,6 @@ def _banded_outer(left: Any, right: Any, lower: int, upper: int) -> Any:
 
 
 def _banded_product(ab: Any, x: Any, lower: int, upper: int) -> Any:
-    """The banded matrix times `x`."""
     n = x.shape[0]
     total: Any = 0.0
     for k in range(-lower, upper + 1):
@@ -87,11 +86,11 @@ def _(call: Call) -> Any:
     return back, push
 
 
-# ---- Hermitian banded matrices, of which one half is stored --------------------------------------
+# ---- Hermitian banded matrices, of which one triangle is stored ----------------------------------
 
 
 def _half_outer(left: Any, right: Any, width: int, lower: bool) -> Any:
-    """The transpose of the matrix that is read from one half: of left rightᴴ and its mirror."""
+    """Return the cotangent of one stored triangle: from left rightᴴ and its mirror image."""
     sides = (width, 0) if lower else (0, width)
     bar = _banded_outer(left, right, *sides)
     mirror = _banded_outer(right, left, *sides)
@@ -101,7 +100,7 @@ def _half_outer(left: Any, right: Any, width: int, lower: bool) -> Any:
 
 
 def _half_product(ab: Any, x: Any, lower: bool) -> Any:
-    """The Hermitian matrix of which `ab` is one half, times `x`."""
+    """Return the Hermitian matrix with the stored triangle `ab`, times `x`."""
     width = ab.shape[0] - 1
     sides, others = ((width, 0), (0, width)) if lower else ((0, width), (width, 0))
     main = np.arange(width + 1)[:, None] == (0 if lower else width)
@@ -131,7 +130,7 @@ def _(call: Call) -> Any:
 
 
 def whole(ab: Any, lower: bool) -> Any:
-    """The triangular matrix of which `ab` holds the diagonals."""
+    """Return the triangular matrix whose diagonals `ab` holds."""
     width, n = ab.shape[0] - 1, ab.shape[1]
     total: Any = 0.0
     for d in range(min(width, n - 1) + 1):
@@ -141,7 +140,7 @@ def whole(ab: Any, lower: bool) -> Any:
 
 
 def stored(a: Any, width: int, lower: bool) -> Any:
-    """The diagonals of a triangular matrix as `whole` takes them."""
+    """Return the diagonals of a triangular matrix in the layout of `whole`."""
     n = a.shape[0]
     lines = []
     for d in range(width + 1):
@@ -152,13 +151,13 @@ def stored(a: Any, width: int, lower: bool) -> Any:
 
 @matrix_rule(sl.cholesky_banded, "ab", one_by_one=True)
 def _(call: Call) -> Any:
-    """By way of the whole matrix."""
+    """Differentiate by way of the full matrix."""
     ab, lower = call.ab, bool(call.lower)
     if ab.ndim != 2:
         return NotImplemented
     width, factor = ab.shape[0] - 1, whole(call.y, lower)
     diagonals = [-d if lower else width - d for d in range(width + 1)]
-    # what is stored beside the matrix stays as it is
+    # entries of the storage outside the matrix stay unchanged
     beside = np.stack([~_inside(ab.shape[1], k) for k in diagonals])
 
     def back(y_bar: Any) -> Any:
@@ -174,7 +173,7 @@ def _(call: Call) -> Any:
 
 @matrix_rule(sl.cho_solve_banded, "*cb_and_lower b")
 def _(call: Call) -> Any:
-    """Of A = L Lᴴ: Ā = −b̄ xᴴ, so L̄ is the stored part of (Ā + Āᴴ) L."""
+    """Solve with A = L Lᴴ: Ā = −b̄ xᴴ, so L̄ is the stored part of (Ā + Āᴴ) L."""
     cb, lower = call.cb_and_lower
     stored, x = np.asarray(cb), call.y
     if stored.ndim != 2 or np.ndim(call.b) > 2:
@@ -185,7 +184,7 @@ def _(call: Call) -> Any:
 
     def back(x_bar: Any) -> Any:
         bar = sl.cho_solve_banded((stored, lower), _matrix(x_bar))
-        # a product with an outer product is one with a vector, and that is banded
+        # a factor times an outer product is banded work: a product with each vector
         if lower:
             of_x = _banded_product(mirror, columns, *others)
             of_bar = _banded_product(mirror, bar, *others)
@@ -206,7 +205,7 @@ def _(call: Call) -> Any:
 
 
 def _moved(c: Any, c_dot: Any, x: Any, sides: Any, others: Any, lower: bool) -> Any:
-    """(L̇ Lᴴ + L L̇ᴴ) x, or with the factors the other way round."""
+    """Return (L̇ Lᴴ + L L̇ᴴ) x, or with the factors in the other order."""
 
     def times(ab: Any, y: Any) -> Any:
         return _banded_product(ab, y, *sides)
@@ -219,11 +218,11 @@ def _moved(c: Any, c_dot: Any, x: Any, sides: Any, others: Any, lower: bool) -> 
     return mirrored_times(c_dot, times(c, x)) + mirrored_times(c, times(c_dot, x))
 
 
-# ---- Toeplitz matrices: c is the first column, r the first row but for its first entry -----------
+# ---- Toeplitz matrices: c is the first column, r the first row without its first entry -----------
 
 
 def _column_and_row(c_or_cr: Any) -> tuple[Any, Any, bool]:
-    """Both, and whether the row was given."""
+    """Return column and row, and whether the row was an argument."""
     if isinstance(c_or_cr, tuple):
         c, r = c_or_cr
         return np.ravel(c), np.ravel(r), True
@@ -232,17 +231,17 @@ def _column_and_row(c_or_cr: Any) -> tuple[Any, Any, bool]:
 
 
 def _is_plain(c_or_cr: Any) -> bool:
-    """Whether these are single vectors of numbers, not batches."""
+    """Return whether these are single numeric vectors, not batches."""
     parts = c_or_cr if isinstance(c_or_cr, tuple) else (c_or_cr,)
     return all(np.ndim(part) == 1 and np.asarray(part).dtype.kind in "fciub" for part in parts)
 
 
 def _diagonal_sums(left: Any, right: Any, rows: int, columns: int) -> tuple[Any, Any]:
-    """The sums of left rightᴴ along diagonals: from the first column, and from the first row."""
+    """Return the sums of left rightᴴ along diagonals, by first column and by first row."""
     of_column = np.zeros(rows, np.result_type(left, right))
     of_row = np.zeros(columns, of_column.dtype)
     for u, v in zip(left.T, right.T, strict=True):
-        sums = np.correlate(u, v, "full")  # at place k: Σ u[j + k − (columns − 1)] v[j]*
+        sums = np.correlate(u, v, "full")  # entry k: Σ u[j + k − (columns − 1)] v[j]*
         of_column += sums[columns - 1 :]
         of_row += sums[columns - 1 :: -1]
     of_row[:1] = 0
@@ -257,7 +256,7 @@ def _toeplitz_bars(c_or_cr: Any, of_column: Any, of_row: Any, given: bool) -> An
 
 
 def _toeplitz_dots(c_or_cr: Any, dots: Any) -> Any:
-    """The tangents of column and row, as a function of Toeplitz matrices takes them."""
+    """Return the tangents of column and row in the form of the arguments."""
     if not isinstance(c_or_cr, tuple):
         return dots
     return tuple(
@@ -281,7 +280,7 @@ def _(call: Call) -> Any:
     def back(x_bar: Any) -> Any:
         top = np.conj(c)
         side = np.concatenate([top[:1], np.conj(r[1:])])
-        # SciPy may want to write where it has no need to
+        # SciPy may demand writeable memory without need.
         bar = sl.solve_toeplitz((side, top), np.array(np.reshape(x_bar, (len(c), -1))))
         sums = _diagonal_sums(-bar, columns, len(c), len(c))
         return _toeplitz_bars(call.c_or_cr, *sums, given), np.reshape(bar, shape)

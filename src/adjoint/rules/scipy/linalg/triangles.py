@@ -1,8 +1,7 @@
-"""The routines of LAPACK for triangular factors, as other libraries call them: `potrf`, `potrs` and
-`trtri`.
+"""LAPACK routines for triangular factors, as other libraries call them: `potrf`, `potrs`, `trtri`.
 
-Their values are LAPACK's, their derivatives those of SciPy's functions for the same. An argument
-that may be overwritten holds what LAPACK leaves there, see `adjoint.rules.scipy.overwriting`.
+The values are LAPACK's. The derivatives are those of the equivalent SciPy functions. An argument
+that may be overwritten gets LAPACK's contents, see `adjoint.rules.scipy.overwriting`.
 """
 
 from __future__ import annotations
@@ -22,14 +21,14 @@ FAILED = NoDerivative("its matrix", "does not exist: the routine has failed")
 
 
 def _routine(name: str, dtype: Any) -> tuple[Any, Callable[..., Any]]:
-    """A routine, and the same for its values alone."""
+    """Return a routine, and a non-differentiable function that calls it."""
     f = get_lapack_funcs((name,), dtype=dtype)[0]
     return f, non_differentiable(lambda *args: f(*args))
 
 
 @non_differentiable
 def slack(y: Any) -> float:
-    """How well a result is known that was calculated in another way."""
+    """Return the tolerance between two ways of computing `y`."""
     return float(np.sqrt(np.finfo(y.dtype).eps))
 
 
@@ -45,7 +44,7 @@ def is_singular(a: Any, unit: Any) -> bool:
 
 @non_differentiable
 def triangle(a: Any, lower: Any, unit: Any) -> Any:
-    """Where the elements stand that a routine reads and writes."""
+    """Return a mask of the elements that a routine reads and writes."""
     kept = np.tri(len(a), k=-1 if unit else 0, dtype=bool)
     return kept if lower else kept.T
 

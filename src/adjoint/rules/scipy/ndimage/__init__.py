@@ -1,4 +1,4 @@
-"""The rules of `scipy.ndimage` by topic; imported on the first call into it."""
+"""Rules for `scipy.ndimage`, one module per topic; imported on the first call into it."""
 
 from adjoint.rules.scipy.ndimage import (
     calling,

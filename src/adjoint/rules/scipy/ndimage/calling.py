@@ -1,4 +1,4 @@
-"""Filters of `scipy.ndimage` that call a Python function: the same in Python."""
+"""Python equivalents of the filters of `scipy.ndimage` that call a Python function."""
 
 from __future__ import annotations
 

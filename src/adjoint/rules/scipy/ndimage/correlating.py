@@ -1,7 +1,8 @@
-"""Linear filters of `scipy.ndimage`, in the array, the weights and the constant beyond the edges.
+"""Rules of linear filters of `scipy.ndimage`, in array, weights and constant beyond the edges.
 
-SciPy's own Python is differentiated down to the compiled functions that do one pass over real
-arrays. Here each is a function that returns its result, with a rule, and an assignment of that.
+SciPy's own Python code is differentiated down to the compiled functions, each of which makes one
+pass over a real array. Each becomes a function with a rule that returns its result, and an
+assignment of that result.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ from adjoint.rules.scipy.ndimage.extending import (
 
 
 def correlated_along(input, weights, axis, dtype, mode, cval, origin):
-    """``y[i] = Σ w[k] x[i + k − size // 2 − origin]`` along one axis."""
+    """Return ``y[i] = Σ w[k] x[i + k − size // 2 − origin]`` along one axis."""
     y = np.empty(np.shape(input), dtype)
     _nd_image.correlate1d(input, weights, axis, y, mode, cval, origin)
     return y
@@ -39,12 +40,12 @@ def _(input, weights, axis, output, mode, cval, origin):
 
 
 def _double(y_bar: Any) -> Any:
-    """SciPy sums in double precision."""
+    """Return `y_bar` in double precision, in which SciPy sums."""
     return np.asarray(y_bar, np.float64)
 
 
 def _followed(y_bar: Any, axis: int, size: int) -> Any:
-    """`y_bar` with as many zeros after it as a window has neighbours."""
+    """Append `size` − 1 zeros to `y_bar` along an axis."""
     shape = list(y_bar.shape)
     shape[axis] = size - 1
     return np.concatenate([y_bar, np.zeros(shape)], axis)
@@ -87,7 +88,7 @@ def _(call: Call) -> Any:
 
 
 def averaged(input, size, axis, dtype, mode, cval, origin):
-    """The mean of the `size` neighbours along one axis."""
+    """Return the mean of the `size` neighbours along one axis."""
     y = np.empty(np.shape(input), dtype)
     _nd_image.uniform_filter1d(input, size, axis, y, mode, cval, origin)
     return y
@@ -123,7 +124,7 @@ def _(call: Call) -> Any:
 
 
 def correlated(input, weights, dtype, mode, cval, origins):
-    """The same over all axes at once."""
+    """Return ``y[i] = Σ w[k] x[i + k − size // 2 − origin]`` with multi-indices."""
     y = np.empty(np.shape(input), dtype)
     _nd_image.correlate(input, weights, y, mode, cval, origins)
     return y

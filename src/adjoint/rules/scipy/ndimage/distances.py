@@ -1,4 +1,4 @@
-"""Distances to the background, which depend on the image by what is background alone."""
+"""Distances to the background, which depend on an image only by its background."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from adjoint.runtime.dispatch.source_call import call_function
 
 
 def _slopes(places: Any, sampling: Any, y: Any) -> Any:
-    """∂y/∂sampling, along a first axis; 0 in the background."""
+    """Return ∂y/∂sampling along a first axis; 0 in the background."""
     steps = places - np.indices(y.shape)
     widths = np.broadcast_to(np.asarray(sampling, np.float64), (y.ndim,))
     widths = widths.reshape(-1, *(1,) * y.ndim)
@@ -78,13 +78,13 @@ CONSTANT = """
     binary_opening binary_propagation distance_transform_cdt find_objects generate_binary_structure
     histogram iterate_structure label maximum_position minimum_position value_indices watershed_ift
 """
-"""What tells the background from the rest, or counts."""
+"""Functions that separate the background from the rest, or count."""
 
 non_differentiable(*[getattr(ni, name) for name in CONSTANT.split()])
 
 
 def _into(f: Any) -> None:
-    """What `f` writes into the arrays that it is given for that is a constant from then on."""
+    """Make the arrays that `f` writes to constant."""
     signature = inspect.signature(f)
 
     @primitive(f)
@@ -92,7 +92,7 @@ def _into(f: Any) -> None:
         try:
             given = signature.bind(*args, **kwargs).arguments
         except TypeError:
-            return NotImplemented  # Python says what is wrong
+            return NotImplemented  # the call itself raises
         outputs = [name for name in _OUTPUTS if isinstance(given.get(name), np.ndarray)]
         if not outputs:
             return NotImplemented

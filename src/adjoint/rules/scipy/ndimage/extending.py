@@ -1,7 +1,7 @@
-"""How `scipy.ndimage` goes on beyond the edges of an array, and the transpose of that.
+"""Extension of an array beyond its edges as in `scipy.ndimage`, and its transpose.
 
-Along one axis, each position has a place inside, or none where the constant stands. The modes have
-the numbers that SciPy's compiled code knows them by.
+Each position along an axis maps to an index inside, or to none where the constant applies. The
+modes have the numbers of SciPy's compiled code.
 """
 
 from __future__ import annotations
@@ -16,20 +16,20 @@ OUTSIDE = -1
 
 
 class Along(NamedTuple):
-    """The place inside of each position along one axis, and how many come before the first."""
+    """The inner index of each position along one axis, and the number of positions before it."""
 
     places: Any
     before: int
 
 
 def along(n: int, size: int, origin: int, mode: int) -> Along:
-    """The positions that a window of that size meets on an axis of length `n`."""
+    """Return the positions that a window of `size` meets on an axis of length `n`."""
     before = size // 2 + origin
     return beyond(n, before, size - 1 - before, mode)
 
 
 def beyond(n: int, before: int, after: int, mode: int) -> Along:
-    """That many positions before the first, and after the last."""
+    """Return the positions from `before` ahead of the first element to `after` past the last."""
     return Along(_places(n, before, after, mode), before)
 
 
@@ -49,12 +49,12 @@ def _places(n: int, before: int, after: int, mode: int) -> Any:
 
 
 def widened(shape: tuple[int, ...], sizes: Any, origins: Any, mode: int) -> list[Along]:
-    """`along` every axis."""
+    """Return `along` for every axis."""
     return [along(*given, mode) for given in zip(shape, sizes, origins, strict=True)]
 
 
 def extended(x: Any, axes: Any, cval: Any) -> Any:
-    """`x` with what stands beyond its edges; an axis is left as it is where there is ``None``."""
+    """Extend `x` beyond its edges, except along axes whose entry is ``None``."""
     for axis, line in enumerate(axes):
         if line is None:
             continue
@@ -66,7 +66,7 @@ def extended(x: Any, axes: Any, cval: Any) -> Any:
 
 
 def folded(bar: Any, axes: Any, shape: tuple[int, ...]) -> tuple[Any, Any]:
-    """The transpose of `extended`: the cotangents of the array and of the constant."""
+    """Return the cotangents of the array and of the constant: the transpose of `extended`."""
     outer: Any = 0.0
     for axis in reversed(range(len(shape))):
         if axes[axis] is None:
@@ -91,5 +91,5 @@ def _standing(flags: Any, axis: int, ndim: int) -> Any:
 
 
 def constant(operands: int) -> tuple[Any, Any]:
-    """Both sweeps of a result that was rounded to integers."""
+    """Return pullback and pushforward of a result that was rounded to integers."""
     return lambda y_bar: (None,) * operands, lambda *dots: None

@@ -1,7 +1,7 @@
-"""Where a spline is read: the knots around each coordinate along one axis, and their weights.
+"""The knots around each coordinate of a spline along one axis, and their weights.
 
-This is what SciPy's compiled code does for each output element (Unser, *Splines: a perfect fit for
-signal and image processing* (1999), for the weights), in arrays.
+SciPy's compiled code computes the same for each output element (Unser, *Splines: a perfect fit for
+signal and image processing* (1999), for the weights).
 """
 
 from __future__ import annotations
@@ -27,11 +27,10 @@ class Knots(NamedTuple):
     Attributes
     ----------
     places, weights, slopes
-        The places of ``order + 1`` knots on the axis, their weights and the derivatives of these in
-        the coordinate, along a first axis.
+        Indices of ``order + 1`` knots on the axis, their weights and the derivatives of the weights
+        in the coordinate, along a first axis.
     share, leaning
-        The sums of the weights and of the slopes. What is missing to one is the share of the
-        constant.
+        The sums of the weights and of the slopes. One minus `share` is the weight of the constant.
     """
 
     places: Any
@@ -42,8 +41,8 @@ class Knots(NamedTuple):
 
 
 def knots(at: Any, n: int, order: int, mode: int, npad: int) -> Knots:
-    """The knots around coordinates on an axis of length `n`, of which `npad` at either end were
-    added."""
+    """Return the knots around coordinates on an axis of length `n`. `npad` elements of the axis
+    were added at either end."""
     inner, sign = _inside(np.asarray(at, np.float64) + npad, n, mode)
     outside = (inner <= -1.0) & (mode == CONSTANT)
     middle = inner if order % 2 else inner + 0.5
@@ -58,11 +57,11 @@ def knots(at: Any, n: int, order: int, mode: int, npad: int) -> Knots:
 
 
 def _inside(x: Any, n: int, mode: int) -> tuple[Any, Any]:
-    """The coordinates that the mode takes for those beyond the edges, and the slope of that."""
+    """Map coordinates beyond the edges as the mode does, and return the slope of the map."""
     below, above = x < 0, x > n - 1
     same = np.ones_like(x)
     if mode in (GRID_CONSTANT, NEAREST):
-        return x, same  # only knots are looked for elsewhere
+        return x, same  # these modes map knots only
     if mode == CONSTANT:
         return np.where(below | above, -1.0, x), same
     if n <= 1:
@@ -75,7 +74,7 @@ def _inside(x: Any, n: int, mode: int) -> tuple[Any, Any]:
         return np.where(below | above, np.mod(x, n), x), same
     if mode == MIRROR:
         turned = np.where(below | above, np.mod(np.abs(x), 2 * n - 2), x)
-        back = np.where(below, turned >= n - 1, turned >= n)  # between, there are knots beyond
+        back = np.where(below, turned >= n - 1, turned >= n)  # in between, knots lie beyond
         turned = np.where(back, 2 * n - 2 - turned, turned)
         return turned, np.where(back != below, -same, same)
     turned = np.mod(x + 0.5, 2 * n)
@@ -84,7 +83,7 @@ def _inside(x: Any, n: int, mode: int) -> tuple[Any, Any]:
 
 
 def _of_grid(position: Any, n: int, mode: int) -> Any:
-    """The places of knots, which lie beyond the edges as well."""
+    """Return the indices of knots, which may also lie beyond the edges."""
     if mode == GRID_CONSTANT:
         return np.where((position < 0) | (position >= n), -1, position)
     if mode == NEAREST:
@@ -94,13 +93,12 @@ def _of_grid(position: Any, n: int, mode: int) -> Any:
     if mode == REFLECT:
         turned = position % (2 * n)
         return np.minimum(turned, 2 * n - 1 - turned)
-    turned = position % max(2 * n - 2, 1)  # others go on as in a mirror
+    turned = position % max(2 * n - 2, 1)  # the other modes extend as MIRROR does
     return np.minimum(turned, 2 * n - 2 - turned)
 
 
 def _weights(u: Any, order: int) -> tuple[Any, Any]:
-    """The values at `u` between two knots of the ``order + 1`` B-splines that are not zero there,
-    and their derivatives."""
+    """Return the values at `u` of the nonzero B-splines between two knots, and their slopes."""
     values, slopes = [np.ones_like(u)], [np.zeros_like(u)]
     for k in range(1, order + 1):
         left, right = [0.0, *values], [*values, 0.0]

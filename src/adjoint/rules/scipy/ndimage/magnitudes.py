@@ -1,4 +1,4 @@
-"""The size of a gradient in `scipy.ndimage`: as that of a vector, whose slope at zero is zero."""
+"""The gradient magnitude of `scipy.ndimage`, as a norm, whose slope at zero is zero."""
 
 from __future__ import annotations
 

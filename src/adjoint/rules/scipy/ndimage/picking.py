@@ -1,7 +1,7 @@
-"""Filters that pick one element of each window: the largest, the smallest, the one of some rank.
+"""Rules of filters that pick one element of each window: maximum, minimum, rank.
 
-The cotangent goes to the elements that are equal to the one picked, in equal shares; beyond the
-edges these may be the same element twice, or the constant.
+The elements equal to the picked one share the cotangent equally. Beyond the edges these may include
+an element twice, or the constant.
 """
 
 from __future__ import annotations
@@ -26,18 +26,18 @@ except ImportError:  # older versions have one function for all dimensions
 
 
 class Picks:
-    """Which elements of its window each result is equal to.
+    """The window elements that each result is equal to.
 
     Parameters
     ----------
     x, cval, y
-        The array, what stands beyond its edges, and the result.
+        The array, the constant beyond its edges, and the result.
     axes
-        How each axis goes on (`extending`).
+        Extension of each axis (`extending`).
     footprint
-        The elements of the window that count.
+        Mask of the window elements that count.
     added
-        What is added to each element of the window.
+        Values added to the window elements.
     """
 
     def __init__(
@@ -51,7 +51,7 @@ class Picks:
             raise RuleError("a filter returned what is not in its window")
 
     def hits(self) -> Iterator[tuple[Any, Any, Any]]:
-        """Each place in the window, the elements that stand there, and whether they are picked."""
+        """Yield for each place in the window its elements, and a mask of those picked."""
         for start in self.starts:
             window = tuple(slice(k, k + n) for k, n in zip(start, self.x.shape, strict=True))
             values = self.wide[window]
@@ -61,7 +61,7 @@ class Picks:
             yield start, window, (values == self.y) | (np.isnan(values) & np.isnan(self.y))
 
     def back(self, y_bar: Any) -> tuple[Any, Any, Any]:
-        """The cotangents of the array, of what was added, and of the constant."""
+        """Return the cotangents of the array, of `added`, and of the constant."""
         share = np.asarray(y_bar, np.float64) / self.count
         wide_bar = np.zeros(self.wide.shape)
         added_bar = None if self.added is None else np.zeros(np.shape(self.added))
@@ -74,7 +74,6 @@ class Picks:
         return x_bar, added_bar, cval_bar
 
     def push(self, x_dot: Any, added_dot: Any, cval_dot: Any) -> Any:
-        """The tangent of the result."""
         x_dot = np.zeros(self.x.shape) if x_dot is None else x_dot
         wide_dot = extended(x_dot, self.axes, 0.0 if cval_dot is None else cval_dot)
         total: Any = 0.0
@@ -116,7 +115,7 @@ def _rule_along(call: Call) -> Any:
 
 
 def extreme_along(input, size, axis, dtype, mode, cval, origin, minimum):
-    """The smallest or the largest of the `size` neighbours along one axis."""
+    """Return the smallest or the largest of the `size` neighbours along one axis."""
     y = np.empty(np.shape(input), dtype)
     _nd_image.min_or_max_filter1d(input, size, axis, y, mode, cval, origin, minimum)
     return y
@@ -128,7 +127,7 @@ def _(input, size, axis, output, mode, cval, origin, minimum):
 
 
 def ranked_along(input, rank, size, dtype, mode, cval, origin, axis=0):
-    """The element of that rank among `size` neighbours in a line."""
+    """Return the element with this rank among `size` neighbours along a line."""
     y = np.empty(np.shape(input), dtype)
     _rank_filter_1d.rank_filter(input, rank, size, y, mode, cval, origin)
     return y
@@ -138,7 +137,7 @@ def _ranked_rule_along(call: Call) -> Any:
     if call.size // 2 + abs(call.origin) < len(call.input):
         return _rule_along(call)
 
-    def refuse(*_: Any) -> Any:  # SciPy then reads other elements than elsewhere
+    def refuse(*_: Any) -> Any:  # in this case SciPy reads other elements
         raise refusal(ranked_along, FAR)
 
     return refuse, refuse
@@ -157,7 +156,7 @@ if _rank_filter_1d is not None:
 
 
 def extreme(input, footprint, structure, dtype, mode, cval, origins, minimum):
-    """The smallest difference from, or the largest sum with, what stands in the window."""
+    """Return the smallest difference from, or the largest sum with, `structure` in the window."""
     y = np.empty(np.shape(input), dtype)
     _nd_image.min_or_max_filter(input, footprint, structure, y, mode, cval, origins, minimum)
     return y
@@ -191,7 +190,7 @@ def _(call: Call) -> Any:
 
 
 def ranked(input, rank, footprint, dtype, mode, cval, origins):
-    """The element of that rank among those in the window."""
+    """Return the element with this rank in the window."""
     y = np.empty(np.shape(input), dtype)
     _nd_image.rank_filter(input, rank, footprint, y, mode, cval, origins)
     return y

@@ -21,11 +21,11 @@ from adjoint.rules.scipy.ndimage.extending import (
 )
 
 OF_A_MIRROR = (MIRROR, CONSTANT, GRID_CONSTANT, WRAP)
-"""Modes that go on as in a mirror on the outermost elements."""
+"""Modes that mirror the array at its outermost elements."""
 
 
 def coefficients(input, order, axis, dtype, mode):
-    """The coefficients of the spline through the elements along one axis."""
+    """Return the coefficients of the spline through the elements along one axis."""
     y = np.empty(np.shape(input), dtype)
     _nd_image.spline_filter1d(input, order, axis, y, mode)
     return y
@@ -37,13 +37,16 @@ def _(input, order, axis, output, mode):
 
 
 SHORT = 40
-"""Below, SciPy's coefficients of reflected lines are inexact, by a pole's power: at most 0.43ⁿ."""
+"""Length below which SciPy's coefficients of reflected lines are inexact, by up to 0.43ⁿ."""
 
 
 @matrix_rule(coefficients, "input")
 def _(call: Call) -> Any:
-    """What is inverted is symmetric; in a mirror it is so once the outermost elements, which stand
-    for themselves alone, count half as much."""
+    """Differentiate the coefficients, the solution of a symmetric system.
+
+    In a mirrored array the outermost elements occur once and the others twice, so the system is
+    symmetric with weight one half for the outermost.
+    """
     if severed(call.y, 0.5):
         return constant(1)
     x, order, axis, mode = call.input, call.order, call.axis, call.mode

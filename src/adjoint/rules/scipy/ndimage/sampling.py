@@ -1,8 +1,8 @@
-"""Splines of `scipy.ndimage` read at other places: in what is read, and in the coordinates.
+"""Rules of splines of `scipy.ndimage` at other points, in spline, coordinates and constant.
 
-A spline of order n has n − 1 continuous derivatives; where there is none, at the knots of order 0
-and 1, it is the one to the right. Coordinates that leave the array by a step of the result
-(`mode="constant"`) have the derivative of the step to either side: none.
+A spline of order n has n − 1 continuous derivatives. At the knots of order 0 and 1 the rules return
+the derivative from the right. With `mode="constant"`, a coordinate at which the result steps has
+the derivative beside the step: zero.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from adjoint.rules.scipy.ndimage.knots import Knots, knots
 
 
 def sampled(spline, coordinates, dtype, order, mode, cval, npad):
-    """The spline at the coordinates along the first axis."""
+    """Return the spline at the coordinates along the first axis."""
     y = np.empty(np.shape(coordinates)[1:], dtype)
     _nd_image.geometric_transform(
         spline, None, coordinates, None, None, y, order, mode, cval, npad, None, None
@@ -33,7 +33,7 @@ def sampled(spline, coordinates, dtype, order, mode, cval, npad):
 
 
 def affinely_sampled(spline, matrix, shift, shape, dtype, order, mode, cval, npad):
-    """The spline at ``matrix @ i + shift`` for all positions i of a result of that shape."""
+    """Return the spline at ``matrix @ i + shift`` for all positions i of the result."""
     y = np.empty(shape, dtype)
     _nd_image.geometric_transform(
         spline, None, None, matrix, shift, y, order, mode, cval, npad, None, None
@@ -69,7 +69,7 @@ def _(
 
 
 def _grid(matrix: Any, shift: Any, shape: tuple[int, ...]) -> Any:
-    """The coordinates, to the last bit: it matters where one is that of a knot or an edge."""
+    """Return the coordinates with SciPy's rounding, which decides at a knot or an edge."""
     lines = []
     for row, offset in zip(matrix, shift, strict=True):
         line: Any = 0.0
@@ -84,7 +84,7 @@ def _standing(values: Any, axis: int, ndim: int) -> Any:
 
 
 def _product(factors: Any, moving: Any = None, axis: int = -1) -> Any:
-    """The product over all axes, in which `moving` stands for the factor of one."""
+    """Return the product over all axes, with `moving` as the factor of one `axis`."""
     total: Any = 1.0
     for i, factor in enumerate(factors):
         total = total * (moving if i == axis else factor)
@@ -92,7 +92,7 @@ def _product(factors: Any, moving: Any = None, axis: int = -1) -> Any:
 
 
 def _taps(axes: list[Knots]) -> Iterator[tuple[Any, list[Any], list[Any]]]:
-    """Of each knot around each point: its place, and its weights and slopes along every axis."""
+    """Yield for the knots around each point their indices, weights and slopes along each axis."""
     for taps in itertools.product(*[range(len(axis.places)) for axis in axes]):
         chosen = list(zip(taps, axes, strict=True))
         places = tuple(axis.places[k] for k, axis in chosen)
@@ -100,7 +100,7 @@ def _taps(axes: list[Knots]) -> Iterator[tuple[Any, list[Any], list[Any]]]:
 
 
 def _reading(call: Call, at: Any) -> Any:
-    """The derivatives of the spline at coordinates: of all that is read, these included."""
+    """Return the rule of the spline at coordinates `at`, which has a derivative in them."""
     spline, cval = call.spline, call.cval
     axes = [
         knots(line, n, call.order, call.mode, call.npad)
@@ -171,7 +171,7 @@ def _(call: Call) -> Any:
 
 
 def sampled_on_grid(spline, zoom, shift, shape, dtype, order, mode, cval, npad, grid_mode):
-    """The spline at ``(i + shift) * zoom`` along each axis; `grid_mode` counts from edges."""
+    """Return the spline at ``(i + shift) * zoom`` on each axis; `grid_mode` counts from edges."""
     y = np.empty(shape, dtype)
     _nd_image.zoom_shift(spline, zoom, shift, y, order, mode, cval, npad, grid_mode)
     return y
@@ -206,7 +206,7 @@ def _lines(call: Call) -> list[Line]:
 
 
 def _read(x: Any, lines: list[Line], moving: int = -1) -> Any:
-    """The sum over all knots; along the `moving` axis with the slopes of their weights."""
+    """Return the sum over all knots, with slopes for weights along the axis `moving`."""
     for axis, line in enumerate(lines):
         factors = line.knots.slopes if axis == moving else line.knots.weights
         total: Any = 0.0
@@ -217,7 +217,7 @@ def _read(x: Any, lines: list[Line], moving: int = -1) -> Any:
 
 
 def _spread(bar: Any, lines: list[Line], shape: tuple[int, ...]) -> Any:
-    """The transpose of `_read`."""
+    """Return the transpose of `_read`, applied to `bar`."""
     for axis, line in enumerate(lines):
         rows = np.moveaxis(bar, axis, 0)
         spread = np.zeros((shape[axis], *rows.shape[1:]))
@@ -243,7 +243,7 @@ def _(call: Call) -> Any:
     spline, cval, lines = call.spline, call.cval, _lines(call)
 
     def moved(axis: int) -> Any:
-        """The derivative of the result in the coordinates along one axis."""
+        """Return the derivative of the result in the coordinates along one axis."""
         return _read(spline, lines, axis) - cval * _shares(lines, axis)
 
     def back(y_bar: Any) -> Any:

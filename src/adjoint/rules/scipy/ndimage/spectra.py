@@ -1,4 +1,4 @@
-"""Filters of `scipy.ndimage` that multiply a spectrum: by real factors, or to move the signal."""
+"""Rules of Fourier filters of `scipy.ndimage`: real factors, and the shift."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _move: Any = _nd_image.fourier_shift
 
 
 def _frequencies(shape: tuple[int, ...], n: int, axis: int, along: int) -> Any:
-    """Angular frequencies along one axis; that of half a spectrum belongs to `n` elements."""
+    """Return angular frequencies along one axis; a half spectrum belongs to `n` elements."""
     length = shape[along]
     half = n >= 0 and along == axis
     at: Any = np.arange(length) / n if half else np.fft.fftfreq(length)
@@ -30,7 +30,7 @@ def _frequencies(shape: tuple[int, ...], n: int, axis: int, along: int) -> Any:
 
 
 def filtered_spectrum(input, sizes, n, axis, dtype, kind):
-    """The spectrum times that of a Gaussian, a box or an ellipsoid of these sizes."""
+    """Return the spectrum times that of a Gaussian, a box or an ellipsoid of these sizes."""
     y = np.empty(np.shape(input), dtype)
     _apply(input, sizes, n, axis, y, kind)
     return y
@@ -46,7 +46,7 @@ def _(call: Call) -> Any:
     x, sizes, n, axis, kind = call.input, call.sizes, call.n, call.axis, call.kind
 
     def along(i: int) -> Any:
-        """The relative derivative of the factors in one size."""
+        """Return the relative derivative of the factors in one size."""
         return -sizes[i] * _frequencies(x.shape, n, axis, i) ** 2
 
     def back(y_bar: Any) -> Any:
@@ -75,7 +75,7 @@ def _(call: Call) -> Any:
 
 
 def moved_spectrum(input, shift, n, axis, dtype):
-    """The spectrum of the signal moved by `shift`."""
+    """Return the spectrum of the signal moved by `shift`."""
     y = np.empty(np.shape(input), dtype)
     _move(input, shift, n, axis, y)
     return y

@@ -1,4 +1,4 @@
-"""The rules of `scipy.signal` by topic; imported on the first call into it."""
+"""Rules for `scipy.signal`, one module per topic; imported on the first call into it."""
 
 from adjoint.rules.scipy.signal import (
     convolving,

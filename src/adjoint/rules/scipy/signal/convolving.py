@@ -1,7 +1,7 @@
 """Rules of convolutions and correlations of `scipy.signal`, of any number of dimensions.
 
-All are parts of the full convolution of two arrays. The cotangent is put into its place in that,
-among zeros; its correlation with one operand is then the cotangent of the other.
+Every result is a part of the full convolution of two arrays. The cotangent is padded with zeros to
+the full convolution; its correlation with one operand is the cotangent of the other.
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ from adjoint.rules.scipy.ndimage.extending import CONSTANT, REFLECT, WRAP, beyon
 
 
 def _turned(x: Any, axes: Any = None) -> Any:
-    """The operand of a correlation as that of a convolution, and the other way."""
+    """Flip and conjugate `x`, which turns a correlation into a convolution and back."""
     return np.conj(np.flip(x, axes))
 
 
 def _placed(y_bar: Any, full: tuple[int, ...], later: int = 0) -> Any:
-    """The middle of an array of zeros of the shape of the full convolution; `later`: where there
-    are two, the second one."""
+    """Place `y_bar` in the middle of zeros with the shape of the full convolution. Of two middles,
+    `later` selects the second."""
     if np.shape(y_bar) == full:
         return y_bar
     whole = np.zeros(full, y_bar.dtype)
@@ -40,7 +40,7 @@ def _full_shape(a: Any, b: Any, axes: Any = None) -> tuple[int, ...]:
 
 
 def _summed(bar: Any, shape: tuple[int, ...]) -> Any:
-    """The sum over axes that are not convolved, along which there was one element."""
+    """Return the sum over axes that are broadcast instead of convolved."""
     axes = tuple(i for i, n in enumerate(shape) if n == 1 != bar.shape[i])
     return np.sum(bar, axes, keepdims=True) if axes else bar
 
@@ -50,7 +50,7 @@ def _plain(a: Any, b: Any) -> bool:
 
 
 def _both(a_dot: Any, b_dot: Any, f: Any, a: Any, b: Any) -> Any:
-    """The tangent of what is linear in either operand."""
+    """Return the tangent of a bilinear function."""
     of_a = None if a_dot is None else f(a_dot, b)
     of_b = None if b_dot is None else f(a, b_dot)
     return of_a if of_b is None else of_b if of_a is None else of_a + of_b
@@ -113,7 +113,7 @@ _by_transform(ss.fftconvolve)
 _by_transform(ss.oaconvolve)
 
 
-# ---- in the plane, with other surroundings -------------------------------------------------------
+# ---- in the plane, with other boundaries ---------------------------------------------------------
 
 SURROUNDINGS = {
     "fill": CONSTANT, "pad": CONSTANT, "wrap": WRAP, "circular": WRAP, "symm": REFLECT,
@@ -122,7 +122,7 @@ SURROUNDINGS = {
 
 
 class _Plane:
-    """The convolution of `a`, as it goes on beyond its edges, with `b`."""
+    """The convolution of `a`, extended beyond its edges, with `b`."""
 
     def __init__(self, call: Call, a: Any, b: Any, later: int = 0) -> None:
         mode = SURROUNDINGS[call.boundary]
@@ -132,7 +132,7 @@ class _Plane:
         self.wide = extended(a, self.axes, call.fillvalue)
 
     def back(self, y_bar: Any) -> tuple[Any, Any, Any]:
-        """The cotangents of both and of what is all around."""
+        """Return the cotangents of `a`, `b` and the fill value."""
         whole = _placed(y_bar, self.full, self.later)
         wide_bar = ss.correlate(whole, self.b, "full")
         a_bar, outer = folded(wide_bar, self.axes, self.a.shape)
@@ -140,7 +140,7 @@ class _Plane:
 
 
 def _known(call: Call, a: Any, b: Any) -> bool:
-    """Not where the surroundings are longer than the array: SciPy goes on differently then."""
+    """Decline boundaries longer than the array, which SciPy extends in another way."""
     short = any(m - 1 > n for n, m in zip(a.shape, b.shape, strict=True))
     known = call.boundary in SURROUNDINGS
     return known and _plain(a, b) and (SURROUNDINGS[call.boundary] == CONSTANT or not short)

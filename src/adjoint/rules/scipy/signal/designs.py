@@ -1,4 +1,4 @@
-"""What of the filter designs of `scipy.signal` needs another form than SciPy's own."""
+"""Substitutes for filter designs of `scipy.signal`."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from adjoint.rulekit.registry import substitute
 
 @substitute(ss.lp2hp)
 def _(b, a, wo=1.0):
-    """SciPy leaves out the powers of a frequency that is 1, and so their derivatives."""
+    """Keep the powers of a frequency of 1, which SciPy drops together with their derivatives."""
     b, a = np.atleast_1d(b), np.atleast_1d(a)
     n = max(len(a), len(b))
     powers = (wo if np.ndim(wo) == 0 else wo[0]) ** np.arange(n)

@@ -1,8 +1,8 @@
-"""Rules of recursive filters of `scipy.signal`, in the signal, the coefficients and the states.
+"""Rules of recursive filters of `scipy.signal`, in signal, coefficients and states.
 
-With what comes after its end, a filter says that ``b * x − a * y + zi`` is zero, and then its final
-state, where * is convolution. The adjoint of that is the same recursion backwards in time, and it
-begins with the cotangent of the final state.
+A filter solves ``b * x − a * y + zi = 0``, followed by the final state after the end of the signal;
+* is convolution. The adjoint is the same recursion backwards in time, started with the cotangent of
+the final state.
 """
 
 from __future__ import annotations
@@ -28,15 +28,14 @@ def _normalized(b: Any, a: Any) -> tuple[Any, Any]:
 
 
 def _of_given(b: Any, a: Any, b_bar: Any, a_bar: Any) -> tuple[Any, Any]:
-    """Cotangents of coefficients from those of the normalized ones, of which the first of `a` is
-    constant."""
+    """Return cotangents of coefficients from those of normalized ones (``a[0]`` constant)."""
     scale, (c, d) = np.conj(a[0]), _normalized(b, a)
     first = -(np.vdot(c, b_bar) + np.vdot(d[1:], a_bar[1:]))
     return b_bar / scale, np.concatenate([first[None], a_bar[1:]]) / scale
 
 
 def _moved(b: Any, a: Any, b_dot: Any, a_dot: Any) -> tuple[Any, Any]:
-    """Tangents of the normalized coefficients."""
+    """Return the tangents of the normalized coefficients."""
     c, d = _normalized(b, a)
     first = 0.0 if a_dot is None else a_dot[0]
     moved_b = -c * first if b_dot is None else b_dot - c * first
@@ -45,19 +44,19 @@ def _moved(b: Any, a: Any, b_dot: Any, a_dot: Any) -> tuple[Any, Any]:
 
 
 def _fir(h: Any, x: Any, after: int) -> Any:
-    """The convolution with `h`, as far as `after` the end of the signal."""
+    """Return the convolution with `h`, up to `after` samples after the end of the signal."""
     return ss.lfilter(h, ONE, np.concatenate([x, np.zeros((*x.shape[:-1], after))], -1))
 
 
 def _lagged(x: Any, bars: Any, lags: int) -> Any:
-    """The products of a signal with what comes so many steps later, summed."""
+    """Return the summed products of a signal with `bars` at each lag."""
     n = x.shape[-1]
     lines, later = np.conj(x).reshape(-1, n), bars.reshape(-1, bars.shape[-1])
     return np.array([np.einsum("ij,ij->", lines, later[:, k : k + n]) for k in range(lags)])
 
 
 def pull(b: Any, a: Any, x: Any, y: Any, y_bar: Any, zf_bar: Any) -> tuple[Any, Any, Any, Any]:
-    """The cotangents of the coefficients, the signal and the initial state."""
+    """Return the cotangents of the coefficients, the signal and the initial state."""
     c, d = _normalized(b, a)
     n, after = x.shape[-1], max(len(a), len(b)) - 1
     if zf_bar is None:
@@ -75,7 +74,7 @@ def pull(b: Any, a: Any, x: Any, y: Any, y_bar: Any, zf_bar: Any) -> tuple[Any, 
 
 
 def push(b: Any, a: Any, x: Any, y: Any, dots: Any) -> tuple[Any, Any]:
-    """The tangents of the filtered signal and of the final state."""
+    """Return the tangents of the filtered signal and of the final state."""
     b_dot, a_dot, x_dot, zi_dot = dots
     c, d = _normalized(b, a)
     n, after = x.shape[-1], max(len(a), len(b)) - 1
@@ -132,7 +131,7 @@ def _(call: Call) -> Any:
 
 @matrix_rule(ss.sosfilt, "sos x zi")
 def _(call: Call) -> Any:
-    """One section after the other. The fourth column has to be of ones: it has no derivative."""
+    """Apply one section after the other; the fourth column must be ones and has no derivative."""
     sos, axis, stateful = np.atleast_2d(call.sos), call.axis, True
     if call.zi is None:
         stateful = False
@@ -187,8 +186,8 @@ def _padded(b: Any, n: int) -> Any:
 
 @matrix_rule(ss.lfilter_zi, "b a")
 def _(call: Call) -> Any:
-    """The state that a constant signal keeps: ``zi[i] + a[i+1] (zi[0] + b[0]) = zi[i+1] + b[i+1]``
-    in normalized coefficients."""
+    """Return the state that a constant signal preserves. In normalized coefficients, ``zi[i] +
+    a[i+1] (zi[0] + b[0]) = zi[i+1] + b[i+1]``."""
     b, a, zi = np.atleast_1d(call.b), np.atleast_1d(call.a), call.y
     if a[0] == 0:
         return _refused(ss.lfilter_zi)
@@ -223,11 +222,11 @@ def _refused(f: Any) -> Any:
 
 
 DIVIDES = ss.lfiltic(ONE, np.array([2.0, 1.0]), ONE)[0] == -0.5
-"""Older versions of SciPy take the first denominator coefficient for 1."""
+"""Whether `lfiltic` normalizes; older versions of SciPy assume ``a[0] == 1``."""
 
 
 def _states(h: Any, u: Any) -> Any:
-    """``Σ h[m + 1 + i] u[i]`` for all m; `u` has one element less than `h`."""
+    """Return ``Σ h[m + 1 + i] u[i]`` for all m; `u` has one element less than `h`."""
     n = len(u)
     return np.convolve(h[1:], u[::-1])[n - 1 : 2 * n - 1] if n else np.zeros(0)
 
@@ -237,7 +236,7 @@ def _fitted(u: Any, n: int) -> Any:
 
 
 def _pulled_states(h: Any, u: Any, bar: Any) -> tuple[Any, Any]:
-    """The cotangents of both operands of `_states`."""
+    """Return the cotangents of both operands of `_states`."""
     n = len(h) - 1
     if not n:
         return np.zeros(1), np.zeros(len(u))

@@ -1,4 +1,4 @@
-"""The rule of `scipy.signal.medfilt2d`; the other medians are those of `scipy.ndimage`."""
+"""The rule of `scipy.signal.medfilt2d`; other median filters are those of `scipy.ndimage`."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _compiled: Any = _sigtools._medfilt2d
 
 
 def medians(image, sizes):
-    """The medians of windows of an image among zeros."""
+    """Return the medians of the windows of an image that is extended by zeros."""
     return _compiled(image, sizes)
 
 

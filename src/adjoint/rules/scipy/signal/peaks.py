@@ -1,8 +1,8 @@
 """Rules of the compiled functions that measure peaks in `scipy.signal`.
 
-A prominence is the height of a peak over the higher one of its two bases; where these are equally
-high, they share. A width is the distance between the points to both sides at which the line through
-the samples has a height in between.
+A prominence is the height of a peak over the higher of its two bases; equally high bases share the
+cotangent. A width is the distance between the two points at which the interpolated samples cross a
+height between peak and base.
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ non_differentiable(compiled._local_maxima_1d, compiled._select_by_peak_distance)
 
 
 def _shares(x: Any, left: Any, right: Any) -> Any:
-    """How much of the higher base is the left one."""
+    """Return the share of the left base in the higher base: 0, 1, or 0.5 for equal bases."""
     return 0.5 + 0.5 * np.sign(x[left] - x[right])
 
 
 def prominences(x, peaks, wlen):
-    """The prominences of peaks, and where their bases are."""
+    """Return the prominences of peaks and the positions of their bases."""
     return compiled._peak_prominences(x, peaks, wlen)
 
 
@@ -68,8 +68,8 @@ def _(dots, x, peaks, wlen):
 
 
 class _Crossings(NamedTuple):
-    """Where a line crosses a height: after the sample that is below, `along` of the way to the one
-    that is above; the position moves with the height by `slope`."""
+    """The points at which the interpolated samples cross a height. A point lies `along` of the way
+    from the sample `below` to the sample `above`, and moves by `slope` per unit of height."""
 
     below: Any
     above: Any
@@ -79,7 +79,7 @@ class _Crossings(NamedTuple):
 
 def _crossings(x: Any, at: Any, heights: Any, step: int) -> _Crossings:
     below = np.asarray(np.floor(at) if step > 0 else np.ceil(at), int)
-    between = below != at  # otherwise it is a base, which does not move
+    between = below != at  # otherwise the point is a base, which does not move
     above = np.where(between, below + step, below)
     rise = np.where(between, x[above] - x[below], 1.0)
     along = np.where(between, (heights - x[below]) / rise, 0.0)
@@ -87,7 +87,7 @@ def _crossings(x: Any, at: Any, heights: Any, step: int) -> _Crossings:
 
 
 def widths(x, peaks, rel_height, over, left_bases, right_bases):
-    """The widths at that part of the prominences (`over`), their heights, and both ends."""
+    """Return widths at a part `rel_height` of the prominences (`over`), heights, and both ends."""
     return compiled._peak_widths(x, peaks, rel_height, over, left_bases, right_bases)
 
 

@@ -1,4 +1,4 @@
-"""The rule of `scipy.signal.upfirdn`: zeros put in, a filter, elements left out."""
+"""The rule of `scipy.signal.upfirdn`: zeros inserted, a filter, elements dropped."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ STRAIGHT = ("smooth", "line", "antireflect", "antisymmetric")
 
 
 class _Surroundings:
-    """How the last axis goes on: in each place stands one element, or the constant."""
+    """An extension of the last axis by single elements or the constant."""
 
     def __init__(self, x: Any, before: int, after: int, mode: str, cval: Any) -> None:
         line: Along = beyond(x.shape[-1], before, after, SURROUNDINGS[mode])
@@ -38,12 +38,12 @@ class _Surroundings:
         self.wide = extended(x, self.axes, cval)
 
     def back(self, wide_bar: Any) -> tuple[Any, Any]:
-        """The cotangents of the signal and of the constant."""
+        """Return the cotangents of the signal and of the constant."""
         return folded(wide_bar, self.axes, self.shape)
 
 
 class _Straight:
-    """The same where a sum of two elements stands in each place beyond the ends."""
+    """An extension of the last axis by weighted sums of two elements."""
 
     def __init__(self, x: Any, before: int, after: int, mode: str, cval: Any) -> None:
         n = x.shape[-1]
@@ -64,7 +64,7 @@ class _Straight:
 
 
 def _sums(mode: str, n: int, j: Any) -> list[tuple[Any, Any]]:
-    """The places, counted from an end, and the weights of both elements for what is `j` beyond."""
+    """Return places, counted from an end, and weights of both elements for `j` steps beyond."""
     first, one = np.zeros_like(j), np.ones(len(j))
     if mode == "smooth":
         return [(first, one + j), (first + 1, -one * j)]
@@ -76,7 +76,7 @@ def _sums(mode: str, n: int, j: Any) -> list[tuple[Any, Any]]:
 
 
 class _Bank:
-    """The filter at the high rate, in time along the last axis."""
+    """The filter at the high rate, with time along the last axis."""
 
     def __init__(self, h: Any, x: Any, y: Any, call: Call) -> None:
         self.h, self.x, self.up, self.down = h, x, call.up, call.down
@@ -87,7 +87,7 @@ class _Bank:
         self.wide, self.first = self.around.wide, before * self.up
 
     def back(self, y_bar: Any) -> tuple[Any, Any, Any]:
-        """The cotangents of the filter, the signal, and what is beyond its ends."""
+        """Return the cotangents of the filter, the signal, and the constant beyond its ends."""
         h, up, length = self.h, self.up, self.wide.shape[-1]
         skipped = -(len(h) - 1) % up
         shape = (*self.x.shape[:-1], skipped + (length - 1) * up + len(h))
@@ -107,7 +107,7 @@ class _Bank:
 
 
 def _reach(n: int, m: int, taps: int, up: int, down: int) -> tuple[int, int]:
-    """How many elements the filter meets before the first and after the last."""
+    """Return how many elements the filter meets before the first and after the last one."""
     return -(-(taps - 1) // up), max((m - 1) * down // up - (n - 1), 0)
 
 

@@ -1,6 +1,7 @@
-"""Rules of the compiled functions below the splines of `scipy.signal`, which are linear.
+"""Rules of compiled linear functions below the splines of `scipy.signal`.
 
-What they sum is learnt from what they make of the identity, up to the precision at which they stop.
+The weights of their sums are found by applying the functions to the identity, up to the precision
+at which they stop.
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ FIRST = "symiirorder1_ic symiirorder2_ic_fwd symiirorder2_ic_bwd"
 
 
 def first_values(signal, poles, precision, compiled):
-    """The first values of a symmetric recursive filter, of each row."""
+    """Return the first values of a symmetric recursive filter for each row."""
     return compiled(signal, *poles, precision)
 
 
@@ -76,7 +77,7 @@ for _name in FIRST.split():
 
 
 def _matrices(shape: tuple[int, int], hrow: Any, hcol: Any, dtype: Any) -> tuple[Any, Any]:
-    """``left @ image @ right`` is the filtered image."""
+    """Return matrices such that ``left @ image @ right`` is the filtered image."""
     rows, columns = (np.eye(n, dtype=dtype) for n in shape)
     return ss.sepfir2d(rows, np.ones(1), hcol), ss.sepfir2d(columns, hrow, np.ones(1))
 

@@ -1,4 +1,4 @@
-"""The rules of `scipy.sparse` by topic; imported on the first call into it."""
+"""Rules for `scipy.sparse`, one module per topic; imported on the first call into it."""
 
 from adjoint.rules.scipy.sparse import (
     arrays,

@@ -1,5 +1,4 @@
-"""Rules of whole sparse arrays, where SciPy's Python code alone does not do: blocks that are put
-together, NumPy's functions of sparse arrays, diagonals made dense."""
+"""Rules of functions of whole sparse arrays: blocks, NumPy's functions, conversions from dense."""
 
 from __future__ import annotations
 
@@ -28,11 +27,11 @@ UNSEEN = NoDerivative("the blocks", "cannot be seen: some entries are added up o
 
 
 def _joined(f: Any, blocks: Any, named: Any) -> tuple[Any, Any]:
-    """The array made of blocks, and where its data come from.
+    """Return the array made of blocks, and the source of each element of its raveled data.
 
-    Found by making it of blocks that hold the numbers of their entries, counted through all of
-    them: for each of the raveled data the number, from 1 on; 0 for none. ``None``: some were added
-    up or left out.
+    The array is built a second time from blocks that hold the numbers of their entries, counted
+    through all blocks from 1 on. A source is such a number, or 0 for none. The sources are ``None``
+    if some entries were added or left out.
     """
     y, count = f(blocks, **named), 0
     expected: list[Any] = []
@@ -55,21 +54,20 @@ def _joined(f: Any, blocks: Any, named: Any) -> tuple[Any, Any]:
 
 
 def _map_blocks(f: Callable[[Any], Any], blocks: Any) -> Any:
-    """Nested lists and tuples with `f` of each block."""
+    """Return nested lists with `f` applied to each block."""
     if isinstance(blocks, list | tuple):
         return [_map_blocks(f, block) for block in blocks]
     return None if blocks is None else f(blocks)
 
 
 def _leaves_of(blocks):
-    """All blocks, in order."""
     if isinstance(blocks, list | tuple):
         return [leaf for part in blocks for leaf in _leaves_of(part)]
     return [] if blocks is None else [blocks]
 
 
 def _are_blocks(blocks: Any, depth: int) -> bool:
-    """Whether blocks are nested as deep as they have to be, and of formats that are known."""
+    """Return whether blocks are nested to this depth and have known formats."""
     if depth:
         return isinstance(blocks, list | tuple) and all(_are_blocks(b, depth - 1) for b in blocks)
     if sparse.issparse(blocks):
@@ -78,7 +76,7 @@ def _are_blocks(blocks: Any, depth: int) -> bool:
 
 
 def unseen(values: Any, data: Any) -> Any:
-    """Values whose derivatives in the data are refused."""
+    """Return `values`, whose derivatives in `data` are refused."""
     return values
 
 
@@ -140,7 +138,7 @@ METHODS = {
 def _by_method(f: Any, name: str) -> None:
     @primitive(f)
     def run(record: list[Any], slot: int, x: Any, *others: Any) -> Any:
-        """NumPy calls the method of what is no array."""
+        """Call the method that NumPy calls for objects that are not arrays."""
         method = getattr(type(x), name, None)
         if others or not sparse.issparse(x) or method is None:
             return NotImplemented
@@ -150,17 +148,17 @@ def _by_method(f: Any, name: str) -> None:
 for _f, _name in METHODS.items():
     _by_method(_f, _name)
 
-# ---- of dense arrays -----------------------------------------------------------------------------
+# ---- sparse arrays from dense ones ---------------------------------------------------------------
 
 
 def _zeros_of(dense: Any) -> Any:
-    """The positions where a dense array is not zero, and those where it is."""
+    """Return the positions of the nonzero elements of a dense array, and of the zeros."""
     there = np.ravel(dense) != 0
     return np.flatnonzero(there), np.flatnonzero(~there)
 
 
 def _from_dense(kind, dense, shape, dtype):
-    """What is zero is not stored, and what it would contribute to a derivative is lost."""
+    """Make a sparse array, which does not store zeros; their derivatives are lost."""
     places = _places_of(kind, dense, shape)
     source, lost = _zeros_of(dense)
     made = kind((kept(dense, source, lost), places), shape=dense.shape, dtype=dtype)
@@ -169,12 +167,12 @@ def _from_dense(kind, dense, shape, dtype):
 
 
 def _places_of(kind: Any, dense: Any, shape: Any) -> Any:
-    """Where a dense array is not zero, as SciPy writes it."""
+    """Return the positions of the nonzero elements as SciPy stores them."""
     return kind(dense, shape=shape).nonzero()
 
 
 def _of_dense(kind: Any) -> None:
-    """All other formats are made by way of coordinates."""
+    """Register the conversion of a dense array to coordinates, which all other formats use."""
     rank = 2 if issubclass(kind, sparse.spmatrix) else None
 
     def make(x, shape=None, dtype=None, copy=False, **named):
@@ -202,14 +200,14 @@ for _kind in (sparse.coo_array, sparse.coo_matrix):
 
 
 def _pattern(a: Any) -> Any:
-    """Rows, columns, and which of the data stand there."""
+    """Return rows and columns of the entries of a diagonal array, and the mask of its data."""
     found = entries_of(a)
     return found.rows, found.columns, found.chosen
 
 
 @substitute(sparse.dia_array.toarray)
 def _toarray(self, order=None, out=None):
-    """Of diagonals also the entries that are zero, which other formats do not store."""
+    """Make diagonals dense with their zero entries, which other formats do not store."""
     if self.format != "dia":
         return self.tocoo(copy=False).toarray(order=order, out=out)
     dense = self._process_toarray_args(order, out)
@@ -227,8 +225,8 @@ def _find(A):
 
 
 def _stored_diagonals(a: Any) -> Any:
-    """Rows and columns of the entries that are not zero, and the positions of these and of the
-    others in the data."""
+    """Return rows and columns of the nonzero entries, and the positions in the data. The positions
+    are those of the nonzero entries, and of the others."""
     found, values = entries_of(a), np.ravel(a.data)
     there = found.values(values) != 0
     places = np.flatnonzero(found.chosen)

@@ -1,8 +1,8 @@
-"""Rules of `scipy.sparse.linalg`: some eigenvalues and singular values, which are searched for.
+"""Rules of `scipy.sparse.linalg`: some eigenvalues and singular values, found by search.
 
-The search is run as it is. What it has found moves as the space of eigenvectors does (`invariant`),
-of which nothing is needed but products with A and one linear system for each vector. Singular
-vectors are, one above the other, eigenvectors of the matrix [[0, A], [Aᴴ, 0]].
+The search runs undifferentiated. Its result moves as the space of eigenvectors does (`invariant`),
+which takes only products with A and one linear system for each vector. Left and right singular
+vectors, stacked, are eigenvectors of [[0, A], [Aᴴ, 0]].
 """
 
 from __future__ import annotations
@@ -24,13 +24,13 @@ from adjoint.runtime.dispatch.source_call import call_function
 from adjoint.runtime.foreign.unknown_call import run_unknown
 
 LARGEST = 3000
-"""Of an operator a matrix is made, column by column, if it has no more of them."""
+"""Largest number of columns of an operator that is turned into a matrix."""
 
 INDEPENDENT = 1e-2
-"""How large the condition number of vectors may be, times the root of the precision."""
+"""Largest condition number of vectors, times the square root of the precision."""
 
 NEAR = 1e-6
-"""How far values may be from what is found by another search, which is asked for vectors."""
+"""Largest relative distance of values from those of a second search for vectors."""
 
 TOO_LARGE = f"is given an operator of more than {LARGEST} rows: give it the matrix"
 NOT_HERMITIAN = "is given a matrix that is not Hermitian"
@@ -61,14 +61,14 @@ def _adjoint_product(a, x):
 
 
 def _hermitian_product(a, x):
-    """Of a matrix the Hermitian part is taken, so that its cotangent is Hermitian, too."""
+    """Return the product with the Hermitian part of `a`, so that its cotangent is Hermitian."""
     if _is_operator(a):
         return _product(a, x)
     return 0.5 * (_product(a, x) + _adjoint_product(a, x))
 
 
 def _matrix_of(a: Any, product: Callable[[Any], Any], n: int) -> Any:
-    """A dense or a sparse matrix of numbers of double precision."""
+    """Return a dense or sparse matrix in double precision."""
     if sparse.issparse(a):
         found = sparse.csc_array(a)
     elif _is_operator(a):
@@ -82,11 +82,11 @@ def _is_hermitian(a: Any, eps: float) -> bool:
     return bool(abs(a - np.conj(a.T)).max() <= np.sqrt(eps) * abs(a).max())
 
 
-# ---- what is known of a search -------------------------------------------------------------------
+# ---- the equations of a search -------------------------------------------------------------------
 
 
 def _with_vectors(find: Any, given: dict[str, Any], found: Any) -> tuple[Any, Any]:
-    """The values that were found, and vectors of them, for singular values one above the other."""
+    """Return the values that were found and their vectors; stack the vectors of singular values."""
     if find is sl.svds:
         if isinstance(found, tuple) and all(part is not None for part in found):
             return found[1], _stacked(found)
@@ -98,7 +98,7 @@ def _with_vectors(find: Any, given: dict[str, Any], found: Any) -> tuple[Any, An
     if isinstance(found, tuple):
         return found[0], found[1]
     w, x = _again(find, given, "return_eigenvectors", given["A"].shape[0])
-    if find is sl.eigs and not _is_complex(given):  # of a pair, the other one may be found
+    if find is sl.eigs and not _is_complex(given):  # may find the conjugate instead
         w, x = np.append(w, np.conj(w)), np.concatenate([x, np.conj(x)], 1)
     return _aligned(found, w, x)
 
@@ -109,17 +109,17 @@ def _is_complex(given: dict[str, Any]) -> bool:
 
 
 def _aligned(found: Any, w: Any, x: Any) -> tuple[Any, Any]:
-    """Those of some values and vectors that were found before."""
+    """Return the values and vectors that match the values `found`."""
     order = _order(found, w)
     return w[order], x[:, order]
 
 
 def _in_phase(x: Any, found: Any, rows: int) -> Any:
-    """Singular vectors with the phases of those of one side that were found before."""
+    """Return singular vectors with the phases of those of one side that were found before."""
     u, _, vh = found
     there, known = (x[rows:], dagger(vh)) if u is None else (x[:rows], u)
     phase = np.sum(np.conj(there) * known, 0) * np.sqrt(2) if known is not None else 1.0
-    return x * phase  # not of length 1, which is looked at, if the two are not the same
+    return x * phase  # a vector that does not match gets a length that is detected later
 
 
 def _stacked(found: Any) -> Any:
@@ -128,7 +128,7 @@ def _stacked(found: Any) -> Any:
 
 
 def _again(find: Any, given: dict[str, Any], asking: str, n: int) -> Any:
-    """What a search finds that is asked for vectors. No generator of the caller's is used."""
+    """Run a search again and ask for vectors, without the caller's random generator."""
     named = {name: value for name, value in given.items() if name not in ("rng", "random_state")}
     named[asking] = True
     if named.get("v0") is None:
@@ -142,7 +142,7 @@ def _again(find: Any, given: dict[str, Any], asking: str, n: int) -> Any:
 def _looked_at(
     find: Any, given: dict[str, Any], found: Any, product: Any, weigh: Any
 ) -> tuple[Any, str]:
-    """The equations of the space that was found, or why there are none."""
+    """Return the equations of the space that was found, or why there are none."""
     a, m = given["A"], given.get(_WEIGHTS[find])
     w, x = _with_vectors(find, given, found)
     values = _values_of(found)
@@ -181,7 +181,7 @@ def _values_of(found: Any) -> Any:
 
 @non_differentiable
 def _order(found: Any, w: Any) -> Any:
-    """Of each value that was found the place among those of the equations."""
+    """Return for each value that was found its index among those of the equations."""
     distance, order = np.abs(np.subtract.outer(found, w)), []
     for row in distance:
         order.append(int(np.argmin(row)))
@@ -189,17 +189,17 @@ def _order(found: Any, w: Any) -> Any:
     return np.array(order, int)
 
 
-# ---- how it moves --------------------------------------------------------------------------------
+# ---- derivatives ---------------------------------------------------------------------------------
 
 
 def _step(x, equations, product, weigh):
-    """The vectors, right by one order more."""
+    """Return the vectors with one more order of derivatives exact."""
     ax, mx, left = product(x), weigh(x), dagger(equations.y)
     return moved(x, ax - mx @ np.linalg.solve(left @ mx, left @ ax), equations)
 
 
 def _of_hermitian(equations, product, weigh):
-    """Values, and vectors that stay orthonormal."""
+    """Return values, and vectors that stay orthonormal."""
     x = equations.x
     for _ in range(len(corrections()) - 1):
         x = _step(x, equations, product, weigh)
@@ -217,7 +217,7 @@ def _hermitian(a):
 
 
 def _of_any(equations, product, weigh):
-    """Values, and vectors that keep their length."""
+    """Return values, and vectors that keep their length."""
     x, left = equations.x, dagger(equations.y)
     for _ in corrections():
         x = _step(x, equations, product, weigh)
@@ -234,7 +234,7 @@ def _of_any(equations, product, weigh):
 
 @non_differentiable
 def _places(turns: Any) -> Any:
-    """Where the vectors are that are nearest to the axes."""
+    """Return the index of the vector nearest to each axis."""
     return np.argmax(np.abs(turns), 1)
 
 
@@ -244,7 +244,7 @@ def _constant(x: Any) -> Any:
 
 
 def _moving(find, given, found, search):
-    """The values and the vectors, in the order of those that were found, or why there are none."""
+    """Return values, vectors and equations, or why there are none."""
     a, m = given["A"], given.get(_WEIGHTS[find])
     product = _PRODUCTS[find]
     of_a = repeated(search, lambda x: product(a, x))
@@ -266,7 +266,7 @@ def _moving(find, given, found, search):
 
 
 def _parts(x: Any) -> Any:
-    """The real and the imaginary part: what is compared is real."""
+    """Stack real and imaginary parts, because values are compared as real numbers."""
     return np.stack([np.real(x), np.imag(x)])
 
 
@@ -283,7 +283,7 @@ def _rows(find: Any, given: dict[str, Any]) -> int:
 
 
 def _augmented_product(a, x):
-    """Of [[0, A], [Aᴴ, 0]]."""
+    """Return the product with [[0, A], [Aᴴ, 0]]."""
     rows = a.shape[0]
     return np.concatenate([_product(a, x[rows:]), _adjoint_product(a, x[:rows])])
 
@@ -293,7 +293,7 @@ def _as_found(found, y):
 
 
 def _eigen(find, names):
-    """Of `eigs`, `eigsh` and `lobpcg`."""
+    """Return the substitute for `eigs`, `eigsh` and `lobpcg`."""
 
     def eigen(*args, **kwargs):
         given = {**dict(zip(names, args)), **kwargs}  # noqa: B905 (it is lowered)
@@ -321,7 +321,7 @@ def _singular(find, names):
     def singular(*args, **kwargs):
         given = {**dict(zip(names, args)), **kwargs}  # noqa: B905 (it is lowered)
         if isinstance(given["A"], sl.LinearOperator):
-            given["A"].H  # noqa: B018 (it keeps it, and the search would have it keep a constant)
+            given["A"].H  # noqa: B018 (it is cached, and the search would cache a constant)
         found, search = searched(find, args, kwargs)
         known, why = _moving(find, given, found, search)
         if why:
@@ -342,7 +342,7 @@ def _singular(find, names):
     return singular
 
 
-# ---- which calls ---------------------------------------------------------------------------------
+# ---- registration --------------------------------------------------------------------------------
 
 
 def _names(find: Any) -> list[str]:
@@ -359,7 +359,7 @@ _PRODUCTS = {
 
 
 def _why_not(find: Any, given: dict[str, Any]) -> str:
-    """Why there is no derivative, whatever is found."""
+    """Return the reason why a call has no derivative for its arguments alone, or ``""``."""
     if given.get("mode") == "buckling":
         return "has no rule for mode='buckling': exchange the matrices, and take reciprocals"
     if given.get("Y") is not None:

@@ -1,14 +1,14 @@
-"""Spaces of eigenvectors, of which some are known: how they move with the matrix.
+"""Derivatives of spaces of eigenvectors, of which only some are known.
 
-The columns of X span a space of eigenvectors of A X = M X L. Within the directions that leave
-Yᴴ X as it is they move by the equations
+The columns of X span a space of eigenvectors with A X = M X L. Within the directions that leave
+Yᴴ X unchanged they move by the equations
 
     (A − w_j M) x_j' − M X l = −r_j',    Yᴴ x_j' = 0,    r = A X − M X L,    Y with the span of M X,
 
-which have one solution where no eigenvalue beside those of X is equal to w_j (Andrew & Tan,
+which have a unique solution unless an eigenvalue outside those of X equals w_j (Andrew & Tan,
 *Computation of derivatives of repeated eigenvalues and the corresponding eigenvectors*, 1998;
 Magnus, *On differentiating eigenvalues and eigenvectors*, 1985). Values and vectors are those of
-the small matrix L, which stands in the basis X: equal values among those of X are its business.
+the small matrix L in the basis X, which handles equal values among those of X.
 """
 
 from __future__ import annotations
@@ -30,21 +30,21 @@ from adjoint.rulekit.registry import frule, non_differentiable, rrule
 from adjoint.rules.numpy.linalg.matrices import dagger, undetermined
 
 NEAR = 1e-3
-"""How large residuals may be beside the distance of an eigenvalue from the others."""
+"""Largest residual relative to the distance of an eigenvalue from the others."""
 
 SMALLEST = 1e5
-"""Of how many times the rounding of a matrix that distance has to be."""
+"""Least distance of an eigenvalue from the others, in units of a matrix' rounding."""
 
 
 class Equations(Hidden):
-    """The equations above, with constant matrices; each is factorized when it is first needed.
+    """The equations above with constant matrices, each factorized at its first use.
 
     Attributes
     ----------
     f
         The function that found the eigenvectors.
     a, m
-        The matrices, dense or sparse ones; ``None`` for the identity.
+        The matrices, dense or sparse; ``None`` for the identity.
     x, w
         The vectors and their values.
     y
@@ -60,14 +60,14 @@ class Equations(Hidden):
         self._solvers: dict[int, Callable[[Any, bool], Any]] = {}
 
     def __deepcopy__(self, _: Any) -> Equations:
-        return self  # they do not change
+        return self  # immutable
 
     def solve(self, r: Any) -> Any:
-        """x' of r', column by column."""
+        """Return x' for r', column by column."""
         return self._solved(r, False)
 
     def solve_adjoint(self, x_bar: Any) -> Any:
-        """r̄ of x̄."""
+        """Return r̄ for x̄."""
         return self._solved(x_bar, True)
 
     def demand_apart(self, used: Any) -> None:
@@ -108,7 +108,7 @@ class Equations(Hidden):
         return self.a - w * np.eye(len(self.x))
 
     def _factorized(self, shifted: Any, size: float) -> Callable[[Any, bool], Any] | None:
-        """With a border of the size of the matrix, that all be of one."""
+        """Factorize the matrix with a border, scaled to the size of the matrix."""
         column, row = -size * self.y, size * dagger(self.y)
         if sparse.issparse(shifted):
             blocks = [[shifted, sparse.csc_array(column)], [sparse.csc_array(row), None]]
@@ -126,14 +126,14 @@ class Equations(Hidden):
             return solve_sparse
         k = self.x.shape[1]
         whole = np.block([[shifted, column], [row, np.zeros((k, k))]])
-        factorize = linalg.get_lapack_funcs("getrf", (whole,))  # it does not warn
+        factorize = linalg.get_lapack_funcs("getrf", (whole,))  # lu_factor would warn
         *lu, info = factorize(whole)
         if info:
             return None
         return lambda r, adjoint: linalg.lu_solve(lu, r, 2 * adjoint, check_finite=False)
 
     def _is_determined(self, solve: Callable[[Any, bool], Any], j: int, size: float) -> bool:
-        """By the norm of the inverse, from steps of the power method."""
+        """Return whether the solution is determined, by a norm of the inverse."""
         n, k = self.x.shape
         z, norm = np.random.default_rng(0).normal(size=n + k), 0.0
         for _ in range(4):
@@ -147,11 +147,11 @@ class Equations(Hidden):
         return bool(gap > SMALLEST * self.eps * size and distance <= NEAR * gap)
 
 
-# ---- what moves ----------------------------------------------------------------------------------
+# ---- operations on vectors and values ------------------------------------------------------------
 
 
 def _guarded(back: Callable[[Any], Any], *places: bool) -> Callable[[Any], Any]:
-    """Let a refusal be an error where the derivative is needed, in the operands of these places."""
+    """Return `back` with a refusal turned into poison of the operands that are flagged."""
 
     def guarded_back(y_bar: Any) -> Any:
         try:
@@ -165,12 +165,12 @@ def _guarded(back: Callable[[Any], Any], *places: bool) -> Callable[[Any], Any]:
 
 
 def solution(r: Any, equations: Equations) -> Any:
-    """x' of r'."""
+    """Return x' for r'."""
     return equations.solve(r)
 
 
 def adjoint_solution(x_bar: Any, equations: Equations) -> Any:
-    """r̄ of x̄."""
+    """Return r̄ for x̄."""
     return equations.solve_adjoint(x_bar)
 
 
@@ -192,8 +192,8 @@ _linear(adjoint_solution, solution)
 
 
 def moved(x: Any, residual: Any, equations: Equations) -> Any:
-    """`x`, which moves against a residual: a step of Newton's from where that is zero. Its value
-    does not show it."""
+    """Return `x` with the derivative of a Newton step against `residual`, which is zero here. The
+    value stays `x`."""
     return fresh(x)
 
 
@@ -219,7 +219,7 @@ def _(dots, x, residual, equations):
 
 
 def apart(w: Any, equations: Equations) -> Any:
-    """Eigenvalues, whose derivatives are refused where they do not exist."""
+    """Return eigenvalues, whose derivatives are refused where they do not exist."""
     return fresh(w)
 
 
@@ -248,8 +248,8 @@ def _demand_apart(equations: Equations, moving: Any) -> None:
 
 
 def of_any_phase(v: Any, f: Any) -> Any:
-    """Vectors whose phases nothing determines: what shows a phase has no derivative. In forward
-    mode they turn no more than they must, and so they do inside other derivatives."""
+    """Return vectors whose phases are undetermined: a result that shows a phase is refused. In
+    forward mode, and inside other derivatives, they turn as little as possible."""
     return fresh(v)
 
 

@@ -1,10 +1,9 @@
-"""Rules of the compiled functions that SciPy's sparse arrays are made of, which write what they
-compute into arrays that they are given.
+"""Rules of compiled functions of sparse arrays that write into arrays of the caller.
 
 A sparse array is an object whose values are an ordinary array, `data`; SciPy's Python code around
-these functions is differentiated as it is. Each of them is replaced by Python code that writes the
-result of a function without side effects, which has the rule. What is written comes out of the
-compiled function itself, so that the numbers are the same.
+these functions is differentiated like any code. Each compiled function is replaced by Python that
+writes the result of a pure function with a rule. The pure function calls the compiled one, so the
+values are the same.
 """
 
 from __future__ import annotations
@@ -21,11 +20,11 @@ from adjoint.rulekit.registry import frule, non_differentiable, rrule, substitut
 from adjoint.rules.numpy.operands import cotangent_dtype
 from adjoint.rules.scipy.sparse.patterns import leaf, major_of, of_blocks, of_compressed
 
-# ---- entries that are added up, or put somewhere -------------------------------------------------
+# ---- entries that are added or placed ------------------------------------------------------------
 
 
 def gathered(f: Any, head: Any, data: Any, middle: Any, y: Any, tail: Any) -> Any:
-    """What a compiled function makes of `y`, each element of which is a sum of entries."""
+    """Return what a compiled function makes of `y`, whose elements become sums of entries."""
     result = np.array(y)
     f(*head, data, *middle, result, *tail)
     return result
@@ -79,8 +78,9 @@ GATHERED: dict[str, tuple[int, int, int, bool, Callable[..., Any]]] = {
     "bsr_diagonal": (7, 0, 0, True, _from_diagonal),
     "csr_sample_values": (4, 3, 0, False, _at_samples),
 }
-"""How many arguments come before the data, between them and the result, and after it; whether the
-result is added to; and which of the data goes where (``None``: all of them)."""
+"""Plan of each function: argument counts, a flag and a function. The counts are those before the
+data, between data and result, and after the result. The flag tells whether the function adds to the
+result. The function returns sources and targets of the data (``None``: all of them)."""
 
 _gathered = {leaf(name): plan for name, plan in GATHERED.items() if leaf(name) is not None}
 
@@ -132,8 +132,8 @@ for _f, _plan in _gathered.items():
 
 
 def _order(f: Any, head: Any, size: int, outputs: Any) -> Any:
-    """What a compiled function that moves entries writes: its arrays of integers, and where in the
-    data each value of the result comes from (-1: it writes none)."""
+    """Return the integer arrays that a compiled function writes, and the source of each value. A
+    source is an index into the data; -1 means that no value is written."""
     pattern, data = outputs[:-1], outputs[-1]
     written = [np.array(array) for array in pattern]
     order = np.full(np.shape(data), -1, np.int64)
@@ -151,8 +151,7 @@ MOVED = {
     "bsr_transpose": 6,
     "bsr_tocsr": 6,
 }
-"""Functions of so many arguments, the data, and arrays for the result, of which that of its data is
-the last."""
+"""Number of arguments before the data; the arrays for the result follow, its data last."""
 
 
 def _substitute_moved(f: Any, before: int) -> None:
@@ -176,7 +175,7 @@ for _name, _before in MOVED.items():
 
 
 def _sorted_order(f: Any, head: Any, indices: Any, shape: Any) -> tuple[Any, Any]:
-    """The sorted indices, and where their data come from."""
+    """Return the sorted indices, and the sources of their data."""
     moved, order = np.array(indices), np.arange(np.prod(shape), dtype=np.int64).reshape(shape)
     f(*head, moved, order)
     return moved, order
@@ -209,7 +208,7 @@ def _(rows, columns, pointers, indices, data, *window):
 
 
 def _blocked(head: Any, size: int, pointers: Any, indices: Any, shape: Any) -> Any:
-    """The same for dense blocks, in which some places have no entry."""
+    """Return pattern and sources of dense blocks, and whether each source occurs once."""
     pointers, indices = np.array(pointers), np.array(indices)
     order = np.zeros(shape, np.int64)
     tools.csr_tobsr(*head, np.arange(1, size + 1, dtype=np.int64), pointers, indices, order)
@@ -237,12 +236,12 @@ def _(rows, columns, pointers, indices, data, x):
     data[...] = data * x[indices]
 
 
-# ---- entries that stand at the same place --------------------------------------------------------
+# ---- entries at the same place -------------------------------------------------------------------
 
 
 def summed(head: Any, data: Any) -> Any:
-    """The data after entries at the same place, one behind the other, were added up; those behind
-    the last sum stay."""
+    """Return the data after adjacent entries at the same place were added. Data after the last sum
+    stay unchanged."""
     rows, columns, pointers, indices = head
     result = np.array(data)
     tools.csr_sum_duplicates(rows, columns, np.array(pointers), np.array(indices), result)
@@ -250,7 +249,7 @@ def summed(head: Any, data: Any) -> Any:
 
 
 def _sums(head: Any) -> Any:
-    """Into which of the sums each entry goes, and the pattern of these."""
+    """Return the sum to which each entry belongs, and the pattern of the sums."""
     rows, columns, pointers, indices = head
     found, where = np.array(pointers), np.array(indices)
     tools.csr_sum_duplicates(rows, columns, found, where, np.zeros(len(indices)))
@@ -291,7 +290,7 @@ def _(rows, columns, pointers, indices, data):
 
 
 def _written(f: Any, args: Any, last: int) -> Any:
-    """What a function writes into its last arguments, arrays of integers, and what it returns."""
+    """Return the result of a function, and the integer arrays that it writes to."""
     arrays = [np.array(array) for array in args[-last:]]
     return f(*args[:-last], *arrays), arrays
 

@@ -1,8 +1,8 @@
 """Sparse arrays that are made entry by entry: lists of lists, and dictionaries of keys.
 
-The former are object arrays with a list of columns and one of values for each row, on which a
-compiled module works; its functions stand here in Python. SciPy stores no entry that is zero. Here
-all that are assigned are stored, for an entry that is zero has a derivative, too.
+A list of lists is an object array with a list of columns and a list of values for each row. Python
+substitutes replace the compiled module that works on it. SciPy stores no zero entry; the
+substitutes store every assigned entry, because a zero may have a derivative.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from scipy.sparse import _csparsetools as tools
 from adjoint.rulekit.registry import non_differentiable, substitute
 
 _ABSENT = 0
-"""What stands for an entry that is not stored, told from a zero that is by its identity."""
+"""Marker of an entry that is not stored; only its identity tells it from a stored zero."""
 
 
 # ---- lists of lists ------------------------------------------------------------------------------
@@ -35,7 +35,7 @@ def _lengths(lists, result):
 
 @non_differentiable
 def _within(i: Any, size: int, what: str) -> int:
-    """An index counted from the front."""
+    """Return an index counted from the front."""
     if not -size <= i < size:
         raise IndexError(f"{what} index ({i}) out of bounds")
     return int(i) % size

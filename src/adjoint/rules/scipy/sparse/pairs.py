@@ -1,8 +1,7 @@
-"""Rules of the compiled functions that make one sparse array of two, element by element.
+"""Rules of compiled functions that combine two sparse arrays element by element.
 
-SciPy stores no entry where a sum or a product happens to be zero. What such an entry would have
-contributed to a derivative is lost then, and it is not known whether that is zero: needing it is an
-error.
+SciPy stores no entry where a result happens to be zero. The contribution of such an entry to a
+derivative is lost, and may be nonzero, so a derivative that needs it is an error.
 """
 
 from __future__ import annotations
@@ -26,7 +25,7 @@ from adjoint.rules.scipy.sparse.zeros import LEFT_OUT, with_zeros
 
 
 def _larger(a: Any, b: Any) -> Any:
-    """The share of `a` in the larger of both: equal ones share."""
+    """Return the share of `a` in the larger of both: 0, 1, or 0.5 for equal ones."""
     return np.where(a == b, 0.5, a > b)
 
 
@@ -41,15 +40,15 @@ PARTIALS: dict[str, Callable[[Any, Any], tuple[Any, Any]]] = {
 
 
 def combined(f: Any, head: Any, a: Any, b_pattern: Any, b: Any, dtype: Any) -> Any:
-    """The data of the sparse array that a compiled function makes of two.
+    """Return the data of the sparse array that a compiled function makes of two.
 
     Parameters
     ----------
     head
-        What comes before the data of the first: rows and columns, the shape of the blocks if there
-        are some, pointers and indices.
+        The arguments before the data of the first: rows and columns, the shape of blocks if any,
+        pointers and indices.
     dtype
-        That of the result.
+        The dtype of the result.
     """
     return _combined(f, head, a, b_pattern, b, dtype)[2]
 
@@ -81,7 +80,7 @@ class _Union:
     of_a, of_b, of_result
         The number of the place of each stored entry.
     lost
-        Which places the result has no entry for.
+        Mask of places without an entry in the result.
     """
 
     def __init__(self, head: Any, b_pattern: Any, result: Any) -> None:
@@ -96,7 +95,7 @@ class _Union:
         self.lost[self.of_result] = False
 
     def total(self, data: Any, of: Any) -> Any:
-        """The sum of the entries at each place, which may be blocks."""
+        """Return the sum of the entries (or blocks) at each place."""
         blocks = np.reshape(data, (len(of), -1) if len(of) else (0, 1))
         total = np.zeros((len(self.lost), blocks.shape[1]), cotangent_dtype(blocks))
         np.add.at(total, of, blocks)
@@ -150,7 +149,7 @@ def _(dots, f, head, a, b_pattern, b, dtype):
 
 
 def _pattern(f: Any, args: Any, before: int) -> Any:
-    """Pointers and indices of the result, and its data where they are truths."""
+    """Return pointers and indices of the result, and its data, used for truth values."""
     head, a, (b_pointers, b_indices, b), dtype = (
         args[:before],
         args[before],
@@ -182,8 +181,8 @@ for _kind, _before in (("csr", 4), ("bsr", 6)):
 
 
 def _by_columns(f: Any, by_rows: Any) -> None:
-    """What SciPy before 1.14 calls for arrays that are compressed by columns: the same function of
-    the transposes."""
+    """Register a function for compressed columns, as SciPy before 1.14 has it. It equals the
+    function for compressed rows of the transposes."""
 
     @substitute(f)
     def write(rows, columns, *others):
@@ -200,7 +199,7 @@ if (_csc_matmat := leaf("csc_matmat")) is not None:
 
     @substitute(_csc_matmat)
     def _(rows, columns, a_pointers, a_indices, a, b_pointers, b_indices, b, *result):
-        """The product of the transposes, the other way round."""
+        """Multiply the transposes in reverse order."""
         b_first = b_pointers, b_indices, b, a_pointers, a_indices, a
         tools.csr_matmat(columns, rows, *b_first, *result)
 
@@ -217,7 +216,7 @@ if (_csc_diagonal := leaf("csc_diagonal")) is not None:
 
 
 def unruled(f: Any, args: Any) -> Any:
-    """What a compiled function without a rule makes of its last argument."""
+    """Return what a compiled function without a rule makes of its last argument."""
     result = np.array(args[-1])
     f(*args[:-1], result)
     return result

@@ -1,5 +1,4 @@
-"""Where the stored entries of a sparse array stand: their rows and columns, in the order of the
-data."""
+"""Rows and columns of the stored entries of a sparse array, in the order of its data."""
 
 from __future__ import annotations
 
@@ -13,12 +12,12 @@ FORMATS = ("csr", "csc", "coo", "dia", "bsr", "lil", "dok")
 
 
 def leaf(name: str) -> Any:
-    """A compiled function; ``None`` in versions of SciPy that do not have it."""
+    """Return a compiled function, or ``None`` in versions of SciPy without it."""
     return getattr(tools, name, None)
 
 
 def major_of(pointers: Any) -> Any:
-    """The row of each entry of a compressed array (the column, of one compressed by columns)."""
+    """Return the row of each entry of an array with compressed rows (or column, with columns)."""
     return np.repeat(np.arange(len(pointers) - 1), np.diff(pointers))
 
 
@@ -28,21 +27,21 @@ class Entries:
     Attributes
     ----------
     rows, columns
-        Of the entries, in the order of the raveled data.
+        Those of the entries, in the order of the raveled data.
     chosen
-        Which of the data are entries; ``None``: all.
+        Mask of the data that are entries; ``None`` for all.
     """
 
     def __init__(self, rows: Any, columns: Any, chosen: Any = None) -> None:
         self.rows, self.columns, self.chosen = rows, columns, chosen
 
     def values(self, data: Any) -> Any:
-        """The entries in the data."""
+        """Return the elements of the data that are entries."""
         flat = np.ravel(data)
         return flat if self.chosen is None else flat[self.chosen]
 
     def spread(self, values: Any, shape: Any) -> Any:
-        """The transpose of `values`: the data with these entries, and zeros elsewhere."""
+        """Return data with these entries and zeros elsewhere: the transpose of `values`."""
         if self.chosen is None:
             return np.reshape(values, shape)
         flat = np.zeros(self.chosen.shape, values.dtype)
@@ -50,13 +49,13 @@ class Entries:
         return flat.reshape(shape)
 
     def matrix(self, data: Any, shape: Any) -> Any:
-        """The sparse array of other data on these entries."""
+        """Return a sparse array with this pattern and other data."""
         return sparse.csr_array((self.values(data), (self.rows, self.columns)), shape=shape)
 
 
 def of_compressed(pointers: Any, indices: Any) -> tuple[Any, Any, Any]:
-    """The rows and columns, or the other way round, of a compressed array, which may have room for
-    more entries; and which of the data are entries (``None``: all)."""
+    """Return rows, columns (or columns, rows) and a mask of the data of a compressed array. The
+    mask is ``None`` if all data are entries; the array may have unused space."""
     stored = int(pointers[-1])
     if stored == len(indices):
         return major_of(pointers), indices, None
@@ -64,7 +63,7 @@ def of_compressed(pointers: Any, indices: Any) -> tuple[Any, Any, Any]:
 
 
 def of_blocks(pointers: Any, indices: Any, height: int, width: int) -> Entries:
-    """Of data in dense blocks."""
+    """Return the entries of data in dense blocks."""
     rows = major_of(pointers)[:, None, None] * height + np.arange(height)[:, None]
     columns = np.asarray(indices)[:, None, None] * width + np.arange(width)
     rows, columns = np.broadcast_arrays(rows, columns)
@@ -72,7 +71,7 @@ def of_blocks(pointers: Any, indices: Any, height: int, width: int) -> Entries:
 
 
 def of_diagonals(height: int, width: int, offsets: Any, length: int) -> Entries:
-    """Of data in diagonals, of which some lies outside."""
+    """Return the entries of data in diagonals, some of which lie outside the matrix."""
     columns = np.arange(length) + np.zeros((len(offsets), 1), int)
     rows = columns - np.asarray(offsets)[:, None]
     chosen = (rows >= 0) & (rows < height) & (columns < width)
@@ -80,7 +79,7 @@ def of_diagonals(height: int, width: int, offsets: Any, length: int) -> Entries:
 
 
 def entries_of(a: Any) -> Any:
-    """Those of a two-dimensional sparse array; ``None`` where its values are not in an array."""
+    """Return the entries of a two-dimensional sparse array; ``None`` for formats without `data`."""
     match a.format if a.ndim == 2 else "":
         case "csr":
             major, indices, chosen = of_compressed(a.indptr, a.indices)

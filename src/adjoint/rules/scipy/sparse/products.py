@@ -1,4 +1,4 @@
-"""Rules of the compiled functions that multiply a sparse array by a dense or a sparse one."""
+"""Rules of compiled functions that multiply a sparse array by a dense or a sparse one."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from adjoint.rules.scipy.sparse.zeros import LEFT_OUT, with_zeros
 
 
 def added_product(f: Any, head: Any, data: Any, x: Any, y: Any) -> Any:
-    """The array `y` plus the product of a sparse array and a dense one."""
+    """Return `y` plus the product of a sparse array and a dense one."""
     result = np.array(y)
     f(*head, data, x, result)
     return result
@@ -71,9 +71,9 @@ PRODUCTS: dict[str, Callable[..., tuple[Entries, int, int]]] = {
     "bsr_matvecs": _of_blocks,
     "dia_matvec": _of_diagonals,
 }
-"""Functions of the pattern, the data, the dense operand, and the array that is added to: where the
-pattern says that the entries stand, and how many rows and columns there are (-1: as the dense
-arrays have)."""
+"""Pattern of each function: entries and numbers of rows and columns, from its leading arguments.
+The arguments of a function are these, the data, the dense operand, and the array that is added to.
+A number of -1 means that the dense arrays have it."""
 
 _patterns: dict[Any, Callable[..., tuple[Entries, int, int]]] = {
     leaf(name): pattern for name, pattern in PRODUCTS.items() if leaf(name) is not None
@@ -86,7 +86,7 @@ def _(f, head, data, x, y):
 
     def product_back(y_bar):
         entries, rows, columns = _patterns[f](*head)
-        # several vectors may be given one behind the other
+        # several vectors may be stored one after the other
         vectors = _vectors(f, head)
         bar = np.reshape(y_bar, (-1, vectors) if vectors else (-1,))
         dense = np.reshape(x, (-1, vectors) if vectors else (-1,))
@@ -107,7 +107,7 @@ def _(f, head, data, x, y):
 
 
 def _times_adjoint(f: Any, head: Any, data: Any, bar: Any, entries: Entries, shape: Any) -> Any:
-    """Aᴴ ȳ."""
+    """Return Aᴴ ȳ."""
     kind = {"csr": sparse.csc_array, "csc": sparse.csr_array}.get(f.__name__[:3])
     if kind is None:
         return entries.matrix(conj(data), shape).T @ bar
@@ -117,7 +117,7 @@ def _times_adjoint(f: Any, head: Any, data: Any, bar: Any, entries: Entries, sha
 
 
 def _vectors(f: Any, head: Any) -> int:
-    """How many vectors are multiplied at once; 0: one, which is no matrix."""
+    """Return how many vectors are multiplied at once; 0 for a single vector of one axis."""
     match f.__name__:
         case "csr_matvecs" | "csc_matvecs" | "bsr_matvecs":
             return int(head[2])
@@ -153,7 +153,7 @@ if (_dia_matvecs := leaf("dia_matvecs")) is not None:
 
     @substitute(_dia_matvecs)
     def _(rows, columns, diagonals, length, offsets, data, vectors, x, y):
-        """As one product of all vectors."""
+        """Multiply each vector separately."""
         for i in range(vectors):
             head = (rows, columns, diagonals, length, offsets)
             y[:, i] = added_product(tools.dia_matvec, head, data, x[:, i].copy(), y[:, i])
@@ -163,12 +163,12 @@ if (_dia_matvecs := leaf("dia_matvecs")) is not None:
 
 
 def multiplied(f: Any, head: Any, a_pattern: Any, a: Any, b_pattern: Any, b: Any, out: Any) -> Any:
-    """The data of the product of two sparse arrays.
+    """Return the data of the product of two sparse arrays.
 
     Parameters
     ----------
     out
-        How many entries and values there is room for, and the dtype.
+        The capacity in entries and in values, and the dtype.
     """
     return _multiplied(f, head, a_pattern, a, b_pattern, b, out)[2]
 
@@ -203,7 +203,7 @@ class _Product:
 
 
 def sample(matrix: Any, entries: Entries) -> Any:
-    """The elements of a sparse array at the places of other entries."""
+    """Return the elements of a sparse array at the places of other entries."""
     matrix = sparse.csr_array(matrix)
     matrix.sum_duplicates()
     if not matrix.nnz:
@@ -269,7 +269,7 @@ _substitute_matmat(tools.bsr_matmat, 6)
 
 
 def diagonal_product(head: Any, a: Any, b_head: Any, b: Any) -> Any:
-    """The data of the product of two arrays of diagonals."""
+    """Return the data of the product of two diagonal arrays."""
     return _diagonal_product(head, a, b_head, b)[1]
 
 
@@ -279,7 +279,7 @@ def _diagonal_product(head: Any, a: Any, b_head: Any, b: Any) -> Any:
 
 
 def _diagonal_patterns(head: Any, b_head: Any, offsets: Any, size: int) -> Any:
-    """Entries and shapes of both factors and of the product."""
+    """Return entries and shapes of both factors and of the product."""
     (rows, inner, _, a_length, a_offsets), (columns, _, b_length, b_offsets) = head, b_head
     shapes = (rows, inner), (inner, columns), (rows, columns)
     lengths = a_length, b_length, size // max(len(offsets), 1)
@@ -310,7 +310,7 @@ def _(head, a, b_head, b):
 
 @frule.register(diagonal_product)
 def _(dots, head, a, b_head, b):
-    """The offsets do not depend on the values."""
+    """Push tangents forward; the offsets of the result do not depend on the values."""
     y = diagonal_product(head, a, b_head, b)
     terms = [
         diagonal_product(head, left, b_head, right)

@@ -1,8 +1,8 @@
-"""Rules of `scipy.sparse.linalg`: linear equations, by factors and by iteration.
+"""Rules of `scipy.sparse.linalg`: linear equations, solved by factors or iteration.
 
 A⁻¹ b has the cotangents b̄ = A⁻ᴴ x̄ and Ā = −b̄ xᴴ at the stored entries (Giles, *Collected matrix
-derivative results*, 2008, section 2.3.1). What an iteration returns has those of the solution that
-it tends to.
+derivative results*, 2008, section 2.3.1). The result of an iteration has the derivatives of the
+exact solution.
 """
 
 from __future__ import annotations
@@ -40,18 +40,18 @@ NOT_CONVERGED = NoDerivative("the equations", "the iteration did not come to sol
 
 
 def _entry_bars(rows: Any, columns: Any, b_bar: Any, x: Any) -> Any:
-    """−b̄ xᴴ at stored entries, for one or several right-hand sides."""
+    """Return −b̄ xᴴ at stored entries, for one or several right-hand sides."""
     parts = b_bar[rows] * np.conj(x[columns])
     return -(np.sum(parts, -1) if parts.ndim > 1 else parts)
 
 
 def _places(indices: Any, pointers: Any, by_columns: Any) -> tuple[Any, Any]:
-    """Rows and columns of the entries of a compressed array."""
+    """Return rows and columns of the entries of a compressed array."""
     major = major_of(pointers)
     return (indices, major) if by_columns else (major, indices)
 
 
-# ---- gssv: what spsolve calls --------------------------------------------------------------------
+# ---- gssv, which spsolve calls -------------------------------------------------------------------
 
 
 @rrule.register(_superlu.gssv)
@@ -108,10 +108,10 @@ ADJOINT = {"N": "H", "H": "N"}
 def _(
     memory: Memory, N: Any, nnz: Any, data: Any, indices: Any, pointers: Any, **named: Any
 ) -> Any:
-    """The factors keep the cotangent of the matrix, by the name of its data."""
+    """Factorize; the shadow of the factors holds the cotangent of the matrix data."""
     factors = _superlu.gstrf(N, nnz, data, indices, pointers, **named)
     memory.caches["factors", id(factors)] = (
-        factors,  # nothing else may get its identity
+        factors,  # kept alive, so that no other object gets its identity
         None if named.get("ilu") else (np.array(indices), major_of(pointers)),
     )
 
@@ -130,7 +130,7 @@ def _factors(args: Any, csc_construct_func: Any, ilu: bool, options: Any) -> Any
 
 @rrule.register(_superlu.gstrf)
 def _(N, nnz, data, indices, pointers, *, csc_construct_func, ilu=False, options=None):
-    """For calls of the rule by itself: nobody keeps the cotangent of the factors."""
+    """Factorize for calls of the rule alone, where no memory holds the cotangent of the factors."""
     args, poison = (N, nnz, data, indices, pointers), Poison(refusal(sl.splu, IN_FORWARD_MODE))
     return _factors(args, csc_construct_func, ilu, options), lambda factors_bar: (
         None,
@@ -150,7 +150,7 @@ def _(dots, N, nnz, data, indices, pointers, *, csc_construct_func, ilu=False, o
 
 
 def _solve_adjoint(factors: Any, x_bar: Any, trans: str) -> Any:
-    """A⁻ᴴ x̄ of the matrix A that was solved with."""
+    """Return A⁻ᴴ x̄ for the matrix A of the solution."""
     if trans == "T":
         return np.conj(factors.solve(np.conj(x_bar)))
     return factors.solve(x_bar, ADJOINT[trans])
@@ -185,7 +185,7 @@ def _(memory: Memory, factors: Any, b: Any, trans: str = "N") -> Any:
 
 @rrule.register((sl.SuperLU, "solve"))
 def _(factors, b, trans="N"):
-    """Of constant factors."""
+    """Solve with constant factors."""
     return factors.solve(b, trans), lambda x_bar: (
         None,
         None,
@@ -200,7 +200,7 @@ def _(dots, factors, b, trans="N"):
     return x, None if dots[1] is None else like_result(factors.solve(dots[1], trans), x)
 
 
-# ---- factors on levels: solutions by the matrix that was factorized ------------------------------
+# ---- factors on levels: the matrix is solved again -----------------------------------------------
 
 
 @leveled(_superlu.gstrf)
@@ -225,7 +225,7 @@ def _(level: Any, record: Any, slot: int, factors: Any, b: Any, trans: str = "N"
 
 
 def _solved(x, data, indices, pointers, b, trans):
-    """The solution `x`, with the derivatives in the matrix and the right-hand side."""
+    """Return the solution `x` with the derivatives in the matrix and the right-hand side."""
     kind = np.result_type(data, b)
     entries = np.conj(data) if trans == "H" else data
     exact, _ = _superlu.gssv(
@@ -245,7 +245,7 @@ def _solved(x, data, indices, pointers, b, trans):
 
 
 def valued(x: Any, solution: Any) -> Any:
-    """A copy of the value `x`, with the derivatives of the solution that it approximates."""
+    """Return a copy of `x` with the derivatives of the solution that it approximates."""
     return x.copy()
 
 
@@ -260,7 +260,7 @@ def _(dots, x, solution):
 
 
 def stopped(x: Any, operands: Any) -> Any:
-    """A copy of the value `x`, whose derivatives in the operands are refused."""
+    """Return a copy of `x`, whose derivatives in the operands are refused."""
     return x.copy()
 
 

@@ -1,8 +1,7 @@
-"""Rules of what leaves out entries that are zero.
+"""Rules of functions that leave out zero entries.
 
-SciPy stores no entry where a sum or a product happens to be zero. What such an entry would have
-contributed to a derivative is lost then, and it is not known whether that is zero: needing it is an
-error.
+SciPy stores no entry where a result happens to be zero. The contribution of such an entry to a
+derivative is lost, and may be nonzero, so a derivative that needs it is an error.
 """
 
 from __future__ import annotations
@@ -21,7 +20,7 @@ LEFT_OUT = NoDerivative("entries", "are zero here and are not stored in the resu
 
 
 def kept(data: Any, source: Any, lost: Any) -> Any:
-    """The elements of an array at some positions; those at others are left out, being zero."""
+    """Return elements of an array at positions `source`; drop zeros at positions `lost`."""
     return np.ravel(data)[source]
 
 
@@ -49,9 +48,8 @@ def _(dots, data, source, lost):
 
 
 def with_zeros(make: Any, a: Any, b: Any, columns: int) -> Any:
-    """Pointers, indices and data of ``make(a, b)``, an array of two others, with the entries that
-    are zero because stored entries of these are: lists of lists have such ones. Where entries
-    cancel, it is as SciPy has it."""
+    """Return ``make(a, b)`` with the entries that are zero because stored entries are zero. Lists
+    of lists have such zeros. If entries cancel, the result is SciPy's."""
     found, where, data = make(a, b)
     if np.all(a != 0) and np.all(b != 0):
         return found, where, data
@@ -65,7 +63,7 @@ def with_zeros(make: Any, a: Any, b: Any, columns: int) -> Any:
 
 
 def _nonzero(pointers: Any, indices: Any, data: Any) -> Any:
-    """The pattern without the entries that are zero, which remain and which do not."""
+    """Return the pattern without zero entries, and the positions of the others and of zeros."""
     stored = int(pointers[-1])
     there = np.asarray(data[:stored]) != 0
     major = major_of(pointers)[there]
@@ -82,7 +80,7 @@ def _(rows, columns, pointers, indices, data):
 
 
 def _diagonal_order(head: Any, data: Any, order: Any, pattern: Any) -> Any:
-    """What `dia_tocsr` returns and writes, where the data come from, and where they are zero."""
+    """Return what `dia_tocsr` returns and writes, the sources of the data, and the lost zeros."""
     rows, columns, _, length, offsets = head
     indices, pointers = (np.array(array) for array in pattern)
     positions = np.arange(1, data.size + 1, dtype=np.int64).reshape(data.shape)

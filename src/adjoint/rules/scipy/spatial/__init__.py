@@ -1,4 +1,4 @@
-"""The rules of `scipy.spatial` by topic; imported on the first call into it."""
+"""Rules for `scipy.spatial`, one module per topic; imported on the first call into it."""
 
 from adjoint.rules.scipy.spatial import distance, nearest, rotations, triangulations
 

@@ -1,8 +1,7 @@
 """Rules of `scipy.spatial.distance`: all distances between the points of one or two sets.
 
-Sums over pairs go point by point, which needs no array of all differences. Metrics with weights or
-variances are differentiated at the leaves that compute them, since SciPy may take the variances
-from the points.
+Sums over pairs run point by point, so no array holds all differences. Metrics with weights or
+variances are differentiated at the leaves, because SciPy may compute the variances from the points.
 """
 
 from __future__ import annotations
@@ -29,8 +28,8 @@ ALIASES = {
 
 
 def _name(metric: Any) -> str | None:
-    """A metric as SciPy computes it in C; ``None`` for a function of somebody else's, and for those
-    whose variances may be taken from the points."""
+    """Return the name of a metric that SciPy computes in C, else ``None``. Python functions, and
+    metrics whose variances may come from the points, have none."""
     if isinstance(metric, str):
         name = ALIASES.get(metric.lower(), metric.lower())
     else:
@@ -44,8 +43,7 @@ def _name(metric: Any) -> str | None:
 
 
 def _bar_of_first(a: Any, b: Any, bars: Any, y: Any, metric: Metric, given: Settings) -> Any:
-    """The cotangent of the points `a`, of which each row of `bars` and `y` holds one's distances to
-    all of `b`."""
+    """Return the cotangent of the points `a`; row i of `bars` and `y` belongs to point i."""
     a_bar = np.empty(a.shape)
     for i, point in enumerate(a):
         a_bar[i] = bars[i] @ metric.first(point[None], b, y[i][:, None], given)
@@ -63,7 +61,7 @@ def _bar_of_setting(slopes: Any, a: Any, b: Any, bars: Any, y: Any, given: Setti
 def _dots(
     a: Any, b: Any, y: Any, metric: Metric, given: Settings, tangents: tuple[Any, Any, Any, Any]
 ) -> Any:
-    """The tangents of all distances."""
+    """Return the tangents of all distances."""
     a_dot, b_dot, w_dot, p_dot = tangents
     y_dot = np.zeros(y.shape)
     for i, point in enumerate(a):
@@ -87,7 +85,7 @@ def _given(w: Any, p: Any) -> Settings:
 
 
 def between(a: Any, b: Any, w: Any, p: Any, name: str) -> Any:
-    """All distances between the points of two sets, as C computes them."""
+    """Return all distances between the points of two sets, computed in C."""
     return distance.cdist(a, b, name, **settings(name, w, p))
 
 
@@ -144,14 +142,14 @@ def _(dots, XA, XB, metric="euclidean", *, p=None):
 
 
 def _matrix(distances: Any, n: int) -> Any:
-    """A symmetric matrix with zeros on the diagonal, of the distances above it."""
+    """Return the symmetric matrix with zero diagonal and `distances` above it."""
     matrix = np.zeros((n, n))
     matrix[np.triu_indices(n, 1)] = distances
     return matrix + matrix.T
 
 
 def within(x: Any, w: Any, p: Any, name: str) -> Any:
-    """All distances between the points of one set, as C computes them."""
+    """Return all distances between the points of one set, computed in C."""
     return distance.pdist(x, name, **settings(name, w, p))
 
 

@@ -1,7 +1,7 @@
-"""The slopes of the distances of `scipy.spatial.distance`: what its rules are made of.
+"""Slopes of the distances of `scipy.spatial.distance`.
 
-Most distances between points a and b depend on u = a − b alone. Where a distance has no slope, as
-between a point and itself, it is taken for 0; coordinates that are equally far apart share it.
+Most distances between points a and b depend only on u = a − b. A distance without a slope, such as
+that of a point to itself, gets the slope 0; coordinates with equal differences share a slope.
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ import numpy as np
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """What a metric is told beside the points: the weights of the coordinates (for `seuclidean` the
-    inverse variances, for `mahalanobis` the inverse covariances), and the order."""
+    """Parameters of a metric: weights of the coordinates, and the order. The weights are the
+    variances for `seuclidean`, and the inverse covariances for `mahalanobis`."""
 
     w: Any
     p: float
@@ -28,17 +28,17 @@ class Settings:
 
 @dataclass(frozen=True, slots=True)
 class Metric:
-    """One distance, of rows of points `a` and `b` with the distances `d` as a column.
+    """One distance, of rows of points `a` and `b`, with the distances `d` as a column.
 
     Attributes
     ----------
     first
-        ``first(a, b, d, settings)``: the slopes in a, of the same shape; those in b are those of
-        d(b, a), since distances are symmetric.
+        ``first(a, b, d, settings)`` returns the slopes in `a`, shaped like it. Distances are
+        symmetric, so the slopes in `b` are those of d(b, a).
     weights
-        The slopes in the weights: a row for each pair, or a matrix.
+        Returns the slopes in the weights: a row or a matrix for each pair.
     order
-        The slopes in the order, a column.
+        Returns the slopes in the order as a column.
     """
 
     first: Callable[[Any, Any, Any, Settings], Any]
@@ -47,7 +47,7 @@ class Metric:
 
 
 def over(x: Any, y: Any) -> Any:
-    """A quotient that is 0 where the divisor is."""
+    """Return x / y, and 0 where `y` is 0."""
     shape = np.broadcast_shapes(np.shape(x), np.shape(y))
     return np.divide(x, y, out=np.zeros(shape), where=np.not_equal(y, 0))
 
@@ -73,7 +73,7 @@ def _minkowski_weights(a: Any, b: Any, d: Any, s: Settings) -> Any:
 
 
 def _minkowski_order(a: Any, b: Any, d: Any, s: Settings) -> Any:
-    """ln d = ln(Σ w |u|ᵖ) / p."""
+    """Return ∂d/∂p from ln d = ln(Σ w |u|ᵖ) / p."""
     parts = over(np.abs(a - b), d)
     logs = np.log(np.where(parts > 0, parts, 1.0))
     return d / s.p * np.sum(s.weights * parts**s.p * logs, axis=-1, keepdims=True)
@@ -92,7 +92,7 @@ def _mahalanobis_weights(a: Any, b: Any, d: Any, s: Settings) -> Any:
     return over(u[..., :, None] * u[..., None, :], 2.0 * d[..., None])
 
 
-# ---- others --------------------------------------------------------------------------------------
+# ---- metrics of other functions of the points ----------------------------------------------------
 
 
 def _canberra(a: Any, b: Any, d: Any, s: Settings) -> Any:
@@ -111,7 +111,7 @@ def _braycurtis_weights(a: Any, b: Any, d: Any, s: Settings) -> Any:
 
 
 def _jensenshannon(a: Any, b: Any, d: Any, s: Settings) -> Any:
-    """d² = (KL(p | m) + KL(q | m)) / 2 with the mean m of the distributions p and q."""
+    """Return the slope from d² = (KL(p | m) + KL(q | m)) / 2, with the mean m of p and q."""
     total = np.sum(a, axis=-1, keepdims=True)
     p, q = a / total, b / np.sum(b, axis=-1, keepdims=True)
     p_bar = over(np.log(np.where(p > 0, over(2.0 * p, p + q), 1.0)), 4.0 * d)
@@ -125,7 +125,7 @@ def _cosine(a: Any, b: Any, d: Any, s: Settings) -> Any:
 
 
 def _correlation(a: Any, b: Any, d: Any, s: Settings) -> Any:
-    """The cosine of deviations from the mean; its slope has no mean either."""
+    """Return the slope of the cosine distance of deviations from the mean."""
     a = a - np.mean(a, axis=-1, keepdims=True)
     return _cosine(a, b - np.mean(b, axis=-1, keepdims=True), d, s)
 
@@ -156,6 +156,6 @@ WEIGHTS = {"mahalanobis": "VI", "seuclidean": "V"}
 
 
 def settings(name: str, w: Any, p: Any) -> dict[str, Any]:
-    """The keyword arguments of `cdist` that say so."""
+    """Return the keyword arguments of `cdist` for these settings."""
     named = {} if w is None else {WEIGHTS.get(name, "w"): w}
     return named if p is None else {**named, "p": p}

@@ -1,8 +1,8 @@
-"""Distances to near points: `KDTree.query`, `sparse_distance_matrix` and `directed_hausdorff`.
+"""Distances to near points: `KDTree.query`, `sparse_distance_matrix`, `directed_hausdorff`.
 
-Which points these are is chosen in C; the distances to them are differentiated. A tree is an object
-of C, which looks at the memory of its points: what is read from ``tree.data`` has its cotangent in
-the shadow of the tree.
+Compiled code chooses the points; the distances to them are differentiated. A tree is a compiled
+object that keeps a view of its points, so the cotangent of ``tree.data`` belongs to the shadow of
+the tree.
 """
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ from adjoint.runtime.memory.memory import Memory
 
 BOX = NoDerivative("the size of its box", "has no rule")
 
-non_differentiable(cKDTree.__new__)  # the tree is empty
+non_differentiable(cKDTree.__new__)  # returns an empty tree
 
 
 def plant(tree: Any, points: Any, *options: Any) -> None:
-    """Let a tree stand on contiguous points of double precision, whose memory it looks at."""
+    """Initialize a tree with contiguous points of double precision, without a copy."""
     cKDTree.__init__(tree, points, *options)
 
 
@@ -68,7 +68,7 @@ def _(record: list[Any], slot: int, tree: Any) -> Any:
     memory: Memory = record[0]
     level = memory.level
     if level is not None and any(one.holds(tree) for one in level.down()):
-        return NotImplemented  # C has made it of something active
+        return NotImplemented  # compiled code has made the tree from active values
 
     def data_back(y_bar: Any) -> tuple[Any, ...]:
         memory.add_entry(tree, "data", y_bar)
@@ -80,7 +80,7 @@ def _(record: list[Any], slot: int, tree: Any) -> Any:
 
 @non_differentiable
 def nearest(tree: Any, *args: Any) -> Any:
-    """The distances to the nearest points, and which they are."""
+    """Return the distances to the nearest points, and their indices."""
     return cKDTree.query(tree, *args)
 
 
@@ -108,7 +108,7 @@ def round_torus(tree: Any, u: Any) -> Any:
 
 @non_differentiable
 def near(tree: Any, *args: Any) -> Any:
-    """The distances of the pairs that are not far apart, and which they are."""
+    """Return the distances of all close pairs, and their indices."""
     pairs = cKDTree.sparse_distance_matrix(tree, *args, "ndarray")
     return pairs["v"].copy(), pairs["i"].copy(), pairs["j"].copy()
 
@@ -141,7 +141,7 @@ non_differentiable(
 
 @non_differentiable
 def farthest(a: Any, b: Any, seed: Any) -> Any:
-    """The pair of points that the distance is between."""
+    """Return the indices of the pair of points whose distance is the result."""
     _, i, j = _hausdorff.directed_hausdorff(a, b, seed)
     return i, j
 

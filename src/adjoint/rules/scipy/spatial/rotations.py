@@ -1,8 +1,8 @@
-"""`scipy.spatial.transform`: SciPy keeps its algorithms twice, in C and in Python.
+"""Rules of `scipy.spatial.transform`, whose algorithms SciPy has in both C and Python.
 
-`Rotation` and `RigidTransform` are Python over functions of quaternions and matrices. Those in C
-give the values, those in Python, written for any array library, the derivatives. Older versions of
-SciPy have the classes themselves in C; their derivatives are refused, as of everything in C.
+`Rotation` and `RigidTransform` are Python classes over functions of quaternions and matrices. The C
+functions give the values; the Python functions, written for any array library, give the
+derivatives. In older versions of SciPy the classes are compiled, and their derivatives are refused.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from adjoint.rules.scipy.linalg.calls import Call, matrix_rule
 
 
 def _module(name: str) -> Any:
-    """A module that not every version of SciPy has."""
+    """Import a module that not every version of SciPy has."""
     try:
         return importlib.import_module(f"scipy.spatial.transform.{name}")
     except ImportError:
@@ -49,8 +49,7 @@ def _carry(names: str, in_c: Any, in_python: Any) -> None:
 
 
 def nearest_rotation(a: Any) -> Any:
-    """The orthogonal matrices next to some matrices, as SciPy takes these: unless they are
-    orthogonal already."""
+    """Return the nearest orthogonal matrices, as SciPy does; orthogonal ones stay unchanged."""
     gram = a @ np.swapaxes(a, -1, -2)
     skewed = ~np.all(np.isclose(gram, np.eye(3), atol=1e-12), axis=(-2, -1))
     y = np.array(a)
@@ -62,8 +61,8 @@ def nearest_rotation(a: Any) -> Any:
 
 @matrix_rule(nearest_rotation, "a")
 def _(call: Call) -> Any:
-    """The polar factor Q of A = Q H: Qᵀ dQ solves X H + H X = QᵀdA − dAᵀQ. That a matrix which is
-    orthogonal is taken as it is makes no difference."""
+    """Differentiate the polar factor Q of A = Q H: X = Qᵀ dQ solves X H + H X = QᵀdA − dAᵀQ. The
+    equation also holds for an orthogonal matrix, which SciPy does not change."""
     u, s, v_t = np.linalg.svd(call.a)
     sums = s[..., :, None] + s[..., None, :]
 
@@ -85,7 +84,7 @@ def _from_matrix(matrix: Any, assume_valid: Any = False) -> Any:
 
 @non_differentiable
 def _chosen(quat: Any, left: Any, right: Any) -> Any:
-    """The places of the factors that make each rotation smallest."""
+    """Return the indices of the factors that make each rotation smallest."""
     return IN_C.reduce(quat, left, right)[1:]
 
 
@@ -104,7 +103,7 @@ _carry(ROTATIONS, IN_C, IN_PYTHON)
 _carry(RIGID, RIGID_IN_C, RIGID_IN_PYTHON)
 if hasattr(IN_PYTHON, "_from_matrix_orthogonal"):
     carried(IN_C.from_matrix)(_from_matrix)
-    substitute(IN_PYTHON.from_matrix)(_from_matrix)  # it writes into its argument
+    substitute(IN_PYTHON.from_matrix)(_from_matrix)  # SciPy's writes into its argument
 if hasattr(IN_C, "reduce") and hasattr(IN_PYTHON, "compose_quat"):
     carried(IN_C.reduce)(_reduce)
 for _backend in (IN_C, IN_PYTHON):

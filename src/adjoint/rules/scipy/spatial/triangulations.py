@@ -1,7 +1,7 @@
-"""Triangulations: which simplices there are, and in which a point lies, moves in jumps only.
+"""Rules of triangulations, whose simplices and point locations are locally constant.
 
-`Delaunay` is a class of C. Its methods fill what it keeps for later calls, which is no change of
-its own: the same points always give the same.
+`Delaunay` is a compiled class. Its methods store results for later calls, which does not change the
+object: equal points give equal results.
 """
 
 from __future__ import annotations
@@ -26,14 +26,14 @@ non_differentiable(
 
 @non_differentiable
 def found(made: Any) -> tuple[Any, Any]:
-    """What C calculates, and for which simplices it exists."""
+    """Return SciPy's transforms, and a mask of the simplices that have one."""
     y = made.transform
     return y, np.isfinite(y).all(axis=(1, 2))
 
 
 @substitute(_methods["transform"].fget)
 def transform(self):
-    """The inverse of the sides of each simplex, and where the last of its corners stands."""
+    """Return the inverse of the sides of each simplex, and the position of its last corner."""
     y, there = found(self)
     corners = self.points[self.simplices]
     last = corners[:, -1:]

@@ -1,4 +1,4 @@
-"""The rules of `scipy.special` by topic."""
+"""Rules for `scipy.special`, one module per topic."""
 
 from adjoint.rules.scipy.special import (
     bessel,

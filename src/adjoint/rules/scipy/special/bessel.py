@@ -1,4 +1,4 @@
-"""Rules of Bessel's functions, the modified ones, Hankel's and Airy's.
+"""Rules of Bessel, modified Bessel, Hankel and Airy functions.
 
 The derivative in the order, which has a closed form at special orders only (DLMF 10.15, 10.38), is
 that of `adjoint.rules.scipy.special.bessel_orders`; at complex arguments it is refused.
@@ -21,12 +21,12 @@ ORDER = NoDerivative("the order")
 
 
 def _in_reals(slope: Callable[..., Any]) -> NoDerivative:
-    """An order in which there is a derivative at real arguments."""
+    """Return a refusal for the order, with the slope that applies at real arguments."""
     return NoDerivative("the order", "has no formula here at complex arguments", in_reals=slope)
 
 
 def _repeated(slope: Callable[..., Any], sign: int, half: float = 0.5) -> NoDerivative:
-    """The order of the n-th derivative in the argument (10.6.7, 10.29.5)."""
+    """Return the slope in the order of the n-th derivative in the argument (10.6.7, 10.29.5)."""
 
     def by_order(v: Any, z: Any, n: Any) -> Any:
         counts = [sign**k * math.comb(n, k) for k in range(n + 1)]
@@ -59,7 +59,7 @@ def _k_order(v: Any, z: Any) -> Any:
 
 
 def _half_difference(f: Any, v: Any, z: Any) -> Any:
-    v = np.real(v)  # a Python number comes in the type of the result
+    v = np.real(v)  # a Python number comes with the dtype of the result
     return 0.5 * (f(v - 1, z) - f(v + 1, z))
 
 
@@ -70,7 +70,7 @@ def _half_sum(f: Any, v: Any, z: Any) -> Any:
 
 elementwise(sp.jv, _in_reals(_j_order), lambda v, z: _half_difference(sp.jv, v, z), singular=True)
 elementwise(sp.yv, _in_reals(_y_order), lambda v, z: _half_difference(sp.yv, v, z), singular=True)
-# whole orders are rounded towards zero
+# integer orders are rounded towards zero
 elementwise(sp.yn, None, lambda n, x: _half_difference(sp.yv, np.trunc(n), x), singular=True)
 pointwise(
     sp.hankel1,
@@ -117,12 +117,12 @@ elementwise(sp.k1, lambda y, x: -sp.k0(x) - y / x, singular=True)
 
 
 def _less_imaginary(slope: Any, y: Any, z: Any) -> Any:
-    """Of a function times exp(−|Im z|), which has a kink on the real axis; along it none."""
+    """Return the slope of a function times exp(−|Im z|), which has a kink on the real axis."""
     return RealLinear(slope, -y, 1j * np.sign(np.imag(z))) if np.iscomplexobj(z) else slope
 
 
 def _less_real(slope: Any, y: Any, z: Any) -> Any:
-    """Of a function times exp(−|Re z|); at the kink the mean of both sides."""
+    """Return the slope of a function times exp(−|Re z|); at the kink the mean of both sides."""
     return RealLinear(slope, -y, np.sign(np.real(z)))
 
 
@@ -168,7 +168,7 @@ elementwise(sp.k0e, lambda y, x: y - sp.k1e(x), singular=True)
 elementwise(sp.k1e, lambda y, x: y - sp.k0e(x) - y / x, singular=True)
 
 
-# ---- derivatives that are functions of their own (10.6.7, 10.29.5) -------------------------------
+# ---- functions that are derivatives (10.6.7, 10.29.5) --------------------------------------------
 
 pointwise(sp.jvp, v=_repeated(_j_order, -1), z=lambda v, z, n: sp.jvp(v, z, n + 1))
 pointwise(sp.yvp, v=_repeated(_y_order, -1), z=lambda v, z, n: sp.yvp(v, z, n + 1))
@@ -189,7 +189,8 @@ pointwise(
 
 
 def _airye_slopes(y: Any, z: Any) -> tuple[Any, ...]:
-    """Ai and Ai′ are scaled by exp(ζ), Bi and Bi′ by exp(−|Re ζ|), with ζ = ⅔ z √z."""
+    """Return the slopes of scaled Airy functions. Ai and Ai′ are scaled by exp(ζ), Bi and Bi′ by
+    exp(−|Re ζ|), with ζ = ⅔ z √z."""
     ai, ai_prime, bi, bi_prime = y
     root = np.sqrt(z + 0j)
     along = np.conj(root) * np.sign(np.real(z * root))

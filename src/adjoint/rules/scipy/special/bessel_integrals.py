@@ -1,4 +1,4 @@
-"""Rules of Kelvin's and Struve's functions, and of integrals of Bessel's, in the argument."""
+"""Rules of Kelvin and Struve functions and of integrals of Bessel functions, in the argument."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from adjoint.rules.scipy.special.bessel import ORDER
 
 
 def _over(a: Any, x: Any, at_zero: complex) -> Any:
-    """a/x, with its limit at 0."""
+    """Return a/x, or `at_zero` at x = 0."""
     zero = np.equal(x, 0)
     return np.where(zero, at_zero, a / np.where(zero, 1, x))[()]
 
@@ -44,7 +44,7 @@ def _struve_term(v: Any, x: Any) -> Any:
 
 
 def _struve_slope(f: Any, sign: int, v: Any, x: Any) -> Any:
-    """By both neighbours; of order 0, whose lower one is none where x is 0, by the upper one."""
+    """Return the slope from orders v ± 1, and for v = 0 from order 1, to be finite at x = 0."""
     zero = np.equal(v, 0)
     lower = np.where(zero, 1, v)
     by_both = 0.5 * (f(lower - 1, x) + sign * f(lower + 1, x) + _struve_term(lower, x))
@@ -62,9 +62,8 @@ elementwise(sp.itmodstruve0, lambda y, x: sp.modstruve(0, x), singular=True)
 
 
 def _less_one_over(f: Any, x: Any, sign: int) -> Any:
-    """(f(x) − 1)/x of J₀ (`sign` −1) and I₀ (+1): by their series (10.2.2, 10.25.2) where 1 would
-    cancel.
-    """
+    """Return (f(x) − 1)/x for J₀ (`sign` −1) and I₀ (+1). For small x the series (10.2.2, 10.25.2)
+    avoids cancellation."""
     near = np.abs(x) < 1
     t = np.where(near, x, 0)
     q = sign * 0.25 * t * t
@@ -82,7 +81,7 @@ pointwise(sp.it2i0k0, "x", x=lambda x: (_less_one_over(sp.i0, x, 1), -sp.k0(x) /
 
 
 def _besselpoly_slope(a: Any, lmb: Any, nu: Any) -> Any:
-    """∫₀¹ x^λ J_ν(2ax) dx under the integral (10.6.1); J₋₁ = −J₁."""
+    """Return ∂/∂a of ∫₀¹ x^λ J_ν(2ax) dx, under the integral (10.6.1); J₋₁ = −J₁."""
     above = sp.besselpoly(a, lmb + 1, nu + 1)
     below = sp.besselpoly(a, lmb + 1, np.where(np.equal(nu, 0), 1, nu - 1))
     return np.where(np.equal(nu, 0), -below, below) - above

@@ -1,9 +1,10 @@
-"""Bessel's functions differentiated in their order, for real orders and positive arguments.
+"""Derivatives of Bessel functions in the order, for real orders and positive arguments.
 
-Each is an integral of exp(φ(t) − νt) (DLMF 10.9.17, 10.9.18, 10.32.12, 10.32.9) that is
-differentiated under the sign, along a path through the saddle point t₀ of the exponent on which the
-integrand falls off at once (method of steepest descent, DLMF 2.4(iv)): nothing large cancels, and
-whole orders are no special case. Negative orders follow by reflection (10.4.6, 10.27.2).
+Each function is an integral of exp(φ(t) − νt) (DLMF 10.9.17, 10.9.18, 10.32.12, 10.32.9),
+differentiated under the integral. The path leads through the saddle point t₀ of the exponent, from
+which the integrand falls off at once (method of steepest descent, DLMF 2.4(iv)): nothing large
+cancels, and integer orders are no special case. Negative orders follow by reflection (10.4.6,
+10.27.2).
 """
 
 from __future__ import annotations
@@ -24,14 +25,14 @@ from adjoint.rules.scipy.special.quadrature import (
 
 
 def _turn(v: Any) -> tuple[Any, Any]:
-    """cos πv and sin πv, exact at whole numbers."""
+    """Return cos πv and sin πv, exact at integers."""
     nearest = np.round(v)
     angle, sign = math.pi * (v - nearest), 1 - 2 * np.mod(nearest, 2)
     return sign * np.cos(angle), sign * np.sin(angle)
 
 
 def _width(c: Any) -> Any:
-    """Where cosh d − 1 is `c`."""
+    """Return d with cosh d − 1 = `c`."""
     return 2 * np.arcsinh(np.sqrt(0.5 * c))
 
 
@@ -39,25 +40,26 @@ def _width(c: Any) -> Any:
 
 
 def _excess(v: Any, x: Any) -> Any:
-    """ν t₀ − η + x, the logarithm of the size of exp(x) K and of exp(x) / I."""
+    """Return ν t₀ − η + x, the logarithm of the size of exp(x) K and of exp(x) / I."""
     return v * np.arcsinh(v / x) - v * v / (np.hypot(v, x) + x)
 
 
 def _across(s: Any, v: Any, eta: Any, t: Any) -> Any:
-    """At t₀ + is."""
+    """Return the integrand at t₀ + is."""
     phase = v * (np.sin(s) - s)
     bent = np.exp(-2 * eta * np.sin(s / 2) ** 2)
     return (t * np.cos(phase) - s * np.sin(phase)) * bent
 
 
 def _along(s: Any, v: Any, eta: Any, t: Any, cosine: Any, sine: Any) -> Any:
-    """At t₀ + s + iπ, of both branches."""
+    """Return the integrand at t₀ + s ± iπ, combined from both branches."""
     power = np.exp(-eta * (np.cosh(s) + 1) - v * (np.sinh(s) + s))
     return (math.pi * cosine - (t + s) * sine) * power
 
 
 def _ive(v: Any, x: Any) -> Any:
-    """Of order 0 or more: up to the line iπ, and along it (10.32.4 is this for t₀ = 0)."""
+    """Return ∂/∂ν of exp(−x) I for ν ≥ 0, by a path to the line iπ, and along it. 10.32.4 is the
+    case t₀ = 0."""
     eta, t = np.hypot(v, x), np.arcsinh(v / x)
     height = 2 * np.arcsin(np.sqrt(np.minimum(0.5 * DROP / eta, 1)))
     length = np.minimum(_width(DROP / eta), 0.5 * DROP / v)
@@ -74,7 +76,7 @@ def _ive_reflected(v: Any, x: Any) -> Any:
 
 
 def _beside(s: Any, side: Any, v: Any, t: Any, less: Any) -> Any:
-    """t sinh νt exp(−x cosh t) at t₀ ± s."""
+    """Return t sinh νt exp(−x cosh t) at t₀ ± s, up to a constant factor."""
     d = side * s
     moved = t + d
     power = np.exp(-2 * less * np.sinh(d / 2) ** 2 - v * (np.expm1(d) - d))
@@ -82,7 +84,7 @@ def _beside(s: Any, side: Any, v: Any, t: Any, less: Any) -> Any:
 
 
 def _kve(v: Any, x: Any) -> Any:
-    """Of order 0 or more."""
+    """Return ∂/∂ν of exp(x) K for ν ≥ 0."""
     eta, t, one = np.hypot(v, x), np.arcsinh(v / x), np.ones_like(v)
     less = x * x / (eta + v)  # η − ν
     left = np.minimum(t, DROP / v + np.sqrt(2 * DROP / v))
@@ -93,13 +95,13 @@ def _kve(v: Any, x: Any) -> Any:
 
 @in_blocks
 def kve_order(v: Any, x: Any) -> Any:
-    """∂/∂ν of exp(x) K."""
+    """Return ∂/∂ν of exp(x) K."""
     return np.sign(v) * _kve(np.abs(v), x)
 
 
 @in_blocks
 def ive_order(v: Any, x: Any) -> Any:
-    """∂/∂ν of exp(−x) I; at x = 0 its limit."""
+    """Return ∂/∂ν of exp(−x) I; at x = 0 its limit."""
     slope = piecewise(v < 0, _ive_reflected, _ive, v, np.where(x > 0, x, np.nan))
     return np.where((x == 0) & (v >= 0), np.where(v == 0, -np.inf, 0.0), slope)
 
@@ -119,7 +121,7 @@ def _saddle(v: Any, x: Any) -> tuple[Any, Any]:
 
 
 def _ray(s: Any, way: Any, start: Any, v: Any, kappa: Any, t: Any) -> Any:
-    """At t₀ + start + s·way."""
+    """Return the integrand at t₀ + start + s·way."""
     d = start + s * way
     e = 0.5 * np.exp(d)
     f = 0.25 / e
@@ -127,12 +129,12 @@ def _ray(s: Any, way: Any, start: Any, v: Any, kappa: Any, t: Any) -> Any:
 
 
 def _reach(v: Any, kappa: Any) -> Any:
-    """How far a ray counts."""
+    """Return the length of a ray beyond which the integrand is negligible."""
     return np.minimum(np.sqrt(4 * DROP / np.abs(kappa)), np.cbrt(10 * DROP / v))
 
 
 def _ahead(v: Any, x: Any, kappa: Any, t: Any) -> Any:
-    """From the saddle point by a ray to the line iπ, and along it to infinity."""
+    """Integrate from the saddle point by a ray to the line iπ, and along it to infinity."""
     one, reach, whole = np.ones_like(t), _reach(v, kappa), (math.pi - t.imag) / _AHEAD.imag
     total = integral(_ray, np.minimum(reach, whole), _AHEAD * one, 0 * one, v, kappa, t)
     s = np.real(t + whole * _AHEAD)
@@ -142,7 +144,7 @@ def _ahead(v: Any, x: Any, kappa: Any, t: Any) -> Any:
 
 
 def _behind(v: Any, x: Any, kappa: Any, t: Any) -> Any:
-    """From an imaginary saddle point by a ray to the real axis, and along it to −infinity."""
+    """Integrate from an imaginary saddle point by a ray to the real axis, and on to −infinity."""
     one, reach, whole = np.ones_like(t), _reach(v, kappa), t.imag / -_BACK.imag
     total = integral(_ray, np.minimum(reach, whole), _BACK * one, 0 * one, v, kappa, t)
     s, c = whole * -_BACK.real, DROP / x
@@ -152,20 +154,20 @@ def _behind(v: Any, x: Any, kappa: Any, t: Any) -> Any:
 
 
 def _below(v: Any, x: Any) -> Any:
-    """∂H/∂ν for 0 ≤ ν < x."""
+    """Return ∂H/∂ν for 0 ≤ ν < x."""
     kappa, t = _saddle(v, x)
     path = _ahead(v, x, kappa, t) - _behind(v, x, kappa, t)
     return 1j / math.pi * np.exp(kappa - v * t) * path
 
 
 def _axis(s: Any, side: Any, kappa: Any, t: Any, less: Any) -> Any:
-    """On the real axis at −t₀ ± s, where the other saddle point is."""
+    """Return the integrand on the real axis at −t₀ ± s, near the other saddle point."""
     d = side * s
     return (d - t) * np.exp(less * (np.sinh(d) - d) - kappa * (np.expm1(-d) + d))
 
 
 def _above(v: Any, x: Any) -> Any:
-    """∂H/∂ν for ν ≥ x: J from the path ahead, Y from the real axis before it."""
+    """Return ∂H/∂ν for ν ≥ x: J from the path ahead, Y from the real axis before it."""
     complex_kappa, complex_t = _saddle(v, x)
     path = _ahead(v, x, complex_kappa, complex_t)
     kappa, t, one = complex_kappa.real, complex_t.real, np.ones_like(v)
@@ -190,7 +192,7 @@ def _hankel_reflected(v: Any, x: Any) -> Any:
 
 @in_blocks
 def hankel_order(v: Any, x: Any) -> Any:
-    """∂/∂ν of J + iY; at x = 0 the limit of that of J."""
+    """Return ∂/∂ν of J + iY; at x = 0 the limit of ∂J/∂ν."""
     slope = piecewise(v < 0, _hankel_reflected, _hankel, v, np.where(x > 0, x, np.nan))
     limit = np.where(v == 0, complex(-np.inf, np.nan), complex(0, np.nan))
     return np.where((x == 0) & (v >= 0), limit, slope)

@@ -1,10 +1,9 @@
 """Rules of Carlson's symmetric elliptic integrals (DLMF 19.16), for real and complex arguments.
 
 The derivatives of R_D and R_J are differences of such integrals over a difference of arguments,
-which cancel where these are near each other. They are computed by duplication instead: each of the
-integrals is four times less of itself at nearer arguments, and an elementary term (19.26.20,
-19.26.21); so is their divided difference, whose elementary terms are brought to a form that does
-not cancel.
+which cancel where the arguments are near each other. They are computed by duplication instead: each
+integral is a fourth of itself at nearer arguments plus an elementary term (19.26.20, 19.26.21). The
+divided difference has the same form, and its elementary terms are written without cancellation.
 """
 
 from __future__ import annotations
@@ -17,7 +16,7 @@ from scipy import special as sp
 from adjoint.rulekit.families import elementwise
 
 DUPLICATIONS = 14
-"""Each counts 1/16 of the one before, and brings the arguments four times nearer to each other."""
+"""Number of terms; each is 1/16 of the last, and brings arguments 4 times nearer together."""
 
 
 def _roots(x: Any, y: Any, z: Any) -> tuple[Any, Any, Any, Any]:
@@ -26,12 +25,12 @@ def _roots(x: Any, y: Any, z: Any) -> tuple[Any, Any, Any, Any]:
 
 
 def _between(x: Any, p: Any, a: Any, r: Any, shift: Any) -> Any:
-    """(1/(a (x + λ)) − 1/(r (p + λ))) / (p − x), where a² = x, r² = p."""
+    """Return (1/(a (x + λ)) − 1/(r (p + λ))) / (p − x), where a² = x, r² = p."""
     return (p + r * a + x + shift) / (a * r * (a + r) * (x + shift) * (p + shift))
 
 
 def _rd_difference(x: Any, y: Any, z: Any) -> Any:
-    """(R_D(y, z, x) − R_D(x, y, z)) / (z − x)."""
+    """Return (R_D(y, z, x) − R_D(x, y, z)) / (z − x)."""
     total, weight = 0.0, 3.0
     for _ in range(DUPLICATIONS):
         a, _b, c, shift = _roots(x, y, z)
@@ -42,7 +41,7 @@ def _rd_difference(x: Any, y: Any, z: Any) -> Any:
 
 
 def _arcsine_rest(e: Any) -> Any:
-    """(R_C(1 − e, 1) − 1) / e = 1/6 + 3/40 e + …, the series of arcsin √e / √e."""
+    """Return (R_C(1 − e, 1) − 1) / e = 1/6 + 3/40 e + …, the series of arcsin √e / √e."""
     near = np.abs(e) < 0.1
     t = np.where(near, e, 0)
     series: Any = 0.0
@@ -55,7 +54,7 @@ def _arcsine_rest(e: Any) -> Any:
 
 
 def _rj_difference(x: Any, y: Any, z: Any, p: Any) -> Any:
-    """(R_D(y, z, x) − R_J(x, y, z, p)) / (p − x), for p not negative."""
+    """Return (R_D(y, z, x) − R_J(x, y, z, p)) / (p − x), for p ≥ 0."""
     total, weight = 0.0, 3.0
     for _ in range(DUPLICATIONS):
         a, _b, _c, shift = _roots(x, y, z)
@@ -81,7 +80,7 @@ elementwise(
 
 
 def _rg_slope(x: Any, y: Any, z: Any) -> Any:
-    """∂R_G/∂z = R_F/4 − z R_D(x, y, z)/12; the latter is 0 at z = 0."""
+    """Return ∂R_G/∂z = R_F/4 − z R_D(x, y, z)/12; the latter is 0 at z = 0."""
     zero = np.equal(z, 0)
     last = np.where(zero, 0, z * sp.elliprd(x, y, np.where(zero, 1, z)))
     return sp.elliprf(x, y, z) / 4 - last / 12
@@ -105,7 +104,7 @@ def _rc_slopes(value: Any, x: Any, y: Any) -> tuple[Any, Any]:
     gap = np.where(below, x - y, 1)
     across = -0.5 * (value - 1 / np.sqrt(x)) / gap
     by_x = np.where(below, across, -sp.elliprd(s, s, x) / 6)
-    # of degree −1/2
+    # R_C is homogeneous of degree −1/2
     by_y = np.where(below, -(0.5 * value + x * across) / y, -sp.elliprd(x, s, s) / 3)
     return by_x[()], by_y[()]
 
@@ -127,7 +126,7 @@ def _rd_last(value: Any, x: Any, y: Any, z: Any) -> Any:
 
 
 def _nonzero(x: Any) -> Any:
-    """`x` where it is a factor beside: the difference grows like x^(−1/2), and x times it is 0."""
+    """Replace 0 by 1 in a factor x: the difference grows like x^(−1/2), so x times it is 0 at 0."""
     return np.where(np.equal(x, 0), 1, x)[()]
 
 
@@ -141,7 +140,7 @@ elementwise(
 
 
 def _rj_slope(value: Any, x: Any, y: Any, z: Any, p: Any) -> Any:
-    """∂R_J/∂x; directly for the principal value at p < 0, which is far from x."""
+    """Return ∂R_J/∂x; for p < 0 (principal value) p is far from x and nothing cancels."""
     below = (np.imag(p) == 0) & (np.real(p) < 0)
     gap = np.where(below, p - x, 1)
     direct = (sp.elliprd(y, z, x) - value) / gap

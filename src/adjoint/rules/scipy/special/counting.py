@@ -1,7 +1,7 @@
-"""What `scipy.special` computes from integers alone: zeros, nodes, polynomials by their degree.
+"""Functions of `scipy.special` with integer arguments only: zeros, nodes, polynomials by degree.
 
-Polynomials of a family with parameters (``jacobi``) have no entry: they are made by their own
-source, and their values have the rules of ``eval_jacobi``.
+Polynomials of a family with parameters (``jacobi``) need no entry: their source is differentiated,
+and their values have the rules of ``eval_jacobi``.
 """
 
 from __future__ import annotations

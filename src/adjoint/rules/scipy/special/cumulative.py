@@ -1,4 +1,4 @@
-"""Cumulative distribution functions, their complements and inverses: by the slopes of the first."""
+"""Rules of cumulative distribution functions, complements and inverses, from the slopes of F."""
 
 from __future__ import annotations
 
@@ -19,17 +19,17 @@ def cumulative(
     ppf: Mapping[int, Any] | None = None,
     isf: Mapping[int, Any] | None = None,
 ) -> None:
-    """Register F and what follows from it.
+    """Register a distribution function F, its complement and its inverses.
 
     Parameters
     ----------
     *slopes
-        Of F in each operand, as functions of all; ``None`` where it is zero.
+        The derivative of F in each operand, as a function of all; ``None`` where it is zero.
     cdf, sf
         F and 1 − F; ``None`` where SciPy has none.
     ppf, isf
-        By operand: the function that solves F(…) = p, or 1 − F(…) = p, for it, and takes p in its
-        place.
+        Maps an operand's index to the function that solves F(…) = p, or 1 − F(…) = p, for it and
+        takes p in its place.
     """
     functions = [(cdf, slopes), (sf, complement(slopes))]
     functions += [(f, inverse(slopes, place)) for place, f in (ppf or {}).items()]
@@ -40,7 +40,7 @@ def cumulative(
 
 
 def complement(slopes: tuple[Slope, ...]) -> tuple[Slope, ...]:
-    """Those of 1 − F."""
+    """Return the slopes of 1 − F."""
 
     def negative(slope: Callable[..., Any]) -> Slope:
         return lambda *operands: -slope(*operands)
@@ -49,7 +49,7 @@ def complement(slopes: tuple[Slope, ...]) -> tuple[Slope, ...]:
 
 
 def inverse(slopes: tuple[Slope, ...], place: int) -> tuple[Slope, ...]:
-    """Those of the function that solves for the operand at a place."""
+    """Return the slopes of the function that solves for the operand at `place`."""
     divisor: Any = slopes[place]
     if isinstance(divisor, NoDerivative):
         return (NoDerivative("any argument", divisor.why),) * len(slopes)

@@ -1,8 +1,8 @@
 """Rules of cumulative distribution functions, their complements and inverses.
 
-The derivative of each in its variate, and in a scale, is the density; that of an inverse one over
-the density. Those in shapes (degrees of freedom, counts that are real) follow from the derivatives
-of the incomplete gamma and beta functions in their parameters.
+The derivative in the variate, or in a scale, is the density; that of an inverse is one over the
+density. Derivatives in shapes (degrees of freedom, real counts) follow from those of the incomplete
+gamma and beta functions in their parameters.
 """
 
 from __future__ import annotations
@@ -49,11 +49,11 @@ cumulative(
 
 
 def _of_count(k: Any, slope: Any) -> Any:
-    """In a number of events for which an equation is solved; at 0 the search has ended without."""
+    """Return the slope in a count that solves an equation; infinite at 0, where none is solved."""
     return np.where(np.equal(k, 0), np.inf, slope)[()]
 
 
-# counts are rounded down, so that they have no part in the derivative
+# counts are rounded down, so the derivative in them is zero
 cumulative(
     None,
     lambda k, m: -gamma_density(np.floor(k) + 1, m),
@@ -72,7 +72,7 @@ cumulative(
 
 
 def binomial_slope(k: Any, n: Any, p: Any) -> Any:
-    """∂/∂p of Σ_{j>k} C(n, j) pʲ (1−p)ⁿ⁻ʲ, which is constant outside 0 ≤ k < n."""
+    """Return ∂/∂p of Σ_{j>k} C(n, j) pʲ (1−p)ⁿ⁻ʲ, which is constant outside 0 ≤ k < n."""
     k, n = np.floor(k), np.trunc(n)
     inside = (k >= 0) & (k < n)
     return np.where(
@@ -81,7 +81,7 @@ def binomial_slope(k: Any, n: Any, p: Any) -> Any:
 
 
 def _binomial_slope_in_count(k: Any, n: Any, p: Any) -> Any:
-    """Of I(n − k, k + 1) at 1 − p."""
+    """Return ∂/∂k of I(n − k, k + 1) at 1 − p."""
     by_others = -beta_shape_slope(n - k, k + 1, 1 - p, p)
     return _of_count(k, by_others - beta_shape_slope(k + 1, n - k, p, 1 - p))
 
@@ -117,13 +117,13 @@ cumulative(
 
 
 def f_share(m: Any, n: Any, x: Any) -> tuple[Any, Any]:
-    """The argument m x / (n + m x) of the beta function that F is, and its derivative in x."""
+    """Return the argument m x / (n + m x) of the beta function in F, and its derivative in x."""
     total = n + m * x
     return m * x / total, m * n / (total * total)
 
 
 def _f_freedom_slope(m: Any, n: Any, x: Any) -> Any:
-    """∂F/∂m; as F is 1 less the same of (n, m, 1/x), ∂F/∂n is −(this) of them."""
+    """Return ∂F/∂m; ∂F/∂n is −(this) at (n, m, 1/x), where F becomes 1 − F."""
     inside = (np.asarray(x) > 0) & (np.asarray(x) < np.inf)
     t = np.where(inside, x, 1)
     total = n + m * t
@@ -180,7 +180,7 @@ elementwise(  # (x − μ) / z(p)
 
 
 def _tukey_slopes(p: Any, x: Any, lmbda: Any) -> tuple[Any, Any]:
-    """Of the function that solves for p; it is constant outside |x| < 1/λ."""
+    """Return the slopes of the p that solves for x; p is constant outside |x| < 1/λ."""
     inside = (p > 0) & (p < 1) & ~((lmbda > 0) & (np.abs(x) * lmbda > 1))
     p = np.where(inside, p, 0.5)
     left, right = np.log(p), np.log1p(-p)
@@ -201,7 +201,7 @@ elementwise(
 
 
 def _kolmogorov_slope(x: Any) -> Any:
-    """Of 2 Σ (−1)ʲ⁻¹ exp(−2j²x²), for small x of its theta transform."""
+    """Return the slope of 2 Σ (−1)ʲ⁻¹ exp(−2j²x²), for small x from its theta transform."""
     small = x < 0.8
     far, near = np.where(small, 1, x), np.where(small & (x > 0), x, 0.1)
     terms = sum((-1) ** j * j * j * np.exp(-2 * j * j * far * far) for j in range(1, 8))

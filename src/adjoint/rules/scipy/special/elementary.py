@@ -1,6 +1,4 @@
-"""Rules of elementary functions that `scipy.special` adds to NumPy's, and of a few transcendental
-ones.
-"""
+"""Rules of elementary and some transcendental functions that `scipy.special` adds to NumPy's."""
 
 from __future__ import annotations
 
@@ -33,7 +31,7 @@ elementwise(
 
 
 def exprel_slope(x: Any) -> Any:
-    """(eˣ (x − 1) + 1) / x², the derivative of (eˣ − 1)/x; at 0 by its series."""
+    """Return (eˣ (x − 1) + 1) / x², the derivative of (eˣ − 1)/x; near 0 by its series."""
     near = np.abs(x) < 1
     t = np.where(near, x, 0)
     series: Any = 0.0
@@ -59,7 +57,7 @@ non_differentiable(sp.round)
 
 
 def _diric_slope(y: Any, x: Any, n: Any) -> Any:
-    """(cos(nx/2) − y cos(x/2)) / (2 sin(x/2)); near the extrema, at 2πk, by the series there."""
+    """Return (cos(nx/2) − y cos(x/2)) / (2 sin(x/2)), by a series near the extrema at 2πk."""
     k = np.round(x / (2 * math.pi))
     t = x / 2 - k * math.pi
     near = np.abs(n * t) < 1e-2
@@ -80,13 +78,13 @@ elementwise(sp.wrightomega, lambda y, z: _omega_slope(y, z), singular=True)
 
 
 def _omega_slope(y: Any, z: Any) -> Any:
-    """ω/(1 + ω), and 1 at infinity, where ω(z) ≈ z − log z."""
+    """Return ω/(1 + ω), and 1 at infinity, where ω(z) ≈ z − log z."""
     far = np.isinf(np.real(y))
     return np.where(far, 1, y / (1 + np.where(far, 1, y)))[()]
 
 
 def _spence_slope(z: Any) -> Any:
-    """log z / (1 − z); near 1 by the series of log(1 + u)/u."""
+    """Return log z / (1 − z); near 1 by the series of log(1 + u)/u."""
     u = z - 1
     near = np.abs(u) < 0.02
     t = np.where(near, u, 0)

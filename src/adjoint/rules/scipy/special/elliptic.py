@@ -1,7 +1,7 @@
 """Rules of Legendre's elliptic integrals, Jacobi's functions and the arithmetic-geometric mean.
 
-The derivatives in the parameter are by Carlson's R_D (DLMF 19.25.1, 19.25.5 and 19.25.9 with
-19.18.1), which has no difference that cancels at m = 0.
+The derivatives in the parameter use Carlson's R_D (DLMF 19.25.1, 19.25.5 and 19.25.9 with 19.18.1),
+in which nothing cancels at m = 0.
 """
 
 from __future__ import annotations
@@ -17,12 +17,12 @@ from adjoint.rules.scipy.pointwise import pointwise
 
 
 def _k_slope(complement: Any) -> Any:
-    """∂K/∂m at m = 1 − complement."""
+    """Return ∂K/∂m at m = 1 − complement."""
     return sp.elliprd(0, 1, complement) / 6
 
 
 def _e_slope(m: Any) -> Any:
-    """∂E/∂m."""
+    """Return ∂E/∂m."""
     return -sp.elliprd(0, 1 - m, 1) / 6
 
 
@@ -32,7 +32,7 @@ elementwise(sp.ellipe, lambda y, m: _e_slope(m), singular=True)
 
 
 def _periods(phi: Any) -> tuple[Any, Any, Any]:
-    """How many half turns, and the sine and cosine of what is left (19.2.10)."""
+    """Return the number of half turns, and the sine and cosine of the rest (19.2.10)."""
     n = np.round(phi / math.pi)
     rest = phi - n * math.pi
     return n, np.sin(rest), np.cos(rest)
@@ -43,7 +43,7 @@ def _whole(n: Any, period: Any) -> Any:
 
 
 def f_slope(phi: Any, m: Any) -> Any:
-    """∂F/∂m."""
+    """Return ∂F/∂m."""
     n, s, c = _periods(phi)
     part = s**3 / 6 * sp.elliprd(c * c, 1, 1 - m * s * s)
     return _whole(n, _k_slope(1 - m)) + part
@@ -90,7 +90,7 @@ pointwise(
 
 
 def _agm_slope(y: Any, a: Any, b: Any) -> Any:
-    """In units of the mean, so that squares do not overflow."""
+    """Return the slope in units of the mean, so that squares do not overflow."""
     s = np.where(np.equal(y, 0), 1, y)
     ratio = a / s
     slope = 2 / (3 * math.pi) * ratio * sp.elliprd(0, (b / s) ** 2, ratio**2)

@@ -1,4 +1,4 @@
-"""Rules of the error function and its kin: normal probabilities, Fresnel and exponential integrals.
+"""Rules of error functions, normal probabilities, Fresnel and exponential integrals.
 
 Sources are equations of the DLMF (NIST Digital Library of Mathematical Functions).
 """
@@ -18,11 +18,11 @@ ROOT_2 = math.sqrt(2.0)
 ROOT_2PI = math.sqrt(2.0 * math.pi)
 ROOT_PI = math.sqrt(math.pi)
 FAR = 20.0
-"""From where on asymptotic series stand for differences that would cancel."""
+"""Size of arguments from which asymptotic series replace differences that would cancel."""
 
 
 def _tail(t: Any) -> Any:
-    """Σ_{k≥1} (2k−1)!! tᵏ for |t| ≤ 1/(2 FAR²): what asymptotic series leave over from 1."""
+    """Return Σ_{k≥1} (2k−1)!! tᵏ for |t| ≤ 1/(2 FAR²): an asymptotic series without its 1."""
     total = 0.0
     for k in range(8, 0, -1):
         total = (2 * k - 1) * t * (1 + total)
@@ -30,7 +30,7 @@ def _tail(t: Any) -> Any:
 
 
 def erfcx_slope(y: Any, z: Any) -> Any:
-    """2 z erfcx(z) − 2/√π (7.10.2), far out by the series 7.12.1."""
+    """Return 2 z erfcx(z) − 2/√π (7.10.2), far out by the series 7.12.1."""
     far = (np.abs(z) > FAR) & (np.real(z) >= 0)
     w = np.where(far, z, FAR)
     series = 2 / ROOT_PI * _tail(-0.5 / (w * w))
@@ -38,21 +38,21 @@ def erfcx_slope(y: Any, z: Any) -> Any:
 
 
 def _dawsn_slope(y: Any, z: Any) -> Any:
-    """1 − 2 z F(z) (7.10.3 with 7.5.1), far out by the series 7.12.1."""
+    """Return 1 − 2 z F(z) (7.10.3 with 7.5.1), far out by the series 7.12.1."""
     far = np.real(z * z) > FAR * FAR
     w = np.where(far, z, FAR)
     return np.where(far, -_tail(0.5 / (w * w)), 1 - 2 * z * y)[()]
 
 
 def _wofz_slope(y: Any, z: Any) -> Any:
-    """−2 z w(z) + 2i/√π (7.10.2), far out in the upper half plane by the series 7.12.1."""
+    """Return −2 z w(z) + 2i/√π (7.10.2), far out in the upper half plane by the series 7.12.1."""
     far = (np.abs(z) > FAR) & (np.imag(z) >= 0)
     w = np.where(far, z, FAR)
     return np.where(far, -2j / ROOT_PI * _tail(0.5 / (w * w)), 2j / ROOT_PI - 2 * z * y)[()]
 
 
 def _wofz_curvature(y: Any, z: Any) -> Any:
-    """−2 w(z) − 2 z w′(z), far out by the derivative of the series."""
+    """Return −2 w(z) − 2 z w′(z), far out by the derivative of the series."""
     far = (np.abs(z) > FAR) & (np.imag(z) >= 0)
     w = np.where(far, z, FAR)
     t = 0.5 / (w * w)
@@ -61,7 +61,7 @@ def _wofz_curvature(y: Any, z: Any) -> Any:
 
 
 def _odd_factorial(k: int) -> float:
-    """(2k−1)!!"""
+    """Return (2k−1)!!."""
     return float(math.prod(range(1, 2 * k, 2)))
 
 
@@ -97,9 +97,10 @@ elementwise(  # Owen (1956), equation 2.3
 
 
 def _voigt_slopes(y: Any, x: Any, sigma: Any, gamma: Any) -> tuple[Any, Any, Any]:
-    """Of Re w(z) / (σ √2π), z = (x + iγ) / (σ √2) (7.19.1), and of the Lorentz profile at σ = 0.
+    """Return the slopes of Re w(z) / (σ √2π), z = (x + iγ) / (σ √2) (7.19.1).
 
-    That in σ is σ times the second derivative in x: the profile obeys the heat equation in σ²/2.
+    At σ = 0 the profile is Lorentzian. The slope in σ is σ times the second derivative in x,
+    because the profile obeys the heat equation in σ²/2.
     """
     s = np.where(np.equal(sigma, 0), 1, sigma)
     z = (x + 1j * gamma) / (s * ROOT_2)
@@ -135,7 +136,7 @@ pointwise(
 
 
 def _modified_fresnel(f: Any, sign: int) -> None:
-    """F = ∫ₓ^∞ exp(±it²) dt and K = exp(∓i(x² + π/4)) F / √π = erfcx(exp(∓iπ/4) x) / 2.
+    """Register F = ∫ₓ^∞ exp(±it²) dt and K = exp(∓i(x² + π/4)) F / √π = erfcx(exp(∓iπ/4) x) / 2.
 
     For x < 0 the imaginary part of SciPy's F has the wrong sign, and K is right; the derivative is
     that of the integral.
@@ -167,7 +168,7 @@ elementwise(sp.expn, None, lambda n, x: _expn_slope(n, x), singular=True)
 
 
 def _sinhc(z: Any) -> Any:
-    """sinh z / z; near 0 by its series."""
+    """Return sinh z / z; near 0 by its series."""
     near = np.abs(z) < 0.5
     t = np.where(near, z, 0)
     series: Any = 1.0

@@ -1,4 +1,4 @@
-"""Rules of the gamma and the beta function, their logarithms, and what counts with them.
+"""Rules of gamma and beta functions, their logarithms, factorials and binomials.
 
 Sources are equations of the DLMF: ψ = Γ′/Γ (5.2.2), its derivatives (5.15), B (5.12.1).
 """
@@ -20,12 +20,12 @@ from adjoint.rules.scipy.pointwise import pointwise
 
 
 def _is_pole(z: Any) -> Any:
-    """Whether Γ has a pole: at 0, −1, −2, …"""
+    """Return whether Γ has a pole at `z`: 0, −1, −2, …"""
     return np.equal(z, np.floor(np.real(z))) & (np.real(z) <= 0)
 
 
 def _rgamma_slope(y: Any, z: Any) -> Any:
-    """−ψ/Γ; on the left half-plane, where 1/Γ has its zeros, by reflection (5.5.3)."""
+    """Return −ψ/Γ; in the left half-plane, where 1/Γ has its zeros, by reflection (5.5.3)."""
     left = np.real(z) < 0.5
     t = np.where(left, z, 0)
     nearest = np.round(np.real(t))
@@ -35,13 +35,13 @@ def _rgamma_slope(y: Any, z: Any) -> Any:
 
 
 def psi_difference(a: Any, b: Any) -> Any:
-    """ψ(a) − ψ(b); where both have a pole, as on a line of integer a − b (5.5.4)."""
+    """Return ψ(a) − ψ(b); where both have a pole, the limit along integer a − b (5.5.4)."""
     both = _is_pole(a) & _is_pole(b)
     return sp.psi(np.where(both, 1 - a, a)) - sp.psi(np.where(both, 1 - b, b))
 
 
 def trigamma(z: Any) -> Any:
-    """ψ′, by ζ(2, x) for real numbers (25.11.12)."""
+    """Return ψ′, by ζ(2, x) for real numbers (25.11.12)."""
     return _complex_trigamma(z) if np.iscomplexobj(z) else sp.zeta(2, z)
 
 
@@ -50,7 +50,7 @@ STIRLING = (1 / 6, -1 / 30, 1 / 42, -1 / 30, 5 / 66, -691 / 2730, 7 / 6, -3617 /
 
 
 def _complex_trigamma(z: Any) -> Any:
-    """By reflection (5.15.6), recurrence (5.15.5) to Re z ≥ 16, and Stirling's series (5.15.8)."""
+    """Return ψ′ by reflection (5.15.6), recurrence (5.15.5) to Re z ≥ 16, and Stirling (5.15.8)."""
     left = np.real(z) < 0.5
     w = np.where(left, 1 - z, z)
     total = 0.0
@@ -77,7 +77,7 @@ pointwise(sp.polygamma, x=lambda n, x: sp.polygamma(np.add(n, 1), x))
 
 
 def _beta_slope(y: Any, a: Any, b: Any) -> Any:
-    """∂/∂a of Γ(a) Γ(b) / Γ(a + b), also where the last has a pole, so that B is zero."""
+    """Return ∂/∂a of Γ(a) Γ(b) / Γ(a + b), also where Γ(a + b) has a pole and B is zero."""
     zero = _is_pole(a + b) & ~_is_pole(a) & ~_is_pole(b)
     slope = y * psi_difference(np.where(zero, 1, a), np.where(zero, 1, a + b))
     total = np.where(zero, a + b, 1)
@@ -98,7 +98,7 @@ elementwise(
 
 
 def _multigammaln_slope(a: Any, d: Any) -> Any:
-    """Of d(d−1)/4 log π + Σ log Γ(a + (1−j)/2)."""
+    """Return the slope of d(d−1)/4 log π + Σ log Γ(a + (1−j)/2)."""
     return sum((sp.psi(a - 0.5 * j) for j in range(1, int(d))), sp.psi(a))
 
 
@@ -109,12 +109,12 @@ pointwise(sp.multigammaln, a=lambda a, d: _multigammaln_slope(a, d))
 
 
 def _over_gamma_slope(x: Any, y: Any, z: Any) -> Any:
-    """The derivative of Γ(x) y for y = 1/Γ(z) and equal steps in x and z."""
+    """Return the derivative of Γ(x) y for y = 1/Γ(z) and equal steps in x and z."""
     return sp.gamma(x) * (sp.psi(x) * y + _rgamma_slope(y, z))
 
 
 def _poch_slope(y: Any, z: Any, m: Any) -> Any:
-    """∂/∂z of Γ(z + m) / Γ(z), where Γ(z) may have the pole alone."""
+    """Return ∂/∂z of Γ(z + m) / Γ(z), also where only Γ(z) has a pole."""
     zero = _is_pole(z) & ~_is_pole(z + m)
     pole, above = np.where(zero, z, 0), np.where(zero, z + m, 1)
     at_zero = _over_gamma_slope(above, sp.rgamma(pole), pole)
@@ -126,14 +126,14 @@ def _poch_slope(y: Any, z: Any, m: Any) -> Any:
 elementwise(
     sp.poch,
     lambda y, z, m: _poch_slope(y, z, m),
-    # 0 at a pole of Γ(z): as a function of m it is 0 there but for jumps at integers
+    # 0 at a pole of Γ(z), where the symbol is 0 in m except for jumps at integers
     lambda y, z, m: np.where(np.equal(y, 0) | _is_pole(z), 0, y * sp.psi(z + m))[()],
     singular=True,
 )
 
 
 def _binom_slopes(y: Any, n: Any, k: Any) -> tuple[Any, Any]:
-    """Of Γ(n+1) / (Γ(k+1) Γ(n−k+1)), which is 0 where one of the latter has a pole."""
+    """Return the slopes of Γ(n+1) / (Γ(k+1) Γ(n−k+1)), which is 0 at a pole below the bar."""
     rest = n - k + 1
     zero = _is_pole(rest) | _is_pole(k + 1)
     a, b = np.where(zero, 1, rest), np.where(zero, 1, k + 1)
@@ -156,11 +156,11 @@ elementwise(
 )
 
 
-# ---- factorials and counts: interpolated by Γ unless they are exact ------------------------------
+# ---- factorials and counts: interpolated by Γ unless exact ---------------------------------------
 
 
 def _comb_slopes(y: Any, N: Any, k: Any, exact: Any, repetition: Any) -> tuple[Any, Any]:
-    """Outside 0 ≤ k ≤ N the result is 0 by definition."""
+    """Return the slopes, which are 0 outside 0 ≤ k ≤ N, where the result is 0 by definition."""
     if exact:
         return None, None
     n = N + k - 1 if repetition else N
@@ -190,7 +190,7 @@ def _is_extended(extend: Any) -> bool:
 
 
 def _factorial_slope(y: Any, n: Any, exact: Any, extend: Any = "zero") -> Any:
-    """Of Γ(n + 1), which is replaced by 0 for n < 0 unless it is extended."""
+    """Return the slope of Γ(n + 1), which is 0 for n < 0 unless extended."""
     if exact:
         return None
     inside = _is_extended(extend) | (np.real(n) >= 0)
@@ -199,13 +199,13 @@ def _factorial_slope(y: Any, n: Any, exact: Any, extend: Any = "zero") -> Any:
 
 if "extend" in inspect.signature(sp.factorial).parameters:
     pointwise(sp.factorial, n=lambda y, n, exact, extend: _factorial_slope(y, n, exact, extend))
-    pointwise(  # 2^(n/2) Γ(n/2 + 1) √(2/π), where it is not of integers
+    pointwise(  # 2^(n/2) Γ(n/2 + 1) √(2/π), unless restricted to integers
         sp.factorial2,
         n=lambda y, n, extend: (
             0.5 * y * (math.log(2) + sp.psi(0.5 * n + 1)) if _is_extended(extend) else None
         ),
     )
-    pointwise(  # k^((n−1)/k) Γ(n/k + 1) / Γ(1/k + 1), where it is not of integers
+    pointwise(  # k^((n−1)/k) Γ(n/k + 1) / Γ(1/k + 1), unless restricted to integers
         sp.factorialk,
         n=lambda y, n, k, extend: (
             y * (np.log(k) + sp.psi(n / k + 1)) / k if _is_extended(extend) else None

@@ -1,7 +1,7 @@
 """Rules of the incomplete beta functions and their inverses, in all operands.
 
-The derivative in the argument is the density (DLMF 8.17.1); those in the parameters are integrals
-(the same under the sign), of which one of both tails has no change of sign.
+The derivative in the argument is the density (DLMF 8.17.1). The derivatives in the parameters are
+integrals of the differentiated density; on one of the two tails the integrand has a constant sign.
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ from adjoint.rules.scipy.special.quadrature import (
 
 
 def beta_density(a: Any, b: Any, x: Any) -> Any:
-    """x^(a−1) (1−x)^(b−1) / B(a, b)."""
+    """Return x^(a−1) (1−x)^(b−1) / B(a, b)."""
     return np.exp(sp.xlogy(a - 1, x) + sp.xlog1py(b - 1, -x) - sp.betaln(a, b))
 
 
 def psi_step(a: Any, b: Any) -> Any:
-    """ψ(a+b) − ψ(a), for large a by the asymptotic series (5.11.2), so that nothing cancels."""
+    """Return ψ(a+b) − ψ(a), for large a by the asymptotic series (5.11.2), without cancellation."""
     large = a > 16
     n = np.where(large, a, 16)
     total = n + b
@@ -47,17 +47,17 @@ _N = np.arange(1.0, 51.0)
 
 
 def _log(x: Any, rest: Any) -> Any:
-    """log x, where `rest` is 1 − x."""
+    """Return log x, where `rest` is 1 − x."""
     return np.where(x < 0.5, np.log(x), np.log1p(-rest))
 
 
 def beta_factor(a: Any, b: Any, x: Any, rest: Any) -> Any:
-    """x^a (1−x)^b / B(a, b)."""
+    """Return x^a (1−x)^b / B(a, b)."""
     return np.exp(a * _log(x, rest) + b * _log(rest, x) - sp.betaln(a, b))
 
 
 def _by_series(a: Any, b: Any, x: Any, rest: Any) -> Any:
-    """By 8.17.7 with 15.2.1, whose terms do not grow for b x ≤ 1."""
+    """Return the weight by 8.17.7 with 15.2.1, whose terms do not grow for b x ≤ 1."""
     n = a[..., None] + _N
     terms = np.cumprod((_N - b[..., None]) / _N * x[..., None], -1)
     total, slope = 1 + a * np.sum(terms / n, -1), np.sum(terms * _N / (n * n), -1)
@@ -82,10 +82,8 @@ def _tail(v: Any, a: Any, b: Any, x: Any, rest: Any, side: Any, level: Any) -> A
 
 
 def _by_integral(a: Any, b: Any, x: Any, rest: Any) -> Any:
-    """Of the density times log t − ψ(a) + ψ(a+b), over that side of x on which it has one sign.
-
-    The variable is log(t/(1−t)); the lower tail is the upper one of the mirrored function.
-    """
+    """Integrate the density times log t − ψ(a) + ψ(a+b) over the side of x where it has one sign.
+    The variable is log(t/(1−t)); the lower tail is the upper one of the mirrored function."""
     level = _log(x, rest) + psi_step(a, b)
     upper = level > 0
     p, q = np.where(upper, a, b), np.where(upper, b, a)
@@ -95,7 +93,7 @@ def _by_integral(a: Any, b: Any, x: Any, rest: Any) -> Any:
 
 
 def _split(a: Any, b: Any, x: Any, rest: Any) -> Any:
-    """The same where 1 − t has an exponent near −1: as the integral of log t, and the tail."""
+    """Return the weight for an exponent of 1 − t near −1: the integral of log t, and the tail."""
     length, level = _length(a, b + 1, x, rest), _log(x, rest)
     by_log = integral(_tail, length, a, b, x, rest, -np.ones_like(a), level)
     return -by_log - psi_step(a, b) * sp.betainc(b, a, rest) / beta_factor(a, b, x, rest)
@@ -108,13 +106,13 @@ def _by_integrals(a: Any, b: Any, x: Any, rest: Any) -> Any:
 
 @in_blocks
 def beta_weight(a: Any, b: Any, x: Any, rest: Any) -> Any:
-    """W in ∂I/∂a = W x^a (1−x)^b / B(a, b), where `rest` is 1 − x."""
+    """Return W in ∂I/∂a = W x^a (1−x)^b / B(a, b), where `rest` is 1 − x."""
     near = (x <= 0.5) & (b * x <= 1)
     return piecewise(near, _by_series, _by_integrals, a, b, x, rest)
 
 
 def beta_shape_slope(a: Any, b: Any, x: Any, rest: Any) -> Any:
-    """∂I/∂a; as I is 1 less the mirrored function, ∂I/∂b is −(this) of (b, a, rest, x)."""
+    """Return ∂I/∂a; ∂I/∂b is −(this) at (b, a, rest, x), where I becomes 1 − I."""
     inside = (np.asarray(x) > 0) & (np.asarray(rest) > 0)
     t, u = np.where(inside, x, 0.5), np.where(inside, rest, 0.5)
     return np.where(inside, beta_factor(a, b, t, u) * beta_weight(a, b, t, u), 0)[()]

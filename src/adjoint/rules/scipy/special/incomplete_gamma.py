@@ -1,7 +1,8 @@
 """Rules of the incomplete gamma functions and their inverses, in both operands.
 
-The derivative in the argument is the density (DLMF 8.2.4 with 8.2.1). That in the parameter is an
-integral (8.2.1 under the sign), of which one of both tails has no change of sign.
+The derivative in the argument is the density (DLMF 8.2.4 with 8.2.1). The derivative in the
+parameter is the integral of the differentiated density (8.2.1); on one of the two tails the
+integrand has a constant sign.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ from adjoint.rules.scipy.special.quadrature import (
 
 
 def _poisson(k: Any, x: Any) -> Any:
-    """x^k exp(−x) / Γ(k+1); for large k by Stirling's series (5.11.1), so that nothing cancels."""
+    """Return x^k exp(−x) / Γ(k+1); for large k without cancellation by Stirling (5.11.1)."""
     large = k > 16
     n = np.where(large, k, 16)
     ratio, r = x / n, 1 / (n * n)
@@ -36,7 +37,7 @@ def _poisson(k: Any, x: Any) -> Any:
 
 
 def gamma_density(a: Any, x: Any) -> Any:
-    """x^(a−1) exp(−x) / Γ(a)."""
+    """Return x^(a−1) exp(−x) / Γ(a)."""
     return _poisson(a - 1, x)
 
 
@@ -51,13 +52,13 @@ def _fall(v: Any, a: Any, x: Any, side: Any) -> tuple[Any, Any]:
 
 
 def _tail(v: Any, a: Any, x: Any, side: Any, level: Any) -> Any:
-    """t^a exp(−t) (1 + a (log t − ψ(a+1))) at t = x exp(±v), without the constant factor."""
+    """Return t^a exp(−t) (1 + a (log t − ψ(a+1))) at t = x exp(±v), up to a constant factor."""
     fall = x * np.expm1(side * v) - side * a * v
     return np.exp(-fall) * (1 + a * (level + side * v))
 
 
 def _by_series(a: Any, x: Any) -> Any:
-    """8.7.1."""
+    """Return the weight by the series 8.7.1."""
     n = a[..., None] + _N
     terms = (-x[..., None]) ** _N / (_FACTORIALS * n)
     total, slope = 1 + a * np.sum(terms, -1), np.sum(terms * _N / n, -1)
@@ -65,7 +66,7 @@ def _by_series(a: Any, x: Any) -> Any:
 
 
 def _by_integral(a: Any, x: Any) -> Any:
-    """Of the density times log t − ψ(a), over that side of x on which it has one sign."""
+    """Integrate the density times log t − ψ(a) over the side of x where it has one sign."""
     level = np.log(x) - sp.psi(a + 1)
     side = np.where(1 + a * level > 0, 1.0, -1.0)
     bound = DROP / x + np.sqrt(2 * DROP / x)
@@ -76,12 +77,12 @@ def _by_integral(a: Any, x: Any) -> Any:
 
 @in_blocks
 def _weight(a: Any, x: Any) -> Any:
-    """W > 0 in ∂P/∂a = −W x^a exp(−x)/Γ(a+1)."""
+    """Return W > 0 in ∂P/∂a = −W x^a exp(−x)/Γ(a+1)."""
     return piecewise(x < 1, _by_series, _by_integral, a, x)
 
 
 def gamma_shape_slope(a: Any, x: Any) -> Any:
-    """∂P/∂a."""
+    """Return ∂P/∂a."""
     inside = (np.asarray(x) > 0) & (np.asarray(x) < np.inf)
     t = np.where(inside, x, 1)
     return np.where(inside, -_weight(a, t) * _poisson(a, t), 0)[()]

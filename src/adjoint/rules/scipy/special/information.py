@@ -1,7 +1,7 @@
 """Rules of entropies, losses, logistic functions and power transforms.
 
-Conventions: what 0 log 0 = 0 makes continuous has the one-sided derivative; at a kink the mean of
-both sides.
+Where 0 log 0 = 0 makes a function continuous, the derivative is one-sided; at a kink it is the mean
+of both sides.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from adjoint.rules.scipy.special.elementary import exprel_slope
 
 
 def _share(x: Any, y: Any) -> Any:
-    """x/y, and 0 for x = 0 whatever y is."""
+    """Return x/y, and 0 for x = 0 and any y."""
     nothing = np.equal(x, 0) & np.equal(y, 0)
     return np.where(nothing, 0, x / np.where(nothing, 1, y))[()]
 
@@ -51,7 +51,7 @@ elementwise(
 
 
 def _pseudo_huber_slopes(delta: Any, r: Any) -> tuple[Any, Any]:
-    """Of δ (√(δ² + r²) − δ), in a form that does not cancel for small r."""
+    """Return the slopes of δ (√(δ² + r²) − δ), without cancellation for small r."""
     h = np.hypot(delta, r)
     h = np.where(np.equal(h, 0), 1, h)
     steep = r / (h + delta)
@@ -79,7 +79,7 @@ if hasattr(sp, "softplus"):
 
 
 def _boxcox_slope(log: Any, lmbda: Any) -> Any:
-    """∂/∂λ of (exp(λ L) − 1)/λ; at L = −∞ of −1/λ."""
+    """Return ∂/∂λ of (exp(λ L) − 1)/λ; at L = −∞ of −1/λ."""
     nought = np.equal(log, -np.inf) & (lmbda > 0)
     at_zero = 1 / np.where(nought, lmbda, 1) ** 2
     finite = np.where(nought, 0, log)
@@ -101,9 +101,8 @@ elementwise(
 
 
 def _inverse_boxcox_slope(x: Any, lmbda: Any) -> Any:
-    """∂/∂λ of log(1 + λx)/λ: x² h(λx) with h(t) = (t/(1 + t) − log(1 + t))/t², near 0 by its
-    series.
-    """
+    """Return ∂/∂λ of log(1 + λx)/λ: x² h(λx) with h(t) = (t/(1 + t) − log(1 + t))/t². Near 0, h is
+    computed by its series."""
     t = lmbda * x
     near = np.abs(t) < 0.1
     small = np.where(near, t, 0)

@@ -1,7 +1,7 @@
 """Rules of Legendre functions and spherical harmonics, in the argument and the angles.
 
-Degrees and orders are integers. SciPy gives the first two derivatives along with the values; the
-one above is from the differential equation (DLMF 14.2.2).
+Degrees and orders are integers. SciPy returns the first two derivatives along with the values; the
+third one follows from the differential equation (DLMF 14.2.2).
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from adjoint.rules.scipy.pointwise import Components, pointwise
 
 
 def _lpmv_slope(y: Any, m: Any, v: Any, x: Any) -> Any:
-    """(1−x²) P′ = (μ−ν−1) P_{ν+1} + (ν+1) x P_ν (14.10.5), at ±1 the limits of 14.8(i)."""
+    """Return P′ by (1−x²) P′ = (μ−ν−1) P_{ν+1} + (ν+1) x P_ν (14.10.5); at ±1 by 14.8(i)."""
     end = np.equal(np.abs(x), 1)
     inner = np.where(end, 0, x)
     lower = sp.lpmv(m, v, inner) if np.any(end) else y
@@ -42,9 +42,8 @@ elementwise(
 
 
 def _next(f: Any, diff_n: int, args: tuple[Any, ...], third: Any, **options: Any) -> Any:
-    """The derivative of ``f(*args, diff_n=diff_n)``, which stacks derivatives of orders 0 to
-    `diff_n`; ``third(w, w′, w″)`` is the one that SciPy does not give.
-    """
+    """Return the derivative of ``f(*args, diff_n=diff_n)``, derivatives of orders 0 to `diff_n`.
+    ``third(w, w′, w″)`` returns the third derivative, which SciPy does not compute."""
     if diff_n < 2:
         return f(*args, diff_n=diff_n + 1, **options)[1:]
     w = f(*args, diff_n=2, **options)
@@ -56,13 +55,13 @@ def _degrees(n: Any, ndim: int) -> Any:
 
 
 def _orders(m: Any, ndim: int) -> Any:
-    """0, 1, …, m, −m, …, −1: negative ones are counted from the end."""
+    """Return 0, 1, …, m, −m, …, −1: negative orders are indexed from the end."""
     m = abs(m)
     return np.reshape(np.r_[0 : m + 1, -m:0], (-1, *(1,) * ndim))
 
 
 def _plain_third(n: Any, z: Any) -> Any:
-    """15 C⁽⁷ᐟ²⁾ of degree n − 3 (18.9.19)."""
+    """Return 15 C⁽⁷ᐟ²⁾ of degree n − 3 (18.9.19)."""
     n = np.asarray(n)
     value = 15 * sp.eval_gegenbauer(np.maximum(n, 3) - 3, 3.5, z)
     return np.where(n < 3, 0, value)
@@ -78,7 +77,7 @@ def _associated_third(n: Any, m: Any, z: Any) -> Any:
 
 
 def _angular_third(n: Any, m: Any, theta: Any) -> Any:
-    """From w″ + cot θ w′ + (n(n+1) − m²/sin² θ) w = 0."""
+    """Return the third derivative from w″ + cot θ w′ + (n(n+1) − m²/sin² θ) w = 0."""
 
     def third(w: Any, slope: Any, curvature: Any) -> Any:
         s, c = np.sin(theta), np.cos(theta)
@@ -154,7 +153,7 @@ if hasattr(sp, "legendre_p"):
 
 
 def _harmonic_slopes(f: Any, n: Any, m: Any, args: Any, diff_n: int) -> tuple[Any, Any]:
-    """Each with the shape of what `f` returns; ∂/∂φ is i m (14.30.1)."""
+    """Return slopes in θ and φ, shaped like the results of `f`; ∂/∂φ is i m (14.30.1)."""
     turn = 1j * m
     if diff_n == 0:
         _, gradient = f(*args, diff_n=1)
@@ -199,7 +198,7 @@ if hasattr(sp, "sph_harm_y"):
 
 
 def _older_harmonic(y: Any, m: Any, n: Any, theta: Any, phi: Any) -> Any:
-    """∂/∂φ, the polar angle here, by the one of the next order (14.10.3)."""
+    """Return the slope in the polar angle, here φ, from the next order (14.10.3)."""
     above = np.sqrt(np.maximum((n - m) * (n + m + 1.0), 0)) * np.exp(-1j * theta)
     higher = sp.sph_harm(np.minimum(m + 1, n), n, theta, phi)
     return m * y * np.cos(phi) / np.sin(phi) + above * higher
@@ -218,7 +217,7 @@ if hasattr(sp, "sph_harm"):
 
 
 def _sequence_slopes(y: Any, z: Any, orders: Any = 0) -> tuple[Any, Any]:
-    """(1−z²) w″ = 2 z w′ − (n(n+1) − m²/(1−z²)) w."""
+    """Return slopes from (1−z²) w″ = 2 z w′ − (n(n+1) − m²/(1−z²)) w."""
     n = _degrees(y[0].shape[-1 - np.ndim(z)] - 1, np.ndim(z))
     s = (1 - z) * (1 + z)
     return y[1], (2 * z * y[1] - (n * (n + 1) - orders * orders / s) * y[0]) / s

@@ -1,4 +1,4 @@
-"""Rules of the moments of distributions that `scipy.stats` keeps in `scipy.special` for itself.
+"""Rules of private functions of `scipy.special` for moments of distributions.
 
 Means and variances: Johnson, Kotz and Balakrishnan, *Continuous Univariate Distributions* 2, 2nd
 edition, chapters 30 and 31; those of counts: Johnson, Kemp and Kotz, *Univariate Discrete
@@ -34,12 +34,12 @@ private(
 
 
 def _factor(freedom: Any) -> Any:
-    """The mean over the noncentrality: √(ν/2) Γ((ν−1)/2) / Γ(ν/2)."""
+    """Return the mean over the noncentrality: √(ν/2) Γ((ν−1)/2) / Γ(ν/2)."""
     return np.sqrt(freedom / 2) * np.exp(sp.gammaln((freedom - 1) / 2) - sp.gammaln(freedom / 2))
 
 
 def _factor_slope(freedom: Any) -> Any:
-    """The derivative of its logarithm."""
+    """Return the logarithmic derivative of `_factor`."""
     return 0.5 * (1 / freedom + sp.psi((freedom - 1) / 2) - sp.psi(freedom / 2))
 
 
@@ -62,7 +62,7 @@ private(
 
 
 def _square(above: Any, below: Any, shift: Any) -> Any:
-    """What the variance is proportional to."""
+    """Return a number proportional to the variance."""
     return (above + shift) ** 2 + (above + 2 * shift) * (below - 2)
 
 

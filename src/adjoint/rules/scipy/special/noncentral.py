@@ -24,7 +24,7 @@ FREEDOM = NoDerivative("the degrees of freedom")
 
 
 def chi_density(x: Any, df: Any, nc: Any) -> Any:
-    """exp(−(x+λ)/2) (x/λ)^(ν/2) I_ν(√(λx)) / 2, ν = k/2 − 1; for small λx by ₀F₁ (10.39.9)."""
+    """Return exp(−(x+λ)/2) (x/λ)^(ν/2) I_ν(√(λx)) / 2, ν = k/2 − 1; small λx by ₀F₁ (10.39.9)."""
     order, product = df / 2 - 1, nc * x
     near = product < 1
     far = np.where(near, 1, product)
@@ -49,7 +49,7 @@ cumulative(*CHI, cdf=sp.chndtr, ppf={0: sp.chndtrix, 1: sp.chndtridf, 2: sp.chnd
 
 
 def f_slopes(m: Any, n: Any, nc: Any, x: Any) -> tuple[Any, Any]:
-    """In the variate and in the noncentrality."""
+    """Return the slopes in the variate and in the noncentrality."""
     a, b = m / 2, n / 2
     share, slope = f_share(m, n, x)
     log = sp.xlogy(a - 1, share) + sp.xlog1py(b - 1, -share) - sp.betaln(a, b) - nc / 2
@@ -72,15 +72,12 @@ cumulative(
 # ---- t: P(Z + δ ≤ t U) = E Φ(tU − δ), where k U² has the distribution χ² -------------------------
 
 STEPS = np.arange(-160.0, 14.0, 0.25)
-"""Nodes in log u, in widths of the integrand: it decays slowly for small u, fast for large."""
+"""Nodes in log u, in widths of the integrand, which decays slowly for small u, fast for large."""
 
 
 def moment(power: int, df: Any, nc: Any, t: Any) -> Any:
-    """E Uᵖ φ(tU − δ), a parabolic cylinder function (12.5.1).
-
-    By the trapezoidal rule, which is exact to rounding for an integrand of this kind; the functions
-    that SciPy has would overflow or cancel.
-    """
+    """Return E Uᵖ φ(tU − δ), a parabolic cylinder function (12.5.1). The trapezoidal rule is exact
+    to rounding for such integrands; SciPy's functions would overflow or cancel."""
     df, nc, t = np.broadcast_arrays(df, nc, t)
     df, nc, t = df[..., None], nc[..., None], t[..., None]
     n, b, c = df + power, df + t * t, t * nc

@@ -1,4 +1,4 @@
-"""Rules of what normalizes over axes: `logsumexp`, `softmax`, `log_softmax`."""
+"""Rules of functions that normalize over axes: `logsumexp`, `softmax`, `log_softmax`."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from adjoint.rules.numpy.operands import array_rule
 
 
 def _reduced(shape: tuple[int, ...], axis: Any) -> tuple[tuple[int, ...], tuple[int, ...]]:
-    """The axes that are summed, and the shape with these of length 1."""
+    """Return the axes that are summed, and the shape with these of length 1."""
     n = len(shape)
     given = range(n) if axis is None else (axis if isinstance(axis, tuple) else (axis,))
     axes = tuple([k % n for k in given])
@@ -23,10 +23,8 @@ def _reduced(shape: tuple[int, ...], axis: Any) -> tuple[tuple[int, ...], tuple[
 
 
 def _shares(a: Any, b: Any, value: Any, axes: tuple[int, ...]) -> Any:
-    """exp(a − value), of which b is the factor of each term's share in the sum.
-
-    Where the sum is infinite, its infinite terms share equally; at log 0 there is no share.
-    """
+    """Return exp(a − value); times b, this is the share of each term in the sum. Infinite terms
+    share an infinite sum equally; the shares of a sum of 0 are 0."""
     above = np.equal(value, np.inf)
     none = np.equal(np.real(value), -np.inf)
     shares = np.where(none, 0, np.exp(a - np.where(above | none, 0, value)))
@@ -40,9 +38,8 @@ def _shares(a: Any, b: Any, value: Any, axes: tuple[int, ...]) -> Any:
 def _logsumexp(
     a: Any, axis: Any, b: Any, keepdims: bool, return_sign: bool
 ) -> tuple[Any, Any, tuple[int, ...], tuple[int, ...]]:
-    """The result, its slope in each b (that in each a is b times it), the axes that were summed and
-    the shape that keeps them.
-    """
+    """Return the result, its slope in b, the summed axes, and the shape that keeps them. The slope
+    in a is b times the slope in b."""
     y = sp.logsumexp(a, axis=axis, b=b, keepdims=keepdims, return_sign=return_sign)
     shape = np.broadcast_shapes(np.shape(a), () if b is None else np.shape(b)) or (1,)
     axes, kept = _reduced(shape, axis)
@@ -52,7 +49,7 @@ def _logsumexp(
 
 
 def _turns(a: Any, b: Any, return_sign: bool) -> bool:
-    """Whether the sign is that of a complex sum, which has a derivative of its own."""
+    """Return whether the sign is that of a complex sum, which has a derivative."""
     return return_sign and (np.iscomplexobj(a) or np.iscomplexobj(b))
 
 

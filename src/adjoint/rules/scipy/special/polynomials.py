@@ -1,7 +1,7 @@
 """Rules of the orthogonal polynomials ``eval_*`` in the argument.
 
-The derivative of each is one of the same or a wider family and a degree less (DLMF 18.9). Degrees
-and parameters are held: SciPy takes real degrees for some, but the derivative in them has no closed
+The derivative is a polynomial of the same or a wider family and one degree less (DLMF 18.9).
+Derivatives in degrees and parameters, which may be real for some, are refused: they have no closed
 form.
 """
 
@@ -19,22 +19,20 @@ PARAMETER = NoDerivative("a parameter")
 
 
 def _degree(n: Any) -> Any:
-    """A degree as an integer if it is one: SciPy has better ways for integers, and may have no
-    others.
-    """
+    """Return an integral degree with an integer dtype, for which SciPy has better algorithms."""
     n = np.asarray(np.real(n))
     whole = bool(np.all(np.equal(n, np.floor(n)) & (np.abs(n) < 2**31)))
     return n.astype(np.intp) if whole else n
 
 
 def _below(n: Any, f: Any, *others: Any) -> Any:
-    """``f(n − 1, *others)``, and 0 for degree 0."""
+    """Return ``f(n − 1, *others)``, and 0 for degree 0."""
     n = _degree(n)
     zero = np.equal(n, 0)
     return np.where(zero, 0, f(np.where(zero, 1, n) - 1, *others))[()]
 
 
-# ---- Gegenbauer (18.9.19), and those that are some: Legendre, Chebyshev (18.7.4, 18.7.9) ---------
+# ---- Gegenbauer (18.9.19), with special cases Legendre, Chebyshev (18.7.4, 18.7.9) ---------------
 
 elementwise(
     sp.eval_gegenbauer,
@@ -82,7 +80,7 @@ def _jacobi_slope(n: Any, a: Any, b: Any, x: Any) -> Any:
 
 
 def _shifted_jacobi_slope(n: Any, p: Any, q: Any, x: Any) -> Any:
-    """Of the Jacobi polynomial (p − q, q − 1) at 2x − 1, over a binomial coefficient."""
+    """Return the slope of the Jacobi polynomial (p − q, q − 1) at 2x − 1, over a binomial."""
     n, p, q = np.real(n), np.real(p), np.real(q)
     slope = 2 * _jacobi_slope(n, p - q, q - 1, 2 * x - 1)
     return slope / sp.binom(2 * n + p - 1, n)

@@ -1,8 +1,8 @@
-"""Rules of the ufuncs that `scipy.stats` keeps in `scipy.special` for itself: densities,
-distribution functions and their inverses. Not every version of SciPy has each of them.
+"""Rules of private ufuncs of `scipy.special`: densities, distribution functions and inverses.
 
-As in `distributions`, the derivative of a distribution function in its variate is the density, that
-of an inverse one over it; shapes have none where there is no closed form.
+Not every version of SciPy has all of them. As in `distributions`, the derivative of a distribution
+function in its variate is the density, and that of an inverse is one over the density. Derivatives
+in shapes are refused where they have no closed form.
 """
 
 from __future__ import annotations
@@ -26,11 +26,11 @@ SCALE = NoDerivative("the scale", "moves the location too and has no rule")
 
 
 PARTIALS: dict[str, tuple[Any, ...]] = {}
-"""By name, for those that are elsewhere in other versions."""
+"""Partial derivatives by name, for ufuncs that other versions have in other modules."""
 
 
 def private(name: str, *partials: Any) -> None:
-    """`elementwise` of a ufunc, if there is one of that name."""
+    """Register a ufunc as `elementwise` does, if SciPy has one of this name."""
     PARTIALS[name] = partials
     f = getattr(_ufuncs, name, None)
     if f is not None:
@@ -38,8 +38,8 @@ def private(name: str, *partials: Any) -> None:
 
 
 def family(name: str, *slopes: Any) -> None:
-    """A distribution function, its complement and the inverses of both in the variate, by the
-    slopes of the first; those of counts have no inverse that moves."""
+    """Register a distribution function, its complement and the inverses of both in the variate.
+    `slopes` are those of the function. Inverses for counts are constant."""
     private(f"{name}_cdf", *slopes)
     private(f"{name}_sf", *complement(slopes))
     inverses = slopes[0] is not None
@@ -109,7 +109,7 @@ def _landau(x: Any, loc: Any, scale: Any) -> Any:
     return _ufuncs._landau_pdf(x, loc, scale)
 
 
-# the density itself is an integral, of which the derivative has no closed form
+# the density is an integral whose derivative has no closed form
 private("_landau_pdf", STATISTIC, STATISTIC, STATISTIC)
 private(
     "_landau_cdf",
@@ -138,7 +138,7 @@ private(
 
 
 def _skew(x: Any, loc: Any, scale: Any, a: Any) -> Any:
-    """2 φ(z) Φ(a z) / scale."""
+    """Return 2 φ(z) Φ(a z) / scale."""
     z = _standard(x, loc, scale)
     return 2 * _normal(z) * sp.ndtr(a * z) / scale
 
@@ -148,7 +148,7 @@ def _normal(z: Any) -> Any:
 
 
 def _skew_in_shape(x: Any, loc: Any, scale: Any, a: Any) -> Any:
-    """∂F/∂a of F = Φ(z) − 2 T(z, a), with Owen's T."""
+    """Return ∂F/∂a of F = Φ(z) − 2 T(z, a), with Owen's T."""
     z, square = _standard(x, loc, scale), 1 + a * a
     return -np.exp(-0.5 * z * z * square) / (math.pi * square)
 
@@ -189,7 +189,7 @@ private("_cosine_invcdf", lambda y, p: 1 / _cosine(y))
 
 
 def _wald_slopes(x: Any, mu: Any, lam: Any) -> tuple[Any, Any, Any]:
-    """∂F/∂x, ∂F/∂μ, ∂F/∂λ of F = Φ(r(x/μ − 1)) + exp(2λ/μ) Φ(−r(x/μ + 1)), r = √(λ/x)."""
+    """Return the slopes of F = Φ(r(x/μ − 1)) + exp(2λ/μ) Φ(−r(x/μ + 1)), r = √(λ/x), in x, μ, λ."""
     root = np.sqrt(lam / x)
     near, far = root * (x / mu - 1), root * (x / mu + 1)
     tail = np.exp(2 * lam / mu + sp.log_ndtr(-far))
@@ -221,12 +221,12 @@ family("_ncx2", *CHI)
 
 
 def _f_further(x: Any, m: Any, n: Any, nc: Any) -> Any:
-    """The density with two degrees of freedom more, at the same share m x / (n + m x)."""
+    """Return the density with two more degrees of freedom, at the same share m x / (n + m x)."""
     return f_slopes(m + 2, n, nc, m * x / (m + 2))[0] * m / (m + 2)
 
 
 def _f_in_variate(y: Any, x: Any, m: Any, n: Any, nc: Any) -> Any:
-    """Of f = h(s) s′, the share s, and the mixture h of beta densities."""
+    """Return the slope in x of f = h(s) s′, with the share s and the mixture h of betas."""
     total = n + m * x
     share, slope = m * x / total, m * n / (total * total)
     inner = ((m / 2 - 1) / share - (n / 2 - 1) * total / n) * slope - 2 * m / total
@@ -264,8 +264,8 @@ family(
 
 
 def _kolmogorov_curvature(x: Any) -> Any:
-    """The second derivative of P(K > x), by the series in exp(−2k²x²); by the other one (Jacobi's)
-    where x is small."""
+    """Return the second derivative of P(K > x) by its series in exp(−2k²x²). For small x the
+    transformed series (Jacobi's) is used."""
     large = x > 0.9
     far, near, k = np.where(large, x, 1.0), np.where(large, 0.5, x), np.arange(1, 12)
     far, near = np.asarray(far)[..., None], np.asarray(near)[..., None]
@@ -283,14 +283,14 @@ private("_smirnovp", None, STATISTIC)
 private("_smirnovc", None, lambda n, x: -_ufuncs._smirnovp(n, x))
 private("_smirnovci", None, lambda y, n, p: -1 / _ufuncs._smirnovp(n, y))
 
-# ---- others --------------------------------------------------------------------------------------
+# ---- exponentials and harmonic numbers -----------------------------------------------------------
 
 private("_log1mexp", lambda x: -1 / np.expm1(-x))
 private("_scaled_exp1", lambda y, x: y / x + y - 1)
 
 
 def _log_harmonic(first: Any, last: Any, a: Any) -> Any:
-    """Σ log(i) i⁻ᵃ from the first to the last."""
+    """Return Σ log(i) i⁻ᵃ from `first` to `last`."""
 
     def one(first: Any, last: Any, a: Any) -> Any:
         i = np.arange(first, last + 1.0)

@@ -1,8 +1,8 @@
-"""Integrals along a half-line, by the Gauss–Legendre rule on the part of it that counts.
+"""Integrals along a half-line, by the Gauss–Legendre rule on its significant part.
 
-The integrands are analytic and fall off at least exponentially, so that the rule converges faster
-than any power of the number of nodes (Trefethen, *Is Gauss quadrature better than
-Clenshaw–Curtis?*, SIAM Review 50, 2008, theorem 4.5).
+The integrands are analytic and fall off at least exponentially, so the rule converges faster than
+any power of the number of nodes (Trefethen, *Is Gauss quadrature better than Clenshaw–Curtis?*,
+SIAM Review 50, 2008, theorem 4.5).
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import numpy as np
 from adjoint.rulekit.registry import non_differentiable
 
 DROP = 36.0
-"""Where the logarithm of an integrand has fallen by as much, the rest is below rounding."""
+"""Fall of the logarithm of an integrand after which the rest is below rounding."""
 
 _NODES, _WEIGHTS = np.polynomial.legendre.leggauss(48)
 _NODES, _WEIGHTS = 0.5 + 0.5 * _NODES, 0.5 * _WEIGHTS
@@ -24,13 +24,13 @@ _BLOCK = 128
 
 
 def integral(integrand: Callable[..., Any], length: Any, *operands: Any) -> Any:
-    """∫ integrand(s, *operands) ds from 0 to `length`, for arrays of one shape."""
+    """Return ∫ integrand(s, *operands) ds from 0 to `length`, for arrays of one shape."""
     s = length[..., None] * _NODES
     return length * np.sum(integrand(s, *[x[..., None] for x in operands]) * _WEIGHTS, -1)
 
 
 def long_integral(integrand: Callable[..., Any], length: Any, *operands: Any) -> Any:
-    """The same for an integrand that is slow at first and falls within a few units at the end."""
+    """Return the integral of a function that is slow at first and falls off within a few units."""
     if not np.any(length):
         return 0.0
     start = np.maximum(length / 2, length - 8)
@@ -44,10 +44,8 @@ def long_integral(integrand: Callable[..., Any], length: Any, *operands: Any) ->
 
 @non_differentiable
 def newton(h: Callable[..., Any], start: Any, steps: int, *operands: Any) -> Any:
-    """Where a convex function is zero, from the right; `h` gives its value and its derivative.
-
-    It is where an integral ends, on which its value does not depend.
-    """
+    """Return the zero of a convex function, approached from the right. `h` returns value and
+    derivative. The zero is the end of an integral, whose value does not depend on the exact end."""
     v = start
     for _ in range(steps):
         value, slope = h(v, *operands)
@@ -56,7 +54,7 @@ def newton(h: Callable[..., Any], start: Any, steps: int, *operands: Any) -> Any
 
 
 def piecewise(first: Any, f: Callable[..., Any], g: Callable[..., Any], /, *operands: Any) -> Any:
-    """`f` of the elements for which `first` is true, and `g` of the others."""
+    """Return `f` of the elements for which `first` is true, and `g` of the others."""
     if np.all(first):
         return f(*operands)
     if not np.any(first):
@@ -69,9 +67,8 @@ def piecewise(first: Any, f: Callable[..., Any], g: Callable[..., Any], /, *oper
 
 
 def in_blocks(f: Callable[..., Any]) -> Callable[..., Any]:
-    """`f` of numbers and arrays that broadcast, in double precision: so many elements at a time
-    that the values at all nodes have room in the cache.
-    """
+    """Return `f` for numbers and arrays that broadcast, applied in double precision to blocks. The
+    values of a block at all nodes fit into the cache."""
 
     @wraps(f)
     def blocks(*operands: Any) -> Any:

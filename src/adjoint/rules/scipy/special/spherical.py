@@ -1,6 +1,6 @@
-"""Rules of spherical Bessel functions, Riccati's and the functions Λ, in the argument.
+"""Rules of spherical Bessel, Riccati–Bessel and Λ functions, in the argument.
 
-Orders are integers, or are held (see `adjoint.rules.scipy.special.bessel`).
+Orders are integers, or have no derivative (see `adjoint.rules.scipy.special.bessel`).
 """
 
 from __future__ import annotations
@@ -15,7 +15,8 @@ from adjoint.rules.scipy.special.bessel import ORDER
 
 
 def _spherical(f: Any, below: int, above: int) -> None:
-    """(2n + 1) f′ = below n f_{n−1} + above (n + 1) f_{n+1} (10.51.2, 10.51.5), and so for f″."""
+    """Register (2n + 1) f′ = below n f_{n−1} + above (n + 1) f_{n+1} (10.51.2, 10.51.5). The same
+    recurrence gives f″."""
 
     def slope(n: Any, z: Any, derivative: Any) -> Any:
         if not derivative:
@@ -39,7 +40,7 @@ _spherical(sp.spherical_kn, -1, -1)
 
 
 def _riccati_slopes(y: Any, x: Any) -> tuple[Any, Any]:
-    """x² w″ + (x² − n(n+1)) w = 0, from 10.47.1 for w = x f."""
+    """Return slopes from x² w″ + (x² − n(n+1)) w = 0, from 10.47.1 for w = x f."""
     n = np.arange(len(y[0]))
     return y[1], (n * (n + 1) / (x * x) - 1) * y[0]
 
@@ -49,7 +50,7 @@ pointwise(sp.riccati_yn, x=lambda y, x: _riccati_slopes(y, x))
 
 
 def _lambda_slopes(y: Any, v: Any, x: Any) -> tuple[Any, Any]:
-    """Λ = Γ(v+1) (2/x)^v J_v obeys x Λ″ + (2v+1) Λ′ + x Λ = 0, from 10.2.1."""
+    """Return slopes of Λ = Γ(v+1) (2/x)^v J_v from x Λ″ + (2v+1) Λ′ + x Λ = 0 (10.2.1)."""
     orders = np.arange(len(y[0])) + v % 1
     at_zero = -0.5 / (orders + 1)
     curvature = -y[0] - (2 * orders + 1) * y[1] / np.where(np.equal(x, 0), 1, x)

@@ -1,4 +1,4 @@
-"""Student's t distribution in its degrees of freedom."""
+"""Derivatives of Student's t distribution in its degrees of freedom."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from adjoint.rules.scipy.special.quadrature import (
 
 
 def t_density(df: Any, t: Any) -> Any:
-    """At infinite degrees of freedom the normal one."""
+    """Return the density; the normal one at infinite degrees of freedom."""
     normal = np.isinf(df)
     v = np.where(normal, 1, df)
     log = -0.5 * (v + 1) * np.log1p(t * t / v) - 0.5 * np.log(v) - sp.betaln(0.5, v / 2)
@@ -33,14 +33,14 @@ def _fall(s: Any, v: Any, share: Any) -> tuple[Any, Any]:
 
 
 def _change(z: Any, v: Any, step: Any) -> Any:
-    """∂/∂v of the logarithm of the density at t² = v z."""
+    """Return ∂/∂v of the logarithm of the density at t² = v z."""
     share = z / (1 + z)
     bent = np.where(share < 0.1, _bent(share), np.log1p(z) - share)
     return 0.5 * (step + share / v - bent)
 
 
 def _bent(y: Any) -> Any:
-    """−log(1−y) − y."""
+    """Return −log(1−y) − y."""
     total: Any = 0.0
     for n in range(14, 1, -1):
         total = (total + 1 / n) * y
@@ -48,7 +48,7 @@ def _bent(y: Any) -> Any:
 
 
 def _tail(s: Any, v: Any, z: Any, step: Any, upper: Any) -> Any:
-    """The change of the density over it at t, with t exp(s/2) for variable, or t s."""
+    """Return ∂f/∂v over the density at t, in the variable t exp(s/2) for a tail, or t s."""
     e = np.exp(np.where(upper, s, 0))
     moved = np.where(upper, z * e, z * s * s)
     power = np.exp(-0.5 * (v + 1) * (np.log1p(moved) - np.log1p(z)))
@@ -56,14 +56,14 @@ def _tail(s: Any, v: Any, z: Any, step: Any, upper: Any) -> Any:
 
 
 def _by_beta(v: Any, square: Any) -> Any:
-    """As the incomplete beta function that F is (DLMF 8.17.4)."""
+    """Return the weight from F as an incomplete beta function (DLMF 8.17.4)."""
     total = v + square
     half = np.full_like(v, 0.5)
     return 0.25 * beta_weight(v / 2, half, v / total, square / total) + 0.5 / v
 
 
 def _by_integral(v: Any, square: Any) -> Any:
-    """Of ∂f/∂v from 0 to t, or from t on: it has one sign on either side."""
+    """Integrate ∂f/∂v from 0 to t, or from t on; it has one sign on either side."""
     z, r = square / v, 1 / (v * v)
     by_series = r * (0.5 - r * (0.25 - r * (0.5 - r * (2.125 - r * 15.5))))  # of 5.11.2
     step = np.where(v > 50, by_series, psi_step(v / 2, 0.5) - 1 / v)
@@ -78,12 +78,12 @@ def _by_integral(v: Any, square: Any) -> Any:
 
 @in_blocks
 def _weight(v: Any, t: Any) -> Any:
-    """W in ∂F/∂v = −W t f(t). For many degrees of freedom the terms of the first way cancel."""
+    """Return W in ∂F/∂v = −W t f(t); the terms of `_by_beta` cancel for many degrees of freedom."""
     return piecewise(v < 4, _by_beta, _by_integral, v, np.maximum(t * t, 1e-290))
 
 
 def t_freedom_slope(df: Any, t: Any) -> Any:
-    """∂F/∂v; 0 at infinity."""
+    """Return ∂F/∂v; 0 at infinity."""
     inside = np.isfinite(t) & np.isfinite(df)
     v, s = np.where(inside, df, 1), np.where(inside, t, 1)
     return np.where(inside, -_weight(v, s) * s * t_density(v, s), 0)[()]

@@ -1,7 +1,8 @@
-"""Rules of Mathieu's, spheroidal wave and parabolic cylinder functions, in the argument.
+"""Rules of Mathieu, spheroidal wave and parabolic cylinder functions, in the argument.
 
-Each comes as a value and its first derivative; the second is from the differential equation. The
-derivatives in the parameters of the equation have no closed form, but for Mathieu's eigenvalues.
+Each function returns a value and its first derivative; the second derivative follows from the
+differential equation. The derivatives in the parameters of the equation have no closed form, except
+those of Mathieu's eigenvalues.
 """
 
 from __future__ import annotations
@@ -23,18 +24,16 @@ PARAMETER = NoDerivative("a parameter of the equation")
 # ---- Mathieu: y″ = −(a − 2q cos 2x) y, modified y″ = (a − 2q cosh 2x) y (28.2.1, 28.20.1) --------
 
 NODES = np.arange(512) * (360 / 512)
-"""In degrees; the functions are periodic, so sums over these are integrals to rounding."""
+"""Nodes in degrees; the functions are periodic, so sums over nodes are integrals to rounding."""
 
 
 LARGEST = 1e4
-"""Beyond, SciPy has eigenvalues, but no functions; much further out it leaves its memory."""
+"""Largest parameter at which SciPy has the functions; far beyond, it accesses invalid memory."""
 
 
 def _eigenvalue_slope(m: Any, q: Any, even: bool) -> Any:
-    """The mean of 2 cos 2x, weighted with the square of the eigenfunction (Hellmann and Feynman).
-
-    It is that of the operator −y″ + 2q cos 2x · y; for q < 0 by 28.2.26.
-    """
+    """Return the mean of 2 cos 2x, weighted by the squared eigenfunction (Hellmann and Feynman).
+    The eigenvalue is that of the operator −y″ + 2q cos 2x · y; for q < 0 by 28.2.26."""
     m, q = np.broadcast_arrays(m, q)
     swapped = (q < 0) & np.equal(np.mod(m, 2), 1)
     known = np.abs(q) <= LARGEST
@@ -51,7 +50,7 @@ elementwise(sp.mathieu_b, None, lambda m, q: _eigenvalue_slope(m, q, False), sin
 
 
 def _angular(f: Any, eigenvalue: Any) -> None:
-    """The argument is in degrees, the derivative that comes along is not."""
+    """Register a function of an angle in degrees, whose returned derivative is per radian."""
     step = math.pi / 180
 
     def slopes(y: Any, m: Any, q: Any, x: Any) -> tuple[Any, Any]:
@@ -89,19 +88,19 @@ def _prolate(y: Any, m: Any, c: Any, cv: Any, x: Any) -> tuple[Any, Any]:
 
 
 def _oblate(y: Any, m: Any, c: Any, cv: Any, x: Any) -> tuple[Any, Any]:
-    """With −c² in place of c²."""
+    """Return slopes with −c² in place of c²."""
     s = (1 - x) * (1 + x)
     return y[1], (2 * x * y[1] - (cv + (c * x) ** 2 - m * m / s) * y[0]) / s
 
 
 def _oblate_radial(y: Any, m: Any, c: Any, cv: Any, x: Any) -> tuple[Any, Any]:
-    """At ix, which is where the equation of the prolate ones is taken."""
+    """Return slopes at ix, where the equation is that of the prolate functions."""
     s = 1 + x * x
     return y[1], ((cv - (c * x) ** 2 - m * m / s) * y[0] - 2 * x * y[1]) / s
 
 
 def _spheroidal(f: Any, with_value: Any, value: Any, slopes: Callable[..., Any]) -> None:
-    """A function, and the same with its characteristic value given."""
+    """Register a function, and its variant that takes the characteristic value."""
     pointwise(
         f,
         "m n c x",
@@ -139,7 +138,7 @@ def _cylinder(y: Any, v: Any, x: Any) -> tuple[Any, Any]:
 
 
 def _cylinders(y: Any, v: Any, x: Any) -> tuple[Any, Any]:
-    """Of the orders from the fraction of v to v; for v < 0 SciPy returns others than it says."""
+    """Return slopes of the orders from v mod 1 to v; for v < 0 SciPy's orders are others."""
     start = v - int(v) if v >= 0 else np.nan
     return _cylinder(y, start + np.arange(len(y[0])), x)
 
@@ -152,7 +151,7 @@ pointwise(sp.pbvv_seq, v=ORDER, x=lambda y, v, x: _cylinders(y, v, x))
 
 
 def _whole_cylinders(y: Any, n: Any, z: Any) -> tuple[Any, Any]:
-    """Of the orders 0, ±1, …, n; off the real axis SciPy's values are others than it says."""
+    """Return slopes of the orders 0, ±1, …, n; off the real axis SciPy's values are wrong."""
     if np.any(np.imag(z)):
         return y[0] * np.nan, y[1] * np.nan
     return _cylinder(y, np.arange(len(y[0])) * (1 if n >= 0 else -1), z)
