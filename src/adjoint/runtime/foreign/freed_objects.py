@@ -22,7 +22,7 @@ from adjoint.primal.memo_by_code import by_code
 from adjoint.primal.packages import is_of_a_library
 from adjoint.primal.special_methods import class_attribute
 from adjoint.primal.value_kinds import is_objects
-from adjoint.runtime.foreign.code_facts import called, hands_out, is_closed, is_harmless
+from adjoint.runtime.foreign.may_store import called, hands_out, is_closed, is_harmless
 from adjoint.runtime.memory.memory import Memory
 
 _OF_NUMBERS = frozenset({float, int, np.float64, np.ndarray, type(ABSENT)})
