@@ -559,7 +559,8 @@ COPIES = [
 
 
 @pytest.mark.parametrize("text", COPIES)
-def test_what_is_copied_keeps_its_derivative(text):
+def test_what_is_copied_counts_as_written(text):
+    """Which array a function writes into is not followed."""
     space = _written(text)
     state, log = space["state"], _logging(space["note"])
 
@@ -568,9 +569,9 @@ def test_what_is_copied_keeps_its_derivative(text):
         log.warning("%s", 1.0)
         return state.buf[0] * v
 
-    assert ad.gradient(f, 2.0) == (12.0,)
-    assert ad.pushforward(f, (2.0,), (1.0,))[1] == 12.0
-    assert ad.hessian(f, 2.0) == 12.0
+    for mode in ("forward", "gradient"):
+        with pytest.raises(AdjointError):
+            MODES[mode](f)
 
 
 def test_integers_in_named_fields_are_constants():

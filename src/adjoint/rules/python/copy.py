@@ -12,13 +12,12 @@ import functools
 import types
 import weakref
 from collections import OrderedDict, defaultdict, deque
-from datetime import timedelta
+from datetime import date, datetime, time, timedelta
 from typing import Any
 
 from adjoint.diagnostics.refusals import refused
 from adjoint.primal.container_contents import args_of
 from adjoint.rulekit.registry import non_differentiable, substitute
-from adjoint.runtime.foreign.dates import is_date
 from adjoint.runtime.memory.active_iterator import Iterator
 
 ATOMS = frozenset({
@@ -26,6 +25,7 @@ ATOMS = frozenset({
     types.BuiltinFunctionType, type(NotImplemented), type(Ellipsis), weakref.ref, property,
 })  # fmt: skip
 """Types whose values are their own copies."""
+_DATES = frozenset({date, datetime, time, timedelta})
 
 SHALLOW_ATOMS = ATOMS | {tuple, frozenset, slice}
 
@@ -100,7 +100,7 @@ def _part(x: Any, memo: Any) -> Any:
 def _rebuilt(x: Any, memo: Any) -> Any:
     """Make an object of the same class with the same parts; with a memo, with copies of them."""
     cls = type(x)
-    if is_date(x):  # operations that refuse a duration made of an active number
+    if cls in _DATES:  # operations that refuse a duration made of an active number
         return +x if cls is timedelta else x.replace()
     if cls in copyreg.dispatch_table:
         return _reconstructed(x, memo, copyreg.dispatch_table[cls](x))

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Collection, Iterable, Iterator
-from types import CodeType, FrameType, FunctionType
+from types import CellType, CodeType, FrameType, FunctionType
 from typing import Any
 
 import numpy as np
@@ -12,7 +12,9 @@ import numpy as np
 from adjoint.primal.code_owner import is_the_users
 from adjoint.primal.container_contents import elements_of, entries_of
 from adjoint.primal.reachability import names_in, parts_of
-from adjoint.primal.value_kinds import by_value, content_of, fields_of
+from adjoint.primal.value_kinds import by_value, content_of, fields_of, has_slots
+from adjoint.runtime.memory.saved import NUMBERS_KEPT
+from adjoint.runtime.memory.saved_containers import slots
 
 _MOST = 10_000
 """The most values noted; numbers beyond count as new."""
@@ -51,9 +53,27 @@ def _standing_in(owner: Any) -> Iterable[Any]:
         return () if "__builtins__" in owner else [item for _, item in entries_of(owner)]
     if issubclass(kind, np.ndarray) and owner.dtype.kind == "O":
         return np.asarray(owner).ravel().tolist()
-    if by_value(owner) or issubclass(kind, np.ndarray | type):
+    if kind is CellType:
+        return [content_of(owner)]
+    if by_value(owner) or issubclass(kind, np.ndarray):
         return ()
-    return (fields_of(owner) or {}).values()
+    named = [*(fields_of(owner) or {}).values()]
+    return [*named, *slots(owner)] if has_slots(kind) else named
+
+
+def twice_in(
+    frame: FrameType, held: Iterable[Any], modules: Iterable[dict[str, Any]]
+) -> dict[int, Any]:
+    """Return, by identity, the numbers that the function in `frame` reaches at several places: it
+    may store one of them where it is already."""
+    found = [*frame.f_locals.values()]
+    for space in (frame.f_globals, *modules):
+        found += [space.get(name) for name in names_in(frame.f_code)]
+    found += [value for owner in held for value in _standing_in(owner)]
+    found += [value for owner in held if isinstance(owner, type) for value in vars(owner).values()]
+    numbers = [value for value in found if type(value) in NUMBERS_KEPT]
+    counts = Counter(map(id, numbers))
+    return {id(value): value for value in numbers if counts[id(value)] > 1}
 
 
 def made_in(values: Iterable[Any], before: Collection[int]) -> Iterator[Any]:

@@ -19,8 +19,8 @@ from adjoint.locks import in_child, make_lock
 from adjoint.primal.code_owner import _vouched, is_the_users, leave_out
 from adjoint.primal.memo_by_code import CodeTable
 from adjoint.primal.packages import GIVING
-from adjoint.runtime.foreign.code_facts import facts_of
-from adjoint.runtime.foreign.value_origins import gives_out
+from adjoint.runtime.foreign.followed_names import followed_by
+from adjoint.runtime.foreign.may_store import gives_out, may_store
 
 _told = CodeTable[tuple[bool, bool]]()
 """By code object: whether its entries are reported, and whether it is user code."""
@@ -56,10 +56,10 @@ def _known(frame: FrameType) -> tuple[bool, bool]:
         told = bool(code.co_flags & CO_OPTIMIZED)  # other code fills a namespace of its own
         users = told and is_the_users(code, frame.f_globals)
         if users:
-            told = not facts_of(code).quiet or gives_out(code)
+            told = may_store(code) or gives_out(code)
         elif told:
             told = frame.f_globals.get("__name__") in GIVING and gives_out(code)
-            told = told and facts_of(code).names is not None  # otherwise it only finds the giver
+            told = told and followed_by(code).names is not None  # otherwise it only finds the giver
         return _told.put(code, (told, users))
     return known[1]
 

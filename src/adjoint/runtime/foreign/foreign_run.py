@@ -21,38 +21,30 @@ from adjoint.primal.container_contents import ABSENT
 from adjoint.primal.packages import is_of_a_library
 from adjoint.primal.value_kinds import by_value, fields_of
 from adjoint.runtime.foreign.callback import CameBack
-from adjoint.runtime.foreign.code_facts import (
-    CACHED_PROPERTY,
-    INTO_THE_OBJECT,
-    Facts,
-    assigns_globals,
-    exchanges_parts,
-    facts_of,
-)
-from adjoint.runtime.foreign.earlier_values import made_in, there_before
+from adjoint.runtime.foreign.earlier_values import made_in, there_before, twice_in
+from adjoint.runtime.foreign.entered_functions import may_fill, stores_itself
 from adjoint.runtime.foreign.entry_monitor import Watch
+from adjoint.runtime.foreign.followed_names import NOWHERE, Followed, followed_by_all
 from adjoint.runtime.foreign.logged_changes import Changes
+from adjoint.runtime.foreign.may_store import (
+    CACHED_PROPERTY,
+    assigned_outside,
+    exchanges_parts,
+    gives_out,
+    may_store,
+)
 from adjoint.runtime.foreign.roots import (
     all_around,
     callers_of,
-    joined_facts,
+    modules_of,
     outer_roots,
     variables_of,
 )
 from adjoint.runtime.foreign.snapshot import Snapshot
-from adjoint.runtime.foreign.special_method_effects import may_store, stored_by
 from adjoint.runtime.foreign.user_code_reach import filled_by_c
-from adjoint.runtime.foreign.value_origins import gives_out
-from adjoint.runtime.foreign.written_places import (
-    may_fill_anything,
-    named_in,
-    puts_numbers,
-    twice_in,
-    written_by,
-)
 from adjoint.runtime.memory.active_iterator import Iterator
 from adjoint.runtime.memory.memory import Memory
-from adjoint.runtime.memory.saved import NUMBERS_KEPT, anew
+from adjoint.runtime.memory.saved import anew
 
 MOST = 65_536
 """The most objects that are saved because user code may change them."""
@@ -87,7 +79,6 @@ class Region:
         "_filled",
         "_fills",
         "_given",
-        "_held",
         "_known",
         "_looked_at",
         "_own",
@@ -114,12 +105,11 @@ class Region:
         self._rewritten: set[int] = set()
         self._written: dict[tuple[int, str | None], tuple[Any, str | None]] = {}
         self._unsaid: list[tuple[Any, str | None]] = []
-        self._held: dict[int, list[Any]] = {}
         self._twice: dict[int, Any] = {}
         self._fills = False
         self._filled: list[Any] = []
         self._snapshot = Snapshot()
-        self._recent: deque[tuple[list[Any], Facts]] = deque(maxlen=32)
+        self._recent: deque[tuple[list[Any], Followed]] = deque(maxlen=32)
         self._entered: CodeType | None = None
         self._before_all: tuple[Any, ...] = ()
         self._known: set[int] = set()
@@ -203,7 +193,6 @@ class Region:
             self._rewritten = {id(owner) for owner, name in self._written.values() if name is None}
             self._written.clear()
             self._unsaid.clear()
-            self._held.clear()
             self._args = self._before_all = ()
             self._filled = []
             self._there = frozenset(self._there)  # only identities are needed now
@@ -314,26 +303,26 @@ class Region:
             self._snapshot.widen(MOST)
             if exchanges_parts(code):
                 self._exchanging = code
-        self._rebinds |= assigns_globals(code)
         callers = callers_of(frame, Region.run.__code__) if gives_out(code) else []
-        if not callers and (own := stored_by(frame)) is not None and self._see_own(frame, *own):
-            if not facts_of(code).quiet:
+        if not callers and not stores_itself(frame):
+            if may_store(code):
                 self._tell_of(code, by_user)
             return
         codes = tuple({id(one.f_code): one.f_code for one in (frame, *callers)}.values())
-        self.has_only_cached &= facts_of(code).quiet or code is CACHED_PROPERTY
+        self.has_only_cached &= code is CACHED_PROPERTY or not may_store(code)
         given = [value for value in frame.f_locals.values() if type(value) not in LEAVES]
         key = (*map(id, codes), 0, *map(id, given))
+        self._rebinds |= not assigned_outside(code) <= {*code.co_freevars}
         if key in self._looked_at and not self._rebinds:
             return  # saved already
         self._looked_at[key] = given
-        facts = joined_facts(codes)
-        outer = outer_roots(frame, facts, (self._f, *self._args))
+        followed = followed_by_all(codes)
+        outer = outer_roots(frame, (self._f, *self._args))
         self._tell_of(code, by_user)
         if self._place is None:
             self._place = current_place()
             self._before_all = self._f, *self._args, *outer
-            held = self._snapshot.add(self._before_all, facts)
+            held = self._snapshot.add(self._before_all, followed)
             for value in held:
                 self._known |= {id(value), id(fields_of(value))}
             if self.memory.level is not None:
@@ -341,15 +330,14 @@ class Region:
         for namespace, name in variables_of(frame):
             self._snapshot.add_variable(namespace, name)
         modules = [value for value in frame.f_locals.values() if type(value) is ModuleType]
-        self._snapshot.add(map(vars, modules), INTO_THE_OBJECT)
+        self._snapshot.add(map(vars, modules), NOWHERE)
         roots = [*given, *outer]
-        self._recent.append((roots, facts))
-        held = self._snapshot.add(roots, facts)
-        self._held[id(code)] = held
-        self._written_by(frame, held, roots)
+        self._recent.append((roots, followed))
+        held = self._snapshot.add(roots, followed)
+        self._written_by(frame, held)
         if any(type(one) is not FunctionType for one in held):
-            for caller in filter(may_store, callers):
-                self._written_by(caller, held, roots)
+            for caller in filter(stores_itself, callers):
+                self._written_by(caller, held)
         self._forget()
 
     def _tell_of(self, code: CodeType, by_user: bool) -> None:
@@ -357,41 +345,21 @@ class Region:
         if self._entered is None or not self._by_user:
             self._entered, self._by_user = code, by_user
 
-    def _see_own(self, frame: FrameType, owner: Any, stored: frozenset[str]) -> bool:
-        """Save an object of which the function in `frame` can store only some attributes. Return
-        whether that is enough: not where one of these is a number, which may be stored again."""
-        if not stored:
-            return True
-        code = frame.f_code
-        key = id(code), id(owner)
-        if key in self._looked_at:
-            return True
-        fields = named_in(owner)
-        if any(type(fields.get(name)) in NUMBERS_KEPT for name in stored):
-            return False
-        self.has_only_cached &= code is CACHED_PROPERTY
-        self._looked_at[key] = [owner]
-        if not self._before_all:
-            self._before_all = self._f, *self._args
-            if self.memory.level is not None:
-                self._there = there_before(frame, self._before_all)
-        self._known |= {id(owner), id(fields_of(owner))}
-        self._recent.append(([owner], INTO_THE_OBJECT))
-        self._snapshot.add((owner,), INTO_THE_OBJECT)
-        return True
-
-    def _written_by(self, frame: FrameType, held: list[Any], roots: list[Any]) -> None:
-        """Note which places in `held` the function in `frame` may write."""
-        known = self._held.get(id(frame.f_code), held)
-        known = held if known is held else [*known, *held]
-        if written := written_by(frame, held, known):
-            self._write({(id(owner), name): (owner, name) for owner, name in written})
-            if puts_numbers(written):
-                self._twice |= twice_in(frame, known)
-            self._snapshot.add(array for array, _ in written if isinstance(array, np.ndarray))
-        if may_fill_anything(frame, known):
+    def _written_by(self, frame: FrameType, held: list[Any]) -> None:
+        """Count all of `held`, which the function in `frame` reaches, as written by it, if it is
+        user code: a library does not store a value again where it was."""
+        if is_of_a_library(frame.f_globals.get("__name__"), frame.f_code):
+            return
+        fills = may_fill(frame)
+        arrays = [one for one in held if isinstance(one, np.ndarray) and one.dtype.names is None]
+        spared = set() if fills else set(map(id, arrays))
+        places = [(owner, None) for owner in held if id(owner) not in spared]
+        self._write({(id(owner), name): (owner, name) for owner, name in places})
+        self._write({(id(space), name): (space, name) for space, name in variables_of(frame)})
+        self._twice |= twice_in(frame, held, modules_of(frame))
+        if fills:
             self._fills = True
-            self._snapshot.add(all_around(frame, self._snapshot.add(roots)))
+            self._snapshot.add(all_around(frame, held))
 
     def _write(self, written: dict[tuple[int, str | None], tuple[Any, str | None]]) -> None:
         self._unsaid += [written[place] for place in written.keys() - self._written.keys()]
@@ -425,8 +393,8 @@ class Region:
             self._snapshot = Snapshot()
             self._snapshot.add(self._filled)
             self._looked_at.clear()
-            for roots, facts in self._recent:
-                self._snapshot.add(roots, facts)
+            for roots, followed in self._recent:
+                self._snapshot.add(roots, followed)
             self._unsaid = [*self._written.values()]
             self._forget()
 

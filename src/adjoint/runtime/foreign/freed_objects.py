@@ -21,7 +21,7 @@ from adjoint.primal.memo_by_code import by_code
 from adjoint.primal.packages import is_of_a_library
 from adjoint.primal.special_methods import class_attribute
 from adjoint.primal.value_kinds import is_objects
-from adjoint.runtime.foreign.code_facts import called, hands_out, is_closed, is_harmless
+from adjoint.runtime.foreign.may_store import is_closed
 from adjoint.runtime.memory.memory import Memory
 
 _OF_NUMBERS = frozenset({float, int, np.float64, np.ndarray, type(ABSENT)})
@@ -58,7 +58,7 @@ def check_callback(f: Any) -> None:
 
 
 def check_finalizer(cls: type) -> None:
-    """Refuse an object whose ``__del__`` changes something else."""
+    """Refuse an object whose ``__del__`` may change something."""
     if _has_effective_del(cls):
         raise refused(
             f"'{cls.__name__}.__del__' may change something when the object goes, which happens at"
@@ -69,6 +69,7 @@ def check_finalizer(cls: type) -> None:
 
 
 def _is_harmless(f: Any) -> bool:
+    """Return whether a function is a library's, or changes nothing."""
     while isinstance(f, functools.partial | MethodType):
         f = f.func if isinstance(f, functools.partial) else f.__func__
     if isinstance(f, BuiltinMethodType):
@@ -77,63 +78,17 @@ def _is_harmless(f: Any) -> bool:
         f = class_attribute(type(f), "__call__")
     if type(f) is not FunctionType:
         return False
-    code = f.__code__
-    if is_of_a_library(f.__globals__.get("__name__")):
-        return True
-    return not is_the_users(code, f.__globals__) or is_closed(code)
+    code, namespace = f.__code__, f.__globals__
+    is_library = is_of_a_library(namespace.get("__name__")) or not is_the_users(code, namespace)
+    return is_library or is_closed(code)
 
 
-def _may_leave_traces(cls: type) -> bool:
+def _may_change_something(cls: type) -> bool:
     f = class_attribute(cls, "__del__")
-    if type(f) is not FunctionType or _is_harmless(f):
-        return False
-    return not _keeps_to_itself(f.__code__, cls, set())
+    return type(f) is FunctionType and not _is_harmless(f)
 
 
-_has_effective_del = ByClass(_may_leave_traces)
-
-
-def _keeps_to_itself(code: CodeType, cls: type, seen: set[CodeType]) -> bool:
-    """Return whether a method, with the methods of its object that it calls, changes only
-    attributes of its object, an instance of `cls`."""
-    seen.add(code)
-    if hands_out(code):
-        return False
-    before: Any = None
-    for instruction in dis.get_instructions(code):
-        method = called(instruction)[1]
-        if (
-            (method is not None and method not in _OF_TEXT) or not is_harmless(instruction)
-        ) and not (
-            code.co_argcount
-            and _last_loaded(before) == code.co_varnames[0]
-            and (
-                instruction.opname in ("STORE_ATTR", "DELETE_ATTR")
-                or _is_own_call(method, cls, seen)
-            )
-        ):
-            return False
-        before = instruction
-    return True
-
-
-_OF_TEXT = frozenset({"format", "join"})
-"""Methods of text, which hardly any other class has."""
-
-
-def _is_own_call(method: str | None, cls: type, seen: set[CodeType]) -> bool:
-    """Return whether `method` is one of `cls` that changes only its object."""
-    f = None if method is None else class_attribute(cls, method)
-    return type(f) is FunctionType and (
-        f.__code__ in seen or _keeps_to_itself(f.__code__, cls, seen)
-    )
-
-
-def _last_loaded(instruction: Any) -> Any:
-    if instruction is None or not instruction.opname.startswith("LOAD_FAST"):
-        return None
-    names = instruction.argval
-    return names[-1] if isinstance(names, tuple) else names
+_has_effective_del = ByClass(_may_change_something)
 
 
 @by_code

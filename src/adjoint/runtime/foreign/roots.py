@@ -14,8 +14,9 @@ from adjoint.primal.code_owner import is_the_users
 from adjoint.primal.memo_by_code import by_code
 from adjoint.primal.reachability import spaces_of
 from adjoint.primal.value_kinds import content_of
-from adjoint.runtime.foreign.code_facts import Facts, facts_of
-from adjoint.runtime.foreign.special_method_effects import may_store
+from adjoint.runtime.foreign.entered_functions import stores_itself
+from adjoint.runtime.foreign.followed_names import followed_by
+from adjoint.runtime.foreign.may_store import assigned_outside, takes_any_variable
 
 # ---- callers of a function -----------------------------------------------------------------------
 
@@ -29,27 +30,7 @@ def callers_of(frame: FrameType, last: CodeType) -> list[FrameType]:
         if is_the_users(caller.f_code, caller.f_globals):
             found.append(caller)
         caller = caller.f_back
-    return found if any(map(may_store, found)) else []
-
-
-def joined_facts(codes: tuple[CodeType, ...]) -> Facts:
-    """Return what several functions may do together."""
-    if len(codes) == 1:
-        return facts_of(codes[0])
-    place = tuple(map(id, codes))
-    known = _joined.get(place)
-    if known is None:
-        joined = facts_of(codes[0])
-        for code in codes[1:]:
-            joined = joined.joined(facts_of(code))
-        if len(_joined) >= _MOST_JOINED:
-            _joined.clear()
-        known = _joined[place] = codes, joined
-    return known[1]
-
-
-_joined: dict[tuple[int, ...], tuple[tuple[CodeType, ...], Facts]] = {}
-_MOST_JOINED = 512
+    return found if any(map(stores_itself, found)) else []
 
 
 # ---- values that a function reaches --------------------------------------------------------------
@@ -63,7 +44,7 @@ def words_in(code: CodeType) -> tuple[str, ...]:
 
 def _names_of(code: CodeType) -> tuple[str, ...]:
     """Return the names of the global variables that a function may read."""
-    words = words_in(code) if facts_of(code).takes_any_variable else ()
+    words = words_in(code) if takes_any_variable(code) else ()
     return (*code.co_names, *words)
 
 
@@ -85,7 +66,7 @@ def variables_asked_for(f: FunctionType) -> Iterator[tuple[dict[str, Any], str]]
     """Yield the global variables that `f`, which does not run yet, may assign, if it looks
     variables up by name or imports modules."""
     code, namespace = f.__code__, f.__globals__
-    by_name = facts_of(code).takes_any_variable or "modules" in code.co_names
+    by_name = takes_any_variable(code) or "modules" in code.co_names
     if by_name or any(name in sys.modules for name in code.co_names):
         captured = map(content_of, f.__closure__ or ())
         yield from _variables(code, namespace, _modules(code, namespace, captured))
@@ -95,7 +76,7 @@ def _variables(
     code: CodeType, namespace: dict[str, Any], modules: list[dict[str, Any]]
 ) -> Iterator[tuple[dict[str, Any], str]]:
     names = _names_of(code)
-    if facts_of(code).takes_any_variable:
+    if takes_any_variable(code):
         names = (*names, *namespace)
     for name in names:
         if name in namespace or name not in code.co_names:
@@ -121,11 +102,11 @@ def _modules(
     return list({id(space): space for space in spaces}.values())
 
 
-def outer_roots(frame: FrameType, facts: Facts, given: tuple[Any, ...]) -> list[Any]:
+def outer_roots(frame: FrameType, given: tuple[Any, ...]) -> list[Any]:
     """Return the captured and global values that a function reaches. `given` may hold the function
     itself, which `gc` does not find when frozen."""
     code, namespace, local = frame.f_code, frame.f_globals, frame.f_locals
-    own, modules = facts_of(code), modules_of(frame)
+    modules = modules_of(frame)
     roots = [local[name] for name in code.co_freevars if name in local]
     for name in _names_of(code):
         value = namespace.get(name)
@@ -134,11 +115,11 @@ def outer_roots(frame: FrameType, facts: Facts, given: tuple[Any, ...]) -> list[
         else:
             roots.append(value)
     roots += [space[name] for space in modules for name in code.co_names if name in space]
-    everything = [namespace] if own.takes_any_variable else []
-    everything += modules_of(frame) if own.names is None else []
+    everything = [namespace] if takes_any_variable(code) else []
+    everything += modules_of(frame) if followed_by(code).names is None else []
     for space in everything:
         roots += [value for value in space.values() if not isinstance(value, ModuleType)]
-    if facts.assigned:
+    if not assigned_outside(code).isdisjoint(code.co_freevars):
         for f in (*given, *gc.get_referrers(code)):
             if type(f) is FunctionType and f.__code__ is code:
                 roots += f.__closure__ or ()

@@ -40,8 +40,8 @@ from adjoint.primal.value_kinds import (
     referent_of,
     slots_of,
 )
-from adjoint.runtime.foreign.code_facts import Facts
 from adjoint.runtime.foreign.context_variables import current
+from adjoint.runtime.foreign.followed_names import Followed
 from adjoint.runtime.memory.saved import Kept
 from adjoint.runtime.memory.saved_containers import Global, keep, shows_fields, slots
 
@@ -71,8 +71,8 @@ class Snapshot:
         self._twice: dict[int, Any] = {}
         self._unasked: list[list[Kept]] = []
 
-    def add(self, values: Iterable[Any], facts: Facts | None = None) -> list[Any]:
-        """Save what `values` reach (by the attributes that `facts` allow); return all of it."""
+    def add(self, values: Iterable[Any], followed: Followed | None = None) -> list[Any]:
+        """Save what `values` reach (by the names that are `followed`); return all of it."""
         seen: dict[int, Any] = {}
         values = [*values]
         queue = deque(values)
@@ -81,16 +81,16 @@ class Snapshot:
             kind = type(value)
             if kind in LEAVES or id(value) in seen or _IS_THE_LIBRARYS(kind):
                 continue  # objects of the library are not rewound
-            if kind is attrgetter and facts is not None and facts.names is not None:
+            if kind is attrgetter and followed is not None and followed.names is not None:
                 asked = {part for name in value.__reduce__()[1] for part in name.split(".")}
-                if not asked <= facts.names:
-                    facts = replace(facts, names=facts.names | asked)
+                if not asked <= followed.names:
+                    followed = replace(followed, names=followed.names | asked)
                     queue, seen = deque(values), {}
                     continue
             seen[id(value)] = value
             if id(value) not in self._kept:
                 self._keep(id(value), keep(value, kind))
-            queue += contents(value, kind) if facts is None else _followed(value, kind, facts)
+            queue += contents(value, kind) if followed is None else _followed(value, kind, followed)
         self.is_cut |= bool(queue)
         return [*seen.values()]
 
@@ -191,19 +191,19 @@ def contents(value: Any, kind: type) -> list[Any]:
     return [item for item in held if type(item) not in LEAVES]
 
 
-def _followed(value: Any, kind: type, facts: Facts) -> list[Any]:
-    """Return what a function with these facts may reach from `value`."""
-    names = facts.names
+def _followed(value: Any, kind: type, followed: Followed) -> list[Any]:
+    """Return what a function that follows these names may reach from `value`."""
+    names = followed.names
     if names is None:
         return contents(value, kind) or (_given_out(value) if _GIVES_OUT(kind) else [])
     if issubclass(kind, list | tuple | set | frozenset | deque | dict | np.ndarray):
-        held = contents(value, kind) if facts.into_containers else []
+        held = contents(value, kind) if followed.into_containers else []
     elif _GIVES_OUT(kind):
         held = _given_out(value)
     elif issubclass(kind, type):
         held = [found for found in _in_class(value, names) if found is not value]
         held += [own for own in vars(value).values() if type(own) is BuiltinMethodType]
-        if facts.into_containers and kind is not type:  # the members of an enumeration
+        if followed.into_containers and kind is not type:  # the members of an enumeration
             held += contents(value, kind)
     elif kind is FunctionType or kind is MethodType:
         fields = fields_of(value) or {}  # what they run is seen when it is entered

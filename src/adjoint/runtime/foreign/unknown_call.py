@@ -30,7 +30,6 @@ from adjoint.primal.value_kinds import (
     by_value,
 )
 from adjoint.runtime.foreign.checked_run import Changes, package_of, run_checked
-from adjoint.runtime.foreign.dates import are_dates, dates_back, is_plain
 from adjoint.runtime.foreign.foreign_run import Region
 from adjoint.runtime.foreign.open_files import flush, note_file
 from adjoint.runtime.foreign.user_code_reach import reaches
@@ -72,13 +71,6 @@ def run_unknown(
     owner = getattr(f, "__self__", None)
     owner = None if isinstance(owner, type | ModuleType) else owner
     blank = record[slot]
-    if are_dates(f, owner, inputs) and is_plain(y := f(*args, **kwargs)):
-
-        def poison_of(bar: Any) -> Poison:
-            return bar if type(bar) is Poison else Poison(needed(f, why, (owner, *inputs, y)))
-
-        record[slot] = dates_back(memory, y, owner, inputs, poison_of)
-        return y
     region = region_of(memory, f, (owner, *inputs))
     calls_back = region is not None
     if region is not None:

@@ -30,7 +30,7 @@ from adjoint.primal.engine_object import Hidden
 from adjoint.primal.memo_by_class import ByClass
 from adjoint.primal.special_methods import class_attribute
 from adjoint.primal.value_kinds import fields_of, held_by_c
-from adjoint.runtime.foreign.code_facts import READING, facts_of, is_closed
+from adjoint.runtime.foreign.may_store import READING, is_closed, may_store
 from adjoint.runtime.foreign.snapshot import contents
 from adjoint.runtime.memory.active_iterator import Iterator
 
@@ -246,7 +246,7 @@ def _level(kind: type, name: str) -> int:
     if type(method) is not FunctionType:
         return 0 if method is None or type(method).__name__ in _OF_C else 2
     if is_the_users(method.__code__, method.__globals__):
-        return 1 if facts_of(method.__code__).quiet else 2
+        return 2 if may_store(method.__code__) else 1
     # the proxies that rules put in the place of C classes call what they hold
     return 2 if method.__module__.startswith(_RULES) else 0
 

@@ -1,0 +1,84 @@
+"""Whether a function that is entered may store something itself.
+
+The user code that it calls is entered, too, and has its own answer then.
+"""
+
+from __future__ import annotations
+
+import builtins
+import functools
+from types import FrameType, FunctionType, ModuleType
+from typing import Any
+
+from adjoint.primal.code_owner import is_the_users
+from adjoint.primal.packages import is_of_a_library
+from adjoint.primal.special_methods import class_attribute
+from adjoint.primal.value_kinds import fields_of
+from adjoint.runtime.foreign.may_store import ADDING, CACHED_PROPERTY, READING, calls_of
+
+
+def stores_itself(frame: FrameType) -> bool:
+    """Return whether the function in `frame` may store something, other than by the user code that
+    it calls."""
+    calls = calls_of(frame.f_code)
+    if calls.stores or frame.f_code is CACHED_PROPERTY:
+        return True
+    return _calls_unknown(frame, calls.functions, calls.methods)
+
+
+def may_fill(frame: FrameType) -> bool:
+    """Return whether the function in `frame` may write elements of arrays itself."""
+    calls = calls_of(frame.f_code)
+    return calls.fills or _calls_unknown(frame, calls.functions, calls.methods - ADDING)
+
+
+def _calls_unknown(frame: FrameType, functions: frozenset[str], methods: frozenset[str]) -> bool:
+    """Return whether one of these names may not be user code."""
+    code, local, namespace = frame.f_code, frame.f_locals, frame.f_globals
+    spaces = (local, namespace, vars(builtins))
+    found = [[space[name] for space in spaces if name in space][:1] for name in functions]
+    if not all(values and _is_entered(values[0]) for values in found):
+        return True
+    if not methods:
+        return False
+    named = [namespace.get(name) for name in code.co_names]
+    owners = [owner for owner in (*local.values(), *named) if owner is not None]
+    owners += [part for owner in owners for part in (fields_of(owner) or {}).values()]
+    return not all(_is_a_method(name, owners) for name in methods)
+
+
+def _is_a_method(name: str, owners: list[Any]) -> bool:
+    """Return whether an owner has the attribute `name` and all values of it are user code or
+    readers."""
+    found = []
+    for owner in owners:
+        f = class_attribute(owner if isinstance(owner, type) else type(owner), name)
+        found += [f] if f is not None else []
+        space = vars(owner) if isinstance(owner, ModuleType) else fields_of(owner) or {}
+        if type(space) is dict and name in space:
+            found.append(space[name])
+    return bool(found) and all(name in READING or _is_entered(f) for f in found)
+
+
+def _is_entered(f: Any) -> bool:
+    """Return whether a call of `f` enters user code and does nothing else."""
+    f = f.__func__ if type(f) in (staticmethod, classmethod) else f
+    f = f.__wrapped__ if type(f) is functools._lru_cache_wrapper else f
+    if type(f) is FunctionType:
+        return _is_function(f)
+    if f == tuple.__new__:  # the constructor of named tuples
+        return True
+    if not isinstance(f, type):
+        return _is_function(class_attribute(type(f), "__call__"))
+    made = class_attribute(f, "__new__"), class_attribute(f, "__init__")
+    return class_attribute(type(f), "__call__") is type.__dict__["__call__"] and all(
+        _is_function(g) or g is object.__new__ or g is object.__dict__["__init__"] for g in made
+    )
+
+
+def _is_function(f: Any) -> bool:
+    if type(f) is not FunctionType or not is_the_users(f.__code__, f.__globals__):
+        return False
+    return not is_of_a_library(
+        f.__globals__.get("__name__")
+    )  # libraries write into their operands in C

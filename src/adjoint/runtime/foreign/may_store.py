@@ -1,0 +1,293 @@
+"""Whether a function may store something that outlives it: a conservative answer from its bytecode.
+
+Functions that C calls back are not differentiated. A function that stores nothing by this answer is
+not watched. For any other function, every value that it reaches counts as written.
+"""
+
+from __future__ import annotations
+
+import builtins
+import cmath
+import dis
+import functools
+import math
+import sys
+from collections.abc import Iterator
+from inspect import CO_ASYNC_GENERATOR, CO_COROUTINE, CO_GENERATOR
+from types import CodeType
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from adjoint.primal.memo_by_code import by_code
+
+CACHED_PROPERTY: CodeType = functools.cached_property.__get__.__code__
+"""Stores the result of its function once; the function is entered by itself."""
+
+_WRITES = frozenset(
+    "STORE_ATTR DELETE_ATTR STORE_SUBSCR DELETE_SUBSCR STORE_SLICE STORE_GLOBAL DELETE_GLOBAL"
+    " STORE_NAME IMPORT_NAME LOAD_BUILD_CLASS BEFORE_WITH CALL_FUNCTION_EX SEND".split()
+)
+_CELLS = ("STORE_DEREF", "DELETE_DEREF")
+_PUTS = frozenset("STORE_ATTR DELETE_ATTR STORE_GLOBAL DELETE_GLOBAL STORE_NAME".split())
+"""Instructions that replace a whole value, which a comparison by identity finds."""
+_ELEMENTS = frozenset("data flat imag real".split())
+_READERS = frozenset(
+    name
+    for name, value in vars(builtins).items()
+    if isinstance(value, type) and issubclass(value, BaseException)
+) | frozenset(
+    "abs all any ascii bin bool bytes callable chr complex dict divmod enumerate filter float"
+    " format frozenset getattr hasattr hash hex id int isinstance issubclass iter len list map max"
+    " min oct ord pow print range repr reversed round set slice sorted str sum super tuple type"
+    " vars zip".split()
+)
+"""Builtin functions that store nothing themselves."""
+_WRITERS = frozenset(
+    name
+    for kind in (list, dict, set, bytearray)
+    for name in dir(kind)
+    if name not in dir(tuple) and name not in dir(frozenset) and name not in dir(bytes)
+) - frozenset("__reversed__ get items keys values".split()) | frozenset(
+    "appendleft at byteswap copyto extendleft fill fill_diagonal itemset iadd isub imul itruediv"
+    " partition place put put_along_axis putmask resize setfield setflags setitem shuffle".split()
+)
+"""Functions and methods that write into their operands, also when foreign code calls them."""
+
+
+ADDING = frozenset(
+    name for kind in (list, dict, set) for name in dir(kind) if name in _WRITERS
+) - frozenset(dir(np.ndarray))
+"""Methods that add elements to containers and write no elements of arrays."""
+
+
+def _public(*owners: Any) -> frozenset[str]:
+    names = frozenset(name for owner in owners for name in dir(owner) if name[0] != "_")
+    return names - _WRITERS
+
+
+READING = (
+    _public(str, bytes, tuple, frozenset, int, float, complex, math)
+    | frozenset("__eq__ __ne__ __lt__ __hash__ __str__ __repr__ __format__ __len__".split())
+    | frozenset("__getitem__ copy get items keys values tolist item".split())
+)
+"""Methods that read values; methods written in Python are entered by themselves."""
+_ALLOWED = READING | _public(np, np.ndarray, np.linalg, math, cmath) - {"vectorize"}
+_ANY_VARIABLE = frozenset("eval exec globals __globals__ f_globals".split())
+_PARTS = frozenset("__bases__ __class__ __defaults__ __dict__ __kwdefaults__".split())
+
+
+class Calls(NamedTuple):
+    """The effects of a function: whether its own instructions store something, whether that may be
+    elements of arrays, and the names of unknown functions and methods that it calls."""
+
+    stores: bool
+    fills: bool
+    functions: frozenset[str]
+    methods: frozenset[str]
+
+
+@by_code
+def calls_of(code: CodeType) -> Calls:
+    """Return the effects of a function, from its bytecode."""
+    tuples = [const if type(const) is tuple else (const,) for const in code.co_consts]
+    stores = fills = any(_names_output(word) for words in tuples for word in words)
+    functions, methods = set[str](), set[str]()
+    of_module = False
+    begun: list[tuple[str, bool]] = []  # the calls whose arguments are on the stack
+    for i, before, after in steps(code):
+        function, method = called(i)
+        goes_on = after is not None and after.opname == "LOAD_ATTR"
+        of_module |= function is not None and goes_on
+        if of_module and i.opname in ("LOAD_GLOBAL", "LOAD_ATTR"):  # a function of a module
+            if goes_on:
+                continue
+            function, method = None, i.argval
+        if i.opname in _CELLS:
+            stores |= i.argval in code.co_freevars
+        elif _writes(i):
+            stores = True
+            fills |= i.opname not in _PUTS or i.argval in _ELEMENTS
+        elif i.opname == "PUSH_NULL":  # the call of what a variable holds
+            variable = before if sys.version_info >= (3, 13) else after
+            name = "" if variable is None else str(variable.argval)
+            if variable is not None and variable.opname == "LOAD_ATTR":  # 3.13, of a module too
+                begun.append((name, True))
+                methods.update({name} - _ALLOWED)
+            else:
+                begun.append(("", False))
+                is_named = variable is not None and variable.opname.startswith("LOAD_")
+                functions.add(name if is_named else "")
+        elif function is not None:
+            begun.append((function, False))
+            if function not in _READERS:
+                functions.add(function)
+        elif method is not None:
+            is_global = before is not None and before.opname == "LOAD_GLOBAL"
+            begun.append((method, is_global or of_module))
+            of_module = False
+            if method not in _ALLOWED:
+                methods.add(method)
+        elif i.opname in ("CALL", "CALL_KW") and begun:
+            name, is_global = begun.pop()
+            fills |= name in _ALLOWED and (i.arg or 0) > _most_inputs(name, is_global)
+    return Calls(stores or fills, fills, frozenset(functions), frozenset(methods))
+
+
+def _writes(i: dis.Instruction) -> bool:
+    """Return whether an instruction stores something, or loads a method that does."""
+    if i.opname == "BINARY_OP":
+        return i.argrepr.endswith("=")
+    loads = i.opname in ("LOAD_ATTR", "LOAD_GLOBAL") and called(i)[1] is None
+    return i.opname in _WRITES or i.opname in _CELLS or (loads and i.argval in _WRITERS)
+
+
+def is_harmless(i: dis.Instruction) -> bool:
+    """Return whether an instruction stores nothing and begins no call that may."""
+    function, method = called(i)
+    if _writes(i) or i.opname in ("PUSH_NULL", "LOAD_SUPER_ATTR"):
+        return False
+    return (function is None or function in _READERS) and (method is None or method in READING)
+
+
+def is_reader(name: str) -> bool:
+    """Return whether the builtin function of that name stores nothing itself."""
+    return name in _READERS
+
+
+def _names_output(word: Any) -> bool:
+    """Return whether `word` is the name of an output argument."""
+    return type(word) is str and (
+        word in ("out", "output", "copy", "where") or word.startswith("overwrite_")
+    )
+
+
+def _most_inputs(name: str, of_module: bool) -> int:
+    """Return how many positional arguments a NumPy function or method has before an output."""
+    f = getattr(np, name, None)
+    if type(f) is np.ufunc and not hasattr(np.ndarray, name):
+        return f.nin
+    if not hasattr(np.ndarray, name) and "out" not in str(getattr(f, "__doc__", "")):
+        return 255
+    return _INPUTS.get(name, 2) if of_module else _INPUTS.get(name, 2) - 1
+
+
+_INPUTS = {"clip": 3, "reshape": 255, "transpose": 255, "swapaxes": 255}
+
+
+@by_code
+def may_store(code: CodeType) -> bool:
+    """Return whether a function may store something, or calls a function that may."""
+    return code is CACHED_PROPERTY or calls_of(code) != (False, False, frozenset(), frozenset())
+
+
+@by_code
+def gives_out(code: CodeType) -> bool:
+    """Return whether a function may return anything but a constant or a new number."""
+    if code.co_flags & (CO_GENERATOR | CO_COROUTINE | CO_ASYNC_GENERATOR):
+        return True
+    begun: str | None = None
+    for i, before, _ in steps(code):
+        function, method = called(i)
+        begun = function or method or begun
+        if i.opname == "RETURN_VALUE":
+            assert before is not None
+            is_new = before.opname in _MAKES or (before.opname == "CALL" and begun in _NUMBERS)
+            if i.is_jump_target or not is_new or before.argrepr.endswith("="):
+                return True
+    return False
+
+
+_MAKES = frozenset(
+    "BINARY_OP COMPARE_OP IS_OP CONTAINS_OP UNARY_NEGATIVE UNARY_NOT UNARY_INVERT TO_BOOL"
+    " LOAD_CONST FORMAT_VALUE BUILD_STRING".split()
+)
+_NUMBERS = frozenset(
+    "abs bool complex dot float hash id int isinstance issubclass len repr str".split()
+) | _public(math)
+
+
+@by_code
+def hands_out(code: CodeType) -> bool:
+    """Return whether a function does more with its arguments than read and set their attributes and
+    test their classes."""
+    given = {*code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]}
+    found = [*steps(code)]
+    for (i, before, after), (_, _, behind) in zip(found, [*found[1:], found[-1]], strict=True):
+        if not i.opname.startswith(("LOAD_FAST", "LOAD_DEREF", "LOAD_CLOSURE")):
+            continue
+        names = i.argval if type(i.argval) is tuple else (i.argval,)
+        follows = "" if after is None else after.opname
+        if before is not None and before.opname == "LOAD_GLOBAL" and before.argval in _ASK_NOTHING:
+            names = names[1:]
+        elif follows == "STORE_ATTR":
+            names = ()
+        elif follows.startswith("LOAD_FAST") and behind and behind.opname == "STORE_ATTR":
+            names = names[:-1]
+        if not given.isdisjoint(names[:-1] if follows in _OF_ATTRIBUTES else names):
+            return True
+    return False
+
+
+_ASK_NOTHING = frozenset({"id", "isinstance", "type"})
+_OF_ATTRIBUTES = frozenset("DELETE_ATTR LOAD_ATTR LOAD_METHOD STORE_ATTR".split())
+
+
+@by_code
+def is_closed(code: CodeType) -> bool:
+    """Return whether a function only reads attributes: it calls no special method."""
+    reads = all(map(is_harmless, dis.get_instructions(code)))
+    return reads and not may_store(code) and not hands_out(code)
+
+
+# ---- instructions --------------------------------------------------------------------------------
+
+
+def steps(
+    code: CodeType,
+) -> Iterator[tuple[dis.Instruction, dis.Instruction | None, dis.Instruction | None]]:
+    """Yield each effective instruction with the one before and the one after it."""
+    found = [i for i in dis.get_instructions(code) if i.opname not in _NOTHING]
+    for n, i in enumerate(found):
+        yield i, found[n - 1] if n else None, found[n + 1] if n + 1 < len(found) else None
+
+
+_NOTHING = frozenset("PRECALL CACHE EXTENDED_ARG NOP RESUME KW_NAMES COPY_FREE_VARS".split())
+
+
+def called(instruction: dis.Instruction) -> tuple[Any, Any]:
+    """Return the global function and the method, by name, that an instruction loads for a call."""
+    name, arg = instruction.opname, instruction.arg or 0
+    if name == "LOAD_GLOBAL" and arg & 1:
+        return instruction.argval, None
+    if name in ("LOAD_METHOD", "LOAD_SUPER_ATTR"):
+        return None, instruction.argval
+    if name == "LOAD_ATTR" and arg & 1 and sys.version_info >= (3, 12):
+        return None, instruction.argval
+    return None, None
+
+
+# ---- variables -----------------------------------------------------------------------------------
+
+
+@by_code
+def takes_any_variable(code: CodeType) -> bool:
+    """Return whether a function may read global variables whose names are not in its code."""
+    return not _ANY_VARIABLE.isdisjoint(code.co_names)
+
+
+@by_code
+def assigned_outside(code: CodeType) -> frozenset[str]:
+    """Return the captured and global variables that a function assigns."""
+    found = [i.argval for i in dis.get_instructions(code) if i.opname in _VARIABLES]
+    return frozenset(found) - {*code.co_cellvars}
+
+
+_VARIABLES = (*_CELLS, "STORE_GLOBAL", "DELETE_GLOBAL")
+
+
+@by_code
+def exchanges_parts(code: CodeType) -> bool:
+    """Return whether a function replaces all attributes of an object, its class or the defaults of
+    a function."""
+    return any(i.opname == "STORE_ATTR" and i.argval in _PARTS for i in dis.get_instructions(code))
