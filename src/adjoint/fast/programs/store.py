@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
+from adjoint.diagnostics.dump import DumpError
 from adjoint.errors import ArgumentError, place_text
 from adjoint.fast.build.modes import Mode
 from adjoint.fast.not_covered import Defect, Deoptimize, NotCovered
@@ -322,7 +323,7 @@ def _sound(f: Any, args: tuple[Any, ...], mode: Mode) -> Entry:
     try:
         with leaving, session:  # much is made, and little of it goes before the end
             return _made(f, args, mode)
-    except NotCovered:
+    except (NotCovered, DumpError):
         raise
     except Exception as error:
         if is_strict[0]:
@@ -340,6 +341,8 @@ def _made(f: Any, args: tuple[Any, ...], mode: Mode) -> Entry:
     writer = written(program)
     entry_text, bound = entry_source(program, len(args), mode)
     source = "\n".join(writer.lines) + "\n"
+    program.stages("source", lambda: source)
+    program.stages("entry", lambda: entry_text)
     filename = f"<adjoint fast {program.name} #{next(_numbers)}>"
     scope = dict(writer.bound)
     try:
