@@ -74,6 +74,9 @@ def _is_wanted() -> bool:
 is_enabled: list[bool] = [_is_wanted()]
 """Whether calls are specialised at all."""
 
+refusal: list[str | None] = [None]
+"""Why nothing is specialised at the moment, not even what asks for it by ``tier="fast"``."""
+
 is_strict: list[bool] = [False]
 """Whether a defect of the specialiser is seen: the call is generic otherwise."""
 
@@ -292,6 +295,8 @@ def _refuse_itself(owner: Owner, f: Any, args: tuple[Any, ...], mode: Mode) -> A
 
 def entry_of(owner: Owner, f: Any, args: tuple[Any, ...], mode: Mode) -> Entry | Refused:
     """Specialise, and keep what comes of it."""
+    if refusal[0] is not None:
+        return Refused(refusal[0], None, ())
     with _lock:
         key = _key(owner, mode)
         kept = _kept.get(key)
