@@ -7,6 +7,7 @@
 #   make test-all   all tests in CPython 3.11, 3.12 and 3.13
 #   make lint       ruff (format and rules), mypy --strict
 #   make bench      measure speed and memory beside the peers
+#   make bench-history  the figures of earlier runs
 #   make fuzz       100,000 random programs; N=5000 says how many, SEED=1 which
 #   make clean      remove what was built
 
@@ -20,7 +21,7 @@ PYTEST_ARGS ?= -n auto --dist worksteal
 PY = $(VENV)/bin/python
 PIP_INSTALL = -m pip install --quiet --disable-pip-version-check
 
-.PHONY: demo test test-at-once test-long test-installed test-all lint bench fuzz clean $(VERSIONS:%=test-%)
+.PHONY: demo test test-at-once test-long test-installed test-all lint bench bench-history fuzz clean $(VERSIONS:%=test-%)
 
 demo: $(VENV)/.demo
 	$(PY) -m adjoint.demo
@@ -49,6 +50,9 @@ lint: $(VENV)/.test
 
 bench: $(VENV)/.bench
 	$(PY) -m benchmarks
+
+bench-history: $(VENV)/.bench
+	$(PY) -m benchmarks.history
 
 fuzz: $(VENV)/.test
 	$(PY) -m tests.fuzz $(N) --seed $(SEED)
