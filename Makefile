@@ -7,6 +7,8 @@
 #   make test-all   all tests in CPython 3.11, 3.12 and 3.13
 #   make lint       ruff (format and rules), mypy --strict
 #   make bench      measure speed and memory beside the peers
+#   make bench-history  the figures of earlier runs
+#   make profile    where a derivative spends its time: FILE=path.py:function [ARGS=name]
 #   make fuzz       100,000 random programs; N=5000 says how many, SEED=1 which
 #   make clean      remove what was built
 
@@ -20,7 +22,7 @@ PYTEST_ARGS ?= -n auto --dist worksteal
 PY = $(VENV)/bin/python
 PIP_INSTALL = -m pip install --quiet --disable-pip-version-check
 
-.PHONY: demo test test-at-once test-long test-installed test-all lint bench fuzz clean $(VERSIONS:%=test-%)
+.PHONY: demo test test-at-once test-long test-installed test-all lint bench bench-history profile fuzz clean $(VERSIONS:%=test-%)
 
 demo: $(VENV)/.demo
 	$(PY) -m adjoint.demo
@@ -49,6 +51,12 @@ lint: $(VENV)/.test
 
 bench: $(VENV)/.bench
 	$(PY) -m benchmarks
+
+bench-history: $(VENV)/.bench
+	$(PY) -m benchmarks.history
+
+profile: $(VENV)/.test
+	$(PY) -m adjoint.profile $(FILE) $(if $(ARGS),--args $(ARGS))
 
 fuzz: $(VENV)/.test
 	$(PY) -m tests.fuzz $(N) --seed $(SEED)

@@ -9,6 +9,7 @@ import sys
 
 import numpy as np
 
+from benchmarks import history
 from benchmarks.harness import Line, measure
 
 MODULES = (
@@ -31,10 +32,11 @@ def main(names: list[str]) -> int:
         print(f"no module {', '.join(unknown)}; there are {', '.join(MODULES)}", file=sys.stderr)
         return 2
     print(f"CPython {platform.python_version()}, NumPy {np.__version__}; {_plain_cost()}")
-    lines: list[Line] = []
+    lines: dict[str, list[Line]] = {}
     for name in names or MODULES:
-        lines += importlib.import_module(f"benchmarks.{name}").run()
-    _summary(lines)
+        lines[name] = list(importlib.import_module(f"benchmarks.{name}").run())
+    _summary([line for some in lines.values() for line in some])
+    history.append(lines)
     return 0
 
 

@@ -147,7 +147,8 @@ class MutationError(AdjointError):
 
 
 class RuleError(AdjointError):
-    """A rule returned the wrong number of cotangents, or one of a wrong shape."""
+    """A rule returned the wrong number of cotangents, or one of a wrong shape; or wrong numbers,
+    where `adjoint.testing.checked` compares them."""
 
 
 primitives.unsupported_syntax = UnsupportedSyntaxError

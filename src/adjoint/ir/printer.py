@@ -50,7 +50,7 @@ def format_function(function: Function) -> str:
         ``getitem``, …); methods and attributes look as in Python. The number at the right is the
         source line.
     """
-    printer = _Printer()
+    printer = Printer()
     cells = "".join(f"    [{name}: {var.name}]" for name, var in function.free)
     keyword = "generator" if function.is_generator else "def"
     printer.line(
@@ -102,13 +102,16 @@ def format_signature(parameters: tuple[Parameter, ...]) -> str:
     return ", ".join(parts)
 
 
-class _Printer:
+class Printer:
+    """Lines of text, indented by the blocks around them."""
+
     def __init__(self) -> None:
         self.lines: list[str] = []
         self._depth = 0
         self._last_line: int | None = None
 
     def line(self, text: str, span: Span | None = None) -> None:
+        """Add a line, with the number of the user's where that is another than the last one."""
         text = "    " * self._depth + text
         if span is not None and span.line != self._last_line:
             self._last_line = span.line
@@ -116,9 +119,10 @@ class _Printer:
         self.lines.append(text)
 
     def block(self, region: Region) -> None:
+        """Add a region, indented."""
         self._depth += 1
         for op in region:
-            self._op(op)
+            self.op(op)
         if not region:
             self.line("pass")
         self._depth -= 1
@@ -126,11 +130,13 @@ class _Printer:
     def headed(
         self, head: str, region: Region, span: Span | None = None, *, always: bool = False
     ) -> None:
+        """Add a region with a line above it, if there is anything in it."""
         if region or always:
             self.line(head, span)
             self.block(region)
 
-    def _op(self, op: Op) -> None:
+    def op(self, op: Op) -> None:
+        """Add the lines of an operation."""
         text = format_operand
         match op:
             case Call(target=target, span=span):

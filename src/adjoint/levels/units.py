@@ -5,14 +5,17 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import partial
 from types import FunctionType
 from typing import Any
 
+from adjoint.diagnostics.dump import stages_of
 from adjoint.diagnostics.generated_code import note_generated
 from adjoint.emit.level import emit_level
 from adjoint.emit.python import Source
 from adjoint.frontend.same_code import compile_quietly
 from adjoint.ir.nodes import Function, Operand, Span
+from adjoint.ir.printer import format_function
 from adjoint.levels.entries import ENTRIES, RUNTIME
 from adjoint.runtime.cache.generate import arity_of, show_source
 from adjoint.runtime.cache.ir import lowered
@@ -75,16 +78,21 @@ def _never(*_: Any) -> Any:
 
 def _compile(f: FunctionType) -> LevelUnit:
     namespace = f.__globals__
+    stages = stages_of(f"{f.__name__} on a level")
     whole = lowered(f)
+    stages("ir", partial(format_function, whole))
     function, modules = join_paths(whole, namespace)
+    stages("paths", partial(format_function, function))
     activity = Activity(function, namespace)
 
     def is_active(operand: Operand) -> bool:
         return not activity.is_inactive(operand)
 
     function = share_temporaries(function, is_active)
+    stages("temporaries", partial(format_function, function))
     forward = reverse(function, activity).forward
     source = emit_level(function, forward, ENTRIES, RUNTIME, namespace, is_active)
+    stages("source", lambda: source.text)
     filename = f"<adjoint {f.__qualname__} on a level #{next(_counter)}>"
     compiled = compile_quietly(source.text, filename, 0)
     run: Callable[..., Any] = built(compiled, namespace)(*source.bound.values())

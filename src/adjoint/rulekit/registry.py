@@ -40,6 +40,8 @@ Direct: TypeAlias = tuple[
     Callable[..., Any], int, int, frozenset[str], int, Callable[..., Any] | None
 ]
 F = TypeVar("F", bound=Callable[..., Any])
+has_lanes = [True]
+"""Whether `direct_rule` gives any: not where each call of a rule has to be seen."""
 Key = Hashable
 """A function object, or ``(type, name)`` for a method of a builtin type."""
 
@@ -328,7 +330,7 @@ def direct_rule(f: Any) -> Direct | None:
         The rule, the fewest and the most arguments that it takes, the keywords; then the number of
         operands of its lane, and the lane (see `lane`).
     """
-    rules = lookup(f)
+    rules = lookup(f) if has_lanes[0] else None
     found: Direct | None = None
     if rules is not None and rules.rrules and not rules.inactive and rules.structural is None:
         rule = rules.rrules[0]

@@ -7,10 +7,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 from keyword import iskeyword
+from types import FunctionType
 from typing import Any
 
 import numpy as np
 
+from adjoint.diagnostics.dump import Stages, stages_of
 from adjoint.fast.build.modes import GRADIENT, Mode
 from adjoint.fast.build.result import demand_real_scalar, returned
 from adjoint.fast.evaluate import attributes as attributes  # registers handlers
@@ -40,11 +42,14 @@ from adjoint.fast.reverse.regions import Region, freeze
 from adjoint.fast.reverse.scope import Scope
 from adjoint.fast.reverse.sweep import Sweep
 from adjoint.fast.single.primitives import same
+from adjoint.fast.single.printing import format_block
 from adjoint.fast.single.walk import blocks, is_call_of, operands, results, walk
 from adjoint.fast.source.writer import Writer
 from adjoint.fast.support import functions as runtime
 from adjoint.fast.support.result_memory import OWN_MEMORY
+from adjoint.ir import printer
 from adjoint.ir.single import Block, Call, Const, Op, Operand, Unpack, Value
+from adjoint.runtime.cache.ir import lowered
 
 MOST_PINNED = 8
 
@@ -67,6 +72,8 @@ class Program:
         Whether the function returns a tuple.
     y_bars
         The parameters of the reverse sweep, one for each result; ``None`` for constants.
+    stages
+        Writes the stages of the program to files, if that is enabled.
     definite
         For each cotangent: ``None`` if it is absent, true if it has memory of its own, false if
         only a call can tell.
@@ -82,6 +89,7 @@ class Program:
     results: tuple[Operand, ...]
     is_tuple: bool
     y_bars: tuple[Value | None, ...]
+    stages: Stages
     definite: tuple[bool | None, ...] = ()
 
 
@@ -137,6 +145,10 @@ def _argument_names(f: Any, mode: Mode, count: int) -> tuple[str, ...]:
 
 def _specialised(ev: Evaluator, f: Any, args: tuple[Any, ...], mode: Mode) -> Program:
     outside, one = ev.outside, mode.is_gradient
+    name = getattr(f, "__name__", type(f).__name__)
+    stages = stages_of(name)
+    if type(f) is FunctionType:
+        stages("ir", lambda: printer.format_function(lowered(f)))
     function = outside.bring(outside.root("function"), f)
     values: list[Abstract] = [
         outside.bring(outside.root("argument", i), arg) for i, arg in enumerate(args)
@@ -151,10 +163,11 @@ def _specialised(ev: Evaluator, f: Any, args: tuple[Any, ...], mode: Mode) -> Pr
         demand_real_scalar(given[0], ev)
     ends = tuple(map(ev.operand, given))
     primal = Block(tuple(leaf.value for leaf in outside.leaves), tuple(ops), ends)
+    stages("primal", partial(format_block, name, primal))
     if ev.written:
         note_other_names(ev, primal)
     apart = _given_apart(ev, primal)
-    primal = tidied(primal, "primal", ev.types, _written_to(ev) | apart)
+    primal = tidied(primal, name, ev.types, _written_to(ev) | apart, stages)
     check_views(ev, primal)
     assert primal.results is not None
     sweep = Sweep(ev, (leaf.value for leaf in wanted))
@@ -172,12 +185,17 @@ def _specialised(ev: Evaluator, f: Any, args: tuple[Any, ...], mode: Mode) -> Pr
     )
     seeds = tuple(zip(primal.results, (Const(1.0),) if one else y_bars, strict=True))
     reverse = _reverse(ev, sweep, region, seeds, wanted, one)
-    name = getattr(f, "__name__", type(f).__name__)
     written = _written_to(ev) | apart
-    forward, reverse = optimised(freeze(region), reverse, name, ev.types, written)
+    forward = freeze(region)
+    stages("forward", partial(format_block, name, forward))
+    stages("reverse", partial(format_block, name, reverse))
+    forward, reverse = optimised(forward, reverse, name, ev.types, written, stages)
     reverse = contract(reverse, ev.totals, ev.types)
+    stages("contract", partial(format_block, name, reverse))
     if one:  # a pullback may be called again, and then reads all residuals again
         forward, reverse = _with_buffers_reused(ev, forward, reverse)
+        stages("reuse-forward", partial(format_block, name, forward))
+        stages("reuse-reverse", partial(format_block, name, reverse))
     assert forward.results is not None
     return Program(
         name,
@@ -190,6 +208,7 @@ def _specialised(ev: Evaluator, f: Any, args: tuple[Any, ...], mode: Mode) -> Pr
         forward.results[: len(given)],
         isinstance(y, Tuple),
         y_bars,
+        stages,
         _definite(ev, forward, reverse),
     )
 

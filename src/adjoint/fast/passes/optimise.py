@@ -7,13 +7,16 @@ import cmath
 import math
 import operator
 from collections.abc import Callable, Collection, Mapping
+from functools import partial
 from typing import Any
 
+from adjoint.diagnostics.dump import Stages
 from adjoint.fast.evaluate.types import Number, Type
 from adjoint.fast.passes.common import share_common
 from adjoint.fast.passes.dead import remove_dead
 from adjoint.fast.passes.invariant import move_invariant
 from adjoint.fast.single.primitives import same
+from adjoint.fast.single.printing import format_block
 from adjoint.fast.single.substitute import without_copies
 from adjoint.fast.single.walk import is_call_of, results, walk
 from adjoint.fast.support import functions as runtime
@@ -168,25 +171,43 @@ def _is_finite(loop: Loop) -> bool:
     return loop.iterable is not None
 
 
-def tidied(block: Block, name: str, types: Types, written: Collection[Operand | None]) -> Block:
+def tidied(
+    block: Block,
+    name: str,
+    types: Types,
+    written: Collection[Operand | None],
+    stages: Stages,
+) -> Block:
     """Run the passes over the user computation before it is differentiated."""
     function = Function(name, (), (), without_copies(block), "")
-    return _passes(function, _removable(block, types), written).body
+    return _passes(function, _removable(block, types), written, stages).body
 
 
 def _passes(
     function: Function,
     is_removable: Callable[[Call], bool],
     written: Collection[Operand | None],
+    stages: Stages,
 ) -> Function:
     is_shared = _sharing(written)
-    function = share_common(function, is_shared)
-    function = remove_dead(function, is_removable, _is_finite)
-    return move_invariant(function, is_shared, _is_safe)
+    passes: tuple[tuple[str, Callable[[Function], Function]], ...] = (
+        ("common", lambda f: share_common(f, is_shared)),
+        ("dead", lambda f: remove_dead(f, is_removable, _is_finite)),
+        ("invariant", lambda f: move_invariant(f, is_shared, _is_safe)),
+    )
+    for what, apply in passes:
+        function = apply(function)
+        stages(what, partial(format_block, function.name, function.body))
+    return function
 
 
 def optimised(
-    forward: Block, reverse: Block, name: str, types: Types, written: Collection[Operand | None]
+    forward: Block,
+    reverse: Block,
+    name: str,
+    types: Types,
+    written: Collection[Operand | None],
+    stages: Stages,
 ) -> tuple[Block, Block]:
     """Run the passes over both sweeps together; reads of `written` values do not move."""
     assert forward.results is not None and reverse.results is not None
@@ -198,7 +219,7 @@ def optimised(
         (*forward.results, *reverse.results),
     )
     function = Function(name, (), (), without_copies(whole), "")
-    function = _passes(function, _removable(forward, types), written)
+    function = _passes(function, _removable(forward, types), written, stages)
     body = function.body
     at = next(i for i, op in enumerate(body.ops) if is_call_of(op, boundary))
     assert body.results is not None

@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
+from adjoint.diagnostics.dump import DumpError
 from adjoint.errors import ArgumentError, place_text
 from adjoint.fast.build.modes import Mode
 from adjoint.fast.not_covered import Defect, Deoptimize, NotCovered
@@ -71,6 +72,9 @@ def _is_wanted() -> bool:
 
 is_enabled: list[bool] = [_is_wanted()]
 """Whether the fast tier is on."""
+
+refusal: list[str | None] = [None]
+"""The reason why no function is specialised now, not even with ``tier="fast"``, or ``None``."""
 
 is_strict: list[bool] = [False]
 """Strict mode: whether an internal error of the fast tier is raised; else the call is generic."""
@@ -290,6 +294,8 @@ def _refuse_itself(owner: Owner, f: Any, args: tuple[Any, ...], mode: Mode) -> A
 
 def entry_of(owner: Owner, f: Any, args: tuple[Any, ...], mode: Mode) -> Entry | Refused:
     """Specialise `f`; store and return the entry, or the reason why the call is not covered."""
+    if refusal[0] is not None:
+        return Refused(refusal[0], None, ())
     with _lock:
         key = _key(owner, mode)
         kept = _kept.get(key)
@@ -322,7 +328,7 @@ def _sound(f: Any, args: tuple[Any, ...], mode: Mode) -> Entry:
     try:
         with leaving, session:  # garbage collection would find little
             return _made(f, args, mode)
-    except NotCovered:
+    except (NotCovered, DumpError):
         raise
     except Exception as error:
         if is_strict[0]:
@@ -340,6 +346,8 @@ def _made(f: Any, args: tuple[Any, ...], mode: Mode) -> Entry:
     writer = written(program)
     entry_text, bound = entry_source(program, len(args), mode)
     source = "\n".join(writer.lines) + "\n"
+    program.stages("source", lambda: source)
+    program.stages("entry", lambda: entry_text)
     filename = f"<adjoint fast {program.name} #{next(_numbers)}>"
     scope = dict(writer.bound)
     try:

@@ -44,6 +44,12 @@ def format_function(function: Function) -> str:
     return "\n".join(_Printer(function).lines()) + "\n"
 
 
+def format_block(name: str, block: Block) -> str:
+    """Text of a block: its parameters are those of a function."""
+    parameters = tuple(named.Parameter(value.name, 1) for value in block.parameters)
+    return format_function(Function(name, parameters, (), block, ""))
+
+
 class _Printer:
     def __init__(self, function: Function) -> None:
         self._function = function

@@ -5,12 +5,16 @@ from __future__ import annotations
 import linecache
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import partial
 from types import FunctionType
 from typing import Any
 
+from adjoint.diagnostics.dump import stages_of
 from adjoint.emit.python import Source, emit
 from adjoint.frontend import lower_any
 from adjoint.ir.nodes import Function, Operand, Path
+from adjoint.ir.printer import format_function
+from adjoint.ir.sweep_printer import format_sweeps
 from adjoint.ir.sweeps import Blank
 from adjoint.ir.walk import operands, walk
 from adjoint.transform.activity import Activity
@@ -58,15 +62,20 @@ def generate(f: FunctionType) -> Generated:
         The source contains a construct that cannot be differentiated.
     """
     namespace = f.__globals__
+    stages = stages_of(f.__name__)
     function = lower_any(f)
+    stages("ir", partial(format_function, function))
     joined, modules = join_paths(function, namespace)
+    stages("paths", partial(format_function, joined))
     activity = Activity(joined, namespace)
 
     def is_active(operand: Operand) -> bool:
         return not activity.is_inactive(operand)
 
     joined = share_temporaries(joined, is_active)
+    stages("temporaries", partial(format_function, joined))
     sweeps = reverse(joined, activity)
+    stages("sweeps", partial(format_sweeps, joined, sweeps))
     made: list[tuple[Any, tuple[Blank, ...]]] = []
 
     def blanks(blank: tuple[Blank, ...]) -> Any:
@@ -74,6 +83,7 @@ def generate(f: FunctionType) -> Generated:
         return made[-1][0]
 
     source = emit(joined, sweeps, entries, runtime, blanks, namespace, is_active)
+    stages("source", lambda: source.text)
     of_loops = {id(contents): blank for contents, blank in made}
     return Generated(
         function,

@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from types import CodeType, FunctionType
 from typing import Any
 
+from adjoint.diagnostics.dump import is_dumping
 from adjoint.diagnostics.generated_code import note_generated
 from adjoint.emit.python import Source
 from adjoint.frontend.same_code import compile_quietly
@@ -67,7 +68,7 @@ bare: dict[int, dict[str, Any]] = {}
 
 
 def _compile(f: FunctionType) -> Unit:
-    kept = disk.load(f)
+    kept = None if is_dumping() else disk.load(f)
     if kept is not None:
         made, compiled = kept
         filename = _filename(made.function)

@@ -246,7 +246,7 @@ def run_closure_rules(
             careful = True
     if careful:
         return _with_care(record, slot, f, rules, args, kwargs)
-    return _first_rule(record, slot, f, rules, args, kwargs)
+    return first_rule(record, slot, f, rules, args, kwargs)
 
 
 _ELEMENTS = LEAVES | {np.ndarray}
@@ -287,10 +287,10 @@ def _with_care(
                 module = str(getattr(f, "__module__", None))
                 of_numpy = isinstance(f, np.ufunc) or module.partition(".")[0] == "numpy"
                 args = tuple([plain_on(record[0], x, of_numpy) for x in args])
-            return _first_rule(record, slot, f, rules, args, kwargs)
+            return first_rule(record, slot, f, rules, args, kwargs)
 
         def apply(record: list[Any], slot: int, args: Any, kwargs: Any) -> Any:
-            return _first_rule(record, slot, f, rules, args, kwargs)
+            return first_rule(record, slot, f, rules, args, kwargs)
 
         return apply_to_plain(record, slot, f, apply, args, kwargs)
 
@@ -300,7 +300,7 @@ def _with_care(
     return watched(record, slot, f, run, args, kwargs, by_rule=True)
 
 
-def _first_rule(
+def first_rule(
     record: list[Any],
     slot: int,
     f: Any,
@@ -308,6 +308,8 @@ def _first_rule(
     args: tuple[Any, ...],
     kwargs: dict[str, Any],
 ) -> Any:
+    """Apply the first rule that was written for such a call; `adjoint.testing.checked_rules` puts
+    one here that compares."""
     memory = record[0]
     if memory.level is not None:
         return memory.level.by_rules(record, slot, f, rules, args, kwargs)
