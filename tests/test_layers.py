@@ -50,6 +50,18 @@ def test_no_import_of_a_higher_layer():
     assert sorted(f"{a} -> {b}" for a, b in PAIRS if rank(b) > rank(a)) == []
 
 
+def test_nobody_imports_an_extension():
+    """Neither by a statement nor by name: they are found by the entry points of packages."""
+    imported = {(a, b) for a, b in PAIRS if b.startswith("extensions/")}
+    assert sorted(f"{a} -> {b}" for a, b in imported if not a.startswith("extensions/")) == []
+    named = {
+        name
+        for name, path in FILES.items()
+        if not name.startswith("extensions") and "adjoint.extensions." in path.read_text("utf-8")
+    }
+    assert named == {"runtime/foreign/user_code_reach"}  # which tells rules from the user's code
+
+
 WITH_CYCLES = ("fast/evaluate/", "fast/reverse/", "levels/")
 """Folders whose files still import each other in loops."""
 
@@ -67,10 +79,14 @@ def _inside(pairs):
     return {(a, b) for a, b in pairs if a in imported and b in importing}
 
 
+RULES = ("rules/", "extensions/")
+
+
 def test_every_file_of_rules_is_loaded():
     """A file that its package does not import registers nothing."""
+    loading.find_extensions()
     for package in list(loading._libraries):
         if importlib.util.find_spec(package.partition(".")[0]):
             loading.load(package)
-    names = {f"adjoint.{name.replace('/', '.')}" for name in FILES if name.startswith("rules/")}
+    names = {f"adjoint.{name.replace('/', '.')}" for name in FILES if name.startswith(RULES)}
     assert sorted(names - set(sys.modules)) == []
