@@ -51,7 +51,7 @@ def gradient_descent(
     callback : callable, optional
         Called as ``callback(iteration, loss)`` after each step.
     progress : bool or str
-        Show a progress bar, by this name; needs the extra ``adjoint[progress]``.
+        Show a progress bar, by this name; needs the extra ``adjoint-ad[progress]``.
 
     Returns
     -------
