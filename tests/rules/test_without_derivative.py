@@ -25,7 +25,8 @@ CALLS = {
         (6).numerator operator.not_(x) (1.5*x).is_integer() {1,2}.issuperset({1})
         frozenset({1,2}).issuperset({1}) np.gcd(4,6) np.lcm(4,6) np.bitwise_and(6,3)
         np.bitwise_or(6,3) np.bitwise_xor(6,3) np.left_shift(3,2) np.right_shift(8,2)
-        np.binary_repr(6) np.base_repr(6,3) np.packbits([1,0,1]) np.unpackbits(np.uint8([5]))
+        np.bitwise_count(6) np.binary_repr(6) np.base_repr(6,3) np.packbits([1,0,1])
+        np.unpackbits(np.uint8([5]))
     """,
     "what arrays are like": """
         np.argwhere(V*x>0) np.array_equiv(V*x,2*V) np.array_repr(V*x) np.array_str(V*x)
@@ -37,7 +38,8 @@ CALLS = {
         np.searchsorted([-1.0,0.0,1.0],V*x) np.array([-1.0,0.0,1.0]).searchsorted(V*x)
         np.format_float_positional(x) np.format_float_scientific(x)
         np.isnat(np.datetime64("NaT")) np.datetime_as_string(np.datetime64("2020-01-01"))
-        np.datetime_data("M8[s]")
+        np.datetime_data("M8[s]") (V*x).device np.float64(x).device np.get_printoptions()
+        np.longlong(3) np.ulonglong(3) np.get_include() bn.nanargmin(V*x) bn.move_argmin(V*x,2)
     """,
     "places in arrays": """
         np.broadcast_shapes((3,1),(4,)) np.diag_indices(3) np.diag_indices_from(M*x)
@@ -59,7 +61,7 @@ CALLS = {
         np.random.Generator(np.random.PCG64DXSM(0)).random()
         np.random.Generator(np.random.Philox(0)).random()
         np.random.Generator(np.random.SFC64(0)).random()
-        np.random.SeedSequence(0).generate_state(1)
+        np.random.SeedSequence(0).generate_state(1) np.random.ranf(0)
     """,
     "scipy.special": """
         special.ai_zeros(2) special.bi_zeros(2) special.bei_zeros(2) special.beip_zeros(2)
@@ -93,6 +95,7 @@ CALLS = {
 }
 PRELUDE = """
 import math, operator, random
+import bottleneck as bn
 import numpy as np
 from scipy import fft, linalg, ndimage, spatial, special
 """
@@ -107,7 +110,10 @@ NAMES["B"] = NAMES["M"] > 0
 @pytest.mark.parametrize("call", [call for text in CALLS.values() for call in text.split()])
 def test_nothing_comes_back(call):
     f = evaluated(call)
-    y = f(1.0)
+    try:
+        y = f(1.0)
+    except AttributeError:
+        pytest.skip("NumPy 1.26 has none")
     np.testing.assert_equal(ad.pullback(f, 1.0)[0], y)
     if isinstance(y, int | float | np.number | np.ndarray) and np.asarray(y).dtype.kind in "biuf":
         np.testing.assert_array_equal(f(1.0 + 1e-12), y)
