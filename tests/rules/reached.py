@@ -83,6 +83,7 @@ REACHED = {
         "scipy.interpolate._interpnd": "_ndim_coords_from_arrays",
     },
     "rules/scipy/test_interpolate_splines.py": {
+        "scipy.interpolate._fitpack2": "_curfit",
         "builtins": "function_fpcurf0",
         "scipy.interpolate._dierckx": "_coloc evaluate_spline",
         "scipy.interpolate._rbfinterp_pythran": "_build_evaluation_coefficients _build_system",
@@ -166,6 +167,7 @@ REACHED = {
 """By file of tests under tests/ that meets them, and by module."""
 
 UNSEEN = {
+    "scipy.interpolate._fitpack2": "_regrid_smth",
     "_json": "Scanner",
     "astropy.units.core": """
         UnitBase.to_string UnrecognizedUnit._unrecognized_operator UnrecognizedUnit.is_unity
