@@ -66,7 +66,7 @@ clean:
 	rm -rf .mypy_cache .pytest_cache .ruff_cache .hypothesis fuzz-failures
 	find src tests benchmarks -name __pycache__ -type d -prune -exec rm -rf {} + 2>/dev/null || true
 
-# ---- environments: a stamp per group of dependencies, renewed when pyproject.toml changes ----
+# ---- environments: a stamp for what each command needs, renewed when pyproject.toml changes ----
 
 .PRECIOUS: .venv-%/.made
 
@@ -78,10 +78,17 @@ $(VENV)/.made: tools/find-python
 	python=$$(tools/find-python $*) && "$$python" -m venv --clear .venv-$*
 	touch $@
 
+NEEDS_demo = --editable '.[plots,progress]'
+NEEDS_test = --editable '.[all]' --group test
+NEEDS_bench = --editable . --group bench
+
+# Groups of dependencies are known to pip 25.1 and newer.
 $(VENV)/.demo $(VENV)/.test $(VENV)/.bench: $(VENV)/.%: $(VENV)/.made pyproject.toml
-	$(PY) $(PIP_INSTALL) --editable '.[$*]'
+	$(PY) $(PIP_INSTALL) 'pip>=25.1'
+	$(PY) $(PIP_INSTALL) $(NEEDS_$*)
 	touch $@
 
 .venv-%/.test: .venv-%/.made pyproject.toml
-	.venv-$*/bin/python $(PIP_INSTALL) --editable '.[test]'
+	.venv-$*/bin/python $(PIP_INSTALL) 'pip>=25.1'
+	.venv-$*/bin/python $(PIP_INSTALL) $(NEEDS_test)
 	touch $@

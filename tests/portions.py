@@ -42,6 +42,7 @@ PORTIONS = {
     "tests/frontend/": 2,
     "tests/library/test_library.py::test_by_finite_differences": 3,
     "tests/rules/": 4,
+    "tests/rules/test_completeness.py": 1,
     "tests/test_corpus.py::test_tape": 3,
     # all lines of a table, or many programs, in one test
     "tests/api/test_tiers.py::test_the_environment_names_a_tier": NONE,

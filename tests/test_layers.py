@@ -54,6 +54,18 @@ def test_no_import_of_a_higher_layer():
     assert sorted(f"{a} -> {b}" for a, b in PAIRS if rank(b) > rank(a)) == []
 
 
+def test_nobody_imports_an_extension():
+    """Neither by a statement nor by name: they are found by the entry points of packages."""
+    imported = {(a, b) for a, b in PAIRS if b.startswith("extensions/")}
+    assert sorted(f"{a} -> {b}" for a, b in imported if not a.startswith("extensions/")) == []
+    named = {
+        name
+        for name, path in FILES.items()
+        if not name.startswith("extensions") and "adjoint.extensions." in path.read_text("utf-8")
+    }
+    assert named == {"runtime/foreign/user_code_reach"}  # which tells rules from the user's code
+
+
 WITH_CYCLES = ("fast/evaluate/", "fast/reverse/", "levels/")
 """Folders whose files still import each other in loops."""
 
@@ -78,6 +90,7 @@ REGISTERS = re.compile(
 
 
 def test_every_file_that_registers_something_is_loaded():
+    loading.find_extensions()
     for package in list(loading._libraries):
         if importlib.util.find_spec(package.partition(".")[0]):
             loading.load(package)
@@ -86,10 +99,11 @@ def test_every_file_that_registers_something_is_loaded():
         name for name, path in FILES.items() if REGISTERS.search(path.read_text("utf-8"))
     ]
     names = {f"adjoint.{name.replace('/', '.')}" for name in registering}
-    names |= {f"adjoint.{name.replace('/', '.')}" for name in FILES if name.startswith("rules/")}
+    names |= {f"adjoint.{name.replace('/', '.')}" for name in FILES if name.startswith(RULES)}
     not_loaded = names - set(sys.modules)
     assert sorted(name for name in not_loaded if not name.startswith(LAZY)) == []
 
 
-LAZY = ("adjoint.frontend.bytecode.", "adjoint.extensions.")
-"""Packages that are loaded whole when they are needed."""
+LAZY = "adjoint.frontend.bytecode."
+"""A package that is loaded whole when it is needed."""
+RULES = ("rules/", "extensions/")

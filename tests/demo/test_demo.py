@@ -103,5 +103,5 @@ def test_without_the_extras(tmp_path):
         env=os.environ | {"PYTHONPATH": str(Path(ad.__file__).parents[1])},
     )
     assert done.returncode == 1
-    assert done.stderr == "the demo needs rich: pip install 'adjoint[demo]'\n"
+    assert done.stderr == "the demo needs rich: pip install 'adjoint-ad[plots,progress]'\n"
     assert not list(tmp_path.iterdir())

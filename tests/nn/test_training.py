@@ -154,7 +154,7 @@ def test_progress_without_the_extra(monkeypatch):
     for name in [n for n in sys.modules if n.partition(".")[0] == "rich"]:
         monkeypatch.delitem(sys.modules, name)
     monkeypatch.setitem(sys.modules, "rich", None)
-    with pytest.raises(ImportError, match=r"pip install 'adjoint\[progress\]'"):
+    with pytest.raises(ImportError, match=r"pip install 'adjoint-ad\[progress\]'"):
         nn.gradient_descent(Line(), nn.mse, X, Y, learning_rate=0.1, max_iters=1, progress=True)
 
 

@@ -8,7 +8,7 @@ tolerances.
 from __future__ import annotations
 
 import copy
-import importlib
+import importlib.util
 import pkgutil
 import warnings
 from pathlib import Path
@@ -17,12 +17,13 @@ from typing import Any, NamedTuple
 import numpy as np
 import pytest
 
+import adjoint.extensions
 import adjoint.rules
 from adjoint.cotangents.finiteness import UNFIT
 from adjoint.cotangents.poison import Poison
 from adjoint.cotangents.structural_zeros import Cotangent, marked
 from adjoint.derivatives.differences import leaves, perturbed, random_like
-from adjoint.rulekit import registry
+from adjoint.rulekit import loading, registry
 from adjoint.rulekit.registry import rrule
 from adjoint.testing import check_rule
 
@@ -186,6 +187,15 @@ def load_all_rules():
     """Import every rule file that there is, also those that load lazily."""
     for module in pkgutil.walk_packages(adjoint.rules.__path__, "adjoint.rules."):
         importlib.import_module(module.name)
+
+
+def load_all_extensions():
+    """Import the packages that extensions are about, as far as they are installed, and these."""
+    for name in adjoint.extensions.RULES:
+        if importlib.util.find_spec(name.partition(".")[0]):
+            importlib.import_module(name)
+            loading.load_for(name)
+    loading.load_what_is_imported()  # a unit of astropy is no attribute before its module is there
 
 
 def all_cases():

@@ -22,7 +22,8 @@ def main(arguments: list[str] | None = None) -> int:
     missing = [n for n in ("matplotlib", "rich") if importlib.util.find_spec(n) is None]
     if missing:
         print(
-            f"the demo needs {' and '.join(missing)}: pip install 'adjoint[demo]'", file=sys.stderr
+            f"the demo needs {' and '.join(missing)}: pip install 'adjoint-ad[plots,progress]'",
+            file=sys.stderr,
         )
         return 1
     scale = 10 if options.quick else 1

@@ -30,7 +30,7 @@ def progress_bar(description: str, total: int) -> Iterator[Advance]:
         )
     except ImportError as error:
         raise ImportError(
-            "progress bars need the package 'rich': pip install 'adjoint[progress]'"
+            "progress bars need the package 'rich': pip install 'adjoint-ad[progress]'"
         ) from error
     columns = (
         TextColumn("{task.description}"),

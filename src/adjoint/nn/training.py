@@ -52,7 +52,7 @@ def gradient_descent(
         Called as ``callback(iteration, loss)`` after each step.
     progress : bool or str
         Show a progress bar, under this name if it is a string; needs the extra
-        ``adjoint[progress]``.
+        ``adjoint-ad[progress]``.
 
     Returns
     -------

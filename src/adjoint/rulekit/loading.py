@@ -1,16 +1,34 @@
-"""Rule files of libraries: imported on the first call into a library, not before."""
+"""Rule files of libraries: imported on the first call into a library, not before.
+
+The rules of Python, NumPy and SciPy are named by `adjoint.rules`. Those of any other package are
+found by its name in the entry-point group ``adjoint.rules``: each entry is the name of a package,
+or of a part of one, and the module with rules for it. Entry points are read on the first call into
+a package that `adjoint.rules` does not name.
+"""
 
 from __future__ import annotations
 
 import importlib
 import sys
+import warnings
 from collections.abc import Callable
 from typing import Any
 
 from adjoint.locks import in_child, make_lock
 
-_libraries: dict[str, str] = {}
-"""Module with the rules, by package."""
+GROUP = "adjoint.rules"
+"""The entry-point group in which packages name their rules."""
+
+_libraries: dict[str, tuple[str, ...]] = {}
+"""Modules with the rules, by package."""
+
+_own: set[str] = {"__main__", "adjoint", *sys.stdlib_module_names}
+"""Top-level packages for which entry points are not read."""
+
+_shipped_by: dict[str, str] = {}
+"""Distribution of each module with rules of another package."""
+
+_are_extensions_known = [False]
 
 _loaded: set[str] = set()
 _loading: set[str] = set()
@@ -27,17 +45,41 @@ in_child(_loading.clear)
 def library(package: str, rules: str) -> None:
     """Declare that the module `rules` holds the rules of `package`, a library or a part of one
     (``"scipy.special"``). It is imported on the first call into the package."""
-    _libraries[package] = rules
+    _libraries[package] = (rules,)
+    _own.add(package.partition(".")[0])
     _settled.clear()
+
+
+def find_extensions() -> None:
+    """Find the packages with rules: by the entry points of installed distributions, and by the
+    table of `adjoint.extensions`, because a checkout on ``PYTHONPATH`` has no entry points."""
+    if _are_extensions_known[0]:
+        return
+    from importlib import metadata  # takes longer than all of `import adjoint` may
+
+    with _lock:
+        for package, rules in importlib.import_module("adjoint.extensions").RULES.items():
+            _extend(package, rules, "adjoint-ad")
+        for point in metadata.entry_points(group=GROUP):
+            _extend(point.name, point.value, point.dist.name if point.dist else "?")
+        _are_extensions_known[0] = True
+        _settled.clear()
+
+
+def _extend(package: str, rules: str, distribution: str) -> None:
+    modules = _libraries.get(package, ())
+    if package.partition(".")[0] not in _own and rules not in modules:
+        _libraries[package] = (*modules, rules)
+        _shipped_by[rules] = distribution
 
 
 def all_loaded() -> bool:
     """Return whether there is nothing left to import."""
-    return len(_loaded) == len(_libraries)
+    return _are_extensions_known[0] and len(_loaded) == len(_libraries)
 
 
 def load(package: str) -> None:
-    """Import the rule file of `package` if there is one; other threads wait until it is whole."""
+    """Import the rules of `package` if there are any; other threads wait until they are whole."""
     if package in _loaded or package not in _libraries:
         return
     with _lock:
@@ -45,18 +87,37 @@ def load(package: str) -> None:
             return  # a rule file needs rules of its own library
         _loading.add(package)
         try:
-            rules = importlib.import_module(_libraries[package])
+            are_whole = [_load_rules(package, rules) for rules in _libraries[package]]
         finally:
             _loading.discard(package)
-        if rules.__name__ in _waiting:
-            name, register = _waiting[rules.__name__]
-            if name not in sys.modules:
-                return  # the rule file is imported, the library not yet
-            del _waiting[rules.__name__]
-            register(sys.modules[name])
+        if not all(are_whole):
+            return
         _loaded.add(package)
         for then in _later.pop(package, ()):
             then()
+
+
+def _load_rules(package: str, rules: str) -> bool:
+    """Import one module with rules. Return false if it waits for its library to be imported."""
+    try:
+        importlib.import_module(rules)
+        if rules in _waiting:
+            name, register = _waiting[rules]
+            if name not in sys.modules:
+                return False
+            del _waiting[rules]
+            register(sys.modules[name])
+    except Exception as error:
+        if rules not in _shipped_by:
+            raise
+        warnings.warn(
+            f"the rules of {package!r} are left out: the entry point '{package} = {rules}' of"
+            f" {_shipped_by[rules]!r} in the group {GROUP!r} fails with"
+            f" {type(error).__name__}: {error}",
+            RuntimeWarning,
+            stacklevel=2,
+        )
+    return True
 
 
 def load_for(module: str) -> None:
@@ -64,6 +125,8 @@ def load_for(module: str) -> None:
     if module in _settled:
         return
     package, _, rest = module.partition(".")
+    if package not in _own:
+        find_extensions()
     packages = [package, f"{package}.{rest.partition('.')[0]}"] if rest else [package]
     for package in packages:
         load(package)
@@ -72,9 +135,10 @@ def load_for(module: str) -> None:
 
 
 def load_what_is_imported() -> None:
-    """Import the rules of all imported parts of SciPy, and of ERFA."""
-    for package in _libraries:
-        if package.startswith(("scipy.", "erfa")) and package in sys.modules:
+    """Import the rules of all imported parts of SciPy and of all other imported packages."""
+    find_extensions()
+    for package, (rules, *_) in list(_libraries.items()):
+        if package in sys.modules and (package.startswith("scipy.") or rules in _shipped_by):
             load(package)
 
 
