@@ -39,5 +39,5 @@ def test_folders_and_files_exist():
         assert (ROOT / folder if folder.startswith("tests/") else package / folder).is_dir(), folder
     for file in re.findall(r"`(\w+\.py)`", TEXT):
         assert (package / file).is_file(), file
-    listed = {folder.split("/")[0] for folder in folders} | {"explain"}
+    listed = {folder.split("/")[0] for folder in folders}
     assert {path.name for path in package.iterdir() if (path / "__init__.py").is_file()} <= listed

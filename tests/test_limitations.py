@@ -2,6 +2,7 @@
 
 import ast
 import linecache
+import re
 from pathlib import Path
 
 import pytest
@@ -61,3 +62,11 @@ def test_an_example_gives_what_the_text_says(found, line):
         assert f"{type(outcome).__name__}: {outcome.problem}" == EXPECTED[line]
     else:
         assert repr(outcome) == EXPECTED[line]
+
+
+def test_links_lead_to_sections():
+    headings = re.findall(r"^#+ (.*)$", TEXT, re.MULTILINE)
+    anchors = {re.sub(r"[^\w -]", "", heading.lower()).replace(" ", "-") for heading in headings}
+    links = set(re.findall(r"\]\(#([^)]*)\)", TEXT))
+    assert len(links) > 8
+    assert sorted(links - anchors) == []

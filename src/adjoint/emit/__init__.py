@@ -1,1 +1,1 @@
-"""Emitters: IR → Python source text."""
+"""Emitters of the generic tier and of levels: sweeps → Python source text."""

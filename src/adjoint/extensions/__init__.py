@@ -1,6 +1,7 @@
-"""Rules for packages beyond Python, NumPy and SciPy, loaded on the first call into a package.
+"""Rules for packages beyond Python, NumPy and SciPy: a file or a folder for each.
 
-Entry points of the group ``adjoint.rules`` name these modules; no other module imports them. Any
+They are imported on the first call into the package. Entry points of the group ``adjoint.rules``
+name them, and no other module imports them. Any
 package can ship its own rules in this way (docs/extending.md).
 """
 

@@ -1,6 +1,7 @@
-"""What the derivative of one function is, by library and topic; `registry` is the table of them.
+"""Derivatives of functions, by library and topic, and the table of the file for each package.
 
-The rules of a library are imported on the first call into it.
+The rules of a package, also those in `adjoint.extensions`, are imported on the first call into it.
+`adjoint.rulekit` says how a rule is written and found.
 """
 
 from adjoint.rulekit.loading import library

@@ -1,1 +1,1 @@
-"""Transforms of the IR."""
+"""Activity and the reverse sweep of the generic tier; passes over programs are in `fast.passes`."""

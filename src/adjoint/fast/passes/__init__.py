@@ -1,1 +1,1 @@
-"""Passes over single-assignment functions, which preserve their meaning."""
+"""Passes over single-assignment functions that preserve their meaning; `optimise` orders them."""

@@ -1,1 +1,1 @@
-"""Functions that programs call."""
+"""Functions that the source of programs calls."""

@@ -1,4 +1,8 @@
-"""The rules of NumPy by topic; imported on the first call into NumPy."""
+"""The rules of NumPy by topic; imported on the first call into NumPy.
+
+Products of arrays (`numpy.dot`, `numpy.kron`) are in `products`, functions of `numpy.linalg` in
+`linalg`, arrays of objects in files that begin with `object`.
+"""
 
 from adjoint.rules.numpy import (
     choosing,

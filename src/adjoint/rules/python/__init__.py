@@ -1,1 +1,1 @@
-"""Rules of Python's standard library."""
+"""Rules of Python's standard library: a file per module, builtins by type in `builtins`."""

@@ -1,1 +1,4 @@
-"""Rules for SciPy, one module per package; each is imported on the first call into its package."""
+"""Rules for SciPy, a module or a folder per package, imported on the first call into the package.
+
+The other modules are formulas that several of these share.
+"""

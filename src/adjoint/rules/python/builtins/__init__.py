@@ -1,4 +1,8 @@
-"""Rules of builtin types and functions, and of the standard modules that move values."""
+"""Rules of builtin types and functions, and of the standard modules that move values.
+
+A type has a file of its own. Functions are in `functions` (`sorted`, `all`), `iterators` (`zip`,
+`map`), `numbers` (`abs`, `round`) or `specials` (`len`, `str`).
+"""
 
 import adjoint.rules.python.builtins.bytearrays
 import adjoint.rules.python.builtins.comparing
