@@ -697,13 +697,6 @@ def functions_by_way_of_the_base(x):
     return float(np.sum(y) * np.dot(y, x) + np.concatenate([y, x])[5] + np.mean(y, axis=0))
 
 
-@case(X)
-def compared_and_divided(x):
-    y = x.view(Ufed)
-    larger = np.asarray(y.__gt__(0.5) * x)
-    return float(larger.sum() + np.asarray(divmod(y, 0.37)[1]).sum())
-
-
 class Tripled(np.ndarray):
     """Says of itself what it is not."""
 

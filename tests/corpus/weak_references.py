@@ -200,19 +200,3 @@ def references_as_keys(x):
     values = {reference: x * x}
     values[weakref.ref(held)] *= x
     return values[reference] * len({weakref.ref(held), reference})
-
-
-@case(1.5)
-def harmless_when_it_goes(x):
-    class Resource:
-        def __init__(self, value):
-            self.value = value
-
-        def __del__(self):
-            self.value = None
-
-    resource = Resource(x)
-    reference = weakref.ref(resource, lambda _: None)
-    y = reference().value * resource.value
-    resource = None
-    return y * x

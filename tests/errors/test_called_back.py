@@ -726,3 +726,19 @@ def test_the_same_callback_many_times():
         return x * len(notes)
 
     assert ad.gradient(f, 3.0) == (300.0,)
+
+
+def test_array_ufunc_called_by_c():
+    """`__array_ufunc__` passes on operands by ``*`` and ``**``, which may name outputs."""
+
+    class Doubled(np.ndarray):
+        def __array_ufunc__(self, f, method, *operands, **options):
+            operands = [np.asarray(one) for one in operands]
+            return getattr(f, method)(*operands, **options) * 2.0
+
+    def compared(x):
+        return (np.asarray(x.view(Doubled).__gt__(0.5)) * x).sum()
+
+    with pytest.raises(NoDerivativeError, match="__array_ufunc__' has stored"):
+        ad.gradient(compared, np.array([0.3, 0.9]))
+    assert ad.gradient(lambda x: (x.view(Doubled) * x).sum(), np.ones(2))[0].tolist() == [4.0, 4.0]

@@ -72,7 +72,10 @@ READING = (
     | frozenset("__getitem__ copy get items keys values tolist item".split())
 )
 """Methods that read values; methods written in Python are entered by themselves."""
-_ALLOWED = READING | _public(np, np.ndarray, np.linalg, math, cmath) - {"vectorize"}
+_ALLOWED = (READING | _public(np, np.ndarray, np.linalg, math, cmath) | {"__array_function__"}) - {
+    "vectorize"
+}
+"""Methods and functions of modules that write into nothing but what is named as their output."""
 _ANY_VARIABLE = frozenset("eval exec globals __globals__ f_globals".split())
 _PARTS = frozenset("__bases__ __class__ __defaults__ __dict__ __kwdefaults__".split())
 
@@ -172,7 +175,7 @@ def _most_inputs(name: str, of_module: bool) -> int:
     return _INPUTS.get(name, 2) if of_module else _INPUTS.get(name, 2) - 1
 
 
-_INPUTS = {"clip": 3, "reshape": 255, "transpose": 255, "swapaxes": 255}
+_INPUTS = {"clip": 3, "reshape": 255, "transpose": 255, "swapaxes": 255, "__array_function__": 255}
 
 
 @by_code
