@@ -222,11 +222,7 @@ class Reading:
         if known is None:
             self._lengths[dim] = known = f"d{len(self._lengths)}"
             length = f"({known} := len({name})) < 2"
-        return [
-            f"type({name}) is not list",
-            length,
-            f"not {kinds}.issuperset(map(type, {name}))",
-        ]
+        return [f"type({name}) is not list", length, f"not {kinds}.issuperset(map(type, {name}))"]
 
     def _length(self, dim: Any) -> str | None:
         return str(dim) if isinstance(dim, int) else self._lengths.get(dim)

@@ -13,10 +13,7 @@ from adjoint.fast.evaluate.iterables import MOST_UNROLLED
 from adjoint.fast.evaluate.outside import LONG
 from adjoint.fast.evaluate.plain import is_plain_object
 from adjoint.fast.evaluate.reading import attribute
-from adjoint.fast.evaluate.rows import (
-    count,
-    row_of,
-)
+from adjoint.fast.evaluate.rows import count, row_of
 from adjoint.fast.evaluate.types import (
     ANYTHING,
     Array,
@@ -44,13 +41,7 @@ from adjoint.rulekit.projection import project
 
 if TYPE_CHECKING:
     from adjoint.fast.evaluate.evaluator import Evaluator
-from adjoint.fast.evaluate.calls import (
-    call,
-    class_of,
-    handler,
-    set_attribute,
-    special_method,
-)
+from adjoint.fast.evaluate.calls import call, class_of, handler, set_attribute, special_method
 from adjoint.fast.evaluate.operators import is_numeric
 
 

@@ -9,13 +9,7 @@ import numpy as np
 
 from adjoint.fast.evaluate.calls import handler
 from adjoint.fast.evaluate.rows import array_of, row_of
-from adjoint.fast.evaluate.types import (
-    Array,
-    Dim,
-    Number,
-    is_covered,
-    witnesses,
-)
+from adjoint.fast.evaluate.types import Array, Dim, Number, is_covered, witnesses
 from adjoint.fast.evaluate.values import Abstract, Known
 from adjoint.fast.not_covered import NeedsKnown, NotCovered
 from adjoint.ir.single import Const, Value

@@ -17,10 +17,7 @@ from adjoint.fast.evaluate.library import call_library, is_library
 from adjoint.fast.evaluate.outside import is_own
 from adjoint.fast.evaluate.plain import is_named_tuple, is_plain_class, is_plain_object
 from adjoint.fast.evaluate.reading import attribute
-from adjoint.fast.evaluate.rows import (
-    count,
-    row_of,
-)
+from adjoint.fast.evaluate.rows import count, row_of
 from adjoint.fast.evaluate.types import Array, Number, Row
 from adjoint.fast.evaluate.values import (
     Abstract,

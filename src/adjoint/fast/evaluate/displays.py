@@ -5,12 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from adjoint.fast.evaluate.items import item
-from adjoint.fast.evaluate.rows import (
-    append,
-    item_of,
-    pop,
-    row_of,
-)
+from adjoint.fast.evaluate.rows import append, item_of, pop, row_of
 from adjoint.fast.evaluate.values import (
     Abstract,
     DictOf,

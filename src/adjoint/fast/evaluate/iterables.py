@@ -10,15 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 from adjoint.fast.evaluate.generators import is_pushed
 from adjoint.fast.evaluate.items import item
-from adjoint.fast.evaluate.joining import (
-    is_number,
-)
-from adjoint.fast.evaluate.rows import (
-    as_row,
-    length_of_row,
-    restorable,
-    row_of,
-)
+from adjoint.fast.evaluate.joining import is_number
+from adjoint.fast.evaluate.rows import as_row, length_of_row, restorable, row_of
 from adjoint.fast.evaluate.types import ANYTHING, Array, Dim, Row, Symbol, Type, number
 from adjoint.fast.evaluate.values import (
     Abstract,

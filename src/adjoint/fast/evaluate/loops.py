@@ -6,18 +6,9 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from adjoint.fast.evaluate.generators import consume, is_pushed, through
-from adjoint.fast.evaluate.joining import (
-    contents_template,
-    generalise,
-    instantiate,
-    match,
-)
+from adjoint.fast.evaluate.joining import contents_template, generalise, instantiate, match
 from adjoint.fast.evaluate.plain import is_plain_object
-from adjoint.fast.evaluate.rows import (
-    growing,
-    note_lengths,
-    restorable,
-)
+from adjoint.fast.evaluate.rows import growing, note_lengths, restorable
 from adjoint.fast.evaluate.types import Type, number
 from adjoint.fast.evaluate.values import (
     MISSING,

@@ -12,18 +12,9 @@ import numpy as np
 
 from adjoint.fast.evaluate.items import length_of, product
 from adjoint.fast.evaluate.reading import attribute
-from adjoint.fast.evaluate.rows import (
-    as_row,
-    reduced,
-    row_of,
-)
+from adjoint.fast.evaluate.rows import as_row, reduced, row_of
 from adjoint.fast.evaluate.types import Array, Number, has_complex, number, witnesses
-from adjoint.fast.evaluate.values import (
-    Abstract,
-    Flag,
-    Known,
-    Tuple,
-)
+from adjoint.fast.evaluate.values import Abstract, Flag, Known, Tuple
 from adjoint.fast.not_covered import NotCovered
 from adjoint.fast.support import functions as runtime
 from adjoint.fast.support import rows

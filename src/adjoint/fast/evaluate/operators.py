@@ -10,9 +10,7 @@ import numpy as np
 from adjoint.fast.evaluate.items import item
 from adjoint.fast.evaluate.plain import is_plain_class, is_plain_object
 from adjoint.fast.evaluate.rows import put as put_into_list
-from adjoint.fast.evaluate.rows import (
-    repeated,
-)
+from adjoint.fast.evaluate.rows import repeated
 from adjoint.fast.evaluate.types import Array, Number
 from adjoint.fast.evaluate.values import (
     Abstract,

@@ -17,12 +17,7 @@ import numpy as np
 from adjoint.fast.evaluate.items import item, length_of, product
 from adjoint.fast.evaluate.outside import is_own
 from adjoint.fast.evaluate.plain import is_plain_object
-from adjoint.fast.evaluate.types import (
-    Array,
-    Number,
-    has_complex,
-    part_type,
-)
+from adjoint.fast.evaluate.types import Array, Number, has_complex, part_type
 from adjoint.fast.evaluate.values import (
     Abstract,
     Bound,

@@ -12,15 +12,7 @@ from adjoint.fast.evaluate.plain import is_plain_object
 from adjoint.fast.evaluate.reading import attribute
 from adjoint.fast.evaluate.rows import restorable
 from adjoint.fast.evaluate.types import Array
-from adjoint.fast.evaluate.values import (
-    Abstract,
-    External,
-    Instance,
-    Iterating,
-    Known,
-    ListOf,
-    Ref,
-)
+from adjoint.fast.evaluate.values import Abstract, External, Instance, Iterating, Known, ListOf, Ref
 from adjoint.fast.not_covered import NotCovered
 from adjoint.ir import primitives
 from adjoint.ir.single import Value

@@ -44,14 +44,7 @@ _EFFECTS: frozenset[Any] = frozenset(
 
 
 _MAY_RAISE: frozenset[Any] = frozenset(
-    {
-        operator.truediv,
-        operator.floordiv,
-        operator.mod,
-        operator.pow,
-        operator.getitem,
-        rows.item,
-    }
+    {operator.truediv, operator.floordiv, operator.mod, operator.pow, operator.getitem, rows.item}
 )
 
 
@@ -175,9 +168,7 @@ def tidied(block: Block, name: str, types: Types, written: Collection[Operand | 
 
 
 def _passes(
-    function: Function,
-    is_removable: Callable[[Call], bool],
-    written: Collection[Operand | None],
+    function: Function, is_removable: Callable[[Call], bool], written: Collection[Operand | None]
 ) -> Function:
     is_shared = _sharing(written)
     function = share_common(function, is_shared)

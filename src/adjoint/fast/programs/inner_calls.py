@@ -96,12 +96,7 @@ class Calls:
 
 
 def call_inside(
-    record: list[Any],
-    slot: int,
-    unit: Unit,
-    f: Any,
-    args: tuple[Any, ...],
-    kwargs: dict[str, Any],
+    record: list[Any], slot: int, unit: Unit, f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
 ) -> Any:
     """Call ``f(*args, **kwargs)`` by a program; return `MISSING` if there is none for the call."""
     memory: Memory = record[0]

@@ -8,14 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from adjoint.fast.evaluate.types import (
-    ANYTHING,
-    FLOAT,
-    Array,
-    bar_type,
-    has_complex,
-    number,
-)
+from adjoint.fast.evaluate.types import ANYTHING, FLOAT, Array, bar_type, has_complex, number
 from adjoint.fast.reverse.fitting import operand_type, whole
 from adjoint.fast.reverse.formulas import formula
 from adjoint.ir.primitives import build_list, build_tuple

@@ -121,22 +121,11 @@ class Contents:
 
 
 _SIZES = frozenset(
-    {
-        runtime.length,
-        runtime.shape_of,
-        runtime.zeros_like,
-        rows.zeros_of,
-        rows.complex_zeros_of,
-    }
+    {runtime.length, runtime.shape_of, runtime.zeros_like, rows.zeros_of, rows.complex_zeros_of}
 )
 """Functions that read only the sizes of their operands."""
 _LAST_FOR_SIZE = frozenset(
-    {
-        runtime.broadcast_like,
-        runtime.real_like,
-        runtime.summed_part,
-        runtime.present,
-    }
+    {runtime.broadcast_like, runtime.real_like, runtime.summed_part, runtime.present}
 )
 """Functions that read only the size or class of their last operand."""
 

@@ -19,12 +19,7 @@ from adjoint.rulekit.registry import lookup
 if TYPE_CHECKING:
     from adjoint.fast.evaluate.evaluator import Evaluator
     from adjoint.fast.reverse.sweep import Sweep
-from adjoint.fast.reverse.elementwise import (
-    PRODUCTS,
-    elementwise_back,
-    evaluated_slope,
-    is_modulus,
-)
+from adjoint.fast.reverse.elementwise import PRODUCTS, elementwise_back, evaluated_slope, is_modulus
 from adjoint.fast.reverse.formulas import Step, callee_of, formulas, steps, use_taken
 from adjoint.fast.reverse.rule import absent_in, by_rule, has_formula
 

@@ -74,10 +74,7 @@ def freeze(region: Region) -> Block:
         if isinstance(op, Branches):
             ops.append(
                 replace(
-                    op.op,
-                    results=tuple(op.results),
-                    body=freeze(op.body),
-                    orelse=freeze(op.orelse),
+                    op.op, results=tuple(op.results), body=freeze(op.body), orelse=freeze(op.orelse)
                 )
             )
         elif isinstance(op, ForwardLoop):

@@ -276,10 +276,7 @@ _SPECIAL: dict[Any, Callable[..., tuple[str, int] | None]] = {
     rows.count: lambda w, x: (f"len({w.text(x)})", ATOM),
     rows.greatest: lambda w, x: (f"max({w.text(x)})", ATOM),
     rows.least: lambda w, x: (f"min({w.text(x)})", ATOM),
-    rows.exact_total: lambda w, x: (
-        f"{w.member('math.fsum', math.fsum)}({w.text(x)})",
-        ATOM,
-    ),
+    rows.exact_total: lambda w, x: (f"{w.member('math.fsum', math.fsum)}({w.text(x)})", ATOM),
     rows.array_of: lambda w, x, t: (
         (f"{w.member('np.array', np.array)}({w.text(x)}, {w.text(t)})", ATOM)
         if t == Const(np.dtype(np.float64))
