@@ -15,7 +15,6 @@ import pytest
 
 from adjoint.fast.not_covered import NotCovered
 from adjoint.fast.single.convert import single
-from adjoint.fast.single.printing import format_function
 from adjoint.frontend.either import lower_any
 from adjoint.ir.nodes import Try
 from adjoint.ir.walk import walk
@@ -23,6 +22,7 @@ from tests.corpus import all_cases
 from tests.fast.interpreter import converted, interpreted
 from tests.fast.jumping import jumping, made, source
 from tests.fast.printed import PRINTED
+from tests.fast.printer import format_function
 from tests.frontend import cases, class_cases  # noqa: F401  (enters its functions there)
 from tests.frontend.test_meaning import name, outcome
 from tests.fuzz.batches import Checker

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import operator
 
-from adjoint.fast.single.printing import format_function
 from adjoint.fast.single.walk import walk
 from adjoint.ir import primitives
 from adjoint.ir.single import Call, Const, Global, Path
+from tests.fast.printer import format_function
 
 ARITHMETIC = (
     operator.add,
