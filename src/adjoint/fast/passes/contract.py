@@ -19,8 +19,8 @@ from dataclasses import replace
 import numpy as np
 
 from adjoint.fast.evaluate.types import Array, Type
-from adjoint.fast.single.walk import blocks, operands, walk
-from adjoint.ir.single import Block, Call, Const, If, Loop, Op, Operand, Value
+from adjoint.fast.single.walk import blocks, operands, walk, with_blocks
+from adjoint.ir.single import Block, Call, Const, Op, Operand, Value
 
 
 def contract(block: Block, totals: Collection[Value], types: Mapping[Value, Type]) -> Block:
@@ -65,16 +65,8 @@ class _Contractor:
             if isinstance(op, Call) and op.result in inner:
                 ops.append(inner[op.result])
             elif not isinstance(op, Call) or op.result is None or op.result not in computed:
-                ops.append(self._inside(op))
+                ops.append(with_blocks(op, self.block))
         return Block(block.parameters, tuple(ops), block.results)
-
-    def _inside(self, op: Op) -> Op:
-        if isinstance(op, If):
-            return replace(op, body=self.block(op.body), orelse=self.block(op.orelse))
-        if isinstance(op, Loop):
-            test = None if op.test is None else self.block(op.test)
-            return replace(op, test=test, body=self.block(op.body))
-        return op
 
     def _is_total(self, op: Call) -> bool:
         if op.callee != _SUM or op.result is None or op.result not in self._totals:

@@ -79,12 +79,9 @@ class _Remover:
 
     def _collect(self, block: Block) -> bool:
         """Record the operands of each value; return whether an operation in the block acts."""
-        acts = False
-        for op in block.ops:
-            if self._acts(op):
-                self._acting.add(id(op))
-                acts = True
-        return acts
+        acting = [id(op) for op in block.ops if self._acts(op)]
+        self._acting.update(acting)
+        return bool(acting)
 
     def _acts(self, op: Op) -> bool:
         match op:
@@ -149,34 +146,21 @@ class _Remover:
                     ops.append(op)
                 elif id(op) in self._acting:
                     ops.append(Call(None, op.callee, op.operands, op.keywords, op.span))
-            elif self._is_kept(op):
-                ops.append(self._op(op))
+            elif not isinstance(op, If | Loop):
+                ops.append(op)
+            elif id(op) in self._acting or not self._needed.isdisjoint(op.results):
+                ops.append(self._if(op) if isinstance(op, If) else self._loop(op))
         results = None if block.results is None else tuple(compress(block.results, kept))
         return Block(block.parameters, tuple(ops), results)
 
-    def _is_kept(self, op: Op) -> bool:
-        if id(op) in self._acting:
-            return True
-        match op:
-            case If(results=values) | Loop(results=values):
-                return any(value in self._needed for value in values)
-            case _:
-                return True
-
-    def _op(self, op: Op) -> Op:
-        match op:
-            case If(results=values):
-                kept = [value in self._needed for value in values]
-                return replace(
-                    op,
-                    results=tuple(compress(values, kept)),
-                    body=self._block(op.body, kept),
-                    orelse=self._block(op.orelse, kept),
-                )
-            case Loop():
-                return self._loop(op)
-            case _:
-                return op
+    def _if(self, op: If) -> If:
+        kept = [value in self._needed for value in op.results]
+        return replace(
+            op,
+            results=tuple(compress(op.results, kept)),
+            body=self._block(op.body, kept),
+            orelse=self._block(op.orelse, kept),
+        )
 
     def _loop(self, op: Loop) -> Loop:
         kept = [any(value in self._needed for value in values) for values, _ in _slots(op)]

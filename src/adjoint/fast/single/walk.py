@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterator
+from collections.abc import Callable, Container, Iterator
+from dataclasses import replace
 from typing import Any, TypeGuard
 
 from adjoint.ir.single import Block, Call, Const, If, Loop, Op, Operand, Raise, Unpack, Value
@@ -61,6 +62,39 @@ def operands(op: Op) -> tuple[Operand, ...]:
             return initial if iterable is None else (iterable, *initial)
         case Raise(exception=exception, cause=cause):
             return tuple(value for value in (exception, cause) if value is not None)
+
+
+def mapped(op: Op, new: Callable[[Operand], Operand], inner: Callable[[Block], Block]) -> Op:
+    """Return an operation with `new` applied to its operands, and `inner` to its blocks."""
+    match op:
+        case Call():
+            keywords = tuple((name, new(value)) for name, value in op.keywords)
+            return Call(op.result, new(op.callee), tuple(map(new, op.operands)), keywords, op.span)
+        case Unpack():
+            return replace(op, value=new(op.value))
+        case If():
+            return replace(
+                op, condition=new(op.condition), body=inner(op.body), orelse=inner(op.orelse)
+            )
+        case Loop():
+            return replace(
+                op,
+                initial=tuple(map(new, op.initial)),
+                iterable=None if op.iterable is None else new(op.iterable),
+                test=None if op.test is None else inner(op.test),
+                body=inner(op.body),
+            )
+        case Raise():
+            return replace(
+                op,
+                exception=None if op.exception is None else new(op.exception),
+                cause=None if op.cause is None else new(op.cause),
+            )
+
+
+def with_blocks(op: Op, inner: Callable[[Block], Block]) -> Op:
+    """Return an operation with `inner` applied to its blocks."""
+    return mapped(op, lambda x: x, inner) if isinstance(op, If | Loop) else op
 
 
 def reads_any(op: Call, names: Container[Value]) -> bool:
