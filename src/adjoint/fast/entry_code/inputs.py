@@ -21,8 +21,8 @@ _NO_OBJECTS = (NoneType, list, tuple, dict, FunctionType)
 class Reading:
     """Write the lines that read outside values and test them."""
 
-    def __init__(self, outside: Outside, count: int) -> None:
-        self.outside, self.count = outside, count
+    def __init__(self, outside: Outside) -> None:
+        self.outside = outside
         self.names: dict[int, str] = {}
         self.bound: dict[str, Any] = {}
         self.lines: list[str] = []

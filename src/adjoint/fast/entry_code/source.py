@@ -41,7 +41,7 @@ def entry_source(program: Program, count: int, mode: Mode) -> tuple[str, dict[st
     `count` is the number of arguments.
     """
     outside, wanted = program.outside, program.wanted
-    made = Reading(outside, count)
+    made = Reading(outside)
     made.read_all()
     roots = [*mode.positions(count)] if mode.is_gradient else [None, *mode.positions(count)]
     for root in roots:

@@ -18,6 +18,7 @@ from adjoint.fast.single.substitute import without_copies
 from adjoint.fast.single.walk import is_call_of, results, walk
 from adjoint.fast.support import functions as runtime
 from adjoint.fast.support import rows
+from adjoint.fast.support.members import members
 from adjoint.fast.support.result_memory import MADE_EACH_TIME
 from adjoint.ir import primitives
 from adjoint.ir.single import Block, Call, Const, Function, Loop, Operand, Value
@@ -56,24 +57,7 @@ def is_effect(call: Call) -> bool:
 _NOT_SHARED = _EFFECTS | MADE_EACH_TIME
 """Functions of which equal calls must not share a result."""
 
-_TOTAL: frozenset[Any] = frozenset(
-    {
-        operator.add,
-        operator.sub,
-        operator.neg,
-        operator.pos,
-        operator.eq,
-        operator.ne,
-        operator.lt,
-        operator.le,
-        operator.gt,
-        operator.ge,
-        operator.not_,
-        operator.is_,
-        operator.is_not,
-        operator.truth,
-    }
-)
+_TOTAL = members(operator, "add sub neg pos eq ne lt le gt ge not_ is_ is_not truth")
 """Functions that neither raise nor warn for numbers."""
 
 _STRUCTURE: frozenset[Any] = frozenset(

@@ -53,9 +53,6 @@ class Scope:
         """Remove and return the complete cotangent of a value."""
         return self.bars.pop(v, None)
 
-    def bar(self, v: Value) -> Operand | None:
-        return self.bars.get(v)
-
     def _is_inner(self, v: Value) -> bool:
         return self.parent is None or v in self.inner
 
