@@ -40,7 +40,15 @@ from adjoint.fast.reverse.regions import Region, freeze
 from adjoint.fast.reverse.scope import Scope
 from adjoint.fast.reverse.sweep import Sweep
 from adjoint.fast.single.primitives import same
-from adjoint.fast.single.walk import blocks, is_call_of, operands, results, walk
+from adjoint.fast.single.walk import (
+    blocks,
+    is_call_of,
+    operands,
+    read_by,
+    results,
+    walk,
+    walk_ops,
+)
 from adjoint.fast.source.writer import Writer
 from adjoint.fast.support import functions as runtime
 from adjoint.fast.support.result_memory import OWN_MEMORY
@@ -250,9 +258,7 @@ def _looked_at(ev: Evaluator, block: Block) -> set[Value]:
                 continue
         if isinstance(op, Unpack):  # the pullback of a rule may refer to the value beside it
             found.update(op.results)
-        found.update(x for x in operands(op) if isinstance(x, Value))
-        for inner in blocks(op):
-            found.update(x for x in inner.results or () if isinstance(x, Value))
+        found.update(x for x in read_by(op) if isinstance(x, Value))
     return found
 
 
@@ -387,19 +393,8 @@ def _last_reads_of(ev: Evaluator, ops: Sequence[Op], stay: set[Operand]) -> dict
         return {}
     found: dict[Value, int] = {}
     for i, op in enumerate(ops):
-        inner = [x for block in blocks(op) for one in walk(block) for x in operands(one)]
-        ends = [x for block in blocks(op) for x in _all_results(block)]
-        for x in (*operands(op), *inner, *ends):
-            if isinstance(x, Value) and x in made:
-                found[x] = i
-    return found
-
-
-def _all_results(block: Block) -> list[Operand]:
-    found = list(block.results or ())
-    for op in block.ops:
-        for inner in blocks(op):
-            found += _all_results(inner)
+        read = (x for one in walk_ops((op,)) for x in read_by(one))
+        found |= dict.fromkeys((x for x in read if isinstance(x, Value) and x in made), i)
     return found
 
 

@@ -21,7 +21,7 @@ from adjoint.fast.evaluate.values import (
 )
 from adjoint.fast.not_covered import NotCovered
 from adjoint.fast.single.primitives import yielded
-from adjoint.fast.single.walk import blocks, walk
+from adjoint.fast.single.walk import walk, walk_ops
 from adjoint.fast.support.functions import WRITES
 from adjoint.ir.nodes import Span
 from adjoint.ir.single import Block, Call, Const, Loop, Operand, Value
@@ -42,7 +42,7 @@ MOST_ROUNDS = 8
 MOST_APPENDED = 16
 """Greatest length of a loop that is unrolled because a list grows in it."""
 
-Body = Callable[[Abstract, list[Abstract]], "list[Abstract] | None"]
+Body = Callable[[Any, list[Abstract]], "list[Abstract] | None"]
 
 
 # ---- loops of the program ----
@@ -72,18 +72,15 @@ def loop(ev: Evaluator, op: Loop) -> bool:
     return True
 
 
-def iterate(ev: Evaluator, xs: Abstract, carried: list[Abstract], body: Body) -> list[Abstract]:
-    """Fold `body` over an iterable to its end; return the carried values."""
-    found = _for(ev, xs, carried, body, False)
-    if found is None:
-        raise NotCovered("a loop that always raises", ev.span)
-    return found
+def iterate(
+    ev: Evaluator, xs: Abstract, carried: list[Abstract], body: Body, stops: bool = False
+) -> list[Abstract]:
+    """Fold `body` over an iterable to its end; return the carried values.
 
-
-def search(ev: Evaluator, xs: Abstract, carried: list[Abstract], body: Body) -> list[Abstract]:
-    """Fold `body`, which returns a flag "go on" before the carried values, over an iterable; return
-    the carried values, preceded by a flag whether the iteration went on to the end."""
-    found = _for(ev, xs, carried, body, True)
+    If `stops`, `body` returns a flag "go on" before the carried values, and a flag whether the
+    iteration went on to the end precedes the result.
+    """
+    found = _for(ev, xs, carried, body, stops)
     if found is None:
         raise NotCovered("a loop that always raises", ev.span)
     return found
@@ -97,7 +94,7 @@ def _for(
     ev: Evaluator,
     xs: Abstract,
     carried: list[Abstract],
-    body: Callable[[Any, list[Abstract]], list[Abstract] | None],
+    body: Body,
     stops: bool,
     op: Loop | None = None,
 ) -> list[Abstract] | None:
@@ -123,15 +120,13 @@ def _for(
             return growing(ev, kept, lambda: _is_short(ev, xs))
         except NotCovered as error:
             restore()
-            steps = None if isinstance(error, _Unrolled) else _unrollable(ev, xs)
-            if steps is not None:
+            is_tried = not isinstance(error, _Unrolled)
+            steps = steps_of(ev, xs)
+            if steps is not None and not (is_tried and len(steps.steps) > MOST_UNROLLED):
                 return _unrolled(ev, steps, carried, body, stops)
-            if not isinstance(error, _Unrolled):
+            if is_tried:
                 raise
-    steps = steps_of(ev, xs)
-    if steps is None:
-        raise NotCovered("a loop over something that is not known", ev.span)
-    return _unrolled(ev, steps, carried, body, stops)
+    raise NotCovered("a loop over something that is not known", ev.span)
 
 
 def _iterator_of(ev: Evaluator, xs: Abstract) -> Abstract:
@@ -181,17 +176,11 @@ def _pushed(
     return [*found[:stops], *found[stops + len(inner) - len(carried) :]]
 
 
-def _unrollable(ev: Evaluator, xs: Abstract) -> Steps | None:
-    """Return the steps of an iterable, if they are few enough to unroll; else ``None``."""
-    steps = steps_of(ev, xs)
-    return steps if steps is not None and len(steps.steps) <= MOST_UNROLLED else None
-
-
 def _unrolled(
     ev: Evaluator,
     steps: Steps,
     carried: list[Abstract],
-    body: Callable[[Any, list[Abstract]], list[Abstract] | None],
+    body: Body,
     stops: bool,
 ) -> list[Abstract] | None:
     """Evaluate the iterations one by one; write a test after one that may end the loop."""
@@ -295,7 +284,7 @@ class _Carried:
 def _kept(
     ev: Evaluator,
     state: _Carried,
-    body: Callable[[Any, list[Abstract]], list[Abstract] | None],
+    body: Body,
     source: Source,
     stops: bool,
     span: Span | None,
@@ -338,10 +327,9 @@ def _parted(
 
 def _written_in(ops: list[Any]) -> set[Any]:
     """Return the operands that some operations write to."""
-    inner = [op for outer in ops for block in blocks(outer) for op in walk(block)]
     return {
         op.operands[0]
-        for op in (*ops, *inner)
+        for op in walk_ops(ops)
         if isinstance(op, Call) and isinstance(op.callee, Const) and op.callee.value in WRITES
     }
 

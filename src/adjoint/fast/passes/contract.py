@@ -19,7 +19,7 @@ from dataclasses import replace
 import numpy as np
 
 from adjoint.fast.evaluate.types import Array, Type
-from adjoint.fast.single.walk import blocks, operands, walk, with_blocks
+from adjoint.fast.single.walk import read_by, walk, with_blocks
 from adjoint.ir.single import Block, Call, Const, Op, Operand, Value
 
 
@@ -38,9 +38,7 @@ def contract(block: Block, totals: Collection[Value], types: Mapping[Value, Type
         return block
     reads = Counter(block.results or ())
     for op in walk(block):
-        reads.update(operands(op))
-        for inner in blocks(op):
-            reads.update(inner.results or ())
+        reads.update(read_by(op))
     return _Contractor(reads, totals, types).block(block)
 
 

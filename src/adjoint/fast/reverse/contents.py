@@ -13,7 +13,7 @@ from adjoint.fast.evaluate.types import Array
 from adjoint.fast.not_covered import NotCovered
 from adjoint.fast.single.primitives import same
 from adjoint.fast.single.substitute import renamed
-from adjoint.fast.single.walk import operands, walk
+from adjoint.fast.single.walk import operands, walk_ops
 from adjoint.fast.support import functions as runtime
 from adjoint.fast.support import rows
 from adjoint.ir import single as ir
@@ -72,7 +72,7 @@ class Contents:
         names: dict[Value, Operand] = {}
         inner = ops[start:]
         if not place.step.has_blocks:  # operations in inner blocks have been treated already
-            inner = [*walk(Block((), tuple(inner), None))]
+            inner = [*walk_ops(inner)]
         for op in inner:
             for x in _contents_read(op):
                 if isinstance(x, Value) and self._is_changed(x, place):

@@ -9,7 +9,7 @@ further result of a branch, or an item on the tape of a loop.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 from adjoint.fast.evaluate.evaluator import Evaluator
@@ -22,7 +22,7 @@ from adjoint.fast.reverse.loops import loop_back
 from adjoint.fast.reverse.regions import Branches, ForwardLoop, Planned, Region
 from adjoint.fast.reverse.scope import Scope
 from adjoint.fast.reverse.writes import written_back
-from adjoint.fast.single.walk import blocks, is_call_of, operands, walk
+from adjoint.fast.single.walk import is_call_of, operands, read_by, walk, walk_ops
 from adjoint.fast.support import functions as runtime
 from adjoint.fast.support import rows
 from adjoint.ir import primitives
@@ -180,7 +180,7 @@ class Sweep:
             case Call() if _is_write(op) and op.operands[0] in self.active:
                 self.ev.span = op.span
                 self.ev.block.append(op)
-                self._note_write(op)
+                self._note_writes(op)
                 return written_back(self, op)
             case Unpack(value=Value() as v) if v in self.active:
                 self.ev.block.append(op)
@@ -190,15 +190,12 @@ class Sweep:
             case Loop() if self._holds_active(op):
                 return self._forward_loop(op)
         self.ev.block.append(op)
-        self._note_write(op)
-        for block in blocks(op):
-            for inner in walk(block):
-                self._note_write(inner)
+        self._note_writes(op)
         return None
 
-    def _note_write(self, op: ir.Op) -> None:
-        if isinstance(op, Call) and _is_write(op):
-            target = op.operands[0]
+    def _note_writes(self, op: ir.Op) -> None:
+        for write in _writes_in(op):
+            target = write.operands[0]
             assert isinstance(target, Value)
             self.contents.note_write(target)
 
@@ -215,18 +212,10 @@ class Sweep:
         """Return whether a branch or a loop has active results or writes."""
         if any(result in self.active for result in op.results):
             return True
-        return any(
-            isinstance(inner, Call) and _is_write(inner) and inner.operands[0] in self.active
-            for block in blocks(op)
-            for inner in walk(block)
-        )
+        return any(write.operands[0] in self.active for write in _writes_in(op))
 
     def writes(self, op: If | Loop) -> bool:
-        return bool(self.ev.written) and any(
-            isinstance(inner, Call) and _is_write(inner)
-            for block in blocks(op)
-            for inner in walk(block)
-        )
+        return bool(self.ev.written) and any(_writes_in(op))
 
     def _forward_if(self, op: If, region: Region) -> Callable[[Scope], None]:
         made = Branches(
@@ -267,10 +256,14 @@ def _used(block: Block) -> set[Operand]:
         if is_call_of(op, rows.count):
             continue
         is_write = isinstance(op, Call) and op.result is None and _is_write(op)
-        found.update(operands(op)[2 if is_write else 0 :])  # the callee, and what is written to
-        for inner in blocks(op):
-            found.update(inner.results or ())
+        # of a write, without the callee and what is written to
+        found.update(operands(op)[2:] if is_write else read_by(op))
     return found
+
+
+def _writes_in(op: ir.Op) -> Iterator[Call]:
+    """Yield the writes in an operation and its blocks."""
+    return (one for one in walk_ops((op,)) if isinstance(one, Call) and _is_write(one))
 
 
 def _is_write(op: Call) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Iterator
+from collections.abc import Callable, Container, Iterable, Iterator
 from dataclasses import replace
 from typing import Any, TypeGuard
 
@@ -10,8 +10,13 @@ from adjoint.ir.single import Block, Call, Const, If, Loop, Op, Operand, Raise, 
 
 
 def walk(block: Block) -> Iterator[Op]:
-    """Yield every operation, inner blocks included."""
-    stack = [iter(block.ops)]
+    """Yield every operation of a block, inner blocks included."""
+    return walk_ops(block.ops)
+
+
+def walk_ops(ops: Iterable[Op]) -> Iterator[Op]:
+    """Yield operations, those of inner blocks included."""
+    stack = [iter(ops)]
     while stack:
         for op in stack[-1]:
             yield op
@@ -62,6 +67,13 @@ def operands(op: Op) -> tuple[Operand, ...]:
             return initial if iterable is None else (iterable, *initial)
         case Raise(exception=exception, cause=cause):
             return tuple(value for value in (exception, cause) if value is not None)
+
+
+def read_by(op: Op) -> Iterator[Operand]:
+    """Yield the operands of an operation and the results of its blocks."""
+    yield from operands(op)
+    for block in blocks(op):
+        yield from block.results or ()
 
 
 def mapped(op: Op, new: Callable[[Operand], Operand], inner: Callable[[Block], Block]) -> Op:
