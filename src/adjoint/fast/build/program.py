@@ -49,6 +49,7 @@ from adjoint.fast.single.walk import (
     walk,
     walk_ops,
 )
+from adjoint.fast.source.formulas import tuple_text
 from adjoint.fast.source.writer import Writer
 from adjoint.fast.support import functions as runtime
 from adjoint.fast.support.result_memory import OWN_MEMORY
@@ -369,7 +370,7 @@ def written(program: Program) -> Writer:
         writer.line("# the reverse sweep", 1)
         shift = len(forward.ops)
         writer.block(reverse.ops, 1, {v: i - shift for v, i in last.items() if i >= shift})
-    bars = _bars(writer, reverse)
+    bars = tuple_text([writer.text(x) for x in reverse.results or ()])
     writer.flush(1)
     writer.line(f"return {writer.text(program.results[0])}, {bars}", 1)
     return writer
@@ -398,30 +399,22 @@ def _last_reads_of(ev: Evaluator, ops: Sequence[Op], stay: set[Operand]) -> dict
     return found
 
 
-def _bars(writer: Writer, reverse: Block) -> str:
-    return _tuple([writer.text(x) for x in reverse.results or ()])
-
-
-def _tuple(texts: Sequence[str]) -> str:
-    return f"({', '.join(texts)}{',' if len(texts) == 1 else ''})"
-
-
 def _write_pullback(writer: Writer, program: Program, back: str, bar: str) -> None:
     """Write the reverse sweep as an inner function."""
     writer.line("", 0)
     names = ["_" if y_bar is None else writer.name(y_bar) for y_bar in program.y_bars]
     if program.is_tuple:
         writer.line(f"def {back}({bar}):", 1)
-        writer.line(f"{_tuple(names)[1:-1]} = {bar}", 2)
+        writer.line(f"{tuple_text(names)[1:-1]} = {bar}", 2)
     else:
         writer.line(f"def {back}({names[0]}):", 1)
     reverse = program.reverse
     last = _last_reads_of(program.ev, reverse.ops, {*(reverse.results or ())})
     writer.block(reverse.ops, 2, last)
     writer.flush(2)
-    bars = _bars(writer, program.reverse)
+    bars = tuple_text([writer.text(x) for x in reverse.results or ()])
     writer.flush(2)
     writer.line(f"return {bars}", 2)
     writer.line("", 0)
     found = [writer.text(x) for x in program.results]
-    writer.line(f"return {_tuple(found) if program.is_tuple else found[0]}, {back}", 1)
+    writer.line(f"return {tuple_text(found) if program.is_tuple else found[0]}, {back}", 1)

@@ -11,8 +11,10 @@ import numpy as np
 from adjoint.fast.build.modes import Mode
 from adjoint.fast.build.program import Program
 from adjoint.fast.entry_code.inputs import Reading
+from adjoint.fast.entry_code.unread_inputs import keys_of
 from adjoint.fast.evaluate.values import Source
 from adjoint.fast.not_covered import NotCovered
+from adjoint.fast.source.formulas import tuple_text
 from adjoint.primal.value_kinds import fields_of, slots_of
 
 
@@ -24,7 +26,7 @@ def cotangents(made: Reading, program: Program, mode: Mode, count: int) -> str:
     if not mode.is_gradient:
         return _structure(made, at, ["function", *roots])
     texts = [_with_zeros(made, at, i) for i in roots]
-    return texts[0] if mode.is_single else _tuple(texts)
+    return texts[0] if mode.is_single else tuple_text(texts)
 
 
 def _with_zeros(made: Reading, at: dict[int, int], argument: int) -> str:
@@ -33,10 +35,6 @@ def _with_zeros(made: Reading, at: dict[int, int], argument: int) -> str:
     if text is not None and _is_complete(made, found[0], at):
         return text
     return f"filled(a{argument}, {text})"
-
-
-def _tuple(texts: Sequence[Any]) -> str:
-    return f"({', '.join(map(str, texts))}{',' if len(texts) == 1 else ''})"
 
 
 def _is_complete(made: Reading, source: Source, at: dict[int, int]) -> bool:
@@ -83,7 +81,7 @@ def _structure(made: Reading, at: dict[int, int], roots: Sequence[Any]) -> str:
         kind, key = ("function", None) if root == "function" else ("argument", root)
         found = [s for s in made.outside.sources if s.kind == kind and s.key == key]
         texts.append(_assembled(made, found[0], at) if found else None)
-    return _tuple(texts)
+    return tuple_text(map(str, texts))
 
 
 def _assembled(made: Reading, source: Source, at: dict[int, int]) -> str | None:
@@ -138,13 +136,7 @@ def tangent_maker(sample: Any) -> Any:
 
 
 def _keys(sample: Any) -> Sequence[Any]:
-    if isinstance(sample, list | tuple):
-        return range(len(sample))
-    if isinstance(sample, dict):
-        return list(sample)
-    if type(sample) is FunctionType:
-        return range(len(sample.__closure__ or ()))
-    fields = fields_of(sample)
-    if fields is None or slots_of(type(sample)):
-        raise NotCovered(f"the cotangent of a {type(sample).__name__}")
-    return list(fields)
+    if not isinstance(sample, list | tuple | dict | FunctionType):
+        if fields_of(sample) is None or slots_of(type(sample)):
+            raise NotCovered(f"the cotangent of a {type(sample).__name__}")
+    return [*keys_of(sample)]

@@ -27,7 +27,6 @@ from adjoint.fast.evaluate.values import (
     Abstract,
     Bound,
     Closure,
-    External,
     Known,
     ListOf,
     Partial,
@@ -136,11 +135,9 @@ def _(ev: Evaluator, a: Abstract) -> Abstract:
     row = row_of(ev, a)
     if row is not None:
         return count(ev, row)
-    items = ev.sequence(a)
-    if items is not None:
-        return Known(len(items))
-    if isinstance(a, External) and type(a.sample) is dict:
-        return Known(len(a.sample))
+    for parts in (ev.sequence(a), ev.keys(a)):
+        if parts is not None:
+            return Known(len(parts))
     cls = class_of(ev, a)
     if cls is not None and is_plain_object(cls):
         found = call(ev, special_method(ev, cls, "__len__"), [a], {})

@@ -41,6 +41,7 @@ from adjoint.fast.evaluate.values import (
     Known,
     ListOf,
     Ref,
+    Slot,
     Tuple,
 )
 from adjoint.fast.not_covered import NeedsSize, NotCovered, UnknownSizes
@@ -126,6 +127,13 @@ class Draft:
         self.types[made] = t
         if self.span is not None and self.frames:
             self.places[made] = self.frames[-1].filename, self.span.line
+        return made
+
+    def slot_value(self, slot: Slot, name: str) -> Value:
+        """Return a new value for a slot of a template."""
+        made = self.value(slot.type, name)
+        if slot.maybe:
+            self.maybe.add(made)
         return made
 
     def operation(

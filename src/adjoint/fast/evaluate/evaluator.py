@@ -254,9 +254,7 @@ class Evaluator(Draft):
         name = ""
 
         def new(slot: Slot) -> Value:
-            results.append(self.value(slot.type, name=name))
-            if slot.maybe:
-                self.maybe.add(results[-1])
+            results.append(self.slot_value(slot, name))
             return results[-1]
 
         found = []

@@ -227,9 +227,7 @@ class _Carried:
         name = ""
 
         def new(slot: Slot) -> Value:
-            parameters.append(self.ev.value(slot.type, name=name))
-            if slot.maybe:
-                self.ev.maybe.add(parameters[-1])
+            parameters.append(self.ev.slot_value(slot, name))
             return parameters[-1]
 
         heap = dict(self.before)
@@ -260,12 +258,12 @@ class _Carried:
         for address, held in self.before.items():
             after = self.ev.heap[address]
             known = self.heap.get(address)
-            if known is None:
-                if after is not held:
-                    self.heap[address] = contents_template(held, after, self.ev, address)
-                    changed = True
+            if known is not None:
+                wider = generalise(known, after, self.ev)
+            elif after is not held:
+                wider = contents_template(held, after, self.ev, address)
+            else:
                 continue
-            wider = generalise(known, after, self.ev)
             if wider is not known:
                 self.heap[address] = wider
                 changed = True

@@ -120,7 +120,7 @@ def _(ev: Evaluator, a: Abstract, name: Abstract) -> Abstract:
 
 
 def _has(ev: Evaluator, a: External | Ref, cls: type, name: str) -> bool:
-    held = ev.heap[a.address] if isinstance(a, Ref) else None
+    held = ev.held(a)
     if isinstance(held, Instance) and name in held.names:
         return True
     fields = getattr(a.sample, "__dict__", ()) if isinstance(a, External) else ()

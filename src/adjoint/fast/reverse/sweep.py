@@ -22,7 +22,7 @@ from adjoint.fast.reverse.loops import loop_back
 from adjoint.fast.reverse.regions import Branches, ForwardLoop, Planned, Region
 from adjoint.fast.reverse.scope import Scope
 from adjoint.fast.reverse.writes import written_back
-from adjoint.fast.single.walk import is_call_of, operands, read_by, walk, walk_ops
+from adjoint.fast.single.walk import is_call_of, operands, read_by, results, walk, walk_ops
 from adjoint.fast.support import functions as runtime
 from adjoint.fast.support import rows
 from adjoint.ir import primitives
@@ -102,14 +102,13 @@ class Sweep:
     def _loop_active(self, op: Loop) -> None:
         carried = op.body.parameters[-len(op.initial) :] if op.initial else ()
         tested = op.test.parameters if op.test is not None else ()
-        results = (op.body.results or ())[op.stops :]
+        ends = (op.body.results or ())[op.stops :]
         if op.iterable is not None and self.iterates_over_active(op.iterable):
             self.active.add(op.body.parameters[0])
-        now = list(op.initial)
         while True:
             before = len(self.active)
             for i, p in enumerate(carried):
-                if self.is_active((now[i], results[i])):
+                if self.is_active((op.initial[i], ends[i])):
                     self.active.add(p)
                     self.active.update(tested[i : i + 1])
             if op.test is not None:
@@ -118,7 +117,7 @@ class Sweep:
             if len(self.active) == before:
                 break
         for i, result in enumerate(op.results[op.stops :]):
-            if carried[i] in self.active or self.is_active((results[i],)):
+            if carried[i] in self.active or self.is_active((ends[i],)):
                 self.active.add(result)
 
     def iterates_over_active(self, iterable: Operand) -> bool:
@@ -147,13 +146,9 @@ class Sweep:
         finally:
             self.ev.block = outer
         for op in region.ops:
-            if isinstance(op, Call):
-                if op.result is not None:
-                    region.defined.add(op.result)
-            elif isinstance(op, Unpack | Branches | Loop | If):
-                region.defined.update(op.results)
-            elif isinstance(op, ForwardLoop):
-                region.defined.update(op.op.results)
+            is_branch = isinstance(op, Branches)
+            inner = op.op if isinstance(op, ForwardLoop) else op
+            region.defined.update(op.results if is_branch else results(inner))
         if region.is_outermost:
             self.free |= region.defined
         return region

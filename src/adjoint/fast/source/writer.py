@@ -8,6 +8,7 @@ comment.
 from __future__ import annotations
 
 import linecache
+import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
@@ -287,14 +288,8 @@ class Writer(Formulas):
             self.line("break", depth + 1)
 
 
-def _words(text: str) -> Iterable[str]:
-    word = ""
-    for c in text + " ":
-        if c.isalnum() or c == "_":
-            word += c
-        elif word:
-            yield word
-            word = ""
+def _words(text: str) -> list[str]:
+    return re.findall(r"\w+", text)
 
 
 def _is_empty(block: Block, op: If) -> bool:
