@@ -30,7 +30,7 @@ from adjoint.fast.evaluate.values import Abstract, Source, Tuple
 from adjoint.fast.evaluate.writing import check_views, note_other_names
 from adjoint.fast.not_covered import NOT_SCALAR, NeedsKnown, NeedsSize, NotCovered
 from adjoint.fast.passes.contract import contract
-from adjoint.fast.passes.optimise import boundary, optimised, tidied
+from adjoint.fast.passes.optimise import optimised, tidied, together
 from adjoint.fast.passes.reuse import reuse_buffers
 from adjoint.fast.reverse import array_building as array_building
 from adjoint.fast.reverse import elementwise as elementwise
@@ -230,20 +230,16 @@ def _with_buffers_reused(ev: Evaluator, forward: Block, reverse: Block) -> tuple
     """Return both sweeps with large arrays overwritten by the operations that read them last."""
     if not any(map(ev.is_large, ev.fresh)):
         return forward, reverse
-    mark = Call(None, Const(boundary), ())
-    results_ = (*(forward.results or ()), *(reverse.results or ()))
-    whole = Block((), (*forward.ops, mark, *reverse.ops), results_)
-    held = {leaf.value for leaf in ev.outside.leaves} | _looked_at(ev, whole)
 
-    def may_reuse(x: Value, y: Value) -> bool:
-        return x in ev.fresh and x not in held and ev.types[x] == ev.types[y] and ev.is_large(x)
+    def run(whole: Block) -> Block:
+        held = {leaf.value for leaf in ev.outside.leaves} | _looked_at(ev, whole)
 
-    ops = reuse_buffers(whole, may_reuse).ops
-    at = next(i for i, op in enumerate(ops) if is_call_of(op, boundary))
-    return (
-        Block(forward.parameters, ops[:at], forward.results),
-        Block(reverse.parameters, ops[at + 1 :], reverse.results),
-    )
+        def may_reuse(x: Value, y: Value) -> bool:
+            return x in ev.fresh and x not in held and ev.types[x] == ev.types[y] and ev.is_large(x)
+
+        return reuse_buffers(whole, may_reuse)
+
+    return together(forward, reverse, run)
 
 
 def _looked_at(ev: Evaluator, block: Block) -> set[Value]:

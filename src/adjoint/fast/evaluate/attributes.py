@@ -148,32 +148,23 @@ def _(ev: Evaluator, a: Abstract) -> Abstract:
     raise NotCovered("a length", ev.span)
 
 
-@handler(np.shape)
-def _(ev: Evaluator, a: Abstract) -> Abstract:
-    if isinstance(a, Value):
-        if isinstance(ev.types[a], Number):
-            return Tuple(())
-        return attribute(ev, a, "shape")
-    if isinstance(a, Known) and isinstance(a.value, int | float | complex):
-        return Tuple(())
-    raise NotCovered("a shape", ev.span)
+def _query(f: Any, name: str, of_number: Abstract | None, reason: str) -> None:
+    """Register a function that returns the attribute `name` of an array."""
+
+    @handler(f)
+    def _(ev: Evaluator, a: Abstract) -> Abstract:
+        t = ev.types[a] if isinstance(a, Value) else None
+        if isinstance(t, Array):
+            return attribute(ev, a, name)
+        is_known = isinstance(a, Known) and isinstance(a.value, int | float | complex)
+        if of_number is None or not (is_known or isinstance(t, Number)):
+            raise NotCovered(reason, ev.span)
+        return of_number
 
 
-@handler(np.ndim)
-def _(ev: Evaluator, a: Abstract) -> Abstract:
-    if isinstance(a, Value):
-        t = ev.types[a]
-        return Known(len(t.shape) if isinstance(t, Array) else 0)
-    if isinstance(a, Known) and isinstance(a.value, int | float | complex):
-        return Known(0)
-    raise NotCovered("a rank", ev.span)
-
-
-@handler(np.size)
-def _(ev: Evaluator, a: Abstract) -> Abstract:
-    if isinstance(a, Value) and isinstance(ev.types[a], Array):
-        return attribute(ev, a, "size")
-    raise NotCovered("a size", ev.span)
+_query(np.shape, "shape", Tuple(()), "a shape")
+_query(np.ndim, "ndim", Known(0), "a rank")
+_query(np.size, "size", None, "a size")
 
 
 @handler(np.iscomplexobj)

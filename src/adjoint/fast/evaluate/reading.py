@@ -209,12 +209,7 @@ def _of_value(ev: Evaluator, a: Value, name: str) -> Abstract:
         if name in ("shape", "ndim", "size", "dtype") and len(t.kinds) == 1:
             (kind,) = t.kinds
             if issubclass(kind, np.generic):
-                known: dict[str, Abstract] = {
-                    "shape": Tuple(()),
-                    "ndim": Known(0),
-                    "size": Known(1),
-                }
-                return known.get(name) or Known(np.dtype(kind))
+                return _of_known(ev, kind(), name)
     raise NotCovered(f"the attribute {name!r} of a {t}", ev.span)
 
 

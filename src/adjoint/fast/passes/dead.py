@@ -20,7 +20,7 @@ from dataclasses import replace
 from itertools import compress
 from typing import assert_never
 
-from adjoint.fast.single.walk import operands
+from adjoint.fast.single.walk import carried_values, operands
 from adjoint.ir.single import (
     Block,
     Call,
@@ -118,7 +118,7 @@ class _Remover:
         if op.test is not None:
             acts = self._collect(op.test) or acts
         steers = _steers(op)
-        for values, made_of in _slots(op):
+        for values, made_of in carried_values(op):
             for value in values:
                 self._made_of[value] = *made_of, *steers
         if op.stops:
@@ -163,7 +163,7 @@ class _Remover:
         )
 
     def _loop(self, op: Loop) -> Loop:
-        kept = [any(value in self._needed for value in values) for values, _ in _slots(op)]
+        kept = [any(value in self._needed for value in values) for values, _ in carried_values(op)]
         flag, item = [True] * op.stops, [True] * (op.iterable is not None)
         body = self._block(op.body, flag + kept)
         test = None
@@ -187,21 +187,3 @@ def _steers(op: Loop) -> tuple[Operand, ...]:
     if op.stops and op.body.results is not None:
         found.append(op.body.results[0])
     return tuple(found)
-
-
-def _slots(op: Loop) -> list[tuple[tuple[Value, ...], tuple[Operand, ...]]]:
-    """Return, for each carried value, the values that stand for it, and their operands."""
-    first = int(op.iterable is not None)
-    flag = int(op.stops)
-    slots = []
-    for k, initial in enumerate(op.initial):
-        values = [op.results[flag + k], op.body.parameters[first + k]]
-        made_of = [initial]
-        if op.body.results is not None:
-            made_of.append(op.body.results[flag + k])
-        if op.test is not None:
-            values.append(op.test.parameters[k])
-            if op.test.results is not None:
-                made_of.append(op.test.results[1 + k])
-        slots.append((tuple(values), tuple(made_of)))
-    return slots

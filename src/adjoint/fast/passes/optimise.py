@@ -164,6 +164,16 @@ def optimised(
     forward: Block, reverse: Block, name: str, types: Types, written: Collection[Operand | None]
 ) -> tuple[Block, Block]:
     """Run the passes over both sweeps together; reads of `written` values do not move."""
+
+    def run(whole: Block) -> Block:
+        function = Function(name, (), (), without_copies(whole), "")
+        return _passes(function, _removable(forward, types), written).body
+
+    return together(forward, reverse, run)
+
+
+def together(forward: Block, reverse: Block, run: Callable[[Block], Block]) -> tuple[Block, Block]:
+    """Run a pass over both sweeps as one block."""
     assert forward.results is not None and reverse.results is not None
     mark = Call(None, Const(boundary), ())
     count = len(forward.results)
@@ -172,9 +182,7 @@ def optimised(
         (*forward.ops, mark, *reverse.ops),
         (*forward.results, *reverse.results),
     )
-    function = Function(name, (), (), without_copies(whole), "")
-    function = _passes(function, _removable(forward, types), written)
-    body = function.body
+    body = run(whole)
     at = next(i for i, op in enumerate(body.ops) if is_call_of(op, boundary))
     assert body.results is not None
     return (

@@ -22,7 +22,16 @@ from adjoint.fast.reverse.loops import loop_back
 from adjoint.fast.reverse.regions import Branches, ForwardLoop, Planned, Region
 from adjoint.fast.reverse.scope import Scope
 from adjoint.fast.reverse.writes import written_back
-from adjoint.fast.single.walk import is_call_of, operands, read_by, results, walk, walk_ops
+from adjoint.fast.single.walk import (
+    blocks,
+    carried_values,
+    is_call_of,
+    operands,
+    read_by,
+    results,
+    walk,
+    walk_ops,
+)
 from adjoint.fast.support import functions as runtime
 from adjoint.fast.support import rows
 from adjoint.ir import primitives
@@ -100,25 +109,17 @@ class Sweep:
         return False
 
     def _loop_active(self, op: Loop) -> None:
-        carried = op.body.parameters[-len(op.initial) :] if op.initial else ()
-        tested = op.test.parameters if op.test is not None else ()
-        ends = (op.body.results or ())[op.stops :]
         if op.iterable is not None and self.iterates_over_active(op.iterable):
             self.active.add(op.body.parameters[0])
-        while True:
+        carried = carried_values(op)
+        before = -1
+        while before != len(self.active):
             before = len(self.active)
-            for i, p in enumerate(carried):
-                if self.is_active((op.initial[i], ends[i])):
-                    self.active.add(p)
-                    self.active.update(tested[i : i + 1])
-            if op.test is not None:
-                self.find_active(op.test)
-            self.find_active(op.body)
-            if len(self.active) == before:
-                break
-        for i, result in enumerate(op.results[op.stops :]):
-            if carried[i] in self.active or self.is_active((ends[i],)):
-                self.active.add(result)
+            for values, made_of in carried:
+                if self.is_active(made_of):
+                    self.active.update(values)
+            for block in blocks(op):
+                self.find_active(block)
 
     def iterates_over_active(self, iterable: Operand) -> bool:
         if not isinstance(iterable, Value):

@@ -76,6 +76,24 @@ def read_by(op: Op) -> Iterator[Operand]:
         yield from block.results or ()
 
 
+def carried_values(op: Loop) -> list[tuple[tuple[Value, ...], tuple[Operand, ...]]]:
+    """Return, for each carried value, the values that stand for it, and their operands."""
+    first = int(op.iterable is not None)
+    flag = int(op.stops)
+    slots = []
+    for k, initial in enumerate(op.initial):
+        values = [op.results[flag + k], op.body.parameters[first + k]]
+        made_of = [initial]
+        if op.body.results is not None:
+            made_of.append(op.body.results[flag + k])
+        if op.test is not None:
+            values.append(op.test.parameters[k])
+            if op.test.results is not None:
+                made_of.append(op.test.results[1 + k])
+        slots.append((tuple(values), tuple(made_of)))
+    return slots
+
+
 def mapped(op: Op, new: Callable[[Operand], Operand], inner: Callable[[Block], Block]) -> Op:
     """Return an operation with `new` applied to its operands, and `inner` to its blocks."""
     match op:
