@@ -270,7 +270,8 @@ def _given_apart(ev: Evaluator, primal: Block) -> set[Value]:
     """Return the values that several results may be aliases of: their calls are not shared, because
     the caller may write to one result."""
     found: set[Value] = set()
-    arrays = [y for y in primal.results or () if isinstance(y, Value) and _is_array(ev, y)]
+    values = [y for y in primal.results or () if isinstance(y, Value)]
+    arrays = [y for y in values if isinstance(ev.types[y], Array)]
     pending = arrays if len(arrays) > 1 else []
     made = {y: op for op in walk(primal) for y in results(op)}
     while pending:
@@ -282,10 +283,6 @@ def _given_apart(ev: Evaluator, primal: Block) -> set[Value]:
         ends = [block.results or () for block in blocks(made[y])] if y in made else []
         pending += [x for end in ends for x in end if isinstance(x, Value)]
     return found
-
-
-def _is_array(ev: Evaluator, y: Value) -> bool:
-    return isinstance(ev.types[y], Array)
 
 
 def _is_wanted(source: Source, mode: Mode, count: int) -> bool:

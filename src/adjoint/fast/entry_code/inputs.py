@@ -123,7 +123,9 @@ class Reading:
             case "type":
                 return f"type({name}) is not {self.bind(value)}"
             case "length":
-                return f"type({name}) is not {self._type_of(guard)} or len({name}) != {value}"
+                guards = self._guards[id(guard.source)]
+                kind = self.bind(next(g.value for g in guards if g.kind == "type"))
+                return f"type({name}) is not {kind} or len({name}) != {value}"
             case "keys":
                 test = f"tuple({name}) != {self.bind(value)}"
                 if all(type(key) is str for key in value):
@@ -173,10 +175,6 @@ class Reading:
                 by_name = f"tuple({name}.keywords) != {names!r}" if names else f"{name}.keywords"
                 return f"len({name}.args) != {count} or {by_name}"
         raise AssertionError(guard.kind)
-
-    def _type_of(self, guard: Guard) -> str:
-        kinds = [g.value for g in self._guards[id(guard.source)] if g.kind == "type"]
-        return self.bind(kinds[0])
 
     def _leaf_tests(self, name: str, leaf: Leaf) -> list[str]:
         t = leaf.type

@@ -60,7 +60,7 @@ def result_type(
     if len(operands) > most_operands(f):
         raise NotCovered(f"{name_of(f)} with an array to write to")
     if not keywords and all(isinstance(t, Number | Constant) for t in operands):
-        known = _kinds(f, operands, keywords)
+        known = _kinds(f, operands)
         if known is not None:
             _of_numbers[(f, *map(_canonical, operands))] = known
             return known
@@ -208,17 +208,9 @@ def name_of(f: Any) -> str:
     return getattr(f, "__qualname__", None) or getattr(f, "__name__", None) or repr(f)
 
 
-def _kinds(f: Any, operands: Any, keywords: Any) -> Number | None:
+def _kinds(f: Any, operands: Sequence[Any]) -> Number | None:
     """Return the type of a result of numbers, over all combinations of their classes."""
-    if keywords or any(isinstance(t, Array) for t in operands):
-        return None
-    values = [
-        [t.value] if isinstance(t, Constant) else witnesses(t)
-        for t in operands
-        if isinstance(t, Constant | Number)
-    ]
-    if len(values) != len(operands):
-        return None
+    values = [[t.value] if isinstance(t, Constant) else witnesses(t) for t in operands]
     kinds: set[type] = set()
     for combination in itertools.product(*values):
         y = _within(f, operands, combination)

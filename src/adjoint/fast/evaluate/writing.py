@@ -34,14 +34,11 @@ def _demand_own(ev: Evaluator, a: Value, value: Any) -> Array:
     of_value = ev.types[value] if isinstance(value, Value) else None
     if isinstance(of_value, Array) and of_value.dtype != t.dtype:
         raise NotCovered("a write of another dtype", ev.span)
-    if t.dtype.kind == "f" and _may_be_complex(of_value, value):
+    is_complex = isinstance(value, Const) and isinstance(value.value, complex)
+    if t.dtype.kind == "f" and (is_complex or has_complex(of_value)):
         raise NotCovered("a write of a complex number to a real array", ev.span)
     ev.written.add(a)
     return t
-
-
-def _may_be_complex(t: Any, value: Any) -> bool:
-    return isinstance(value.value, complex) if isinstance(value, Const) else has_complex(t)
 
 
 def _given(ev: Evaluator, a: Value, value: Abstract) -> Operand:

@@ -326,17 +326,14 @@ def _(scope: Scope, op: Call, y_bar: Operand) -> None:
     ev = scope.ev
     if not op.operands:
         return
-    if op.result is not None and isinstance(of_row := ev.types[op.result], Row):
-        bars = tuple(ev.value(bar_type(of_row.item), name="item_bar") for _ in op.operands)
-        ev.write(Unpack(bars, y_bar))
-        for x, bar in zip(op.operands, bars, strict=True):
-            scope.add(x, bar)
-        return
-    bars = tuple(ev.value(ANYTHING, name="bar") for _ in op.operands)
+    assert op.result is not None
+    of_row = ev.types[op.result]
+    add: Callable[[Operand, Operand], None] = scope.add
+    if isinstance(of_row, Row):
+        t, name = bar_type(of_row.item), "item_bar"
+    else:
+        t, name, add = ANYTHING, "bar", scope.add_present
+    bars = tuple(ev.value(t, name=name) for _ in op.operands)
     ev.write(Unpack(bars, y_bar))
     for x, bar in zip(op.operands, bars, strict=True):
-        if x in ev.packs:
-            scope.add(x, bar)
-        elif isinstance(x, Value) and x in scope.sweep.active:
-            t = bar_type(ev.types[x])
-            scope.add(x, ev.operation(runtime.present, (bar, x), t, name=bar_name(x)))
+        add(x, bar)

@@ -24,7 +24,6 @@ from adjoint.fast.evaluate.types import (
 from adjoint.fast.evaluate.values import Known, Tuple
 from adjoint.fast.not_covered import NotCovered
 from adjoint.fast.single.primitives import same
-from adjoint.fast.support import functions as runtime
 from adjoint.ir.single import Call, Const, Operand, Unpack, Value
 from adjoint.rulekit.registry import lookup
 from adjoint.rulekit.rule import Rule
@@ -33,7 +32,6 @@ if TYPE_CHECKING:
     from adjoint.fast.evaluate.evaluator import Evaluator
     from adjoint.fast.reverse.scope import Scope
     from adjoint.fast.reverse.sweep import Sweep
-from adjoint.fast.reverse.elementwise import bar_name
 from adjoint.fast.reverse.fitting import abstract_of, operand_type, whole
 from adjoint.fast.reverse.formulas import Step, callee_of, formulas, use_taken
 from adjoint.fast.reverse.linear import REDUCTIONS, simple_reduction
@@ -110,14 +108,7 @@ def by_rule(sweep: Sweep, op: Call) -> Step:
         bars = tuple(ev.value(ANYTHING, name="bar") for _ in range(len(op.operands) + 1))
         ev.write(Unpack(bars, found))
         for x, bar in zip(op.operands, bars[1:], strict=True):
-            if isinstance(x, Value) and x in sweep.active:
-                if x in ev.packs:
-                    scope.add(x, bar)
-                    continue
-                fitted = ev.operation(
-                    runtime.present, (bar, x), bar_type(ev.types[x]), name=bar_name(x)
-                )
-                scope.add(x, fitted)
+            scope.add_present(x, bar)
 
     return lambda scope: use_taken(scope, y, lambda bar: use(scope, bar))
 

@@ -77,6 +77,13 @@ class Scope:
         else:
             self.bars[v] = self.sum(v, known, contribution)
 
+    def add_present(self, v: Operand, bar: Operand) -> None:
+        """Accumulate a contribution whose class is known at run time only."""
+        if isinstance(v, Value) and v in self.sweep.active and v not in self.ev.packs:
+            t = bar_type(self.ev.types[v])
+            bar = self.ev.operation(runtime.present, (bar, v), t, name=f"{v.name}_bar")
+        self.add(v, bar)
+
     def _is_own(self, v: Value, known: Operand, contribution: Operand) -> bool:
         """Return whether a cotangent is a large array used once, which may be added to in place."""
         ev = self.ev
