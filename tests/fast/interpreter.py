@@ -10,7 +10,6 @@ from adjoint.errors import UnsupportedSyntaxError
 from adjoint.fast.not_covered import NotCovered
 from adjoint.fast.single.convert import single
 from adjoint.fast.single.primitives import assigned
-from adjoint.fast.single.verify import verify
 from adjoint.frontend.either import lower_any
 from adjoint.ir import primitives
 from adjoint.ir.single import (
@@ -25,6 +24,7 @@ from adjoint.ir.single import (
     Unpack,
     Value,
 )
+from tests.fast.verifier import verify
 from tests.ir.interpreter import fill, is_body, unpacked
 
 

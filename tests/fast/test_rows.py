@@ -549,3 +549,10 @@ def test_an_array_of_no_numbers_is_one_of_doubles():
         assert value == expected
         np.testing.assert_array_equal(bar, 1.0 + (x > least).astype(np.float32))
         assert bar.dtype == np.float32
+
+
+def test_the_rank_of_a_list():
+    def f(xs):
+        return sum(xs) * np.ndim(xs)
+
+    assert ad.gradient(f, XS) == ([1.0] * len(XS),)

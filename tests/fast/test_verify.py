@@ -2,7 +2,6 @@
 
 import pytest
 
-from adjoint.fast.single.verify import MalformedIR, verify
 from adjoint.ir.nodes import Parameter
 from adjoint.ir.single import (
     Block,
@@ -16,6 +15,7 @@ from adjoint.ir.single import (
     Unpack,
     Value,
 )
+from tests.fast.verifier import MalformedIR, verify
 
 X, Y, Z = Value("x"), Value("y"), Value("z")
 ONE, TRUE, UNSET = Const(1), Const(True), Undefined("u")

@@ -7,10 +7,10 @@ import operator
 import numpy as np
 
 from adjoint.fast.passes.common import share_common
-from adjoint.fast.single.verify import verify
 from adjoint.ir.single import Block, Call, Const, Function, Global, Value
 from tests.fast.interpreter import converted
 from tests.fast.passes.running import is_arithmetic, size
+from tests.fast.verifier import verify
 
 
 def shared(function, is_pure=is_arithmetic):

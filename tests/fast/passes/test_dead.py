@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from adjoint.fast.passes.dead import remove_dead
-from adjoint.fast.single.verify import verify
 from tests.fast.interpreter import converted
 from tests.fast.jumping import made
 from tests.fast.passes.running import is_arithmetic, lines
+from tests.fast.verifier import verify
 
 
 def text(function, **how):

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from adjoint.fast.passes.invariant import move_invariant
-from adjoint.fast.single.verify import verify
 from tests.fast.interpreter import converted
 from tests.fast.passes.running import is_arithmetic, lines
+from tests.fast.verifier import verify
 
 
 def text(function, is_safe=is_arithmetic):

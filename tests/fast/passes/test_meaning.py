@@ -10,12 +10,12 @@ from adjoint.fast.passes.common import share_common
 from adjoint.fast.passes.dead import remove_dead
 from adjoint.fast.passes.invariant import move_invariant
 from adjoint.fast.single.printing import format_function
-from adjoint.fast.single.verify import verify
 from tests.corpus import all_cases
 from tests.fast.interpreter import converted, interpreted
 from tests.fast.jumping import jumping, source
 from tests.fast.passes.running import is_always_pure, is_arithmetic, size
 from tests.fast.test_single import ASKS_FOR_ITS_CALLER, is_left_out
+from tests.fast.verifier import verify
 from tests.frontend import cases, class_cases  # noqa: F401  (enters its functions there)
 from tests.frontend.test_meaning import outcome
 from tests.structures import difference, mapped

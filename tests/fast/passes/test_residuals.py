@@ -15,7 +15,6 @@ from adjoint.fast.build.program import specialise
 from adjoint.fast.passes.residuals import AT_ONCE, select_residuals
 from adjoint.fast.programs import store as tier
 from adjoint.fast.reverse import residuals
-from adjoint.fast.single.verify import verify
 from adjoint.fast.single.walk import walk
 from adjoint.fast.support import functions as runtime
 from adjoint.ir import primitives
@@ -27,6 +26,7 @@ from tests.fast.agreement import generic
 from tests.fast.interpreter import Activation
 from tests.fast.jumping import jumping
 from tests.fast.representative import newton_root, pendulum, recurrence
+from tests.fast.verifier import verify
 from tests.structures import difference
 
 BINARY = (operator.add, operator.sub, operator.mul)

@@ -32,7 +32,7 @@ from adjoint.fast.evaluate.values import Abstract, Source, Tuple
 from adjoint.fast.evaluate.writing import check_views, note_other_names
 from adjoint.fast.not_covered import NOT_SCALAR, NeedsKnown, NeedsSize, NotCovered
 from adjoint.fast.passes.contract import contract
-from adjoint.fast.passes.optimise import boundary, optimised, tidied
+from adjoint.fast.passes.optimise import optimised, tidied, together
 from adjoint.fast.passes.reuse import reuse_buffers
 from adjoint.fast.reverse import array_building as array_building
 from adjoint.fast.reverse import elementwise as elementwise
@@ -43,7 +43,16 @@ from adjoint.fast.reverse.scope import Scope
 from adjoint.fast.reverse.sweep import Sweep
 from adjoint.fast.single.primitives import same
 from adjoint.fast.single.printing import format_block
-from adjoint.fast.single.walk import blocks, is_call_of, operands, results, walk
+from adjoint.fast.single.walk import (
+    blocks,
+    is_call_of,
+    operands,
+    read_by,
+    results,
+    walk,
+    walk_ops,
+)
+from adjoint.fast.source.formulas import tuple_text
 from adjoint.fast.source.writer import Writer
 from adjoint.fast.support import functions as runtime
 from adjoint.fast.support.result_memory import OWN_MEMORY
@@ -240,20 +249,16 @@ def _with_buffers_reused(ev: Evaluator, forward: Block, reverse: Block) -> tuple
     """Return both sweeps with large arrays overwritten by the operations that read them last."""
     if not any(map(ev.is_large, ev.fresh)):
         return forward, reverse
-    mark = Call(None, Const(boundary), ())
-    results_ = (*(forward.results or ()), *(reverse.results or ()))
-    whole = Block((), (*forward.ops, mark, *reverse.ops), results_)
-    held = {leaf.value for leaf in ev.outside.leaves} | _looked_at(ev, whole)
 
-    def may_reuse(x: Value, y: Value) -> bool:
-        return x in ev.fresh and x not in held and ev.types[x] == ev.types[y] and ev.is_large(x)
+    def run(whole: Block) -> Block:
+        held = {leaf.value for leaf in ev.outside.leaves} | _looked_at(ev, whole)
 
-    ops = reuse_buffers(whole, may_reuse).ops
-    at = next(i for i, op in enumerate(ops) if is_call_of(op, boundary))
-    return (
-        Block(forward.parameters, ops[:at], forward.results),
-        Block(reverse.parameters, ops[at + 1 :], reverse.results),
-    )
+        def may_reuse(x: Value, y: Value) -> bool:
+            return x in ev.fresh and x not in held and ev.types[x] == ev.types[y] and ev.is_large(x)
+
+        return reuse_buffers(whole, may_reuse)
+
+    return together(forward, reverse, run)
 
 
 def _looked_at(ev: Evaluator, block: Block) -> set[Value]:
@@ -269,9 +274,7 @@ def _looked_at(ev: Evaluator, block: Block) -> set[Value]:
                 continue
         if isinstance(op, Unpack):  # the pullback of a rule may refer to the value beside it
             found.update(op.results)
-        found.update(x for x in operands(op) if isinstance(x, Value))
-        for inner in blocks(op):
-            found.update(x for x in inner.results or () if isinstance(x, Value))
+        found.update(x for x in read_by(op) if isinstance(x, Value))
     return found
 
 
@@ -286,7 +289,8 @@ def _given_apart(ev: Evaluator, primal: Block) -> set[Value]:
     """Return the values that several results may be aliases of: their calls are not shared, because
     the caller may write to one result."""
     found: set[Value] = set()
-    arrays = [y for y in primal.results or () if isinstance(y, Value) and _is_array(ev, y)]
+    values = [y for y in primal.results or () if isinstance(y, Value)]
+    arrays = [y for y in values if isinstance(ev.types[y], Array)]
     pending = arrays if len(arrays) > 1 else []
     made = {y: op for op in walk(primal) for y in results(op)}
     while pending:
@@ -298,10 +302,6 @@ def _given_apart(ev: Evaluator, primal: Block) -> set[Value]:
         ends = [block.results or () for block in blocks(made[y])] if y in made else []
         pending += [x for end in ends for x in end if isinstance(x, Value)]
     return found
-
-
-def _is_array(ev: Evaluator, y: Value) -> bool:
-    return isinstance(ev.types[y], Array)
 
 
 def _is_wanted(source: Source, mode: Mode, count: int) -> bool:
@@ -382,7 +382,7 @@ def written(program: Program) -> Writer:
         writer.line("# the reverse sweep", 1)
         shift = len(forward.ops)
         writer.block(reverse.ops, 1, {v: i - shift for v, i in last.items() if i >= shift})
-    bars = _bars(writer, reverse)
+    bars = tuple_text([writer.text(x) for x in reverse.results or ()])
     writer.flush(1)
     writer.line(f"return {writer.text(program.results[0])}, {bars}", 1)
     return writer
@@ -406,28 +406,9 @@ def _last_reads_of(ev: Evaluator, ops: Sequence[Op], stay: set[Operand]) -> dict
         return {}
     found: dict[Value, int] = {}
     for i, op in enumerate(ops):
-        inner = [x for block in blocks(op) for one in walk(block) for x in operands(one)]
-        ends = [x for block in blocks(op) for x in _all_results(block)]
-        for x in (*operands(op), *inner, *ends):
-            if isinstance(x, Value) and x in made:
-                found[x] = i
+        read = (x for one in walk_ops((op,)) for x in read_by(one))
+        found |= dict.fromkeys((x for x in read if isinstance(x, Value) and x in made), i)
     return found
-
-
-def _all_results(block: Block) -> list[Operand]:
-    found = list(block.results or ())
-    for op in block.ops:
-        for inner in blocks(op):
-            found += _all_results(inner)
-    return found
-
-
-def _bars(writer: Writer, reverse: Block) -> str:
-    return _tuple([writer.text(x) for x in reverse.results or ()])
-
-
-def _tuple(texts: Sequence[str]) -> str:
-    return f"({', '.join(texts)}{',' if len(texts) == 1 else ''})"
 
 
 def _write_pullback(writer: Writer, program: Program, back: str, bar: str) -> None:
@@ -436,16 +417,16 @@ def _write_pullback(writer: Writer, program: Program, back: str, bar: str) -> No
     names = ["_" if y_bar is None else writer.name(y_bar) for y_bar in program.y_bars]
     if program.is_tuple:
         writer.line(f"def {back}({bar}):", 1)
-        writer.line(f"{_tuple(names)[1:-1]} = {bar}", 2)
+        writer.line(f"{tuple_text(names)[1:-1]} = {bar}", 2)
     else:
         writer.line(f"def {back}({names[0]}):", 1)
     reverse = program.reverse
     last = _last_reads_of(program.ev, reverse.ops, {*(reverse.results or ())})
     writer.block(reverse.ops, 2, last)
     writer.flush(2)
-    bars = _bars(writer, program.reverse)
+    bars = tuple_text([writer.text(x) for x in reverse.results or ()])
     writer.flush(2)
     writer.line(f"return {bars}", 2)
     writer.line("", 0)
     found = [writer.text(x) for x in program.results]
-    writer.line(f"return {_tuple(found) if program.is_tuple else found[0]}, {back}", 1)
+    writer.line(f"return {tuple_text(found) if program.is_tuple else found[0]}, {back}", 1)

@@ -11,8 +11,10 @@ import numpy as np
 from adjoint.fast.build.modes import Mode
 from adjoint.fast.build.program import Program
 from adjoint.fast.entry_code.inputs import Reading
+from adjoint.fast.entry_code.unread_inputs import keys_of
 from adjoint.fast.evaluate.values import Source
 from adjoint.fast.not_covered import NotCovered
+from adjoint.fast.source.formulas import tuple_text
 from adjoint.primal.value_kinds import fields_of, slots_of
 
 
@@ -22,21 +24,17 @@ def cotangents(made: Reading, program: Program, mode: Mode, count: int) -> str:
     leaves = zip(program.wanted, program.definite, strict=True)
     at = {id(leaf.source): i for i, (leaf, known) in enumerate(leaves) if known is not None}
     if not mode.is_gradient:
-        return _structure(made, at, ["function", *roots])
+        return _structure(made, at, roots)
     texts = [_with_zeros(made, at, i) for i in roots]
-    return texts[0] if mode.is_single else _tuple(texts)
+    return texts[0] if mode.is_single else tuple_text(texts)
 
 
 def _with_zeros(made: Reading, at: dict[int, int], argument: int) -> str:
-    found = [s for s in made.outside.sources if s.kind == "argument" and s.key == argument]
-    text = _assembled(made, found[0], at) if found else None
-    if text is not None and _is_complete(made, found[0], at):
+    source = made.outside.root("argument", argument)
+    text = _assembled(made, source, at)
+    if text is not None and _is_complete(made, source, at):
         return text
     return f"filled(a{argument}, {text})"
-
-
-def _tuple(texts: Sequence[Any]) -> str:
-    return f"({', '.join(map(str, texts))}{',' if len(texts) == 1 else ''})"
 
 
 def _is_complete(made: Reading, source: Source, at: dict[int, int]) -> bool:
@@ -76,14 +74,11 @@ def _unless_none(made: Reading, place: str, part: Any) -> str:
     return f"if type({place}) is not {made.bind(type(part))}: return MISS"
 
 
-def _structure(made: Reading, at: dict[int, int], roots: Sequence[Any]) -> str:
-    """Return the source of the cotangents of the roots."""
-    texts = []
-    for root in roots:
-        kind, key = ("function", None) if root == "function" else ("argument", root)
-        found = [s for s in made.outside.sources if s.kind == kind and s.key == key]
-        texts.append(_assembled(made, found[0], at) if found else None)
-    return _tuple(texts)
+def _structure(made: Reading, at: dict[int, int], roots: Sequence[int]) -> str:
+    """Return the source of the cotangents of the function and of the arguments `roots`."""
+    root = made.outside.root
+    sources = [root("function"), *(root("argument", i) for i in roots)]
+    return tuple_text(str(_assembled(made, source, at)) for source in sources)
 
 
 def _assembled(made: Reading, source: Source, at: dict[int, int]) -> str | None:
@@ -138,13 +133,7 @@ def tangent_maker(sample: Any) -> Any:
 
 
 def _keys(sample: Any) -> Sequence[Any]:
-    if isinstance(sample, list | tuple):
-        return range(len(sample))
-    if isinstance(sample, dict):
-        return list(sample)
-    if type(sample) is FunctionType:
-        return range(len(sample.__closure__ or ()))
-    fields = fields_of(sample)
-    if fields is None or slots_of(type(sample)):
-        raise NotCovered(f"the cotangent of a {type(sample).__name__}")
-    return list(fields)
+    if not isinstance(sample, list | tuple | dict | FunctionType):
+        if fields_of(sample) is None or slots_of(type(sample)):
+            raise NotCovered(f"the cotangent of a {type(sample).__name__}")
+    return [*keys_of(sample)]

@@ -38,10 +38,7 @@ def checked(program: Program, made: Reading) -> list[str]:
     # A cotangent may be an array of the caller, for example a factor of a product.
     arrays = [leaf for leaf in made.outside.leaves if isinstance(leaf.type, Array)]
     given = "".join(f"{made.names[id(leaf.source)]}, " for leaf in arrays)
-    slow = [
-        f"bars = finished(bars, ({given}))",
-        "if bars is None: return failed(None)",
-    ]
+    slow = [f"bars = finished(bars, ({given}))", "if bars is None: return failed(None)"]
     if not quick:
         return slow
     return [f"if not ({' and '.join(terms)}):", *(f"    {line}" for line in slow)]

@@ -13,16 +13,38 @@ from adjoint.fast.evaluate.outside import Guard, Leaf, Outside
 from adjoint.fast.evaluate.types import Array, Number, Row
 from adjoint.fast.evaluate.values import Source
 from adjoint.fast.not_covered import NotCovered
+from adjoint.fast.source.formulas import tuple_text
 from adjoint.primal.value_kinds import fields_of
 
 _NO_OBJECTS = (NoneType, list, tuple, dict, FunctionType)
 
 
+_READS = {
+    "item": "{0}[{1!r}]",
+    "attribute": "{0}.{1}",
+    "member": "{0}.{1}",
+    "class attribute": "{0}.{1}",
+    "python": "{0}.{1}",
+    "getter": "{0}.{1}.fget",
+    "global": "{0}[{1!r}]",
+    "cell object": "{0}.__closure__[{1}]",
+    "cell": "{0}.__closure__[{1}].cell_contents",
+    "default": "{0}.__defaults__[{1}]",
+    "named default": "{0}.__kwdefaults__[{1!r}]",
+    "underlying": "{0}.__func__",
+    "self": "{0}.__self__",
+    "partial function": "{0}.func",
+    "partial argument": "{0}.args[{1}]",
+    "partial keyword": "{0}.keywords[{1!r}]",
+}
+"""By kind of source: the read of the key ``{1}`` of the source ``{0}``."""
+
+
 class Reading:
     """Write the lines that read outside values and test them."""
 
-    def __init__(self, outside: Outside, count: int) -> None:
-        self.outside, self.count = outside, count
+    def __init__(self, outside: Outside) -> None:
+        self.outside = outside
         self.names: dict[int, str] = {}
         self.bound: dict[str, Any] = {}
         self.lines: list[str] = []
@@ -72,46 +94,16 @@ class Reading:
         if source.parent is None:
             return self.names[id(source)]
         above, key = self.names[id(source.parent)], source.key
-        match source.kind:
-            case "item":
-                return f"{above}[{key!r}]"
-            case "attribute" | "member" | "class attribute":
-                if source.kind == "class attribute":
-                    owner = source.parent.key
-                    for base in owner.__mro__:
-                        if type(vars(base).get(key)) is classmethod:
-                            return f"{above}.{key}.__func__"
-                elif source.kind == "attribute" and self._is_made_by_class(source.parent, key):
-                    return f"{above}.__dict__[{key!r}]"
-                return f"{above}.{key}"
-            case "python":
-                return f"{above}.{key}"
-            case "getter":
-                return f"{above}.{key}.fget"
-            case "global":
-                if key in source.parent.key:
-                    return f"{above}[{key!r}]"
-                self.lines.append(f"if {key!r} in {above}: return MISS")
-                return f"builtins.{key}"
-            case "cell object":
-                return f"{above}.__closure__[{key}]"
-            case "cell":
-                return f"{above}.__closure__[{key}].cell_contents"
-            case "default":
-                return f"{above}.__defaults__[{key}]"
-            case "named default":
-                return f"{above}.__kwdefaults__[{key!r}]"
-            case "underlying":
-                return f"{above}.__func__"
-            case "self":
-                return f"{above}.__self__"
-            case "partial function":
-                return f"{above}.func"
-            case "partial argument":
-                return f"{above}.args[{key}]"
-            case "partial keyword":
-                return f"{above}.keywords[{key!r}]"
-        raise AssertionError(source.kind)
+        if source.kind == "class attribute":
+            for base in source.parent.key.__mro__:
+                if type(vars(base).get(key)) is classmethod:
+                    return f"{above}.{key}.__func__"
+        elif source.kind == "attribute" and self._is_made_by_class(source.parent, key):
+            return f"{above}.__dict__[{key!r}]"
+        elif source.kind == "global" and key not in source.parent.key:
+            self.lines.append(f"if {key!r} in {above}: return MISS")
+            return f"builtins.{key}"
+        return _READS[source.kind].format(above, key)
 
     def _is_made_by_class(self, owner: Source, name: str) -> bool:
         """Return whether a field hides a class attribute, which could compute a missing field."""
@@ -131,7 +123,9 @@ class Reading:
             case "type":
                 return f"type({name}) is not {self.bind(value)}"
             case "length":
-                return f"type({name}) is not {self._type_of(guard)} or len({name}) != {value}"
+                guards = self._guards[id(guard.source)]
+                kind = self.bind(next(g.value for g in guards if g.kind == "type"))
+                return f"type({name}) is not {kind} or len({name}) != {value}"
             case "keys":
                 test = f"tuple({name}) != {self.bind(value)}"
                 if all(type(key) is str for key in value):
@@ -182,10 +176,6 @@ class Reading:
                 return f"len({name}.args) != {count} or {by_name}"
         raise AssertionError(guard.kind)
 
-    def _type_of(self, guard: Guard) -> str:
-        kinds = [g.value for g in self._guards[id(guard.source)] if g.kind == "type"]
-        return self.bind(kinds[0])
-
     def _leaf_tests(self, name: str, leaf: Leaf) -> list[str]:
         t = leaf.type
         if isinstance(t, Number):
@@ -202,8 +192,7 @@ class Reading:
         ]
         known = [self._length(dim) for dim in t.shape]
         if all(text is not None for text in known):
-            comma = "," if len(known) == 1 else ""
-            return [*tests, f"{name}.shape != ({', '.join(map(str, known))}{comma})"]
+            return [*tests, f"{name}.shape != {tuple_text(map(str, known))}"]
         tests.append(f"len(n := {name}.shape) != {len(t.shape)}")
         for i, (dim, text) in enumerate(zip(t.shape, known, strict=True)):
             text = text or self._length(dim)  # an earlier axis may have set it
@@ -222,11 +211,7 @@ class Reading:
         if known is None:
             self._lengths[dim] = known = f"d{len(self._lengths)}"
             length = f"({known} := len({name})) < 2"
-        return [
-            f"type({name}) is not list",
-            length,
-            f"not {kinds}.issuperset(map(type, {name}))",
-        ]
+        return [f"type({name}) is not list", length, f"not {kinds}.issuperset(map(type, {name}))"]
 
     def _length(self, dim: Any) -> str | None:
         return str(dim) if isinstance(dim, int) else self._lengths.get(dim)

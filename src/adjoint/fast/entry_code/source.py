@@ -22,6 +22,7 @@ from adjoint.fast.entry_code.unread_inputs import holds_one
 from adjoint.fast.evaluate.outside import Leaf
 from adjoint.fast.evaluate.types import Array, Number, Row, is_float
 from adjoint.fast.single.walk import results, walk
+from adjoint.fast.source.formulas import tuple_text
 from adjoint.fast.support import functions as runtime
 from adjoint.runtime.results import filled
 
@@ -41,7 +42,7 @@ def entry_source(program: Program, count: int, mode: Mode) -> tuple[str, dict[st
     `count` is the number of arguments.
     """
     outside, wanted = program.outside, program.wanted
-    made = Reading(outside, count)
+    made = Reading(outside)
     made.read_all()
     roots = [*mode.positions(count)] if mode.is_gradient else [None, *mode.positions(count)]
     for root in roots:
@@ -51,11 +52,8 @@ def entry_source(program: Program, count: int, mode: Mode) -> tuple[str, dict[st
         made.lines.append(f"if {ties}: return MISS")
     leaves = ", ".join(made.names[id(leaf.source)] for leaf in outside.leaves)
     head = ["def run(f, args):", "    try:"]
-    if count:
-        targets = ", ".join(f"a{i}" for i in range(count))
-        head.append(f"        {targets}{',' if count == 1 else ''} = args")
-    else:
-        head.append("        if args: return MISS")
+    targets = tuple_text(f"a{i}" for i in range(count))
+    head.append(f"        {targets} = args" if count else "        if args: return MISS")
     given = cotangents(made, program, mode, count)
     body = [f"        {line}" for line in made.lines]
     read = [*head, *body]
@@ -75,9 +73,8 @@ def entry_source(program: Program, count: int, mode: Mode) -> tuple[str, dict[st
     if mode.is_gradient:
         tail.append(f"    return value, {given}")
     else:
-        comma = "," if len(wanted) == 1 else ""
-        kept = ", ".join(made.names[id(leaf.source)] for leaf in wanted)
-        found = f"value, bars, ({kept}{comma}), arrange, {_exposed(made, wanted)}"
+        kept = tuple_text(made.names[id(leaf.source)] for leaf in wanted)
+        found = f"value, bars, {kept}, arrange, {_exposed(made, wanted)}"
         state = "".join(
             f"(*{name},), " if isinstance(leaf.type, Row) else f"{name}, "
             for leaf in outside.leaves

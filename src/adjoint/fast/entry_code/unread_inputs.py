@@ -76,7 +76,7 @@ def unread(
                 held.append(source)
             if is_shown:
                 read = {child.key for child in children if child.kind in _READ}
-                keys = tuple(key for key in _keys_of(sample) if key not in read)
+                keys = tuple(key for key in keys_of(sample) if key not in read)
                 places.append(Unread(source, keys, within))
         for child in children:
             look(child, within, is_shown)
@@ -87,7 +87,7 @@ def unread(
     return places, held
 
 
-def _keys_of(sample: Any) -> Iterable[Any]:
+def keys_of(sample: Any) -> Iterable[Any]:
     """Return the keys of the places in a container, an object or a function."""
     if isinstance(sample, dict):
         return sample

@@ -13,10 +13,7 @@ from adjoint.fast.evaluate.iterables import MOST_UNROLLED
 from adjoint.fast.evaluate.outside import LONG
 from adjoint.fast.evaluate.plain import is_plain_object
 from adjoint.fast.evaluate.reading import attribute
-from adjoint.fast.evaluate.rows import (
-    count,
-    row_of,
-)
+from adjoint.fast.evaluate.rows import count, row_of
 from adjoint.fast.evaluate.types import (
     ANYTHING,
     Array,
@@ -30,7 +27,6 @@ from adjoint.fast.evaluate.values import (
     Abstract,
     Bound,
     Closure,
-    External,
     Known,
     ListOf,
     Partial,
@@ -44,13 +40,7 @@ from adjoint.rulekit.projection import project
 
 if TYPE_CHECKING:
     from adjoint.fast.evaluate.evaluator import Evaluator
-from adjoint.fast.evaluate.calls import (
-    call,
-    class_of,
-    handler,
-    set_attribute,
-    special_method,
-)
+from adjoint.fast.evaluate.calls import call, class_of, handler, set_attribute, special_method
 from adjoint.fast.evaluate.operators import is_numeric
 
 
@@ -145,11 +135,9 @@ def _(ev: Evaluator, a: Abstract) -> Abstract:
     row = row_of(ev, a)
     if row is not None:
         return count(ev, row)
-    items = ev.sequence(a)
-    if items is not None:
-        return Known(len(items))
-    if isinstance(a, External) and type(a.sample) is dict:
-        return Known(len(a.sample))
+    for parts in (ev.sequence(a), ev.keys(a)):
+        if parts is not None:
+            return Known(len(parts))
     cls = class_of(ev, a)
     if cls is not None and is_plain_object(cls):
         found = call(ev, special_method(ev, cls, "__len__"), [a], {})
@@ -160,32 +148,23 @@ def _(ev: Evaluator, a: Abstract) -> Abstract:
     raise NotCovered("a length", ev.span)
 
 
-@handler(np.shape)
-def _(ev: Evaluator, a: Abstract) -> Abstract:
-    if isinstance(a, Value):
-        if isinstance(ev.types[a], Number):
-            return Tuple(())
-        return attribute(ev, a, "shape")
-    if isinstance(a, Known) and isinstance(a.value, int | float | complex):
-        return Tuple(())
-    raise NotCovered("a shape", ev.span)
+def _query(f: Any, name: str, of_number: Abstract | None, reason: str) -> None:
+    """Register a function that returns the attribute `name` of an array."""
+
+    @handler(f)
+    def _(ev: Evaluator, a: Abstract) -> Abstract:
+        t = ev.types[a] if isinstance(a, Value) else None
+        if isinstance(t, Array):
+            return attribute(ev, a, name)
+        is_known = isinstance(a, Known) and isinstance(a.value, int | float | complex)
+        if of_number is None or not (is_known or isinstance(t, Number)):
+            raise NotCovered(reason, ev.span)
+        return of_number
 
 
-@handler(np.ndim)
-def _(ev: Evaluator, a: Abstract) -> Abstract:
-    if isinstance(a, Value):
-        t = ev.types[a]
-        return Known(len(t.shape) if isinstance(t, Array) else 0)
-    if isinstance(a, Known) and isinstance(a.value, int | float | complex):
-        return Known(0)
-    raise NotCovered("a rank", ev.span)
-
-
-@handler(np.size)
-def _(ev: Evaluator, a: Abstract) -> Abstract:
-    if isinstance(a, Value) and isinstance(ev.types[a], Array):
-        return attribute(ev, a, "size")
-    raise NotCovered("a size", ev.span)
+_query(np.shape, "shape", Tuple(()), "a shape")
+_query(np.ndim, "ndim", Known(0), "a rank")
+_query(np.size, "size", None, "a size")
 
 
 @handler(np.iscomplexobj)

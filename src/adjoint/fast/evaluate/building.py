@@ -9,21 +9,14 @@ import numpy as np
 
 from adjoint.fast.evaluate.calls import handler
 from adjoint.fast.evaluate.rows import array_of, row_of
-from adjoint.fast.evaluate.types import (
-    Array,
-    Dim,
-    Number,
-    is_covered,
-    witnesses,
-)
+from adjoint.fast.evaluate.types import Array, Dim, Number, is_covered, witnesses
 from adjoint.fast.evaluate.values import Abstract, Known
 from adjoint.fast.not_covered import NeedsKnown, NotCovered
+from adjoint.fast.support.members import members
 from adjoint.ir.single import Const, Value
 
 if TYPE_CHECKING:
     from adjoint.fast.evaluate.evaluator import Evaluator
-
-MOST_READ = 2
 
 
 @handler(np.array)
@@ -66,21 +59,7 @@ def _new_array(ev: Evaluator, a: Abstract, dtype: Abstract) -> Abstract:
     return ev.operation(np.array, (ev.operand(a),), Array(found, shape), keywords)
 
 
-_ONE = frozenset(
-    {
-        np.sum,
-        np.mean,
-        np.prod,
-        np.max,
-        np.min,
-        np.var,
-        np.std,
-        np.cumsum,
-        np.cumprod,
-        np.diff,
-        np.linalg.norm,
-    }
-)
+_ONE = members(np, "sum mean prod max min var std cumsum cumprod diff linalg.norm")
 _TWO = frozenset({np.dot, np.vdot, np.inner, np.outer})
 """Functions that convert their first operand, or their first two, to arrays."""
 

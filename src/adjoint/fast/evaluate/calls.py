@@ -17,10 +17,7 @@ from adjoint.fast.evaluate.library import call_library, is_library
 from adjoint.fast.evaluate.outside import is_own
 from adjoint.fast.evaluate.plain import is_named_tuple, is_plain_class, is_plain_object
 from adjoint.fast.evaluate.reading import attribute
-from adjoint.fast.evaluate.rows import (
-    count,
-    row_of,
-)
+from adjoint.fast.evaluate.rows import count, row_of
 from adjoint.fast.evaluate.types import Array, Number, Row
 from adjoint.fast.evaluate.values import (
     Abstract,
@@ -105,13 +102,14 @@ def class_of(ev: Evaluator, a: Abstract) -> type | None:
             return type(sample)
         case Tuple(kind=kind):
             return kind
-        case Ref(address=address):
-            held = ev.heap[address]
-            if isinstance(held, Instance):
-                return held.cls
-            if isinstance(held, RowOf):
-                return held.kind
-            return list if isinstance(held, ListOf) else dict if isinstance(held, DictOf) else None
+        case Ref():
+            match ev.held(a):
+                case Instance(cls=cls) | RowOf(kind=cls):
+                    return cls
+                case ListOf():
+                    return list
+                case DictOf():
+                    return dict
         case Closure():
             return FunctionType
         case Value():
@@ -269,7 +267,7 @@ def _function(
             raise
     if rules.structural is not None or rules.primitive is not None:
         raise NotCovered(f"a call of {name_of(f)}", ev.span)
-    closure = _plain_closure(ev, f)
+    closure = ev.outside.own_closure(f)
     if f in DECOMPOSED and not _is_constant_polynomial(ev, args):
         return ev.inline(closure, args, keywords)
     if f in facts and len(args) == 1 and isinstance(args[0], External) and not keywords:
@@ -303,17 +301,6 @@ def _is_constant_polynomial(ev: Evaluator, args: Sequence[Abstract]) -> bool:
         return getattr(ev.types[a], "shape", ())[:1] == (1,)
     items = None if a is None else ev.sequence(a)
     return items is not None and len(items) < 2
-
-
-def _plain_closure(ev: Evaluator, f: FunctionType) -> Closure:
-    return Closure(
-        f.__code__,
-        f.__globals__,
-        tuple(map(ev.outside.own, f.__defaults__ or ())),
-        tuple((k, ev.outside.own(v)) for k, v in (f.__kwdefaults__ or {}).items()),
-        tuple(map(Known, f.__closure__ or ())),
-        f,
-    )
 
 
 # ---- classes ----
@@ -355,8 +342,8 @@ def _instance(
 
 def set_attribute(ev: Evaluator, a: Abstract, name: str, value: Abstract) -> None:
     """Evaluate ``a.name = value`` for an object that the program made."""
-    held = ev.heap[a.address] if isinstance(a, Ref) else None
-    if not isinstance(held, Instance):
+    held = ev.held(a)
+    if not isinstance(a, Ref) or not isinstance(held, Instance):
         raise NotCovered("a write to an attribute of an object from outside", ev.span)
     if not held.cls.__dictoffset__:
         raise NotCovered("a write to an attribute of an object without fields", ev.span)
@@ -364,13 +351,8 @@ def set_attribute(ev: Evaluator, a: Abstract, name: str, value: Abstract) -> Non
         if name in vars(base) and hasattr(type(vars(base)[name]), "__set__"):
             raise NotCovered(f"a write to the descriptor {name!r}", ev.span)
     ev.outside.rely_on_field(held.cls, name)
-    assert isinstance(a, Ref)
-    if name in held.names:
-        at = held.names.index(name)
-        items = (*held.items[:at], value, *held.items[at + 1 :])
-        ev.heap[a.address] = Instance(held.cls, held.names, items)
-    else:
-        ev.heap[a.address] = Instance(held.cls, (*held.names, name), (*held.items, value))
+    fields = dict(zip(held.names, held.items, strict=True)) | {name: value}
+    ev.heap[a.address] = Instance(held.cls, tuple(fields), tuple(fields.values()))
 
 
 # ---- truth ----
@@ -400,13 +382,10 @@ def truth(ev: Evaluator, a: Abstract) -> Any:
             return Known(True)
     if isinstance(a, Closure | Bound | Partial):
         return Known(True)
-    items = ev.sequence(a)
-    if items is not None:
-        return Known(bool(items))
+    for parts in (ev.sequence(a), ev.keys(a)):
+        if parts is not None:
+            return Known(bool(parts))
     cls = class_of(ev, a)
-    if cls is dict:
-        keys = a.sample if isinstance(a, External) else ev.heap[a.address].keys  # type: ignore
-        return Known(bool(keys))
     if (
         cls is not None
         and is_plain_object(cls)

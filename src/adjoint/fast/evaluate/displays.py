@@ -5,16 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from adjoint.fast.evaluate.items import item
-from adjoint.fast.evaluate.rows import (
-    append,
-    item_of,
-    pop,
-    row_of,
-)
+from adjoint.fast.evaluate.rows import append, item_of, kind_of, pop, row_of
 from adjoint.fast.evaluate.values import (
     Abstract,
     DictOf,
-    External,
     Known,
     ListOf,
     Ref,
@@ -54,32 +48,20 @@ def _(ev: Evaluator, *items: Abstract) -> Abstract:
     return ev.allocate(DictOf(tuple(made), tuple(made.values())))
 
 
-@handler(primitives.list_append)
+@handler(primitives.list_append, list.append)
 def _(ev: Evaluator, xs: Abstract, value: Abstract) -> Abstract:
-    held = ev.heap[xs.address] if isinstance(xs, Ref) else None
-    if not isinstance(held, ListOf | RowOf):
-        raise NotCovered("append to a list from outside", ev.span)
     append(ev, xs, value)
     return Known(None)
 
 
-handlers[list.append] = handlers[primitives.list_append]
+handlers[list.pop] = pop
 
 
-@handler(list.pop)
-def _(ev: Evaluator, xs: Abstract) -> Abstract:
-    held = ev.heap[xs.address] if isinstance(xs, Ref) else None
-    if not isinstance(xs, Ref) or not isinstance(held, ListOf | RowOf):
-        raise NotCovered("a write to a list from outside", ev.span)
-    return pop(ev, xs)
-
-
-@handler(primitives.list_extend)
+@handler(primitives.list_extend, list.extend)
 def _(ev: Evaluator, xs: Abstract, values: Abstract, function: Abstract | None = None) -> Abstract:
     from adjoint.fast.evaluate.loops import iterate
 
-    held = ev.heap[xs.address] if isinstance(xs, Ref) else None
-    if not isinstance(held, ListOf | RowOf) or values == xs:
+    if not isinstance(ev.held(xs), ListOf | RowOf) or values == xs:
         raise NotCovered("extending a list", ev.span)
 
     def add(x: Abstract, carried: list[Abstract]) -> list[Abstract]:
@@ -88,9 +70,6 @@ def _(ev: Evaluator, xs: Abstract, values: Abstract, function: Abstract | None =
 
     iterate(ev, values, [], add)
     return Known(None)
-
-
-handlers[list.extend] = handlers[primitives.list_extend]
 
 
 @handler(primitives.list_to_tuple)
@@ -109,7 +88,7 @@ def _as_tuple(ev: Evaluator, xs: Abstract) -> Abstract:
     if isinstance(xs, Tuple):
         return Tuple(xs.items)
     made = collected(ev, xs)
-    held = ev.heap[made.address]
+    held = ev.held(made)
     if isinstance(held, RowOf):
         ev.heap[made.address] = RowOf(held.value, tuple)
         return made
@@ -125,13 +104,9 @@ def _(ev: Evaluator, xs: Abstract | None = None) -> Abstract:
         return ev.allocate(ListOf(()))
     row = row_of(ev, xs)
     if row is not None:
-        made = item_of(ev, xs, row, Known(slice(None)))
-        assert isinstance(made, Ref)
-        held = ev.heap[made.address]
-        assert isinstance(held, RowOf)
-        if held.kind is tuple:
+        if kind_of(ev, xs) is tuple:
             raise NotCovered("a list of a tuple of unknown length", ev.span)
-        return made
+        return item_of(ev, xs, row, Known(slice(None)))
     return collected(ev, xs)
 
 
@@ -139,7 +114,7 @@ def _(ev: Evaluator, xs: Abstract | None = None) -> Abstract:
 def _(ev: Evaluator, f: Abstract, args: Abstract, keywords: Abstract) -> Abstract:
     items = ev.sequence(args)
     named: dict[str, Abstract] = {}
-    if isinstance(keywords, Ref) and isinstance(held := ev.heap[keywords.address], DictOf):
+    if isinstance(held := ev.held(keywords), DictOf):
         named = dict(zip(held.keys, held.items, strict=True))
     elif not (isinstance(keywords, Known) and not keywords.value):
         raise NotCovered("a call with **", ev.span)
@@ -152,18 +127,15 @@ def _(ev: Evaluator, f: Abstract, args: Abstract, keywords: Abstract) -> Abstrac
 
 @handler(primitives.dict_merge, primitives.dict_update)
 def _(ev: Evaluator, mapping: Abstract, other: Abstract, f: Abstract | None = None) -> Abstract:
-    held = ev.heap[mapping.address] if isinstance(mapping, Ref) else None
-    if not isinstance(held, DictOf):
+    held, keys = ev.held(mapping), ev.keys(other)
+    if not isinstance(mapping, Ref) or not isinstance(held, DictOf):
         raise NotCovered("a dict", ev.span)
-    made = dict(zip(held.keys, held.items, strict=True))
-    if isinstance(other, External) and type(other.sample) is dict:
-        more = {k: item(ev, other, Known(k)) for k in other.sample}
-    elif isinstance(other, Ref) and isinstance(inner := ev.heap[other.address], DictOf):
-        more = dict(zip(inner.keys, inner.items, strict=True))
-    else:
+    if keys is None:
         raise NotCovered("** of something else than a dict", ev.span)
+    made = dict(zip(held.keys, held.items, strict=True))
+    more = {k: item(ev, other, Known(k)) for k in keys}
     if f is not None and made.keys() & more.keys():
         raise NotCovered("a keyword that is given twice", ev.span)
     made |= more
-    ev.heap[mapping.address] = DictOf(tuple(made), tuple(made.values()))  # type: ignore[union-attr]
+    ev.heap[mapping.address] = DictOf(tuple(made), tuple(made.values()))
     return Known(None)

@@ -34,12 +34,14 @@ from adjoint.fast.evaluate.types import (
 )
 from adjoint.fast.evaluate.values import (
     Abstract,
+    DictOf,
     External,
     Flag,
     HeapObject,
     Known,
     ListOf,
     Ref,
+    Slot,
     Tuple,
 )
 from adjoint.fast.not_covered import NeedsSize, NotCovered, UnknownSizes
@@ -125,6 +127,13 @@ class Draft:
         self.types[made] = t
         if self.span is not None and self.frames:
             self.places[made] = self.frames[-1].filename, self.span.line
+        return made
+
+    def slot_value(self, slot: Slot, name: str) -> Value:
+        """Return a new value for a slot of a template."""
+        made = self.value(slot.type, name)
+        if slot.maybe:
+            self.maybe.add(made)
         return made
 
     def operation(
@@ -242,15 +251,21 @@ class Draft:
         """Return the items of a tuple or list of known length; ``None`` for anything else."""
         if isinstance(a, Tuple):
             return a.items
-        if isinstance(a, Ref):
-            held = self.heap[a.address]
-            return held.items if isinstance(held, ListOf) else None
+        if isinstance(held := self.held(a), ListOf):
+            return held.items
         if isinstance(a, External) and isinstance(a.sample, list | tuple):
             return tuple(self.outside.read(a.source, "item", i, x) for i, x in enumerate(a.sample))
         return None
 
     def is_list(self, a: Abstract) -> bool:
         return isinstance(getattr(a, "sample", None), list)
+
+    def keys(self, a: Abstract) -> tuple[Any, ...] | None:
+        """Return the keys of a dict; ``None`` for anything else."""
+        if isinstance(a, External) and type(a.sample) is dict:
+            return tuple(a.sample)
+        held = self.held(a)
+        return held.keys if isinstance(held, DictOf) else None
 
     def type_of(self, a: Operand) -> Any:
         """Return the type of an operand in the form that `result_type` takes."""
@@ -371,6 +386,18 @@ class Draft:
         """Return the type of a value; ``None`` for a constant."""
         return self.types[x] if isinstance(x, Value) else None
 
+    def array_type(self, x: Operand) -> Array:
+        """Return the type of an array."""
+        t = self.type_at(x)
+        assert isinstance(t, Array)
+        return t
+
+    def row_type(self, x: Operand) -> Row:
+        """Return the type of a list of numbers."""
+        t = self.type_at(x)
+        assert isinstance(t, Row)
+        return t
+
     def has_rows(self) -> bool:
         """Return whether a list of numbers is a value of the program."""
         return any(type(t) is Row for t in self.types.values())
@@ -381,6 +408,10 @@ class Draft:
         self._addresses += 1
         self.heap[self._addresses] = held
         return Ref(self._addresses)
+
+    def held(self, a: Any) -> HeapObject | None:
+        """Return the content of the heap that `a` refers to; ``None`` if it refers to none."""
+        return self.heap.get(a.address) if isinstance(a, Ref) else None
 
     def derived(self, *key: Any) -> Symbol:
         """Return the symbolic dimension of an expression `key`; equal keys share a symbol."""

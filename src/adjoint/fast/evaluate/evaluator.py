@@ -24,10 +24,8 @@ from adjoint.fast.evaluate.values import (
     Closure,
     External,
     Generating,
-    HeapObject,
     IteratorOf,
     Known,
-    Ref,
     Slot,
 )
 from adjoint.fast.not_covered import NotCovered
@@ -185,21 +183,17 @@ class Evaluator(Draft):
         values = self.frames[-1].values
         if isinstance(condition, Known):
             found = self.run(op.body if condition.value else op.orelse)
-            if found is None:
-                return False
-            values.update(zip(op.results, found, strict=True))
-            return True
-        found = self.branch(
-            condition,
-            lambda: self._side(op.body),
-            lambda: self._side(op.orelse),
-            op.span,
-            tuple(result.name for result in op.results),
-        )
+        else:
+            found = self.branch(
+                condition,
+                lambda: self._side(op.body),
+                lambda: self._side(op.orelse),
+                op.span,
+                tuple(result.name for result in op.results),
+            )
         if found is None:
             return False
-        for value, result in zip(op.results, found, strict=True):
-            values[value] = result
+        values.update(zip(op.results, found, strict=True))
         return True
 
     def _side(self, block: Block) -> list[Abstract] | None:
@@ -242,23 +236,14 @@ class Evaluator(Draft):
         elif a is not None:
             known_a = lengths_a.items()
             self.row_lengths = {x: n for x, n in known_a if self.row_lengths.get(x) is n}
-        if a is None and b is None:
-            self.write(
-                If(
-                    (),
-                    condition,
-                    Block((), tuple(ops_a), None),
-                    Block((), tuple(ops_b), None),
-                    span,
-                )
-            )
-            return None
         if a is None or b is None:
             # The operations of the remaining branch follow unconditionally, so no join is needed.
             self.heap = heap_b if a is None else heap_a
-            known = b if a is None else a
-            assert known is not None
-            return self._only(condition, ops_a, ops_b, a is not None, known, before, span)
+            leaving, rest = (ops_a, ops_b) if a is None else (ops_b, ops_a)
+            sides = Block((), tuple(leaving), None), Block((), (), ())
+            self.write(If((), condition, *(sides if a is None else sides[::-1]), span))
+            self.block.extend(rest)
+            return b if a is None else a
         templates = [generalise(x, y, self) for x, y in zip(a, b, strict=True)]
         left: list[Operand] = []
         right: list[Operand] = []
@@ -269,9 +254,7 @@ class Evaluator(Draft):
         name = ""
 
         def new(slot: Slot) -> Value:
-            results.append(self.value(slot.type, name=name))
-            if slot.maybe:
-                self.maybe.add(results[-1])
+            results.append(self.slot_value(slot, name))
             return results[-1]
 
         found = []
@@ -302,24 +285,6 @@ class Evaluator(Draft):
         )
         return found
 
-    def _only(
-        self,
-        condition: Value,
-        ops_a: list[ir.Op],
-        ops_b: list[ir.Op],
-        first: bool,
-        known: list[Abstract],
-        before: dict[int, HeapObject],
-        span: Span | None,
-    ) -> list[Abstract]:
-        """Write an `If` of which one side leaves the program; the other side follows it."""
-        ops = ops_a if first else ops_b
-        leaving = ops_b if first else ops_a
-        empty, out = Block((), (), ()), Block((), tuple(leaving), None)
-        self.write(If((), condition, empty if first else out, out if first else empty, span))
-        self.block.extend(ops)
-        return known
-
     # ---- cells -----------------------------------------------------------------------------------
 
     def load_cell(self, cell: Abstract) -> Abstract:
@@ -327,7 +292,6 @@ class Evaluator(Draft):
             return self.outside.of_cell(cell)
         if isinstance(cell, Known):
             return self.outside.own(cell.value.cell_contents)
-        assert isinstance(cell, Ref), cell
-        held = self.heap[cell.address]
-        assert isinstance(held, CellOf)
+        held = self.held(cell)
+        assert isinstance(held, CellOf), cell
         return held.items[0]

@@ -24,13 +24,12 @@ if TYPE_CHECKING:
 class Frame:
     """One inlined call."""
 
-    __slots__ = ("cells", "code", "consumer", "filename", "namespace", "values")
+    __slots__ = ("consumer", "filename", "namespace", "values")
 
     def __init__(self, function: ir.Function, closure: Closure) -> None:
         self.values: dict[Value, Abstract] = {}
         self.namespace = closure.namespace
         self.filename = function.filename
-        self.code = closure.code
         self.consumer: Consumer | None = None
 
 

@@ -45,7 +45,7 @@ def _(
     assert isinstance(code, Known) and isinstance(namespace, Known)
     given = () if isinstance(defaults, Known) and defaults.value is None else ev.sequence(defaults)
     by_name: tuple[tuple[str, Abstract], ...] = ()
-    if isinstance(named, Ref) and isinstance(held := ev.heap[named.address], DictOf):
+    if isinstance(held := ev.held(named), DictOf):
         by_name = tuple(zip(held.keys, held.items, strict=True))
     if given is None:
         raise NotCovered("defaults of unknown number", ev.span)

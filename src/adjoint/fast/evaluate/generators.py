@@ -28,7 +28,6 @@ from adjoint.fast.evaluate.values import (
     Iterating,
     IteratorOf,
     Known,
-    Ref,
     Tuple,
 )
 from adjoint.fast.not_covered import NotCovered
@@ -168,7 +167,7 @@ def consume(
 def is_pushed(ev: Evaluator, a: Abstract) -> bool:
     """Return whether an iterable runs the body itself: a generator, a ``filter``, or a ``map`` or
     an ``enumerate`` over one of these."""
-    held = ev.heap.get(a.address) if isinstance(a, Ref) else None
+    held = ev.held(a)
     what = held.what if isinstance(held, IteratorOf) else None
     if isinstance(what, Iterating):
         if (what.kind in (map, enumerate) and len(what.operands) == 1) or what.kind is enumerate:

@@ -60,13 +60,11 @@ def result_type(
     if len(operands) > most_operands(f):
         raise NotCovered(f"{name_of(f)} with an array to write to")
     if not keywords and all(isinstance(t, Number | Constant) for t in operands):
-        known = _kinds(f, operands, keywords)
+        known = _kinds(f, operands)
         if known is not None:
             _of_numbers[(f, *map(_canonical, operands))] = known
             return known
     symbols = sizes_in((*operands, *keywords.values()))
-    if len(symbols) > len(_LENGTHS[0]):
-        raise NotCovered(f"too many dimensions in a call of {name_of(f)}")
     if getattr(f, "__name__", None) == "squeeze" and any(not s.is_argument for s in symbols):
         axis = keywords.get("axis", operands[1] if len(operands) > 1 else None)
         if axis is None or (isinstance(axis, Constant) and axis.value is None):
@@ -99,22 +97,40 @@ def _alternatives(t: Any) -> list[Any]:
 def _shaped(f: Any, operands: Any, keywords: Any, symbols: list[Symbol]) -> Any:
     """Return the type of a result of operands that include arrays or lengths."""
     further = _cut_off(f, (*operands, *keywords.values()))
-    lengths = [dict(zip(symbols, run, strict=False)) for run in _LENGTHS]
+    lengths = example_lengths(f, symbols, _LENGTHS)
     lengths[-1] = {symbol: n + further for symbol, n in lengths[-1].items()}
-    runs: list[Any] = []
+    found = type_on_examples(
+        f, operands, keywords, lengths, lambda t, i: _witness(t, lengths[i], _INTEGERS[i])
+    )
+    return _loosened(f, operands, keywords, found) if symbols and f in _CUTTING else found
+
+
+def example_lengths(
+    f: Any, symbols: Sequence[Symbol], lengths: Sequence[Sequence[int]]
+) -> list[dict[Symbol, int]]:
+    """Return the lengths of symbolic dimensions in each run on examples."""
+    if len(symbols) > len(lengths[0]):
+        raise NotCovered(f"too many dimensions in a call of {name_of(f)}")
+    return [dict(zip(symbols, run, strict=False)) for run in lengths]
+
+
+def type_on_examples(
+    f: Any,
+    operands: Sequence[Any],
+    keywords: Mapping[str, Any],
+    lengths: Sequence[Mapping[Symbol, int]],
+    example: Callable[[Any, int], Any],
+) -> Any:
+    """Return the type of ``f(*operands, **keywords)`` from one run for each of `lengths`;
+    ``example(t, i)`` returns an operand of type `t` for run `i`."""
+    results = []
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # a warning may be due to the made-up sizes only
-        for at, integer in zip(lengths, _INTEGERS, strict=True):
-            runs.append(
-                _run(
-                    f,
-                    [_witness(t, at, integer) for t in operands],
-                    {k: _witness(t, at, integer) for k, t in keywords.items()},
-                    is_made_up=bool(symbols),
-                )
-            )
-    found = combined_type(f, runs, [{n: symbol for symbol, n in at.items()} for at in lengths])
-    return _loosened(f, operands, keywords, found) if symbols and f in _CUTTING else found
+        for i, at in enumerate(lengths):
+            args = [example(t, i) for t in operands]
+            kwargs = {k: example(t, i) for k, t in keywords.items()}
+            results.append(_run(f, args, kwargs, is_made_up=bool(at)))
+    return combined_type(f, results, [{n: symbol for symbol, n in at.items()} for at in lengths])
 
 
 def _loosened(f: Any, operands: Any, keywords: Any, found: Any) -> Any:
@@ -155,20 +171,13 @@ def _cut_off(f: Any, operands: Sequence[Any]) -> int:
 
 def sizes_in(operands: Iterable[Any]) -> list[Symbol]:
     """Return the symbolic dimensions in the types of operands."""
-    symbols: list[Symbol] = []
+    symbols: dict[Symbol, None] = {}
     for t in operands:
-        _collect(t, symbols)
-    return symbols
-
-
-def _collect(t: Any, symbols: list[Symbol]) -> None:
-    if isinstance(t, tuple):
-        for part in t:
-            _collect(part, symbols)
-    elif isinstance(t, Array):
-        symbols += [d for d in t.shape if isinstance(d, Symbol) and d not in symbols]
-    elif isinstance(t, Symbol) and t not in symbols:
-        symbols.append(t)
+        if isinstance(t, tuple | Array):
+            symbols |= dict.fromkeys(sizes_in(t if isinstance(t, tuple) else t.shape))
+        elif isinstance(t, Symbol):
+            symbols[t] = None
+    return list(symbols)
 
 
 class Constant:
@@ -199,17 +208,9 @@ def name_of(f: Any) -> str:
     return getattr(f, "__qualname__", None) or getattr(f, "__name__", None) or repr(f)
 
 
-def _kinds(f: Any, operands: Any, keywords: Any) -> Number | None:
+def _kinds(f: Any, operands: Sequence[Any]) -> Number | None:
     """Return the type of a result of numbers, over all combinations of their classes."""
-    if keywords or any(isinstance(t, Array) for t in operands):
-        return None
-    values = [
-        [t.value] if isinstance(t, Constant) else witnesses(t)
-        for t in operands
-        if isinstance(t, Constant | Number)
-    ]
-    if len(values) != len(operands):
-        return None
+    values = [[t.value] if isinstance(t, Constant) else witnesses(t) for t in operands]
     kinds: set[type] = set()
     for combination in itertools.product(*values):
         y = _within(f, operands, combination)

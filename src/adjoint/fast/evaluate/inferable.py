@@ -9,84 +9,18 @@ from typing import Any
 
 import numpy as np
 
+from adjoint.fast.support.members import members
 from adjoint.rulekit.row_sums import by_class, by_sample
 
-SHAPED: frozenset[Any] = frozenset(
-    {
-        np.sum,
-        np.mean,
-        np.prod,
-        np.max,
-        np.min,
-        np.amax,
-        np.amin,
-        np.var,
-        np.std,
-        np.ptp,
-        np.cumsum,
-        np.cumprod,
-        np.diff,
-        np.dot,
-        np.vdot,
-        np.inner,
-        np.outer,
-        np.matmul,
-        np.tensordot,
-        np.einsum,
-        np.kron,
-        np.trace,
-        np.transpose,
-        np.swapaxes,
-        np.moveaxis,
-        np.ravel,
-        np.reshape,
-        np.expand_dims,
-        np.squeeze,
-        np.broadcast_to,
-        np.concatenate,
-        np.stack,
-        np.vstack,
-        np.hstack,
-        np.flip,
-        np.roll,
-        np.where,
-        np.clip,
-        np.zeros_like,
-        np.ones_like,
-        np.full_like,
-        np.empty_like,
-        np.arange,
-        np.linspace,
-        np.zeros,
-        np.ones,
-        np.empty,
-        np.full,
-        np.eye,
-        np.identity,
-        np.copy,
-        np.sort,
-        np.tril,
-        np.triu,
-        np.diag,
-        np.any,
-        np.all,
-        np.argmax,
-        np.argmin,
-        np.count_nonzero,
-        np.isfinite,
-        np.isnan,
-        np.shape,
-        np.ndim,
-        np.size,
-        np.tile,
-        np.repeat,
-        np.average,
-        np.atleast_1d,
-        np.atleast_2d,
-        by_class,
-        by_sample,
-    }
-)
+SHAPED = members(
+    np,
+    "sum mean prod max min amax amin var std ptp cumsum cumprod diff dot vdot inner outer "
+    "matmul tensordot einsum kron trace transpose swapaxes moveaxis ravel reshape expand_dims "
+    "squeeze broadcast_to concatenate stack vstack hstack flip roll where clip zeros_like "
+    "ones_like full_like empty_like arange linspace zeros ones empty full eye identity copy "
+    "sort tril triu diag any all argmax argmin count_nonzero isfinite isnan shape ndim size "
+    "tile repeat average atleast_1d atleast_2d",
+) | {by_class, by_sample}
 """Functions whose result has a dtype and a shape that follow from the types of the operands."""
 
 _METHODS = frozenset(

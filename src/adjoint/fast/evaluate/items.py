@@ -45,9 +45,7 @@ def product(ev: Evaluator, a: Abstract, b: Abstract) -> Abstract:
 
 def length_of(ev: Evaluator, a: Value, axis: int) -> Abstract:
     """Return the length of an axis of an array."""
-    t = ev.types[a]
-    assert isinstance(t, Array)
-    dim = t.shape[axis]
+    dim = ev.array_type(a).shape[axis]
     if isinstance(dim, int):
         return Known(dim)
     made = ev.operation(length, (a, Const(axis)), number(int), name="n")
@@ -67,7 +65,8 @@ def item(ev: Evaluator, a: Abstract, index: Abstract) -> Abstract:
         return item_of(ev, a, row, index)
     if isinstance(a, Value):
         return _of_array(ev, a, index)
-    if isinstance(a, Ref) and isinstance(index, Value) and isinstance(ev.heap[a.address], ListOf):
+    held = ev.held(a)
+    if isinstance(a, Ref) and isinstance(index, Value) and isinstance(held, ListOf):
         return item_of(ev, a, as_row(ev, a.address), index)
     if isinstance(a, Known):
         if isinstance(index, Known) and not isinstance(a.value, type):
@@ -76,13 +75,11 @@ def item(ev: Evaluator, a: Abstract, index: Abstract) -> Abstract:
             except Exception as error:
                 raise NotCovered(f"an index that raises {type(error).__name__}", ev.span) from None
         raise NotCovered("an index that is not known", ev.span)
-    if isinstance(a, Ref):
-        held = ev.heap[a.address]
-        if isinstance(held, DictOf) and isinstance(index, Known):
-            for key, found in zip(held.keys, held.items, strict=True):
-                if type(key) is type(index.value) and key == index.value:
-                    return found
-            raise NotCovered(f"the key {index.value!r} is missing", ev.span)
+    if isinstance(held, DictOf) and isinstance(index, Known):
+        for key, found in zip(held.keys, held.items, strict=True):
+            if type(key) is type(index.value) and key == index.value:
+                return found
+        raise NotCovered(f"the key {index.value!r} is missing", ev.span)
     if isinstance(a, External) and type(a.sample) is dict and isinstance(index, Known):
         if type(index.value) not in (str, int, bool) or index.value not in a.sample:
             raise NotCovered("a key of a dict from outside", ev.span)
@@ -185,7 +182,7 @@ def indexed_shape(ev: Evaluator, t: Array, keys: Sequence[Abstract]) -> tuple[Di
     if used > len(t.shape):
         raise NotCovered("too many indices", ev.span)
     shape: list[Dim] = []
-    axis, fancy = 0, 0
+    axis, fancy, beside = 0, False, False
     for key in keys:
         if _adds_axis(key):
             shape.append(1)
@@ -200,24 +197,15 @@ def indexed_shape(ev: Evaluator, t: Array, keys: Sequence[Abstract]) -> tuple[Di
             assert isinstance(of_key, Array)
             if of_key.dtype.kind not in "iu" or fancy:
                 raise NotCovered("an index by a mask, or by several arrays", ev.span)
-            fancy += 1
+            fancy = True
             shape += of_key.shape
             axis += 1
-        elif isinstance(key, Known) and type(key.value) is int:
-            axis += 1
-        elif isinstance(key, Value) and _is_whole(ev.types[key]):
+        elif _is_whole(ev, key):
+            beside = True
             axis += 1
         else:
             raise NotCovered("an index of another kind", ev.span)
-    if (
-        fancy
-        and len([k for k in keys if not _adds_axis(k)]) > 1
-        and any(
-            isinstance(ev.types.get(k), Number) if isinstance(k, Value) else False for k in keys
-        )
-    ):
-        raise NotCovered("an index by an array beside numbers", ev.span)
-    if fancy and len(keys) > 1 and any(isinstance(k, Known) and type(k.value) is int for k in keys):
+    if fancy and beside:
         raise NotCovered("an index by an array beside numbers", ev.span)
     return (*shape, *t.shape[axis:])
 
@@ -226,10 +214,12 @@ def _adds_axis(key: Abstract) -> bool:
     return isinstance(key, Known) and key.value is None
 
 
-def _is_whole(t: Any) -> bool:
-    return isinstance(t, Number) and all(
-        kind is int or (issubclass(kind, np.integer)) for kind in t.kinds
-    )
+def _is_whole(ev: Evaluator, key: Abstract) -> bool:
+    """Return whether a part of an index is an integer."""
+    if isinstance(key, Known):
+        return type(key.value) is int
+    t = ev.types[key] if isinstance(key, Value) else None
+    return isinstance(t, Number) and all(k is int or issubclass(k, np.integer) for k in t.kinds)
 
 
 def _sliced(ev: Evaluator, dim: Dim, key: Any) -> Dim:
@@ -265,11 +255,12 @@ def unpacked(ev: Evaluator, a: Abstract, n: int, starred: int | None) -> list[Ab
     """Return the values of ``x, y, *z = a``."""
     if isinstance(a, Value):
         t = ev.types[a]
-        if starred is not None or not isinstance(t, Array) or not t.shape or t.shape[0] != n:
-            items = _checked(ev, a, n) if starred is None and isinstance(t, Array) else None
-            if items is None:
-                raise NotCovered("unpacking something else than a tuple or a list", ev.span)
-            return items
+        length = t.shape[0] if starred is None and isinstance(t, Array) and t.shape else None
+        if length is None or (isinstance(length, int) and length != n):
+            raise NotCovered("unpacking something else than a tuple or a list", ev.span)
+        if length != n:
+            wrong = ev.infer(operator.ne, [length_of(ev, a, 0), Known(n)])
+            ev.branch(wrong, ev._leave, list, ev.span)  # type: ignore[arg-type]
         return [item(ev, a, Known(i)) for i in range(n)]
     items_known = ev.sequence(a)
     if items_known is None and is_iterator(ev, a):
@@ -293,17 +284,4 @@ def unpacked(ev: Evaluator, a: Abstract, n: int, starred: int | None) -> list[Ab
 
 def is_iterator(ev: Evaluator, a: Abstract) -> bool:
     """Return whether `a` is an iterator or a ``range``."""
-    held = ev.heap.get(a.address) if isinstance(a, Ref) else None
-    return isinstance(a, Iterating) or isinstance(held, IteratorOf)
-
-
-def _checked(ev: Evaluator, a: Value, n: int) -> list[Abstract] | None:
-    """Return the `n` items of an array of symbolic length, after a test that the length is `n`."""
-    t = ev.types[a]
-    assert isinstance(t, Array)
-    if not t.shape or isinstance(t.shape[0], int):
-        return None
-    wrong = ev.infer(operator.ne, [length_of(ev, a, 0), Known(n)])
-    assert isinstance(wrong, Value)
-    ev.branch(wrong, lambda: ev._leave(), list, ev.span)
-    return [item(ev, a, Known(i)) for i in range(n)]
+    return isinstance(a, Iterating) or isinstance(ev.held(a), IteratorOf)

@@ -10,20 +10,11 @@ from typing import TYPE_CHECKING, Any
 
 from adjoint.fast.evaluate.generators import is_pushed
 from adjoint.fast.evaluate.items import item
-from adjoint.fast.evaluate.joining import (
-    is_number,
-)
-from adjoint.fast.evaluate.rows import (
-    as_row,
-    length_of_row,
-    restorable,
-    row_of,
-)
+from adjoint.fast.evaluate.joining import is_number
+from adjoint.fast.evaluate.rows import as_row, length_of_row, restorable, row_of
 from adjoint.fast.evaluate.types import ANYTHING, Array, Dim, Row, Symbol, Type, number
 from adjoint.fast.evaluate.values import (
     Abstract,
-    DictOf,
-    External,
     Generating,
     Iterating,
     IteratorOf,
@@ -67,20 +58,19 @@ class Steps:
 def listed(ev: Evaluator, a: Abstract) -> list[Abstract] | None:
     """Return the items of an iterable; ``None`` if they are not known one by one."""
     if is_pushed(ev, a):
-        made = collected(ev, a)
-        held = ev.heap[made.address]
-        return list(held.items) if isinstance(held, ListOf) else None
+        items = ev.sequence(collected(ev, a))
+        return None if items is None else list(items)
     with restorable(ev) as restore:
         steps = steps_of(ev, a)
         if steps is None:
             restore()
     if steps is None:
         return None
-    items = []
+    found = []
     for step in steps.steps:
-        items.append(step())
+        found.append(step())
         steps.demand_unchanged(ev)
-    return items
+    return found
 
 
 def collected(ev: Evaluator, xs: Abstract) -> Ref:
@@ -104,8 +94,8 @@ def collected(ev: Evaluator, xs: Abstract) -> Ref:
 
 def opened(ev: Evaluator, a: Abstract) -> Abstract | Generating:
     """Return an iterable; replace an iterator by its content, and mark it as used."""
-    held = ev.heap[a.address] if isinstance(a, Ref) else None
-    if not isinstance(held, IteratorOf):
+    held = ev.held(a)
+    if not isinstance(a, Ref) or not isinstance(held, IteratorOf):
         return a
     if held.what is None:
         raise NotCovered("an iterator that is used more than once", ev.span)
@@ -114,7 +104,7 @@ def opened(ev: Evaluator, a: Abstract) -> Abstract | Generating:
         for x, before, writes in held.kept
     ):
         raise NotCovered("an iterator of what was changed since it was made", ev.span)
-    ev.heap[a.address] = IteratorOf(None)  # type: ignore[union-attr]
+    ev.heap[a.address] = IteratorOf(None)
     return held.what
 
 
@@ -122,20 +112,16 @@ def steps_of(ev: Evaluator, a: Abstract) -> Steps | None:
     """Return the steps of an iteration; ``None`` if their number is not known."""
     a = opened(ev, a)  # type: ignore[assignment]
     if isinstance(a, Iterating):
-        return _of_view(ev, a) if a.kind in VIEWS else _steps_through(ev, a)
-    if isinstance(a, Ref) and isinstance(held := ev.heap[a.address], ListOf):
+        return _of_view(ev, a.kind, *a.operands) if a.kind in VIEWS else _steps_through(ev, a)
+    if isinstance(held := ev.held(a), ListOf):
         n = len(held.items)
-        live = (functools.partial(_live, ev, a.address, i) for i in range(n))
-        return Steps(tuple(live), (functools.partial(_is_long, ev, a.address, n),))
+        live = (functools.partial(_live, ev, a, i) for i in range(n))
+        return Steps(tuple(live), (functools.partial(_is_long, ev, a, n),))
+    if ev.keys(a) is not None:
+        return _of_view(ev, dict.keys, a)
     items = ev.sequence(a)
     if items is None and isinstance(a, Known) and isinstance(a.value, tuple | str | range):
         items = tuple(map(Known, a.value)) if len(a.value) <= MOST_UNROLLED else None
-    if isinstance(a, External) and type(a.sample) is dict:
-        items = tuple(map(Known, a.sample))
-    if isinstance(a, Ref) and isinstance(held := ev.heap[a.address], DictOf):
-        keys = held.keys
-        check = functools.partial(_has_keys, ev, a, keys)
-        return Steps(tuple(functools.partial(_itself, Known(key)) for key in keys), (check,))
     if isinstance(a, Value) and isinstance(t := ev.types[a], Array) and t.shape:
         if isinstance(t.shape[0], int) and t.shape[0] <= MOST_UNROLLED:
             return Steps(tuple(functools.partial(item, ev, a, Known(i)) for i in range(t.shape[0])))
@@ -145,44 +131,32 @@ def steps_of(ev: Evaluator, a: Abstract) -> Steps | None:
 VIEWS = (dict.items, dict.keys, dict.values)
 
 
-def _of_view(ev: Evaluator, a: Iterating) -> Steps | None:
+def _of_view(ev: Evaluator, kind: Any, mapping: Abstract) -> Steps | None:
     """Return the steps of an iteration over a dict view."""
-    (mapping,) = a.operands
-    keys = _keys_of(ev, mapping)
+    keys = ev.keys(mapping)
     if keys is None:
         return None
 
     def entry(key: Any) -> Abstract:
-        if a.kind is dict.keys:
+        if kind is dict.keys:
             return Known(key)
         found = item(ev, mapping, Known(key))
-        return found if a.kind is dict.values else Tuple((Known(key), found))
+        return found if kind is dict.values else Tuple((Known(key), found))
 
-    check = functools.partial(_has_keys, ev, mapping, keys)
-    return Steps(tuple(functools.partial(entry, key) for key in keys), (check,))
-
-
-def _has_keys(ev: Evaluator, mapping: Abstract, keys: tuple[Any, ...]) -> bool:
-    return _keys_of(ev, mapping) == keys
+    return Steps(
+        tuple(functools.partial(entry, key) for key in keys), (lambda: ev.keys(mapping) == keys,)
+    )
 
 
-def _keys_of(ev: Evaluator, mapping: Abstract) -> tuple[Any, ...] | None:
-    """Return the keys of a dict; ``None`` if `mapping` is none."""
-    if isinstance(mapping, External) and type(mapping.sample) is dict:
-        return tuple(mapping.sample)
-    held = ev.heap.get(mapping.address) if isinstance(mapping, Ref) else None
-    return held.keys if isinstance(held, DictOf) else None
+def _is_long(ev: Evaluator, xs: Abstract, n: int) -> bool:
+    items = ev.sequence(xs)
+    return items is not None and len(items) == n
 
 
-def _is_long(ev: Evaluator, address: int, n: int) -> bool:
-    held = ev.heap[address]
-    return isinstance(held, ListOf) and len(held.items) == n
-
-
-def _live(ev: Evaluator, address: int, i: int) -> Abstract:
-    held = ev.heap[address]
-    assert isinstance(held, ListOf)
-    return held.items[i]
+def _live(ev: Evaluator, xs: Abstract, i: int) -> Abstract:
+    items = ev.sequence(xs)
+    assert items is not None
+    return items[i]
 
 
 def _itself(x: Abstract) -> Abstract:
@@ -221,10 +195,8 @@ def _demand_even(ev: Evaluator, a: Iterating, columns: list[tuple[Step, ...]]) -
     if len({len(column) for column in columns}) > 1:
         if a.strict:
             raise NotCovered("zip(strict=True) of different lengths", ev.span)
-        for x in a.operands:
-            held = ev.heap[x.address] if isinstance(x, Ref) else None
-            if isinstance(held, IteratorOf):
-                raise NotCovered(_UNEVEN, ev.span)
+        if any(isinstance(ev.held(x), IteratorOf) for x in a.operands):
+            raise NotCovered(_UNEVEN, ev.span)
 
 
 def _row(ev: Evaluator, a: Iterating, row: tuple[Step, ...], i: int) -> Abstract:
@@ -248,9 +220,7 @@ def source_of(ev: Evaluator, a: Abstract) -> Source | None:
     a = opened(ev, a)  # type: ignore[assignment]
     row = row_of(ev, a)
     if row is not None:
-        t = ev.types[row]
-        assert isinstance(t, Row)
-        return row, t.item, lambda x: x, length_of_row(ev, row)
+        return row, ev.row_type(row).item, lambda x: x, length_of_row(ev, row)
     if isinstance(a, Value):
         t = ev.types[a]
         if isinstance(t, Array) and t.shape:
@@ -287,11 +257,9 @@ def source_of(ev: Evaluator, a: Abstract) -> Source | None:
         raise NotCovered(_UNEVEN, ev.span)
     if a.kind in (iter, reversed) or (a.kind is map and len(sources) == 1):
         operand, t, meaning, n = sources[0]
-        if a.kind is reversed:
-            operand = _turned(ev, operand)
         if a.kind is map:
             return operand, t, lambda x: _mapped(ev, a, [meaning(x)]), n
-        return operand, t, meaning, n
+        return _turned(ev, operand) if a.kind is reversed else operand, t, meaning, n
     if a.kind is enumerate:
         rest = tuple(map(ev.operand, a.operands[1:]))
         sources = [(None, number(int), lambda x: x, sources[0][3]), *sources]
@@ -311,7 +279,7 @@ def source_of(ev: Evaluator, a: Abstract) -> Source | None:
 def _runs_code(ev: Evaluator, a: Abstract) -> bool:
     """Return whether an iterable runs a function for each item: then the extra item that Python
     consumes before another iterable ends matters."""
-    held = ev.heap[a.address] if isinstance(a, Ref) else None
+    held = ev.held(a)
     what = held.what if isinstance(held, IteratorOf) else a
     if not isinstance(what, Iterating):
         return False
@@ -344,9 +312,7 @@ def _source_of_few(ev: Evaluator, a: Abstract) -> Source | None:
     if isinstance(a, Ref):
         ev.copied.add(a.address)
     row = as_row(ev, ev.allocate(ListOf(items)).address)
-    t = ev.types[row]
-    assert isinstance(t, Row)
-    return row, t.item, lambda x: x, len(items)
+    return row, ev.row_type(row).item, lambda x: x, len(items)
 
 
 def _turned(ev: Evaluator, operand: Operand) -> Operand:

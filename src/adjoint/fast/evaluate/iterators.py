@@ -33,10 +33,9 @@ from adjoint.fast.evaluate.calls import call, handler, truth
 @handler(range)
 def _(ev: Evaluator, *operands: Abstract) -> Abstract:
     whole = [type(x.value) is int if isinstance(x, Known) else _is_integer(ev, x) for x in operands]
-    step = operands[2] if len(operands) == 3 else Known(1)
     if not 1 <= len(operands) <= 3 or not all(whole):
         raise NotCovered("such a range", ev.span)
-    if isinstance(step, Known) and step.value == 0:
+    if len(operands) == 3 and isinstance(operands[2], Known) and operands[2].value == 0:
         raise NotCovered("a range without steps", ev.span)
     return Iterating(range, operands)
 
@@ -81,8 +80,7 @@ def _among(what: Iterating) -> Iterator[Ref]:
 
 @handler(reversed)
 def _(ev: Evaluator, xs: Abstract) -> Abstract:
-    held = ev.heap[xs.address] if isinstance(xs, Ref) else None
-    if isinstance(held, IteratorOf) or (isinstance(xs, Iterating) and xs.kind is not range):
+    if isinstance(ev.held(xs), IteratorOf) or (isinstance(xs, Iterating) and xs.kind is not range):
         raise NotCovered("reversed of an iterator", ev.span)
     return _made(ev, Iterating(reversed, (xs,)))
 
@@ -115,7 +113,7 @@ def _(ev: Evaluator, f: Abstract, xs: Abstract) -> Abstract:
 
 @handler(iter, begin)
 def _(ev: Evaluator, xs: Abstract) -> Abstract:
-    if isinstance(xs, Ref) and isinstance(ev.heap[xs.address], IteratorOf):
+    if isinstance(ev.held(xs), IteratorOf):
         return xs
     return _made(ev, Iterating(iter, (xs,)))
 
@@ -132,13 +130,13 @@ def _quantifier(f: Any, stopping: bool) -> None:
 
     @handler(f)
     def _(ev: Evaluator, xs: Abstract) -> Abstract:
-        from adjoint.fast.evaluate.loops import search
+        from adjoint.fast.evaluate.loops import iterate
 
         def body(x: Abstract, carried: list[Abstract]) -> list[Abstract]:
             found = truth(ev, x)
             return [call(ev, Known(operator.not_), [found], {}) if stopping else found]
 
-        (ended,) = search(ev, xs, [], body)
+        (ended,) = iterate(ev, xs, [], body, True)
         return call(ev, Known(operator.not_), [ended], {}) if stopping else ended
 
 
@@ -149,12 +147,12 @@ _quantifier(all, False)
 @handler(next)
 def _(ev: Evaluator, xs: Abstract, default: Abstract | None = None) -> Abstract:
     """Return the first item of an iterator, which is not used again."""
-    from adjoint.fast.evaluate.loops import search
+    from adjoint.fast.evaluate.loops import iterate
 
-    if not isinstance(xs, Ref) or not isinstance(ev.heap[xs.address], IteratorOf):
+    if not isinstance(ev.held(xs), IteratorOf):
         raise NotCovered("next of something else than an iterator", ev.span)
     first = MISSING if default is None else default
-    ended, found = search(ev, xs, [first], lambda x, carried: [Known(False), x])
+    ended, found = iterate(ev, xs, [first], lambda x, carried: [Known(False), x], True)
     if default is not None:
         return found
     if isinstance(ended, Known) and ended.value:

@@ -6,14 +6,19 @@ call to the generic tier if its type or its shape differs.
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Mapping, Sequence
 from types import FunctionType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from adjoint.fast.evaluate.infer import Constant, combined_type, name_of
+from adjoint.fast.evaluate.infer import (
+    Constant,
+    example_lengths,
+    name_of,
+    sizes_in,
+    type_on_examples,
+)
 from adjoint.fast.evaluate.inferable import most_operands
 from adjoint.fast.evaluate.types import (
     ANYTHING,
@@ -26,10 +31,9 @@ from adjoint.fast.evaluate.types import (
     has_truth_value,
     is_complex,
     number,
-    witnesses,
 )
 from adjoint.fast.evaluate.values import Abstract
-from adjoint.fast.not_covered import NotCovered, UnknownSizes
+from adjoint.fast.not_covered import NotCovered
 from adjoint.fast.support import functions as runtime
 from adjoint.ir import primitives
 from adjoint.ir.single import Const, Operand, Value
@@ -101,30 +105,16 @@ def _seen(
     f: Callable[..., Any], operands: Sequence[Any], keywords: Mapping[str, Any]
 ) -> Number | Array:
     """Return the type of the result, inferred from three examples with different lengths."""
-    symbols: list[Symbol] = []
     for t in (*operands, *keywords.values()):
         if isinstance(t, tuple | Symbol):
             raise NotCovered(f"such a call of {name_of(f)}")
         if has_integer(t) or has_truth_value(t):
             raise NotCovered(f"{name_of(f)} of an integer that is not known")
-        if isinstance(t, Array):
-            symbols += [d for d in t.shape if isinstance(d, Symbol) and d not in symbols]
-    if len(symbols) > len(_LENGTHS[0]):
-        raise NotCovered(f"too many dimensions in a call of {name_of(f)}")
-    results = []
-    for seed, lengths in enumerate(_LENGTHS):
-        at = dict(zip(symbols, lengths, strict=False))
-        rng = np.random.default_rng(seed)
-        results.append(
-            _tried(
-                f,
-                [_example(t, at, rng) for t in operands],
-                {k: _example(t, at, rng) for k, t in keywords.items()},
-                is_made_up=bool(symbols),
-            )
-        )
-    backs = tuple(dict(zip(lengths, symbols, strict=False)) for lengths in _LENGTHS)
-    found = combined_type(f, results, backs)
+    lengths = example_lengths(f, sizes_in((*operands, *keywords.values())), _LENGTHS)
+    rngs = [np.random.default_rng(seed) for seed in range(len(lengths))]
+    found = type_on_examples(
+        f, operands, keywords, lengths, lambda t, i: _example(t, lengths[i], rngs[i])
+    )
     if isinstance(found, tuple):
         raise NotCovered(f"{name_of(f)} returns several things")
     return found  # type: ignore[no-any-return]
@@ -140,7 +130,7 @@ def _example(t: Any, at: Mapping[Any, int], rng: np.random.Generator) -> Any:
             made = made @ np.swapaxes(made, -1, -2) + np.eye(shape[-1])
         return made.astype(t.dtype)
     if isinstance(t, Number):
-        (kind,) = {type(x) for x in witnesses(t)} if len(t.kinds) == 1 else (_general(t),)
+        (kind,) = t.kinds if len(t.kinds) == 1 else (_general(t),)
         return kind(0.4)
     raise NotCovered("an operand is neither a number nor an array")
 
@@ -150,16 +140,3 @@ def _general(t: Number) -> type:
     if has_complex(t) and not is_complex(t):
         raise NotCovered("a number that is real or complex, as an operand of a function")
     return complex if has_complex(t) else float
-
-
-def _tried(
-    f: Callable[..., Any], args: list[Any], kwargs: dict[str, Any], *, is_made_up: bool
-) -> Any:
-    try:
-        with np.errstate(all="ignore"), warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            return f(*args, **kwargs)
-    except Exception as error:
-        if is_made_up and isinstance(error, ValueError):
-            raise UnknownSizes(name_of(f)) from None
-        raise NotCovered(f"{name_of(f)} does not take such examples: {error}") from None

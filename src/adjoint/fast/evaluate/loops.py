@@ -6,18 +6,9 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from adjoint.fast.evaluate.generators import consume, is_pushed, through
-from adjoint.fast.evaluate.joining import (
-    contents_template,
-    generalise,
-    instantiate,
-    match,
-)
+from adjoint.fast.evaluate.joining import contents_template, generalise, instantiate, match
 from adjoint.fast.evaluate.plain import is_plain_object
-from adjoint.fast.evaluate.rows import (
-    growing,
-    note_lengths,
-    restorable,
-)
+from adjoint.fast.evaluate.rows import growing, note_lengths, restorable
 from adjoint.fast.evaluate.types import Type, number
 from adjoint.fast.evaluate.values import (
     MISSING,
@@ -30,7 +21,7 @@ from adjoint.fast.evaluate.values import (
 )
 from adjoint.fast.not_covered import NotCovered
 from adjoint.fast.single.primitives import yielded
-from adjoint.fast.single.walk import blocks, walk
+from adjoint.fast.single.walk import walk, walk_ops
 from adjoint.fast.support.functions import WRITES
 from adjoint.ir.nodes import Span
 from adjoint.ir.single import Block, Call, Const, Loop, Operand, Value
@@ -51,7 +42,7 @@ MOST_ROUNDS = 8
 MOST_APPENDED = 16
 """Greatest length of a loop that is unrolled because a list grows in it."""
 
-Body = Callable[[Abstract, list[Abstract]], "list[Abstract] | None"]
+Body = Callable[[Any, list[Abstract]], "list[Abstract] | None"]
 
 
 # ---- loops of the program ----
@@ -81,18 +72,15 @@ def loop(ev: Evaluator, op: Loop) -> bool:
     return True
 
 
-def iterate(ev: Evaluator, xs: Abstract, carried: list[Abstract], body: Body) -> list[Abstract]:
-    """Fold `body` over an iterable to its end; return the carried values."""
-    found = _for(ev, xs, carried, body, False)
-    if found is None:
-        raise NotCovered("a loop that always raises", ev.span)
-    return found
+def iterate(
+    ev: Evaluator, xs: Abstract, carried: list[Abstract], body: Body, stops: bool = False
+) -> list[Abstract]:
+    """Fold `body` over an iterable to its end; return the carried values.
 
-
-def search(ev: Evaluator, xs: Abstract, carried: list[Abstract], body: Body) -> list[Abstract]:
-    """Fold `body`, which returns a flag "go on" before the carried values, over an iterable; return
-    the carried values, preceded by a flag whether the iteration went on to the end."""
-    found = _for(ev, xs, carried, body, True)
+    If `stops`, `body` returns a flag "go on" before the carried values, and a flag whether the
+    iteration went on to the end precedes the result.
+    """
+    found = _for(ev, xs, carried, body, stops)
     if found is None:
         raise NotCovered("a loop that always raises", ev.span)
     return found
@@ -106,7 +94,7 @@ def _for(
     ev: Evaluator,
     xs: Abstract,
     carried: list[Abstract],
-    body: Callable[[Any, list[Abstract]], list[Abstract] | None],
+    body: Body,
     stops: bool,
     op: Loop | None = None,
 ) -> list[Abstract] | None:
@@ -132,15 +120,13 @@ def _for(
             return growing(ev, kept, lambda: _is_short(ev, xs))
         except NotCovered as error:
             restore()
-            steps = None if isinstance(error, _Unrolled) else _unrollable(ev, xs)
-            if steps is not None:
+            is_tried = not isinstance(error, _Unrolled)
+            steps = steps_of(ev, xs)
+            if steps is not None and not (is_tried and len(steps.steps) > MOST_UNROLLED):
                 return _unrolled(ev, steps, carried, body, stops)
-            if not isinstance(error, _Unrolled):
+            if is_tried:
                 raise
-    steps = steps_of(ev, xs)
-    if steps is None:
-        raise NotCovered("a loop over something that is not known", ev.span)
-    return _unrolled(ev, steps, carried, body, stops)
+    raise NotCovered("a loop over something that is not known", ev.span)
 
 
 def _iterator_of(ev: Evaluator, xs: Abstract) -> Abstract:
@@ -190,17 +176,11 @@ def _pushed(
     return [*found[:stops], *found[stops + len(inner) - len(carried) :]]
 
 
-def _unrollable(ev: Evaluator, xs: Abstract) -> Steps | None:
-    """Return the steps of an iterable, if they are few enough to unroll; else ``None``."""
-    steps = steps_of(ev, xs)
-    return steps if steps is not None and len(steps.steps) <= MOST_UNROLLED else None
-
-
 def _unrolled(
     ev: Evaluator,
     steps: Steps,
     carried: list[Abstract],
-    body: Callable[[Any, list[Abstract]], list[Abstract] | None],
+    body: Body,
     stops: bool,
 ) -> list[Abstract] | None:
     """Evaluate the iterations one by one; write a test after one that may end the loop."""
@@ -247,9 +227,7 @@ class _Carried:
         name = ""
 
         def new(slot: Slot) -> Value:
-            parameters.append(self.ev.value(slot.type, name=name))
-            if slot.maybe:
-                self.ev.maybe.add(parameters[-1])
+            parameters.append(self.ev.slot_value(slot, name))
             return parameters[-1]
 
         heap = dict(self.before)
@@ -280,12 +258,12 @@ class _Carried:
         for address, held in self.before.items():
             after = self.ev.heap[address]
             known = self.heap.get(address)
-            if known is None:
-                if after is not held:
-                    self.heap[address] = contents_template(held, after, self.ev, address)
-                    changed = True
+            if known is not None:
+                wider = generalise(known, after, self.ev)
+            elif after is not held:
+                wider = contents_template(held, after, self.ev, address)
+            else:
                 continue
-            wider = generalise(known, after, self.ev)
             if wider is not known:
                 self.heap[address] = wider
                 changed = True
@@ -304,7 +282,7 @@ class _Carried:
 def _kept(
     ev: Evaluator,
     state: _Carried,
-    body: Callable[[Any, list[Abstract]], list[Abstract] | None],
+    body: Body,
     source: Source,
     stops: bool,
     span: Span | None,
@@ -347,10 +325,9 @@ def _parted(
 
 def _written_in(ops: list[Any]) -> set[Any]:
     """Return the operands that some operations write to."""
-    inner = [op for outer in ops for block in blocks(outer) for op in walk(block)]
     return {
         op.operands[0]
-        for op in (*ops, *inner)
+        for op in walk_ops(ops)
         if isinstance(op, Call) and isinstance(op.callee, Const) and op.callee.value in WRITES
     }
 

@@ -12,18 +12,9 @@ import numpy as np
 
 from adjoint.fast.evaluate.items import length_of, product
 from adjoint.fast.evaluate.reading import attribute
-from adjoint.fast.evaluate.rows import (
-    as_row,
-    reduced,
-    row_of,
-)
+from adjoint.fast.evaluate.rows import as_row, reduced, row_of
 from adjoint.fast.evaluate.types import Array, Number, has_complex, number, witnesses
-from adjoint.fast.evaluate.values import (
-    Abstract,
-    Flag,
-    Known,
-    Tuple,
-)
+from adjoint.fast.evaluate.values import Abstract, Flag, Known, Tuple
 from adjoint.fast.not_covered import NotCovered
 from adjoint.fast.support import functions as runtime
 from adjoint.fast.support import rows
@@ -121,20 +112,17 @@ def _(ev: Evaluator, real: Abstract = Known(0), imag: Abstract | None = None) ->
     return ev.infer(complex, operands)
 
 
-@handler(np.real)
-def _(ev: Evaluator, val: Abstract) -> Abstract:
-    return _part(ev, val, "real")
+def _part(f: Any) -> None:
+    @handler(f)
+    def _(ev: Evaluator, val: Abstract) -> Abstract:
+        if not is_numeric(val):
+            reason = f"np.{f.__name__} of something else than a number or an array"
+            raise NotCovered(reason, ev.span)
+        return attribute(ev, val, f.__name__)
 
 
-@handler(np.imag)
-def _(ev: Evaluator, val: Abstract) -> Abstract:
-    return _part(ev, val, "imag")
-
-
-def _part(ev: Evaluator, a: Abstract, name: str) -> Abstract:
-    if not is_numeric(a):
-        raise NotCovered(f"np.{name} of something else than a number or an array", ev.span)
-    return attribute(ev, a, name)
+for _f in (np.real, np.imag):  # type: ignore[assignment]
+    _part(_f)
 
 
 @handler(runtime.conjugate)

@@ -10,9 +10,7 @@ import numpy as np
 from adjoint.fast.evaluate.items import item
 from adjoint.fast.evaluate.plain import is_plain_class, is_plain_object
 from adjoint.fast.evaluate.rows import put as put_into_list
-from adjoint.fast.evaluate.rows import (
-    repeated,
-)
+from adjoint.fast.evaluate.rows import repeated
 from adjoint.fast.evaluate.types import Array, Number
 from adjoint.fast.evaluate.values import (
     Abstract,
@@ -230,12 +228,9 @@ for _f, _name in _UNARY.items():
 def _(ev: Evaluator, container: Abstract, a: Abstract) -> Abstract:
     if not isinstance(a, Known) or not isinstance(a.value, str | int | bool | None):
         raise NotCovered("a test of membership", ev.span)
-    if isinstance(container, External) and type(container.sample) is dict:
-        return Known(a.value in container.sample)
-    if isinstance(container, Ref):
-        held = ev.heap[container.address]
-        if isinstance(held, DictOf):
-            return Known(a.value in held.keys)
+    keys = ev.keys(container)
+    if keys is not None:
+        return Known(a.value in keys)
     if isinstance(container, Known) and isinstance(container.value, str | tuple | dict | frozenset):
         return Known(a.value in container.value)
     items = ev.sequence(container)
@@ -261,25 +256,25 @@ def _(ev: Evaluator, a: Abstract, index: Abstract) -> Abstract:
 
 @handler(operator.setitem)
 def _(ev: Evaluator, a: Abstract, index: Abstract, value: Abstract) -> Abstract:
-    held = ev.heap[a.address] if isinstance(a, Ref) else None
-    if isinstance(held, RowOf) or (isinstance(held, ListOf) and isinstance(index, Value)):
-        put_into_list(ev, a, index, value)  # type: ignore[arg-type]
-        return Known(None)
-    if isinstance(held, ListOf) and isinstance(index, Known) and type(index.value) is int:
-        n = len(held.items)
-        if not -n <= index.value < n:
-            raise NotCovered("an index out of range", ev.span)
-        at = index.value % n
-        ev.heap[a.address] = ListOf((*held.items[:at], value, *held.items[at + 1 :]))  # type: ignore
-        return Known(None)
-    if isinstance(held, DictOf) and isinstance(index, Known):
-        if type(index.value) not in (str, int):
-            raise NotCovered("a key of another kind", ev.span)
-        items = dict(zip(held.keys, held.items, strict=True)) | {index.value: value}
-        ev.heap[a.address] = DictOf(tuple(items), tuple(items.values()))  # type: ignore[union-attr]
-        return Known(None)
+    held = ev.held(a)
     if isinstance(a, Value):
         if not is_that_part(ev, a, index, value):
             put(ev, a, index, value)
-        return Known(None)
-    raise NotCovered("a write to an item", ev.span)
+    elif not isinstance(a, Ref):
+        raise NotCovered("a write to an item", ev.span)
+    elif isinstance(held, RowOf) or (isinstance(held, ListOf) and isinstance(index, Value)):
+        put_into_list(ev, a, index, value)
+    elif isinstance(held, ListOf) and isinstance(index, Known) and type(index.value) is int:
+        if not -len(held.items) <= index.value < len(held.items):
+            raise NotCovered("an index out of range", ev.span)
+        changed = [*held.items]
+        changed[index.value] = value
+        ev.heap[a.address] = ListOf(tuple(changed))
+    elif isinstance(held, DictOf) and isinstance(index, Known):
+        if type(index.value) not in (str, int):
+            raise NotCovered("a key of another kind", ev.span)
+        items = dict(zip(held.keys, held.items, strict=True)) | {index.value: value}
+        ev.heap[a.address] = DictOf(tuple(items), tuple(items.values()))
+    else:
+        raise NotCovered("a write to an item", ev.span)
+    return Known(None)

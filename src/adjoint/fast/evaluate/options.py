@@ -10,6 +10,7 @@ from adjoint.fast.evaluate.infer import name_of
 from adjoint.fast.evaluate.types import Array, has_integer, has_truth_value
 from adjoint.fast.evaluate.values import Abstract, Known, Tuple
 from adjoint.fast.not_covered import NeedsKnown, NotCovered
+from adjoint.fast.support.members import members
 from adjoint.ir.single import Value
 
 if TYPE_CHECKING:
@@ -63,39 +64,14 @@ _OF_INTEGERS = frozenset({abs, float, int, bool, complex, max, min, divmod, roun
 """Functions whose result type does not depend on the value of an integer."""
 
 
-_MADE_OF_SIZES: frozenset[Any] = frozenset(
-    {np.zeros, np.ones, np.empty, np.eye, np.identity, np.arange}
-)
-_OF_LENGTHS: frozenset[Any] = frozenset({np.zeros, np.ones, np.empty, np.eye, np.identity})
+_OF_LENGTHS = members(np, "zeros ones empty eye identity")
 """Functions that give a result of unknown length for a length that the program computes."""
-_SIZES_BEHIND: frozenset[Any] = frozenset(
-    {
-        np.reshape,
-        np.broadcast_to,
-        np.tile,
-        np.repeat,
-        np.sum,
-        np.mean,
-        np.max,
-        np.min,
-        np.cumsum,
-        np.expand_dims,
-        np.transpose,
-        np.swapaxes,
-        np.moveaxis,
-        np.concatenate,
-        np.stack,
-        np.flip,
-        np.roll,
-        np.tril,
-        np.triu,
-        np.ndarray.reshape,
-        np.ndarray.sum,
-        np.ndarray.mean,
-        np.ndarray.max,
-        np.ndarray.min,
-        np.ndarray.repeat,
-    }
+_MADE_OF_SIZES = _OF_LENGTHS | {np.arange}
+_SIZES_BEHIND = members(
+    np,
+    "reshape broadcast_to tile repeat sum mean max min cumsum expand_dims transpose swapaxes "
+    "moveaxis concatenate stack flip roll tril triu ndarray.reshape ndarray.sum ndarray.mean "
+    "ndarray.max ndarray.min ndarray.repeat",
 )
 """Functions whose operands after the first are axes or lengths."""
 

@@ -398,15 +398,19 @@ class Outside:
     def own(self, value: Any) -> Abstract:
         """Return the abstract value of an object of this library, which needs no guards."""
         if type(value) is FunctionType and lookup(value) is None:
-            return Closure(
-                value.__code__,
-                value.__globals__,
-                tuple(map(self.own, value.__defaults__ or ())),
-                tuple((k, self.own(v)) for k, v in (value.__kwdefaults__ or {}).items()),
-                tuple(map(Known, value.__closure__ or ())),
-                value,
-            )
+            return self.own_closure(value)
         return Known(value)
+
+    def own_closure(self, f: FunctionType) -> Closure:
+        """Return the closure of a function whose parts need no guards."""
+        return Closure(
+            f.__code__,
+            f.__globals__,
+            tuple(map(self.own, f.__defaults__ or ())),
+            tuple((k, self.own(v)) for k, v in (f.__kwdefaults__ or {}).items()),
+            tuple(map(Known, f.__closure__ or ())),
+            f,
+        )
 
 
 def _plain(value: Any) -> Abstract:

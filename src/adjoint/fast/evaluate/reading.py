@@ -17,12 +17,7 @@ import numpy as np
 from adjoint.fast.evaluate.items import item, length_of, product
 from adjoint.fast.evaluate.outside import is_own
 from adjoint.fast.evaluate.plain import is_plain_object
-from adjoint.fast.evaluate.types import (
-    Array,
-    Number,
-    has_complex,
-    part_type,
-)
+from adjoint.fast.evaluate.types import Array, Number, has_complex, part_type
 from adjoint.fast.evaluate.values import (
     Abstract,
     Bound,
@@ -56,7 +51,7 @@ def attribute(ev: Evaluator, a: Abstract, name: str) -> Abstract:
     if isinstance(a, External):
         return _of_object(ev, a, type(a.sample), name)
     if isinstance(a, Ref):
-        held = ev.heap[a.address]
+        held = ev.held(a)
         if isinstance(held, Instance):
             return _of_object(ev, a, held.cls, name)
         kind: Any = list if isinstance(held, ListOf | RowOf) else dict
@@ -94,17 +89,11 @@ def _of_known(ev: Evaluator, value: Any, name: str) -> Abstract:
             if name in vars(base):
                 found = vars(base)[name]
                 if type(found) is FunctionType:
-                    return _guarded_function(ev, value, name, found)
+                    return _of_class(ev, value, name, found)
                 if type(found) in (staticmethod, classmethod):
-                    inner = _guarded_function(ev, value, name, found.__func__)
-                    return Bound(inner, Known(value)) if type(found) is classmethod else inner
+                    return _unbound(ev, value, name, found)
                 if type(found) in (str, int, bool, float, complex, type(None)):
-                    if is_own({"__name__": value.__module__}):
-                        return Known(found)
-                    _demand_no_property(ev, value, name)
-                    ev.outside.rely_on_value(value, name)
-                    root = ev.outside.root("object", value)
-                    return ev.outside.read(root, "class attribute", name, found)
+                    return _of_class(ev, value, name, found)
                 break
     if callable(getattr(value, name, None)) and isinstance(value, str | np.ufunc):
         return Known(getattr(value, name))
@@ -115,15 +104,30 @@ def _is_method(kind: type, name: str) -> bool:
     return type(vars(kind).get(name)) in (MethodDescriptorType, WrapperDescriptorType)
 
 
-def _guarded_function(ev: Evaluator, cls: type, name: str, f: Any) -> Abstract:
-    """Return a function that is an attribute of a class, with the guards that it stays so."""
-    if type(f) is not FunctionType:
-        raise NotCovered(f"the method {name!r} of {cls.__qualname__}", ev.span)
+def _of_class(
+    ev: Evaluator, cls: type, name: str, found: Any, kind: str = "class attribute"
+) -> Abstract:
+    """Return an attribute of a class, or the getter of a property, guarded unless the class is of
+    this library."""
     if is_own({"__name__": cls.__module__}):
-        return ev.outside.own(f)
-    _demand_no_property(ev, cls, name)
+        return ev.outside.own(found)
+    return _guarded(ev, cls, name, found, kind)
+
+
+def _guarded(ev: Evaluator, cls: type, name: str, found: Any, kind: str) -> Abstract:
+    for meta in type.mro(type(cls)):
+        if hasattr(type(vars(meta).get(name)), "__set__"):  # it hides the attribute of the class
+            raise NotCovered(f"the attribute {name!r} of {cls.__qualname__}", ev.span)
     ev.outside.rely_on_value(cls, name)
-    return ev.outside.read(ev.outside.root("object", cls), "class attribute", name, f)
+    return ev.outside.read(ev.outside.root("object", cls), kind, name, found)
+
+
+def _unbound(ev: Evaluator, cls: type, name: str, found: Any) -> Abstract:
+    """Return a static method as its function, a class method bound to the class."""
+    if type(found.__func__) is not FunctionType:
+        raise NotCovered(f"the method {name!r} of {cls.__qualname__}", ev.span)
+    function = _of_class(ev, cls, name, found.__func__)
+    return Bound(function, Known(cls)) if type(found) is classmethod else function
 
 
 def _of_object(ev: Evaluator, a: External | Ref, cls: type, name: str) -> Abstract:
@@ -142,8 +146,7 @@ def _of_object(ev: Evaluator, a: External | Ref, cls: type, name: str) -> Abstra
             raise NotCovered(f"the property {name!r}", ev.span)
         from adjoint.fast.evaluate.calls import call
 
-        getter = _property_getter(ev, cls, name, found)
-        return call(ev, getter, [a], {})
+        return call(ev, _of_class(ev, cls, name, found.fget, "getter"), [a], {})
     slot = type(found) is MemberDescriptorType
     if found is not None and not slot and hasattr(type(found), "__set__"):
         raise NotCovered(f"the descriptor {name!r}", ev.span)
@@ -152,36 +155,18 @@ def _of_object(ev: Evaluator, a: External | Ref, cls: type, name: str) -> Abstra
         ev.outside.rely_on_field(cls, name)
         return own
     if type(found) is FunctionType:
-        return Bound(_guarded_function(ev, cls, name, found), a)
+        return Bound(_of_class(ev, cls, name, found), a)
     if type(found) in (staticmethod, classmethod):
-        inner = _guarded_function(ev, cls, name, found.__func__)
-        return Bound(inner, Known(cls)) if type(found) is classmethod else inner
+        return _unbound(ev, cls, name, found)
     if found is None or hasattr(type(found), "__get__") or isinstance(found, GetSetDescriptorType):
         raise NotCovered(f"the attribute {name!r} of a {cls.__qualname__}", ev.span)
-    _demand_no_property(ev, cls, name)
-    ev.outside.rely_on_value(cls, name)
-    return ev.outside.read(ev.outside.root("object", cls), "class attribute", name, found)
-
-
-def _demand_no_property(ev: Evaluator, cls: type, name: str) -> None:
-    """Require that no data descriptor of the metaclass hides an attribute of the class."""
-    for meta in type.mro(type(cls)):
-        if hasattr(type(vars(meta).get(name)), "__set__"):
-            raise NotCovered(f"the attribute {name!r} of {cls.__qualname__}", ev.span)
-
-
-def _property_getter(ev: Evaluator, cls: type, name: str, found: property) -> Abstract:
-    if is_own({"__name__": cls.__module__}):
-        return ev.outside.own(found.fget)
-    _demand_no_property(ev, cls, name)
-    ev.outside.rely_on_value(cls, name)
-    return ev.outside.read(ev.outside.root("object", cls), "getter", name, found.fget)
+    return _guarded(ev, cls, name, found, "class attribute")
 
 
 def _field(ev: Evaluator, a: External | Ref, name: str, slot: bool) -> Abstract | None:
     """Return a field of the instance, or ``None``; guard its absence."""
     if isinstance(a, Ref):
-        held = ev.heap[a.address]
+        held = ev.held(a)
         assert isinstance(held, Instance)
         return held.items[held.names.index(name)] if name in held.names else None
     if slot or name in getattr(a.sample, "__dict__", ()):
@@ -224,12 +209,7 @@ def _of_value(ev: Evaluator, a: Value, name: str) -> Abstract:
         if name in ("shape", "ndim", "size", "dtype") and len(t.kinds) == 1:
             (kind,) = t.kinds
             if issubclass(kind, np.generic):
-                known: dict[str, Abstract] = {
-                    "shape": Tuple(()),
-                    "ndim": Known(0),
-                    "size": Known(1),
-                }
-                return known.get(name) or Known(np.dtype(kind))
+                return _of_known(ev, kind(), name)
     raise NotCovered(f"the attribute {name!r} of a {t}", ev.span)
 
 

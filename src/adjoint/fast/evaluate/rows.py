@@ -7,6 +7,7 @@ type includes all numbers that are ever put into the list.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -27,7 +28,7 @@ from adjoint.fast.evaluate.types import (
 )
 from adjoint.fast.evaluate.values import Abstract, Known, ListOf, Ref, RowOf, SliceOf
 from adjoint.fast.not_covered import NotCovered
-from adjoint.fast.single.walk import blocks, walk
+from adjoint.fast.single.walk import walk_ops
 from adjoint.fast.support import rows
 from adjoint.ir import primitives
 from adjoint.ir.single import Call, Const, Op, Operand, Value
@@ -43,13 +44,13 @@ def row_of(ev: Evaluator, a: Any) -> Value | None:
     """Return the value of the program that a list of numbers is; ``None`` for anything else."""
     if isinstance(a, Value):
         return a if isinstance(ev.types[a], Row) else None
-    held = ev.heap.get(a.address) if isinstance(a, Ref) else None
+    held = ev.held(a)
     return held.value if isinstance(held, RowOf) else None
 
 
 def kind_of(ev: Evaluator, a: Abstract) -> type:
     """Return `list` or `tuple`, according to the class of a list of numbers."""
-    held = ev.heap.get(a.address) if isinstance(a, Ref) else None
+    held = ev.held(a)
     return held.kind if isinstance(held, RowOf) else list
 
 
@@ -142,36 +143,33 @@ def _to_write(ev: Evaluator, a: Abstract) -> Value:
 
 def _admit(ev: Evaluator, row: Value, a: Abstract) -> Operand:
     """Widen the item type of a list by a number; return the number as an operand."""
-    t = ev.types[row]
-    assert isinstance(t, Row)
-    kinds = t.item.kinds | _number_type(ev, a).kinds
-    if kinds != t.item.kinds:
+    known = ev.row_type(row).item.kinds
+    kinds = known | _number_type(ev, a).kinds
+    if kinds != known:
         ev.types[row] = Row(Number(kinds))
     return ev.operand(a)
 
 
 def append(ev: Evaluator, xs: Abstract, value: Abstract) -> None:
-    held = ev.heap[xs.address] if isinstance(xs, Ref) else None
-    if isinstance(held, ListOf):
-        ev.heap[xs.address] = ListOf((*held.items, value))  # type: ignore[union-attr]
+    held = ev.held(xs)
+    if isinstance(xs, Ref) and isinstance(held, ListOf):
+        ev.heap[xs.address] = ListOf((*held.items, value))
         return
     row = _to_write(ev, xs)
     ev.row_lengths.pop(row, None)
     ev.write(Call(None, Const(rows.append), (row, _admit(ev, row, value)), (), ev.span))
 
 
-def pop(ev: Evaluator, xs: Ref) -> Abstract:
-    held = ev.heap[xs.address]
-    if isinstance(held, ListOf):
+def pop(ev: Evaluator, xs: Abstract) -> Abstract:
+    held = ev.held(xs)
+    if isinstance(xs, Ref) and isinstance(held, ListOf):
         if not held.items:
             raise NotCovered("an item of an empty list", ev.span)
         ev.heap[xs.address] = ListOf(held.items[:-1])
         return held.items[-1]
     row = _to_write(ev, xs)
     ev.row_lengths.pop(row, None)
-    t = ev.types[row]
-    assert isinstance(t, Row)
-    return ev.operation(rows.take_last, (row,), t.item)
+    return ev.operation(rows.take_last, (row,), ev.row_type(row).item)
 
 
 MOST_REPEATED = 64
@@ -191,8 +189,7 @@ def repeated(ev: Evaluator, xs: Abstract, n: Abstract) -> Abstract:
 
 
 def put(ev: Evaluator, xs: Ref, index: Abstract, value: Abstract) -> None:
-    held = ev.heap[xs.address]
-    if isinstance(held, ListOf):
+    if isinstance(ev.held(xs), ListOf):
         as_row(ev, xs.address)
     row = _to_write(ev, xs)
     at = _index(ev, index)
@@ -213,30 +210,18 @@ def _index(ev: Evaluator, index: Abstract) -> Operand:
 
 def item_of(ev: Evaluator, xs: Abstract, row: Value, index: Abstract) -> Abstract:
     """Evaluate ``xs[index]``."""
-    t = ev.types[row]
-    assert isinstance(t, Row)
     if isinstance(index, SliceOf) or (isinstance(index, Known) and isinstance(index.value, slice)):
         return _part(ev, xs, row, index)
-    return ev.operation(rows.item, (row, _index(ev, index)), t.item)
+    return ev.operation(rows.item, (row, _index(ev, index)), ev.row_type(row).item)
 
 
 def _part(ev: Evaluator, xs: Abstract, row: Value, index: Abstract) -> Abstract:
-    if isinstance(index, SliceOf):
-        ends = (index.start, index.stop, index.step)
-        operands: list[Operand] = [
-            Const(None) if isinstance(end, Known) and end.value is None else _index(ev, end)
-            for end in ends
-        ]
-    else:
-        assert isinstance(index, Known)
-        part = index.value
-        operands = [Const(part.start), Const(part.stop), Const(part.step)]
-    if all(isinstance(x, Const) for x in operands):
-        bounds: Operand = Const(slice(*(x.value for x in operands)))  # type: ignore[union-attr,arg-type]
-    else:
-        from adjoint.fast.evaluate.types import ANYTHING
+    from adjoint.fast.evaluate.items import index_operand
 
-        bounds = ev.operation(primitives.build_slice, operands, ANYTHING, name="index")
+    for end in (index.start, index.stop, index.step) if isinstance(index, SliceOf) else ():
+        if not (isinstance(end, Known) and end.value is None):
+            _index(ev, end)  # demands an integer
+    bounds = index_operand(ev, index)
     made = ev.operation(rows.part, (row, bounds), ev.types[row])
     n = length_of_row(ev, row)
     if bounds == Const(slice(None)) and n is not None:
@@ -260,28 +245,26 @@ def length_of_row(ev: Evaluator, row: Value) -> Dim | None:
 
 def reduced(ev: Evaluator, f: Any, row: Value) -> Abstract:
     """Write ``sum``, ``math.fsum``, ``max`` or ``min`` of a list."""
-    t = ev.types[row]
-    assert isinstance(t, Row)
-    kinds = t.item.kinds
+    item = ev.row_type(row).item
+    kinds = item.kinds
     if f is rows.total:
         if not kinds <= {int, bool, float, np.float64, complex, np.complex128}:
             raise NotCovered("a sum of numbers of several classes", ev.span)
         if bool in kinds:
             kinds = kinds - {bool} | {int}
-    elif has_complex(t.item):
+    elif has_complex(item):
         raise NotCovered("an extremum or exact sum of complex numbers", ev.span)
     return ev.operation(f, (row,), Number(kinds))
 
 
 def array_of(ev: Evaluator, row: Value, dtype: Any = None) -> Abstract:
     """Write ``np.array(row)``."""
-    t = ev.types[row]
-    assert isinstance(t, Row)
-    if not t.item.kinds:
+    item = ev.row_type(row).item
+    if not item.kinds:
         raise NotCovered("an array of nothing", ev.span)
-    if has_complex(t.item) and dtype is not None and np.dtype(dtype).kind != "c":
+    if has_complex(item) and dtype is not None and np.dtype(dtype).kind != "c":
         raise NotCovered(f"complex numbers in an array of dtype {np.dtype(dtype)}", ev.span)
-    found = {np.array([x], dtype).dtype for x in witnesses(t.item)}
+    found = {np.array([x], dtype).dtype for x in witnesses(item)}
     if len(found) > 1 or not is_covered(next(iter(found)).type):
         raise NotCovered("an array of numbers of several classes", ev.span)
     n = length_of_row(ev, row)
@@ -298,20 +281,16 @@ def note_lengths(ev: Evaluator, ops: list[Op], n: Dim) -> None:
         for op in ev.block
         if isinstance(op, Call) and op.callee == Const(primitives.build_list) and not op.operands
     }
-    grown = [_row_of_append(op) for op in ops]
-    inside = [_row_of_append(op) for outer in ops for b in blocks(outer) for op in walk(b)]
-    before = {_row_of_append(op) for op in ev.block[:-1]} | {
-        _row_of_append(op) for outer in ev.block[:-1] for b in blocks(outer) for op in walk(b)
-    }
-    for row in set(grown):
-        popped = any(isinstance(op, Call) and op.callee == Const(rows.take_last) for op in ops)
-        if row in made and grown.count(row) == 1 and row not in {*inside, *before} and not popped:
-            assert row is not None
-            ev.row_lengths[row] = n
+    here = {_row_of_resizing(op, rows.append) for op in ops}
+    resized = Counter(
+        _row_of_resizing(op, rows.append, rows.take_last) for op in walk_ops([*ops, *ev.block[:-1]])
+    )
+    ev.row_lengths |= {row: n for row in made & here if row is not None and resized[row] == 1}
 
 
-def _row_of_append(op: Op) -> Value | None:
-    if isinstance(op, Call) and op.callee in (Const(rows.append), Const(rows.take_last)):
+def _row_of_resizing(op: Op, *functions: Any) -> Value | None:
+    """Return the list that an operation resizes by one of `functions`."""
+    if isinstance(op, Call) and op.callee in [*map(Const, functions)]:
         row = op.operands[0]
         return row if isinstance(row, Value) else None
     return None

@@ -12,15 +12,7 @@ from adjoint.fast.evaluate.plain import is_plain_object
 from adjoint.fast.evaluate.reading import attribute
 from adjoint.fast.evaluate.rows import restorable
 from adjoint.fast.evaluate.types import Array
-from adjoint.fast.evaluate.values import (
-    Abstract,
-    External,
-    Instance,
-    Iterating,
-    Known,
-    ListOf,
-    Ref,
-)
+from adjoint.fast.evaluate.values import Abstract, External, Instance, Iterating, Known, ListOf, Ref
 from adjoint.fast.not_covered import NotCovered
 from adjoint.ir import primitives
 from adjoint.ir.single import Value
@@ -128,7 +120,7 @@ def _(ev: Evaluator, a: Abstract, name: Abstract) -> Abstract:
 
 
 def _has(ev: Evaluator, a: External | Ref, cls: type, name: str) -> bool:
-    held = ev.heap[a.address] if isinstance(a, Ref) else None
+    held = ev.held(a)
     if isinstance(held, Instance) and name in held.names:
         return True
     fields = getattr(a.sample, "__dict__", ()) if isinstance(a, External) else ()

@@ -13,6 +13,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from adjoint.fast.not_covered import NotCovered
+from adjoint.fast.support.members import members
 from adjoint.ir.node import node
 from adjoint.rulekit.partials import LOW
 
@@ -78,22 +79,11 @@ Type: TypeAlias = Number | Array | Row | Anything
 ANYTHING = Anything()
 
 _WITNESSES: dict[type, Any] = {bool: True, int: 2, float: 1.5, complex: 1.5 + 0.5j}
-_REAL_SCALARS = (
-    np.float64,
-    np.float32,
-    np.float16,
-    np.int64,
-    np.int32,
-    np.int16,
-    np.int8,
-    np.uint8,
-    np.uint16,
-    np.uint32,
-    np.uint64,
-    np.bool_,
+_SCALARS = members(
+    np, "float64 float32 float16 int64 int32 int16 int8 uint8 uint16 uint32 uint64 bool_"
 )
 _COMPLEX_SCALARS = (np.complex128, np.complex64)
-for _kind in (*_REAL_SCALARS, *_COMPLEX_SCALARS):
+for _kind in (*_SCALARS, *_COMPLEX_SCALARS):
     _WITNESSES[_kind] = _kind(1)
 
 
@@ -114,11 +104,6 @@ _PYTHON_AND_NUMPY_COMPLEX = frozenset({complex, np.complex128})
 def is_covered(kind: type) -> bool:
     """Return whether numbers of a class are covered."""
     return kind in _WITNESSES
-
-
-def is_real(kind: type) -> bool:
-    """Return whether numbers of a class are covered and real."""
-    return kind in _WITNESSES and kind not in _COMPLEX
 
 
 def is_float(t: Any) -> bool:

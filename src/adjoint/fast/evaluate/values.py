@@ -9,6 +9,7 @@ has its own version of their contents.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from types import CodeType, FunctionType
 from typing import Any, TypeAlias
 
@@ -226,10 +227,8 @@ HeapObject: TypeAlias = ListOf | DictOf | Instance | CellOf | IteratorOf | RowOf
 def parts(a: Abstract | HeapObject) -> tuple[Abstract, ...] | None:
     """Return the parts of a structure; ``None`` if `a` is no structure."""
     match a:
-        case Tuple(items=items) | ListOf(items=items) | CellOf(items=items):
-            return items
-        case DictOf(items=items) | Instance(items=items):
-            return items
+        case Tuple() | ListOf() | CellOf() | DictOf() | Instance():
+            return a.items
         case Closure():
             return (*a.defaults, *(d for _, d in a.named_defaults), *a.cells)
         case Bound():
@@ -249,10 +248,8 @@ def shape_of(a: Abstract | HeapObject) -> Any:
     match a:
         case Tuple():
             return Tuple, a.kind, len(a.items)
-        case ListOf():
-            return ListOf, len(a.items)
-        case CellOf():
-            return CellOf, len(a.items)
+        case ListOf() | CellOf():
+            return type(a), len(a.items)
         case DictOf():
             return DictOf, a.keys
         case Instance():
@@ -260,12 +257,10 @@ def shape_of(a: Abstract | HeapObject) -> Any:
         case Closure():
             names = tuple(name for name, _ in a.named_defaults)
             return Closure, id(a.code), id(a.namespace), len(a.defaults), names, len(a.cells)
-        case Bound():
-            return (Bound,)
         case Partial():
             return Partial, len(a.args), tuple(name for name, _ in a.keywords)
-        case SliceOf():
-            return (SliceOf,)
+        case Bound() | SliceOf():
+            return type(a)
         case Iterating():
             return Iterating, a.kind, len(a.operands)
         case _:
@@ -275,16 +270,8 @@ def shape_of(a: Abstract | HeapObject) -> Any:
 def rebuild(a: Any, items: Iterator[Abstract]) -> Any:
     """Return a structure like `a` with the parts `items`, in the order of `parts`."""
     match a:
-        case Tuple():
-            return Tuple(tuple(next(items) for _ in a.items), a.kind)
-        case ListOf():
-            return ListOf(tuple(next(items) for _ in a.items))
-        case CellOf():
-            return CellOf(tuple(next(items) for _ in a.items), a.name)
-        case DictOf():
-            return DictOf(a.keys, tuple(next(items) for _ in a.items))
-        case Instance():
-            return Instance(a.cls, a.names, tuple(next(items) for _ in a.items))
+        case Tuple() | ListOf() | CellOf() | DictOf() | Instance():
+            return replace(a, items=tuple(next(items) for _ in a.items))
         case Closure():
             return Closure(
                 a.code,

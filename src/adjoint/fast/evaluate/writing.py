@@ -8,6 +8,7 @@ reads and that are overwritten later.
 from __future__ import annotations
 
 import operator
+from itertools import product
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -16,7 +17,7 @@ from adjoint.fast.evaluate.items import index_operand, indexed_shape, keys_of
 from adjoint.fast.evaluate.types import Array, Number, Row, has_complex
 from adjoint.fast.evaluate.values import Abstract, Known
 from adjoint.fast.not_covered import NotCovered
-from adjoint.fast.single.walk import blocks, operands, results, walk
+from adjoint.fast.single.walk import blocks, carried_values, operands, results, walk
 from adjoint.fast.support import functions as runtime
 from adjoint.ir.single import Block, Call, Const, If, Loop, Operand, Unpack, Value
 
@@ -33,14 +34,11 @@ def _demand_own(ev: Evaluator, a: Value, value: Any) -> Array:
     of_value = ev.types[value] if isinstance(value, Value) else None
     if isinstance(of_value, Array) and of_value.dtype != t.dtype:
         raise NotCovered("a write of another dtype", ev.span)
-    if t.dtype.kind == "f" and _may_be_complex(of_value, value):
+    is_complex = isinstance(value, Const) and isinstance(value.value, complex)
+    if t.dtype.kind == "f" and (is_complex or has_complex(of_value)):
         raise NotCovered("a write of a complex number to a real array", ev.span)
     ev.written.add(a)
     return t
-
-
-def _may_be_complex(t: Any, value: Any) -> bool:
-    return isinstance(value.value, complex) if isinstance(value, Const) else has_complex(t)
 
 
 def _given(ev: Evaluator, a: Value, value: Abstract) -> Operand:
@@ -126,7 +124,11 @@ def note_other_names(ev: Evaluator, block: Block) -> None:
                 for result, x in zip(op.results, inner.results or (), strict=False):
                     _is_other_name(ev, result, x)
         elif isinstance(op, Loop):
-            _note_carried(ev, op)
+            for values, made_of in carried_values(op):
+                for result, x in product(values, made_of):
+                    _is_other_name(ev, result, x)
+            if op.iterable is not None:
+                _is_other_name(ev, op.body.parameters[0], op.iterable)
         elif isinstance(op, Unpack):
             for result in op.results:
                 _is_other_name(ev, result, op.value)
@@ -135,19 +137,6 @@ def note_other_names(ev: Evaluator, block: Block) -> None:
 
 
 _ITERATING = tuple(map(Const, (zip, enumerate, reversed)))
-
-
-def _note_carried(ev: Evaluator, op: Loop) -> None:
-    first = len(op.body.parameters) - len(op.initial)
-    ends = (op.body.results or ())[op.stops :]
-    for i, x in enumerate(op.initial):
-        carried = op.body.parameters[first + i]
-        tested = op.test.parameters[i : i + 1] if op.test is not None else ()
-        for result in (carried, *tested, op.results[op.stops + i]):
-            for y in (x, *ends[i : i + 1]):
-                _is_other_name(ev, result, y)
-    if op.iterable is not None:
-        _is_other_name(ev, op.body.parameters[0], op.iterable)
 
 
 def _is_other_name(ev: Evaluator, result: Value, x: Operand) -> None:

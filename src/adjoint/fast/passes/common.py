@@ -21,20 +21,8 @@ from types import BuiltinFunctionType, FunctionType
 
 import numpy as np
 
-from adjoint.fast.single.walk import reads_any
-from adjoint.ir.single import (
-    Block,
-    Call,
-    Const,
-    Function,
-    If,
-    Loop,
-    Op,
-    Operand,
-    Raise,
-    Unpack,
-    Value,
-)
+from adjoint.fast.single.walk import mapped, reads_any
+from adjoint.ir.single import Block, Call, Const, Function, Op, Operand, Value
 
 
 def share_common(function: Function, is_pure: Callable[[Call], bool]) -> Function:
@@ -61,47 +49,19 @@ class _Sharer:
         own: list[Hashable] = []
         ops: list[Op] = []
         for op in block.ops:
-            new = self._call(op, own) if type(op) is Call else self._op(op)
-            if new is not None:
-                ops.append(new)
-        results = None if block.results is None else self._many(block.results)
+            if type(op) is not Call:
+                ops.append(mapped(op, self._one, self.block))
+            elif (call := self._call(op, own)) is not None:
+                ops.append(call)
+        results = None if block.results is None else tuple(map(self._one, block.results))
         for key in own:
             del self._known[key]
         return Block(block.parameters, tuple(ops), results)
 
-    def _op(self, op: Op) -> Op:
-        match op:
-            case Unpack():
-                return replace(op, value=self._one(op.value))
-            case If():
-                return replace(
-                    op,
-                    condition=self._one(op.condition),
-                    body=self.block(op.body),
-                    orelse=self.block(op.orelse),
-                )
-            case Loop():
-                return replace(
-                    op,
-                    initial=self._many(op.initial),
-                    iterable=None if op.iterable is None else self._one(op.iterable),
-                    test=None if op.test is None else self.block(op.test),
-                    body=self.block(op.body),
-                )
-            case Raise():
-                return replace(
-                    op,
-                    exception=None if op.exception is None else self._one(op.exception),
-                    cause=None if op.cause is None else self._one(op.cause),
-                )
-            case _:
-                raise AssertionError(f"not an operation with parts: {op!r}")
-
     def _call(self, op: Call, own: list[Hashable]) -> Call | None:
         call = op
         if self._instead and reads_any(op, self._instead):
-            keywords = tuple((name, self._one(value)) for name, value in op.keywords)
-            call = Call(op.result, self._one(op.callee), self._many(op.operands), keywords, op.span)
+            call = mapped(op, self._one, self.block)  # type: ignore[assignment]
         if op.result is None or not self._is_pure(op):
             return call
         key = _key(call.callee), *[x if type(x) is Value else _key(x) for x in call.operands]
@@ -116,9 +76,6 @@ class _Sharer:
 
     def _one(self, operand: Operand) -> Operand:
         return self._instead.get(operand, operand) if isinstance(operand, Value) else operand
-
-    def _many(self, operands: tuple[Operand, ...]) -> tuple[Operand, ...]:
-        return tuple(map(self._one, operands))
 
 
 def _key(operand: Operand) -> Hashable:

@@ -19,8 +19,8 @@ from dataclasses import replace
 import numpy as np
 
 from adjoint.fast.evaluate.types import Array, Type
-from adjoint.fast.single.walk import blocks, operands, walk
-from adjoint.ir.single import Block, Call, Const, If, Loop, Op, Operand, Value
+from adjoint.fast.single.walk import read_by, walk, with_blocks
+from adjoint.ir.single import Block, Call, Const, Op, Operand, Value
 
 
 def contract(block: Block, totals: Collection[Value], types: Mapping[Value, Type]) -> Block:
@@ -38,9 +38,7 @@ def contract(block: Block, totals: Collection[Value], types: Mapping[Value, Type
         return block
     reads = Counter(block.results or ())
     for op in walk(block):
-        reads.update(operands(op))
-        for inner in blocks(op):
-            reads.update(inner.results or ())
+        reads.update(read_by(op))
     return _Contractor(reads, totals, types).block(block)
 
 
@@ -65,16 +63,8 @@ class _Contractor:
             if isinstance(op, Call) and op.result in inner:
                 ops.append(inner[op.result])
             elif not isinstance(op, Call) or op.result is None or op.result not in computed:
-                ops.append(self._inside(op))
+                ops.append(with_blocks(op, self.block))
         return Block(block.parameters, tuple(ops), block.results)
-
-    def _inside(self, op: Op) -> Op:
-        if isinstance(op, If):
-            return replace(op, body=self.block(op.body), orelse=self.block(op.orelse))
-        if isinstance(op, Loop):
-            test = None if op.test is None else self.block(op.test)
-            return replace(op, test=test, body=self.block(op.body))
-        return op
 
     def _is_total(self, op: Call) -> bool:
         if op.callee != _SUM or op.result is None or op.result not in self._totals:

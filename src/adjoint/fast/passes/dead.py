@@ -20,7 +20,7 @@ from dataclasses import replace
 from itertools import compress
 from typing import assert_never
 
-from adjoint.fast.single.walk import operands
+from adjoint.fast.single.walk import carried_values, operands
 from adjoint.ir.single import (
     Block,
     Call,
@@ -79,12 +79,9 @@ class _Remover:
 
     def _collect(self, block: Block) -> bool:
         """Record the operands of each value; return whether an operation in the block acts."""
-        acts = False
-        for op in block.ops:
-            if self._acts(op):
-                self._acting.add(id(op))
-                acts = True
-        return acts
+        acting = [id(op) for op in block.ops if self._acts(op)]
+        self._acting.update(acting)
+        return bool(acting)
 
     def _acts(self, op: Op) -> bool:
         match op:
@@ -121,7 +118,7 @@ class _Remover:
         if op.test is not None:
             acts = self._collect(op.test) or acts
         steers = _steers(op)
-        for values, made_of in _slots(op):
+        for values, made_of in carried_values(op):
             for value in values:
                 self._made_of[value] = *made_of, *steers
         if op.stops:
@@ -149,37 +146,24 @@ class _Remover:
                     ops.append(op)
                 elif id(op) in self._acting:
                     ops.append(Call(None, op.callee, op.operands, op.keywords, op.span))
-            elif self._is_kept(op):
-                ops.append(self._op(op))
+            elif not isinstance(op, If | Loop):
+                ops.append(op)
+            elif id(op) in self._acting or not self._needed.isdisjoint(op.results):
+                ops.append(self._if(op) if isinstance(op, If) else self._loop(op))
         results = None if block.results is None else tuple(compress(block.results, kept))
         return Block(block.parameters, tuple(ops), results)
 
-    def _is_kept(self, op: Op) -> bool:
-        if id(op) in self._acting:
-            return True
-        match op:
-            case If(results=values) | Loop(results=values):
-                return any(value in self._needed for value in values)
-            case _:
-                return True
-
-    def _op(self, op: Op) -> Op:
-        match op:
-            case If(results=values):
-                kept = [value in self._needed for value in values]
-                return replace(
-                    op,
-                    results=tuple(compress(values, kept)),
-                    body=self._block(op.body, kept),
-                    orelse=self._block(op.orelse, kept),
-                )
-            case Loop():
-                return self._loop(op)
-            case _:
-                return op
+    def _if(self, op: If) -> If:
+        kept = [value in self._needed for value in op.results]
+        return replace(
+            op,
+            results=tuple(compress(op.results, kept)),
+            body=self._block(op.body, kept),
+            orelse=self._block(op.orelse, kept),
+        )
 
     def _loop(self, op: Loop) -> Loop:
-        kept = [any(value in self._needed for value in values) for values, _ in _slots(op)]
+        kept = [any(value in self._needed for value in values) for values, _ in carried_values(op)]
         flag, item = [True] * op.stops, [True] * (op.iterable is not None)
         body = self._block(op.body, flag + kept)
         test = None
@@ -203,21 +187,3 @@ def _steers(op: Loop) -> tuple[Operand, ...]:
     if op.stops and op.body.results is not None:
         found.append(op.body.results[0])
     return tuple(found)
-
-
-def _slots(op: Loop) -> list[tuple[tuple[Value, ...], tuple[Operand, ...]]]:
-    """Return, for each carried value, the values that stand for it, and their operands."""
-    first = int(op.iterable is not None)
-    flag = int(op.stops)
-    slots = []
-    for k, initial in enumerate(op.initial):
-        values = [op.results[flag + k], op.body.parameters[first + k]]
-        made_of = [initial]
-        if op.body.results is not None:
-            made_of.append(op.body.results[flag + k])
-        if op.test is not None:
-            values.append(op.test.parameters[k])
-            if op.test.results is not None:
-                made_of.append(op.test.results[1 + k])
-        slots.append((tuple(values), tuple(made_of)))
-    return slots

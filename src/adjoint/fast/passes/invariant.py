@@ -16,7 +16,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
-from adjoint.fast.single.walk import operands, results
+from adjoint.fast.single.walk import operands, results, with_blocks
 from adjoint.ir.single import Block, Call, Function, If, Loop, Op, Operand, Unpack, Value
 
 
@@ -48,20 +48,13 @@ class _Mover:
             return block
         ops: list[Op] = []
         for op in block.ops:
-            match op:
-                case If():
-                    ops.append(replace(op, body=self.block(op.body), orelse=self.block(op.orelse)))
-                case Loop():
-                    ops.extend(self._loop(op))
-                case _:
-                    ops.append(op)
+            ops += self._loop(op) if isinstance(op, Loop) else [with_blocks(op, self.block)]
         return Block(block.parameters, tuple(ops), block.results)
 
     def _loop(self, op: Loop) -> list[Op]:
         before: list[Op] = []
-        test = None if op.test is None else self._split(self.block(op.test), before)
-        body = self._split(self.block(op.body), before)
-        return [*before, replace(op, test=test, body=body)]
+        stays = with_blocks(op, lambda block: self._split(self.block(block), before))
+        return [*before, stays]
 
     def _split(self, block: Block, before: list[Op]) -> Block:
         """Move the invariant operations of `block` to `before`."""

@@ -21,6 +21,7 @@ from adjoint.fast.single.substitute import without_copies
 from adjoint.fast.single.walk import is_call_of, results, walk
 from adjoint.fast.support import functions as runtime
 from adjoint.fast.support import rows
+from adjoint.fast.support.members import members
 from adjoint.fast.support.result_memory import MADE_EACH_TIME
 from adjoint.ir import primitives
 from adjoint.ir.single import Block, Call, Const, Function, Loop, Operand, Value
@@ -47,14 +48,7 @@ _EFFECTS: frozenset[Any] = frozenset(
 
 
 _MAY_RAISE: frozenset[Any] = frozenset(
-    {
-        operator.truediv,
-        operator.floordiv,
-        operator.mod,
-        operator.pow,
-        operator.getitem,
-        rows.item,
-    }
+    {operator.truediv, operator.floordiv, operator.mod, operator.pow, operator.getitem, rows.item}
 )
 
 
@@ -66,24 +60,7 @@ def is_effect(call: Call) -> bool:
 _NOT_SHARED = _EFFECTS | MADE_EACH_TIME
 """Functions of which equal calls must not share a result."""
 
-_TOTAL: frozenset[Any] = frozenset(
-    {
-        operator.add,
-        operator.sub,
-        operator.neg,
-        operator.pos,
-        operator.eq,
-        operator.ne,
-        operator.lt,
-        operator.le,
-        operator.gt,
-        operator.ge,
-        operator.not_,
-        operator.is_,
-        operator.is_not,
-        operator.truth,
-    }
-)
+_TOTAL = members(operator, "add sub neg pos eq ne lt le gt ge not_ is_ is_not truth")
 """Functions that neither raise nor warn for numbers."""
 
 _STRUCTURE: frozenset[Any] = frozenset(
@@ -210,6 +187,16 @@ def optimised(
     stages: Stages,
 ) -> tuple[Block, Block]:
     """Run the passes over both sweeps together; reads of `written` values do not move."""
+
+    def run(whole: Block) -> Block:
+        function = Function(name, (), (), without_copies(whole), "")
+        return _passes(function, _removable(forward, types), written, stages).body
+
+    return together(forward, reverse, run)
+
+
+def together(forward: Block, reverse: Block, run: Callable[[Block], Block]) -> tuple[Block, Block]:
+    """Run a pass over both sweeps as one block."""
     assert forward.results is not None and reverse.results is not None
     mark = Call(None, Const(boundary), ())
     count = len(forward.results)
@@ -218,9 +205,7 @@ def optimised(
         (*forward.ops, mark, *reverse.ops),
         (*forward.results, *reverse.results),
     )
-    function = Function(name, (), (), without_copies(whole), "")
-    function = _passes(function, _removable(forward, types), written, stages)
-    body = function.body
+    body = run(whole)
     at = next(i for i, op in enumerate(body.ops) if is_call_of(op, boundary))
     assert body.results is not None
     return (

@@ -19,7 +19,7 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from adjoint.fast.single.primitives import same
-from adjoint.fast.single.walk import blocks, operands, walk
+from adjoint.fast.single.walk import read_by, walk_ops
 from adjoint.fast.support import functions as runtime
 from adjoint.ir.single import Block, Call, Const, Op, Operand, Value
 
@@ -56,11 +56,8 @@ def reuse_buffers(block: Block, may_reuse: Callable[[Value, Value], bool]) -> Bl
 
 def _read(op: Op) -> Iterable[Value]:
     """Yield the values that an operation reads, inner blocks included."""
-    whole = Block((), (op,), None)
-    for inner in walk(whole):
-        yield from (x for x in operands(inner) if isinstance(x, Value))
-        for block in blocks(inner):
-            yield from (x for x in block.results or () if isinstance(x, Value))
+    for inner in walk_ops((op,)):
+        yield from (x for x in read_by(inner) if isinstance(x, Value))
 
 
 def _written(

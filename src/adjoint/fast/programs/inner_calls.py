@@ -96,12 +96,7 @@ class Calls:
 
 
 def call_inside(
-    record: list[Any],
-    slot: int,
-    unit: Unit,
-    f: Any,
-    args: tuple[Any, ...],
-    kwargs: dict[str, Any],
+    record: list[Any], slot: int, unit: Unit, f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
 ) -> Any:
     """Call ``f(*args, **kwargs)`` by a program; return `MISSING` if there is none for the call."""
     memory: Memory = record[0]
@@ -191,23 +186,17 @@ def _is_refused(f: Any, args: tuple[Any, ...]) -> bool:
     return refused is not None and refused.reason != covered.NOT_SCALAR
 
 
+@dataclass(slots=True, eq=False)
 class _Pullback:
     """The pullback of a call by a program, as stored in a record."""
 
-    __slots__ = ("args", "arrange", "back", "f", "is_new", "memory", "y")
-
-    def __init__(
-        self,
-        memory: Memory,
-        f: Any,
-        args: tuple[Any, ...],
-        y: Any,
-        back: Callable[[Any], tuple[Any, ...]],
-        arrange: Arrange,
-        is_new: bool,
-    ) -> None:
-        self.memory, self.f, self.args, self.y = memory, f, args, y
-        self.back, self.arrange, self.is_new = back, arrange, is_new
+    memory: Memory
+    f: Any
+    args: tuple[Any, ...]
+    y: Any
+    back: Callable[[Any], tuple[Any, ...]]
+    arrange: Arrange
+    is_new: bool
 
     def __call__(self, y_bar: Any) -> tuple[Any, ...]:
         memory, f, args = self.memory, self.f, self.args

@@ -38,16 +38,7 @@ class SpecialisedPullback(Hidden):
         Makes the pullback of the generic tier, for cotangents with which the program fails.
     """
 
-    __slots__ = (
-        "_arrange",
-        "_back",
-        "_count",
-        "_generic",
-        "_leaves",
-        "_name",
-        "_other",
-        "_y",
-    )
+    __slots__ = ("_arrange", "_back", "_count", "_generic", "_leaves", "_name", "_other", "_y")
 
     def __init__(
         self,

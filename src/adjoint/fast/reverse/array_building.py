@@ -8,14 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from adjoint.fast.evaluate.types import (
-    ANYTHING,
-    FLOAT,
-    Array,
-    bar_type,
-    has_complex,
-    number,
-)
+from adjoint.fast.evaluate.types import ANYTHING, FLOAT, Array, bar_type, has_complex, number
 from adjoint.fast.reverse.fitting import operand_type, whole
 from adjoint.fast.reverse.formulas import formula
 from adjoint.ir.primitives import build_list, build_tuple
@@ -33,14 +26,19 @@ def _(scope: Scope, op: Call, y_bar: Operand) -> None:
     ev, x, y = scope.ev, op.operands[0], op.result
     assert isinstance(x, Value) and y is not None
     y_bar = whole(ev, y_bar, y)
-    if _pack(scope, x) is None:
+    parts = _pack(scope, x)
+    if parts is None:
         scope.add(x, y_bar)
         return
-    t = ev.types[y]
-    assert isinstance(t, Array)
+    t = ev.array_type(y)
     active = [(at, v) for at, v in _parts(scope, x, ()) if v in scope.sweep.active]
     if len(t.shape) == 1 and len(active) > MOST_READ:
-        _add_all(scope, x, y_bar)
+        # the elements as Python numbers, by one `tolist`
+        of_item = number(complex) if has_complex(operand_type(ev, y_bar)) else FLOAT
+        bars = tuple(ev.value(of_item, name="item_bar") for _ in parts)
+        ev.write(Unpack(bars, ev.operation(np.ndarray.tolist, (y_bar,), ANYTHING, name="bars")))
+        for part, bar in zip(parts, bars, strict=True):
+            scope.add(part, bar)
         return
     for at, v in active:
         of_v = ev.types[v]
@@ -48,18 +46,6 @@ def _(scope: Scope, op: Call, y_bar: Operand) -> None:
         found: Any = Array(dtype, of_v.shape) if isinstance(of_v, Array) else number(dtype.type)
         index = Const(at[0] if len(at) == 1 else at)
         scope.add(v, whole(ev, ev.operation(operator.getitem, (y_bar, index), found, name="t"), v))
-
-
-def _add_all(scope: Scope, x: Value, y_bar: Operand) -> None:
-    """Contribute the elements of a vector as Python numbers, by one ``tolist``."""
-    ev = scope.ev
-    parts = _pack(scope, x)
-    assert parts is not None
-    of_item = number(complex) if has_complex(operand_type(ev, y_bar)) else FLOAT
-    bars = tuple(ev.value(of_item, name="item_bar") for _ in parts)
-    ev.write(Unpack(bars, ev.operation(np.ndarray.tolist, (y_bar,), ANYTHING, name="bars")))
-    for v, bar in zip(parts, bars, strict=True):
-        scope.add(v, bar)
 
 
 def _pack(scope: Scope, x: Value) -> tuple[Operand, ...] | None:

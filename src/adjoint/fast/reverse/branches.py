@@ -68,16 +68,11 @@ def _join_bars(
     t = bar_type(sweep.ev.types[v])
     for (inner, ops), end in zip(sides, ends, strict=True):
         mine = inner.bars.get(v)
-        if mine is None and before is None:
-            with sweep.ev.writing(ops):
-                mine = inner.zeros(v)
-        elif mine is None:
-            mine = before
-        elif before is not None:
-            with sweep.ev.writing(ops):
-                mine = scope.sum(v, before, mine)
-        assert mine is not None
         with sweep.ev.writing(ops):
+            if mine is None:
+                mine = inner.zeros(v) if before is None else before
+            elif before is not None:
+                mine = scope.sum(v, before, mine)
             end.append(whole(sweep.ev, mine, v))
     result = sweep.ev.value(t, name=f"{v.name}_bar")
     results.append(result)

@@ -13,7 +13,7 @@ from adjoint.fast.evaluate.types import Array
 from adjoint.fast.not_covered import NotCovered
 from adjoint.fast.single.primitives import same
 from adjoint.fast.single.substitute import renamed
-from adjoint.fast.single.walk import operands, walk
+from adjoint.fast.single.walk import operands, walk_ops
 from adjoint.fast.support import functions as runtime
 from adjoint.fast.support import rows
 from adjoint.ir import single as ir
@@ -72,7 +72,7 @@ class Contents:
         names: dict[Value, Operand] = {}
         inner = ops[start:]
         if not place.step.has_blocks:  # operations in inner blocks have been treated already
-            inner = [*walk(Block((), tuple(inner), None))]
+            inner = [*walk_ops(inner)]
         for op in inner:
             for x in _contents_read(op):
                 if isinstance(x, Value) and self._is_changed(x, place):
@@ -121,22 +121,11 @@ class Contents:
 
 
 _SIZES = frozenset(
-    {
-        runtime.length,
-        runtime.shape_of,
-        runtime.zeros_like,
-        rows.zeros_of,
-        rows.complex_zeros_of,
-    }
+    {runtime.length, runtime.shape_of, runtime.zeros_like, rows.zeros_of, rows.complex_zeros_of}
 )
 """Functions that read only the sizes of their operands."""
 _LAST_FOR_SIZE = frozenset(
-    {
-        runtime.broadcast_like,
-        runtime.real_like,
-        runtime.summed_part,
-        runtime.present,
-    }
+    {runtime.broadcast_like, runtime.real_like, runtime.summed_part, runtime.present}
 )
 """Functions that read only the size or class of their last operand."""
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -19,14 +18,9 @@ from adjoint.rulekit.registry import lookup
 if TYPE_CHECKING:
     from adjoint.fast.evaluate.evaluator import Evaluator
     from adjoint.fast.reverse.sweep import Sweep
-from adjoint.fast.reverse.elementwise import (
-    PRODUCTS,
-    elementwise_back,
-    evaluated_slope,
-    is_modulus,
-)
+from adjoint.fast.reverse.elementwise import PRODUCTS, elementwise_back, evaluated_slope, is_modulus
 from adjoint.fast.reverse.formulas import Step, callee_of, formulas, steps, use_taken
-from adjoint.fast.reverse.rule import absent_in, by_rule, has_formula
+from adjoint.fast.reverse.rule import by_rule, has_formula
 
 _CONSTANT: frozenset[Any] = frozenset(
     {
@@ -61,14 +55,9 @@ def is_carrier(sweep: Sweep, op: Call) -> bool:
         return True
     slopes = _slopes_of(sweep, f)
     if slopes is not None:
-        for p in slopes.partials:
-            if p is not None:
-                return True
-        return False
+        return any(p is not None for p in slopes.partials)
     rules = lookup(f)
-    if rules is not None and rules.inactive:
-        return False
-    return len(absent_in(sweep.ev, op)) < len(op.operands)
+    return rules is None or not rules.inactive
 
 
 def _slopes_of(sweep: Sweep, f: Any) -> Slopes | None:
@@ -112,7 +101,7 @@ def _are_inlined(sweep: Sweep, op: Call, slopes: Slopes) -> bool:
     for x, p in zip(op.operands, slopes.partials, strict=True):
         if not callable(p) or x not in sweep.active:
             continue
-        key = p, tuple(map(_kind_of_operand(ev), operands))
+        key = p, tuple(_kind_of_operand(ev, x) for x in operands)
         if key not in _inlinable:
             try:
                 with ev.trial():
@@ -129,13 +118,10 @@ _inlinable: dict[Any, bool] = {}
 """Whether a partial derivative can be inlined, by function and kinds of operands."""
 
 
-def _kind_of_operand(ev: Evaluator) -> Callable[[Operand], Any]:
-    def kind(x: Operand) -> Any:
-        if isinstance(x, Const):
-            return type(x.value), repr(x.value)
-        t = ev.types[x]  # type: ignore[index]
-        if isinstance(t, Array):
-            return t.dtype, tuple(n if isinstance(n, int) else -1 for n in t.shape)
-        return t
-
-    return kind
+def _kind_of_operand(ev: Evaluator, x: Operand) -> Any:
+    if isinstance(x, Const):
+        return type(x.value), repr(x.value)
+    t = ev.type_at(x)
+    if isinstance(t, Array):
+        return t.dtype, tuple(n if isinstance(n, int) else -1 for n in t.shape)
+    return t

@@ -23,7 +23,7 @@ from adjoint.fast.evaluate.types import (
     number,
     witnesses,
 )
-from adjoint.fast.evaluate.values import Abstract, Known
+from adjoint.fast.evaluate.values import Known
 from adjoint.fast.not_covered import NotCovered
 from adjoint.fast.support import functions as runtime
 from adjoint.ir import primitives
@@ -33,7 +33,14 @@ from adjoint.rulekit.partials import Slopes
 if TYPE_CHECKING:
     from adjoint.fast.evaluate.evaluator import Evaluator
     from adjoint.fast.reverse.scope import Scope
-from adjoint.fast.reverse.fitting import are_floats, cast_to, conjugated, fit, operand_type
+from adjoint.fast.reverse.fitting import (
+    abstract_of,
+    are_floats,
+    cast_to,
+    conjugated,
+    fit,
+    operand_type,
+)
 from adjoint.fast.reverse.formulas import callee_of, formula
 
 
@@ -113,9 +120,8 @@ def demand_floats(ev: Evaluator, x: Value) -> None:
 def evaluated_slope(ev: Evaluator, p: Callable[..., Any], operands: tuple[Operand, ...]) -> Operand:
     """Write a partial derivative by inlining the Python function `p`."""
     inexact = [_inexact(ev, x) for x in operands]
-    args: list[Abstract] = [Known(x.value) if isinstance(x, Const) else x for x in inexact]  # type: ignore[misc]
     ev.hint = "slope"
-    found = calls.call(ev, ev.outside.own(p), args, {})
+    found = calls.call(ev, ev.outside.own(p), [*map(abstract_of, inexact)], {})
     return ev.operand(found)
 
 
@@ -202,7 +208,7 @@ def inferred(ev: Evaluator, f: Any, operands: tuple[Operand, ...], name: str) ->
     ev.hint = name
     if f in _ARITHMETIC and are_floats(ev, *operands) and _are_unknown(operands):
         return ev.operation(f, operands, FLOAT)
-    args: list[Abstract] = [Known(x.value) if isinstance(x, Const) else x for x in operands]  # type: ignore[misc]
+    args = [*map(abstract_of, operands)]
     if f in _ARITHMETIC and _are_unknown(operands):
         if all(map(is_numeric, args)):  # a shortcut of the call below
             return ev.operand(ev.infer(f, args))
@@ -320,17 +326,14 @@ def _(scope: Scope, op: Call, y_bar: Operand) -> None:
     ev = scope.ev
     if not op.operands:
         return
-    if op.result is not None and isinstance(of_row := ev.types[op.result], Row):
-        bars = tuple(ev.value(bar_type(of_row.item), name="item_bar") for _ in op.operands)
-        ev.write(Unpack(bars, y_bar))
-        for x, bar in zip(op.operands, bars, strict=True):
-            scope.add(x, bar)
-        return
-    bars = tuple(ev.value(ANYTHING, name="bar") for _ in op.operands)
+    assert op.result is not None
+    of_row = ev.types[op.result]
+    add: Callable[[Operand, Operand], None] = scope.add
+    if isinstance(of_row, Row):
+        t, name = bar_type(of_row.item), "item_bar"
+    else:
+        t, name, add = ANYTHING, "bar", scope.add_present
+    bars = tuple(ev.value(t, name=name) for _ in op.operands)
     ev.write(Unpack(bars, y_bar))
     for x, bar in zip(op.operands, bars, strict=True):
-        if x in ev.packs:
-            scope.add(x, bar)
-        elif isinstance(x, Value) and x in scope.sweep.active:
-            t = bar_type(ev.types[x])
-            scope.add(x, ev.operation(runtime.present, (bar, x), t, name=bar_name(x)))
+        add(x, bar)

@@ -19,6 +19,7 @@ from adjoint.fast.evaluate.types import (
     number,
     part_type,
 )
+from adjoint.fast.evaluate.values import Abstract, Known
 from adjoint.fast.not_covered import NotCovered
 from adjoint.fast.support import functions as runtime
 from adjoint.ir.single import Const, Operand, Value
@@ -33,6 +34,11 @@ def operand_type(ev: Evaluator, x: Operand) -> Any:
         return ev.types[x]
     assert isinstance(x, Const)
     return number(type(x.value))
+
+
+def abstract_of(x: Operand) -> Abstract:
+    """Return the abstract value of an operand."""
+    return Known(x.value) if isinstance(x, Const) else x  # type: ignore[return-value]
 
 
 def are_floats(ev: Evaluator, *operands: Operand) -> bool:
@@ -183,7 +189,7 @@ def fit(ev: Evaluator, bar: Operand, x: Value, y: Value) -> Operand:
         of_y = Array(found.dtype, of_y.shape)
     if isinstance(of_x, Number):
         return _total(ev, bar, number(of_y.dtype.type), f"{x.name}_bar")
-    return _summed(ev, bar, x, of_x, of_y)
+    return _summed(ev, bar, x, ev.array_type(x), of_y)
 
 
 def _total(ev: Evaluator, bar: Operand, t: Number, name: str) -> Operand:
@@ -196,41 +202,29 @@ def _total(ev: Evaluator, bar: Operand, t: Number, name: str) -> Operand:
     return total
 
 
-def _summed(ev: Evaluator, bar: Operand, x: Value, of_x: Any, of_y: Array) -> Operand:
+def _summed(ev: Evaluator, bar: Operand, x: Value, of_x: Array, of_y: Array) -> Operand:
     extra = len(of_y.shape) - len(of_x.shape)
     axes = tuple(range(extra)) + tuple(
         i + extra
         for i, (m, n) in enumerate(zip(of_x.shape, of_y.shape[extra:], strict=True))
         if m == 1 and n != 1
     )
-    if not extra and axes:
-        return _summed_in_place(ev, bar, x, of_x, of_y, axes)
     kept = tuple(n for i, n in enumerate(of_y.shape) if i not in axes)
     axis = Const(axes[0] if len(axes) == 1 else axes)
     t = bar_type(of_x)
     assert isinstance(t, Array)
     dtype = of_y.dtype if of_y.dtype.kind in "fc" else np.dtype(np.float64)
-    if not kept:
+    if extra and not kept:
         total: Operand = ev.operation(np.sum, (bar,), number(dtype.type), name=f"{x.name}_bar")
         return whole(ev, total, x)
-    by_columns = axes == (0,) and len(kept) == 1 and dtype.char in "fd"
-    f: Any = column_sums if by_columns else np.sum
-    options = () if by_columns else (("axis", axis),)
+    f: Any = np.sum
+    options: tuple[tuple[str, Operand], ...] = (("axis", axis),)
+    if not extra:  # `x` has the axes with length 1
+        kept, options = of_x.shape, (*options, ("keepdims", Const(True)))
+    elif axes == (0,) and len(kept) == 1 and dtype.char in "fd":
+        f, options = column_sums, ()
     total = ev.operation(f, (bar,), Array(dtype, kept), options, name=f"{x.name}_bar")
     if kept != of_x.shape:
         shape = ev.operation(runtime.shape_of, (x,), ANYTHING, name="shape")
         total = ev.operation(np.reshape, (total, shape), Array(dtype, of_x.shape), name="t")
-    return total if dtype == t.dtype else cast_to(ev, total, t)
-
-
-def _summed_in_place(
-    ev: Evaluator, bar: Operand, x: Value, of_x: Array, of_y: Array, axes: tuple[int, ...]
-) -> Operand:
-    """Write the sum over axes that `x` has with length 1."""
-    t = bar_type(of_x)
-    assert isinstance(t, Array)
-    dtype = of_y.dtype if of_y.dtype.kind in "fc" else np.dtype(np.float64)
-    axis = Const(axes[0] if len(axes) == 1 else axes)
-    options = (("axis", axis), ("keepdims", Const(True)))
-    total = ev.operation(np.sum, (bar,), Array(dtype, of_x.shape), options, f"{x.name}_bar")
     return total if dtype == t.dtype else cast_to(ev, total, t)

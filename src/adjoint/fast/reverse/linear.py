@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from adjoint.fast.evaluate.types import ANYTHING, Array, bar_type
-from adjoint.fast.evaluate.values import Abstract, Known
 from adjoint.fast.support import functions as runtime
 from adjoint.ir.single import Call, Const, Operand, Value
 from adjoint.rules.numpy.shaping import inverse
@@ -27,24 +26,15 @@ from adjoint.fast.reverse.fitting import conjugated, fit, operand_type, whole
 from adjoint.fast.reverse.formulas import formula
 
 
-def _reduced(scope: Scope, op: Call, y_bar: Operand, mean: bool) -> None:
+@formula(np.sum, np.ndarray.sum)
+def _(scope: Scope, op: Call, y_bar: Operand) -> None:
     ev, x = scope.ev, op.operands[0]
     keepdims = dict(op.keywords).get("keepdims")
-    assert isinstance(x, Value)
-    t = ev.types[x]
-    assert isinstance(t, Array)
+    t = ev.array_type(x)
     axis = _axes(op, len(t.shape))
     if isinstance(operand_type(ev, y_bar), Array):
         assert op.result is not None
         y_bar = whole(ev, y_bar, op.result)
-    if mean:
-        from adjoint.fast.evaluate.items import length_of
-        from adjoint.fast.evaluate.items import product as times
-
-        count: Abstract = Known(1)
-        for i in axis:
-            count = times(ev, count, length_of(ev, x, i))
-        y_bar = inferred(ev, operator.truediv, (y_bar, ev.operand(count)), "scale")
     if len(axis) == len(t.shape) and not isinstance(operand_type(ev, y_bar), Array):
         scope.add(x, y_bar)
         return
@@ -74,31 +64,12 @@ def simple_reduction(op: Call) -> bool:
     return names <= {"axis", "keepdims"} and len(op.operands) <= 2
 
 
-@formula(np.sum, np.ndarray.sum)
-def _(scope: Scope, op: Call, y_bar: Operand) -> None:
-    _reduced(scope, op, y_bar, mean=False)
-
-
 @formula(runtime.exactly)
 def _(scope: Scope, op: Call, y_bar: Operand) -> None:
     scope.add(op.operands[0], y_bar)
 
 
-@formula(np.mean, np.ndarray.mean)
-def _(scope: Scope, op: Call, y_bar: Operand) -> None:
-    _reduced(scope, op, y_bar, mean=True)
-
-
-REDUCTIONS = {
-    np.sum,
-    np.ndarray.sum,
-    np.mean,
-    np.ndarray.mean,
-    np.max,
-    np.min,
-    np.ndarray.max,
-    np.ndarray.min,
-}
+REDUCTIONS = {np.sum, np.max, np.min, np.ndarray.sum, np.ndarray.max, np.ndarray.min}
 
 
 @formula(np.max, np.min, np.ndarray.max, np.ndarray.min)
@@ -106,8 +77,7 @@ def _(scope: Scope, op: Call, y_bar: Operand) -> None:
     ev, x, y = scope.ev, op.operands[0], op.result
     assert isinstance(x, Value) and y is not None
     demand_floats(ev, x)
-    t = ev.types[x]
-    assert isinstance(t, Array)
+    t = ev.array_type(x)
     axis = _axes(op, len(t.shape))
     keepdims = dict(op.keywords).get("keepdims", Const(False))
     if isinstance(operand_type(ev, y_bar), Array):
@@ -143,8 +113,7 @@ def _(scope: Scope, op: Call, y_bar: Operand) -> None:
 @formula(np.ndarray.tolist)
 def _(scope: Scope, op: Call, y_bar: Operand) -> None:
     ev, (x,) = scope.ev, op.operands
-    assert isinstance(x, Value)
-    t = bar_type(ev.types[x])
+    t = bar_type(ev.array_type(x))
     assert isinstance(t, Array)
     scope.add(x, ev.operation(np.array, (y_bar, Const(t.dtype)), t, name=bar_name(x)))
 
@@ -173,8 +142,7 @@ def _may_repeat(ev: Evaluator, index: Operand) -> bool:
 def _(scope: Scope, op: Call, y_bar: Operand) -> None:
     ev, (a, b) = scope.ev, op.operands
     assert isinstance(a, Value) and isinstance(b, Value) and op.result is not None
-    of_a, of_b = ev.types[a], ev.types[b]
-    assert isinstance(of_a, Array) and isinstance(of_b, Array)
+    of_a, of_b = ev.array_type(a), ev.array_type(b)
     ranks = len(of_a.shape), len(of_b.shape)
     y_bar = whole(ev, y_bar, op.result)
     active = scope.sweep.active
@@ -212,9 +180,7 @@ def _multiplied(ev: Evaluator, f: Any, left: Operand, right: Operand, x: Value) 
     dtypes = [
         t.dtype if isinstance(t := operand_type(ev, y), Array) else float for y in (left, right)
     ]
-    of_x = ev.types[x]
-    assert isinstance(of_x, Array)
-    t = Array(np.result_type(*dtypes), of_x.shape)
+    t = Array(np.result_type(*dtypes), ev.array_type(x).shape)
     return ev.operation(f, (left, right), t, name=bar_name(x))
 
 

@@ -72,17 +72,11 @@ def freeze(region: Region) -> Block:
     ops: list[ir.Op] = []
     for op in region.ops:
         if isinstance(op, Branches):
-            ops.append(
-                replace(
-                    op.op,
-                    results=tuple(op.results),
-                    body=freeze(op.body),
-                    orelse=freeze(op.orelse),
-                )
+            op = replace(
+                op.op, results=tuple(op.results), body=freeze(op.body), orelse=freeze(op.orelse)
             )
         elif isinstance(op, ForwardLoop):
-            ops.append(replace(op.op, body=freeze(op.body)))
-        else:
-            ops.append(op)
+            op = replace(op.op, body=freeze(op.body))
+        ops.append(op)
     results = None if region.results is None else tuple(region.results)
     return Block(region.parameters, tuple(ops), results)

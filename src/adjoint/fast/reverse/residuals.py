@@ -17,6 +17,7 @@ from adjoint.fast.evaluate.types import ANYTHING, Array, Number
 from adjoint.fast.passes.residuals import select_residuals
 from adjoint.fast.single.substitute import free_values, renamed
 from adjoint.fast.support import functions as runtime
+from adjoint.fast.support.members import members
 from adjoint.ir.single import Block, Call, Const, Operand, Unpack, Value
 
 if TYPE_CHECKING:
@@ -36,12 +37,7 @@ _AGAIN: dict[Any, int] = {
     operator.mul: 13,
     operator.neg: 12,
     operator.truediv: 18,
-    operator.lt: 12,
-    operator.le: 12,
-    operator.gt: 12,
-    operator.ge: 12,
-    operator.eq: 12,
-    operator.ne: 12,
+    **dict.fromkeys(members(operator, "lt le gt ge eq ne"), 12),
     operator.not_: 6,
     math.sqrt: 30,
     math.sin: 40,

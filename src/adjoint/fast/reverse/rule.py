@@ -21,10 +21,9 @@ from adjoint.fast.evaluate.types import (
     number,
     witnesses,
 )
-from adjoint.fast.evaluate.values import Abstract, Known, Tuple
+from adjoint.fast.evaluate.values import Known, Tuple
 from adjoint.fast.not_covered import NotCovered
 from adjoint.fast.single.primitives import same
-from adjoint.fast.support import functions as runtime
 from adjoint.ir.single import Call, Const, Operand, Unpack, Value
 from adjoint.rulekit.registry import lookup
 from adjoint.rulekit.rule import Rule
@@ -33,26 +32,9 @@ if TYPE_CHECKING:
     from adjoint.fast.evaluate.evaluator import Evaluator
     from adjoint.fast.reverse.scope import Scope
     from adjoint.fast.reverse.sweep import Sweep
-from adjoint.fast.reverse.elementwise import bar_name
-from adjoint.fast.reverse.fitting import operand_type, whole
+from adjoint.fast.reverse.fitting import abstract_of, operand_type, whole
 from adjoint.fast.reverse.formulas import Step, callee_of, formulas, use_taken
 from adjoint.fast.reverse.linear import REDUCTIONS, simple_reduction
-
-
-def absent_in(ev: Evaluator, op: Call) -> frozenset[int]:
-    """Return the positions of operands that the rule gives no cotangent, found on examples."""
-    rule = _rule_for(ev, op)
-    if rule is None:
-        return frozenset()
-    args = [_example(ev, x) for x in op.operands]
-    try:
-        with np.errstate(all="ignore"), warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            y, back = _tried(rule, args, {k: _example(ev, x) for k, x in op.keywords})
-            bars = back(np.ones_like(y) if isinstance(y, np.ndarray) else 1.0)
-    except Exception:  # the rule declines, or does not accept the examples
-        return frozenset()
-    return frozenset(i for i, bar in enumerate(bars[1:]) if bar is None)
 
 
 def has_formula(ev: Evaluator, op: Call) -> bool:
@@ -66,23 +48,21 @@ def has_formula(ev: Evaluator, op: Call) -> bool:
         return _is_plain_product(f, [operand_type(ev, x) for x in op.operands])
     if f is np.array:
         return True
-    if f is cmath.log:
-        return len(op.operands) == 1
     if f in (np.where, np.transpose, np.ravel, np.reshape) and any(
         x in ev.packs for x in op.operands
     ):
         return False  # an operand is a list
-    if f is np.where:
-        return len(op.operands) == 3 and not op.keywords
-    if f in (np.transpose, np.ndarray.transpose):
-        return not op.keywords and len(op.operands) <= 2
-    if f in (np.ravel, np.ndarray.ravel, np.ndarray.flatten):
-        return not op.keywords and len(op.operands) == 1  # C order only
-    if f is np.reshape:
-        return not op.keywords and len(op.operands) == 2
-    return not op.keywords
+    return not op.keywords and len(op.operands) in _NUMBERS_OF_OPERANDS.get(f, (len(op.operands),))
 
 
+_NUMBERS_OF_OPERANDS: dict[Any, tuple[int, ...]] = {
+    cmath.log: (1,),
+    np.where: (3,),
+    np.reshape: (2,),
+    **dict.fromkeys((np.transpose, np.ndarray.transpose), (1, 2)),
+    **dict.fromkeys((np.ravel, np.ndarray.ravel, np.ndarray.flatten), (1,)),  # C order only
+}
+"""Numbers of operands with which a formula applies, if not with any."""
 PRODUCTS_OF_ARRAYS = frozenset({operator.matmul, np.matmul, np.dot, np.ndarray.dot, np.vdot})
 
 
@@ -121,23 +101,14 @@ def by_rule(sweep: Sweep, op: Call) -> Step:
     ev.block.append(Unpack((y, back), pair, None, op.span))
     ev.look_at(back, (y, *op.operands, *(x for _, x in op.keywords)))
 
-    absent = absent_in(ev, op)
-
     def use(scope: Scope, y_bar: Operand) -> None:
         if isinstance(t, Array):
             y_bar = whole(ev, y_bar, y)
         found = ev.operation(_Called, (back, y_bar), ANYTHING, name="bars")
         bars = tuple(ev.value(ANYTHING, name="bar") for _ in range(len(op.operands) + 1))
         ev.write(Unpack(bars, found))
-        for i, (x, bar) in enumerate(zip(op.operands, bars[1:], strict=True)):
-            if isinstance(x, Value) and x in sweep.active and i not in absent:
-                if x in ev.packs:
-                    scope.add(x, bar)
-                    continue
-                fitted = ev.operation(
-                    runtime.present, (bar, x), bar_type(ev.types[x]), name=bar_name(x)
-                )
-                scope.add(x, fitted)
+        for x, bar in zip(op.operands, bars[1:], strict=True):
+            scope.add_present(x, bar)
 
     return lambda scope: use_taken(scope, y, lambda bar: use(scope, bar))
 
@@ -168,11 +139,11 @@ def _inlined(sweep: Sweep, op: Call, rule: Rule) -> Step | None:
     assert y is not None
     if type(rule.function) is not FunctionType:
         return None
-    args: list[Abstract] = [Known(x.value) if isinstance(x, Const) else x for x in op.operands]  # type: ignore[misc]
-    named = {k: Known(x.value) if isinstance(x, Const) else x for k, x in op.keywords}
+    args = [*map(abstract_of, op.operands)]
+    named = {k: abstract_of(x) for k, x in op.keywords}
     heap, place = dict(ev.heap), len(ev.block)
     try:
-        found = call(ev, ev.outside.own(rule.function), args, named)  # type: ignore[arg-type]
+        found = call(ev, ev.outside.own(rule.function), args, named)
         if not isinstance(found, Tuple) or len(found.items) != 2:
             raise NotCovered("a rule that declines")
         value, back = found.items
@@ -192,10 +163,8 @@ def _inlined(sweep: Sweep, op: Call, rule: Rule) -> Step | None:
     ev.write(Call(y, Const(same), (value,), (), op.span))
 
     def use(scope: Scope, y_bar: Operand) -> None:
-        given: Abstract = Known(y_bar.value) if isinstance(y_bar, Const) else y_bar  # type: ignore[assignment]
-        if isinstance(ev.types[y], Array):
-            given = whole(ev, y_bar, y)  # type: ignore[assignment]
-        bars = call(ev, back, [given], {})
+        given = whole(ev, y_bar, y) if isinstance(ev.types[y], Array) else y_bar
+        bars = call(ev, back, [abstract_of(given)], {})
         items = ev.sequence(bars)
         assert items is not None
         for x, bar in zip(op.operands, items[1:], strict=True):

@@ -53,9 +53,6 @@ class Scope:
         """Remove and return the complete cotangent of a value."""
         return self.bars.pop(v, None)
 
-    def bar(self, v: Value) -> Operand | None:
-        return self.bars.get(v)
-
     def _is_inner(self, v: Value) -> bool:
         return self.parent is None or v in self.inner
 
@@ -79,6 +76,13 @@ class Scope:
             self._add_in_place(known, contribution)
         else:
             self.bars[v] = self.sum(v, known, contribution)
+
+    def add_present(self, v: Operand, bar: Operand) -> None:
+        """Accumulate a contribution whose class is known at run time only."""
+        if isinstance(v, Value) and v in self.sweep.active and v not in self.ev.packs:
+            t = bar_type(self.ev.types[v])
+            bar = self.ev.operation(runtime.present, (bar, v), t, name=f"{v.name}_bar")
+        self.add(v, bar)
 
     def _is_own(self, v: Value, known: Operand, contribution: Operand) -> bool:
         """Return whether a cotangent is a large array used once, which may be added to in place."""

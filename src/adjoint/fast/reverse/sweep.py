@@ -9,7 +9,7 @@ further result of a branch, or an item on the tape of a loop.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 from adjoint.fast.evaluate.evaluator import Evaluator
@@ -22,7 +22,16 @@ from adjoint.fast.reverse.loops import loop_back
 from adjoint.fast.reverse.regions import Branches, ForwardLoop, Planned, Region
 from adjoint.fast.reverse.scope import Scope
 from adjoint.fast.reverse.writes import written_back
-from adjoint.fast.single.walk import blocks, is_call_of, operands, walk
+from adjoint.fast.single.walk import (
+    blocks,
+    carried_values,
+    is_call_of,
+    operands,
+    read_by,
+    results,
+    walk,
+    walk_ops,
+)
 from adjoint.fast.support import functions as runtime
 from adjoint.fast.support import rows
 from adjoint.ir import primitives
@@ -100,26 +109,17 @@ class Sweep:
         return False
 
     def _loop_active(self, op: Loop) -> None:
-        carried = op.body.parameters[-len(op.initial) :] if op.initial else ()
-        tested = op.test.parameters if op.test is not None else ()
-        results = (op.body.results or ())[op.stops :]
         if op.iterable is not None and self.iterates_over_active(op.iterable):
             self.active.add(op.body.parameters[0])
-        now = list(op.initial)
-        while True:
+        carried = carried_values(op)
+        before = -1
+        while before != len(self.active):
             before = len(self.active)
-            for i, p in enumerate(carried):
-                if self.is_active((now[i], results[i])):
-                    self.active.add(p)
-                    self.active.update(tested[i : i + 1])
-            if op.test is not None:
-                self.find_active(op.test)
-            self.find_active(op.body)
-            if len(self.active) == before:
-                break
-        for i, result in enumerate(op.results[op.stops :]):
-            if carried[i] in self.active or self.is_active((results[i],)):
-                self.active.add(result)
+            for values, made_of in carried:
+                if self.is_active(made_of):
+                    self.active.update(values)
+            for block in blocks(op):
+                self.find_active(block)
 
     def iterates_over_active(self, iterable: Operand) -> bool:
         if not isinstance(iterable, Value):
@@ -147,13 +147,9 @@ class Sweep:
         finally:
             self.ev.block = outer
         for op in region.ops:
-            if isinstance(op, Call):
-                if op.result is not None:
-                    region.defined.add(op.result)
-            elif isinstance(op, Unpack | Branches | Loop | If):
-                region.defined.update(op.results)
-            elif isinstance(op, ForwardLoop):
-                region.defined.update(op.op.results)
+            is_branch = isinstance(op, Branches)
+            inner = op.op if isinstance(op, ForwardLoop) else op
+            region.defined.update(op.results if is_branch else results(inner))
         if region.is_outermost:
             self.free |= region.defined
         return region
@@ -180,7 +176,7 @@ class Sweep:
             case Call() if _is_write(op) and op.operands[0] in self.active:
                 self.ev.span = op.span
                 self.ev.block.append(op)
-                self._note_write(op)
+                self._note_writes(op)
                 return written_back(self, op)
             case Unpack(value=Value() as v) if v in self.active:
                 self.ev.block.append(op)
@@ -190,15 +186,12 @@ class Sweep:
             case Loop() if self._holds_active(op):
                 return self._forward_loop(op)
         self.ev.block.append(op)
-        self._note_write(op)
-        for block in blocks(op):
-            for inner in walk(block):
-                self._note_write(inner)
+        self._note_writes(op)
         return None
 
-    def _note_write(self, op: ir.Op) -> None:
-        if isinstance(op, Call) and _is_write(op):
-            target = op.operands[0]
+    def _note_writes(self, op: ir.Op) -> None:
+        for write in _writes_in(op):
+            target = write.operands[0]
             assert isinstance(target, Value)
             self.contents.note_write(target)
 
@@ -215,18 +208,10 @@ class Sweep:
         """Return whether a branch or a loop has active results or writes."""
         if any(result in self.active for result in op.results):
             return True
-        return any(
-            isinstance(inner, Call) and _is_write(inner) and inner.operands[0] in self.active
-            for block in blocks(op)
-            for inner in walk(block)
-        )
+        return any(write.operands[0] in self.active for write in _writes_in(op))
 
     def writes(self, op: If | Loop) -> bool:
-        return bool(self.ev.written) and any(
-            isinstance(inner, Call) and _is_write(inner)
-            for block in blocks(op)
-            for inner in walk(block)
-        )
+        return bool(self.ev.written) and any(_writes_in(op))
 
     def _forward_if(self, op: If, region: Region) -> Callable[[Scope], None]:
         made = Branches(
@@ -267,10 +252,14 @@ def _used(block: Block) -> set[Operand]:
         if is_call_of(op, rows.count):
             continue
         is_write = isinstance(op, Call) and op.result is None and _is_write(op)
-        found.update(operands(op)[2 if is_write else 0 :])  # the callee, and what is written to
-        for inner in blocks(op):
-            found.update(inner.results or ())
+        # of a write, without the callee and what is written to
+        found.update(operands(op)[2:] if is_write else read_by(op))
     return found
+
+
+def _writes_in(op: ir.Op) -> Iterator[Call]:
+    """Yield the writes in an operation and its blocks."""
+    return (one for one in walk_ops((op,)) if isinstance(one, Call) and _is_write(one))
 
 
 def _is_write(op: Call) -> bool:

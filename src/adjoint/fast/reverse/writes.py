@@ -54,8 +54,7 @@ def written_back(sweep: Sweep, op: Call) -> Step:
 def _put_back(scope: Scope, op: Call, y_bar: Operand) -> None:
     f, ev, (y, index, value) = callee_of(op), scope.ev, op.operands
     assert isinstance(y, Value)
-    of_y = ev.types[y]
-    assert isinstance(of_y, Array)
+    of_y = ev.array_type(y)
     if isinstance(value, Value) and value in scope.sweep.active:
         t = ev.types[value]
         scalar = isinstance(t, Number)

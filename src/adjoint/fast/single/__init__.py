@@ -1,1 +1,1 @@
-"""Single-assignment form of functions: conversion, liveness, traversal, checks."""
+"""Single-assignment form of functions: conversion, liveness, traversal."""

@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterator
+from collections.abc import Callable, Container, Iterable, Iterator
+from dataclasses import replace
 from typing import Any, TypeGuard
 
 from adjoint.ir.single import Block, Call, Const, If, Loop, Op, Operand, Raise, Unpack, Value
 
 
 def walk(block: Block) -> Iterator[Op]:
-    """Yield every operation, inner blocks included."""
-    stack = [iter(block.ops)]
+    """Yield every operation of a block, inner blocks included."""
+    return walk_ops(block.ops)
+
+
+def walk_ops(ops: Iterable[Op]) -> Iterator[Op]:
+    """Yield operations, those of inner blocks included."""
+    stack = [iter(ops)]
     while stack:
         for op in stack[-1]:
             yield op
@@ -61,6 +67,64 @@ def operands(op: Op) -> tuple[Operand, ...]:
             return initial if iterable is None else (iterable, *initial)
         case Raise(exception=exception, cause=cause):
             return tuple(value for value in (exception, cause) if value is not None)
+
+
+def read_by(op: Op) -> Iterator[Operand]:
+    """Yield the operands of an operation and the results of its blocks."""
+    yield from operands(op)
+    for block in blocks(op):
+        yield from block.results or ()
+
+
+def carried_values(op: Loop) -> list[tuple[tuple[Value, ...], tuple[Operand, ...]]]:
+    """Return, for each carried value, the values that stand for it, and their operands."""
+    first = int(op.iterable is not None)
+    flag = int(op.stops)
+    slots = []
+    for k, initial in enumerate(op.initial):
+        values = [op.results[flag + k], op.body.parameters[first + k]]
+        made_of = [initial]
+        if op.body.results is not None:
+            made_of.append(op.body.results[flag + k])
+        if op.test is not None:
+            values.append(op.test.parameters[k])
+            if op.test.results is not None:
+                made_of.append(op.test.results[1 + k])
+        slots.append((tuple(values), tuple(made_of)))
+    return slots
+
+
+def mapped(op: Op, new: Callable[[Operand], Operand], inner: Callable[[Block], Block]) -> Op:
+    """Return an operation with `new` applied to its operands, and `inner` to its blocks."""
+    match op:
+        case Call():
+            keywords = tuple((name, new(value)) for name, value in op.keywords)
+            return Call(op.result, new(op.callee), tuple(map(new, op.operands)), keywords, op.span)
+        case Unpack():
+            return replace(op, value=new(op.value))
+        case If():
+            return replace(
+                op, condition=new(op.condition), body=inner(op.body), orelse=inner(op.orelse)
+            )
+        case Loop():
+            return replace(
+                op,
+                initial=tuple(map(new, op.initial)),
+                iterable=None if op.iterable is None else new(op.iterable),
+                test=None if op.test is None else inner(op.test),
+                body=inner(op.body),
+            )
+        case Raise():
+            return replace(
+                op,
+                exception=None if op.exception is None else new(op.exception),
+                cause=None if op.cause is None else new(op.cause),
+            )
+
+
+def with_blocks(op: Op, inner: Callable[[Block], Block]) -> Op:
+    """Return an operation with `inner` applied to its blocks."""
+    return mapped(op, lambda x: x, inner) if isinstance(op, If | Loop) else op
 
 
 def reads_any(op: Call, names: Container[Value]) -> bool:

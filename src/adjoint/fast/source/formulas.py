@@ -11,7 +11,7 @@ import cmath
 import keyword
 import math
 import operator
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from types import ModuleType
 from typing import Any
 
@@ -56,6 +56,12 @@ _PREFIX: dict[Any, tuple[str, int]] = {
 _MODULES = {"math": math, "cmath": cmath, "np": np, "np.linalg": np.linalg}
 ATOM = 20
 """Level of a text that never needs parentheses."""
+
+
+def tuple_text(texts: Iterable[str]) -> str:
+    """Return the source of a tuple of these items."""
+    items = [*texts]
+    return f"({', '.join(items)}{',' if len(items) == 1 else ''})"
 
 
 class Formulas:
@@ -128,8 +134,7 @@ class Formulas:
         if type(value) is complex and cmath.isfinite(value):
             return _complex(value)
         if type(value) is tuple:
-            inner = [self.constant(x)[0] for x in value]
-            return f"({', '.join(inner)}{',' if len(inner) == 1 else ''})", ATOM
+            return tuple_text(self.constant(x)[0] for x in value), ATOM
         if type(value) is list:
             return f"[{', '.join(self.constant(x)[0] for x in value)}]", ATOM
         if isinstance(value, slice):
@@ -276,10 +281,7 @@ _SPECIAL: dict[Any, Callable[..., tuple[str, int] | None]] = {
     rows.count: lambda w, x: (f"len({w.text(x)})", ATOM),
     rows.greatest: lambda w, x: (f"max({w.text(x)})", ATOM),
     rows.least: lambda w, x: (f"min({w.text(x)})", ATOM),
-    rows.exact_total: lambda w, x: (
-        f"{w.member('math.fsum', math.fsum)}({w.text(x)})",
-        ATOM,
-    ),
+    rows.exact_total: lambda w, x: (f"{w.member('math.fsum', math.fsum)}({w.text(x)})", ATOM),
     rows.array_of: lambda w, x, t: (
         (f"{w.member('np.array', np.array)}({w.text(x)}, {w.text(t)})", ATOM)
         if t == Const(np.dtype(np.float64))
@@ -289,10 +291,7 @@ _SPECIAL: dict[Any, Callable[..., tuple[str, int] | None]] = {
     rows.complex_zeros_of: lambda w, x: (f"[0j] * len({w.text(x)})", 12),
     rows.take_last: lambda w, x: (f"{w.text(x, ATOM)}.pop()", ATOM),
     runtime.own: lambda w, x: (f"{w.member('np.array', np.array)}({w.text(x)})", ATOM),
-    primitives.build_tuple: lambda w, *xs: (
-        f"({', '.join(w.text(x) for x in xs)}{',' if len(xs) == 1 else ''})",
-        ATOM,
-    ),
+    primitives.build_tuple: lambda w, *xs: (tuple_text(map(w.text, xs)), ATOM),
     primitives.build_list: lambda w, *xs: (f"[{', '.join(w.text(x) for x in xs)}]", ATOM),
     primitives.build_slice: lambda w, *xs: (f"slice({', '.join(w.text(x) for x in xs)})", ATOM),
 }

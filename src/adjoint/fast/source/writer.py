@@ -8,6 +8,7 @@ comment.
 from __future__ import annotations
 
 import linecache
+import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
@@ -15,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from adjoint.fast.evaluate.types import Type
-from adjoint.fast.single.walk import blocks, operands, walk
+from adjoint.fast.single.walk import blocks, operands, walk, walk_ops
 from adjoint.fast.source.formulas import ATOM, Formulas
 from adjoint.fast.support import functions as runtime
 from adjoint.fast.support import rows
@@ -54,7 +55,7 @@ class Writer(Formulas):
                     if isinstance(target, Value):
                         self._kept.add(target)  # the target of a write needs a name
                 continue
-            for inner in _blocks_with_results(op):
+            for inner in blocks(op):
                 ends = [x for x in inner.results or () if isinstance(x, Value)]
                 self._handed_out.update(ends)
                 used += ends
@@ -75,9 +76,8 @@ class Writer(Formulas):
                     going = self._delete(going, depth)
 
     def _read_by(self, op: Op) -> list[Value]:
-        inner = [x for block in blocks(op) for one in walk(block) for x in operands(one)]
-        found = [x for x in (*operands(op), *inner) if isinstance(x, Value)]
-        return list(dict.fromkeys(found))
+        read = (x for one in walk_ops((op,)) for x in operands(one))
+        return list(dict.fromkeys(x for x in read if isinstance(x, Value)))
 
     def _delete(self, going: list[Value], depth: int) -> list[Value]:
         """Write ``del`` of arrays; return those that a pending formula still reads."""
@@ -288,25 +288,8 @@ class Writer(Formulas):
             self.line("break", depth + 1)
 
 
-def _words(text: str) -> Iterable[str]:
-    word = ""
-    for c in text + " ":
-        if c.isalnum() or c == "_":
-            word += c
-        elif word:
-            yield word
-            word = ""
-
-
-def _blocks_with_results(op: Op) -> tuple[Block, ...]:
-    match op:
-        case If():
-            return op.body, op.orelse
-        case Loop(test=None):
-            return (op.body,)
-        case Loop():
-            return (op.body, op.test)  # type: ignore[return-value]
-    return ()
+def _words(text: str) -> list[str]:
+    return re.findall(r"\w+", text)
 
 
 def _is_empty(block: Block, op: If) -> bool:

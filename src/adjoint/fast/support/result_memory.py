@@ -3,42 +3,20 @@
 from __future__ import annotations
 
 import operator
-from typing import Any
 
 import numpy as np
 
 from adjoint.fast.single.primitives import same
 from adjoint.fast.support import functions as runtime
 from adjoint.fast.support import rows
+from adjoint.fast.support.members import members
 from adjoint.ir import primitives
 from adjoint.rulekit.row_sums import by_class, by_sample, column_sums
 
-_CREATED: frozenset[Any] = frozenset(
-    {
-        np.zeros,
-        np.ones,
-        np.empty,
-        np.full,
-        np.zeros_like,
-        np.ones_like,
-        np.empty_like,
-        np.full_like,
-        np.array,
-        np.copy,
-        np.ndarray.copy,
-    }
+_CREATED = members(
+    np, "zeros ones empty full zeros_like ones_like empty_like full_like array copy ndarray.copy"
 )
-_ARITHMETIC: frozenset[Any] = frozenset(
-    {
-        operator.add,
-        operator.sub,
-        operator.mul,
-        operator.truediv,
-        operator.neg,
-        operator.pow,
-        operator.matmul,
-    }
-)
+_ARITHMETIC = members(operator, "add sub mul truediv neg pow matmul")
 
 NEW_ARRAYS = _CREATED | _ARITHMETIC
 """Functions besides ufuncs that return a new array, which the program may write to."""
@@ -79,35 +57,18 @@ MADE_EACH_TIME = _CREATED | {
 }
 """Functions whose results may be changed or used up, so that two calls must not become one."""
 
-VIEWS: frozenset[Any] = frozenset(
-    {
-        operator.getitem,
-        np.transpose,
-        np.swapaxes,
-        np.moveaxis,
-        np.ravel,
-        np.reshape,
-        np.expand_dims,
-        np.squeeze,
-        np.broadcast_to,
-        np.flip,
-        np.diag,
-        np.einsum,
-        np.atleast_1d,
-        np.atleast_2d,
-        np.asarray,
-        np.ndarray.transpose,
-        np.ndarray.swapaxes,
-        np.ndarray.ravel,
-        np.ndarray.reshape,
-        np.ndarray.squeeze,
-        np.ndarray.astype,
-        by_class,
-        by_sample,
-        runtime.assigned,
-        runtime.real_part,
-        runtime.imaginary_part,
-        same,
-    }
-)
+VIEWS = members(
+    np,
+    "transpose swapaxes moveaxis ravel reshape expand_dims squeeze broadcast_to flip diag "
+    "einsum atleast_1d atleast_2d asarray ndarray.transpose ndarray.swapaxes ndarray.ravel "
+    "ndarray.reshape ndarray.squeeze ndarray.astype",
+) | {
+    operator.getitem,
+    by_class,
+    by_sample,
+    runtime.assigned,
+    runtime.real_part,
+    runtime.imaginary_part,
+    same,
+}
 """Functions whose result may be an operand or an alias of one."""
