@@ -13,7 +13,7 @@ from adjoint.fast.evaluate.iterables import MOST_UNROLLED
 from adjoint.fast.evaluate.outside import LONG
 from adjoint.fast.evaluate.plain import is_plain_object
 from adjoint.fast.evaluate.reading import attribute
-from adjoint.fast.evaluate.rows import count, row_of
+from adjoint.fast.evaluate.rows import count, restorable, row_of
 from adjoint.fast.evaluate.types import (
     ANYTHING,
     Array,
@@ -27,15 +27,19 @@ from adjoint.fast.evaluate.values import (
     Abstract,
     Bound,
     Closure,
+    External,
+    Instance,
     Known,
     ListOf,
     Partial,
+    Ref,
     RowOf,
     Tuple,
 )
 from adjoint.fast.not_covered import NeedsSize, NotCovered
 from adjoint.ir import primitives
 from adjoint.ir.single import Unpack, Value
+from adjoint.primal.special_methods import class_attribute
 from adjoint.rulekit.projection import project
 
 if TYPE_CHECKING:
@@ -219,3 +223,35 @@ def _(ev: Evaluator, a: Abstract) -> Abstract:
 def _(ev: Evaluator, bar: Abstract, x: Abstract) -> Abstract:
     """Return `bar` unchanged: `Scope.add` fits cotangents to their primal."""
     return bar
+
+
+# ---- hasattr -------------------------------------------------------------------------------------
+
+
+@handler(hasattr)
+def _(ev: Evaluator, a: Abstract, name: Abstract) -> Abstract:
+    if not isinstance(name, Known) or type(name.value) is not str:
+        raise NotCovered("hasattr", ev.span)
+    cls = class_of(ev, a)
+    if isinstance(a, Value):
+        if isinstance(ev.types[a], Array) or cls is not None:
+            one = np.empty(0) if isinstance(ev.types[a], Array) else cls()  # type: ignore[misc]
+            return Known(hasattr(one, name.value))
+    elif cls is not None and is_plain_object(cls) and isinstance(a, External | Ref):
+        return Known(_has(ev, a, cls, name.value))
+    raise NotCovered("hasattr", ev.span)
+
+
+def _has(ev: Evaluator, a: External | Ref, cls: type, name: str) -> bool:
+    held = ev.held(a)
+    if isinstance(held, Instance) and name in held.names:
+        return True
+    fields = getattr(a.sample, "__dict__", ()) if isinstance(a, External) else ()
+    if name not in fields and not any(name in vars(base) for base in cls.__mro__):
+        raise NotCovered("an attribute that may be missing", ev.span)
+    if isinstance(class_attribute(cls, name), property):
+        raise NotCovered("hasattr of a property, which may raise", ev.span)
+    with restorable(ev) as restore:
+        attribute(ev, a, name)  # adds guards
+        restore()
+    return True

@@ -17,6 +17,7 @@ from adjoint.fast.evaluate.values import (
     Iterating,
     IteratorOf,
     Known,
+    ListOf,
     Ref,
     Tuple,
 )
@@ -167,3 +168,17 @@ def _(ev: Evaluator, xs: Abstract, start: Abstract = Known(0)) -> Abstract:
     from adjoint.fast.evaluate.sums import summed
 
     return summed(ev, xs, start)
+
+
+@handler(sorted)
+def _(ev: Evaluator, xs: Abstract, *, reverse: Abstract = Known(False)) -> Abstract:
+    from adjoint.fast.evaluate.iterables import listed
+
+    items = listed(ev, xs)
+    if items is None or not isinstance(reverse, Known) or type(reverse.value) is not bool:
+        raise NotCovered("a call of sorted", ev.span)
+    kinds = {type(x.value) if isinstance(x, Known) else None for x in items}
+    if len(kinds) > 1 or not kinds <= {int, str}:
+        raise NotCovered("a call of sorted", ev.span)
+    values = sorted((x.value for x in items), reverse=bool(reverse.value))  # type: ignore[union-attr]
+    return ev.allocate(ListOf(tuple(map(Known, values))))

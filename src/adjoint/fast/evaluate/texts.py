@@ -1,22 +1,14 @@
-"""Handlers of strings, dict views, `sorted` and `hasattr` of values known at specialisation."""
+"""Handlers of strings and dict views."""
 
 from __future__ import annotations
 
 import operator
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
-from adjoint.fast.evaluate.calls import class_of, handler
-from adjoint.fast.evaluate.plain import is_plain_object
-from adjoint.fast.evaluate.reading import attribute
-from adjoint.fast.evaluate.rows import restorable
-from adjoint.fast.evaluate.types import Array
-from adjoint.fast.evaluate.values import Abstract, External, Instance, Iterating, Known, ListOf, Ref
+from adjoint.fast.evaluate.calls import handler
+from adjoint.fast.evaluate.values import Abstract, Iterating, Known, ListOf
 from adjoint.fast.not_covered import NotCovered
 from adjoint.ir import primitives
-from adjoint.ir.single import Value
-from adjoint.primal.special_methods import class_attribute
 
 if TYPE_CHECKING:
     from adjoint.fast.evaluate.evaluator import Evaluator
@@ -89,46 +81,3 @@ def _(ev: Evaluator, mapping: Abstract, key: Abstract, default: Abstract = Known
 
 
 # ---- orders, attributes --------------------------------------------------------------------------
-
-
-@handler(sorted)
-def _(ev: Evaluator, xs: Abstract, *, reverse: Abstract = Known(False)) -> Abstract:
-    from adjoint.fast.evaluate.iterables import listed
-
-    items = listed(ev, xs)
-    if items is None or not isinstance(reverse, Known) or type(reverse.value) is not bool:
-        raise NotCovered("a call of sorted", ev.span)
-    kinds = {type(x.value) if isinstance(x, Known) else None for x in items}
-    if len(kinds) > 1 or not kinds <= {int, str}:
-        raise NotCovered("a call of sorted", ev.span)
-    values = sorted((x.value for x in items), reverse=bool(reverse.value))  # type: ignore[union-attr]
-    return ev.allocate(ListOf(tuple(map(Known, values))))
-
-
-@handler(hasattr)
-def _(ev: Evaluator, a: Abstract, name: Abstract) -> Abstract:
-    if not isinstance(name, Known) or type(name.value) is not str:
-        raise NotCovered("hasattr", ev.span)
-    cls = class_of(ev, a)
-    if isinstance(a, Value):
-        if isinstance(ev.types[a], Array) or cls is not None:
-            one = np.empty(0) if isinstance(ev.types[a], Array) else cls()  # type: ignore[misc]
-            return Known(hasattr(one, name.value))
-    elif cls is not None and is_plain_object(cls) and isinstance(a, External | Ref):
-        return Known(_has(ev, a, cls, name.value))
-    raise NotCovered("hasattr", ev.span)
-
-
-def _has(ev: Evaluator, a: External | Ref, cls: type, name: str) -> bool:
-    held = ev.held(a)
-    if isinstance(held, Instance) and name in held.names:
-        return True
-    fields = getattr(a.sample, "__dict__", ()) if isinstance(a, External) else ()
-    if name not in fields and not any(name in vars(base) for base in cls.__mro__):
-        raise NotCovered("an attribute that may be missing", ev.span)
-    if isinstance(class_attribute(cls, name), property):
-        raise NotCovered("hasattr of a property, which may raise", ev.span)
-    with restorable(ev) as restore:
-        attribute(ev, a, name)  # adds guards
-        restore()
-    return True
