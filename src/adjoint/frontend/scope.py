@@ -184,10 +184,6 @@ def _child_fields(cls: type[ast.AST]) -> tuple[str, ...]:
 # ---- nodes that mean more than their children ----------------------------------------------------
 
 
-def _constant(walk: _Walk, node: ast.Constant) -> int:
-    return 0
-
-
 def _name(walk: _Walk, node: ast.Name) -> int:
     name, scope = node.id, walk.scope
     if name[0] == "_":
@@ -342,7 +338,7 @@ def _annotated(walk: _Walk, node: ast.AnnAssign) -> int:
 
 
 _HANDLERS: dict[type[ast.AST], Callable[[_Walk, Any], int]] = {
-    ast.Constant: _constant,
+    ast.Constant: lambda walk, node: 0,
     ast.Name: _name,
     ast.BinOp: _binary,
     ast.Call: _call,

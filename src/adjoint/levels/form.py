@@ -60,7 +60,7 @@ class Form:
     @property
     def size(self) -> int:
         """Return the number of scalars in all leaves."""
-        return sum(map(_size, self.leaves))
+        return sum(int(np.size(leaf)) for leaf in self.leaves)
 
     def build(self, parts: Mapping[int, Any] | Sequence[Any]) -> Any:
         """Return a structure like the value, with `parts` in place of the leaves. ``None`` stands
@@ -153,10 +153,6 @@ def _is_numeric(value: Any) -> bool:
 def is_real_leaf(value: Any) -> bool:
     """Return whether a leaf can have a derivative: integers cannot."""
     return bool(np.asarray(value).dtype.kind in "fc")
-
-
-def _size(leaf: Any) -> int:
-    return int(np.size(leaf))
 
 
 def on_level(f: Callable[..., Any], /, *args: Any) -> Any:

@@ -68,7 +68,7 @@ def slots_in(value: Any) -> Iterator[tuple[Callable[[], Any], Callable[[Any], No
             yield from slots_in(cell)
     elif isinstance(value, CellType):
         if _is_filled(value):
-            yield partial(getattr, value, "cell_contents"), partial(_fill, value)
+            yield partial(getattr, value, "cell_contents"), partial(setattr, value, "cell_contents")
     elif isinstance(value, MethodType):
         yield from slots_in(value.__self__)
     elif isinstance(value, Tangent):
@@ -88,10 +88,6 @@ def _is_filled(cell: Any) -> bool:
     except ValueError:
         return False
     return True
-
-
-def _fill(cell: Any, new: Any) -> None:
-    cell.cell_contents = new
 
 
 def get_slot(slot: Any, owner: Any, _: str) -> Any:

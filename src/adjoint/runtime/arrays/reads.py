@@ -32,11 +32,6 @@ FEW = 16
 """The largest size for which a dense cotangent is as cheap as a `Scattered` one."""
 
 
-def _carries(array: np.ndarray[Any, Any]) -> bool:
-    """Return whether an array can have a cotangent; integers count as reals."""
-    return array.dtype.kind in "fciub"
-
-
 def read_array(record: list[Any], slot: int, x: np.ndarray[Any, Any], index: Any) -> Any:
     """``x[index]``"""
     memory: Memory = record[0]
@@ -92,7 +87,7 @@ def _read_part(record: list[Any], slot: int, x: np.ndarray[Any, Any], index: Any
     memory: Memory = record[0]
     if x.dtype.kind in "iub" and is_integer_field(x, root_of(x)):
         return y
-    if not _carries(x):
+    if x.dtype.kind not in "fciub":  # integers count as reals
         if x.dtype.kind == "V" and type(index) is str and is_integer_field(y, root_of(x)):
             return y
         if is_container(x):

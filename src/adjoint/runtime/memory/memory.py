@@ -15,6 +15,7 @@ from __future__ import annotations
 import sys
 import threading
 from collections import deque
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -419,3 +420,15 @@ def _references() -> int:
 
 _BY_US = _references()
 """The reference count of an array that only the list in `forget_written` holds."""
+
+
+def undone(
+    memory: Memory, position: int, bars: tuple[None, ...]
+) -> Callable[[Any], tuple[None, ...]]:
+    """Return the pullback of a write that moves no cotangent: it undoes the write at `position`."""
+
+    def undo_back(_: Any) -> tuple[None, ...]:
+        memory.rewind(position)
+        return bars
+
+    return undo_back

@@ -105,7 +105,7 @@ def poison(memory: Memory, value: Any, bar: Poison) -> None:
         if is_opaque(owner) and looks_elsewhere(owner):
             looking = owner
         if is_opaque(owner) or (
-            (owner is value or _is_left_alone(type(owner)))
+            (owner is value or package(type(owner).__module__) in LEFT_ALONE)
             and is_record(owner)
             and not isinstance(owner, CONTAINERS)
         ):
@@ -169,8 +169,3 @@ def is_opaque(owner: Any) -> bool:
         | Hidden
         | np.generic,
     )
-
-
-def _is_left_alone(kind: type) -> bool:
-    """Return whether a class is of an inert package, like `fractions.Fraction`."""
-    return package(kind.__module__) in LEFT_ALONE

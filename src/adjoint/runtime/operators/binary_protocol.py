@@ -262,7 +262,15 @@ def special_method(inner: list[Any], kind: type, special: str, operands: tuple[A
                 ufunc, swapped = _BY_SPECIAL[special]
                 if _is_not_told(*operands):
                     given = (ufunc, *operands, swapped)
-                    return linked(inner, 1, _two, call_function, beside_scalar, given, NO_KEYWORDS)
+                    return linked(
+                        inner,
+                        1,
+                        lambda bars: (None, bars[2], bars[3]),
+                        call_function,
+                        beside_scalar,
+                        given,
+                        NO_KEYWORDS,
+                    )
                 numbers = tuple([_as_numpy_does(inner[0], x) for x in operands])
                 arrange = exchanged if swapped else as_they_are
                 given = numbers[::-1] if swapped else numbers
@@ -289,10 +297,6 @@ def _is_not_told(number: Any, other: Any = None) -> bool:
     if issubclass(type(number), ndarray) or issubclass(type(other), ndarray | np.generic):
         return False
     return says_what_becomes(other) and not scalars_tell()
-
-
-def _two(bars: tuple[Any, ...]) -> tuple[Any, ...]:
-    return None, bars[2], bars[3]
 
 
 def _is_one_object(number: Any, other: Any) -> bool:

@@ -161,7 +161,8 @@ def _link(
     Parts of the operands are exempt. The operands are searched only if there is a cotangent,
     because programs may raise often and hold much.
     """
-    others = [part for part in held if not (by_value(part) or _is_among(part, operands))]
+    given = set(map(id, operands))
+    others = [part for part in held if not (by_value(part) or id(part) in given)]
     owners = [args_of(error)] if any(map(by_value, args_of(error))) else []
     owners += [owner for owner, _, value in _fields(error) if by_value(value)]
     if not (owners or others):
@@ -178,10 +179,6 @@ def _link(
         return bars
 
     record[slot] = raised_back
-
-
-def _is_among(part: Any, operands: list[Any]) -> bool:
-    return any(part is operand for operand in operands)
 
 
 def _spoil_on_levels(

@@ -55,7 +55,11 @@ def construct(
         if has_code(cls):
             return watched(record, slot, cls, cls, args, kwargs)
         return cls(*args, **kwargs)
-    if issubclass(cls, tuple) and _is_generated_tuple(cls) and not _own(cls, "__init__"):
+    if (
+        issubclass(cls, tuple)
+        and _is_generated_tuple(cls)
+        and type(getattr(cls, "__init__", None)) is not FunctionType
+    ):
         return _named_tuple(record, slot, cls, args, kwargs)
     if cls.__flags__ & (1 << 20):  # Py_TPFLAGS_IS_ABSTRACT
         return cls(*args, **kwargs)
@@ -64,10 +68,6 @@ def construct(
     if cls.__new__ is object.__new__ and _has_init(cls):
         return _init(record, slot, object.__new__(cls), cls, args, kwargs)
     return _of_builtin_base(record, slot, cls, args, kwargs)
-
-
-def _own(cls: type, name: str) -> bool:
-    return type(getattr(cls, name, None)) is FunctionType
 
 
 def _has_init(cls: type) -> bool:
