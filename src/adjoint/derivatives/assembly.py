@@ -10,10 +10,11 @@ import numpy as np
 
 from adjoint.errors import ArgumentError
 from adjoint.levels.form import on_level
+from adjoint.primal.object_array_places import elements_of
 from adjoint.primal.reachability import reached
 from adjoint.primal.value_kinds import ATOMS, by_value, is_objects
 from adjoint.rulekit.registry import non_differentiable
-from adjoint.runtime.leaves import elements_of, record_fields
+from adjoint.runtime.leaves import record_fields
 
 
 def by_rows(rows: list[Any], shape: tuple[int, ...], dtype: Any) -> Any:

@@ -12,9 +12,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from adjoint.primal.object_array_places import as_objects
 from adjoint.primal.value_kinds import is_objects
 from adjoint.rulekit.projection import is_numeric
-from adjoint.runtime.leaves import as_objects
 
 
 class Leaf(NamedTuple):

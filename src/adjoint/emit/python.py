@@ -9,17 +9,7 @@ from typing import Any
 from adjoint.emit.forward import ForwardEmitter
 from adjoint.emit.reverse import ReverseEmitter
 from adjoint.emit.writer import Names, Writer
-from adjoint.ir.nodes import (
-    Const,
-    Function,
-    Global,
-    Operand,
-    Path,
-    Return,
-    Span,
-    Var,
-    Yield,
-)
+from adjoint.ir.nodes import Const, Function, Global, Operand, Path, Return, Span, Var, Yield
 from adjoint.ir.sweeps import Blank, Sweeps
 from adjoint.ir.walk import operands, targets, walk
 

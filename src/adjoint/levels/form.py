@@ -12,8 +12,9 @@ import numpy as np
 
 from adjoint.errors import ArgumentError
 from adjoint.levels.current import current
+from adjoint.primal.object_array_places import as_objects, elements_of
 from adjoint.primal.value_kinds import by_value, is_objects
-from adjoint.runtime.leaves import as_objects, elements_of, record_fields
+from adjoint.runtime.leaves import record_fields
 from adjoint.tangent import tangent_of
 
 

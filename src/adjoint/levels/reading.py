@@ -9,8 +9,9 @@ import numpy as np
 
 from adjoint.cotangents.poison import Poison
 from adjoint.levels.level import Level
+from adjoint.primal.object_array_places import as_objects, elements_of
 from adjoint.primal.value_kinds import by_value, is_objects, is_record
-from adjoint.runtime.leaves import as_objects, elements_of, record_fields
+from adjoint.runtime.leaves import record_fields
 from adjoint.tangent import tangent_of
 
 

@@ -128,7 +128,6 @@ def writes_unseen(f: Any, given: Iterable[Any]) -> bool:
 
 _OF_OBJECTS = (MethodWrapperType, WrapperDescriptorType, MethodDescriptorType)
 _READING = frozenset(map(id, (getattr, operator.getitem, next, iter, len)))
-_READING = frozenset(map(id, (getattr, operator.getitem, next, iter, len)))
 _FEW = 64
 _BETWEEN = frozenset({dict, tuple, list, type(gc.get_referents(memoryview(b""))[0])})
 """Types that link a C object to an array, such as the managed buffer of a view."""

@@ -17,10 +17,7 @@ from adjoint.primal.object_array_places import is_container
 from adjoint.rulekit.projection import projector
 from adjoint.runtime.arrays.object_elements import read_objects
 from adjoint.runtime.dispatch.checked_pullback import arrived, result_of
-from adjoint.runtime.dispatch.number_protocols import (
-    by_index,
-    is_odd,
-)
+from adjoint.runtime.dispatch.number_protocols import by_index, is_odd
 from adjoint.runtime.foreign.unknown_call import run_unknown
 from adjoint.runtime.memory.array_shadow import add_to_shadow
 from adjoint.runtime.memory.memory import Memory

@@ -21,7 +21,7 @@ from adjoint.primal.container_contents import (
     elements_of,
     entries_of,
 )
-from adjoint.primal.value_kinds import contents_of_cell, fields_of, has_slots, slots_of
+from adjoint.primal.value_kinds import content_of, fields_of, has_slots, slots_of
 from adjoint.runtime.memory.class_shadow import take_class_entry
 from adjoint.runtime.memory.log_entries import (
     swap_cell,
@@ -235,7 +235,7 @@ class _Cell(_Variable):
     __slots__ = ()
 
     def present(self) -> Any:
-        return contents_of_cell(self.owner)
+        return content_of(self.owner, ABSENT)
 
     def log(self, memory: Memory) -> None:
         self.now = self.present()
@@ -348,7 +348,7 @@ def keep(value: Any, kind: type) -> list[Kept]:
     if issubclass(kind, np.ndarray):
         return keep_array(value)
     if kind is CellType:
-        return [_Cell(value, contents_of_cell(value))]
+        return [_Cell(value, content_of(value, ABSENT))]
     if issubclass(kind, type):
         return [_Class(value, dict(vars(value)))] if value.__flags__ & (1 << 9) else []
     kept: list[Kept] = []

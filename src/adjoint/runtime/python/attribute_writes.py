@@ -15,7 +15,7 @@ from adjoint.diagnostics.refusals import refused
 from adjoint.primal.array_memory import assign_shape
 from adjoint.primal.container_contents import ABSENT
 from adjoint.primal.special_methods import C_METHODS, class_attribute, quick_special_of
-from adjoint.primal.value_kinds import by_value, defined_by, fields_of
+from adjoint.primal.value_kinds import by_value, content_of, defined_by, fields_of
 from adjoint.rulekit.loading import load
 from adjoint.rulekit.registry import method_rules
 from adjoint.runtime.dispatch.call import call_keywords
@@ -219,11 +219,7 @@ def change_cell(
 ) -> None:
     """Log that a cell is about to change; the pullback returns `n` cotangents, the value's last."""
     memory: Memory = record[0]
-    try:
-        old = cell.cell_contents
-    except ValueError:
-        old = ABSENT
-    position = memory.note(swap_cell, cell, old)
+    position = memory.note(swap_cell, cell, content_of(cell, ABSENT))
 
     def change_back(_: Any) -> tuple[Any, ...]:
         memory.rewind(position)
