@@ -25,13 +25,9 @@ def read_tangent(level: Any, y: Any, within: tuple[int, ...] = ()) -> Any:
     within = (*within, id(y))
     if isinstance(y, list | tuple | deque):
         parts = [read_tangent(level, part, within) for part in y]
-        return (
-            y._make(parts)
-            if hasattr(y, "_make")
-            else tuple(parts)
-            if isinstance(y, tuple)
-            else parts
-        )
+        if not isinstance(y, tuple):
+            return parts
+        return y._make(parts) if hasattr(y, "_make") else tuple(parts)
     if isinstance(y, dict):
         return {key: read_tangent(level, part, within) for key, part in y.items()}
     if is_objects(y):

@@ -290,15 +290,11 @@ class Memory(UndoLog, Hidden):
         """
         if id(array) in self.written:
             return True
-        kind = array.dtype.kind
+        kind, root = array.dtype.kind, root_of(array)
         if kind not in "fcOV":
             # An integer or boolean view may alias memory of floats.
-            root = root_of(array)
             if root.dtype.kind in "fc" and root is not array:
-                raise refused(
-                    f"a view of type {array.dtype} writes into an array of type {root.dtype}",
-                    hint="write through a view of the array's own type, or into a copy",
-                )
+                raise _through_another_type(array, root)
             return self._is_of_integers(array, root)
         if kind in "OV":
             raise refused(
@@ -311,12 +307,8 @@ class Memory(UndoLog, Hidden):
                 f"a write goes through memory that belongs to {owner!r}, not to an array",
                 hint="write into a copy: np.array(x) owns its memory",
             )
-        root = root_of(array)
         if not is_seen_as_stored(array, root):
-            raise refused(
-                f"a view of type {array.dtype} writes into an array of type {root.dtype}",
-                hint="write through a view of the array's own type, or into a copy",
-            )
+            raise _through_another_type(array, root)
         note_written(self, root)
         return True
 
@@ -411,6 +403,13 @@ class Memory(UndoLog, Hidden):
         bar = shadow.copy()
         shadow[...] = 0
         return self.shadows.get(("poison", id(root)), bar)
+
+
+def _through_another_type(array: Any, root: Any) -> Exception:
+    return refused(
+        f"a view of type {array.dtype} writes into an array of type {root.dtype}",
+        hint="write through a view of the array's own type, or into a copy",
+    )
 
 
 def _references() -> int:

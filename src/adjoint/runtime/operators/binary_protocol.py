@@ -86,31 +86,14 @@ def overrides(op: Any, a: Any, b: Any) -> bool:
     )
 
 
-REFLECTED = {
-    "add": "radd",
-    "sub": "rsub",
-    "mul": "rmul",
-    "truediv": "rtruediv",
-    "floordiv": "rfloordiv",
-    "mod": "rmod",
-    "pow": "rpow",
-    "matmul": "rmatmul",
-    "and": "rand",
-    "or": "ror",
-    "xor": "rxor",
-    "lshift": "rlshift",
-    "rshift": "rrshift",
-    "lt": "gt",
-    "gt": "lt",
-    "le": "ge",
-    "ge": "le",
-    "eq": "eq",
-    "ne": "ne",
-    "divmod": "rdivmod",
+_MIRRORED = {"lt": "gt", "gt": "lt", "le": "ge", "ge": "le", "eq": "eq", "ne": "ne"}
+REFLECTED = _MIRRORED | {
+    name: f"r{name}"
+    for name in (
+        "add sub mul truediv floordiv mod pow matmul and or xor lshift rshift divmod".split()
+    )
 }
-
-
-COMPARISONS = frozenset({"lt", "le", "gt", "ge", "eq", "ne"})
+COMPARISONS = frozenset(_MIRRORED)
 
 
 def protocol(record: list[Any], slot: int, op: Any, name: str, a: Any, b: Any) -> Any:
