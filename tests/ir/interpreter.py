@@ -26,7 +26,7 @@ from adjoint.ir.nodes import (
     While,
     Yield,
 )
-from adjoint.ir.verify import verify
+from tests.ir.verify import verify
 
 BREAK, CONTINUE = object(), object()
 

@@ -164,7 +164,9 @@ def _reverse_of(f: Any, reverse: Rule) -> Rule:
             if type(bars) is not tuple and n == 1:
                 bars = (bars,)
             if type(bars) is not tuple or not n <= len(bars) <= max(n, most):
-                found = f"{len(bars)} cotangents" if type(bars) is tuple else _kind(bars)
+                found = (
+                    f"{len(bars)} cotangents" if type(bars) is tuple else f"a {type(bars).__name__}"
+                )
                 raise _wrong(f, "reverse", f"{found} for {n} arguments")
             return (None, *bars)
 
@@ -187,10 +189,6 @@ def _forward_of(f: Any, forward: Rule) -> Rule:
         return result
 
     return rule
-
-
-def _kind(value: Any) -> str:
-    return f"a {type(value).__name__}"
 
 
 def _wrong(f: Any, mode: str, what: str) -> RuleError:

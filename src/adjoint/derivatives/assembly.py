@@ -10,10 +10,11 @@ import numpy as np
 
 from adjoint.errors import ArgumentError
 from adjoint.levels.form import on_level
+from adjoint.primal.object_array_places import elements_of
 from adjoint.primal.reachability import reached
 from adjoint.primal.value_kinds import ATOMS, by_value, is_objects
 from adjoint.rulekit.registry import non_differentiable
-from adjoint.runtime.leaves import elements_of, record_fields
+from adjoint.runtime.leaves import record_fields
 
 
 def by_rows(rows: list[Any], shape: tuple[int, ...], dtype: Any) -> Any:
@@ -136,17 +137,19 @@ def block(parts: list[Any], y: Any, x: Any, rows: bool) -> Any:
     if not isinstance(y, np.ndarray) and not isinstance(x, np.ndarray):
         if parts[0] is not None:
             return parts[0]
-        return complex(0) if dtype.kind == "c" else dtype.type(0) if _is_numpy(y, x) else 0.0
+        return (
+            complex(0)
+            if dtype.kind == "c"
+            else dtype.type(0)
+            if isinstance(y, np.inexact) or isinstance(x, np.inexact)
+            else 0.0
+        )
     given = next((part for part in parts if part is not None), None)
     if given is None:
         return np.zeros(shape, dtype)
     zero = np.zeros(np.shape(given), dtype)
     filled = [zero if part is None else part for part in parts]
     return on_level(by_rows if rows else by_columns, filled, shape, dtype)
-
-
-def _is_numpy(*leaves: Any) -> bool:
-    return any(isinstance(leaf, np.inexact) for leaf in leaves)
 
 
 def dtype_of(y: Any, x: Any) -> np.dtype[Any]:

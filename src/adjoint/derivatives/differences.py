@@ -12,9 +12,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from adjoint.primal.object_array_places import as_objects
 from adjoint.primal.value_kinds import is_objects
 from adjoint.rulekit.projection import is_numeric
-from adjoint.runtime.leaves import as_objects
 
 
 class Leaf(NamedTuple):
@@ -100,13 +100,9 @@ def random_like(y: Any, rng: np.random.Generator) -> Any:
         return np.asarray(draw, y.dtype if y.dtype.kind in "fc" else float)
     if isinstance(y, np.inexact):
         return y.dtype.type(draw)
-    return (
-        draw.item()
-        if isinstance(draw, np.ndarray)
-        else complex(draw)
-        if np.iscomplexobj(y)
-        else float(draw)
-    )
+    if isinstance(draw, np.ndarray):
+        return draw.item()
+    return complex(draw) if np.iscomplexobj(y) else float(draw)
 
 
 def as_type_of(like: tuple[Any, ...], parts: list[Any]) -> tuple[Any, ...]:

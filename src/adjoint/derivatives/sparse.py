@@ -7,9 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from adjoint.api.gradients import pullback_of_arguments, value_and_grad
+from adjoint.api.gradients import pullback_of_arguments
 from adjoint.derivatives.assembly import apart, dtype_of, picked, sparse_of
 from adjoint.derivatives.colouring import colours, detected
+from adjoint.derivatives.hessians import _slope
 from adjoint.derivatives.jacobians import FAVOUR
 from adjoint.derivatives.linear import linearized
 from adjoint.diagnostics.public_function import public
@@ -113,13 +114,7 @@ def sparse_hessian(f: Callable[..., Any], x: Any, /, *, pattern: Any = None, **k
            [1., 0., 1.],
            [0., 1., 0.]])
     """
-    of_both = value_and_grad(f)
-
-    def slope(x: Any) -> Any:
-        return of_both(on_level(apart, x), **kwargs)[1]  # `f` may overwrite it
-
-    slope.__name__ = getattr(f, "__name__", type(f).__name__)
-    hessian = _Sparse(slope, on_level(apart, _point(x)), {})
+    hessian = _Sparse(_slope(f, kwargs), on_level(apart, _point(x)), {})
     return hessian.matrix(pattern, "reverse", symmetric=True)
 
 
@@ -210,9 +205,7 @@ class _Sparse:
         by_row = colours(rows, self.n)
         by_column = colours(_turned(rows, self.n), self.m) if mode != "reverse" else []
         fewer = max(by_row, default=0) > FAVOUR * (max(by_column, default=0) + 1)
-        lengths = [len(row) for row in rows]
-        of_rows = np.repeat(np.arange(self.m), lengths)
-        of_columns = np.concatenate([np.zeros(0, np.intp), *rows])
+        of_rows, of_columns = _indices(rows)
         dtype = dtype_of(self._y, self._x)
         if not of_rows.size:
             return np.zeros(0, dtype)
@@ -229,8 +222,7 @@ class _Sparse:
         weights = np.random.default_rng(1).uniform(1.0, 2.0, self.m)
         expected = np.asarray(self._up(weights), float)
         found, size = np.zeros(self.n), np.zeros(self.n)
-        of_rows = np.repeat(np.arange(self.m), [len(row) for row in rows])
-        of_columns = np.concatenate([np.zeros(0, np.intp), *rows])
+        of_rows, of_columns = _indices(rows)
         terms = np.asarray(data, float) * weights[of_rows]
         np.add.at(found, of_columns, terms)
         np.add.at(size, of_columns, np.abs(terms))
@@ -252,8 +244,14 @@ def _given(pattern: Any, m: int, n: int) -> list[Any]:
 
 def _turned(rows: list[Any], n: int) -> list[Any]:
     """Return the rows of each column."""
+    of_rows, of_columns = _indices(rows)
+    return _grouped(of_columns, of_rows, n)
+
+
+def _indices(rows: list[Any]) -> tuple[Any, Any]:
+    """Return the row and the column of each entry, row by row."""
     of_rows = np.repeat(np.arange(len(rows)), [len(row) for row in rows])
-    return _grouped(np.concatenate([np.zeros(0, np.intp), *rows]), of_rows, n)
+    return of_rows, np.concatenate([np.zeros(0, np.intp), *rows])
 
 
 def _grouped(first: Any, second: Any, count: int) -> list[Any]:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import linecache
 import weakref
+from collections.abc import Iterator
 from functools import partial
-from types import CodeType
+from types import CodeType, FrameType, TracebackType
 from typing import Any
 
 from adjoint.ir.nodes import Span
@@ -48,3 +49,17 @@ def unit_behind(code: CodeType) -> Any:
     """Return the unit of generated code, without its functions, for tracebacks and places."""
     known = generated.get(id(code))
     return None if known is None else known[1]
+
+
+def walk_stack(frame: FrameType | None) -> Iterator[tuple[FrameType, int]]:
+    """Yield a frame and its callers, each with its line (`traceback` is slow to import)."""
+    while frame is not None:
+        yield frame, frame.f_lineno
+        frame = frame.f_back
+
+
+def walk_tb(trace: TracebackType | None) -> Iterator[tuple[FrameType, int]]:
+    """Yield the frames of a traceback, the outermost first, each with its line."""
+    while trace is not None:
+        yield trace.tb_frame, trace.tb_lineno
+        trace = trace.tb_next

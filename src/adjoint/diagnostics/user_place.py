@@ -11,7 +11,7 @@ from collections.abc import Callable
 from types import CodeType, FrameType, FunctionType, TracebackType
 from typing import Any
 
-from adjoint.diagnostics.generated_code import place_of
+from adjoint.diagnostics.generated_code import place_of, walk_stack, walk_tb
 from adjoint.errors import Place
 from adjoint.ir.nodes import Span
 from adjoint.primal.code_owner import LIBRARY, USER_PARTS, is_left_out, is_the_users, leave_out
@@ -26,15 +26,13 @@ def current_place() -> Place | None:
     Where all code is of a library, the innermost place counts as the user's. In the sweep of a
     derivative inside another one no user code runs: then the result is ``None``.
     """
-    frame: FrameType | None = sys._getframe(1)
     running: list[tuple[Any, Span]] = []
-    while frame is not None:
-        found = place_of(frame.f_code, frame.f_lineno)
+    for frame, line in walk_stack(sys._getframe(1)):
+        found = place_of(frame.f_code, line)
         if found is not None and not is_ours(found[0].function.filename):
             running.append(found)
             if _is_certainly_the_users(*found):
                 break  # stacks are deep, and places are asked for often
-        frame = frame.f_back
     with_text = [one for one in running if linecache.getline(one[0].function.filename, one[1].line)]
     places = [Place(unit.function.filename, span) for unit, span in with_text or running[:1]]
     own = [i for i, (unit, _) in enumerate(with_text) if not _is_anothers(unit, with_text[-1][0])]
@@ -85,12 +83,10 @@ def _named(module: str, name: str) -> Any:
 
 def current_module() -> str:
     """Return the module of the running user code, for functions that look for it in frames."""
-    frame: FrameType | None = sys._getframe(1)
-    while frame is not None:
-        found = place_of(frame.f_code, frame.f_lineno)
+    for frame, line in walk_stack(sys._getframe(1)):
+        found = place_of(frame.f_code, line)
         if found is not None:
             return str(found[0].namespace.get("__name__", "__main__"))
-        frame = frame.f_back
     return "__main__"
 
 
@@ -139,14 +135,10 @@ def as_user_error(error: BaseException) -> BaseException:
 
 def _is_the_users(trace: TracebackType | None) -> bool:
     """Return whether a traceback shows no frame of the library or of generated code."""
-    if trace is None:
-        return False
-    while trace is not None:
-        code = trace.tb_frame.f_code
-        if place_of(code, trace.tb_lineno) is not None or is_ours(code.co_filename):
-            return False
-        trace = trace.tb_next
-    return True
+    return trace is not None and not any(
+        place_of(frame.f_code, line) is not None or is_ours(frame.f_code.co_filename)
+        for frame, line in walk_tb(trace)
+    )
 
 
 _QUOTED = re.compile("'(.+?)'")
@@ -177,15 +169,15 @@ def is_ours(filename: str) -> bool:
 def from_the_users_place(f: Any, depth: int) -> Callable[..., Any]:
     """Return a function that calls `f` from frames like the innermost `depth` user frames."""
     frames: list[tuple[CodeType, dict[str, Any], int]] = []
-    frame: FrameType | None = sys._getframe(1)
-    while frame is not None and len(frames) < depth:
-        found = place_of(frame.f_code, frame.f_lineno)
+    for frame, line in walk_stack(sys._getframe(1)):
+        if len(frames) == depth:
+            break
+        found = place_of(frame.f_code, line)
         if found is not None and not is_ours(found[0].function.filename):
             unit, span = found
             frames.append((unit.function.code, unit.namespace, span.line))
         elif found is None and is_the_users(frame.f_code, frame.f_globals):
-            frames.append((frame.f_code, frame.f_globals, frame.f_lineno))
-        frame = frame.f_back
+            frames.append((frame.f_code, frame.f_globals, line))
 
     def call(*args: Any, **kwargs: Any) -> Any:
         run: Any = functools.partial(f, *args, **kwargs)

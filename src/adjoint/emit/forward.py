@@ -60,13 +60,13 @@ TEMPLATES: dict[Any, str] = {
     operator.pos: "+{}",
     operator.invert: "~{}",
     operator.not_: "not {}",
-    operator.iadd: "{} + {}",
-    operator.isub: "{} - {}",
-    operator.imul: "{} * {}",
-    operator.itruediv: "{} / {}",
-    operator.ifloordiv: "{} // {}",
-    operator.imod: "{} % {}",
-    operator.ipow: "{} ** {}",
+}
+TEMPLATES |= {
+    getattr(operator, f"i{plain.__name__}"): TEMPLATES[plain]
+    for plain in (
+        *(operator.add, operator.sub, operator.mul, operator.truediv, operator.floordiv),
+        *(operator.mod, operator.pow),
+    )
 }
 """Inactive operations as plain Python. In-place operators too: inactive values are immutable."""
 
@@ -192,9 +192,7 @@ class ForwardEmitter:
             case If(condition=condition, body=body, orelse=orelse, span=span):
                 with write.block(f"if {name(condition)}:", span):
                     self.region(body)
-                if orelse:
-                    with write.block("else:"):
-                        self.region(orelse)
+                self._else(orelse)
             case Try(body=body, caught=None, final=(), orelse=orelse):
                 self.region(body)  # ``finally: pass``
                 self.region(orelse)
@@ -209,9 +207,7 @@ class ForwardEmitter:
                         begin = self._runtime_name("caught")
                         write.line(f"{begin}({self.record}, {caught.name})")
                         self.region(handler)
-                if orelse:
-                    with write.block("else:"):
-                        self.region(orelse)
+                self._else(orelse)
                 if final:
                     with write.block("finally:"):
                         self.region(final)
@@ -275,10 +271,8 @@ class ForwardEmitter:
             self.region(loop.body)
         if done is not None:
             # Written after the loop: a break in the else clause leaves the enclosing loop.
-            records, self._records = (
-                self._records,
-                self._records[:-1] if preamble else self._records,
-            )
+            records = self._records
+            self._records = records[:-1] if preamble else records
             with write.block(f"if {done}:"):
                 self.region(loop.orelse)
             self._records = records
@@ -292,20 +286,14 @@ class ForwardEmitter:
         place = self.place(slot)
         operands = [self._names.operand(operand) for operand in call.operands]
         if call.keywords:
-            pairs = ", ".join(
-                f"{key!r}: {self._names.operand(value)}" for key, value in call.keywords
-            )
+            texts = [f"{key!r}: {self._names.operand(value)}" for key, value in call.keywords]
+            pairs = ", ".join(texts)
             if isinstance(call.callee, Const) and call.callee.value is primitives.call_method:
                 owner, method, *operands = operands
-                return (
-                    f"{self._runtime_name('method_keywords')}({place}, {owner}, {method},"
-                    f" ({_listed(operands)}),"
-                    f" {{{pairs}}})"
-                )
-            return (
-                f"{self._runtime_name('call_keywords')}({place}, {self._callee(call.callee)},"
-                f" ({_listed(operands)}), {{{pairs}}})"
-            )
+                run, callee = self._runtime_name("method_keywords"), f"{owner}, {method}"
+            else:
+                run, callee = self._runtime_name("call_keywords"), self._callee(call.callee)
+            return f"{run}({place}, {callee}, ({_listed(operands)}), {{{pairs}}})"
         known = self._entry(call)
         if known is not None:
             return f"{known}({', '.join([place, *operands])})"
@@ -350,16 +338,17 @@ class ForwardEmitter:
 
     def _plain_call(self, call: Call) -> str:
         operands = [self._names.operand(operand) for operand in call.operands]
-        if isinstance(call.callee, Const) and call.callee.value is primitives.current_globals:
+        callee = call.callee.value if isinstance(call.callee, Const) else None
+        if callee is primitives.current_globals:
             return self._names.of(self._namespace, "namespace")
-        if isinstance(call.callee, Const) and call.callee.value in (operator.is_, operator.is_not):
+        if callee in (operator.is_, operator.is_not):
             if not any(isinstance(operand, Const) for operand in call.operands):
-                no = "not " if call.callee.value is operator.is_not else ""
+                no = "not " if callee is operator.is_not else ""
                 return f"{no}{self._runtime_name('is_same')}({', '.join(operands)})"
-        if isinstance(call.callee, Const) and call.callee.value in TEMPLATES:
-            return TEMPLATES[call.callee.value].format(*operands)
-        if isinstance(call.callee, Const) and call.callee.value in CLASSES:
-            made = CLASSES[call.callee.value]
+        if callee in TEMPLATES:
+            return TEMPLATES[callee].format(*operands)
+        if callee in CLASSES:
+            made = CLASSES[callee]
             return f"{self._names.of(made, made.__name__)}({', '.join(operands)})"
         return f"{self._callee(call.callee)}({', '.join(operands)})"
 

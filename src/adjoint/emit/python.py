@@ -9,17 +9,7 @@ from typing import Any
 from adjoint.emit.forward import ForwardEmitter
 from adjoint.emit.reverse import ReverseEmitter
 from adjoint.emit.writer import Names, Writer
-from adjoint.ir.nodes import (
-    Const,
-    Function,
-    Global,
-    Operand,
-    Path,
-    Return,
-    Span,
-    Var,
-    Yield,
-)
+from adjoint.ir.nodes import Const, Function, Global, Operand, Path, Return, Span, Var, Yield
 from adjoint.ir.sweeps import Blank, Sweeps
 from adjoint.ir.walk import operands, targets, walk
 
@@ -72,7 +62,8 @@ def emit(
     memory = names.fresh("mem")
 
     def can_be_active(operand: Operand) -> bool:
-        return is_active(operand) and not _is_loaded(operand, sweeps.loaded)
+        is_loaded = isinstance(operand, Var) and operand.name in sweeps.loaded
+        return not is_loaded and is_active(operand)
 
     forward = ForwardEmitter(
         writer,
@@ -119,10 +110,6 @@ def keeps_result(function: Function) -> bool:
         type(op) is Return and (type(op.value) is not Const or op.value.value is not None)
         for op in walk(function.body)
     )
-
-
-def _is_loaded(operand: Operand, loaded: frozenset[str]) -> bool:
-    return isinstance(operand, Var) and operand.name in loaded
 
 
 def names_of(function: Function) -> set[str]:

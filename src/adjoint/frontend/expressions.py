@@ -27,19 +27,7 @@ BINARY: dict[type[ast.operator], Callable[..., Any]] = {
     ast.RShift: operator.rshift,
 }
 IN_PLACE: dict[type[ast.operator], Callable[..., Any]] = {
-    ast.Add: operator.iadd,
-    ast.Sub: operator.isub,
-    ast.Mult: operator.imul,
-    ast.Div: operator.itruediv,
-    ast.FloorDiv: operator.ifloordiv,
-    ast.Mod: operator.imod,
-    ast.Pow: operator.ipow,
-    ast.MatMult: operator.imatmul,
-    ast.BitAnd: operator.iand,
-    ast.BitOr: operator.ior,
-    ast.BitXor: operator.ixor,
-    ast.LShift: operator.ilshift,
-    ast.RShift: operator.irshift,
+    kind: getattr(operator, f"i{plain.__name__.rstrip('_')}") for kind, plain in BINARY.items()
 }
 _UNARY: dict[type[ast.unaryop], Callable[..., Any]] = {
     ast.USub: operator.neg,
@@ -98,9 +86,8 @@ def _binary(b: Builder, node: ast.BinOp, into: Var | None) -> Operand:
     for part in reversed(spine):
         result = b.keep(result, left, b.scope.flags.get(part.right, 0))
         right = b.expression(part.right)
-        result = b.call(
-            BINARY[type(part.op)], (result, right), part, into if part is node else None
-        )
+        target = into if part is node else None
+        result = b.call(BINARY[type(part.op)], (result, right), part, target)
         left = part
     return result
 
@@ -143,45 +130,62 @@ def _chain(b: Builder, node: ast.BoolOp, index: int, into: Var | None) -> Operan
 
 @expression.register(ast.IfExp)
 def _conditional(b: Builder, node: ast.IfExp, into: Var | None) -> Operand:
+    return _choice(b, node, into, Builder.expression)
+
+
+def _choice(
+    b: Builder,
+    node: ast.IfExp,
+    into: Var | None,
+    lower: Callable[[Builder, ast.expr, Var | None], Operand],
+) -> Operand:
+    """Lower a conditional expression, whose parts are lowered by `lower`."""
     test = condition(b, node.test)
     if isinstance(test, Const):
-        return b.expression(node.body if test.value else node.orelse, into)
+        return lower(b, node.body if test.value else node.orelse, into)
     target = b.temporary() if into is None else into
-    return b.branch(
-        test,
-        lambda: b.expression(node.body, target),
-        lambda: b.expression(node.orelse, target),
-        node,
-        target,
-    )
+    body, orelse = (lambda: lower(b, node.body, target)), (lambda: lower(b, node.orelse, target))
+    return b.branch(test, body, orelse, node, target)
 
 
 @expression.register(ast.Compare)
 def _compare(b: Builder, node: ast.Compare, into: Var | None) -> Operand:
     left, right = b.operands([node.left, node.comparators[0]])
-    return _links(b, node, 0, left, right, into)
+    return _links(b, node, 0, left, right, into, False)
 
 
 def _links(
-    b: Builder, node: ast.Compare, index: int, left: Operand, right: Operand, into: Var | None
+    b: Builder,
+    node: ast.Compare,
+    index: int,
+    left: Operand,
+    right: Operand,
+    into: Var | None,
+    in_test: bool,
 ) -> Operand:
-    """Lower comparison `index` of a chain and all further ones; each operand is evaluated once."""
-    if index == len(node.ops) - 1:
-        return _link(b, node, index, left, right, into)
-    right = b.keep(right, node.comparators[index], b.hazard(node.comparators[index + 1 :]))
-    first = _link(b, node, index, left, right, None)
-    test = (
-        first
-        if isinstance(node.ops[index], _GIVES_BOOL)
-        else b.call(operator.truth, (first,), node)
-    )
+    """Lower comparison `index` of a chain and all further ones; each operand is evaluated once. The
+    result is a bool if `in_test`, else that of the comparison that decides."""
+    last = index == len(node.ops) - 1
+    if not last:
+        right = b.keep(right, node.comparators[index], b.hazard(node.comparators[index + 1 :]))
+    result = into if last else None
+    if isinstance(node.ops[index], _GIVES_BOOL):
+        test = first = _link(b, node, index, left, right, result)
+    elif in_test:
+        compared = _link(b, node, index, left, right, None)
+        test = first = b.call(operator.truth, (compared,), node, result)
+    else:
+        first = _link(b, node, index, left, right, result)
+        test = first if last else b.call(operator.truth, (first,), node)
+    if last:
+        return first
     target = b.temporary() if into is None else into
 
     def rest() -> Operand:
         following = b.expression(node.comparators[index + 1])
-        return _links(b, node, index + 1, right, following, target)
+        return _links(b, node, index + 1, right, following, target, in_test)
 
-    return b.branch(test, rest, lambda: first, node, target)
+    return b.branch(test, rest, lambda: Const(False) if in_test else first, node, target)
 
 
 def _link(
@@ -191,9 +195,8 @@ def _link(
         case ast.In():
             return b.call(operator.contains, (right, left), node, into)
         case ast.NotIn():
-            return b.call(
-                operator.not_, (b.call(operator.contains, (right, left), node),), node, into
-            )
+            found = b.call(operator.contains, (right, left), node)
+            return b.call(operator.not_, (found,), node, into)
         case op:
             return b.call(_COMPARE[type(op)], (left, right), node, into)
 
@@ -217,19 +220,9 @@ def condition(b: Builder, node: ast.expr, into: Var | None = None) -> Operand:
             return _truth_chain(b, node, 0, into)
         case ast.Compare() if len(node.ops) > 1:
             left, right = b.operands([node.left, node.comparators[0]])
-            return _truth_links(b, node, 0, left, right, into)
+            return _links(b, node, 0, left, right, into, True)
         case ast.IfExp():
-            test = condition(b, node.test)
-            if isinstance(test, Const):
-                return condition(b, node.body if test.value else node.orelse, into)
-            target = b.temporary() if into is None else into
-            return b.branch(
-                test,
-                lambda: condition(b, node.body, target),
-                lambda: condition(b, node.orelse, target),
-                node,
-                target,
-            )
+            return _choice(b, node, into, condition)
     if _is_bool(node):
         return b.expression(node, into)
     operand = b.expression(node)
@@ -254,28 +247,6 @@ def _truth_chain(b: Builder, node: ast.BoolOp, index: int, into: Var | None) -> 
     if conjunction:
         return b.branch(first, rest, lambda: decided, node, target)
     return b.branch(first, lambda: decided, rest, node, target)
-
-
-def _truth_links(
-    b: Builder, node: ast.Compare, index: int, left: Operand, right: Operand, into: Var | None
-) -> Operand:
-    last = index == len(node.ops) - 1
-    if not last:
-        right = b.keep(right, node.comparators[index], b.hazard(node.comparators[index + 1 :]))
-    result = into if last else None
-    if isinstance(node.ops[index], _GIVES_BOOL):
-        first = _link(b, node, index, left, right, result)
-    else:
-        first = b.call(operator.truth, (_link(b, node, index, left, right, None),), node, result)
-    if last:
-        return first
-    target = b.temporary() if into is None else into
-
-    def rest() -> Operand:
-        following = b.expression(node.comparators[index + 1])
-        return _truth_links(b, node, index + 1, right, following, target)
-
-    return b.branch(first, rest, lambda: Const(False), node, target)
 
 
 def _is_bool(node: ast.expr) -> bool:

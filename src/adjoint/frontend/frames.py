@@ -43,16 +43,8 @@ def _super(b: Builder, node: ast.Call, into: Var | None) -> Operand | None:
     return b.call(callee, (cls, b.read(code.co_varnames[0], node)), node, into)
 
 
-def _globals(b: Builder, node: ast.Call, into: Var | None) -> Operand | None:
-    return None if node.args else b.call(primitives.current_globals, (), node, into)
-
-
 def _locals(b: Builder, node: ast.Call, into: Var | None) -> Operand | None:
     return None if node.args else _local_variables(b, node)
-
-
-def _dir(b: Builder, node: ast.Call, into: Var | None) -> Operand | None:
-    return None if node.args else b.call(sorted, (_local_variables(b, node),), node, into)
 
 
 def _evaluate(b: Builder, node: ast.Call, into: Var | None) -> Operand | None:
@@ -69,10 +61,14 @@ def _evaluate(b: Builder, node: ast.Call, into: Var | None) -> Operand | None:
 
 _LOWER: dict[str, Callable[[Builder, ast.Call, Var | None], Operand | None]] = {
     "super": _super,
-    "globals": _globals,
+    "globals": lambda b, node, into: (
+        None if node.args else b.call(primitives.current_globals, (), node, into)
+    ),
     "locals": _locals,
     "vars": _locals,
-    "dir": _dir,
+    "dir": lambda b, node, into: (
+        None if node.args else b.call(sorted, (_local_variables(b, node),), node, into)
+    ),
     "eval": _evaluate,
     "exec": _evaluate,
 }

@@ -30,13 +30,9 @@ returns a bool."""
 @statement.register(ast.Match)
 def _match(b: Builder, node: ast.Match) -> None:
     subject = b.expression(node.subject)
-    if not isinstance(subject, Const):
+    if not isinstance(subject, Const) and isinstance(node.subject, ast.Name | ast.NamedExpr):
         # A guard or the body of a case may rebind the name of the subject.
-        subject = (
-            b.copy(subject, node.subject)
-            if isinstance(node.subject, ast.Name | ast.NamedExpr)
-            else subject
-        )
+        subject = b.copy(subject, node.subject)
     _cases(b, node.cases, subject)
 
 
@@ -167,12 +163,11 @@ def _sequence(b: Builder, node: ast.MatchSequence, subject: Operand, captures: C
         return b.call(primitives.match_sequence, (subject,), node)
 
     def has_length() -> Operand:
-        if starred is None:
-            length = b.call(len, (subject,), node)
-            return b.call(operator.eq, (length, Const(len(patterns))), node)
-        if len(patterns) == 1:
+        if starred is not None and len(patterns) == 1:
             return YES
         length = b.call(len, (subject,), node)
+        if starred is None:
+            return b.call(operator.eq, (length, Const(len(patterns))), node)
         return b.call(operator.ge, (length, Const(len(patterns) - 1)), node)
 
     return _all(
@@ -267,9 +262,7 @@ def _mapping(b: Builder, node: ast.MatchMapping, subject: Operand, captures: Cap
 
     if not count and node.rest is None:
         return is_mapping()
-    return _all(
-        b, [is_mapping, is_long_enough, has_keys] if count else [is_mapping, has_keys], node
-    )
+    return _all(b, [is_mapping, *([is_long_enough] if count else []), has_keys], node)
 
 
 def _look_up(
@@ -283,11 +276,8 @@ def _look_up(
 
     def present(key: Operand) -> Step:
         def step() -> Operand:
-            value = b.call(
-                primitives.call_method,
-                (subject, Const("get"), key, Const(primitives.MISSING)),
-                node,
-            )
+            operands = subject, Const("get"), key, Const(primitives.MISSING)
+            value = b.call(primitives.call_method, operands, node)
             values.append(value)
             return b.call(operator.is_not, (value, Const(primitives.MISSING)), node)
 
@@ -331,17 +321,8 @@ def _class(b: Builder, node: ast.MatchClass, subject: Operand, captures: Capture
         return b.call(operator.is_not, (value, Const(primitives.MISSING)), node)
 
     def inner() -> Operand:
-        parts = [*node.patterns, *node.kwd_patterns]
-        return _all(
-            b,
-            [_test_of(b, part, value, captures) for part, value in zip(parts, values, strict=True)],
-            node,
-        )
+        parts = zip([*node.patterns, *node.kwd_patterns], values, strict=True)
+        return _all(b, [_test_of(b, part, value, captures) for part, value in parts], node)
 
-    steps = [
-        is_instance,
-        *map(positional, range(len(node.patterns))),
-        *map(keyword, node.kwd_attrs),
-        inner,
-    ]
-    return _all(b, steps, node)
+    named = [*map(positional, range(len(node.patterns))), *map(keyword, node.kwd_attrs)]
+    return _all(b, [is_instance, *named, inner], node)

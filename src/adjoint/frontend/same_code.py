@@ -50,11 +50,9 @@ def compiles_to(node: Any, private: str | None, imports: frozenset[str], code: C
     if free:
         body, depth = _function("_", free, body, node), depth + 1
     if private is not None or "__class__" in code.co_freevars:
-        body, depth = (
-            ast.ClassDef(
-                name=private or "_", bases=[], keywords=[], body=[body], decorator_list=[]
-            ),
-            depth + 1,
+        name_of_class, depth = private or "_", depth + 1
+        body = ast.ClassDef(
+            name=name_of_class, bases=[], keywords=[], body=[body], decorator_list=[]
         )
         _no_type_parameters(body)
         ast.copy_location(body, node)
@@ -67,15 +65,10 @@ def compiles_to(node: Any, private: str | None, imports: frozenset[str], code: C
             return False
         for _ in range(depth):
             found = next(constant for constant in found.co_consts if isinstance(constant, CodeType))
-        found = next(
-            (
-                constant
-                for constant in found.co_consts
-                if isinstance(constant, CodeType) and constant.co_name == name
-            ),
-            None,
-        )
-        if found is not None and same_code(found, code):
+        inner = [
+            one for one in found.co_consts if isinstance(one, CodeType) and one.co_name == name
+        ]
+        if inner and same_code(inner[0], code):
             return True
     return False
 
@@ -232,7 +225,7 @@ def matches_roughly(node: Any, code: CodeType, offset: int) -> bool:
     placed = [n for n in parts if hasattr(n, "lineno")]
     starts = {(n.lineno + offset, n.col_offset) for n in placed}
     ends = {(n.end_lineno + offset, n.end_col_offset) for n in placed}
-    for line, end_line, column, end_column in _positions(code):
+    for line, end_line, column, end_column in positions(code):
         if not any(line in span for span in lines) and not (
             (line, column) in starts or (end_line, end_column) in ends
         ):
@@ -269,7 +262,8 @@ def _outside_assertions(node: ast.AST) -> tuple[list[Any], list[Any]]:
     return parts, asserted
 
 
-def _positions(code: CodeType) -> Iterator[tuple[int, int, int, int]]:
+def positions(code: CodeType) -> Iterator[tuple[int, int, int, int]]:
+    """Yield the known places of instructions: line, last line, column, last column."""
     for line, end_line, column, end_column in code.co_positions():
         if line is None or end_line is None or column is None or end_column is None:
             continue

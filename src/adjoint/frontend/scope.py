@@ -184,10 +184,6 @@ def _child_fields(cls: type[ast.AST]) -> tuple[str, ...]:
 # ---- nodes that mean more than their children ----------------------------------------------------
 
 
-def _constant(walk: _Walk, node: ast.Constant) -> int:
-    return 0
-
-
 def _name(walk: _Walk, node: ast.Name) -> int:
     name, scope = node.id, walk.scope
     if name[0] == "_":
@@ -301,13 +297,7 @@ def _import(walk: _Walk, node: ast.Import | ast.ImportFrom) -> int:
     return 0
 
 
-def _handler(walk: _Walk, node: ast.ExceptHandler) -> int:
-    if node.name is not None:
-        walk.bind(node.name)
-    return walk.children(node)
-
-
-def _capture_pattern(walk: _Walk, node: ast.MatchAs | ast.MatchStar) -> int:
+def _captured(walk: _Walk, node: ast.ExceptHandler | ast.MatchAs | ast.MatchStar) -> int:
     if node.name is not None:
         walk.bind(node.name)
     return walk.children(node)
@@ -342,7 +332,7 @@ def _annotated(walk: _Walk, node: ast.AnnAssign) -> int:
 
 
 _HANDLERS: dict[type[ast.AST], Callable[[_Walk, Any], int]] = {
-    ast.Constant: _constant,
+    ast.Constant: lambda walk, node: 0,
     ast.Name: _name,
     ast.BinOp: _binary,
     ast.Call: _call,
@@ -360,9 +350,9 @@ _HANDLERS: dict[type[ast.AST], Callable[[_Walk, Any], int]] = {
     ast.ClassDef: _class,
     ast.Import: _import,
     ast.ImportFrom: _import,
-    ast.ExceptHandler: _handler,
-    ast.MatchAs: _capture_pattern,
-    ast.MatchStar: _capture_pattern,
+    ast.ExceptHandler: _captured,
+    ast.MatchAs: _captured,
+    ast.MatchStar: _captured,
     ast.MatchMapping: _mapping_pattern,
     ast.Global: _global,
     ast.Nonlocal: _nonlocal,

@@ -19,6 +19,7 @@ from adjoint.frontend.same_code import (
     future_flags,
     is_rewritten,
     matches_roughly,
+    positions,
 )
 from adjoint.frontend.scope import FunctionNode
 
@@ -56,9 +57,13 @@ _MOST_KNOWN = 4096
 def remember(code: CodeType, source: Source) -> None:
     """Store the source of `code`, which is inside a verified function."""
     _KNOWN[id(code)] = code, source
-    while len(_KNOWN) > _MOST_KNOWN:
+    _shorten(_KNOWN, _MOST_KNOWN)
+
+
+def _shorten(cache: OrderedDict[Any, Any], most: int) -> None:
+    while len(cache) > most:
         try:
-            _KNOWN.popitem(last=False)
+            cache.popitem(last=False)
         except KeyError:  # another thread was faster
             break
 
@@ -125,19 +130,15 @@ def _search(code: CodeType, lines: list[str]) -> Source | None:
 
 def _nearby(code: CodeType, lines: list[str]) -> Iterator[Source]:
     """Yield the candidates that can be found without parsing the whole file."""
-    match code.co_name:
-        case "<lambda>":
-            yield from _lambdas_on_line(code, lines, _private_class(code))
-        case "<genexpr>":
-            pass
-        case _:
-            yield from _definition_at(code, lines, _private_class(code))
+    if code.co_name == "<lambda>":
+        yield from _lambdas_on_line(code, lines, _private_class(code))
+    elif code.co_name != "<genexpr>":
+        yield from _definition_at(code, lines, _private_class(code))
 
 
 def _is_source_of(source: Source, code: CodeType, imports: frozenset[str]) -> bool:
-    if not isinstance(source.node, ast.FunctionDef | ast.AsyncFunctionDef) and not _covers(
-        source, code
-    ):
+    is_def = isinstance(source.node, ast.FunctionDef | ast.AsyncFunctionDef)
+    if not is_def and not _covers(source, code):
         return False
     if compiles_to(source.node, source.private, imports, code):
         return True
@@ -147,30 +148,19 @@ def _is_source_of(source: Source, code: CodeType, imports: frozenset[str]) -> bo
 def _private_class(code: CodeType) -> str | None:
     """Return the innermost class around a function, from its qualified name."""
     parts = code.co_qualname.split(".")
-    for index in range(len(parts) - 2, -1, -1):
-        if (
-            parts[index] != "<locals>"
-            and parts[index + 1] != "<locals>"
-            and parts[index].isidentifier()
-        ):
-            return parts[index]
+    for outer, inner in zip(parts[-2::-1], parts[:0:-1], strict=True):
+        if outer.isidentifier() and inner != "<locals>":
+            return outer
     return None
 
 
 def _box(code: CodeType) -> tuple[tuple[int, int], tuple[int, int]] | None:
     """Return the first and last position of the instructions of `code`, or ``None``."""
-    places = [
-        (line, column, end_line, end_column)
-        for line, end_line, column, end_column in code.co_positions()
-        if line is not None
-        and end_line is not None
-        and column is not None
-        and end_column is not None
-        and (column, end_column) != (0, 0)
-    ]
+    places = [*positions(code)]
     if not places:
         return None
-    return min(place[:2] for place in places), max(place[2:] for place in places)
+    first = min((line, column) for line, _, column, _ in places)
+    return first, max((end_line, end_column) for _, end_line, _, end_column in places)
 
 
 def _covers(source: Source, code: CodeType) -> bool:
@@ -231,11 +221,9 @@ def _parse_definition(
     except (SyntaxError, ValueError):
         return None
     node = body[0].body[0] if isinstance(body[0], ast.If) else body[0]
-    return (
-        node
-        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and node.name == code.co_name
-        else None
-    )
+    if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and node.name == code.co_name:
+        return node
+    return None
 
 
 # ---- a lambda: the text from the word on ---------------------------------------------------------
@@ -284,12 +272,9 @@ def _parse_lambda(
             ).body
         except (SyntaxError, ValueError):
             continue
-        if (
-            len(body) == 1
-            and isinstance(body[0], ast.Expr)
-            and isinstance(body[0].value, ast.Lambda)
-        ):
-            return body[0].value
+        match body:
+            case [ast.Expr(value=ast.Lambda() as found)]:
+                return found
     return None
 
 
@@ -321,11 +306,7 @@ class _File:
             tree = ast.Module([], [])
         file._enter(tree)
         _FILES[code.co_filename] = file
-        while len(_FILES) > _MOST_FILES:
-            try:
-                _FILES.popitem(last=False)
-            except KeyError:  # another thread was faster
-                break
+        _shorten(_FILES, _MOST_FILES)
         return file
 
     def _enter(self, tree: ast.AST) -> None:
@@ -386,9 +367,8 @@ _MOST_FILES = 8
 
 
 def _first_line(node: Any) -> int:
-    lines: list[int] = [node.lineno]
-    lines += [decorator.lineno for decorator in getattr(node, "decorator_list", ())]
-    return min(lines)
+    first: int = min(part.lineno for part in (node, *getattr(node, "decorator_list", ())))
+    return first
 
 
 def _extent(source: Source) -> tuple[int, int]:

@@ -12,8 +12,9 @@ import numpy as np
 
 from adjoint.errors import ArgumentError
 from adjoint.levels.current import current
+from adjoint.primal.object_array_places import as_objects, elements_of
 from adjoint.primal.value_kinds import by_value, is_objects
-from adjoint.runtime.leaves import as_objects, elements_of, record_fields
+from adjoint.runtime.leaves import record_fields
 from adjoint.tangent import tangent_of
 
 
@@ -60,7 +61,7 @@ class Form:
     @property
     def size(self) -> int:
         """Return the number of scalars in all leaves."""
-        return sum(map(_size, self.leaves))
+        return sum(int(np.size(leaf)) for leaf in self.leaves)
 
     def build(self, parts: Mapping[int, Any] | Sequence[Any]) -> Any:
         """Return a structure like the value, with `parts` in place of the leaves. ``None`` stands
@@ -153,10 +154,6 @@ def _is_numeric(value: Any) -> bool:
 def is_real_leaf(value: Any) -> bool:
     """Return whether a leaf can have a derivative: integers cannot."""
     return bool(np.asarray(value).dtype.kind in "fc")
-
-
-def _size(leaf: Any) -> int:
-    return int(np.size(leaf))
 
 
 def on_level(f: Callable[..., Any], /, *args: Any) -> Any:

@@ -30,7 +30,7 @@ from adjoint.levels.pointwise import is_simple, slopes_of, weighted
 from adjoint.levels.pulled import in_places, swept
 from adjoint.primal.array_memory import names_twice, original_of, root_of
 from adjoint.primal.reachability import reached
-from adjoint.primal.rebuild import remade
+from adjoint.primal.rebuild import with_parts
 from adjoint.rulekit.elementwise_forward import filled
 from adjoint.rulekit.partials import Slopes
 from adjoint.rulekit.projection import SEQUENCES
@@ -121,9 +121,7 @@ class Forward(Level):
         parts = [
             self._bind_part(part, part_dot, made) for part, part_dot in zip(y, dots, strict=True)
         ]
-        if all(new is old for new, old in zip(parts, y, strict=True)):
-            return y
-        return remade(y, parts)
+        return with_parts(y, parts)
 
     def _bind_part(self, part: Any, dot: Any, made: set[int]) -> Any:
         """Call `bind` for one part of a result. The parts may share new memory; `made` holds the

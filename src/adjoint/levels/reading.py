@@ -9,8 +9,9 @@ import numpy as np
 
 from adjoint.cotangents.poison import Poison
 from adjoint.levels.level import Level
+from adjoint.primal.object_array_places import as_objects, elements_of
 from adjoint.primal.value_kinds import by_value, is_objects, is_record
-from adjoint.runtime.leaves import as_objects, elements_of, record_fields
+from adjoint.runtime.leaves import record_fields
 from adjoint.tangent import tangent_of
 
 
@@ -24,13 +25,9 @@ def read_tangent(level: Any, y: Any, within: tuple[int, ...] = ()) -> Any:
     within = (*within, id(y))
     if isinstance(y, list | tuple | deque):
         parts = [read_tangent(level, part, within) for part in y]
-        return (
-            y._make(parts)
-            if hasattr(y, "_make")
-            else tuple(parts)
-            if isinstance(y, tuple)
-            else parts
-        )
+        if not isinstance(y, tuple):
+            return parts
+        return y._make(parts) if hasattr(y, "_make") else tuple(parts)
     if isinstance(y, dict):
         return {key: read_tangent(level, part, within) for key, part in y.items()}
     if is_objects(y):

@@ -20,20 +20,15 @@ import numpy as np
 
 from adjoint.diagnostics.refusals import missing
 from adjoint.errors import ArgumentError
-from adjoint.levels.given import (
-    agree,
-    as_number,
-    check_tangent,
-    entries_given,
-    parts_given,
-)
+from adjoint.levels.given import agree, as_number, check_tangent, entries_given, parts_given
 from adjoint.levels.level import Level
 from adjoint.levels.operations import fresh
 from adjoint.primal.array_memory import (
     address_of,
-    assign_shape,
+    as_writable_as,
     names_twice,
     part_of,
+    restore_form,
     root_of,
     twin_of,
 )
@@ -42,7 +37,7 @@ from adjoint.primal.identity import forget, stand_for
 from adjoint.primal.object_array_places import places_of
 from adjoint.primal.part_exchange import Exchanges, get_slot, set_slot, slots_in
 from adjoint.primal.reachability import reached
-from adjoint.primal.rebuild import remade
+from adjoint.primal.rebuild import with_parts
 from adjoint.primal.value_kinds import (
     by_value,
     fields_of,
@@ -88,10 +83,7 @@ class Seeds:
     def __exit__(self, kind: Any, *_: Any) -> None:
         for value, part in self._twins:
             forget([(part, value)])
-            if part.shape != value.shape:
-                assign_shape(value, part.shape)
-            if value.flags.writeable != part.flags.writeable:
-                np.ndarray.setflags(value, write=part.flags.writeable)
+            restore_form(value, part)
         self.exchanges.undo()
         if self._apart is not None:
             self._apart.restore()
@@ -120,10 +112,7 @@ class Seeds:
             return value
         self._aliased.add(id(value))
         if isinstance(value, tuple):
-            parts = [self._everywhere(part) for part in value]
-            if all(new is old for new, old in zip(parts, value, strict=True)):
-                return value
-            return remade(value, parts)
+            return with_parts(value, [self._everywhere(part) for part in value])
         for read, write in slots_in(value):
             old = read()
             new = self._everywhere(old)
@@ -231,10 +220,7 @@ class Seeds:
             return y
         seen[id(y)] = y
         if isinstance(y, tuple):
-            parts = [self._restored(part, seen) for part in y]
-            if all(new is old for new, old in zip(parts, y, strict=True)):
-                return y
-            return remade(y, parts)
+            return with_parts(y, [self._restored(part, seen) for part in y])
         for read, write in slots_in(y):
             old = read()
             new = self._restored(old, seen)
@@ -250,18 +236,13 @@ class Seeds:
                 return value
             own = root_of(value)
             if root_of(part) is root and own is not root and address_of(own) == address_of(root):
-                view = part_of(own, root, y)
-                if not y.flags.writeable:
-                    view.flags.writeable = False
-                return view
+                return as_writable_as(part_of(own, root, y), y)
         return y
 
     def _tuple(self, value: Any, dot: Any) -> Any:
         dots = parts_given(value, dot, len(value))
-        parts = [self.own(part, part_dot) for part, part_dot in zip(value, dots, strict=True)]
-        if all(new is old for new, old in zip(parts, value, strict=True)):
-            return value
-        return remade(value, parts)
+        pairs = zip(value, dots, strict=True)
+        return with_parts(value, [self.own(part, part_dot) for part, part_dot in pairs])
 
     def _inside(self, value: Any, dot: Any) -> None:
         """Exchange the numbers in a container or an object."""
@@ -297,12 +278,8 @@ class Seeds:
                     self._exchange(fields.__getitem__, fields.__setitem__, name, part_dot)
                 else:
                     slot = slots_of(type(value))[name]
-                    self._exchange(
-                        partial(get_slot, slot, value),
-                        partial(set_slot, slot, value),
-                        name,
-                        part_dot,
-                    )
+                    read, write = partial(get_slot, slot, value), partial(set_slot, slot, value)
+                    self._exchange(read, write, name, part_dot)
         elif isinstance(value, Hidden | np.dtype):
             return
         elif dot is True:
@@ -347,11 +324,9 @@ class Seeds:
             return
         cells = dict(zip(value.__code__.co_freevars, value.__closure__ or (), strict=True))
         for name, part_dot in entries_given(cells, dot):
+            cell = cells[name]
             self._exchange(
-                lambda name: cells[name].cell_contents,
-                lambda name, new: setattr(cells[name], "cell_contents", new),
-                name,
-                part_dot,
+                partial(getattr, cell), partial(setattr, cell), "cell_contents", part_dot
             )
 
     def _exchange(
@@ -400,7 +375,4 @@ def other_name(level: Level, x: Any) -> Any:
     if made is None:
         return x
     level.twin(made, root)
-    part = part_of(made, root, x)
-    if not x.flags.writeable:
-        part.flags.writeable = False
-    return part
+    return as_writable_as(part_of(made, root, x), x)

@@ -26,7 +26,7 @@ from adjoint.levels.names import contents, others
 from adjoint.levels.pointwise import is_simple, slopes_of, weighted
 from adjoint.levels.sweep import Sweep, poison_in, to_value
 from adjoint.primal.array_memory import original_of, root_of
-from adjoint.primal.rebuild import remade
+from adjoint.primal.rebuild import with_parts
 from adjoint.rulekit.partials import Slopes
 from adjoint.rulekit.projection import SEQUENCES
 from adjoint.rulekit.refusal import demand_known
@@ -236,10 +236,7 @@ class Tape(Level):
 
     def _own_parts(self, y: Any, args: tuple[Any, ...], is_foreign: bool = False) -> Any:
         if isinstance(y, list | tuple):
-            parts = [self._own_parts(part, args, is_foreign) for part in y]
-            if all(new is old for new, old in zip(parts, y, strict=True)):
-                return y
-            return remade(y, parts)
+            return with_parts(y, [self._own_parts(part, args, is_foreign) for part in y])
         if any(arg is y for arg in args) and isinstance(y, float | complex | int | np.number):
             y = self.own(y)
         if is_integer(y) and not is_foreign and not self.sees_integers(args):

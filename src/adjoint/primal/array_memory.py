@@ -131,6 +131,21 @@ def part_of(twin: Array, root: Array, array: Array) -> Array:
     return placed(array, whole, offset)
 
 
+def as_writable_as(part: Array, array: Array) -> Array:
+    """Make `part`, an alias of `array`, read-only if `array` is; return it."""
+    if not array.flags.writeable:
+        part.flags.writeable = False
+    return part
+
+
+def restore_form(array: Array, alias: Array) -> None:
+    """Give `array` the shape and the flag that its alias was given meanwhile."""
+    if alias.shape != array.shape:
+        assign_shape(array, alias.shape)
+    if alias.flags.writeable != array.flags.writeable:
+        np.ndarray.setflags(array, write=alias.flags.writeable)
+
+
 def placed(like: Array, memory: Any, offset: int) -> Array:
     """Return an array with the layout of `like` that begins `offset` bytes into `memory`."""
     return np.ndarray(like.shape, like.dtype, memory, offset if like.size else 0, like.strides)

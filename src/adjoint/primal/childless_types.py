@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-from types import (
-    FunctionType,
-)
+from types import FunctionType
 
 import numpy as np
 
-from adjoint.primal.value_kinds import (
-    ATOMS,
-)
+from adjoint.primal.value_kinds import ATOMS
 
 LEAVES: frozenset[type] = (ATOMS - {FunctionType, type, slice}) | {
     float,

@@ -56,13 +56,13 @@ def _is_untold(kind: type) -> bool:
         return False
     return any(
         str(base.__module__).partition(".")[0] not in _TELLING
-        and any(type(value) in _OF_C and value.__objclass__ is base for value in _own(base))
+        and any(
+            type(value) in _OF_C and value.__objclass__ is base
+            for name, value in vars(base).items()
+            if name not in _OF_ANY_CLASS
+        )
         for base in kind.__mro__
     )
-
-
-def _own(base: type) -> list[Any]:
-    return [value for name, value in vars(base).items() if name not in _OF_ANY_CLASS]
 
 
 _TELLING = sys.stdlib_module_names | {"numpy", "pandas", "wrapt"}
@@ -127,7 +127,6 @@ def writes_unseen(f: Any, given: Iterable[Any]) -> bool:
 
 
 _OF_OBJECTS = (MethodWrapperType, WrapperDescriptorType, MethodDescriptorType)
-_READING = frozenset(map(id, (getattr, operator.getitem, next, iter, len)))
 _READING = frozenset(map(id, (getattr, operator.getitem, next, iter, len)))
 _FEW = 64
 _BETWEEN = frozenset({dict, tuple, list, type(gc.get_referents(memoryview(b""))[0])})

@@ -46,3 +46,16 @@ def elements_in(x: Objects) -> list[tuple[int, Any]]:
     return list(
         zip(places_of(x).ravel().tolist(), np.ndarray.view(x, np.ndarray).flat, strict=True)
     )
+
+
+def as_objects(shape: tuple[int, ...], parts: list[Any]) -> Any:
+    """Return `parts` as an array of objects of the given shape."""
+    found = np.empty(len(parts), object)
+    for i, part in enumerate(parts):
+        found[i] = part
+    return found.reshape(shape)
+
+
+def elements_of(value: Any) -> list[Any]:
+    """Return the elements of an array of objects."""
+    return [*np.ndarray.view(value, np.ndarray).flat]

@@ -12,7 +12,15 @@ import numpy as np
 
 from adjoint.errors import ArgumentError
 from adjoint.locks import make_lock
-from adjoint.primal.value_kinds import fields_of, filled_slots, is_objects, is_record, slots_of
+from adjoint.primal.container_contents import ABSENT
+from adjoint.primal.value_kinds import (
+    content_of,
+    fields_of,
+    filled_slots,
+    is_objects,
+    is_record,
+    slots_of,
+)
 from adjoint.tangent import Tangent
 
 _lock = make_lock()
@@ -67,8 +75,8 @@ def slots_in(value: Any) -> Iterator[tuple[Callable[[], Any], Callable[[Any], No
         for cell in value.__closure__ or ():
             yield from slots_in(cell)
     elif isinstance(value, CellType):
-        if _is_filled(value):
-            yield partial(getattr, value, "cell_contents"), partial(_fill, value)
+        if content_of(value, ABSENT) is not ABSENT:
+            yield partial(getattr, value, "cell_contents"), partial(setattr, value, "cell_contents")
     elif isinstance(value, MethodType):
         yield from slots_in(value.__self__)
     elif isinstance(value, Tangent):
@@ -80,18 +88,6 @@ def slots_in(value: Any) -> Iterator[tuple[Callable[[], Any], Callable[[Any], No
         for name in filled_slots(value):
             slot = slots_of(type(value))[name]
             yield partial(get_slot, slot, value, name), partial(set_slot, slot, value, name)
-
-
-def _is_filled(cell: Any) -> bool:
-    try:
-        cell.cell_contents  # noqa: B018
-    except ValueError:
-        return False
-    return True
-
-
-def _fill(cell: Any, new: Any) -> None:
-    cell.cell_contents = new
 
 
 def get_slot(slot: Any, owner: Any, _: str) -> Any:

@@ -22,6 +22,7 @@ from weakref import ProxyTypes
 from adjoint.primal.array_memory import root_of
 from adjoint.primal.code_owner import is_the_users
 from adjoint.primal.container_contents import (
+    ABSENT,
     base_of,
     elements_of,
     entries_of,
@@ -155,10 +156,9 @@ def parts_of(owner: Any) -> Iterator[tuple[Any, Any, Any]]:
         for held in _beside_closure(owner):
             yield None, held, held
     elif issubclass(type(owner), CellType):
-        try:
-            yield None, owner.cell_contents, owner
-        except ValueError:
-            return
+        content = content_of(owner, ABSENT)
+        if content is not ABSENT:
+            yield None, content, owner
     elif issubclass(type(owner), MethodType | BuiltinMethodType | MethodWrapperType):
         yield "__self__", owner.__self__, owner
         if type(owner) is MethodType:
@@ -186,9 +186,8 @@ def parts_of(owner: Any) -> Iterator[tuple[Any, Any, Any]]:
         fields = fields_of(owner)
         for name, item in (fields or {}).items():
             yield name, item, fields
-        if not is_record(owner) or is_partly_c(
-            type(owner)
-        ):  # C may hold more: use what the garbage collector tells
+        # C may hold more: use what the garbage collector tells
+        if not is_record(owner) or is_partly_c(type(owner)):
             for item in held_by_c(owner):
                 if item is not fields and not issubclass(type(item), ModuleType | str):
                     if not issubclass(type(item), type) or item is not type(owner):

@@ -29,6 +29,12 @@ def remade(xs: Any, elements: Iterable[Any]) -> Any:
     return _with_fields(made, xs)
 
 
+def with_parts(xs: Any, parts: list[Any]) -> Any:
+    """Return `xs` itself if `parts` are its elements, else `remade`."""
+    is_same = all(new is old for new, old in zip(parts, xs, strict=True))
+    return xs if is_same else remade(xs, parts)
+
+
 def remade_dict(d: Any, entries: Iterable[tuple[Any, Any]]) -> Any:
     """Return a dict of the class and fields of `d` with other entries."""
     kind = type(d)

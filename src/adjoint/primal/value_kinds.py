@@ -21,7 +21,6 @@ from typing import Any
 
 import numpy as np
 
-from adjoint.primal.container_contents import ABSENT
 from adjoint.primal.engine_object import Hidden
 from adjoint.primal.exposed_arrays import arrays_of
 from adjoint.primal.memo_by_class import ByClass
@@ -106,9 +105,6 @@ def plain_number(value: Any) -> Any:
         if issubclass(kind, number) and not issubclass(kind, np.generic):
             return number.__pos__(value)
     return value
-
-
-_PRECISE: dict[type, Any] = {int: np.int64, float: np.float64, complex: np.complex128}
 
 
 def fields_of(obj: Any) -> dict[str, Any] | None:
@@ -219,12 +215,12 @@ def has_field(obj: Any, name: str) -> bool:
     return name in (fields_of(obj) or ()) or name in slots_of(kind)
 
 
-def content_of(cell: CellType) -> Any:
-    """Return the content of a cell; ``None`` where nothing was assigned yet."""
+def content_of(cell: CellType, empty: Any = None) -> Any:
+    """Return the content of a cell; `empty` where nothing was assigned yet."""
     try:
         return cell.cell_contents
     except ValueError:
-        return None
+        return empty
 
 
 def is_record(value: Any) -> bool:
@@ -303,13 +299,6 @@ def are_numbers(xs: Any, start: Any) -> bool:
     if type(xs) not in (list, tuple) or type(start) not in REAL_NUMBERS:
         return False
     return REAL_NUMBERS.issuperset(map(type, xs))
-
-
-def contents_of_cell(cell: CellType) -> Any:
-    try:
-        return cell.cell_contents
-    except ValueError:
-        return ABSENT
 
 
 has_slots = ByClass(lambda kind: bool(slots_of(kind)))

@@ -77,10 +77,7 @@ def list_append(record: list[Any], slot: int, xs: list[Any], value: Any) -> None
 
     def append_back(_: Any) -> tuple[Any, ...]:
         shadow = memory.shadows.get(id(xs))
-        bar = None
-        if shadow is not None:
-            bar = shadow.pop()
-        return None, None, bar
+        return None, None, None if shadow is None else shadow.pop()
 
     record[slot] = append_back
 

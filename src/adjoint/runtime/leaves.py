@@ -13,7 +13,7 @@ import numpy as np
 from adjoint.diagnostics.public_function import PublicFunction
 from adjoint.errors import CotangentError
 from adjoint.primal.array_memory import root_of
-from adjoint.primal.object_array_places import elements_in
+from adjoint.primal.object_array_places import as_objects, elements_in, elements_of
 from adjoint.primal.value_kinds import by_value, fields_of, filled_slots, is_objects, is_record
 from adjoint.runtime.dispatch.inert_packages import is_operator
 from adjoint.runtime.memory.active_iterator import Iterator as ActiveIterator
@@ -122,19 +122,6 @@ def _is_first(x: Any, place: int, once: set[Any] | None) -> bool:
     first = element not in once
     once.add(element)
     return first
-
-
-def as_objects(shape: tuple[int, ...], parts: list[Any]) -> Any:
-    """Return `parts` as an array of objects of the given shape."""
-    found = np.empty(len(parts), object)
-    for i, part in enumerate(parts):
-        found[i] = part
-    return found.reshape(shape)
-
-
-def elements_of(value: Any) -> list[Any]:
-    """Return the elements of an array of objects."""
-    return [*np.ndarray.view(value, np.ndarray).flat]
 
 
 def _named(named: dict[Any, Any], of: Callable[[Any], Any], make: Callable[[Any], Any]) -> Any:

@@ -13,11 +13,12 @@ import numpy as np
 from adjoint.cotangents.accumulate import finish
 from adjoint.cotangents.poison import Poison
 from adjoint.errors import CotangentError
+from adjoint.primal.object_array_places import as_objects, elements_of
 from adjoint.primal.value_kinds import by_value, fields_of, is_objects, is_record
 from adjoint.rulekit.loading import load_for
 from adjoint.rulekit.projection import project
 from adjoint.rulekit.refusal import demand_entries
-from adjoint.runtime.leaves import as_objects, elements_of, record_fields
+from adjoint.runtime.leaves import record_fields
 from adjoint.runtime.memory.collect import CONSTANT, Reader
 from adjoint.runtime.session import leaving, session
 from adjoint.tangent import Tangent, tangent_of

@@ -31,44 +31,16 @@ from adjoint.ir.walk import targets, walk
 from adjoint.primal.compiled_functions import is_closed_and_compiled
 
 PURE: frozenset[Any] = frozenset(
-    {
-        operator.add,
-        operator.sub,
-        operator.mul,
-        operator.truediv,
-        operator.floordiv,
-        operator.mod,
-        operator.pow,
-        operator.neg,
-        operator.pos,
-        operator.invert,
-        operator.not_,
-        operator.truth,
-        operator.and_,
-        operator.or_,
-        operator.xor,
-        operator.lshift,
-        operator.rshift,
-        operator.lt,
-        operator.le,
-        operator.gt,
-        operator.ge,
-        operator.eq,
-        operator.ne,
-        operator.iadd,
-        operator.isub,
-        operator.imul,
-        operator.itruediv,
-        operator.ifloordiv,
-        operator.imod,
-        operator.ipow,
-        operator.is_,
-        operator.is_not,
-        primitives.build_slice,
-        primitives.format_value,
-        primitives.build_string,
-        primitives.current_globals,
-    }
+    [
+        *(operator.add, operator.sub, operator.mul, operator.truediv, operator.floordiv),
+        *(operator.mod, operator.pow, operator.neg, operator.pos, operator.invert),
+        *(operator.and_, operator.or_, operator.xor, operator.lshift, operator.rshift),
+        *(operator.lt, operator.le, operator.gt, operator.ge, operator.eq, operator.ne),
+        *(operator.iadd, operator.isub, operator.imul, operator.itruediv, operator.ifloordiv),
+        *(operator.imod, operator.ipow, operator.not_, operator.truth),
+        *(operator.is_, operator.is_not, primitives.build_slice, primitives.format_value),
+        *(primitives.build_string, primitives.current_globals),
+    ]
 )
 """Functions without effect and without derivative on inactive operands. Inactive operands are
 immutable, since containers are active."""
@@ -97,25 +69,10 @@ HANDS_ON: frozenset[Any] = frozenset({operator.contains, isinstance, issubclass}
 
 COUNTERS: frozenset[Any] = frozenset({range})
 RESULT_INACTIVE_BUILTINS: frozenset[Any] = frozenset(
-    {
-        len,
-        isinstance,
-        issubclass,
-        callable,
-        hasattr,
-        id,
-        hash,
-        ord,
-        chr,
-        str,
-        repr,
-        ascii,
-        bool,
-        bin,
-        hex,
-        oct,
-        type,
-    }
+    [
+        *(len, isinstance, issubclass, callable, hasattr, id, hash, ord, chr, str, repr, ascii),
+        *(bool, bin, hex, oct, type),
+    ]
 )
 _RESULT_INACTIVE = FLAT | RESULT_INACTIVE | COUNTERS | RESULT_INACTIVE_BUILTINS
 

@@ -10,8 +10,8 @@ import pytest
 
 from adjoint.frontend.bytecode import lower
 from adjoint.ir.printer import format_function
-from adjoint.ir.verify import verify
 from tests.frontend.bytecode.sourceless import made
+from tests.ir.verify import verify
 
 GOLDEN = Path(__file__).parent / "golden" / f"{sys.version_info[0]}.{sys.version_info[1]}"
 

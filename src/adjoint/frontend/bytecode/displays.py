@@ -122,14 +122,8 @@ def _intrinsic_of_two(m: Machine, step: Instruction) -> None:
 _OF_TYPE_PARAMETERS = frozenset(
     f"INTRINSIC_{name}"
     for name in (
-        "TYPEVAR",
-        "PARAMSPEC",
-        "TYPEVARTUPLE",
-        "SUBSCRIPT_GENERIC",
-        "TYPEVAR_WITH_BOUND",
-        "TYPEVAR_WITH_CONSTRAINTS",
-        "SET_FUNCTION_TYPE_PARAMS",
-        "SET_TYPEPARAM_DEFAULT",
+        "TYPEVAR PARAMSPEC TYPEVARTUPLE SUBSCRIPT_GENERIC TYPEVAR_WITH_BOUND"
+        " TYPEVAR_WITH_CONSTRAINTS SET_FUNCTION_TYPE_PARAMS SET_TYPEPARAM_DEFAULT".split()
     )
 )
 """The intrinsics that ``def f[T]`` and ``class A[T]`` apply to their parameters."""

@@ -261,7 +261,9 @@ def _find_loops(blocks: list[Block]) -> dict[Block, Loop]:
         if not all(map(block.dominates, sources)):
             raise IrreducibleError
         if sources or block.is_for:
-            end = max((_end(source) for source in sources), default=block.start)
+            end = max(
+                (source.start + len(source.steps) + 1 for source in sources), default=block.start
+            )
             if block.is_for and block.jump is not None and block.jump.target is not None:
                 end = block.jump.target
             loops[block] = Loop(block, _body(block, sources), end)
@@ -269,10 +271,6 @@ def _find_loops(blocks: list[Block]) -> dict[Block, Loop]:
         for block in loop.blocks:
             block.loops.append(loop)
     return loops
-
-
-def _end(block: Block) -> int:
-    return block.start + len(block.steps) + 1
 
 
 def _body(head: Block, sources: Iterable[Block]) -> set[Block]:

@@ -28,19 +28,10 @@ _BINARY: dict[str, Callable[..., Any]] = {
     "^": operator.xor,
     "<<": operator.lshift,
     ">>": operator.rshift,
-    "+=": operator.iadd,
-    "-=": operator.isub,
-    "*=": operator.imul,
-    "/=": operator.itruediv,
-    "//=": operator.ifloordiv,
-    "%=": operator.imod,
-    "**=": operator.ipow,
-    "@=": operator.imatmul,
-    "&=": operator.iand,
-    "|=": operator.ior,
-    "^=": operator.ixor,
-    "<<=": operator.ilshift,
-    ">>=": operator.irshift,
+}
+_BINARY |= {
+    f"{sign}=": getattr(operator, f"i{plain.__name__.rstrip('_')}")
+    for sign, plain in _BINARY.items()
 }
 _COMPARE: dict[str, Callable[..., Any]] = {
     "<": operator.lt,

@@ -151,11 +151,8 @@ class _Drafter:
 
     def _go_on(self, exits: _Exits, span: Span, out: list[_Draft], level: _Level) -> _Exits:
         """Write the jumps after a loop for jumps out of the loop that lead further out."""
-        here = {
-            label: sites
-            for label, sites in exits.items()
-            if label in level.labels and label is not level.head
-        }
+        inside = level.labels - {level.head}
+        here = {label: sites for label, sites in exits.items() if label in inside}
         outside = [label for label in exits if label not in here]
         for number, label in enumerate(outside):
             arm: list[_Draft] = []

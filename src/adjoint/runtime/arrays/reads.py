@@ -17,10 +17,7 @@ from adjoint.primal.object_array_places import is_container
 from adjoint.rulekit.projection import projector
 from adjoint.runtime.arrays.object_elements import read_objects
 from adjoint.runtime.dispatch.checked_pullback import arrived, result_of
-from adjoint.runtime.dispatch.number_protocols import (
-    by_index,
-    is_odd,
-)
+from adjoint.runtime.dispatch.number_protocols import by_index, is_odd
 from adjoint.runtime.foreign.unknown_call import run_unknown
 from adjoint.runtime.memory.array_shadow import add_to_shadow
 from adjoint.runtime.memory.memory import Memory
@@ -30,11 +27,6 @@ ndarray = np.ndarray
 _FLOAT64 = np.dtype(float)
 FEW = 16
 """The largest size for which a dense cotangent is as cheap as a `Scattered` one."""
-
-
-def _carries(array: np.ndarray[Any, Any]) -> bool:
-    """Return whether an array can have a cotangent; integers count as reals."""
-    return array.dtype.kind in "fciub"
 
 
 def read_array(record: list[Any], slot: int, x: np.ndarray[Any, Any], index: Any) -> Any:
@@ -92,7 +84,7 @@ def _read_part(record: list[Any], slot: int, x: np.ndarray[Any, Any], index: Any
     memory: Memory = record[0]
     if x.dtype.kind in "iub" and is_integer_field(x, root_of(x)):
         return y
-    if not _carries(x):
+    if x.dtype.kind not in "fciub":  # integers count as reals
         if x.dtype.kind == "V" and type(index) is str and is_integer_field(y, root_of(x)):
             return y
         if is_container(x):

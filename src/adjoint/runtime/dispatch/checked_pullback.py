@@ -300,11 +300,7 @@ _UNFINISHED = (Scattered, Poison)
 
 
 def _rule_error(problem: str, hint: str) -> RuleError:
-    return RuleError(
-        problem,
-        hint=hint,
-        place=current_place(),
-    )
+    return RuleError(problem, hint=hint, place=current_place())
 
 
 def value_and_back(f: Any, result: Any) -> tuple[Any, Back]:

@@ -16,6 +16,7 @@ from typing import Any, TypeVar
 from adjoint.cotangents.accumulate import accumulate
 from adjoint.diagnostics.refusals import refused
 from adjoint.rulekit.registry import primitive
+from adjoint.runtime.dispatch.linked import linked
 from adjoint.runtime.foreign.freed_objects import cleans_up
 from adjoint.runtime.memory.active_iterator import Iterator
 from adjoint.runtime.memory.memory import Memory
@@ -177,10 +178,9 @@ class Written(Iterator):
             raise
         except BaseException as error:
             self._resume(record, slot)
-            if type(error) is RuntimeError and type(error.__cause__) is StopIteration:
-                ended = error.__cause__  # C takes a StopIteration for the iterator's own end
-            else:
+            if type(error) is not RuntimeError or type(error.__cause__) is not StopIteration:
                 raise
+            ended = error.__cause__  # C takes a StopIteration for the iterator's own end
         raise ended
 
     def _resume(self, record: list[Any], slot: int) -> None:
@@ -351,26 +351,13 @@ def _close_from_within(record: list[Any], slot: int, chain: list[Generator]) -> 
 
 @primitive(Generator.send)
 def _(record: list[Any], slot: int, generator: Generator, value: Any) -> Any:
-    inner: list[Any] = [record[0], None]
-
-    def send_back(y_bar: Any) -> tuple[Any, ...]:
-        return None, None, None if inner[1] is None else inner[1](y_bar)
-
-    record[slot] = send_back
-    return generator.resume(inner, 1, _send, generator._forward, value)
+    operands = _send, generator._forward, value
+    return linked(record, slot, lambda bar: (None, None, bar), generator.resume, *operands)
 
 
 @primitive(Generator.close)
 def _(record: list[Any], slot: int, generator: Generator) -> Any:
-    inner: list[Any] = [record[0], None]
-
-    def close_back(y_bar: Any) -> tuple[Any, ...]:
-        if inner[1] is not None:
-            inner[1](y_bar)
-        return None, None
-
-    record[slot] = close_back
-    return generator.finish(inner, 1)
+    return linked(record, slot, lambda _: (None, None), generator.finish)
 
 
 def run_segment(
@@ -382,12 +369,4 @@ def run_segment(
     *operands: Any,
 ) -> Any:
     """Run one segment for a call whose `n` arguments have no cotangents."""
-    inner: list[Any] = [record[0], None]
-
-    def run_back(y_bar: Any) -> tuple[Any, ...]:
-        if inner[1] is not None:
-            inner[1](y_bar)
-        return (None,) * (n + 2)
-
-    record[slot] = run_back
-    return generator.resume(inner, 1, run, *operands)
+    return linked(record, slot, lambda _: (None,) * (n + 2), generator.resume, run, *operands)

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from adjoint.primal.value_kinds import _PRECISE, plain_number
+import numpy as np
+
+from adjoint.primal.value_kinds import plain_number
 from adjoint.runtime.memory.memory import Memory
 
 
@@ -21,3 +23,6 @@ def plain_on(memory: Memory, value: Any, for_numpy: bool = False) -> Any:
     if plain is not value and memory.level is not None:
         return memory.level.link(plain, value)
     return plain
+
+
+_PRECISE: dict[type, Any] = {int: np.int64, float: np.float64, complex: np.complex128}

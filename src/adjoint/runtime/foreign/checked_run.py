@@ -98,7 +98,10 @@ def _run_locked(
     views: list[Any] = []
     _set_writable(arrays, False)
     try:
-        y = run(*(args if package_of(run) == "numpy" else map(_locked, args)), **kwargs)
+        if package_of(run) == "numpy":
+            y = run(*args, **kwargs)
+        else:
+            y = run(*[x.toreadonly() if type(x) is memoryview else x for x in args], **kwargs)
     except Exception:  # whatever a function raises for a read-only array
         y, locked = None, False
     else:
@@ -112,11 +115,6 @@ def _run_locked(
     if not locked:
         return run(*args, **kwargs), {id(held) for held in arrays}
     return (y if len(opened) == len(views) else run(*args, **kwargs)), set()
-
-
-def _locked(value: Any) -> Any:
-    """Return a read-only view of a memoryview, and any other value itself."""
-    return value.toreadonly() if type(value) is memoryview else value
 
 
 def _refilled(region: Region, given: tuple[Any, ...], before: list[Any]) -> set[int]:
@@ -267,7 +265,11 @@ def _log_changes(memory: Memory, f: Any, given: tuple[Any, ...], before: list[An
                 raise _changed(f, value)
             kept.log(memory)
             changes.kept.append(kept)
-        elif _is_of_numbers(value) and value.shape == saved.shape:
+        elif (
+            isinstance(value, np.ndarray)
+            and value.dtype.kind in "iubfc"
+            and value.shape == saved.shape
+        ):
             memory.note(swap_contents, np.asarray(value), saved)
             changes.overwritten.append((np.asarray(value), saved))
             changes.writes.add(id(value))
@@ -285,10 +287,6 @@ def _is_number(value: Any, given: tuple[Any, ...]) -> bool:
     return type(value) in _WITHOUT or (
         type(value) is float and not any(value is one for one in given)
     )
-
-
-def _is_of_numbers(value: Any) -> bool:
-    return isinstance(value, np.ndarray) and value.dtype.kind in "iubfc"
 
 
 def _error_of(

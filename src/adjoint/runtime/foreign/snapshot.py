@@ -32,7 +32,7 @@ from adjoint.primal.container_contents import ABSENT, factory_of
 from adjoint.primal.engine_object import Hidden
 from adjoint.primal.memo_by_class import ByClass
 from adjoint.primal.value_kinds import (
-    contents_of_cell,
+    content_of,
     fields_of,
     has_slots,
     held_by_c,
@@ -162,7 +162,7 @@ def contents(value: Any, kind: type) -> list[Any]:
         defaults = value.__defaults__ or (), value.__kwdefaults__ or {}
         held = [*(value.__closure__ or ()), *defaults]
     elif kind is CellType:
-        held = [contents_of_cell(value)]
+        held = [content_of(value, ABSENT)]
     elif kind in (MethodType, BuiltinMethodType, MethodWrapperType):
         held = [value.__self__, getattr(value, "__func__", None)]
     elif kind is functools.partial:

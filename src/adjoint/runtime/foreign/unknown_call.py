@@ -21,14 +21,8 @@ from adjoint.diagnostics.no_derivative import needed
 from adjoint.primal.array_memory import is_seen_as_stored, root_of
 from adjoint.primal.exposed_arrays import arrays_behind, give_away
 from adjoint.primal.packages import COMPILING, HIDING
-from adjoint.primal.reachability import (
-    REFERENT,
-    holds_nothing,
-    reached,
-)
-from adjoint.primal.value_kinds import (
-    by_value,
-)
+from adjoint.primal.reachability import REFERENT, holds_nothing, reached
+from adjoint.primal.value_kinds import by_value
 from adjoint.runtime.foreign.checked_run import Changes, package_of, run_checked
 from adjoint.runtime.foreign.foreign_run import Region
 from adjoint.runtime.foreign.open_files import flush, note_file

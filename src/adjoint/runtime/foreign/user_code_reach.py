@@ -25,11 +25,11 @@ import numpy as np
 
 from adjoint.primal.childless_types import LEAVES
 from adjoint.primal.code_owner import is_the_users
-from adjoint.primal.container_contents import factory_of
+from adjoint.primal.container_contents import ABSENT, factory_of
 from adjoint.primal.engine_object import Hidden
 from adjoint.primal.memo_by_class import ByClass
 from adjoint.primal.special_methods import class_attribute
-from adjoint.primal.value_kinds import fields_of, held_by_c
+from adjoint.primal.value_kinds import content_of, fields_of, held_by_c
 from adjoint.runtime.foreign.may_store import READING, is_closed, may_store
 from adjoint.runtime.foreign.snapshot import contents
 from adjoint.runtime.memory.active_iterator import Iterator
@@ -234,15 +234,8 @@ def _has_fields(kind: type) -> bool:
     return bool(kind.__flags__ & (1 << 9) and kind.__dictoffset__)  # Py_TPFLAGS_HEAPTYPE
 
 
-def _method(kind: type, name: str) -> Any:
-    for base in kind.__mro__:
-        if name in vars(base):
-            return vars(base)[name]
-    return None
-
-
 def _level(kind: type, name: str) -> int:
-    method = _method(kind, name)
+    method = class_attribute(kind, name)
     if type(method) is not FunctionType:
         return 0 if method is None or type(method).__name__ in _OF_C else 2
     if is_the_users(method.__code__, method.__globals__):
@@ -259,16 +252,19 @@ _OF_C = frozenset({"wrapper_descriptor", "method_descriptor", "builtin_function_
 
 def _is_closed(kind: type, name: str) -> bool:
     """Return whether a special method reads only plain fields of its operands."""
-    method = _method(kind, name)
+    method = class_attribute(kind, name)
     if type(method) is not FunctionType:
         return True
     code = method.__code__
-    if not is_closed(code) or any(type(_method(kind, one)) is FunctionType for one in _FETCHERS):
+    if not is_closed(code) or any(
+        type(class_attribute(kind, one)) is FunctionType for one in _FETCHERS
+    ):
         return False
-    held = [cell.cell_contents for cell in method.__closure__ or () if _is_filled(cell)]
+    captured = [content_of(cell, ABSENT) for cell in method.__closure__ or ()]
+    held = [content for content in captured if content is not ABSENT]
     for other in code.co_names:
         held.append(method.__globals__.get(other))
-        static = _method(kind, other)
+        static = class_attribute(kind, other)
         if static is not None and type(static).__name__ not in _IN_SLOTS:
             held.append(static)
     return all(type(value) in _PLAIN or value in (math, cmath) for value in held)
@@ -276,13 +272,6 @@ def _is_closed(kind: type, name: str) -> bool:
 
 _IN_SLOTS = ("member_descriptor", "getset_descriptor")
 _FETCHERS = ("__getattr__", "__getattribute__")
-
-
-def _is_filled(cell: Any) -> bool:
-    try:
-        return cell.cell_contents is not cell
-    except ValueError:
-        return False
 
 
 def _is_plain(value: Any) -> bool:

@@ -27,7 +27,7 @@ from adjoint.errors import ArgumentError, CotangentError
 from adjoint.primal.array_memory import root_of
 from adjoint.primal.container_contents import base_of, elements_of, entries_of, place_of_held
 from adjoint.primal.engine_object import Hidden
-from adjoint.primal.object_array_places import elements_in
+from adjoint.primal.object_array_places import as_objects, elements_in
 from adjoint.primal.value_kinds import (
     ATOMS,
     by_value,
@@ -258,10 +258,7 @@ class Reader:
                 shadow.pop(place, None)
         if all(bar is None for bar in bars):
             return None
-        found = np.empty(len(bars), object)
-        for i, bar in enumerate(bars):
-            found[i] = bar
-        return found.reshape(value.shape)
+        return as_objects(value.shape, bars)
 
     def _entries(self, value: dict[Any, Any]) -> dict[Any, Any] | Poison | None:
         if self._taking and self._arrived_at_keys(value):

@@ -8,13 +8,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Mapping
-from types import (
-    BuiltinMethodType,
-    FunctionType,
-    MappingProxyType,
-    MethodType,
-    MethodWrapperType,
-)
+from types import BuiltinMethodType, FunctionType, MappingProxyType, MethodType, MethodWrapperType
 from typing import Any
 
 import numpy as np

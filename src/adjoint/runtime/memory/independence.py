@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from adjoint.errors import MutationError
-from adjoint.primal.array_memory import assign_shape, part_of, root_of, twin_of
+from adjoint.primal.array_memory import as_writable_as, part_of, restore_form, root_of, twin_of
 from adjoint.primal.container_contents import ABSENT
 from adjoint.primal.engine_object import Hidden
 from adjoint.primal.identity import forget, stand_for
@@ -179,10 +179,7 @@ class Independent(Hidden):
         forget(self._standing)
         self._exchanges.undo()
         for value, twin in self._twins:
-            if twin.shape != value.shape:
-                assign_shape(value, twin.shape)
-            if value.flags.writeable != twin.flags.writeable:
-                np.ndarray.setflags(value, write=twin.flags.writeable)
+            restore_form(value, twin)
 
     def check(self, memory: Memory | None = None) -> None:
         """Raise if a shared part was written, by the log of `memory` or by its saved states."""
@@ -285,9 +282,7 @@ class _Parts(Copies):
         if twin is None:
             return x
         self.given[id(x)] = x
-        part = self._made[id(x)] = part_of(twin, root, x)
-        if not x.flags.writeable:
-            part.flags.writeable = False
+        part = self._made[id(x)] = as_writable_as(part_of(twin, root, x), x)
         self.twins.append((x, part))
         return part
 

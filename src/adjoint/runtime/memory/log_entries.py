@@ -8,7 +8,7 @@ interrupt comes before or after it, and the entry tells which (`adjoint.runtime.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from typing import Any
 
@@ -109,15 +109,11 @@ def swap_array(entry: list[Any]) -> None:
     _, array, index, saved = entry
     current = array[index]
     if type(current) is not np.float64:
-        current = _copied(current)
+        current = current.copy() if isinstance(current, np.ndarray) else current
     try:
         array[index], entry[3] = saved, current
     except ValueError:
         put(array, index, saved); entry[3] = current  # fmt: skip  # noqa: E702
-
-
-def _copied(part: Any) -> Any:
-    return part.copy() if isinstance(part, np.ndarray) else part
 
 
 def swap_objects(entry: list[Any]) -> None:
@@ -180,6 +176,3 @@ def complete(entry: list[Any], before: list[Any]) -> bool:
     if is_made and entry[0] is swap_slot:
         _put_slot(*before[1:])
     return is_made
-
-
-Swap = Callable[[list[Any]], None]

@@ -15,6 +15,7 @@ from __future__ import annotations
 import sys
 import threading
 from collections import deque
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -289,15 +290,11 @@ class Memory(UndoLog, Hidden):
         """
         if id(array) in self.written:
             return True
-        kind = array.dtype.kind
+        kind, root = array.dtype.kind, root_of(array)
         if kind not in "fcOV":
             # An integer or boolean view may alias memory of floats.
-            root = root_of(array)
             if root.dtype.kind in "fc" and root is not array:
-                raise refused(
-                    f"a view of type {array.dtype} writes into an array of type {root.dtype}",
-                    hint="write through a view of the array's own type, or into a copy",
-                )
+                raise _through_another_type(array, root)
             return self._is_of_integers(array, root)
         if kind in "OV":
             raise refused(
@@ -310,12 +307,8 @@ class Memory(UndoLog, Hidden):
                 f"a write goes through memory that belongs to {owner!r}, not to an array",
                 hint="write into a copy: np.array(x) owns its memory",
             )
-        root = root_of(array)
         if not is_seen_as_stored(array, root):
-            raise refused(
-                f"a view of type {array.dtype} writes into an array of type {root.dtype}",
-                hint="write through a view of the array's own type, or into a copy",
-            )
+            raise _through_another_type(array, root)
         note_written(self, root)
         return True
 
@@ -412,6 +405,13 @@ class Memory(UndoLog, Hidden):
         return self.shadows.get(("poison", id(root)), bar)
 
 
+def _through_another_type(array: Any, root: Any) -> Exception:
+    return refused(
+        f"a view of type {array.dtype} writes into an array of type {root.dtype}",
+        hint="write through a view of the array's own type, or into a copy",
+    )
+
+
 def _references() -> int:
     found = [(0, object())]
     return sys.getrefcount(found[0][1])
@@ -419,3 +419,15 @@ def _references() -> int:
 
 _BY_US = _references()
 """The reference count of an array that only the list in `forget_written` holds."""
+
+
+def undone(
+    memory: Memory, position: int, bars: tuple[None, ...]
+) -> Callable[[Any], tuple[None, ...]]:
+    """Return the pullback of a write that moves no cotangent: it undoes the write at `position`."""
+
+    def undo_back(_: Any) -> tuple[None, ...]:
+        memory.rewind(position)
+        return bars
+
+    return undo_back

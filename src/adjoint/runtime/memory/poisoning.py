@@ -31,13 +31,7 @@ from adjoint.primal.reachability import (
     parts_of,
     reached,
 )
-from adjoint.primal.value_kinds import (
-    ATOMS,
-    by_value,
-    is_objects,
-    is_partly_c,
-    is_record,
-)
+from adjoint.primal.value_kinds import ATOMS, by_value, is_objects, is_partly_c, is_record
 from adjoint.runtime.memory.active_iterator import Iterator as ActiveIterator
 from adjoint.runtime.memory.memory import Memory
 
@@ -105,7 +99,7 @@ def poison(memory: Memory, value: Any, bar: Poison) -> None:
         if is_opaque(owner) and looks_elsewhere(owner):
             looking = owner
         if is_opaque(owner) or (
-            (owner is value or _is_left_alone(type(owner)))
+            (owner is value or package(type(owner).__module__) in LEFT_ALONE)
             and is_record(owner)
             and not isinstance(owner, CONTAINERS)
         ):
@@ -149,28 +143,11 @@ def is_opaque(owner: Any) -> bool:
     """Return whether `owner` has a part in C that Python code cannot read."""
     if is_objects(owner):
         return False
-    return (not is_record(owner) or is_partly_c(type(owner))) and not isinstance(
-        owner,
-        list
-        | tuple
-        | deque
-        | dict
-        | set
-        | frozenset
-        | type
-        | slice
-        | ModuleType
-        | FunctionType
-        | CellType
-        | MethodType
-        | BuiltinMethodType
-        | MethodWrapperType
-        | np.ufunc
-        | Hidden
-        | np.generic,
-    )
+    return (not is_record(owner) or is_partly_c(type(owner))) and not isinstance(owner, _READABLE)
 
 
-def _is_left_alone(kind: type) -> bool:
-    """Return whether a class is of an inert package, like `fractions.Fraction`."""
-    return package(kind.__module__) in LEFT_ALONE
+_READABLE = (
+    *(*CONTAINERS, type, slice, ModuleType, FunctionType, CellType, MethodType, Hidden),
+    *(BuiltinMethodType, MethodWrapperType, np.ufunc, np.generic),
+)
+"""Classes of C whose instances Python code can read, and objects of the library."""

@@ -61,17 +61,30 @@ class KeptArray(Kept):
         x, saved = np.asarray(self.owner), self.saved
         if x.shape != saved.shape:
             raise _of_another_shape()
-        memory.mark_written(x)
-        self.changed = self.filled | (x != saved) & ~((x != x) & (saved != saved))
+        self.changed = [*self._changes()]
+        for part, changed in zip(_numbers_in(x), self.changed, strict=True):
+            if np.any(changed):
+                memory.mark_written(part)
         self.position = memory.note(swap_contents, x, saved.copy())
+
+    def _changes(self) -> Iterator[Any]:
+        """Yield, for each part in `_numbers_in`, a mask of the numbers that count as changed."""
+        return (self.filled | differing for differing in self._differences())
+
+    def _differences(self) -> Iterator[Any]:
+        parts = zip(_numbers_in(np.asarray(self.owner)), _numbers_in(self.saved), strict=True)
+        for x, y in parts:
+            alike = x.shape == y.shape
+            yield (x != y) & ~((x != x) & (y != y)) if alike else np.True_
 
     def take(self, memory: Memory) -> Iterator[tuple[Any, Any]]:
         memory.rewind(self.position)
         yield self.owner, memory.shadows.get(("poison", id(self.owner)))
         if id(self.owner) in memory.buffers:
-            shadow = memory.array_shadow(self.owner)
-            yield self.owner, shadow[self.changed]
-            shadow[self.changed] = 0
+            shadows = _numbers_in(memory.array_shadow(self.owner))
+            for shadow, changed in zip(shadows, self.changed, strict=True):
+                yield self.owner, shadow[changed]
+                shadow[changed] = 0
 
     def take_whole(self, memory: Memory) -> Any:
         """Take the cotangent of the whole array out of its shadow without undoing the change."""
@@ -101,44 +114,14 @@ class KeptRecords(KeptArray):
             if np.any(changed):
                 yield old, new
 
-    def _changes(self) -> Iterator[Any]:
-        """Yield, for each field of numbers, a mask of the numbers that count as changed."""
-        return (self.filled | differing for differing in self._differences())
-
-    def _differences(self) -> Iterator[Any]:
-        parts = zip(_numbers_in(np.asarray(self.owner)), _numbers_in(self.saved), strict=True)
-        for x, y in parts:
-            alike = x.shape == y.shape
-            yield (x != y) & ~((x != x) & (y != y)) if alike else np.True_
-
-    def log(self, memory: Memory) -> None:
-        x, saved = np.asarray(self.owner), self.saved
-        if x.shape != saved.shape:
-            raise _of_another_shape()
-        self.changed = [*self._changes()]
-        for part, changed in zip(_numbers_in(x), self.changed, strict=True):
-            if np.any(changed):
-                memory.mark_written(part)
-        self.position = memory.note(swap_contents, x, saved.copy())
-
-    def take(self, memory: Memory) -> Iterator[tuple[Any, Any]]:
-        memory.rewind(self.position)
-        yield self.owner, memory.shadows.get(("poison", id(self.owner)))
-        if id(self.owner) in memory.buffers:
-            shadows = _numbers_in(memory.array_shadow(self.owner))
-            for shadow, changed in zip(shadows, self.changed, strict=True):
-                yield self.owner, shadow[changed]
-                shadow[changed] = 0
-
 
 def _numbers_in(x: Any) -> Iterator[Any]:
-    """Yield the fields of a structured array that hold floats, nested fields included."""
+    """Yield an array of floats itself, or those of a structured array's fields that hold floats,
+    nested fields included."""
+    if x.dtype.kind in "fc":
+        yield x
     for name in x.dtype.names or ():
-        part = x[name]
-        if part.dtype.kind in "fc":
-            yield part
-        else:
-            yield from _numbers_in(part)
+        yield from _numbers_in(x[name])
 
 
 class KeptObjects(Kept):

@@ -21,7 +21,7 @@ from adjoint.primal.container_contents import (
     elements_of,
     entries_of,
 )
-from adjoint.primal.value_kinds import contents_of_cell, fields_of, has_slots, slots_of
+from adjoint.primal.value_kinds import content_of, fields_of, has_slots, slots_of
 from adjoint.runtime.memory.class_shadow import take_class_entry
 from adjoint.runtime.memory.log_entries import (
     swap_cell,
@@ -42,7 +42,7 @@ class _List(Kept):
     __slots__ = ("now",)
 
     def differs(self) -> bool:
-        return not same_items([*list.__iter__(self.owner)], self.saved)
+        return not same_items([*elements_of(self.owner)], self.saved)
 
     def pairs(self) -> Iterator[tuple[Any, Any]]:
         now = elements_of(self.owner)
@@ -75,9 +75,6 @@ def _refill(xs: Any, kind: Any, values: list[Any]) -> None:
 
 class _Deque(_List):
     __slots__ = ()
-
-    def differs(self) -> bool:
-        return not same_items([*deque.__iter__(self.owner)], self.saved)
 
     def log(self, memory: Memory) -> None:
         self.now = [*deque.__iter__(self.owner)]
@@ -198,6 +195,16 @@ class _Variable(Kept):
 
     __slots__ = ("now",)
 
+    def present(self) -> Any:
+        """Return the value of the variable, or `ABSENT`."""
+        raise NotImplementedError
+
+    def differs(self) -> bool:
+        return self.present() is not self.saved
+
+    def pairs(self) -> Iterator[tuple[Any, Any]]:
+        yield self.saved, self.present()
+
     def forget(self, name: str | None, twice: dict[int, Any]) -> None:
         self.saved = anew(self.saved, twice)
 
@@ -207,17 +214,13 @@ class Global(_Variable):
 
     __slots__ = ()
 
-    def differs(self) -> bool:
+    def present(self) -> Any:
         namespace, name = self.owner
-        return namespace.get(name, ABSENT) is not self.saved
-
-    def pairs(self) -> Iterator[tuple[Any, Any]]:
-        namespace, name = self.owner
-        yield self.saved, namespace.get(name, ABSENT)
+        return namespace.get(name, ABSENT)
 
     def log(self, memory: Memory) -> None:
         namespace, name = self.owner
-        self.now = namespace.get(name, ABSENT)
+        self.now = self.present()
         memory.globals_written[id(namespace), name] = namespace
         self.position = memory.note(swap_item, namespace, name, self.saved)
 
@@ -231,14 +234,11 @@ class _Cell(_Variable):
 
     __slots__ = ()
 
-    def differs(self) -> bool:
-        return contents_of_cell(self.owner) is not self.saved
-
-    def pairs(self) -> Iterator[tuple[Any, Any]]:
-        yield self.saved, contents_of_cell(self.owner)
+    def present(self) -> Any:
+        return content_of(self.owner, ABSENT)
 
     def log(self, memory: Memory) -> None:
-        self.now = contents_of_cell(self.owner)
+        self.now = self.present()
         self.position = memory.note(swap_cell, self.owner, self.saved)
 
     def take(self, memory: Memory) -> Iterator[tuple[Any, Any]]:
@@ -301,31 +301,26 @@ class _Class(Kept):
 
     __slots__ = ("names",)
 
-    def _changed(self) -> list[str]:
+    def _changes(self) -> Iterator[tuple[str, Any, Any]]:
+        """Yield name, old and new value of each difference."""
         now: Any = vars(self.owner)
-        names = {**self.saved, **now}
-        return [
-            name
-            for name in names
-            if now.get(name, ABSENT) is not self.saved.get(name, ABSENT)
-            and not name.startswith(("__", "_abc_"))
-        ]
+        for name in {**self.saved, **now}:
+            old, new = self.saved.get(name, ABSENT), now.get(name, ABSENT)
+            if old is not new and not name.startswith(("__", "_abc_")):
+                yield name, old, new
 
     def differs(self) -> bool:
-        return bool(self._changed())
+        return any(True for _ in self._changes())
 
     def pairs(self) -> Iterator[tuple[Any, Any]]:
-        now = vars(self.owner)
-        for name in self._changed():
-            yield self.saved.get(name, ABSENT), now.get(name, ABSENT)
+        yield from ((old, new) for _, old, new in self._changes())
 
     def log(self, memory: Memory) -> None:
-        cls, now = self.owner, vars(self.owner)
-        self.position = memory.position
-        self.names = [(name, now.get(name, ABSENT)) for name in self._changed()]
-        for name, value in self.names:
-            old = partial(_set_class, cls, name, self.saved.get(name, ABSENT))
-            memory.note(swap_with, old, partial(_set_class, cls, name, value))
+        self.position, self.names = memory.position, []
+        for name, old, new in [*self._changes()]:
+            exchange = partial(_set_class, self.owner, name)
+            memory.note(swap_with, partial(exchange, old), partial(exchange, new))
+            self.names.append((name, new))
 
     def take(self, memory: Memory) -> Iterator[tuple[Any, Any]]:
         memory.rewind(self.position)
@@ -353,7 +348,7 @@ def keep(value: Any, kind: type) -> list[Kept]:
     if issubclass(kind, np.ndarray):
         return keep_array(value)
     if kind is CellType:
-        return [_Cell(value, contents_of_cell(value))]
+        return [_Cell(value, content_of(value, ABSENT))]
     if issubclass(kind, type):
         return [_Class(value, dict(vars(value)))] if value.__flags__ & (1 << 9) else []
     kept: list[Kept] = []

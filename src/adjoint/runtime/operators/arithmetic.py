@@ -95,7 +95,9 @@ def mul(record: list[Any], slot: int, a: Any, b: Any) -> Any:
         record[slot] = partial(_product_back, record[0], note_made(record[0], y), a, b)
         return y
     if type(a) is ndarray and type(b) is ndarray and _are_plain(record[0], a, b):
-        return _product_of_shapes(record, slot, a, b)
+        y = a * b
+        record[slot] = partial(_product_of_shapes_back, record[0], note_made(record[0], y), a, b)
+        return y
     if type(b) is ndarray and (type(a) is float64 or type(a) is float):
         if is_plain(record[0], b):
             return _number_times_array(record, slot, a, b, False)
@@ -323,13 +325,6 @@ def _sum_of_shapes(record: list[Any], slot: int, a: Any, b: Any, sign: int) -> A
         return None, y_bar if y_bar.shape == shape_a else unbroadcast(y_bar, shape_a), b_bar
 
     record[slot] = sum_back
-    return y
-
-
-def _product_of_shapes(record: list[Any], slot: int, a: Any, b: Any) -> Any:
-    """``a * b`` of arrays that broadcast."""
-    y = a * b
-    record[slot] = partial(_product_of_shapes_back, record[0], note_made(record[0], y), a, b)
     return y
 
 

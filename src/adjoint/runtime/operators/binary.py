@@ -116,8 +116,7 @@ def _general(record: list[Any], slot: int, op: Any, a: Any, b: Any) -> Any:
                 return call_keywords(record, slot, UFUNCS[op], (a, b), {})
     if numbers:
         return run_unknown(record[0], record, slot, op, (a, b), {})
-    name = op.__name__.rstrip("_")
-    return protocol(record, slot, op, name, a, b)
+    return protocol(record, slot, op, op.__name__.rstrip("_"), a, b)
 
 
 def _takes_up(op: Any, a: Any, b: Any) -> bool:
@@ -161,14 +160,6 @@ def has_ufuncs(*operands: Any) -> bool:
     )
 
 
-def _sum_back(a: Any, b: Any) -> Callable[..., Any]:
-    return both_sides
-
-
-def _difference_back(a: Any, b: Any) -> Callable[..., Any]:
-    return both_sides_negated
-
-
 def _product_back(a: Any, b: Any) -> Callable[..., Any]:
     def mul_back(y_bar: Any) -> tuple[Any, ...]:
         return (None, y_bar * b, y_bar * a) if y_bar else (None, y_bar, y_bar)
@@ -177,8 +168,8 @@ def _product_back(a: Any, b: Any) -> Callable[..., Any]:
 
 
 _SCALAR_BACKS: dict[Any, Callable[[Any, Any], Callable[..., Any]]] = {
-    operator.add: _sum_back,
-    operator.sub: _difference_back,
+    operator.add: lambda a, b: both_sides,
+    operator.sub: lambda a, b: both_sides_negated,
     operator.mul: _product_back,
 }
 """Pullbacks for Python's and NumPy's double-precision scalars and Python's integers, mixed."""
@@ -192,22 +183,17 @@ def base_operator(op: Any, reflected: bool = False) -> Callable[..., Any]:
         rules = lookup(op)
         if rules is None or modulus:
             return NotImplemented
-        if issubclass(type(a), ndarray) and op in UFUNCS and has_ufuncs(a, b):
+        if issubclass(type(a), ndarray) and op in UFUNCS:
             operands: tuple[Any, ...] = (b, a) if reflected else (a, b)
             arrange = exchanged if reflected else as_they_are
-            return linked(record, slot, arrange, _by_override, op, *operands)
-        of_array = issubclass(type(a), ndarray) and op in UFUNCS
-        if of_array and (is_objects(a) or is_objects(b)):
-            operands = (b, a) if reflected else (a, b)
-            arrange = exchanged if reflected else as_they_are
-            return linked(record, slot, arrange, call_keywords, UFUNCS[op], operands, {})
+            if has_ufuncs(a, b):
+                return linked(record, slot, arrange, _by_override, op, *operands)
+            if is_objects(a) or is_objects(b):
+                return linked(record, slot, arrange, call_keywords, UFUNCS[op], operands, {})
         if not issubclass(type(a), ndarray):
             a, b = plain_on(record[0], a), plain_on(record[0], b)
-        f = (
-            op
-            if not issubclass(type(a), ndarray) or type(a) is ndarray
-            else _of_plain(op, reflected)
-        )
+        is_subclassed = type(a) is not ndarray and issubclass(type(a), ndarray)
+        f = _of_plain(op, reflected) if is_subclassed else op
         if not reflected:
             y = run_closure_rules(record, slot, f, rules, (a, b), {})
         else:

@@ -86,31 +86,14 @@ def overrides(op: Any, a: Any, b: Any) -> bool:
     )
 
 
-REFLECTED = {
-    "add": "radd",
-    "sub": "rsub",
-    "mul": "rmul",
-    "truediv": "rtruediv",
-    "floordiv": "rfloordiv",
-    "mod": "rmod",
-    "pow": "rpow",
-    "matmul": "rmatmul",
-    "and": "rand",
-    "or": "ror",
-    "xor": "rxor",
-    "lshift": "rlshift",
-    "rshift": "rrshift",
-    "lt": "gt",
-    "gt": "lt",
-    "le": "ge",
-    "ge": "le",
-    "eq": "eq",
-    "ne": "ne",
-    "divmod": "rdivmod",
+_MIRRORED = {"lt": "gt", "gt": "lt", "le": "ge", "ge": "le", "eq": "eq", "ne": "ne"}
+REFLECTED = _MIRRORED | {
+    name: f"r{name}"
+    for name in (
+        "add sub mul truediv floordiv mod pow matmul and or xor lshift rshift divmod".split()
+    )
 }
-
-
-COMPARISONS = frozenset({"lt", "le", "gt", "ge", "eq", "ne"})
+COMPARISONS = frozenset(_MIRRORED)
 
 
 def protocol(record: list[Any], slot: int, op: Any, name: str, a: Any, b: Any) -> Any:
@@ -262,7 +245,15 @@ def special_method(inner: list[Any], kind: type, special: str, operands: tuple[A
                 ufunc, swapped = _BY_SPECIAL[special]
                 if _is_not_told(*operands):
                     given = (ufunc, *operands, swapped)
-                    return linked(inner, 1, _two, call_function, beside_scalar, given, NO_KEYWORDS)
+                    return linked(
+                        inner,
+                        1,
+                        lambda bars: (None, bars[2], bars[3]),
+                        call_function,
+                        beside_scalar,
+                        given,
+                        NO_KEYWORDS,
+                    )
                 numbers = tuple([_as_numpy_does(inner[0], x) for x in operands])
                 arrange = exchanged if swapped else as_they_are
                 given = numbers[::-1] if swapped else numbers
@@ -289,10 +280,6 @@ def _is_not_told(number: Any, other: Any = None) -> bool:
     if issubclass(type(number), ndarray) or issubclass(type(other), ndarray | np.generic):
         return False
     return says_what_becomes(other) and not scalars_tell()
-
-
-def _two(bars: tuple[Any, ...]) -> tuple[Any, ...]:
-    return None, bars[2], bars[3]
 
 
 def _is_one_object(number: Any, other: Any) -> bool:

@@ -27,7 +27,7 @@ from adjoint.runtime.dispatch.call import call_keywords
 from adjoint.runtime.dispatch.linked import linked
 from adjoint.runtime.dispatch.number_protocols import AS_ELEMENT, converts
 from adjoint.runtime.memory.log_entries import swap_array, swap_contents
-from adjoint.runtime.memory.memory import Memory
+from adjoint.runtime.memory.memory import Memory, undone
 from adjoint.runtime.operators.binary import has_ufuncs
 from adjoint.runtime.operators.binary_protocol import UFUNCS, is_left_to
 from adjoint.runtime.operators.object_ufuncs import update_objects
@@ -73,7 +73,8 @@ def base_updater(op: Any, update: Callable[..., Any]) -> Callable[..., Any]:
             return update(record, slot, x, value)
         if getattr(operator, op.__name__[1:], None) in UFUNCS and has_ufuncs(x):
             return _by_ufunc(record, slot, op, x, value)
-        update(record, slot, ndarray.view(x, ndarray), _plain(value))
+        plain = ndarray.view(value, ndarray) if isinstance(value, ndarray) else value
+        update(record, slot, ndarray.view(x, ndarray), plain)
         return x
 
     run.__name__ = op.__name__
@@ -82,7 +83,7 @@ def base_updater(op: Any, update: Callable[..., Any]) -> Callable[..., Any]:
 
 def _by_ufunc(record: list[Any], slot: int, op: Any, x: Any, value: Any) -> Any:
     ufunc, out = UFUNCS[getattr(operator, op.__name__[1:])], {"out": (x,)}
-    return linked(record, slot, _of_two, call_keywords, ufunc, (x, value), out)
+    return linked(record, slot, lambda bars: bars[:3], call_keywords, ufunc, (x, value), out)
 
 
 def _goes_by_ufunc(op: Any, value: Any) -> bool:
@@ -90,13 +91,12 @@ def _goes_by_ufunc(op: Any, value: Any) -> bool:
     operators of array subclasses are not called."""
     if type(value) in PLAIN:
         return False
-    if isinstance(value, ndarray):
-        return getattr(operator, op.__name__[1:], None) in UFUNCS
     if isinstance(value, float):
         return converts(AS_ELEMENT, value)
-    if type(class_attribute(type(value), "__array_ufunc__")) is not FunctionType:
-        return False
-    return getattr(operator, op.__name__[1:], None) in UFUNCS
+    has_method = type(class_attribute(type(value), "__array_ufunc__")) is FunctionType
+    return (isinstance(value, ndarray) or has_method) and (
+        getattr(operator, op.__name__[1:], None) in UFUNCS
+    )
 
 
 def _is_left_to(op: Any, x: Any, value: Any) -> bool:
@@ -108,14 +108,6 @@ def _is_left_to(op: Any, x: Any, value: Any) -> bool:
     if type(class_attribute(type(x), f"__{op.__name__}__")) is FunctionType:
         return False  # the array's own class defines the operator
     return class_attribute(kind, f"__r{op.__name__[1:]}__") is not None
-
-
-def _of_two(bars: tuple[Any, ...]) -> tuple[Any, ...]:
-    return bars[:3]
-
-
-def _plain(value: Any) -> Any:
-    return ndarray.view(value, ndarray) if isinstance(value, ndarray) else value
 
 
 def _update_subclass(
@@ -214,12 +206,7 @@ def _update_in_place(
             y = op(x, value)
         except LATE as error:
             raise too_late(error) from error
-
-        def inactive_back(_: Any) -> tuple[Any, ...]:
-            memory.rewind(position)
-            return NONE2
-
-        record[slot] = inactive_back
+        record[slot] = undone(memory, position, NONE2)
         return y
     # `plain` gets the old contents as a separate array, and a copy of a value that aliases x.
     old = x.copy()
@@ -248,12 +235,9 @@ def _update_in_place(
                 inner[1](None)  # an object may have been converted to an array
             return NONE2
         _, old_bar, value_bar = inner[1](x_bar if type(x_bar) is Poison else project(x_bar, y))
-        memory.add_array(
-            x,
-            finish(old_bar)
-            if type(old_bar) is Poison or old_bar is None
-            else project(finish(old_bar), x),
-        )
+        old_bar = finish(old_bar)
+        is_numbers = type(old_bar) is not Poison and old_bar is not None
+        memory.add_array(x, project(old_bar, x) if is_numbers else old_bar)
         if written:
             memory.add_array(value, finish(value_bar))
             value_bar = None

@@ -108,14 +108,6 @@ def _in_the_loop(args: Any, operands: Any) -> list[Any]:
     return [arg if isinstance(arg, np.ndarray) else made for arg, made in pairs]
 
 
-def _square(x):
-    return x * x
-
-
-def _reciprocal(x):
-    return 1 / x
-
-
 def _maximum(a, b):
     return a if a >= b else b
 
@@ -128,14 +120,6 @@ def _clip(x, low, high):
     return _minimum(_maximum(x, low), high)
 
 
-def _and(a, b):
-    return a and b
-
-
-def _or(a, b):
-    return a or b
-
-
 def _sign(x):
     if x < 0:
         return -1
@@ -144,10 +128,6 @@ def _sign(x):
     if x == 0:
         return 0
     raise TypeError("unorderable types for comparison")
-
-
-def _conjugate(x):
-    return x.conjugate()
 
 
 _core: Any = getattr(np, "_core", None) or np.core
@@ -164,15 +144,15 @@ _OPERATORS: dict[Any, Any] = {
     np.negative: operator.neg,
     np.positive: operator.pos,
     np.absolute: abs,
-    np.square: _square,
-    np.reciprocal: _reciprocal,
+    np.square: lambda x: x * x,
+    np.reciprocal: lambda x: 1 / x,
     np.maximum: _maximum,
     np.minimum: _minimum,
     np.fmax: _maximum,
     np.fmin: _minimum,
-    np.logical_and: _and,
-    np.logical_or: _or,
-    np.conjugate: _conjugate,
+    np.logical_and: lambda a, b: a and b,
+    np.logical_or: lambda a, b: a or b,
+    np.conjugate: lambda x: x.conjugate(),
     np.sign: _sign,
     _core.umath.clip: _clip,
 }

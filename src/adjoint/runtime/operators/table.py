@@ -158,6 +158,7 @@ def not_(record: list[Any], slot: int, value: Any) -> bool:
     return not truth(record, slot, value)
 
 
+_COMPARISONS = (operator.lt, operator.le, operator.gt, operator.ge, operator.eq, operator.ne)
 BINARY: dict[Any, Callable[..., Any]] = {
     operator.add: add,
     operator.sub: sub,
@@ -166,43 +167,16 @@ BINARY: dict[Any, Callable[..., Any]] = {
     **{
         op: _plain_operator(op, op.__name__)
         for op in (
-            operator.floordiv,
-            operator.mod,
-            operator.pow,
-            operator.matmul,
-            operator.and_,
-            operator.or_,
-            operator.xor,
-            operator.lshift,
-            operator.rshift,
+            *(operator.floordiv, operator.mod, operator.pow, operator.matmul),
+            *(operator.and_, operator.or_, operator.xor, operator.lshift, operator.rshift),
         )
     },
-    **{
-        op: _comparison(op, op.__name__)
-        for op in (operator.lt, operator.le, operator.gt, operator.ge, operator.eq, operator.ne)
-    },
+    **{op: _comparison(op, op.__name__) for op in _COMPARISONS},
 }
-for _name in (
-    "add",
-    "sub",
-    "mul",
-    "truediv",
-    "floordiv",
-    "mod",
-    "pow",
-    "matmul",
-    "and_",
-    "or_",
-    "xor",
-    "lshift",
-    "rshift",
-):
-    _op = getattr(
-        operator, "i" + _name.rstrip("_") if not _name.endswith("_") else "i" + _name[:-1]
-    )
-    BINARY[_op] = _in_place(
-        _op, BINARY[getattr(operator, _name)], f"__i{_name.rstrip('_')}__", "i" + _name
-    )
+for _op in [op for op in BINARY if op not in _COMPARISONS]:
+    _name = f"i{_op.__name__.rstrip('_')}"
+    _updater = _in_place(getattr(operator, _name), BINARY[_op], f"__{_name}__", f"i{_op.__name__}")
+    BINARY[getattr(operator, _name)] = _updater
 ONE_SIDED: dict[tuple[Any, int], Callable[..., Any]] = {
     (operator.mul, 0): mul_left,
     (operator.mul, 1): mul_right,

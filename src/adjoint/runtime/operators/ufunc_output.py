@@ -7,12 +7,7 @@ from typing import Any
 import numpy as np
 
 from adjoint.diagnostics.refusals import LATE, too_late
-from adjoint.runtime.arrays.wrap_results import (
-    data_of,
-    given_to_output,
-    is_asked,
-    wrapped_call,
-)
+from adjoint.runtime.arrays.wrap_results import data_of, given_to_output, is_asked, wrapped_call
 from adjoint.runtime.arrays.writes import demand_order
 from adjoint.runtime.operators.object_ufuncs import each_into, goes_into, is_of_objects
 

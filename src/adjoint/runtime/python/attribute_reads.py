@@ -13,10 +13,7 @@ from adjoint.primal.special_methods import class_attribute, quick_special_of, sp
 from adjoint.primal.value_kinds import by_value, defined_by, fields_of, has_field
 from adjoint.runtime.dispatch.call import call_keywords
 from adjoint.runtime.dispatch.linked import linked
-from adjoint.runtime.python.attribute_writes import (
-    delete_attribute,
-    set_attribute,
-)
+from adjoint.runtime.python.attribute_writes import delete_attribute, set_attribute
 from adjoint.runtime.python.descriptors import by_class, of_class, of_super
 from adjoint.runtime.python.missing_attributes import MISSING, found_or_made, missing
 from adjoint.runtime.python.named_parts import read_field, read_global

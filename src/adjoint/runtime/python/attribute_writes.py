@@ -15,7 +15,7 @@ from adjoint.diagnostics.refusals import refused
 from adjoint.primal.array_memory import assign_shape
 from adjoint.primal.container_contents import ABSENT
 from adjoint.primal.special_methods import C_METHODS, class_attribute, quick_special_of
-from adjoint.primal.value_kinds import by_value, defined_by, fields_of
+from adjoint.primal.value_kinds import by_value, content_of, defined_by, fields_of
 from adjoint.rulekit.loading import load
 from adjoint.rulekit.registry import method_rules
 from adjoint.runtime.dispatch.call import call_keywords
@@ -24,7 +24,7 @@ from adjoint.runtime.dispatch.rule_call import run_rules
 from adjoint.runtime.foreign.unknown_call import run_unknown
 from adjoint.runtime.memory.class_shadow import take_class_entry
 from adjoint.runtime.memory.log_entries import swap_cell, swap_item, swap_slot, swap_with
-from adjoint.runtime.memory.memory import Memory
+from adjoint.runtime.memory.memory import Memory, undone
 from adjoint.runtime.memory.shadow_owners import slot_owner
 from adjoint.transform.paths import is_constant
 
@@ -103,30 +103,14 @@ def write_attribute(record: list[Any], slot: int, obj: Any, name: str, value: An
     static = class_attribute(kind, name)
     descriptor = type(static)
     if _sets_as_properties_do(descriptor) and static.fset is not None:
-        linked(
-            record,
-            slot,
-            lambda bars: (None, None, None, bars[2]),
-            call_keywords,
-            static.fset,
-            (obj, value),
-            {},
-        )
+        linked(record, slot, _of_setter, call_keywords, static.fset, (obj, value), {})
         return
     if descriptor is _MEMBER:
         write_slot(record, slot, obj, name, static, value)
         return
     writer = getattr(descriptor, "__set__", None)
     if type(writer) is FunctionType:
-        linked(
-            record,
-            slot,
-            lambda bars: (None, None, None, bars[3]),
-            call_keywords,
-            writer,
-            (static, obj, value),
-            {},
-        )
+        linked(record, slot, _of_setter, call_keywords, writer, (static, obj, value), {})
         return
     if type(obj) is CellType and name == "cell_contents":
         change_cell(record, slot, obj, 4)
@@ -142,31 +126,20 @@ def write_attribute(record: list[Any], slot: int, obj: Any, name: str, value: An
             memory: Memory = record[0]
             memory.globals_written[id(obj), name] = obj
         setattr(obj, name, value)
-        exchange = functools.partial(setattr, obj, name)
-        undo, redo = functools.partial(exchange, old), functools.partial(exchange, value)
-        _log_turns(record, slot, undo, redo)
+        _log_exchange(record, slot, functools.partial(setattr, obj, name), old, value)
         return
     rules = None if descriptor is GetSetDescriptorType else method_rules(descriptor, "__set__")
     if rules is not None:
-        y = linked(
-            record,
-            slot,
-            lambda bars: (None, None, None, bars[3]),
-            run_rules,
-            writer,
-            rules,
-            (static, obj, value),
-            {},
-        )
-        if y is not DECLINED:
+        args = static, obj, value
+        if linked(record, slot, _of_setter, run_rules, writer, rules, args, {}) is not DECLINED:
             return
     if (
         descriptor is GetSetDescriptorType
         and not issubclass(kind, ndarray)  # setters of arrays copy the value into their memory
         and (not by_value(value) or (not _is_real(value) and method_rules(kind, name) is not None))
+        and _set_in_sight(record, slot, obj, name, value)
     ):
-        if _set_in_sight(record, slot, obj, name, value):
-            return
+        return
     if fields is None or writer is not None:
         run_unknown(record[0], record, slot, setattr, (obj, name, value), {})
         return
@@ -219,25 +192,16 @@ def _set_in_sight(record: list[Any], slot: int, obj: Any, name: str, value: Any)
     if getattr(obj, name) is not value:
         exchange(old)
         return False
-    _log_turns(record, slot, functools.partial(exchange, old), functools.partial(exchange, value))
+    _log_exchange(record, slot, exchange, old, value)
     return True
 
 
 def _replace_fields(record: list[Any], slot: int, obj: Any, fields: dict[str, Any]) -> None:
     """Run ``obj.__dict__ = fields``."""
-    memory: Memory = record[0]
     old = object.__getattribute__(obj, "__dict__")
     assign = functools.partial(object.__setattr__, obj, "__dict__")
     assign(fields)
-    position = memory.note(
-        swap_with, functools.partial(assign, old), functools.partial(assign, fields)
-    )
-
-    def replace_back(_: Any) -> tuple[Any, ...]:
-        memory.rewind(position)
-        return None, None, None, None
-
-    record[slot] = replace_back
+    _log_exchange(record, slot, assign, old, fields)
 
 
 _OF_FUNCTIONS = ("__annotations__", "__defaults__", "__kwdefaults__")
@@ -247,12 +211,7 @@ _OF_FUNCTIONS = ("__annotations__", "__defaults__", "__kwdefaults__")
 def _log_field(record: list[Any], slot: int, fields: dict[str, Any], name: str, old: Any) -> None:
     memory: Memory = record[0]
     position = memory.note(swap_item, fields, name, old)
-
-    def write_back(_: Any) -> tuple[Any, ...]:
-        memory.rewind(position)
-        return None, None, None, memory.take_entry(fields, name)
-
-    record[slot] = write_back
+    _undo_later(record, slot, position, lambda: memory.take_entry(fields, name))
 
 
 def change_cell(
@@ -260,11 +219,7 @@ def change_cell(
 ) -> None:
     """Log that a cell is about to change; the pullback returns `n` cotangents, the value's last."""
     memory: Memory = record[0]
-    try:
-        old = cell.cell_contents
-    except ValueError:
-        old = ABSENT
-    position = memory.note(swap_cell, cell, old)
+    position = memory.note(swap_cell, cell, content_of(cell, ABSENT))
 
     def change_back(_: Any) -> tuple[Any, ...]:
         memory.rewind(position)
@@ -283,12 +238,8 @@ def _reshape(record: list[Any], slot: int, array: np.ndarray[Any, Any], shape: A
     array.shape = shape
     if memory.level is not None:
         memory.level.reshaped(array, old)
-    _log_turns(
-        record,
-        slot,
-        functools.partial(_set_shape, memory, array, old),
-        functools.partial(_set_shape, memory, array, array.shape),
-    )
+    exchange = functools.partial(_set_shape, memory, array)
+    _log_exchange(record, slot, exchange, old, array.shape)
 
 
 def _set_shape(memory: Memory, array: Any, shape: Any) -> None:
@@ -296,16 +247,31 @@ def _set_shape(memory: Memory, array: Any, shape: Any) -> None:
     memory.reshape_shadow(array)
 
 
-def _log_turns(record: list[Any], slot: int, undo: Any, redo: Any) -> None:
-    """Log a change that moves no cotangent."""
+def _log_exchange(
+    record: list[Any], slot: int, exchange: Callable[[Any], Any], old: Any, new: Any
+) -> None:
+    """Log that ``exchange(new)`` was called; the pullback, which calls ``exchange(old)``, moves no
+    cotangent."""
+    undo, redo = functools.partial(exchange, old), functools.partial(exchange, new)
+    _undo_later(record, slot, record[0].note(swap_with, undo, redo), lambda: None)
+
+
+def _undo_later(record: list[Any], slot: int, position: int, take: Callable[[], Any]) -> None:
+    """Leave the pullback of an assignment: it undoes the write at `position`, and `take` returns
+    the cotangent of the value."""
     memory: Memory = record[0]
-    position = memory.note(swap_with, undo, redo)
 
-    def turned_back(_: Any) -> tuple[Any, ...]:
+    def write_back(_: Any) -> tuple[Any, ...]:
         memory.rewind(position)
-        return None, None, None, None
+        return None, None, None, take()
 
-    record[slot] = turned_back
+    record[slot] = write_back
+
+
+def _of_setter(bars: tuple[Any, ...]) -> tuple[Any, ...]:
+    """Turn the cotangents of a setter, whose last operand is the value, into those of
+    `write_attribute`."""
+    return None, None, None, bars[-1]
 
 
 def write_class(record: list[Any], slot: int, cls: type, name: str, value: Any) -> None:
@@ -317,12 +283,7 @@ def write_class(record: list[Any], slot: int, cls: type, name: str, value: Any) 
         (lambda: type.__setattr__(cls, name, old)) if had else (lambda: type.__delattr__(cls, name))
     )
     position = memory.note(swap_with, undo, lambda: type.__setattr__(cls, name, value))
-
-    def class_back(_: Any) -> tuple[Any, ...]:
-        memory.rewind(position)
-        return None, None, None, take_class_entry(memory, cls, name)
-
-    record[slot] = class_back
+    _undo_later(record, slot, position, lambda: take_class_entry(memory, cls, name))
 
 
 def write_slot(record: list[Any], slot: int, obj: Any, name: str, static: Any, value: Any) -> None:
@@ -333,12 +294,7 @@ def write_slot(record: list[Any], slot: int, obj: Any, name: str, static: Any, v
         old = ABSENT
     static.__set__(obj, value)
     position = memory.note(swap_slot, static, obj, old)
-
-    def slot_back(_: Any) -> tuple[Any, ...]:
-        memory.rewind(position)
-        return None, None, None, memory.take_entry(slot_owner(memory, obj), name)
-
-    record[slot] = slot_back
+    _undo_later(record, slot, position, lambda: memory.take_entry(slot_owner(memory, obj), name))
 
 
 def write_global(
@@ -400,15 +356,7 @@ def delete_plain(record: list[Any], slot: int, obj: Any, name: str) -> None:
             return
         position = memory.note(swap_item, fields, name, old)
 
-    record[slot] = _delete_back(memory, position)
-
-
-def _delete_back(memory: Memory, position: int) -> Callable[[Any], tuple[Any, ...]]:
-    def delete_back(_: Any) -> tuple[Any, ...]:
-        memory.rewind(position)
-        return NONE2
-
-    return delete_back
+    record[slot] = undone(memory, position, NONE2)
 
 
 def delete_slot(record: list[Any], slot: int, obj: Any, static: Any) -> None:
@@ -416,7 +364,7 @@ def delete_slot(record: list[Any], slot: int, obj: Any, static: Any) -> None:
     memory: Memory = record[0]
     old = static.__get__(obj)
     static.__delete__(obj)
-    record[slot] = _delete_back(memory, memory.note(swap_slot, static, obj, old))
+    record[slot] = undone(memory, memory.note(swap_slot, static, obj, old), NONE2)
 
 
 def _delete_content(record: list[Any], slot: int, cell: CellType) -> None:

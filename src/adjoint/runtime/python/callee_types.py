@@ -35,15 +35,8 @@ def _method_object(
     record: list[Any], slot: int, f: MethodType, args: tuple[Any, ...], kwargs: dict[str, Any]
 ) -> Any:
     """Call a bound method that was read as a value."""
-    return linked(
-        record,
-        slot,
-        _owned_by(record[0], f),
-        call_keywords,
-        f.__func__,
-        (f.__self__, *args),
-        kwargs,
-    )
+    arrange, operands = _owned_by(record[0], f), (f.__self__, *args)
+    return linked(record, slot, arrange, call_keywords, f.__func__, operands, kwargs)
 
 
 def _static(
@@ -165,13 +158,8 @@ def _ufunc(
     if not (kwargs or len(args) > f.nin) or _asks_for_nothing(f, args, kwargs):
         inputs = args[: f.nin]
         if len(inputs) == f.nin and is_of_objects(f, inputs):
-            memory: Memory = record[0]
-            none = (None,) * (len(args) - len(inputs) + len(kwargs))
-
-            def of_operands(_: tuple[Any, ...]) -> tuple[Any, ...]:
-                return (None, *memory.take_items(inputs, len(inputs)), *none)
-
-            return linked(record, slot, of_operands, call_function, each, (f, inputs), NO_KEYWORDS)
+            of_inputs = _of_inputs(record[0], inputs, len(args) + len(kwargs))
+            return linked(record, slot, of_inputs, call_function, each, (f, inputs), NO_KEYWORDS)
         if not (kwargs or len(args) > f.nin):
             return _named(record, slot, f, args, kwargs)
     if kwargs.get("out") is None and len(args) <= f.nin and kwargs.get("where", True) is True:
@@ -196,20 +184,13 @@ def _ufunc(
             record[0], record, slot, f, given, kwargs, "has no rule for these keywords"
         )
     n = len(given) - len(args)
+    of_args = _of_inputs(record[0], args, len(given) + len(kwargs))
     if out is None and rest and set(rest) <= _LAYOUT:
-
-        def as_cast(_: tuple[Any, ...]) -> tuple[Any, ...]:
-            return (None, *record[0].take_items(args, len(args)), *(None,) * (n + len(kwargs)))
-
-        return linked(record, slot, as_cast, call_function, ufunc_as, (f, args, rest), NO_KEYWORDS)
+        return linked(record, slot, of_args, call_function, ufunc_as, (f, args, rest), NO_KEYWORDS)
     if out is None and f.signature is not None and rest and set(rest) <= _AXES and f.nout == 1:
-
-        def as_moved(_: tuple[Any, ...]) -> tuple[Any, ...]:
-            return (None, *record[0].take_items(args, len(args)), *(None,) * (n + len(kwargs)))
-
         axes = rest.get("axes") or [rest.get("axis", -1)] * f.nin
         operands = (f, args, axes, bool(rest.get("keepdims")))
-        return linked(record, slot, as_moved, call_function, gufunc_along, operands, NO_KEYWORDS)
+        return linked(record, slot, of_args, call_function, gufunc_along, operands, NO_KEYWORDS)
     if out is None:
         dropped = [key for key in kwargs if key not in rest]
 
@@ -236,6 +217,18 @@ def _ufunc(
 
     record[slot] = out_back  # before the call, which may raise after it has written a part
     return call_function(inner, 1, ufunc_into, (f, out, where, args, rest), NO_KEYWORDS)
+
+
+def _of_inputs(
+    memory: Memory, inputs: tuple[Any, ...], n: int
+) -> Callable[[tuple[Any, ...]], tuple[Any, ...]]:
+    """Return a function that gives the cotangents of `n` arguments of a ufunc, the first of which
+    are `inputs`, a tuple that differentiated code has read."""
+
+    def arrange(_: tuple[Any, ...]) -> tuple[Any, ...]:
+        return (None, *memory.take_items(inputs, len(inputs)), *(None,) * (n - len(inputs)))
+
+    return arrange
 
 
 def _asks_for_nothing(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:

@@ -16,7 +16,7 @@ from itertools import chain
 from types import FrameType, FunctionType, TracebackType
 from typing import Any
 
-from adjoint.diagnostics.generated_code import place_of
+from adjoint.diagnostics.generated_code import place_of, walk_tb
 from adjoint.diagnostics.refusals import missing
 from adjoint.diagnostics.user_place import as_user_error, current_place, is_ours, is_stand_in
 from adjoint.errors import AdjointError, NoDerivativeError
@@ -71,13 +71,11 @@ def caught(record: list[Any], error: BaseException) -> None:
 def _is_refusal(trace: TracebackType | None) -> bool:
     """Return whether the library refused, other than in a public function that user code called."""
     filename = ""
-    while trace is not None:
-        code = trace.tb_frame.f_code
-        if code.co_name == "_public_function":
+    for frame, line in walk_tb(trace):
+        if frame.f_code.co_name == "_public_function":
             return False
-        place = place_of(code, trace.tb_lineno)
-        filename = (code if place is None else place[0].function.code).co_filename
-        trace = trace.tb_next
+        place = place_of(frame.f_code, line)
+        filename = (frame.f_code if place is None else place[0].function.code).co_filename
     return is_ours(filename)
 
 
@@ -101,12 +99,10 @@ def _before(error: BaseException) -> list[BaseException]:
 
 def _is_seen(trace: TracebackType | None) -> bool:
     """Return whether an exception has passed differentiated code."""
-    while trace is not None:
-        frame = trace.tb_frame
-        if is_stand_in(frame) or place_of(frame.f_code, trace.tb_lineno) is not None:
-            return True
-        trace = trace.tb_next
-    return False
+    return any(
+        is_stand_in(frame) or place_of(frame.f_code, line) is not None
+        for frame, line in walk_tb(trace)
+    )
 
 
 def _fields(error: BaseException) -> Iterator[tuple[Any, str, Any]]:
@@ -161,7 +157,8 @@ def _link(
     Parts of the operands are exempt. The operands are searched only if there is a cotangent,
     because programs may raise often and hold much.
     """
-    others = [part for part in held if not (by_value(part) or _is_among(part, operands))]
+    given = set(map(id, operands))
+    others = [part for part in held if not (by_value(part) or id(part) in given)]
     owners = [args_of(error)] if any(map(by_value, args_of(error))) else []
     owners += [owner for owner, _, value in _fields(error) if by_value(value)]
     if not (owners or others):
@@ -178,10 +175,6 @@ def _link(
         return bars
 
     record[slot] = raised_back
-
-
-def _is_among(part: Any, operands: list[Any]) -> bool:
-    return any(part is operand for operand in operands)
 
 
 def _spoil_on_levels(

@@ -55,7 +55,11 @@ def construct(
         if has_code(cls):
             return watched(record, slot, cls, cls, args, kwargs)
         return cls(*args, **kwargs)
-    if issubclass(cls, tuple) and _is_generated_tuple(cls) and not _own(cls, "__init__"):
+    if (
+        issubclass(cls, tuple)
+        and _is_generated_tuple(cls)
+        and type(getattr(cls, "__init__", None)) is not FunctionType
+    ):
         return _named_tuple(record, slot, cls, args, kwargs)
     if cls.__flags__ & (1 << 20):  # Py_TPFLAGS_IS_ABSTRACT
         return cls(*args, **kwargs)
@@ -64,10 +68,6 @@ def construct(
     if cls.__new__ is object.__new__ and _has_init(cls):
         return _init(record, slot, object.__new__(cls), cls, args, kwargs)
     return _of_builtin_base(record, slot, cls, args, kwargs)
-
-
-def _own(cls: type, name: str) -> bool:
-    return type(getattr(cls, name, None)) is FunctionType
 
 
 def _has_init(cls: type) -> bool:
@@ -95,7 +95,6 @@ def _by_new(
     n = len(args) + len(kwargs) + 1
 
     def new_back(y_bar: Any) -> tuple[Any, ...]:
-
         first = inner[2](None) if inner[2] is not None else (None,) * n
         second = _without_self(inner[1](y_bar)) if inner[1] is not None else (None,) * n
         return tuple(map(accumulate, first, second))
@@ -166,7 +165,7 @@ def _of_builtin_base(
     if _has_init(cls) and issubclass(cls, _FILLED_BY_INIT):
         return _init(record, slot, cls.__new__(cls), cls, args, kwargs)
     if cls.__new__ in _MADE_BY_NEW:
-        return _immutable(record, slot, cls, args, kwargs)
+        return _by_new(record, slot, cls, args, kwargs)
     rules = method_rules(cls, "__init__")
     if rules is not None and issubclass(cls, _FILLED_BY_INIT):
         obj = cls.__new__(cls)
@@ -188,26 +187,6 @@ def _of_builtin_base(
 
 _FILLED_BY_INIT = (list, dict, set, deque, types.SimpleNamespace)
 _MADE_BY_NEW = (tuple.__new__, frozenset.__new__)
-
-
-def _immutable(
-    record: list[Any], slot: int, cls: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
-) -> Any:
-    """Make an instance of a container that ``__new__`` fills, and run its ``__init__``."""
-    memory: Memory = record[0]
-    inner: list[Any] = [memory, None, None]
-    n = len(args) + len(kwargs) + 1
-
-    def immutable_back(y_bar: Any) -> tuple[Any, ...]:
-        first = _without_self(inner[2](None)) if inner[2] is not None else (None,) * n
-        second = _without_self(inner[1](y_bar)) if inner[1] is not None else (None,) * n
-        return tuple(map(accumulate, first, second))
-
-    record[slot] = immutable_back
-    obj = call_keywords(inner, 1, cls.__new__, (cls, *args), kwargs)
-    if _has_init(cls):
-        call_keywords(inner, 2, quick_special_of(cls, "__init__"), (obj, *args), kwargs)
-    return obj
 
 
 def _number(record: list[Any], slot: int, cls: Any, args: tuple[Any, ...]) -> Any:
@@ -237,38 +216,22 @@ def _linked(
 def _exception(
     record: list[Any], slot: int, cls: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
 ) -> Any:
-    memory: Memory = record[0]
-    if _has_init(cls):
-        return _exception_by_init(record, slot, cls, args, kwargs)
-    y = _make(cls, args, kwargs)
-    held = args_of(y)
-
-    def exception_back(_: Any) -> tuple[Any, ...]:
-        return (None, *bars_of_args(memory, y, held, args), *(None,) * len(kwargs))
-
-    record[slot] = exception_back
-    return y
-
-
-def _exception_by_init(
-    record: list[Any], slot: int, cls: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
-) -> Any:
-    """Make an exception with an ``__init__``, before which ``__new__`` sets ``args``."""
+    """Make an exception, whose ``args`` ``__new__`` sets, and run its ``__init__``."""
     memory: Memory = record[0]
     inner: list[Any] = [memory, None]
-    obj = cls.__new__(cls, *args, **kwargs)
+    has_init = _has_init(cls)
+    obj = cls.__new__(cls, *args, **kwargs) if has_init else _make(cls, args, kwargs)
     held = args_of(obj)
 
     def exception_back(_: Any) -> tuple[Any, ...]:
         bars = (None,) * (len(args) + len(kwargs) + 1)
         if inner[1] is not None:
-            bars = _without_self(inner[1](None))
+            bars = inner[1](None)
         taken = bars_of_args(memory, obj, held, args)
         return (None, *map(accumulate, bars[1:], taken), *bars[len(args) + 1 :])
 
     record[slot] = exception_back
-    call_keywords(inner, 1, quick_special_of(cls, "__init__"), (obj, *args), kwargs)
-    return obj
+    return _init(inner, 1, obj, cls, args, kwargs) if has_init else obj
 
 
 def _simple_namespace(

@@ -136,7 +136,7 @@ class _Hooks:
             for name, value in dict.items(namespace)
             if type(special_of(type(value), "__set_name__")) is FunctionType
         ]
-        return {**namespace, **dict.fromkeys(map(_first, self._named), _PLACE)}
+        return {**namespace, **dict.fromkeys([name for name, _ in self._named], _PLACE)}
 
     def _stub(self, hook: Any) -> Callable[..., Any]:
         def init_subclass(cls: type, /, *args: Any, **kwargs: Any) -> Any:
@@ -184,10 +184,6 @@ class _Hooks:
 
 _PLACE = object()
 """Replaces a value with ``__set_name__`` while the class is created."""
-
-
-def _first(pair: tuple[str, Any]) -> str:
-    return pair[0]
 
 
 def _tell(error: Exception, value: Any, name: str, made: type) -> None:
@@ -310,14 +306,10 @@ def _call_class(record: list[Any], slot: int, /, *args: Any, **kwargs: Any) -> A
     """Run ``type.__call__(cls, …)``, without a ``__call__`` of the metaclass."""
     if not args or not isinstance(args[0], type):
         return NotImplemented
-    return linked(record, slot, _of_class_too, _construct, args[0], args[1:], kwargs)
+    return linked(record, slot, lambda bars: (None, *bars), _construct, args[0], args[1:], kwargs)
 
 
 def _construct(
     record: list[Any], slot: int, cls: type, args: tuple[Any, ...], kwargs: dict[str, Any]
 ) -> Any:
     return construct(record, slot, cls, args, kwargs, by_metaclass=False)
-
-
-def _of_class_too(bars: tuple[Any, ...]) -> tuple[Any, ...]:
-    return None, *bars

@@ -132,7 +132,7 @@ def by_class(record: list[Any], slot: int, obj: Any, kind: type, name: str, stat
     ):
         return read_slot(record, slot, obj, name, static)
     if descriptor is functools.cached_property:
-        return linked(record, slot, _cached, fill_cached_property, obj, name, static)
+        return linked(record, slot, lambda bars: bars, fill_cached_property, obj, name, static)
     if _is_chained(static):
         return _by_chain(record, slot, kind, static)
     if issubclass(type(obj), tuple) and descriptor.__name__ == "_tuplegetter":
@@ -253,10 +253,6 @@ def _check_frame(frame: FrameType) -> None:
             " is differentiated are not in its frame",
             "pass them as arguments, or call locals() in the function itself",
         )
-
-
-def _cached(bars: tuple[Any, ...]) -> tuple[Any, ...]:
-    return bars
 
 
 def fill_cached_property(record: list[Any], slot: int, obj: Any, name: str, static: Any) -> Any:

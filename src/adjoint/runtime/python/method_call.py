@@ -58,11 +58,6 @@ def method(record: list[Any], slot: int, obj: Any, name: str, *args: Any) -> Any
     return method_keywords(record, slot, obj, name, args, NO_KEYWORDS)
 
 
-def _after_name(bars: tuple[Any, ...]) -> tuple[Any, ...]:
-    """Turn the cotangents of a method call into those of ``call_method(obj, name, …)``."""
-    return (None, None, *bars[1:])
-
-
 def method_keywords(
     record: list[Any], slot: int, obj: Any, name: str, args: tuple[Any, ...], kwargs: dict[str, Any]
 ) -> Any:
@@ -79,7 +74,16 @@ def method_keywords(
             kwargs,
         )
     if kind is ufunc and name in UFUNC_METHODS:
-        y = linked(record, slot, _after_name, ufunc_override, obj, name, args, kwargs)
+        y = linked(
+            record,
+            slot,
+            lambda bars: (None, None, *bars[1:]),
+            ufunc_override,
+            obj,
+            name,
+            args,
+            kwargs,
+        )
         if y is not DECLINED:
             return y
     static = (

@@ -109,11 +109,7 @@ def _class_item(record: list[Any], slot: int, cls: Any, i: Any) -> Any:
     if static is None or type(static) in C_METHODS or type(f) in (FunctionType, type):
         return cls[i]
     getter = getattr(cls, "__class_getitem__")  # noqa: B009  anything that is called
-    return linked(record, slot, _of_the_key, call_keywords, getter, (i,), {})
-
-
-def _of_the_key(bars: tuple[Any, ...]) -> tuple[Any, ...]:
-    return None, None, bars[1]
+    return linked(record, slot, lambda bars: (None, None, bars[1]), call_keywords, getter, (i,), {})
 
 
 _FLAGS = type(np.empty(0).flags)

@@ -13,7 +13,7 @@ from adjoint.primal.value_kinds import by_value
 from adjoint.rulekit.registry import primitive
 from adjoint.runtime.cache.units import bare
 from adjoint.runtime.memory.log_entries import swap_item
-from adjoint.runtime.memory.memory import Memory
+from adjoint.runtime.memory.memory import Memory, undone
 from adjoint.runtime.python.attribute_writes import change_cell, write_global
 from adjoint.runtime.python.named_parts import read_entry, read_global
 
@@ -80,13 +80,7 @@ def delete_global(record: list[Any], slot: int, namespace: Any, name: str) -> No
     memory: Memory = record[0]
     old = namespace.get(name, ABSENT)
     primitives.delete_global(namespace, name)
-    position = memory.note(swap_item, namespace, name, old)
-
-    def delete_back(_: Any) -> tuple[Any, ...]:
-        memory.rewind(position)
-        return NONE2
-
-    record[slot] = delete_back
+    record[slot] = undone(memory, memory.note(swap_item, namespace, name, old), NONE2)
 
 
 def make_function(record: list[Any], slot: int, *operands: Any) -> FunctionType:
