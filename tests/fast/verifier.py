@@ -18,7 +18,7 @@ from adjoint.ir.single import (
     Unpack,
     Value,
 )
-from adjoint.ir.verify import MalformedIR
+from tests.ir.verify import MalformedIR
 
 
 def verify(function: Function) -> None:

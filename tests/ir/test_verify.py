@@ -21,9 +21,8 @@ from adjoint.ir.nodes import (
     While,
     Yield,
 )
-from adjoint.ir.verify import MalformedIR
 from adjoint.ir.walk import operands, regions, targets, walk
-from tests.ir.verify import verify
+from tests.ir.verify import MalformedIR, verify
 
 AT = Span(1, 0, 1, 1)
 X, T = Var("x"), Var("_1")

@@ -27,8 +27,11 @@ from adjoint.ir.nodes import (
     While,
     Yield,
 )
-from adjoint.ir.verify import MalformedIR
 from adjoint.ir.walk import operands, targets, walk
+
+
+class MalformedIR(AssertionError):
+    """The IR is malformed: a pass of this library has a bug."""
 
 
 def verify(function: Function) -> None:
