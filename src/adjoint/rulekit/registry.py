@@ -362,6 +362,15 @@ def non_differentiable(*keys: Any) -> Any:
     return keys[0] if len(keys) == 1 else None
 
 
+def plain(f: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a non-differentiable function that calls `f`."""
+
+    def run(*args: Any, **kwargs: Any) -> Any:
+        return f(*args, **kwargs)
+
+    return non_differentiable(run)  # type: ignore[no-any-return]
+
+
 def substitute(*keys: Any) -> Callable[[F], F]:
     """Register the decorated Python function as the substitute of `keys`: it computes the same."""
 

@@ -19,7 +19,7 @@ from adjoint.extensions.pandas import running as pandas_running
 from adjoint.extensions.pandas import windows as pandas_windows
 from adjoint.primal.value_kinds import by_value
 from adjoint.rulekit.loading import registering
-from adjoint.rulekit.registry import non_differentiable, primitive, substitute
+from adjoint.rulekit.registry import non_differentiable, plain, primitive, substitute
 from adjoint.runtime.dispatch.source_call import call_function
 from adjoint.runtime.memory.log_entries import swap_with
 from adjoint.runtime.memory.memory import Memory
@@ -245,13 +245,9 @@ def _(pandas: Any) -> None:
 
     take_along, take_across = take._take_nd_ndarray, take.take_2d_multi
 
-    @non_differentiable
-    def along_as_it_is(*args: Any) -> Any:
-        return take_along(*args)
+    along_as_it_is = plain(take_along)
 
-    @non_differentiable
-    def across_as_it_is(*args: Any) -> Any:
-        return take_across(*args)
+    across_as_it_is = plain(take_across)
 
     def by_places(
         f: Any, by_source: Any, record: list[Any], slot: int, *args: Any, **kwargs: Any

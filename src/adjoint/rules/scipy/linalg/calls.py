@@ -86,6 +86,15 @@ def matrix_rule(
     return add
 
 
+def refused_pair(error: Exception) -> Pair:
+    """Return a pullback and a pushforward that raise `error`."""
+
+    def refused(*_: Any) -> Any:
+        raise error
+
+    return refused, refused
+
+
 @dataclass(frozen=True, slots=True)
 class _Plan:
     f: Callable[..., Any]
