@@ -57,28 +57,6 @@ def _(a, axis=None, dtype=None, out=None, keepdims=False, initial=0, where=True)
     )
 
 
-@array_rule(np.nanmedian)
-def _(a, axis=None, out=None, overwrite_input=False, keepdims=False):
-    if out is not None or overwrite_input or not np.size(a):
-        return NotImplemented
-    y = np.nanmedian(a, axis, keepdims=keepdims)
-    rows, undo = lanes(np.asarray(a), axis)
-
-    def nanmedian_back(y_bar):
-        """Give each middle element half of the cotangent; a single one gets both halves."""
-        order = np.argsort(rows, axis=-1, kind="stable")  # NaN come last
-        count = np.sum(~np.isnan(rows), axis=-1, keepdims=True)
-        rows_bar = np.zeros(rows.shape, cotangent_dtype(y_bar))
-        part = np.where(count > 0, np.reshape(y_bar, (*rows.shape[:-1], 1)), 0) / 2
-        for place in (np.maximum(count - 1, 0) // 2, np.minimum(count // 2, rows.shape[-1] - 1)):
-            where = np.take_along_axis(order, place, -1)
-            held = np.take_along_axis(rows_bar, where, -1)
-            np.put_along_axis(rows_bar, where, held + part, -1)
-        return None, undo(rows_bar)
-
-    return y, nanmedian_back
-
-
 @array_rule(np.nanmean)
 def _(a, axis=None, dtype=None, out=None, keepdims=False, *, where=True):
     if out is not None:
@@ -205,4 +183,4 @@ def _(dots, y, x=None, dx=1.0, axis=-1):
 
 
 reduction_frule(np.nansum, np.nanmean, np.nanprod, np.nanvar, np.nanstd)
-reduction_frule(np.median, np.nanmedian, np.nanmax, np.nanmin, selects=True)
+reduction_frule(np.nanmax, np.nanmin, selects=True)
