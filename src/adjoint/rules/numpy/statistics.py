@@ -18,7 +18,6 @@ from adjoint.rules.numpy.operands import (
     severed,
 )
 from adjoint.rules.numpy.reductions import (
-    COUNTS,
     NONE,
     cast,
     extremum_back,
@@ -27,19 +26,13 @@ from adjoint.rules.numpy.reductions import (
     masked,
     mean_back,
     nothing,
+    numbers,
     others,
     restore,
     spread,
-    std_back,
-    var_back,
 )
 
 # ---- without NaN ---------------------------------------------------------------------------------
-
-
-def numbers(a: Any, where: Any) -> Any:
-    """Return where `a` is not NaN and `where` selects it."""
-    return ~np.isnan(a) if where is True else ~np.isnan(a) & np.asarray(where, bool)
 
 
 @array_rule(np.nansum, operands="a initial")
@@ -84,35 +77,6 @@ def _(a, axis=None, dtype=None, out=None, keepdims=False, initial=1, where=True)
         return None, masked(a_bar, there), np.sum(y_bar * np.conj(product))
 
     return y, nanprod_back
-
-
-def _nan_spread(f: Any, root: bool) -> None:
-    @array_rule(f, operands="a mean ddof correction")
-    def _(
-        a,
-        axis=None,
-        dtype=None,
-        out=None,
-        ddof=0,
-        keepdims=False,
-        *,
-        where=True,
-        mean=NONE,
-        correction=NONE,
-    ):
-        lost = ddof if correction is NONE else correction
-        if out is not None or not isinstance(lost, COUNTS):
-            return NotImplemented
-        options = given(mean=mean, correction=correction)
-        y = f(a, axis, dtype, None, ddof, keepdims, where=where, **options)
-        if severed(y, a):
-            return y, nothing
-        back = var_back(a, y, axis, dtype, (ddof, correction), keepdims, numbers(a, where), mean)
-        return y, std_back(back, y) if root else back
-
-
-_nan_spread(np.nanvar, False)
-_nan_spread(np.nanstd, True)
 
 
 def _nan_extremum(f: Any) -> None:
