@@ -17,6 +17,7 @@ from adjoint.primal.value_kinds import by_value
 from adjoint.rulekit.loading import registering
 from adjoint.rulekit.registry import primitive, structural
 from adjoint.runtime.dispatch.call import call_keywords
+from adjoint.runtime.dispatch.linked import linked
 from adjoint.runtime.memory.memory import Memory
 from adjoint.runtime.python.attribute_reads import attribute
 from adjoint.runtime.python.named_parts import read_field
@@ -89,14 +90,8 @@ def _call_wrapper(
 
 def _call_wrapped(record: list[Any], slot: int, f: Any, /, *args: Any, **kwargs: Any) -> Any:
     """Call the target of a proxy."""
-    inner: list[Any] = [record[0], None]
-
-    def wrapped_back(y_bar: Any) -> tuple[Any, ...]:
-        bars = None if inner[1] is None else inner[1](y_bar)
-        return (None,) * (len(args) + len(kwargs) + 2) if bars is None else (None, *bars)
-
-    record[slot] = wrapped_back
-    return call_keywords(inner, 1, f.__wrapped__, args, kwargs)
+    arrange: Any = lambda bars: (None, *bars)
+    return linked(record, slot, arrange, call_keywords, f.__wrapped__, args, kwargs)
 
 
 def _call_partial(record: list[Any], slot: int, f: Any, /, *args: Any, **kwargs: Any) -> Any:
@@ -140,15 +135,7 @@ def _read(record: list[Any], slot: int, proxy: Any, name: str) -> Any:
     own = getattr(proxy, "__self_dict__", {})
     if name in own:
         return read_field(record, slot, own, name)
-    inner: list[Any] = [record[0], None]
-
-    def read_back(y_bar: Any) -> tuple[Any, ...]:
-        if inner[1] is not None:
-            inner[1](y_bar)
-        return None, None, None
-
-    record[slot] = read_back
-    return attribute(inner, 1, proxy.__wrapped__, name)
+    return linked(record, slot, lambda _: (None,) * 3, attribute, proxy.__wrapped__, name)
 
 
 def _around(make: Any) -> Any:

@@ -99,6 +99,7 @@ def linear(
     *,
     also: Iterable[Callable[..., Any]] = (),
     alias: bool = False,
+    called: Callable[..., Any] | None = None,
 ) -> None:
     """Register both rules of a function that is linear in its first argument.
 
@@ -117,6 +118,8 @@ def linear(
         `shape`; its dtype and realness are projected.
     alias
         The result may be a view of the argument.
+    called
+        The rules call it in place of `f`.
 
     Examples
     --------
@@ -130,7 +133,10 @@ def linear(
     first = inspect.Parameter("x", inspect.Parameter.POSITIONAL_ONLY)
     dots = inspect.Parameter("dots", inspect.Parameter.POSITIONAL_ONLY)
     for g in (f, *also):
-        back_rule, forward_rule = bind(_linear_reverse, g, transpose), bind(_linear_forward, g)
+        back_rule, forward_rule = (
+            bind(_linear_reverse, called or g, transpose),
+            bind(_linear_forward, called or g),
+        )
         back_rule.__signature__ = inspect.Signature([first, *others])  # type: ignore[attr-defined]
         forward_rule.__signature__ = inspect.Signature([dots, first, *others])  # type: ignore[attr-defined]
         rrule.register(g, alias=alias, trusted=True)(back_rule)

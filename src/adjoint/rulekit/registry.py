@@ -364,51 +364,47 @@ def non_differentiable(*keys: Any) -> Any:
     return keys[0] if len(keys) == 1 else None
 
 
-def substitute(*keys: Any) -> Callable[[F], F]:
-    """Register the decorated Python function as the substitute of `keys`: it computes the same."""
+def plain(f: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a non-differentiable function that calls `f`."""
+
+    def run(*args: Any, **kwargs: Any) -> Any:
+        return f(*args, **kwargs)
+
+    return non_differentiable(run)  # type: ignore[no-any-return]
+
+
+def _setting(field: str, keys: tuple[Any, ...]) -> Callable[[F], F]:
+    """Return a decorator that sets the function as a field of the entries of `keys`."""
 
     def add(function: F) -> F:
         for key in keys:
-            entry(key).substitute = function  # type: ignore[assignment]
+            setattr(entry(key), field, function)
         return function
 
     return add
+
+
+def substitute(*keys: Any) -> Callable[[F], F]:
+    """Register the decorated Python function as the substitute of `keys`: it computes the same."""
+    return _setting("substitute", keys)
 
 
 def structural(*keys: Any) -> Callable[[F], F]:
     """Register the decorated function, ``function(memory, *args, **kwargs)``, as the structural
     rule of `keys`."""
-
-    def add(function: F) -> F:
-        for key in keys:
-            entry(key).structural = function
-        return function
-
-    return add
+    return _setting("structural", keys)
 
 
 def primitive(*keys: Any) -> Callable[[F], F]:
     """Register the decorated function, ``function(record, slot, *args, **kwargs)``, as the
     primitive of `keys`. It returns `NotImplemented` to decline."""
-
-    def add(function: F) -> F:
-        for key in keys:
-            entry(key).primitive = function
-        return function
-
-    return add
+    return _setting("primitive", keys)
 
 
 def on_objects(*keys: Any) -> Callable[[F], F]:
     """Register the decorated function, ``function(record, slot, *args, **kwargs)``, for calls of
     `keys` with arrays of objects as operands or result. It returns `NotImplemented` to decline."""
-
-    def add(function: F) -> F:
-        for key in keys:
-            entry(key).of_objects = function
-        return function
-
-    return add
+    return _setting("of_objects", keys)
 
 
 def leveled(*keys: Any) -> Callable[[F], F]:

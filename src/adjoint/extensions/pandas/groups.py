@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from adjoint.extensions.pandas.objects import numbers_among
-from adjoint.rulekit.registry import frule, non_differentiable, rrule, substitute
+from adjoint.rulekit.registry import frule, non_differentiable, plain, rrule, substitute
 from adjoint.rules.numpy.grouped_sums import totals
 from adjoint.rules.scipy.carried import carrying
 
@@ -158,13 +158,18 @@ OPTIONS = ("ddof", "name")
 
 
 @non_differentiable
-def reduced(f: Any, given: dict[str, Any]) -> tuple[Any, ...]:
-    """Return the outputs of a function: results, numbers of entries, mask of missing results."""
-    outputs = {name: np.array(given[name]) for name in ("out", "counts")}
-    if given.get("result_mask") is not None:
-        outputs["result_mask"] = np.array(given["result_mask"])
+def written(f: Any, given: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
+    """Return the results of a function, and its other outputs: numbers of entries, and the mask of
+    missing results."""
+    names = [name for name in ("out", "counts", "result_mask") if given.get(name) is not None]
+    outputs = {name: np.array(given[name]) for name in names}
     f(**{**given, **outputs})
-    return outputs["out"], outputs["counts"], outputs.get("result_mask")
+    return outputs.pop("out"), outputs
+
+
+def write_others(given, others):
+    for name, values in others.items():
+        given[name][...] = values
 
 
 @non_differentiable
@@ -219,7 +224,7 @@ def _reducing(f: Any, twin: Any) -> None:
     def write(*args, **kwargs):
         given = {**dict(zip(names, args)), **kwargs}  # noqa: B905 (it is lowered)
         values, labels = given["values"], given["labels"]
-        found, numbers, nowhere = reduced(f, given)
+        found, others = written(f, given)
         x, y = _numbers_in(values), _numbers_in(found)
         if x is not None and y is not None and given.get("rank", 1) == 1:
             rows, columns, place = entries(x, labels, given.get("mask"))
@@ -229,9 +234,7 @@ def _reducing(f: Any, twin: Any) -> None:
             _fill(given["out"], found, carrying(y, carrier, f, *tolerances(y, f)))
         else:
             given["out"][...] = found
-        given["counts"][...] = numbers
-        if nowhere is not None:
-            given["result_mask"][...] = nowhere
+        write_others(given, others)
 
 
 @non_differentiable
@@ -298,13 +301,11 @@ WINDOWS = {"roll_sum": _window_sum, "roll_mean": _window_mean, "roll_var": _wind
 
 
 def _moving(f: Any, of_window: Any) -> None:
-    @non_differentiable
-    def plain(*args: Any, **kwargs: Any) -> Any:
-        return f(*args, **kwargs)
+    run = plain(f)
 
     @substitute(f)
     def moved(values, start, end, minp, *options, **named):
-        y = plain(values, start, end, minp, *options, **named)
+        y = run(values, start, end, minp, *options, **named)
         known = np.isfinite(values)
         carrier = of_window(
             np.where(known, values, 0.0), known.astype(float), start, end, *options, **named
@@ -318,7 +319,7 @@ def _moving(f: Any, of_window: Any) -> None:
 
 def _differing(diff: Any) -> None:
     @non_differentiable
-    def plain(arr: Any, out: Any, *options: Any) -> Any:
+    def differenced(arr: Any, out: Any, *options: Any) -> Any:
         out = np.array(out)
         diff(arr, out, *options)
         return out
@@ -326,7 +327,7 @@ def _differing(diff: Any) -> None:
     @substitute(diff)
     def differences(arr, out, periods, axis, datetimelike=False):
         if arr.dtype.kind not in "fc":
-            out[...] = plain(arr, out, periods, axis, datetimelike)
+            out[...] = differenced(arr, out, periods, axis, datetimelike)
             return
         n = arr.shape[axis]
         periods = min(max(periods, -n), n)
@@ -343,9 +344,7 @@ def _differing(diff: Any) -> None:
 def _correlating(f: Any) -> None:
     """Register correlations of columns over the rows in which both are numbers."""
 
-    @non_differentiable
-    def plain(*args: Any) -> Any:
-        return f(*args)
+    run = plain(f)
 
     @non_differentiable
     def middles(mat: Any, there: Any) -> Any:
@@ -353,7 +352,7 @@ def _correlating(f: Any) -> None:
 
     @substitute(f)
     def correlations(mat, cov=False, minp=None):
-        y = plain(mat, cov, minp)
+        y = run(mat, cov, minp)
         there = np.isfinite(mat)
         x, known = np.where(there, mat - middles(mat, there), 0.0), there.astype(float)
         n = np.maximum(known.T @ known, 2)

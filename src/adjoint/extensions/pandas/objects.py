@@ -8,7 +8,7 @@ import numpy as np
 
 from adjoint.primal.object_array_places import is_container
 from adjoint.primal.value_kinds import by_value
-from adjoint.rulekit.registry import non_differentiable, primitive, substitute
+from adjoint.rulekit.registry import plain, primitive, substitute
 from adjoint.rules.numpy.objects import numbers_of
 from adjoint.runtime.dispatch.source_call import call_function
 from adjoint.runtime.memory.memory import Memory
@@ -87,13 +87,11 @@ def _as_numbers(lib: Any, masked: type) -> None:
             made_by = numbers_among
         return call_function(inner, 1, made_by, (objects, y), {})
 
-    @non_differentiable
-    def plain(*args: Any, **kwargs: Any) -> Any:
-        return convert_text(*args, **kwargs)
+    run = plain(convert_text)
 
     @substitute(convert_text)
     def converted_with_text(values, *args, **kwargs):
-        found, mask = plain(values, *args, **kwargs)
+        found, mask = run(values, *args, **kwargs)
         return (numbers_among(values, found) if found.dtype.kind in "fc" else found), mask
 
 

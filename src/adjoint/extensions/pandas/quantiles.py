@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from adjoint.extensions.pandas.groups import tolerances
+from adjoint.extensions.pandas.groups import tolerances, write_others, written
 from adjoint.extensions.pandas.windows import INTERPOLATIONS
 from adjoint.rulekit.registry import non_differentiable, substitute
 from adjoint.rules.scipy.carried import carrying
@@ -17,20 +17,11 @@ def register(group_quantile: Any) -> None:
     """Register the rule of the function, which writes its results into its arguments."""
     names = list(inspect.signature(group_quantile).parameters)
 
-    @non_differentiable
-    def written(given: dict[str, Any]) -> tuple[Any, Any]:
-        """Return the outputs: results, and the mask of missing ones."""
-        outputs = {"out": np.array(given["out"])}
-        if given.get("result_mask") is not None:
-            outputs["result_mask"] = np.array(given["result_mask"])
-        group_quantile(**{**given, **outputs})
-        return outputs["out"], outputs.get("result_mask")
-
     @substitute(group_quantile)
     def quantiles(*args, **kwargs):
         given = {**dict(zip(names, args)), **kwargs}  # noqa: B905 (it is lowered)
         values, out = given["values"], given["out"]
-        found, nowhere = written(given)
+        found, others = written(group_quantile, given)
         if values.dtype.kind in "fiu" and len(values):
             low, high, far = _places(given, found.shape)
             carrier = values[low] * (1 - far) + values[high] * far
@@ -38,8 +29,7 @@ def register(group_quantile: Any) -> None:
             out[...] = carrying(found, carrier, group_quantile, *tolerances(found, group_quantile))
         else:
             out[...] = found
-        if nowhere is not None:
-            given["result_mask"][...] = nowhere
+        write_others(given, others)
 
 
 @non_differentiable

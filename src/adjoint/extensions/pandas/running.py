@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from adjoint.extensions.pandas.groups import entries, tolerances
+from adjoint.extensions.pandas.groups import entries, tolerances, write_others, written
 from adjoint.rulekit.registry import non_differentiable, substitute
 from adjoint.rules.scipy.carried import carrying
 
@@ -68,16 +68,6 @@ TWINS = {
 
 
 @non_differentiable
-def _written(f: Any, given: dict[str, Any]) -> tuple[Any, Any]:
-    """Return the results that a function writes, and the mask of missing ones."""
-    outputs = {"out": np.array(given["out"])}
-    if given.get("result_mask") is not None:
-        outputs["result_mask"] = np.array(given["result_mask"])
-    f(**{**given, **outputs})
-    return outputs["out"], outputs.get("result_mask")
-
-
-@non_differentiable
 def _in_order(given: dict[str, Any], found: Any, nowhere: Any) -> tuple[Any, Any, Any]:
     """Return rows and columns of entries with a result, by group, and their group starts."""
     rows, columns, place = entries(given["values"], given["labels"], given.get("mask"))
@@ -96,13 +86,12 @@ def _running(f: Any, twin: Any) -> None:
     def write(*args, **kwargs):
         given = {**dict(zip(names, args)), **kwargs}  # noqa: B905 (it is lowered)
         values, out = given["values"], given["out"]
-        found, nowhere = _written(f, given)
+        found, others = written(f, given)
         if twin is not None and values.dtype.kind in "fc":
-            rows, columns, start = _in_order(given, found, nowhere)
+            rows, columns, start = _in_order(given, found, others.get("result_mask"))
             carrier = np.array(found)
             carrier[rows, columns] = twin(values[rows, columns], start, found[rows, columns])
             out[...] = carrying(found, carrier, f, *tolerances(found, f))
         else:
             out[...] = found
-        if nowhere is not None:
-            given["result_mask"][...] = nowhere
+        write_others(given, others)

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from adjoint.extensions.pandas.groups import middle, peaked, skewed, sums, tolerances
-from adjoint.rulekit.registry import non_differentiable, substitute
+from adjoint.rulekit.registry import non_differentiable, plain, substitute
 from adjoint.rules.numpy.grouped_sums import totals
 from adjoint.rules.scipy.carried import carrying
 
@@ -102,12 +102,10 @@ def where_equal(values: Any, extremes: Any, start: Any, end: Any) -> Any:
 
 
 def _extreme(f: Any) -> Any:
-    @non_differentiable
-    def plain(*args: Any) -> Any:
-        return f(*args)
+    run = plain(f)
 
     def extreme(values, start, end, minp):
-        y = plain(values, start, end, minp)
+        y = run(values, start, end, minp)
         elements, place, several = where_equal(values, y, start, end)
         return totals(values[elements] / several, place, len(y))
 

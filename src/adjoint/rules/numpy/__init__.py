@@ -4,7 +4,7 @@ Products of arrays (`numpy.dot`, `numpy.kron`) are in `products`, functions of `
 `linalg`, arrays of objects in files that begin with `object`.
 """
 
-from adjoint.rules.numpy import (
+from adjoint.rules.numpy import (  # noqa: F401  each registers its rules
     choosing,
     constants,
     conversion,
@@ -47,47 +47,3 @@ from adjoint.rules.numpy import (
     wrapping,
     writing,
 )
-
-__all__ = [
-    "choosing",
-    "constants",
-    "conversion",
-    "converter",
-    "creation",
-    "cumulative",
-    "distributions",
-    "einsum",
-    "flat",
-    "gradient",
-    "iterating",
-    "joining",
-    "lanes",
-    "methods",
-    "object_moves",
-    "object_operators",
-    "object_steps",
-    "objects",
-    "out",
-    "overriding",
-    "polynomials",
-    "products",
-    "quantiles",
-    "ranges",
-    "reductions",
-    "reporting",
-    "sampling",
-    "scalars",
-    "selection",
-    "series",
-    "shaping",
-    "sorting",
-    "specials",
-    "statistics",
-    "ufunc_methods",
-    "ufuncs",
-    "updating",
-    "vectorizing",
-    "windows",
-    "wrapping",
-    "writing",
-]

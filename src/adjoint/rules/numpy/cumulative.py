@@ -26,36 +26,29 @@ def reversed_cumsum(bar: Any, axis: int) -> Any:
     return np.flip(np.cumsum(np.flip(bar, axis), axis), axis)
 
 
-@array_rule(np.cumsum, *methods("cumsum"))
-def _(a, axis=None, dtype=None, out=None):
-    if out is not None:
-        return NotImplemented
-    y = np.cumsum(a, axis, dtype)
-    if severed(y, a):
-        return y, nothing
-    shape, along = np.shape(a), 0 if axis is None else axis
+def _cumsum(f: Any, *also: Any, skips: bool) -> None:
+    """Register a running sum; `skips` tells whether NaN are left out."""
 
-    def cumsum_back(y_bar):
-        bar = reversed_cumsum(y_bar, along)
-        return None, bar if y_bar.shape == shape else np.reshape(bar, shape)
+    @array_rule(f, *also)
+    def _(a, axis=None, dtype=None, out=None):
+        if out is not None:
+            return NotImplemented
+        y = f(a, axis, dtype)
+        if severed(y, a):
+            return y, nothing
+        there = ~np.isnan(a) if skips else None
+        shape, along = np.shape(a), 0 if axis is None else axis
 
-    return y, cumsum_back
+        def cumsum_back(y_bar):
+            bar = reversed_cumsum(y_bar, along)
+            bar = bar if y_bar.shape == shape else np.reshape(bar, shape)
+            return None, bar if there is None else bar * there
 
-
-@array_rule(np.nancumsum)
-def _(a, axis=None, dtype=None, out=None):
-    if out is not None:
-        return NotImplemented
-    y = np.nancumsum(a, axis, dtype)
-    if severed(y, a):
-        return y, nothing
-    there, along = ~np.isnan(a), 0 if axis is None else axis
-    return y, lambda y_bar: (
-        None,
-        np.reshape(reversed_cumsum(y_bar, along), np.shape(there)) * there,
-    )
+        return y, cumsum_back
 
 
+_cumsum(np.cumsum, *methods("cumsum"), skips=False)
+_cumsum(np.nancumsum, skips=True)
 linear_frule(np.cumsum, *methods("cumsum"), positional=2)
 
 

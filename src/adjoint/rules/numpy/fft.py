@@ -9,6 +9,7 @@ the last one once (Brigham, *The fast Fourier transform and its applications* (1
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -23,14 +24,9 @@ NUMPY_2 = np.lib.NumpyVersion(np.__version__) >= "2.0.0"
 OPPOSITE = {None: "forward", "backward": "forward", "ortho": "ortho", "forward": "backward"}
 
 
-def _register(f: Any, back: Any, back_beside: Any, alias: bool = False) -> None:
-    """Register the transpose `back`, or `back_beside` if this version of `f` ignores ``out``."""
-    if not NUMPY_2:
-        linear_rule(f, back, alias=alias)
-    elif _ignores_output(f):
-        linear_rule(f, back_beside, alias=alias)
-    else:
-        linear_rule(f, back, alias=alias)
+def _register(f: Any, back: Any, alias: bool = False) -> None:
+    linear_rule(f, back, alias=alias)
+    if NUMPY_2 and not _ignores_output(f):
         take_output(f, f, position_of_output(f, "out"))
 
 
@@ -94,16 +90,13 @@ def ihfft_bar(y_bar: Any, length: int, n: int, axis: int, norm: Any) -> Any:
 
 
 def _one_axis(f: Any, transpose: Any, to_real: bool) -> None:
-    def back(y_bar, shape, n=None, axis=-1, norm=None):
+    def back(y_bar, shape, n=None, axis=-1, norm=None, out=None):
         length = shape[axis]
         if n is None:
             n = 2 * (length - 1) if to_real else length
         return transpose(y_bar, length, n, axis, norm)
 
-    def back_beside(y_bar, shape, n=None, axis=-1, norm=None, out=None):
-        return back(y_bar, shape, n, axis, norm)
-
-    _register(f, back, back_beside)
+    _register(f, back)
 
 
 # ---- several axes --------------------------------------------------------------------------------
@@ -160,16 +153,13 @@ def _to_real_steps(shape: Any, s: Any, axes: Any) -> list[Step]:
 
 
 def _several_axes(f: Any, steps: Any, default: Any) -> None:
-    def back(y_bar, shape, s=None, axes=default, norm=None):
+    def back(y_bar, shape, s=None, axes=default, norm=None, out=None):
         for transpose, length, n, axis in reversed(steps(shape, s, axes)):
             y_bar = transpose(y_bar, length, n, axis, norm)
         return y_bar
 
-    def back_beside(y_bar, shape, s=None, axes=default, norm=None, out=None):
-        return back(y_bar, shape, s, axes, norm)
-
     # a transform of no axes is its argument
-    _register(f, back, back_beside, alias=True)
+    _register(f, back, alias=True)
 
 
 # ---- the rules -----------------------------------------------------------------------------------
@@ -185,17 +175,9 @@ for _name, _transpose, _to_real in (
     _one_axis(getattr(fft, _name), _transpose, _to_real)
 
 
-def _forth(shape: Any, s: Any, axes: Any) -> list[Step]:
-    return _complex_steps(fft_bar, shape, s, axes)
-
-
-def _back(shape: Any, s: Any, axes: Any) -> list[Step]:
-    return _complex_steps(ifft_bar, shape, s, axes)
-
-
 for _name, _steps in (
-    ("fft", _forth),
-    ("ifft", _back),
+    ("fft", partial(_complex_steps, fft_bar)),
+    ("ifft", partial(_complex_steps, ifft_bar)),
     ("rfft", _from_real_steps),
     ("irfft", _to_real_steps),
 ):

@@ -222,6 +222,7 @@ def linear_rule(
     methods: str = "",
     operand: str = "a",
     alias: bool = False,
+    called: Callable[..., Any] | None = None,
 ) -> None:
     """Register `linear` for `f`, for methods, and for the operand by keyword.
 
@@ -235,6 +236,8 @@ def linear_rule(
         Names of methods of arrays and NumPy scalars that take the same arguments after the array.
     operand
         The name of the first parameter; empty where it is positional only.
+    called
+        The rules call it in place of `f`.
     """
     if operand:
         _, _, *others = inspect.signature(transpose).parameters.values()
@@ -244,12 +247,12 @@ def linear_rule(
             if args:
                 return NotImplemented
             x = keywords.pop(operand)
-            y, shape = f(x, **keywords), np.shape(x)
+            y, shape = (called or f)(x, **keywords), np.shape(x)
             return y, lambda y_bar: (None, transpose(y_bar, shape, **keywords))
 
         by_keyword.__signature__ = inspect.Signature([first, *others])  # type: ignore[attr-defined]
         array_rule(f, operands=operand, alias=alias)(by_keyword)
-    linear(f, transpose, also=_descriptors(methods.split()), alias=alias)
+    linear(f, transpose, also=_descriptors(methods.split()), alias=alias, called=called)
 
 
 def _descriptors(names: list[str]) -> list[Any]:

@@ -126,8 +126,15 @@ COUNTS = (int, float, np.integer, np.floating)
 """Types of `ddof` and `correction` that the rules take."""
 
 
-def _spread(f: Any, name: str, root: bool) -> None:
-    @array_rule(f, *methods(name), operands="a mean ddof correction")
+def numbers(a: Any, where: Any) -> Any:
+    """Return where `a` is not NaN and `where` selects it."""
+    return ~np.isnan(a) if where is True else ~np.isnan(a) & np.asarray(where, bool)
+
+
+def _spread(f: Any, *also: Any, root: bool, skips: bool = False) -> None:
+    """Register the variance, or its root; `skips` tells whether NaN are left out."""
+
+    @array_rule(f, *also, operands="a mean ddof correction")
     def _(
         a,
         axis=None,
@@ -147,12 +154,15 @@ def _spread(f: Any, name: str, root: bool) -> None:
         y = f(a, axis, dtype, None, ddof, keepdims, where=where, **options)
         if severed(y, a):
             return y, nothing
-        back = var_back(a, y, axis, dtype, (ddof, correction), keepdims, where, mean)
-        return y, std_back(back, y) if root else back
+        where = numbers(a, where) if skips else where
+        back = _var_back(a, y, axis, dtype, (ddof, correction), keepdims, where, mean)
+        return y, _std_back(back, y) if root else back
 
 
-_spread(np.var, "var", False)
-_spread(np.std, "std", True)
+_spread(np.var, *methods("var"), root=False)
+_spread(np.std, *methods("std"), root=True)
+_spread(np.nanvar, root=False, skips=True)
+_spread(np.nanstd, root=True, skips=True)
 
 
 def _selects(where: Any) -> bool:
@@ -172,7 +182,7 @@ _spread_of(np.var, "var")
 _spread_of(np.std, "std")
 
 
-def std_back(back: Any, y: Any) -> Any:
+def _std_back(back: Any, y: Any) -> Any:
     """Turn the pullback of the variance into that of its root, which is 0 at a deviation of 0."""
     return lambda y_bar: back(np.where(y == 0, 0, y_bar / (2 * np.where(y == 0, 1, y))))
 
@@ -189,7 +199,7 @@ def _centre(a: Any, axis: Any, dtype: Any, where: Any) -> Any:
     return _mean_of(a, axis, dtype, keepdims=axis is not None, where=where)
 
 
-def var_back(
+def _var_back(
     a: Any, y: Any, axis: Any, dtype: Any, less: Any, keepdims: bool, where: Any, mean: Any
 ) -> Any:
     """Return the pullback of the variance, which is real in any `dtype`.

@@ -18,7 +18,6 @@ from adjoint.rules.numpy.operands import (
     severed,
 )
 from adjoint.rules.numpy.reductions import (
-    COUNTS,
     NONE,
     cast,
     extremum_back,
@@ -27,19 +26,13 @@ from adjoint.rules.numpy.reductions import (
     masked,
     mean_back,
     nothing,
+    numbers,
     others,
     restore,
     spread,
-    std_back,
-    var_back,
 )
 
 # ---- without NaN ---------------------------------------------------------------------------------
-
-
-def numbers(a: Any, where: Any) -> Any:
-    """Return where `a` is not NaN and `where` selects it."""
-    return ~np.isnan(a) if where is True else ~np.isnan(a) & np.asarray(where, bool)
 
 
 @array_rule(np.nansum, operands="a initial")
@@ -55,28 +48,6 @@ def _(a, axis=None, dtype=None, out=None, keepdims=False, initial=0, where=True)
         masked(spread(restore(y_bar, axis, keepdims, len(shape)), shape), there),
         np.sum(y_bar),
     )
-
-
-@array_rule(np.nanmedian)
-def _(a, axis=None, out=None, overwrite_input=False, keepdims=False):
-    if out is not None or overwrite_input or not np.size(a):
-        return NotImplemented
-    y = np.nanmedian(a, axis, keepdims=keepdims)
-    rows, undo = lanes(np.asarray(a), axis)
-
-    def nanmedian_back(y_bar):
-        """Give each middle element half of the cotangent; a single one gets both halves."""
-        order = np.argsort(rows, axis=-1, kind="stable")  # NaN come last
-        count = np.sum(~np.isnan(rows), axis=-1, keepdims=True)
-        rows_bar = np.zeros(rows.shape, cotangent_dtype(y_bar))
-        part = np.where(count > 0, np.reshape(y_bar, (*rows.shape[:-1], 1)), 0) / 2
-        for place in (np.maximum(count - 1, 0) // 2, np.minimum(count // 2, rows.shape[-1] - 1)):
-            where = np.take_along_axis(order, place, -1)
-            held = np.take_along_axis(rows_bar, where, -1)
-            np.put_along_axis(rows_bar, where, held + part, -1)
-        return None, undo(rows_bar)
-
-    return y, nanmedian_back
 
 
 @array_rule(np.nanmean)
@@ -106,35 +77,6 @@ def _(a, axis=None, dtype=None, out=None, keepdims=False, initial=1, where=True)
         return None, masked(a_bar, there), np.sum(y_bar * np.conj(product))
 
     return y, nanprod_back
-
-
-def _nan_spread(f: Any, root: bool) -> None:
-    @array_rule(f, operands="a mean ddof correction")
-    def _(
-        a,
-        axis=None,
-        dtype=None,
-        out=None,
-        ddof=0,
-        keepdims=False,
-        *,
-        where=True,
-        mean=NONE,
-        correction=NONE,
-    ):
-        lost = ddof if correction is NONE else correction
-        if out is not None or not isinstance(lost, COUNTS):
-            return NotImplemented
-        options = given(mean=mean, correction=correction)
-        y = f(a, axis, dtype, None, ddof, keepdims, where=where, **options)
-        if severed(y, a):
-            return y, nothing
-        back = var_back(a, y, axis, dtype, (ddof, correction), keepdims, numbers(a, where), mean)
-        return y, std_back(back, y) if root else back
-
-
-_nan_spread(np.nanvar, False)
-_nan_spread(np.nanstd, True)
 
 
 def _nan_extremum(f: Any) -> None:
@@ -205,4 +147,4 @@ def _(dots, y, x=None, dx=1.0, axis=-1):
 
 
 reduction_frule(np.nansum, np.nanmean, np.nanprod, np.nanvar, np.nanstd)
-reduction_frule(np.median, np.nanmedian, np.nanmax, np.nanmin, selects=True)
+reduction_frule(np.nanmax, np.nanmin, selects=True)

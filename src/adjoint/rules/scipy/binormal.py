@@ -2,32 +2,28 @@
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
 import numpy as np
 from scipy.special import ndtr
 
 from adjoint.rulekit.families import elementwise
+from adjoint.rules.scipy.special.error_functions import normal_density
 
 FAR = 1e8
 """Bound that stands for infinity in the formulas below."""
 
 
-def _normal(x: Any) -> Any:
-    return np.exp(-x * x / 2) / math.sqrt(2 * math.pi)
-
-
 def _slope(x: Any, y: Any, r: Any) -> Any:
     """Return d/dx of the probability to exceed `x` and `y` at correlation `r`."""
     x, y = np.clip(x, -FAR, FAR), np.clip(y, -FAR, FAR)
-    return -_normal(x) * ndtr((r * x - y) / np.sqrt(1 - r * r))
+    return -normal_density(x) * ndtr((r * x - y) / np.sqrt(1 - r * r))
 
 
 def _density(x: Any, y: Any, r: Any) -> Any:
     """Return the bivariate normal density, which is also the slope in the correlation."""
     x, y, rest = np.clip(x, -FAR, FAR), np.clip(y, -FAR, FAR), np.sqrt(1 - r * r)
-    return _normal(x) * _normal((y - r * x) / rest) / rest
+    return normal_density(x) * normal_density((y - r * x) / rest) / rest
 
 
 def _compiled() -> Any:

@@ -10,6 +10,7 @@ scaling (Makhoul, *A fast cosine transform in one and two dimensions* (1980)). W
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import wraps
 from typing import Any
 
 import numpy as np
@@ -40,26 +41,28 @@ def kept(x: Any, overwrite: bool) -> Any:
     return np.array(x) if overwrite else x
 
 
+def _keeping(f: Any) -> Any:
+    """Return a Fourier transform that does not overwrite its argument, whatever the option."""
+
+    @wraps(f)
+    def keeping(x: Any, *others: Any, overwrite_x: bool = False, **named: Any) -> Any:
+        return f(x, *others[:3], *[False for _ in others[3:4]], *others[4:], **named)
+
+    return keeping
+
+
 # ---- one axis ------------------------------------------------------------------------------------
 
 
 def _one_axis(f: Any, transpose: Any, to_real: bool) -> None:
-    @array_rule(f, operands="x")
-    def _(x, n=None, axis=-1, norm=None, overwrite_x=False, workers=None, *, plan=None):
-        y = f(kept(x, overwrite_x), n, axis, norm, overwrite_x, workers, plan=plan)
-        length = np.shape(x)[axis]
+    def back(
+        y_bar, shape, n=None, axis=-1, norm=None, overwrite_x=False, workers=None, *, plan=None
+    ):
+        length = shape[axis]
         padded = n if n is not None else 2 * (length - 1) if to_real else length
-        return y, lambda y_bar: (None, transpose(y_bar, length, padded, axis, norm))
+        return transpose(y_bar, length, padded, axis, norm)
 
-    @frule.register(f)
-    def _(dots, x, n=None, axis=-1, norm=None, overwrite_x=False, workers=None, *, plan=None):
-        if as_numeric(x) is None:
-            return NotImplemented
-        y = f(kept(x, overwrite_x), n, axis, norm, overwrite_x, workers, plan=plan)
-        x_dot = dots[0]
-        if x_dot is None:
-            return y, None
-        return y, f(filled(x_dot, x), n, axis, norm, workers=workers, plan=plan)
+    linear_rule(f, back, operand="x", called=_keeping(f))
 
 
 # ---- several axes --------------------------------------------------------------------------------
@@ -84,7 +87,9 @@ def _several_axes(f: Any, default: Any, transpose: Any, last: Any, to_real: bool
     """Register an n-dimensional transform. `last` is the transpose along the last axis, if that one
     holds half a spectrum."""
 
-    def back(y_bar, shape, s, axes, norm):
+    def back(
+        y_bar, shape, s=None, axes=default, norm=None, overwrite_x=False, workers=None, *, plan=None
+    ):
         steps = [(transpose, n or shape[axis], axis) for n, axis in _order(shape, s, axes)]
         if last is not None:
             _, n, axis = steps[-1]
@@ -95,21 +100,7 @@ def _several_axes(f: Any, default: Any, transpose: Any, last: Any, to_real: bool
         return y_bar
 
     # a transform of no axes is its argument
-    @array_rule(f, operands="x", alias=True)
-    def _(x, s=None, axes=default, norm=None, overwrite_x=False, workers=None, *, plan=None):
-        y = f(kept(x, overwrite_x), s, axes, norm, overwrite_x, workers, plan=plan)
-        shape = np.shape(x)
-        return y, lambda y_bar: (None, back(y_bar, shape, s, axes, norm))
-
-    @frule.register(f, alias=True)
-    def _(dots, x, s=None, axes=default, norm=None, overwrite_x=False, workers=None, *, plan=None):
-        if as_numeric(x) is None:
-            return NotImplemented
-        y = f(kept(x, overwrite_x), s, axes, norm, overwrite_x, workers, plan=plan)
-        x_dot = dots[0]
-        if x_dot is None:
-            return y, None
-        return y, f(filled(x_dot, x), s, axes, norm, workers=workers, plan=plan)
+    linear_rule(f, back, operand="x", alias=True, called=_keeping(f))
 
 
 for _name, _transpose, _to_real in (

@@ -1,6 +1,6 @@
 """The rules of `numpy.linalg` by topic; imported on the first call into it."""
 
-from adjoint.rules.numpy.linalg import (
+from adjoint.rules.numpy.linalg import (  # noqa: F401  each registers its rules
     determinants,
     eigen,
     factors,
@@ -11,15 +11,3 @@ from adjoint.rules.numpy.linalg import (
     singular,
     solving,
 )
-
-__all__ = [
-    "determinants",
-    "eigen",
-    "factors",
-    "least_squares",
-    "norms",
-    "powers",
-    "products",
-    "singular",
-    "solving",
-]

@@ -39,10 +39,6 @@ def _halved(a: Any) -> Any:
     return np.tril(a, -1) + diagonal_matrix(np.real(diagonal(a)) / 2)
 
 
-def _cholesky(a: Any, upper: bool) -> Any:
-    return np.linalg.cholesky(a, upper=upper) if KNOWS_UPPER else np.linalg.cholesky(a)
-
-
 def cholesky_back(y: Any, upper: bool) -> Any:
     """Return the pullback of the factor, upper triangular if the upper triangle is read."""
 

@@ -1,6 +1,6 @@
 """Rules for `scipy.interpolate`, one module per topic; imported on the first call into it."""
 
-from adjoint.rules.scipy.interpolate import (
+from adjoint.rules.scipy.interpolate import (  # noqa: F401  each registers its rules
     bsplines,
     fitpack,
     grids,
@@ -10,16 +10,4 @@ from adjoint.rules.scipy.interpolate import (
     scattered,
     surfaces,
 )
-from adjoint.rules.scipy.linalg import lapack  # SciPy's interpolation calls these routines
-
-__all__ = [
-    "bsplines",
-    "fitpack",
-    "grids",
-    "integrals",
-    "lapack",
-    "piecewise",
-    "radial",
-    "scattered",
-    "surfaces",
-]
+from adjoint.rules.scipy.linalg import lapack  # noqa: F401  SciPy's interpolation calls them

@@ -13,7 +13,7 @@ from scipy import interpolate
 from scipy.sparse.linalg import spsolve
 
 from adjoint.rulekit.refusal import NoDerivative
-from adjoint.rulekit.registry import non_differentiable, substitute
+from adjoint.rulekit.registry import non_differentiable, plain, substitute
 from adjoint.rules.scipy.carried import carrying, refusing
 from adjoint.rules.scipy.interpolate.deboor import Local, places_of
 from adjoint.rules.scipy.interpolate.piecewise import added
@@ -155,15 +155,12 @@ if _older is not None:
 
 _lsq: Any = getattr(_fitting, "_lsq_solve_qr", None)
 if _lsq is not None and _leaves is not None:
-
-    @non_differentiable
-    def plain(*args: Any) -> Any:
-        return _lsq(*args)
+    run_lsq = plain(_lsq)
 
     @substitute(_lsq)
     def _lsq_solve_qr(x, y, t, k, w, periodic=False):
         """Substitute the solver of `make_lsq_spline`; the coefficients are its third result."""
-        found = plain(x, y, t, k, w, periodic) if periodic else plain(x, y, t, k, w)
+        found = run_lsq(x, y, t, k, w, periodic) if periodic else run_lsq(x, y, t, k, w)
         results = [refusing(part, _lsq, BESIDE, x, y, t, w) for part in found]
         if not periodic:
             results[2] = carrying(found[2], fitted(x, y, t, k, w), _lsq, *NEAR)
@@ -172,10 +169,7 @@ if _lsq is not None and _leaves is not None:
 
 _best: Any = getattr(_fitting, "_compute_optimal_gcv_parameter", None)
 if _best is not None:
-
-    @non_differentiable
-    def best(*args: Any) -> Any:
-        return _best(*args)
+    best = plain(_best)
 
     @substitute(_best)
     def _compute_optimal_gcv_parameter(X, wE, y, w):
@@ -245,10 +239,7 @@ if hasattr(_leaves, "evaluate_ndbspline"):
 
 
 if hasattr(_leaves, "_coloc_nd"):
-
-    @non_differentiable
-    def plain_coloc_nd(*args: Any) -> Any:
-        return _leaves._coloc_nd(*args)
+    plain_coloc_nd = plain(_leaves._coloc_nd)
 
     @substitute(_leaves._coloc_nd)
     def _coloc_nd(xvals, t, len_t, k, indices_k1d, cstrides):
@@ -261,10 +252,7 @@ if hasattr(_leaves, "_coloc_nd"):
 _nd: Any = getattr(interpolate, "_ndbspline", None)
 
 if hasattr(_nd, "make_ndbspl") and hasattr(_nd, "_not_a_knot"):
-
-    @non_differentiable
-    def plain_make_ndbspl(*args: Any, **kwargs: Any) -> Any:
-        return _nd.make_ndbspl(*args, **kwargs)
+    plain_make_ndbspl = plain(_nd.make_ndbspl)
 
     @substitute(_nd.make_ndbspl)
     def make_ndbspl(points, values, k=3, **options):

@@ -12,7 +12,7 @@ import numpy as np
 from scipy import interpolate
 
 from adjoint.rulekit.refusal import NoDerivative
-from adjoint.rulekit.registry import non_differentiable, substitute
+from adjoint.rulekit.registry import non_differentiable, plain, substitute
 from adjoint.rules.scipy.carried import carrying, refusing
 from adjoint.rules.scipy.interpolate.bsplines import NEAR, fitted, knots_of, spline
 
@@ -21,16 +21,6 @@ _classes: Any = getattr(interpolate, "_fitpack2", None)
 
 SMOOTHED = NoDerivative("the data", "is not known of smoothing: its knots are chosen by trial")
 BESIDE = NoDerivative("the data", "is that of something beside knots and coefficients")
-
-
-def plain(f: Any) -> Any:
-    """Return a non-differentiable function that calls `f`."""
-
-    @non_differentiable
-    def run(*args: Any, **kwargs: Any) -> Any:
-        return f(*args, **kwargs)
-
-    return run
 
 
 # ---- values --------------------------------------------------------------------------------------

@@ -11,10 +11,10 @@ from typing import Any
 import numpy as np
 from scipy import interpolate
 
-from adjoint.rulekit.registry import substitute
+from adjoint.rulekit.registry import plain, substitute
 from adjoint.rules.scipy.carried import carrying, refusing
 from adjoint.rules.scipy.interpolate.bsplines import NEAR, design, knots_of
-from adjoint.rules.scipy.interpolate.fitpack import BESIDE, SMOOTHED, plain
+from adjoint.rules.scipy.interpolate.fitpack import BESIDE, SMOOTHED
 
 _impl: Any = getattr(interpolate, "_fitpack_impl", None)
 _classes: Any = getattr(interpolate, "_fitpack2", None)

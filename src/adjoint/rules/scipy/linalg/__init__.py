@@ -2,7 +2,7 @@
 
 from scipy import linalg
 
-from adjoint.rules.scipy.linalg import (
+from adjoint.rules.scipy.linalg import (  # noqa: F401  each registers its rules
     blas,
     eigen,
     equations,
@@ -18,21 +18,5 @@ from adjoint.rules.scipy.linalg import (
     triangles,
 )
 from adjoint.rules.scipy.overwriting import take_overwritten
-
-__all__ = [
-    "blas",
-    "eigen",
-    "equations",
-    "factors",
-    "functions",
-    "hermitian",
-    "lapack",
-    "least_squares",
-    "refused",
-    "schur",
-    "solving",
-    "structured",
-    "triangles",
-]
 
 take_overwritten(getattr(linalg, name) for name in linalg.__all__)

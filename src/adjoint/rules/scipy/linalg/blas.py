@@ -1,15 +1,15 @@
-"""Rules of BLAS routines, and of `potrs`, that other libraries get from `scipy.linalg`."""
+"""Rules of BLAS routines that other libraries get from `scipy.linalg`."""
 
 from __future__ import annotations
 
 from typing import Any
 
 import numpy as np
-from scipy.linalg import cho_solve, get_blas_funcs, get_lapack_funcs
+from scipy.linalg import get_blas_funcs
 
 from adjoint.rulekit.registry import non_differentiable, primitive, substitute
 from adjoint.rules.scipy.carried import carrying
-from adjoint.rules.scipy.overwriting import lock, take_overwritten, unlock
+from adjoint.rules.scipy.overwriting import lock, unlock
 from adjoint.runtime.dispatch.source_call import call_function
 
 TOLERANCE = {"f": 1e-4, "d": 1e-6, "F": 1e-4, "D": 1e-6}
@@ -66,26 +66,6 @@ def _exchange(dtype: Any) -> None:
         return call_function(record, slot, exchanged, (x, y), {})
 
 
-# ---- equations by a Cholesky factor --------------------------------------------------------------
-
-
-def _by_factor(dtype: Any) -> None:
-    f = get_lapack_funcs("potrs", dtype=dtype)
-
-    @non_differentiable
-    def plain(c: Any, b: Any, lower: Any) -> Any:
-        return f(c, b, lower=lower)
-
-    @substitute(f)
-    def potrs(c, b, lower=0, overwrite_b=0):
-        x, info = plain(c, b, lower)
-        carrier = cho_solve((c, bool(lower)), b, check_finite=False)
-        return carrying(x, carrier, f, TOLERANCE[dtype], 0.0), info
-
-    take_overwritten([f])
-
-
 for _dtype in "fdFD":
     _norm(_dtype)
     _exchange(_dtype)
-    _by_factor(_dtype)

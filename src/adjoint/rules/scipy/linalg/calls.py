@@ -86,6 +86,21 @@ def matrix_rule(
     return add
 
 
+def summed(*terms: Any) -> Any:
+    """Return the sum of the terms that are not ``None``; ``None`` if there is none."""
+    given = [term for term in terms if term is not None]
+    return sum(given[1:], given[0]) if given else None
+
+
+def refused_pair(error: Exception) -> Pair:
+    """Return a pullback and a pushforward that raise `error`."""
+
+    def refused(*_: Any) -> Any:
+        raise error
+
+    return refused, refused
+
+
 @dataclass(frozen=True, slots=True)
 class _Plan:
     f: Callable[..., Any]

@@ -14,7 +14,7 @@ from scipy import linalg as sl
 from adjoint.rulekit.registry import non_differentiable
 from adjoint.rules.numpy.linalg.eigen import eig_bar, eig_dot, values_and_dot, vectors_of
 from adjoint.rules.numpy.linalg.matrices import dagger, rounding, undetermined
-from adjoint.rules.scipy.linalg.calls import Call, matrix_rule
+from adjoint.rules.scipy.linalg.calls import Call, matrix_rule, summed
 
 
 def _quotient(f: Any, a: Any, b: Any) -> Any:
@@ -46,10 +46,6 @@ def _quotient_dot(b: Any, c: Any, a_dot: Any, b_dot: Any) -> Any:
     if b_dot is not None:
         moved = moved - b_dot @ c
     return np.linalg.solve(b, moved)
-
-
-def _sum(a: Any, b: Any) -> Any:
-    return b if a is None else a if b is None else a + b
 
 
 def _adjoint(x: Any) -> Any:
@@ -90,7 +86,7 @@ def _(call: Call) -> Any:
             return of_left(w_bar, bars[0])
         first = of_right(w_bar, bars[-1])
         second = (None, None) if left is None else of_left(None, bars[0])
-        return _sum(first[0], second[0]), _sum(first[1], second[1])
+        return summed(first[0], second[0]), summed(first[1], second[1])
 
     def push(a_dot: Any, b_dot: Any) -> Any:
         dots: list[Any] = []

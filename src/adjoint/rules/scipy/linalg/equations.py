@@ -13,7 +13,7 @@ import numpy as np
 from scipy import linalg as sl
 
 from adjoint.rules.numpy.linalg.matrices import dagger, hermitian
-from adjoint.rules.scipy.linalg.calls import Call, matrix_rule
+from adjoint.rules.scipy.linalg.calls import Call, matrix_rule, summed
 
 
 def sylvester(a: Any, b: Any, q: Any) -> Any:
@@ -29,11 +29,6 @@ def sylvester(a: Any, b: Any, q: Any) -> Any:
     ]
     found = [sl.solve_sylvester(*parts) for parts in zip(*every, strict=True)]
     return np.reshape(np.stack(found), (*batch, *q.shape[-2:]))
-
-
-def _sum(*terms: Any) -> Any:
-    given = [term for term in terms if term is not None]
-    return sum(given[1:], given[0])
 
 
 def _both(m: Any) -> Any:
@@ -55,7 +50,7 @@ def _(call: Call) -> Any:
     def push(a_dot: Any, b_dot: Any, q_dot: Any) -> Any:
         of_a = None if a_dot is None else -(a_dot @ x)
         of_b = None if b_dot is None else -(x @ b_dot)
-        return sylvester(a, b, _sum(q_dot, of_a, of_b))
+        return sylvester(a, b, summed(q_dot, of_a, of_b))
 
     return back, push
 
@@ -71,7 +66,7 @@ def _(call: Call) -> Any:
 
     def push(a_dot: Any, q_dot: Any) -> Any:
         moved = None if a_dot is None else -(a_dot @ x + x @ dagger(a_dot))
-        return sylvester(a, dagger(a), _sum(q_dot, moved))
+        return sylvester(a, dagger(a), summed(q_dot, moved))
 
     return back, push
 
@@ -89,7 +84,7 @@ def _(call: Call) -> Any:
         moved = None
         if a_dot is not None:
             moved = a_dot @ x @ dagger(a) + a @ x @ dagger(a_dot)
-        return sl.solve_discrete_lyapunov(a, _sum(q_dot, moved), method)
+        return sl.solve_discrete_lyapunov(a, summed(q_dot, moved), method)
 
     return back, push
 
@@ -116,7 +111,7 @@ def _(call: Call) -> Any:
         moved = _both(None if a_dot is None else x @ a_dot)
         turned = _both(None if b_dot is None else -(x @ b_dot @ gain @ x))
         bent = None if r_dot is None else x @ dagger(gain) @ r_dot @ gain @ x
-        return sylvester(dagger(loop), loop, -_sum(moved, turned, bent, q_dot))
+        return sylvester(dagger(loop), loop, -summed(moved, turned, bent, q_dot))
 
     return back, push
 
@@ -141,6 +136,6 @@ def _(call: Call) -> Any:
         moved = _both(None if a_dot is None else side @ a_dot)
         turned = _both(None if b_dot is None else -(side @ b_dot @ gain))
         bent = None if r_dot is None else dagger(gain) @ r_dot @ gain
-        return sl.solve_discrete_lyapunov(dagger(loop), _sum(moved, turned, bent, q_dot))
+        return sl.solve_discrete_lyapunov(dagger(loop), summed(moved, turned, bent, q_dot))
 
     return back, push

@@ -27,7 +27,7 @@ from adjoint.rules.numpy.linalg.singular import (
     values_and_dot,
     values_bar,
 )
-from adjoint.rules.scipy.linalg.calls import Call, matrix_rule
+from adjoint.rules.scipy.linalg.calls import Call, matrix_rule, refused_pair
 from adjoint.rules.scipy.linalg.solving import solution
 
 # ---- Cholesky ------------------------------------------------------------------------------------
@@ -262,16 +262,13 @@ def _(call: Call) -> Any:
 
 
 def _refused(f: Any, mode: Any) -> Any:
-    error = undetermined(
-        f,
-        f"the mode {mode!r} returns the reflectors that LAPACK computes with",
-        'use the mode "economic", "full" or "r"',
+    return refused_pair(
+        undetermined(
+            f,
+            f"the mode {mode!r} returns the reflectors that LAPACK computes with",
+            'use the mode "economic", "full" or "r"',
+        )
     )
-
-    def refused(*_: Any) -> Any:
-        raise error
-
-    return refused, refused
 
 
 @matrix_rule(sl.qr, "a")

@@ -15,7 +15,7 @@ from scipy.linalg import cholesky, get_lapack_funcs, solve_triangular
 from adjoint.rulekit.refusal import NoDerivative
 from adjoint.rulekit.registry import non_differentiable, substitute
 from adjoint.rules.scipy.carried import carrying, refusing
-from adjoint.rules.scipy.overwriting import overwriting
+from adjoint.rules.scipy.overwriting import take_overwritten
 
 FAILED = NoDerivative("its matrix", "does not exist: the routine has failed")
 
@@ -56,10 +56,7 @@ def valued(y, carrier, f):
 def _solution(dtype: Any) -> None:
     f, native = _routine("potrs", dtype)
 
-    def potrs(c, b, lower=0, overwrite_b=0):
-        return f(c, b, lower, overwrite_b)
-
-    @substitute(potrs)
+    @substitute(f)
     def solution(c, b, lower=0, overwrite_b=0):
         y, info = native(c, b, lower)
         c, b = np.asarray(c, dtype), np.asarray(b, dtype)
@@ -70,20 +67,13 @@ def _solution(dtype: Any) -> None:
         x = solve_triangular(c, x, second, bool(lower), check_finite=False)
         return valued(y, x, f), info
 
-    @substitute(f)
-    def called(c, b, lower=0, overwrite_b=0):
-        if overwrite_b:
-            return overwriting(potrs, {"overwrite_b": 1}, (c, b), {"lower": lower})
-        return potrs(c, b, lower)
+    take_overwritten([f])
 
 
 def _inverse(dtype: Any) -> None:
     f, native = _routine("trtri", dtype)
 
-    def trtri(c, lower=0, unitdiag=0, overwrite_c=0):
-        return f(c, lower, unitdiag, overwrite_c)
-
-    @substitute(trtri)
+    @substitute(f)
     def inverse(c, lower=0, unitdiag=0, overwrite_c=0):
         y, info = native(c, lower, unitdiag)
         c = np.asarray(c, dtype)
@@ -93,21 +83,13 @@ def _inverse(dtype: Any) -> None:
         x = solve_triangular(c, one, 0, bool(lower), bool(unitdiag), check_finite=False)
         return valued(y, np.where(triangle(c, lower, unitdiag), x, c), f), info
 
-    @substitute(f)
-    def called(c, lower=0, unitdiag=0, overwrite_c=0):
-        if overwrite_c:
-            named = {"lower": lower, "unitdiag": unitdiag}
-            return overwriting(trtri, {"overwrite_c": 0}, (c,), named)
-        return trtri(c, lower, unitdiag)
+    take_overwritten([f])
 
 
 def _factor(dtype: Any) -> None:
     f, native = _routine("potrf", dtype)
 
-    def potrf(a, lower=0, clean=1, overwrite_a=0):
-        return f(a, lower, clean, overwrite_a)
-
-    @substitute(potrf)
+    @substitute(f)
     def factor(a, lower=0, clean=1, overwrite_a=0):
         y, info = native(a, lower, clean)
         a = np.asarray(a, dtype)
@@ -118,12 +100,7 @@ def _factor(dtype: Any) -> None:
             made = np.where(triangle(a, lower, False), made, a)
         return valued(y, made, f), info
 
-    @substitute(f)
-    def called(a, lower=0, clean=1, overwrite_a=0):
-        if overwrite_a:
-            named = {"lower": lower, "clean": clean}
-            return overwriting(potrf, {"overwrite_a": 0}, (a,), named)
-        return potrf(a, lower, clean)
+    take_overwritten([f])
 
 
 for _dtype in "fdFD":

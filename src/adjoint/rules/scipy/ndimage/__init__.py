@@ -1,6 +1,6 @@
 """Rules for `scipy.ndimage`, one module per topic; imported on the first call into it."""
 
-from adjoint.rules.scipy.ndimage import (
+from adjoint.rules.scipy.ndimage import (  # noqa: F401  each registers its rules
     calling,
     correlating,
     distances,
@@ -10,14 +10,3 @@ from adjoint.rules.scipy.ndimage import (
     sampling,
     spectra,
 )
-
-__all__ = [
-    "calling",
-    "correlating",
-    "distances",
-    "magnitudes",
-    "picking",
-    "prefiltering",
-    "sampling",
-    "spectra",
-]

@@ -12,7 +12,6 @@ from typing import Any
 import numpy as np
 from scipy.ndimage import _nd_image
 
-from adjoint.rulekit.registry import substitute
 from adjoint.rules.numpy.operands import severed
 from adjoint.rules.scipy.linalg.calls import Call, matrix_rule
 from adjoint.rules.scipy.ndimage.extending import (
@@ -21,22 +20,16 @@ from adjoint.rules.scipy.ndimage.extending import (
     constant,
     extended,
     folded,
+    returning,
     widened,
 )
 
 # ---- along one axis ------------------------------------------------------------------------------
 
 
+@returning(_nd_image.correlate1d, 3)
 def correlated_along(input, weights, axis, dtype, mode, cval, origin):
     """Return ``y[i] = Σ w[k] x[i + k − size // 2 − origin]`` along one axis."""
-    y = np.empty(np.shape(input), dtype)
-    _nd_image.correlate1d(input, weights, axis, y, mode, cval, origin)
-    return y
-
-
-@substitute(_nd_image.correlate1d)
-def _(input, weights, axis, output, mode, cval, origin):
-    output[...] = correlated_along(input, weights, axis, output.dtype, mode, cval, origin)
 
 
 def _double(y_bar: Any) -> Any:
@@ -87,16 +80,9 @@ def _(call: Call) -> Any:
 # ---- means along one axis ------------------------------------------------------------------------
 
 
+@returning(_nd_image.uniform_filter1d, 3)
 def averaged(input, size, axis, dtype, mode, cval, origin):
     """Return the mean of the `size` neighbours along one axis."""
-    y = np.empty(np.shape(input), dtype)
-    _nd_image.uniform_filter1d(input, size, axis, y, mode, cval, origin)
-    return y
-
-
-@substitute(_nd_image.uniform_filter1d)
-def _(input, size, axis, output, mode, cval, origin):
-    output[...] = averaged(input, size, axis, output.dtype, mode, cval, origin)
 
 
 @matrix_rule(averaged, "input cval")
@@ -123,16 +109,9 @@ def _(call: Call) -> Any:
 # ---- along all axes ------------------------------------------------------------------------------
 
 
+@returning(_nd_image.correlate, 2)
 def correlated(input, weights, dtype, mode, cval, origins):
     """Return ``y[i] = Σ w[k] x[i + k − size // 2 − origin]`` with multi-indices."""
-    y = np.empty(np.shape(input), dtype)
-    _nd_image.correlate(input, weights, y, mode, cval, origins)
-    return y
-
-
-@substitute(_nd_image.correlate)
-def _(input, weights, output, mode, cval, origins):
-    output[...] = correlated(input, weights, output.dtype, mode, cval, origins)
 
 
 @matrix_rule(correlated, "input weights cval")

@@ -11,6 +11,7 @@ from scipy import ndimage as ni
 from adjoint.rulekit.refusal import NoDerivative, moves, refusal, refused_bar
 from adjoint.rulekit.registry import frule, non_differentiable, primitive
 from adjoint.rules.numpy.operands import array_rule
+from adjoint.runtime.dispatch.linked import linked
 from adjoint.runtime.dispatch.source_call import call_function
 
 
@@ -99,15 +100,8 @@ def _into(f: Any) -> None:
         written = {name: np.array(given[name]) for name in outputs}
         found = f(**given | written)
         pairs = [(given[name], written[name]) for name in outputs]
-        inner: list[Any] = [record[0], None]
-
-        def into_back(_: Any) -> tuple[None, ...]:
-            if inner[1] is not None:
-                inner[1](None)
-            return (None,) * (1 + len(args) + len(kwargs))
-
-        record[slot] = into_back
-        call_function(inner, 1, _write_all, (pairs,), {})
+        none = (None,) * (1 + len(args) + len(kwargs))
+        linked(record, slot, lambda _: none, call_function, _write_all, (pairs,), {})
         return next((out for out, copy in pairs if found is copy), found)
 
 

@@ -6,9 +6,13 @@ modes have the numbers of SciPy's compiled code.
 
 from __future__ import annotations
 
+from functools import wraps
+from inspect import signature
 from typing import Any, NamedTuple
 
 import numpy as np
+
+from adjoint.rulekit.registry import substitute
 
 NEAREST, WRAP, REFLECT, MIRROR, CONSTANT, GRID_WRAP, GRID_CONSTANT = range(7)
 
@@ -88,6 +92,31 @@ def _standing(flags: Any, axis: int, ndim: int) -> Any:
     shape = [1] * ndim
     shape[axis] = -1
     return flags.reshape(shape)
+
+
+def returning(compiled: Any, place: int) -> Any:
+    """Return a decorator for the signature of a function that returns what `compiled` writes.
+
+    `compiled` writes into its argument at `place`, which has the shape of the first one; the
+    function takes the dtype of the result there. Calls of `compiled` assign its result.
+    """
+
+    def decorate(f: Any) -> Any:
+        @wraps(f)
+        def returned(*given: Any, **named: Any) -> Any:
+            args = signature(f).bind(*given, **named).args
+            y = np.empty(np.shape(args[0]), args[place])
+            compiled(*args[:place], y, *args[place + 1 :])
+            return y
+
+        @substitute(compiled)
+        def write(*args):
+            y = args[place]
+            y[...] = returned(*args[:place], y.dtype, *args[place + 1 :])
+
+        return returned
+
+    return decorate
 
 
 def constant(operands: int) -> tuple[Any, Any]:

@@ -16,8 +16,15 @@ from adjoint.errors import RuleError
 from adjoint.rulekit.refusal import NoDerivative, refusal
 from adjoint.rulekit.registry import non_differentiable, substitute
 from adjoint.rules.numpy.operands import severed
-from adjoint.rules.scipy.linalg.calls import Call, matrix_rule
-from adjoint.rules.scipy.ndimage.extending import along, constant, extended, folded, widened
+from adjoint.rules.scipy.linalg.calls import Call, matrix_rule, refused_pair
+from adjoint.rules.scipy.ndimage.extending import (
+    along,
+    constant,
+    extended,
+    folded,
+    returning,
+    widened,
+)
 
 try:
     from scipy.ndimage import _rank_filter_1d
@@ -94,6 +101,16 @@ FAR = NoDerivative("the array", "is not known where a window is longer than the 
 # ---- along one axis ------------------------------------------------------------------------------
 
 
+def _without_addition(picks: Picks) -> Any:
+    """Return pullback and pushforward in the array and the constant."""
+
+    def back(y_bar: Any) -> Any:
+        x_bar, _, cval_bar = picks.back(y_bar)
+        return x_bar, cval_bar
+
+    return back, lambda x_dot, cval_dot: picks.push(x_dot, None, cval_dot)
+
+
 def _rule_along(call: Call) -> Any:
     if severed(call.y, call.input):
         return constant(2)
@@ -104,26 +121,12 @@ def _rule_along(call: Call) -> Any:
     window[axis] = call.size
     picks = Picks(x, call.cval, call.y, axes, np.ones(window, bool))
 
-    def back(y_bar: Any) -> Any:
-        x_bar, _, cval_bar = picks.back(y_bar)
-        return x_bar, cval_bar
-
-    def push(x_dot: Any, cval_dot: Any) -> Any:
-        return picks.push(x_dot, None, cval_dot)
-
-    return back, push
+    return _without_addition(picks)
 
 
+@returning(_nd_image.min_or_max_filter1d, 3)
 def extreme_along(input, size, axis, dtype, mode, cval, origin, minimum):
     """Return the smallest or the largest of the `size` neighbours along one axis."""
-    y = np.empty(np.shape(input), dtype)
-    _nd_image.min_or_max_filter1d(input, size, axis, y, mode, cval, origin, minimum)
-    return y
-
-
-@substitute(_nd_image.min_or_max_filter1d)
-def _(input, size, axis, output, mode, cval, origin, minimum):
-    output[...] = extreme_along(input, size, axis, output.dtype, mode, cval, origin, minimum)
 
 
 def ranked_along(input, rank, size, dtype, mode, cval, origin, axis=0):
@@ -136,11 +139,7 @@ def ranked_along(input, rank, size, dtype, mode, cval, origin, axis=0):
 def _ranked_rule_along(call: Call) -> Any:
     if call.size // 2 + abs(call.origin) < len(call.input):
         return _rule_along(call)
-
-    def refuse(*_: Any) -> Any:  # in this case SciPy reads other elements
-        raise refusal(ranked_along, FAR)
-
-    return refuse, refuse
+    return refused_pair(refusal(ranked_along, FAR))  # in this case SciPy reads other elements
 
 
 matrix_rule(extreme_along, "input cval")(_rule_along)
@@ -155,17 +154,9 @@ if _rank_filter_1d is not None:
 # ---- along all axes ------------------------------------------------------------------------------
 
 
+@returning(_nd_image.min_or_max_filter, 3)
 def extreme(input, footprint, structure, dtype, mode, cval, origins, minimum):
     """Return the smallest difference from, or the largest sum with, `structure` in the window."""
-    y = np.empty(np.shape(input), dtype)
-    _nd_image.min_or_max_filter(input, footprint, structure, y, mode, cval, origins, minimum)
-    return y
-
-
-@substitute(_nd_image.min_or_max_filter)
-def _(input, footprint, structure, output, mode, cval, origins, minimum):
-    dtype = output.dtype
-    output[...] = extreme(input, footprint, structure, dtype, mode, cval, origins, minimum)
 
 
 @matrix_rule(extreme, "input structure cval")
@@ -189,16 +180,9 @@ def _(call: Call) -> Any:
     return back, push
 
 
+@returning(_nd_image.rank_filter, 3)
 def ranked(input, rank, footprint, dtype, mode, cval, origins):
     """Return the element with this rank in the window."""
-    y = np.empty(np.shape(input), dtype)
-    _nd_image.rank_filter(input, rank, footprint, y, mode, cval, origins)
-    return y
-
-
-@substitute(_nd_image.rank_filter)
-def _(input, rank, footprint, output, mode, cval, origins):
-    output[...] = ranked(input, rank, footprint, output.dtype, mode, cval, origins)
 
 
 @matrix_rule(ranked, "input cval")
@@ -209,11 +193,4 @@ def _(call: Call) -> Any:
     axes = widened(x.shape, footprint.shape, call.origins, call.mode)
     picks = Picks(x, call.cval, call.y, axes, footprint)
 
-    def back(y_bar: Any) -> Any:
-        x_bar, _, cval_bar = picks.back(y_bar)
-        return x_bar, cval_bar
-
-    def push(x_dot: Any, cval_dot: Any) -> Any:
-        return picks.push(x_dot, None, cval_dot)
-
-    return back, push
+    return _without_addition(picks)

@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 from scipy.ndimage import _nd_image
 
-from adjoint.rulekit.registry import substitute
 from adjoint.rules.numpy.operands import severed
 from adjoint.rules.scipy.linalg.calls import Call, matrix_rule
 from adjoint.rules.scipy.ndimage.extending import (
@@ -18,22 +17,16 @@ from adjoint.rules.scipy.ndimage.extending import (
     REFLECT,
     WRAP,
     constant,
+    returning,
 )
 
 OF_A_MIRROR = (MIRROR, CONSTANT, GRID_CONSTANT, WRAP)
 """Modes that mirror the array at its outermost elements."""
 
 
+@returning(_nd_image.spline_filter1d, 3)
 def coefficients(input, order, axis, dtype, mode):
     """Return the coefficients of the spline through the elements along one axis."""
-    y = np.empty(np.shape(input), dtype)
-    _nd_image.spline_filter1d(input, order, axis, y, mode)
-    return y
-
-
-@substitute(_nd_image.spline_filter1d)
-def _(input, order, axis, output, mode):
-    output[...] = coefficients(input, order, axis, output.dtype, mode)
 
 
 SHORT = 40

@@ -8,8 +8,8 @@ import numpy as np
 from scipy.ndimage import _nd_image
 
 from adjoint.rulekit.refusal import NoDerivative, moves, refusal, refused_bar
-from adjoint.rulekit.registry import substitute
 from adjoint.rules.scipy.linalg.calls import Call, matrix_rule
+from adjoint.rules.scipy.ndimage.extending import returning
 
 SIZES = NoDerivative("the sizes", "has no rule but for the Gaussian")
 GAUSSIAN = 0
@@ -29,16 +29,9 @@ def _frequencies(shape: tuple[int, ...], n: int, axis: int, along: int) -> Any:
 # ---- real factors --------------------------------------------------------------------------------
 
 
+@returning(_apply, 4)
 def filtered_spectrum(input, sizes, n, axis, dtype, kind):
     """Return the spectrum times that of a Gaussian, a box or an ellipsoid of these sizes."""
-    y = np.empty(np.shape(input), dtype)
-    _apply(input, sizes, n, axis, y, kind)
-    return y
-
-
-@substitute(_apply)
-def _(input, sizes, n, axis, output, kind):
-    output[...] = filtered_spectrum(input, sizes, n, axis, output.dtype, kind)
 
 
 @matrix_rule(filtered_spectrum, "input sizes")
@@ -74,16 +67,9 @@ def _(call: Call) -> Any:
 # ---- a shift -------------------------------------------------------------------------------------
 
 
+@returning(_move, 4)
 def moved_spectrum(input, shift, n, axis, dtype):
     """Return the spectrum of the signal moved by `shift`."""
-    y = np.empty(np.shape(input), dtype)
-    _move(input, shift, n, axis, y)
-    return y
-
-
-@substitute(_move)
-def _(input, shift, n, axis, output):
-    output[...] = moved_spectrum(input, shift, n, axis, output.dtype)
 
 
 @matrix_rule(moved_spectrum, "input shift")

@@ -1,6 +1,6 @@
 """Rules for `scipy.signal`, one module per topic; imported on the first call into it."""
 
-from adjoint.rules.scipy.signal import (
+from adjoint.rules.scipy.signal import (  # noqa: F401  each registers its rules
     convolving,
     designs,
     filtering,
@@ -9,5 +9,3 @@ from adjoint.rules.scipy.signal import (
     resampling,
     splines,
 )
-
-__all__ = ["convolving", "designs", "filtering", "medians", "peaks", "resampling", "splines"]

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from scipy import signal as ss
 
-from adjoint.rules.scipy.linalg.calls import Call, matrix_rule
+from adjoint.rules.scipy.linalg.calls import Call, matrix_rule, summed
 from adjoint.rules.scipy.ndimage.extending import CONSTANT, REFLECT, WRAP, beyond, extended, folded
 
 # ---- zeros all around ----------------------------------------------------------------------------
@@ -51,9 +51,10 @@ def _plain(a: Any, b: Any) -> bool:
 
 def _both(a_dot: Any, b_dot: Any, f: Any, a: Any, b: Any) -> Any:
     """Return the tangent of a bilinear function."""
-    of_a = None if a_dot is None else f(a_dot, b)
-    of_b = None if b_dot is None else f(a, b_dot)
-    return of_a if of_b is None else of_b if of_a is None else of_a + of_b
+    return summed(
+        None if a_dot is None else f(a_dot, b),
+        None if b_dot is None else f(a, b_dot),
+    )
 
 
 @matrix_rule(ss.convolve, "in1 in2")

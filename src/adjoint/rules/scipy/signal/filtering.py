@@ -16,7 +16,7 @@ from adjoint.rulekit.elementwise_forward import filled, like_result
 from adjoint.rulekit.refusal import NoDerivative, refusal
 from adjoint.rulekit.registry import frule
 from adjoint.rules.numpy.operands import array_rule
-from adjoint.rules.scipy.linalg.calls import Call, matrix_rule
+from adjoint.rules.scipy.linalg.calls import Call, matrix_rule, refused_pair
 
 ONE = np.ones(1)
 
@@ -190,7 +190,7 @@ def _(call: Call) -> Any:
     a[i+1] (zi[0] + b[0]) = zi[i+1] + b[i+1]``."""
     b, a, zi = np.atleast_1d(call.b), np.atleast_1d(call.a), call.y
     if a[0] == 0:
-        return _refused(ss.lfilter_zi)
+        return refused_pair(refusal(ss.lfilter_zi, LEADING))
     n = max(len(a), len(b))
     if n == 1:
         return NotImplemented
@@ -212,13 +212,6 @@ def _(call: Call) -> Any:
         return np.linalg.solve(matrix, right)
 
     return back, push_state
-
-
-def _refused(f: Any) -> Any:
-    def refuse(*_: Any) -> Any:
-        raise refusal(f, LEADING)
-
-    return refuse, refuse
 
 
 DIVIDES = ss.lfiltic(ONE, np.array([2.0, 1.0]), ONE)[0] == -0.5

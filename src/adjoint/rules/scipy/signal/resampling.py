@@ -8,7 +8,7 @@ import numpy as np
 from scipy import signal as ss
 
 from adjoint.rulekit.refusal import NoDerivative, refusal
-from adjoint.rules.scipy.linalg.calls import Call, matrix_rule
+from adjoint.rules.scipy.linalg.calls import Call, matrix_rule, refused_pair
 from adjoint.rules.scipy.ndimage.extending import (
     CONSTANT,
     MIRROR,
@@ -114,13 +114,6 @@ def _reach(n: int, m: int, taps: int, up: int, down: int) -> tuple[int, int]:
 FAR = NoDerivative("its operands", "is not known where the filter is longer than the signal")
 
 
-def _refused() -> Any:
-    def refuse(*_: Any) -> Any:
-        raise refusal(ss.upfirdn, FAR)
-
-    return refuse, refuse
-
-
 @matrix_rule(ss.upfirdn, "h x cval")
 def _(call: Call) -> Any:
     axis = call.axis
@@ -130,7 +123,7 @@ def _(call: Call) -> Any:
     n, m = x.shape[-1], y.shape[-1]
     far = max(_reach(n, m, len(call.h), call.up, call.down)) >= n
     if call.mode in STRAIGHT and (n == 1 or (far and call.mode.startswith("anti"))):
-        return _refused()
+        return refused_pair(refusal(ss.upfirdn, FAR))
     bank = _Bank(call.h, x, y, call)
 
     def back(y_bar: Any) -> Any:

@@ -1,6 +1,6 @@
 """Rules for `scipy.sparse`, one module per topic; imported on the first call into it."""
 
-from adjoint.rules.scipy.sparse import (
+from adjoint.rules.scipy.sparse import (  # noqa: F401  each registers its rules
     arrays,
     eigen,
     invariant,
@@ -12,16 +12,3 @@ from adjoint.rules.scipy.sparse import (
     solving,
     zeros,
 )
-
-__all__ = [
-    "arrays",
-    "eigen",
-    "invariant",
-    "leaves",
-    "lists",
-    "pairs",
-    "patterns",
-    "products",
-    "solving",
-    "zeros",
-]

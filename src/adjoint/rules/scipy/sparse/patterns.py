@@ -8,8 +8,6 @@ import numpy as np
 from scipy import sparse
 from scipy.sparse import _sparsetools as tools
 
-FORMATS = ("csr", "csc", "coo", "dia", "bsr", "lil", "dok")
-
 
 def leaf(name: str) -> Any:
     """Return a compiled function, or ``None`` in versions of SciPy without it."""

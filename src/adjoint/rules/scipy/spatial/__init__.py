@@ -1,5 +1,3 @@
 """Rules for `scipy.spatial`, one module per topic; imported on the first call into it."""
 
-from adjoint.rules.scipy.spatial import distance, nearest, rotations, triangulations
-
-__all__ = ["distance", "nearest", "rotations", "triangulations"]
+from adjoint.rules.scipy.spatial import distance, nearest, rotations, triangulations  # noqa: F401

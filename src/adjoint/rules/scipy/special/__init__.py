@@ -1,6 +1,6 @@
 """Rules for `scipy.special`, one module per topic."""
 
-from adjoint.rules.scipy.special import (
+from adjoint.rules.scipy.special import (  # noqa: F401  each registers its rules
     bessel,
     bessel_integrals,
     bessel_orders,
@@ -27,31 +27,3 @@ from adjoint.rules.scipy.special import (
     student,
     waves,
 )
-
-__all__ = [
-    "bessel",
-    "bessel_integrals",
-    "bessel_orders",
-    "carlson",
-    "counting",
-    "cumulative",
-    "distributions",
-    "elementary",
-    "elliptic",
-    "error_functions",
-    "gamma",
-    "hypergeometric",
-    "incomplete_beta",
-    "incomplete_gamma",
-    "information",
-    "legendre",
-    "moments",
-    "noncentral",
-    "normalizing",
-    "polynomials",
-    "private",
-    "quadrature",
-    "spherical",
-    "student",
-    "waves",
-]

@@ -65,7 +65,7 @@ def _odd_factorial(k: int) -> float:
     return float(math.prod(range(1, 2 * k, 2)))
 
 
-def _normal_density(x: Any) -> Any:
+def normal_density(x: Any) -> Any:
     return np.exp(-0.5 * x * x) / ROOT_2PI
 
 
@@ -83,14 +83,14 @@ pointwise(sp.wofz, "z", z=lambda y, z: _wofz_slope(y, z))
 
 # ---- the normal distribution ---------------------------------------------------------------------
 
-elementwise(sp.ndtr, lambda y, x: _normal_density(x), singular=True)
+elementwise(sp.ndtr, lambda y, x: normal_density(x), singular=True)
 # φ/Φ by the scaled function, since both underflow
 elementwise(sp.log_ndtr, lambda y, x: 2 / (ROOT_2PI * sp.erfcx(-x / ROOT_2)), singular=True)
 elementwise(sp.ndtri, lambda y, p: ROOT_2PI * np.exp(0.5 * y * y), singular=True)
 elementwise(sp.ndtri_exp, lambda y, x: ROOT_2PI / 2 * sp.erfcx(-y / ROOT_2), singular=True)
 elementwise(  # Owen (1956), equation 2.3
     sp.owens_t,
-    lambda y, h, a: -0.5 * _normal_density(h) * sp.erf(a * h / ROOT_2),
+    lambda y, h, a: -0.5 * normal_density(h) * sp.erf(a * h / ROOT_2),
     lambda y, h, a: np.exp(-0.5 * h * h * (1 + a * a)) / (2 * math.pi * (1 + a * a)),
     singular=True,
 )

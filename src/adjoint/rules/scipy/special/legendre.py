@@ -6,6 +6,8 @@ third one follows from the differential equation (DLMF 14.2.2).
 
 from __future__ import annotations
 
+import inspect
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -61,13 +63,15 @@ def _orders(m: Any, ndim: int) -> Any:
 
 
 def _plain_third(n: Any, z: Any) -> Any:
-    """Return 15 C⁽⁷ᐟ²⁾ of degree n − 3 (18.9.19)."""
+    """Return 15 C⁽⁷ᐟ²⁾ of degree n − 3 (18.9.19), as a function for `_next`."""
     n = np.asarray(n)
     value = 15 * sp.eval_gegenbauer(np.maximum(n, 3) - 3, 3.5, z)
-    return np.where(n < 3, 0, value)
+    return lambda *_: np.where(n < 3, 0, value)
 
 
 def _associated_third(n: Any, m: Any, z: Any) -> Any:
+    n, m = np.asarray(n), np.asarray(m)
+
     def third(w: Any, slope: Any, curvature: Any) -> Any:
         s = (1 - z) * (1 + z)
         turned = n * (n + 1) - 2 - m * m / s
@@ -78,6 +82,7 @@ def _associated_third(n: Any, m: Any, z: Any) -> Any:
 
 def _angular_third(n: Any, m: Any, theta: Any) -> Any:
     """Return the third derivative from w″ + cot θ w′ + (n(n+1) − m²/sin² θ) w = 0."""
+    n, m = np.asarray(n), np.asarray(m)
 
     def third(w: Any, slope: Any, curvature: Any) -> Any:
         s, c = np.sin(theta), np.cos(theta)
@@ -87,66 +92,43 @@ def _angular_third(n: Any, m: Any, theta: Any) -> Any:
     return third
 
 
-if hasattr(sp, "legendre_p"):
-    pointwise(
-        sp.legendre_p,
-        lambda n, z, *, diff_n=0: None,
-        z=lambda n, z, diff_n: _next(sp.legendre_p, diff_n, (n, z), lambda *_: _plain_third(n, z)),
-    )
-    pointwise(
-        sp.legendre_p_all,
-        lambda n, z, *, diff_n=0: None,
-        z=lambda n, z, diff_n: _next(
-            sp.legendre_p_all,
-            diff_n,
-            (n, z),
-            lambda *_: _plain_third(_degrees(n, np.ndim(z)), z),
-        ),
-    )
-    pointwise(
-        sp.assoc_legendre_p,
-        lambda n, m, z, *, branch_cut=2, norm=False, diff_n=0: None,
-        z=lambda n, m, z, branch_cut, norm, diff_n: _next(
-            sp.assoc_legendre_p,
-            diff_n,
-            (n, m, z),
-            _associated_third(np.asarray(n), np.asarray(m), z),
-            branch_cut=branch_cut,
-            norm=norm,
-        ),
-    )
-    pointwise(
-        sp.assoc_legendre_p_all,
-        lambda n, m, z, *, branch_cut=2, norm=False, diff_n=0: None,
-        z=lambda n, m, z, branch_cut, norm, diff_n: _next(
-            sp.assoc_legendre_p_all,
-            diff_n,
-            (n, m, z),
-            _associated_third(_degrees(n, np.ndim(z) + 1), _orders(m, np.ndim(z)), z),
-            branch_cut=branch_cut,
-            norm=norm,
-        ),
-    )
-    pointwise(
-        sp.sph_legendre_p,
-        lambda n, m, theta, *, diff_n=0: None,
-        theta=lambda n, m, theta, diff_n: _next(
-            sp.sph_legendre_p,
-            diff_n,
-            (n, m, theta),
-            _angular_third(np.asarray(n), np.asarray(m), theta),
-        ),
-    )
-    pointwise(
-        sp.sph_legendre_p_all,
-        lambda n, m, theta, *, diff_n=0: None,
-        theta=lambda n, m, theta, diff_n: _next(
-            sp.sph_legendre_p_all,
-            diff_n,
-            (n, m, theta),
-            _angular_third(_degrees(n, np.ndim(theta) + 1), _orders(m, np.ndim(theta)), theta),
-        ),
-    )
+def _for_all(third: Callable[..., Any]) -> Callable[..., Any]:
+    """Return `third` for all degrees up to n and all orders up to m."""
+    return lambda n, m, z: third(_degrees(n, np.ndim(z) + 1), _orders(m, np.ndim(z)), z)
+
+
+def _with_derivatives(name: str, signature: Any, third: Callable[..., Any]) -> None:
+    """Register a function whose results are stacked with derivatives in its last operand.
+
+    `signature` ends with ``diff_n``. ``third(*operands)`` returns the function for `_next`.
+    """
+    f = getattr(sp, name, None)
+    if f is None:
+        return
+    parameters = inspect.signature(signature).parameters.values()
+    operands = [p.name for p in parameters if p.kind is p.POSITIONAL_OR_KEYWORD]
+    options = [p.name for p in parameters if p.kind is p.KEYWORD_ONLY][:-1]
+
+    def slope(*values: Any) -> Any:
+        args, rest = values[: len(operands)], values[len(operands) :]
+        return _next(f, rest[-1], args, third(*args), **dict(zip(options, rest, strict=False)))
+
+    slope.__signature__ = inspect.signature(signature)  # type: ignore[attr-defined]
+    pointwise(f, signature, **{operands[-1]: slope})
+
+
+_PLAIN = lambda n, z, *, diff_n=0: None
+_ASSOCIATED = lambda n, m, z, *, branch_cut=2, norm=False, diff_n=0: None
+_ANGULAR = lambda n, m, theta, *, diff_n=0: None
+
+_with_derivatives("legendre_p", _PLAIN, _plain_third)
+_with_derivatives("legendre_p_all", _PLAIN, lambda n, z: _plain_third(_degrees(n, np.ndim(z)), z))
+for _name, _signature, _third in (
+    ("assoc_legendre_p", _ASSOCIATED, _associated_third),
+    ("sph_legendre_p", _ANGULAR, _angular_third),
+):
+    _with_derivatives(_name, _signature, _third)
+    _with_derivatives(f"{_name}_all", _signature, _for_all(_third))
 
 
 # ---- spherical harmonics: value, gradient and Hessian in (θ, φ) ----------------------------------

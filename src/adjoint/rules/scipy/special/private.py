@@ -17,6 +17,7 @@ from scipy.special import _ufuncs
 from adjoint.rulekit.families import NoDerivative, elementwise
 from adjoint.rules.scipy.special.cumulative import complement, inverse
 from adjoint.rules.scipy.special.distributions import binomial_slope
+from adjoint.rules.scipy.special.error_functions import normal_density
 from adjoint.rules.scipy.special.incomplete_beta import beta_density, beta_shape_slope
 from adjoint.rules.scipy.special.noncentral import CHI, FREEDOM, chi_density, f_slopes, moment
 
@@ -140,11 +141,7 @@ private(
 def _skew(x: Any, loc: Any, scale: Any, a: Any) -> Any:
     """Return 2 φ(z) Φ(a z) / scale."""
     z = _standard(x, loc, scale)
-    return 2 * _normal(z) * sp.ndtr(a * z) / scale
-
-
-def _normal(z: Any) -> Any:
-    return np.exp(-0.5 * z * z) / math.sqrt(2 * math.pi)
+    return 2 * normal_density(z) * sp.ndtr(a * z) / scale
 
 
 def _skew_in_shape(x: Any, loc: Any, scale: Any, a: Any) -> Any:
@@ -193,8 +190,8 @@ def _wald_slopes(x: Any, mu: Any, lam: Any) -> tuple[Any, Any, Any]:
     root = np.sqrt(lam / x)
     near, far = root * (x / mu - 1), root * (x / mu + 1)
     tail = np.exp(2 * lam / mu + sp.log_ndtr(-far))
-    density = root * _normal(near) / x
-    return density, -2 * lam / (mu * mu) * tail, 2 / mu * tail - root * _normal(near) / lam
+    density = root * normal_density(near) / x
+    return density, -2 * lam / (mu * mu) * tail, 2 / mu * tail - root * normal_density(near) / lam
 
 
 def _wald_inverse(name: str, sign: float) -> None:
