@@ -11,6 +11,7 @@ import numpy as np
 from adjoint.levels.integers import integer_apart
 from adjoint.primal.array_memory import assign_shape
 from adjoint.rulekit.registry import entry
+from adjoint.runtime.foreign.entry_monitor import unwatched
 
 if TYPE_CHECKING:
     from adjoint.levels.level import Level
@@ -51,4 +52,4 @@ def fresh(y: Any) -> Any:
         return integer_apart(y)
     if isinstance(y, np.ndarray):
         return y.copy()
-    return type(y)(y) if type(y).__module__ == "numpy" else copy.copy(y)
+    return type(y)(y) if type(y).__module__ == "numpy" else unwatched(copy.copy, y)

@@ -36,6 +36,7 @@ from adjoint.runtime.foreign.may_store import (
 from adjoint.runtime.foreign.roots import (
     all_around,
     callers_of,
+    is_importing,
     modules_of,
     outer_roots,
     variables_of,
@@ -297,6 +298,8 @@ class Region:
     def _see(self, frame: FrameType) -> None:
         """Save what the function that begins in `frame` can change, and what callers can that store
         what it returns."""
+        if is_importing(frame, Region.run.__code__):
+            return
         code = frame.f_code
         by_user = not is_of_a_library(frame.f_globals.get("__name__"), code)
         if by_user:

@@ -21,6 +21,16 @@ from adjoint.runtime.foreign.may_store import assigned_outside, takes_any_variab
 # ---- callers of a function -----------------------------------------------------------------------
 
 
+def is_importing(frame: FrameType, last: CodeType) -> bool:
+    """Return whether an import that began after `last` runs the function in `frame`."""
+    caller = frame.f_back
+    while caller is not None and caller.f_code is not last:
+        if caller.f_code.co_filename.startswith("<frozen importlib"):
+            return True
+        caller = caller.f_back
+    return False
+
+
 def callers_of(frame: FrameType, last: CodeType) -> list[FrameType]:
     """Return the user functions between `frame` and `last`, if one of them may store what the
     function in `frame` returns (as ``current().total = x`` does)."""
