@@ -26,7 +26,7 @@ PORTIONS = {
     "tests/test_corpus.py::test_second_order": 12,
     "tests/test_levels_refusals.py::test_second_derivatives_in_limits_of_integration": NONE,
     # tables of many lines for each function, and what is computed by many steps
-    "tests/errors/test_numbers_in_other_clothes.py": 4,
+    "tests/errors/test_memory_of_c.py": 4,
     "tests/errors/test_unknown_functions.py::test_numbers_in_other_clothes": 4,
     "tests/library/test_frames.py": 4,
     "tests/library/test_neighbours.py": NONE,
@@ -59,7 +59,7 @@ PORTIONS = {
     "tests/fast/test_single.py::test_random": 3,
     "tests/fast/test_writes_in_loops.py::test_both_tiers_agree": 4,
     "tests/rules/scipy/test_stats.py::test_tukeys_test": NONE,
-    "tests/rules/scipy/test_stored.py::test_models_of_many_objects": NONE,
+    "tests/rules/scipy/test_search_state.py::test_models_of_many_objects": NONE,
     "tests/rules/scipy/test_trajectories.py::test_another_solution_is_refused": NONE,
     "tests/rules/scipy/test_trajectories.py::test_short_pulses": NONE,
     # new processes, which import everything

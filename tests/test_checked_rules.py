@@ -354,7 +354,7 @@ def test_off_by_default_and_afterwards(wrong):
         assert ad.tier(g, x).tier == "generic"
     assert ad.gradient(f, x)[0].tolist() == before.tolist()
     assert ad.tier(g, x).tier == "fast"
-    assert registry.direct_rule(np.sin) is not None and store.refusal == [None]
+    assert registry.trusted_rule(np.sin) is not None and store.refusal == [None]
 
 
 def test_the_environment():

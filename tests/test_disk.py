@@ -99,11 +99,11 @@ import json
 import sys
 
 import adjoint as ad
-from adjoint.frontend import either
+from adjoint.frontend import source_or_bytecode
 from adjoint.runtime.cache import units as functions
 
 lowered, read = [], []
-generate, lower = functions.generate, either.lower
+generate, lower = functions.generate, source_or_bytecode.lower
 
 
 def counted(f):
@@ -116,7 +116,7 @@ def reading(f):
     return lower(f)
 
 
-functions.generate, either.lower = counted, reading
+functions.generate, source_or_bytecode.lower = counted, reading
 import program
 
 result = ad.gradient(program.main, 0.7), ad.hvp(program.main, 0.7, 1.0)

@@ -20,7 +20,7 @@ from benchmarks.growth import point, programs
 
 import adjoint as ad
 from adjoint.errors import MutationError
-from adjoint.runtime.memory.saved import Kept
+from adjoint.runtime.memory.saved import Saved
 from tests.fast.agreeing import generic_tier
 
 PROGRAMS = dict(programs())
@@ -186,7 +186,7 @@ def _asked_for_its_hash(x, key):
 
 def test_runs_that_enter_many_functions_look_at_each_thing_once(monkeypatch) -> None:
     """At what they may have written: counted by itself, for it costs little beside the rest."""
-    forget, looks = Kept.forget, 0
+    forget, looks = Saved.forget, 0
 
     def counted(self, *args):
         nonlocal looks
@@ -200,7 +200,7 @@ def test_runs_that_enter_many_functions_look_at_each_thing_once(monkeypatch) -> 
             ad.gradient(lambda x: _asked_for_its_hash(x, _Busy(count)), 2.0)
         return looks / count
 
-    monkeypatch.setattr(Kept, "forget", counted)
+    monkeypatch.setattr(Saved, "forget", counted)
     assert 0 < cost(120) < TOLERANCE * cost(30)
 
 

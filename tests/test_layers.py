@@ -19,7 +19,8 @@ LAYERS = """ir | errors locks tangent | primal | frontend | transform | emit | d
 | cotangents | rulekit | runtime/memory | runtime/foreign | runtime/cache | runtime/dispatch
 | runtime/recompute
 | runtime/arrays | runtime/operators | runtime/python | runtime | levels | rules | extensions
-| fast/not_covered | fast/single | fast/support | fast/evaluate | fast/passes | fast/reverse
+| fast/not_covered
+| fast/single_assignment | fast/support | fast/evaluate | fast/passes | fast/reverse
 | fast/source | fast/build | fast/entry_code | fast/programs | fast | api | derivatives | testing
 | nn value | __init__ | demo profile"""
 RANK = {part: i for i, layer in enumerate(LAYERS.split("|")) for part in layer.split()}

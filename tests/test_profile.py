@@ -100,7 +100,7 @@ def test_refused(path, arguments, message, capsys):
 
 def test_stages_are_apart():
     assert profile._stage("/x/adjoint/fast/source/writer.py") == "code generation"
-    assert profile._stage("/x/adjoint/frontend/lower.py") == "lowering"
+    assert profile._stage("/x/adjoint/frontend/lowering.py") == "lowering"
     assert profile._stage("<frozen importlib._bootstrap>") == "rules, and loading them"
     assert profile._stage("/home/adjoint/heat.py") == "the function itself, and the rest"
 

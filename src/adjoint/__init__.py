@@ -13,7 +13,7 @@ from adjoint.api.extension_points import frule, non_differentiable, rrule
 from adjoint.api.gradients import grad, gradient, pullback, value_and_grad, withgradient
 from adjoint.api.printing import code, ir
 from adjoint.api.tier_report import tier
-from adjoint.derivatives.flat import flatten
+from adjoint.derivatives.flat_vector import flatten
 from adjoint.derivatives.hessians import (
     gauss_newton_product,
     gradient_and_hvp,
@@ -28,7 +28,7 @@ from adjoint.derivatives.jacobians import (
     jacobian_reverse,
     value_and_jacobian,
 )
-from adjoint.derivatives.linear import linearize
+from adjoint.derivatives.linear_map import linearize
 from adjoint.derivatives.sparse import sparse_hessian, sparse_jacobian
 from adjoint.errors import (
     AdjointError,

@@ -22,7 +22,7 @@ _forking = threading.RLock()
 _locks: list[Any] = []
 _forks: list[int] = []
 """Not empty while a fork waits for the locks."""
-passing: WeakSet[Any] = WeakSet()
+short_lived: WeakSet[Any] = WeakSet()
 """Locks that do not live as long as the process, and may be held."""
 _in_child: list[Callable[[], None]] = []
 _taken: list[tuple[Any, bool]] = []
@@ -52,7 +52,7 @@ def in_child(f: Callable[[], None]) -> Callable[[], None]:
 def _before() -> None:
     _forking.acquire()
     _forks.append(1)
-    wanted = [*passing, *_locks]
+    wanted = [*short_lived, *_locks]
     deadline = time.monotonic() + _PATIENCE
     while True:
         # a thread that holds one lock may want another: wait for one while holding none

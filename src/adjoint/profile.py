@@ -23,8 +23,8 @@ from typing import Any
 
 STAGES = {
     "lowering": ("frontend/", "ir/", "runtime/cache/"),
-    "transform": ("transform/", "fast/evaluate/", "fast/single/", "fast/reverse/", "fast/passes/",
-                  "fast/build/", "fast/support/"),
+    "transform": ("transform/", "fast/evaluate/", "fast/single_assignment/", "fast/reverse/",
+                  "fast/passes/", "fast/build/", "fast/support/"),
     "code generation": ("emit/", "fast/source/", "fast/entry_code/", "fast/programs/"),
     "rules, and loading them": ("rules/", "rulekit/", "extensions/", "importlib"),
     "runtime": ("runtime/", "levels/", "cotangents/", "primal/", "diagnostics/", "api/"),

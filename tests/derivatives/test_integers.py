@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import adjoint as ad
-from adjoint.levels.integers import integer_apart
+from adjoint.levels.distinct_integers import distinct_integer
 
 MAKE = {
     "list": list,
@@ -288,7 +288,7 @@ def test_an_integer_of_its_own(n):
     """It is the same to Python in everything but its identity."""
     junk = [(1 << 29) + i for i in range(100)]
     del junk
-    own = [integer_apart(n) for _ in range(100)]
+    own = [distinct_integer(n) for _ in range(100)]
     assert len({*map(id, own)}) == 100 and not any(m is n for m in own)
     for m in own:
         assert type(m) is int and m == n and hash(m) == hash(n) and str(m) == str(n)
@@ -304,7 +304,7 @@ def test_zeros_of_their_own_are_indices():
 
     for i in range(1000):  # until it is specialised
         element(i % 7)
-    assert {element(integer_apart(0)) for _ in range(1000)} == {100}
+    assert {element(distinct_integer(0)) for _ in range(1000)} == {100}
 
 
 def test_fractions():

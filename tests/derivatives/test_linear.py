@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import adjoint as ad
-from adjoint.derivatives.linear import linearized
+from adjoint.derivatives.linear_map import linearized
 from tests.corpus import all_cases
 from tests.corpus.registry import Case
 from tests.levels import paired, tangents

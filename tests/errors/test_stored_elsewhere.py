@@ -12,7 +12,7 @@ import traitlets
 from scipy import optimize
 
 import adjoint as ad
-from adjoint.runtime.memory.saved_arrays import keep_array
+from adjoint.runtime.memory.saved_arrays import save_array
 from adjoint.testing import check_gradient
 
 CONFIG = types.ModuleType("config_of_the_test")
@@ -190,7 +190,7 @@ def test_arrays_that_are_lent_for_a_call_are_not_kept():
 
     def residual(u):
         lent.append(u.base is None and not u.flags.owndata)
-        kept.append(keep_array(u))
+        kept.append(save_array(u))
         return u * u - 2.0
 
     optimize.root(residual, [1.0])

@@ -1002,13 +1002,13 @@ def test_values_that_another_thread_holds_for_a_moment(monkeypatch):
     before = unseen._counts(values)[0]
     held = [values[0]]
     monkeypatch.setattr(unseen.time, "sleep", lambda seconds: None)
-    assert not unseen._is_let_go(values, 0, before), "nobody else is there"
+    assert not unseen._is_freed_soon(values, 0, before), "nobody else is there"
     thread = threading.Thread(target=done.wait)
     thread.start()
     try:
-        assert not unseen._is_let_go(values, 0, before), "it is stored"
+        assert not unseen._is_freed_soon(values, 0, before), "it is stored"
         monkeypatch.setattr(unseen.time, "sleep", lambda seconds: held.clear())
-        assert unseen._is_let_go(values, 0, before)
+        assert unseen._is_freed_soon(values, 0, before)
     finally:
         done.set()
         thread.join()

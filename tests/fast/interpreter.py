@@ -8,9 +8,9 @@ import types
 
 from adjoint.errors import UnsupportedSyntaxError
 from adjoint.fast.not_covered import NotCovered
-from adjoint.fast.single.convert import single
-from adjoint.fast.single.primitives import assigned
-from adjoint.frontend.either import lower_any
+from adjoint.fast.single_assignment.construction import single
+from adjoint.fast.single_assignment.primitives import assigned
+from adjoint.frontend.source_or_bytecode import lower_any
 from adjoint.ir import primitives
 from adjoint.ir.single import (
     Call,

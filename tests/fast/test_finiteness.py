@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import adjoint as ad
-from adjoint.fast.entry_code import source as entry
+from adjoint.fast.entry_code import entry_source as entry
 from adjoint.fast.programs import store as tier
 
 BAD = (np.nan, np.inf, -np.inf)

@@ -20,7 +20,7 @@ from adjoint.fast.build.modes import GRADIENT
 from adjoint.fast.evaluate.library import is_library
 from adjoint.fast.not_covered import NotCovered
 from adjoint.fast.programs import store as tier
-from adjoint.fast.programs.refused_kinds import kinds_of
+from adjoint.fast.programs.call_kinds import kinds_of
 from adjoint.rulekit.registry import lookup
 from tests.fast.agreeing import generic_tier
 from tests.structures import difference, mapped
@@ -1008,7 +1008,7 @@ def test_a_function_that_is_always_refused_is_not_asked_for_again():
     for n in range(40):
         assert ad.gradient(f, 2.0, 7**n) == (7.0**n, 2.0)
     kept = tier.known(f, GRADIENT)
-    assert 1 < len(kept.refused) <= tier.MOST_REFUSED
+    assert 1 < len(kept.refused) <= tier.MOST_NOT_COVERED
     assert ad.tier(f, 2.0, 7**41).reason == "a call of print"
 
 

@@ -703,7 +703,7 @@ def test_only_what_is_called_often(monkeypatch):
         count[0] += 1
         return made(*args)
 
-    monkeypatch.setattr("adjoint.runtime.dispatch.unit_call.inside", [counted])
+    monkeypatch.setattr("adjoint.runtime.dispatch.unit_call.specialised_call", [counted])
 
     def squared(x):
         return x * x

@@ -14,9 +14,9 @@ from pathlib import Path
 import pytest
 
 from adjoint.fast.not_covered import NotCovered
-from adjoint.fast.single.convert import single
-from adjoint.fast.single.printing import format_function
-from adjoint.frontend.either import lower_any
+from adjoint.fast.single_assignment.construction import single
+from adjoint.fast.single_assignment.printer import format_function
+from adjoint.frontend.source_or_bytecode import lower_any
 from adjoint.ir.nodes import Try
 from adjoint.ir.walk import walk
 from tests.corpus import all_cases

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import adjoint as ad
-from adjoint.fast.entry_code import source as entry
+from adjoint.fast.entry_code import entry_source as entry
 from adjoint.fast.programs import store as tier
 from tests.fast.agreeing import generic_tier
 from tests.structures import difference

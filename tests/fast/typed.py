@@ -12,7 +12,7 @@ import numpy as np
 from adjoint.fast.build import program
 from adjoint.fast.evaluate.types import Anything, Array, Number, Row, Symbol
 from adjoint.fast.not_covered import Deoptimize
-from adjoint.fast.single.walk import operands, results
+from adjoint.fast.single_assignment.walk import operands, results
 from adjoint.fast.support import functions as runtime
 from adjoint.ir.single import Call, Const, Undefined, Value
 from tests.fast.interpreter import Activation
@@ -100,7 +100,7 @@ class Typed(Activation):
                 continue
             if type(x) is np.ndarray and np.may_share_memory(made, x):
                 self.require(result not in self.ev.fresh, result, made, f"shows {v.name}")
-                both = self.ev.shown_by(v) & self.ev.shown_by(result)
+                both = self.ev.aliased_by(v) & self.ev.aliased_by(result)
                 self.require(both or not self.ev.written, result, made, f"may show {v.name}")
 
     def require(self, holds, v, value, problem):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import assert_never
 
-from adjoint.fast.single.walk import operands, results
+from adjoint.fast.single_assignment.walk import operands, results
 from adjoint.ir.single import (
     Block,
     Call,

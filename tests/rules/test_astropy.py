@@ -1,4 +1,4 @@
-"""`adjoint.extensions.astropy.units`: units run as they are, unless a number that carries a
+"""`adjoint.extensions.astropy.quantities`: units run as they are, unless a number that carries a
 derivative became the scale of one."""
 
 import copy

@@ -6,7 +6,7 @@ from scipy import special
 
 import adjoint as ad
 from adjoint.rulekit.registry import rrule
-from adjoint.rules.numpy.choosing import bessel_i1
+from adjoint.rules.numpy.elementwise_choices import bessel_i1
 from adjoint.rules.numpy.products import core
 from adjoint.testing import check_gradient
 from tests.rules.harness import case, complexes, reals, table

@@ -9,7 +9,7 @@ import adjoint as ad
 from adjoint.errors import NoDerivativeError
 from adjoint.rulekit.registry import rrule
 from adjoint.rules.numpy.polynomials import without_leading_zeros
-from adjoint.rules.numpy.series import beside_zeros
+from adjoint.rules.numpy.series import without_zeros
 from tests.levels import NESTINGS
 from tests.rules.harness import case, complexes, reals, table
 from tests.support import check_reverse
@@ -59,7 +59,7 @@ CASES = {
         ([2.0],),
         (np.float32([1.0, -3.0, 1.5]),),
     ],
-    beside_zeros: [(np.poly1d, kept, kept[:1]) for kept in (C, complexes(3), np.float32([1, 2]))],
+    without_zeros: [(np.poly1d, kept, kept[:1]) for kept in (C, complexes(3), np.float32([1, 2]))],
     **{
         getattr(module, f"{prefix}{name}"): PAIRS
         for module, prefix in BASES

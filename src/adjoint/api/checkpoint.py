@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 from adjoint.errors import ArgumentError
 from adjoint.rulekit.registry import leveled, primitive
 from adjoint.runtime.dispatch.call import call, call_keywords
-from adjoint.runtime.recompute.rerun import call_apart
+from adjoint.runtime.recompute.rerun import call_without_residuals
 
 F = TypeVar("F", bound=Callable[..., Any])
 S = TypeVar("S")
@@ -67,7 +67,7 @@ def _called(f: Any, *args: Any, **kwargs: Any) -> Any:
 
 @primitive(_called)
 def _(record: list[Any], slot: int, f: Any, *args: Any, **kwargs: Any) -> Any:
-    return call_apart(record, slot, f, args, kwargs)
+    return call_without_residuals(record, slot, f, args, kwargs)
 
 
 @leveled(_called)

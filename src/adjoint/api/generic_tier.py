@@ -17,24 +17,24 @@ from adjoint.errors import ArgumentError, NoDerivativeError
 from adjoint.fast.programs.inner_calls import Calls, InnerCall, generic_parts
 from adjoint.fast.programs.store import is_enabled
 from adjoint.levels.bases import Trial, in_other_bases, in_trial, numbers_of
+from adjoint.levels.constant_pullbacks import follows, pulled
 from adjoint.levels.mentions import goes_on_a_tape
-from adjoint.levels.outside import follows, pulled
-from adjoint.locks import passing
-from adjoint.primal.compiled_functions import demand_ours
-from adjoint.primal.engine_object import Hidden
-from adjoint.primal.rebuild import remade
+from adjoint.locks import short_lived
+from adjoint.primal.compiled_functions import refuse_foreign_arrays
+from adjoint.primal.engine_object import EngineObject
+from adjoint.primal.rebuild import rebuild
 from adjoint.primal.value_kinds import is_array_of_others
 from adjoint.runtime.cache.units import known_unit
 from adjoint.runtime.dispatch.call import call_keywords
 from adjoint.runtime.entries import basics
-from adjoint.runtime.foreign.freed_objects import settle
+from adjoint.runtime.foreign.freed_objects import check_at_end
 from adjoint.runtime.foreign.open_files import flush
 from adjoint.runtime.memory.collect import Reader
 from adjoint.runtime.memory.deposit import deposit
-from adjoint.runtime.memory.independence import told_apart
+from adjoint.runtime.memory.independence import independent_arguments
 from adjoint.runtime.memory.memory import Memory
-from adjoint.runtime.memory.write_check import Marks
-from adjoint.runtime.results import checked_cotangent, collect, plain_cotangents
+from adjoint.runtime.memory.write_check import WriteMarks
+from adjoint.runtime.results import checked_cotangent, collect_arguments, plain_cotangents
 from adjoint.runtime.session import leaving, session
 from adjoint.tangent import Tangent
 
@@ -42,7 +42,7 @@ OFTEN = 32
 """The number of calls inside the generic tier after which a function is specialised."""
 
 
-class Pullback(Hidden):
+class Pullback(EngineObject):
     """``y_bar ↦ (f_bar, *arg_bars)`` of one call, as `pullback` returns it.
 
     It may be called any number of times. Between two calls the caller must not change the arrays
@@ -69,12 +69,12 @@ class Pullback(Hidden):
         self._f, self._args, self._y, self._memory, self._record = f, args, y, memory, record
         self._wanted, self._kwargs, self._trial = wanted, kwargs or {}, trial
         self._instead = instead or {}
-        self._marks: Marks | None = None
+        self._marks: WriteMarks | None = None
 
     def mark(self) -> Pullback:
         """Save the state of what the call has written, because other code may write from now on."""
         if not self._memory.is_untouched():
-            self._marks = Marks(self._memory)
+            self._marks = WriteMarks(self._memory)
         return self
 
     def __repr__(self) -> str:
@@ -109,10 +109,10 @@ class Pullback(Hidden):
             return (None,) * (len(self._args) + 1)
         value_bar = checked_cotangent(self._y, y_bar)
         if self._memory.written:
-            value_bar = _apart(self._memory, value_bar)
+            value_bar = _copied_where_written(self._memory, value_bar)
         if follows(y_bar):
             return pulled(partial(self.sweep, of_function=of_function), self._y, y_bar)  # type: ignore[no-any-return]
-        passing.add(self._memory.lock)
+        short_lived.add(self._memory.lock)
         with self._memory.lock, leaving, session:
             if self._marks is not None:
                 self._marks.check()
@@ -122,7 +122,7 @@ class Pullback(Hidden):
         """Run `sweep` for a checked cotangent, inside a session: first without the correction of
         structural zeros, then with it if needed."""
         memory = self._memory
-        if not memory.shown and not is_delicate(self._f):
+        if not memory.runs_user_code and not is_delicate(self._f):
             before, found = doubts[0], None
             memory.careful = False
             try:
@@ -177,7 +177,7 @@ class Pullback(Hidden):
         try:
             return in_other_bases(problem, numbers, run)  # type: ignore[no-any-return]
         finally:
-            self._memory.redo(len(self._memory.entries()))
+            self._memory.replay(len(self._memory.entries()))
 
     def _swept_once(self, value_bar: Any, given: Any, of_function: bool) -> tuple[Any, ...]:
         memory = self._memory
@@ -192,7 +192,9 @@ class Pullback(Hidden):
                 if found is not None:
                     return found
             reader = Reader(memory, taking=False, shown=True, instead=self._instead)
-            return collect(reader, self._f, self._args, bars, given, of_function, self._wanted)
+            return collect_arguments(
+                reader, self._f, self._args, bars, given, of_function, self._wanted
+            )
 
 
 def generic_pullback(
@@ -206,16 +208,18 @@ def generic_pullback(
         return forward(f, args, kwargs or {}, specialising=False, wanted=wanted)[1].mark()
 
 
-def _apart(memory: Memory, bar: Any) -> Any:
+def _copied_where_written(memory: Memory, bar: Any) -> Any:
     """Copy the arrays in a cotangent that the sweep rewinds."""
     if isinstance(bar, np.ndarray):
         return np.array(bar) if memory.is_written(bar) else bar
     if type(bar) is tuple or type(bar) is list:
-        return type(bar)(_apart(memory, part) for part in bar)
+        return type(bar)(_copied_where_written(memory, part) for part in bar)
     if type(bar) is dict:
-        return {key: _apart(memory, part) for key, part in bar.items()}
+        return {key: _copied_where_written(memory, part) for key, part in bar.items()}
     if isinstance(bar, Tangent):
-        return Tangent(bar._primal, {name: _apart(memory, bar[name]) for name in bar})
+        return Tangent(
+            bar._primal, {name: _copied_where_written(memory, bar[name]) for name in bar}
+        )
     return bar
 
 
@@ -235,15 +239,15 @@ def forward(
     """Return the value of a call and its pullback, inside a session. With `specialising`, inner
     calls may run programs, which `calls` notes. Cotangents of arguments that are not `wanted` are
     omitted or meaningless."""
-    demand_ours(f, args)
+    refuse_foreign_arrays(f, args)
     _demand_seen(args, wanted)
     args = _each_its_own(args)
-    args, apart = told_apart(f, args, kwargs, wanted, arrays=True)
+    args, apart = independent_arguments(f, args, kwargs, wanted, arrays=True)
     if not basics.ready:
         basics.load()
     memory = Memory(args) if apart is None else apart.memory()
     if (is_enabled[0] if specialising is None else specialising) and apart is None:
-        memory.often, memory.calls = OFTEN, calls
+        memory.specialise_after, memory.calls = OFTEN, calls
     record: list[Any] = [memory, None]
     token = begin_logging()
     try:
@@ -258,8 +262,8 @@ def forward(
     if apart is not None:
         apart.check(memory)
     if memory.unfinished is not None or not memory.is_untouched():
-        settle(memory)
-    instead = None if apart is None else apart.instead
+        check_at_end(memory)
+    instead = None if apart is None else apart.replacements
     back = Pullback(f, args, y, memory, record, wanted, kwargs, trial, instead)
     return y if apart is None else apart.original(y), back
 
@@ -307,7 +311,7 @@ def _own(value: Any, seen: set[int]) -> Any:
     seen.add(id(value))
     if is_new and all(map(operator.is_, parts, tuple.__iter__(value))):
         return value
-    return remade(value, parts)
+    return rebuild(value, parts)
 
 
 def _demand_seen(args: tuple[Any, ...], wanted: Collection[int] | None) -> None:

@@ -8,24 +8,24 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
+from adjoint.api.argument_selection import Argnums, Selection, copied_containers, select, split_aux
 from adjoint.api.generic_tier import Pullback, forward, generic_pullback, look_at_once
 from adjoint.api.program_choice import caller, chosen_mode, gradient_mode, pair_mode, pullback_mode
-from adjoint.api.selection import Argnums, Selection, own, select, split_aux
-from adjoint.api.tier_report import Asked
+from adjoint.api.tier_report import OperatorCall
 from adjoint.diagnostics.public_function import public
 from adjoint.errors import ArgumentError, MutationError, NotScalarError
 from adjoint.fast.build.modes import Mode
-from adjoint.fast.programs.pullback import SpecialisedPullback, is_as_before
+from adjoint.fast.programs.pullback import SpecialisedPullback, leaves_are_unchanged
 from adjoint.fast.programs.store import MISS, is_enabled
 from adjoint.fast.programs.store import run as run_specialised
 from adjoint.levels.current import current
 from adjoint.levels.mentions import goes_on_a_tape, mentions_operator
 from adjoint.levels.reverse import NestedPullback, nested
-from adjoint.primal.compiled_functions import demand_ours, python_of
+from adjoint.primal.compiled_functions import python_of, refuse_foreign_arrays
 from adjoint.primal.value_kinds import by_value
 from adjoint.rulekit import nested as rules_call
 from adjoint.rulekit.projection import project
-from adjoint.runtime.results import as_it_is, filled
+from adjoint.runtime.results import structure_of, with_zeros
 from adjoint.runtime.session import leaving, session
 
 Tier = Literal["fast", "generic"] | None
@@ -112,7 +112,7 @@ def _by_program(
     name = getattr(f, "__name__", None) or type(f).__name__
 
     def instead() -> Any:
-        if not is_as_before(state(f, given), read):
+        if not leaves_are_unchanged(state(f, given), read):
             raise MutationError(
                 f"what '{name}' reads has changed since its pullback was made",
                 hint="call pullback again: it has to run once more for a cotangent that is not"
@@ -212,7 +212,7 @@ def _one(f: Any, y: Any) -> Any:
     """Return the cotangent 1 of a real scalar; refuse other results."""
     if type(y) is float or type(y) is np.float64:
         return 1.0
-    demand_ours(y, ())
+    refuse_foreign_arrays(y, ())
     name = getattr(f, "__name__", type(f).__name__)
     if isinstance(y, complex | np.complexfloating) or (
         isinstance(y, np.ndarray) and y.dtype.kind == "c"
@@ -274,12 +274,12 @@ def value_and_grad(
     (18.0, 9.0)
     """
 
-    argnums = own(argnums)
+    argnums = copied_containers(argnums)
 
     def value_and_gradient(args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, Any]:
         return _chosen(f, argnums, args, kwargs, has_aux, tier)
 
-    return _made("value_and_grad", value_and_gradient, Asked(f, argnums, has_aux, tier))
+    return _made("value_and_grad", value_and_gradient, OperatorCall(f, argnums, has_aux, tier))
 
 
 @public
@@ -289,17 +289,17 @@ def grad(
     """Function that returns the gradient of `f` with respect to some arguments; see
     `value_and_grad`. With `has_aux` it returns ``(gradient, extra)``."""
 
-    argnums = own(argnums)
+    argnums = copied_containers(argnums)
 
     def gradient_alone(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         value, found = _chosen(f, argnums, args, kwargs, has_aux, tier)
         return (found, value[1]) if has_aux else found
 
-    return _made("grad", gradient_alone, Asked(f, argnums, has_aux, tier))
+    return _made("grad", gradient_alone, OperatorCall(f, argnums, has_aux, tier))
 
 
 def _made(
-    operator: str, run: Callable[[tuple[Any, ...], dict[str, Any]], Any], asked: Asked
+    operator: str, run: Callable[[tuple[Any, ...], dict[str, Any]], Any], asked: OperatorCall
 ) -> Callable[..., Any]:
     """Return the function that an operator returns; `run` takes calls without a program."""
     f, tier = asked.f, asked.tier
@@ -332,12 +332,12 @@ def _chosen(
     """Return the value and the gradient in `argnums`, without a program for whole arguments."""
     if type(argnums) is int and 0 <= argnums < len(args) and not has_aux:  # most calls
         if not goes_on_a_tape(f, args):
-            arg = as_it_is(args[argnums])
+            arg = structure_of(args[argnums])
             value, bars = _generic(f, args, kwargs, tier, (argnums,))
-            return value, filled(arg, bars[argnums])
+            return value, with_zeros(arg, bars[argnums])
     chosen = select(f, argnums, args, kwargs)
     args = chosen.args
-    before = {i: as_it_is(args[i]) for i in chosen.wanted}
+    before = {i: structure_of(args[i]) for i in chosen.wanted}
     if has_aux:
         value, bars = _both_of_pair(chosen, f, tier)
     elif goes_on_a_tape(chosen.f, chosen.args):
@@ -346,7 +346,7 @@ def _chosen(
     else:
         value, bars = _both_of_chosen(chosen, f, tier)
     found = zip(before.items(), bars, strict=True)
-    return value, chosen.result({i: filled(arg, bar) for (i, arg), bar in found})
+    return value, chosen.result({i: with_zeros(arg, bar) for (i, arg), bar in found})
 
 
 def _both_of_chosen(chosen: Selection, f: Any, tier: Tier) -> tuple[Any, tuple[Any, ...]]:

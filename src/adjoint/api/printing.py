@@ -72,11 +72,11 @@ def code(f: Callable[..., Any], /, *args: Any, **kwargs: Any) -> str:
         The function has no Python source.
     """
     if args or kwargs:
-        from adjoint.api.tier_report import asked_for, report
+        from adjoint.api.tier_report import operator_call_of, report
 
         found = report(f, args, kwargs)
         if found.source is not None:
             return found.source
-        asked = asked_for(f)
+        asked = operator_call_of(f)
         f = f if asked is None else asked.f
     return unit_of(_python_function(f)).source.text

@@ -7,18 +7,18 @@ from collections.abc import Callable
 from types import FunctionType
 from typing import Any
 
-from adjoint.api.selection import Argnums, Selection, positions, select
+from adjoint.api.argument_selection import Argnums, Selection, positions, select
 from adjoint.fast.build.modes import GRADIENT, PULLBACK, Mode, mode_of
 from adjoint.fast.programs import store as tier
 from adjoint.fast.programs.store import FAILED, MISS, Entry
 from adjoint.levels.current import current
-from adjoint.primal.engine_object import Hidden
+from adjoint.primal.engine_object import EngineObject
 
 Args = tuple[Any, ...]
 Kwargs = dict[str, Any]
 
 
-class _Known(Hidden):
+class _Known(EngineObject):
     """Programs by shape of call: the number of positional arguments, and the other names."""
 
     __slots__ = ("programs",)

@@ -7,9 +7,9 @@ from dataclasses import dataclass, field, replace
 from types import FunctionType
 from typing import Any
 
+from adjoint.api.argument_selection import Argnums
 from adjoint.api.generic_tier import calls_inside
 from adjoint.api.program_choice import asked_mode, gradient_mode, pullback_mode
-from adjoint.api.selection import Argnums
 from adjoint.diagnostics.public_function import PublicFunction, public
 from adjoint.fast.build.modes import Mode
 from adjoint.fast.not_covered import NOT_SCALAR
@@ -18,7 +18,7 @@ from adjoint.fast.programs.inner_calls import InnerCall
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class OperatorCall:
     """The function and the options that `grad` or `value_and_grad` was called with.
 
     Attributes
@@ -136,7 +136,7 @@ def tier(f: Callable[..., Any], /, *args: Any, **kwargs: Any) -> TierReport:
 
 def report(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> TierReport:
     """Return the report of `tier` for a function and its arguments."""
-    asked = asked_for(f)
+    asked = operator_call_of(f)
     if asked is None:
         given, mode = (*args, *kwargs.values()), gradient_mode(kwargs)
         wanted_tier = None
@@ -172,10 +172,10 @@ def _of_pair(
     return replace(looking.generic(own.reason or "has_aux", own.place), calls=calls)
 
 
-def asked_for(f: Any) -> Asked | None:
+def operator_call_of(f: Any) -> OperatorCall | None:
     """Return what `grad` or `value_and_grad` was called with to make `f`; ``None`` for others."""
     known = vars(f).get("asks_for") if isinstance(f, PublicFunction | FunctionType) else None
-    return known if isinstance(known, Asked) else None
+    return known if isinstance(known, OperatorCall) else None
 
 
 class _Looking:
@@ -215,7 +215,7 @@ class _Looking:
                     programs=len(kept.entries),
                     source=entry.source,
                 )
-        refused = kept.refuses(f, args)
+        refused = kept.reason_for(f, args)
         if refused is None:
             return self.generic("something else at each call")
         return self.generic(refused.reason, refused.place, refused.cost)

@@ -23,7 +23,7 @@ def form_of(value: Any) -> Form:
     return Form(np.shape(value), not np.iscomplexobj(value))
 
 
-def fitting(form: Form, bar: Any) -> Any:
+def fitted_cotangent(form: Form, bar: Any) -> Any:
     """Return `bar`, or its real part for a real number or array.
 
     Raises

@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 
 from adjoint.errors import ArgumentError
-from adjoint.levels.form import on_level
+from adjoint.levels.flat_leaves import on_level
 from adjoint.primal.object_array_places import elements_of
 from adjoint.primal.reachability import reached
 from adjoint.primal.value_kinds import ATOMS, by_value, is_objects
 from adjoint.rulekit.registry import non_differentiable
-from adjoint.runtime.leaves import record_fields
+from adjoint.runtime.leaves import object_fields
 
 
 def by_rows(rows: list[Any], shape: tuple[int, ...], dtype: Any) -> Any:
@@ -38,7 +38,7 @@ def conjugate(bar: Any) -> Any:
     return np.conj(bar)
 
 
-def apart(x: Any) -> Any:
+def independent_copy(x: Any) -> Any:
     """Copy an array or a structure; return a number itself."""
     if isinstance(x, np.ndarray) and not is_objects(x):
         return x.copy()
@@ -49,7 +49,7 @@ def apart(x: Any) -> Any:
     try:
         return copy.deepcopy(x)
     except TypeError:  # a lock or an open file cannot be copied
-        return tuple([apart(part) for part in x]) if type(x) is tuple else x
+        return tuple([independent_copy(part) for part in x]) if type(x) is tuple else x
 
 
 def _refuse_exceptions(x: Any) -> None:
@@ -67,7 +67,7 @@ def _refuse_exceptions(x: Any) -> None:
         if is_objects(value):
             stack += elements_of(value)
             continue
-        named = value if isinstance(value, dict) else record_fields(value)
+        named = value if isinstance(value, dict) else object_fields(value)
         if isinstance(value, BaseException) and any(map(by_value, (*named.values(), *value.args))):
             raise ArgumentError(
                 f"a {type(value).__name__} that holds numbers is among the arguments, and cannot"

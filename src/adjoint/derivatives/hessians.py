@@ -7,16 +7,16 @@ from typing import Any
 
 import numpy as np
 
+from adjoint.api.argument_selection import Argnums, select
 from adjoint.api.gradients import pullback_of_arguments, value_and_grad
-from adjoint.api.selection import Argnums, select
-from adjoint.derivatives.assembly import apart, entry, from_entries
+from adjoint.derivatives.assembly import entry, from_entries, independent_copy
 from adjoint.derivatives.jacobians import checked_reals, computed, unchanged, units
 from adjoint.diagnostics.public_function import public
 from adjoint.errors import ArgumentError
-from adjoint.levels.form import Form, on_level
+from adjoint.levels.flat_leaves import Form, on_level
 from adjoint.levels.transforms import pushforward
 from adjoint.rulekit import nested
-from adjoint.runtime.results import filled
+from adjoint.runtime.results import with_zeros
 
 
 @public
@@ -85,7 +85,7 @@ def hessian(
         return bars, value[1] if has_aux else None
 
     # copies: `f` may have captured the arguments, which are constants in its closure
-    point = on_level(apart, tuple(chosen.args[place] for place in places))
+    point = on_level(independent_copy, tuple(chosen.args[place] for place in places))
     by = tuple([places.index(place), *path] for place, path in chosen.targets)
     _, aux, columns = computed(first, point, {}, mode or "reverse", by, True)
     count = range(len(by))
@@ -99,7 +99,7 @@ def _slope(f: Callable[..., Any], kwargs: dict[str, Any]) -> Callable[[Any], Any
     of_both = value_and_grad(f)
 
     def slope(x: Any) -> Any:
-        return of_both(on_level(apart, x), **kwargs)[1]  # `f` may overwrite its argument
+        return of_both(on_level(independent_copy, x), **kwargs)[1]  # `f` may overwrite its argument
 
     slope.__name__ = getattr(f, "__name__", type(f).__name__)
     return slope
@@ -167,13 +167,15 @@ def vhp(f: Callable[..., Any], x: Any, v: Any, /, **kwargs: Any) -> Any:
 
     form = Form(v)
     # copies: the point itself may also be the vector
-    v = form.build([on_level(apart, leaf) for leaf in form.leaves])
+    v = form.build([on_level(independent_copy, leaf) for leaf in form.leaves])
 
     def along(x: Any) -> Any:
-        return pushforward(f, (on_level(apart, x),), (v,), **kwargs)[1]  # `f` may overwrite it
+        return pushforward(f, (on_level(independent_copy, x),), (v,), **kwargs)[
+            1
+        ]  # `f` may overwrite it
 
     along.__name__ = getattr(f, "__name__", type(f).__name__)
-    return value_and_grad(along)(on_level(apart, x))[1]
+    return value_and_grad(along)(on_level(independent_copy, x))[1]
 
 
 @public
@@ -206,7 +208,7 @@ def hessian_diagonal(f: Callable[..., Any], x: Any, /, **kwargs: Any) -> Any:
     >>> hessian_diagonal(lambda x: np.sum(x**3), np.array([1.0, 2.0]))
     array([ 6., 12.])
     """
-    x = on_level(apart, x)
+    x = on_level(independent_copy, x)
     form = checked_reals(Form(x), 0)
     slope, back = pullback_of_arguments(_slope(f, kwargs), (x,), {})
     slope_form = Form(slope)
@@ -217,7 +219,7 @@ def hessian_diagonal(f: Callable[..., Any], x: Any, /, **kwargs: Any) -> Any:
             bar = form.split(back(slope_form.build({j: unit}))[0], "the cotangent")[j]
             entries.append(0.0 if bar is None else on_level(entry, bar, place))
         found.append(on_level(from_entries, entries, leaf))
-    return filled(x, form.build(found))
+    return with_zeros(x, form.build(found))
 
 
 @public
@@ -276,7 +278,7 @@ def gauss_newton_product(
             hint="let it write into copies",
         )
     _, back = pullback_of_arguments(f, (x,), kwargs)
-    return filled(x, back(bar)[0])
+    return with_zeros(x, back(bar)[0])
 
 
 nested.hessian = hessian

@@ -7,13 +7,13 @@ from typing import Any
 
 import numpy as np
 
+from adjoint.api.argument_selection import Argnums, Selection, inside, select, split_aux
 from adjoint.api.gradients import pullback_of_arguments
-from adjoint.api.selection import Argnums, Selection, inside, select, split_aux
 from adjoint.derivatives.assembly import block, complex_row, conjugate
-from adjoint.derivatives.linear import linearized
+from adjoint.derivatives.linear_map import linearized
 from adjoint.diagnostics.public_function import public
 from adjoint.errors import ArgumentError
-from adjoint.levels.form import Form, is_real_leaf, on_level
+from adjoint.levels.flat_leaves import Form, is_real_leaf, on_level
 from adjoint.rulekit import nested
 
 FAVOUR = 6

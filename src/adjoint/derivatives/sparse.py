@@ -8,14 +8,14 @@ from typing import Any
 import numpy as np
 
 from adjoint.api.gradients import pullback_of_arguments
-from adjoint.derivatives.assembly import apart, dtype_of, picked, sparse_of
+from adjoint.derivatives.assembly import dtype_of, independent_copy, picked, sparse_of
 from adjoint.derivatives.colouring import colours, detected
 from adjoint.derivatives.hessians import _slope
 from adjoint.derivatives.jacobians import FAVOUR
-from adjoint.derivatives.linear import linearized
+from adjoint.derivatives.linear_map import linearized
 from adjoint.diagnostics.public_function import public
 from adjoint.errors import ArgumentError
-from adjoint.levels.form import on_level
+from adjoint.levels.flat_leaves import on_level
 
 
 @public
@@ -114,7 +114,7 @@ def sparse_hessian(f: Callable[..., Any], x: Any, /, *, pattern: Any = None, **k
            [1., 0., 1.],
            [0., 1., 0.]])
     """
-    hessian = _Sparse(_slope(f, kwargs), on_level(apart, _point(x)), {})
+    hessian = _Sparse(_slope(f, kwargs), on_level(independent_copy, _point(x)), {})
     return hessian.matrix(pattern, "reverse", symmetric=True)
 
 

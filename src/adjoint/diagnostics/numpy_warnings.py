@@ -19,8 +19,8 @@ from typing import Any
 import numpy as np
 
 from adjoint.diagnostics.generated_code import place_of
-from adjoint.diagnostics.user_place import is_ours
-from adjoint.primal.code_owner import RULES, is_left_out
+from adjoint.diagnostics.user_place import is_library_file
+from adjoint.primal.code_owner import RULES, is_excluded
 from adjoint.primal.packages import is_of_a_library
 
 
@@ -46,7 +46,7 @@ def _place(frame: FrameType | None) -> tuple[str, dict[str, Any], int]:
     while frame is not None:
         code = frame.f_code
         found = place_of(code, frame.f_lineno)
-        if found is not None and not is_ours(found[0].function.filename):
+        if found is not None and not is_library_file(found[0].function.filename):
             if inner is None:
                 unit, span = found
                 return unit.function.filename, unit.namespace, span.line
@@ -54,8 +54,8 @@ def _place(frame: FrameType | None) -> tuple[str, dict[str, Any], int]:
         if code.co_filename.startswith(RULES):
             if inner is not None and is_of_a_library(inner.f_globals.get("__name__")):
                 inner = None
-        elif inner is None and found is None and not is_ours(code.co_filename):
-            inner = None if is_left_out(code) else frame
+        elif inner is None and found is None and not is_library_file(code.co_filename):
+            inner = None if is_excluded(code) else frame
         frame = frame.f_back
     if inner is None:
         return "sys", {}, 1  # the place that C gives

@@ -12,13 +12,13 @@ from adjoint.primal.array_memory import names_twice
 
 E = TypeVar("E", bound=AdjointError)
 
-LATE = (FloatingPointError, RuntimeWarning)
+RAISED_AFTER_WRITE = (FloatingPointError, RuntimeWarning)
 """Errors that NumPy raises after writing: by ``np.errstate``, or because warnings are errors."""
 
 
-def too_late(error: BaseException) -> MutationError:
-    """Return the error for a write into an array that raises one of `LATE`: code that catches it
-    could not rely on the contents, because NumPy has gone through the memory."""
+def raised_after_write(error: BaseException) -> MutationError:
+    """Return the error for a write into an array that raises one of `RAISED_AFTER_WRITE`: code that
+    catches it could not rely on the contents, because NumPy has gone through the memory."""
     return refused(
         f"an operation that writes into an array raises an error: {error}",
         "compute the value first, and write it then: y = x / z; x[...] = y",

@@ -14,7 +14,7 @@ from typing import Any
 from adjoint.diagnostics.generated_code import place_of, walk_stack, walk_tb
 from adjoint.errors import Place
 from adjoint.ir.nodes import Span
-from adjoint.primal.code_owner import LIBRARY, USER_PARTS, is_left_out, is_the_users, leave_out
+from adjoint.primal.code_owner import LIBRARY, USER_PARTS, exclude, is_excluded, is_user_code
 from adjoint.primal.packages import is_of_a_library, package
 
 
@@ -29,9 +29,9 @@ def current_place() -> Place | None:
     running: list[tuple[Any, Span]] = []
     for frame, line in walk_stack(sys._getframe(1)):
         found = place_of(frame.f_code, line)
-        if found is not None and not is_ours(found[0].function.filename):
+        if found is not None and not is_library_file(found[0].function.filename):
             running.append(found)
-            if _is_certainly_the_users(*found):
+            if _is_certainly_user_code(*found):
                 break  # stacks are deep, and places are asked for often
     with_text = [one for one in running if linecache.getline(one[0].function.filename, one[1].line)]
     places = [Place(unit.function.filename, span) for unit, span in with_text or running[:1]]
@@ -42,7 +42,7 @@ def current_place() -> Place | None:
     return places[0] if places else None
 
 
-def _is_certainly_the_users(unit: Any, span: Span) -> bool:
+def _is_certainly_user_code(unit: Any, span: Span) -> bool:
     """Return whether a place has source text that lies in no known or installed package."""
     filename = unit.function.filename
     home = unit.namespace.get("__name__")
@@ -103,14 +103,14 @@ def user_traceback(trace: TracebackType | None, unbound: str = "") -> TracebackT
         found = place_of(code, entry.tb_lineno)
         if found is not None:
             unit, span = found
-            if not is_ours(unit.function.filename):
+            if not is_library_file(unit.function.filename):
                 if unbound and result is None:
                     span = _span_of_name(unit.function.filename, span, unbound)
                 frame = _frame_of(unit, span)
                 has_columns = (span.line, span.column) != (span.end_line, span.end_column)
                 at = frame.f_lasti if has_columns else -1
                 result = TracebackType(result, frame, at, span.line)
-        elif not is_ours(code.co_filename) and not is_left_out(code):
+        elif not is_library_file(code.co_filename) and not is_excluded(code):
             result = TracebackType(result, entry.tb_frame, entry.tb_lasti, entry.tb_lineno)
     return result
 
@@ -124,7 +124,7 @@ def as_user_error(error: BaseException) -> BaseException:
         current = stack.pop()
         if current is not None and id(current) not in seen:
             seen.add(id(current))
-            if current is not error and _is_the_users(current.__traceback__):
+            if current is not error and _is_user_traceback(current.__traceback__):
                 continue  # it was handled when it was caught, with its causes
             unbound = _QUOTED.search(str(current)) if isinstance(current, NameError) else None
             name = unbound[1] if unbound is not None else ""
@@ -133,10 +133,10 @@ def as_user_error(error: BaseException) -> BaseException:
     return error
 
 
-def _is_the_users(trace: TracebackType | None) -> bool:
+def _is_user_traceback(trace: TracebackType | None) -> bool:
     """Return whether a traceback shows no frame of the library or of generated code."""
     return trace is not None and not any(
-        place_of(frame.f_code, line) is not None or is_ours(frame.f_code.co_filename)
+        place_of(frame.f_code, line) is not None or is_library_file(frame.f_code.co_filename)
         for frame, line in walk_tb(trace)
     )
 
@@ -158,7 +158,7 @@ def _span_of_name(filename: str, span: Span, name: str) -> Span:
     return span
 
 
-def is_ours(filename: str) -> bool:
+def is_library_file(filename: str) -> bool:
     """Return whether a file belongs to the library, whose frames are hidden."""
     return filename.startswith(LIBRARY) and not filename.startswith(USER_PARTS)
 
@@ -166,17 +166,17 @@ def is_ours(filename: str) -> bool:
 # ---- code that inspects its callers --------------------------------------------------------------
 
 
-def from_the_users_place(f: Any, depth: int) -> Callable[..., Any]:
+def called_from_user_place(f: Any, depth: int) -> Callable[..., Any]:
     """Return a function that calls `f` from frames like the innermost `depth` user frames."""
     frames: list[tuple[CodeType, dict[str, Any], int]] = []
     for frame, line in walk_stack(sys._getframe(1)):
         if len(frames) == depth:
             break
         found = place_of(frame.f_code, line)
-        if found is not None and not is_ours(found[0].function.filename):
+        if found is not None and not is_library_file(found[0].function.filename):
             unit, span = found
             frames.append((unit.function.code, unit.namespace, span.line))
-        elif found is None and is_the_users(frame.f_code, frame.f_globals):
+        elif found is None and is_user_code(frame.f_code, frame.f_globals):
             frames.append((frame.f_code, frame.f_globals, line))
 
     def call(*args: Any, **kwargs: Any) -> Any:
@@ -194,7 +194,7 @@ def _calling(code: CodeType, line: int) -> CodeType:
     first = min(code.co_firstlineno, line)
     stub = compile("\n" * (line - first) + "call()", code.co_filename, "eval")
     stub = stub.replace(co_name=code.co_name, co_qualname=code.co_qualname, co_firstlineno=first)
-    leave_out(stub)
+    exclude(stub)
     return stub
 
 

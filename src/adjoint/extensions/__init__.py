@@ -7,7 +7,7 @@ package can ship its own rules in this way (docs/extending.md).
 
 RULES = {
     "_wrappers": "adjoint.extensions.wrapt",
-    "astropy": "adjoint.extensions.astropy.units",
+    "astropy": "adjoint.extensions.astropy.quantities",
     "astropy.coordinates": "adjoint.extensions.astropy.coordinates",
     "bottleneck": "adjoint.extensions.bottleneck",
     "erfa": "adjoint.extensions.erfa",

@@ -16,7 +16,7 @@ from adjoint.extensions.pandas.windows import rolled_median, where_equal
 from adjoint.rulekit.loading import registering
 from adjoint.rulekit.registry import non_differentiable, primitive
 from adjoint.rules.numpy.grouped_sums import totals
-from adjoint.rules.scipy.carried import carrying
+from adjoint.rules.scipy.equivalents import with_derivative_of
 from adjoint.runtime.dispatch.source_call import call_function
 
 _CONSTANT = (
@@ -49,7 +49,7 @@ def _follow(f: Any, twin: Callable[..., Any]) -> None:
         if x.size:
             with np.errstate(all="ignore"):  # the C code does not warn
                 carrier = twin(y, _widened(x), *args, **kwargs)
-            y = carrying(y, carrier, f, *_tolerances(y, x, f))
+            y = with_derivative_of(y, carrier, f, *_tolerances(y, x, f))
         return y if y.ndim else y.item()
 
     _by_source(f, followed)
@@ -252,7 +252,7 @@ def _replacing(f: Any) -> None:
     _by_source(f, replace)
 
 
-TWINS: dict[str, Callable[..., Any]] = {
+EQUIVALENTS: dict[str, Callable[..., Any]] = {
     "nansum": _sum,
     "ss": _squares,
     "nanmean": _mean,
@@ -277,7 +277,7 @@ TWINS: dict[str, Callable[..., Any]] = {
 def _(bottleneck: Any) -> None:
     for name in _CONSTANT:
         non_differentiable(getattr(bottleneck, name))
-    for name, twin in TWINS.items():
+    for name, twin in EQUIVALENTS.items():
         _follow(getattr(bottleneck, name), twin)
     _follow(bottleneck.partition, partial(_partitioned, bottleneck.argpartition))
     _replacing(bottleneck.replace)

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from adjoint.rulekit.loading import registering
-from adjoint.rules.scipy.carried import carried
+from adjoint.rules.scipy.equivalents import carried
 
 _RELATIVE, _ABSOLUTE = 1e-9, 1e-12
 
@@ -139,7 +139,7 @@ def _about_z(psi, r):
 
 # ---- registration --------------------------------------------------------------------------------
 
-TWINS: dict[str, Any] = {
+EQUIVALENTS: dict[str, Any] = {
     "s2c": _direction,
     "s2p": _position,
     "c2s": _angles,
@@ -168,5 +168,5 @@ TWINS: dict[str, Any] = {
 
 @registering("erfa.ufunc")
 def _(ufunc: Any) -> None:
-    for name, twin in TWINS.items():
+    for name, twin in EQUIVALENTS.items():
         carried(getattr(ufunc, name), _RELATIVE, _ABSOLUTE)(twin)

@@ -29,7 +29,7 @@ def _error() -> Exception:
     )
 
 
-def entered_by(f: Any) -> None:
+def register_entry(f: Any) -> None:
     """Register `f` as a conversion of numbers to those of `mpmath`."""
 
     @primitive(f)
@@ -60,7 +60,7 @@ def _leave(f: Any) -> None:
         if memory.level is not None:
             error = memory.caches.get(_NEEDED)
             for level in memory.level.down() if error is not None else ():
-                level.spoil(y, error)
+                level.poison_value(y, error)
             return y
 
         def leave_back(y_bar: Any) -> tuple[Any, ...]:
@@ -77,10 +77,10 @@ _OPERATORS = "add radd sub rsub mul rmul div rdiv truediv rtruediv mod rmod pow 
 
 @registering("mpmath")
 def _(mpmath: Any) -> None:
-    entered_by(mpmath.libmp.from_float)
-    entered_by(mpmath.libmp.from_npfloat)
+    register_entry(mpmath.libmp.from_float)
+    register_entry(mpmath.libmp.from_npfloat)
     _leave(mpmath.libmp.to_float)
     for kind in mpmath.mpf.__mro__:
         for name in _OPERATORS:
             if type(method := vars(kind).get(f"__{name}__")) is FunctionType:
-                entered_by(method)
+                register_entry(method)

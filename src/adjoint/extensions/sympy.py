@@ -9,7 +9,7 @@ from __future__ import annotations
 import importlib
 from typing import Any
 
-from adjoint.extensions.mpmath import entered_by
+from adjoint.extensions.mpmath import register_entry
 from adjoint.rulekit.loading import registering
 
 
@@ -18,4 +18,4 @@ def _(sympy: Any) -> None:
     convert = importlib.import_module("sympy.core.sympify")  # a function hides the module
     for made_by in (getattr(convert, "_convert_numpy_types", None), sympy.Float.__new__):
         if made_by is not None:
-            entered_by(made_by)
+            register_entry(made_by)

@@ -18,10 +18,10 @@ def store(b: Builder, target: ast.expr, value: Operand) -> None:
         case ast.Name(id=name):
             b.write(name, value, target)
         case ast.Attribute(value=obj, attr=name):
-            value = _kept(b, value, b.hazard([obj]), target)
+            value = _copied_if_rebound(b, value, b.hazard([obj]), target)
             b.call(setattr, (b.expression(obj), Const(b.mangle(name)), value), target, drop=True)
         case ast.Subscript(value=container, slice=index):
-            value = _kept(b, value, b.hazard([container, index]), target)
+            value = _copied_if_rebound(b, value, b.hazard([container, index]), target)
             b.call(operator.setitem, (*b.operands([container, index]), value), target, drop=True)
         case ast.Tuple(elts=targets) | ast.List(elts=targets):
             _unpack(b, targets, value, target)
@@ -31,7 +31,7 @@ def store(b: Builder, target: ast.expr, value: Operand) -> None:
             raise AssertionError(f"Python does not assign to {type(target).__name__}")
 
 
-def _kept(b: Builder, value: Operand, hazard: int, node: ast.expr) -> Operand:
+def _copied_if_rebound(b: Builder, value: Operand, hazard: int, node: ast.expr) -> Operand:
     """Copy the value if the evaluation of the target may rebind its name."""
     if (isinstance(value, Var) and hazard & REBINDS) or (isinstance(value, Global) and hazard):
         return b.copy(value, node)
@@ -64,7 +64,7 @@ def _unpack(b: Builder, targets: Sequence[ast.expr], value: Operand, node: ast.e
 @statement.register(ast.Assign)
 def _assign(b: Builder, node: ast.Assign) -> None:
     if len(node.targets) > 1:
-        value = b.keep_for(b.expression(node.value), node.targets)
+        value = b.copy_for_targets(b.expression(node.value), node.targets)
         for target in node.targets:
             store(b, target, value)
         return
@@ -144,14 +144,14 @@ def _augmented(b: Builder, node: ast.AugAssign) -> None:
                 b.write(name, result, node)
         case ast.Attribute(value=obj, attr=attribute):
             name = b.mangle(attribute)
-            owner = b.keep(b.expression(obj), obj, b.hazard([node.value]) | CALLS)
+            owner = b.copy_if_rebound(b.expression(obj), obj, b.hazard([node.value]) | CALLS)
             old = b.call(getattr, (owner, Const(name)), node.target)
             result = b.call(update, (old, b.expression(node.value)), node)
             b.call(setattr, (owner, Const(name), result), node.target, drop=True)
         case ast.Subscript(value=container, slice=index):
             hazard = b.hazard([node.value]) | CALLS
             place = [
-                b.keep(operand, part, hazard)
+                b.copy_if_rebound(operand, part, hazard)
                 for operand, part in zip(
                     b.operands([container, index]), (container, index), strict=True
                 )

@@ -10,8 +10,8 @@ from types import BuiltinFunctionType, FunctionType, ModuleType
 from typing import Any, NoReturn
 
 from adjoint.errors import UnsupportedSyntaxError
+from adjoint.frontend.added_variables import Names
 from adjoint.frontend.codes import NestedCodes, mangle
-from adjoint.frontend.names import Names
 from adjoint.frontend.registry import Table
 from adjoint.frontend.scope import CALLS, REBINDS, Scope
 from adjoint.frontend.source import Source
@@ -321,11 +321,11 @@ class Builder(Names):
         if not later:
             return [self.expression(node) for node in nodes]
         return [
-            self.keep(self.expression(node), node, hazard)
+            self.copy_if_rebound(self.expression(node), node, hazard)
             for node, hazard in zip(nodes, hazards, strict=True)
         ]
 
-    def keep(self, operand: Operand, node: ast.expr, hazard: int) -> Operand:
+    def copy_if_rebound(self, operand: Operand, node: ast.expr, hazard: int) -> Operand:
         """Copy the operand if later evaluations (flags `hazard`) may rebind its name before its
         use."""
         if (
@@ -350,7 +350,7 @@ class Builder(Names):
             value, FunctionType | BuiltinFunctionType | ModuleType | type
         ) and name not in declared_globals(self.filename, self.function.__globals__)
 
-    def keep_for(self, value: Operand, targets: Iterable[ast.expr]) -> Operand:
+    def copy_for_targets(self, value: Operand, targets: Iterable[ast.expr]) -> Operand:
         """Copy a value for several targets, if assigning to one may change it for the next."""
         if isinstance(value, Global) or (
             isinstance(value, Var) and value.name in self._names_bound(targets)

@@ -50,7 +50,9 @@ def _call_with_stars(
     into: Var | None,
 ) -> Operand:
     callee = b.expression(func)
-    callee = b.keep(callee, func, b.hazard([*args, *(keyword.value for keyword in keywords)]))
+    callee = b.copy_if_rebound(
+        callee, func, b.hazard([*args, *(keyword.value for keyword in keywords)])
+    )
     return apply(b, callee, args, keywords, node, into)
 
 

@@ -93,7 +93,7 @@ def _def(b: Builder, node: ast.FunctionDef) -> None:
 
 def _decorator(b: Builder, node: ast.expr) -> Operand:
     operand = b.expression(node)
-    return operand if isinstance(operand, Const) else b.keep(operand, node, -1)
+    return operand if isinstance(operand, Const) else b.copy_if_rebound(operand, node, -1)
 
 
 def _bind_decorated(

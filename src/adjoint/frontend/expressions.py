@@ -84,7 +84,7 @@ def _binary(b: Builder, node: ast.BinOp, into: Var | None) -> Operand:
     left: ast.expr = spine[-1].left
     result = b.expression(left)
     for part in reversed(spine):
-        result = b.keep(result, left, b.scope.flags.get(part.right, 0))
+        result = b.copy_if_rebound(result, left, b.scope.flags.get(part.right, 0))
         right = b.expression(part.right)
         target = into if part is node else None
         result = b.call(BINARY[type(part.op)], (result, right), part, target)
@@ -116,7 +116,7 @@ def _chain(b: Builder, node: ast.BoolOp, index: int, into: Var | None) -> Operan
     if index == len(node.values) - 1:
         return b.expression(value, into)
     first = b.expression(value)
-    first = b.keep(first, value, b.hazard(node.values[index + 1 :]))
+    first = b.copy_if_rebound(first, value, b.hazard(node.values[index + 1 :]))
     test = first if _is_bool(value) else b.call(operator.truth, (first,), value)
 
     def rest() -> Operand:
@@ -167,7 +167,9 @@ def _links(
     result is a bool if `in_test`, else that of the comparison that decides."""
     last = index == len(node.ops) - 1
     if not last:
-        right = b.keep(right, node.comparators[index], b.hazard(node.comparators[index + 1 :]))
+        right = b.copy_if_rebound(
+            right, node.comparators[index], b.hazard(node.comparators[index + 1 :])
+        )
     result = into if last else None
     if isinstance(node.ops[index], _GIVES_BOOL):
         test = first = _link(b, node, index, left, right, result)

@@ -54,7 +54,7 @@ def _evaluate(b: Builder, node: ast.Call, into: Var | None) -> Operand | None:
     if isinstance(b, ClassBuilder) and b.is_in_body() and ast.unparse(node.func) == "exec":
         b.refuse("exec in a class body", node, "set the attributes after the class statement")
     callee = b.expression(node.func)
-    text = b.keep(b.expression(node.args[0]), node.args[0], -1)
+    text = b.copy_if_rebound(b.expression(node.args[0]), node.args[0], -1)
     operands = (text, b.namespace(node), _local_variables(b, node))
     return b.call(callee, operands, node, into)
 

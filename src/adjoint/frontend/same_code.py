@@ -208,15 +208,17 @@ def _is_class_body(code: CodeType) -> bool:
 # ---- code rewritten by pytest --------------------------------------------------------------------
 
 
-def is_rewritten(code: CodeType) -> bool:
+def is_rewritten_by_pytest(code: CodeType) -> bool:
     """Return whether pytest has replaced assertions of `code` or of a function in it."""
     return any(
         name.startswith(("@py_", "@pytest"))
         for name in (*code.co_names, *code.co_varnames, *code.co_cellvars)
-    ) or any(isinstance(inner, CodeType) and is_rewritten(inner) for inner in code.co_consts)
+    ) or any(
+        isinstance(inner, CodeType) and is_rewritten_by_pytest(inner) for inner in code.co_consts
+    )
 
 
-def matches_roughly(node: Any, code: CodeType, offset: int) -> bool:
+def may_be_rewritten_from(node: Any, code: CodeType, offset: int) -> bool:
     """Return whether `code` may come from `node`, judged by the parts outside assertions."""
     if getattr(node, "name", code.co_name) != code.co_name:
         return False

@@ -17,8 +17,8 @@ from adjoint.frontend.same_code import (
     compile_quietly,
     compiles_to,
     future_flags,
-    is_rewritten,
-    matches_roughly,
+    is_rewritten_by_pytest,
+    may_be_rewritten_from,
     positions,
 )
 from adjoint.frontend.scope import FunctionNode
@@ -142,7 +142,7 @@ def _is_source_of(source: Source, code: CodeType, imports: frozenset[str]) -> bo
         return False
     if compiles_to(source.node, source.private, imports, code):
         return True
-    return is_rewritten(code) and matches_roughly(source.node, code, source.offset)
+    return is_rewritten_by_pytest(code) and may_be_rewritten_from(source.node, code, source.offset)
 
 
 def _private_class(code: CodeType) -> str | None:

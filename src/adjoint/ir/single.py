@@ -2,8 +2,8 @@
 
 Every value is defined once, by an operation or as a parameter of a block. Control flow is
 structured: an `If` or a `Loop` owns blocks, which see the surrounding values, take parameters and
-return results. There is no jump: `adjoint.fast.single.convert` turns ``break``, ``continue`` and
-early ``return`` into conditions among the results of blocks.
+return results. There is no jump: `adjoint.fast.single_assignment.construction` turns ``break``,
+``continue`` and early ``return`` into conditions among the results of blocks.
 
 >>> # while x > 1: x = x / 2            becomes
 >>> # x.3 = loop (x.1)

@@ -29,7 +29,7 @@ import numpy as np
 
 from adjoint.errors import NoDerivativeError
 from adjoint.levels.current import current
-from adjoint.levels.forward import Forward
+from adjoint.levels.forward_level import Forward
 
 SAME, NOTHING = 1e-7, 1e-12
 """The tolerances for equal results: relative to their largest number, and absolute."""

@@ -16,8 +16,8 @@ from adjoint.cotangents.accumulate import finish
 from adjoint.cotangents.poison import Poison
 from adjoint.diagnostics.refusals import missing, refused
 from adjoint.levels.current import entered
+from adjoint.levels.global_variables import Surroundings
 from adjoint.levels.seeds import Seeds, not_seen, with_numbers
-from adjoint.levels.surroundings import Surroundings
 from adjoint.levels.sweep import Sweep, poison_in
 from adjoint.levels.tape import Tape
 from adjoint.primal.array_memory import original_of, root_of
@@ -27,14 +27,14 @@ from adjoint.runtime.dispatch.source_call import bridge
 from adjoint.runtime.foreign.logged_changes import Changes
 from adjoint.runtime.foreign.snapshot import Snapshot
 from adjoint.runtime.leaves import Leaves, Places
-from adjoint.runtime.memory.active_iterator import Iterator as ActiveIterator
-from adjoint.runtime.memory.collect import take
+from adjoint.runtime.memory.active_iterator import ActiveIterator as ActiveIterator
+from adjoint.runtime.memory.collect import collect
 from adjoint.runtime.memory.deposit import deposit
 from adjoint.runtime.memory.log_entries import swap_array, swap_contents
 from adjoint.runtime.memory.memory import Memory
 from adjoint.runtime.memory.poisoning import poison
-from adjoint.runtime.memory.saved import Kept
-from adjoint.runtime.memory.saved_arrays import KeptArray
+from adjoint.runtime.memory.saved import Saved
+from adjoint.runtime.memory.saved_arrays import SavedArray
 
 
 def call_operator(
@@ -67,11 +67,11 @@ class _Call:
     ) -> None:
         self._memory, self._tape, self._f = memory, tape, f
         self._start = tape.position
-        _hand_out(memory, tape)
+        _release_written(memory, tape)
         given = (f, *args, *kwargs.values())
         self._count = len(given)
         around = Surroundings(given)
-        self._given = given + around.changed(memory)
+        self._given = given + around.note_bytes_changed(memory)
         before = Snapshot()
         before.add(self._given)
         outside, known = around.snapshot()
@@ -135,7 +135,7 @@ class _Call:
         written = {key: x for key, x in self._tape.written.items() if x.dtype.kind in "fc"}
         before.forget_arrays_of({*written})
         self._arrays: list[Any] = []
-        self._stored: list[Kept] = []
+        self._stored: list[Saved] = []
         self._names: list[Any] = []
         """The tape's names of `_arrays`."""
         for kept in before.changes():
@@ -148,7 +148,7 @@ class _Call:
         put = [new for kept in self._stored for _, new in kept.pairs()]
         if len({*map(id, self._names)}) < len(written):
             raise _refused(f, "changes what it was given", "write into copies")
-        if any(seeds.restored(new) is not new or _has_stand_in(new) for new in put):
+        if any(seeds.restored(new) is not new or _holds_alias(new) for new in put):
             raise _refused(f, "stores an array that it was given", "store a copy")
         self._places |= {id(new): Places(new) for new in put}
 
@@ -161,7 +161,7 @@ class _Call:
         stores = self._elsewhere or self._stored or self._arrays
         if self._iterators and (y_bar is not None or stores):
             raise not_seen(self._iterators[0])
-        arrived, whole = self._arrived(y_bar)
+        arrived, whole = self._collect(y_bar)
         bars = [bar for _, bar in (*arrived, *whole)]
         bad = next((found for bar in bars if (found := poison_in(bar)) is not None), None)
         if bad is None:
@@ -170,28 +170,28 @@ class _Call:
                     sweep.add(part, part_bar)
             for name, bar in whole:
                 sweep.add(name, bar)
-            sweep.run_beside(self._start, self._stop, [kept.owner for kept in self._arrays])
+            sweep.run_keeping_arrays(self._start, self._stop, [kept.owner for kept in self._arrays])
         memory.rewind(self._first)
-        given_bars = self._hand_over(sweep, bad)
+        given_bars = self._deposit_inputs(sweep, bad)
         if self._unseen and (bad is not None or any(bar is not None for _, bar in arrived)):
             for value in self._unseen:
                 if not by_value(value):
                     poison(memory, value, bad or Poison(not_seen(value)))
         return given_bars
 
-    def _arrived(self, y_bar: Any) -> tuple[list[tuple[Any, Any]], list[tuple[Any, Any]]]:
+    def _collect(self, y_bar: Any) -> tuple[list[tuple[Any, Any]], list[tuple[Any, Any]]]:
         """Collect the cotangents of new values, and of the arrays that the function has written."""
         memory = self._memory
         given_bar = None if self._failed else finish(y_bar)
-        arrived = [(result, take(memory, result, given_bar)) for result in self._results]
+        arrived = [(result, collect(memory, result, given_bar)) for result in self._results]
         memory.rewind(self._left)
         self._in_globals.back(memory, None)
         for kept in reversed(self._stored):
-            arrived += [(new, take(memory, new, bar)) for new, bar in kept.take(memory)]
+            arrived += [(new, collect(memory, new, bar)) for new, bar in kept.collect(memory)]
         whole = [kept.take_whole(memory) for kept in self._arrays]
         return arrived, [*zip(self._names, whole, strict=True)]
 
-    def _hand_over(self, sweep: Sweep, bad: Poison | None) -> tuple[Any, ...]:
+    def _deposit_inputs(self, sweep: Sweep, bad: Poison | None) -> tuple[Any, ...]:
         """Deposit the cotangents of the inputs, read from the sweep; `bad` replaces unknown
         ones."""
         memory, bars = self._memory, []
@@ -211,17 +211,17 @@ class _Call:
         return tuple(bars[: self._count])
 
 
-def _hand_out(memory: Memory, tape: Tape) -> None:
+def _release_written(memory: Memory, tape: Tape) -> None:
     """Append tape nodes that move cotangents of arrays into `memory`: of those that generated code
     has written since the tape was last used."""
     for entry in memory.entries()[tape.left : memory.writes()]:
         if entry[0] is swap_array or entry[0] is swap_contents:
             owner = root_of(entry[1])
             for name in tape.names.of(owner):
-                tape.nodes.append(partial(_handed_out, memory, owner, name))
+                tape.nodes.append(partial(_release, memory, owner, name))
 
 
-def _handed_out(memory: Memory, owner: Any, name: Any, sweep: Sweep) -> None:
+def _release(memory: Memory, owner: Any, name: Any, sweep: Sweep) -> None:
     bar = sweep.take(name)
     if bar is not None:
         memory.add_array(owner, bar)
@@ -250,15 +250,15 @@ def _carries(tape: Tape, value: Any) -> bool:
     return any(tape.moves(part) for part in (value, *reached((value,), integers=True)))
 
 
-def _has_stand_in(value: Any) -> bool:
+def _holds_alias(value: Any) -> bool:
     """Return whether `value` holds an alias that exists only during the run, on any level."""
     arrays = [part for part in (value, *reached((value,))) if isinstance(part, np.ndarray)]
     return any(original_of(part) is not root_of(part) for part in arrays)
 
 
-def _name_of(kept: Kept, written: dict[int, Any]) -> Any:
+def _name_of(kept: Saved, written: dict[int, Any]) -> Any:
     """Return the tape's name of a written array; ``None`` for anything else."""
-    if type(kept) is not KeptArray:
+    if type(kept) is not SavedArray:
         return None
     found = written.get(id(original_of(kept.owner)))
     return None if found is None else root_of(found)

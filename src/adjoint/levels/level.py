@@ -16,20 +16,20 @@ from typing import Any
 
 import numpy as np
 
-from adjoint.diagnostics.refusals import LATE, refuse_names_twice, too_late
-from adjoint.levels.concealing import REALS, Concealing
+from adjoint.diagnostics.refusals import RAISED_AFTER_WRITE, raised_after_write, refuse_names_twice
+from adjoint.levels.aliases import Aliases
+from adjoint.levels.concealed_values import REALS, Concealing
 from adjoint.levels.current import entered
-from adjoint.levels.drawing import draws
-from adjoint.levels.integers import integer_apart
+from adjoint.levels.distinct_integers import distinct_integer
 from adjoint.levels.memory import LevelMemory
 from adjoint.levels.mirror import Same
-from adjoint.levels.names import Names
 from adjoint.levels.operations import fresh, operate_on, write_on
+from adjoint.levels.random_functions import draws
 from adjoint.primal.array_memory import root_of
 from adjoint.primal.exposed_arrays import note_made
 from adjoint.primal.object_array_places import is_container
 from adjoint.primal.reachability import reached
-from adjoint.primal.rebuild import remade
+from adjoint.primal.rebuild import rebuild
 from adjoint.primal.value_kinds import PLAIN, by_value, is_objects
 from adjoint.rulekit.projection import SEQUENCES
 from adjoint.rulekit.registry import Rules
@@ -64,8 +64,8 @@ class Level(Concealing):
         super().__init__()
         self.outer = outer
         self.memory = LevelMemory(self)
-        self.same = Same(self.memory.outside)
-        self.names = Names()
+        self.same = Same(self.memory.exposed)
+        self.names = Aliases()
         self.written: dict[int, Any] = {}
 
     # ---- running ---------------------------------------------------------------------------------
@@ -113,7 +113,7 @@ class Level(Concealing):
         self, f: Any, args: tuple[Any, ...], kwargs: dict[str, Any], why: str, trusted: bool
     ) -> Any:
         """Call a function that has neither rule nor source."""
-        from adjoint.levels.unknown import run_unknown  # it needs the levels
+        from adjoint.levels.unknown_calls import run_unknown  # it needs the levels
 
         return run_unknown(self, f, args, kwargs, why, trusted)
 
@@ -245,15 +245,15 @@ class Level(Concealing):
         level."""
         return fresh(y) if self.outer is None else self.outer.run(fresh, y)
 
-    def apart(self, y: Any) -> Any:
+    def with_distinct_arrays(self, y: Any) -> Any:
         """Return the result of a user's rule with copies of the active arrays. The rule may give an
         array another derivative than the known one."""
         if isinstance(y, np.ndarray):
             return self.own(y) if self.is_active(y) else y
         if isinstance(y, list | tuple):
-            parts = [self.apart(part) for part in y]
+            parts = [self.with_distinct_arrays(part) for part in y]
             if any(new is not old for new, old in zip(parts, y, strict=True)):
-                return remade(y, parts)
+                return rebuild(y, parts)
         return y
 
     def moves(self, value: Any) -> bool:
@@ -273,7 +273,7 @@ class Level(Concealing):
             yield level
             level = level.outer
 
-    def twin(self, made: Any, root: Any) -> None:
+    def add_alias(self, made: Any, root: Any) -> None:
         """Note that the alias `made` of `root` is a variable of this level; lower levels treat both
         as one."""
         self.names.add(made, root)
@@ -286,10 +286,10 @@ class Level(Concealing):
         if self.outer is not None:
             self.outer.reshaped(x, old)
 
-    def changed(self, put: Callable[[bytes], None], old: bytes, new: bytes) -> None:
+    def note_bytes_changed(self, put: Callable[[bytes], None], old: bytes, new: bytes) -> None:
         """Note that inactive bytes, which arrays may alias, have changed from `old` to `new`."""
         if self.outer is not None:
-            self.outer.changed(put, old, new)
+            self.outer.note_bytes_changed(put, old, new)
 
     def touch(self, x: np.ndarray[Any, Any]) -> None:
         """Note that the memory of `x` is written: from now on its contents are the same under all
@@ -300,7 +300,7 @@ class Level(Concealing):
     def link(self, new: Any, old: Any) -> Any:
         """Note that `new` is equal to `old` and was made of it without a rule. Return `new`, or a
         distinct copy of an integer."""
-        new = integer_apart(new) if type(new) is int else new
+        new = distinct_integer(new) if type(new) is int else new
         for level in self.down():
             if level.is_active(old):
                 level.take_over(new, old)
@@ -347,8 +347,8 @@ class Level(Concealing):
         self.memory.mark_written(x)
         try:
             y = PLAIN_OPERATORS[op](record, slot, x, value)
-        except LATE as error:
-            raise too_late(error) from error
+        except RAISED_AFTER_WRITE as error:
+            raise raised_after_write(error) from error
         if np.shape(y) != x.shape or not np.can_cast(np.result_type(y), x.dtype, "same_kind"):
             return op(x, value)  # raises NumPy's own error
         if isinstance(y, REALS):

@@ -19,7 +19,9 @@ def written_on(level: Any) -> list[set[int]]:
     return [] if level is None else [{*one.written} for one in level.down()]
 
 
-def take_back(level: Any, before: list[set[int]], places: set[int] | None = None) -> None:
+def forget_undone_writes(
+    level: Any, before: list[set[int]], places: set[int] | None = None
+) -> None:
     """Forget the writes since `before` (those at `places`, if given), because they were undone."""
     for one, known in zip(() if level is None else level.down(), before, strict=True):
         for place in {*one.written} - known:
@@ -54,7 +56,7 @@ class LevelMemory(Memory):
     def mark_written(self, array: np.ndarray[Any, Any]) -> bool:
         carries = super().mark_written(array)
         for memory in [one.memory for one in self.level.down()][1:]:
-            for place in self.written.keys() & self.outside.keys():
+            for place in self.written.keys() & self.exposed.keys():
                 note_written(memory, self.written[place])
             memory.written.clear()
         self.written.clear()

@@ -15,11 +15,11 @@ from adjoint.cotangents.poison import Poison
 from adjoint.diagnostics.refusals import missing
 from adjoint.primal.array_memory import (
     address_of,
-    beside,
     bounds_of,
     is_integer_field,
     is_seen_as_stored,
     root_of,
+    shadow_view,
 )
 from adjoint.primal.exposed_arrays import owner_among
 
@@ -51,11 +51,11 @@ class Mirror:
         dtype = _FLOAT64 if root.dtype.kind in "iub" else root.dtype
         self._scale = dtype.itemsize // root.itemsize if dtype.itemsize else 1
         self._flat = np.zeros(-(-(high - low) // root.itemsize), dtype)
-        self._whole = self._beside(root)
+        self._whole = self._part_at(root)
 
-    def _beside(self, x: Any) -> Any:
+    def _part_at(self, x: Any) -> Any:
         """Return the part that corresponds to `x`."""
-        return beside(x, self._flat, address_of(x) - self._low)
+        return shadow_view(x, self._flat, address_of(x) - self._low)
 
     def of(self, x: Any, root: Any) -> Any:
         """Return the part for a view; ``None`` for a view as objects or fields."""
@@ -66,7 +66,7 @@ class Mirror:
         kind = x.dtype.kind
         if x is root and kind in "fciubOV":
             if x.shape != self._whole.shape:  # the shape was assigned
-                self._whole = self._beside(x)
+                self._whole = self._part_at(x)
             return self._whole
         if kind in "OV":
             return None
@@ -82,7 +82,7 @@ class Mirror:
                     hint="convert the numbers: x.astype(...)",
                 )
             )
-        return self._beside(x)
+        return self._part_at(x)
 
     def covered(self, part: Any) -> Any:
         """Return which bytes of this mirror a part covers, as a bool array."""

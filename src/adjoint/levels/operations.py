@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from adjoint.levels.integers import integer_apart
+from adjoint.levels.distinct_integers import distinct_integer
 from adjoint.primal.array_memory import assign_shape
 from adjoint.rulekit.registry import entry
-from adjoint.runtime.foreign.entry_monitor import unwatched
+from adjoint.runtime.foreign.entry_monitor import unmonitored
 
 if TYPE_CHECKING:
     from adjoint.levels.level import Level
@@ -49,7 +49,7 @@ def fresh(y: Any) -> Any:
     if type(y) is complex:
         return complex(y.real, y.imag)
     if type(y) is int or isinstance(y, np.integer):
-        return integer_apart(y)
+        return distinct_integer(y)
     if isinstance(y, np.ndarray):
         return y.copy()
-    return type(y)(y) if type(y).__module__ == "numpy" else unwatched(copy.copy, y)
+    return type(y)(y) if type(y).__module__ == "numpy" else unmonitored(copy.copy, y)

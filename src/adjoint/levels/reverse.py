@@ -6,17 +6,17 @@ from collections.abc import Callable
 from typing import Any
 
 from adjoint.diagnostics.public_function import public
-from adjoint.levels import rules  # noqa: F401  they are registered
+from adjoint.levels import level_rules  # noqa: F401  they are registered
 from adjoint.levels.bases import NESTED, in_trial
 from adjoint.levels.current import current, entered
 from adjoint.levels.seeds import Seeds
 from adjoint.levels.sweep import Sweep
 from adjoint.levels.tape import Tape
-from adjoint.primal.engine_object import Hidden
+from adjoint.primal.engine_object import EngineObject
 from adjoint.runtime.entries import basics
-from adjoint.runtime.foreign.freed_objects import settle
+from adjoint.runtime.foreign.freed_objects import check_at_end
 from adjoint.runtime.leaves import Leaves, Places
-from adjoint.runtime.memory.independence import told_apart
+from adjoint.runtime.memory.independence import independent_arguments
 from adjoint.runtime.session import leaving, session
 
 
@@ -34,19 +34,19 @@ def nested(
         basics.load()
     tape = Tape(current.level)
     chosen = range(len(args)) if wanted is None else [i % len(args) for i in wanted]
-    args, apart = told_apart(f, args, kwargs, chosen)
+    args, apart = independent_arguments(f, args, kwargs, chosen)
     with leaving, session, entered(tape), Seeds(tape, tape.seed, apart) as seeds:
         own_f = seeds.argument(f, True) if of_function else f
         own = [seeds.argument(arg, i in chosen or None) for i, arg in enumerate(args)]
         seeds.refuse_unseen()
         leaves = [Leaves(own_f if of_function else None), *map(Leaves, own)]
         y = tape.run(own_f, *own, **kwargs)
-        settle(tape.memory)
+        check_at_end(tape.memory)
         back = NestedPullback(f, tape, Places(y), leaves)
     return seeds.restored(y), back
 
 
-class NestedPullback(Hidden):
+class NestedPullback(EngineObject):
     """A pullback ``y_bar ↦ (f_bar, *arg_bars)``; see `adjoint.api.generic_tier.Pullback`."""
 
     __slots__ = ("_f", "_leaves", "_places", "_tape")

@@ -20,19 +20,25 @@ import numpy as np
 
 from adjoint.diagnostics.refusals import missing
 from adjoint.errors import ArgumentError
-from adjoint.levels.given import agree, as_number, check_tangent, entries_given, parts_given
 from adjoint.levels.level import Level
 from adjoint.levels.operations import fresh
+from adjoint.levels.tangent_checks import (
+    agree,
+    as_number,
+    check_tangent,
+    entries_given,
+    parts_given,
+)
 from adjoint.primal.array_memory import (
     address_of,
+    alias_of_root,
     as_writable_as,
     names_twice,
     part_of,
     restore_form,
     root_of,
-    twin_of,
 )
-from adjoint.primal.engine_object import Hidden
+from adjoint.primal.engine_object import EngineObject
 from adjoint.primal.identity import forget, stand_for
 from adjoint.primal.object_array_places import places_of
 from adjoint.primal.part_exchange import Exchanges, get_slot, set_slot, slots_in
@@ -43,10 +49,10 @@ from adjoint.primal.value_kinds import (
     fields_of,
     filled_slots,
     is_objects,
-    is_record,
+    is_plain_object,
     slots_of,
 )
-from adjoint.runtime.memory.active_iterator import Iterator as ActiveIterator
+from adjoint.runtime.memory.active_iterator import ActiveIterator as ActiveIterator
 from adjoint.runtime.memory.independence import Independent
 from adjoint.runtime.memory.integers import is_integer
 from adjoint.tangent import Tangent
@@ -65,7 +71,7 @@ class Seeds:
         self._level, self._bind = level, bind
         level.seeds = self
         self._apart = level.memory.apart = apart
-        self._twins: list[tuple[Any, Any]] = []
+        self._aliases: list[tuple[Any, Any]] = []
         self._known: dict[int, tuple[Any, Any]] = {}
         self._aliased: set[int] = set()
         self._alone: list[tuple[Any, int]] = []
@@ -81,7 +87,7 @@ class Seeds:
         return self
 
     def __exit__(self, kind: Any, *_: Any) -> None:
-        for value, part in self._twins:
+        for value, part in self._aliases:
             forget([(part, value)])
             restore_form(value, part)
         self.exchanges.undo()
@@ -108,7 +114,7 @@ class Seeds:
         """Replace the arrays of a part of an argument by their aliases, in place."""
         if isinstance(value, np.ndarray) and not is_objects(value):
             return self._known.get(id(value), (value, value))[1]
-        if type(value) in _ATOMS or isinstance(value, Hidden) or id(value) in self._aliased:
+        if type(value) in _ATOMS or isinstance(value, EngineObject) or id(value) in self._aliased:
             return value
         self._aliased.add(id(value))
         if isinstance(value, tuple):
@@ -158,7 +164,7 @@ class Seeds:
         cotangents have no place."""
         for value in self.unseen:
             for part in with_numbers(value) if isinstance(value, _PLACELESS) else ():
-                note = self._level.spoil if by_value(part) else self._level.hide
+                note = self._level.poison_value if by_value(part) else self._level.hide
                 note(part, not_seen(value))
 
     def _array(self, value: Any, dot: Any) -> Any:
@@ -170,9 +176,9 @@ class Seeds:
                 f"an array of dtype {value.dtype} cannot be differentiated",
                 hint="give an array of floats, or a list",
             )
-        return self._bind(self._twin(value), dot)
+        return self._bind(self._alias(value), dot)
 
-    def _twin(self, value: Any) -> Any:
+    def _alias(self, value: Any) -> Any:
         """Return an alias of an array. The function may reach the array in other ways, and there it
         is a constant."""
         known = self._known.get(id(value))
@@ -183,12 +189,12 @@ class Seeds:
             part = np.array(value) if outer is None else outer.run(np.array, value)
             part.flags.writeable = value.flags.writeable
         else:
-            part = other_name(self._level, value)
+            part = alias_of(self._level, value)
             if part is value:
                 self._demand_one_argument(value, self._argument)
                 self._alone.append((value, self._argument))
                 return value
-        self._twins.append((value, part))
+        self._aliases.append((value, part))
         stand_for([(part, value)])
         self._known[id(value)] = value, part
         return part
@@ -209,13 +215,13 @@ class Seeds:
         Containers and objects are changed in place, so lookups by the identity of arrays have to
         come first.
         """
-        return self._restored(y, {}) if self._twins else y
+        return self._restored(y, {}) if self._aliases else y
 
     def _restored(self, y: Any, seen: dict[int, Any]) -> Any:
         if y is None or isinstance(y, float | complex | int | str | FunctionType | MethodType):
             return y
         if isinstance(y, np.ndarray) and not is_objects(y):
-            return self._callers(y) if type(y) is np.ndarray else y
+            return self._original(y) if type(y) is np.ndarray else y
         if id(y) in seen:
             return y
         seen[id(y)] = y
@@ -228,10 +234,10 @@ class Seeds:
                 write(new)
         return y
 
-    def _callers(self, y: Any) -> Any:
+    def _original(self, y: Any) -> Any:
         """Return the caller's array for an alias or a view of one."""
         root = root_of(y)
-        for value, part in self._twins:
+        for value, part in self._aliases:
             if part is y:
                 return value
             own = root_of(value)
@@ -260,18 +266,18 @@ class Seeds:
             dots = parts_given(value, dot, len(value))
             for i, part_dot in enumerate(dots):
                 self._exchange(value.__getitem__, value.__setitem__, i, part_dot)
-            self._beside(value, dot)
+            self._attributes(value, dot)
         elif isinstance(value, dict):
             for key, part_dot in entries_given(value, dot):
                 self._exchange(value.__getitem__, value.__setitem__, key, part_dot)
-            self._beside(value, dot)
+            self._attributes(value, dot)
         elif is_objects(value):
             self._inside_objects(value, dot)
         elif isinstance(value, FunctionType | MethodType):
             self._inside_function(value, dot)
         elif isinstance(value, Tangent):
             self._inside(value._fields, dot)
-        elif is_record(value):
+        elif is_plain_object(value):
             fields = fields_of(value) or {}
             for name, part_dot in entries_given({**fields, **filled_slots(value)}, dot):
                 if name in fields:
@@ -280,7 +286,7 @@ class Seeds:
                     slot = slots_of(type(value))[name]
                     read, write = partial(get_slot, slot, value), partial(set_slot, slot, value)
                     self._exchange(read, write, name, part_dot)
-        elif isinstance(value, Hidden | np.dtype):
+        elif isinstance(value, EngineObject | np.dtype):
             return
         elif dot is True:
             self.unseen.append(value)
@@ -289,7 +295,7 @@ class Seeds:
                 f"a {type(value).__name__} has no tangent", hint="give None in its place"
             )
 
-    def _beside(self, value: Any, dot: Any) -> None:
+    def _attributes(self, value: Any, dot: Any) -> None:
         """Exchange the attributes of a container subclass, which tangents do not include."""
         fields = fields_of(value) or {}
         for name in list(fields) if dot is True and fields is not value else ():
@@ -365,14 +371,14 @@ def not_seen(value: Any) -> Exception:
     )
 
 
-def other_name(level: Level, x: Any) -> Any:
+def alias_of(level: Level, x: Any) -> Any:
     """Return an alias of `x`, a separate variable on `level` until it is written. Return `x` itself
     if it can have no alias."""
     if type(x) is not np.ndarray or names_twice(x):
         return x
     root = root_of(x)
-    made = twin_of(root)
+    made = alias_of_root(root)
     if made is None:
         return x
-    level.twin(made, root)
+    level.add_alias(made, root)
     return as_writable_as(part_of(made, root, x), x)

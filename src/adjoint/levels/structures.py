@@ -14,8 +14,8 @@ import numpy as np
 
 from adjoint.errors import MutationError
 from adjoint.levels.current import current
-from adjoint.levels.form import Form
-from adjoint.levels.held import held
+from adjoint.levels.flat_leaves import Form
+from adjoint.levels.operand_copies import copied_containers
 from adjoint.primal.value_kinds import by_value
 from adjoint.rulekit.registry import Rules, non_differentiable
 from adjoint.rulekit.rule import Rule
@@ -36,7 +36,10 @@ def opened(
     def called(*_: Any, args: Any = args, kwargs: Any = kwargs) -> Any:
         return f(*args, **kwargs)
 
-    args, kwargs = tuple(map(held, args)), {name: held(x) for name, x in kwargs.items()}
+    args, kwargs = (
+        tuple(map(copied_containers, args)),
+        {name: copied_containers(x) for name, x in kwargs.items()},
+    )
     operands = _Operands((*args, *kwargs.values()))
     made = Rules(overridden=True)
     for rule in rules.rrules:

@@ -11,24 +11,24 @@ import numpy as np
 
 from adjoint.cotangents.accumulate import is_fancy
 from adjoint.cotangents.poison import Poison
-from adjoint.levels.concealing import INACTIVE
+from adjoint.levels.aliases import contents, put_back
+from adjoint.levels.concealed_values import INACTIVE
 from adjoint.levels.level import Level
+from adjoint.levels.list_parts import parts_of
 from adjoint.levels.mirror import Mirrors, flat_of
-from adjoint.levels.names import contents, put_back
 from adjoint.levels.operations import assign_shape_on, operate_on, write_on
-from adjoint.levels.parts import parts_of
 from adjoint.primal.array_memory import is_integer_field, names_twice, original_of, root_of
-from adjoint.primal.engine_object import Hidden
+from adjoint.primal.engine_object import EngineObject
 from adjoint.primal.value_kinds import is_objects
 from adjoint.rulekit.projection import SEQUENCES, project
 from adjoint.rulekit.refusal import demand_entries
-from adjoint.runtime.memory.array_shadow import places_of
+from adjoint.runtime.memory.array_shadow import flat_indices
 
 ndarray = np.ndarray
 _ALL = slice(None)
 
 
-class Sweep(Hidden):
+class Sweep(EngineObject):
     """The cotangents of one reverse sweep."""
 
     def __init__(self, tape: Any, level: Level | None) -> None:
@@ -69,7 +69,7 @@ class Sweep(Hidden):
             self.add_part(value, ..., bar)
             return
         if type(bar) is Poison:
-            self.spoil(value, bar)
+            self.poison_value(value, bar)
             return
         old = self._numbers.get(id(value))
         if type(old) is Poison:
@@ -82,15 +82,15 @@ class Sweep(Hidden):
             return
         bar = Poison.of_part(bar)
         if type(bar) is Poison:
-            self.spoil(x, bar)
+            self.poison_value(x, bar)
             return
         mirrored = self._mirrors.made(x)
         if type(mirrored) is Poison:
-            self.spoil(x, mirrored)  # its numbers are reinterpreted
+            self.poison_value(x, mirrored)  # its numbers are reinterpreted
             return
         self._mirrors.mirror(x).is_empty = False
         if names_twice(mirrored):
-            self.below(np.add.at, flat_of(mirrored), places_of(mirrored)[index], bar)
+            self.below(np.add.at, flat_of(mirrored), flat_indices(mirrored)[index], bar)
         else:
             self.below(_add_into, mirrored, index, bar)
 
@@ -116,8 +116,8 @@ class Sweep(Hidden):
             return None
         if names_twice(mirrored):
             # Elements of the view that share memory share one cotangent.
-            places, first = np.unique(places_of(mirrored)[index], return_index=True)
-            shape = np.shape(places_of(mirrored)[index])
+            places, first = np.unique(flat_indices(mirrored)[index], return_index=True)
+            shape = np.shape(flat_indices(mirrored)[index])
             bar = self.below(_taken_once, flat_of(mirrored), places, first, shape)
             write_on(self._level, flat_of(mirrored), places, 0.0)
             return bar
@@ -139,7 +139,7 @@ class Sweep(Hidden):
                 taken = self.below_operate("add", taken, bar)
         return taken
 
-    def spoil(self, value: Any, bad: Poison) -> None:
+    def poison_value(self, value: Any, bad: Poison) -> None:
         """Poison the cotangent of a number or an array."""
         if isinstance(value, ndarray):
             mirror = self._mirrors.find(root_of(value)) or self._mirrors.make(root_of(value))
@@ -183,7 +183,7 @@ class Sweep(Hidden):
             change()
         return {id(original_of(x)) for x, _ in undone}
 
-    def run_beside(self, start: int, stop: int, arrays: list[Any]) -> None:
+    def run_keeping_arrays(self, start: int, stop: int, arrays: list[Any]) -> None:
         """Call `run`, and redo the writes into `arrays`, because another log restores these."""
         try:
             self.run(start, stop)

@@ -2,8 +2,8 @@
 
 The innermost reverse mode of a nest runs as generated code (`adjoint.runtime`); a tape is above or
 below other levels. Cotangents of numbers are keyed by identity. Cotangents of arrays belong to the
-memory, like tangents (`adjoint.levels.forward`): a view adds to its part, and the reverse of a
-write takes the part and leaves zero. The contents that a write replaced are restored before the
+memory, like tangents (`adjoint.levels.forward_level`): a view adds to its part, and the reverse of
+a write takes the part and leaves zero. The contents that a write replaced are restored before the
 sweep goes on, because pullbacks read arrays.
 """
 
@@ -16,23 +16,23 @@ from typing import Any
 import numpy as np
 
 from adjoint.cotangents.poison import Poison
-from adjoint.levels.concealing import INACTIVE
-from adjoint.levels.forward import is_own
-from adjoint.levels.held import held, held_index
-from adjoint.levels.hooked import Hooked
+from adjoint.levels.aliases import contents, others
+from adjoint.levels.concealed_values import INACTIVE
+from adjoint.levels.elementwise import is_simple, partials_of, weighted
+from adjoint.levels.forward_level import is_own
+from adjoint.levels.hooks import Hooked
 from adjoint.levels.level import Level
-from adjoint.levels.memory import take_back, written_on
-from adjoint.levels.names import contents, others
-from adjoint.levels.pointwise import is_simple, slopes_of, weighted
+from adjoint.levels.memory import forget_undone_writes, written_on
+from adjoint.levels.operand_copies import copied_containers, held_index
 from adjoint.levels.sweep import Sweep, poison_in, to_value
 from adjoint.primal.array_memory import original_of, root_of
 from adjoint.primal.rebuild import with_parts
-from adjoint.rulekit.partials import Slopes
+from adjoint.rulekit.partials import Partials
 from adjoint.rulekit.projection import SEQUENCES
 from adjoint.rulekit.refusal import demand_known
 from adjoint.rulekit.registry import Rules
 from adjoint.runtime.dispatch.linked import DECLINED
-from adjoint.runtime.memory.integers import is_integer, takes
+from adjoint.runtime.memory.integers import is_integer, stores_exactly
 
 ndarray = np.ndarray
 Node = Callable[[Sweep], None]
@@ -103,7 +103,7 @@ class Tape(Level):
             self._numbers[id(new)] = new
         self.nodes.append(lambda sweep: sweep.add(old, sweep.take(new)))
 
-    def spoil(self, value: Any, error: Exception) -> Any:
+    def poison_value(self, value: Any, error: Exception) -> Any:
         if is_integer(value):
             return value
         bad = Poison(error)
@@ -111,7 +111,7 @@ class Tape(Level):
 
             def written(sweep: Sweep) -> None:
                 if sweep.take_part(value, ...) is not None:
-                    sweep.spoil(value, bad)
+                    sweep.poison_value(value, bad)
 
             self.nodes.append(written)
             return value
@@ -145,7 +145,7 @@ class Tape(Level):
         if not any(map(self._depends, (*args, *kwargs.values()))):
             return self.inactive(f, rules, args, kwargs)
         if not kwargs and rules.frules and not rules.overridden:
-            slopes = slopes_of(rules, args)
+            slopes = partials_of(rules, args)
             if slopes is not None:
                 y = self._pointwise(f, rules, slopes, args)
                 if y is not DECLINED:
@@ -155,22 +155,22 @@ class Tape(Level):
                 operands, rest = rule.arrange(args, kwargs) if kwargs else (args, kwargs)
                 if not rule.keyword_bars and self.demands_names(rules, rest):
                     continue
-                operands = tuple(map(held, operands))
-                rest = {name: held(x) for name, x in rest.items()}
+                operands = tuple(map(copied_containers, operands))
+                rest = {name: copied_containers(x) for name, x in rest.items()}
                 result = self.below(rule.function, *operands, **rest)
                 if result is not NotImplemented:
                     y, back = result
                     self.demand_numbers(f, y, args)
                     y = self.value_below(f, y, args, kwargs)
                     if not is_own(rule):
-                        y = self.apart(y)
+                        y = self.with_distinct_arrays(y)
                     elif isinstance(y, ndarray) and self.is_active(y):
                         return y  # a view of memory that is registered
                     named = rest if rule.keyword_bars else {}
                     return self._recorded(y, back, operands, named, rule.foreign)
         return DECLINED
 
-    def _pointwise(self, f: Any, rules: Rules, slopes: Slopes, args: tuple[Any, ...]) -> Any:
+    def _pointwise(self, f: Any, rules: Rules, slopes: Partials, args: tuple[Any, ...]) -> Any:
         """Apply the partials alone; return `DECLINED` where they do not suffice."""
         y = f(*args) if self.outer is None else self.outer.operate(f, rules, *args)
         active = [
@@ -210,7 +210,7 @@ class Tape(Level):
     ) -> Any:
         """Register the result of a rule, and append a node with its pullback."""
         y = self._own_parts(y, args, is_foreign)
-        given = held(y)
+        given = copied_containers(y)
 
         def node(sweep: Sweep) -> None:
             y_bar = sweep.take(given)
@@ -268,8 +268,8 @@ class Tape(Level):
 
     def write(self, x: Any, index: Any, value: Any, *, alone: bool = False) -> None:
         self.touch(x)
-        index, value = held_index(index), held(value)
-        depends = self._depends(value) and takes(x, value)
+        index, value = held_index(index), copied_containers(value)
+        depends = self._depends(value) and stores_exactly(x, value)
         known = (x, *others(self, x))
         names = (x,) if alone else known
         kept = known if self.outer is not None else (x,)
@@ -313,5 +313,5 @@ class Tape(Level):
             with np.errstate(all="ignore"):
                 sweep.run(0, len(self.nodes))
         finally:
-            take_back(level, before, sweep.restore())
+            forget_undone_writes(level, before, sweep.restore())
         return sweep

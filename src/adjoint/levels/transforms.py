@@ -9,16 +9,16 @@ import numpy as np
 
 from adjoint.diagnostics.public_function import public
 from adjoint.errors import ArgumentError
-from adjoint.levels import bridge, rules  # noqa: F401  they register themselves
+from adjoint.levels import bridge, level_rules  # noqa: F401  they register themselves
 from adjoint.levels.bases import along_parting
 from adjoint.levels.current import current, entered
-from adjoint.levels.forward import Forward
-from adjoint.levels.reading import read_tangent
+from adjoint.levels.forward_level import Forward
+from adjoint.levels.result_tangent import read_tangent
 from adjoint.levels.seeds import Seeds
-from adjoint.primal.compiled_functions import demand_ours
+from adjoint.primal.compiled_functions import refuse_foreign_arrays
 from adjoint.runtime.entries import basics
-from adjoint.runtime.foreign.freed_objects import settle
-from adjoint.runtime.memory.independence import told_apart
+from adjoint.runtime.foreign.freed_objects import check_at_end
+from adjoint.runtime.memory.independence import independent_arguments
 from adjoint.runtime.session import leaving, session
 
 
@@ -71,7 +71,7 @@ def pushforward(
             f"there are {len(args)} arguments and {len(tangents)} tangents",
             hint="give one tangent for each positional argument, None for zero",
         )
-    demand_ours(f, tuple(args))
+    refuse_foreign_arrays(f, tuple(args))
     if not basics.ready:
         basics.load()
     level = Forward(current.level)
@@ -86,11 +86,11 @@ def _pushed(
 ) -> tuple[Any, Any]:
     """Run `pushforward` on a level."""
     moved = [i for i, dot in enumerate(tangents) if dot is not None]
-    args, apart = told_apart(f, args, kwargs, moved)
+    args, apart = independent_arguments(f, args, kwargs, moved)
     with leaving, session, entered(level), Seeds(level, level.seed, apart) as seeds:
         own = [seeds.argument(arg, dot) for arg, dot in zip(args, tangents, strict=True)]
         y = level.run(f, *own, **kwargs)
-        settle(level.memory)
+        check_at_end(level.memory)
         y_dot = read_tangent(level, y)
     return seeds.restored(y), y_dot
 

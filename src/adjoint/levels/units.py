@@ -21,7 +21,7 @@ from adjoint.runtime.cache.generate import arity_of, show_source
 from adjoint.runtime.cache.ir import lowered
 from adjoint.runtime.cache.unit_cache import UnitCache
 from adjoint.runtime.cache.units import built
-from adjoint.runtime.dispatch.generators import Generator, is_resuming
+from adjoint.runtime.dispatch.generators import Generator, is_restarting
 from adjoint.runtime.dispatch.unit_call import bind
 from adjoint.runtime.memory.memory import Memory
 from adjoint.transform.activity import Activity
@@ -66,8 +66,8 @@ def call_unit(
     if unit.function.is_generator:
         segments = unit.run(record, f.__closure__, *args)
         generator = Generator(memory, segments, record, _never, f)
-        if is_resuming(f):
-            generator.again = lambda *_: call_unit(memory, unit, f, args, {})
+        if is_restarting(f):
+            generator.restart = lambda *_: call_unit(memory, unit, f, args, {})
         return generator
     return unit.run(record, f.__closure__, *args)
 

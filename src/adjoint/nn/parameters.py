@@ -139,7 +139,7 @@ def update(model: Any, gradient: Any, learning_rate: float) -> None:
         array -= learning_rate * bar
 
 
-def reaches(model: Any, gradient: Any) -> bool:
+def has_nonzero_gradient(model: Any, gradient: Any) -> bool:
     """Return whether `gradient` is not zero in at least one parameter."""
     return any(np.any(bar) for _, bar in _pairs(model, gradient))
 

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import adjoint as ad
-from adjoint.nn.parameters import check_learning_rate, parameters, reaches, update
+from adjoint.nn.parameters import check_learning_rate, has_nonzero_gradient, parameters, update
 from adjoint.nn.progress import Advance, progress_bar
 
 
@@ -75,7 +75,7 @@ def gradient_descent(
         for iteration in range(max_iters):
             x, y = next(batches)
             value, gradient = ad.withgradient(_objective, model, loss=loss, x=x, y=y)
-            if iteration == 0 and not reaches(model, gradient[0]):
+            if iteration == 0 and not has_nonzero_gradient(model, gradient[0]):
                 warnings.warn(
                     "the gradient of the loss is zero in all of the model's arrays: there is"
                     " nothing to follow, unless the model is at an optimum",

@@ -35,21 +35,21 @@ def holds_subclassed(values: Iterable[Any]) -> bool:
     return any(is_subclassed(value) or _is_list_of_subclassed(value) for value in values)
 
 
-def says_what_becomes(value: Any) -> bool:
+def has_array_wrap(value: Any) -> bool:
     """Return whether `type(value)` defines `__array_wrap__` in Python."""
     kind = type(value)
     return kind not in PLAIN and type(class_attribute(kind, "__array_wrap__")) is FunctionType
 
 
-def _of_users(value: Any) -> bool:
+def _has_user_array_wrap(value: Any) -> bool:
     """Return whether a class outside NumPy, whose own keep the numbers, has `__array_wrap__`."""
-    if not says_what_becomes(value):
+    if not has_array_wrap(value):
         return False
     method = class_attribute(type(value), "__array_wrap__")
     return not str(method.__module__).startswith("numpy.")
 
 
-def says_itself(f: Any, args: Iterable[Any]) -> bool:
+def overrides_method(f: Any, args: Iterable[Any]) -> bool:
     """Return whether a NumPy function calls an overridden method: ``np.sum(a)`` calls ``a.sum``."""
     if type(f) is not _DISPATCHER or type(f.__wrapped__) is not FunctionType:
         return False  # C functions call no methods

@@ -44,10 +44,10 @@ def owner_of(array: Array) -> str | None:
     """Return the name of the type that owns the memory of `array`; ``None`` if an array does."""
     base: Any = root_of(array).base
     base = base.obj if type(base) is memoryview else base
-    return None if base is None or type(base) is Twin else type(base).__name__
+    return None if base is None or type(base) is Alias else type(base).__name__
 
 
-class Twin:
+class Alias:
     """Links an array to an alias that counts as the root of its own views."""
 
     __slots__ = ("_array", "is_open")
@@ -73,22 +73,22 @@ class Twin:
             np.ndarray.setflags(array, write=was)
 
 
-def tell_twin(array: Array) -> None:
+def note_flag_change(array: Array) -> None:
     """Announce that the flags of `array` will change: the owner of the memory may be made writable,
     a view of a read-only array may not."""
     root: Any = root_of(array)
-    if type(root.base) is Twin:
+    if type(root.base) is Alias:
         root.base.is_open = array is root
 
 
-def twin_of(root: Array) -> Array | None:
+def alias_of_root(root: Array) -> Array | None:
     """Return an alias of `root` that is no view; ``None`` where its parts could not be named."""
     base: Any = root.base
-    if type(base) not in (type(None), Twin) or not root.size or type(root) is not np.ndarray:
+    if type(base) not in (type(None), Alias) or not root.size or type(root) is not np.ndarray:
         return None
     if not (root.flags.c_contiguous or root.flags.f_contiguous):
         return None
-    twin: Any = Twin(root)
+    twin: Any = Alias(root)
     if sys.version_info >= (3, 12):  # may be made writable later
         made: Array = np.ndarray(root.shape, root.dtype, twin, 0, root.strides)
         if not root.flags.writeable:
@@ -107,11 +107,11 @@ def assign_shape(array: Any, shape: tuple[int, ...]) -> None:
         array.shape = shape
 
 
-def names_of(root: Array) -> list[Array]:
+def owners_of(root: Array) -> list[Array]:
     """Return the arrays that count as owners of the memory: `root`, the array that it is a twin of,
     and so on to the real owner."""
     names, base = [root], root.base  # type: list[Array], Any
-    while type(base) is Twin:
+    while type(base) is Alias:
         names.append(base._array)
         base = base._array.base
     return names
@@ -119,7 +119,7 @@ def names_of(root: Array) -> list[Array]:
 
 def original_of(array: Array) -> Array:
     """Return the array that really owns the memory of `array`."""
-    return names_of(root_of(array))[-1]
+    return owners_of(root_of(array))[-1]
 
 
 def part_of(twin: Array, root: Array, array: Array) -> Array:
@@ -151,7 +151,7 @@ def placed(like: Array, memory: Any, offset: int) -> Array:
     return np.ndarray(like.shape, like.dtype, memory, offset if like.size else 0, like.strides)
 
 
-def beside(x: Array, memory: Any, offset: int) -> Array:
+def shadow_view(x: Array, memory: Any, offset: int) -> Array:
     """Return the part of `memory`, a shadow, that belongs to `x`, which begins `offset` bytes into
     its owner. The shadow of integers and booleans holds doubles."""
     if x.dtype.kind not in "iub":

@@ -8,7 +8,7 @@ import numpy as np
 
 from adjoint.primal.value_kinds import ATOMS
 
-LEAVES: frozenset[type] = (ATOMS - {FunctionType, type, slice}) | {
+CHILDLESS_TYPES: frozenset[type] = (ATOMS - {FunctionType, type, slice}) | {
     float,
     complex,
     bytes,

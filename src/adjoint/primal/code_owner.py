@@ -12,10 +12,10 @@ from adjoint.primal.packages import TRUSTED, package, stores
 LIBRARY = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "")
 """The folder of the library, with a separator at its end."""
 
-USERS = ("nn", "value", "demo")
+USER_PACKAGES = ("nn", "value", "demo")
 """Packages of the library whose functions are differentiated like user code."""
 
-USER_PARTS = tuple(os.path.join(LIBRARY, part) for part in USERS)
+USER_PARTS = tuple(os.path.join(LIBRARY, part) for part in USER_PACKAGES)
 RULES = tuple(os.path.join(LIBRARY, part) for part in ("rules", "rulekit", "extensions"))
 """Folders of rules and of the rule kit."""
 
@@ -23,7 +23,7 @@ RULES = tuple(os.path.join(LIBRARY, part) for part in ("rules", "rulekit", "exte
 _left_out = CodeTable[None]()
 
 
-def leave_out(code: CodeType) -> None:
+def exclude(code: CodeType) -> None:
     """Declare that code under the name of a user's file belongs to the library."""
     _left_out.put(code, None)
 
@@ -31,8 +31,8 @@ def leave_out(code: CodeType) -> None:
 _vouched = CodeTable[None]()
 
 
-def is_left_out(code: CodeType) -> bool:
-    """Return whether code was given to `leave_out`."""
+def is_excluded(code: CodeType) -> bool:
+    """Return whether code was given to `exclude`."""
     return id(code) in _left_out
 
 
@@ -41,14 +41,14 @@ def is_vouched_for(code: CodeType) -> bool:
     return id(code) in _vouched
 
 
-def is_the_users(code: CodeType, namespace: dict[str, Any]) -> bool:
+def is_user_code(code: CodeType, namespace: dict[str, Any]) -> bool:
     """Return whether code is neither of the library, nor generated, nor of an inert package."""
     filename, module = code.co_filename, namespace.get("__name__")
     if filename.startswith(("<adjoint ", LIBRARY)) and not filename.startswith(USER_PARTS):
         return False
-    if is_left_out(code) or is_vouched_for(code):
+    if is_excluded(code) or is_vouched_for(code):
         return False
     home = package(module)
     if home == "adjoint":  # also methods that `dataclasses` writes
-        return str(module).split(".")[1:2] in ([part] for part in USERS)
+        return str(module).split(".")[1:2] in ([part] for part in USER_PACKAGES)
     return home not in TRUSTED or stores(module, code)

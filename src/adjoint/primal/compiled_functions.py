@@ -41,7 +41,7 @@ def is_closed_and_compiled(f: Any) -> bool:
     return type(python := python_of(f)) is FunctionType and python.__closure__ is None
 
 
-def demand_looked_into(module: Any, f: Any) -> None:
+def refuse_compiled_containers(module: Any, f: Any) -> None:
     """Refuse to make or fill containers that only compiled code can read."""
     if type(module) is str and module.startswith(("numba.typed", "numba.experimental")):
         raise NoDerivativeError(
@@ -68,7 +68,7 @@ def foreign_package(value: Any) -> str | None:
     return None
 
 
-def demand_ours(f: Any, args: tuple[Any, ...]) -> None:
+def refuse_foreign_arrays(f: Any, args: tuple[Any, ...]) -> None:
     """Refuse functions and arrays of a package with its own arrays."""
     for value in (f, *args):
         name = foreign_package(value)

@@ -53,13 +53,13 @@ _PLAIN_KEYS = frozenset({str, int, float, bool, bytes, type(None), type})
 """Types of keys whose comparison runs no Python code."""
 
 
-def asks_user(key: Any) -> bool:
+def compares_by_user_code(key: Any) -> bool:
     """Return whether comparing `key` may run user code."""
     kind = type(key)
     return kind not in _PLAIN_KEYS and _asks_user(kind)
 
 
-def any_asks_user(d: Any) -> bool:
+def any_compares_by_user_code(d: Any) -> bool:
     """Return whether comparing a key that a dict holds may run user code."""
     return any(map(_asks_user, set(map(type, dict.__iter__(d))) - _PLAIN_KEYS))
 
@@ -76,7 +76,7 @@ def _asks_user(kind: type) -> bool:
 
 def place_of_held(key: Any) -> Any:
     """Return `Memory.place` for a key that the dict itself holds."""
-    return ("held", id(key)) if asks_user(key) else key
+    return ("held", id(key)) if compares_by_user_code(key) else key
 
 
 def args_of(error: BaseException) -> tuple[Any, ...]:

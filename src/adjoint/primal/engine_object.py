@@ -6,7 +6,7 @@ from abc import ABCMeta
 from typing import Any
 
 
-class Hidden(metaclass=ABCMeta):  # noqa: B024  abstract only for `__subclasshook__`
+class EngineObject(metaclass=ABCMeta):  # noqa: B024  abstract only for `__subclasshook__`
     """An object of the engine or a function of Numba. It is no user value, and its contents are not
     searched."""
 
@@ -14,7 +14,7 @@ class Hidden(metaclass=ABCMeta):  # noqa: B024  abstract only for `__subclasshoo
 
     @classmethod
     def __subclasshook__(cls, kind: type) -> Any:
-        return True if cls is Hidden and kind.__module__ in _COMPILED else NotImplemented
+        return True if cls is EngineObject and kind.__module__ in _COMPILED else NotImplemented
 
 
 _COMPILED = frozenset(

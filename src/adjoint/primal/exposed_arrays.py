@@ -24,7 +24,7 @@ from weakref import ref as weakref
 
 import numpy as np
 
-from adjoint.primal.array_memory import Twin, address_of, bounds_of, root_of
+from adjoint.primal.array_memory import Alias, address_of, bounds_of, root_of
 from adjoint.primal.memo_by_class import ByClass
 
 _ARRAYS_OF: dict[type, Callable[[Any], Iterable[Any]]] = {
@@ -138,12 +138,12 @@ _BETWEEN = frozenset({dict, tuple, list, type(gc.get_referents(memoryview(b""))[
 
 def note_made(memory: Any, y: np.ndarray[Any, Any]) -> weakref[np.ndarray[Any, Any]]:
     """Note an array that the call has made and that owns its memory; return a weak reference."""
-    made = memory.made[id(y)] = weakref(y)
+    made = memory.created[id(y)] = weakref(y)
     return made
 
 
 def _is_made(memory: Any, root: np.ndarray[Any, Any]) -> bool:
-    made = memory.made.get(id(root))
+    made = memory.created.get(id(root))
     return made is not None and made() is root
 
 
@@ -151,7 +151,7 @@ def note_written(memory: Any, root: np.ndarray[Any, Any]) -> None:
     """Note that the memory of an array is written for the first time."""
     memory.written[id(root)] = root
     if not _is_made(memory, root):
-        memory.outside[id(root)] = root
+        memory.exposed[id(root)] = root
 
 
 def give_away(memory: Any, values: Iterable[Any]) -> None:
@@ -159,14 +159,14 @@ def give_away(memory: Any, values: Iterable[Any]) -> None:
     for value in values:
         if issubclass(type(value), np.ndarray):
             root = root_of(value)
-            memory.made.pop(id(root), None)
+            memory.created.pop(id(root), None)
             if id(root) in memory.written:
-                memory.outside[id(root)] = root
+                memory.exposed[id(root)] = root
 
 
 def written_before(memory: Any) -> list[np.ndarray[Any, Any]]:
     """Return the exposed arrays that had been written at the present point of the reverse sweep."""
-    left = dict(memory.outside)
+    left = dict(memory.exposed)
     found = []
     for entry in memory.entries()[: memory.position] if left else ():
         if len(entry) > 1 and issubclass(type(entry[1]), np.ndarray):
@@ -182,7 +182,7 @@ def owner_among(root: np.ndarray[Any, Any], arrays: Iterable[np.ndarray[Any, Any
     """Return the one of `arrays` that owns the memory of `root`, if an object that is no array
     links them; else `root`."""
     between: Any = root.base
-    if type(between) is Twin:
+    if type(between) is Alias:
         return root
     at = address_of(root)
     for array in arrays:

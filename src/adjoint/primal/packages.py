@@ -27,7 +27,7 @@ FOREIGN = {
 COMPILING = frozenset(FOREIGN) | {"cffi", "llvmlite", "numba", "numexpr"}
 """Packages that compile their operands: neither their code nor their callees are watched."""
 
-LEFT_ALONE = COMPILING | frozenset(
+INERT = COMPILING | frozenset(
     """IPython _pytest abc ast contextvars fractions gzip hypothesis importlib inspect ipykernel
     lazy_loader
     linecache logging pathlib pytest re shutil sqlite3 subprocess tempfile threading tokenize
@@ -45,7 +45,7 @@ HIDING = frozenset(
 )
 """Packages that store user functions and may call them in any later call."""
 
-TRUSTED = LEFT_ALONE | frozenset(
+TRUSTED = INERT | frozenset(
     "codecs datetime dis encodings enum genericpath io json locale ntpath numpy os posixpath stat"
     " string time token types weakref".split()
 )

@@ -18,7 +18,7 @@ from adjoint.primal.value_kinds import (
     fields_of,
     filled_slots,
     is_objects,
-    is_record,
+    is_plain_object,
     slots_of,
 )
 from adjoint.tangent import Tangent
@@ -81,7 +81,7 @@ def slots_in(value: Any) -> Iterator[tuple[Callable[[], Any], Callable[[Any], No
         yield from slots_in(value.__self__)
     elif isinstance(value, Tangent):
         yield from slots_in(value._fields)
-    elif is_record(value):
+    elif is_plain_object(value):
         fields = fields_of(value) or {}
         for name in list(fields):
             yield partial(fields.__getitem__, name), partial(fields.__setitem__, name)

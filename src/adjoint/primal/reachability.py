@@ -20,7 +20,7 @@ from typing import Any
 from weakref import ProxyTypes
 
 from adjoint.primal.array_memory import root_of
-from adjoint.primal.code_owner import is_the_users
+from adjoint.primal.code_owner import is_user_code
 from adjoint.primal.container_contents import (
     ABSENT,
     base_of,
@@ -29,7 +29,7 @@ from adjoint.primal.container_contents import (
     factory_of,
     place_of_held,
 )
-from adjoint.primal.engine_object import Hidden
+from adjoint.primal.engine_object import EngineObject
 from adjoint.primal.object_array_places import elements_in
 from adjoint.primal.packages import is_of_a_library
 from adjoint.primal.value_kinds import (
@@ -41,7 +41,7 @@ from adjoint.primal.value_kinds import (
     held_by_c,
     is_objects,
     is_partly_c,
-    is_record,
+    is_plain_object,
     referent_of,
 )
 
@@ -176,7 +176,7 @@ def parts_of(owner: Any) -> Iterator[tuple[Any, Any, Any]]:
         for cls in (*owner.__bases__, type(owner)):
             if cls.__flags__ & _HEAPTYPE and not _is_of_a_library(cls):
                 yield None, cls, cls
-    elif not issubclass(type(owner), ModuleType | Hidden):
+    elif not issubclass(type(owner), ModuleType | EngineObject):
         referent = referent_of(owner)
         if referent is not None:
             yield REFERENT, referent, owner
@@ -187,14 +187,14 @@ def parts_of(owner: Any) -> Iterator[tuple[Any, Any, Any]]:
         for name, item in (fields or {}).items():
             yield name, item, fields
         # C may hold more: use what the garbage collector tells
-        if not is_record(owner) or is_partly_c(type(owner)):
+        if not is_plain_object(owner) or is_partly_c(type(owner)):
             for item in held_by_c(owner):
                 if item is not fields and not issubclass(type(item), ModuleType | str):
                     if not issubclass(type(item), type) or item is not type(owner):
                         yield "*", item, owner
         for name, item in filled_slots(owner).items():
             yield name, item, owner
-        for base in type(owner).__mro__ if is_record(owner) else ():
+        for base in type(owner).__mro__ if is_plain_object(owner) else ():
             is_users = base.__flags__ & _HEAPTYPE and not _is_of_a_library(base)
             for name, value in vars(base).items():  # C may have run or read them
                 function = _function_of(value)
@@ -238,7 +238,7 @@ def _is_data(value: Any) -> bool:
     """Return whether an attribute of a class may be active: no descriptor of C."""
     if type(value) in ATOMS:
         return False
-    return by_value(value) or issubclass(type(value), CONTAINERS) or is_record(value)
+    return by_value(value) or issubclass(type(value), CONTAINERS) or is_plain_object(value)
 
 
 def _methods_of(owner: Any) -> list[FunctionType]:
@@ -264,7 +264,7 @@ def classes_of(values: Iterable[Any]) -> list[type]:
 
 def _is_followed(f: FunctionType) -> bool:
     name = f.__globals__.get("__name__")
-    return is_the_users(f.__code__, f.__globals__) and not is_of_a_library(name, f.__code__)
+    return is_user_code(f.__code__, f.__globals__) and not is_of_a_library(name, f.__code__)
 
 
 def _is_of_a_library(cls: type) -> bool:

@@ -10,7 +10,7 @@ from adjoint.primal.container_contents import base_of
 from adjoint.primal.value_kinds import fields_of
 
 
-def remade(xs: Any, elements: Iterable[Any]) -> Any:
+def rebuild(xs: Any, elements: Iterable[Any]) -> Any:
     """Return a list, tuple or deque of the class and fields of `xs` with other elements. A
     constructor defined by the class is not called, because it may do anything."""
     kind = type(xs)
@@ -30,12 +30,12 @@ def remade(xs: Any, elements: Iterable[Any]) -> Any:
 
 
 def with_parts(xs: Any, parts: list[Any]) -> Any:
-    """Return `xs` itself if `parts` are its elements, else `remade`."""
+    """Return `xs` itself if `parts` are its elements, else `rebuild`."""
     is_same = all(new is old for new, old in zip(parts, xs, strict=True))
-    return xs if is_same else remade(xs, parts)
+    return xs if is_same else rebuild(xs, parts)
 
 
-def remade_dict(d: Any, entries: Iterable[tuple[Any, Any]]) -> Any:
+def rebuild_dict(d: Any, entries: Iterable[tuple[Any, Any]]) -> Any:
     """Return a dict of the class and fields of `d` with other entries."""
     kind = type(d)
     if kind is dict:

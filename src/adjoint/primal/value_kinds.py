@@ -21,7 +21,7 @@ from typing import Any
 
 import numpy as np
 
-from adjoint.primal.engine_object import Hidden
+from adjoint.primal.engine_object import EngineObject
 from adjoint.primal.exposed_arrays import arrays_of
 from adjoint.primal.memo_by_class import ByClass
 from adjoint.primal.memo_by_code import CodeTable
@@ -223,12 +223,14 @@ def content_of(cell: CellType, empty: Any = None) -> Any:
         return empty
 
 
-def is_record(value: Any) -> bool:
+def is_plain_object(value: Any) -> bool:
     """Return whether `value` is an ordinary object, structured by its fields or slots."""
     kind = type(value)
     if kind is SimpleNamespace or issubclass(kind, BaseException):
         return True
-    if not kind.__flags__ & (1 << 9) or issubclass(kind, type | Hidden):  # Py_TPFLAGS_HEAPTYPE
+    if not kind.__flags__ & (1 << 9) or issubclass(
+        kind, type | EngineObject
+    ):  # Py_TPFLAGS_HEAPTYPE
         return False
     # Types made by C are often heap types, too, but their instances show neither fields nor slots.
     if is_array_of_others(value):

@@ -16,8 +16,8 @@ from adjoint.cotangents.poison import Poison
 from adjoint.primal.value_kinds import FLOAT64, REALS
 from adjoint.rulekit.partials import (
     POLES,
+    Partials,
     Rule,
-    Slopes,
     Traits,
     as_precise,
     numeric_operands,
@@ -27,7 +27,7 @@ from adjoint.rulekit.projection import is_numeric
 from adjoint.rulekit.registry import non_differentiable
 
 
-def forward(f: Callable[..., Any], slopes: Slopes) -> Rule:
+def forward(f: Callable[..., Any], slopes: Partials) -> Rule:
     """Return the forward rule of `f`, which is itself differentiable."""
     traits, partials = Traits.of(f), slopes.partials
 
@@ -82,7 +82,7 @@ def filled(dot: Any, x: Any) -> Any:
     return dot
 
 
-def _product(slope: Any, dot: Any, x: Any, slopes: Slopes) -> Any:
+def _product(slope: Any, dot: Any, x: Any, slopes: Partials) -> Any:
     if slopes.real_valued and (np.iscomplexobj(dot) or np.iscomplexobj(slope)):
         term = np.real(np.conj(slope) * dot)
     else:

@@ -18,8 +18,8 @@ from adjoint.cotangents.finiteness import finite
 from adjoint.primal.value_kinds import FLOAT64, REALS
 from adjoint.rulekit.partials import (
     POLES,
+    Partials,
     Rule,
-    Slopes,
     Traits,
     as_precise,
     numeric_operands,
@@ -30,7 +30,7 @@ from adjoint.rulekit.projection import held, projector, unbroadcast
 PYTHON_REALS = frozenset({float, int})
 
 
-def reverse(f: Callable[..., Any], slopes: Slopes) -> Rule:
+def reverse(f: Callable[..., Any], slopes: Partials) -> Rule:
     """Return the reverse rule of `f`, specialised on the number of operands and the kind of
     function.
 
@@ -48,13 +48,13 @@ def reverse(f: Callable[..., Any], slopes: Slopes) -> Rule:
     return rule
 
 
-def _specialised(f: Callable[..., Any], slopes: Slopes) -> Rule:
+def _specialised(f: Callable[..., Any], slopes: Partials) -> Rule:
     traits = Traits.of(f)
     rule = _by_count(f, traits, slopes)
     return _selecting(f, traits, slopes, rule) if slopes.selects else rule
 
 
-def _selecting(f: Callable[..., Any], traits: Traits, slopes: Slopes, rule: Rule) -> Rule:
+def _selecting(f: Callable[..., Any], traits: Traits, slopes: Partials, rule: Rule) -> Rule:
     wins: Any = slopes.selects
 
     def selecting(*operands: Any) -> Any:
@@ -107,7 +107,7 @@ def _are_alike(a: Any, b: Any) -> bool:
     )
 
 
-def _by_count(f: Callable[..., Any], traits: Traits, slopes: Slopes) -> Rule:
+def _by_count(f: Callable[..., Any], traits: Traits, slopes: Partials) -> Rule:
     match slopes.partials:
         case (p,) if callable(p):
             return _unary(f, traits, slopes, p)
@@ -142,8 +142,8 @@ def _ieee(x: Any) -> Any:
 # ---- one operand ---------------------------------------------------------------------------------
 
 
-def _unary(f: Callable[..., Any], traits: Traits, slopes: Slopes, p: Callable[..., Any]) -> Rule:
-    (keep_y, keep_x), singular = slopes.keeps, slopes.singular
+def _unary(f: Callable[..., Any], traits: Traits, slopes: Partials, p: Callable[..., Any]) -> Rule:
+    (keep_y, keep_x), singular = slopes.residuals, slopes.singular
     of_numpy, array_lane = traits.of_numpy, not traits.floats_only
     times = slopes.quick or (lambda y_bar, y, x: y_bar * p(y, x))
 
@@ -182,7 +182,7 @@ def _unary(f: Callable[..., Any], traits: Traits, slopes: Slopes, p: Callable[..
     return rule
 
 
-def _scaled(f: Callable[..., Any], traits: Traits, slopes: Slopes, p: float) -> Rule:
+def _scaled(f: Callable[..., Any], traits: Traits, slopes: Partials, p: float) -> Rule:
     def direct_back(y_bar: Any) -> Any:
         return None, y_bar if p == 1 else -y_bar if p == -1 else p * y_bar
 
@@ -203,11 +203,11 @@ def _scaled(f: Callable[..., Any], traits: Traits, slopes: Slopes, p: float) -> 
 def _binary(
     f: Callable[..., Any],
     traits: Traits,
-    slopes: Slopes,
+    slopes: Partials,
     p: Callable[..., Any],
     q: Callable[..., Any],
 ) -> Rule:
-    (keep_y, keep_a, keep_b), singular = slopes.keeps, slopes.singular
+    (keep_y, keep_a, keep_b), singular = slopes.residuals, slopes.singular
     of_numpy, array_lane = traits.of_numpy, not traits.floats_only
     quick = slopes.quick
     broadcast = _broadcasting(f, traits, slopes)
@@ -270,9 +270,9 @@ def _binary(
     return rule
 
 
-def _one_sided(f: Callable[..., Any], traits: Traits, slopes: Slopes) -> Rule:
+def _one_sided(f: Callable[..., Any], traits: Traits, slopes: Partials) -> Rule:
     """Return the rule of two operands of which only one has a derivative."""
-    (keep_y, keep_a, keep_b), singular = slopes.keeps, slopes.singular
+    (keep_y, keep_a, keep_b), singular = slopes.residuals, slopes.singular
     left = slopes.partials[0] is not None
     p: Any = slopes.partials[0 if left else 1]
     broadcast = _broadcasting(f, traits, slopes)
@@ -322,7 +322,7 @@ def _one_sided(f: Callable[..., Any], traits: Traits, slopes: Slopes) -> Rule:
 
 
 def _weighted_sum(
-    f: Callable[..., Any], traits: Traits, slopes: Slopes, p: float | None, q: float | None
+    f: Callable[..., Any], traits: Traits, slopes: Partials, p: float | None, q: float | None
 ) -> Rule:
     of_numpy, broadcast = traits.of_numpy, _broadcasting(f, traits, slopes)
 
@@ -346,10 +346,10 @@ def _weighted_sum(
     return rule
 
 
-def _broadcasting(f: Callable[..., Any], traits: Traits, slopes: Slopes) -> Rule:
+def _broadcasting(f: Callable[..., Any], traits: Traits, slopes: Partials) -> Rule:
     """Return the rule for double-precision arrays of different shapes, or an array and a real
     scalar; other operands go to `_general`."""
-    (p, q), (keep_y, keep_a, keep_b), singular = slopes.partials, slopes.keeps, slopes.singular
+    (p, q), (keep_y, keep_a, keep_b), singular = slopes.partials, slopes.residuals, slopes.singular
 
     def rule(a: Any, b: Any, /) -> Any:
         kind_a, kind_b = type(a), type(b)
@@ -416,7 +416,7 @@ def _fitted(
 
 
 def _general(
-    f: Callable[..., Any], traits: Traits, slopes: Slopes, operands: tuple[Any, ...]
+    f: Callable[..., Any], traits: Traits, slopes: Partials, operands: tuple[Any, ...]
 ) -> Any:
     values = numeric_operands(traits, operands)
     if values is None:
@@ -427,7 +427,7 @@ def _general(
     kept = tuple(
         [
             _computing(v, dtype, traits) if read else None
-            for v, read in zip((y, *values), slopes.keeps, strict=True)
+            for v, read in zip((y, *values), slopes.residuals, strict=True)
         ]
     )
     to_operands = [

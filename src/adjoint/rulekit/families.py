@@ -21,7 +21,7 @@ import numpy as np
 from adjoint.errors import RuleError
 from adjoint.rulekit.elementwise_forward import filled, forward
 from adjoint.rulekit.elementwise_reverse import reverse
-from adjoint.rulekit.partials import Partial, Slopes
+from adjoint.rulekit.partials import Partial, Partials
 from adjoint.rulekit.projection import as_numeric, project, projector
 from adjoint.rulekit.refusal import (
     NoDerivative,
@@ -79,14 +79,14 @@ def elementwise(
     refused = {i: p for i, p in enumerate(partials) if isinstance(p, NoDerivative)}
     given = tuple(None if isinstance(p, NoDerivative) else p for p in partials)
     in_reals = tuple(p.in_reals if isinstance(p, NoDerivative) else p for p in partials)
-    slopes = Slopes.of(given, singular, real_valued, selects, quick)
+    slopes = Partials.of(given, singular, real_valued, selects, quick)
     for g in (f, *also):
         back_rule, forward_rule = reverse(g, slopes), forward(g, slopes)
         if refused:
             back_rule = refusing_reverse(g, back_rule, refused)
             forward_rule = refusing_forward(g, forward_rule, refused, n)
         if in_reals != given:
-            of_reals = Slopes.of(in_reals, singular)
+            of_reals = Partials.of(in_reals, singular)
             back_rule = unless_complex(reverse(g, of_reals), back_rule, n)
             forward_rule = unless_complex(forward(g, of_reals), forward_rule, n, "dots")
         rrule.register(g, trusted=True)(back_rule)

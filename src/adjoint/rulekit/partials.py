@@ -24,7 +24,7 @@ POLES = (ZeroDivisionError, OverflowError)
 
 
 @dataclass(frozen=True, slots=True)
-class Slopes:
+class Partials:
     """The partial derivatives of one function.
 
     Attributes
@@ -47,7 +47,7 @@ class Slopes:
     quick
         ``(y_bar, y, *operands)`` to the cotangents of all operands, in fewer passes over arrays
         than the partials take; ``None`` where the partials are needed.
-    keeps
+    residuals
         Whether some partial reads ``y``, the first operand, …, which are then residuals.
     """
 
@@ -57,14 +57,14 @@ class Slopes:
     real_valued: bool = False
     selects: bool | Callable[..., Any] = False
     quick: Callable[..., Any] | None = None
-    keeps: tuple[bool, ...] = field(init=False)
+    residuals: tuple[bool, ...] = field(init=False)
 
     def __post_init__(self) -> None:
         reads = self.reads
         if self.quick is not None:
             names, read = _parameters(self.quick, len(self.partials))
             reads = (*reads, tuple(name in read for name in names[1:]))
-        object.__setattr__(self, "keeps", tuple(map(any, zip(*reads, strict=True))))
+        object.__setattr__(self, "residuals", tuple(map(any, zip(*reads, strict=True))))
 
     @classmethod
     def of(
@@ -74,7 +74,7 @@ class Slopes:
         real_valued: bool = False,
         selects: bool | Callable[..., Any] = False,
         quick: Callable[..., Any] | None = None,
-    ) -> Slopes:
+    ) -> Partials:
         """Bring the partials to one signature, and find the parameters that each reads."""
         uniform = [_uniform(p, len(partials)) for p in partials]
         return cls(
@@ -86,7 +86,7 @@ class Slopes:
             quick,
         )
 
-    def only(self, position: int) -> Slopes:
+    def only(self, position: int) -> Partials:
         """Return the slopes with no partial but that of the operand at `position`."""
         nothing = (False,) * (len(self.partials) + 1)
         partials = tuple(p if i == position else None for i, p in enumerate(self.partials))

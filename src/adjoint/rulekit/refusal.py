@@ -58,7 +58,11 @@ def refusal(f: Any, missing: NoDerivative, place: Place | None = None) -> NoDeri
 
 def refused_bar(f: Any, missing: NoDerivative, y_bar: Any) -> Poison | None:
     """Return the cotangent of a refused argument: poison, or ``None`` for a zero `y_bar`."""
-    asked = any(moves(part) for part in y_bar) if isinstance(y_bar, list | tuple) else moves(y_bar)
+    asked = (
+        any(may_be_nonzero(part) for part in y_bar)
+        if isinstance(y_bar, list | tuple)
+        else may_be_nonzero(y_bar)
+    )
     return Poison(refusal(f, missing), refused_entry(f, missing)) if asked else None
 
 
@@ -110,11 +114,11 @@ def demand_known(bar: Any) -> None:
         demand_entries(bar)
 
 
-def moves(bar: Any) -> bool:
+def may_be_nonzero(bar: Any) -> bool:
     """Return whether a cotangent or tangent is not zero; inside another derivative (see
-    `adjoint.levels.rules`), also whether it may become so."""
+    `adjoint.levels.level_rules`), also whether it may become so."""
     if isinstance(bar, list | tuple):
-        return any(map(moves, bar))
+        return any(map(may_be_nonzero, bar))
     if type(bar) is Poison:
         return True
     doubt(bar)
@@ -126,9 +130,9 @@ def moves(bar: Any) -> bool:
 
 def refused_dot(f: Any, missing: NoDerivative, dot: Any, y: Any) -> Any:
     """Return the contribution of a refused argument with tangent `dot` to the tangent of `y`:
-    ``None`` or poison. Inside another derivative (see `adjoint.levels.rules`) it may be zeros whose
-    derivative is refused."""
-    return Poison(refusal(f, missing)) if moves(dot) else None
+    ``None`` or poison. Inside another derivative (see `adjoint.levels.level_rules`) it may be zeros
+    whose derivative is refused."""
+    return Poison(refusal(f, missing)) if may_be_nonzero(dot) else None
 
 
 def added(y_dot: Any, part: Any) -> Any:

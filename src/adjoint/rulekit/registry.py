@@ -36,12 +36,12 @@ from adjoint.cotangents.poison import Poison
 from adjoint.rulekit.loading import all_loaded, load_for, load_what_is_imported, when_loaded
 from adjoint.rulekit.rule import Rule
 
-Direct: TypeAlias = tuple[
+TrustedRule: TypeAlias = tuple[
     Callable[..., Any], int, int, frozenset[str], int, Callable[..., Any] | None
 ]
 F = TypeVar("F", bound=Callable[..., Any])
 has_lanes = [True]
-"""Whether `direct_rule` gives any: not where each call of a rule has to be seen."""
+"""Whether `trusted_rule` gives any: not where each call of a rule has to be seen."""
 Key = Hashable
 """A function object, or ``(type, name)`` for a method of a builtin type."""
 
@@ -124,14 +124,14 @@ table: dict[Key, Rules] = {}
 methods: dict[type, dict[str, Rules]] = {}
 """The entries with ``(type, name)`` keys by type, then by name, for method calls."""
 
-direct: dict[Any, Direct | None] = {}
-"""Rules of positional calls by function (see `direct_rule`)."""
+trusted_rules: dict[Any, TrustedRule | None] = {}
+"""Rules of positional calls by function (see `trusted_rule`)."""
 
 
 def entry(key: Key) -> Rules:
     """Return the entry of `key`, creating it if needed."""
     named, key = key, key_of(key)
-    direct.pop(key, None)
+    trusted_rules.pop(key, None)
     rules = table.get(key)
     if rules is None:
         if type(key) is tuple and key[0] == "unhashable":
@@ -320,7 +320,7 @@ def _is_anonymous(f: Any, module: str) -> bool:
     return type(f).__name__ in ("ufunc", "fortran")
 
 
-def direct_rule(f: Any) -> Direct | None:
+def trusted_rule(f: Any) -> TrustedRule | None:
     """Return the rule that a positional call of `f` tries first, if it is trusted and takes
     arguments of any type.
 
@@ -331,7 +331,7 @@ def direct_rule(f: Any) -> Direct | None:
         operands of its lane, and the lane (see `lane`).
     """
     rules = lookup(f) if has_lanes[0] else None
-    found: Direct | None = None
+    found: TrustedRule | None = None
     if rules is not None and rules.rrules and not rules.inactive and rules.structural is None:
         rule = rules.rrules[0]
         plain = not (rule.types or rule.alias or rule.keyword_bars or rule.foreign)
@@ -342,7 +342,7 @@ def direct_rule(f: Any) -> Direct | None:
             found = rule.function, rule.required, most, rule.keywords, *rules.lane
     if found is None and rules is not None and rules.lane[1] is not None:
         found = _declines, 0, -1, frozenset(), *rules.lane
-    direct[f] = found
+    trusted_rules[f] = found
     return found
 
 

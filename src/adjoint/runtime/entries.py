@@ -35,9 +35,9 @@ from adjoint.runtime.dispatch.call import call, call_keywords, call_left, call_r
 from adjoint.runtime.dispatch.linked import HANDLERS, linked
 from adjoint.runtime.dispatch.unit_call import call_unit
 from adjoint.runtime.memory.memory import Memory
-from adjoint.runtime.operators.binary import base_operator, base_unary
+from adjoint.runtime.operators.binary import base_unary, method_operator
 from adjoint.runtime.operators.binary_protocol import REFLECTED
-from adjoint.runtime.operators.constant_methods import refuse_kept
+from adjoint.runtime.operators.constant_methods import refuse_stored
 from adjoint.runtime.operators.in_place import base_updater
 from adjoint.runtime.operators.table import BINARY, ONE_SIDED, UNARY, run_divmod
 from adjoint.runtime.python.attribute_reads import ATTRIBUTES, attribute, plain_attribute
@@ -171,7 +171,7 @@ def format_value(record: list[Any], slot: int, value: Any, conversion: Any, spec
     if conversion is not None:
         value = call(inner, 1, {"s": str, "r": repr, "a": ascii}[conversion], value)
     y: str = call(inner, 2, format, value, spec)
-    refuse_kept(inner, 2, value, "__format__")
+    refuse_stored(inner, 2, value, "__format__")
     return y
 
 
@@ -312,16 +312,16 @@ for _f in BINARY:
     for _kind in _OF_NUMBERS:
         if _special in vars(_kind):
             _in_place = _f.__name__.startswith("i") and _f not in (operator.invert,)
-            run = base_updater(_f, BINARY[_f]) if _in_place else base_operator(_f)
+            run = base_updater(_f, BINARY[_f]) if _in_place else method_operator(_f)
             primitive((_kind, _special))(run)
 for _f in (*BINARY, divmod):
     _special = f"__{REFLECTED.get(_f.__name__.rstrip('_'))}__"
     for _kind in _OF_NUMBERS:
         if _special.startswith("__r") and _special in vars(_kind):
-            primitive((_kind, _special))(base_operator(_f, reflected=True))
+            primitive((_kind, _special))(method_operator(_f, reflected=True))
 for _kind in _OF_NUMBERS:
     if "__divmod__" in vars(_kind):
-        primitive((_kind, "__divmod__"))(base_operator(divmod))
+        primitive((_kind, "__divmod__"))(method_operator(divmod))
 _OF_ONE: tuple[tuple[Any, str], ...] = (
     (operator.neg, "__neg__"),
     (operator.pos, "__pos__"),

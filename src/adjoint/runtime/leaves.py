@@ -14,10 +14,16 @@ from adjoint.diagnostics.public_function import PublicFunction
 from adjoint.errors import CotangentError
 from adjoint.primal.array_memory import root_of
 from adjoint.primal.object_array_places import as_objects, elements_in, elements_of
-from adjoint.primal.value_kinds import by_value, fields_of, filled_slots, is_objects, is_record
+from adjoint.primal.value_kinds import (
+    by_value,
+    fields_of,
+    filled_slots,
+    is_objects,
+    is_plain_object,
+)
 from adjoint.runtime.dispatch.inert_packages import is_operator
-from adjoint.runtime.memory.active_iterator import Iterator as ActiveIterator
-from adjoint.runtime.memory.collect import beside_elements
+from adjoint.runtime.memory.active_iterator import ActiveIterator as ActiveIterator
+from adjoint.runtime.memory.collect import attribute_of_container_error
 from adjoint.tangent import Tangent, tangent_of
 
 _CONTAINERS = (list, tuple, dict, deque)
@@ -36,9 +42,9 @@ class Leaves:
     """
 
     def __init__(self, value: Any, once: set[Any] | None = None) -> None:
-        self._tree = self._planted(value, once, ())
+        self._tree = self._node(value, once, ())
 
-    def _planted(self, value: Any, once: set[Any] | None, above: tuple[int, ...]) -> Any:
+    def _node(self, value: Any, once: set[Any] | None, above: tuple[int, ...]) -> Any:
         if type(value) in (bool, str, type(None)) or id(value) in above:
             return None
         if once is not None:
@@ -50,44 +56,44 @@ class Leaves:
             return lambda read: read(value)
         above = (*above, id(value))
         if isinstance(value, list | tuple | deque):
-            parts = [self._planted(part, once, above) for part in value]
+            parts = [self._node(part, once, above) for part in value]
             make = getattr(value, "_make", tuple if isinstance(value, tuple) else list)
-            return self._alone(
+            return self._without_attributes(
                 value, above, lambda read: _all_or_none([_read(part, read) for part in parts], make)
             )
         if isinstance(value, dict):
-            named = {key: self._planted(part, once, above) for key, part in value.items()}
-            return self._alone(value, above, lambda read: _named(named, read, dict))
+            named = {key: self._node(part, once, above) for key, part in value.items()}
+            return self._without_attributes(value, above, lambda read: _named(named, read, dict))
         if is_objects(value):
             parts = [
-                self._planted(part, once, above) if _is_first(value, place, once) else None
+                self._node(part, once, above) if _is_first(value, place, once) else None
                 for place, part in elements_in(value)
             ]
             return lambda read: _all_or_none(
                 [_read(part, read) for part in parts], partial(as_objects, value.shape)
             )
         if isinstance(value, MethodType):
-            return self._planted(value.__self__, once, above)
+            return self._node(value.__self__, once, above)
         if once is None and is_operator(value):
-            return self._planted(_differentiated(value), once, above)
-        fields = record_fields(value)
+            return self._node(_differentiated(value), once, above)
+        fields = object_fields(value)
         if not fields:
             return None
-        named = {key: self._planted(part, once, above) for key, part in fields.items()}
+        named = {key: self._node(part, once, above) for key, part in fields.items()}
         return lambda read: _named(named, read, lambda found: tangent_of(value, found))
 
-    def _alone(self, value: Any, above: tuple[int, ...], node: Any) -> Any:
+    def _without_attributes(self, value: Any, above: tuple[int, ...], node: Any) -> Any:
         """Return the node of a container; its own attributes must not have a cotangent."""
         kind, fields = type(value), fields_of(value)
         if not fields or fields is value:
             return node
-        beside = {name: self._planted(part, None, above) for name, part in fields.items()}
+        beside = {name: self._node(part, None, above) for name, part in fields.items()}
 
         def read_alone(read: Any) -> Any:
             for name, part in beside.items():
                 if _read(part, read) is not None:
                     base = next(base for base in _CONTAINERS if issubclass(kind, base))
-                    raise beside_elements(name, kind, base)
+                    raise attribute_of_container_error(name, kind, base)
             return node(read)
 
         return read_alone
@@ -103,7 +109,7 @@ def _differentiated(made: Any) -> Any:
     if asked is not None:
         return asked.f
     f = made.__wrapped__ if isinstance(made, PublicFunction) else made
-    return record_fields(f).get("f")
+    return object_fields(f).get("f")
 
 
 def _read(node: Any, of: Callable[[Any], Any]) -> Any:
@@ -129,7 +135,7 @@ def _named(named: dict[Any, Any], of: Callable[[Any], Any], make: Callable[[Any]
     return None if all(part is None for part in found.values()) else make(found)
 
 
-def record_fields(value: Any) -> dict[str, Any]:
+def object_fields(value: Any) -> dict[str, Any]:
     """Return, by name, fields and slot attributes, or the captured variables of a function."""
     if isinstance(value, Tangent):
         return dict(value)
@@ -143,7 +149,7 @@ def record_fields(value: Any) -> dict[str, Any]:
             except ValueError:
                 continue
         return found
-    if not is_record(value):
+    if not is_plain_object(value):
         return {}
     return {**(fields_of(value) or {}), **filled_slots(value)}
 
@@ -163,7 +169,7 @@ class Places:
         elif is_objects(value):
             named = enumerate(elements_of(value))
         else:
-            named = (value if isinstance(value, dict) else record_fields(value)).items()
+            named = (value if isinstance(value, dict) else object_fields(value)).items()
         self._parts = {key: Places(part, above) for key, part in named}
 
     def pairs(self, bar: Any) -> list[tuple[Any, Any]]:

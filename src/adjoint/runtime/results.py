@@ -14,11 +14,11 @@ from adjoint.cotangents.accumulate import finish
 from adjoint.cotangents.poison import Poison
 from adjoint.errors import CotangentError
 from adjoint.primal.object_array_places import as_objects, elements_of
-from adjoint.primal.value_kinds import by_value, fields_of, is_objects, is_record
+from adjoint.primal.value_kinds import by_value, fields_of, is_objects, is_plain_object
 from adjoint.rulekit.loading import load_for
 from adjoint.rulekit.projection import project
 from adjoint.rulekit.refusal import demand_entries
-from adjoint.runtime.leaves import record_fields
+from adjoint.runtime.leaves import object_fields
 from adjoint.runtime.memory.collect import CONSTANT, Reader
 from adjoint.runtime.session import leaving, session
 from adjoint.tangent import Tangent, tangent_of
@@ -96,7 +96,7 @@ def _checked_parts(y: Any, y_bar: Any, within: tuple[int, ...]) -> Any:
     return Tangent(y_bar._primal, named) if isinstance(y_bar, Tangent) else named
 
 
-def collect(
+def collect_arguments(
     reader: Reader,
     f: Any,
     args: tuple[Any, ...],
@@ -120,7 +120,7 @@ def collect(
         for i, (value, bar) in given:
             reader.read_at(i, value, bar)
         reader.counting = False
-    owned = _Owned((y_bar, values))
+    owned = _OwnedByUser((y_bar, values))
     found = tuple(
         owned.own(value, reader.read_at(i, value, bar))
         if wanted is None or i < 0 or i in wanted
@@ -133,7 +133,8 @@ def collect(
 def plain_cotangents(
     args: tuple[Any, ...], bars: tuple[Any, ...], y_bar: Any
 ) -> tuple[Any, ...] | None:
-    """Return the result of `collect` for arguments that are floats or arrays, else ``None``."""
+    """Return the result of `collect_arguments` for arguments that are floats or arrays, else
+    ``None``."""
     found: list[Any] = [None]
     arrays = [y_bar, *args]
     for value, bar in zip(args, bars[1 : len(args) + 1], strict=True):
@@ -164,7 +165,7 @@ def _is_plain(value: Any) -> bool:
     )
 
 
-class _Owned:
+class _OwnedByUser:
     """Copies cotangents where needed, so that the user owns them: each array is writable, occurs
     once, and is not referenced by a rule."""
 
@@ -245,9 +246,9 @@ class _Before:
     parts: Any
 
 
-def as_it_is(value: Any) -> Any:
-    """Return a snapshot of the structure of `value` for `filled`, which keeps no objects alive, so
-    that the function may free them."""
+def structure_of(value: Any) -> Any:
+    """Return a snapshot of the structure of `value` for `with_zeros`, which keeps no objects alive,
+    so that the function may free them."""
     if by_value(value):
         return value
     with leaving, session:  # for deeply nested values
@@ -255,7 +256,7 @@ def as_it_is(value: Any) -> Any:
 
 
 def _as_it_is(value: Any, within: tuple[int, ...]) -> Any:
-    """Return `as_it_is` of a part; `within` holds the identities of enclosing values."""
+    """Return `structure_of` of a part; `within` holds the identities of enclosing values."""
     if issubclass(type(value), _METHODS):
         return _as_it_is(value.__self__, within)
     parts = _parts_of(value)
@@ -280,14 +281,14 @@ def _parts_of(value: Any) -> Any:
     if is_objects(value):
         return elements_of(value)
     if issubclass(kind, Tangent | FunctionType):
-        return record_fields(value)
-    if not is_record(value):
+        return object_fields(value)
+    if not is_plain_object(value):
         return None
     load_for(kind.__module__)  # fills `CONSTANT` with the classes of a library
-    return None if issubclass(kind, tuple(CONSTANT)) else record_fields(value)
+    return None if issubclass(kind, tuple(CONSTANT)) else object_fields(value)
 
 
-def filled(value: Any, bar: Any) -> Any:
+def with_zeros(value: Any, bar: Any) -> Any:
     """Return a cotangent of `value` with zeros in place of ``None``, also in containers."""
     if by_value(value):
         return _zero(value) if bar is None else bar
@@ -296,7 +297,7 @@ def filled(value: Any, bar: Any) -> Any:
 
 
 def _filled(value: Any, bar: Any, within: tuple[int, ...]) -> Any:
-    """Return `filled` of a part; `within` holds the identities of enclosing values."""
+    """Return `with_zeros` of a part; `within` holds the identities of enclosing values."""
     if issubclass(type(value), _METHODS):
         return _filled(value.__self__, bar, within)
     if by_value(value):

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from adjoint.cotangents.accumulate import accumulate, finish
-from adjoint.cotangents.form import fitting, form_of
+from adjoint.cotangents.form import fitted_cotangent, form_of
 from adjoint.cotangents.poison import Poison
 from adjoint.diagnostics.no_derivative import name_of
 from adjoint.diagnostics.user_place import current_place
@@ -18,7 +18,7 @@ from adjoint.primal.value_kinds import by_value
 from adjoint.rulekit.projection import projector
 from adjoint.rulekit.refusal import demand_known
 from adjoint.rulekit.registry import structural
-from adjoint.runtime.memory.collect import take
+from adjoint.runtime.memory.collect import collect
 from adjoint.runtime.memory.deposit import deposit
 from adjoint.runtime.memory.detached_copy import detached
 from adjoint.runtime.memory.memory import Memory
@@ -109,7 +109,7 @@ def _(memory: Memory, x: Any) -> Any:
 
 @structural(hook)
 def _(memory: Memory, on_cotangent: Any, x: Any, *, name: str | None = None) -> Any:
-    memory.shown = True
+    memory.runs_user_code = True
     on_cotangent = with_name(on_cotangent, name)
 
     def shown(bar: Any, take_it: Callable[[Any], Any]) -> Any:
@@ -123,13 +123,13 @@ def _(memory: Memory, on_cotangent: Any, x: Any, *, name: str | None = None) -> 
     if not by_value(x):
         # The shadow holds the cotangent of the uses after this point; the hook replaces it.
         def structure_back(_: Any) -> tuple[None, ...]:
-            shown(take(memory, x, None), partial(deposit, memory, x))
+            shown(collect(memory, x, None), partial(deposit, memory, x))
             return None, None, None
 
         return x, structure_back
 
     def fitted(bar: Any) -> Any:
-        return bar if type(bar) is Poison or bar is None else to_x(fitting(form, bar))
+        return bar if type(bar) is Poison or bar is None else to_x(fitted_cotangent(form, bar))
 
     def hook_back(y_bar: Any) -> tuple[Any, ...]:
         if memory.buffers and isinstance(x, np.ndarray) and memory.is_written(x):

@@ -83,7 +83,7 @@ def _show_rules(seen: bool) -> None:
     """Close the ways round the rules, or open them again."""
     rule_call.first_rule = _checked_first_rule if seen else _plain_first_rule
     registry.has_lanes[0] = not seen
-    registry.direct.clear()
+    registry.trusted_rules.clear()
     store.refusal[0] = "rules are checked" if seen else None
     store.forget()
 

@@ -34,7 +34,7 @@ from adjoint.rulekit.projection import is_numeric
 from adjoint.rulekit.registry import frule, rrule
 
 if TYPE_CHECKING:
-    from adjoint.derivatives.checks import Checked
+    from adjoint.derivatives.consistency_checks import Checked
 
 __all__ = ["NotCheckedWarning", "check_gradient", "check_rule"]
 
@@ -104,7 +104,7 @@ def check_gradient(
     6
     """
     import adjoint
-    from adjoint.derivatives.checks import MODES, Checked, check_modes
+    from adjoint.derivatives.consistency_checks import MODES, Checked, check_modes
 
     chosen: Any = MODES if modes in (None, "all") else modes
     chosen = (chosen,) if isinstance(chosen, str) else chosen

@@ -21,10 +21,10 @@ from adjoint.derivatives.differences import inner, random_like
 from adjoint.diagnostics.no_derivative import name_of
 from adjoint.diagnostics.user_place import current_place
 from adjoint.errors import RuleError, place_text
-from adjoint.levels.drawing import draws
+from adjoint.levels.random_functions import draws
 from adjoint.rulekit.registry import rrule
 from adjoint.rulekit.rule import Rule
-from adjoint.runtime.recompute.random_state import Chance
+from adjoint.runtime.recompute.random_state import RandomStates
 from adjoint.testing.displacement import (
     direction_of,
     holds_inexact,
@@ -271,7 +271,7 @@ def compare(
     RuleError
         The rule is wrong.
     """
-    chance = Chance((f, *args))
+    chance = RandomStates((f, *args))
     try:
         with warnings.catch_warnings(), np.errstate(all="ignore"):
             warnings.simplefilter("ignore")

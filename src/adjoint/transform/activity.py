@@ -64,7 +64,7 @@ RESULT_INACTIVE: frozenset[Any] = frozenset(
 )
 """Functions whose result is a bool, a string or a module; they may still call user code."""
 
-HANDS_ON: frozenset[Any] = frozenset({operator.contains, isinstance, issubclass})
+PASSES_OPERAND: frozenset[Any] = frozenset({operator.contains, isinstance, issubclass})
 """Functions that pass one operand to user code of another, which may store it."""
 
 COUNTERS: frozenset[Any] = frozenset({range})
@@ -77,16 +77,16 @@ RESULT_INACTIVE_BUILTINS: frozenset[Any] = frozenset(
 _RESULT_INACTIVE = FLAT | RESULT_INACTIVE | COUNTERS | RESULT_INACTIVE_BUILTINS
 
 
-def fixed(namespace: dict[str, Any], name: str) -> Any:
+def known_global(namespace: dict[str, Any], name: str) -> Any:
     """Return the function, class or module that a global name is bound to, else ``None``."""
     value = namespace.get(name, _ABSENT)
     if value is _ABSENT:
         value = getattr(builtins, name, None)
-    return value if isinstance(value, _FIXED) else None
+    return value if isinstance(value, _KNOWN_KINDS) else None
 
 
 _ABSENT = object()
-_FIXED = (FunctionType, BuiltinFunctionType, ModuleType, type)
+_KNOWN_KINDS = (FunctionType, BuiltinFunctionType, ModuleType, type)
 
 
 class Activity:
@@ -106,9 +106,9 @@ class Activity:
         self.guards: dict[str, Any] = {}
         self._inactive = self._solve(function)
 
-    def fixed(self, name: str) -> Any:
+    def known_global(self, name: str) -> Any:
         """Return the function, class or module that a global name is bound to, else ``None``."""
-        return fixed(self.namespace, name)
+        return known_global(self.namespace, name)
 
     def callee(self, call: Call) -> Any:
         """Return the callee if it is known at lowering, else ``None``; add a guard for a global."""
@@ -120,7 +120,7 @@ class Activity:
             if is_closed_and_compiled(value):
                 self.guards[callee.name] = value
                 return value
-            value = self.fixed(callee.name)
+            value = self.known_global(callee.name)
             if value is not None and (value in COUNTERS or value in RESULT_INACTIVE_BUILTINS):
                 self.guards[callee.name] = value
                 return value
@@ -132,7 +132,7 @@ class Activity:
             return operand.name in self._inactive
         return type(operand) is not Global
 
-    def is_plain(self, call: Call) -> bool:
+    def runs_as_python(self, call: Call) -> bool:
         """Return whether the call can run as plain Python: no operand and no result is active."""
         callee = self.callee(call)
         if callee in FLAT:
@@ -146,10 +146,10 @@ class Activity:
         sources = self._sources(call)
         return sources is not None and all(map(self.is_inactive, sources))
 
-    def hands_on(self, call: Call) -> bool:
+    def passes_operand(self, call: Call) -> bool:
         """Return whether an operand may get a cotangent although the result has none."""
         callee = self.callee(call)
-        return callee is not None and _hashable(callee) and callee in HANDS_ON
+        return callee is not None and _hashable(callee) and callee in PASSES_OPERAND
 
     def _solve(self, function: Function) -> set[str]:
         """Start from "all inactive" and remove variables that an assignment makes active, to a

@@ -34,7 +34,7 @@ from adjoint.ir.nodes import (
     While,
 )
 from adjoint.ir.walk import STRUCTURED, targets, walk
-from adjoint.transform.activity import fixed
+from adjoint.transform.activity import known_global
 
 
 def join_paths(function: Function, namespace: dict[str, Any]) -> tuple[Function, dict[str, Any]]:
@@ -111,7 +111,7 @@ class _Joiner:
         module, or if the member may carry a derivative."""
         match owner:
             case Global(name=start):
-                module = fixed(self._namespace, start)
+                module = known_global(self._namespace, start)
                 names: tuple[str, ...] = (start,)
             case Var(name=variable) if variable in self._paths:
                 path, module = self._paths[variable]
@@ -124,13 +124,13 @@ class _Joiner:
         value = vars(module).get(member)
         if not _is_fixed(module, value):
             return None
-        self.guards[names[0]] = fixed(self._namespace, names[0])
+        self.guards[names[0]] = known_global(self._namespace, names[0])
         return Path((*names, member)), value
 
 
-def is_fixed_path(namespace: dict[str, Any], names: tuple[str, ...]) -> bool:
+def is_constant_path(namespace: dict[str, Any], names: tuple[str, ...]) -> bool:
     """Return whether a path made by `join_paths` still leads to a constant."""
-    value = fixed(namespace, names[0])
+    value = known_global(namespace, names[0])
     for name in names[1:]:
         if not isinstance(value, ModuleType):
             return False

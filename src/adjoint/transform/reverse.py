@@ -177,7 +177,7 @@ class _Reverse:
     # ---- straight-line operations ----------------------------------------------------------------
 
     def _call(self, op: Call, guarded: bool) -> Both:
-        if self._activity.is_plain(op):
+        if self._activity.runs_as_python(op):
             return self._rebound(op, op.target, guarded, op.span)
         loads, back_loads, operands = self._local(op.operands, op.span)
         values: tuple[Operand, ...] = ()
@@ -193,7 +193,7 @@ class _Reverse:
         if type(op.callee) is Const and op.callee.value is primitives.call_method:
             operands = (operands[0], *operands[2:])  # the method name is no operand
         sources = tuple(map(self._active, (*operands, *values)))
-        if self._activity.result_inactive(op) and not self._activity.hands_on(op):
+        if self._activity.result_inactive(op) and not self._activity.passes_operand(op):
             sources = (None,) * len(sources)  # without a cotangent of the result, none by value
         ahead, back = self._pull(op, () if op.target is None else (op.target,), sources, guarded)
         return ([*loads, *ahead], [*back, *back_loads]) if loads else (ahead, back)
@@ -233,7 +233,7 @@ class _Reverse:
             return loads, backs, operands
         local: list[Operand] = []
         for operand in operands:
-            if isinstance(operand, Global) and self._activity.fixed(operand.name) is None:
+            if isinstance(operand, Global) and self._activity.known_global(operand.name) is None:
                 target, slot = self._global_temporary(), self._slot(2)
                 load = self._load(target, operand.name, span)
                 loads.append(Recorded(load, slot))
@@ -260,7 +260,7 @@ class _Reverse:
         )
 
     def _assign(self, op: Assign, guarded: bool) -> Both:
-        if isinstance(op.source, Global) and self._activity.fixed(op.source.name) is None:
+        if isinstance(op.source, Global) and self._activity.known_global(op.source.name) is None:
             load = self._load(op.target, op.source.name, op.span)
             if self._definitions[op.target.name] == 1:
                 self.loaded.add(op.target.name)

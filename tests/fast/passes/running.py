@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import operator
 
-from adjoint.fast.single.printing import format_function
-from adjoint.fast.single.walk import walk
+from adjoint.fast.single_assignment.printer import format_function
+from adjoint.fast.single_assignment.walk import walk
 from adjoint.ir import primitives
 from adjoint.ir.single import Call, Const, Global, Path
 

@@ -9,7 +9,7 @@ import pytest
 
 import adjoint as ad
 from adjoint.fast.evaluate.types import Array, Symbol, number
-from adjoint.fast.passes.contract import contract
+from adjoint.fast.passes.contraction import contract
 from adjoint.ir.single import Block, Call, Const, Value
 
 N, M = Symbol("n"), Symbol("m")

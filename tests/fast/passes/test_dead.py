@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from adjoint.fast.passes.dead import remove_dead
+from adjoint.fast.passes.dead_code import remove_dead
 from tests.fast.interpreter import converted
 from tests.fast.jumping import made
 from tests.fast.passes.running import is_arithmetic, lines

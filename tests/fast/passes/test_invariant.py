@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from adjoint.fast.passes.invariant import move_invariant
+from adjoint.fast.passes.loop_invariants import move_invariant
 from tests.fast.interpreter import converted
 from tests.fast.passes.running import is_arithmetic, lines
 from tests.fast.verifier import verify

@@ -7,9 +7,9 @@ import inspect
 import pytest
 
 from adjoint.fast.passes.common import share_common
-from adjoint.fast.passes.dead import remove_dead
-from adjoint.fast.passes.invariant import move_invariant
-from adjoint.fast.single.printing import format_function
+from adjoint.fast.passes.dead_code import remove_dead
+from adjoint.fast.passes.loop_invariants import move_invariant
+from adjoint.fast.single_assignment.printer import format_function
 from tests.corpus import all_cases
 from tests.fast.interpreter import converted, interpreted
 from tests.fast.jumping import jumping, source

@@ -15,7 +15,7 @@ from adjoint.fast.build.program import specialise
 from adjoint.fast.passes.residuals import AT_ONCE, select_residuals
 from adjoint.fast.programs import store as tier
 from adjoint.fast.reverse import residuals
-from adjoint.fast.single.walk import walk
+from adjoint.fast.single_assignment.walk import walk
 from adjoint.fast.support import functions as runtime
 from adjoint.ir import primitives
 from adjoint.ir.single import Block, Call, Const, Function, Value

@@ -1,4 +1,5 @@
-"""`adjoint.rules.scipy.special.counting`, and that nothing of `scipy.special` is left out."""
+"""`adjoint.rules.scipy.special.integer_functions`, and that nothing of `scipy.special` is left
+out."""
 
 import types
 

@@ -8,9 +8,9 @@ from scipy import LowLevelCallable, integrate, special
 
 import adjoint as ad
 from adjoint.errors import NoDerivativeError
-from adjoint.rules.scipy.carried import UNLIKE, carrying, refusing
+from adjoint.rules.scipy.equivalents import UNLIKE, refusing, with_derivative_of
+from adjoint.rules.scipy.integrate.integrand_sums import spread, weighed
 from adjoint.rules.scipy.integrate.quadrature import moving, vanishing
-from adjoint.rules.scipy.integrate.sums import spread, weighed
 from tests.rules.harness import table
 from tests.support import check_reverse
 
@@ -22,7 +22,7 @@ CASES = {
     moving: [(0.5, 0.0)],  # its value is 0, whatever its derivative
     vanishing: [(False, 1.5)],  # in the length its derivative is not that of its value
     refusing: [(1.5, abs, UNLIKE, 2.0)],
-    carrying: [(True, True, abs, 1e-6, 1e-9)],  # its derivative is not that of its value
+    with_derivative_of: [(True, True, abs, 1e-6, 1e-9)],  # its derivative is not that of its value
 }
 test_rule = table(CASES)
 
@@ -128,7 +128,7 @@ def test_what_the_integrand_counts():
 
 def test_values_that_do_not_agree_are_refused():
     with pytest.raises(NoDerivativeError, match="does not agree"):
-        ad.gradient(lambda x: carrying(1.0, x, math.sin, 1e-6, 1e-9), 1.1)
+        ad.gradient(lambda x: with_derivative_of(1.0, x, math.sin, 1e-6, 1e-9), 1.1)
 
 
 # ---- ordinary differential equations -------------------------------------------------------------

@@ -1,4 +1,5 @@
-"""`adjoint.rules.scipy.linalg.functions`, `equations`, `schur`, `least_squares` and `refused`."""
+"""`adjoint.rules.scipy.linalg.matrix_functions`, `equations`, `schur`, `least_squares`,
+`unsupported`."""
 
 import types
 import warnings

@@ -5,7 +5,7 @@ import pytest
 import scipy.ndimage as ni
 
 import adjoint as ad
-from adjoint.rules.scipy.ndimage import correlating, picking, spectra
+from adjoint.rules.scipy.ndimage import correlation, rank_filters, spectra
 from tests.rules.harness import complexes, reals, table
 from tests.rules.numpy_linalg.matrices import check_second
 from tests.support import check_reverse
@@ -25,28 +25,28 @@ def sizes_and_origins(*sizes):
 
 WINDOWS = sizes_and_origins(1, 2, 5, 12)
 CASES = {
-    correlating.correlated_along: [
+    correlation.correlated_along: [
         (X, reals(n, seed=3), axis, D, mode, 0.7, o)
         for mode in MODES for n, o in WINDOWS for axis in (0, 1)
     ],
-    correlating.averaged: [
+    correlation.averaged: [
         (X, n, axis, D, mode, 0.7, o) for mode in MODES for n, o in WINDOWS for axis in (0, 1)
     ],
-    correlating.correlated: [
+    correlation.correlated: [
         (X, reals(*shape, seed=3), D, mode, 0.7, list(o))
         for mode in MODES
         for shape, o in (((1, 1), (0, 0)), ((3, 2), (0, -1)), ((2, 6), (-1, 2)), ((9, 3), (4, 0)))
     ] + [(X3, reals(2, 3, 2), D, mode, 0.7, [0, 0, -1]) for mode in (2, 4)],
-    picking.extreme_along: [
+    rank_filters.extreme_along: [
         (X, n, axis, D, mode, 0.7, o, least)
         for mode in range(5) for n, o in WINDOWS for axis in (0, 1) for least in (0, 1)
     ],
-    picking.extreme: [
+    rank_filters.extreme: [
         (X, FOOTPRINT, structure, D, mode, 0.7, o, least)
         for mode in range(5) for structure in (None, FLAT) for o in ([0, 0], [-1, 1])
         for least in (0, 1)
     ],
-    picking.ranked: [
+    rank_filters.ranked: [
         (X, rank, FOOTPRINT, D, mode, 0.7, o)
         for mode in range(5) for rank in (0, 1, 3) for o in ([0, 0], [-1, 1])
     ],
@@ -59,8 +59,8 @@ CASES = {
         for n, axis in ((-1, 0), (8, 1), (9, 1), (6, 0))
     ],
 }  # fmt: skip
-if picking._rank_filter_1d is not None:
-    CASES[picking.ranked_along] = [
+if rank_filters._rank_filter_1d is not None:
+    CASES[rank_filters.ranked_along] = [
         (LINE, rank, n, D, mode, 0.7, o)
         for mode in range(5) for n, o in sizes_and_origins(3, 5, 6) for rank in range(1, n - 1)
     ]  # fmt: skip
@@ -69,11 +69,11 @@ test_rules = table(CASES)
 
 def test_forward_rules_are_differentiable():
     beyond = {"dtype": D, "mode": 4, "cval": 0.7}
-    check_second(correlating.correlated_along, X, reals(3), axis=1, origin=0, **beyond)
-    check_second(correlating.averaged, X, size=3, axis=1, origin=0, **beyond)
-    check_second(correlating.correlated, X, FLAT, origins=[0, 0], **beyond)
-    check_second(picking.extreme_along, X, size=3, axis=0, origin=0, minimum=1, **beyond)
-    check_second(picking.ranked, X, rank=1, footprint=FOOTPRINT, origins=[0, 0], **beyond)
+    check_second(correlation.correlated_along, X, reals(3), axis=1, origin=0, **beyond)
+    check_second(correlation.averaged, X, size=3, axis=1, origin=0, **beyond)
+    check_second(correlation.correlated, X, FLAT, origins=[0, 0], **beyond)
+    check_second(rank_filters.extreme_along, X, size=3, axis=0, origin=0, minimum=1, **beyond)
+    check_second(rank_filters.ranked, X, rank=1, footprint=FOOTPRINT, origins=[0, 0], **beyond)
     form = {"n": -1, "axis": 0, "dtype": Z.dtype}
     check_second(spectra.filtered_spectrum, Z, np.array([0.7, 1.4]), kind=0, **form)
     check_second(spectra.moved_spectrum, Z, np.array([0.7, 1.4]), **form)
@@ -167,7 +167,9 @@ def test_not_a_number_stays_where_it_is():
     np.testing.assert_array_equal(bar, [0, 0, 0, 1, 1, 0])
 
 
-@pytest.mark.skipif(picking._rank_filter_1d is None, reason="SciPy 1.14 and before read no more")
+@pytest.mark.skipif(
+    rank_filters._rank_filter_1d is None, reason="SciPy 1.14 and before read no more"
+)
 def test_windows_longer_than_a_line_are_refused():
     """SciPy's ranks of mirrored short lines read memory that is not theirs."""
     with pytest.raises(ad.AdjointError, match="longer than the array"):

@@ -5,7 +5,7 @@ import pytest
 import scipy.ndimage as ni
 
 import adjoint as ad
-from adjoint.rules.scipy.ndimage import prefiltering, sampling
+from adjoint.rules.scipy.ndimage import spline_coefficients, spline_samples
 from adjoint.rules.scipy.ndimage.knots import knots
 from tests.rules.harness import case, complexes, reals, table
 from tests.rules.numpy_linalg.matrices import check_second
@@ -23,11 +23,11 @@ FORMS = [
 BACKGROUND = X > 0
 
 CASES = {
-    sampling.sampled: [(X, POINTS, D, o, mode, 0.7, npad) for o, mode, npad in FORMS],
-    sampling.affinely_sampled: [
+    spline_samples.sampled: [(X, POINTS, D, o, mode, 0.7, npad) for o, mode, npad in FORMS],
+    spline_samples.affinely_sampled: [
         (X, MATRIX, SHIFT, (4, 6), D, o, mode, 0.7, npad) for o, mode, npad in FORMS
     ],
-    sampling.sampled_on_grid: [
+    spline_samples.sampled_on_grid: [
         (X, zoom, shift, (5, 7), D, o, mode, 0.7, npad, from_edges)
         for o, mode, npad in FORMS[::2]
         for zoom, shift, from_edges in (
@@ -35,7 +35,7 @@ CASES = {
             (SCALES, SHIFT, False),
         )
     ],
-    prefiltering.coefficients: [
+    spline_coefficients.coefficients: [
         (reals(n, 3), order, axis, D, mode)
         for mode in range(7) for order in (2, 3, 5) for n in (1, 2, 5) for axis in (0, 1)
     ] + [(reals(50), 5, 0, D, mode) for mode in range(7)],
@@ -51,12 +51,12 @@ test_rules = table(CASES)
 def test_forward_rules_are_differentiable():
     for mode in (2, 4):
         form = {"dtype": D, "order": 3, "mode": mode, "cval": 0.7, "npad": 0}
-        check_second(sampling.sampled, X, POINTS, **form)
-        check_second(sampling.affinely_sampled, X, MATRIX, SHIFT, shape=(3, 4), **form)
+        check_second(spline_samples.sampled, X, POINTS, **form)
+        check_second(spline_samples.affinely_sampled, X, MATRIX, SHIFT, shape=(3, 4), **form)
         check_second(
-            sampling.sampled_on_grid, X, SCALES, SHIFT, shape=(3, 4), grid_mode=False, **form
+            spline_samples.sampled_on_grid, X, SCALES, SHIFT, shape=(3, 4), grid_mode=False, **form
         )
-    check_second(prefiltering.coefficients, X, order=3, axis=0, dtype=D, mode=3)
+    check_second(spline_coefficients.coefficients, X, order=3, axis=0, dtype=D, mode=3)
 
 
 @pytest.mark.parametrize("n", [1, 2, 3, 5, 8])

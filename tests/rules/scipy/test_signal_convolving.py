@@ -1,4 +1,4 @@
-"""`adjoint.rules.scipy.signal.convolving` and `resampling`."""
+"""`adjoint.rules.scipy.signal.convolution` and `resampling`."""
 
 import itertools
 

@@ -8,12 +8,12 @@ from scipy.sparse import linalg as sl
 import adjoint as ad
 from adjoint.errors import NoDerivativeError
 from adjoint.rulekit.registry import frule, rrule
-from adjoint.rules.scipy.sparse.invariant import (
+from adjoint.rules.scipy.sparse.invariant_subspaces import (
     Equations,
     adjoint_solution,
-    apart,
     moved,
     of_any_phase,
+    separated,
     solution,
 )
 from adjoint.testing import check_gradient
@@ -57,7 +57,7 @@ REAL, COMPLEX = equations(hermitian(A), 2), equations(hermitian(Z), 2)
 CASES = {
     solution: [(reals(N, 2), REAL), (complexes(N, 2), COMPLEX)],
     adjoint_solution: [(reals(N, 2), REAL), (complexes(N, 2), COMPLEX)],
-    apart: [(REAL.w + 0.1, REAL)],
+    separated: [(REAL.w + 0.1, REAL)],
     # Its value is known, and does not show how it moves: see below.
     moved: [(np.zeros((0, 0)), np.zeros((0, 0)), Equations(None, *[np.zeros((0, 0))] * 3, [], 1))],
     of_any_phase: [(reals(N, 2), sl.eigsh)],

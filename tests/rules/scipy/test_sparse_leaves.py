@@ -8,12 +8,12 @@ from scipy.sparse import _sparsetools as tools
 from adjoint.errors import NoDerivativeError
 from adjoint.rulekit.refusal import demand_entries
 from adjoint.rulekit.registry import frule, lookup, rrule
-from adjoint.rules.scipy.sparse.arrays import unseen
-from adjoint.rules.scipy.sparse.leaves import gathered, summed
+from adjoint.rules.scipy.sparse.arrays import untraceable
+from adjoint.rules.scipy.sparse.output_arrays import gathered, summed
 from adjoint.rules.scipy.sparse.pairs import combined, unruled
-from adjoint.rules.scipy.sparse.patterns import leaf
 from adjoint.rules.scipy.sparse.products import added_product, diagonal_product, multiplied
-from adjoint.rules.scipy.sparse.zeros import kept
+from adjoint.rules.scipy.sparse.sparsity import leaf
+from adjoint.rules.scipy.sparse.zeros import nonzero_entries
 from tests.rules.harness import complexes, reals, table
 
 MASK = np.array([[1, 0, 1], [0, 0, 1], [1, 1, 0], [0, 1, 0]], bool)
@@ -124,9 +124,9 @@ CASES = {
             (4, 16, float),
         ),
     ],
-    kept: [(reals(2, 3), np.array([4, 0]), NOWHERE)],  # others: the last test
+    nonzero_entries: [(reals(2, 3), np.array([4, 0]), NOWHERE)],  # others: the last test
     unruled: [(tools.expandptr, (4, CSR.indptr, np.zeros(CSR.nnz, np.int32)))],
-    unseen: [(reals(3), reals(3))],
+    untraceable: [(reals(3), reals(3))],
 }
 if leaf("coo_matmat_dense") is not None:
     CASES[added_product] += [
@@ -180,13 +180,15 @@ def test_entries_that_cancel_are_refused(name):
 
 def test_zeros_that_are_left_out_are_refused():
     x = reals(3) * [1, 0, 1]
-    _, back = rrule(kept, x, np.array([0, 2]), np.array([1]))
+    _, back = rrule(nonzero_entries, x, np.array([0, 2]), np.array([1]))
     bar = back(np.array([2.0, 3.0]))[1]
     np.testing.assert_array_equal(bar[[0, 2]], [2, 3])
     demand_entries(bar[[0, 2]])
     with pytest.raises(NoDerivativeError, match="not stored"):
         demand_entries(bar)
     dots = np.array([2.0, 0.0, 3.0]), None, None
-    np.testing.assert_array_equal(frule(kept, dots, x, np.array([0, 2]), np.array([1]))[1], [2, 3])
+    np.testing.assert_array_equal(
+        frule(nonzero_entries, dots, x, np.array([0, 2]), np.array([1]))[1], [2, 3]
+    )
     with pytest.raises(NoDerivativeError, match="not stored"):
-        frule(kept, (np.ones(3), None, None), x, np.array([0, 2]), np.array([1]))
+        frule(nonzero_entries, (np.ones(3), None, None), x, np.array([0, 2]), np.array([1]))

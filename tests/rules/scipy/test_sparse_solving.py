@@ -10,7 +10,7 @@ from scipy.sparse import linalg as sl
 import adjoint as ad
 from adjoint.errors import NoDerivativeError
 from adjoint.rulekit.registry import frule, lookup, rrule
-from adjoint.rules.scipy.sparse.solving import _superlu, stopped, valued
+from adjoint.rules.scipy.sparse.solving import _superlu, unconverged, valued
 from tests.rules.harness import case, complexes, reals, table
 from tests.support import check_reverse
 
@@ -52,7 +52,7 @@ CASES = {
     # Factors cannot be copied, so that the table has none: see below.
     # The value is that of an iteration, which has no derivative by itself: see below.
     valued: [(np.zeros(0), np.zeros(0))],
-    stopped: [(reals(3), ())],
+    unconverged: [(reals(3), ())],
 }
 test_rule = table(CASES)
 CASES[sl.SuperLU, "solve"] = [()]

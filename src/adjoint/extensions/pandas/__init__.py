@@ -8,14 +8,14 @@ from adjoint.extensions.pandas import (
     arrays,
     blocks,
     constants,
-    filling,
+    gaps,
     groups,
     keys,
     mapping,
     objects,
     properties,
     quantiles,
-    running,
+    running_totals,
     taking,
     ufuncs,
     windows,
@@ -31,11 +31,11 @@ def _(pandas: Any) -> None:
 
     arrays.register(pandas._libs.arrays.NDArrayBacked)
     groups.register(groupby, aggregations, algos)
-    running.register(groupby)
+    running_totals.register(groupby)
     windows.register(aggregations, algos)
     quantiles.register(groupby.group_quantile)
     keys.register(pandas._libs.hashtable)
-    filling.register(algos, reshape, pandas.isna)
+    gaps.register(algos, reshape, pandas.isna)
     objects.register(lib, reshape, missing.checknull, pandas.arrays.FloatingArray)
     constants.register(pandas)
     blocks.register(pandas._libs.internals, pandas.core.internals)

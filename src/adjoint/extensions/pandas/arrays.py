@@ -19,7 +19,7 @@ def register(backed: type) -> None:
         non_differentiable((backed, name))
     _around(backed)
     _read(backed)
-    _as_its_array_does(backed)
+    _delegating_methods(backed)
 
 
 def _around(backed: Any) -> None:
@@ -73,7 +73,7 @@ def _read(backed: Any) -> None:
         return array
 
 
-def _as_its_array_does(backed: Any) -> None:
+def _delegating_methods(backed: Any) -> None:
     """Register methods that call the method of the array inside."""
 
     @substitute((backed, "copy"))

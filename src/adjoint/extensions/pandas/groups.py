@@ -14,11 +14,11 @@ import numpy as np
 from adjoint.extensions.pandas.objects import numbers_among
 from adjoint.rulekit.registry import frule, non_differentiable, plain, rrule, substitute
 from adjoint.rules.numpy.grouped_sums import totals
-from adjoint.rules.scipy.carried import carrying
+from adjoint.rules.scipy.equivalents import with_derivative_of
 
 
 def register(groupby: Any, windows: Any, algos: Any) -> None:
-    for name, twin in TWINS.items():
+    for name, twin in EQUIVALENTS.items():
         if not hasattr(groupby, name):
             continue  # missing in older versions of pandas
         _reducing(getattr(groupby, name), twin)
@@ -140,7 +140,7 @@ def _median(x, place, size, found):
     return totals(x[chosen], place[chosen], size) / several
 
 
-TWINS = {
+EQUIVALENTS = {
     "group_sum": lambda x, place, size, found: totals(x, place, size),
     "group_mean": lambda x, place, size, found: averages(x, place, size),
     "group_var": _variance,
@@ -231,7 +231,7 @@ def _reducing(f: Any, twin: Any) -> None:
             chosen = {name: given[name] for name in options if name in given}
             carrier = twin(x[rows, columns], place, y.size, y.ravel(), **chosen)
             carrier = np.where(np.isnan(y), y, np.reshape(carrier, y.shape))
-            _fill(given["out"], found, carrying(y, carrier, f, *tolerances(y, f)))
+            _fill(given["out"], found, with_derivative_of(y, carrier, f, *tolerances(y, f)))
         else:
             given["out"][...] = found
         write_others(given, others)
@@ -311,7 +311,7 @@ def _moving(f: Any, of_window: Any) -> None:
             np.where(known, values, 0.0), known.astype(float), start, end, *options, **named
         )
         carrier = np.where(np.isfinite(y), carrier, y)
-        return carrying(y, carrier, f, *tolerances(y, f))
+        return with_derivative_of(y, carrier, f, *tolerances(y, f))
 
 
 # ---- differences ---------------------------------------------------------------------------------
@@ -363,4 +363,4 @@ def _correlating(f: Any) -> None:
         else:
             squares = (x * x).T @ known - n * means * means
             carrier = both / np.sqrt(squares * squares.T)
-        return carrying(y, np.where(np.isfinite(y), carrier, y), f, *tolerances(y, f))
+        return with_derivative_of(y, np.where(np.isfinite(y), carrier, y), f, *tolerances(y, f))

@@ -10,7 +10,7 @@ import numpy as np
 from adjoint.extensions.pandas.groups import tolerances, write_others, written
 from adjoint.extensions.pandas.windows import INTERPOLATIONS
 from adjoint.rulekit.registry import non_differentiable, substitute
-from adjoint.rules.scipy.carried import carrying
+from adjoint.rules.scipy.equivalents import with_derivative_of
 
 
 def register(group_quantile: Any) -> None:
@@ -26,7 +26,9 @@ def register(group_quantile: Any) -> None:
             low, high, far = _places(given, found.shape)
             carrier = values[low] * (1 - far) + values[high] * far
             carrier = np.where(np.isnan(found), found, carrier)
-            out[...] = carrying(found, carrier, group_quantile, *tolerances(found, group_quantile))
+            out[...] = with_derivative_of(
+                found, carrier, group_quantile, *tolerances(found, group_quantile)
+            )
         else:
             out[...] = found
         write_others(given, others)

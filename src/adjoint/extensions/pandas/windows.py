@@ -12,7 +12,7 @@ import numpy as np
 from adjoint.extensions.pandas.groups import middle, peaked, skewed, sums, tolerances
 from adjoint.rulekit.registry import non_differentiable, plain, substitute
 from adjoint.rules.numpy.grouped_sums import totals
-from adjoint.rules.scipy.carried import carrying
+from adjoint.rules.scipy.equivalents import with_derivative_of
 
 
 def register(windows: Any, algos: Any) -> None:
@@ -41,7 +41,7 @@ def _follow(f: Any, twin: Any) -> None:
     def followed(*args, **kwargs):
         y = plain(*args, **kwargs)
         carrier = np.where(np.isfinite(y), twin(*args, **kwargs), y)
-        found = carrying(y, carrier, f, *tolerances(y, f))
+        found = with_derivative_of(y, carrier, f, *tolerances(y, f))
         return found if y.ndim else found.item()
 
 

@@ -16,34 +16,34 @@ from adjoint.diagnostics.dump import Stages, stages_of
 from adjoint.fast.build.modes import GRADIENT, Mode
 from adjoint.fast.build.result import demand_real_scalar, returned
 from adjoint.fast.evaluate import attributes as attributes  # registers handlers
-from adjoint.fast.evaluate import building as building
+from adjoint.fast.evaluate import closures as closures
 from adjoint.fast.evaluate import displays as displays
-from adjoint.fast.evaluate import functions as functions
 from adjoint.fast.evaluate import identity as identity
 from adjoint.fast.evaluate import iterators as iterators
+from adjoint.fast.evaluate import new_arrays as new_arrays
 from adjoint.fast.evaluate import numbers as numbers
 from adjoint.fast.evaluate import operators as operators
-from adjoint.fast.evaluate import texts as texts
+from adjoint.fast.evaluate import strings as strings
+from adjoint.fast.evaluate.array_writes import check_views, note_block_aliases
 from adjoint.fast.evaluate.calls import call
 from adjoint.fast.evaluate.evaluator import Evaluator
-from adjoint.fast.evaluate.outside import Leaf, Outside, path_of
+from adjoint.fast.evaluate.outside_values import Leaf, Outside, path_of
 from adjoint.fast.evaluate.types import Array, Number, Row, bar_type, number
 from adjoint.fast.evaluate.values import Abstract, Source, Tuple
-from adjoint.fast.evaluate.writing import check_views, note_other_names
 from adjoint.fast.not_covered import NOT_SCALAR, NeedsKnown, NeedsSize, NotCovered
-from adjoint.fast.passes.contract import contract
-from adjoint.fast.passes.optimise import optimised, tidied, together
+from adjoint.fast.passes.contraction import contract
 from adjoint.fast.passes.reuse import reuse_buffers
-from adjoint.fast.reverse import array_building as array_building
+from adjoint.fast.passes.sequence import optimised, simplified, together
+from adjoint.fast.reverse import complex_parts as complex_parts
 from adjoint.fast.reverse import elementwise as elementwise
-from adjoint.fast.reverse import linear as linear
-from adjoint.fast.reverse import parts as parts
-from adjoint.fast.reverse.regions import Region, freeze
-from adjoint.fast.reverse.scope import Scope
+from adjoint.fast.reverse import linear_functions as linear_functions
+from adjoint.fast.reverse import number_arrays as number_arrays
+from adjoint.fast.reverse.block_cotangents import Scope
+from adjoint.fast.reverse.forward_blocks import ForwardBlock, freeze
 from adjoint.fast.reverse.sweep import Sweep
-from adjoint.fast.single.primitives import same
-from adjoint.fast.single.printing import format_block
-from adjoint.fast.single.walk import (
+from adjoint.fast.single_assignment.primitives import same
+from adjoint.fast.single_assignment.printer import format_block
+from adjoint.fast.single_assignment.walk import (
     blocks,
     is_call_of,
     operands,
@@ -174,9 +174,9 @@ def _specialised(ev: Evaluator, f: Any, args: tuple[Any, ...], mode: Mode) -> Pr
     primal = Block(tuple(leaf.value for leaf in outside.leaves), tuple(ops), ends)
     stages("primal", partial(format_block, name, primal))
     if ev.written:
-        note_other_names(ev, primal)
-    apart = _given_apart(ev, primal)
-    primal = tidied(primal, name, ev.types, _written_to(ev) | apart, stages)
+        note_block_aliases(ev, primal)
+    apart = _shared_by_results(ev, primal)
+    primal = simplified(primal, name, ev.types, _written_to(ev) | apart, stages)
     check_views(ev, primal)
     assert primal.results is not None
     sweep = Sweep(ev, (leaf.value for leaf in wanted))
@@ -251,7 +251,7 @@ def _with_buffers_reused(ev: Evaluator, forward: Block, reverse: Block) -> tuple
         return forward, reverse
 
     def run(whole: Block) -> Block:
-        held = {leaf.value for leaf in ev.outside.leaves} | _looked_at(ev, whole)
+        held = {leaf.value for leaf in ev.outside.leaves} | _referenced(ev, whole)
 
         def may_reuse(x: Value, y: Value) -> bool:
             return x in ev.fresh and x not in held and ev.types[x] == ev.types[y] and ev.is_large(x)
@@ -261,7 +261,7 @@ def _with_buffers_reused(ev: Evaluator, forward: Block, reverse: Block) -> tuple
     return together(forward, reverse, run)
 
 
-def _looked_at(ev: Evaluator, block: Block) -> set[Value]:
+def _referenced(ev: Evaluator, block: Block) -> set[Value]:
     """Return the values made or read by operations other than arithmetic, which may keep a
     reference or make an alias."""
     found: set[Value] = set()
@@ -282,10 +282,10 @@ def _written_to(ev: Evaluator) -> set[Value]:
     """Return the values that are written to, and their aliases."""
     if not ev.written:
         return set()
-    return ev.written | {view for view in ev.views if ev.shown_by(view) & ev.written}
+    return ev.written | {view for view in ev.aliases if ev.aliased_by(view) & ev.written}
 
 
-def _given_apart(ev: Evaluator, primal: Block) -> set[Value]:
+def _shared_by_results(ev: Evaluator, primal: Block) -> set[Value]:
     """Return the values that several results may be aliases of: their calls are not shared, because
     the caller may write to one result."""
     found: set[Value] = set()
@@ -298,7 +298,7 @@ def _given_apart(ev: Evaluator, primal: Block) -> set[Value]:
         if y in found:
             continue
         found.add(y)
-        pending += ev.shown_by(y) - found
+        pending += ev.aliased_by(y) - found
         ends = [block.results or () for block in blocks(made[y])] if y in made else []
         pending += [x for end in ends for x in end if isinstance(x, Value)]
     return found
@@ -317,7 +317,7 @@ def _is_wanted(source: Source, mode: Mode, count: int) -> bool:
 def _reverse(
     ev: Evaluator,
     sweep: Sweep,
-    region: Region,
+    region: ForwardBlock,
     seeds: Sequence[tuple[Operand, Operand | None]],
     wanted: list[Leaf],
     one: bool,
@@ -341,7 +341,7 @@ def _reverse(
 
 def _finished(ev: Evaluator, bar: Operand, leaf: Leaf) -> Operand:
     """Convert the cotangent of a leaf to the type that is returned."""
-    from adjoint.fast.reverse.fitting import whole
+    from adjoint.fast.reverse.cotangent_types import whole
 
     x, t = leaf.value, leaf.type
     name = f"{x.name}_bar"

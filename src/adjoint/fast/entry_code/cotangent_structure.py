@@ -112,7 +112,7 @@ def _assembled(made: Reading, source: Source, at: dict[int, int]) -> str | None:
     if isinstance(sample, dict):
         return f"{{{named}}}"
     if type(sample) is not FunctionType:
-        made.seal(source)
+        made.require_same_fields(source)
     return f"Tangent({made.bind(tangent_maker(sample))}, {{{named}}})"
 
 

@@ -18,7 +18,7 @@ import numpy as np
 from adjoint.fast.build.program import Program
 from adjoint.fast.entry_code.inputs import Reading
 from adjoint.fast.evaluate.types import Array, Dim, Number, Type, has_complex
-from adjoint.fast.single.walk import walk
+from adjoint.fast.single_assignment.walk import walk
 from adjoint.fast.support import functions as runtime
 from adjoint.ir.single import Call, Const, Operand, Value
 from adjoint.rulekit.row_sums import column_sums
@@ -50,7 +50,7 @@ def _terms(program: Program, made: Reading) -> list[str]:
     A product is finite if other tests prove its factors finite. Else the product is tested if it is
     small, and so proves its factors finite.
     """
-    seen, ev = _Seen(program), program.ev
+    seen, ev = _Proved(program), program.ev
     given = {leaf.value: made.names[id(leaf.source)] for leaf in program.outside.leaves}
     bars = program.reverse.results or ()
     wanted = [i for i in range(len(bars)) if program.definite[i] is not None]
@@ -61,14 +61,14 @@ def _terms(program: Program, made: Reading) -> list[str]:
     for i in (*products, *wanted):
         if i in large or seen.is_finite(bars[i]):
             continue
-        if i in products and not seen.unseen(products[i].operands):
+        if i in products and not seen.unproved(products[i].operands):
             continue
         t = program.wanted[i].type
         (arrays if isinstance(t, Array) else numbers).append(_term(t, f"bars[{i}]"))
         if products:
             seen.note(bars[i])
     for i in large:
-        unseen = seen.unseen(products[i].operands)
+        unseen = seen.unproved(products[i].operands)
         if not unseen:
             continue
         if len(unseen) == 1 and unseen[0] in given:  # a finite factor or product suffices
@@ -93,7 +93,7 @@ def _term(t: Type, bar: str) -> str:
     return f"vdot({bar}, {bar}).real" if has_complex(t) else f"vdot({bar}, {bar})"
 
 
-class _Seen:
+class _Proved:
     """The values of a program that are finite if the tested ones are.
 
     Values that are overwritten are excluded, since reads at different times differ.
@@ -137,28 +137,28 @@ class _Seen:
         in a sum raises."""
         if not isinstance(bar, Value):
             return isinstance(bar, Const) and bar.value == 0
-        if self._upright(bar) in self._finite:
+        if self._untransposed(bar) in self._finite:
             return True
         op = self._made.get(bar)
         if op is None or op.callee not in _SUM_CALLEES or not self._finite:
             return op is not None and op.callee == _ZEROS
-        return not self.unseen(op.operands[:1])
+        return not self.unproved(op.operands[:1])
 
-    def unseen(self, xs: Sequence[Operand]) -> list[Value]:
+    def unproved(self, xs: Sequence[Operand]) -> list[Value]:
         """Return the values that are not proved finite."""
-        matrices = {self._upright(x): None for x in _values(xs)}
+        matrices = {self._untransposed(x): None for x in _values(xs)}
         return [x for x in matrices if x not in self._finite]
 
     def note(self, x: Operand) -> None:
         """Record that a value is tested, which also proves its operands finite."""
         pending = _values((x,))
         while pending:
-            x = self._upright(pending.pop())
+            x = self._untransposed(pending.pop())
             if x not in self._finite:
                 self._finite.add(x)
                 pending += _values(self._shown(x))
 
-    def _upright(self, x: Value) -> Value:
+    def _untransposed(self, x: Value) -> Value:
         """Return the matrix that a value is a transpose of, or the value."""
         while (op := self._made.get(x)) is not None and op.callee == _TRANSPOSE:
             if not isinstance(op.operands[0], Value):

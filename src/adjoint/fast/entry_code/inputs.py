@@ -8,8 +8,8 @@ from itertools import combinations
 from types import FunctionType, NoneType
 from typing import Any
 
-from adjoint.fast.entry_code.unread_inputs import holds_one, standing, unread
-from adjoint.fast.evaluate.outside import Guard, Leaf, Outside
+from adjoint.fast.entry_code.unread_inputs import holds_one, object_at, unread
+from adjoint.fast.evaluate.outside_values import Guard, Leaf, Outside
 from adjoint.fast.evaluate.types import Array, Number, Row
 from adjoint.fast.evaluate.values import Source
 from adjoint.fast.not_covered import NotCovered
@@ -246,10 +246,10 @@ class Reading:
         for place in places:
             if {*map(id, held)} <= {*map(id, place.within)}:
                 continue
-            self.seal(place.owner)
+            self.require_same_fields(place.owner)
             if not place.keys:
                 continue
-            there = [standing(samples[id(place.owner)], key) for key in place.keys]
+            there = [object_at(samples[id(place.owner)], key) for key in place.keys]
             within = [samples[id(source)] for source in place.within]
             if holds_one(there, [samples[id(x)] for x in held], within):
                 raise NotCovered(_TWICE)
@@ -271,7 +271,7 @@ class Reading:
             return f"{name}.__dict__[{key!r}]"
         return f"getattr({name}, {key!r}, None)"
 
-    def seal(self, source: Source) -> None:
+    def require_same_fields(self, source: Source) -> None:
         """Write a test that an object has exactly its present fields."""
         sample = self.outside.samples[id(source)]
         fields = None if isinstance(sample, _NO_OBJECTS) else fields_of(sample)

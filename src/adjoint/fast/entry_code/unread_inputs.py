@@ -14,11 +14,11 @@ from typing import Any
 
 import numpy as np
 
-from adjoint.fast.evaluate.outside import Outside
+from adjoint.fast.evaluate.outside_values import Outside
 from adjoint.fast.evaluate.types import Array, Row
 from adjoint.fast.evaluate.values import Source
 from adjoint.primal.value_kinds import fields_of, is_objects, slots_of
-from adjoint.runtime.leaves import record_fields
+from adjoint.runtime.leaves import object_fields
 from adjoint.runtime.memory.holdings import parts_of
 
 _PLAIN = frozenset({float, int, bool, complex, str, bytes, type(None), np.float64, type})
@@ -98,13 +98,13 @@ def keys_of(sample: Any) -> Iterable[Any]:
     return [*(fields_of(sample) or ()), *slots_of(type(sample))]
 
 
-def standing(owner: Any, key: Any) -> Any:
+def object_at(owner: Any, key: Any) -> Any:
     """Return the object at a place."""
     if isinstance(owner, list | tuple | dict):
         return owner[key]
     if type(owner) is FunctionType:
         return (owner.__closure__ or ())[key]
-    return record_fields(owner).get(key)
+    return object_fields(owner).get(key)
 
 
 def holds_one(places: Sequence[Any], held: Iterable[Any], within: Iterable[Any] = ()) -> bool:

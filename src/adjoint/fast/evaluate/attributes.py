@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from adjoint.fast.evaluate.attribute_reads import attribute
 from adjoint.fast.evaluate.items import length_of
 from adjoint.fast.evaluate.iterables import MOST_UNROLLED
-from adjoint.fast.evaluate.outside import LONG
-from adjoint.fast.evaluate.plain import is_plain_object
-from adjoint.fast.evaluate.reading import attribute
+from adjoint.fast.evaluate.outside_values import LONG
+from adjoint.fast.evaluate.plain_classes import is_plain_object
 from adjoint.fast.evaluate.rows import count, restorable, row_of
 from adjoint.fast.evaluate.types import (
     ANYTHING,

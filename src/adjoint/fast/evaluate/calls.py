@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from adjoint.fast.evaluate.infer import name_of
-from adjoint.fast.evaluate.inferable import is_inferable
+from adjoint.fast.evaluate.attribute_reads import attribute
+from adjoint.fast.evaluate.inferable_functions import is_inferable
+from adjoint.fast.evaluate.inference import name_of
 from adjoint.fast.evaluate.library import call_library, is_library
-from adjoint.fast.evaluate.outside import is_own
-from adjoint.fast.evaluate.plain import is_named_tuple, is_plain_class, is_plain_object
-from adjoint.fast.evaluate.reading import attribute
+from adjoint.fast.evaluate.outside_values import is_own
+from adjoint.fast.evaluate.plain_classes import is_named_tuple, is_plain_class, is_plain_object
 from adjoint.fast.evaluate.rows import count, row_of
 from adjoint.fast.evaluate.types import Array, Number, Row
 from adjoint.fast.evaluate.values import (
@@ -169,7 +169,7 @@ def _call_known(
     except TypeError:
         found = None
     if isinstance(f, np.ufunc) or getattr(f, "__module__", None) in ("numpy", "numpy.linalg"):
-        from adjoint.fast.evaluate.building import as_arrays
+        from adjoint.fast.evaluate.new_arrays import as_arrays
 
         args = as_arrays(ev, f, args)
     if found is not None:
@@ -188,7 +188,7 @@ def _call_known(
         return _instance(ev, f, args, keywords)
     folded = fold_known(f, args, keywords)
     if folded is None and type(getattr(f, "__self__", None)) is str:
-        from adjoint.fast.evaluate.texts import of_text
+        from adjoint.fast.evaluate.strings import of_text
 
         folded = of_text(ev, f, args, keywords)
     if folded is not None:

@@ -11,16 +11,16 @@ from typing import Any
 import numpy as np
 
 from adjoint.fast.evaluate.frames import Frame
-from adjoint.fast.evaluate.infer import (
+from adjoint.fast.evaluate.inferable_functions import POWERS
+from adjoint.fast.evaluate.inference import (
     Constant,
     kind_of_constant,
     known_of_numbers,
     result_type,
     sizes_in,
 )
-from adjoint.fast.evaluate.inferable import POWERS
 from adjoint.fast.evaluate.options import is_elementwise, with_known_options
-from adjoint.fast.evaluate.outside import Outside
+from adjoint.fast.evaluate.outside_values import Outside
 from adjoint.fast.evaluate.types import (
     ANYTHING,
     Array,
@@ -84,7 +84,7 @@ class Draft:
         By list of numbers: the dimension that is its length.
     row_writes
         Number of writes to lists of numbers so far.
-    views
+    aliases
         By value: the values that it may be an alias of.
     maybe
         Values that are ``None`` where a variable is unassigned.
@@ -106,7 +106,7 @@ class Draft:
         self.written: set[Value] = set()
         self.row_writes = 0
         self.totals: set[Value] = set()
-        self.views: dict[Value, set[Value]] = {}
+        self.aliases: dict[Value, set[Value]] = {}
         self.parts_of: dict[Value, tuple[Value, Abstract]] = {}
         self.row_lengths: dict[Value, Dim] = {}
         self.indices: dict[Value, tuple[Operand, ...]] = {}
@@ -150,7 +150,7 @@ class Draft:
             if isinstance(f, np.ufunc) or f in NEW_ARRAYS:
                 self.fresh.add(result)
             elif f in VIEWS:
-                self.look_at(result, operands)
+                self.note_alias(result, operands)
         if f is operator.neg:
             self.note_negated(result, operands[0])
         self.write(Call(result, Const(f), tuple(operands), keywords, self.span))
@@ -161,11 +161,11 @@ class Draft:
         if not may_overflow(self.types[result]):
             self.negated[result] = x
 
-    def look_at(self, view: Value, owners: Iterable[Operand]) -> None:
+    def note_alias(self, view: Value, owners: Iterable[Operand]) -> None:
         """Record that `view` may be an alias of the values `owners`."""
-        self.views.setdefault(view, set()).update(x for x in owners if isinstance(x, Value))
+        self.aliases.setdefault(view, set()).update(x for x in owners if isinstance(x, Value))
 
-    def shown_by(self, x: Operand) -> set[Value]:
+    def aliased_by(self, x: Operand) -> set[Value]:
         """Return the values that `x` may be an alias of, including `x`."""
         found: set[Value] = set()
         pending = [x] if isinstance(x, Value) else []
@@ -173,13 +173,15 @@ class Draft:
             owner = pending.pop()
             if owner not in found:
                 found.add(owner)
-                pending += self.views.get(owner, ())
+                pending += self.aliases.get(owner, ())
         return found
 
     def opposite(self, x: Operand) -> Operand | None:
         """Return the operand that `x` is the negative of, unless either is written to."""
         found = self.negated.get(x)
-        if found is None or not (self.shown_by(x) | self.shown_by(found)).isdisjoint(self.written):
+        if found is None or not (self.aliased_by(x) | self.aliased_by(found)).isdisjoint(
+            self.written
+        ):
             return None
         return found
 
@@ -244,7 +246,7 @@ class Draft:
         build = primitives.build_list if kind is list else primitives.build_tuple
         made = self.operation(build, operands, ANYTHING, name="parts")
         self.packs[made] = operands
-        self.look_at(made, operands)
+        self.note_alias(made, operands)
         return made
 
     def sequence(self, a: Abstract) -> tuple[Abstract, ...] | None:

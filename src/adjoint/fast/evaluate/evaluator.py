@@ -14,8 +14,8 @@ from inspect import CO_GENERATOR
 from adjoint.fast.evaluate import calls, loops
 from adjoint.fast.evaluate.draft import Draft
 from adjoint.fast.evaluate.frames import Frame, place, single_of
-from adjoint.fast.evaluate.joining import contents_template, generalise, instantiate, match
-from adjoint.fast.evaluate.outside import Outside, is_own
+from adjoint.fast.evaluate.joins import contents_template, generalise, instantiate, match
+from adjoint.fast.evaluate.outside_values import Outside, is_own
 from adjoint.fast.evaluate.values import (
     LOST,
     MISSING,
@@ -68,7 +68,7 @@ class Evaluator(Draft):
         self, closure: Closure, args: Sequence[Abstract], keywords: dict[str, Abstract]
     ) -> Abstract:
         """Run a Python function as a part of the program; return its result."""
-        from adjoint.fast.evaluate.binding import bind
+        from adjoint.fast.evaluate.arguments import bind
 
         if len(self.frames) >= MOST_CALLS:
             raise NotCovered(f"calls more than {MOST_CALLS} deep, or recursion", self.span)

@@ -8,10 +8,10 @@ from types import CellType, CodeType, FunctionType
 from typing import TYPE_CHECKING, Any
 
 from adjoint.errors import AdjointError
-from adjoint.fast.evaluate.outside import is_own
+from adjoint.fast.evaluate.outside_values import is_own
 from adjoint.fast.evaluate.values import Abstract, Closure
 from adjoint.fast.not_covered import NotCovered
-from adjoint.fast.single.convert import single
+from adjoint.fast.single_assignment.construction import single
 from adjoint.ir import single as ir
 from adjoint.ir.nodes import Span
 from adjoint.ir.single import Value
@@ -47,7 +47,7 @@ def single_of(closure: Closure) -> ir.Function:
     Raises
     ------
     NotCovered
-        The function has no source, or contains a construct that `single` does not cover.
+        The function has no source, or contains a construct that `single_assignment` does not cover.
     """
     code = closure.code
     kept = _singles.get(id(code))

@@ -168,7 +168,7 @@ def is_pushed(ev: Evaluator, a: Abstract) -> bool:
     """Return whether an iterable runs the body itself: a generator, a ``filter``, or a ``map`` or
     an ``enumerate`` over one of these."""
     held = ev.held(a)
-    what = held.what if isinstance(held, IteratorOf) else None
+    what = held.source if isinstance(held, IteratorOf) else None
     if isinstance(what, Iterating):
         if (what.kind in (map, enumerate) and len(what.operands) == 1) or what.kind is enumerate:
             return is_pushed(ev, what.operands[0])

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from adjoint.fast.evaluate.outside import is_own
+from adjoint.fast.evaluate.outside_values import is_own
 from adjoint.fast.evaluate.types import Array, Number
 from adjoint.fast.evaluate.values import Abstract, Known, Ref
 from adjoint.fast.not_covered import NotCovered

@@ -133,7 +133,7 @@ def _of_array(ev: Evaluator, a: Value, index: Abstract) -> Abstract:
         result = Array(t.dtype, shape)
     made = ev.operation(operator.getitem, (a, operand), result)
     if any(_is_fancy(ev, key) for key in keys):
-        ev.views.pop(made, None)
+        ev.aliases.pop(made, None)
     elif isinstance(result, Array):
         ev.parts_of[made] = a, index
     return made

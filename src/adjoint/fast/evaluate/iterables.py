@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from adjoint.fast.evaluate.generators import is_pushed
 from adjoint.fast.evaluate.items import item
-from adjoint.fast.evaluate.joining import is_number
+from adjoint.fast.evaluate.joins import is_number
 from adjoint.fast.evaluate.rows import as_row, length_of_row, restorable, row_of
 from adjoint.fast.evaluate.types import ANYTHING, Array, Dim, Row, Symbol, Type, number
 from adjoint.fast.evaluate.values import (
@@ -97,15 +97,15 @@ def opened(ev: Evaluator, a: Abstract) -> Abstract | Generating:
     held = ev.held(a)
     if not isinstance(a, Ref) or not isinstance(held, IteratorOf):
         return a
-    if held.what is None:
+    if held.source is None:
         raise NotCovered("an iterator that is used more than once", ev.span)
     if any(
         ev.heap[x.address] is not before or (isinstance(before, RowOf) and ev.row_writes != writes)
-        for x, before, writes in held.kept
+        for x, before, writes in held.contents
     ):
         raise NotCovered("an iterator of what was changed since it was made", ev.span)
     ev.heap[a.address] = IteratorOf(None)
-    return held.what
+    return held.source
 
 
 def steps_of(ev: Evaluator, a: Abstract) -> Steps | None:
@@ -259,7 +259,7 @@ def source_of(ev: Evaluator, a: Abstract) -> Source | None:
         operand, t, meaning, n = sources[0]
         if a.kind is map:
             return operand, t, lambda x: _mapped(ev, a, [meaning(x)]), n
-        return _turned(ev, operand) if a.kind is reversed else operand, t, meaning, n
+        return _reversed(ev, operand) if a.kind is reversed else operand, t, meaning, n
     if a.kind is enumerate:
         rest = tuple(map(ev.operand, a.operands[1:]))
         sources = [(None, number(int), lambda x: x, sources[0][3]), *sources]
@@ -280,7 +280,7 @@ def _runs_code(ev: Evaluator, a: Abstract) -> bool:
     """Return whether an iterable runs a function for each item: then the extra item that Python
     consumes before another iterable ends matters."""
     held = ev.held(a)
-    what = held.what if isinstance(held, IteratorOf) else a
+    what = held.source if isinstance(held, IteratorOf) else a
     if not isinstance(what, Iterating):
         return False
     return what.kind in (map, filter) or any(_runs_code(ev, x) for x in what.operands)
@@ -315,7 +315,7 @@ def _source_of_few(ev: Evaluator, a: Abstract) -> Source | None:
     return row, ev.row_type(row).item, lambda x: x, len(items)
 
 
-def _turned(ev: Evaluator, operand: Operand) -> Operand:
+def _reversed(ev: Evaluator, operand: Operand) -> Operand:
     """Return an iterable in reverse order."""
     assert isinstance(operand, Value)
     t = ev.types[operand]

@@ -22,7 +22,7 @@ from adjoint.fast.evaluate.values import (
     Tuple,
 )
 from adjoint.fast.not_covered import NotCovered
-from adjoint.fast.single import primitives as single_primitives
+from adjoint.fast.single_assignment import primitives as single_primitives
 from adjoint.ir.primitives import begin
 from adjoint.ir.single import Value
 

@@ -12,14 +12,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from adjoint.fast.evaluate.infer import (
+from adjoint.fast.evaluate.inferable_functions import most_operands
+from adjoint.fast.evaluate.inference import (
     Constant,
     example_lengths,
     name_of,
     sizes_in,
     type_on_examples,
 )
-from adjoint.fast.evaluate.inferable import most_operands
 from adjoint.fast.evaluate.types import (
     ANYTHING,
     Array,

@@ -6,8 +6,8 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from adjoint.fast.evaluate.generators import consume, is_pushed, through
-from adjoint.fast.evaluate.joining import contents_template, generalise, instantiate, match
-from adjoint.fast.evaluate.plain import is_plain_object
+from adjoint.fast.evaluate.joins import contents_template, generalise, instantiate, match
+from adjoint.fast.evaluate.plain_classes import is_plain_object
 from adjoint.fast.evaluate.rows import growing, note_lengths, restorable
 from adjoint.fast.evaluate.types import Type, number
 from adjoint.fast.evaluate.values import (
@@ -20,8 +20,8 @@ from adjoint.fast.evaluate.values import (
     Slot,
 )
 from adjoint.fast.not_covered import NotCovered
-from adjoint.fast.single.primitives import yielded
-from adjoint.fast.single.walk import walk, walk_ops
+from adjoint.fast.single_assignment.primitives import yielded
+from adjoint.fast.single_assignment.walk import walk, walk_ops
 from adjoint.fast.support.functions import WRITES
 from adjoint.ir.nodes import Span
 from adjoint.ir.single import Block, Call, Const, Loop, Operand, Value
@@ -113,7 +113,7 @@ def _for(
         source = source_of(ev, xs)
         if source is None:
             raise _Unrolled
-        return _kept(ev, _Carried(ev, carried, names), body, source, stops, span, item)
+        return _program_loop(ev, _Carried(ev, carried, names), body, source, stops, span, item)
 
     with restorable(ev) as restore:
         try:
@@ -279,7 +279,7 @@ class _Carried:
         return tuple(found)
 
 
-def _kept(
+def _program_loop(
     ev: Evaluator,
     state: _Carried,
     body: Body,

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from adjoint.fast.evaluate.attribute_reads import attribute
 from adjoint.fast.evaluate.items import length_of, product
-from adjoint.fast.evaluate.reading import attribute
 from adjoint.fast.evaluate.rows import as_row, reduced, row_of
 from adjoint.fast.evaluate.types import Array, Number, has_complex, number, witnesses
 from adjoint.fast.evaluate.values import Abstract, Flag, Known, Tuple

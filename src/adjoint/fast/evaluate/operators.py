@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from adjoint.fast.evaluate.array_writes import is_alias_of_part, put, update
 from adjoint.fast.evaluate.items import item
-from adjoint.fast.evaluate.plain import is_plain_class, is_plain_object
+from adjoint.fast.evaluate.plain_classes import is_plain_class, is_plain_object
 from adjoint.fast.evaluate.rows import put as put_into_list
 from adjoint.fast.evaluate.rows import repeated
 from adjoint.fast.evaluate.types import Array, Number
@@ -22,7 +23,6 @@ from adjoint.fast.evaluate.values import (
     RowOf,
     Tuple,
 )
-from adjoint.fast.evaluate.writing import is_that_part, put, update
 from adjoint.fast.not_covered import NotCovered
 from adjoint.ir.single import Value
 
@@ -89,7 +89,7 @@ def _by_protocol(
     if left is None or right is None or (right is not left and issubclass(right, left)):
         raise NotCovered(f"the operator {f.__name__} of such operands", ev.span)
     if left is np.ndarray or right is np.ndarray:
-        from adjoint.fast.evaluate.building import new_arrays
+        from adjoint.fast.evaluate.new_arrays import new_arrays
 
         if left in (list, tuple) or right in (list, tuple):
             return ev.infer(f, new_arrays(ev, (a, b)))
@@ -258,7 +258,7 @@ def _(ev: Evaluator, a: Abstract, index: Abstract) -> Abstract:
 def _(ev: Evaluator, a: Abstract, index: Abstract, value: Abstract) -> Abstract:
     held = ev.held(a)
     if isinstance(a, Value):
-        if not is_that_part(ev, a, index, value):
+        if not is_alias_of_part(ev, a, index, value):
             put(ev, a, index, value)
     elif not isinstance(a, Ref):
         raise NotCovered("a write to an item", ev.span)

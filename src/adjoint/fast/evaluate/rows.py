@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
-from adjoint.fast.evaluate.joining import Grows, is_number
+from adjoint.fast.evaluate.joins import Grows, is_number
 from adjoint.fast.evaluate.types import (
     Array,
     Dim,
@@ -28,7 +28,7 @@ from adjoint.fast.evaluate.types import (
 )
 from adjoint.fast.evaluate.values import Abstract, Known, ListOf, Ref, RowOf, SliceOf
 from adjoint.fast.not_covered import NotCovered
-from adjoint.fast.single.walk import walk_ops
+from adjoint.fast.single_assignment.walk import walk_ops
 from adjoint.fast.support import rows
 from adjoint.ir import primitives
 from adjoint.ir.single import Call, Const, Op, Operand, Value

@@ -19,7 +19,7 @@ from adjoint.fast.evaluate.rows import reduced, row_of
 from adjoint.fast.evaluate.types import ANYTHING, Number, is_covered
 from adjoint.fast.evaluate.values import Abstract, Known
 from adjoint.fast.not_covered import NotCovered
-from adjoint.fast.single.walk import blocks, walk
+from adjoint.fast.single_assignment.walk import blocks, walk
 from adjoint.fast.support import functions as runtime
 from adjoint.fast.support import rows
 from adjoint.ir import single as ir

@@ -203,11 +203,11 @@ class CellOf:
 
 @node(eq=False)
 class IteratorOf:
-    """An iterator over `what`; ``None`` if it may have been used. `kept` are contents of lists and
-    dicts that must not change before the iteration begins."""
+    """An iterator over `source`; ``None`` if it may have been used. `contents` are contents of
+    lists and dicts that must not change before the iteration begins."""
 
-    what: Iterating | Generating | None
-    kept: tuple[tuple[Ref, Any, int], ...] = ()
+    source: Iterating | Generating | None
+    contents: tuple[tuple[Ref, Any, int], ...] = ()
 
 
 @node(eq=False)

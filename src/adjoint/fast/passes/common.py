@@ -21,7 +21,7 @@ from types import BuiltinFunctionType, FunctionType
 
 import numpy as np
 
-from adjoint.fast.single.walk import mapped, reads_any
+from adjoint.fast.single_assignment.walk import mapped, reads_any
 from adjoint.ir.single import Block, Call, Const, Function, Op, Operand, Value
 
 

@@ -18,8 +18,8 @@ from collections import Counter
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from adjoint.fast.single.primitives import same
-from adjoint.fast.single.walk import read_by, walk_ops
+from adjoint.fast.single_assignment.primitives import same
+from adjoint.fast.single_assignment.walk import read_by, walk_ops
 from adjoint.fast.support import functions as runtime
 from adjoint.ir.single import Block, Call, Const, Op, Operand, Value
 

@@ -22,8 +22,8 @@ from adjoint.primal.exposed_arrays import note_made
 from adjoint.primal.value_kinds import by_value
 from adjoint.rulekit.projection import project
 from adjoint.runtime.cache.units import Unit
-from adjoint.runtime.dispatch.unit_call import MISSING, inside
-from adjoint.runtime.memory.collect import take
+from adjoint.runtime.dispatch.unit_call import MISSING, specialised_call
+from adjoint.runtime.memory.collect import collect
 from adjoint.runtime.memory.deposit import deposit
 from adjoint.runtime.memory.memory import Memory
 
@@ -86,7 +86,7 @@ class Calls:
         note.generic += 1
         for mode in (GRADIENT, PULLBACK):
             kept = tier.known(f, mode)
-            refused = None if kept is None else kept.refuses(f, args)
+            refused = None if kept is None else kept.reason_for(f, args)
             if refused is not None:
                 note.reason, note.place = refused.reason, refused.place
                 if refused.reason != covered.NOT_SCALAR:
@@ -104,7 +104,7 @@ def call_inside(
         return _missed(unit, memory, f, args)
     if kwargs:
         args = (*args, *kwargs.values())
-    if not unit.is_specialised and _is_refused(f, args):
+    if not unit.is_specialised and _is_not_covered(f, args):
         return _missed(unit, memory, f, args)
     found: Any = tier.run(f, args, PULLBACK)
     if found is tier.MISS:
@@ -118,10 +118,10 @@ def call_inside(
         exposure == "shared"
         or not memory.is_untouched()
         or memory.owners is not None  # a recomputation: the log misses earlier writes
-        or any(x is not None and _looks_at(x, exposure) for x in arrays)
+        or any(x is not None and _is_alias_of_any(x, exposure) for x in arrays)
     ):
         return _missed(unit, memory, f, args)
-    old = [x is not None and _looks_at(x, leaves) for x in arrays]
+    old = [x is not None and _is_alias_of_any(x, leaves) for x in arrays]
     if kind is tuple and any(old) and not all(old):
         return _missed(unit, memory, f, args)
     for x in () if any(old) else arrays:
@@ -178,11 +178,11 @@ def _follow(unit: Unit, n: int, names: tuple[str, ...]) -> bool:
     return names == tuple(x.name for x in parameters if x.kind == 1)
 
 
-def _is_refused(f: Any, args: tuple[Any, ...]) -> bool:
+def _is_not_covered(f: Any, args: tuple[Any, ...]) -> bool:
     """Return whether the gradient of such a call is not covered, for a reason other than
     `NOT_SCALAR`."""
     kept = tier.known(f, GRADIENT)
-    refused = None if kept is None else kept.refuses(f, args)
+    refused = None if kept is None else kept.reason_for(f, args)
     return refused is not None and refused.reason != covered.NOT_SCALAR
 
 
@@ -201,7 +201,7 @@ class _Pullback:
     def __call__(self, y_bar: Any) -> tuple[Any, ...]:
         memory, f, args = self.memory, self.f, self.args
         if type(y_bar) is not float or type(self.y) is np.ndarray:
-            y_bar = take(memory, self.y, y_bar, arrays=self.is_new)
+            y_bar = collect(memory, self.y, y_bar, arrays=self.is_new)
             if y_bar is None:
                 return (None,) * (len(args) + 1)
         bars = self._pulled(y_bar)
@@ -231,7 +231,7 @@ def _holds_poison(y_bar: Any) -> bool:
     return any(type(x) is Poison for x in (y_bar if type(y_bar) is tuple else (y_bar,)))
 
 
-def _looks_at(y: Any, leaves: tuple[Any, ...]) -> bool:
+def _is_alias_of_any(y: Any, leaves: tuple[Any, ...]) -> bool:
     """Return whether an array is one of `leaves` or an alias of one."""
     if y.base is None:
         return any(leaf is y for leaf in leaves)
@@ -239,4 +239,4 @@ def _looks_at(y: Any, leaves: tuple[Any, ...]) -> bool:
     return any(type(leaf) is np.ndarray and root_of(leaf) is root for leaf in leaves)
 
 
-inside.append(call_inside)
+specialised_call.append(call_inside)

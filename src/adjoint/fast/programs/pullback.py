@@ -10,14 +10,14 @@ import numpy as np
 from adjoint.diagnostics.public_function import public
 from adjoint.fast.programs.store import demand_foreseen
 from adjoint.fast.support.functions import finished
-from adjoint.levels.outside import follows, pulled
-from adjoint.primal.engine_object import Hidden
+from adjoint.levels.constant_pullbacks import follows, pulled
+from adjoint.primal.engine_object import EngineObject
 from adjoint.primal.value_kinds import by_value
 from adjoint.rulekit.projection import project
 from adjoint.runtime.results import checked_cotangent
 
 
-class SpecialisedPullback(Hidden):
+class SpecialisedPullback(EngineObject):
     """``y_bar ↦ (f_bar, *arg_bars)`` of one call, as `pullback` returns it.
 
     Parameters
@@ -101,7 +101,7 @@ class SpecialisedPullback(Hidden):
         return tuple(parts), (*y_bar, *parts, *self._y)
 
 
-def is_as_before(now: Any, before: tuple[Any, ...]) -> bool:
+def leaves_are_unchanged(now: Any, before: tuple[Any, ...]) -> bool:
     """Return whether the leaves of a program are unchanged: the same numbers and arrays, and lists
     of the same numbers; `now` is no tuple if a guard fails."""
     return type(now) is tuple and len(now) == len(before) and all(map(_is_same, now, before))
@@ -112,4 +112,4 @@ def _is_same(a: Any, b: Any) -> bool:
         return True
     if type(a) is not type(b) or type(a) is np.ndarray:
         return False
-    return is_as_before(a, b) if type(a) is tuple else bool(a == b)
+    return leaves_are_unchanged(a, b) if type(a) is tuple else bool(a == b)

@@ -25,7 +25,7 @@ from adjoint.diagnostics.dump import DumpError
 from adjoint.errors import ArgumentError, place_text
 from adjoint.fast.build.modes import Mode
 from adjoint.fast.not_covered import Defect, Deoptimize, NotCovered
-from adjoint.fast.programs.refused_kinds import kinds_of
+from adjoint.fast.programs.call_kinds import kinds_of
 from adjoint.frontend.same_code import compile_quietly
 from adjoint.ir.nodes import Span
 from adjoint.locks import give_way, make_lock
@@ -42,7 +42,7 @@ MOST_KINDS = 8
 MOST_MODES = 32
 """Greatest number of modes with keyword names per function; calls with other names are generic."""
 TOO_MANY_MODES = f"arguments given by name in more than {MOST_MODES} ways"
-MOST_REFUSED = 12
+MOST_NOT_COVERED = 12
 """Number of kinds not covered after which a function is no longer specialised."""
 MOST_FUNCTIONS = 1024
 MOST_CAPTURED = 8
@@ -108,7 +108,7 @@ class Entry:
 
 
 @dataclass(slots=True)
-class Refused:
+class NotCoveredKind:
     """The reason why calls of a kind are not covered."""
 
     reason: str
@@ -126,22 +126,22 @@ class Refused:
 
 
 @dataclass(slots=True)
-class _Kept:
+class _Stored:
     owner: Owner
     entries: list[Entry] = field(default_factory=list)
-    refused: dict[tuple[Any, ...], Refused] = field(default_factory=dict)
+    refused: dict[tuple[Any, ...], NotCoveredKind] = field(default_factory=dict)
 
-    def refuses(self, f: Any, args: tuple[Any, ...]) -> Refused | None:
+    def reason_for(self, f: Any, args: tuple[Any, ...]) -> NotCoveredKind | None:
         """Return why a call is not covered, or ``None`` if its kind is unknown."""
         if not self.refused:
             return None
         found = self.refused.get(kinds_of(f, args))
-        if found is None and len(self.refused) >= MOST_REFUSED:
+        if found is None and len(self.refused) >= MOST_NOT_COVERED:
             return next(reversed(self.refused.values()))
         return found
 
 
-_kept: OrderedDict[tuple[Any, ...], _Kept] = OrderedDict()
+_kept: OrderedDict[tuple[Any, ...], _Stored] = OrderedDict()
 _modes: Counter[tuple[int, ...]] = Counter()
 """Number of modes with names per function, by the identities of its owner."""
 _lock = make_lock()
@@ -242,12 +242,12 @@ def run(f: Any, args: tuple[Any, ...], mode: Mode, tried: list[Entry] | None = N
         found = entry.run(f, args)
         if found is not MISS:
             return MISS if found is FAILED else found
-    if kept.refuses(f, args) is not None:
+    if kept.reason_for(f, args) is not None:
         return MISS
     return _first(kept.owner, f, args, mode, len(kept.entries))
 
 
-def known(f: Any, mode: Mode) -> _Kept | None:
+def known(f: Any, mode: Mode) -> _Stored | None:
     """Return the stored programs of a function, or ``None``."""
     owner = _owner(f)
     return None if owner is None else _kept.get(_key(owner, mode))
@@ -265,22 +265,22 @@ def _first(owner: Owner, f: Any, args: tuple[Any, ...], mode: Mode, tried: int =
         with _lock:
             kept = _kept.get(_key(owner, mode))
             is_new = kept is None or tried >= len(kept.entries)
-            made: Entry | Refused
+            made: Entry | NotCoveredKind
             if kept is None or is_new:
                 made = entry_of(owner, f, args, mode)
             else:
                 made = kept.entries[tried]
-        if isinstance(made, Refused):
+        if isinstance(made, NotCoveredKind):
             return MISS
         found = made.run(f, args)
         if found is not MISS:
             return MISS if found is FAILED else found
         if is_new:
-            return _refuse_itself(owner, f, args, mode)
+            return _reject_own_call(owner, f, args, mode)
         tried += 1
 
 
-def _refuse_itself(owner: Owner, f: Any, args: tuple[Any, ...], mode: Mode) -> Any:
+def _reject_own_call(owner: Owner, f: Any, args: tuple[Any, ...], mode: Mode) -> Any:
     """Record a kind of calls whose program rejects even the call that it was made for."""
     if is_strict[0]:
         raise AssertionError("the guards refuse the call that the program was made for")
@@ -288,23 +288,23 @@ def _refuse_itself(owner: Owner, f: Any, args: tuple[Any, ...], mode: Mode) -> A
         kinds = kinds_of(f, args)
         kept = _kept.get(_key(owner, mode))
         if kept is not None:
-            kept.refused[kinds] = Refused("what it reads is another each time", None, kinds)
+            kept.refused[kinds] = NotCoveredKind("what it reads is another each time", None, kinds)
     return MISS
 
 
-def entry_of(owner: Owner, f: Any, args: tuple[Any, ...], mode: Mode) -> Entry | Refused:
+def entry_of(owner: Owner, f: Any, args: tuple[Any, ...], mode: Mode) -> Entry | NotCoveredKind:
     """Specialise `f`; store and return the entry, or the reason why the call is not covered."""
     if refusal[0] is not None:
-        return Refused(refusal[0], None, ())
+        return NotCoveredKind(refusal[0], None, ())
     with _lock:
         key = _key(owner, mode)
         kept = _kept.get(key)
         if kept is None:
             if mode.names:
                 if _modes[key[1:]] >= MOST_MODES:
-                    return Refused(TOO_MANY_MODES, None, ())
+                    return NotCoveredKind(TOO_MANY_MODES, None, ())
                 _modes[key[1:]] += 1
-            kept = _kept[key] = _Kept(owner)
+            kept = _kept[key] = _Stored(owner)
             while len(_kept) > MOST_FUNCTIONS:
                 _forget_oldest()
         begin = time.perf_counter()
@@ -315,7 +315,7 @@ def entry_of(owner: Owner, f: Any, args: tuple[Any, ...], mode: Mode) -> Entry |
         except NotCovered as error:
             kinds = kinds_of(f, args)
             cost = time.perf_counter() - begin
-            refused = Refused(error.reason, error.span, kinds, cost, error.filename)
+            refused = NotCoveredKind(error.reason, error.span, kinds, cost, error.filename)
             kept.refused[kinds] = refused
             return refused
         kept.entries.append(made)
@@ -338,8 +338,8 @@ def _sound(f: Any, args: tuple[Any, ...], mode: Mode) -> Entry:
 
 def _made(f: Any, args: tuple[Any, ...], mode: Mode) -> Entry:
     from adjoint.fast.build.program import specialise, written
+    from adjoint.fast.entry_code.entry_source import entry_source  # imported on first use only
     from adjoint.fast.entry_code.shape_check import demanding_shapes
-    from adjoint.fast.entry_code.source import entry_source  # imported on first use only
 
     begin = time.perf_counter()
     program = specialise(f, args, mode)

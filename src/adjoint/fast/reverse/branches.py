@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from adjoint.fast.evaluate.types import bar_type
-from adjoint.fast.reverse.fitting import whole
-from adjoint.fast.reverse.regions import Branches, Region
+from adjoint.fast.reverse.block_cotangents import Scope
+from adjoint.fast.reverse.cotangent_types import whole
+from adjoint.fast.reverse.forward_blocks import Branches, ForwardBlock
 from adjoint.fast.reverse.residuals import with_values
-from adjoint.fast.reverse.scope import Scope
 from adjoint.fast.support import functions as runtime
 from adjoint.ir import single as ir
 from adjoint.ir.single import Block, Call, Const, If, Operand, Value
@@ -80,7 +80,7 @@ def _join_bars(
 
 
 def _with_residuals(
-    sweep: Sweep, scope: Scope, made: Branches, region: Region, block: Block
+    sweep: Sweep, scope: Scope, made: Branches, region: ForwardBlock, block: Block
 ) -> Block:
     """Return the reverse of a side, with its residuals as further results of the forward `If`
     (``None`` on the other side)."""

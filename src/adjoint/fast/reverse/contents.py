@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING
 
 from adjoint.fast.evaluate.types import Array
 from adjoint.fast.not_covered import NotCovered
-from adjoint.fast.single.primitives import same
-from adjoint.fast.single.substitute import renamed
-from adjoint.fast.single.walk import operands, walk_ops
+from adjoint.fast.single_assignment.primitives import same
+from adjoint.fast.single_assignment.substitution import renamed
+from adjoint.fast.single_assignment.walk import operands, walk_ops
 from adjoint.fast.support import functions as runtime
 from adjoint.fast.support import rows
 from adjoint.ir import single as ir
@@ -21,14 +21,14 @@ from adjoint.ir.single import Block, Call, Const, Operand, Value
 
 if TYPE_CHECKING:
     from adjoint.fast.evaluate.evaluator import Evaluator
-    from adjoint.fast.reverse.regions import Planned, Region
+    from adjoint.fast.reverse.forward_blocks import ForwardBlock, Planned
 
 
 @dataclass
 class _Place:
     """The operation that is being reversed, and the copies made directly after it."""
 
-    region: Region
+    region: ForwardBlock
     step: Planned
     copies: dict[Value, Operand] = field(default_factory=dict)
 
@@ -56,7 +56,7 @@ class Contents:
     def note_write(self, target: Value) -> None:
         self.last[target] = self.outer, self.number
 
-    def begin(self, region: Region, step: Planned) -> _Place | None:
+    def begin(self, region: ForwardBlock, step: Planned) -> _Place | None:
         """Begin the reverse of an operation; return the state for `end`."""
         if not self._primal:
             self._primal.update(self.ev.types)
@@ -81,22 +81,22 @@ class Contents:
         if names:
             ops[start:] = renamed(Block((), tuple(ops[start:]), None), names).ops
 
-    def as_it_was(self, x: Operand) -> Operand:
+    def contribution_at_step(self, x: Operand) -> Operand:
         """Return an operand with the contents of the contribution `x` at the operation that is
         being reversed: `x`, a copy, or an alias under a new name."""
         place = self._place
         if place is None or not isinstance(x, Value) or x not in self._primal:
             return x
-        if self.ev.shown_by(x).isdisjoint(self.last):
+        if self.ev.aliased_by(x).isdisjoint(self.last):
             return x
         if self._is_changed(x, place):
             return self._copy(x, place)
         alias = self.ev.operation(same, (x,), self.ev.types[x], name=x.name)
-        self.ev.look_at(alias, (x,))
+        self.ev.note_alias(alias, (x,))
         return alias
 
     def _is_changed(self, x: Value, place: _Place) -> bool:
-        for owner in self.ev.shown_by(x):
+        for owner in self.ev.aliased_by(x):
             if owner not in self.last:
                 continue
             outer, number = self.last[owner]

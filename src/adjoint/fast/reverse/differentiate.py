@@ -12,15 +12,15 @@ from adjoint.fast.support import functions as runtime
 from adjoint.fast.support import rows
 from adjoint.ir import primitives
 from adjoint.ir.single import Call, Const, Operand
-from adjoint.rulekit.partials import Slopes
+from adjoint.rulekit.partials import Partials
 from adjoint.rulekit.registry import lookup
 
 if TYPE_CHECKING:
     from adjoint.fast.evaluate.evaluator import Evaluator
     from adjoint.fast.reverse.sweep import Sweep
 from adjoint.fast.reverse.elementwise import PRODUCTS, elementwise_back, evaluated_slope, is_modulus
-from adjoint.fast.reverse.formulas import Step, callee_of, formulas, steps, use_taken
-from adjoint.fast.reverse.rule import by_rule, has_formula
+from adjoint.fast.reverse.formulas import Step, callee_of, formulas, steps, with_cotangent
+from adjoint.fast.reverse.registered_rules import by_rule, has_formula
 
 _CONSTANT: frozenset[Any] = frozenset(
     {
@@ -60,7 +60,7 @@ def is_carrier(sweep: Sweep, op: Call) -> bool:
     return rules is None or not rules.inactive
 
 
-def _slopes_of(sweep: Sweep, f: Any) -> Slopes | None:
+def _slopes_of(sweep: Sweep, f: Any) -> Partials | None:
     """Return the partial derivatives of an elementwise function, or ``None``."""
     if f not in sweep.slopes:
         rules = lookup(f)
@@ -82,7 +82,7 @@ def differentiated(sweep: Sweep, op: Call) -> Step:
         return steps[f](sweep, op)
     if has_formula(ev, op):
         ev.block.append(op)
-        return lambda scope: use_taken(scope, y, lambda bar: formulas[f](scope, op, bar))
+        return lambda scope: with_cotangent(scope, y, lambda bar: formulas[f](scope, op, bar))
     slopes = _slopes_of(sweep, f)
     if slopes is not None and _are_inlined(sweep, op, slopes):
         ev.block.append(op)
@@ -90,7 +90,7 @@ def differentiated(sweep: Sweep, op: Call) -> Step:
     return by_rule(sweep, op)
 
 
-def _are_inlined(sweep: Sweep, op: Call, slopes: Slopes) -> bool:
+def _are_inlined(sweep: Sweep, op: Call, slopes: Partials) -> bool:
     """Return whether the evaluator can inline the partial derivatives that are needed."""
     if len(slopes.partials) != len(op.operands) or op.keywords or op.result is None:
         return False

@@ -28,12 +28,12 @@ from adjoint.fast.not_covered import NotCovered
 from adjoint.fast.support import functions as runtime
 from adjoint.ir import primitives
 from adjoint.ir.single import Call, Const, Operand, Unpack, Value
-from adjoint.rulekit.partials import Slopes
+from adjoint.rulekit.partials import Partials
 
 if TYPE_CHECKING:
     from adjoint.fast.evaluate.evaluator import Evaluator
-    from adjoint.fast.reverse.scope import Scope
-from adjoint.fast.reverse.fitting import (
+    from adjoint.fast.reverse.block_cotangents import Scope
+from adjoint.fast.reverse.cotangent_types import (
     abstract_of,
     are_floats,
     cast_to,
@@ -44,7 +44,7 @@ from adjoint.fast.reverse.fitting import (
 from adjoint.fast.reverse.formulas import callee_of, formula
 
 
-def elementwise_back(scope: Scope, op: Call, slopes: Slopes) -> None:
+def elementwise_back(scope: Scope, op: Call, slopes: Partials) -> None:
     ev = scope.ev
     y = op.result
     assert y is not None

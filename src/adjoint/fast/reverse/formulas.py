@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from adjoint.ir.single import Call, Const, Operand, Value
 
 if TYPE_CHECKING:
-    from adjoint.fast.reverse.scope import Scope
+    from adjoint.fast.reverse.block_cotangents import Scope
     from adjoint.fast.reverse.sweep import Sweep
 
 Step = Callable[["Scope"], None]
@@ -41,7 +41,7 @@ def callee_of(op: Call) -> Any:
     return op.callee.value
 
 
-def use_taken(scope: Scope, y: Value, use: Callable[[Operand], None]) -> None:
+def with_cotangent(scope: Scope, y: Value, use: Callable[[Operand], None]) -> None:
     y_bar = scope.take(y)
     if y_bar is not None:
         use(y_bar)

@@ -13,12 +13,12 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from adjoint.fast.evaluate.types import Row, bar_type, number
 from adjoint.fast.not_covered import NotCovered
-from adjoint.fast.reverse.fitting import whole
-from adjoint.fast.reverse.regions import Branches, ForwardLoop, Region
+from adjoint.fast.reverse.block_cotangents import Scope
+from adjoint.fast.reverse.cotangent_types import whole
+from adjoint.fast.reverse.forward_blocks import Branches, ForwardBlock, ForwardLoop
 from adjoint.fast.reverse.residuals import on_tape
 from adjoint.fast.reverse.rows import add_item
-from adjoint.fast.reverse.scope import Scope
-from adjoint.fast.single.walk import operands, results
+from adjoint.fast.single_assignment.walk import operands, results
 from adjoint.fast.support import functions as runtime
 from adjoint.ir import single as ir
 from adjoint.ir.single import Block, Call, Const, Loop, Operand, Unpack, Value
@@ -98,7 +98,11 @@ def _bar(sweep: Sweep, v: Value) -> Value:
 
 
 def _iteration_back(
-    sweep: Sweep, scope: Scope, region: Region, going: list[tuple[Value, Operand]], items: _Items
+    sweep: Sweep,
+    scope: Scope,
+    region: ForwardBlock,
+    going: list[tuple[Value, Operand]],
+    items: _Items,
 ) -> _Iteration:
     """Write the reverse of an iteration; `going` are the carried values, at its begin and end."""
     ev = sweep.ev
@@ -140,7 +144,7 @@ def _length(sweep: Sweep, tape: Value, count: int) -> Value:
 def _reached(
     sweep: Sweep,
     op: Loop,
-    region: Region,
+    region: ForwardBlock,
     carried: Sequence[Value],
     ends: Sequence[Operand],
     bars: Sequence[Operand | None],
@@ -194,7 +198,7 @@ def _items_back(sweep: Sweep, scope: Scope, op: Loop) -> _Items:
     return found
 
 
-def _made_of(region: Region) -> dict[Value, tuple[Operand, ...]]:
+def _made_of(region: ForwardBlock) -> dict[Value, tuple[Operand, ...]]:
     """Return, for each value in a forward block, the operands that it is made of."""
     found: dict[Value, tuple[Operand, ...]] = {}
     for op in region.ops:

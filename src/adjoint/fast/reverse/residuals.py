@@ -15,13 +15,13 @@ from typing import TYPE_CHECKING, Any
 from adjoint.fast.evaluate.evaluator import Evaluator
 from adjoint.fast.evaluate.types import ANYTHING, Array, Number
 from adjoint.fast.passes.residuals import select_residuals
-from adjoint.fast.single.substitute import free_values, renamed
+from adjoint.fast.single_assignment.substitution import free_values, renamed
 from adjoint.fast.support import functions as runtime
 from adjoint.fast.support.members import members
 from adjoint.ir.single import Block, Call, Const, Operand, Unpack, Value
 
 if TYPE_CHECKING:
-    from adjoint.fast.reverse.regions import ForwardLoop, Region
+    from adjoint.fast.reverse.forward_blocks import ForwardBlock, ForwardLoop
 
 # Prices in nanoseconds, measured in long loops with CPython 3.12 and NumPy 2. A saved value cannot
 # reuse freed memory, which is most of its price.
@@ -83,7 +83,7 @@ def on_tape(
 
 
 def with_values(
-    ev: Evaluator, region: Region, block: Block, free: Collection[Value] | None
+    ev: Evaluator, region: ForwardBlock, block: Block, free: Collection[Value] | None
 ) -> tuple[Block, dict[Value, Value]]:
     """Return the reverse of a block with its recomputations in front, and its names for residuals.
 
@@ -124,7 +124,7 @@ def _copy(ev: Evaluator, v: Value) -> Value:
 def _price(ev: Evaluator, v: Value) -> int:
     t = ev.types[v]
     if isinstance(t, Array):
-        return _SAVED_ARRAY + (0 if v in ev.views else _SAVED_ENTRY * ev.size_of(t))
+        return _SAVED_ARRAY + (0 if v in ev.aliases else _SAVED_ENTRY * ev.size_of(t))
     return _SAVED_FLAG if isinstance(t, Number) and t.kinds == {bool} else _SAVED
 
 
@@ -153,7 +153,7 @@ def _stays(ev: Evaluator, x: Operand) -> bool:
     if isinstance(x, Const):
         return isinstance(x.value, int | float | slice)
     t = ev.types.get(x) if isinstance(x, Value) else None
-    return isinstance(t, Number | Array) and ev.shown_by(x).isdisjoint(ev.written)
+    return isinstance(t, Number | Array) and ev.aliased_by(x).isdisjoint(ev.written)
 
 
 def _is_index(ev: Evaluator, x: Operand) -> bool:

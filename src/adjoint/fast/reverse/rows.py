@@ -25,7 +25,7 @@ from adjoint.ir.single import Call, Const, Operand, Value
 
 if TYPE_CHECKING:
     from adjoint.fast.evaluate.evaluator import Evaluator
-    from adjoint.fast.reverse.scope import Scope
+    from adjoint.fast.reverse.block_cotangents import Scope
     from adjoint.fast.reverse.sweep import Sweep
 
 
@@ -97,7 +97,7 @@ def _(scope: Scope, op: Call, y_bar: Operand) -> None:
 
 @formula(rows.array_of)
 def _(scope: Scope, op: Call, y_bar: Operand) -> None:
-    from adjoint.fast.reverse.fitting import whole
+    from adjoint.fast.reverse.cotangent_types import whole
 
     ev, row = scope.ev, op.operands[0]
     assert isinstance(row, Value) and op.result is not None

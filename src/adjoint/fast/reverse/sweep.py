@@ -15,14 +15,14 @@ from typing import Any
 from adjoint.fast.evaluate.evaluator import Evaluator
 from adjoint.fast.evaluate.types import ANYTHING
 from adjoint.fast.not_covered import NotCovered
+from adjoint.fast.reverse.block_cotangents import Scope
 from adjoint.fast.reverse.branches import if_back
 from adjoint.fast.reverse.contents import Contents
 from adjoint.fast.reverse.differentiate import differentiated, is_carrier
+from adjoint.fast.reverse.forward_blocks import Branches, ForwardBlock, ForwardLoop, Planned
 from adjoint.fast.reverse.loops import loop_back
-from adjoint.fast.reverse.regions import Branches, ForwardLoop, Planned, Region
-from adjoint.fast.reverse.scope import Scope
 from adjoint.fast.reverse.writes import written_back
-from adjoint.fast.single.walk import (
+from adjoint.fast.single_assignment.walk import (
     blocks,
     carried_values,
     is_call_of,
@@ -37,7 +37,7 @@ from adjoint.fast.support import rows
 from adjoint.ir import primitives
 from adjoint.ir import single as ir
 from adjoint.ir.single import Block, Call, Const, If, Loop, Operand, Unpack, Value
-from adjoint.rulekit.partials import Slopes
+from adjoint.rulekit.partials import Partials
 
 # ---- the sweep ----
 
@@ -55,11 +55,11 @@ class Sweep:
         self.ev = ev
         self.active: set[Value] = set(wanted)
         self.used: set[Operand] = set()  # operands read other than for a write or a length
-        self.given: Counter[Value] = Counter()
+        self.contributions: Counter[Value] = Counter()
         self.of_function: set[Value] = set()  # values from before the forward sweep
         self.primal: set[Value] = set()
         self.made_by: dict[Value, Call] = {}
-        self.slopes: dict[Any, Slopes | None] = {}  # by callee
+        self.slopes: dict[Any, Partials | None] = {}  # by callee
         self.free: set[Value] = set()  # values that the whole reverse sweep can read
         self.contents = Contents(ev, self.free)
         self._depth = 0
@@ -133,9 +133,9 @@ class Sweep:
 
     # ---- forward ---------------------------------------------------------------------------------
 
-    def forward(self, block: Block) -> Region:
+    def forward(self, block: Block) -> ForwardBlock:
         """Write the forward sweep of a block, with the plan of its reverse."""
-        region = Region(block.parameters, is_outermost=not self._depth)
+        region = ForwardBlock(block.parameters, is_outermost=not self._depth)
         if region.is_outermost:
             self.of_function = set(self.ev.types)
         region.results = None if block.results is None else list(block.results)
@@ -154,7 +154,7 @@ class Sweep:
             self.free |= region.defined
         return region
 
-    def _plan(self, op: ir.Op, region: Region) -> None:
+    def _plan(self, op: ir.Op, region: ForwardBlock) -> None:
         """Write an operation, and plan its reverse."""
         contents = self.contents
         contents.next_operation(not self._depth)
@@ -166,7 +166,7 @@ class Sweep:
             made = Planned(back, place, contents.number, contents.outer, has_blocks)
             region.plan.append(made)
 
-    def _forward_op(self, op: ir.Op, region: Region) -> Callable[[Scope], None] | None:
+    def _forward_op(self, op: ir.Op, region: ForwardBlock) -> Callable[[Scope], None] | None:
         match op:
             case Call(result=Value() as y):
                 # An array may be active because of a later write only.
@@ -213,7 +213,7 @@ class Sweep:
     def writes(self, op: If | Loop) -> bool:
         return bool(self.ev.written) and any(_writes_in(op))
 
-    def _forward_if(self, op: If, region: Region) -> Callable[[Scope], None]:
+    def _forward_if(self, op: If, region: ForwardBlock) -> Callable[[Scope], None]:
         made = Branches(
             op, self.forward(op.body), self.forward(op.orelse), list(op.results), region
         )
@@ -233,7 +233,7 @@ class Sweep:
 
     # ---- reverse ---------------------------------------------------------------------------------
 
-    def reverse(self, region: Region, scope: Scope) -> None:
+    def reverse(self, region: ForwardBlock, scope: Scope) -> None:
         """Write the reverse of a block; `scope` holds the cotangents of its results."""
         for step in reversed(region.plan):
             if not self.contents.last:  # the program writes to no array

@@ -14,10 +14,10 @@ from adjoint.ir.single import Call, Const, Operand, Value
 
 if TYPE_CHECKING:
     from adjoint.fast.evaluate.evaluator import Evaluator
-    from adjoint.fast.reverse.scope import Scope
+    from adjoint.fast.reverse.block_cotangents import Scope
     from adjoint.fast.reverse.sweep import Sweep
+from adjoint.fast.reverse.cotangent_types import conjugated, fit
 from adjoint.fast.reverse.elementwise import bar_name, product
-from adjoint.fast.reverse.fitting import conjugated, fit
 from adjoint.fast.reverse.formulas import Step, callee_of
 
 

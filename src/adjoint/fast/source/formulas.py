@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from adjoint.fast.evaluate.types import Array, Type
-from adjoint.fast.single.primitives import same
+from adjoint.fast.single_assignment.primitives import same
 from adjoint.fast.support import functions as runtime
 from adjoint.fast.support import rows
 from adjoint.ir import primitives

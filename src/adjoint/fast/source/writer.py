@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from adjoint.fast.evaluate.types import Type
-from adjoint.fast.single.walk import blocks, operands, walk, walk_ops
+from adjoint.fast.single_assignment.walk import blocks, operands, walk, walk_ops
 from adjoint.fast.source.formulas import ATOM, Formulas
 from adjoint.fast.support import functions as runtime
 from adjoint.fast.support import rows
@@ -38,7 +38,7 @@ class Writer(Formulas):
         self.lines: list[str] = []
         self._uses: Counter[Value] = Counter()
         self._handed_out: set[Value] = set()
-        self._kept: set[Value] = set()
+        self._named: set[Value] = set()
         self._place: tuple[str, int] | None = None
 
     def line(self, text: str, depth: int) -> None:
@@ -53,14 +53,14 @@ class Writer(Formulas):
                 if op.result is None and op.operands:
                     target = op.operands[0]
                     if isinstance(target, Value):
-                        self._kept.add(target)  # the target of a write needs a name
+                        self._named.add(target)  # the target of a write needs a name
                 continue
             for inner in blocks(op):
                 ends = [x for x in inner.results or () if isinstance(x, Value)]
                 self._handed_out.update(ends)
                 used += ends
         ends = [x for x in more if isinstance(x, Value)]
-        self._kept.update(ends)
+        self._named.update(ends)
         self._uses.update([x for x in (*used, *ends) if type(x) is Value])
 
     def block(self, ops: Iterable[Op], depth: int, last: Mapping[Value, int] | None = None) -> None:
@@ -148,7 +148,7 @@ class Writer(Formulas):
     def _may_stand_inside(self, v: Value) -> bool:
         """Return whether a value that is used once may be written at its place of use: it is a
         temporary, or gets another name there."""
-        if v in self._kept:
+        if v in self._named:
             return False
         return v.name in _PLAIN or v in self._handed_out or v.name.endswith(("_bar", "_T"))
 

@@ -6,7 +6,7 @@ import operator
 
 import numpy as np
 
-from adjoint.fast.single.primitives import same
+from adjoint.fast.single_assignment.primitives import same
 from adjoint.fast.support import functions as runtime
 from adjoint.fast.support import rows
 from adjoint.fast.support.members import members

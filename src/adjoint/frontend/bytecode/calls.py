@@ -5,11 +5,11 @@ The order of the callee and its bound object on the stack depends on the version
 
 from __future__ import annotations
 
-from adjoint.frontend.bytecode.entries import NULL, Entry, Method
 from adjoint.frontend.bytecode.frames import call_on_frame
 from adjoint.frontend.bytecode.instructions import Instruction
 from adjoint.frontend.bytecode.machine import Machine
 from adjoint.frontend.bytecode.registry import opcode
+from adjoint.frontend.bytecode.stack_entries import NULL, Entry, Method
 from adjoint.ir import primitives
 from adjoint.ir.nodes import Const, Operand
 

@@ -6,10 +6,10 @@ import operator
 from collections.abc import Callable
 from typing import Any
 
-from adjoint.frontend.bytecode.entries import NULL
 from adjoint.frontend.bytecode.instructions import Instruction
 from adjoint.frontend.bytecode.machine import Machine
 from adjoint.frontend.bytecode.registry import opcode
+from adjoint.frontend.bytecode.stack_entries import NULL
 from adjoint.ir import primitives
 from adjoint.ir.nodes import Call, Const, Operand, Unpack
 

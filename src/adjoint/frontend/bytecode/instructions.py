@@ -142,11 +142,11 @@ def _check_handler(
             raise refused(code, step.name, instructions[start].span, "with" if is_with else "try")
         if step.name == "RERAISE":
             return
-        if step.name not in _CLEARS_UP:
+        if step.name not in _CLEANUP:
             raise refused(code, step.name, step.span)
 
 
-_CLEARS_UP = frozenset({"SWAP", "POP_TOP", "STORE_FAST", "COPY", "CALL_INTRINSIC_1"})
+_CLEANUP = frozenset({"SWAP", "POP_TOP", "STORE_FAST", "COPY", "CALL_INTRINSIC_1"})
 
 
 def _handlers(table: bytes) -> Iterator[tuple[int, int]]:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import operator
 
-from adjoint.frontend.bytecode.entries import Frame
 from adjoint.frontend.bytecode.instructions import Instruction
 from adjoint.frontend.bytecode.machine import Machine
 from adjoint.frontend.bytecode.registry import jump
+from adjoint.frontend.bytecode.stack_entries import Frame
 from adjoint.ir.nodes import Const, Operand
 
 Decision = tuple[Operand, bool, Frame, Frame]

@@ -14,21 +14,21 @@ from dataclasses import replace
 from types import BuiltinFunctionType, CodeType, FunctionType, ModuleType
 from typing import Any, NoReturn
 
+from adjoint.frontend.added_variables import Names
 from adjoint.frontend.builder import constant, declared_globals
-from adjoint.frontend.bytecode.entries import (
+from adjoint.frontend.bytecode.instructions import Instruction, refused
+from adjoint.frontend.bytecode.registry import opcode
+from adjoint.frontend.bytecode.stack_entries import (
     Entry,
     Frame,
     LoopItem,
-    Mark,
     Method,
     NotStarted,
-    Saved,
+    OuterVariable,
+    StackMark,
     Unchecked,
 )
-from adjoint.frontend.bytecode.instructions import Instruction, refused
-from adjoint.frontend.bytecode.registry import opcode
 from adjoint.frontend.bytecode.tree import Cycle, Item
-from adjoint.frontend.names import Names
 from adjoint.ir import primitives
 from adjoint.ir.nodes import Assign, Call, Const, Global, Operand, Span, Unpack, Var, Yield
 
@@ -192,7 +192,7 @@ class Machine(Names):
                 return self.call(primitives.begin, (iterable,))
             case Method(owner=owner, name=name):
                 return self.call(getattr, (owner, Const(name)))
-            case Mark() | Saved():
+            case StackMark() | OuterVariable():
                 self.refuse()
         return entry
 
@@ -205,7 +205,7 @@ class Machine(Names):
                     stack[i] = replace(entry, owner=change(owner))
                 case NotStarted(iterable=iterable):
                     stack[i] = replace(entry, iterable=change(iterable))
-                case Mark() | LoopItem() | Saved():
+                case StackMark() | LoopItem() | OuterVariable():
                     pass
                 case _:
                     stack[i] = change(entry)
@@ -326,7 +326,7 @@ class Machine(Names):
     def store(self, slot: int) -> None:
         """Pop an entry into a local variable."""
         entry = self.pop_entry()
-        if isinstance(entry, Saved):
+        if isinstance(entry, OuterVariable):
             self._restore(slot, entry)
             return
         var = self.frame.plain[slot]
@@ -353,7 +353,7 @@ class Machine(Names):
         self._replace(lambda entry: var if entry == value else entry)
         return True
 
-    def _restore(self, slot: int, saved: Saved) -> None:
+    def _restore(self, slot: int, saved: OuterVariable) -> None:
         for table, old in ((self.frame.plain, saved.var), (self.frame.cells, saved.cell)):
             if old is None:
                 table.pop(slot, None)

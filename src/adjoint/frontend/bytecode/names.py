@@ -5,10 +5,10 @@ from __future__ import annotations
 import operator
 import sys
 
-from adjoint.frontend.bytecode.entries import NULL, Saved, Unchecked
 from adjoint.frontend.bytecode.instructions import Instruction
 from adjoint.frontend.bytecode.machine import Machine
 from adjoint.frontend.bytecode.registry import opcode
+from adjoint.frontend.bytecode.stack_entries import NULL, OuterVariable, Unchecked
 from adjoint.ir import primitives
 from adjoint.ir.nodes import Call, Const, Delete, Global, If, Operand, Var
 
@@ -84,8 +84,8 @@ def _begin_comprehension(m: Machine, step: Instruction) -> None:
     """Enter a comprehension, whose variable may share its name with another one outside."""
     name, slot, frame = step.value, step.arg, m.frame
     own, around = Var(name), frame.plain.get(slot)
-    is_inner = any(isinstance(entry, Saved) and entry.var == own for entry in frame.stack)
-    m.push(Saved(around, frame.cells.pop(slot, None)))
+    is_inner = any(isinstance(entry, OuterVariable) and entry.var == own for entry in frame.stack)
+    m.push(OuterVariable(around, frame.cells.pop(slot, None)))
     is_own = name in m.own and around == own and not is_inner
     frame.plain[slot] = own if is_own else m.variable(name)
 

@@ -7,10 +7,10 @@ import sys
 from collections.abc import Callable
 from typing import Any
 
-from adjoint.frontend.bytecode.entries import Method, NotStarted
 from adjoint.frontend.bytecode.instructions import Instruction
 from adjoint.frontend.bytecode.machine import Machine
 from adjoint.frontend.bytecode.registry import opcode
+from adjoint.frontend.bytecode.stack_entries import Method, NotStarted
 from adjoint.ir import primitives
 from adjoint.ir.nodes import Const
 

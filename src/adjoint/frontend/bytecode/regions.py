@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import TypeAlias
 
 from adjoint.frontend.builder import terminates
-from adjoint.frontend.bytecode.graph import Block
+from adjoint.frontend.bytecode.flow_graph import Block
 from adjoint.frontend.bytecode.tree import Branch, Cycle, Goto, Item, Labelled
 from adjoint.ir.nodes import (
     Assign,
@@ -33,7 +33,7 @@ def region_of(
     items: Sequence[Item], variable: Callable[[str], Var], temporary: Callable[[], Var]
 ) -> Region:
     """Return the IR of a whole function; `variable` and `temporary` make names."""
-    draft, exits = _Drafter(variable, temporary).region(items, _Level(None))
+    draft, exits = _Drafter(variable, temporary).region(items, _Enclosing(None))
     assert not exits, "every path of a function ends"
     return _final(draft, tail=False)
 
@@ -72,7 +72,7 @@ _Exits: TypeAlias = dict[Block, list[_Site]]
 
 
 @dataclass(slots=True)
-class _Level:
+class _Enclosing:
     """The innermost enclosing loop, or the function.
 
     Attributes
@@ -92,7 +92,7 @@ class _Drafter:
     def __init__(self, variable: Callable[[str], Var], temporary: Callable[[], Var]) -> None:
         self._variable, self._temporary = variable, temporary
 
-    def region(self, items: Sequence[Item], level: _Level) -> tuple[list[_Draft], _Exits]:
+    def region(self, items: Sequence[Item], level: _Enclosing) -> tuple[list[_Draft], _Exits]:
         out: list[_Draft] = []
         exits: _Exits = {}
         for index, item in enumerate(items):
@@ -119,14 +119,14 @@ class _Drafter:
                     out.append(item)
         return out, exits
 
-    def _branch(self, item: Branch, out: list[_Draft], level: _Level) -> _Exits:
+    def _branch(self, item: Branch, out: list[_Draft], level: _Enclosing) -> _Exits:
         body, one = self.region(item.body, level)
         orelse, other = self.region(item.orelse, level)
         out.append(_Choice(item.condition, item.span, body, orelse))
         return _joined(one, other)
 
-    def _cycle(self, item: Cycle, out: list[_Draft], level: _Level) -> _Exits:
-        inner = _Level(item.head)
+    def _cycle(self, item: Cycle, out: list[_Draft], level: _Enclosing) -> _Exits:
+        inner = _Enclosing(item.head)
         body, never = self.region(item.body, inner)
         assert not never, "a loop is only left by jumps"
         orelse, ended = self.region(item.orelse, level)
@@ -136,7 +136,7 @@ class _Drafter:
         out.append(_Loop(item.iterable, target, item.span, body, orelse))
         return self._go_on(_joined(inner.exits, ended), item.span, out, level)
 
-    def _leave(self, label: Block, site: _Site, out: list[_Draft], level: _Level) -> _Exits:
+    def _leave(self, label: Block, site: _Site, out: list[_Draft], level: _Enclosing) -> _Exits:
         """Write a jump to `label`."""
         out.append(site)
         if label is level.head:
@@ -149,7 +149,7 @@ class _Drafter:
             level.exits.setdefault(label, []).append(site)
         return {}
 
-    def _go_on(self, exits: _Exits, span: Span, out: list[_Draft], level: _Level) -> _Exits:
+    def _go_on(self, exits: _Exits, span: Span, out: list[_Draft], level: _Enclosing) -> _Exits:
         """Write the jumps after a loop for jumps out of the loop that lead further out."""
         inside = level.labels - {level.head}
         here = {label: sites for label, sites in exits.items() if label in inside}

@@ -6,8 +6,8 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 if TYPE_CHECKING:
-    from adjoint.frontend.bytecode.entries import Frame
     from adjoint.frontend.bytecode.instructions import Instruction
+    from adjoint.frontend.bytecode.stack_entries import Frame
     from adjoint.ir.nodes import Operand
 
 F = TypeVar("F", bound="Callable[..., object]")

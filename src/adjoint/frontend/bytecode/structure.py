@@ -11,11 +11,18 @@ import adjoint.frontend.bytecode.functions
 import adjoint.frontend.bytecode.jumps
 import adjoint.frontend.bytecode.names
 import adjoint.frontend.bytecode.operators  # noqa: F401  (each enters its opcodes in the tables)
-from adjoint.frontend.bytecode.entries import NULL, RUNNING, Entry, Frame, LoopItem, NotStarted
-from adjoint.frontend.bytecode.graph import Block, Graph
+from adjoint.frontend.bytecode.flow_graph import Block, Graph
 from adjoint.frontend.bytecode.instructions import Instruction
 from adjoint.frontend.bytecode.machine import Machine
 from adjoint.frontend.bytecode.registry import jump
+from adjoint.frontend.bytecode.stack_entries import (
+    NULL,
+    RUNNING,
+    Entry,
+    Frame,
+    LoopItem,
+    NotStarted,
+)
 from adjoint.frontend.bytecode.tree import Branch, Cycle, Goto, Item, Labelled
 from adjoint.ir.nodes import Assign, Const, Global, Operand, Var
 
@@ -61,7 +68,7 @@ class _Walk:
                 self.place(*rest)
 
         last = self._labelled(items, labels, whole)
-        return last, items, self._arrived(last)
+        return last, items, self._frame_at(last)
 
     def _labelled(
         self, items: list[Item], labels: list[Block], write: Callable[[list[Item]], None]
@@ -71,7 +78,7 @@ class _Walk:
         write(inner)
         for label in labels[:-1]:
             outer: list[Item] = [Labelled(inner, label)]
-            self.place(label, outer, self._arrived(label))
+            self.place(label, outer, self._frame_at(label))
             inner = outer
         items.append(Labelled(inner, labels[-1]))
         return labels[-1]
@@ -146,7 +153,7 @@ class _Walk:
         labels = self._graph.labels_inside(block)
         if labels:
             last = self._labelled(cycle.body, labels, write)
-            self.place(last, cycle.body, self._arrived(last))
+            self.place(last, cycle.body, self._frame_at(last))
         else:
             write(cycle.body)
         if not block.is_for:
@@ -183,7 +190,7 @@ class _Walk:
 
     # ---- labels ----------------------------------------------------------------------------------
 
-    def _arrived(self, label: Block) -> Frame:
+    def _frame_at(self, label: Block) -> Frame:
         """Return the frame at a label; where stacks differ, each jump assigns its value to a
         variable."""
         jumps = self._jumps[label]

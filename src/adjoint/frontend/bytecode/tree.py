@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
-from adjoint.frontend.bytecode.graph import Block
+from adjoint.frontend.bytecode.flow_graph import Block
 from adjoint.ir.nodes import Assign, Op, Operand, Span, Var
 
 

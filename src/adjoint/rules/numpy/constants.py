@@ -47,7 +47,7 @@ DISTRIBUTIONS = """
     random_sample ranf sample standard_cauchy standard_exponential standard_normal zipf
 """
 """Draws without parameters, and of integers. `adjoint.rules.numpy.distributions` has the others,
-`adjoint.rules.numpy.updating` in-place shuffles."""
+`adjoint.rules.numpy.in_place` in-place shuffles."""
 
 
 def members(owner: Any, names: str) -> list[Any]:

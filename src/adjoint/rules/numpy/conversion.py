@@ -56,7 +56,7 @@ for _f in (
 # ---- DLPack --------------------------------------------------------------------------------------
 
 
-def _handed_over(x, /, *, device=None, copy=None):
+def _alias_or_copy(x, /, *, device=None, copy=None):
     """Return an alias of `x`, or a copy if demanded."""
     return np.array(x) if copy else x.view()
 
@@ -66,4 +66,4 @@ def _(record: list[Any], slot: int, x: Any, /, **options: Any) -> Any:
     if type(x) is not np.ndarray or x.dtype.kind not in "fciub":
         return NotImplemented
     np.from_dlpack(x, **options)  # for its own errors
-    return call_function(record, slot, _handed_over, (x,), options)
+    return call_function(record, slot, _alias_or_copy, (x,), options)

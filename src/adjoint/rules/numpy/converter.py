@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from adjoint.rulekit.registry import non_differentiable, substitute
-from adjoint.runtime.arrays.wrap_results import answers_of, is_told, wrapped_result
+from adjoint.runtime.arrays.wrap_results import may_wrap, wrap_calls, wrapped_result
 
 _core: Any = getattr(np, "_core", None)  # NumPy 1 has none, and needs none
 _array_converter: Any = getattr(getattr(_core, "_multiarray_umath", None), "_array_converter", None)
@@ -45,13 +45,13 @@ class Converter:
     def wrap(self, arr, /, to_scalar=None):
         if to_scalar is None:
             to_scalar = all(self.scalar_input)
-        if not any(map(is_told, self.operands)):
+        if not any(map(may_wrap, self.operands)):
             return arr[()] if to_scalar and arr.ndim == 0 else arr
 
         def ask(stand_ins):
             return _array_converter(*stand_ins).wrap(np.asarray(arr), to_scalar=to_scalar)
 
-        answers = answers_of(ask, self.operands, self.arrays)
+        answers = wrap_calls(ask, self.operands, self.arrays)
         if not to_scalar and _is_of_class(arr, self.operands, answers):
             return arr
         return wrapped_result(arr, self.operands, answers)

@@ -20,11 +20,11 @@ from adjoint.rulekit.projection import (
     unbroadcast,
 )
 from adjoint.rulekit.registry import non_differentiable, rrule, structural, substitute
-from adjoint.rules.numpy.forward import array_frule
+from adjoint.rules.numpy.forward_rules import array_frule
 from adjoint.rules.numpy.operands import array_rule, linear_frule, methods
-from adjoint.rules.python.builtins.iterators import tells_length
-from adjoint.runtime.dispatch.checked_pullback import arrived, result_of
-from adjoint.runtime.dispatch.number_protocols import holds_odd_elements
+from adjoint.rules.python.builtins.iterators import has_python_length
+from adjoint.runtime.dispatch.checked_pullback import finished_cotangent, result_of
+from adjoint.runtime.dispatch.number_protocols import holds_unlike_elements
 from adjoint.runtime.memory.memory import Memory
 
 FLOATS = {float, np.float64}
@@ -94,7 +94,7 @@ def _(memory: Memory, object: Any, *others: Any, **keywords: Any) -> Any:
     result = result_of(memory, y)
 
     def array_back(y_bar: Any) -> tuple[Any, Any]:
-        y_bar = arrived(memory, result, y_bar)
+        y_bar = finished_cotangent(memory, result, y_bar)
         if y_bar is not None:
             poisoned = type(y_bar) is Poison
             for i, bar in enumerate([y_bar] * len(object) if poisoned else y_bar.tolist()):
@@ -241,7 +241,7 @@ def _(dots, y, a, fill_value, dtype=None, order="K", subok=True, shape=None):
 def _fromiter(iter, dtype, count=-1):
     """Make an array of an iterator; convert each item before the next is read, as it may raise."""
     items, source = [], begin(iter)
-    if count < 0 and tells_length(iter):
+    if count < 0 and has_python_length(iter):
         operator.length_hint(iter)  # as C does
     for item in source if count < 0 else itertools.islice(source, count):
         items.append(of_elements([item], dtype)[0] if may_fail(item, dtype) else item)
@@ -259,7 +259,7 @@ def may_fail(item, dtype):
 
 def of_elements(items, dtype):
     """Make an array of a list, with one element per item."""
-    if not holds_odd_elements(dtype, items):
+    if not holds_unlike_elements(dtype, items):
         return np.array(items, dtype)
     made = np.empty(len(items), dtype)
     for i, item in enumerate(items):

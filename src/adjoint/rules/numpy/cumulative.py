@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from adjoint.rulekit.projection import unbroadcast
-from adjoint.rules.numpy.forward import array_frule
+from adjoint.rules.numpy.forward_rules import array_frule
 from adjoint.rules.numpy.operands import (
     array_rule,
     cotangent_dtype,
@@ -16,7 +16,7 @@ from adjoint.rules.numpy.operands import (
     methods,
     severed,
 )
-from adjoint.rules.numpy.reductions import cast, nothing
+from adjoint.rules.numpy.reductions import cast, constant_back
 
 
 def reversed_cumsum(bar: Any, axis: int) -> Any:
@@ -35,7 +35,7 @@ def _cumsum(f: Any, *also: Any, skips: bool) -> None:
             return NotImplemented
         y = f(a, axis, dtype)
         if severed(y, a):
-            return y, nothing
+            return y, constant_back
         there = ~np.isnan(a) if skips else None
         shape, along = np.shape(a), 0 if axis is None else axis
 
@@ -95,7 +95,7 @@ def _cumprod(f: Any, *keys: Any) -> None:
             return NotImplemented
         y = f(a, axis, dtype)
         if severed(y, a):
-            return y, nothing
+            return y, constant_back
 
         def cumprod_back(y_bar):
             there = True if f is np.cumprod else ~np.isnan(a)
@@ -134,7 +134,7 @@ def _cumulative(name: str, transpose: Any) -> None:
             return NotImplemented
         y = f(x, axis=axis, dtype=dtype, include_initial=include_initial)
         if severed(y, x):
-            return y, nothing
+            return y, constant_back
         along = 0 if axis is None else axis % max(np.ndim(x), 1)
         rest = (slice(None),) * along + (slice(int(include_initial), None),)
         return y, lambda y_bar: (

@@ -122,7 +122,7 @@ def _order(shape: tuple[int, ...], s: Any, axes: Any) -> list[tuple[Any, int]]:
     ]
 
 
-def _taken(transpose: Any, lengths: list[int], n: Any, axis: int) -> Step:
+def _step(transpose: Any, lengths: list[int], n: Any, axis: int) -> Step:
     """Return a step after which the axis has the length of the transform; update `lengths`."""
     step = Step(transpose, lengths[axis], n or lengths[axis], axis)
     lengths[axis] = step.n
@@ -131,23 +131,23 @@ def _taken(transpose: Any, lengths: list[int], n: Any, axis: int) -> Step:
 
 def _complex_steps(transpose: Any, shape: Any, s: Any, axes: Any) -> list[Step]:
     lengths, order = list(shape), _order(shape, s, axes)
-    return [_taken(transpose, lengths, n, axis) for n, axis in reversed(order)]
+    return [_step(transpose, lengths, n, axis) for n, axis in reversed(order)]
 
 
 def _from_real_steps(shape: Any, s: Any, axes: Any) -> list[Step]:
     lengths = list(shape)
     *others, (n, last) = _order(shape, s, axes)
-    first = _taken(rfft_bar, lengths, n, last)
+    first = _step(rfft_bar, lengths, n, last)
     lengths[last] = first.n // 2 + 1
     if NUMPY_2:  # NumPy 1 reverses the order, which matters only for repeated axes
         others.reverse()
-    return [first, *(_taken(fft_bar, lengths, n, axis) for n, axis in others)]
+    return [first, *(_step(fft_bar, lengths, n, axis) for n, axis in others)]
 
 
 def _to_real_steps(shape: Any, s: Any, axes: Any) -> list[Step]:
     lengths = list(shape)
     *others, (n, last) = _order(shape, s, axes)
-    steps = [_taken(ifft_bar, lengths, m, axis) for m, axis in others]
+    steps = [_step(ifft_bar, lengths, m, axis) for m, axis in others]
     n = 2 * (shape[last] - 1) if s is None else n or 2 * (lengths[last] - 1)
     return [*steps, Step(irfft_bar, lengths[last], n, last)]
 

@@ -16,10 +16,10 @@ from adjoint.primal.flat_iterators import flattening, places_of
 from adjoint.primal.value_kinds import is_objects
 from adjoint.rulekit.projection import projector
 from adjoint.rulekit.registry import non_differentiable, primitive, structural, substitute
-from adjoint.rules.numpy.writing import as_written
+from adjoint.rules.numpy.array_writes import as_written
 from adjoint.runtime.arrays.reads import read_array
 from adjoint.runtime.arrays.writes import demand_order
-from adjoint.runtime.memory.active_iterator import Iterator
+from adjoint.runtime.memory.active_iterator import ActiveIterator
 from adjoint.runtime.memory.memory import Memory
 from adjoint.runtime.memory.shadow_owners import slot_owner
 from adjoint.runtime.python.method_call import method
@@ -30,7 +30,7 @@ def _(memory: Memory, a: Any) -> Any:
     y = a.flat
 
     def flat_back(_: Any) -> tuple[Any, ...]:
-        bar, poison = _taken(memory, y)
+        bar, poison = _collected(memory, y)
         if poison is not None and memory.is_written(a):
             memory.add_array(a, poison)
             return None, bar
@@ -45,7 +45,7 @@ def _(memory: Memory, a: Any) -> Any:
     y, to_a = a.flat, projector(a)
 
     def flat_back(_: Any) -> tuple[Any, ...]:
-        bar, poison = _taken(memory, y)
+        bar, poison = _collected(memory, y)
         if poison is not None or bar is None:
             return None, poison
         return None, to_a(finish(bar))
@@ -53,7 +53,7 @@ def _(memory: Memory, a: Any) -> Any:
     return y, flat_back
 
 
-def _taken(memory: Memory, flat: Any) -> tuple[Any, Any]:
+def _collected(memory: Memory, flat: Any) -> tuple[Any, Any]:
     """Take the cotangent of the array of a flat iterator, from reads and from ``base``, and its
     poison."""
     bar = accumulate(
@@ -142,7 +142,7 @@ non_differentiable(_owner, places_of, _count, _move, (np.flatiter, "__len__"))
 non_differentiable((np.flatiter, "index"), (np.flatiter, "coords"))
 
 
-class Elements(Iterator):
+class FlatIterator(ActiveIterator):
     """An iterator over the rest of a flat iterator, which keeps the position."""
 
     stands_for = np.flatiter
@@ -161,7 +161,7 @@ class Elements(Iterator):
 
 @primitive((np.flatiter, "__iter__"))
 def _(record: list[Any], slot: int, flat: Any) -> Any:
-    return Elements(record[0], flat)
+    return FlatIterator(record[0], flat)
 
 
 @substitute((np.ndarray, "__setattr__"))

@@ -12,7 +12,7 @@ import numpy as np
 from adjoint.primal.value_kinds import is_objects
 from adjoint.rulekit.projection import SEQUENCES, as_numeric, projector
 from adjoint.rulekit.registry import non_differentiable, primitive, rrule
-from adjoint.rules.numpy.forward import partwise_frule
+from adjoint.rules.numpy.forward_rules import partwise_frule
 from adjoint.rules.numpy.operands import (
     array_rule,
     cotangent_dtype,
@@ -20,7 +20,7 @@ from adjoint.rules.numpy.operands import (
     linear_frule,
     severed,
 )
-from adjoint.rules.numpy.reductions import nothing
+from adjoint.rules.numpy.reductions import constant_back
 from adjoint.runtime.dispatch.linked import linked
 from adjoint.runtime.dispatch.number_protocols import is_sequence
 from adjoint.runtime.dispatch.source_call import call_function
@@ -85,7 +85,7 @@ def _join(
             if dtype is None and casting == "same_kind"
             else f(tup, dtype=dtype, casting=casting)
         )
-        return y, nothing if severed(y, *parts) else _joined(parts, *lift(parts), tup)
+        return y, constant_back if severed(y, *parts) else _joined(parts, *lift(parts), tup)
 
     array_rule(f, operands=operand, nested=False, exact=True)(rule)
 
@@ -97,7 +97,7 @@ def _(arrays, axis=0, out=None, dtype=None, casting="same_kind"):
         return NotImplemented
     y = np.concatenate(arrays, axis, dtype=dtype, casting=casting)
     if severed(y, *parts):
-        return y, nothing
+        return y, constant_back
     shapes = [np.shape(part) for part in parts]
     if axis is None:
         axis, shapes = 0, [(math.prod(shape),) for shape in shapes]
@@ -111,7 +111,7 @@ def _(arrays, axis=0, out=None, *, dtype=None, casting="same_kind"):
         return NotImplemented
     y = np.stack(arrays, axis, dtype=dtype, casting=casting)
     if severed(y, *parts):
-        return y, nothing
+        return y, constant_back
     axis %= y.ndim
     shape = np.shape(parts[0])
     return y, _joined(parts, [(*shape[:axis], 1, *shape[axis:])] * len(parts), axis, arrays)

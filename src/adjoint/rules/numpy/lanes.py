@@ -19,13 +19,13 @@ from adjoint.cotangents.poison import Poison
 from adjoint.primal.exposed_arrays import note_made
 from adjoint.primal.value_kinds import FLOAT64, REALS
 from adjoint.rulekit.elementwise_reverse import dot, is_one_or_other, parted
-from adjoint.rulekit.partials import Slopes
+from adjoint.rulekit.partials import Partials
 from adjoint.rulekit.registry import entry, lane
 from adjoint.rules.numpy import cumulative as cumulative  # a lane is registered after the rule
 from adjoint.rules.numpy import products as products
 from adjoint.rules.numpy import ufuncs as ufuncs
 from adjoint.rules.numpy.reductions import add_reduce, spread
-from adjoint.runtime.dispatch.checked_pullback import arrived
+from adjoint.runtime.dispatch.checked_pullback import finished_cotangent
 from adjoint.runtime.memory.memory import Memory
 from adjoint.runtime.operators.arithmetic import alike, is_plain
 
@@ -40,8 +40,8 @@ FEWER = 32
 
 
 def _unary(f: Callable[..., Any]) -> None:
-    slopes: Slopes = entry(f).rrules[0].function.slopes  # type: ignore[attr-defined]
-    (p,), (keep_y, keep_x), quick = slopes.partials, slopes.keeps, slopes.quick
+    slopes: Partials = entry(f).rrules[0].function.slopes  # type: ignore[attr-defined]
+    (p,), (keep_y, keep_x), quick = slopes.partials, slopes.residuals, slopes.quick
     assert callable(p)
 
     @lane(f, 1)
@@ -76,7 +76,7 @@ def _unary_back(
     y_bar: Any,
 ) -> tuple[Any, ...]:
     if type(y_bar) is not ndarray or memory.buffers:
-        y_bar = arrived(memory, result, y_bar)
+        y_bar = finished_cotangent(memory, result, y_bar)
         if type(y_bar) is not ndarray:
             return None, y_bar
     x_bar = y_bar * p(kept_y, kept_x) if quick is None else quick(y_bar, kept_y, kept_x)
@@ -120,7 +120,7 @@ def _extremum_back(
     memory: Memory, result: Any, a: Any, b: Any, wins: Callable[..., Any], y_bar: Any
 ) -> tuple[Any, ...]:
     if type(y_bar) is not ndarray or memory.buffers:
-        y_bar = arrived(memory, result, y_bar)
+        y_bar = finished_cotangent(memory, result, y_bar)
         if type(y_bar) is not ndarray:
             return None, y_bar, y_bar
     if a.size > FEWER:
@@ -195,7 +195,7 @@ def _cumulated(record: list[Any], slot: int, x: Any) -> Any:
 
 def _cumulated_back(memory: Memory, result: Any, y_bar: Any) -> tuple[Any, ...]:
     if type(y_bar) is not ndarray or memory.buffers:
-        y_bar = arrived(memory, result, y_bar)
+        y_bar = finished_cotangent(memory, result, y_bar)
         if type(y_bar) is not ndarray:
             return None, y_bar
     x_bar = np.empty(y_bar.shape)

@@ -10,7 +10,7 @@ import numpy as np
 from adjoint.primal.object_array_places import is_container
 from adjoint.primal.value_kinds import is_objects
 from adjoint.rulekit.registry import on_objects
-from adjoint.rules.numpy.object_moving import moving, objects_in
+from adjoint.rules.numpy.object_move_primitives import moving, objects_in
 from adjoint.runtime.arrays.object_conversion import as_objects, boxed
 from adjoint.runtime.dispatch.source_call import call_function
 
@@ -83,7 +83,7 @@ def to_list(a):
     return [a[i] for i in range(len(a))] if a.ndim else a[()]
 
 
-def in_place_of(source: Any, *keys: Any, or_asked: bool = False) -> None:
+def substitute_on_objects(source: Any, *keys: Any, or_asked: bool = False) -> None:
     """Register `source` for the functions of `keys` on arrays of objects and, if `or_asked`, for
     results of dtype object."""
 
@@ -93,18 +93,20 @@ def in_place_of(source: Any, *keys: Any, or_asked: bool = False) -> None:
             return NotImplemented
         if kwargs.get("out") is not None:
             return NotImplemented
-        if not any(True for _ in objects_in(args)) and not (or_asked and _asks(args, kwargs)):
+        if not any(True for _ in objects_in(args)) and not (
+            or_asked and _wants_objects(args, kwargs)
+        ):
             return NotImplemented
         return call_function(record, slot, source, args, kwargs)
 
 
-def _asks(args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
+def _wants_objects(args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
     """Return whether the dtype of the result, the second option, is that of objects."""
     dtype = args[2] if len(args) > 2 else kwargs.get("dtype")
     return type(args[0]) is np.ndarray and dtype is not None and np.dtype(dtype).char == "O"
 
 
-in_place_of(to_list, (np.ndarray, "tolist"))
+substitute_on_objects(to_list, (np.ndarray, "tolist"))
 
 
 def broadcast_all(*args, subok=False):
@@ -120,4 +122,4 @@ def widened(a, shape):
 
 _kind = type(np.broadcast_arrays(0.0))  # a list in NumPy 1
 on_objects(widened)(moving(widened))
-in_place_of(broadcast_all, np.broadcast_arrays)
+substitute_on_objects(broadcast_all, np.broadcast_arrays)

@@ -10,7 +10,7 @@ from adjoint.primal.array_memory import names_twice
 from adjoint.primal.object_array_places import is_container
 from adjoint.primal.value_kinds import is_objects, is_one_object
 from adjoint.rulekit.registry import non_differentiable, on_objects, primitive
-from adjoint.rules.numpy.object_moves import in_place_of
+from adjoint.rules.numpy.object_moves import substitute_on_objects
 from adjoint.runtime.arrays.object_conversion import as_objects
 from adjoint.runtime.arrays.object_layout import indices
 from adjoint.runtime.dispatch.source_call import call_function
@@ -18,9 +18,9 @@ from adjoint.runtime.operators.object_ufuncs import (
     _OPERATORS,
     _core,
     _visits,
-    goes_into,
     is_of_objects,
     operation_of,
+    writes_directly,
 )
 
 # ---- functions of each element -------------------------------------------------------------------
@@ -32,14 +32,14 @@ def _(record: list[Any], slot: int, *args: Any, **kwargs: Any) -> Any:
     return np.frompyfunc(*args, **kwargs)
 
 
-non_differentiable(is_of_objects, operation_of, _visits, goes_into)
+non_differentiable(is_of_objects, operation_of, _visits, writes_directly)
 
 
 def absolute(a):
     return np.absolute(a)
 
 
-in_place_of(absolute, abs)
+substitute_on_objects(absolute, abs)
 
 # ---- sums and products ---------------------------------------------------------------------------
 
@@ -203,31 +203,33 @@ def _method(name: str, f: Any) -> Any:
 
 
 for _name, _f in (("sum", np.add), ("prod", np.multiply), ("max", np.maximum), ("min", np.minimum)):
-    in_place_of(_method(_name, _f), (np.ndarray, _name), or_asked=_name in ("sum", "prod"))
+    substitute_on_objects(
+        _method(_name, _f), (np.ndarray, _name), or_asked=_name in ("sum", "prod")
+    )
 
 
 def trace(a: Any, offset=0, axis1=0, axis2=1, dtype=None, out=None):
     return a.diagonal(offset, axis1, axis2).sum(-1, dtype)
 
 
-in_place_of(trace, (np.ndarray, "trace"))
+substitute_on_objects(trace, (np.ndarray, "trace"))
 
 
 def conjugate(a, out=None):
     return np.conjugate(a)
 
 
-in_place_of(conjugate, (np.ndarray, "conj"), (np.ndarray, "conjugate"))
-in_place_of(_core._methods._clip, (np.ndarray, "clip"))
+substitute_on_objects(conjugate, (np.ndarray, "conj"), (np.ndarray, "conjugate"))
+substitute_on_objects(_core._methods._clip, (np.ndarray, "clip"))
 _truth: Any = np.array([2.0], object).any()
 if type(_truth) is float:  # NumPy 1 returns an element, not a boolean
     for _name in ("any", "all"):
-        in_place_of(getattr(_core._methods, f"_{_name}"), (np.ndarray, _name))
-        in_place_of(getattr(np, _name).__wrapped__, getattr(np, _name))
+        substitute_on_objects(getattr(_core._methods, f"_{_name}"), (np.ndarray, _name))
+        substitute_on_objects(getattr(np, _name).__wrapped__, getattr(np, _name))
 
 for _name in ("mean", "var", "std"):  # the Python source that a C method calls
     _f = getattr(np, _name)
-    in_place_of(_f.__wrapped__, (np.ndarray, _name))
+    substitute_on_objects(_f.__wrapped__, (np.ndarray, _name))
 
 
 def _cumulated(f: Any) -> Any:
@@ -238,4 +240,4 @@ def _cumulated(f: Any) -> Any:
 
 
 for _name, _f in (("cumsum", np.add), ("cumprod", np.multiply)):
-    in_place_of(_cumulated(_f), (np.ndarray, _name), getattr(np, _name))
+    substitute_on_objects(_cumulated(_f), (np.ndarray, _name), getattr(np, _name))

@@ -16,13 +16,13 @@ from adjoint.primal.object_array_places import is_container
 from adjoint.primal.value_kinds import is_objects
 from adjoint.rulekit.registry import on_objects
 from adjoint.runtime.arrays.object_conversion import as_objects
-from adjoint.runtime.arrays.object_layout import indices, stored_alike
+from adjoint.runtime.arrays.object_layout import empty_like_layout, indices
 from adjoint.runtime.dispatch.linked import NO_KEYWORDS, linked
 from adjoint.runtime.dispatch.source_call import call_function
 from adjoint.runtime.memory.memory import Memory
 
 
-class Noting:
+class OperatorLog:
     """A proxy for a numbered element or result; it notes operators in `steps`."""
 
     __slots__ = ("number", "steps")
@@ -30,23 +30,23 @@ class Noting:
     def __init__(self, number: int, steps: list[Any]) -> None:
         self.number, self.steps = number, steps
 
-    def _do(self, op: Any, *operands: Any) -> Noting:
+    def _do(self, op: Any, *operands: Any) -> OperatorLog:
         self.steps.append((op, [_number(x, self.steps) for x in operands]))
-        return Noting(len(self.steps) - 1, self.steps)
+        return OperatorLog(len(self.steps) - 1, self.steps)
 
-    def __add__(self, other: Any) -> Noting:
+    def __add__(self, other: Any) -> OperatorLog:
         return self._do(operator.add, self, other)
 
-    def __radd__(self, other: Any) -> Noting:
+    def __radd__(self, other: Any) -> OperatorLog:
         return self._do(operator.add, other, self)
 
-    def __mul__(self, other: Any) -> Noting:
+    def __mul__(self, other: Any) -> OperatorLog:
         return self._do(operator.mul, self, other)
 
-    def __rmul__(self, other: Any) -> Noting:
+    def __rmul__(self, other: Any) -> OperatorLog:
         return self._do(operator.mul, other, self)
 
-    def conjugate(self) -> Noting:
+    def conjugate(self) -> OperatorLog:
         return self._do(conjugated, self)
 
 
@@ -56,7 +56,7 @@ def conjugated(x):
 
 def _number(x: Any, steps: list[Any]) -> int:
     """Return the number of an element or result; a constant, the start of a sum, becomes a step."""
-    if isinstance(x, Noting):
+    if isinstance(x, OperatorLog):
         return x.number
     steps.append((None, x))
     return len(steps) - 1
@@ -67,7 +67,7 @@ def _noted(f: Any, args: Any, at: Any, kwargs: Any) -> Any:
     steps: list[Any] = []
     given = list(args)
     for i in at:
-        given[i] = _stand_ins(as_objects(args[i]), steps)
+        given[i] = _proxies(as_objects(args[i]), steps)
     made = f(*given, **kwargs)
     if not isinstance(made, np.ndarray):
         return _number(made, steps), steps
@@ -77,16 +77,16 @@ def _noted(f: Any, args: Any, at: Any, kwargs: Any) -> Any:
     return numbers, steps
 
 
-def _stand_ins(a: Any, steps: list[Any]) -> Any:
+def _proxies(a: Any, steps: list[Any]) -> Any:
     """Return an array of proxies in the layout of `a`."""
-    made = stored_alike(a)
+    made = empty_like_layout(a)
     for index in indices(a.shape):
         steps.append((None, None))
-        made[index] = Noting(len(steps) - 1, steps)
+        made[index] = OperatorLog(len(steps) - 1, steps)
     return made
 
 
-def done_again(numbers, steps, at, args):
+def replay(numbers, steps, at, args):
     """Apply the noted steps to the elements."""
     values = []
     for i in at:
@@ -108,7 +108,7 @@ def done_again(numbers, steps, at, args):
     return y
 
 
-def _notes(f: Any, key: Any, arrays_at: Callable[[tuple[Any, ...]], Any]) -> None:
+def _register(f: Any, key: Any, arrays_at: Callable[[tuple[Any, ...]], Any]) -> None:
     """Register `f`, which computes with elements of arrays at the places ``arrays_at(args)``."""
 
     @on_objects(key)
@@ -121,7 +121,7 @@ def _notes(f: Any, key: Any, arrays_at: Callable[[tuple[Any, ...]], Any]) -> Non
         if any(isinstance(x, np.ndarray) for i, x in enumerate(args) if i not in at):
             return NotImplemented  # an output
         if not any(map(is_objects, operands)) or any(
-            isinstance(x, np.ndarray) and (type(x) is not np.ndarray or _is_elsewhere(x))
+            isinstance(x, np.ndarray) and (type(x) is not np.ndarray or _is_no_container(x))
             for x in operands
         ):
             return NotImplemented
@@ -136,10 +136,10 @@ def _do_again(record: list[Any], slot: int, noted: Any, at: Any, args: Any, name
         return (None, *memory.take_items(args, len(args)), *(None,) * named)
 
     again = (*noted, at, args)
-    return linked(record, slot, of_operands, call_function, done_again, again, NO_KEYWORDS)
+    return linked(record, slot, of_operands, call_function, replay, again, NO_KEYWORDS)
 
 
-def _is_elsewhere(x: Any) -> bool:
+def _is_no_container(x: Any) -> bool:
     return is_objects(x) and not is_container(x)
 
 
@@ -149,5 +149,5 @@ def _both(args: tuple[Any, ...]) -> tuple[int, ...]:
 
 for _name in "dot inner vdot matmul vecdot matvec vecmat".split():
     if hasattr(np, _name):
-        _notes(getattr(np, _name), getattr(np, _name), _both)
-_notes(np.ndarray.dot, (np.ndarray, "dot"), _both)
+        _register(getattr(np, _name), getattr(np, _name), _both)
+_register(np.ndarray.dot, (np.ndarray, "dot"), _both)

@@ -10,9 +10,9 @@ import numpy as np
 from adjoint.primal.value_kinds import is_objects, is_one_object
 from adjoint.rulekit.projection import SEQUENCES
 from adjoint.rulekit.registry import non_differentiable, on_objects
-from adjoint.rules.numpy.object_moving import moving
+from adjoint.rules.numpy.object_move_primitives import moving
 from adjoint.runtime.arrays.object_conversion import _astype, _is, follows, of_numbers, of_parts
-from adjoint.runtime.arrays.object_layout import laid_out, stored_alike
+from adjoint.runtime.arrays.object_layout import empty_like_layout, in_memory_order
 from adjoint.runtime.dispatch.source_call import call_function
 
 # ---- conversions ---------------------------------------------------------------------------------
@@ -24,7 +24,7 @@ def numbers_of(a, plain):
     if convert is None:
         return plain
     numbers = np.array([convert(part) for part in a.flat], plain.dtype)
-    return laid_out(np.reshape(numbers, plain.shape), plain)
+    return in_memory_order(np.reshape(numbers, plain.shape), plain)
 
 
 def _conversion(plain: Any) -> Any:
@@ -52,12 +52,12 @@ def _converts(f: Any, key: Any) -> None:
 
     def converted(source, *args, **kwargs):
         if is_objects(source):  # each element is converted once
-            like = _plain(_asked_nothing(source), args, kwargs)
+            like = _plain(_zeros_like_objects(source), args, kwargs)
             return numbers_of(source, like) if _conversion(like) else _plain(source, args, kwargs)
         plain = _plain(source, args, kwargs)
         if not is_objects(plain):
             return plain
-        if _is_held(source, plain):
+        if _holds_only(source, plain):
             made = np.empty(plain.shape, object)
             made[(0,) * plain.ndim] = source
             return made
@@ -72,7 +72,7 @@ def _converts(f: Any, key: Any) -> None:
     def _plain(source: Any, args: Any, kwargs: Any) -> Any:
         return f(source, *args, **kwargs)
 
-    non_differentiable(_plain, _is_held, _asked_nothing)
+    non_differentiable(_plain, _holds_only, _zeros_like_objects)
 
     @on_objects(key)
     def convert(record: list[Any], slot: int, *args: Any, **kwargs: Any) -> Any:
@@ -84,7 +84,7 @@ def _converts(f: Any, key: Any) -> None:
         is_one = isinstance(source, int | float | complex) or is_one_object(source)
         if not is_one and not isinstance(source, (*SEQUENCES, np.ndarray, np.generic)):
             return NotImplemented  # converted by its own code
-        y = f(_asked_nothing(source), *args[1:], **kwargs)
+        y = f(_zeros_like_objects(source), *args[1:], **kwargs)
         if is_objects(source):
             if is_objects(y):
                 return move(record, slot, *args, **kwargs)
@@ -92,21 +92,21 @@ def _converts(f: Any, key: Any) -> None:
                 return NotImplemented
         elif not is_objects(y) or (isinstance(source, SEQUENCES) and not follows(source, y)):
             return NotImplemented
-        elif is_one and not isinstance(source, np.generic) and not _is_held(source, y):
+        elif is_one and not isinstance(source, np.generic) and not _holds_only(source, y):
             return NotImplemented
         return call_function(record, slot, converted, args, kwargs)
 
 
-def _asked_nothing(source: Any) -> Any:
+def _zeros_like_objects(source: Any) -> Any:
     """Replace an array of objects, whose conversion may run user code, by zeros in its layout."""
     if not is_objects(source):
         return source
-    zeros = stored_alike(source)
+    zeros = empty_like_layout(source)
     zeros[...] = 0.0
     return zeros
 
 
-def _is_held(source: Any, made: Any) -> bool:
+def _holds_only(source: Any, made: Any) -> bool:
     """Return whether `made` is an array of objects whose only element is `source`."""
     return is_objects(made) and made.size == 1 and made.item() is source
 

@@ -73,7 +73,7 @@ def array_rule(
 
     def add(function: F) -> F:
         plan = _Plan.of(function, operands.split(), nested)
-        leading, limit = plan.direct if exact else (0, -1)
+        leading, limit = plan.leading_operands if exact else (0, -1)
 
         def placed(*args: Any, **kwargs: Any) -> Any:
             if kwargs:
@@ -135,7 +135,7 @@ class _Plan:
         return cls(function, order, operands, nested, positional, required)
 
     @property
-    def direct(self) -> tuple[int, int]:
+    def leading_operands(self) -> tuple[int, int]:
         """Number of leading operands, and of positional arguments without further operands."""
         leading = 0
         while leading < self.required and self.order[leading] in self.operands:

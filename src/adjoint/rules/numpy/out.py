@@ -11,13 +11,13 @@ from typing import Any
 
 import numpy as np
 
-from adjoint.diagnostics.refusals import refused, too_late
-from adjoint.primal.array_classes import says_itself
+from adjoint.diagnostics.refusals import raised_after_write, refused
+from adjoint.primal.array_classes import overrides_method
 from adjoint.primal.value_kinds import PLAIN
 from adjoint.rulekit.registry import lookup, non_differentiable, primitive
 from adjoint.runtime.arrays.wrap_results import (
-    is_asked,
-    is_told,
+    may_wrap,
+    wraps_result,
 )
 from adjoint.runtime.dispatch.source_call import call_function
 from adjoint.runtime.operators.ufunc_output import (
@@ -28,7 +28,7 @@ from adjoint.runtime.operators.ufunc_output import (
     ufunc_into,
 )
 
-non_differentiable(is_asked, too_late, _mask, _demand_shape, _demand_fit, _demand_all)
+non_differentiable(wraps_result, raised_after_write, _mask, _demand_shape, _demand_fit, _demand_all)
 
 
 # ---- every function that takes an output ---------------------------------------------------------
@@ -98,8 +98,8 @@ def take_output(f: Any, key: Any, position: int, size: int = 0) -> None:
                 "assign what it returns: out[...] = numpy.round(x)",
             )
         given = (*args, *kwargs.values())
-        if tells and (any(map(is_told, given)) or says_itself(f, given)):
-            if type(source) is FunctionType and _is_inactive(f) and not says_itself(f, given):
+        if tells and (any(map(may_wrap, given)) or overrides_method(f, given)):
+            if type(source) is FunctionType and _is_inactive(f) and not overrides_method(f, given):
                 return call_function(record, slot, source, args, kwargs)
             return NotImplemented
         memory, inner = record[0], [record[0], None]

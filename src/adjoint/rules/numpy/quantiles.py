@@ -14,7 +14,7 @@ import numpy as np
 from adjoint.rulekit.elementwise_forward import contributions, like_result
 from adjoint.rulekit.registry import frule
 from adjoint.rules.numpy.operands import array_rule, cotangent_dtype, dense
-from adjoint.rules.numpy.reductions import lanes
+from adjoint.rules.numpy.reductions import merged_rows
 
 MOVING = {
     "linear": (-1.0, 1.0),
@@ -44,7 +44,7 @@ class _Quantiles:
     """
 
     def __init__(self, a: Any, y: Any, q: Any, axis: Any, method: str, skip: bool) -> None:
-        rows, self._undo = lanes(np.asarray(a), axis)
+        rows, self._undo = merged_rows(np.asarray(a), axis)
         if rows.dtype.kind == "b":  # booleans cannot be subtracted
             rows = rows.astype(np.float64)
         self._rows, self._q, self._method = rows, np.ravel(q), method
@@ -101,7 +101,7 @@ class _Quantiles:
         """Return the tangents, one row per probability."""
         moved = (self._high - self._low)[..., 0] * self._rise[..., 0]
         q_dot = np.reshape(q_dot, (-1,) + (1,) * (moved.ndim - 1))
-        rows_dot, _ = lanes(np.asarray(a_dot), axis)
+        rows_dot, _ = merged_rows(np.asarray(a_dot), axis)
         shared = [np.sum(contributions(share, rows_dot, True), -1) for share in self.parts()]
         return np.reshape(shared, moved.shape) + moved * q_dot
 

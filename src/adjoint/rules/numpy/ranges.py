@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from adjoint.rulekit.projection import as_numeric, project
-from adjoint.rules.numpy.forward import array_frule
+from adjoint.rules.numpy.forward_rules import array_frule
 from adjoint.rules.numpy.operands import array_rule, dense, severed
 
 arange: Any = np.arange

@@ -12,7 +12,7 @@ from adjoint.primal.value_kinds import FLOAT64, REALS
 from adjoint.rulekit.partials import as_precise
 from adjoint.rulekit.projection import held, project
 from adjoint.rulekit.registry import substitute
-from adjoint.rules.numpy.forward import array_frule
+from adjoint.rules.numpy.forward_rules import array_frule
 from adjoint.rules.numpy.operands import (
     array_rule,
     conj,
@@ -57,7 +57,7 @@ def given(**keywords: Any) -> dict[str, Any]:
     return {name: value for name, value in keywords.items() if value is not NONE}
 
 
-def nothing(y_bar: Any) -> tuple[None, None]:
+def constant_back(y_bar: Any) -> tuple[None, None]:
     """Pull back to zero: the pullback of a constant result."""
     return None, None
 
@@ -75,7 +75,7 @@ def _(a, axis=None, dtype=None, out=None, keepdims=False, initial=NONE, where=Tr
         return NotImplemented
     y = add_reduce(a, axis, dtype, None, keepdims, 0 if initial is NONE else initial, where)
     if y.dtype.kind not in "fc" and severed(y, a, 0 if initial is NONE else initial):
-        return y, nothing
+        return y, constant_back
     shape, exact = np.shape(a), cotangent_dtype(a)
     real = exact.kind != "c"
 
@@ -98,7 +98,7 @@ def _(a, axis=None, dtype=None, out=None, keepdims=False, *, where=True):
     else:
         y = np.mean(a, axis, dtype, keepdims=keepdims, where=where)
     if y.dtype.kind not in "fc" and severed(y, a):
-        return y, nothing
+        return y, constant_back
     return y, mean_back(a, y.size, axis, keepdims, where)
 
 
@@ -153,7 +153,7 @@ def _spread(f: Any, *also: Any, root: bool, skips: bool = False) -> None:
         options = given(mean=mean, correction=correction)
         y = f(a, axis, dtype, None, ddof, keepdims, where=where, **options)
         if severed(y, a):
-            return y, nothing
+            return y, constant_back
         where = numbers(a, where) if skips else where
         back = _var_back(a, y, axis, dtype, (ddof, correction), keepdims, where, mean)
         return y, _std_back(back, y) if root else back
@@ -307,7 +307,7 @@ def cast(a: Any, dtype: Any) -> Any:
     return np.asarray(a).astype(dtype, copy=False)
 
 
-def lanes(a: Any, axis: Any) -> tuple[Any, Any]:
+def merged_rows(a: Any, axis: Any) -> tuple[Any, Any]:
     """Return `a` with the reduced axes merged into the last axis, and the inverse function."""
     ndim = np.ndim(a)
     axes = tuple(range(ndim)) if axis is None or not ndim else normalized(axis, ndim)
@@ -360,7 +360,7 @@ def _(a, axis=None, dtype=None, out=None, keepdims=False, initial=1, where=True)
         return NotImplemented
     y = multiply_reduce(a, axis, dtype, None, keepdims, initial, where)
     if severed(y, a, initial):
-        return y, nothing
+        return y, constant_back
 
     def prod_back(y_bar):
         if initial is UNIT and where is True:
@@ -368,7 +368,7 @@ def _(a, axis=None, dtype=None, out=None, keepdims=False, initial=1, where=True)
             if bars is not None:
                 return None, *bars
         factors = cast(a if where is True else np.where(where, a, 1), cotangent_dtype(y))
-        rows, undo = lanes(factors, axis)
+        rows, undo = merged_rows(factors, axis)
         product = np.multiply.reduce(factors, axis, keepdims=keepdims)
         a_bar = restore(y_bar * conj(initial), axis, keepdims, np.ndim(a)) * conj(
             undo(others(rows))
@@ -395,7 +395,7 @@ def extremum_back(
 ) -> Any:
     """Return the pullback of a maximum or minimum; tied elements share the cotangent equally."""
     if y.dtype.kind not in "fc" and severed(y, a, 0 if initial is NONE else initial):
-        return nothing
+        return constant_back
 
     ndim = np.ndim(a)
 
@@ -403,26 +403,26 @@ def extremum_back(
         full = restore(y, axis, keepdims, ndim)
         hits = a == full
         if axis is None and initial is NONE and where is True and (count := np.count_nonzero(hits)):
-            return None, project(_held(hits, y_bar / count), a)
+            return None, project(_share_at(hits, y_bar / count), a)
         if initial is NONE and where is True and np.count_nonzero(hits) == y.size:
             # One per result, unless one is NaN.
             if finite(y) or np.all(np.equal(y, y)):
-                return None, project(_held(hits, restore(y_bar, axis, keepdims, ndim)), a)
+                return None, project(_share_at(hits, restore(y_bar, axis, keepdims, ndim)), a)
         hits |= a != a  # where one is NaN, so is the result
         if where is not True:
             hits &= np.asarray(where, bool)  # NumPy takes lists of integers too
         count = np.maximum(np.sum(hits, axis, keepdims=True), 0 if initial is not NONE else 1)
         if initial is NONE:
             share = restore(y_bar, axis, keepdims, ndim) / count
-            return None, project(_held(hits, share), a)
+            return None, project(_share_at(hits, share), a)
         first = np.asarray(initial).astype(y.dtype) == full
         share = restore(y_bar, axis, keepdims, ndim) / (count + first)
-        return None, project(_held(hits, share), a), np.sum(_held(first, share))
+        return None, project(_share_at(hits, share), a), np.sum(_share_at(first, share))
 
     return back
 
 
-def _held(hits: Any, share: Any) -> Any:
+def _share_at(hits: Any, share: Any) -> Any:
     """Return the share at the hits; a product would make NaN of 0 times infinity."""
     return held(hits, share) if finite(share) else np.where(hits, share, 0)
 

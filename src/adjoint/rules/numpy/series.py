@@ -18,7 +18,14 @@ from adjoint.cotangents.poison import Poison
 from adjoint.primal.array_memory import names_twice
 from adjoint.rulekit.elementwise_forward import like_result
 from adjoint.rulekit.projection import is_numeric
-from adjoint.rulekit.refusal import NoDerivative, added, moves, refusal, refused_bar, refused_dot
+from adjoint.rulekit.refusal import (
+    NoDerivative,
+    added,
+    may_be_nonzero,
+    refusal,
+    refused_bar,
+    refused_dot,
+)
 from adjoint.rulekit.registry import frule, rrule, substitute
 from adjoint.rules.numpy.operands import array_rule, conj, cotangent_dtype, dense
 
@@ -37,17 +44,17 @@ BASES = {
 # ---- cutting off zeros ---------------------------------------------------------------------------
 
 
-def beside_zeros(f: Any, kept: Any, lost: Any) -> Any:
+def without_zeros(f: Any, kept: Any, lost: Any) -> Any:
     """Copy `kept`, from which `f` has cut off the zeros `lost`; their derivative is refused."""
     return kept.copy()
 
 
-@rrule.register(beside_zeros)
+@rrule.register(without_zeros)
 def _(f, kept, lost):
     return kept.copy(), lambda y_bar: (None, None, y_bar, refused_bar(f, CUT, y_bar))
 
 
-@frule.register(beside_zeros)
+@frule.register(without_zeros)
 def _(dots, f, kept, lost):
     _, kept_dot, lost_dot = dots
     return kept.copy(), added(kept_dot, refused_dot(f, CUT, lost_dot, kept))
@@ -57,7 +64,7 @@ def cut(f: Any, seq: Any, start: int, stop: int) -> Any:
     """Return ``seq[start:stop]``, to which `f` cuts a series; the other coefficients are zero."""
     y = seq[start:stop]
     if isinstance(seq, np.ndarray) and is_numeric(seq) and len(y) < len(seq):
-        y = beside_zeros(f, y, seq[:start] if start else seq[stop:])
+        y = without_zeros(f, y, seq[:start] if start else seq[stop:])
         if not names_twice(seq) and seq.flags.writeable:
             # The result stays an alias of `seq`.
             seq[start:stop] = y
@@ -105,7 +112,7 @@ def _sum(f: Callable[..., Any], sign: int) -> None:
 
 
 def _summand_bar(f: Callable[..., Any], y_bar: Any, c: Any) -> Any:
-    if np.size(c) > len(y_bar) and moves(y_bar):
+    if np.size(c) > len(y_bar) and may_be_nonzero(y_bar):
         return Poison(refusal(f, CUT))
     return np.reshape(_fitted(y_bar, np.size(c)), np.shape(c))
 
@@ -114,7 +121,7 @@ def _moved(f: Callable[..., Any], terms: list[Any], y: Any) -> Any:
     """Add the terms of a tangent; raise if one changes coefficients that are cut off."""
     if not terms:
         return None
-    if any(moves(term[len(y) :]) for term in terms):
+    if any(may_be_nonzero(term[len(y) :]) for term in terms):
         raise refusal(f, CUT)
     return like_result(sum(_fitted(term, len(y)) for term in terms), y)
 
@@ -138,7 +145,9 @@ def _product(f: Callable[..., Any]) -> None:
 def _factor_bar(f: Callable[..., Any], y_bar: Any, c: Any, other: Any) -> Any:
     """Return the cotangent of `c` by products of unit vectors with the other factor."""
     columns = [f(unit, other) for unit in np.eye(np.size(c))]
-    if any(len(column) > len(y_bar) and column[-1] != 0 for column in columns) and moves(y_bar):
+    if any(len(column) > len(y_bar) and column[-1] != 0 for column in columns) and may_be_nonzero(
+        y_bar
+    ):
         return Poison(refusal(f, CUT))
     c_bar = [np.sum(y_bar * conj(_fitted(column, len(y_bar)))) for column in columns]
     return np.reshape(np.array(c_bar), np.shape(c))

@@ -10,7 +10,7 @@ import numpy as np
 
 from adjoint.cotangents.poison import Poison
 from adjoint.diagnostics.refusals import missing
-from adjoint.primal.array_memory import Twin
+from adjoint.primal.array_memory import Alias
 from adjoint.rulekit.registry import primitive, substitute
 from adjoint.runtime.python.loops import iterator_of
 
@@ -32,8 +32,8 @@ def _(record, slot, a):
 
 @primitive((np.ndarray, "base"))
 def _(record, slot, a):
-    """Read the base, or None in place of a `Twin`; the contents of a base have no derivative."""
-    if type(a.base) in (Twin, type(None)):
+    """Read the base, or None in place of an `Alias`; the contents of a base have no derivative."""
+    if type(a.base) in (Alias, type(None)):
         return None
     if record[0].level is not None or not isinstance(a.base, np.ndarray):
         return NotImplemented

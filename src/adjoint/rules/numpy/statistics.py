@@ -20,12 +20,12 @@ from adjoint.rules.numpy.operands import (
 from adjoint.rules.numpy.reductions import (
     NONE,
     cast,
+    constant_back,
     extremum_back,
     given,
-    lanes,
     masked,
     mean_back,
-    nothing,
+    merged_rows,
     numbers,
     others,
     restore,
@@ -41,7 +41,7 @@ def _(a, axis=None, dtype=None, out=None, keepdims=False, initial=0, where=True)
         return NotImplemented
     y = np.nansum(a, axis, dtype, None, keepdims, initial, where)
     if severed(y, a, initial):
-        return y, nothing
+        return y, constant_back
     there, shape = numbers(a, where), np.shape(a)
     return y, lambda y_bar: (
         None,
@@ -64,12 +64,12 @@ def _(a, axis=None, dtype=None, out=None, keepdims=False, initial=1, where=True)
         return NotImplemented
     y = np.nanprod(a, axis, dtype, None, keepdims, initial, where)
     if severed(y, a, initial):
-        return y, nothing
+        return y, constant_back
     there = numbers(a, where)
 
     def nanprod_back(y_bar):
         factors = cast(np.where(there, a, 1), cotangent_dtype(y))
-        rows, undo = lanes(factors, axis)
+        rows, undo = merged_rows(factors, axis)
         product = np.prod(factors, axis, keepdims=keepdims)
         a_bar = restore(y_bar * np.conj(initial), axis, keepdims, np.ndim(a)) * np.conj(
             undo(others(rows))

@@ -16,7 +16,14 @@ from adjoint.rulekit.elementwise_forward import contributions, like_result
 from adjoint.rulekit.projection import as_numeric, projector
 from adjoint.rulekit.registry import frule, non_differentiable, rrule, substitute
 from adjoint.rules.numpy.operands import array_rule, cotangent_dtype, dense, scatter, severed
-from adjoint.rules.numpy.reductions import NONE, extremum_back, given, lanes, nothing, restore
+from adjoint.rules.numpy.reductions import (
+    NONE,
+    constant_back,
+    extremum_back,
+    given,
+    merged_rows,
+    restore,
+)
 
 REDUCTIONS: dict[Any, Any] = {
     np.add: np.sum,
@@ -151,11 +158,11 @@ def _logsumexp_back(a: Any, y: Any, axis: Any, keepdims: bool) -> Any:
 
 def _reduction_back(f: np.ufunc, a: Any, y: Any, axis: Any, initial: Any, where: Any) -> Any:
     """Return the pullback of any reduction, or None if the ufunc has no rule."""
-    rows, undo = lanes(a, axis)
+    rows, undo = merged_rows(a, axis)
     rows, masks = np.moveaxis(rows, -1, 0), None
     start = f.identity if initial is NONE and f.identity is not None else initial
     if where is not True:
-        masks = np.moveaxis(lanes(np.broadcast_to(where, a.shape), axis)[0], -1, 0)
+        masks = np.moveaxis(merged_rows(np.broadcast_to(where, a.shape), axis)[0], -1, 0)
     first, rest = _split(f, rows, start)
     try:
         chain = _Chain(f, rest, first, masks)
@@ -207,7 +214,7 @@ def _(self, array, /, axis=0, dtype=None, out=None):
     if out is not None:
         return NotImplemented
     if not np.ndim(array):
-        return self.accumulate(array), nothing  # NumPy's own message
+        return self.accumulate(array), constant_back  # NumPy's own message
     if self in RUNNING:
         applied = rrule(RUNNING[self], array, axis, dtype)
         if applied is None:

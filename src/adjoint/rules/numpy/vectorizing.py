@@ -10,8 +10,8 @@ from adjoint.primal.array_classes import is_subclassed
 from adjoint.primal.value_kinds import is_one_object
 from adjoint.rulekit.registry import non_differentiable, substitute
 from adjoint.rules.numpy.creation import of_elements
-from adjoint.runtime.arrays.object_layout import in_order, laid_out, visits
-from adjoint.runtime.arrays.wrap_results import answers_of, data_of, wrapped_result
+from adjoint.runtime.arrays.object_layout import in_memory_order, in_order, visits
+from adjoint.runtime.arrays.wrap_results import data_of, wrap_calls, wrapped_result
 
 _vectorize_call: Any = np.vectorize._vectorize_call  # type: ignore[attr-defined]
 
@@ -34,7 +34,7 @@ def vectorize_call(self, func, args):
         otypes = _types(first)
         if self.cache:
             kept.append(first)
-    arrays = [_called_with(arg, array) for arg, array in zip(args, arrays, strict=True)]
+    arrays = [_loop_array(arg, array) for arg, array in zip(args, arrays, strict=True)]
     when = _visits(arrays)
     arrays = [a if isinstance(a, _Constant) else np.broadcast_to(a, when.shape) for a in arrays]
     results = []
@@ -56,14 +56,14 @@ def _arranged(results, otype, when):
     made = of_elements(results, otype)
     if when.flags.c_contiguous:
         return np.reshape(made, when.shape)
-    return laid_out(made[when], when)
+    return in_memory_order(made[when], when)
 
 
 def _visits(arrays: Any) -> Any:
     return visits(*[None if isinstance(a, _Constant) else np.asarray(a, object) for a in arrays])
 
 
-def _called_with(arg, array):
+def _loop_array(arg, array):
     """Return the array of the loop; NumPy numbers keep their type, except in arrays of them."""
     if isinstance(arg, np.ndarray | _Constant) or isinstance(array, _Constant):
         return array
@@ -75,7 +75,7 @@ def _answers(operands: list[Any], arrays: list[Any], n: int) -> Any:
     if not any(map(is_subclassed, operands)):
         return None
     loop: Any = np.frompyfunc(lambda *_: (0,) * n if n > 1 else 0, len(operands), n)
-    return answers_of(lambda stand_ins: loop(*stand_ins), operands, arrays)
+    return wrap_calls(lambda stand_ins: loop(*stand_ins), operands, arrays)
 
 
 class _Constant:

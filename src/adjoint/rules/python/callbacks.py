@@ -9,7 +9,7 @@ from types import SimpleNamespace
 from typing import Any
 
 from adjoint.rulekit.registry import primitive
-from adjoint.runtime.foreign.native_call import Lent, lend
+from adjoint.runtime.foreign.native_call import CallbackProxy, callback_proxy
 from adjoint.runtime.foreign.unknown_call import run_unknown
 
 
@@ -20,8 +20,8 @@ def _calls_back(key: Any, place: int, name: str, why: str) -> None:
     def run(record: list[Any], slot: int, /, *args: Any, **options: Any) -> Any:
         memory = record[0]
         given = args[place] if place < len(args) else options.get(name)
-        lent = lend(memory, given)
-        if not isinstance(lent, Lent):
+        lent = callback_proxy(memory, given)
+        if not isinstance(lent, CallbackProxy):
             return NotImplemented
         if place < len(args):
             args = (*args[:place], lent, *args[place + 1 :])
@@ -50,8 +50,8 @@ if _make_scanner is not None:
     def _(record: list[Any], slot: int, context: Any) -> Any:
         """Replace the hooks of the decoder, which the scanner reads once, by proxies."""
         memory = record[0]
-        lent = {name: lend(memory, getattr(context, name)) for name in _HOOKS}
-        if not any(isinstance(hook, Lent) for hook in lent.values()):
+        lent = {name: callback_proxy(memory, getattr(context, name)) for name in _HOOKS}
+        if not any(isinstance(hook, CallbackProxy) for hook in lent.values()):
             return NotImplemented
         stand_in = SimpleNamespace(strict=context.strict, memo=context.memo, **lent)
         why = "reads text"

@@ -22,7 +22,7 @@ from adjoint.runtime.dispatch.call import call_keywords
 from adjoint.runtime.dispatch.linked import linked
 from adjoint.runtime.dispatch.source_call import call_function
 from adjoint.runtime.memory.memory import Memory
-from adjoint.runtime.python.class_creation import hand_over_defaults
+from adjoint.runtime.python.class_creation import move_default_cotangents
 
 # Typed as Any, because the arguments passed on are not known statically.
 _namedtuple: Any = collections.namedtuple
@@ -46,7 +46,7 @@ def _named_tuple(
     made = _namedtuple(typename, field_names, rename=rename, defaults=defaults, module=module)
 
     def named_tuple_back(_: Any) -> tuple[Any, ...]:
-        hand_over_defaults(memory, made, made._field_defaults)
+        move_default_cotangents(memory, made, made._field_defaults)
         for i, name in enumerate(made._field_defaults):
             memory.add_item(defaults, i, memory.take_entry(made._field_defaults, name))
         return (None,)
@@ -68,7 +68,7 @@ def _process_class(record: list[Any], slot: int, cls: Any, *options: Any) -> Any
     attribute of the class to the class.
     """
     memory: Memory = record[0]
-    asked = _Asked(memory, cls)
+    asked = _FieldDescriptors(memory, cls)
     made: Any = None
 
     def process_back(_: Any) -> tuple[Any, ...]:
@@ -79,7 +79,7 @@ def _process_class(record: list[Any], slot: int, cls: Any, *options: Any) -> Any
     def moved_back() -> dict[str, Any]:
         bars = {}
         if vars(made).get("__init__") is not before.get("__init__"):
-            _hand_to_fields(memory, made.__init__, made.__dataclass_fields__)
+            _move_to_fields(memory, made.__init__, made.__dataclass_fields__)
         for name, field in made.__dataclass_fields__.items():
             if before.get(name) is field:
                 memory.add_entry(field, "default", memory.take_entry(made, name))
@@ -93,7 +93,7 @@ def _process_class(record: list[Any], slot: int, cls: Any, *options: Any) -> Any
         return bars
 
     record[slot] = process_back
-    asked.stand_in()
+    asked.replace_default()
     try:
         before = dict(vars(cls))
         inherited = {
@@ -107,7 +107,7 @@ def _process_class(record: list[Any], slot: int, cls: Any, *options: Any) -> Any
     return made
 
 
-class _Asked:
+class _FieldDescriptors:
     """Descriptors in a class body whose ``__get__`` returns the default of a field.
 
     ``__get__`` is user code: it runs before ``@dataclass``, and its results replace the descriptors
@@ -123,7 +123,7 @@ class _Asked:
         ]
         self._record: list[Any] = [memory, *[None] * (2 * len(self.names))]
 
-    def stand_in(self) -> None:
+    def replace_default(self) -> None:
         cls, n = self._cls, len(self.names)
         for i in range(2 * n):  # read twice: the default, then if it is a field
             name = self.names[i % n]
@@ -156,7 +156,7 @@ class _Asked:
 _MISSING = dataclasses.MISSING
 
 
-def _hand_to_fields(memory: Memory, init: Any, fields: dict[str, Any]) -> None:
+def _move_to_fields(memory: Memory, init: Any, fields: dict[str, Any]) -> None:
     """Move cotangents from the defaults of a generated ``__init__`` to those of the fields."""
     code, defaults, named = init.__code__, init.__defaults__ or (), init.__kwdefaults__ or {}
     names = code.co_varnames[code.co_argcount - len(defaults) : code.co_argcount]

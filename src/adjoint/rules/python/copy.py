@@ -18,7 +18,7 @@ from typing import Any
 from adjoint.diagnostics.refusals import refused
 from adjoint.primal.container_contents import args_of
 from adjoint.rulekit.registry import non_differentiable, substitute
-from adjoint.runtime.memory.active_iterator import Iterator
+from adjoint.runtime.memory.active_iterator import ActiveIterator
 
 ATOMS = frozenset({
     type(None), int, float, bool, complex, bytes, str, range, types.CodeType, types.FunctionType,
@@ -265,7 +265,7 @@ def _slots(cls: type) -> list[str]:
 
 def _refuse_iterators(x: Any) -> None:
     """Refuse iterators, because the steps of the copy and of the original would undo each other."""
-    if not isinstance(x, Iterator):
+    if not isinstance(x, ActiveIterator):
         return
     kind = x.__class__
     if kind is types.GeneratorType:

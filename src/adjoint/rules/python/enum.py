@@ -12,7 +12,7 @@ from adjoint.diagnostics.user_place import current_module
 from adjoint.rulekit.registry import primitive
 from adjoint.runtime.dispatch.linked import linked
 from adjoint.runtime.dispatch.source_call import call_function
-from adjoint.runtime.foreign.native_call import watched
+from adjoint.runtime.foreign.native_call import run_monitored
 
 _call: Any = vars(enum.EnumMeta)["__call__"]
 
@@ -28,7 +28,7 @@ def _called(record: list[Any], slot: int, /, cls: Any, *args: Any, **kwargs: Any
         return linked(record, slot, _all_but_last, call_function, _call, (cls, *args), kwargs)
     if any("_missing_" in vars(base) for base in cls.__mro__ if base.__module__ != "enum"):
         return NotImplemented
-    return watched(record, slot, cls, _looked_up, (cls, *args), kwargs)
+    return run_monitored(record, slot, cls, _looked_up, (cls, *args), kwargs)
 
 
 def _looked_up(cls: Any, /, *args: Any, **kwargs: Any) -> Any:

@@ -29,7 +29,7 @@ def _as_float(memory: Memory, fraction: Any) -> Any:
     return f(*parts) if memory.level is None else memory.level.run(f, *parts)
 
 
-def _give(memory: Memory, fraction: Any, bar: Any) -> None:
+def _deposit(memory: Memory, fraction: Any, bar: Any) -> None:
     """Deposit the cotangent of a fraction as a float at its numerator and denominator."""
     if bar is not None:
         numerator, denominator = fraction.numerator, fraction.denominator
@@ -46,7 +46,7 @@ def _(record: list[Any], slot: int, fraction: Any) -> Any:
         return run_unknown(memory, record, slot, Rational.__float__, (fraction,), {})
 
     def float_back(y_bar: Any) -> tuple[Any, ...]:
-        _give(memory, fraction, y_bar)
+        _deposit(memory, fraction, y_bar)
         return None, None
 
     record[slot] = float_back
@@ -69,7 +69,7 @@ def _register(op: Any, special: str, *, reflected: bool, kinds: tuple[type, ...]
             if bars is None:
                 return None, None, None
             own, bar = (bars[2], bars[1]) if reflected else (bars[1], bars[2])
-            _give(memory, fraction, own)
+            _deposit(memory, fraction, own)
             return None, None, bar
 
         record[slot] = fraction_back

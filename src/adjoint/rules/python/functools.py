@@ -68,22 +68,22 @@ def _(self: Any, state: Any, /) -> None:
     func, args, keywords, namespace = state
     if not callable(func) or not isinstance(args, tuple):
         raise TypeError("invalid partial state")
-    _become(self, func, functools.partial(_become, *args, **(keywords or {})))
+    _set_partial(self, func, functools.partial(_set_partial, *args, **(keywords or {})))
     self.__dict__.clear()
     self.__dict__.update(namespace or {})
 
 
-def _become(partial: Any, func: Any, other: Any) -> None:
+def _set_partial(partial: Any, func: Any, other: Any) -> None:
     """Give `partial` the function `func` and the arguments of the partial `other`."""
     partial.__setstate__((func, other.args, other.keywords, partial.__dict__))
 
 
-@primitive(_become)
+@primitive(_set_partial)
 def _(record: list[Any], slot: int, partial: Any, func: Any, other: Any) -> None:
     memory: Memory = record[0]
     before = partial.func, partial.args, partial.keywords, partial.__dict__
     undo = functools.partial(partial.__setstate__, before)
-    redo = functools.partial(_become, partial, func, other)
+    redo = functools.partial(_set_partial, partial, func, other)
     redo()
     position = memory.note(swap_with, undo, redo)
 
@@ -97,7 +97,7 @@ def _(record: list[Any], slot: int, partial: Any, func: Any, other: Any) -> None
 # ---- cmp_to_key ----------------------------------------------------------------------------------
 
 
-class _Compared:
+class _SortKey:
     """A sort key that is compared by a function of two values."""
 
     __slots__ = ("compare", "obj")
@@ -124,4 +124,4 @@ class _Compared:
 
 @substitute(functools.cmp_to_key)
 def _(mycmp: Any) -> Any:
-    return lambda obj: _Compared(mycmp, obj)
+    return lambda obj: _SortKey(mycmp, obj)

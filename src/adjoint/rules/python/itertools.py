@@ -3,7 +3,7 @@
 A function checks and consumes its arguments when it is called, as in C, and returns a generator.
 Combinations are computed for indices, which carry no derivative.
 
-An iterator in C can go on after an error. So can a generator that is `resuming`: it is run again
+An iterator in C can go on after an error. So can a generator that is `restarting`: it is run again
 with the same arguments, which hold all of its state.
 """
 
@@ -15,7 +15,7 @@ from typing import Any
 
 from adjoint.ir.primitives import begin
 from adjoint.rulekit.registry import non_differentiable, substitute
-from adjoint.runtime.dispatch.generators import as_written_for, resuming
+from adjoint.runtime.dispatch.generators import as_type, restarting
 
 _END = object()
 """Default of ``next`` at the end of an iterator."""
@@ -35,7 +35,7 @@ def from_iterable(iterables: Any, /) -> Any:
     return _chained(begin(iterables), [])
 
 
-@resuming
+@restarting
 def _chained(iterables: Any, active: Any) -> Any:
     while True:
         if not active:
@@ -55,7 +55,7 @@ def cycle(iterable: Any, /) -> Any:
     return _cycled(begin(iterable), [])
 
 
-@resuming
+@restarting
 def _cycled(iterator: Any, values: Any) -> Any:
     for value in iterator:
         values.append(value)
@@ -122,7 +122,7 @@ def takewhile(predicate: Any, iterable: Any, /) -> Any:
     return _taken(predicate, begin(iterable))
 
 
-@resuming
+@restarting
 def _taken(predicate: Any, iterator: Any) -> Any:
     for value in iterator:
         if not predicate(value):
@@ -135,7 +135,7 @@ def dropwhile(predicate: Any, iterable: Any, /) -> Any:
     return _after(predicate, begin(iterable), [])
 
 
-@resuming
+@restarting
 def _after(predicate: Any, iterator: Any, first: Any) -> Any:
     for value in iterator:
         if not first:
@@ -150,7 +150,7 @@ def filterfalse(predicate: Any, iterable: Any, /) -> Any:
     return _rejected(predicate, begin(iterable))
 
 
-@resuming
+@restarting
 def _rejected(predicate: Any, iterator: Any) -> Any:
     for value in iterator:
         if not (value if predicate is None or predicate is bool else predicate(value)):
@@ -162,7 +162,7 @@ def compress(data: Any, selectors: Any) -> Any:
     return _compressed(begin(data), begin(selectors))
 
 
-@resuming
+@restarting
 def _compressed(values: Any, selectors: Any) -> Any:
     for value, selected in zip(values, selectors, strict=False):
         if selected:
@@ -177,7 +177,7 @@ def starmap(function: Any, iterable: Any, /) -> Any:
     return _starmapped(function, begin(iterable))
 
 
-@resuming
+@restarting
 def _starmapped(function: Any, iterator: Any) -> Any:
     for args in iterator:
         yield function(*args)
@@ -254,10 +254,10 @@ def tee(iterable: Any, n: Any = 2, /) -> Any:
 
 
 def _as_tees(iterators: Any) -> tuple[Any, ...]:
-    return tuple(as_written_for(_TEE, one) for one in iterators)
+    return tuple(as_type(_TEE, one) for one in iterators)
 
 
-@resuming
+@restarting
 def _following(iterator: Any, at: Any) -> Any:
     """Yield the elements of a linked list that all tees share.
 
@@ -340,7 +340,7 @@ def accumulate(iterable: Any, func: Any = None, *, initial: Any = None) -> Any:
     return _accumulated(begin(iterable), func, [] if initial is None else [initial], [])
 
 
-@resuming
+@restarting
 def _accumulated(iterator: Any, func: Any, initial: Any, total: Any) -> Any:
     if initial:
         total.append(initial.pop())
@@ -385,7 +385,7 @@ class _Run:
         return True
 
 
-@resuming
+@restarting
 def _groups(run: Any) -> Any:
     while True:
         run.group += 1
@@ -396,7 +396,7 @@ def _groups(run: Any) -> Any:
         yield run.key, _members(run, run.key, run.group)
 
 
-@resuming
+@restarting
 def _members(run: Any, key: Any, group: Any) -> Any:
     while run.group == group:
         if run.value is _END and not run.advance():

@@ -10,11 +10,11 @@ import functools
 from collections import OrderedDict
 from typing import Any
 
-from adjoint.levels.evaluations import Evaluation as OnLevel
+from adjoint.levels.cached_results import Evaluation as OnLevel
 from adjoint.rulekit.registry import primitive
 from adjoint.runtime.dispatch.call import call_keywords
 from adjoint.runtime.dispatch.linked import linked
-from adjoint.runtime.foreign.native_call import watched
+from adjoint.runtime.foreign.native_call import run_monitored
 from adjoint.runtime.foreign.user_code_reach import HASHED
 from adjoint.runtime.memory.memory import Memory
 from adjoint.runtime.recompute.cached_results import Evaluation, is_tuple
@@ -47,7 +47,7 @@ class _Cache:
         self.f = f  # kept alive, because its id is a key
         self.most = f.cache_info().maxsize
         self.typed = hasattr(f, "cache_parameters") and f.cache_parameters()["typed"]
-        self.held: OrderedDict[Any, Any] = OrderedDict()
+        self.entries: OrderedDict[Any, Any] = OrderedDict()
         self.hits = self.misses = 0
 
     @classmethod
@@ -70,23 +70,23 @@ class _Cache:
 
     def look_up(self, key: Any) -> Any:
         """Return the result cached for `key`, or None; make it the newest."""
-        entry = self.held.get(key)
+        entry = self.entries.get(key)
         if entry is None:
             self.misses += 1
             return None
         self.hits += 1
         own, found = entry
-        self.held.move_to_end(own)  # by the stored key, so that no ``__eq__`` runs again
+        self.entries.move_to_end(own)  # by the stored key, so that no ``__eq__`` runs again
         return found
 
-    def keep(self, key: Any, evaluation: Any) -> None:
+    def store(self, key: Any, evaluation: Any) -> None:
         """Cache a result; a bounded cache keeps one that a nested call cached for the same key."""
         if self.most is None:
-            self.held[key] = key, evaluation
-        elif key not in self.held:
-            if len(self.held) >= self.most:
-                self.held.popitem(last=False)
-            self.held[key] = key, evaluation
+            self.entries[key] = key, evaluation
+        elif key not in self.entries:
+            if len(self.entries) >= self.most:
+                self.entries.popitem(last=False)
+            self.entries[key] = key, evaluation
 
 
 @primitive((CACHED, "__call__"))
@@ -107,7 +107,7 @@ def _(record: list[Any], slot: int, f: Any, /, *args: Any, **kwargs: Any) -> Any
     given = (*args, *kwargs.values())
     asked: list[Any] = [memory, None]
     if HASHED(*given):
-        key, known = watched(asked, 1, f, _find, (cache, args, kwargs), {})
+        key, known = run_monitored(asked, 1, f, _find, (cache, args, kwargs), {})
     else:
         key, known = _find(cache, args, kwargs)
     y = _evaluated(record, slot, f, args, kwargs, cache, key, known)
@@ -152,7 +152,7 @@ def _evaluated(
 
         record[slot] = evaluation_back
         y = evaluation.run(f.__wrapped__, args, kwargs)
-        cache.keep(key, evaluation)
+        cache.store(key, evaluation)
         return y
     y = known.used_again(given)
 
@@ -179,7 +179,7 @@ def _on_level(
     if known is not None:
         return known.used_again(memory.level, args, kwargs)
     evaluation = OnLevel(memory.level, f.__wrapped__, args, kwargs)
-    cache.keep(key, evaluation)
+    cache.store(key, evaluation)
     return evaluation.y
 
 
@@ -187,7 +187,7 @@ def _on_level(
 def _(record: list[Any], slot: int, f: Any) -> Any:
     """Return the statistics of the function's own cache plus those of this differentiated call."""
     cache, info = _Cache.of(record[0], f), f.cache_info()
-    size = info.currsize + len(cache.held)
+    size = info.currsize + len(cache.entries)
     return info._replace(
         hits=info.hits + cache.hits,
         misses=info.misses + cache.misses,

@@ -6,7 +6,7 @@ import math
 from types import FunctionType
 from typing import Any
 
-from adjoint.primal.childless_types import LEAVES
+from adjoint.primal.childless_types import CHILDLESS_TYPES
 from adjoint.primal.memo_by_class import ByClass
 from adjoint.primal.special_methods import special_of
 from adjoint.rulekit.registry import primitive
@@ -22,20 +22,20 @@ def real(x):
     return float(x)
 
 
-def _asks(kind: type) -> bool:
+def _has_float_method(kind: type) -> bool:
     return not issubclass(kind, float) and type(special_of(kind, "__float__")) is FunctionType
 
 
-_asks_for_a_float = ByClass(_asks)
+_asks_for_a_float = ByClass(_has_float_method)
 
 
-def _asked_of(f: Any, operands: int, names: frozenset[str]) -> None:
+def _converts_by_float(f: Any, operands: int, names: frozenset[str]) -> None:
     """Register a rule of `f` that calls ``__float__`` of its `operands` operands before C would."""
 
     @primitive(f)
     def run(record: list[Any], slot: int, /, *args: Any, **options: Any) -> Any:
         if (
-            LEAVES.issuperset(map(type, args))
+            CHILDLESS_TYPES.issuperset(map(type, args))
             or len(args) != operands
             or not options.keys() <= names
         ):
@@ -43,17 +43,17 @@ def _asked_of(f: Any, operands: int, names: frozenset[str]) -> None:
         if not any(map(_asks_for_a_float, map(type, args))):
             return NotImplemented
         given = (f, *args)
-        return linked(record, slot, _of_its_own, call_function, _asked, given, options)
+        return linked(record, slot, _arrange, call_function, _with_floats, given, options)
 
 
-def _of_its_own(bars: tuple[Any, ...]) -> tuple[Any, ...]:
+def _arrange(bars: tuple[Any, ...]) -> tuple[Any, ...]:
     return (None, *bars[2:])
 
 
-def _asked(f, /, *args, **options):
+def _with_floats(f, /, *args, **options):
     return f(*[real(x) for x in args], **options)
 
 
 for _truth in ("isfinite", "isinf", "isnan"):
-    _asked_of(getattr(math, _truth), 1, frozenset())
-_asked_of(math.isclose, 2, frozenset({"abs_tol", "rel_tol"}))
+    _converts_by_float(getattr(math, _truth), 1, frozenset())
+_converts_by_float(math.isclose, 2, frozenset({"abs_tol", "rel_tol"}))

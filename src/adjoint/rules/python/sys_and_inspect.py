@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from adjoint.diagnostics.user_place import is_ours
+from adjoint.diagnostics.user_place import is_library_file
 from adjoint.rulekit.registry import primitive, substitute
 from adjoint.runtime.memory.memory import Memory
 from adjoint.runtime.recompute.cached_results import may_depend
@@ -25,7 +25,7 @@ def _frame(record: list[Any], slot: int, depth: int = 0, /) -> FrameType:
     """Return a frame of user code; that of generated code counts, since it has the same globals."""
     frame: FrameType | None = sys._getframe()
     while frame is not None:
-        if not is_ours(frame.f_code.co_filename):
+        if not is_library_file(frame.f_code.co_filename):
             if depth <= 0:
                 return frame
             depth -= 1

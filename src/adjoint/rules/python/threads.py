@@ -28,7 +28,7 @@ def is_waited_for(condition: Any) -> bool:
     return bool(getattr(getattr(condition, "_cond", condition), "_waiters", ()))
 
 
-def _hands_over(f: Callable[..., Any]) -> None:
+def _wakes(f: Callable[..., Any]) -> None:
     def run(record: list[Any], slot: int, condition: Any, /, *args: Any, **options: Any) -> Any:
         if is_waited_for(condition):
             raise refused(
@@ -58,8 +58,8 @@ def _waits(f: Callable[..., Any], passes: Callable[[Any], bool]) -> None:
 
 
 for _f in (threading.Event.set, threading.Condition.notify, threading.Condition.notify_all):
-    _hands_over(_f)
-_hands_over(threading.Semaphore.release)
+    _wakes(_f)
+_wakes(threading.Semaphore.release)
 _waits(threading.Event.wait, lambda event: event.is_set())
 _waits(threading.Condition.wait, lambda _: False)
 _waits(threading.Barrier.wait, lambda _: False)

@@ -14,10 +14,10 @@ import numpy as np
 from scipy.stats._multivariate import _PSD
 
 from adjoint.rulekit.registry import non_differentiable, substitute
-from adjoint.rulekit.substitute_source import again
+from adjoint.rulekit.substitute_source import without_rule
 from adjoint.rules.scipy.searches import with_value
 
-_FACTORED = again(_PSD.__init__)
+_FACTORED = without_rule(_PSD.__init__)
 
 
 def _found(*args: Any) -> tuple[dict[str, Any], Any]:

@@ -20,20 +20,26 @@ from scipy.optimize._lsq.least_squares import construct_loss_function
 from adjoint.errors import AdjointError
 from adjoint.rulekit import nested
 from adjoint.rulekit.registry import substitute
-from adjoint.rulekit.substitute_source import again
-from adjoint.rules.scipy.minimization import FOUND, TOUCHING, moved
+from adjoint.rulekit.substitute_source import without_rule
+from adjoint.rules.scipy.minimization import FOUND, TOUCHING, minimum_with_derivative
+from adjoint.rules.scipy.search_state import (
+    Search,
+    evaluate_at_end,
+    repeated,
+    restore_after,
+    run_search,
+)
 from adjoint.rules.scipy.searches import (
     as_tuple,
     corrected,
     corrections,
     is_determined,
     is_near,
-    rest_of,
-    unfollowed,
-    value_there,
+    refuse_rest,
+    refused_result,
+    value_at,
     with_value,
 )
-from adjoint.rules.scipy.stored import Search, leave, looked, repeated, searched
 
 UNDETERMINED = "has found a minimum that is not determined by what was given"
 NO_ROOT = "has not found a root where the equations have a solution nearby"
@@ -57,17 +63,17 @@ def _slopes(f: Callable[..., Any], x: Any) -> tuple[Any, str]:
 
 def _root(find: Any, f: Callable[..., Any], x: Any, search: Search, given: tuple[Any, ...]) -> Any:
     """Return the root `x` with the derivative that its equations give, or refuse that."""
-    slopes, why = looked(search, _slopes, f, x)
+    slopes, why = evaluate_at_end(search, _slopes, f, x)
     if slopes is None:
-        return unfollowed(x, find, why, *given)
+        return refused_result(x, find, why, *given)
     f = repeated(search, f)
     for _ in corrections():
         x = corrected(x, f(x), slopes)
     return x
 
 
-def _left(found: Any, search: Search) -> Any:
-    leave(search)
+def _restored(found: Any, search: Search) -> Any:
+    restore_after(search)
     return found
 
 
@@ -81,21 +87,21 @@ def _system(func: Callable[..., Any], args: tuple[Any, ...]) -> Callable[[Any], 
 def fsolve(func, x0, args=(), fprime=None, full_output=0, *settings, **named):
     args, find = as_tuple(args), optimize.fsolve
     given = (func, x0, args, fprime, full_output, *settings)
-    found, search = searched(find, given, named)
+    found, search = run_search(find, given, named)
     given = (*given, *named.values())
     f = _system(func, args)
     if not full_output:
-        return _left(_root(find, f, found, search, given), search)
+        return _restored(_root(find, f, found, search, given), search)
     x = _root(find, f, found[0], search, given)
-    return _left((x, rest_of(find, found[1], given), *found[2:]), search)
+    return _restored((x, refuse_rest(find, found[1], given), *found[2:]), search)
 
 
 def _nonlinear(find: Any) -> None:
     @substitute(find)
     def solve(F, xin, *settings, **named):
         given = (F, xin, *settings)
-        found, search = searched(find, given, named)
-        return _left(_root(find, _shaped(F, ()), found, search, given), search)
+        found, search = run_search(find, given, named)
+        return _restored(_root(find, _shaped(F, ()), found, search, given), search)
 
 
 def _shaped(func: Callable[..., Any], args: tuple[Any, ...]) -> Callable[[Any], Any]:
@@ -121,18 +127,18 @@ def root(fun, x0, args=(), method="hybr", jac=None, tol=None, callback=None, opt
     if callable(method):
         return _ROOT(*given)
     func = (lambda *z: fun(*z)[0]) if jac is True else fun
-    found, search = searched(find, given, {})
+    found, search = run_search(find, given, {})
     if method.lower() == "lm":  # there may be more equations than unknowns
         f = _system(func, args)
         found.x = _fitted(find, f, found.x, search, given)
     else:
         f = _shaped(func, args)
         found.x = _root(find, f, found.x, search, given)
-    found.fun = value_there(find, f, found.x, found.fun, search, given)
-    return _left(rest_of(find, found, given, "x", "fun"), search)
+    found.fun = value_at(find, f, found.x, found.fun, search, given)
+    return _restored(refuse_rest(find, found, given, "x", "fun"), search)
 
 
-_ROOT = again(optimize.root)
+_ROOT = without_rule(optimize.root)
 
 
 # ---- least squares -------------------------------------------------------------------------------
@@ -147,8 +153,8 @@ def _fitted(
         r = residuals(z)
         return 0.5 * (r @ r)
 
-    _, why = looked(search, _regular, residuals, x)
-    return moved(find, half_squares, x, search, given, why)
+    _, why = evaluate_at_end(search, _regular, residuals, x)
+    return minimum_with_derivative(find, half_squares, x, search, given, why)
 
 
 def _regular(residuals: Callable[..., Any], x: Any) -> tuple[Any, str]:
@@ -165,17 +171,17 @@ def _regular(residuals: Callable[..., Any], x: Any) -> tuple[Any, str]:
 def leastsq(func, x0, args=(), Dfun=None, full_output=False, *settings, **named):
     args, find = as_tuple(args), optimize.leastsq
     given = (func, x0, args, Dfun, full_output, *settings)
-    found, search = searched(find, given, named)
+    found, search = run_search(find, given, named)
     given = (*given, *named.values())
     residuals = _system(func, args)
     x = _fitted(find, residuals, found[0], search, given)
     if not full_output:
-        return _left((x, *found[1:]), search)
+        return _restored((x, *found[1:]), search)
     covariance, report = found[1:3]
-    report["fvec"] = value_there(find, residuals, x, report["fvec"], search, given)
-    report = rest_of(find, report, given, "fvec")
+    report["fvec"] = value_at(find, residuals, x, report["fvec"], search, given)
+    report = refuse_rest(find, report, given, "fvec")
     covariance = _covariance(find, residuals, x, covariance, search, given)
-    return _left((x, covariance, report, *found[3:]), search)
+    return _restored((x, covariance, report, *found[3:]), search)
 
 
 def _covariance(
@@ -184,14 +190,14 @@ def _covariance(
     """Return the covariance (JᵀJ)⁻¹, whose value SciPy computes by finite differences."""
     if value is None:
         return None
-    _, why = looked(search, _regular, residuals, x)
+    _, why = evaluate_at_end(search, _regular, residuals, x)
     if why or not np.all(np.isfinite(value)):
-        return unfollowed(value, find, why or UNDETERMINED, *given)
-    slopes = jacobian_there(search, residuals, x)
+        return refused_result(value, find, why or UNDETERMINED, *given)
+    slopes = jacobian_at(search, residuals, x)
     return with_value(value, np.linalg.inv(slopes.T @ slopes))
 
 
-def jacobian_there(search: Search, residuals: Callable[..., Any], x: Any) -> Any:
+def jacobian_at(search: Search, residuals: Callable[..., Any], x: Any) -> Any:
     return nested.jacobian_forward(repeated(search, residuals), x)
 
 
@@ -203,7 +209,7 @@ def least_squares(
     find, kwargs = optimize.least_squares, kwargs or {}
     given = (fun, x0, jac, bounds, method, *settings)
     named = {"args": args, "kwargs": kwargs, **named}
-    found, search = searched(find, given, named)
+    found, search = run_search(find, given, named)
     given = (*given, *named.values())
     named = {**dict(zip(_SETTINGS, settings)), **named}  # noqa: B905 (it is lowered)
     loss, scale = named.get("loss", "linear"), named.get("f_scale", 1.0)
@@ -214,15 +220,15 @@ def least_squares(
 
     x, why = _within(find, residuals, cost, found.x, bounds, search, given)
     found.x, known = x, ["x", "fun", "cost"]
-    found.fun = value_there(find, residuals, x, found.fun, search, given)
+    found.fun = value_at(find, residuals, x, found.fun, search, given)
     found.cost = with_value(found.cost, _cost(found.fun, loss, scale))
     if not why and isinstance(found.jac, np.ndarray):
-        slopes = jacobian_there(search, residuals, x)
+        slopes = jacobian_at(search, residuals, x)
         slope, bend = _weights(found.fun, loss, scale)
         found.grad = with_value(found.grad, slopes.T @ slope)
         found.jac = with_value(found.jac, (slopes.T * bend).T)
         known += ["grad", "jac"]
-    return _left(rest_of(find, found, given, *known), search)
+    return _restored(refuse_rest(find, found, given, *known), search)
 
 
 _SETTINGS = list(signature(optimize.least_squares).parameters)[5:]
@@ -257,9 +263,9 @@ def _within(
     """Return the minimum `x` of a cost within `bounds`, and why its derivative is unknown.
     Coordinates that a bound fixes move with the bound."""
     lower, upper = (bounds.lb, bounds.ub) if isinstance(bounds, optimize.Bounds) else bounds
-    sides, why = looked(search, partial(_sides, (lower, upper)), cost, x)
+    sides, why = evaluate_at_end(search, partial(_sides, (lower, upper)), cost, x)
     if why:
-        return unfollowed(x, find, why, *given), why
+        return refused_result(x, find, why, *given), why
     free, below, above = sides
     held = np.where(below, lower, np.where(above, upper, 0.0))
     order = np.argsort(np.concatenate([free, np.flatnonzero(below | above)]))
@@ -270,8 +276,10 @@ def _within(
 
     if not len(free):
         return whole(x[free]), ""
-    _, why = looked(search, _regular, lambda z: residuals(whole(z)), x[free])
-    return whole(moved(find, lambda z: cost(whole(z)), x[free], search, given, why)), why
+    _, why = evaluate_at_end(search, _regular, lambda z: residuals(whole(z)), x[free])
+    return whole(
+        minimum_with_derivative(find, lambda z: cost(whole(z)), x[free], search, given, why)
+    ), why
 
 
 def _sides(bounds: Any, cost: Callable[..., Any], x: Any) -> tuple[Any, str]:
@@ -303,13 +311,13 @@ if hasattr(_minpack_py, "_lightweight_memoizer"):
 
 @substitute(optimize.nnls)
 def nnls(A, b, *settings, **named):
-    (x, distance), _ = searched(optimize.nnls, (A, b, *settings), named)
+    (x, distance), _ = run_search(optimize.nnls, (A, b, *settings), named)
     free = np.flatnonzero(x)  # the bound fixes the others at zero
     A, b = np.asarray(A), np.asarray(b)
     columns, y = A[:, free], x[free]
     normal = columns.T @ columns
     if not is_determined(normal):
-        x = unfollowed(x, optimize.nnls, UNDETERMINED, A, b)
+        x = refused_result(x, optimize.nnls, UNDETERMINED, A, b)
         return x, with_value(distance, np.linalg.norm(A @ x - b))
     for _ in corrections():
         y = corrected(y, columns.T @ (columns @ y - b), normal)

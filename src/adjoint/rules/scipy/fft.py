@@ -18,7 +18,7 @@ from scipy import fft as sf
 
 from adjoint.rulekit.elementwise_forward import filled
 from adjoint.rulekit.projection import as_numeric
-from adjoint.rulekit.refusal import NoDerivative, moves, refusal, refused_bar
+from adjoint.rulekit.refusal import NoDerivative, may_be_nonzero, refusal, refused_bar
 from adjoint.rulekit.registry import frule, non_differentiable
 from adjoint.rules.numpy.fft import (
     OPPOSITE,
@@ -31,12 +31,12 @@ from adjoint.rules.numpy.fft import (
     rfft_bar,
 )
 from adjoint.rules.numpy.operands import array_rule, linear_rule
-from adjoint.rules.scipy.overwriting import take_overwritten
+from adjoint.rules.scipy.overwrite_options import take_overwritten
 
 ROOT_2 = float(np.sqrt(2.0))
 
 
-def kept(x: Any, overwrite: bool) -> Any:
+def overwritable(x: Any, overwrite: bool) -> Any:
     """Return `x`, or a copy that SciPy may overwrite."""
     return np.array(x) if overwrite else x
 
@@ -170,7 +170,7 @@ def _wave_bar(
     return resized(x_bar, length, axis)
 
 
-def _forgotten(x: Any, norm: Any, orthogonalize: Any) -> bool:
+def _is_ignored(x: Any, norm: Any, orthogonalize: Any) -> bool:
     """Return whether SciPy may ignore `orthogonalize`, as it does for complex arrays."""
     return np.iscomplexobj(x) and orthogonalize not in (None, norm == "ortho")
 
@@ -189,9 +189,11 @@ def _waves(f: Any, kind: str, direction: Any) -> None:
     def _(
         x, type=2, n=None, axis=-1, norm=None, overwrite_x=False, workers=None, orthogonalize=None
     ):
-        if as_numeric(x) is None or _forgotten(x, norm, orthogonalize):
+        if as_numeric(x) is None or _is_ignored(x, norm, orthogonalize):
             return NotImplemented
-        y = f(kept(x, overwrite_x), type, n, axis, norm, overwrite_x, workers, orthogonalize)
+        y = f(
+            overwritable(x, overwrite_x), type, n, axis, norm, overwrite_x, workers, orthogonalize
+        )
         length, (other, scaling) = np.shape(x)[axis], direction(type, norm)
 
         def waves_back(y_bar):
@@ -205,9 +207,11 @@ def _waves(f: Any, kind: str, direction: Any) -> None:
         dots, x, type=2, n=None, axis=-1, norm=None, overwrite_x=False, workers=None,
         orthogonalize=None,
     ):  # fmt: skip
-        if as_numeric(x) is None or _forgotten(x, norm, orthogonalize):
+        if as_numeric(x) is None or _is_ignored(x, norm, orthogonalize):
             return NotImplemented
-        y = f(kept(x, overwrite_x), type, n, axis, norm, overwrite_x, workers, orthogonalize)
+        y = f(
+            overwritable(x, overwrite_x), type, n, axis, norm, overwrite_x, workers, orthogonalize
+        )
         if dots[0] is None:
             return y, None
         x_dot = filled(dots[0], x)
@@ -220,9 +224,9 @@ def _waves_of_several(f: Any, kind: str, direction: Any) -> None:
         x, type=2, s=None, axes=None, norm=None, overwrite_x=False, workers=None, *,
         orthogonalize=None,
     ):  # fmt: skip
-        if as_numeric(x) is None or _forgotten(x, norm, orthogonalize):
+        if as_numeric(x) is None or _is_ignored(x, norm, orthogonalize):
             return NotImplemented
-        given = kept(x, overwrite_x)
+        given = overwritable(x, overwrite_x)
         y = f(given, type, s, axes, norm, overwrite_x, workers, orthogonalize=orthogonalize)
         shape, (other, scaling) = np.shape(x), direction(type, norm)
 
@@ -238,9 +242,9 @@ def _waves_of_several(f: Any, kind: str, direction: Any) -> None:
         dots, x, type=2, s=None, axes=None, norm=None, overwrite_x=False, workers=None, *,
         orthogonalize=None,
     ):  # fmt: skip
-        if as_numeric(x) is None or _forgotten(x, norm, orthogonalize):
+        if as_numeric(x) is None or _is_ignored(x, norm, orthogonalize):
             return NotImplemented
-        given = kept(x, overwrite_x)
+        given = overwritable(x, overwrite_x)
         y = f(given, type, s, axes, norm, overwrite_x, workers, orthogonalize=orthogonalize)
         if dots[0] is None:
             return y, None
@@ -287,7 +291,7 @@ CONSTANT = """
 non_differentiable(*[getattr(sf, name) for name in CONSTANT.split() if hasattr(sf, name)])
 
 
-HELD = NoDerivative("the grid, the order or the bias", "has no rule")
+CONSTANT_ONLY = NoDerivative("the grid, the order or the bias", "has no rule")
 
 
 def _of_logarithms(f: Any) -> None:
@@ -300,7 +304,7 @@ def _of_logarithms(f: Any) -> None:
     @array_rule(f, operands="a dln mu offset bias")
     def _(a, dln, mu, offset=0.0, bias=0.0):
         def back(y_bar):
-            refused = refused_bar(f, HELD, y_bar)
+            refused = refused_bar(f, CONSTANT_ONLY, y_bar)
             return None, f(y_bar, dln, mu, offset, bias), refused, refused, refused, refused
 
         return f(a, dln, mu, offset, bias), back
@@ -309,8 +313,8 @@ def _of_logarithms(f: Any) -> None:
     def _(dots, a, dln, mu, offset=0.0, bias=0.0):
         if as_numeric(a) is None:
             return NotImplemented
-        if any(map(moves, dots[1:])):
-            raise refusal(f, HELD)
+        if any(map(may_be_nonzero, dots[1:])):
+            raise refusal(f, CONSTANT_ONLY)
         y = f(a, dln, mu, offset, bias)
         return y, None if dots[0] is None else f(filled(dots[0], a), dln, mu, offset, bias)
 

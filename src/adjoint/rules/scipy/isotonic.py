@@ -14,7 +14,7 @@ import numpy as np
 
 from adjoint.rulekit.registry import non_differentiable, substitute
 from adjoint.rules.numpy.grouped_sums import totals
-from adjoint.rules.scipy.carried import carrying
+from adjoint.rules.scipy.equivalents import with_derivative_of
 
 SLACK = 1e-8
 """Tolerance of the comparison with SciPy's values, relative to the largest."""
@@ -36,8 +36,8 @@ def register(pava: Any) -> None:
         size = min(count, len(x))  # empty input is reported as one block
         total = totals(wa, block, size)
         mean = totals(wa * xa, block, size) / total
-        xa[...] = carrying(x, mean[block], pava, SLACK, _slack(x))
-        wa[:size] = carrying(w[:size], total, pava, SLACK, _slack(w))
+        xa[...] = with_derivative_of(x, mean[block], pava, SLACK, _slack(x))
+        wa[:size] = with_derivative_of(w[:size], total, pava, SLACK, _slack(w))
         wa[size:] = w[size:]
         ra[...] = r
         return xa, wa, ra, count

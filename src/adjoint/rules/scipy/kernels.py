@@ -10,7 +10,7 @@ from scipy.linalg import solve_triangular
 from scipy.special import logsumexp
 from scipy.stats import _stats
 
-from adjoint.rules.scipy.carried import carried
+from adjoint.rules.scipy.equivalents import carried
 
 PRECISION = {"float": 1e-3, "double": 1e-6, "long double": 1e-6}
 

@@ -18,25 +18,25 @@ from adjoint.errors import AdjointError
 from adjoint.levels.transforms import derivative
 from adjoint.rulekit import nested
 from adjoint.rulekit.registry import substitute
-from adjoint.rulekit.substitute_source import again
+from adjoint.rulekit.substitute_source import without_rule
+from adjoint.rules.scipy.search_state import (
+    INERT,
+    Search,
+    evaluate_at_end,
+    repeated,
+    restore_after,
+    restore_before,
+    run_search,
+    without_levels,
+)
 from adjoint.rules.scipy.searches import (
     as_tuple,
     corrected,
     corrections,
     is_determined,
     is_near,
-    unfollowed,
-    value_there,
-)
-from adjoint.rules.scipy.stored import (
-    INERT,
-    Search,
-    leave,
-    looked,
-    put_back,
-    repeated,
-    searched,
-    without_levels,
+    refused_result,
+    value_at,
 )
 
 FOUND = "is found by a search whose steps do not show it"
@@ -64,16 +64,16 @@ def _curvature(f: Callable[..., Any], x: Any) -> tuple[Any, str]:
     return found, ""
 
 
-def moved(
+def minimum_with_derivative(
     find: Any, f: Callable[..., Any], x: Any, search: Search, given: tuple[Any, ...], why: str = ""
 ) -> Any:
     """Return the minimum `x` of `f` with its derivative, else refuse the derivative. A non-empty
     `why` is the reason of the refusal: a bound or a constraint fixes the minimum."""
     curvature = None
     if not why:
-        curvature, why = looked(search, _curvature, f, x)
+        curvature, why = evaluate_at_end(search, _curvature, f, x)
     if curvature is None:
-        return unfollowed(x, find, why, *given)
+        return refused_result(x, find, why, *given)
     f = repeated(search, f)
     for _ in corrections():
         x = corrected(x, nested.gradient(f, x)[0], curvature)
@@ -85,17 +85,17 @@ def _report(
 ) -> Any:
     """Attach derivatives to the minimum and its value in a result; refuse them elsewhere."""
     given = (*args, *named.values())
-    why = held(search, find, found.x, args, named)
-    x = moved(find, f, found.x, search, given, why)
+    why = binding_constraint(search, find, found.x, args, named)
+    x = minimum_with_derivative(find, f, found.x, search, given, why)
     for name in list(found):
         value = found[name]
         if name == "x":
             found[name] = x
         elif name == "fun":
-            found[name] = value_there(find, f, x, value, search, given)
+            found[name] = value_at(find, f, x, value, search, given)
         elif not isinstance(value, INERT):
-            found[name] = unfollowed(value, find, FOUND, *given)
-    leave(search)
+            found[name] = refused_result(value, find, FOUND, *given)
+    restore_after(search)
     return found
 
 
@@ -118,7 +118,7 @@ def _parts(
 
 
 def _rest(find: Any, part: Any, given: tuple[Any, ...]) -> Any:
-    return part if isinstance(part, INERT) else unfollowed(part, find, FOUND, *given)
+    return part if isinstance(part, INERT) else refused_result(part, find, FOUND, *given)
 
 
 # ---- bounds and constraints ----------------------------------------------------------------------
@@ -128,17 +128,17 @@ TOUCHING = 1e-6
 
 
 @without_levels
-def held(search: Search, find: Any, x: Any, args: tuple[Any, ...], named: Any) -> str:
+def binding_constraint(search: Search, find: Any, x: Any, args: tuple[Any, ...], named: Any) -> str:
     """Return why the gradient does not determine the minimum `x` of `find`, or ``""``. Reasons are
     a bound that `x` touches, a constraint, or a grid."""
     try:
-        return _held(find, x, args, named)
+        return _binding_constraint(find, x, args, named)
     finally:
         if search.stores:  # a constraint may store something as well
-            put_back(search.before)
+            restore_before(search.before)
 
 
-def _held(find: Any, x: Any, args: tuple[Any, ...], named: Any) -> str:
+def _binding_constraint(find: Any, x: Any, args: tuple[Any, ...], named: Any) -> str:
     given = dict(zip(signature(find).parameters, args, strict=False)) | named
     if np.any(given.get("integrality", False)) or (
         find is optimize.brute and given.get("finish", find) is None
@@ -217,7 +217,7 @@ def _search(find: Any, before: int, made: Callable[..., Any]) -> None:
         args = named.get("args", operands[before] if len(operands) > before else ())
         f = _number(func, as_tuple(args))
         given = (func, *operands)
-        found, search = searched(find, given, named)
+        found, search = run_search(find, given, named)
         return made(find, f, found, search, given, named)
 
 
@@ -237,7 +237,7 @@ for _find in (
 def golden(func, args=(), *settings, **named):
     args, find = as_tuple(args), optimize.golden
     given = (func, args, *settings)
-    found, search = searched(find, given, named)
+    found, search = run_search(find, given, named)
     return _parts(find, lambda z: func(z, *args), found, search, given, named)
 
 
@@ -249,7 +249,7 @@ def brute(func, ranges, args=(), *settings, **named):
     def f(z):
         return np.reshape(func(np.array(z).ravel(), *args), ())
 
-    found, search = searched(find, given, named)
+    found, search = run_search(find, given, named)
     return _parts(find, f, found, search, given, named)
 
 
@@ -261,7 +261,7 @@ def _quasi_newton(find: Any) -> None:
         args = as_tuple(args)
         both = fprime is None and not approx_grad
         given = (func, x0, fprime, args, approx_grad, *settings)
-        found, search = searched(find, given, named)
+        found, search = run_search(find, given, named)
         return _parts(find, _value(func, args, both), found, search, given, named)
 
 
@@ -272,14 +272,14 @@ def _value(func: Callable[..., Any], args: tuple[Any, ...], both: bool) -> Calla
 _quasi_newton(optimize.fmin_l_bfgs_b)
 _quasi_newton(optimize.fmin_tnc)
 
-_FOLLOWED = ("bfgs", "cg", "newton-cg", "powell", "_custom")
+_STEPWISE = ("bfgs", "cg", "newton-cg", "powell", "_custom")
 """Methods of `minimize` that are differentiated step by step."""
 
 
-def _is_followed(method: Any, bounds: Any, constraints: Any) -> bool:
+def _is_stepwise(method: Any, bounds: Any, constraints: Any) -> bool:
     if method is None:
         return bounds is None and not constraints
-    return callable(method) or method.lower() in _FOLLOWED
+    return callable(method) or method.lower() in _STEPWISE
 
 
 @substitute(optimize.minimize)
@@ -289,10 +289,10 @@ def minimize(
 ):  # fmt: skip
     args = as_tuple(args)
     settings = (method, jac, hess, hessp, bounds, constraints, tol, callback, options)
-    if _is_followed(method, bounds, constraints):
+    if _is_stepwise(method, bounds, constraints):
         return _MINIMIZE(fun, x0, args, *settings)
     find, given = optimize.minimize, (fun, x0, args, *settings)
-    found, search = searched(find, given, {})
+    found, search = run_search(find, given, {})
     return _report(find, _value(fun, args, jac is True), found, search, given, {})
 
 
@@ -303,8 +303,11 @@ def minimize_scalar(fun, bracket=None, bounds=None, args=(), method=None, tol=No
     if callable(method) or str(method).lower() != "golden":
         return _MINIMIZE_SCALAR(fun, *settings)
     find, given = optimize.minimize_scalar, (fun, *settings)
-    found, search = searched(find, given, {})
+    found, search = run_search(find, given, {})
     return _report(find, lambda z: fun(z, *args), found, search, given, {})
 
 
-_MINIMIZE, _MINIMIZE_SCALAR = again(optimize.minimize), again(optimize.minimize_scalar)
+_MINIMIZE, _MINIMIZE_SCALAR = (
+    without_rule(optimize.minimize),
+    without_rule(optimize.minimize_scalar),
+)

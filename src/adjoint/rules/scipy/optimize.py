@@ -13,8 +13,8 @@ from scipy import optimize
 from adjoint.rulekit import nested
 from adjoint.rulekit.registry import non_differentiable, primitive, substitute
 from adjoint.rules.scipy import equations, isotonic, minimization  # noqa: F401  they register
-from adjoint.rules.scipy.searches import as_tuple, corrected, corrections, is_near, unfollowed
-from adjoint.rules.scipy.stored import leave, looked, repeated, searched
+from adjoint.rules.scipy.search_state import evaluate_at_end, repeated, restore_after, run_search
+from adjoint.rules.scipy.searches import as_tuple, corrected, corrections, is_near, refused_result
 from adjoint.runtime.foreign.unknown_call import run_unknown
 
 try:
@@ -49,17 +49,17 @@ def _root_of(find: Any) -> None:
     @substitute(find)
     def solve(f, a, b, args=(), *settings, **named):
         others = as_tuple(args)
-        found, search = searched(find, (f, a, b, others, *settings), named)
+        found, search = run_search(find, (f, a, b, others, *settings), named)
         root = found[0] if isinstance(found, tuple) else found
         at = lambda x: f(x, *others)
-        slope, why = looked(search, _slope, at, root)
+        slope, why = evaluate_at_end(search, _slope, at, root)
         if why:
-            root = unfollowed(root, find, why, f, a, b, *others, *settings, *named.values())
+            root = refused_result(root, find, why, f, a, b, *others, *settings, *named.values())
         else:
             at = repeated(search, at)
             for _ in corrections():
                 root = corrected(root, at(root), slope)
-        leave(search)
+        restore_after(search)
         return _reported(found, root) if isinstance(found, tuple) else root
 
 

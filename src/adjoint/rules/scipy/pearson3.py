@@ -18,7 +18,7 @@ from scipy import special as sp
 from scipy import stats as st
 
 from adjoint.rulekit.registry import substitute
-from adjoint.rules.scipy.shapes import moving_as, own_source
+from adjoint.rules.scipy.shapes import own_source, with_derivatives_where
 from adjoint.runtime.steering import stop_gradient
 
 NORMAL = 0.000016
@@ -98,7 +98,9 @@ def _near_zero(name: str, normal: Any) -> None:
         if not np.any(small):
             return plain(self, x, skew)
         moved = np.where(small, skew - stop_gradient(skew), 0)
-        return moving_as(plain(self, x, skew), normal(np.where(small, x, 0.5), moved), small)
+        return with_derivatives_where(
+            plain(self, x, skew), normal(np.where(small, x, 0.5), moved), small
+        )
 
 
 _near_zero("_logpdf", _normal_logpdf)

@@ -14,11 +14,11 @@ from typing import Any
 import numpy as np
 
 from adjoint.levels.operations import fresh
-from adjoint.primal.engine_object import Hidden
+from adjoint.primal.engine_object import EngineObject
 from adjoint.primal.value_kinds import by_value
 from adjoint.rulekit.projection import project
 from adjoint.rulekit.registry import frule, non_differentiable, primitive, rrule
-from adjoint.rules.scipy.stored import INERT, Search, looked, repeated
+from adjoint.rules.scipy.search_state import INERT, Search, evaluate_at_end, repeated
 from adjoint.runtime.foreign.unknown_call import run_unknown
 
 
@@ -26,21 +26,21 @@ def as_tuple(args: Any) -> tuple[Any, ...]:
     return args if isinstance(args, tuple) else (args,)
 
 
-def unfollowed(x: Any, find: Any, why: str, *given: Any) -> Any:
+def refused_result(x: Any, find: Any, why: str, *given: Any) -> Any:
     """Return `x`, a result of `find` whose derivative in `given` is refused because of `why`."""
     return x
 
 
-class _Made(Hidden):
+class _HiddenResult(EngineObject):
     """Holder of a result that hides it from scans for reachable objects."""
 
     def __init__(self, value: Any) -> None:
         self.value = value
 
 
-@primitive(unfollowed)
+@primitive(refused_result)
 def _(record: list[Any], slot: int, x: Any, find: Any, why: str, *given: Any) -> Any:
-    made = _Made(fresh(x) if by_value(x) else copy.deepcopy(x))
+    made = _HiddenResult(fresh(x) if by_value(x) else copy.deepcopy(x))
 
     def search(*given: Any) -> Any:
         return made.value
@@ -60,12 +60,12 @@ def _(record: list[Any], slot: int, x: Any, find: Any, why: str, *given: Any) ->
     return y
 
 
-def rest_of(find: Any, found: Any, given: tuple[Any, ...], *known: str) -> Any:
+def refuse_rest(find: Any, found: Any, given: tuple[Any, ...], *known: str) -> Any:
     """Refuse the derivatives of parts of a report, except `known` ones, integers and strings."""
     for name in list(found):
         counts = getattr(found[name], "dtype", np.dtype(float)).kind in "biu"
         if name not in known and not counts and not isinstance(found[name], INERT):
-            found[name] = unfollowed(found[name], find, "says how it has searched", *given)
+            found[name] = refused_result(found[name], find, "says how it has searched", *given)
     return found
 
 
@@ -108,13 +108,13 @@ def with_value(value: Any, y: Any) -> Any:
     return corrected(value, y, -1.0)
 
 
-def value_there(
+def value_at(
     find: Any, f: Callable[..., Any], x: Any, value: Any, search: Search, given: tuple[Any, ...]
 ) -> Any:
     """Return `value`, the result of `f` at `x` as the search reported it, with its derivative."""
-    _, why = looked(search, _given, f, x)
+    _, why = evaluate_at_end(search, _given, f, x)
     if why:
-        return unfollowed(value, find, why, *given)
+        return refused_result(value, find, why, *given)
     return with_value(value, repeated(search, f)(x))
 
 

@@ -112,7 +112,7 @@ def own_source(method: Any) -> Any:
     return FunctionType(method.__code__, method.__globals__, method.__name__)
 
 
-def moving_as(y: Any, found: Any, where: Any) -> Any:
+def with_derivatives_where(y: Any, found: Any, where: Any) -> Any:
     """Return `y`, with the derivatives of `found` where the mask `where` is set."""
     moved = np.where(where & np.isfinite(found), found - stop_gradient(found), 0)
     return np.where(where, stop_gradient(y) + moved, y)
@@ -129,7 +129,7 @@ def _of_kappa(name: str, formula: Any) -> None:
         if not np.any(zero):
             return plain(self, x, h, k)
         found = formula(*[np.where(zero, part, 0.25) for part in (x, h, k)])
-        return moving_as(plain(self, x, h, k), found, zero)
+        return with_derivatives_where(plain(self, x, h, k), found, zero)
 
 
 def _kappa_logcdf(x: Any, h: Any, k: Any) -> Any:

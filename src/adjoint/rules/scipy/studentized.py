@@ -16,7 +16,7 @@ from scipy.special import gammaln, ndtr
 from scipy.stats import studentized_range
 
 from adjoint.rulekit.registry import non_differentiable
-from adjoint.rules.scipy.carried import carried
+from adjoint.rules.scipy.equivalents import carried
 
 Z, STEP = np.linspace(-9.5, 9.5, 160, retstep=True)
 NORMAL = np.exp(-Z * Z / 2) / math.sqrt(2 * math.pi)

@@ -60,7 +60,7 @@ def read_objects(record: list[Any], slot: int, x: Objects, index: Any) -> Any:
         record[slot] = partial(_element_back, memory, root, _place_of(x, one))
     elif root_of(y) is not root:
         places = places_of(x)[index].ravel().tolist()
-        record[slot] = moved(memory, y, [(root, place) for place in places], 2)
+        record[slot] = moved_elements_back(memory, y, [(root, place) for place in places], 2)
     return y
 
 
@@ -69,7 +69,9 @@ def _element_back(memory: Memory, root: Objects, place: int, y_bar: Any) -> tupl
     return None, None, None
 
 
-def moved(memory: Memory, y: Objects, origins: list[tuple[Objects, int]], n: int) -> Any:
+def moved_elements_back(
+    memory: Memory, y: Objects, origins: list[tuple[Objects, int]], n: int
+) -> Any:
     """Return the pullback of `n` operands of a new array `y`, whose elements come from `origins`:
     pairs of an owner of memory and a place in it."""
 
@@ -98,7 +100,7 @@ def write_objects(record: list[Any], slot: int, x: Objects, index: Any, value: A
         plain = np.empty(_shape_of(value, x[index].ndim), object)
         plain[...] = value  # NumPy's own conversion, or its error
         if not follows(value, plain):
-            raise _stored_otherwise(value)
+            raise _stored_differently(value)
         _write_made(record, slot, x, index, value, of_parts, (value, plain))
     else:
         _write_part(record, slot, x, index, value)
@@ -136,9 +138,9 @@ def _write_made(
 
     record[slot] = made_back
     made = call_function(inner, 1, make, operands, {})
-    expected = np.broadcast_to(_cut(made, plain.ndim), plain.shape)
+    expected = np.broadcast_to(_without_leading_axes(made, plain.ndim), plain.shape)
     if not all(map(_is_stored_as, expected.flat, plain.flat)):
-        raise _stored_otherwise(value)
+        raise _stored_differently(value)
     _write_part(inner, 2, x, index, made)
 
 
@@ -163,7 +165,7 @@ def _write_element(record: list[Any], slot: int, x: Any, index: Any, value: Any)
     x[index] = value
     if part[()] is not value:
         part[...] = saved
-        raise _stored_otherwise(value)
+        raise _stored_differently(value)
     if memory.level is not None:
         return
     root, place = root_of(x), _place_of(x, index)
@@ -186,20 +188,26 @@ def _write_part(record: list[Any], slot: int, x: Objects, index: Any, value: Any
     given = value.copy() if is_array else value
     x[index] = given
     stored = x[index]
-    expected = np.broadcast_to(_cut(given, stored.ndim), stored.shape) if is_array else None
+    expected = (
+        np.broadcast_to(_without_leading_axes(given, stored.ndim), stored.shape)
+        if is_array
+        else None
+    )
     places = places_of(x)[index]
     origin = dict(zip(places.ravel().tolist(), range(places.size), strict=True))  # the last write
     for i in origin.values():
         if stored.flat[i] is not (value if expected is None else expected.flat[i]):
             x[index] = saved
-            raise _stored_otherwise(value)
+            raise _stored_differently(value)
     if memory.level is not None:
         return
     position = memory.note(swap_objects, x, index, saved)
     root = root_of(x)
     sources: Any = None
     if is_array:
-        sources = np.broadcast_to(_cut(places_of(value), stored.ndim), stored.shape)
+        sources = np.broadcast_to(
+            _without_leading_axes(places_of(value), stored.ndim), stored.shape
+        )
     source_root = root_of(value) if is_array else None
 
     def write_back(_: Any) -> tuple[Any, ...]:
@@ -217,12 +225,12 @@ def _write_part(record: list[Any], slot: int, x: Objects, index: Any, value: Any
     record[slot] = write_back
 
 
-def _cut(a: Any, ndim: int) -> Any:
+def _without_leading_axes(a: Any, ndim: int) -> Any:
     """Return `a` without excess leading axes, which have length 1."""
     return a.reshape(a.shape[a.ndim - ndim :]) if a.ndim > ndim else a
 
 
-def _stored_otherwise(value: Any) -> Exception:
+def _stored_differently(value: Any) -> Exception:
     return refused(
         f"NumPy stores something else than the {type(value).__name__} that is written into an array"
         " of objects",

@@ -17,7 +17,7 @@ def indices(shape: tuple[int, ...]) -> list[tuple[int, ...]]:
     return [*np.ndindex(*shape)]
 
 
-def laid_out(made: Any, plain: Any) -> Any:
+def in_memory_order(made: Any, plain: Any) -> Any:
     """Return `made` in the memory order of `plain`, which decides which reshapes are views."""
     if made.flags.c_contiguous and plain.flags.c_contiguous:
         return made
@@ -26,7 +26,7 @@ def laid_out(made: Any, plain: Any) -> Any:
     return y
 
 
-def stored_alike(a: Any) -> Any:
+def empty_like_layout(a: Any) -> Any:
     """Return a new array of objects with the memory layout of `a`."""
     if a.flags.forc or not a.size or any(step % a.itemsize for step in a.strides):
         return np.empty_like(a)
@@ -48,7 +48,7 @@ def visits(*operands: Any, out: Any = None, where: Any = True) -> Any:
     if out is None:
         when = loop(*arrays)
     else:
-        when = stored_alike(out)
+        when = empty_like_layout(out)
         when[...] = -1
         loop(*arrays, out=when, where=where)
     return np.asarray(np.asarray(when).astype(np.intp))
@@ -67,7 +67,7 @@ def is_buffered(arrays: Iterable[Any], out: Any) -> bool:
     arrays = [*arrays]
     if out.ndim < 2 or all((a.dtype, steps(a)) == (out.dtype, steps(out)) for a in arrays):
         return False
-    made, count = stored_alike(out), itertools.count(1)
+    made, count = empty_like_layout(out), itertools.count(1)
 
     def step(*_: Any) -> bool:
         if next(count) == out.size:

@@ -16,12 +16,12 @@ from adjoint.primal.array_memory import is_integer_field, root_of
 from adjoint.primal.object_array_places import is_container
 from adjoint.rulekit.projection import projector
 from adjoint.runtime.arrays.object_elements import read_objects
-from adjoint.runtime.dispatch.checked_pullback import arrived, result_of
-from adjoint.runtime.dispatch.number_protocols import by_index, is_odd
+from adjoint.runtime.dispatch.checked_pullback import finished_cotangent, result_of
+from adjoint.runtime.dispatch.number_protocols import by_index, has_index
 from adjoint.runtime.foreign.unknown_call import run_unknown
 from adjoint.runtime.memory.array_shadow import add_to_shadow
 from adjoint.runtime.memory.memory import Memory
-from adjoint.runtime.memory.subclass_attributes import adopt
+from adjoint.runtime.memory.subclass_attributes import link_attributes
 
 ndarray = np.ndarray
 _FLOAT64 = np.dtype(float)
@@ -33,14 +33,14 @@ def read_array(record: list[Any], slot: int, x: np.ndarray[Any, Any], index: Any
     """``x[index]``"""
     memory: Memory = record[0]
     kind = type(index)
-    if kind is not int and (kind is not slice or memory.odd) and is_odd(index):
+    if kind is not int and (kind is not slice or memory.has_index_objects) and has_index(index):
         return by_index(record, slot, read_array, (x, index))
     if memory.level is not None:
         y = memory.level.read(x, index)
         if x.dtype.kind in "OV":
             memory.level.hide_row(x, index, y)
         if type(y) is not ndarray and isinstance(y, ndarray):
-            adopt(record, slot, y, (x,))
+            link_attributes(record, slot, y, (x,))
         return y
     if type(x) is not ndarray:
         return _read_subclass(record, slot, x, index)
@@ -96,12 +96,12 @@ def _read_part(record: list[Any], slot: int, x: np.ndarray[Any, Any], index: Any
     # A copied part owns its memory; a view aliases `x`.
     fresh = isinstance(y, ndarray) and root_of(y) is not root_of(x)
     result = result_of(memory, y) if fresh else _of_another
-    index, part = own_index(index), np.shape(y)
+    index, part = copied_index(index), np.shape(y)
     if memory.written and memory.is_written(x):
         to_part = projector(y)
 
         def read_back(y_bar: Any) -> tuple[Any, ...]:
-            y_bar = Poison.of_part(arrived(memory, result, y_bar), part)
+            y_bar = Poison.of_part(finished_cotangent(memory, result, y_bar), part)
             if type(y_bar) is Poison:
                 memory.add_array(x, y_bar)
             elif y_bar is not None:
@@ -112,7 +112,7 @@ def _read_part(record: list[Any], slot: int, x: np.ndarray[Any, Any], index: Any
         dtype = x.dtype if x.dtype.kind in "fc" else _FLOAT64
 
         def read_back(y_bar: Any) -> tuple[Any, ...]:
-            y_bar = Poison.of_part(arrived(memory, result, y_bar), part)
+            y_bar = Poison.of_part(finished_cotangent(memory, result, y_bar), part)
             if y_bar is None or type(y_bar) is Poison:
                 return None, y_bar, None
             # The index is used later, when writes to it may have been rewound.
@@ -132,8 +132,8 @@ def _read_subclass(record: list[Any], slot: int, x: np.ndarray[Any, Any], index:
     back, memory = record[slot], record[0]
     result = _of_another if root_of(y) is root_of(x) else result_of(memory, y)
     if x.dtype.kind in "fciub":
-        record[slot] = lambda y_bar: back(arrived(memory, result, y_bar))
-    adopt(record, slot, y, (x,))
+        record[slot] = lambda y_bar: back(finished_cotangent(memory, result, y_bar))
+    link_attributes(record, slot, y, (x,))
     return y
 
 
@@ -141,12 +141,12 @@ def _of_another() -> None:
     """Return ``None``: a result that aliases the operand has no shadow of its own."""
 
 
-def own_index(index: Any) -> Any:
+def copied_index(index: Any) -> Any:
     """Copy mutable parts of an index for the sweep, except arrays, which are rewound."""
     if type(index) is int or type(index) is slice or isinstance(index, ndarray):
         return index
     if type(index) is tuple:
-        return tuple(own_index(i) for i in index)
+        return tuple(copied_index(i) for i in index)
     if isinstance(index, list):
         return np.array(index) if index else np.zeros(0, int)
     if hasattr(type(index), "__array__") and not isinstance(index, np.generic):

@@ -14,24 +14,24 @@ import numpy as np
 from numpy import ndarray
 
 from adjoint.primal.array_classes import (
+    _has_user_array_wrap,
     _is_list_of_subclassed,
-    _of_users,
+    has_array_wrap,
     is_subclassed,
+    overrides_method,
     plain,
-    says_itself,
-    says_what_becomes,
 )
 from adjoint.primal.array_memory import root_of
 from adjoint.primal.value_kinds import by_value
-from adjoint.runtime.arrays.wrap_results import is_asked, wrapped_call
+from adjoint.runtime.arrays.wrap_results import wrapped_call, wraps_result
 from adjoint.runtime.dispatch import rule_call
 from adjoint.runtime.dispatch.call import call
-from adjoint.runtime.dispatch.checked_pullback import arrived, result_of
+from adjoint.runtime.dispatch.checked_pullback import finished_cotangent, result_of
 from adjoint.runtime.dispatch.linked import DECLINED, NO_KEYWORDS, linked
 from adjoint.runtime.dispatch.source_call import call_function
 from adjoint.runtime.foreign.unknown_call import run_unknown
 from adjoint.runtime.memory.memory import Memory
-from adjoint.runtime.memory.subclass_attributes import adopt
+from adjoint.runtime.memory.subclass_attributes import link_attributes
 
 
 def apply_to_plain(
@@ -46,10 +46,10 @@ def apply_to_plain(
 
     `apply` takes record, slot, arguments and keyword arguments, and returns a result or `DECLINED`.
     """
-    if says_itself(f, (*args, *kwargs.values())):
+    if overrides_method(f, (*args, *kwargs.values())):
         return DECLINED
-    if any(map(_of_users, args)) and is_asked(f, args, kwargs):
-        return call_wrapped(record, slot, f, args, kwargs)
+    if any(map(_has_user_array_wrap, args)) and wraps_result(f, args, kwargs):
+        return call_with_wrap(record, slot, f, args, kwargs)
     blank, memory = record[slot], record[0]
     named = {name: plain(value) for name, value in kwargs.items()}
     given = tuple(map(plain, args))
@@ -68,23 +68,23 @@ def apply_to_plain(
         record[slot] = blank
         if type(f) is not np.ufunc:
             return DECLINED  # the source of `f` is differentiated
-        if any(map(says_what_becomes, args)):
-            return call_wrapped(record, slot, f, args, kwargs)
+        if any(map(has_array_wrap, args)):
+            return call_with_wrap(record, slot, f, args, kwargs)
         kind = next(type(v).__name__ for v in (*args, *kwargs.values()) if is_subclassed(v))
         why = f"makes of a '{kind}' something else than of a plain array"
         return run_unknown(memory, record, slot, f, args, kwargs, why)
-    if memory.region is not None and is_subclassed(y):
-        memory.region.leave_result(y)
+    if memory.foreign_run is not None and is_subclassed(y):
+        memory.foreign_run.leave_result(y)
     if memory.level is not None:
         memory.level.link(y, found)
-        adopt(record, slot, y, args)
+        link_attributes(record, slot, y, args)
     elif isinstance(y, ndarray):
         record[slot] = _of_class(memory, record[slot], y, args)
-        adopt(record, slot, y, args)
+        link_attributes(record, slot, y, args)
     return y
 
 
-def call_wrapped(
+def call_with_wrap(
     record: list[Any], slot: int, f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
 ) -> Any:
     """Run ``f(*args, **kwargs)`` with ``__array_wrap__`` of its operands as differentiated code."""
@@ -124,7 +124,7 @@ def _of_class(memory: Memory, back: Any, y: Any, args: tuple[Any, ...]) -> Calla
     result = (lambda: None) if given else result_of(memory, y)
 
     def of_class_back(y_bar: Any) -> Any:
-        return None if back is None else back(arrived(memory, result, y_bar))
+        return None if back is None else back(finished_cotangent(memory, result, y_bar))
 
     return of_class_back
 
@@ -159,4 +159,4 @@ def _reshaped(record: list[Any], slot: int, found: Any, shape: tuple[int, ...]) 
     return call(inner, 1, np.reshape, found, shape)
 
 
-rule_call.apply_to_plain, rule_call.call_wrapped = apply_to_plain, call_wrapped
+rule_call.apply_to_plain, rule_call.call_wrapped = apply_to_plain, call_with_wrap

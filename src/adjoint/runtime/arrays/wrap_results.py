@@ -12,16 +12,16 @@ import numpy as np
 
 from adjoint.diagnostics.refusals import missing
 from adjoint.errors import NoDerivativeError
-from adjoint.primal.array_classes import is_subclassed, says_what_becomes
+from adjoint.primal.array_classes import has_array_wrap, is_subclassed
 from adjoint.runtime.dispatch import rule_call
 
 
 def wrapped_call(f, args, kwargs):
     """Return ``f(*args, **kwargs)`` for operands with ``__array_wrap__``; a substitute."""
-    arrays = [np.asarray(arg) if is_told(arg) else arg for arg in args]
+    arrays = [np.asarray(arg) if may_wrap(arg) else arg for arg in args]
     named = {}
     for name, value in kwargs.items():
-        named[name] = np.asarray(value) if is_told(value) else value
+        named[name] = np.asarray(value) if may_wrap(value) else value
     y = f(*arrays, **named)
     operands = [*args, *kwargs.values()]
     n = len(arrays)
@@ -29,7 +29,7 @@ def wrapped_call(f, args, kwargs):
     def ask(stand_ins):
         return f(*stand_ins[:n], **dict(zip(named, stand_ins[n:], strict=True)))
 
-    return wrapped_result(y, operands, answers_of(ask, operands, [*arrays, *named.values()]))
+    return wrapped_result(y, operands, wrap_calls(ask, operands, [*arrays, *named.values()]))
 
 
 def wrapped_result(y, operands, answers):
@@ -52,18 +52,18 @@ def data_of(x):
     """Return the data that NumPy computes with: a plain view of an array of a subclass."""
     if is_subclassed(x):
         return np.ndarray.view(x, np.ndarray)
-    return np.asarray(x) if says_what_becomes(x) else x
+    return np.asarray(x) if has_array_wrap(x) else x
 
 
-def given_to_output(f, out, args, outs, i):
+def wrapped_output(f, out, args, outs, i):
     """Return `out`, the output number `i` of a ufunc, as its class converts it."""
-    if not says_what_becomes(out):
+    if not has_array_wrap(out):
         return out
     context = (f, (*args, *outs), i)
-    return out.__array_wrap__(out, *_taken(out, (context, False)))
+    return out.__array_wrap__(out, *_accepted(out, (context, False)))
 
 
-def beside_scalar(f, number, other, swapped):
+def scalar_operator(f, number, other, swapped):
     """Return ``f(number, other)`` for an operator of a NumPy scalar, which converts `other` to an
     array first, so that ``__array_wrap__`` is not called."""
     other = np.asarray(other)
@@ -71,7 +71,7 @@ def beside_scalar(f, number, other, swapped):
 
 
 @functools.cache
-def scalars_tell() -> bool:
+def scalars_wrap() -> bool:
     """Return whether operators of scalars call ``__array_wrap__`` in this version of NumPy."""
 
     class Asked:
@@ -85,9 +85,9 @@ def scalars_tell() -> bool:
     return isinstance(number * Asked(), str)
 
 
-def is_told(operand: Any) -> bool:
+def may_wrap(operand: Any) -> bool:
     """Return whether NumPy may call ``__array_wrap__`` of an operand."""
-    return is_subclassed(operand) or says_what_becomes(operand)
+    return is_subclassed(operand) or has_array_wrap(operand)
 
 
 class _Answer:
@@ -100,19 +100,19 @@ class _Answer:
         self.context: Any = None
 
 
-def answers_of(
+def wrap_calls(
     ask: Callable[[list[Any]], Any], operands: Sequence[Any], arrays: Sequence[Any]
 ) -> Any:
     """Find out, with stand-ins for operands, which ``__array_wrap__`` NumPy calls for `ask`."""
     stand_ins = [
-        _stand_in(place, operand, array) if is_told(operand) else array
+        _stand_in(place, operand, array) if may_wrap(operand) else array
         for place, (operand, array) in enumerate(zip(operands, arrays, strict=True))
     ]
     try:
         with np.errstate(all="ignore"):
             y = ask(stand_ins)
     except Exception as error:  # the function goes on to compute with a wrapped result
-        raise _unseen(operands) from error
+        raise _unknown_wrap(operands) from error
     return _answer(y, operands, stand_ins)
 
 
@@ -122,18 +122,18 @@ def _answer(y: Any, operands: Sequence[Any], stand_ins: list[Any]) -> Any:
         return None if answers == (None,) * len(answers) else answers
     if not isinstance(y, _Answer):
         return None
-    y.more = _taken(operands[y.place], y.more)
+    y.more = _accepted(operands[y.place], y.more)
     if y.more and y.more[0] is not None:
         (f, given, i), *more = y.more
         places = [next((k for k, x in enumerate(stand_ins) if x is arg), None) for arg in given]
         if None in places:
-            raise _unseen(operands)
+            raise _unknown_wrap(operands)
         y.context, y.more = (f, places, i), tuple(more)
     return y
 
 
-def _unseen(operands: Sequence[Any]) -> Exception:
-    kind = next(type(operand).__name__ for operand in operands if says_what_becomes(operand))
+def _unknown_wrap(operands: Sequence[Any]) -> Exception:
+    kind = next(type(operand).__name__ for operand in operands if has_array_wrap(operand))
     return missing(
         f"what '{kind}.__array_wrap__' is given within a function of NumPy is not known",
         "give the function the array itself, and wrap its result",
@@ -154,11 +154,11 @@ def _stand_in(place: int, operand: Any, array: Any) -> Any:
     return type("StandIn", (), known)()
 
 
-def _taken(owner: Any, told: tuple[Any, ...]) -> tuple[Any, ...]:
+def _accepted(owner: Any, told: tuple[Any, ...]) -> tuple[Any, ...]:
     """Return the arguments that ``__array_wrap__`` of `owner` accepts: NumPy 1, and methods written
     for it, have no ``return_scalar``."""
     told = told[:1] if np.lib.NumpyVersion(np.__version__) < "2.0.0" else told
-    if not says_what_becomes(owner):  # NumPy's own method
+    if not has_array_wrap(owner):  # NumPy's own method
         return told
     signature = inspect.signature(owner.__array_wrap__)
     while told:
@@ -171,12 +171,12 @@ def _taken(owner: Any, told: tuple[Any, ...]) -> tuple[Any, ...]:
     return told
 
 
-def is_asked(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
+def wraps_result(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
     """Return whether NumPy wraps the result of a ufunc, or of a method that calls one."""
     if type(f) is not np.ufunc and (type(f) is not MethodDescriptorType or f.__name__ not in _ASK):
         return False
     operands = (*args, *kwargs.values())
-    if not any(map(is_told, operands)):
+    if not any(map(may_wrap, operands)):
         return False  # a trial call would also call methods of objects in arrays twice
     arrays = list(map(data_of, operands))
     n = len(args)
@@ -185,7 +185,7 @@ def is_asked(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
         return f(*stand_ins[:n], **dict(zip(kwargs, stand_ins[n:], strict=True)))
 
     try:
-        return answers_of(ask, operands, arrays) is not None
+        return wrap_calls(ask, operands, arrays) is not None
     except NoDerivativeError:
         return False  # the call itself raises the error
 
@@ -198,4 +198,4 @@ _ASK = frozenset(
 )
 
 
-rule_call.is_asked = is_asked
+rule_call.wraps_result = wraps_result

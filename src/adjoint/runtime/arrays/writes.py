@@ -19,18 +19,18 @@ from adjoint.primal.object_array_places import is_container
 from adjoint.primal.value_kinds import REALS, is_objects
 from adjoint.rulekit.projection import SEQUENCES, project
 from adjoint.runtime.arrays.object_elements import write_objects
-from adjoint.runtime.arrays.reads import own_index
+from adjoint.runtime.arrays.reads import copied_index
 from adjoint.runtime.dispatch.linked import linked
 from adjoint.runtime.dispatch.number_protocols import (
     Names,
     as_element_of,
     by_index,
     converts,
-    is_odd,
+    has_index,
     with_numbers,
 )
 from adjoint.runtime.memory.deposit import deposit
-from adjoint.runtime.memory.integers import takes
+from adjoint.runtime.memory.integers import stores_exactly
 from adjoint.runtime.memory.log_entries import swap_array, swap_contents
 from adjoint.runtime.memory.memory import Memory
 
@@ -66,25 +66,29 @@ def write_array(
     if type(index) is int and x.ndim == 1 and type(value) in REALS and x.dtype == _FLOAT64:
         _write_element(memory, record, slot, x, index, value)
         return
-    if type(index) is not int and (memory.odd or type(index) is not slice) and is_odd(index):
+    if (
+        type(index) is not int
+        and (memory.has_index_objects or type(index) is not slice)
+        and has_index(index)
+    ):
         by_index(record, slot, write_array, (x, index, value))
         return
     if type(x) is ndarray and (x.dtype is _FLOAT64 or x.dtype == _FLOAT64):
         part = x[index]
         # Without a base, `x` owns its memory. Some views have a base that is not an array.
         owns = type(part) is ndarray and part.base is x and x.base is None
-        if owns and _is_apart(memory, x, part, value):
+        if owns and _is_in_other_memory(memory, x, part, value):
             _write_part(memory, record, slot, x, index, part, value)
             return
     if is_container(x):
-        write_objects(record, slot, x, own_index(index), value)
+        write_objects(record, slot, x, copied_index(index), value)
         return
     if _is_converted(record, slot, x, index, value):
         return
     if type(index) is str:
         x, index = x[index], ...  # a field of each element
     carries = memory.mark_written(x)
-    index = own_index(index)
+    index = copied_index(index)
     part = x[index]
     refuse_names_twice(x, part)
     saved = part.copy() if isinstance(part, ndarray) else part
@@ -100,7 +104,7 @@ def write_array(
         raise
     position = memory.note(swap_array, x, index, saved)
     written = isinstance(value, ndarray) and memory.is_written(value)
-    kept = takes(x, value)
+    kept = stores_exactly(x, value)
 
     def write_back(_: Any) -> tuple[Any, ...]:
         memory.rewind(position)
@@ -178,7 +182,7 @@ def _write_converted(
 def _write_on_level(
     record: list[Any], slot: int, x: np.ndarray[Any, Any], index: Any, value: Any
 ) -> None:
-    if type(index) is not int and is_odd(index):
+    if type(index) is not int and has_index(index):
         by_index(record, slot, write_array, (x, index, value))
         return
     if is_container(x):
@@ -278,7 +282,7 @@ def _written_back(memory: Memory, position: int, entry: list[Any], _: Any) -> tu
     return None, None, None, value_bar
 
 
-def _is_apart(memory: Memory, x: Any, part: Any, value: Any) -> bool:
+def _is_in_other_memory(memory: Memory, x: Any, part: Any, value: Any) -> bool:
     """Return whether `value` is a real number, or an unwritten array of doubles shaped like `part`
     in other memory than `x`."""
     if type(value) in REALS:

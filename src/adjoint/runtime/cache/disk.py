@@ -31,7 +31,7 @@ from adjoint.ir.nodes import Function, Parameter, Span, Var
 from adjoint.primal.code_owner import LIBRARY
 from adjoint.runtime.cache.generate import Generated, blank_of, entries, runtime
 from adjoint.transform.activity import COUNTERS, RESULT_INACTIVE_BUILTINS
-from adjoint.transform.paths import is_fixed_path
+from adjoint.transform.paths import is_constant_path
 
 if TYPE_CHECKING:
     from hashlib import _Hash
@@ -158,7 +158,7 @@ def _restored(
     span: Any,
 ) -> tuple[Generated, CodeType]:
     namespace = f.__globals__
-    if not all(is_fixed_path(namespace, path) for path in paths):
+    if not all(is_constant_path(namespace, path) for path in paths):
         raise Unknown
     function = Function(
         name,

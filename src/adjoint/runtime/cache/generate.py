@@ -112,19 +112,19 @@ def _paths(function: Function) -> frozenset[tuple[str, ...]]:
 
 # ---- blanks --------------------------------------------------------------------------------------
 
-_nothings: dict[int, Callable[..., Any]] = {}
+_blank_pullbacks: dict[int, Callable[..., Any]] = {}
 
 
-def nothing(n: int) -> Callable[..., Any]:
+def blank_pullback(n: int) -> Callable[..., Any]:
     """Return the blank of a call of `n` operands, the pullback unless the call replaces it."""
-    known = _nothings.get(n)
+    known = _blank_pullbacks.get(n)
     if known is None:
         bars = (None,) * (n + 1)
 
         def nothing_back(*_: Any) -> tuple[None, ...]:
             return bars
 
-        known = _nothings[n] = nothing_back
+        known = _blank_pullbacks[n] = nothing_back
     return known
 
 
@@ -141,4 +141,4 @@ def arity_of(function: Function) -> int:
 
 def blank_of(blanks: tuple[Blank, ...]) -> tuple[Any, ...]:
     """Return the blanks of a record, without slot 0."""
-    return tuple(nothing(blank) if isinstance(blank, int) else blank for blank in blanks)
+    return tuple(blank_pullback(blank) if isinstance(blank, int) else blank for blank in blanks)

@@ -13,23 +13,23 @@ from typing import Any, Generic, NamedTuple, Protocol, TypeVar
 
 from adjoint.errors import SourceError, UnsupportedSyntaxError
 from adjoint.locks import give_way, make_lock
-from adjoint.runtime.foreign.entry_monitor import unwatched
+from adjoint.runtime.foreign.entry_monitor import unmonitored
 
-ROOM = 512
+NEW_UNITS = 512
 """The number of new units after which unused ones are dropped."""
 
 
 CACHES: list[UnitCache[Any]] = []
 
 
-class Kept(Protocol):
+class CachedUnit(Protocol):
     namespace: dict[str, Any]
     guards: tuple[tuple[str, Any], ...]
 
     def is_current(self) -> bool: ...
 
 
-T = TypeVar("T", bound=Kept)
+T = TypeVar("T", bound=CachedUnit)
 
 
 class _Failed(NamedTuple):
@@ -48,7 +48,7 @@ class UnitCache(Generic[T]):
         self._lock = make_lock()
         self._made: dict[tuple[int, int], T | _Failed] = {}
         self._recent: dict[int, T] = {}
-        self._room = ROOM
+        self._room = NEW_UNITS
         CACHES.append(self)
 
     def known(self, f: FunctionType) -> T | None:
@@ -83,18 +83,18 @@ class UnitCache(Generic[T]):
         give_way()
         with self._lock:
             if len(self._made) >= self._room:
-                self._let_go()
+                self._drop_unused()
             try:
-                made = unwatched(self._make, f)
+                made = unmonitored(self._make, f)
             except (SourceError, UnsupportedSyntaxError) as error:
                 self._made[key] = _Failed(copy.copy(error), code, namespace)
                 raise
             self._made[key] = self._recent[id(code)] = made
         return made
 
-    def _let_go(self) -> None:
+    def _drop_unused(self) -> None:
         """Drop the units that were not used since the last call."""
         used = {*map(id, self._recent.values())}
         self._recent.clear()  # first, because `known` reads it without the lock
         self._made = {key: made for key, made in self._made.items() if id(made) in used}
-        self._room = len(self._made) + ROOM
+        self._room = len(self._made) + NEW_UNITS

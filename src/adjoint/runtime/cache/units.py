@@ -63,7 +63,7 @@ class Unit:
 
 _counter = itertools.count(1)
 
-bare: dict[int, dict[str, Any]] = {}
+namespaces_without_builtins: dict[int, dict[str, Any]] = {}
 """By identity: globals of functions without an entry ``__builtins__`` to recognise them by."""
 
 
@@ -92,13 +92,13 @@ def _compile(f: FunctionType) -> Unit:
         forward,
         backward,
         arity_of(function),
-        -1 if function.is_generator or _is_ours(f) else 0,
+        -1 if function.is_generator or _is_of_library(f) else 0,
     )
-    note_generated(replace(unit, forward=_gone, reverse=_gone), forward, backward)
+    note_generated(replace(unit, forward=_not_kept, reverse=_not_kept), forward, backward)
     return unit
 
 
-def _gone(*_: Any) -> Any:
+def _not_kept(*_: Any) -> Any:
     raise AssertionError("what is known of generated code does not keep it")
 
 
@@ -112,12 +112,12 @@ def built(compiled: CodeType, namespace: dict[str, Any]) -> Callable[..., Any]:
     ``exec`` is avoided, because it would add ``__builtins__`` to globals that lack it.
     """
     if "__builtins__" not in namespace:
-        bare[id(namespace)] = namespace
+        namespaces_without_builtins[id(namespace)] = namespace
     (code,) = (part for part in compiled.co_consts if isinstance(part, CodeType))
     return FunctionType(code, namespace)
 
 
-def _is_ours(f: FunctionType) -> bool:
+def _is_of_library(f: FunctionType) -> bool:
     """Return whether a function belongs to the library, except to parts like user code."""
     module = str(f.__globals__.get("__name__"))
     return module.startswith("adjoint.") and not module.startswith(_LIKE_USERS)

@@ -16,9 +16,9 @@ import numpy as np
 from adjoint.cotangents.poison import Poison
 from adjoint.primal.value_kinds import PLAIN, REALS
 from adjoint.rulekit.partials import POLES
-from adjoint.rulekit.registry import Direct, direct, direct_rule, table
+from adjoint.rulekit.registry import TrustedRule, table, trusted_rule, trusted_rules
 from adjoint.runtime.dispatch import rule_call
-from adjoint.runtime.dispatch.checked_pullback import seal_direct
+from adjoint.runtime.dispatch.checked_pullback import checked_trusted
 from adjoint.runtime.dispatch.linked import DECLINED, HANDLERS, NO_KEYWORDS
 from adjoint.runtime.dispatch.rule_call import run_rules
 from adjoint.runtime.dispatch.source_call import call_function
@@ -35,35 +35,35 @@ def call(record: list[Any], slot: int, f: Any, *args: Any) -> Any:
             return call_function(record, slot, f, args, NO_KEYWORDS)
         y = run_rules(record, slot, f, rules, args, NO_KEYWORDS)
         return call_function(record, slot, f, args, NO_KEYWORDS) if y is DECLINED else y
-    if kind in _NAMED and record[0].level is None:
+    if kind in _KEYED_BY_IDENTITY and record[0].level is None:
         try:
-            known = direct[f]
+            known = trusted_rules[f]
         except KeyError:
-            known = direct_rule(f)
+            known = trusted_rule(f)
         if known is not None:
             if len(args) == known[4]:
                 y = known[5](record, slot, *args)  # type: ignore[misc]
                 if y is not NotImplemented:
                     return y
-            y = _run_direct(record, slot, known, args)
+            y = _run_trusted(record, slot, known, args)
             if y is not DECLINED:
                 return y
     return (HANDLERS.get(kind) or HANDLERS[object])(record, slot, f, args, NO_KEYWORDS)
 
 
-def call_direct(record: list[Any], slot: int, key: Any, args: tuple[Any, ...]) -> Any:
+def call_trusted(record: list[Any], slot: int, key: Any, args: tuple[Any, ...]) -> Any:
     """Apply the trusted rule of `key`; return `DECLINED` if it has none for `args`."""
-    known = direct[key] if key in direct else direct_rule(key)
+    known = trusted_rules[key] if key in trusted_rules else trusted_rule(key)
     if known is None or record[0].level is not None:
         return DECLINED
     if len(args) == known[4]:
         y = known[5](record, slot, *args)  # type: ignore[misc]
         if y is not NotImplemented:
             return y
-    return _run_direct(record, slot, known, args)
+    return _run_trusted(record, slot, known, args)
 
 
-def _run_direct(record: list[Any], slot: int, known: Direct, args: tuple[Any, ...]) -> Any:
+def _run_trusted(record: list[Any], slot: int, known: TrustedRule, args: tuple[Any, ...]) -> Any:
     """Apply a trusted rule to numbers and arrays."""
     rule, fewest, most = known[:3]
     n = len(args)
@@ -91,7 +91,7 @@ def _run_direct(record: list[Any], slot: int, known: Direct, args: tuple[Any, ..
         if result is NotImplemented:
             return DECLINED
         y, back = result
-    sealed = seal_direct(record[0], y, back, args)
+    sealed = checked_trusted(record[0], y, back, args)
     if sealed is None:
         return DECLINED
     record[slot] = sealed
@@ -119,8 +119,8 @@ def call_right(record: list[Any], slot: int, f: Any, a: Any, b: Any) -> Any:
 
 def _call_one_sided(record: list[Any], slot: int, f: Any, a: Any, b: Any, side: int) -> Any:
     memory: Memory = record[0]
-    if type(f) in _NAMED and not memory.globals_written:
-        known = direct[f] if f in direct else direct_rule(f)
+    if type(f) in _KEYED_BY_IDENTITY and not memory.globals_written:
+        known = trusted_rules[f] if f in trusted_rules else trusted_rule(f)
         sides = None if known is None else getattr(known[0], "only", None)
         # A function of one operand takes an output second.
         rule = sides[side] if sides is not None and len(sides) == 2 else None
@@ -128,7 +128,7 @@ def _call_one_sided(record: list[Any], slot: int, f: Any, a: Any, b: Any, side: 
             result = rule(a, b)
             if result is not NotImplemented:
                 y, back = result
-                sealed = seal_direct(memory, y, back, (a, b))
+                sealed = checked_trusted(memory, y, back, (a, b))
                 if sealed is not None:
                     record[slot] = sealed
                     return y
@@ -139,8 +139,8 @@ def call_keywords(
     record: list[Any], slot: int, f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
 ) -> Any:
     """Run ``f(*args, **kwargs)``; cotangents of keyword arguments follow those of `args`."""
-    if kwargs and type(f) in _NAMED and record[0].level is None:
-        y = _direct_keywords(record, slot, f, args, kwargs)
+    if kwargs and type(f) in _KEYED_BY_IDENTITY and record[0].level is None:
+        y = _trusted_keywords(record, slot, f, args, kwargs)
         if y is not DECLINED:
             return y
     rules = table.get(f) if type(f) is FunctionType else None
@@ -151,11 +151,11 @@ def call_keywords(
     return (HANDLERS.get(type(f)) or HANDLERS[object])(record, slot, f, args, kwargs)
 
 
-def _direct_keywords(
+def _trusted_keywords(
     record: list[Any], slot: int, f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
 ) -> Any:
     """Apply the trusted rule of `f` to a call whose keyword arguments are constant settings."""
-    known = direct[f] if f in direct else direct_rule(f)
+    known = trusted_rules[f] if f in trusted_rules else trusted_rule(f)
     if known is None or not known[1] <= len(args) <= known[2] or not known[3].issuperset(kwargs):
         return DECLINED
     for value in kwargs.values():
@@ -168,7 +168,7 @@ def _direct_keywords(
     if result is NotImplemented:
         return DECLINED
     y, back = result
-    sealed = seal_direct(record[0], y, back, args)
+    sealed = checked_trusted(record[0], y, back, args)
     if sealed is None:
         return DECLINED
     none = (None,) * len(kwargs)
@@ -180,7 +180,7 @@ _SETTINGS = frozenset({int, bool, str, tuple, type(None)})
 """Types of axes, flags and modes."""
 
 
-_NAMED = frozenset({BuiltinFunctionType, np.ufunc, type(np.mean)})
+_KEYED_BY_IDENTITY = frozenset({BuiltinFunctionType, np.ufunc, type(np.mean)})
 """Types of callables of C that are themselves the keys of rules."""
 
 

@@ -13,7 +13,7 @@ from weakref import ref as weakref
 import numpy as np
 
 from adjoint.cotangents.accumulate import Scattered, accumulate
-from adjoint.cotangents.form import Form, fitting, form_of
+from adjoint.cotangents.form import Form, fitted_cotangent, form_of
 from adjoint.cotangents.poison import Poison
 from adjoint.cotangents.structural_zeros import pulled
 from adjoint.diagnostics.no_derivative import name_of
@@ -24,7 +24,7 @@ from adjoint.primal.exposed_arrays import note_made
 from adjoint.primal.value_kinds import NUMBERS, PLAIN, by_value, is_array_of_others, is_objects
 from adjoint.rulekit.refusal import demand_known
 from adjoint.rulekit.rule import Rule
-from adjoint.runtime.memory.collect import take
+from adjoint.runtime.memory.collect import collect
 from adjoint.runtime.memory.deposit import deposit
 from adjoint.runtime.memory.memory import Memory
 from adjoint.runtime.memory.poisoning import poison
@@ -36,7 +36,7 @@ Back = Callable[[Any], tuple[Any, ...]]
 _DIRECT = frozenset({float, ndarray, np.float64})
 
 
-def seal_direct(memory: Memory, y: Any, back: Back, args: tuple[Any, ...]) -> Back | None:
+def checked_trusted(memory: Memory, y: Any, back: Back, args: tuple[Any, ...]) -> Back | None:
     """Wrap the pullback of a trusted rule, whose result is new; return ``None`` unless each
     argument is a number or an unwritten array."""
     written = memory.written
@@ -53,7 +53,7 @@ def seal_direct(memory: Memory, y: Any, back: Back, args: tuple[Any, ...]) -> Ba
 
     def direct_back(y_bar: Any) -> tuple[Any, ...]:
         if (type(y_bar) is not ndarray and type(y_bar) not in _DIRECT) or memory.buffers:
-            y_bar = arrived(memory, result, y_bar)
+            y_bar = finished_cotangent(memory, result, y_bar)
             if type(y_bar) is Poison or y_bar is None:
                 return (None, *(y_bar,) * (n - 1))
         bars = pulled(back, y_bar) if memory.careful else back(y_bar)
@@ -99,7 +99,7 @@ def _by_value_only() -> None:
     """Return ``None``: a number is never written."""
 
 
-def arrived(memory: Memory, result: Callable[[], Any], y_bar: Any) -> Any:
+def finished_cotangent(memory: Memory, result: Callable[[], Any], y_bar: Any) -> Any:
     """Return the finished cotangent of a new result: `y_bar` plus its shadow."""
     if type(y_bar) is Scattered:
         y_bar = y_bar.finish()
@@ -110,18 +110,20 @@ def arrived(memory: Memory, result: Callable[[], Any], y_bar: Any) -> Any:
     return y_bar
 
 
-def seal(memory: Memory, f: Any, rule: Rule, y: Any, back: Back, args: tuple[Any, ...]) -> Back:
+def checked(memory: Memory, f: Any, rule: Rule, y: Any, back: Back, args: tuple[Any, ...]) -> Back:
     """Wrap a rule's pullback for the call ``y = f(*args)``."""
     if rule.foreign:
-        memory.shown = True
+        memory.runs_user_code = True
     fresh = not rule.alias or not _shares(y, args)
-    sealed = _sealed(memory, f, rule, y, back, args, fresh)
+    sealed = _checked_by_value(memory, f, rule, y, back, args, fresh)
     if fresh or not isinstance(y, ndarray) or not any(arg is y for arg in args):
         return sealed
-    return _handed_on(memory, sealed, back, y, next(i for i, arg in enumerate(args, 1) if arg is y))
+    return _same_as_argument(
+        memory, sealed, back, y, next(i for i, arg in enumerate(args, 1) if arg is y)
+    )
 
 
-def _handed_on(memory: Memory, sealed: Back, back: Back, y: Any, place: int) -> Back:
+def _same_as_argument(memory: Memory, sealed: Back, back: Back, y: Any, place: int) -> Back:
     """Wrap the pullback of a call whose result is the argument at `place`: the shadow belongs to
     that argument, unless the rule gives the argument no cotangent."""
 
@@ -135,7 +137,7 @@ def _handed_on(memory: Memory, sealed: Back, back: Back, y: Any, place: int) -> 
     return handed_on_back
 
 
-def _sealed(
+def _checked_by_value(
     memory: Memory, f: Any, rule: Rule, y: Any, back: Back, args: tuple[Any, ...], fresh: bool
 ) -> Back:
     if (
@@ -155,7 +157,7 @@ def _sealed(
 
     def sealed(y_bar: Any) -> tuple[Any, ...]:
         if type(y_bar) not in _DIRECT or memory.buffers:
-            y_bar = arrived(memory, result, y_bar)
+            y_bar = finished_cotangent(memory, result, y_bar)
             if y_bar is None:
                 return (None,) * n
             if type(y_bar) is Poison:
@@ -179,7 +181,7 @@ def _general(
     )
 
     def sealed(y_bar: Any) -> tuple[Any, ...]:
-        y_bar = take(memory, y, y_bar, arrays=fresh)
+        y_bar = collect(memory, y, y_bar, arrays=fresh)
         spoiled: list[Poison | None] = []
         if (poisoned := _poison_in(y_bar)) is not None:
             if not rule.partwise or type(y_bar) is Poison or len(y_bar) != len(args):
@@ -291,7 +293,7 @@ def _checked(
                     f" argument {i}, whose shape is {form.shape}",
                     "sum over the axes along which the argument was broadcast",
                 )
-            bar = _of_rule(f, fitting, form, bar)
+            bar = _of_rule(f, fitted_cotangent, form, bar)
         fitted.append(bar)
     return tuple(fitted)
 

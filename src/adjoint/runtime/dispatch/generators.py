@@ -18,11 +18,11 @@ from adjoint.diagnostics.refusals import refused
 from adjoint.rulekit.registry import primitive
 from adjoint.runtime.dispatch.linked import linked
 from adjoint.runtime.foreign.freed_objects import cleans_up
-from adjoint.runtime.memory.active_iterator import Iterator
+from adjoint.runtime.memory.active_iterator import ActiveIterator
 from adjoint.runtime.memory.memory import Memory
 
 
-class Generator(Iterator):
+class Generator(ActiveIterator):
     """The result of a generator function in differentiated code; it behaves like a generator."""
 
     stands_for = GeneratorType
@@ -41,7 +41,7 @@ class Generator(Iterator):
         self._forward = forward
         self._delegate: Any = None
         self._has_ended = False
-        self.again: Callable[[list[Any], int], Generator] | None = None
+        self.restart: Callable[[list[Any], int], Generator] | None = None
         self.segments = Segments(memory, record, reverse)
         if cleans_up(function.__code__):
             if memory.unfinished is None:
@@ -52,22 +52,22 @@ class Generator(Iterator):
         return f"<generator {self.__name__}>"
 
     def __del__(self) -> None:
-        self._let_go()
+        self._finish_when_freed()
 
     def end_with_call(self) -> None:
         """Finish a suspended generator when the differentiated call that made it ends."""
         if self.gi_suspended:
-            self._let_go()
+            self._finish_when_freed()
             self._has_ended = True
 
-    def _let_go(self) -> None:
+    def _finish_when_freed(self) -> None:
         """Finish a generator that is freed at a ``yield``; note an error if its body then writes,
         as no record has a slot for that."""
         memory = self.memory
         before = memory.writes()
         self.finish([memory, None], 1)
         if memory.writes() != before:
-            memory.late = self.segments.error = refused(
+            memory.freeing_error = self.segments.error = refused(
                 f"the generator '{self.__name__}' was let go at a 'yield', and what it has changed"
                 " then has no place in the sweep",
                 "call its close(), or take what it yields to the end",
@@ -162,7 +162,7 @@ class Generator(Iterator):
         return []
 
 
-class Written(Iterator):
+class GeneratorSubstitute(ActiveIterator):
     """An iterator of C in plain Python (without ``send``, ``throw`` and ``close``) that is a
     generator in differentiated code."""
 
@@ -185,7 +185,7 @@ class Written(Iterator):
 
     def _resume(self, record: list[Any], slot: int) -> None:
         """Continue after an error, as the iterator of C does, with a new generator."""
-        again = self._generator.again
+        again = self._generator.restart
         if again is None:
             return
         failed = record[slot]
@@ -205,23 +205,23 @@ F = TypeVar("F", bound=Callable[..., Any])
 _resuming: set[CodeType] = set()
 
 
-def resuming(f: F) -> F:
+def restarting(f: F) -> F:
     """Mark a substitute for an iterator of C that continues after errors: the generator function is
     called again. Its arguments hold its whole state, and must not be active numbers."""
     _resuming.add(f.__code__)
     return f
 
 
-def is_resuming(f: FunctionType) -> bool:
-    """Return whether a generator function was decorated with `resuming`."""
+def is_restarting(f: FunctionType) -> bool:
+    """Return whether a generator function was decorated with `restarting`."""
     return f.__code__ in _resuming
 
 
-def as_written_for(kind: type, y: Any) -> Any:
+def as_type(kind: type, y: Any) -> Any:
     """Return the result of a substitute as an iterator that reports the type `kind`."""
     if type(y) is Generator:
-        return Written(y, kind)
-    if issubclass(type(y), Iterator):
+        return GeneratorSubstitute(y, kind)
+    if issubclass(type(y), ActiveIterator):
         y.stands_for = kind
     return y
 

@@ -6,9 +6,9 @@ from types import FunctionType
 from typing import Any
 
 from adjoint.diagnostics.public_function import PublicFunction
-from adjoint.primal.packages import FOLLOWED, LEFT_ALONE, package
+from adjoint.primal.packages import FOLLOWED, INERT, package
 
-HANDING = {
+DIFFERENTIATED_NAMES = {
     "ast": ("NodeVisitor", "NodeTransformer", "iter_child_nodes", "iter_fields"),
     "inspect": tuple(
         """Signature Parameter BoundArguments signature _signature_from_ _signature_get_
@@ -67,7 +67,7 @@ OPERATORS = frozenset(
         "adjoint.api.generic_tier",
         "adjoint.levels.reverse",
         "adjoint.levels.transforms",
-        "adjoint.derivatives.linear",
+        "adjoint.derivatives.linear_map",
         "adjoint.derivatives.jacobians",
         "adjoint.derivatives.hessians",
         "adjoint.derivatives.sparse",
@@ -88,15 +88,15 @@ def home_of(f: Any) -> str:
 
 def is_operator(f: Any) -> bool:
     """Return whether `f` is a function of this library that differentiates others."""
-    return type(f) in _OF_OURS and f.__module__ in OPERATORS
+    return type(f) in _FUNCTION_TYPES and f.__module__ in OPERATORS
 
 
-_OF_OURS = frozenset({FunctionType, PublicFunction})
+_FUNCTION_TYPES = frozenset({FunctionType, PublicFunction})
 
 
 def is_inert(f: Any) -> bool:
     """Return whether a function or class belongs to an inert package."""
     module = home_of(f)
-    if package(module) not in LEFT_ALONE or module in FOLLOWED:
+    if package(module) not in INERT or module in FOLLOWED:
         return False
-    return not f.__qualname__.startswith(HANDING.get(module, ()))
+    return not f.__qualname__.startswith(DIFFERENTIATED_NAMES.get(module, ()))

@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from adjoint.primal.childless_types import LEAVES
+from adjoint.primal.childless_types import CHILDLESS_TYPES
 from adjoint.primal.flat_iterators import array_of
 from adjoint.primal.memo_by_class import ByClass
 from adjoint.primal.special_methods import class_attribute, special_of
@@ -25,12 +25,12 @@ from adjoint.rulekit.registry import non_differentiable
 from adjoint.runtime.cache.units import unit_of
 from adjoint.runtime.dispatch.unit_call import call_unit
 from adjoint.runtime.foreign.memory_of_c import seen_as_array, shows_memory
-from adjoint.runtime.foreign.user_code_reach import INDEXED, Asks
+from adjoint.runtime.foreign.user_code_reach import INDEXED, UserMethods
 
 Names = tuple[str, ...]
 Entry = Callable[..., Any]
-AS_NUMBERS = Asks("__array__", "__float__", "__complex__", "__index__")
-_PLAIN = LEAVES | {np.ndarray}
+AS_NUMBERS = UserMethods("__array__", "__float__", "__complex__", "__index__")
+_PLAIN = CHILDLESS_TYPES | {np.ndarray}
 _INDEX: Names = ("__index__",)
 _SEQUENCE = "a sequence"
 """Among the names: an object with length and elements counts as a list."""
@@ -64,15 +64,15 @@ is_sequence = ByClass(_is_sequence)
 """Return whether NumPy takes instances of a user class for lists of their elements."""
 
 
-def is_odd(index: Any) -> bool:
+def has_index(index: Any) -> bool:
     """Return whether an index is or holds an object with ``__index__`` in Python."""
     kind = type(index)
-    if kind in LEAVES or kind is np.ndarray:
+    if kind in CHILDLESS_TYPES or kind is np.ndarray:
         return False
     if kind is slice:
-        return is_odd(index.start) or is_odd(index.stop) or is_odd(index.step)
+        return has_index(index.start) or has_index(index.stop) or has_index(index.step)
     if kind is tuple:
-        return any(map(is_odd, index))
+        return any(map(has_index, index))
     return bool(INDEXED.of(kind))
 
 
@@ -138,11 +138,11 @@ def as_element_of(dtype: np.dtype[Any], alone: bool = False) -> Names:
     return (*names[1:-2], _ALONE) if alone else names
 
 
-def holds_odd_elements(dtype: Any, items: Any) -> bool:
+def holds_unlike_elements(dtype: Any, items: Any) -> bool:
     """Return whether `items` holds a value that converts differently in a list than alone."""
     if np.dtype(dtype).names is not None:
         return False
-    kinds = {*map(type, items)} - LEAVES
+    kinds = {*map(type, items)} - CHILDLESS_TYPES
     return bool(kinds - {np.ndarray}) or any(type(x) is np.ndarray and x.ndim for x in items)
 
 
@@ -186,7 +186,7 @@ def _special(names: Names, value: Any) -> Any:
         return None
     if kind is np.flatiter and names[0] == "__array__":
         return array_of
-    if kind in LEAVES or kind is np.ndarray:
+    if kind in CHILDLESS_TYPES or kind is np.ndarray:
         return None
     if _MEMORY in names and shows_memory(value):
         return seen_as_array
@@ -264,7 +264,7 @@ def _is_double(names: Names, value: Any, number: Any) -> bool:
 
 def _indices_of(index: Any) -> Any:
     """Return `index` with integers in place of objects; this source is differentiated."""
-    if not is_odd(index):
+    if not has_index(index):
         return index
     if isinstance(index, slice):
         return slice(*[_indices_of(part) for part in (index.start, index.stop, index.step)])
@@ -292,7 +292,7 @@ _CONVERSIONS: dict[str, tuple[Any, type]] = {
 }
 
 
-non_differentiable(is_odd, converts, holds_odd_elements, as_element_of)
+non_differentiable(has_index, converts, holds_unlike_elements, as_element_of)
 non_differentiable(_special, _is_double, _is_one_array, check_number)
 
 

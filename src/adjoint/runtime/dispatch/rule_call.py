@@ -11,30 +11,30 @@ import numpy as np
 from adjoint.cotangents.poison import Poison
 from adjoint.diagnostics.no_derivative import name_of
 from adjoint.diagnostics.refusals import refused
-from adjoint.primal.array_classes import holds_subclassed, says_itself, says_what_becomes
-from adjoint.primal.childless_types import LEAVES
+from adjoint.primal.array_classes import has_array_wrap, holds_subclassed, overrides_method
+from adjoint.primal.childless_types import CHILDLESS_TYPES
 from adjoint.primal.exposed_arrays import note_made
 from adjoint.primal.special_methods import class_attribute
 from adjoint.primal.value_kinds import PLAIN, by_value, is_objects
 from adjoint.rulekit.registry import Rules
 from adjoint.runtime.dispatch import source_call
 from adjoint.runtime.dispatch.argument_mismatch import calls_rules, fits, is_misfit
-from adjoint.runtime.dispatch.checked_pullback import seal, unruled_keyword, value_and_back
-from adjoint.runtime.dispatch.generators import as_written_for
+from adjoint.runtime.dispatch.checked_pullback import checked, unruled_keyword, value_and_back
+from adjoint.runtime.dispatch.generators import as_type
 from adjoint.runtime.dispatch.linked import DECLINED
 from adjoint.runtime.dispatch.number_protocols import as_operand, special_names, with_numbers
 from adjoint.runtime.dispatch.plain_numbers import plain_on
 from adjoint.runtime.dispatch.source_call import call_function
 from adjoint.runtime.foreign.checked_run import changed, package_of, snapshot
-from adjoint.runtime.foreign.native_call import native, watched
+from adjoint.runtime.foreign.native_call import foreign_call, run_monitored
 from adjoint.runtime.foreign.open_files import flush
 from adjoint.runtime.foreign.user_code_reach import reaches
 from adjoint.runtime.memory.poisoning import poison
-from adjoint.runtime.memory.subclass_attributes import adopt
+from adjoint.runtime.memory.subclass_attributes import link_attributes
 
 call_wrapped: Any = None
 apply_to_plain: Any = None
-is_asked: Any = None
+wraps_result: Any = None
 call_keywords: Any = None
 """Hooks for calls and for calls with arrays of subclasses, set by `adjoint.runtime.dispatch.call`
 and `adjoint.runtime.arrays`."""
@@ -51,7 +51,7 @@ def run_rules(
     """Apply the first rule that takes the call; return `DECLINED` if there is none."""
     try:
         level = record[0].level
-        if rules.of_objects is not None and _are_concerned(args, kwargs):
+        if rules.of_objects is not None and _has_object_arrays(args, kwargs):
             y = rules.of_objects(record, slot, *args, **kwargs)
             if y is not NotImplemented:
                 return y
@@ -72,13 +72,13 @@ def run_rules(
                 y = _run_overriding(record, slot, f, rules, args, kwargs)
                 if y is not DECLINED:
                     return y
-            if type(f) in _ASKING:
-                y = _asked(record, slot, f, args, kwargs)
+            if type(f) in _OVERRIDABLE:
+                y = _overridden(record, slot, f, args, kwargs)
                 if y is not NotImplemented:
                     return y
             if record[0].files:
                 flush(record[0])
-            y = native(record, slot, f, args, kwargs)
+            y = foreign_call(record, slot, f, args, kwargs)
             if level is not None:
                 y = level.constant(y, (*args, *kwargs.values()))
             if type(y) is np.ndarray:
@@ -88,7 +88,7 @@ def run_rules(
                 values = (*args, *kwargs.values())
                 if record[slot] is None:
                     record[slot] = lambda y_bar: (None,) * (len(values) + 1)
-                adopt(record, slot, y, values)
+                link_attributes(record, slot, y, values)
             return y
         first = args[0] if args and level is None else None
         if type(first) is np.ndarray and first.dtype.names is not None:
@@ -112,7 +112,7 @@ def run_rules(
         if y is DECLINED and rules.substitute is not None and fits(rules.substitute, args, kwargs):
             y = call_function(record, slot, rules.substitute, args, kwargs)
             if type(f) is type:
-                y = as_written_for(f, y)  # ``filter``, ``itertools.cycle``
+                y = as_type(f, y)  # ``filter``, ``itertools.cycle``
         return y
     except TypeError as error:
         if not is_misfit(error):
@@ -123,11 +123,11 @@ def run_rules(
 calls_rules(run_rules)
 
 _DISPATCHER: Any = type(np.mean)
-_ASKING = frozenset({np.ufunc, _DISPATCHER, MethodDescriptorType})
+_OVERRIDABLE = frozenset({np.ufunc, _DISPATCHER, MethodDescriptorType})
 """Types of NumPy functions that classes of operands may override."""
 
 
-def _asked(
+def _overridden(
     record: list[Any], slot: int, f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
 ) -> Any:
     """Call a function without derivative as classes of its operands override it or its result;
@@ -137,18 +137,18 @@ def _asked(
         return NotImplemented
     if type(f) is MethodDescriptorType and f.__objclass__ is not np.ndarray:
         return NotImplemented
-    if says_itself(f, values):
+    if overrides_method(f, values):
         return DECLINED
-    if not any(map(says_what_becomes, values)):
+    if not any(map(has_array_wrap, values)):
         return NotImplemented
     if type(f) is _DISPATCHER:  # functions in Python consult the classes themselves
         return DECLINED if type(f.__wrapped__) is FunctionType else NotImplemented
-    if not is_asked(f, args, kwargs):
+    if not wraps_result(f, args, kwargs):
         return NotImplemented
     return call_wrapped(record, slot, f, args, kwargs)
 
 
-def _are_concerned(args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
+def _has_object_arrays(args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
     """Return whether an operand is an array of objects, or names the dtype of objects."""
     for value in (*args, *kwargs.values()):
         kind = type(value)
@@ -233,7 +233,7 @@ def run_closure_rules(
                 return DECLINED
         elif arg is object and not rules.overridden:
             return DECLINED  # the dtype of the result
-        elif kind in PLAIN or kind in LEAVES:
+        elif kind in PLAIN or kind in CHILDLESS_TYPES:
             continue
         elif (kind is list or kind is tuple) and _ELEMENTS.issuperset(map(type, arg)):
             if not rules.overridden and _hold_objects(arg):
@@ -245,15 +245,15 @@ def run_closure_rules(
         else:
             careful = True
     if careful:
-        return _with_care(record, slot, f, rules, args, kwargs)
+        return _with_conversions(record, slot, f, rules, args, kwargs)
     return first_rule(record, slot, f, rules, args, kwargs)
 
 
-_ELEMENTS = LEAVES | {np.ndarray}
+_ELEMENTS = CHILDLESS_TYPES | {np.ndarray}
 """Types on which C calls no methods of user code."""
 
 
-def _with_care(
+def _with_conversions(
     record: list[Any],
     slot: int,
     f: Any,
@@ -266,10 +266,10 @@ def _with_care(
     subclassed = holds_subclassed(values)
     names = special_names(f, args, kwargs)
     if any(as_operand(names, value) for value in values):
-        if says_itself(f, values):
+        if overrides_method(f, values):
             return DECLINED
         if names[0] == "__array__" and any(
-            says_what_becomes(value) and as_operand(names, value) for value in values
+            has_array_wrap(value) and as_operand(names, value) for value in values
         ):
             return call_wrapped(record, slot, f, args, kwargs)
         n = len(args)
@@ -297,7 +297,7 @@ def _with_care(
     if rules.overridden or not reaches(values):
         return run(*args, **kwargs)  # an external rule may change its own state
 
-    return watched(record, slot, f, run, args, kwargs, by_rule=True)
+    return run_monitored(record, slot, f, run, args, kwargs, by_rule=True)
 
 
 def first_rule(
@@ -325,7 +325,7 @@ def first_rule(
                 y, back = result if rule.trusted else value_and_back(f, result)
                 if type(y) is np.ndarray and y.dtype.kind in "OV":
                     return DECLINED  # parts of such arrays have their cotangents in memory
-                record[slot] = seal(memory, f, rule, y, back, args)
+                record[slot] = checked(memory, f, rule, y, back, args)
                 return y
     return DECLINED
 
@@ -353,7 +353,7 @@ def _run_with_keywords(
             return (*bars, *map(named.get, by_name))
 
     operands = (*arranged, *(rest[name] for name in by_name))
-    sealed = seal(memory, f, rule, y, back, operands)
+    sealed = checked(memory, f, rule, y, back, operands)
     place_of = {name: i for i, name in enumerate(by_name, len(arranged) + 1)}
     index = {name: i for i, name in enumerate(rule.names)}
     n = len(args)

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from adjoint.errors import SourceError
-from adjoint.primal.compiled_functions import demand_looked_into
+from adjoint.primal.compiled_functions import refuse_compiled_containers
 from adjoint.rulekit.registry import lookup, table
 from adjoint.runtime.cache.units import known_unit, unit_of
 from adjoint.runtime.dispatch.inert_packages import (
@@ -49,7 +49,7 @@ def _first_call(
     module = home_of(f)
     if module in OPERATORS:
         return call_operator(record, slot, f, args, kwargs)
-    demand_looked_into(module, f)
+    refuse_compiled_containers(module, f)
     is_own = module.startswith(OWN) and module not in DIFFERENTIATED
     if is_inert(f) or is_own or module.startswith(COMPILED):
         return run_unknown(

@@ -8,14 +8,14 @@ from types import FunctionType
 from typing import Any
 
 from adjoint.runtime.cache.units import Unit
-from adjoint.runtime.dispatch.generators import Generator, is_resuming
+from adjoint.runtime.dispatch.generators import Generator, is_restarting
 from adjoint.runtime.memory.memory import Memory
 
 MISSING: Any = object()
-"""The result of `inside` if there is no specialised program for the call."""
+"""The result of `specialised_call` if there is no specialised program for the call."""
 
 
-inside: list[Callable[..., Any]] = []
+specialised_call: list[Callable[..., Any]] = []
 """Hook of one entry: runs a call by a specialised program (`adjoint.fast.programs.inner_calls`)."""
 
 
@@ -112,12 +112,12 @@ def call_unit(
     """Run the forward function of a unit; link its record into the caller's before it starts."""
     if memory.level is not None:
         return memory.level.call_unit(unit, f, args, kwargs)
-    often = memory.often
+    often = memory.specialise_after
     if often is not None and (unit.calls >= 0 or memory.calls is not None):
         if 0 <= unit.calls < often and memory.calls is None:
             unit.calls += 1
         else:
-            y = inside[0](record, slot, unit, f, args, kwargs)
+            y = specialised_call[0](record, slot, unit, f, args, kwargs)
             if y is not MISSING:
                 return y
     inner = unit.blank.copy()
@@ -154,8 +154,8 @@ def _call_generator(
     values, arrange = _bound(memory, unit, f, args, kwargs)
     segments = unit.forward(inner, f.__closure__, *values)
     generator = Generator(memory, segments, inner, unit.reverse, f)
-    if is_resuming(f):
-        generator.again = lambda record, slot: call_unit(memory, record, slot, unit, f, args, {})
+    if is_restarting(f):
+        generator.restart = lambda record, slot: call_unit(memory, record, slot, unit, f, args, {})
 
     parameters_back = generator.segments.parameters_back
 

@@ -10,7 +10,7 @@ from adjoint.runtime.memory.memory import Memory
 from adjoint.runtime.memory.poisoning import poison
 
 
-class CameBack:
+class Callback:
     """A callback through the engine; cotangents of its operands, made by foreign code, end here."""
 
     __slots__ = ("error", "inner", "value")

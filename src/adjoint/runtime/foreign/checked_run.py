@@ -22,26 +22,26 @@ from numpy import ndarray
 from adjoint.cotangents.accumulate import is_needed
 from adjoint.diagnostics.no_derivative import name_of
 from adjoint.diagnostics.refusals import refused
-from adjoint.diagnostics.user_place import from_the_users_place
+from adjoint.diagnostics.user_place import called_from_user_place
 from adjoint.errors import MutationError
 from adjoint.primal.array_memory import root_of
 from adjoint.primal.container_contents import ABSENT
 from adjoint.primal.exposed_arrays import arrays_behind, writes_unseen
-from adjoint.primal.value_kinds import ATOMS, by_value, fields_of, is_record
-from adjoint.runtime.foreign.foreign_run import Region
-from adjoint.runtime.foreign.native_call import Lent
+from adjoint.primal.value_kinds import ATOMS, by_value, fields_of, is_plain_object
+from adjoint.runtime.foreign.foreign_run import ForeignRun
+from adjoint.runtime.foreign.native_call import CallbackProxy
 from adjoint.runtime.foreign.snapshot import Snapshot
 from adjoint.runtime.memory.log_entries import swap_contents
 from adjoint.runtime.memory.memory import Memory
 from adjoint.runtime.memory.poisoning import is_opaque
-from adjoint.runtime.memory.saved import Kept
-from adjoint.runtime.memory.saved_containers import container
+from adjoint.runtime.memory.saved import Saved
+from adjoint.runtime.memory.saved_containers import saved_container
 
 
 def run_checked(
     memory: Memory,
     f: Any,
-    region: Region | None,
+    region: ForeignRun | None,
     args: tuple[Any, ...],
     kwargs: dict[str, Any],
     given: tuple[Any, ...],
@@ -51,15 +51,15 @@ def run_checked(
     before = [snapshot(value) for value in given]
     counts = _counts(given)
     deep = Snapshot(_FEW)
-    deep.add([value for value in given if not by_value(value) and type(value) is not Lent])
+    deep.add([value for value in given if not by_value(value) and type(value) is not CallbackProxy])
     run = f
     if _looks_around(f):
-        run = from_the_users_place(f, _depth(f, args, kwargs))
+        run = called_from_user_place(f, _depth(f, args, kwargs))
     writes: set[int] = set()
     if region is not None:
-        region.leave_apart(given)
+        region.exclude(given)
         y = region.run(run, args, kwargs)
-        if type(f) not in _FUNCTIONS and not is_record(f):
+        if type(f) not in _FUNCTIONS and not is_plain_object(f):
             writes = _given_back(given, y)
         writes |= _refilled(region, given, before)
     elif issubclass(type(f), type):
@@ -117,7 +117,7 @@ def _run_locked(
     return (y if len(opened) == len(views) else run(*args, **kwargs)), set()
 
 
-def _refilled(region: Region, given: tuple[Any, ...], before: list[Any]) -> set[int]:
+def _refilled(region: ForeignRun, given: tuple[Any, ...], before: list[Any]) -> set[int]:
     """Return the identities of arrays that user code may have filled with their old contents. In
     `before`, replace numbers that it may have stored again in a list or a dict."""
     found = set()
@@ -233,21 +233,21 @@ class Changes:
         Identities of the arrays that were written, or may have been with their old contents.
     overwritten
         The arrays that have changed, with their old contents.
-    kept
+    saved
         The lists and dicts that got new numbers.
     """
 
-    __slots__ = ("kept", "overwritten", "position", "writes")
+    __slots__ = ("overwritten", "position", "saved", "writes")
 
     def __init__(self) -> None:
         self.position: int | None = None
         self.writes: set[int] = set()
         self.overwritten: list[tuple[Any, Any]] = []
-        self.kept: list[Kept] = []
+        self.saved: list[Saved] = []
 
     def undo(self, memory: Memory) -> Any:
         """Undo the changes in a sweep; return a needed cotangent of a new number, or ``None``."""
-        taken = [bar for kept in reversed(self.kept) for _, bar in kept.take(memory)]
+        taken = [bar for kept in reversed(self.saved) for _, bar in kept.collect(memory)]
         if self.position is not None:
             memory.rewind(self.position)
         return next((bar for bar in taken if is_needed(bar)), None)
@@ -260,11 +260,11 @@ def _log_changes(memory: Memory, f: Any, given: tuple[Any, ...], before: list[An
             continue
         changes.position = start
         if isinstance(value, list | dict):
-            kept = container(value, saved)
+            kept = saved_container(value, saved)
             if not all(_is_number(one, given) for pair in kept.pairs() for one in pair):
                 raise _changed(f, value)
             kept.log(memory)
-            changes.kept.append(kept)
+            changes.saved.append(kept)
         elif (
             isinstance(value, np.ndarray)
             and value.dtype.kind in "iubfc"
@@ -332,19 +332,19 @@ def _check_not_stored(
     for i, value in enumerate(watched):
         more = now[i] - before[i]
         if more > 0 and type(value) in _FUNCTIONS and not _holds(y, value, 2):
-            memory.handed.append(value)
+            memory.stored_functions.append(value)
             continue
         carries = (
             type(value) is float
             or type(value) in (list, dict, set)
-            or is_record(value)
+            or is_plain_object(value)
             or (isinstance(value, np.ndarray) and value.dtype.kind in "fc")
         )
         if not carries or y is value or (more > 0 and _is_filled(f, watched, value)):
             continue
         if more <= 0 or _holds(y, value, 2) or _hides(y):
             continue
-        if not _is_let_go(watched, i, before[i]):
+        if not _is_freed_soon(watched, i, before[i]):
             raise _error_of(
                 f,
                 f"stored the {type(value).__name__} that it was given",
@@ -352,7 +352,7 @@ def _check_not_stored(
             )
 
 
-def _is_let_go(values: tuple[Any, ...], i: int, before: int) -> bool:
+def _is_freed_soon(values: tuple[Any, ...], i: int, before: int) -> bool:
     """Return whether a new reference goes away soon: other threads that inspect frames, as
     profilers and debuggers do, hold what is in a frame for a moment."""
     for _ in range(_MOMENTS if threading.active_count() > 1 else 0):

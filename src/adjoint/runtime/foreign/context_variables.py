@@ -10,8 +10,8 @@ from adjoint.diagnostics.refusals import refused
 from adjoint.primal.container_contents import ABSENT
 from adjoint.primal.value_kinds import by_value
 from adjoint.runtime.memory.memory import Memory
-from adjoint.runtime.memory.saved import Kept
-from adjoint.runtime.memory.saved_containers import KEEPERS
+from adjoint.runtime.memory.saved import Saved
+from adjoint.runtime.memory.saved_containers import SAVERS
 
 
 def current(variable: ContextVar[Any]) -> Any:
@@ -28,7 +28,7 @@ def demand_no_number(value: Any) -> None:
         )
 
 
-class _Variable(Kept):
+class _Variable(Saved):
     """The saved value of a context variable, which foreign code may set."""
 
     __slots__ = ()
@@ -42,8 +42,8 @@ class _Variable(Kept):
     def log(self, memory: Memory) -> None:
         demand_no_number(self.owner.get(ABSENT))
 
-    def take(self, memory: Memory) -> Iterator[tuple[Any, Any]]:
+    def collect(self, memory: Memory) -> Iterator[tuple[Any, Any]]:
         yield self.owner.get(None), None
 
 
-KEEPERS[ContextVar] = lambda variable: _Variable(variable, variable.get(ABSENT))
+SAVERS[ContextVar] = lambda variable: _Variable(variable, variable.get(ABSENT))

@@ -9,18 +9,18 @@ from typing import Any
 
 import numpy as np
 
-from adjoint.primal.code_owner import is_the_users
+from adjoint.primal.code_owner import is_user_code
 from adjoint.primal.container_contents import elements_of, entries_of
 from adjoint.primal.reachability import names_in, parts_of
 from adjoint.primal.value_kinds import by_value, content_of, fields_of, has_slots
-from adjoint.runtime.memory.saved import NUMBERS_KEPT
+from adjoint.runtime.memory.saved import COMPARED_BY_IDENTITY
 from adjoint.runtime.memory.saved_containers import slots
 
 _MOST = 10_000
 """The most values noted; numbers beyond count as new."""
 
 
-def there_before(frame: FrameType | None, held: Iterable[Any]) -> dict[int, Any]:
+def earlier_values(frame: FrameType | None, held: Iterable[Any]) -> dict[int, Any]:
     """Return, by identity: `held`, the values and constants that the function in `frame` and the
     user functions found there name, and the contents of all of these."""
     found, seen = [*held], set[int]()
@@ -29,7 +29,7 @@ def there_before(frame: FrameType | None, held: Iterable[Any]) -> dict[int, Any]
     waiting = deque(f for f in found if type(f) is FunctionType)
     while waiting and len(found) < _MOST:
         f = waiting.popleft()
-        if id(f) in seen or not is_the_users(f.__code__, f.__globals__):
+        if id(f) in seen or not is_user_code(f.__code__, f.__globals__):
             continue
         seen.add(id(f))
         more = [*map(content_of, f.__closure__ or ()), *_named_in(f.__code__, f.__globals__)]
@@ -71,12 +71,12 @@ def twice_in(
         found += [space.get(name) for name in names_in(frame.f_code)]
     found += [value for owner in held for value in _standing_in(owner)]
     found += [value for owner in held if isinstance(owner, type) for value in vars(owner).values()]
-    numbers = [value for value in found if type(value) in NUMBERS_KEPT]
+    numbers = [value for value in found if type(value) in COMPARED_BY_IDENTITY]
     counts = Counter(map(id, numbers))
     return {id(value): value for value in numbers if counts[id(value)] > 1}
 
 
-def made_in(values: Iterable[Any], before: Collection[int]) -> Iterator[Any]:
+def created_in(values: Iterable[Any], before: Collection[int]) -> Iterator[Any]:
     """Yield what `values` hold, themselves included, that did not exist `before` (by identity). The
     contents of earlier values are not searched."""
     waiting, seen = [*values], set[int]()

@@ -10,7 +10,7 @@ import functools
 from types import FrameType, FunctionType, ModuleType
 from typing import Any
 
-from adjoint.primal.code_owner import is_the_users
+from adjoint.primal.code_owner import is_user_code
 from adjoint.primal.packages import is_of_a_library
 from adjoint.primal.special_methods import class_attribute
 from adjoint.primal.value_kinds import fields_of
@@ -77,7 +77,7 @@ def _is_entered(f: Any) -> bool:
 
 
 def _is_function(f: Any) -> bool:
-    if type(f) is not FunctionType or not is_the_users(f.__code__, f.__globals__):
+    if type(f) is not FunctionType or not is_user_code(f.__code__, f.__globals__):
         return False
     return not is_of_a_library(
         f.__globals__.get("__name__")

@@ -16,7 +16,7 @@ from types import CodeType, FrameType
 from typing import Any, TypeVar
 
 from adjoint.locks import in_child, make_lock
-from adjoint.primal.code_owner import _vouched, is_the_users, leave_out
+from adjoint.primal.code_owner import _vouched, exclude, is_user_code
 from adjoint.primal.memo_by_code import CodeTable
 from adjoint.primal.packages import GIVING
 from adjoint.runtime.foreign.followed_names import followed_by
@@ -33,11 +33,11 @@ def vouch_for(code: CodeType) -> None:
 
 
 # `sqlite3.connect` makes its cache of statements by these.
-leave_out(functools.update_wrapper.__code__)
-leave_out(functools.lru_cache.__code__)
+exclude(functools.update_wrapper.__code__)
+exclude(functools.lru_cache.__code__)
 for _part in functools.lru_cache.__code__.co_consts:
     if isinstance(_part, CodeType):
-        leave_out(_part)
+        exclude(_part)
 
 
 # ---- events --------------------------------------------------------------------------------------
@@ -54,7 +54,7 @@ def _known(frame: FrameType) -> tuple[bool, bool]:
     known = _told.get(id(code))
     if known is None:
         told = bool(code.co_flags & CO_OPTIMIZED)  # other code fills a namespace of its own
-        users = told and is_the_users(code, frame.f_globals)
+        users = told and is_user_code(code, frame.f_globals)
         if users:
             told = may_store(code) or gives_out(code)
         elif told:
@@ -65,7 +65,7 @@ def _known(frame: FrameType) -> tuple[bool, bool]:
 
 
 _ran: dict[int, bool] = {}
-"""By thread: whether any user code has run in the innermost `Watch`."""
+"""By thread: whether any user code has run in the innermost `EntryMonitor`."""
 
 
 class _Monitor:
@@ -91,7 +91,7 @@ class _Monitor:
         return True
 
     def stop(self) -> None:
-        """Do nothing: events stay on, and are ignored outside a `Watch`."""
+        """Do nothing: events stay on, and are ignored outside an `EntryMonitor`."""
 
     def release(self) -> None:
         with self._lock:
@@ -189,7 +189,7 @@ def release() -> None:
         _monitor.release()
 
 
-def unwatched(run: Callable[..., T], *args: Any) -> T:
+def unmonitored(run: Callable[..., T], *args: Any) -> T:
     """Run ``run(*args)`` of the library without reporting entries."""
     thread = threading.get_ident()
     see, ran = _seeing.get(thread), _ran.get(thread, False)
@@ -200,7 +200,7 @@ def unwatched(run: Callable[..., T], *args: Any) -> T:
         _seeing[thread], _ran[thread] = see, ran
 
 
-class Watch:
+class EntryMonitor:
     """Context that reports each frame of user code that begins or resumes to `see`.
 
     Attributes
@@ -215,7 +215,7 @@ class Watch:
         self._see = see
         self.ran = True
 
-    def __enter__(self) -> Watch:
+    def __enter__(self) -> EntryMonitor:
         thread = threading.get_ident()
         self._before = _seeing.get(thread)
         self._source: Any = _monitor if _monitor is not None and _monitor.start() else _profile

@@ -16,14 +16,14 @@ from adjoint.diagnostics.refusals import refused
 from adjoint.diagnostics.user_place import current_place
 from adjoint.errors import NoDerivativeError, Place
 from adjoint.primal.array_memory import root_of
-from adjoint.primal.childless_types import LEAVES
+from adjoint.primal.childless_types import CHILDLESS_TYPES
 from adjoint.primal.container_contents import ABSENT
 from adjoint.primal.packages import is_of_a_library
 from adjoint.primal.value_kinds import by_value, fields_of
-from adjoint.runtime.foreign.callback import CameBack
-from adjoint.runtime.foreign.earlier_values import made_in, there_before, twice_in
+from adjoint.runtime.foreign.callback import Callback
+from adjoint.runtime.foreign.earlier_values import created_in, earlier_values, twice_in
 from adjoint.runtime.foreign.entered_functions import may_fill, stores_itself
-from adjoint.runtime.foreign.entry_monitor import Watch
+from adjoint.runtime.foreign.entry_monitor import EntryMonitor
 from adjoint.runtime.foreign.followed_names import NOWHERE, Followed, followed_by_all
 from adjoint.runtime.foreign.logged_changes import Changes
 from adjoint.runtime.foreign.may_store import (
@@ -43,9 +43,9 @@ from adjoint.runtime.foreign.roots import (
 )
 from adjoint.runtime.foreign.snapshot import Snapshot
 from adjoint.runtime.foreign.user_code_reach import filled_by_c
-from adjoint.runtime.memory.active_iterator import Iterator
+from adjoint.runtime.memory.active_iterator import ActiveIterator
 from adjoint.runtime.memory.memory import Memory
-from adjoint.runtime.memory.saved import anew
+from adjoint.runtime.memory.saved import with_new_identity
 
 MOST = 65_536
 """The most objects that are saved because user code may change them."""
@@ -55,7 +55,7 @@ call_keywords: Any = None
 """Runs a call in the engine; `adjoint.runtime.dispatch.call` assigns it."""
 
 
-class Region:
+class ForeignRun:
     """A run of foreign code.
 
     Attributes
@@ -68,7 +68,6 @@ class Region:
     """
 
     __slots__ = (
-        "_apart",
         "_args",
         "_before",
         "_before_all",
@@ -76,6 +75,7 @@ class Region:
         "_entered",
         "_events",
         "_exchanging",
+        "_excluded",
         "_f",
         "_filled",
         "_fills",
@@ -101,8 +101,8 @@ class Region:
     def __init__(self, memory: Memory, f: Any, error: Exception | None = None) -> None:
         self.memory, self._f, self._given = memory, f, error
         self._args: tuple[Any, ...] = ()
-        self._apart: frozenset[int] = frozenset()
-        self._events: list[CameBack | Changes] = []
+        self._excluded: frozenset[int] = frozenset()
+        self._events: list[Callback | Changes] = []
         self._rewritten: set[int] = set()
         self._written: dict[tuple[int, str | None], tuple[Any, str | None]] = {}
         self._unsaid: list[tuple[Any, str | None]] = []
@@ -122,31 +122,31 @@ class Region:
         self._rebinds = self._trusts = self._by_user = False
         self.has_only_cached = self.ran = True
 
-    def leave_apart(self, values: Iterable[Any]) -> None:
+    def exclude(self, values: Iterable[Any]) -> None:
         """Exclude arrays, lists, dicts, which the caller compares; save the base arrays of
         views."""
         compared = [value for value in values if isinstance(value, np.ndarray | list | dict)]
         views = [v for v in compared if isinstance(v, np.ndarray) and root_of(v) is not v]
-        self._apart = frozenset(map(id, compared)) - frozenset(map(id, views))
+        self._excluded = frozenset(map(id, compared)) - frozenset(map(id, views))
         self._snapshot.add(map(root_of, views))
 
-    def leave_own(self, container: Any) -> None:
+    def exclude_logged(self, container: Any) -> None:
         """Exclude a dict or set that the callee writes and, from now on, logs itself."""
         self._own = container, len(self.memory.entries())
 
-    def keep_attributes(self, values: Iterable[Any]) -> None:
+    def save_attributes(self, values: Iterable[Any]) -> None:
         """Save the attributes of array subclasses, too, which finalizers assign out of sight."""
         for value in values:
             if isinstance(value, np.ndarray) and type(value) is not np.ndarray:
                 self._snapshot.add((fields_of(value),))
 
-    def keep_what_is_given(self, values: tuple[Any, ...]) -> None:
+    def save_operands(self, values: tuple[Any, ...]) -> None:
         """Save `values` in which the callee itself stores something, without entering user code."""
         self._tell_of(self._f.__code__, not is_of_a_library(self._f.__globals__.get("__name__")))
         self._before_all = values
         self._known |= {id(one) for one in self._snapshot.add(values)}
 
-    def trust(self) -> None:
+    def compare_by_identity(self) -> None:
         """Take the same number at the same place for unchanged, not for one stored again."""
         self._trusts = True
 
@@ -154,7 +154,7 @@ class Region:
         """Exclude a new array whose contents are accounted for."""
         given = [value for value in self._args if isinstance(value, np.ndarray)]
         if not any(root_of(value) is root_of(y) for value in given):
-            self._apart |= {id(y), id(root_of(y))}
+            self._excluded |= {id(y), id(root_of(y))}
 
     def run(self, f: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """Run ``f(*args, **kwargs)``, and log what user code changes meanwhile."""
@@ -162,14 +162,14 @@ class Region:
         self._args = (*args, *kwargs.values())
         if filled := filled_by_c(self._args):
             self._keep_filled(filled)
-        self._before, memory.region = memory.region, self
-        watch = Watch(self._see)
+        self._before, memory.foreign_run = memory.foreign_run, self
+        watch = EntryMonitor(self._see)
         try:
             with watch:
                 try:
                     y = f(*args, **kwargs)
                 except BaseException:
-                    self._apart = frozenset()  # the caller compares nothing now
+                    self._excluded = frozenset()  # the caller compares nothing now
                     raise
             if self._exchanging is not None:
                 raise refused(
@@ -186,7 +186,7 @@ class Region:
                 )
             return y
         finally:
-            memory.region, self.ran = self._before, watch.ran
+            memory.foreign_run, self.ran = self._before, watch.ran
             self._log()
             self._snapshot.release()
             self._looked_at.clear()
@@ -205,7 +205,7 @@ class Region:
         held = self._snapshot.add(filled)
         self._known |= {id(one) for one in held}
         if self.memory.level is not None:
-            self._there = there_before(None, (*self._before_all, *held))
+            self._there = earlier_values(None, (*self._before_all, *held))
 
     def before(self, blank: Any, n: int) -> Callable[[Any], tuple[Any, ...]]:
         """Return a pullback of `n` operands that undoes this run, then calls `blank`."""
@@ -229,8 +229,8 @@ class Region:
     def renewed(self, saved: Any) -> Any:
         """Copy a list or a dict; numbers that may have been stored again become other objects."""
         if isinstance(saved, list):
-            return [anew(item, self._twice) for item in saved]
-        return {key: anew(item, self._twice) for key, item in saved.items()}
+            return [with_new_identity(item, self._twice) for item in saved]
+        return {key: with_new_identity(item, self._twice) for key, item in saved.items()}
 
     def stored(self) -> Iterated[Any]:
         """Yield what user code has stored, and the arrays that it has changed."""
@@ -248,7 +248,7 @@ class Region:
             for kept in event.changes:
                 new = [new for _, new in kept.pairs() if new is not ABSENT]
                 if not kept.is_of_contents():
-                    put += filter(by_value, made_in(new, self._there))
+                    put += filter(by_value, created_in(new, self._there))
                 elif not certain or kept.has_changed():
                     changed += filter(by_value, new)
         return put, changed
@@ -274,22 +274,22 @@ class Region:
         error = self._error() if own else None
         return self._through(lambda inner: call_keywords(inner, 1, f, args, kwargs), error)
 
-    def step(self, iterator: Iterator) -> Any:
+    def step(self, iterator: ActiveIterator) -> Any:
         """Return the next element of an iterator as part of the operation."""
         return self._through(lambda inner: iterator.step(inner, 1))
 
     def _through(self, run: Callable[[list[Any]], Any], error: Exception | None = None) -> Any:
         self._log()
         memory = self.memory
-        call = CameBack(memory, error)
+        call = Callback(memory, error)
         self._events.append(call)
         self.has_only_cached = False
-        memory.region = None
+        memory.foreign_run = None
         try:
-            with Watch(None):
+            with EntryMonitor(None):
                 call.value = run(call.inner)
         finally:
-            memory.region = self
+            memory.foreign_run = self
             self._look_again()
         return call.value
 
@@ -298,7 +298,7 @@ class Region:
     def _see(self, frame: FrameType) -> None:
         """Save what the function that begins in `frame` can change, and what callers can that store
         what it returns."""
-        if is_importing(frame, Region.run.__code__):
+        if is_importing(frame, ForeignRun.run.__code__):
             return
         code = frame.f_code
         by_user = not is_of_a_library(frame.f_globals.get("__name__"), code)
@@ -306,14 +306,14 @@ class Region:
             self._snapshot.widen(MOST)
             if exchanges_parts(code):
                 self._exchanging = code
-        callers = callers_of(frame, Region.run.__code__) if gives_out(code) else []
+        callers = callers_of(frame, ForeignRun.run.__code__) if gives_out(code) else []
         if not callers and not stores_itself(frame):
             if may_store(code):
                 self._tell_of(code, by_user)
             return
         codes = tuple({id(one.f_code): one.f_code for one in (frame, *callers)}.values())
         self.has_only_cached &= code is CACHED_PROPERTY or not may_store(code)
-        given = [value for value in frame.f_locals.values() if type(value) not in LEAVES]
+        given = [value for value in frame.f_locals.values() if type(value) not in CHILDLESS_TYPES]
         key = (*map(id, codes), 0, *map(id, given))
         self._rebinds |= not assigned_outside(code) <= {*code.co_freevars}
         if key in self._looked_at and not self._rebinds:
@@ -329,7 +329,7 @@ class Region:
             for value in held:
                 self._known |= {id(value), id(fields_of(value))}
             if self.memory.level is not None:
-                self._there = there_before(frame, (*self._before_all, *held))
+                self._there = earlier_values(frame, (*self._before_all, *held))
         for namespace, name in variables_of(frame):
             self._snapshot.add_variable(namespace, name)
         modules = [value for value in frame.f_locals.values() if type(value) is ModuleType]
@@ -381,7 +381,9 @@ class Region:
     def _log(self) -> None:
         if self._entered is None and not self._filled:
             return
-        changes = [kept for kept in self._snapshot.changes() if id(kept.owner) not in self._apart]
+        changes = [
+            kept for kept in self._snapshot.changes() if id(kept.owner) not in self._excluded
+        ]
         own, since = self._own
         if own is not None:
             logged = self.memory.entries()[since:]

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from adjoint.diagnostics.refusals import refused
-from adjoint.primal.code_owner import is_the_users
+from adjoint.primal.code_owner import is_user_code
 from adjoint.primal.container_contents import ABSENT
 from adjoint.primal.memo_by_class import ByClass
 from adjoint.primal.memo_by_code import by_code
@@ -28,12 +28,12 @@ _OF_NUMBERS = frozenset({float, int, np.float64, np.ndarray, type(ABSENT)})
 """The most frequent types of overwritten values."""
 
 
-def settle(memory: Memory) -> None:
+def check_at_end(memory: Memory) -> None:
     """Refuse a call, at its end, that has freed an object, or could have, with a visible effect."""
     for generator in [*(memory.unfinished or ())]:
         generator.end_with_call()
-    if memory.late is not None:
-        raise memory.late
+    if memory.freeing_error is not None:
+        raise memory.freeing_error
     for entry in memory.entries():
         if type(entry[-1]) not in _OF_NUMBERS or is_objects(entry[-1]):
             check_removed(entry[-1])
@@ -79,7 +79,7 @@ def _is_harmless(f: Any) -> bool:
     if type(f) is not FunctionType:
         return False
     code, namespace = f.__code__, f.__globals__
-    is_library = is_of_a_library(namespace.get("__name__")) or not is_the_users(code, namespace)
+    is_library = is_of_a_library(namespace.get("__name__")) or not is_user_code(code, namespace)
     return is_library or is_closed(code)
 
 

@@ -10,8 +10,8 @@ from adjoint.primal.container_contents import ABSENT
 from adjoint.primal.reachability import reached
 from adjoint.primal.value_kinds import ATOMS
 from adjoint.runtime.memory.memory import Memory
-from adjoint.runtime.memory.poisoning import arrived_in, poison
-from adjoint.runtime.memory.saved import Kept
+from adjoint.runtime.memory.poisoning import parts_have_cotangent, poison
+from adjoint.runtime.memory.saved import Saved
 
 
 class Changes:
@@ -22,7 +22,7 @@ class Changes:
     def __init__(
         self,
         memory: Memory,
-        changes: list[Kept],
+        changes: list[Saved],
         earlier: tuple[Any, ...],
         known: set[int],
         error: Exception,
@@ -40,14 +40,14 @@ class Changes:
     def back(self, memory: Memory, _: Any) -> Poison | None:
         """Undo the changes. Poison that has arrived poisons what the code could reach, and is
         returned; any other derivative is an error."""
-        taken = [pair for kept in reversed(self.changes) for pair in kept.take(memory)]
+        taken = [pair for kept in reversed(self.changes) for pair in kept.collect(memory)]
         bars = [bar for value, bar in taken if type(value) not in ATOMS and is_needed(bar)]
         if any(type(bar) is not Poison for bar in bars):
             raise self.error
-        if arrived_in(memory, self.fresh, self.known):
+        if parts_have_cotangent(memory, self.fresh, self.known):
             # values that existed before have cotangents of other origin
             known = self.known | {id(owner) for owner in reached(self.earlier)}
-            if arrived_in(memory, self.fresh, known):
+            if parts_have_cotangent(memory, self.fresh, known):
                 raise self.error
         for value in self.earlier if bars else ():
             poison(memory, value, bars[0])

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from adjoint.primal.engine_object import Hidden
+from adjoint.primal.engine_object import EngineObject
 from adjoint.primal.memo_by_class import ByClass
 from adjoint.primal.special_methods import C_METHODS, class_attribute
 from adjoint.primal.value_kinds import fields_of
@@ -23,7 +23,7 @@ from adjoint.runtime.foreign.unknown_call import run_unknown
 
 _NONE = (
     np.ndarray, np.generic, np.flatiter, np.dtype, str, bytes, float, int, complex, type(None),
-    list, tuple, dict, set, frozenset, deque, type, slice, range, Hidden,
+    list, tuple, dict, set, frozenset, deque, type, slice, range, EngineObject,
 )  # fmt: skip
 """Types that never show their memory to NumPy."""
 _SPECIALS: tuple[str, ...] = ("__array_interface__", "__array_struct__")

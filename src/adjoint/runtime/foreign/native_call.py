@@ -2,9 +2,9 @@
 
 Where the engine knows what such code calls, it makes the calls itself
 (`adjoint.runtime.operators.comparison`, the rules of builtin functions). Everything else runs in a
-`Region`: callbacks through the engine (`Lent` functions, steps of its iterators) are part of the
-operation, and what other user code has changed is logged as a write of a value whose derivative is
-unknown.
+`ForeignRun`: callbacks through the engine (`CallbackProxy` functions, steps of its iterators) are
+part of the operation, and what other user code has changed is logged as a write of a value whose
+derivative is unknown.
 """
 
 from __future__ import annotations
@@ -16,26 +16,26 @@ from typing import Any
 
 from adjoint.diagnostics.refusals import refused
 from adjoint.primal.code_owner import is_vouched_for
-from adjoint.primal.container_contents import asks_user
+from adjoint.primal.container_contents import compares_by_user_code
 from adjoint.primal.packages import is_of_a_library
-from adjoint.runtime.foreign.foreign_run import Region
-from adjoint.runtime.foreign.user_code_reach import STAND_INS, reaches
+from adjoint.runtime.foreign.foreign_run import ForeignRun
+from adjoint.runtime.foreign.user_code_reach import PROXY_TYPES, reaches
 from adjoint.runtime.memory.memory import Memory
 
 
-def native(
+def foreign_call(
     record: list[Any], slot: int, f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
 ) -> Any:
     """Run ``f(*args, **kwargs)``, which has no derivative of its own."""
     if type(f) is FunctionType:
         if is_vouched_for(f.__code__) or not is_of_a_library(f.__globals__.get("__name__")):
             return f(*args, **kwargs)  # it was declared inactive
-    if not (record[0].handed or reaches(args) or (kwargs and reaches(kwargs.values()))):
+    if not (record[0].stored_functions or reaches(args) or (kwargs and reaches(kwargs.values()))):
         return f(*args, **kwargs)
-    return watched(record, slot, f, f, args, kwargs)
+    return run_monitored(record, slot, f, f, args, kwargs)
 
 
-def watched(
+def run_monitored(
     record: list[Any],
     slot: int,
     f: Any,
@@ -55,12 +55,12 @@ def watched(
     and in `kept` it may store something itself.
     """
     n = len(args) + len(kwargs)
-    region = Region(record[0], f, error)
+    region = ForeignRun(record[0], f, error)
     if own is not None:
-        region.leave_own(own)
-    region.keep_attributes(keys)
+        region.exclude_logged(own)
+    region.save_attributes(keys)
     if kept:
-        region.keep_what_is_given(kept)
+        region.save_operands(kept)
     blank = record[slot]
     linked = record[slot] = region.before(blank, n)
     level = record[0].level
@@ -68,11 +68,11 @@ def watched(
         y = region.run(run, args, kwargs)
     finally:
         if level is not None and region.has_effects:  # also where `run` has raised
-            level.spoil_stored(region, certain=by_rule)
+            level.poison_stored(region, certain=by_rule)
     own = blank if record[slot] is linked else record[slot]
     record[slot] = region.before(own, n) if region.has_effects else own
     if keys and region.has_effects and not region.has_only_cached:
-        _check_steady(record[0], filter(asks_user, keys))
+        _check_steady(record[0], filter(compares_by_user_code, keys))
     return y
 
 
@@ -89,8 +89,8 @@ def _check_steady(memory: Memory, keys: Iterable[Any]) -> None:
             position, effects = memory.position, []
             try:
                 for _ in range(2):
-                    region = Region(memory, ask)
-                    region.trust()
+                    region = ForeignRun(memory, ask)
+                    region.compare_by_identity()
                     region.run(ask, given, {})
                     effects.append(region.has_effects)
             except Exception:  # an earlier call gave an answer
@@ -109,7 +109,7 @@ def _check_steady(memory: Memory, keys: Iterable[Any]) -> None:
 # ---- user functions given to foreign code --------------------------------------------------------
 
 
-class Lent:
+class CallbackProxy:
     """Stand for a user function that is given to foreign code."""
 
     __slots__ = ("__weakref__", "_f", "_memory")
@@ -118,16 +118,21 @@ class Lent:
         self._memory, self._f = memory, f
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        region = self._memory.region
+        region = self._memory.foreign_run
         return self._f(*args, **kwargs) if region is None else region.call(self._f, args, kwargs)
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._f, name)
 
 
-STAND_INS.append(Lent)
+PROXY_TYPES.append(CallbackProxy)
 
 
-def lend(memory: Memory, f: Any) -> Any:
-    """Return what to give to foreign code for `f`: a `Lent` for user functions, else `f`."""
-    return Lent(memory, f) if callable(f) and not issubclass(type(f), type) and reaches((f,)) else f
+def callback_proxy(memory: Memory, f: Any) -> Any:
+    """Return what to give to foreign code for `f`: a `CallbackProxy` for user functions, else
+    `f`."""
+    return (
+        CallbackProxy(memory, f)
+        if callable(f) and not issubclass(type(f), type) and reaches((f,))
+        else f
+    )

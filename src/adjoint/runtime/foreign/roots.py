@@ -9,8 +9,8 @@ from inspect import CO_VARARGS, CO_VARKEYWORDS
 from types import CodeType, FrameType, FunctionType, ModuleType
 from typing import Any
 
-from adjoint.primal.childless_types import LEAVES
-from adjoint.primal.code_owner import is_the_users
+from adjoint.primal.childless_types import CHILDLESS_TYPES
+from adjoint.primal.code_owner import is_user_code
 from adjoint.primal.memo_by_code import by_code
 from adjoint.primal.reachability import spaces_of
 from adjoint.primal.value_kinds import content_of
@@ -37,7 +37,7 @@ def callers_of(frame: FrameType, last: CodeType) -> list[FrameType]:
     found = []
     caller = frame.f_back
     while caller is not None and caller.f_code is not last:
-        if is_the_users(caller.f_code, caller.f_globals):
+        if is_user_code(caller.f_code, caller.f_globals):
             found.append(caller)
         caller = caller.f_back
     return found if any(map(stores_itself, found)) else []
@@ -133,7 +133,7 @@ def outer_roots(frame: FrameType, given: tuple[Any, ...]) -> list[Any]:
         for f in (*given, *gc.get_referrers(code)):
             if type(f) is FunctionType and f.__code__ is code:
                 roots += f.__closure__ or ()
-    return [root for root in roots if type(root) not in LEAVES and root is not sys.modules]
+    return [root for root in roots if type(root) not in CHILDLESS_TYPES and root is not sys.modules]
 
 
 def all_around(frame: FrameType, held: list[Any]) -> list[Any]:
@@ -146,10 +146,10 @@ def all_around(frame: FrameType, held: list[Any]) -> list[Any]:
     named = [namespace.get(name) for code in own for name in code.co_names]
     functions = [f for f in (*held, *named) if type(f) is FunctionType]
     codes = [
-        (f.__code__, f.__globals__) for f in functions if is_the_users(f.__code__, f.__globals__)
+        (f.__code__, f.__globals__) for f in functions if is_user_code(f.__code__, f.__globals__)
     ]
     for code, namespace in codes:
         named += [namespace.get(name) for name in code.co_names]
         codes += [(part, namespace) for part in code.co_consts if isinstance(part, CodeType)]
     roots += named
-    return [root for root in roots if type(root) not in LEAVES]
+    return [root for root in roots if type(root) not in CHILDLESS_TYPES]

@@ -27,9 +27,9 @@ import numpy as np
 
 from adjoint.cotangents.poison import Poison
 from adjoint.primal.array_memory import original_of
-from adjoint.primal.childless_types import LEAVES
+from adjoint.primal.childless_types import CHILDLESS_TYPES
 from adjoint.primal.container_contents import ABSENT, factory_of
-from adjoint.primal.engine_object import Hidden
+from adjoint.primal.engine_object import EngineObject
 from adjoint.primal.memo_by_class import ByClass
 from adjoint.primal.value_kinds import (
     content_of,
@@ -42,15 +42,15 @@ from adjoint.primal.value_kinds import (
 )
 from adjoint.runtime.foreign.context_variables import current
 from adjoint.runtime.foreign.followed_names import Followed
-from adjoint.runtime.memory.saved import Kept
-from adjoint.runtime.memory.saved_containers import Global, keep, shows_fields, slots
+from adjoint.runtime.memory.saved import Saved
+from adjoint.runtime.memory.saved_containers import Global, has_assignable_attributes, save, slots
 
 
 def _is_the_librarys(kind: type) -> bool:
     """Return whether instances of a class belong to the library: programs, their parts, proxies."""
     module = str(type.__getattribute__(kind, "__module__"))
     package, _, rest = module.partition(".")
-    return issubclass(kind, Hidden | Poison) or (
+    return issubclass(kind, EngineObject | Poison) or (
         package == "adjoint" and rest.partition(".")[0] in _PARTS
     )
 
@@ -66,10 +66,10 @@ class Snapshot:
     def __init__(self, most: int = 4096) -> None:
         self._most = most
         self.is_cut = False
-        self._kept: dict[Any, list[Kept]] = {}
+        self._kept: dict[Any, list[Saved]] = {}
         self._written: list[tuple[Any, str | None]] = []
         self._twice: dict[int, Any] = {}
-        self._unasked: list[list[Kept]] = []
+        self._unasked: list[list[Saved]] = []
 
     def add(self, values: Iterable[Any], followed: Followed | None = None) -> list[Any]:
         """Save what `values` reach (by the names that are `followed`); return all of it."""
@@ -79,7 +79,7 @@ class Snapshot:
         while queue and len(seen) < self._most:
             value = queue.popleft()
             kind = type(value)
-            if kind in LEAVES or id(value) in seen or _IS_THE_LIBRARYS(kind):
+            if kind in CHILDLESS_TYPES or id(value) in seen or _IS_THE_LIBRARYS(kind):
                 continue  # objects of the library are not rewound
             if kind is attrgetter and followed is not None and followed.names is not None:
                 asked = {part for name in value.__reduce__()[1] for part in name.split(".")}
@@ -89,7 +89,7 @@ class Snapshot:
                     continue
             seen[id(value)] = value
             if id(value) not in self._kept:
-                self._keep(id(value), keep(value, kind))
+                self._keep(id(value), save(value, kind))
             queue += contents(value, kind) if followed is None else _followed(value, kind, followed)
         self.is_cut |= bool(queue)
         return [*seen.values()]
@@ -104,7 +104,7 @@ class Snapshot:
             variable = Global((namespace, name), namespace.get(name, ABSENT))
             self._keep((id(namespace), name), [variable])
 
-    def _keep(self, place: Any, kept: list[Kept]) -> None:
+    def _keep(self, place: Any, kept: list[Saved]) -> None:
         self._kept[place] = kept
         self._unasked.append(kept)
 
@@ -133,7 +133,7 @@ class Snapshot:
         found = [one for kept in self._kept.values() for one in kept if one.is_unfilled()]
         return self._forget_all([one for one in found if id(original_of(one.owner)) in owners])
 
-    def _forget_all(self, found: list[Kept]) -> list[Any]:
+    def _forget_all(self, found: list[Saved]) -> list[Any]:
         for one in found:
             one.forget(None, {})
         return [one.owner for one in found]
@@ -142,7 +142,7 @@ class Snapshot:
         """Drop all references."""
         self._kept, self._written, self._twice, self._unasked = {}, [], {}, []
 
-    def changes(self) -> list[Kept]:
+    def changes(self) -> list[Saved]:
         """Return the saved states that differ from the present ones."""
         self._forget()
         return [one for kept in self._kept.values() for one in kept if one.differs()]
@@ -177,18 +177,18 @@ def contents(value: Any, kind: type) -> list[Any]:
         held = [mapping_behind(value)]
     elif issubclass(kind, type):
         held = [] if not value.__flags__ & (1 << 9) else _attributes(value)
-    elif issubclass(kind, ModuleType | Hidden | Poison):
+    elif issubclass(kind, ModuleType | EngineObject | Poison):
         return []
     else:
         held = []
-    if shows_fields(kind):
+    if has_assignable_attributes(kind):
         if (fields := fields_of(value)) is not None and kind is not type:
             held = [*held, *fields.values()]
         if has_slots(kind):
             held = [*held, *slots(value)]
-    if set(map(type, held)) <= LEAVES:
+    if set(map(type, held)) <= CHILDLESS_TYPES:
         return []
-    return [item for item in held if type(item) not in LEAVES]
+    return [item for item in held if type(item) not in CHILDLESS_TYPES]
 
 
 def _followed(value: Any, kind: type, followed: Followed) -> list[Any]:
@@ -218,7 +218,7 @@ def _followed(value: Any, kind: type, followed: Followed) -> list[Any]:
             held += [item for name, item in named if name in names]
         if any(type(found) is not FunctionType for found in _in_class(kind, names)):
             held.append(kind)
-    return [item for item in held if type(item) not in LEAVES]
+    return [item for item in held if type(item) not in CHILDLESS_TYPES]
 
 
 def _gives_out(kind: type) -> bool:

@@ -24,7 +24,7 @@ from adjoint.primal.packages import COMPILING, HIDING
 from adjoint.primal.reachability import REFERENT, holds_nothing, reached
 from adjoint.primal.value_kinds import by_value
 from adjoint.runtime.foreign.checked_run import Changes, package_of, run_checked
-from adjoint.runtime.foreign.foreign_run import Region
+from adjoint.runtime.foreign.foreign_run import ForeignRun
 from adjoint.runtime.foreign.open_files import flush, note_file
 from adjoint.runtime.foreign.user_code_reach import reaches
 from adjoint.runtime.memory.memory import Memory
@@ -32,12 +32,12 @@ from adjoint.runtime.memory.poisoning import (
     _OPAQUE,
     _any,
     _poison_globals,
-    has_arrived,
+    has_cotangent,
     is_opaque,
-    may_keep,
+    may_store_arguments,
     poison,
 )
-from adjoint.runtime.memory.subclass_attributes import adopt
+from adjoint.runtime.memory.subclass_attributes import link_attributes
 
 
 def run_unknown(
@@ -69,25 +69,25 @@ def run_unknown(
     calls_back = region is not None
     if region is not None:
         record[slot] = region.before(blank, len(inputs))
-    outside = frozenset(memory.outside)
+    outside = frozenset(memory.exposed)
     checked = () if trusted else (*inputs, owner, *arrays_behind(f, (owner, *inputs)))
     y, changes = run_checked(memory, f, region, args, kwargs, checked)
     note_file(memory, y)
     ran = region is not None and region.ran
-    if memory.made and (is_opaque(y) or (owner is not None and may_keep(owner))):
+    if memory.created and (is_opaque(y) or (owner is not None and may_store_arguments(owner))):
         give_away(memory, reached(inputs))
     writes = [v for v in checked if id(v) in changes.writes and memory.mark_written(v)]
     atom = holds_nothing(y)
     if region is not None and not region.has_effects:
         record[slot], region = blank, None
     if atom and changes.position is None and not writes:
-        if trusted or not any(map(may_keep, (*inputs, owner))):
+        if trusted or not any(map(may_store_arguments, (*inputs, owner))):
             return y
-    if not writes and not changes.kept and _is_view(memory, y, (*inputs, owner)):
+    if not writes and not changes.saved and _is_view(memory, y, (*inputs, owner)):
         viewed = _view_back(memory, y, len(inputs), changes)
         record[slot] = viewed if region is None else region.before(viewed, len(inputs))
         if type(y) is not np.ndarray:
-            adopt(record, slot, y, (*inputs, owner))
+            link_attributes(record, slot, y, (*inputs, owner))
         return y
     given = any(y is value for value in inputs)
     # the referents of weak references must live until they are poisoned
@@ -117,8 +117,8 @@ def run_unknown(
             region.back(y_bar)
         bar = y_bar if type(y_bar) is Poison else Poison(needed(f, why, (owner, *inputs, y)))
         if ran or type(y) is GeneratorType:  # it may have read global variables of its functions
-            _poison_globals(memory, (f, *inputs, *memory.handed), bar)
-            for function in memory.handed:
+            _poison_globals(memory, (f, *inputs, *memory.stored_functions), bar)
+            for function in memory.stored_functions:
                 poison(memory, function, bar)
         if owner is not None:
             poison(memory, owner, bar)
@@ -137,13 +137,13 @@ def run_unknown(
     return y
 
 
-def region_of(memory: Memory, f: Any, given: tuple[Any, ...]) -> Region | None:
-    """Return a `Region` if `f` may enter user code, else ``None``."""
+def region_of(memory: Memory, f: Any, given: tuple[Any, ...]) -> ForeignRun | None:
+    """Return a `ForeignRun` if `f` may enter user code, else ``None``."""
     callee = () if type(f) in _PLAIN_CALLEES else (f,)
     if (home := package_of(f)) in COMPILING:
         return None
-    known = memory.handed or home in HIDING
-    return Region(memory, f) if known or reaches((*callee, *given)) else None
+    known = memory.stored_functions or home in HIDING
+    return ForeignRun(memory, f) if known or reaches((*callee, *given)) else None
 
 
 _PLAIN_CALLEES = frozenset(
@@ -185,19 +185,19 @@ def _kept(memory: Memory, inputs: tuple[Any, ...]) -> Poison | None:
             shadow = memory.shadows.get(id(owner))
             if type(shadow) is not dict or type(bar := shadow.get("*")) is not Poison:
                 continue
-            if may_keep(owner) or not any(owner is value for value in inputs):
+            if may_store_arguments(owner) or not any(owner is value for value in inputs):
                 return bar
     return None
 
 
 def _arrived(memory: Memory, y: Any, inputs: tuple[Any, ...], outside: frozenset[int]) -> bool:
     """Return whether memory holds a cotangent of something that `y` reaches, but neither the inputs
-    reach nor is written before (`outside`, identities)."""
+    reach nor is written before (`exposed`, identities)."""
     if by_value(y):
         return False
     known: set[int] | None = None
     for owner in reached((y,)):
-        if has_arrived(memory, owner):
+        if has_cotangent(memory, owner):
             if known is None:
                 known = {id(owner) for owner in reached(inputs)} | outside
             array = issubclass(type(owner), np.ndarray)

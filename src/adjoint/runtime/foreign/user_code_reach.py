@@ -23,18 +23,18 @@ from typing import Any
 
 import numpy as np
 
-from adjoint.primal.childless_types import LEAVES
-from adjoint.primal.code_owner import is_the_users
+from adjoint.primal.childless_types import CHILDLESS_TYPES
+from adjoint.primal.code_owner import is_user_code
 from adjoint.primal.container_contents import ABSENT, factory_of
-from adjoint.primal.engine_object import Hidden
+from adjoint.primal.engine_object import EngineObject
 from adjoint.primal.memo_by_class import ByClass
 from adjoint.primal.special_methods import class_attribute
 from adjoint.primal.value_kinds import content_of, fields_of, held_by_c
 from adjoint.runtime.foreign.may_store import READING, is_closed, may_store
 from adjoint.runtime.foreign.snapshot import contents
-from adjoint.runtime.memory.active_iterator import Iterator
+from adjoint.runtime.memory.active_iterator import ActiveIterator
 
-STAND_INS: list[type] = [Iterator]
+PROXY_TYPES: list[type] = [ActiveIterator]
 """Classes of the library whose instances run user code when C calls them."""
 
 _FEW = 256
@@ -46,20 +46,20 @@ _LOOKED_INTO = (
 _NOTHING = frozenset(
     {FunctionType, ModuleType, CodeType, np.dtype, staticmethod, classmethod, property}
 )
-_PLAIN = LEAVES | {type}
+_PLAIN = CHILDLESS_TYPES | {type}
 """Types whose comparison, hash and text run no Python code."""
 
 
-def is_users_function(value: Any) -> bool:
+def is_user_function(value: Any) -> bool:
     """Return whether `value` is a Python function of user code."""
-    return type(value) is FunctionType and is_the_users(value.__code__, value.__globals__)
+    return type(value) is FunctionType and is_user_code(value.__code__, value.__globals__)
 
 
 def _defines_code(kind: type) -> bool:
     for base in kind.__mro__:
         if base.__flags__ & (1 << 9):  # Py_TPFLAGS_HEAPTYPE
             for value in vars(base).values():
-                if any(map(is_users_function, _functions_of(value))):
+                if any(map(is_user_function, _functions_of(value))):
                     return True
     return False
 
@@ -82,9 +82,9 @@ def reaches(values: Iterable[Any]) -> bool:
     """Return whether operands of foreign code hold any user code."""
     for value in values:
         kind = type(value)
-        if kind in LEAVES or _is_numeric(value):
+        if kind in CHILDLESS_TYPES or _is_numeric(value):
             continue
-        if (kind is list or kind is tuple) and LEAVES.issuperset(map(type, value)):
+        if (kind is list or kind is tuple) and CHILDLESS_TYPES.issuperset(map(type, value)):
             continue
         if _reaches(value):
             return True
@@ -101,16 +101,16 @@ def _reaches(value: Any) -> bool:
     while queue:
         value = queue.popleft()
         kind = type(value)
-        if kind in LEAVES or id(value) in seen:
+        if kind in CHILDLESS_TYPES or id(value) in seen:
             continue
         if len(seen) > _FEW:
             return True
         seen[id(value)] = value
-        if is_users_function(value):
+        if is_user_function(value):
             return True
         if kind is FunctionType:
             queue += contents(value, kind)
-        elif issubclass(kind, tuple(STAND_INS)) or has_code(kind) or is_filled_by_c(value):
+        elif issubclass(kind, tuple(PROXY_TYPES)) or has_code(kind) or is_filled_by_c(value):
             return True
         elif kind in _BOUND_IN_C and _stores(value):
             return True
@@ -139,7 +139,11 @@ def _stores(f: Any) -> bool:
     owner = f.__self__
     if isinstance(owner, ModuleType):
         return f in _STORING
-    return type(owner) not in LEAVES and not isinstance(owner, type) and f.__name__ not in READING
+    return (
+        type(owner) not in CHILDLESS_TYPES
+        and not isinstance(owner, type)
+        and f.__name__ not in READING
+    )
 
 
 def filled_by_c(values: Iterable[Any]) -> list[Any]:
@@ -152,7 +156,12 @@ def filled_by_c(values: Iterable[Any]) -> list[Any]:
     while queue and len(seen) <= _FEW:
         value = queue.popleft()
         kind = type(value)
-        if kind in LEAVES or id(value) in seen or issubclass(kind, type) or _is_numeric(value):
+        if (
+            kind in CHILDLESS_TYPES
+            or id(value) in seen
+            or issubclass(kind, type)
+            or _is_numeric(value)
+        ):
             continue
         seen[id(value)] = value
         if is_filled_by_c(value):
@@ -175,7 +184,7 @@ def _inside(value: Any, kind: type) -> list[Any]:
         return contents(value, kind) if value.dtype.hasobject else []
     if kind is weakref.ref:
         return [value()]
-    if kind in _NOTHING or issubclass(kind, np.generic | Hidden):
+    if kind in _NOTHING or issubclass(kind, np.generic | EngineObject):
         return []
     return held_by_c(value)
 
@@ -183,11 +192,11 @@ def _inside(value: Any, kind: type) -> list[Any]:
 # ---- special methods -----------------------------------------------------------------------------
 
 
-class Asks:
+class UserMethods:
     """Tell whether some special methods of values, or of what these hold, are user code."""
 
     def __init__(self, *names: str) -> None:
-        self.of = ByClass(lambda kind: max(_level(kind, name) for name in names))
+        self.of = ByClass(lambda kind: max(_answer(kind, name) for name in names))
         """The answer for instances of a class, without what they hold."""
         self._is_simple = ByClass(lambda kind: all(_is_closed(kind, name) for name in names))
 
@@ -214,7 +223,7 @@ class Asks:
             if len(seen) > _FEW:
                 return max(level, 1)
             seen[id(value)] = value
-            if issubclass(kind, Iterator):
+            if issubclass(kind, ActiveIterator):
                 return 2
             own = self.of(kind)
             if own > level and not (own == 1 and self._is_simple(kind) and _is_plain(value)):
@@ -223,7 +232,7 @@ class Asks:
                 queue += contents(value, kind)
             elif not _has_fields(kind):
                 inside = _inside(value, kind)
-                if kind is not FunctionType and any(map(is_users_function, inside)):
+                if kind is not FunctionType and any(map(is_user_function, inside)):
                     return 2  # an object of C that calls it
                 queue += inside
         return level
@@ -234,11 +243,11 @@ def _has_fields(kind: type) -> bool:
     return bool(kind.__flags__ & (1 << 9) and kind.__dictoffset__)  # Py_TPFLAGS_HEAPTYPE
 
 
-def _level(kind: type, name: str) -> int:
+def _answer(kind: type, name: str) -> int:
     method = class_attribute(kind, name)
     if type(method) is not FunctionType:
         return 0 if method is None or type(method).__name__ in _OF_C else 2
-    if is_the_users(method.__code__, method.__globals__):
+    if is_user_code(method.__code__, method.__globals__):
         return 2 if may_store(method.__code__) else 1
     # the proxies that rules put in the place of C classes call what they hold
     return 2 if method.__module__.startswith(_RULES) else 0
@@ -277,9 +286,9 @@ _FETCHERS = ("__getattr__", "__getattribute__")
 def _is_plain(value: Any) -> bool:
     """Return whether the fields of an object are numbers, text and other leaves."""
     fields = fields_of(value)
-    return fields is not None and LEAVES.issuperset(map(type, fields.values()))
+    return fields is not None and CHILDLESS_TYPES.issuperset(map(type, fields.values()))
 
 
-COMPARED = Asks("__eq__", "__ne__", "__lt__", "__le__", "__gt__", "__ge__")
-HASHED = Asks("__hash__", "__eq__")
-INDEXED = Asks("__index__")
+COMPARED = UserMethods("__eq__", "__ne__", "__lt__", "__le__", "__gt__", "__ge__")
+HASHED = UserMethods("__hash__", "__eq__")
+INDEXED = UserMethods("__index__")

@@ -9,11 +9,11 @@ from adjoint.diagnostics.refusals import refused
 from adjoint.primal.value_kinds import by_value
 from adjoint.runtime.memory.memory import Memory
 
-STAND_INS: set[type] = set()
+STAND_IN_CLASSES: set[type] = set()
 """Other classes whose instances report the class that they have in plain Python."""
 
 
-class Iterator:
+class ActiveIterator:
     """An iterator whose elements carry derivatives.
 
     Subclasses define ``step(record, slot)``: compute the next element, leave its pullback (of one
@@ -29,7 +29,7 @@ class Iterator:
 
     def __init__(self, memory: Memory) -> None:
         self.memory = memory
-        self._unseen: list[tuple[list[Any], Any]] = []
+        self._foreign_steps: list[tuple[list[Any], Any]] = []
 
     @property  # type: ignore[misc]
     def __class__(self) -> type:
@@ -38,23 +38,23 @@ class Iterator:
     def __repr__(self) -> str:
         return f"<{self.__class__.__name__} object at {id(self):#x}>"
 
-    def __iter__(self) -> Iterator:
+    def __iter__(self) -> ActiveIterator:
         return self
 
     def __next__(self) -> Any:
         """Advance for foreign code: the foreign run stores the pullback, or else `poison` uses
         it."""
-        if self.memory.region is not None:
-            return self.memory.region.step(self)
+        if self.memory.foreign_run is not None:
+            return self.memory.foreign_run.step(self)
         step: list[Any] = [self.memory, None]
         value = self.step(step, 1)
-        self._unseen.append((step, value))
+        self._foreign_steps.append((step, value))
         return value
 
     def step(self, record: list[Any], slot: int) -> Any:
         raise NotImplementedError
 
-    def __copy__(self) -> Iterator:
+    def __copy__(self) -> ActiveIterator:
         """Refuse the copy: its steps and those of the original would undo each other's."""
         kind = self.__class__
         if not hasattr(kind, "__copy__") and not hasattr(kind, "__setstate__"):
@@ -66,9 +66,11 @@ class Iterator:
 
     def poison(self, bar: Any, poison: Callable[[Any, Any, Any], None]) -> list[Any]:
         """Poison the consumed elements; return the objects held, which the caller poisons."""
-        for step, value in reversed(self._unseen):
+        for step, value in reversed(self._foreign_steps):
             if not by_value(value):
                 poison(self.memory, value, bar)
             if step[1] is not None:
                 step[1](bar)
-        return [value for name, value in vars(self).items() if name not in ("memory", "_unseen")]
+        return [
+            value for name, value in vars(self).items() if name not in ("memory", "_foreign_steps")
+        ]

@@ -14,7 +14,7 @@ def add_to_shadow(shadow: Array, index: Any, bar: Any) -> None:
     """Add a cotangent of ``array[index]``, where `shadow` mirrors the array's view of its owner."""
     if names_twice(shadow):
         flat: Any = shadow.base
-        places = places_of(shadow)[index]
+        places = flat_indices(shadow)[index]
         np.add.at(flat.view(shadow.dtype), places, np.broadcast_to(bar, np.shape(places)))
     elif is_fancy(index):
         np.add.at(shadow, index, bar)
@@ -22,7 +22,7 @@ def add_to_shadow(shadow: Array, index: Any, bar: Any) -> None:
         shadow[index] += bar
 
 
-def places_of(shadow: Array) -> np.ndarray[Any, np.dtype[np.intp]]:
+def flat_indices(shadow: Array) -> np.ndarray[Any, np.dtype[np.intp]]:
     """Return the index of each element of a view in its flat base array."""
     first = address_of(shadow) - address_of(shadow.base)  # type: ignore[arg-type]
     places = np.full((), first // shadow.itemsize)

@@ -26,7 +26,7 @@ from adjoint.cotangents.poison import Poison
 from adjoint.errors import ArgumentError, CotangentError
 from adjoint.primal.array_memory import root_of
 from adjoint.primal.container_contents import base_of, elements_of, entries_of, place_of_held
-from adjoint.primal.engine_object import Hidden
+from adjoint.primal.engine_object import EngineObject
 from adjoint.primal.object_array_places import as_objects, elements_in
 from adjoint.primal.value_kinds import (
     ATOMS,
@@ -36,7 +36,7 @@ from adjoint.primal.value_kinds import (
     held_by_c,
     is_objects,
     is_partly_c,
-    is_record,
+    is_plain_object,
     mapping_behind,
     referent_of,
     slots_of,
@@ -49,7 +49,7 @@ _WITHOUT_FIELDS = (list, tuple, dict, deque, int, float, complex, np.ndarray)
 """Types whose cotangents have no place for the attributes that a subclass adds."""
 
 
-def beside_elements(name: str, kind: type, base: type) -> CotangentError:
+def attribute_of_container_error(name: str, kind: type, base: type) -> CotangentError:
     """Return the error for a cotangent of an attribute of a subclassed container or number."""
     return CotangentError(
         f"the attribute {name!r} of a {kind.__name__}, which is a kind of {base.__name__}, has a"
@@ -198,7 +198,7 @@ class Reader:
         for name, item, bar in parts:
             if (bar if item is None else self.read(item, bar)) is not None:
                 base = next(base for base in _WITHOUT_FIELDS if issubclass(kind, base))
-                raise beside_elements(name, kind, base)
+                raise attribute_of_container_error(name, kind, base)
 
     def _look(self, array: np.ndarray[Any, Any]) -> Any:
         memory, root = self._memory, root_of(array)
@@ -236,7 +236,7 @@ class Reader:
             owner = value.__self__
             bar = (self._shadow(value) or {}).get("__self__")
             return None if isinstance(owner, ModuleType | type) else self.read(owner, bar)
-        return None if isinstance(value, np.ufunc | type | Hidden) else self._fields(value)
+        return None if isinstance(value, np.ufunc | type | EngineObject) else self._fields(value)
 
     def _items(self, value: Any) -> list[Any] | None:
         shadow = self._shadow(value)
@@ -349,7 +349,7 @@ class Reader:
             return True
         if isinstance(value, BaseException):
             held = [value.__cause__, value.__context__]
-        elif is_record(value) and not is_partly_c(type(value)):
+        elif is_plain_object(value) and not is_partly_c(type(value)):
             return False
         else:
             fields = fields_of(value)
@@ -360,7 +360,7 @@ class Reader:
         return any(self.read(item, None) is not None for item in held)
 
 
-def take(memory: Memory, value: Any, bar: Any, *, arrays: bool = True) -> Any:
+def collect(memory: Memory, value: Any, bar: Any, *, arrays: bool = True) -> Any:
     """Collect the whole cotangent of `value`, a new result, and remove it from memory.
 
     `arrays` is false for new containers of arrays that alias memory of the operands.

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from adjoint.cotangents.accumulate import finish
-from adjoint.cotangents.form import fitting, form_of
+from adjoint.cotangents.form import fitted_cotangent, form_of
 from adjoint.cotangents.poison import Poison
 from adjoint.errors import CotangentError
 from adjoint.primal.array_memory import root_of
@@ -45,7 +45,7 @@ def deposit(memory: Memory, value: Any, bar: Any) -> Any:
             return bar
         if type(bar) is float and (type(value) is float or type(value) is np.float64):
             return bar
-        return fitting(form_of(value), bar)
+        return fitted_cotangent(form_of(value), bar)
     if type(bar) is Poison:
         poison(memory, value, bar)
     elif isinstance(value, list | tuple | deque):
@@ -103,7 +103,7 @@ def _deposit_entries(memory: Memory, value: dict[Any, Any], bar: Any) -> None:
         )
     for key, part in bar.items():
         bar_of = deposit(memory, dict.__getitem__(value, key), part)
-        memory.add_entry(value, memory.place(value, key), bar_of)
+        memory.add_entry(value, memory.shadow_key(value, key), bar_of)
 
 
 def _deposit_objects(memory: Memory, value: Any, bar: Any) -> None:

@@ -14,7 +14,7 @@ import numpy as np
 
 from adjoint.diagnostics.refusals import refused
 from adjoint.primal.container_contents import base_of, elements_of, entries_of
-from adjoint.primal.rebuild import remade, remade_dict
+from adjoint.primal.rebuild import rebuild, rebuild_dict
 from adjoint.primal.value_kinds import (
     by_value,
     content_of,
@@ -23,10 +23,10 @@ from adjoint.primal.value_kinds import (
     held_by_c,
     is_objects,
     is_partly_c,
-    is_record,
+    is_plain_object,
     slots_of,
 )
-from adjoint.runtime.memory.active_iterator import Iterator
+from adjoint.runtime.memory.active_iterator import ActiveIterator
 from adjoint.runtime.memory.poisoning import is_opaque
 
 
@@ -63,7 +63,7 @@ class Copies:
         return self._made[id(x)]
 
     def _copied(self, x: Any) -> Any:
-        if issubclass(type(x), Iterator):
+        if issubclass(type(x), ActiveIterator):
             raise refused(
                 f"an iterator of type '{x.__class__.__name__}' is made constant",
                 "make its elements constant one by one, or a list of them",
@@ -76,9 +76,9 @@ class Copies:
             return MethodType(self.of(x.__func__), self.of(x.__self__))
         twin: Any
         if isinstance(x, tuple):
-            twin = remade(x, [self.of(part) for part in elements_of(x)])
+            twin = rebuild(x, [self.of(part) for part in elements_of(x)])
         elif isinstance(x, list | deque):
-            twin = self._made[id(x)] = remade(x, ())
+            twin = self._made[id(x)] = rebuild(x, ())
             base: Any = list if isinstance(x, list) else deque
             base.extend(twin, [self.of(part) for part in elements_of(x)])
         elif isinstance(x, dict):
@@ -107,7 +107,7 @@ class Copies:
         return twin
 
     def _dict(self, x: Any) -> Any:
-        twin = self._made[id(x)] = remade_dict(x, ())
+        twin = self._made[id(x)] = rebuild_dict(x, ())
         for key, value in entries_of(x):
             base_of(x).__setitem__(twin, key, self.of(value))
         return twin
@@ -154,7 +154,7 @@ def _is_seen(x: Any) -> bool:
     """
     if isinstance(x, FunctionType):
         return bool(x.__closure__) or "<locals>" in x.__qualname__
-    return isinstance(x, _CONTAINERS) or is_record(x)
+    return isinstance(x, _CONTAINERS) or is_plain_object(x)
 
 
 def _holds_reals(x: Any) -> bool:

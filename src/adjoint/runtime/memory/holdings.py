@@ -21,9 +21,9 @@ from weakref import ProxyTypes
 import numpy as np
 
 from adjoint.primal.array_memory import root_of
-from adjoint.primal.code_owner import is_the_users
+from adjoint.primal.code_owner import is_user_code
 from adjoint.primal.container_contents import elements_of, entries_of
-from adjoint.primal.engine_object import Hidden
+from adjoint.primal.engine_object import EngineObject
 from adjoint.primal.packages import package
 from adjoint.primal.reachability import names_in, spaces_of
 from adjoint.primal.value_kinds import (
@@ -32,7 +32,7 @@ from adjoint.primal.value_kinds import (
     fields_of,
     filled_slots,
     is_objects,
-    is_record,
+    is_plain_object,
     mapping_behind,
     referent_of,
 )
@@ -108,7 +108,7 @@ def _holds(x: Any, kind: type) -> bool:
         if not (x.__closure__ or x.__defaults__ or x.__kwdefaults__):
             return False
         return package(x.__module__) != "adjoint" and lookup(x) is None
-    return not issubclass(kind, type | ModuleType | Hidden | enum.Enum)
+    return not issubclass(kind, type | ModuleType | EngineObject | enum.Enum)
 
 
 def parts_of(x: Any) -> list[Any]:
@@ -134,7 +134,7 @@ def parts_of(x: Any) -> list[Any]:
         found += elements_of(x)
     elif isinstance(x, dict):
         found += [value for _, value in entries_of(x)]
-    if is_record(x):
+    if is_plain_object(x):
         fields = fields_of(x)
         found += fields.values() if fields is not None and fields is not x else ()
         found += filled_slots(x).values()
@@ -154,7 +154,7 @@ def named_by(f: Any, held: Holdings) -> Iterator[Any]:
         elif type(x) is not FunctionType:
             if callable(x):
                 queue.append(type(x))
-        elif id(x.__code__) not in seen and is_the_users(x.__code__, x.__globals__):
+        elif id(x.__code__) not in seen and is_user_code(x.__code__, x.__globals__):
             seen.add(id(x.__code__))
             names = names_in(x.__code__)
             values = [x.__globals__[name] for name in names if name in x.__globals__]

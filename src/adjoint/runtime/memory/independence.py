@@ -17,9 +17,15 @@ from typing import Any
 import numpy as np
 
 from adjoint.errors import MutationError
-from adjoint.primal.array_memory import as_writable_as, part_of, restore_form, root_of, twin_of
+from adjoint.primal.array_memory import (
+    alias_of_root,
+    as_writable_as,
+    part_of,
+    restore_form,
+    root_of,
+)
 from adjoint.primal.container_contents import ABSENT
-from adjoint.primal.engine_object import Hidden
+from adjoint.primal.engine_object import EngineObject
 from adjoint.primal.identity import forget, stand_for
 from adjoint.primal.part_exchange import Exchanges, slots_in
 from adjoint.primal.value_kinds import ATOMS, by_value, fields_of, mapping_behind
@@ -29,13 +35,13 @@ from adjoint.runtime.memory.log_entries import swap_item, swap_slice, swap_slot
 from adjoint.runtime.memory.memory import Memory
 from adjoint.runtime.memory.named_memory import NamedMemory
 from adjoint.runtime.memory.saved import same_items
-from adjoint.runtime.memory.saved_containers import keep
+from adjoint.runtime.memory.saved_containers import save
 
 MOST = 4096
 """The number of parts of a function that are searched, nearest first."""
 
 
-def told_apart(
+def independent_arguments(
     f: Any,
     args: Sequence[Any],
     kwargs: dict[str, Any],
@@ -60,12 +66,12 @@ def told_apart(
         arguments are unchanged.
     """
     places = [i for i in range(len(args)) if wanted is None or i in wanted]
-    if all(map(_is_plain, map(args.__getitem__, places))):
-        if not arrays or not _is_again(f, args, kwargs):
+    if all(map(_has_no_parts, map(args.__getitem__, places))):
+        if not arrays or not _shares_memory(f, args, kwargs):
             return tuple(args), None
     held = {i: Holdings((args[i],)) for i in places}
     known: dict[int, str] = {}
-    for name, one in _beside(f, args, kwargs, places):
+    for name, one in _other_holders(f, args, kwargs, places):
         known |= dict.fromkeys((*one.found, *one.arrays), name)
     shared: dict[int, dict[int, str]] = {}
     for i, one in held.items():
@@ -79,12 +85,12 @@ def told_apart(
     return apart.args, apart
 
 
-def _is_plain(x: Any) -> bool:
+def _has_no_parts(x: Any) -> bool:
     """Return whether `x` is a number, an array, text or a function without captured variables."""
     return by_value(x) or (type(x) in ATOMS and getattr(x, "__closure__", None) is None)
 
 
-def _is_again(f: Any, args: Sequence[Any], kwargs: dict[str, Any]) -> bool:
+def _shares_memory(f: Any, args: Sequence[Any], kwargs: dict[str, Any]) -> bool:
     """Return whether two arguments share memory, or one shares memory with parts of `f`."""
     given = [id(root_of(x)) for x in (*args, *kwargs.values()) if isinstance(x, np.ndarray)]
     if not given:
@@ -95,7 +101,7 @@ def _is_again(f: Any, args: Sequence[Any], kwargs: dict[str, Any]) -> bool:
     return len({*given}) < len(given) or not roots.isdisjoint(given)
 
 
-def _beside(
+def _other_holders(
     f: Any, args: Sequence[Any], kwargs: dict[str, Any], places: list[int]
 ) -> Iterable[tuple[str, Holdings]]:
     """Yield what else may hold parts of the differentiated arguments, with a name for messages."""
@@ -110,14 +116,14 @@ def _beside(
     yield name, Holdings(named_by(f, own), MOST)
 
 
-class Independent(Hidden):
+class Independent(EngineObject):
     """The arguments of one call, with copies in place of shared parts.
 
     Attributes
     ----------
     args
         The arguments to call the function with.
-    instead
+    replacements
         By argument position and identity: the copy that replaces a part of an argument.
     """
 
@@ -125,7 +131,7 @@ class Independent(Hidden):
         self, args: Sequence[Any], held: dict[int, Holdings], shared: dict[int, dict[int, str]]
     ) -> None:
         self._exchanges = Exchanges()
-        self.instead: dict[int, dict[int, Any]] = {}
+        self.replacements: dict[int, dict[int, Any]] = {}
         self._watched: dict[int, str] = {}
         self._kept: list[tuple[Any, str]] = []
         self._names: dict[int, list[Any]] = {}
@@ -135,16 +141,16 @@ class Independent(Hidden):
         for i, found in reversed(shared.items()):  # before parts of it are exchanged in another
             parts = _Parts(held[i], found, self._exchanges)
             own[i] = parts.of(args[i])
-            self.instead[i] = parts.instead
+            self.replacements[i] = parts.replacements
             for key, elsewhere in found.items():
                 why = f"argument {i} and {elsewhere}"
                 if key in parts.roots:
                     self._name(*parts.roots[key], why)
                 elif key in held[i].found:
                     self._watch(held[i].found[key], why)
-                    self._watch(parts.instead.get(key), why)
+                    self._watch(parts.replacements.get(key), why)
             self._twins += parts.twins
-            self._standing += [(x, parts.given[key]) for key, x in parts.instead.items()]
+            self._standing += [(x, parts.given[key]) for key, x in parts.replacements.items()]
         self.args = tuple(own)
         stand_for(self._standing)
 
@@ -152,7 +158,7 @@ class Independent(Hidden):
         for owner in (x, fields_of(x)):
             if owner is not None:
                 self._watched[id(owner)] = why
-        self._kept += [(kept, why) for kept in keep(x, type(x))]
+        self._kept += [(kept, why) for kept in save(x, type(x))]
 
     def _name(self, root: Any, twin: Any, why: str) -> None:
         """Note `twin` as another owner of the memory of `root`; ``None`` forbids writes to it."""
@@ -246,7 +252,7 @@ class _Parts(Copies):
         self.twins: list[tuple[Any, Any]] = []
 
     @property
-    def instead(self) -> dict[int, Any]:
+    def replacements(self) -> dict[int, Any]:
         """By the identity of a part: its replacement."""
         return {key: x for key, x in self._made.items() if x is not self.given.get(key)}
 
@@ -277,7 +283,7 @@ class _Parts(Copies):
         if id(root) not in self._shared:
             return x
         if id(root) not in self.roots:
-            self.roots[id(root)] = root, twin_of(root) if type(x) is np.ndarray else None
+            self.roots[id(root)] = root, alias_of_root(root) if type(x) is np.ndarray else None
         twin = self.roots[id(root)][1]
         if twin is None:
             return x

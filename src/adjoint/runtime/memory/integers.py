@@ -31,7 +31,7 @@ def has_integers(memory: Any) -> bool:
     return known
 
 
-def takes(x: np.ndarray[Any, Any], value: Any) -> bool:
+def stores_exactly(x: np.ndarray[Any, Any], value: Any) -> bool:
     """Return whether an array stores written numbers unrounded, so that they keep derivatives."""
     kind = x.dtype.kind
     return kind not in "iub" or np.asarray(value).dtype.kind in ("b" if kind == "b" else "iub")

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from adjoint.primal.array_memory import root_of, tell_twin
+from adjoint.primal.array_memory import note_flag_change, root_of
 from adjoint.primal.container_contents import ABSENT, base_of
 
 
@@ -147,7 +147,7 @@ def writable(array: np.ndarray[Any, Any]) -> Iterator[None]:
     """Make an array and its owner writable within a ``with`` statement."""
     root = root_of(array)
     locked = [x for x in (root, array) if not x.flags.writeable]
-    tell_twin(root)
+    note_flag_change(root)
     for x in locked:
         np.ndarray.setflags(x, write=True)
     try:

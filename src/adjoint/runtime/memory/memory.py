@@ -25,21 +25,26 @@ from adjoint.cotangents.poison import Poison
 from adjoint.diagnostics.refusals import changed_since, refused
 from adjoint.primal.array_memory import (
     address_of,
-    beside,
     bounds_of,
     is_seen_as_stored,
     owner_of,
     root_of,
+    shadow_view,
 )
-from adjoint.primal.container_contents import any_asks_user, asks_user, place_of_held, size_of
-from adjoint.primal.engine_object import Hidden
+from adjoint.primal.container_contents import (
+    any_compares_by_user_code,
+    compares_by_user_code,
+    place_of_held,
+    size_of,
+)
+from adjoint.primal.engine_object import EngineObject
 from adjoint.primal.exposed_arrays import note_written, owner_among
 from adjoint.runtime.memory.array_shadow import add_to_shadow
 from adjoint.runtime.memory.integers import has_integers
 from adjoint.runtime.memory.undo_log import UndoLog
 
 
-class Memory(UndoLog, Hidden):
+class Memory(UndoLog, EngineObject):
     """The shadows, the log and the notes of one differentiated call.
 
     Attributes
@@ -54,41 +59,41 @@ class Memory(UndoLog, Hidden):
     written
         The arrays, as owners of memory, that have been written since the beginning; they are kept
         alive here.
-    outside
+    exposed
         Those of `written` that objects of C may alias (`adjoint.primal.exposed_arrays`).
-    made
+    created
         References to arrays created by the call, by identity.
     globals_written
         ``(id(namespace), name)`` of global variables assigned by differentiated code.
-    handed
+    stored_functions
         Functions that foreign code has stored and may call in any later foreign run.
     unfinished
         Generators that run code when they are freed, or ``None``.
-    late
+    freeing_error
         The error that refuses a write by such a generator while it was freed, or ``None``.
-    longer
+    appended_lists
         Identities of lists that other code has appended to since the forward sweep
         (`adjoint.runtime.memory.write_check`).
-    odd
+    has_index_objects
         Whether a slice was made of objects with ``__index__`` in Python.
     position
         The position of the next write in the log; rewinding to it undoes all later writes.
-    region
-        The innermost foreign run (`adjoint.runtime.foreign.foreign_run.Region`).
+    foreign_run
+        The innermost foreign run (`adjoint.runtime.foreign.foreign_run.ForeignRun`).
     trial
         Whether the sweep runs without an incoming cotangent
         (`adjoint.runtime.recompute.separate_sweep`).
     careful
         Whether rules correct products of a zero cotangent that are not finite
         (`adjoint.cotangents.finiteness`).
-    shown
+    runs_user_code
         Whether a sweep runs user code: hooks, external rules, recomputed calls.
     owners
         During a recomputed part of a sweep (`adjoint.runtime.recompute.rerun`): the objects that
         got a shadow in it, by identity.
     files
         Open files with buffers that the call has made (`adjoint.runtime.foreign.open_files`).
-    often
+    specialise_after
         The number of calls after which a function is specialised; ``None``: never.
     calls
         The log of calls that were specialised or not, or ``None``.
@@ -103,28 +108,28 @@ class Memory(UndoLog, Hidden):
     __slots__ = (
         "_lowest",
         "alive",
+        "appended_lists",
         "arguments",
         "buffers",
         "caches",
         "calls",
         "careful",
+        "created",
         "delegate",
+        "exposed",
         "files",
+        "foreign_run",
+        "freeing_error",
         "globals_written",
-        "handed",
-        "late",
+        "has_index_objects",
         "lock",
-        "longer",
-        "made",
-        "odd",
-        "often",
-        "outside",
         "owners",
         "passed",
-        "plain",
-        "region",
+        "plain_dicts",
+        "runs_user_code",
         "shadows",
-        "shown",
+        "specialise_after",
+        "stored_functions",
         "trial",
         "unfinished",
         "written",
@@ -140,23 +145,23 @@ class Memory(UndoLog, Hidden):
         self.buffers: dict[int, np.ndarray[Any, Any]] = {}
         self._lowest: dict[int, int] = {}
         self.written: dict[int, np.ndarray[Any, Any]] = {}
-        self.outside: dict[int, np.ndarray[Any, Any]] = {}
-        self.made: dict[int, Any] = {}
+        self.exposed: dict[int, np.ndarray[Any, Any]] = {}
+        self.created: dict[int, Any] = {}
         self.globals_written: dict[tuple[int, str], Any] = {}
         self.caches: dict[Any, Any] = {}
-        self.plain: set[int] = set()
-        self.handed: list[Any] = []
+        self.plain_dicts: set[int] = set()
+        self.stored_functions: list[Any] = []
         self.unfinished: Any = None
-        self.late: Exception | None = None
+        self.freeing_error: Exception | None = None
         self.files: list[Any] = []
-        self.longer: frozenset[int] | set[int] = frozenset()
-        self.odd = False
-        self.region: Any = None
+        self.appended_lists: frozenset[int] | set[int] = frozenset()
+        self.has_index_objects = False
+        self.foreign_run: Any = None
         self.trial = False
         self.careful = True
-        self.shown = False
+        self.runs_user_code = False
         self.owners: dict[int, Any] | None = None
-        self.often: int | None = None
+        self.specialise_after: int | None = None
         self.calls: Any = None
         self.passed: Any = None
         self.delegate: Any = None
@@ -177,12 +182,12 @@ class Memory(UndoLog, Hidden):
         Callers enter twice (``with memory, memory``), so that an interrupt of one exit leaves the
         other to complete the replay.
         """
-        self.redo(len(self._log))  # if both exits were interrupted
+        self.replay(len(self._log))  # if both exits were interrupted
         self.exchange_shadows()
 
     def __exit__(self, *_: object) -> None:
         """Replay every write: user objects are again as the forward sweep left them."""
-        self.redo(len(self._log))
+        self.replay(len(self._log))
         self.exchange_shadows()
         self.alive = []
 
@@ -198,7 +203,7 @@ class Memory(UndoLog, Hidden):
         """Return the shadow of a list, tuple or deque: one cotangent per element."""
         shadow = self.shadows.get(id(xs))
         if shadow is None:
-            if id(xs) in self.longer:
+            if id(xs) in self.appended_lists:
                 raise changed_since(xs)
             empty: list[Any] = [None] * size_of(xs)
             # Both ends of a deque are written, so those of its shadow are, too.
@@ -232,25 +237,25 @@ class Memory(UndoLog, Hidden):
             shadow = self.dict_shadow(owner)
             shadow[key] = accumulate(shadow.get(key), bar)
 
-    def place(self, owner: Any, key: Any) -> Any:
+    def shadow_key(self, owner: Any, key: Any) -> Any:
         """Return the key of the shadow of a dict: `key`, or the identity of the dict's own key.
 
         The hash and equality of a user class may read fields that a sweep has rewound, so such keys
         are looked up only in the forward sweep.
         """
-        return place_of_held(self.held(owner, key))
+        return place_of_held(self.key_object(owner, key))
 
-    def held(self, owner: Any, key: Any) -> Any:
+    def key_object(self, owner: Any, key: Any) -> Any:
         """Return the key object of a dict that is equal to `key`; a number or a text as it is,
         unless equality of keys runs user code."""
-        if id(owner) in self.plain and not asks_user(key):
+        if id(owner) in self.plain_dicts and not compares_by_user_code(key):
             return key
         keys = self.caches.get(("keys", id(owner)))
         if keys is None:
-            if not asks_user(key) and not any_asks_user(owner):
-                self.plain.add(id(owner))
+            if not compares_by_user_code(key) and not any_compares_by_user_code(owner):
+                self.plain_dicts.add(id(owner))
                 return key
-            self.plain.discard(id(owner))
+            self.plain_dicts.discard(id(owner))
             keys = self.caches["keys", id(owner)] = {held: held for held in dict.__iter__(owner)}
         return keys.setdefault(key, key)  # `key` may have just been inserted
 
@@ -315,7 +320,7 @@ class Memory(UndoLog, Hidden):
     def owner(self, array: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
         """Return the array that owns the memory of `array`, even through a foreign object."""
         root = root_of(array)
-        return root if root.base is None else owner_among(root, self.outside.values())
+        return root if root.base is None else owner_among(root, self.exposed.values())
 
     def _is_of_integers(self, array: np.ndarray[Any, Any], root: np.ndarray[Any, Any]) -> bool:
         """Return whether written integers can carry derivatives; note the write if so."""
@@ -346,19 +351,19 @@ class Memory(UndoLog, Hidden):
             low, high = bounds_of(root)
             dtype = float if root.dtype.kind in "iu" else root.dtype
             flat = np.zeros(-(-(high - low) // root.itemsize), dtype)
-            shadow = beside(root, flat, address_of(root) - low)
+            shadow = shadow_view(root, flat, address_of(root) - low)
             self.buffers[id(root)] = shadow
             self._lowest[id(root)] = low
         if array is root:
             return shadow
-        return beside(array, shadow.base, address_of(array) - self._lowest[id(root)])
+        return shadow_view(array, shadow.base, address_of(array) - self._lowest[id(root)])
 
     def reshape_shadow(self, array: np.ndarray[Any, Any]) -> None:
         """Give the shadow of `array` the shape that was assigned to `array`."""
         shadow: Any = self.buffers.get(id(array))
         if shadow is not None:
             offset = address_of(array) - self._lowest[id(array)]
-            self.buffers[id(array)] = beside(array, shadow.base, offset)
+            self.buffers[id(array)] = shadow_view(array, shadow.base, offset)
 
     def move_array(self, old: np.ndarray[Any, Any], new: np.ndarray[Any, Any]) -> None:
         """Move the shadow of `old`, which owns memory, to `new`, of the same layout."""
@@ -373,10 +378,10 @@ class Memory(UndoLog, Hidden):
         found = [self.written.popitem() for _ in range(len(self.written) - n)]
         for i in range(len(found) - 1, -1, -1):
             place = found[i][0]
-            if sys.getrefcount(found[i][1]) > _BY_US:
+            if sys.getrefcount(found[i][1]) > _OWN_REFERENCES:
                 self.written[place] = found[i][1]
                 continue
-            self.outside.pop(place, None)
+            self.exposed.pop(place, None)
             if self.buffers.pop(place, None) is not None:
                 self._lowest.pop(place)
                 self.shadows.pop(("poison", place), None)
@@ -417,7 +422,7 @@ def _references() -> int:
     return sys.getrefcount(found[0][1])
 
 
-_BY_US = _references()
+_OWN_REFERENCES = _references()
 """The reference count of an array that only the list in `forget_written` holds."""
 
 

@@ -20,9 +20,9 @@ from adjoint.cotangents.finiteness import doubt
 from adjoint.cotangents.poison import Poison
 from adjoint.diagnostics.no_derivative import looked_at
 from adjoint.primal.array_memory import root_of
-from adjoint.primal.engine_object import Hidden
+from adjoint.primal.engine_object import EngineObject
 from adjoint.primal.exposed_arrays import looks_elsewhere, written_before
-from adjoint.primal.packages import LEFT_ALONE, package
+from adjoint.primal.packages import INERT, package
 from adjoint.primal.reachability import (
     CONTAINERS,
     globals_of,
@@ -31,12 +31,12 @@ from adjoint.primal.reachability import (
     parts_of,
     reached,
 )
-from adjoint.primal.value_kinds import ATOMS, by_value, is_objects, is_partly_c, is_record
-from adjoint.runtime.memory.active_iterator import Iterator as ActiveIterator
+from adjoint.primal.value_kinds import ATOMS, by_value, is_objects, is_partly_c, is_plain_object
+from adjoint.runtime.memory.active_iterator import ActiveIterator as ActiveIterator
 from adjoint.runtime.memory.memory import Memory
 
 
-def may_keep(value: Any) -> bool:
+def may_store_arguments(value: Any) -> bool:
     """Return whether an object of C may store its arguments out of reach, like a queue."""
     return not by_value(value) and type(value) not in _IMMUTABLE and is_opaque(value)
 
@@ -48,12 +48,12 @@ _OPAQUE = "opaque"
 """Key in the shadows: an object of C is poisoned."""
 
 
-def arrived_in(memory: Memory, values: Sequence[Any], known: Container[int]) -> bool:
+def parts_have_cotangent(memory: Memory, values: Sequence[Any], known: Container[int]) -> bool:
     """Return whether parts of `values` whose identity is not `known` have a cotangent."""
-    return any(id(owner) not in known and has_arrived(memory, owner) for owner in reached(values))
+    return any(id(owner) not in known and has_cotangent(memory, owner) for owner in reached(values))
 
 
-def has_arrived(memory: Memory, owner: Any) -> bool:
+def has_cotangent(memory: Memory, owner: Any) -> bool:
     """Return whether memory holds a cotangent of an array, or of a part of an object."""
     if is_objects(owner):
         owner = root_of(owner)
@@ -99,8 +99,8 @@ def poison(memory: Memory, value: Any, bar: Poison) -> None:
         if is_opaque(owner) and looks_elsewhere(owner):
             looking = owner
         if is_opaque(owner) or (
-            (owner is value or package(type(owner).__module__) in LEFT_ALONE)
-            and is_record(owner)
+            (owner is value or package(type(owner).__module__) in INERT)
+            and is_plain_object(owner)
             and not isinstance(owner, CONTAINERS)
         ):
             memory.dict_shadow(owner)["*"] = bar
@@ -143,11 +143,13 @@ def is_opaque(owner: Any) -> bool:
     """Return whether `owner` has a part in C that Python code cannot read."""
     if is_objects(owner):
         return False
-    return (not is_record(owner) or is_partly_c(type(owner))) and not isinstance(owner, _READABLE)
+    return (not is_plain_object(owner) or is_partly_c(type(owner))) and not isinstance(
+        owner, _READABLE
+    )
 
 
 _READABLE = (
-    *(*CONTAINERS, type, slice, ModuleType, FunctionType, CellType, MethodType, Hidden),
+    *(*CONTAINERS, type, slice, ModuleType, FunctionType, CellType, MethodType, EngineObject),
     *(BuiltinMethodType, MethodWrapperType, np.ufunc, np.generic),
 )
 """Classes of C whose instances Python code can read, and objects of the library."""

@@ -1,7 +1,7 @@
 """Saved states of mutable things, compared after a foreign run.
 
-A change by foreign code is logged afterwards as a write, so that a sweep can undo it. `Kept.take`
-undoes it and yields the cotangents of what was put in.
+A change by foreign code is logged afterwards as a write, so that a sweep can undo it.
+`Saved.collect` undoes it and yields the cotangents of what was put in.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import numpy as np
 from adjoint.runtime.memory.memory import Memory
 
 
-class Kept:
+class Saved:
     """The saved state of one mutable thing."""
 
     __slots__ = ("owner", "position", "saved")
@@ -45,12 +45,16 @@ class Kept:
         saved = self.saved
         if type(saved) is dict:
             self.saved = {
-                key: anew(value, twice) if name is None or key == name else value
+                key: with_new_identity(value, twice) if name is None or key == name else value
                 for key, value in saved.items()
             }
         else:
             several = type(saved) is list
-            self.saved = [anew(one, twice) for one in saved] if several else anew(saved, twice)
+            self.saved = (
+                [with_new_identity(one, twice) for one in saved]
+                if several
+                else with_new_identity(saved, twice)
+            )
 
     def hashes(self) -> bool:
         """Return whether undoing the change calls ``__hash__``, which needs the fields of keys."""
@@ -68,20 +72,20 @@ class Kept:
         """Log the change as a write."""
         raise NotImplementedError
 
-    def take(self, memory: Memory) -> Iterator[tuple[Any, Any]]:
+    def collect(self, memory: Memory) -> Iterator[tuple[Any, Any]]:
         """Undo the change, and yield each new value with its cotangent."""
         raise NotImplementedError
 
 
-NUMBERS_KEPT: frozenset[type] = frozenset(
+COMPARED_BY_IDENTITY: frozenset[type] = frozenset(
     {float, complex, *np.floating.__subclasses__(), *np.complexfloating.__subclasses__()}
 )
 """Types whose instances are compared by identity, not by value."""
 
 
-def anew(value: Any, places: Mapping[int, Any]) -> Any:
+def with_new_identity(value: Any, places: Mapping[int, Any]) -> Any:
     """Return `value`, or an equal number of another identity if ``id(value)`` is in `places`."""
-    if id(value) not in places or type(value) not in NUMBERS_KEPT:
+    if id(value) not in places or type(value) not in COMPARED_BY_IDENTITY:
         return value
     if type(value) is float:
         return value * 1.0

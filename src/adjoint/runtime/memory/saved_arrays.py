@@ -14,22 +14,22 @@ from adjoint.primal.container_contents import ABSENT
 from adjoint.primal.object_array_places import elements_in, is_container
 from adjoint.runtime.memory.log_entries import swap_contents, swap_objects
 from adjoint.runtime.memory.memory import Memory
-from adjoint.runtime.memory.saved import Kept, same_items
+from adjoint.runtime.memory.saved import Saved, same_items
 
 
-def keep_array(value: Any) -> list[Kept]:
+def save_array(value: Any) -> list[Saved]:
     """Save the array that owns the memory of `value`, if it can carry a derivative."""
     root = root_of(value)
     if root.base is None and not root.flags.owndata:
         return []  # memory that C lends for one call may be freed after it
     if is_container(root):
-        return [KeptObjects(root, np.array(root))]
+        return [SavedObjects(root, np.array(root))]
     if root.dtype.names is not None:
-        return [KeptRecords(root, np.array(root))]
-    return [KeptArray(root, np.array(root))] if root.dtype.kind in "fc" else []
+        return [SavedStructuredArray(root, np.array(root))]
+    return [SavedArray(root, np.array(root))] if root.dtype.kind in "fc" else []
 
 
-class KeptArray(Kept):
+class SavedArray(Saved):
     """The saved state of an array of numbers that owns its memory."""
 
     __slots__ = ("changed", "filled")
@@ -77,7 +77,7 @@ class KeptArray(Kept):
             alike = x.shape == y.shape
             yield (x != y) & ~((x != x) & (y != y)) if alike else np.True_
 
-    def take(self, memory: Memory) -> Iterator[tuple[Any, Any]]:
+    def collect(self, memory: Memory) -> Iterator[tuple[Any, Any]]:
         memory.rewind(self.position)
         yield self.owner, memory.shadows.get(("poison", id(self.owner)))
         if id(self.owner) in memory.buffers:
@@ -97,7 +97,7 @@ class KeptArray(Kept):
         return bar
 
 
-class KeptRecords(KeptArray):
+class SavedStructuredArray(SavedArray):
     """The saved state of a structured array that owns its memory."""
 
     __slots__ = ()
@@ -124,7 +124,7 @@ def _numbers_in(x: Any) -> Iterator[Any]:
         yield from _numbers_in(x[name])
 
 
-class KeptObjects(Kept):
+class SavedObjects(Saved):
     """The saved state of an array of objects that owns its memory."""
 
     __slots__ = ("now",)
@@ -148,7 +148,7 @@ class KeptObjects(Kept):
         self.now = [(place, new) for place, old, new in changes if old is not new]
         self.position = memory.note(swap_objects, x, ..., self.saved.copy())
 
-    def take(self, memory: Memory) -> Iterator[tuple[Any, Any]]:
+    def collect(self, memory: Memory) -> Iterator[tuple[Any, Any]]:
         memory.rewind(self.position)
         for place, value in self.now:
             yield value, memory.take_entry(root_of(self.owner), place)
@@ -161,7 +161,7 @@ def _of_another_shape() -> Exception:
     )
 
 
-class KeptBuffer(Kept):
+class SavedBuffer(Saved):
     """The saved state of an `array.array`; a change is refused."""
 
     __slots__ = ()

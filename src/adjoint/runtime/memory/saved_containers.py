@@ -16,7 +16,7 @@ import numpy as np
 
 from adjoint.primal.container_contents import (
     ABSENT,
-    any_asks_user,
+    any_compares_by_user_code,
     base_of,
     elements_of,
     entries_of,
@@ -31,14 +31,14 @@ from adjoint.runtime.memory.log_entries import (
     swap_with,
 )
 from adjoint.runtime.memory.memory import Memory
-from adjoint.runtime.memory.saved import Kept, anew, same_items
-from adjoint.runtime.memory.saved_arrays import KeptBuffer, keep_array
+from adjoint.runtime.memory.saved import Saved, same_items, with_new_identity
+from adjoint.runtime.memory.saved_arrays import SavedBuffer, save_array
 from adjoint.runtime.memory.shadow_owners import slot_owner
 
 # ---- sequences -----------------------------------------------------------------------------------
 
 
-class _List(Kept):
+class _List(Saved):
     __slots__ = ("now",)
 
     def differs(self) -> bool:
@@ -54,7 +54,7 @@ class _List(Kept):
         self.now = [*list.__iter__(self.owner)]
         self.position = memory.note(swap_slice, self.owner, 0, len(self.now), list(self.saved))
 
-    def take(self, memory: Memory) -> Iterator[tuple[Any, Any]]:
+    def collect(self, memory: Memory) -> Iterator[tuple[Any, Any]]:
         shadow = memory.shadows.get(id(self.owner))
         memory.rewind(self.position)
         if shadow is None or isinstance(shadow, dict):
@@ -82,7 +82,7 @@ class _Deque(_List):
         self.position = memory.note(swap_with, undo, partial(_refill, self.owner, deque, self.now))
 
 
-class _Set(Kept):
+class _Set(Saved):
     __slots__ = ("put",)
 
     def hashes(self) -> bool:
@@ -103,7 +103,7 @@ class _Set(Kept):
         undo = partial(_refill, self.owner, set, self.saved)
         self.position = memory.note(swap_with, undo, partial(_refill, self.owner, set, now))
 
-    def take(self, memory: Memory) -> Iterator[tuple[Any, Any]]:
+    def collect(self, memory: Memory) -> Iterator[tuple[Any, Any]]:
         memory.rewind(self.position)
         for value in self.put:
             yield value, memory.take_entry(self.owner, value)
@@ -112,7 +112,7 @@ class _Set(Kept):
 # ---- named values --------------------------------------------------------------------------------
 
 
-class _Dict(Kept):
+class _Dict(Saved):
     __slots__ = ("changed",)
 
     def differs(self) -> bool:
@@ -137,7 +137,7 @@ class _Dict(Kept):
         yield from ((old, new) for _, old, new in self._changes())
 
     def hashes(self) -> bool:
-        return any_asks_user(self.owner) or any_asks_user(self.saved)
+        return any_compares_by_user_code(self.owner) or any_compares_by_user_code(self.saved)
 
     def is_in(self, logged: list[list[Any]]) -> bool:
         if any(entry[0] is swap_with for entry in logged):
@@ -151,7 +151,7 @@ class _Dict(Kept):
     def log(self, memory: Memory) -> None:
         d, changes = self.owner, self._changes()
         self.changed = [
-            (key, new, memory.place(d, key), old is ABSENT)
+            (key, new, memory.shadow_key(d, key), old is ABSENT)
             for key, old, new in changes
             if new is not ABSENT
         ]
@@ -167,7 +167,7 @@ class _Dict(Kept):
         for key, old, _ in (*reversed(changes[:gone]), *changes[gone:]):
             memory.note(swap_item, d, key, old)
 
-    def take(self, memory: Memory) -> Iterator[tuple[Any, Any]]:
+    def collect(self, memory: Memory) -> Iterator[tuple[Any, Any]]:
         memory.rewind(self.position)
         for key, value, place, is_new in self.changed:
             yield value, memory.take_entry(self.owner, place)
@@ -190,7 +190,7 @@ def _refill_dict(d: Any, items: dict[Any, Any]) -> None:
         base.__setitem__(d, key, value)
 
 
-class _Variable(Kept):
+class _Variable(Saved):
     """The saved state of a variable."""
 
     __slots__ = ("now",)
@@ -206,7 +206,7 @@ class _Variable(Kept):
         yield self.saved, self.present()
 
     def forget(self, name: str | None, twice: dict[int, Any]) -> None:
-        self.saved = anew(self.saved, twice)
+        self.saved = with_new_identity(self.saved, twice)
 
 
 class Global(_Variable):
@@ -224,7 +224,7 @@ class Global(_Variable):
         memory.globals_written[id(namespace), name] = namespace
         self.position = memory.note(swap_item, namespace, name, self.saved)
 
-    def take(self, memory: Memory) -> Iterator[tuple[Any, Any]]:
+    def collect(self, memory: Memory) -> Iterator[tuple[Any, Any]]:
         memory.rewind(self.position)
         yield self.now, memory.take_entry(*self.owner)
 
@@ -241,12 +241,12 @@ class _Cell(_Variable):
         self.now = self.present()
         self.position = memory.note(swap_cell, self.owner, self.saved)
 
-    def take(self, memory: Memory) -> Iterator[tuple[Any, Any]]:
+    def collect(self, memory: Memory) -> Iterator[tuple[Any, Any]]:
         memory.rewind(self.position)
         yield self.now, memory.take_entry(self.owner, None)
 
 
-class _Slots(Kept):
+class _Slots(Saved):
     """The saved state of the slot attributes of an object."""
 
     __slots__ = ("names",)
@@ -270,7 +270,7 @@ class _Slots(Kept):
                 memory.note(swap_slot, descriptor, self.owner, self.saved[i])
                 self.names.append((name, now[i]))
 
-    def take(self, memory: Memory) -> Iterator[tuple[Any, Any]]:
+    def collect(self, memory: Memory) -> Iterator[tuple[Any, Any]]:
         memory.rewind(self.position)
         for name, value in self.names:
             yield value, memory.take_entry(slot_owner(memory, self.owner), name)
@@ -296,7 +296,7 @@ def slots(obj: Any) -> list[Any]:
     return values
 
 
-class _Class(Kept):
+class _Class(Saved):
     """The saved state of the attributes of a class."""
 
     __slots__ = ("names",)
@@ -322,7 +322,7 @@ class _Class(Kept):
             memory.note(swap_with, partial(exchange, old), partial(exchange, new))
             self.names.append((name, new))
 
-    def take(self, memory: Memory) -> Iterator[tuple[Any, Any]]:
+    def collect(self, memory: Memory) -> Iterator[tuple[Any, Any]]:
         memory.rewind(self.position)
         for name, value in self.names:
             yield value, take_class_entry(memory, self.owner, name)
@@ -338,25 +338,25 @@ def _set_class(cls: type, name: str, value: Any) -> None:
 # ---- any of them ---------------------------------------------------------------------------------
 
 
-def container(value: Any, saved: Any) -> Kept:
+def saved_container(value: Any, saved: Any) -> Saved:
     """Return the saved state of a list or dict, of which `saved` is a copy."""
     return _List(value, saved) if isinstance(value, list) else _Dict(value, saved)
 
 
-def keep(value: Any, kind: type) -> list[Kept]:
+def save(value: Any, kind: type) -> list[Saved]:
     """Save the mutable parts of `value` itself."""
     if issubclass(kind, np.ndarray):
-        return keep_array(value)
+        return save_array(value)
     if kind is CellType:
         return [_Cell(value, content_of(value, ABSENT))]
     if issubclass(kind, type):
         return [_Class(value, dict(vars(value)))] if value.__flags__ & (1 << 9) else []
-    kept: list[Kept] = []
-    for base, make in KEEPERS.items():
+    kept: list[Saved] = []
+    for base, make in SAVERS.items():
         if issubclass(kind, base):
             kept.append(make(value))
             break
-    if shows_fields(kind):
+    if has_assignable_attributes(kind):
         if (fields := fields_of(value)) is not None:
             kept.append(_Dict(fields, dict(fields)))
         if has_slots(kind):
@@ -364,12 +364,12 @@ def keep(value: Any, kind: type) -> list[Kept]:
     return kept
 
 
-KEEPERS: dict[type, Callable[[Any], Kept]] = {
+SAVERS: dict[type, Callable[[Any], Saved]] = {
     list: lambda xs: _List(xs, [*list.__iter__(xs)]),
     dict: lambda d: _Dict(d, dict(dict.items(d))),
     set: lambda xs: _Set(xs, [*set.__iter__(xs)]),
     deque: lambda xs: _Deque(xs, [*deque.__iter__(xs)]),
-    array.array: lambda xs: KeptBuffer(xs, xs[:]),
+    array.array: lambda xs: SavedBuffer(xs, xs[:]),
 }
 """Functions that save an instance, by base class."""
 
@@ -383,6 +383,6 @@ _WITH_FIELDS = (
 """Classes of C whose instances have assignable attributes."""
 
 
-def shows_fields(kind: type) -> bool:
+def has_assignable_attributes(kind: type) -> bool:
     """Return whether instances of `kind` have assignable attributes."""
     return bool(kind.__flags__ & (1 << 9)) or issubclass(kind, _WITH_FIELDS)  # HEAPTYPE

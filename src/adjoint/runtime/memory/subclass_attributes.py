@@ -21,7 +21,7 @@ from adjoint.primal.value_kinds import by_value, fields_of
 from adjoint.runtime.memory.memory import Memory
 
 
-def adopt(record: list[Any], slot: int, y: Any, sources: Iterable[Any]) -> None:
+def link_attributes(record: list[Any], slot: int, y: Any, sources: Iterable[Any]) -> None:
     """Link the attributes that ``__array_finalize__`` copied onto `y` to those of `sources`, and
     poison computed ones."""
     fields = fields_of(y) if _is_subclassed(y) else None
@@ -37,12 +37,12 @@ def adopt(record: list[Any], slot: int, y: Any, sources: Iterable[Any]) -> None:
     computed = [
         name
         for name, source in links.items()
-        if source is None and _moves(fields[name]) and not _is_constant(y, fields[name])
+        if source is None and _may_be_active(fields[name]) and not _is_constant(y, fields[name])
     ]
     memory: Memory = record[0]
     if memory.level is not None:
         if computed:
-            _spoil(memory.level, y, fields, sources, computed)
+            _poison_on_level(memory.level, y, fields, sources, computed)
     elif links:
         _link(record, slot, y, fields, links, computed)
 
@@ -69,7 +69,7 @@ def _link(
     record[slot] = adopted_back
 
 
-def _spoil(
+def _poison_on_level(
     level: Any, y: Any, fields: dict[str, Any], sources: list[Any], computed: list[str]
 ) -> None:
     if not level.knows(y, *sources):
@@ -78,7 +78,7 @@ def _spoil(
     for name in computed:
         fields[name] = level.own(fields[name])
         for one in level.down():
-            one.spoil(fields[name], error)
+            one.poison_value(fields[name], error)
 
 
 def _unknown(y: Any, names: list[str]) -> NoDerivativeError:
@@ -95,7 +95,7 @@ def _is_subclassed(value: Any) -> bool:
     return issubclass(type(value), ndarray) and type(value) is not ndarray
 
 
-def _moves(item: Any) -> bool:
+def _may_be_active(item: Any) -> bool:
     """Return whether an attribute may have a derivative; truth values, as in masks, have none."""
     return not isinstance(item, ndarray | np.generic) or item.dtype.kind != "b"
 

@@ -83,7 +83,7 @@ class UndoLog:
         else:
             self.rewind(position)
 
-    def redo(self, position: int) -> None:
+    def replay(self, position: int) -> None:
         """Replay the undone writes up to `position`, also after an interrupted swap."""
         self._settle()
         log = self._log

@@ -28,7 +28,7 @@ from adjoint.runtime.memory.log_entries import (
 from adjoint.runtime.memory.memory import Memory
 
 
-class Marks:
+class WriteMarks:
     """Marks of the written places at the end of the forward sweep: checksums, sizes and keys."""
 
     __slots__ = ("_arrays", "_keys", "_memory", "_objects", "_parts", "_sizes")
@@ -95,11 +95,11 @@ class Marks:
         for array, index, held in self._objects:
             if not all(map(operator.is_, array[index].flat, held)):
                 raise changed_since(array)
-        self._memory.longer = set()
+        self._memory.appended_lists = set()
         for owner, size, appended in self._sizes.values():
             if appended and size_of(owner) > size:
                 # A longer history list does no harm; the sweep raises if it needs the list.
-                self._memory.longer.add(id(owner))
+                self._memory.appended_lists.add(id(owner))
             elif size_of(owner) != size:
                 raise changed_since(owner)
         for mapping, key, absent in self._keys.values():

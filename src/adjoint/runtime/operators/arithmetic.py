@@ -15,7 +15,7 @@ from adjoint.primal.exposed_arrays import note_made
 from adjoint.primal.value_kinds import FLOAT64
 from adjoint.rulekit.elementwise_reverse import dot
 from adjoint.rulekit.projection import unbroadcast
-from adjoint.runtime.dispatch.checked_pullback import arrived
+from adjoint.runtime.dispatch.checked_pullback import finished_cotangent
 from adjoint.runtime.memory.memory import Memory
 from adjoint.runtime.operators.binary import (
     DOUBLES,
@@ -56,7 +56,7 @@ def add(record: list[Any], slot: int, a: Any, b: Any) -> Any:
 
 def _sum_back(memory: Memory, result: Any, y_bar: Any) -> tuple[Any, ...]:
     if type(y_bar) is not ndarray or memory.buffers:
-        y_bar = arrived(memory, result, y_bar)
+        y_bar = finished_cotangent(memory, result, y_bar)
     return None, y_bar, y_bar
 
 
@@ -79,7 +79,7 @@ def sub(record: list[Any], slot: int, a: Any, b: Any) -> Any:
 
 def _difference_back(memory: Memory, result: Any, y_bar: Any) -> tuple[Any, ...]:
     if type(y_bar) is not ndarray or memory.buffers:
-        y_bar = arrived(memory, result, y_bar)
+        y_bar = finished_cotangent(memory, result, y_bar)
         if y_bar is None:
             return NONE2
     return None, y_bar, -y_bar
@@ -116,7 +116,7 @@ def _numbers_back(a: Any, b: Any, y_bar: Any) -> tuple[Any, ...]:
 
 def _product_back(memory: Memory, result: Any, a: Any, b: Any, y_bar: Any) -> tuple[Any, ...]:
     if type(y_bar) is not ndarray or memory.buffers:
-        y_bar = arrived(memory, result, y_bar)
+        y_bar = finished_cotangent(memory, result, y_bar)
         if type(y_bar) is not ndarray:
             return None, y_bar, y_bar
     a_bar = y_bar * b
@@ -189,7 +189,7 @@ def _ratio_back(b: Any, y: Any, y_bar: Any) -> tuple[Any, ...]:
 
 def _quotient_back(memory: Memory, result: Any, b: Any, y: Any, y_bar: Any) -> tuple[Any, ...]:
     if type(y_bar) is not ndarray or memory.buffers:
-        y_bar = arrived(memory, result, y_bar)
+        y_bar = finished_cotangent(memory, result, y_bar)
         if type(y_bar) is not ndarray:
             return None, y_bar, y_bar
     a_bar: Any = y_bar / b
@@ -248,7 +248,7 @@ def pow_left(record: list[Any], slot: int, a: Any, b: Any) -> Any:
 
 def _square_back(memory: Memory, result: Any, a: Any, y_bar: Any) -> tuple[Any, ...]:
     if type(y_bar) is not ndarray or memory.buffers:
-        y_bar = arrived(memory, result, y_bar)
+        y_bar = finished_cotangent(memory, result, y_bar)
         if type(y_bar) is not ndarray:
             return None, y_bar, None
     bar = y_bar * a
@@ -316,7 +316,7 @@ def _sum_of_shapes(record: list[Any], slot: int, a: Any, b: Any, sign: int) -> A
 
     def sum_back(y_bar: Any) -> tuple[Any, ...]:
         if type(y_bar) is not ndarray or memory.buffers:
-            y_bar = arrived(memory, result, y_bar)
+            y_bar = finished_cotangent(memory, result, y_bar)
             if type(y_bar) is not ndarray:
                 return None, y_bar, y_bar
         b_bar = y_bar if y_bar.shape == shape_b else unbroadcast(y_bar, shape_b)
@@ -332,7 +332,7 @@ def _product_of_shapes_back(
     memory: Memory, result: Any, a: Any, b: Any, y_bar: Any
 ) -> tuple[Any, ...]:
     if type(y_bar) is not ndarray or memory.buffers:
-        y_bar = arrived(memory, result, y_bar)
+        y_bar = finished_cotangent(memory, result, y_bar)
         if type(y_bar) is not ndarray:
             return None, y_bar, y_bar
     a_bar = _factor_bar(y_bar, b, a.shape, memory.careful)
@@ -357,7 +357,7 @@ def _number_times_back(
     memory: Memory, result: Any, a: Any, x: Any, swapped: bool, y_bar: Any
 ) -> tuple[Any, ...]:
     if type(y_bar) is not ndarray or memory.buffers:
-        y_bar = arrived(memory, result, y_bar)
+        y_bar = finished_cotangent(memory, result, y_bar)
         if type(y_bar) is not ndarray:
             return None, y_bar, y_bar
     a_bar, x_bar = float(dot(y_bar, x)), y_bar * array(a)
@@ -374,7 +374,7 @@ def _array_over_number(record: list[Any], slot: int, x: Any, a: Any) -> Any:
 
     def over_number_back(y_bar: Any) -> tuple[Any, ...]:
         if type(y_bar) is not ndarray or memory.buffers:
-            y_bar = arrived(memory, result, y_bar)
+            y_bar = finished_cotangent(memory, result, y_bar)
             if type(y_bar) is not ndarray:
                 return None, y_bar, y_bar
         x_bar = y_bar / a
@@ -422,7 +422,7 @@ def _times_number_back(
     memory: Memory, result: Any, factor: Any, placed: Any, y_bar: Any
 ) -> tuple[Any, ...]:
     if type(y_bar) is not ndarray or memory.buffers:
-        y_bar = arrived(memory, result, y_bar)
+        y_bar = finished_cotangent(memory, result, y_bar)
         if type(y_bar) is not ndarray:
             return placed(y_bar)  # type: ignore[no-any-return]
     return placed(y_bar * factor)  # type: ignore[no-any-return]
@@ -453,7 +453,7 @@ def _times_array_back(
     memory: Memory, result: Any, b: Any, placed: Any, y_bar: Any
 ) -> tuple[Any, ...]:
     if type(y_bar) is not ndarray or memory.buffers:
-        y_bar = arrived(memory, result, y_bar)
+        y_bar = finished_cotangent(memory, result, y_bar)
         if type(y_bar) is not ndarray:
             return placed(y_bar)  # type: ignore[no-any-return]
     bar = y_bar * b

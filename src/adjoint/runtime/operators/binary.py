@@ -14,10 +14,10 @@ from numpy import float64, ndarray
 from adjoint.primal.special_methods import class_attribute, special_of
 from adjoint.primal.value_kinds import PLAIN, is_objects
 from adjoint.rulekit.projection import OTHER_SEQUENCES, SEQUENCES
-from adjoint.rulekit.registry import direct, direct_rule, lookup
+from adjoint.rulekit.registry import lookup, trusted_rule, trusted_rules
 from adjoint.runtime.arrays.overrides import ufunc_override
 from adjoint.runtime.dispatch.call import call_keywords
-from adjoint.runtime.dispatch.checked_pullback import seal_direct
+from adjoint.runtime.dispatch.checked_pullback import checked_trusted
 from adjoint.runtime.dispatch.linked import DECLINED, linked
 from adjoint.runtime.dispatch.number_protocols import AS_ELEMENT, converts
 from adjoint.runtime.dispatch.plain_numbers import plain_on
@@ -27,13 +27,13 @@ from adjoint.runtime.operators.binary_protocol import (
     NONE2,
     REFLECTED,
     UFUNCS,
-    as_they_are,
+    defers_to,
     exchanged,
-    is_left_to,
     is_number,
     overrides,
     protocol,
     python_method,
+    unchanged,
 )
 
 DOUBLES = frozenset({float, float64})
@@ -61,7 +61,7 @@ def binary(record: list[Any], slot: int, op: Any, a: Any, b: Any, only: int | No
     if only is not None and record[0].globals_written:
         only = None  # the constant operand may be an assigned, active global variable
     if type(a) in PLAIN and type(b) in PLAIN:
-        known = direct[op] if op in direct else direct_rule(op)
+        known = trusted_rules[op] if op in trusted_rules else trusted_rule(op)
         if known is not None:
             rule = known[0]
             if only is not None:
@@ -69,7 +69,7 @@ def binary(record: list[Any], slot: int, op: Any, a: Any, b: Any, only: int | No
             result = rule(a, b)
             if result is not NotImplemented:
                 y, back = result
-                sealed = seal_direct(record[0], y, back, (a, b))
+                sealed = checked_trusted(record[0], y, back, (a, b))
                 if sealed is not None:
                     record[slot] = sealed
                     return y
@@ -77,13 +77,13 @@ def binary(record: list[Any], slot: int, op: Any, a: Any, b: Any, only: int | No
 
 
 def _general(record: list[Any], slot: int, op: Any, a: Any, b: Any) -> Any:
-    if overrides(op, a, b) or (op in UFUNCS and is_left_to(a, b)):
+    if overrides(op, a, b) or (op in UFUNCS and defers_to(a, b)):
         return protocol(record, slot, op, op.__name__.rstrip("_"), a, b)
     if op in UFUNCS and has_ufuncs(a, b) and is_number(a) and is_number(b):
         return by_classes(record, slot, UFUNCS[op], a, b)
     if not isinstance(a, str | bytes | bytearray):  # whose ``%`` formats its operand
         plain_a, plain_b = plain_on(record[0], a), plain_on(record[0], b)
-        if (plain_a is not a or plain_b is not b) and _takes_up(op, a, b):
+        if (plain_a is not a or plain_b is not b) and _is_ufunc_call(op, a, b):
             plain_a, plain_b = plain_on(record[0], a, True), plain_on(record[0], b, True)
             y = _by_override(record, slot, op, a, b)
             if y is not DECLINED:
@@ -119,7 +119,7 @@ def _general(record: list[Any], slot: int, op: Any, a: Any, b: Any) -> Any:
     return protocol(record, slot, op, op.__name__.rstrip("_"), a, b)
 
 
-def _takes_up(op: Any, a: Any, b: Any) -> bool:
+def _is_ufunc_call(op: Any, a: Any, b: Any) -> bool:
     """Return whether an operand of NumPy makes the operator a ufunc call."""
     of_numpy = ndarray | np.generic
     return op in UFUNCS and (
@@ -175,7 +175,7 @@ _SCALAR_BACKS: dict[Any, Callable[[Any, Any], Callable[..., Any]]] = {
 """Pullbacks for Python's and NumPy's double-precision scalars and Python's integers, mixed."""
 
 
-def base_operator(op: Any, reflected: bool = False) -> Callable[..., Any]:
+def method_operator(op: Any, reflected: bool = False) -> Callable[..., Any]:
     """Return the runtime function of ``float.__add__``, or of ``float.__radd__`` if `reflected`,
     which ignores overrides of subclasses."""
 
@@ -185,7 +185,7 @@ def base_operator(op: Any, reflected: bool = False) -> Callable[..., Any]:
             return NotImplemented
         if issubclass(type(a), ndarray) and op in UFUNCS:
             operands: tuple[Any, ...] = (b, a) if reflected else (a, b)
-            arrange = exchanged if reflected else as_they_are
+            arrange = exchanged if reflected else unchanged
             if has_ufuncs(a, b):
                 return linked(record, slot, arrange, _by_override, op, *operands)
             if is_objects(a) or is_objects(b):

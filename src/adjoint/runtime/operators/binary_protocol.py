@@ -10,18 +10,18 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy import float64, ndarray
 
-from adjoint.primal.array_classes import says_what_becomes
+from adjoint.primal.array_classes import has_array_wrap
 from adjoint.primal.special_methods import class_attribute, special_of
 from adjoint.primal.value_kinds import NUMBERS, PLAIN, is_one_object, plain_number
 from adjoint.rulekit.registry import lookup, method_rules
 from adjoint.runtime.arrays.overrides import ufunc_override
-from adjoint.runtime.arrays.wrap_results import beside_scalar, scalars_tell
+from adjoint.runtime.arrays.wrap_results import scalar_operator, scalars_wrap
 from adjoint.runtime.dispatch.call import call_keywords
 from adjoint.runtime.dispatch.linked import DECLINED, NO_KEYWORDS, linked
 from adjoint.runtime.dispatch.number_protocols import is_sequence
 from adjoint.runtime.dispatch.rule_call import run_rules
 from adjoint.runtime.dispatch.source_call import call_function
-from adjoint.runtime.foreign.native_call import native
+from adjoint.runtime.foreign.native_call import foreign_call
 from adjoint.runtime.foreign.unknown_call import run_unknown
 from adjoint.runtime.memory.memory import Memory
 
@@ -63,7 +63,7 @@ def _stands_for_array(value: Any) -> bool:
     )
 
 
-def _as_numpy_does(memory: Memory, value: Any) -> Any:
+def _as_numpy_number(memory: Memory, value: Any) -> Any:
     """Convert a number as NumPy does: an instance of a subclass of float has double precision."""
     plain = plain_number(value)
     if type(plain) is float and type(value) is not float:
@@ -73,7 +73,7 @@ def _as_numpy_does(memory: Memory, value: Any) -> Any:
     return plain
 
 
-def as_they_are(bars: tuple[Any, ...]) -> tuple[Any, ...]:
+def unchanged(bars: tuple[Any, ...]) -> tuple[Any, ...]:
     return bars
 
 
@@ -111,10 +111,10 @@ def protocol(record: list[Any], slot: int, op: Any, name: str, a: Any, b: Any) -
         name in COMPARISONS or getattr(right, reflected, None) is not getattr(left, reflected, None)
     ):
         candidates.reverse()
-    elif right_first(name, a, b):
+    elif reflected_first(name, a, b):
         candidates.reverse()
     if name == "mul":
-        candidates = [one for one in candidates if not _is_no_count(one)]
+        candidates = [one for one in candidates if not _lacks_index(one)]
     if not answers_ufunc(a, b) and not any(
         python_method(kind, special)
         or method_rules(kind, special)
@@ -122,9 +122,11 @@ def protocol(record: list[Any], slot: int, op: Any, name: str, a: Any, b: Any) -
         for kind, special, _, _ in candidates
     ):
         return run_unknown(record[0], record, slot, op, (a, b), {})
-    y = attempt(record, slot, candidates)
+    y = first_result(record, slot, candidates)
     if y is NotImplemented:
-        return native([record[0], None], 1, op, (a, b), {})  # Python's own message, or its default
+        return foreign_call(
+            [record[0], None], 1, op, (a, b), {}
+        )  # Python's own message, or its default
     return y
 
 
@@ -141,7 +143,7 @@ Candidate: TypeAlias = tuple[type, str, tuple[Any, Any], bool]
 """A class, its special method, the operands of the method, and whether they are exchanged."""
 
 
-def attempt(record: list[Any], slot: int, candidates: list[Candidate]) -> Any:
+def first_result(record: list[Any], slot: int, candidates: list[Candidate]) -> Any:
     """Call the methods in order; return the first result that is not ``NotImplemented``."""
     memory = record[0]
     tried: list[tuple[list[Any], bool]] = []
@@ -169,13 +171,13 @@ def attempt(record: list[Any], slot: int, candidates: list[Candidate]) -> Any:
     return NotImplemented
 
 
-def _is_no_count(candidate: Candidate) -> bool:
+def _lacks_index(candidate: Candidate) -> bool:
     """Return whether the method repeats a sequence, and its operand has no ``__index__``."""
     kind, special, (_, other), _ = candidate
     return _is_of_sequence(class_attribute(kind, special)) and not hasattr(other, "__index__")
 
 
-def right_first(name: str, a: Any, b: Any) -> bool:
+def reflected_first(name: str, a: Any, b: Any) -> bool:
     """Return whether the reflected method of `b` precedes the method of `a`: in C, methods of
     numbers for ``+`` and ``*`` precede those of sequences, on either side."""
     if name.removeprefix("i") not in ("add", "mul") or type(b) in _NO_NUMBERS:
@@ -222,40 +224,40 @@ def special_method(inner: list[Any], kind: type, special: str, operands: tuple[A
             if _is_of_sequence(class_attribute(type(operands[1]), "__mul__")):
                 return NotImplemented  # NumPy's scalars leave repetition to the sequence
         if issubclass(type(operands[0]), ndarray | np.generic):
-            if special in _FORWARD and is_left_to(operands[0], operands[1]):
+            if special in _FORWARD and defers_to(operands[0], operands[1]):
                 return NotImplemented
             y = _by_ufunc(inner, special, operands)
             if y is not DECLINED:
                 return y
-            if len(operands) > 1 and _wants_to_be_asked(type(operands[1])):
+            if len(operands) > 1 and _may_be_deferred_to(type(operands[1])):
                 if f(*operands) is NotImplemented:
                     return NotImplemented
             if special in _OF_ONE and _is_one_object(*operands):
                 if special in _OF_ORDER and issubclass(type(operands[0]), np.complexfloating):
                     return NotImplemented  # NumPy does not convert the scalar to Python's number
-                a, b = _as_python_has_it(inner[0], operands[0]), operands[1]
-                return linked(inner, 1, as_they_are, protocol, *_OF_ONE[special], a, b)
+                a, b = _as_python_number(inner[0], operands[0]), operands[1]
+                return linked(inner, 1, unchanged, protocol, *_OF_ONE[special], a, b)
             if special in _BY_SPECIAL and issubclass(type(operands[0]), ndarray):
                 if len(operands) > 1 and is_one_object(operands[1]) and operands[1] is not None:
                     ufunc, swapped = _BY_SPECIAL[special]
-                    arrange = exchanged if swapped else as_they_are
+                    arrange = exchanged if swapped else unchanged
                     given = operands[::-1] if swapped else operands
                     return linked(inner, 1, arrange, call_keywords, ufunc, given, {})
             if special in _BY_SPECIAL and all(map(_stands_for_array, operands)):
                 ufunc, swapped = _BY_SPECIAL[special]
-                if _is_not_told(*operands):
+                if _ignores_wrap(*operands):
                     given = (ufunc, *operands, swapped)
                     return linked(
                         inner,
                         1,
                         lambda bars: (None, bars[2], bars[3]),
                         call_function,
-                        beside_scalar,
+                        scalar_operator,
                         given,
                         NO_KEYWORDS,
                     )
-                numbers = tuple([_as_numpy_does(inner[0], x) for x in operands])
-                arrange = exchanged if swapped else as_they_are
+                numbers = tuple([_as_numpy_number(inner[0], x) for x in operands])
+                arrange = exchanged if swapped else unchanged
                 given = numbers[::-1] if swapped else numbers
                 return linked(inner, 1, arrange, call_keywords, ufunc, given, {})
         elif f(*operands) is NotImplemented:
@@ -274,12 +276,12 @@ def special_method(inner: list[Any], kind: type, special: str, operands: tuple[A
     return run_unknown(inner[0], inner, 1, f, operands, {})
 
 
-def _is_not_told(number: Any, other: Any = None) -> bool:
+def _ignores_wrap(number: Any, other: Any = None) -> bool:
     """Return whether a scalar of NumPy ignores ``__array_wrap__`` of `other`, because scalars of
     this version convert the operand to an array first."""
     if issubclass(type(number), ndarray) or issubclass(type(other), ndarray | np.generic):
         return False
-    return says_what_becomes(other) and not scalars_tell()
+    return has_array_wrap(other) and not scalars_wrap()
 
 
 def _is_one_object(number: Any, other: Any) -> bool:
@@ -298,14 +300,14 @@ def _is_one_object(number: Any, other: Any) -> bool:
 _ARRAY_LIKE = ("__array__", "__array_interface__", "__array_struct__", "__getitem__", "__buffer__")
 
 
-def _as_python_has_it(memory: Memory, number: Any) -> Any:
+def _as_python_number(memory: Memory, number: Any) -> Any:
     value = number.item()
     if memory.level is not None:
         return memory.level.link(value, number)
     return value
 
 
-def is_left_to(x: Any, other: Any) -> bool:
+def defers_to(x: Any, other: Any) -> bool:
     """Return whether an array leaves an operator to the operand on its right, whose class has a
     higher ``__array_priority__``, or ``__array_ufunc__ = None``."""
     kind = type(other)
@@ -324,7 +326,7 @@ def is_left_to(x: Any, other: Any) -> bool:
 _FORWARD = frozenset(f"__{name}__" for name in (*(op.__name__ for op in UFUNCS), *COMPARISONS))
 
 
-def _wants_to_be_asked(kind: type) -> bool:
+def _may_be_deferred_to(kind: type) -> bool:
     """Return whether NumPy may leave an operator to instances of `kind`; only a call tells."""
     return (
         kind not in PLAIN

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from adjoint.primal.childless_types import LEAVES
+from adjoint.primal.childless_types import CHILDLESS_TYPES
 from adjoint.primal.identity import equal_by_identity, is_in
 from adjoint.primal.special_methods import class_attribute, special_of
 from adjoint.rulekit.registry import lookup, method_rules
@@ -17,8 +17,8 @@ from adjoint.runtime.dispatch.call import call_keywords
 from adjoint.runtime.dispatch.linked import DECLINED, linked
 from adjoint.runtime.dispatch.rule_call import run_rules
 from adjoint.runtime.dispatch.source_call import call_function
-from adjoint.runtime.foreign.foreign_run import Region
-from adjoint.runtime.foreign.native_call import native, watched
+from adjoint.runtime.foreign.foreign_run import ForeignRun
+from adjoint.runtime.foreign.native_call import foreign_call, run_monitored
 from adjoint.runtime.foreign.user_code_reach import COMPARED, HASHED
 from adjoint.runtime.operators.binary_protocol import (
     REFLECTED,
@@ -48,7 +48,7 @@ def compare(record: list[Any], slot: int, op: Any, name: str, a: Any, b: Any) ->
         return op(a, b)
     if answers_ufunc(a, b):
         return protocol(record, slot, op, name, a, b)
-    if _has_say(a, b):
+    if _is_wrapped(a, b):
         if of_a is of_b or not issubclass(of_b, of_a):
             return call_keywords(record, slot, _UFUNCS[name], (a, b), {})
         ufunc = _UFUNCS[REFLECTED[name]]  # Python calls the method of a subclass first
@@ -58,10 +58,10 @@ def compare(record: list[Any], slot: int, op: Any, name: str, a: Any, b: Any) ->
         return op(a, b)
     if level == 2 and (_by_rule(of_a, left) or _by_rule(of_b, right)):
         return protocol(record, slot, op, name, a, b)
-    return native(record, slot, op, (a, b), {})
+    return foreign_call(record, slot, op, (a, b), {})
 
 
-def _has_say(a: Any, b: Any) -> bool:
+def _is_wrapped(a: Any, b: Any) -> bool:
     """Return whether an array subclass is compared with numbers: it may change the result."""
     return any(
         type(x) is not np.ndarray and issubclass(type(x), np.ndarray) for x in (a, b)
@@ -93,10 +93,10 @@ def contains(record: list[Any], slot: int, container: Any, value: Any) -> bool:
     f: Any = special_of(kind, "__contains__")
     if type(f) is FunctionType:
         return bool(call_keywords(record, slot, f, (container, value), {}))
-    if type(value) in LEAVES:
+    if type(value) in CHILDLESS_TYPES:
         if kind is str or kind is dict or kind is set:
             return value in container
-        if (kind is list or kind is tuple) and LEAVES.issuperset(map(type, container)):
+        if (kind is list or kind is tuple) and CHILDLESS_TYPES.issuperset(map(type, container)):
             return value in container
     elif issubclass(kind, dict | set | frozenset) and not HASHED(value):
         return value in container
@@ -110,7 +110,7 @@ def contains(record: list[Any], slot: int, container: Any, value: Any) -> bool:
         y = run_rules(record, slot, f, rules, (container, value), {})
         if y is not DECLINED:
             return bool(y)
-    return native(record, slot, operator.contains, (container, value), {})  # type: ignore[no-any-return]
+    return foreign_call(record, slot, operator.contains, (container, value), {})  # type: ignore[no-any-return]
 
 
 class _Ordered:
@@ -118,7 +118,7 @@ class _Ordered:
 
     __slots__ = ("key", "region")
 
-    def __init__(self, region: Region, key: Any) -> None:
+    def __init__(self, region: ForeignRun, key: Any) -> None:
         self.region, self.key = region, key
 
     def __lt__(self, other: _Ordered) -> bool:
@@ -133,8 +133,8 @@ def order(record: list[Any], slot: int, keys: list[Any], reverse: bool) -> list[
         if not level:
             return sorted(range(len(keys)), key=keys.__getitem__, reverse=reverse)
         options: dict[str, Any] = {"key": keys.__getitem__, "reverse": reverse}
-        return watched(record, slot, sorted, sorted, (range(len(keys)),), options)  # type: ignore[no-any-return]
-    region = Region(record[0], sorted)
+        return run_monitored(record, slot, sorted, sorted, (range(len(keys)),), options)  # type: ignore[no-any-return]
+    region = ForeignRun(record[0], sorted)
     blank = record[slot]
     record[slot] = region.before(blank, 2)
     ordered = [_Ordered(region, key) for key in keys]

@@ -13,7 +13,7 @@ from adjoint.diagnostics.refusals import missing
 from adjoint.primal.value_kinds import by_value
 
 
-def refuse_kept(record: list[Any], slot: int, value: Any, special: str) -> None:
+def refuse_stored(record: list[Any], slot: int, value: Any, special: str) -> None:
     """Make the pullback in the slot refuse cotangents of `value` and of the other operands."""
     if not by_value(value) or (back := record[slot]) is None:
         return

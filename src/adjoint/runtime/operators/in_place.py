@@ -14,7 +14,12 @@ from numpy import ndarray
 
 from adjoint.cotangents.accumulate import accumulate, finish
 from adjoint.cotangents.poison import Poison
-from adjoint.diagnostics.refusals import LATE, refuse_names_twice, refused, too_late
+from adjoint.diagnostics.refusals import (
+    RAISED_AFTER_WRITE,
+    raised_after_write,
+    refuse_names_twice,
+    refused,
+)
 from adjoint.primal.array_memory import root_of
 from adjoint.primal.exposed_arrays import note_written
 from adjoint.primal.object_array_places import is_container
@@ -29,7 +34,7 @@ from adjoint.runtime.dispatch.number_protocols import AS_ELEMENT, converts
 from adjoint.runtime.memory.log_entries import swap_array, swap_contents
 from adjoint.runtime.memory.memory import Memory, undone
 from adjoint.runtime.operators.binary import has_ufuncs
-from adjoint.runtime.operators.binary_protocol import UFUNCS, is_left_to
+from adjoint.runtime.operators.binary_protocol import UFUNCS, defers_to
 from adjoint.runtime.operators.object_ufuncs import update_objects
 
 NONE2 = (None, None, None)
@@ -57,10 +62,10 @@ def updater(
             return _update_subclass(record, slot, op, update, otherwise, x, value)
         return otherwise(record, slot, x, value)
 
-    to_value = _SHORT.get(op)
+    to_value = _LANES.get(op)
     update = in_general
     if to_value is not None:
-        update = _short_updater(op, plain, otherwise, in_general, to_value)
+        update = _lane_updater(op, plain, otherwise, in_general, to_value)
     update.__name__ = otherwise.__name__
     return update
 
@@ -103,7 +108,7 @@ def _is_left_to(op: Any, x: Any, value: Any) -> bool:
     """Return whether an array leaves the operation to `value`, whose class has a higher
     ``__array_priority__`` and no ``__array_ufunc__``; the result replaces the array."""
     kind = type(value)
-    if not is_left_to(x, value) or hasattr(kind, "__array_ufunc__"):
+    if not defers_to(x, value) or hasattr(kind, "__array_ufunc__"):
         return False
     if type(class_attribute(type(x), f"__{op.__name__}__")) is FunctionType:
         return False  # the array's own class defines the operator
@@ -126,7 +131,7 @@ def _update_subclass(
     return base_updater(op, update)(record, slot, x, value)
 
 
-def _short_updater(
+def _lane_updater(
     op: Any,
     plain: Callable[..., Any],
     otherwise: Callable[..., Any],
@@ -153,7 +158,7 @@ def _short_updater(
         ):
             if type(value) not in PLAIN:
                 return in_general(record, slot, x, value)
-            if _is_apart(memory, x, value):
+            if _is_in_other_memory(memory, x, value):
                 return _update_view(record, slot, op, to_value, x, value)
             return _update_in_place(record, slot, op, plain, x, value)
         if id(x) not in memory.written:
@@ -161,16 +166,16 @@ def _short_updater(
         entry = [swap_contents, x, x.copy()]
         try:
             op(x, value)
-        except LATE as error:
-            raise too_late(error) from error
+        except RAISED_AFTER_WRITE as error:
+            raise raised_after_write(error) from error
         position = memory.log(entry)
-        record[slot] = partial(_short_back, memory, position, entry, to_value, value)
+        record[slot] = partial(_lane_back, memory, position, entry, to_value, value)
         return x
 
     return update
 
 
-def _short_back(
+def _lane_back(
     memory: Memory, position: int, entry: list[Any], to_value: Any, value: Any, x_bar: Any
 ) -> tuple[Any, ...]:
     memory.undo(position, entry)
@@ -204,8 +209,8 @@ def _update_in_place(
         position = memory.note(swap_array, x, ..., x.copy())
         try:
             y = op(x, value)
-        except LATE as error:
-            raise too_late(error) from error
+        except RAISED_AFTER_WRITE as error:
+            raise raised_after_write(error) from error
         record[slot] = undone(memory, position, NONE2)
         return y
     # `plain` gets the old contents as a separate array, and a copy of a value that aliases x.
@@ -279,8 +284,8 @@ def _computed(
     """Compute ``old op operand``; an error of NumPy is that of the in-place operator."""
     try:
         return plain(inner, 1, old, operand)
-    except LATE as error:
-        raise too_late(error) from error
+    except RAISED_AFTER_WRITE as error:
+        raise raised_after_write(error) from error
     except ValueError as error:
         if type(operand) is not ndarray:
             raise
@@ -293,7 +298,7 @@ def _has_doubles(x: np.ndarray[Any, Any]) -> bool:
     return x.dtype is FLOAT64 or x.dtype == FLOAT64
 
 
-def _is_apart(memory: Memory, x: np.ndarray[Any, Any], value: Any) -> bool:
+def _is_in_other_memory(memory: Memory, x: np.ndarray[Any, Any], value: Any) -> bool:
     """Return whether `value` is a real number, or an unwritten array of doubles shaped like `x`, in
     other memory."""
     if type(value) is not ndarray:
@@ -323,8 +328,8 @@ def _update_view(
     old = x.copy()
     try:
         op(x, value)
-    except LATE as error:
-        raise too_late(error) from error
+    except RAISED_AFTER_WRITE as error:
+        raise raised_after_write(error) from error
     position = memory.log([swap_contents, x, old])
 
     def update_back(x_bar: Any) -> tuple[Any, ...]:
@@ -363,7 +368,7 @@ def _of_factor(shadow: Any, x: Any, value: Any, careful: bool) -> Any:
     return value_bar if type(value) is ndarray else float(value_bar.sum())
 
 
-_SHORT: dict[Any, Callable[[Any, Any, Any, bool], Any]] = {
+_LANES: dict[Any, Callable[[Any, Any, Any, bool], Any]] = {
     operator.iadd: _of_term,
     operator.isub: _of_subtrahend,
     operator.imul: _of_factor,

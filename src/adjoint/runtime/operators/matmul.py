@@ -13,7 +13,7 @@ from adjoint.cotangents.finiteness import finite
 from adjoint.cotangents.structural_zeros import pulled
 from adjoint.primal.exposed_arrays import note_made
 from adjoint.rulekit.matmul import left_bar, left_bars, right_bar, right_bars
-from adjoint.runtime.dispatch.checked_pullback import arrived
+from adjoint.runtime.dispatch.checked_pullback import finished_cotangent
 from adjoint.runtime.memory.memory import Memory
 from adjoint.runtime.operators.arithmetic import is_plain
 from adjoint.runtime.operators.binary import binary
@@ -33,7 +33,7 @@ def _left_back(
     memory: Memory, result: Any, to_left: Any, b: Any, rank: int, y_bar: Any
 ) -> tuple[Any, ...]:
     if type(y_bar) is not ndarray or memory.buffers:
-        y_bar = arrived(memory, result, y_bar)
+        y_bar = finished_cotangent(memory, result, y_bar)
         if type(y_bar) is not ndarray:
             return None, y_bar, None
     a_bar = to_left(y_bar, b, rank)
@@ -56,7 +56,7 @@ def _right_back(
     memory: Memory, result: Any, to_right: Any, a: Any, rank: int, y_bar: Any
 ) -> tuple[Any, ...]:
     if type(y_bar) is not ndarray or memory.buffers:
-        y_bar = arrived(memory, result, y_bar)
+        y_bar = finished_cotangent(memory, result, y_bar)
         if type(y_bar) is not ndarray:
             return None, None, y_bar
     b_bar = to_right(y_bar, a, rank)

@@ -51,7 +51,7 @@ def each_into(f, out, where, args):
     return out
 
 
-def goes_into(f: Any, out: Any, where: Any, args: tuple[Any, ...]) -> bool:
+def writes_directly(f: Any, out: Any, where: Any, args: tuple[Any, ...]) -> bool:
     """Return whether a ufunc of objects writes each result to `out` at once: NumPy buffers all
     results if `out` overlaps operands that it has yet to read."""
     if type(out) is not np.ndarray or not is_container(out) or names_twice(out) or f.nout > 1:
@@ -59,7 +59,7 @@ def goes_into(f: Any, out: Any, where: Any, args: tuple[Any, ...]) -> bool:
     if len(args) != f.nin or not is_of_objects(f, args):
         return False
     arrays = [arg for arg in (*args, where) if isinstance(arg, np.ndarray)]
-    if any(type(a) is not np.ndarray or _is_in_the_way(a, out) for a in arrays):
+    if any(type(a) is not np.ndarray or _overlaps(a, out) for a in arrays):
         return False
     operands = [as_objects(x) for x in args]
     try:
@@ -72,7 +72,7 @@ def goes_into(f: Any, out: Any, where: Any, args: tuple[Any, ...]) -> bool:
 def update_objects(record: list[Any], slot: int, op: Any, x: Any, value: Any) -> Any:
     """Run ``x op= value`` element by element; `NotImplemented` where NumPy does something else."""
     f, args = UPDATES.get(op), (x, value)
-    if f is None or has_ufuncs(x, value) or not goes_into(f, x, True, args):
+    if f is None or has_ufuncs(x, value) or not writes_directly(f, x, True, args):
         return NotImplemented
     memory: Memory = record[0]
     inner: list[Any] = [memory, None]
@@ -88,7 +88,7 @@ def update_objects(record: list[Any], slot: int, op: Any, x: Any, value: Any) ->
 _LITTLE_WORK: Any = 1  # an int, whatever the stubs of NumPy say
 
 
-def _is_in_the_way(a: Any, out: Any) -> bool:
+def _overlaps(a: Any, out: Any) -> bool:
     """Return whether an operand overlaps an output other than element by element."""
     if (address_of(a), a.shape, steps(a)) == (address_of(out), out.shape, steps(out)):
         return False

@@ -14,7 +14,7 @@ from adjoint.primal.exposed_arrays import note_made
 from adjoint.primal.special_methods import special_of
 from adjoint.primal.value_kinds import FLOAT64, NUMBERS
 from adjoint.runtime.dispatch.call import call_keywords
-from adjoint.runtime.dispatch.checked_pullback import arrived
+from adjoint.runtime.dispatch.checked_pullback import finished_cotangent
 from adjoint.runtime.dispatch.number_protocols import as_c_takes
 from adjoint.runtime.memory.memory import Memory
 from adjoint.runtime.operators.arithmetic import (
@@ -32,14 +32,14 @@ from adjoint.runtime.operators.arithmetic import (
 from adjoint.runtime.operators.binary import REALS, binary, by_classes, has_ufuncs, unary
 from adjoint.runtime.operators.binary_protocol import (
     Candidate,
-    attempt,
+    first_result,
     is_number,
     overrides,
     protocol,
-    right_first,
+    reflected_first,
 )
 from adjoint.runtime.operators.comparison import compare, contains
-from adjoint.runtime.operators.constant_methods import refuse_kept
+from adjoint.runtime.operators.constant_methods import refuse_stored
 from adjoint.runtime.operators.in_place import updater
 from adjoint.runtime.operators.matmul import matmul_left, matmul_right
 
@@ -78,7 +78,7 @@ def _sum_of_one(op: Any, name: str, only: int, scale: int) -> Callable[..., Any]
 
                     def array_back(y_bar: Any) -> tuple[Any, ...]:
                         if type(y_bar) is not ndarray or memory.buffers:
-                            y_bar = arrived(memory, result, y_bar)
+                            y_bar = finished_cotangent(memory, result, y_bar)
                         return sum_back(y_bar)
 
                     record[slot] = array_back
@@ -110,12 +110,12 @@ def _in_place(op: Any, plain: Callable[..., Any], special: str, name: str) -> Ca
             return plain(record, slot, a, b)
         if special_of(kind, special) is not None:
             candidates: list[Candidate] = [(kind, special, (a, b), False)]
-            if right_first(op.__name__, a, b):
+            if reflected_first(op.__name__, a, b):
                 if is_number(b):
                     return plain(record, slot, a, b)
                 candidates.insert(0, (type(b), f"__r{op.__name__[1:]}__", (b, a), True))
             blank = record[slot]
-            y = attempt(record, slot, candidates)
+            y = first_result(record, slot, candidates)
             if y is not NotImplemented:
                 return y
             record[slot] = blank
@@ -143,7 +143,7 @@ def truth(record: list[Any], slot: int, value: Any) -> bool:
         f = special_of(kind, special)
         if type(f) is FunctionType:
             result = call_keywords(record, slot, f, (value,), {})
-            refuse_kept(record, slot, value, special)
+            refuse_stored(record, slot, value, special)
             if type(result) is bool or (special == "__len__" and type(result) is int):
                 if result >= 0:
                     return bool(result)

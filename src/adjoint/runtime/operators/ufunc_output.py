@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from adjoint.diagnostics.refusals import LATE, too_late
-from adjoint.runtime.arrays.wrap_results import data_of, given_to_output, is_asked, wrapped_call
+from adjoint.diagnostics.refusals import RAISED_AFTER_WRITE, raised_after_write
+from adjoint.runtime.arrays.wrap_results import data_of, wrapped_call, wrapped_output, wraps_result
 from adjoint.runtime.arrays.writes import demand_order
-from adjoint.runtime.operators.object_ufuncs import each_into, goes_into, is_of_objects
+from adjoint.runtime.operators.object_ufuncs import each_into, is_of_objects, writes_directly
 
 
 def ufunc_into(f, out, where, args, kwargs):
@@ -30,7 +30,7 @@ def ufunc_into(f, out, where, args, kwargs):
         return _as_array(f, args, kwargs)
     target, given = data_of(out), args
     args = [data_of(arg) for arg in args]  # only the class of `out` may wrap the result
-    if not kwargs and isinstance(f, np.ufunc) and goes_into(f, out, where, args):
+    if not kwargs and isinstance(f, np.ufunc) and writes_directly(f, out, where, args):
         return each_into(f, out, where, args)
     chosen = None
     operands = args
@@ -41,8 +41,8 @@ def ufunc_into(f, out, where, args, kwargs):
         operands = [_part(arg, chosen) for arg in args]
     try:
         y = f(*operands, **kwargs)
-    except LATE as error:
-        raise too_late(error) from error
+    except RAISED_AFTER_WRITE as error:
+        raise raised_after_write(error) from error
     _demand_fit(f, target, where, args, kwargs, y)
     if chosen is not None:
         target[chosen] = y
@@ -50,7 +50,7 @@ def ufunc_into(f, out, where, args, kwargs):
         if f in JOINING:
             demand_order(out, lambda target: f(*args, out=target, **kwargs), *args[0])
         target[...] = y
-    return given_to_output(f, out, given, (out,), 0) if isinstance(f, np.ufunc) else out
+    return wrapped_output(f, out, given, (out,), 0) if isinstance(f, np.ufunc) else out
 
 
 def ufunc_into_all(f, outs, args, kwargs):
@@ -61,8 +61,8 @@ def ufunc_into_all(f, outs, args, kwargs):
     given = [data_of(arg) for arg in args]
     try:
         ys = f(*given, **kwargs)
-    except LATE as error:
-        raise too_late(error) from error
+    except RAISED_AFTER_WRITE as error:
+        raise raised_after_write(error) from error
     made = f(*args, **kwargs) if any(out is None for out in outs) else ys
     _demand_all(f, [None if out is None else data_of(out) for out in outs], args, kwargs, ys)
     results = []
@@ -71,13 +71,13 @@ def ufunc_into_all(f, outs, args, kwargs):
             results.append(made[i])
         else:
             data_of(out)[...] = ys[i]
-            results.append(given_to_output(f, out, args, outs, i))
+            results.append(wrapped_output(f, out, args, outs, i))
     return tuple(results)
 
 
 def _as_array(f, args, kwargs):
     """Run ``f(*args, out=..., **kwargs)``: since NumPy 2.3, results are arrays, never scalars."""
-    if is_asked(f, args, kwargs):  # ``__array_wrap__`` may return anything
+    if wraps_result(f, args, kwargs):  # ``__array_wrap__`` may return anything
         return wrapped_call(f, args, {**kwargs, "out": ...})
     y = f(*args, **kwargs)
     of_objects = isinstance(f, np.ufunc) and is_of_objects(f, args)

@@ -62,7 +62,7 @@ def set_attribute(record: list[Any], slot: int, obj: Any, name: str, value: Any)
         ):
             return
     if kind is ModuleType:
-        check_exchange(obj, name)
+        check_replacement(obj, name)
         level = record[0].level
         if is_constant(obj, value) and (level is None or level.knows(value)):
             raise refused(
@@ -88,7 +88,7 @@ _BUILTINS = frozenset(vars(builtins))
 _FREE = frozenset("breakpoint exit help input open print quit".split())
 
 
-def check_exchange(module: Any, name: str) -> None:
+def check_replacement(module: Any, name: str) -> None:
     """Refuse to replace a builtin function that the library itself calls."""
     if module is builtins and name in _BUILTINS and name not in _FREE:
         raise refused(
@@ -120,7 +120,7 @@ def write_attribute(record: list[Any], slot: int, obj: Any, name: str, value: An
     if name == "__dict__" and isinstance(value, dict) and fields is not None:
         _replace_fields(record, slot, obj, value)
         return
-    if kind is FunctionType and name in _OF_FUNCTIONS:
+    if kind is FunctionType and name in _FUNCTION_ATTRIBUTES:
         old = getattr(obj, name)
         if name != "__annotations__":  # calls read defaults like global variables
             memory: Memory = record[0]
@@ -137,7 +137,7 @@ def write_attribute(record: list[Any], slot: int, obj: Any, name: str, value: An
         descriptor is GetSetDescriptorType
         and not issubclass(kind, ndarray)  # setters of arrays copy the value into their memory
         and (not by_value(value) or (not _is_real(value) and method_rules(kind, name) is not None))
-        and _set_in_sight(record, slot, obj, name, value)
+        and _set_readable(record, slot, obj, name, value)
     ):
         return
     if fields is None or writer is not None:
@@ -181,7 +181,7 @@ def _is_real(value: Any) -> bool:
     return type(value) is not bool
 
 
-def _set_in_sight(record: list[Any], slot: int, obj: Any, name: str, value: Any) -> bool:
+def _set_readable(record: list[Any], slot: int, obj: Any, name: str, value: Any) -> bool:
     """Assign an attribute of an object of C; return whether reading it gives the value back: then
     the object hides nothing."""
     old = getattr(obj, name, ABSENT)
@@ -204,7 +204,7 @@ def _replace_fields(record: list[Any], slot: int, obj: Any, fields: dict[str, An
     _log_exchange(record, slot, assign, old, fields)
 
 
-_OF_FUNCTIONS = ("__annotations__", "__defaults__", "__kwdefaults__")
+_FUNCTION_ATTRIBUTES = ("__annotations__", "__defaults__", "__kwdefaults__")
 """Attributes of functions whose containers own the cotangents of their elements."""
 
 

@@ -24,11 +24,11 @@ from adjoint.primal.special_methods import special_of
 from adjoint.primal.value_kinds import ATOMS, by_value, held_by_c
 from adjoint.runtime.arrays.reads import element_back, read_array
 from adjoint.runtime.dispatch.call import call, call_keywords
-from adjoint.runtime.foreign.native_call import watched
+from adjoint.runtime.foreign.native_call import run_monitored
 from adjoint.runtime.foreign.user_code_reach import reaches
-from adjoint.runtime.memory.active_iterator import Iterator
+from adjoint.runtime.memory.active_iterator import ActiveIterator
 from adjoint.runtime.memory.memory import Memory
-from adjoint.runtime.memory.poisoning import arrived_in, poison
+from adjoint.runtime.memory.poisoning import parts_have_cotangent, poison
 
 _OF_LISTS: type = type(iter([1]))
 _OF_TUPLES: type = type(iter((1,)))
@@ -36,7 +36,7 @@ _OF_DEQUES: type = type(iter(deque()))
 _BY_SUBSCRIPT: type = type(iter(np.zeros(1)))
 
 
-class Items(Iterator):
+class Items(ActiveIterator):
     """The elements of a list, tuple or deque, by index."""
 
     def __init__(self, memory: Memory, xs: Any) -> None:
@@ -64,7 +64,7 @@ class Items(Iterator):
         return self.base.__getitem__(xs, i)
 
 
-class Repeated(Iterator):
+class Repeated(ActiveIterator):
     """``itertools.repeat``: the one element of the tuple `held`, `times` times or endlessly."""
 
     stands_for = itertools.repeat
@@ -90,7 +90,7 @@ class Repeated(Iterator):
         return held[0]
 
 
-class Rows(Iterator):
+class Rows(ActiveIterator):
     """The elements of an array along its first axis.
 
     Their cotangents accumulate in the shadow of the iterator; the pullback of ``iter`` moves them
@@ -151,7 +151,7 @@ def _element_back(rows: Rows, shape: tuple[int, ...], i: int, bar: Any) -> None:
         rows.memory.add_entry(rows, "x", x_bar)
 
 
-class Entries(Iterator):
+class Entries(ActiveIterator):
     """The keys, values or items of a dict, or the elements of a set."""
 
     def __init__(self, memory: Memory, owner: Any, view: Iterable[Any], which: str) -> None:
@@ -167,7 +167,7 @@ class Entries(Iterator):
         element = next(self.view)
         if which == "items":
             key = element[0]
-            place = memory.place(owner, key)
+            place = memory.shadow_key(owner, key)
 
             def items_back(_: Any) -> None:
                 key_bar, value_bar = memory.take_items(element, 2)
@@ -176,7 +176,7 @@ class Entries(Iterator):
 
             record[slot] = items_back
         elif which != "keys":
-            place = element if which == "set" else memory.place(owner, element[0])
+            place = element if which == "set" else memory.shadow_key(owner, element[0])
 
             def value_back(bar: Any) -> None:
                 memory.add_entry(owner, place, bar)
@@ -192,7 +192,7 @@ class Entries(Iterator):
         return element
 
 
-class Zip(Iterator):
+class Zip(ActiveIterator):
     """``zip``: tuples of the elements of other iterators."""
 
     stands_for = zip
@@ -244,7 +244,7 @@ class Zip(Iterator):
             )
 
 
-class Enumerated(Iterator):
+class Enumerated(ActiveIterator):
     """``enumerate``; a step that raises is not counted."""
 
     stands_for = enumerate
@@ -270,7 +270,7 @@ class Enumerated(Iterator):
         return element
 
 
-class Map(Iterator):
+class Map(ActiveIterator):
     """``map(f, *iterables)``."""
 
     stands_for = map
@@ -297,7 +297,7 @@ class Map(Iterator):
         return call(inner, n + 1, self.f, *values)
 
 
-class Native(Iterator):
+class ForeignIterator(ActiveIterator):
     """Any other iterator: foreign code makes its elements.
 
     A cotangent of an element poisons the iterator and the objects that it holds.
@@ -318,9 +318,9 @@ class Native(Iterator):
 
     def step(self, record: list[Any], slot: int) -> Any:
         if self.memory.level is not None:
-            self._held()  # before the step: a generator also holds what it makes
+            self._parts()  # before the step: a generator also holds what it makes
         if self.enters:
-            value = watched(record, slot, next, next, (self.iterator,), {})
+            value = run_monitored(record, slot, next, next, (self.iterator,), {})
         else:
             value = next(self.iterator)
         if type(value) in ATOMS or type(self.source) in PLAIN:
@@ -328,17 +328,19 @@ class Native(Iterator):
         memory, source = self.memory, self.source
         if memory.level is not None:
             arrays = [*self._arrays, *memory.level.elsewhere((source, self.iterator))]
-            memory.level.give_out(source, value, self._held(), arrays, self._problem)
+            memory.level.note_taken_out(source, value, self._parts(), arrays, self._problem)
             return value
         blank = record[slot]
-        known: frozenset[int] = frozenset() if by_value(value) else self._held()
+        known: frozenset[int] = frozenset() if by_value(value) else self._parts()
         if type(value) is tuple and any(value is one for one in held_by_c(self.iterator)):
             known -= {id(value)}  # ``zip`` reuses its tuple
 
         def native_back(bar: Any) -> None:
             if blank is not None:
                 blank(None)
-            if bar is None and (by_value(value) or not arrived_in(memory, (value,), known)):
+            if bar is None and (
+                by_value(value) or not parts_have_cotangent(memory, (value,), known)
+            ):
                 return
             bad = Poison(self._problem())
             poison(memory, source, bad)
@@ -355,7 +357,7 @@ class Native(Iterator):
             place=current_place(),
         )
 
-    def _held(self) -> frozenset[int]:
+    def _parts(self) -> frozenset[int]:
         """Return the identities of the objects that the source holds at its first element, whose
         cotangents are in memory."""
         if self._known is None:
@@ -381,7 +383,7 @@ def _by_method(memory: Memory, record: list[Any], slot: int, name: str, *operand
     return call_keywords(inner, 1, special_of(type(operands[0]), name), operands, {})
 
 
-class UserIterator(Iterator):
+class UserIterator(ActiveIterator):
     """An object of a Python class with ``__next__``."""
 
     def __init__(self, memory: Memory, iterator: Any) -> None:
@@ -392,7 +394,7 @@ class UserIterator(Iterator):
         return _by_method(self.memory, record, slot, "__next__", self.iterator)
 
 
-class BySubscript(Iterator):
+class BySubscript(ActiveIterator):
     """An object of a Python class with ``__getitem__`` and without ``__iter__``."""
 
     stands_for = _BY_SUBSCRIPT

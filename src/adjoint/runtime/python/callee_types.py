@@ -11,13 +11,13 @@ from typing import Any
 import numpy as np
 
 from adjoint.diagnostics.refusals import missing
-from adjoint.primal.array_classes import is_subclassed, says_what_becomes
+from adjoint.primal.array_classes import has_array_wrap, is_subclassed
 from adjoint.primal.compiled_functions import is_closed_and_compiled, python_of
 from adjoint.primal.special_methods import C_METHODS, class_attribute, is_cython, special_of
 from adjoint.primal.value_kinds import by_value
 from adjoint.rulekit.registry import Rules, lookup, method_rules, table
 from adjoint.runtime.arrays.overrides import UFUNC_METHODS, function_override, ufunc_override
-from adjoint.runtime.arrays.subclass_calls import apply_to_plain, call_wrapped
+from adjoint.runtime.arrays.subclass_calls import apply_to_plain, call_with_wrap
 from adjoint.runtime.arrays.ufunc_keywords import gufunc_along, ufunc_as
 from adjoint.runtime.dispatch.call import call_keywords
 from adjoint.runtime.dispatch.linked import DECLINED, HANDLERS, NO_KEYWORDS, linked
@@ -251,8 +251,8 @@ def _of_classes(
             return _ufunc(record, slot, f, args, kwargs)
 
         return apply_to_plain(record, slot, f, apply, args, kwargs)
-    if any(map(says_what_becomes, args)):
-        return call_wrapped(record, slot, f, args, kwargs)
+    if any(map(has_array_wrap, args)):
+        return call_with_wrap(record, slot, f, args, kwargs)
     return DECLINED
 
 

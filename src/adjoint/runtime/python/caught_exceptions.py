@@ -18,13 +18,18 @@ from typing import Any
 
 from adjoint.diagnostics.generated_code import place_of, walk_tb
 from adjoint.diagnostics.refusals import missing
-from adjoint.diagnostics.user_place import as_user_error, current_place, is_ours, is_stand_in
+from adjoint.diagnostics.user_place import (
+    as_user_error,
+    current_place,
+    is_library_file,
+    is_stand_in,
+)
 from adjoint.errors import AdjointError, NoDerivativeError
 from adjoint.primal.container_contents import args_of
 from adjoint.primal.reachability import globals_of, parts_of, reached
 from adjoint.primal.value_kinds import ATOMS, by_value, fields_of, is_of_builtins, slots_of
 from adjoint.runtime.memory.memory import Memory
-from adjoint.runtime.memory.poisoning import has_arrived
+from adjoint.runtime.memory.poisoning import has_cotangent
 from adjoint.runtime.python.loops import STEPS
 
 
@@ -64,7 +69,7 @@ def caught(record: list[Any], error: BaseException) -> None:
     if held := _held(error):
         frame = _raising(error)
         if frame is not None and (called := _called(frame)) is not None:
-            (_link if memory.level is None else _spoil_on_levels)(memory, error, held, *called)
+            (_link if memory.level is None else _poison_on_levels)(memory, error, held, *called)
     as_user_error(error)
 
 
@@ -76,7 +81,7 @@ def _is_refusal(trace: TracebackType | None) -> bool:
             return False
         place = place_of(frame.f_code, line)
         filename = (frame.f_code if place is None else place[0].function.code).co_filename
-    return is_ours(filename)
+    return is_library_file(filename)
 
 
 def _held(error: BaseException) -> list[Any]:
@@ -91,13 +96,13 @@ def _before(error: BaseException) -> list[BaseException]:
     while stack:
         other = stack.pop()
         if other is not None and other is not error and id(other) not in found:
-            if not _is_seen(other.__traceback__):
+            if not _passed_differentiated_code(other.__traceback__):
                 found[id(other)] = other
                 stack += [other.__cause__, other.__context__]
     return [*found.values()]
 
 
-def _is_seen(trace: TracebackType | None) -> bool:
+def _passed_differentiated_code(trace: TracebackType | None) -> bool:
     """Return whether an exception has passed differentiated code."""
     return any(
         is_stand_in(frame) or place_of(frame.f_code, line) is not None
@@ -126,7 +131,7 @@ def _raising(error: BaseException) -> FrameType | None:
         if place_of(trace.tb_frame.f_code, trace.tb_lineno) is not None:
             called = following
         trace = following
-    if called is None or not is_ours(called.tb_frame.f_code.co_filename):
+    if called is None or not is_library_file(called.tb_frame.f_code.co_filename):
         return None
     return called.tb_frame
 
@@ -167,7 +172,7 @@ def _link(
 
     def raised_back(*y_bars: Any) -> Any:
         bars = None if left is None else left(*y_bars)
-        arrived = [one for one in (*owners, *reached(others)) if has_arrived(memory, one)]
+        arrived = [one for one in (*owners, *reached(others)) if has_cotangent(memory, one)]
         if arrived and not any(item is error for _, item, _ in chain(*map(parts_of, operands))):
             known = {id(owner) for owner in reached(operands)}
             if id(error) not in known and any(id(one) not in known for one in arrived):
@@ -177,7 +182,7 @@ def _link(
     record[slot] = raised_back
 
 
-def _spoil_on_levels(
+def _poison_on_levels(
     memory: Memory,
     error: BaseException,
     held: list[Any],
@@ -202,7 +207,7 @@ def _spoil_on_levels(
         if any(map(level.holds, given)):
             for part in made:
                 if id(part) not in known and not level.holds(part):
-                    level.spoil(part, refusal)
+                    level.poison_value(part, refusal)
 
 
 def _error_of(error: BaseException) -> NoDerivativeError:

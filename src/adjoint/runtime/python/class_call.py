@@ -9,7 +9,7 @@ from types import BuiltinFunctionType, FunctionType
 from typing import Any
 
 from adjoint.cotangents.accumulate import accumulate
-from adjoint.primal.compiled_functions import demand_looked_into
+from adjoint.primal.compiled_functions import refuse_compiled_containers
 from adjoint.primal.container_contents import args_of
 from adjoint.primal.special_methods import quick_special_of
 from adjoint.primal.value_kinds import by_value
@@ -20,7 +20,7 @@ from adjoint.runtime.dispatch.linked import DECLINED, linked
 from adjoint.runtime.dispatch.plain_numbers import plain_on
 from adjoint.runtime.dispatch.rule_call import run_rules
 from adjoint.runtime.foreign.freed_objects import check_finalizer
-from adjoint.runtime.foreign.native_call import watched
+from adjoint.runtime.foreign.native_call import run_monitored
 from adjoint.runtime.foreign.unknown_call import run_unknown
 from adjoint.runtime.foreign.user_code_reach import has_code
 from adjoint.runtime.memory.memory import Memory
@@ -45,7 +45,7 @@ def construct(
             return y
     check_finalizer(cls)
     meta_call = type(cls).__call__
-    demand_looked_into(cls.__module__, cls)
+    refuse_compiled_containers(cls.__module__, cls)
     if is_inert(cls) and not issubclass(cls, type):
         why = f"belongs to '{cls.__module__.partition('.')[0]}', which is left alone"
         return run_unknown(record[0], record, slot, cls, args, kwargs, why, trusted=True)
@@ -53,7 +53,7 @@ def construct(
         return linked(record, slot, _without_self, call_keywords, meta_call, (cls, *args), kwargs)
     if issubclass(cls, enum.Enum):
         if has_code(cls):
-            return watched(record, slot, cls, cls, args, kwargs)
+            return run_monitored(record, slot, cls, cls, args, kwargs)
         return cls(*args, **kwargs)
     if (
         issubclass(cls, tuple)

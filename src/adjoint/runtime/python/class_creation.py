@@ -23,11 +23,11 @@ from adjoint.primal.value_kinds import by_value
 from adjoint.rulekit.registry import primitive
 from adjoint.runtime.dispatch.call import call_keywords
 from adjoint.runtime.dispatch.linked import linked
-from adjoint.runtime.foreign.native_call import watched
+from adjoint.runtime.foreign.native_call import run_monitored
 from adjoint.runtime.foreign.user_code_reach import reaches
-from adjoint.runtime.memory.active_iterator import STAND_INS, Iterator
+from adjoint.runtime.memory.active_iterator import STAND_IN_CLASSES, ActiveIterator
 from adjoint.runtime.memory.class_shadow import class_dict
-from adjoint.runtime.memory.collect import take
+from adjoint.runtime.memory.collect import collect
 from adjoint.runtime.memory.log_entries import swap_with
 from adjoint.runtime.memory.memory import Memory
 from adjoint.runtime.memory.poisoning import poison
@@ -66,7 +66,7 @@ def make_class(
         bars = hooks.back()
         if inner[1] is not None:
             inner[1](None)
-        if _hand_over(memory, made, namespace):
+        if _move_cotangents(memory, made, namespace):
             for source in (namespace, *kwargs.values()):
                 if not by_value(source):
                     poison(memory, source, problem)
@@ -92,7 +92,7 @@ def _run(
     bases, namespace = args[-2:]
     asked = (*bases, *namespace.values()) if isinstance(namespace, dict) else args
     if reaches(asked):
-        return watched(inner, 1, make, call, (make, args, kwargs), {}, problem.error)
+        return run_monitored(inner, 1, make, call, (make, args, kwargs), {}, problem.error)
     return call(make, args, kwargs)
 
 
@@ -161,7 +161,7 @@ class _Hooks:
             try:
                 self._call(setter, (value, made, name), {})
             except Exception as error:
-                _tell(error, value, name, made)
+                _note_error(error, value, name, made)
                 raise
         if self._asked is not None:
             hook, kwargs = self._asked
@@ -186,7 +186,7 @@ _PLACE = object()
 """Replaces a value with ``__set_name__`` while the class is created."""
 
 
-def _tell(error: Exception, value: Any, name: str, made: type) -> None:
+def _note_error(error: Exception, value: Any, name: str, made: type) -> None:
     """Show the error of a ``__set_name__`` as this version of Python does."""
     text = f"Error calling __set_name__ on {type(value).__name__!r} instance {name!r}"
     text = f"{text} in {made.__name__!r}"
@@ -201,7 +201,7 @@ _AS_CAUSE = sys.version_info < (3, 12)
 # ---- cotangents of attributes ------------------------------------------------------------------
 
 
-def _hand_over(memory: Memory, made: type, namespace: Any) -> bool:
+def _move_cotangents(memory: Memory, made: type, namespace: Any) -> bool:
     """Move the cotangents of class attributes to the namespace; return whether one is left, of a
     value computed while the class was created."""
     attributes = vars(made)
@@ -209,7 +209,7 @@ def _hand_over(memory: Memory, made: type, namespace: Any) -> bool:
     lost = False
     # A named tuple keeps the defaults of its fields in a dictionary of its own.
     defaults = attributes.get("_field_defaults", {})
-    hand_over_defaults(memory, made, defaults)
+    move_default_cotangents(memory, made, defaults)
     for owner, values in (
         (made, attributes),
         (class_dict(made), attributes),
@@ -229,11 +229,11 @@ def _hand_over(memory: Memory, made: type, namespace: Any) -> bool:
             and id(value) not in known
             and not key.startswith("__")
         ):
-            lost = take(memory, value, None) is not None or lost
+            lost = collect(memory, value, None) is not None or lost
     return lost
 
 
-def hand_over_defaults(memory: Memory, made: Any, defaults: dict[str, Any]) -> None:
+def move_default_cotangents(memory: Memory, made: Any, defaults: dict[str, Any]) -> None:
     """Move the cotangents of the defaults of a named tuple's ``__new__`` to its field defaults."""
     given = getattr(made.__new__, "__defaults__", None) or ()
     if defaults and len(given) == len(defaults):
@@ -285,7 +285,7 @@ def _new_abstract(record: list[Any], slot: int, /, *args: Any, **kwargs: Any) ->
 def _type(record: list[Any], slot: int, /, *args: Any, **kwargs: Any) -> Any:
     if len(args) == 1:
         kind = type(args[0])
-        stands_in = kind in STAND_INS or issubclass(kind, Iterator)
+        stands_in = kind in STAND_IN_CLASSES or issubclass(kind, ActiveIterator)
         return args[0].__class__ if stands_in else kind
     if len(args) != 3:
         return NotImplemented

@@ -18,8 +18,8 @@ from adjoint.runtime.dispatch.call import call, call_keywords
 from adjoint.runtime.dispatch.inert_packages import is_inert
 from adjoint.runtime.dispatch.linked import linked
 from adjoint.runtime.dispatch.unit_call import call_unit
-from adjoint.runtime.foreign.native_call import watched
-from adjoint.runtime.memory.collect import take
+from adjoint.runtime.foreign.native_call import run_monitored
+from adjoint.runtime.memory.collect import collect
 from adjoint.runtime.memory.memory import Memory
 from adjoint.runtime.memory.poisoning import poison
 from adjoint.runtime.python.class_creation import class_problem, make_class, metaclass_of
@@ -42,7 +42,7 @@ def build_class(
         bars = inner[3](y_bar)[4:] if inner[3] is not None else (None,) * len(rest)
         if inner[5] is not None:
             inner[5](None)
-        if unit is None and _arrived(memory, namespace):
+        if unit is None and _take_cotangents(memory, namespace):
             poison(memory, body, problem)
         if inner[2] is not None:
             inner[2](None)
@@ -64,7 +64,7 @@ def build_class(
     if unit is not None:
         cell = call_unit(memory, inner, 2, unit, body, (namespace,), {})
     else:
-        cell = _run_as_it_is(inner, 2, body, namespace, problem)
+        cell = _run_unlowered(inner, 2, body, namespace, problem)
     if resolved is not bases:
         set_item(inner, 5, namespace, "__orig_bases__", bases)
     if isinstance(meta, type) and meta is not abc.ABCMeta and is_inert(meta):
@@ -75,7 +75,7 @@ def build_class(
     return made
 
 
-def _run_as_it_is(
+def _run_unlowered(
     record: list[Any], slot: int, body: FunctionType, namespace: Any, problem: Poison
 ) -> Any:
     """Fill the namespace by a body that cannot be lowered, whose other stores are refused; return
@@ -87,7 +87,7 @@ def _run_as_it_is(
 
     named = [outside[name] for name in code.co_names if name in outside]
     kept = body, *(value for value in named if not isinstance(value, ModuleType))
-    watched(record, slot, body, run, (), {}, problem.error, kept=kept)
+    run_monitored(record, slot, body, run, (), {}, problem.error, kept=kept)
     return namespace.get("__classcell__") if isinstance(namespace, dict) else None
 
 
@@ -128,7 +128,7 @@ def _check_cell(cell: Any, name: str, made: Any) -> None:
         raise TypeError(f"__class__ set to {held!r} defining {name!r} as {made!r}")
 
 
-def _arrived(memory: Memory, namespace: Any) -> bool:
+def _take_cotangents(memory: Memory, namespace: Any) -> bool:
     """Remove the cotangents of the values in `namespace`; return whether there was one."""
     if not isinstance(namespace, dict):
         return False
@@ -136,7 +136,7 @@ def _arrived(memory: Memory, namespace: Any) -> bool:
     arrived = any(bar is not None for bar in shadow.values())
     for key, value in dict.items(namespace):
         if isinstance(value, list | tuple | dict | set) and not key.startswith("__"):
-            arrived = take(memory, value, None) is not None or arrived
+            arrived = collect(memory, value, None) is not None or arrived
     return arrived
 
 
@@ -148,8 +148,8 @@ def load_class_name(record: list[Any], slot: int, namespace: Any, name: str, out
     load = load_cell if isinstance(outside, CellType) else load_global
     if type(namespace) is dict:
         if name in namespace:
-            return linked(record, slot, _one_more, item, namespace, name)
-        return linked(record, slot, _one_more, load, outside, name)
+            return linked(record, slot, _with_none, item, namespace, name)
+        return linked(record, slot, _with_none, load, outside, name)
     # The methods of any other mapping may have effects even where the name is missing.
     inner: list[Any] = [record[0], None, None]
 
@@ -168,7 +168,7 @@ def load_class_name(record: list[Any], slot: int, namespace: Any, name: str, out
         return load(inner, 2, outside, name)
 
 
-def _one_more(bars: tuple[Any, ...]) -> tuple[Any, ...]:
+def _with_none(bars: tuple[Any, ...]) -> tuple[Any, ...]:
     return (*bars, None)
 
 

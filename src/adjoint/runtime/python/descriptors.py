@@ -17,7 +17,7 @@ from typing import Any
 
 from adjoint.cotangents.accumulate import accumulate
 from adjoint.diagnostics.refusals import refused
-from adjoint.primal.code_owner import is_the_users
+from adjoint.primal.code_owner import is_user_code
 from adjoint.primal.special_methods import C_METHODS, class_attribute
 from adjoint.primal.value_kinds import ATOMS, by_value, defined_by, is_of_builtins
 from adjoint.rulekit.registry import method_rules
@@ -108,13 +108,13 @@ def _above(record: list[Any], slot: int, obj: Any, name: str) -> Any:
             if type(defined_by(descriptor, "__get__")) is FunctionType:
                 return by_descriptor(record, slot, None, kind, name, static)
             break
-        if descriptor in _BOUND_BY_HAND or type(defined_by(descriptor, "__get__")) is FunctionType:
+        if descriptor in _READS_PART or type(defined_by(descriptor, "__get__")) is FunctionType:
             return by_class(record, slot, target, type(target), name, static)
         break
     return getattr(obj, name)
 
 
-_BOUND_BY_HAND = (property, _MEMBER, functools.cached_property)
+_READS_PART = (property, _MEMBER, functools.cached_property)
 """Descriptors of C that read a part of an object."""
 
 
@@ -247,7 +247,7 @@ def _is_property(descriptor: type) -> bool:
 
 def _check_frame(frame: FrameType) -> None:
     """Refuse to read the variables of a frame of generated code."""
-    if not is_the_users(frame.f_code, frame.f_globals):
+    if not is_user_code(frame.f_code, frame.f_globals):
         raise refused(
             "the variables of a frame are read inside differentiated code: those of a function that"
             " is differentiated are not in its frame",

@@ -5,8 +5,8 @@ from __future__ import annotations
 from functools import partial
 from typing import Any
 
-from adjoint.primal.childless_types import LEAVES
-from adjoint.runtime.foreign.native_call import watched
+from adjoint.primal.childless_types import CHILDLESS_TYPES
+from adjoint.runtime.foreign.native_call import run_monitored
 from adjoint.runtime.foreign.user_code_reach import HASHED
 from adjoint.runtime.memory.memory import Memory
 from adjoint.runtime.python.loops import first_elements
@@ -31,9 +31,9 @@ def _display(make: Any, name: str) -> Any:
 
 def build_set(record: list[Any], slot: int, *items: Any) -> Any:
     """``{a, b}``"""
-    if not LEAVES.issuperset(map(type, items)) and HASHED(*items):
+    if not CHILDLESS_TYPES.issuperset(map(type, items)) and HASHED(*items):
         make = partial(_set_of, record, slot)
-        return watched(record, slot, set, make, items, {}, keys=items)
+        return run_monitored(record, slot, set, make, items, {}, keys=items)
     return _set_of(record, slot, *items)
 
 
@@ -52,9 +52,9 @@ def _set_of(record: list[Any], slot: int, *items: Any) -> Any:
 def build_dict(record: list[Any], slot: int, *pairs: Any) -> Any:
     """``{k: v}``; the last value of a repeated key counts."""
     keys = pairs[::2]
-    if not LEAVES.issuperset(map(type, keys)) and HASHED(*keys):
+    if not CHILDLESS_TYPES.issuperset(map(type, keys)) and HASHED(*keys):
         make = partial(_dict_of, record, slot)
-        return watched(record, slot, dict, make, pairs, {}, keys=keys)
+        return run_monitored(record, slot, dict, make, pairs, {}, keys=keys)
     return _dict_of(record, slot, *pairs)
 
 
@@ -62,7 +62,7 @@ def _dict_of(record: list[Any], slot: int, *pairs: Any) -> Any:
     xs = dict(zip(pairs[::2], pairs[1::2], strict=True))
     memory: Memory = record[0]
     keys = pairs[::2]
-    places = [memory.place(xs, key) for key in keys]
+    places = [memory.shadow_key(xs, key) for key in keys]
 
     def dict_back(_: Any) -> tuple[Any, ...]:
         shadow = memory.shadows.pop(id(xs), None) or {}

@@ -14,13 +14,13 @@ from adjoint.rulekit.registry import method_rules
 from adjoint.runtime.dispatch.call import call_keywords
 from adjoint.runtime.dispatch.rule_call import run_rules
 from adjoint.runtime.foreign.unknown_call import run_unknown
-from adjoint.runtime.memory.active_iterator import Iterator
+from adjoint.runtime.memory.active_iterator import ActiveIterator
 from adjoint.runtime.memory.memory import Memory
 from adjoint.runtime.python.builtin_iterators import (
     BySubscript,
     Entries,
+    ForeignIterator,
     Items,
-    Native,
     Rows,
     UserIterator,
 )
@@ -29,11 +29,11 @@ ndarray = np.ndarray
 Step = Callable[[Any], Any]
 
 
-def iterator_of(memory: Memory, record: list[Any], slot: int, xs: Any) -> Iterator:
-    """Return ``iter(xs)`` as an `Iterator`; the pullback ignores its argument and returns the
+def iterator_of(memory: Memory, record: list[Any], slot: int, xs: Any) -> ActiveIterator:
+    """Return ``iter(xs)`` as an `ActiveIterator`; the pullback ignores its argument and returns the
     cotangent by value of `xs`."""
     kind = type(xs)
-    if isinstance(xs, Iterator):
+    if isinstance(xs, ActiveIterator):
         return xs
     if kind is list or kind is tuple:
         return Items(memory, xs)
@@ -59,10 +59,12 @@ def iterator_of(memory: Memory, record: list[Any], slot: int, xs: Any) -> Iterat
         return _by_rule(memory, record, slot, f, rules, xs)
     if f is None and type(special_of(kind, "__getitem__")) is FunctionType:
         return BySubscript(memory, xs)
-    return Native(memory, xs)
+    return ForeignIterator(memory, xs)
 
 
-def _by_rule(memory: Memory, record: list[Any], slot: int, f: Any, rules: Any, xs: Any) -> Iterator:
+def _by_rule(
+    memory: Memory, record: list[Any], slot: int, f: Any, rules: Any, xs: Any
+) -> ActiveIterator:
     inner: list[Any] = [memory, None, None]
 
     def iter_back(bar: Any) -> tuple[Any, ...]:
@@ -75,7 +77,7 @@ def _by_rule(memory: Memory, record: list[Any], slot: int, f: Any, rules: Any, x
     return iterator_of(memory, inner, 2, run_rules(inner, 1, f, rules, (xs,), {}))
 
 
-def _fields_of_row(memory: Memory, record: list[Any], slot: int, row: Any) -> Iterator:
+def _fields_of_row(memory: Memory, record: list[Any], slot: int, row: Any) -> ActiveIterator:
     """Return an iterator over the fields of a row of a structured array, which are poisoned."""
     inner: list[Any] = [memory, None]
     why = "reads a row of an array with named fields"
@@ -91,7 +93,7 @@ def _fields_of_row(memory: Memory, record: list[Any], slot: int, row: Any) -> It
 
 def _user_iterator(
     memory: Memory, record: list[Any], slot: int, f: FunctionType, xs: Any
-) -> Iterator:
+) -> ActiveIterator:
     inner: list[Any] = [memory, None, None]
 
     def iter_back(bar: Any) -> tuple[Any, ...]:
@@ -102,7 +104,9 @@ def _user_iterator(
 
     record[slot] = iter_back
     made = call_keywords(inner, 1, f, (xs,), {})
-    if type(special_of(type(made), "__next__")) is FunctionType and not isinstance(made, Iterator):
+    if type(special_of(type(made), "__next__")) is FunctionType and not isinstance(
+        made, ActiveIterator
+    ):
         return UserIterator(memory, made)
     if not hasattr(type(made), "__next__") or made is xs:
         raise TypeError(f"iter() returned non-iterator of type {type(made).__name__!r}")

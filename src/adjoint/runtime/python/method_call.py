@@ -13,7 +13,7 @@ from adjoint.primal.special_methods import C_METHODS, class_attribute, is_cython
 from adjoint.rulekit.registry import entry, method_rules
 from adjoint.runtime.arrays import writes
 from adjoint.runtime.arrays.overrides import UFUNC_METHODS, ufunc_override
-from adjoint.runtime.dispatch.call import call, call_direct, call_keywords
+from adjoint.runtime.dispatch.call import call, call_keywords, call_trusted
 from adjoint.runtime.dispatch.linked import DECLINED, NO_KEYWORDS, linked
 from adjoint.runtime.dispatch.rule_call import run_rules
 from adjoint.runtime.memory.log_entries import swap_end
@@ -45,7 +45,7 @@ def method(record: list[Any], slot: int, obj: Any, name: str, *args: Any) -> Any
         if not _APPEND.overridden and not _APPEND.inactive:
             return _append(record, slot, obj, args[0])
     if type(obj) is ndarray:
-        y = call_direct(record, slot, (ndarray, name), (obj, *args))
+        y = call_trusted(record, slot, (ndarray, name), (obj, *args))
         if y is not DECLINED:
             return y
     static = class_attribute(type(obj), name)

@@ -10,7 +10,7 @@ from adjoint.cotangents.accumulate import accumulate
 from adjoint.primal.special_methods import C_METHODS, special_of
 from adjoint.runtime.dispatch.call import call_keywords
 from adjoint.runtime.dispatch.linked import linked
-from adjoint.runtime.memory.active_iterator import Iterator
+from adjoint.runtime.memory.active_iterator import ActiveIterator
 
 MISSING: Any = object()
 """Stands for a missing attribute."""
@@ -51,7 +51,7 @@ def missing(record: list[Any], slot: int, obj: Any, name: str, default: tuple[An
             return linked(record, slot, to_object, call_keywords, fallback, (obj, name), {})
         except AttributeError:
             return default[0]
-    if not default and issubclass(type(obj), Iterator):
+    if not default and issubclass(type(obj), ActiveIterator):
         kind = obj.__class__.__name__
         raise AttributeError(f"'{kind}' object has no attribute '{name}'", name=name, obj=obj)
     return getattr(obj, name, *default)

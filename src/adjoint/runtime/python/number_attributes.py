@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from adjoint.diagnostics.refusals import refused
-from adjoint.primal.array_memory import tell_twin
+from adjoint.primal.array_memory import note_flag_change
 from adjoint.primal.special_methods import class_attribute, quick_special_of, special_of
 from adjoint.primal.value_kinds import ATOMS, by_value, defined_by, fields_of
 from adjoint.rulekit.loading import load
@@ -24,7 +24,7 @@ from adjoint.runtime.python.named_parts import read_entry
 ndarray = np.ndarray
 
 
-_HANDED_OUT = {
+_EXPOSES_MEMORY = {
     "ctypes": "to ctypes",
     "__array_interface__": "by its '__array_interface__'",
     "__array_struct__": "by its '__array_struct__'",
@@ -60,7 +60,7 @@ def _of_known_number(
 ) -> Any:
     """Read an attribute that C defines: by rule, or a method or a constant such as the shape."""
     if name == "flags" and isinstance(obj, ndarray):
-        tell_twin(obj)
+        note_flag_change(obj)
     if issubclass(type(obj), ndarray | np.generic):
         load("numpy")
     for base in type(obj).__mro__:
@@ -73,9 +73,9 @@ def _of_known_number(
                 return y
         if type(static) is property:
             return linked(record, slot, to_object, call_keywords, static.fget, (obj,), {})
-    if name in _HANDED_OUT and isinstance(obj, ndarray):
+    if name in _EXPOSES_MEMORY and isinstance(obj, ndarray):
         raise refused(
-            f"the memory of an ndarray is handed out {_HANDED_OUT[name]} inside differentiated"
+            f"the memory of an ndarray is handed out {_EXPOSES_MEMORY[name]} inside differentiated"
             " code",
             "hand out that of a copy, outside the differentiated function",
         )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from adjoint.runtime.dispatch.number_protocols import is_odd
+from adjoint.runtime.dispatch.number_protocols import has_index
 from adjoint.runtime.memory.memory import Memory
 
 _BY_COUNT = (("stop",), ("start", "stop"), ("start", "stop", "step"))
@@ -17,7 +17,7 @@ def build_slice(record: list[Any], slot: int, *parts: Any) -> slice:
     for part in parts:
         if type(part) not in _WITHOUT_DERIVATIVE:
             record[slot] = _back(memory, made, _BY_COUNT[len(parts) - 1])
-            memory.odd |= is_odd(made)
+            memory.has_index_objects |= has_index(made)
             break
     return made
 

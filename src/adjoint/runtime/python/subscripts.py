@@ -11,18 +11,18 @@ import numpy as np
 
 from adjoint.diagnostics.refusals import refused
 from adjoint.ir import primitives
-from adjoint.primal.childless_types import LEAVES
+from adjoint.primal.childless_types import CHILDLESS_TYPES
 from adjoint.primal.container_contents import ABSENT
-from adjoint.primal.packages import LEFT_ALONE, package
+from adjoint.primal.packages import INERT, package
 from adjoint.primal.special_methods import C_METHODS, class_attribute, special_of
 from adjoint.primal.value_kinds import mapping_behind
 from adjoint.rulekit.registry import lookup, method_rules
 from adjoint.runtime.arrays.reads import read_array
 from adjoint.runtime.arrays.writes import write_array
-from adjoint.runtime.cache.units import bare
+from adjoint.runtime.cache.units import namespaces_without_builtins
 from adjoint.runtime.dispatch.call import call_keywords
 from adjoint.runtime.dispatch.linked import DECLINED, linked
-from adjoint.runtime.dispatch.number_protocols import is_odd
+from adjoint.runtime.dispatch.number_protocols import has_index
 from adjoint.runtime.dispatch.rule_call import run_rules
 from adjoint.runtime.foreign.unknown_call import run_unknown
 from adjoint.runtime.foreign.user_code_reach import HASHED
@@ -46,7 +46,7 @@ def item(record: list[Any], slot: int, xs: Any, i: Any) -> Any:
     if kind is ndarray:
         return read_array(record, slot, xs, i)
     if kind is list or kind is tuple:
-        if type(i) is int or type(i) in LEAVES:
+        if type(i) is int or type(i) in CHILDLESS_TYPES:
             value = xs[i]
             place = i if type(i) is int else operator.index(i)
             if place < 0:
@@ -54,14 +54,14 @@ def item(record: list[Any], slot: int, xs: Any, i: Any) -> Any:
             record[slot] = partial(_element_back, memory, xs, place)
             return value
     elif kind is dict:
-        if type(i) is not str and type(i) not in LEAVES and HASHED(i):
+        if type(i) is not str and type(i) not in CHILDLESS_TYPES and HASHED(i):
             return _special_item(record, slot, xs, i)
         if i in xs:
             value = xs[i]
-            key = i if type(i) is str and id(xs) in memory.plain else memory.place(xs, i)
+            key = i if type(i) is str and id(xs) in memory.plain_dicts else memory.shadow_key(xs, i)
             record[slot] = partial(_entry_back, memory, xs, key)
             return value
-    elif (kind is str or kind is range) and not is_odd(i):
+    elif (kind is str or kind is range) and not has_index(i):
         return xs[i]
     elif kind is bytes and type(i) is int:
         return xs[i]
@@ -104,7 +104,7 @@ def _class_item(record: list[Any], slot: int, cls: Any, i: Any) -> Any:
     """Run a subscript of a class, such as ``list[int]``, by ``__class_getitem__``."""
     static = class_attribute(cls, "__class_getitem__")
     f = getattr(static, "__func__", None)
-    if type(f) is FunctionType and package(f.__module__) not in LEFT_ALONE:
+    if type(f) is FunctionType and package(f.__module__) not in INERT:
         return call_keywords(record, slot, f, (cls, i), {})
     if static is None or type(static) in C_METHODS or type(f) in (FunctionType, type):
         return cls[i]
@@ -121,7 +121,7 @@ def set_item(record: list[Any], slot: int, xs: Any, i: Any, value: Any) -> None:
     memory: Memory = record[0]
     if kind is ndarray:
         write_array(record, slot, xs, i, value)
-    elif kind is list and (type(i) is int or type(i) in LEAVES):
+    elif kind is list and (type(i) is int or type(i) in CHILDLESS_TYPES):
         try:
             old = xs[i]
         except IndexError:
@@ -154,17 +154,19 @@ def set_item(record: list[Any], slot: int, xs: Any, i: Any, value: Any) -> None:
 
 def set_entry(record: list[Any], slot: int, xs: dict[Any, Any], key: Any, value: Any) -> None:
     """``xs[key] = value`` of a dict."""
-    if type(key) is not str and type(key) not in LEAVES and HASHED(key):
+    if type(key) is not str and type(key) not in CHILDLESS_TYPES and HASHED(key):
         _special_write(record, slot, "__setitem__", operator.setitem, xs, key, value)
         return
     memory: Memory = record[0]
-    if "__builtins__" in xs or id(xs) in bare:  # globals of functions, which `read_global` reads
+    if (
+        "__builtins__" in xs or id(xs) in namespaces_without_builtins
+    ):  # globals of functions, which `read_global` reads
         memory.globals_written[id(xs), key] = xs
     old = xs.get(key, ABSENT)
     xs[key] = value
     position = memory.note(swap_item, xs, key, old)
-    known = type(key) is str and id(xs) in memory.plain
-    where = key if known else memory.place(xs, key)
+    known = type(key) is str and id(xs) in memory.plain_dicts
+    where = key if known else memory.shadow_key(xs, key)
 
     def set_entry_back(_: Any) -> tuple[Any, ...]:
         memory.rewind(position)

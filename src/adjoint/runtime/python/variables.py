@@ -11,7 +11,7 @@ from adjoint.ir import primitives
 from adjoint.primal.container_contents import ABSENT
 from adjoint.primal.value_kinds import by_value
 from adjoint.rulekit.registry import primitive
-from adjoint.runtime.cache.units import bare
+from adjoint.runtime.cache.units import namespaces_without_builtins
 from adjoint.runtime.memory.log_entries import swap_item
 from adjoint.runtime.memory.memory import Memory, undone
 from adjoint.runtime.python.attribute_writes import change_cell, write_global
@@ -107,7 +107,7 @@ def mark_namespace(memory: Memory, namespace: dict[str, Any]) -> None:
     module = sys.modules.get(str(namespace.get("__name__")))
     if module is None or vars(module) is not namespace:
         if "__builtins__" not in namespace:
-            bare[id(namespace)] = namespace
+            namespaces_without_builtins[id(namespace)] = namespace
         for name, value in namespace.items():
             if by_value(value) and type(value) not in (bool, int):
                 memory.globals_written[id(namespace), name] = namespace

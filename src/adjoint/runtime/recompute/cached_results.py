@@ -26,7 +26,7 @@ from adjoint.runtime.memory.collect import Reader
 from adjoint.runtime.memory.deposit import deposit
 from adjoint.runtime.memory.memory import Memory
 from adjoint.runtime.memory.poisoning import poison
-from adjoint.runtime.recompute.separate_sweep import Rest, Totals, aside, scaled
+from adjoint.runtime.recompute.separate_sweep import Rest, Totals, scaled, separate_sweep
 
 _FEW = 256
 """The number of cotangents up to which a `Rest` is stored rather than computed again."""
@@ -100,7 +100,7 @@ class Evaluation:
     ----------
     parts
         The result, or the elements of a tuple.
-    own
+    differs
         For each argument, whether it may have another derivative in a later use.
     first, number
         The number of evaluations that had ended at the beginning and at the end of this one.
@@ -122,7 +122,7 @@ class Evaluation:
         self.first, self.number = len(history.ended), -1
         self.start = self.stop = memory.position
         self.link: list[Any] = [memory, None]
-        self.own = [*map(history.differs, args)]
+        self.differs = [*map(history.differs, args)]
         self.linear: tuple[list[Any], Rest | None] | None = None
         self.is_closed = False
 
@@ -133,7 +133,7 @@ class Evaluation:
         self.y = call_keywords(self.link, 1, f, args, kwargs)
         self.stop = memory.position
         self.parts = self.y if is_tuple(self.y) else (self.y,)
-        if self.told_apart and _is_real(self.y):
+        if self.has_own_derivatives and _is_real(self.y):
             self._linearise()
         history = _History.of(memory)
         self.is_closed = (
@@ -155,9 +155,9 @@ class Evaluation:
             self.linear = None
 
     @property
-    def told_apart(self) -> bool:
+    def has_own_derivatives(self) -> bool:
         """Whether equal arguments of another call may have other derivatives."""
-        return self.link[1] is not None and any(self.own)
+        return self.link[1] is not None and any(self.differs)
 
     @property
     def is_separable(self) -> bool:
@@ -173,7 +173,7 @@ class Evaluation:
     def used_again(self, args: tuple[Any, ...]) -> Any:
         """Return the result for another use with equal arguments."""
         self.uses += 1
-        differ = self.told_apart or any(map(_History.of(self.memory).differs, args))
+        differ = self.has_own_derivatives or any(map(_History.of(self.memory).differs, args))
         if differ and is_tuple(self.y) and self.is_separable:
             # A new tuple has a shadow of its own.
             return tuple.__new__(type(self.y), [*self.y])
@@ -185,13 +185,13 @@ class Evaluation:
         """Run the pullback in a separate sweep; return the cotangents of the arguments as plain
         structures, and the others in memory."""
         memory = self.memory
-        with aside(memory, self.stop, trial=trial):
+        with separate_sweep(memory, self.stop, trial=trial):
             found = self._pulled(bars)
             memory.rewind(self.start)
             reader = Reader(memory, taking=True)
             shown = [
                 reader.read(arg, bar) if differs or by_value(arg) else None
-                for arg, bar, differs in zip(self.args, found, self.own, strict=True)
+                for arg, bar, differs in zip(self.args, found, self.differs, strict=True)
             ]
             return shown, Rest(memory)
 
@@ -219,7 +219,7 @@ class Evaluation:
         memory, none = self.memory, (None,) * len(args)
         own = [*map(_History.of(memory).differs, args)]
         # Arguments that are active only in this use cannot be told apart, and are refused.
-        new = [a and not b for a, b in zip(own, self.own, strict=True)]
+        new = [a and not b for a, b in zip(own, self.differs, strict=True)]
         if any(bar is not None for bar in bars):
             Totals.of(memory).add(self.number, bars)
         elif self.is_separable:
@@ -228,11 +228,11 @@ class Evaluation:
             return none
         if not self.is_separable:
             return self._refused(args, new, (0.0,) * len(args)) if any(new) else none
-        shown = self._aside(bars)[0] if self.linear is None else self._shown(bars[0])
+        shown = self._aside(bars)[0] if self.linear is None else self._linear_cotangents(bars[0])
         found = tuple([deposit(memory, arg, bar) for arg, bar in zip(args, shown, strict=True)])
         return self._refused(args, new, found) if any(new) else found
 
-    def _shown(self, bar: Any) -> list[Any]:
+    def _linear_cotangents(self, bar: Any) -> list[Any]:
         assert self.linear is not None
         scale = None if bar is None else _number(bar)
         return [None if scale is None else scaled(part, scale) for part in self.linear[0]]
@@ -244,14 +244,14 @@ class Evaluation:
             if bars[0] is not None:
                 Totals.of(memory).add(self.number, bars)
             self._close()
-            shown = zip(self.args, self._shown(bars[0]), strict=True)
+            shown = zip(self.args, self._linear_cotangents(bars[0]), strict=True)
             return tuple([deposit(memory, arg, bar) for arg, bar in shown])
         later = Totals.of(memory).take(self.number)
-        if not self.told_apart or not self.is_separable:
+        if not self.has_own_derivatives or not self.is_separable:
             bars = bars if later is None else [*map(accumulate, bars, later)]
             found = self._pulled(bars)
-            shared = self.uses > 0 and self.told_apart
-            return self._refused(self.args, self.own, found) if shared else found
+            shared = self.uses > 0 and self.has_own_derivatives
+            return self._refused(self.args, self.differs, found) if shared else found
         if later is None:
             return self._pulled(bars)
         rest, scale = self._rest(later)

@@ -11,31 +11,31 @@ from typing import Any
 
 import numpy as np
 
-from adjoint.primal.childless_types import LEAVES
+from adjoint.primal.childless_types import CHILDLESS_TYPES
 from adjoint.runtime.foreign.snapshot import contents
 
 _MOST = 1024
 """The number of objects that are searched for generators."""
 
 
-class Chance:
+class RandomStates:
     """The current states of the random generators that a call may use: those in arguments, captured
     and named global variables, and the global ones of NumPy and Python.
 
     Attributes
     ----------
-    steps
+    cannot_restore
         Whether the search met an iterator or a generator whose state cannot be restored.
     """
 
     def __init__(self, values: tuple[Any, ...]) -> None:
-        self.steps = False
+        self.cannot_restore = False
         self._states: list[tuple[Any, Any]] = []
-        for source in (*_of_everybody(), *self._sources(values)):
+        for source in (*_global_generators(), *self._sources(values)):
             try:
                 self._states.append((source, state_of(source)))
             except AttributeError:  # a generator that is being initialised
-                self.steps = True
+                self.cannot_restore = True
 
     def _sources(self, values: tuple[Any, ...]) -> Iterator[Any]:
         kinds, seen = _kinds(), set[int]()
@@ -44,17 +44,17 @@ class Chance:
         while queue and len(seen) < _MOST:
             value = queue.popleft()
             kind = type(value)
-            if kind in LEAVES or id(value) in seen:
+            if kind in CHILDLESS_TYPES or id(value) in seen:
                 continue
             seen.add(id(value))
             if issubclass(kind, kinds):
                 if kind.__module__.partition(".")[0] in ("random", "numpy"):
-                    self.steps |= kind.__name__ == "SystemRandom"
+                    self.cannot_restore |= kind.__name__ == "SystemRandom"
                     yield value
                 else:
-                    self.steps = True
+                    self.cannot_restore = True
             elif hasattr(kind, "__next__"):
-                self.steps = True
+                self.cannot_restore = True
             else:
                 queue += contents(value, kind)
                 if kind is FunctionType and (home is None or _home(value) == home):
@@ -102,7 +102,7 @@ def _kinds() -> tuple[type, ...]:
     return tuple(found)
 
 
-def _of_everybody() -> Iterator[Any]:
+def _global_generators() -> Iterator[Any]:
     if "numpy.random" in sys.modules:
         yield np.random.get_state.__self__  # type: ignore[attr-defined]
     if "random" in sys.modules:

@@ -20,14 +20,14 @@ from adjoint.primal.array_memory import root_of
 from adjoint.primal.value_kinds import by_value
 from adjoint.runtime.dispatch.call import call_keywords
 from adjoint.runtime.memory.memory import Memory
-from adjoint.runtime.memory.poisoning import arrived_in
-from adjoint.runtime.recompute.random_state import Chance
+from adjoint.runtime.memory.poisoning import parts_have_cotangent
+from adjoint.runtime.recompute.random_state import RandomStates
 from adjoint.runtime.recompute.result_matching import can_move, move, roots_in
 
 Back = Callable[[Any], tuple[Any, ...]]
 
 
-def call_apart(
+def call_without_residuals(
     record: list[Any], slot: int, f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
 ) -> Any:
     """Run ``f(*args, **kwargs)`` without residuals; the pullback returns the cotangents of the
@@ -37,13 +37,13 @@ def call_apart(
     codes = tuple(map(_code_of, (f, *args)))
     place = tuple(map(id, codes))
     chance = None
-    if memory.region is None and place not in kept:
-        chance = Chance((f, *args, *kwargs.values()))
-        if chance.steps:
+    if memory.foreign_run is None and place not in kept:
+        chance = RandomStates((f, *args, *kwargs.values()))
+        if chance.cannot_restore:
             chance = None
     inner: list[Any] = [memory, None]
     n = len(args) + len(kwargs) + 2
-    record[slot] = _kept(inner, n)
+    record[slot] = _residuals_back(inner, n)
     if chance is None:
         return call_keywords(inner, 1, f, args, kwargs)
     before = _Before(memory)
@@ -62,7 +62,7 @@ def call_apart(
     inner[1] = None
     chance.keep_used()
     before.forget_owners()
-    record[slot] = _apart(memory, f, args, kwargs, y, chance, n)
+    record[slot] = _rerun_back(memory, f, args, kwargs, y, chance, n)
     return y
 
 
@@ -72,7 +72,7 @@ def _code_of(f: Any) -> Any:
     return f.__code__ if type(f) is FunctionType else None
 
 
-def _kept(inner: list[Any], n: int) -> Back:
+def _residuals_back(inner: list[Any], n: int) -> Back:
     def kept_back(y_bar: Any) -> tuple[Any, ...]:
         bars = None if inner[1] is None else inner[1](y_bar)
         return (None,) * n if bars is None else (None, *bars)
@@ -94,7 +94,7 @@ class _Before:
         ended = caches["evaluations"].ended if "evaluations" in caches else ()
         tape = caches["tape"].position if "tape" in caches else 0
         others = sum(key[0] not in _BY_OWNER for key in caches if type(key) is tuple)
-        noted = memory.position, len(memory.written), len(memory.handed)
+        noted = memory.position, len(memory.written), len(memory.stored_functions)
         return (*noted, len(ended), tape, others, len(memory.globals_written))
 
     def is_as_it_was(self) -> bool:
@@ -118,23 +118,23 @@ _BY_OWNER = ("keys", "slots")
 """First elements of the keys of caches that belong to one container."""
 
 
-def _apart(
+def _rerun_back(
     memory: Memory,
     f: Any,
     args: tuple[Any, ...],
     kwargs: dict[str, Any],
     y: Any,
-    chance: Chance,
+    chance: RandomStates,
     n: int,
 ) -> Back:
     start = memory.position
-    memory.shown = True  # a repeated sweep would run the call again
+    memory.runs_user_code = True  # a repeated sweep would run the call again
 
     def apart_back(y_bar: Any) -> tuple[Any, ...]:
         if y_bar is None and not _arrived(memory, y):
             return (None,) * n
         memory.rewind(start)
-        with _apart_from(memory, chance) as inner:
+        with _separate_record(memory, chance) as inner:
             again = call_keywords(inner, 1, f, args, kwargs)
             move(memory, y, again, name_of(f))
             del again
@@ -151,13 +151,13 @@ def _arrived(memory: Memory, y: Any) -> bool:
         return root in memory.buffers or ("poison", root) in memory.shadows
     if by_value(y):
         return False
-    return arrived_in(memory, (y,), ()) or any(
+    return parts_have_cotangent(memory, (y,), ()) or any(
         ("poison", root) in memory.shadows for root in roots_in(y)
     )
 
 
 @contextmanager
-def _apart_from(memory: Memory, chance: Chance) -> Iterator[list[Any]]:
+def _separate_record(memory: Memory, chance: RandomStates) -> Iterator[list[Any]]:
     """Give a rerun a record and a log of its own, and forget what they hold afterwards."""
     before = _Before(memory)
     log = memory.exchange_log(([], 0))
@@ -194,7 +194,7 @@ def _forget_shadows(memory: Memory, owners: dict[int, Any]) -> None:
     while more:
         more = False
         for place in [*owners]:
-            if sys.getrefcount(owners[place]) <= _BY_US:
+            if sys.getrefcount(owners[place]) <= _OWN_REFERENCES:
                 del owners[place]
                 memory.shadows.pop(place, None)
                 memory.shadows.pop(("keys", place), None)
@@ -206,5 +206,5 @@ def _references() -> int:
     return next(sys.getrefcount(owners[place]) for place in [*owners])
 
 
-_BY_US = _references()
+_OWN_REFERENCES = _references()
 """The reference count of an object that only such a dict holds."""

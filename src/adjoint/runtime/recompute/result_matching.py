@@ -9,14 +9,14 @@ import numpy as np
 
 from adjoint.diagnostics.refusals import missing
 from adjoint.primal.array_memory import root_of
-from adjoint.primal.container_contents import asks_user
+from adjoint.primal.container_contents import compares_by_user_code
 from adjoint.primal.value_kinds import (
     ATOMS,
     NUMBERS,
     fields_of,
     filled_slots,
     is_partly_c,
-    is_record,
+    is_plain_object,
 )
 from adjoint.runtime.memory.memory import Memory
 
@@ -42,14 +42,14 @@ def can_move(y: Any) -> bool:
             if value.dtype.kind not in "fciub" or root_of(value).base is not None:
                 return False
         elif kind is dict:
-            if any(map(asks_user, value)):
+            if any(map(compares_by_user_code, value)):
                 return False
             stack += value.values()
         elif kind in (list, tuple) or (issubclass(kind, tuple) and hasattr(kind, "_fields")):
             stack += value
-        elif is_record(value) and "<locals>" in kind.__qualname__:
+        elif is_plain_object(value) and "<locals>" in kind.__qualname__:
             return False  # a rerun may create the class again
-        elif is_record(value) and not is_partly_c(kind) and not issubclass(kind, _NO_RECORDS):
+        elif is_plain_object(value) and not is_partly_c(kind) and not issubclass(kind, _NO_RECORDS):
             stack += [*(fields_of(value) or {}).values(), *filled_slots(value).values()]
         else:
             return False
@@ -107,7 +107,7 @@ def _pairs(old: Any, new: Any) -> Iterator[tuple[Any, Any]]:
             stack += zip(a, b, strict=False)
         elif isinstance(a, dict):
             stack += [(part, b[key]) for key, part in a.items() if key in b]
-        elif is_record(a):
+        elif is_plain_object(a):
             stack.append((fields_of(a), fields_of(b)))
             others = filled_slots(b)
             stack += [

@@ -17,7 +17,7 @@ from adjoint.runtime.memory.memory import Memory
 
 
 @contextmanager
-def aside(memory: Memory, position: int, *, trial: bool = False) -> Iterator[None]:
+def separate_sweep(memory: Memory, position: int, *, trial: bool = False) -> Iterator[None]:
     """Rewind memory to `position` and use empty shadows within a ``with`` statement.
 
     `trial` says that the cotangent does not come from the caller of the pullback.
@@ -29,7 +29,7 @@ def aside(memory: Memory, position: int, *, trial: bool = False) -> Iterator[Non
         memory.rewind(position)
         yield
     finally:
-        memory.redo(now)
+        memory.replay(now)
         of_tape = memory.exchange_shadows(shadows)[0].get("tape")
         if of_tape is not None:
             of_tape.restore()

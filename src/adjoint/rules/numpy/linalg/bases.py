@@ -16,10 +16,10 @@ from adjoint.rules.numpy.linalg.matrices import dagger, diagonal_matrix, noise, 
 
 def among_equals(equal: Any) -> Any:
     """Return which values have an equal one."""
-    return np.any(apart(equal), -1)
+    return np.any(distinct_pairs(equal), -1)
 
 
-def apart(equal: Any) -> Any:
+def distinct_pairs(equal: Any) -> Any:
     """Return the pairs of different vectors of equal values."""
     return equal & ~np.eye(equal.shape[-1], dtype=bool)
 
@@ -105,7 +105,7 @@ def _meeting(equal: Any, number: int, is_complex: bool) -> tuple[Any, Any]:
     days = days[..., None]
     total = np.where((size[..., None] % 2 == 0) & (np.maximum(row, column) == days),
                      2 * np.minimum(row, column), row + column)  # fmt: skip
-    meets = apart(equal) & (total % days == day) & (number > 0)
+    meets = distinct_pairs(equal) & (total % days == day) & (number > 0)
     return meets, phase
 
 
@@ -138,11 +138,11 @@ def between_equals(inner: Any, equal: Any, basis: Any = None) -> Any:
     if trial is not None and basis is not None:
         rng = np.random.default_rng(trial.seed)
         size = np.max(np.abs(inner), (-2, -1), keepdims=True, initial=0)
-        return np.where(apart(equal), skew(rng.normal(size=equal.shape)) * size, 0)
-    unknown = apart(equal) & (np.abs(inner) > noise(inner))
+        return np.where(distinct_pairs(equal), skew(rng.normal(size=equal.shape)) * size, 0)
+    unknown = distinct_pairs(equal) & (np.abs(inner) > noise(inner))
     if unknown.any():
         note_missed()
     return np.where(unknown, np.nan, 0)
 
 
-non_differentiable(among_equals, apart, between_equals, parting_basis, turn_of)
+non_differentiable(among_equals, distinct_pairs, between_equals, parting_basis, turn_of)

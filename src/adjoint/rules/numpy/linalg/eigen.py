@@ -21,6 +21,8 @@ from adjoint.rules.numpy.linalg.gauges import (
     equal_pairs,
     in_any_basis,
     in_phase,
+    nan_beyond_first,
+    nan_beyond_first_pair,
     over,
     parting,
     phased,
@@ -28,8 +30,6 @@ from adjoint.rules.numpy.linalg.gauges import (
     row,
     settled,
     squared,
-    watched,
-    watched_pair,
 )
 from adjoint.rules.numpy.linalg.matrices import (
     dagger,
@@ -57,7 +57,7 @@ def eigh_bar(
     equal = equal_values(w, v)
     if v_bar is None:
         v = settled(v, w_bar)
-        return (v * watched(w_bar, equal)[..., None, :]) @ dagger(v)
+        return (v * nan_beyond_first(w_bar, equal)[..., None, :]) @ dagger(v)
     turning = skew(dagger(v) @ v_bar)
     values = in_any_basis(f, equal, turn, w_bar, turning, (v, v), (v_bar,))
     if np.iscomplexobj(v):
@@ -74,7 +74,7 @@ def eigh_dot(w: Any, v: Any, a_dot: Any, pivot: Any) -> tuple[Any, Any, Any, Any
     if (basis := parting_basis(inner, equal, v)) is not None:
         v, inner = v @ basis, dagger(basis) @ inner @ basis
     v_dot = v @ (over(inner, differences(w), equal) + between_equals(inner, equal, basis))
-    w, w_dot = watched_pair(w, *parting(np.real(diagonal(inner)), inner, equal))
+    w, w_dot = nan_beyond_first_pair(w, *parting(np.real(diagonal(inner)), inner, equal))
     return w, v, w_dot, v_dot + phased(v_dot, v, row(v, pivot)) * v
 
 
@@ -125,7 +125,7 @@ def _(dots, a, UPLO="L"):
     w, v = np.linalg.eigh(a, UPLO)
     inner = dagger(v) @ from_triangle(dots[0], _upper(UPLO)) @ v
     equal = equal_values(w, v)
-    return watched_pair(
+    return nan_beyond_first_pair(
         np.linalg.eigvalsh(a, UPLO), *parting(np.real(diagonal(inner)), inner, equal)
     )
 
@@ -164,7 +164,7 @@ def eig_bar(f: Any, a: Any, w: Any, v: Any, w_bar: Any, v_bar: Any) -> Any:
     """ā = V⁻ᴴ (diag(w̄) + Vᴴ V̄ / (w_j − w_i)*) Vᴴ, without the part of V̄ that changes lengths."""
     inverse, equal = inverse_of_vectors(f, v), _equal(a, w, v)
     if w_bar is not None and v_bar is None:
-        w_bar = watched(w_bar, equal)
+        w_bar = nan_beyond_first(w_bar, equal)
     inner = 0 if w_bar is None else diagonal_matrix(w_bar)
     if v_bar is not None:
         refuse_shared(f, equal, w_bar, v_bar, orthogonal=False)
@@ -190,7 +190,7 @@ def _(a):
 def values_and_dot(f: Any, a: Any, w: Any, v: Any, a_dot: Any) -> tuple[Any, Any]:
     """Return w and ẇ."""
     inner, equal = inverse_of_vectors(f, v) @ a_dot @ v, _equal(a, w, v)
-    return watched_pair(w, *parting(diagonal(inner), inner, equal, np.linalg.eigvals))
+    return nan_beyond_first_pair(w, *parting(diagonal(inner), inner, equal, np.linalg.eigvals))
 
 
 def eig_dot(f: Any, a: Any, w: Any, v: Any, a_dot: Any) -> tuple[Any, Any, Any]:

@@ -12,8 +12,9 @@ refused.
 general no derivative, or one that the vectors do not determine (``v @ diag(f(w)) @ v.T`` has one,
 with f'), so reverse mode refuses it, and in forward mode such vectors have the tangent NaN. Vectors
 of other values, and the values themselves, are not affected. Second derivatives of equal values
-need the vectors, even where these are multiplied by zero: they are NaN (`watched`). To detect that,
-the tangents of equal values are those of the sorted values on one side, as they part (`parting`).
+need the vectors, even where these are multiplied by zero: they are NaN (`nan_beyond_first`). To
+detect that, the tangents of equal values are those of the sorted values on one side, as they part
+(`parting`).
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ import numpy as np
 
 from adjoint.levels.bases import can_try
 from adjoint.rulekit.registry import frule, non_differentiable, rrule
-from adjoint.rules.numpy.linalg.bases import Turn, among_equals, apart, shared_vectors
+from adjoint.rules.numpy.linalg.bases import Turn, among_equals, distinct_pairs, shared_vectors
 from adjoint.rules.numpy.linalg.matrices import (
     diagonal_matrix,
     noise,
@@ -57,10 +58,10 @@ def parting(w_dot: Any, inner: Any, equal: Any, values_of: Any = np.linalg.eigva
     `inner` is the tangent of the matrix in the basis of their vectors.
     """
     parted, shared = _parted(inner, equal, values_of)
-    return instead(w_dot, parted, shared), shared
+    return replaced(w_dot, parted, shared), shared
 
 
-def instead(w_dot: Any, parted: Any, shared: Any) -> Any:
+def replaced(w_dot: Any, parted: Any, shared: Any) -> Any:
     """Replace `w_dot` by `parted` where `shared`, but keep its dependence on the matrix."""
     return w_dot + np.where(shared, parted - fixed(w_dot), 0) if shared.any() else w_dot
 
@@ -69,7 +70,7 @@ def _parted(inner: Any, equal: Any, values_of: Any) -> tuple[Any, Any]:
     """Return how fast equal values part, in ascending order, and which values have vectors that
     turn into one another."""
     n, size = equal.shape[-1], np.max(np.abs(inner), (-2, -1), initial=0)[..., None]
-    among = apart(equal) & np.isfinite(size)[..., None]
+    among = distinct_pairs(equal) & np.isfinite(size)[..., None]
     moved = np.any(among & (np.abs(inner) > noise(inner)), -1)
     shared = np.any(equal & moved[..., None, :], -1)
     if not shared.any():
@@ -94,7 +95,7 @@ def refuse_shared(
     """
     if np.count_nonzero(equal) == math.prod(equal.shape[:-1]):
         return
-    pairs = apart(equal)
+    pairs = distinct_pairs(equal)
     used = np.zeros(pairs.shape[:-1], bool)
     for bar in vector_bars:
         if bar is not None:
@@ -160,42 +161,42 @@ def fixed(vectors: Any) -> Any:
     return np.array(vectors)
 
 
-def watched(w_bar: Any, equal: Any, alone: Any = False) -> Any:
+def nan_beyond_first(w_bar: Any, equal: Any, alone: Any = False) -> Any:
     """Return the cotangent of values, whose own derivative is NaN where it needs the vectors: for
     equal values, and those `alone` without a vector on the other side."""
     shared = among_equals(equal) | alone
-    return unknown(w_bar, shared) if shared.any() else w_bar
+    return nan_derivative(w_bar, shared) if shared.any() else w_bar
 
 
-def unknown(w_bar: Any, shared: Any) -> Any:
+def nan_derivative(w_bar: Any, shared: Any) -> Any:
     """Copy `w_bar`; its derivative is NaN where `shared`."""
     return w_bar * 1.0
 
 
-@rrule.register(unknown, trusted=True)
+@rrule.register(nan_derivative, trusted=True)
 def _(w_bar: Any, shared: Any) -> Any:
-    return unknown(w_bar, shared), lambda bar: (None, np.where(shared, np.nan, bar), None)
+    return nan_derivative(w_bar, shared), lambda bar: (None, np.where(shared, np.nan, bar), None)
 
 
-@frule.register(unknown, trusted=True)
+@frule.register(nan_derivative, trusted=True)
 def _(dots: Any, w_bar: Any, shared: Any) -> Any:
     dot = dots[0]
-    return unknown(w_bar, shared), None if dot is None else np.where(
+    return nan_derivative(w_bar, shared), None if dot is None else np.where(
         shared & (dot != 0), np.nan, dot
     )
 
 
-def watched_pair(w: Any, w_dot: Any, shared: Any) -> tuple[Any, Any]:
+def nan_beyond_first_pair(w: Any, w_dot: Any, shared: Any) -> tuple[Any, Any]:
     """Return values and tangents; a derivative that uses both is NaN where `shared`."""
-    return unknown_pair(w, w_dot, shared) if shared.any() else (w, w_dot)
+    return nan_derivative_pair(w, w_dot, shared) if shared.any() else (w, w_dot)
 
 
-def unknown_pair(w: Any, w_dot: Any, shared: Any) -> tuple[Any, Any]:
+def nan_derivative_pair(w: Any, w_dot: Any, shared: Any) -> tuple[Any, Any]:
     """Copy `w` and `w_dot`; the derivative is NaN where `shared` and both are used."""
     return w * 1.0, w_dot * 1.0
 
 
-@rrule.register(unknown_pair, trusted=True)
+@rrule.register(nan_derivative_pair, trusted=True)
 def _(w: Any, w_dot: Any, shared: Any) -> Any:
     def unknown_pair_back(y_bar: Any) -> Any:
         w_bar, dot_bar = y_bar
@@ -203,12 +204,12 @@ def _(w: Any, w_dot: Any, shared: Any) -> Any:
             dot_bar = np.where(shared & (w_bar != 0), np.nan, dot_bar)
         return None, w_bar, dot_bar, None
 
-    return unknown_pair(w, w_dot, shared), unknown_pair_back
+    return nan_derivative_pair(w, w_dot, shared), unknown_pair_back
 
 
-@frule.register(unknown_pair, trusted=True)
+@frule.register(nan_derivative_pair, trusted=True)
 def _(dots: Any, w: Any, w_dot: Any, shared: Any) -> Any:
-    return unknown_pair(w, w_dot, shared), (dots[0], dots[1])
+    return nan_derivative_pair(w, w_dot, shared), (dots[0], dots[1])
 
 
 # ---- phases --------------------------------------------------------------------------------------

@@ -103,7 +103,7 @@ def norm_back(x: Any, y: Any, order: Any, axes: tuple[int, ...], matrices: bool)
     """Return the pullback of a norm; `y` may lack the reduced axes."""
 
     def back(y_bar):
-        kept, bar = _kept(y, x, axes), _kept(y_bar, x, axes)
+        kept, bar = _restored(y, x, axes), _restored(y_bar, x, axes)
         x_bar = project(bar * slope(floating(x), kept, order, axes, matrices), x)
         if matrices or not _is_real(order):
             return None, x_bar
@@ -115,7 +115,7 @@ def norm_back(x: Any, y: Any, order: Any, axes: tuple[int, ...], matrices: bool)
 def norm_dot(
     x: Any, y: Any, dots: tuple[Any, ...], order: Any, axes: tuple[int, ...], matrices: bool
 ) -> Any:
-    (x_dot, *order_dot), kept = dots, _kept(y, x, axes)
+    (x_dot, *order_dot), kept = dots, _restored(y, x, axes)
     y_dot = np.zeros(np.shape(y))
     if x_dot is not None:
         product = np.conj(slope(floating(x), kept, order, axes, matrices)) * x_dot
@@ -126,7 +126,7 @@ def norm_dot(
     return y_dot
 
 
-def _kept(y: Any, x: Any, axes: tuple[int, ...]) -> Any:
+def _restored(y: Any, x: Any, axes: tuple[int, ...]) -> Any:
     """Return a reduction of `x` with the reduced axes in place."""
     return y if np.ndim(y) == np.ndim(x) else np.expand_dims(y, axes)
 

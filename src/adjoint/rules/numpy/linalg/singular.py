@@ -23,15 +23,15 @@ from adjoint.rules.numpy.linalg.gauges import (
     equal_pairs,
     in_any_basis,
     in_phase,
-    instead,
+    nan_beyond_first,
+    nan_beyond_first_pair,
     over,
     parting,
     phased,
+    replaced,
     row,
     settled,
     squared,
-    watched,
-    watched_pair,
 )
 from adjoint.rules.numpy.linalg.matrices import (
     dagger,
@@ -50,7 +50,7 @@ from adjoint.rules.numpy.operands import array_rule
 # ---- reverse -------------------------------------------------------------------------------------
 
 
-def turned(parts: Any, signed: bool = False) -> tuple[Any, Turn | None]:
+def in_trial_basis(parts: Any, signed: bool = False) -> tuple[Any, Turn | None]:
     """Return u, s and vᴴ in the basis of the running trial; `signed`: of a Hermitian matrix."""
     u, s, vh = parts
     k = s.shape[-1]
@@ -148,7 +148,7 @@ def _coincident(u: Any, s: Any, v: Any) -> tuple[Any, Any]:
     return equal_pairs(s, largest, longest), s <= rounding(longest) * largest[..., None]
 
 
-def _unknown(u: Any, s: Any, v: Any) -> tuple[Any, Any]:
+def _undetermined(u: Any, s: Any, v: Any) -> tuple[Any, Any]:
     """Return which values are equal, and which are zero and have vectors of one side only."""
     equal, zero = _coincident(u, s, v)
     return equal, zero & (u.shape[-2] != v.shape[-2])
@@ -189,7 +189,7 @@ def singular_dot(parts: tuple[Any, ...], a_dot: Any) -> tuple[Any, tuple[Any, An
         v_dot = v_dot + (dagger(a_dot) @ u - v @ dagger(inner)) / known
     turn = phased(v_dot, v, row(v, 0)) if _turns_v(u, v) else phased(u_dot, u, row(u, 0))
     u_dot, v_dot = u_dot + turn * u, v_dot + turn * v
-    s, s_dot = watched_pair(s, *_parting(u, s, v, a_dot))
+    s, s_dot = nan_beyond_first_pair(s, *_parting(u, s, v, a_dot))
     y_dot = (
         _completed(u_dot, u, u_all[..., k:]),
         s_dot,
@@ -216,7 +216,7 @@ def _completed(dot: Any, first: Any, others: Any) -> Any:
 @array_rule(np.linalg.svd)
 def _(a, full_matrices=True, compute_uv=True, hermitian=False):
     y = np.linalg.svd(a, full_matrices, compute_uv, hermitian)
-    y, turn = turned(y, hermitian) if compute_uv else (y, None)
+    y, turn = in_trial_basis(y, hermitian) if compute_uv else (y, None)
     if hermitian:
         return y, _hermitian_back(a, y, compute_uv, turn)
 
@@ -246,14 +246,14 @@ def values_bar(a: Any, s_bar: Any) -> Any:
 
 def _weighted(u: Any, s: Any, v: Any, s_bar: Any) -> Any:
     """U diag(s̄) Vᴴ"""
-    weights = watched(s_bar, *_unknown(u, s, v))[..., None, :]
+    weights = nan_beyond_first(s_bar, *_undetermined(u, s, v))[..., None, :]
     return (settled(u, s_bar) * weights) @ dagger(settled(v, s_bar))
 
 
 def values_and_dot(a: Any, y: Any, a_dot: Any) -> tuple[Any, Any]:
     """Return the singular values, which are `y`, and their tangent."""
     u, s, vh = np.linalg.svd(a, full_matrices=False)
-    return watched_pair(y, *_parting(u, s, dagger(vh), a_dot))
+    return nan_beyond_first_pair(y, *_parting(u, s, dagger(vh), a_dot))
 
 
 def _parting(u: Any, s: Any, v: Any, a_dot: Any) -> tuple[Any, Any]:
@@ -266,7 +266,7 @@ def _parting(u: Any, s: Any, v: Any, a_dot: Any) -> tuple[Any, Any]:
     if not zero.any():
         return -falling, shared
     rising, turning = _rising(u, v, a_dot, zero)
-    return instead(-falling, rising, turning), shared | turning
+    return replaced(-falling, rising, turning), shared | turning
 
 
 def _rising(u: Any, v: Any, a_dot: Any, zero: Any) -> tuple[Any, Any]:
@@ -343,4 +343,4 @@ def _hermitian_dot(a: Any, y: Any, a_dot: Any, compute_uv: bool) -> Any:
     return _like(y, (u, s, dagger(u * sign[..., None, :]))), y_dot
 
 
-non_differentiable(_coincident, _rising, _unknown, _signs)
+non_differentiable(_coincident, _rising, _undetermined, _signs)

@@ -5,19 +5,19 @@ A type has a file of its own. Functions are in `functions` (`sorted`, `all`), `i
 """
 
 import adjoint.rules.python.builtins.bytearrays
-import adjoint.rules.python.builtins.comparing
-import adjoint.rules.python.builtins.counted
+import adjoint.rules.python.builtins.comparisons
 import adjoint.rules.python.builtins.deques
+import adjoint.rules.python.builtins.dict_kinds
 import adjoint.rules.python.builtins.dicts
 import adjoint.rules.python.builtins.exceptions
-import adjoint.rules.python.builtins.executed
+import adjoint.rules.python.builtins.exec_and_eval
 import adjoint.rules.python.builtins.functions
 import adjoint.rules.python.builtins.getters
 import adjoint.rules.python.builtins.indexing
 import adjoint.rules.python.builtins.iterators
 import adjoint.rules.python.builtins.lists
 import adjoint.rules.python.builtins.numbers
-import adjoint.rules.python.builtins.ordered
+import adjoint.rules.python.builtins.ordered_dicts
 import adjoint.rules.python.builtins.sequences
 import adjoint.rules.python.builtins.sets
 import adjoint.rules.python.builtins.slots

@@ -9,7 +9,7 @@ from adjoint.rulekit.registry import structural, substitute
 from adjoint.runtime.memory.log_entries import swap_bytes
 from adjoint.runtime.memory.memory import Memory
 
-_AT_HAND = frozenset({bytes, bytearray, memoryview, list, tuple, range, int, str})
+_READ_BY_C = frozenset({bytes, bytearray, memoryview, list, tuple, range, int, str})
 """Types of values that C reads without running an iterator of user code."""
 
 
@@ -21,7 +21,7 @@ def _changed(
     saved = bytes(bytearray.__getitem__(xs, slice(start, stop)))
     y = getattr(bytearray, name)(xs, *operands)
     if memory.level is not None:
-        _tell(memory.level, xs, start, stop, saved)
+        _note_on_level(memory.level, xs, start, stop, saved)
     position = memory.note(swap_bytes, xs, start, stop + bytearray.__len__(xs) - size, saved)
 
     def changed_back(_: Any) -> tuple[None, ...]:
@@ -31,11 +31,11 @@ def _changed(
     return y, changed_back
 
 
-def _tell(level: Any, xs: Any, start: int, stop: int, saved: bytes) -> None:
+def _note_on_level(level: Any, xs: Any, start: int, stop: int, saved: bytes) -> None:
     """Note a change on a level. If the size has changed, no array aliases the bytes."""
     if bytearray.__len__(xs) >= stop and len(saved) == stop - start:
         place = slice(start, stop)
-        level.changed(
+        level.note_bytes_changed(
             lambda held: bytearray.__setitem__(xs, place, held),
             saved,
             bytes(bytearray.__getitem__(xs, place)),
@@ -56,7 +56,7 @@ def _range_of(xs: Any, index: Any) -> tuple[int, int]:
 
 @structural((bytearray, "__setitem__"))
 def _(memory: Memory, xs: Any, index: Any, values: Any, /) -> Any:
-    if isinstance(index, slice) and type(values) not in _AT_HAND:
+    if isinstance(index, slice) and type(values) not in _READ_BY_C:
         return NotImplemented
     return _changed(memory, xs, "__setitem__", (index, values), *_range_of(xs, index))
 
@@ -73,7 +73,7 @@ def _(memory: Memory, xs: Any, index: Any, /) -> Any:
 
 @structural((bytearray, "extend"))
 def _(memory: Memory, xs: Any, values: Any, /) -> Any:
-    if type(values) not in _AT_HAND:
+    if type(values) not in _READ_BY_C:
         return NotImplemented
     size = bytearray.__len__(xs)
     return _changed(memory, xs, "extend", (values,), size, size)

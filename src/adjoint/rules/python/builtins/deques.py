@@ -150,20 +150,20 @@ def _new(maxlen: Any) -> Any:
 # ---- operations built on the ends ----------------------------------------------------------------
 
 
-def _held(iterable: Any, xs: Any) -> Any:
+def _safe_source(iterable: Any, xs: Any) -> Any:
     """Copy `iterable` if it is `xs`: a deque may be extended by itself."""
     return list(iterable) if iterable is xs else iterable
 
 
 @substitute((deque, "extend"))
 def _(xs: Any, iterable: Any) -> None:
-    for value in _held(iterable, xs):
+    for value in _safe_source(iterable, xs):
         deque.append(xs, value)
 
 
 @substitute((deque, "extendleft"))
 def _(xs: Any, iterable: Any) -> None:
-    for value in _held(iterable, xs):
+    for value in _safe_source(iterable, xs):
         deque.appendleft(xs, value)
 
 
@@ -279,7 +279,7 @@ non_differentiable(_place, _maxlen, _new)
 # ---- iteration -----------------------------------------------------------------------------------
 
 
-class Ends(Items):
+class DequeIterator(Items):
     """An iterator over a deque; Python's own iterator detects changes of its size."""
 
     def __init__(self, memory: Any, xs: Any) -> None:
@@ -299,7 +299,7 @@ class Ends(Items):
 
 @primitive((deque, "__iter__"))
 def _(record: list[Any], slot: int, xs: Any) -> Any:
-    return Ends(record[0], xs)
+    return DequeIterator(record[0], xs)
 
 
 @substitute((deque, "__reversed__"))

@@ -16,7 +16,7 @@ from typing import Any
 from adjoint.ir.primitives import is_iterable
 from adjoint.primal.container_contents import ABSENT, base_of, entries_of
 from adjoint.rulekit.registry import non_differentiable, structural, substitute
-from adjoint.runtime.cache.units import bare
+from adjoint.runtime.cache.units import namespaces_without_builtins
 from adjoint.runtime.memory.log_entries import swap_item
 from adjoint.runtime.memory.memory import Memory
 
@@ -29,12 +29,14 @@ for _name in ("keys", "values", "items", "__contains__", "__len__", "__eq__", "_
 
 def _insert(memory: Memory, d: Any, key: Any, value: Any) -> Callable[[], tuple[Any, Any]]:
     """Run ``d[key] = value``; return a function that undoes it and takes both cotangents."""
-    if dict.__contains__(d, "__builtins__") or id(d) in bare:  # globals: reads must check
+    if (
+        dict.__contains__(d, "__builtins__") or id(d) in namespaces_without_builtins
+    ):  # globals: reads must check
         memory.globals_written[id(d), key] = d
     old = dict.get(d, key, ABSENT)
     base_of(d).__setitem__(d, key, value)
     position = memory.note(swap_item, d, key, old)
-    place = memory.place(d, key)
+    place = memory.shadow_key(d, key)
 
     def undo() -> tuple[Any, Any]:
         memory.rewind(position)
@@ -46,7 +48,7 @@ def _insert(memory: Memory, d: Any, key: Any, value: Any) -> Callable[[], tuple[
 
 def _remove(memory: Memory, d: Any, key: Any) -> Callable[[Any, Any], None]:
     """Run ``del d[key]``; return a function that undoes it and adds cotangents of key and value."""
-    key = memory.held(d, key)  # `key` may only be equal to the stored one
+    key = memory.key_object(d, key)  # `key` may only be equal to the stored one
     value = dict.__getitem__(d, key)
     base_of(d).__delitem__(d, key)
     return _removed(memory, d, key, value)
@@ -54,7 +56,7 @@ def _remove(memory: Memory, d: Any, key: Any) -> Callable[[Any, Any], None]:
 
 def _removed(memory: Memory, d: Any, key: Any, value: Any) -> Callable[[Any, Any], None]:
     position = memory.note(swap_item, d, key, value)
-    place = memory.place(d, key)
+    place = memory.shadow_key(d, key)
 
     def undo(key_bar: Any, value_bar: Any) -> None:
         memory.rewind(position)
@@ -75,7 +77,7 @@ def _(memory: Memory, d: Any, key: Any) -> Any:
 
 def _read(memory: Memory, d: Any, key: Any, n: int) -> Any:
     """Read ``d[key]``; return the value and the pullback of a method of `n` operands."""
-    place = memory.place(d, key)
+    place = memory.shadow_key(d, key)
 
     def entry_back(y_bar: Any) -> tuple[None, ...]:
         memory.add_entry(d, place, y_bar)
@@ -157,7 +159,7 @@ def _(d: Any, key: Any, default: Any = None) -> Any:
 def _merge(memory: Memory, d: Any, other: Any) -> Callable[[], None]:
     """Insert the entries of another dict; return a function that undoes it."""
     inserted = [
-        (key, memory.place(other, key), _insert(memory, d, key, value))
+        (key, memory.shadow_key(other, key), _insert(memory, d, key, value))
         for key, value in [*entries_of(other)]
     ]
 

@@ -14,7 +14,7 @@ from adjoint.ir.primitives import begin
 from adjoint.primal.memo_by_class import ByClass
 from adjoint.primal.value_kinds import REAL_NUMBERS, REALS, are_numbers
 from adjoint.rulekit.registry import lane, non_differentiable, primitive, structural, substitute
-from adjoint.runtime.foreign.native_call import native
+from adjoint.runtime.foreign.native_call import foreign_call
 from adjoint.runtime.foreign.open_files import flush, note_file
 from adjoint.runtime.foreign.user_code_reach import COMPARED
 from adjoint.runtime.memory.memory import Memory
@@ -99,7 +99,7 @@ def _open(record: list[Any], slot: int, *args: Any, **kwargs: Any) -> Any:
     memory: Memory = record[0]
     if memory.files:
         flush(memory)
-    y = native(record, slot, open, args, kwargs)
+    y = foreign_call(record, slot, open, args, kwargs)
     note_file(memory, y)
     return y
 

@@ -35,7 +35,7 @@ def itemgetter(item: Any, /, *items: Any) -> Any:
 
 @substitute((operator.itemgetter, "__call__"))
 def _(getter: Any, xs: Any, /) -> Any:
-    items = _held(getter)
+    items = _arguments_of(getter)
     return xs[items[0]] if len(items) == 1 else tuple([xs[i] for i in items])
 
 
@@ -48,7 +48,7 @@ def attrgetter(attr: Any, /, *attrs: Any) -> Any:
 
 @substitute((operator.attrgetter, "__call__"))
 def _(getter: Any, obj: Any, /) -> Any:
-    names = _held(getter)
+    names = _arguments_of(getter)
     if len(names) == 1:
         return _followed(obj, names[0])
     return tuple([_followed(obj, name) for name in names])
@@ -71,7 +71,7 @@ def _(caller: Any, obj: Any, /) -> Any:
     return getattr(obj, name)(*args, **kwargs)
 
 
-def _held(getter: Any) -> Any:
+def _arguments_of(getter: Any) -> Any:
     """Return the arguments that `getter` was made from."""
     return getter.__reduce__()[1]
 
@@ -83,4 +83,4 @@ def _parts(caller: Any) -> tuple[str, Any, Any]:
     return held[0], held[1:], {}
 
 
-non_differentiable(_held, _parts)
+non_differentiable(_arguments_of, _parts)

@@ -7,13 +7,13 @@ import operator
 from collections import deque
 from typing import Any
 
-from adjoint.primal.childless_types import LEAVES
+from adjoint.primal.childless_types import CHILDLESS_TYPES
 from adjoint.rulekit.registry import entry, primitive
 from adjoint.rules.python.builtins import bytearrays, deques, iterators, lists, numbers, sequences
 from adjoint.runtime.dispatch.argument_mismatch import calls_rules
 from adjoint.runtime.dispatch.call import call_keywords
-from adjoint.runtime.dispatch.number_protocols import by_index, is_odd
-from adjoint.runtime.operators.constant_methods import refuse_kept
+from adjoint.runtime.dispatch.number_protocols import by_index, has_index
+from adjoint.runtime.operators.constant_methods import refuse_stored
 
 _RULES = (bytearrays, deques, iterators, lists, numbers, sequences)
 """Modules that register the rules wrapped here: they must be loaded first."""
@@ -32,7 +32,11 @@ def _indexed(key: Any, *places: int) -> None:
     @calls_rules
     def run(record: list[Any], slot: int, /, *args: Any, **options: Any) -> Any:
         for place in places:
-            if place < len(args) and type(args[place]) not in LEAVES and is_odd(args[place]):
+            if (
+                place < len(args)
+                and type(args[place]) not in CHILDLESS_TYPES
+                and has_index(args[place])
+            ):
                 break
         else:
             if plain is None:
@@ -42,7 +46,7 @@ def _indexed(key: Any, *places: int) -> None:
             return NotImplemented
         y = by_index(record, slot, again, args)
         if f in _WITHOUT_DERIVATIVE:
-            refuse_kept(record, slot, args[place], "__index__")
+            refuse_stored(record, slot, args[place], "__index__")
         return y
 
     primitive(key)(run)

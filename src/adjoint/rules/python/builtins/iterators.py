@@ -13,9 +13,9 @@ from adjoint.primal.container_contents import size_of
 from adjoint.primal.special_methods import class_attribute, special_of
 from adjoint.rulekit.registry import non_differentiable, primitive, substitute
 from adjoint.runtime.dispatch.call import call
-from adjoint.runtime.dispatch.generators import as_written_for, resuming
+from adjoint.runtime.dispatch.generators import as_type, restarting
 from adjoint.runtime.dispatch.source_call import call_function
-from adjoint.runtime.memory.active_iterator import Iterator
+from adjoint.runtime.memory.active_iterator import ActiveIterator
 from adjoint.runtime.python.builtin_iterators import (
     COUNTING,
     Entries,
@@ -29,7 +29,9 @@ from adjoint.runtime.python.builtin_iterators import (
 from adjoint.runtime.python.loops import first_elements, iterator_of
 
 
-def _parts(record: list[Any], slot: int, iterables: tuple[Any, ...], before: int) -> list[Iterator]:
+def _parts(
+    record: list[Any], slot: int, iterables: tuple[Any, ...], before: int
+) -> list[ActiveIterator]:
     """Return iterators over operands; the pullback in the slot puts `before` None before their
     cotangents.
     """
@@ -50,7 +52,7 @@ def _(record: list[Any], slot: int, xs: Any, *sentinel: Any) -> Any:
         if len(sentinel) > 1 or not callable(xs):
             return iter(xs, *sentinel)  # Python's own message
         until = call_function(record, slot, _until, (xs, *sentinel), {})
-        return as_written_for(_BY_SENTINEL, until)
+        return as_type(_BY_SENTINEL, until)
     iterator = _parts(record, slot, (xs,), 0)[0]
     return iterator.iterator if type(iterator) is UserIterator else iterator
 
@@ -58,7 +60,7 @@ def _(record: list[Any], slot: int, xs: Any, *sentinel: Any) -> Any:
 _BY_SENTINEL = type(iter(int, 1))
 
 
-@resuming
+@restarting
 def _until(f: Any, sentinel: Any) -> Any:
     while True:
         value = f()
@@ -67,11 +69,11 @@ def _until(f: Any, sentinel: Any) -> Any:
         yield value
 
 
-@primitive(next, Iterator.__next__)
+@primitive(next, ActiveIterator.__next__)
 def _(record: list[Any], slot: int, iterator: Any, *default: Any) -> Any:
     memory = record[0]
     if len(default) > 1 or not (
-        isinstance(iterator, Iterator) or hasattr(type(iterator), "__next__")
+        isinstance(iterator, ActiveIterator) or hasattr(type(iterator), "__next__")
     ):
         return next(iterator, *default)  # Python's own message
     step: list[Any] = [memory, None]
@@ -95,9 +97,9 @@ def _(record: list[Any], slot: int, iterator: Any, *default: Any) -> Any:
         return default[0]
 
 
-def _advancing(record: list[Any], made: list[Any], iterator: Any) -> Iterator:
+def _advancing(record: list[Any], made: list[Any], iterator: Any) -> ActiveIterator:
     if (
-        not isinstance(iterator, Iterator)
+        not isinstance(iterator, ActiveIterator)
         and type(special_of(type(iterator), "__next__")) is FunctionType
     ):
         return UserIterator(record[0], iterator)
@@ -161,7 +163,7 @@ def _(record: list[Any], slot: int, f: Any, iterable: Any, /, *others: Any) -> A
 def _(record: list[Any], slot: int, xs: Any) -> Any:
     memory = record[0]
     if type(xs) in (list, tuple):
-        return Backwards(memory, xs)
+        return ReversedItems(memory, xs)
     if type(xs) is range:
         return reversed(xs)
     if type(xs) is dict or type(xs) is OrderedDict:
@@ -169,7 +171,7 @@ def _(record: list[Any], slot: int, xs: Any) -> Any:
     return NotImplemented
 
 
-class Backwards(Items):
+class ReversedItems(Items):
     """An iterator over a list or tuple from its end."""
 
     def __init__(self, memory: Any, xs: Any) -> None:
@@ -195,7 +197,7 @@ class Backwards(Items):
 
 @primitive((list, "__reversed__"))
 def _(record: list[Any], slot: int, xs: Any) -> Any:
-    return Backwards(record[0], xs)
+    return ReversedItems(record[0], xs)
 
 
 @primitive((list, "__iter__"), (tuple, "__iter__"))
@@ -221,7 +223,7 @@ def _(record: list[Any], slot: int, xs: Any) -> Any:
 
 @substitute(reversed)
 def _(xs: Any) -> Any:
-    if _is_said_in_python(type(xs)):
+    if _overrides_reversed(type(xs)):
         return special_of(type(xs), "__reversed__")(xs)
     if hasattr(xs, "keys") or hasattr(xs, "mapping") or hasattr(xs, "popleft"):
         return iter(list(xs)[::-1])
@@ -229,7 +231,7 @@ def _(xs: Any) -> Any:
     return _from_the_end(xs)
 
 
-def _is_said_in_python(kind: type) -> bool:
+def _overrides_reversed(kind: type) -> bool:
     """Return whether a class overrides ``__reversed__``, by a method or by None."""
     of_c = (dict, OrderedDict, deque)
     own = class_attribute(kind, "__reversed__", of_c)
@@ -246,7 +248,7 @@ def _from_the_end(xs: Any) -> Any:
         yield xs[i]
 
 
-non_differentiable(_check_sequence, _is_said_in_python)
+non_differentiable(_check_sequence, _overrides_reversed)
 
 
 @substitute(filter)
@@ -254,7 +256,7 @@ def _(f: Any, xs: Any, /) -> Any:
     return _filtered(f, begin(xs))
 
 
-@resuming
+@restarting
 def _filtered(f: Any, xs: Any) -> Any:
     for value in xs:
         if value if f is None else f(value):
@@ -264,7 +266,7 @@ def _filtered(f: Any, xs: Any) -> Any:
 # ---- containers filled from an iterable ----------------------------------------------------------
 
 
-def tells_length(xs: Any) -> bool:
+def has_python_length(xs: Any) -> bool:
     """Return whether the class of an iterable defines its length in Python."""
     kind = type(xs)
     return not issubclass(kind, COUNTING) and any(
@@ -292,7 +294,7 @@ def _filled(kind: Any) -> Any:
 
         record[slot] = filled_back
         source = args[0]
-        if tells_length(source):  # C calls it first
+        if has_python_length(source):  # C calls it first
             source = _parts(inner, 3, (source,), 0)[0]
             call(inner, 2, operator.length_hint, args[0])
         values, _ = first_elements(memory, inner, 1, source, -1)

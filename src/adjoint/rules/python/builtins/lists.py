@@ -8,7 +8,7 @@ from typing import Any
 
 from adjoint.ir.primitives import begin, is_iterable
 from adjoint.rulekit.registry import non_differentiable, structural, substitute
-from adjoint.rules.python.builtins.iterators import tells_length
+from adjoint.rules.python.builtins.iterators import has_python_length
 from adjoint.runtime.memory.log_entries import swap_slice
 from adjoint.runtime.memory.memory import Memory
 
@@ -105,13 +105,13 @@ def _(memory: Memory, xs: Any, values: Any) -> Any:
 @substitute((list, "extend"))
 def _(xs: Any, values: Any) -> None:
     iterator = begin(values)
-    if tells_length(values):
+    if has_python_length(values):
         operator.length_hint(values)  # as C does
     for value in iterator:
         list.append(xs, value)
 
 
-non_differentiable(tells_length)
+non_differentiable(has_python_length)
 
 
 @substitute((list, "__init__"))

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable
 from functools import partial
 from typing import Any
 
-from adjoint.primal.container_contents import asks_user
+from adjoint.primal.container_contents import compares_by_user_code
 from adjoint.primal.value_kinds import by_value
 from adjoint.rulekit.registry import non_differentiable, structural, substitute
 from adjoint.runtime.memory.log_entries import swap_with
@@ -56,7 +56,7 @@ def _source(memory: Memory, xs: Any) -> tuple[Callable[..., bool], Callable[...,
     return places.__contains__, lambda value, bar: memory.add_item(xs, places[value], bar)
 
 
-def _give(memory: Memory, operands: Iterable[Any], bars: Any) -> None:
+def _deposit(memory: Memory, operands: Iterable[Any], bars: Any) -> None:
     """Add the cotangents of elements to the first operands that contain them."""
     bars = [(value, bar) for value, bar in (bars or {}).items() if bar is not None]
     sources = [_source(memory, xs) for xs in operands] if bars else []
@@ -73,7 +73,7 @@ def _made(memory: Memory, y: Any, operands: Iterable[Any], n: int) -> Any:
         return y, None  # a frozen set is its own copy
 
     def made_back(_: Any) -> tuple[None, ...]:
-        _give(memory, operands, memory.shadows.pop(id(y), None))
+        _deposit(memory, operands, memory.shadows.pop(id(y), None))
         return (None,) * (n + 1)
 
     return y, made_back
@@ -206,9 +206,9 @@ def _removal(memory: Memory, xs: Any, gone: Iterable[Any], n: int) -> Any:
     return removal_back
 
 
-def _held(xs: Any, gone: Iterable[Any], remove: Callable[[], object]) -> Iterable[Any]:
+def _removed(xs: Any, gone: Iterable[Any], remove: Callable[[], object]) -> Iterable[Any]:
     """Call `remove`; return the elements of `xs` that it removed, which are equal to `gone`."""
-    if not any(map(asks_user, gone)):
+    if not any(map(compares_by_user_code, gone)):
         remove()
         return gone
     before = [*set.__iter__(xs)]
@@ -222,7 +222,7 @@ def _(memory: Memory, xs: Any, value: Any) -> Any:
     if not set.__contains__(xs, value):
         return NotImplemented
     gone: Any = [frozenset(value) if isinstance(value, set) else value]
-    gone = _held(xs, gone, partial(set.discard, xs, value))
+    gone = _removed(xs, gone, partial(set.discard, xs, value))
     return None, _removal(memory, xs, gone, 2)
 
 
@@ -273,7 +273,7 @@ def _update(memory: Memory, xs: Any, *others: Any) -> Any:
 
 def _symmetric_difference_update(memory: Memory, xs: Any, other: Any) -> Any:
     added, equal = set(other).difference(xs), set.intersection(xs, other)
-    gone = _held(xs, equal, partial(set.symmetric_difference_update, xs, other))
+    gone = _removed(xs, equal, partial(set.symmetric_difference_update, xs, other))
     return _arrival(memory, xs, gone, added, (other,))
 
 
@@ -283,7 +283,7 @@ def _arrival(memory: Memory, xs: Any, gone: Any, added: set[Any], others: Any) -
 
     def arrival_back(_: Any) -> tuple[None, ...]:
         memory.rewind(position)
-        _give(memory, others, {value: memory.take_entry(xs, value) for value in added})
+        _deposit(memory, others, {value: memory.take_entry(xs, value) for value in added})
         return (None,) * (2 + len(others))
 
     return arrival_back
@@ -291,7 +291,7 @@ def _arrival(memory: Memory, xs: Any, gone: Any, added: set[Any], others: Any) -
 
 def _difference_update(memory: Memory, xs: Any, *others: Any) -> Any:
     gone: Any = set().union(*[set.intersection(xs, other) for other in others])
-    gone = _held(xs, gone, partial(set.difference_update, xs, *others))
+    gone = _removed(xs, gone, partial(set.difference_update, xs, *others))
     return _removal(memory, xs, gone, 1 + len(others))
 
 
@@ -299,7 +299,7 @@ def _intersection_update(memory: Memory, xs: Any, *others: Any) -> Any:
     kept, operands = _intersection(xs, *others)
     gone: Any = set.difference(xs, kept)
     added: Any = ()
-    if any(map(asks_user, kept)):  # equal elements of the others may replace them
+    if any(map(compares_by_user_code, kept)):  # equal elements of the others may replace them
         before = {id(value): value for value in set.__iter__(xs)}
         set.intersection_update(xs, *others)
         now = {id(value): value for value in set.__iter__(xs)}
@@ -312,7 +312,7 @@ def _intersection_update(memory: Memory, xs: Any, *others: Any) -> Any:
     def intersection_back(_: Any) -> tuple[None, ...]:
         bars = memory.shadows.pop(id(xs), None)
         memory.rewind(position)
-        _give(memory, operands, bars)
+        _deposit(memory, operands, bars)
         return (None,) * (2 + len(others))
 
     return intersection_back

@@ -22,10 +22,10 @@ from adjoint.runtime.dispatch.call import call
 from adjoint.runtime.dispatch.linked import linked
 from adjoint.runtime.dispatch.number_protocols import as_c_takes
 from adjoint.runtime.dispatch.source_call import call_function
-from adjoint.runtime.foreign.native_call import native
-from adjoint.runtime.foreign.user_code_reach import Asks
-from adjoint.runtime.memory.active_iterator import Iterator
-from adjoint.runtime.operators.constant_methods import refuse_kept
+from adjoint.runtime.foreign.native_call import foreign_call
+from adjoint.runtime.foreign.user_code_reach import UserMethods
+from adjoint.runtime.memory.active_iterator import ActiveIterator
+from adjoint.runtime.operators.constant_methods import refuse_stored
 from adjoint.runtime.python.builtin_iterators import COUNTING
 from adjoint.transform.activity import RESULT_INACTIVE_BUILTINS
 
@@ -68,7 +68,7 @@ def _by_special(f: Any, names: tuple[str, ...]) -> Any:
                 rest = args[1:] if name == "__format__" else ()
                 if name == "__format__" and not rest:
                     rest = ("",)
-                return _asked(record, slot, f, name, special, (args[0], *rest), args)
+                return _call_special(record, slot, f, name, special, (args[0], *rest), args)
             if special is not None and special is not class_attribute(object, name):
                 if special in COUNTED:
                     return f(args[0])
@@ -78,7 +78,7 @@ def _by_special(f: Any, names: tuple[str, ...]) -> Any:
     return run
 
 
-def _asked(
+def _call_special(
     record: list[Any],
     slot: int,
     f: Any,
@@ -94,17 +94,17 @@ def _asked(
     def special_back(y_bar: Any) -> tuple[Any, ...]:
         if inner[1] is None:
             return None, *nothing
-        _, own, *_ = inner[1](y_bar if f in _AS_IT_IS else None)
+        _, own, *_ = inner[1](y_bar if f in _UNCHANGED else None)
         return None, own, *nothing[1:]
 
     record[slot] = special_back
     result = call(inner, 1, special, *operands)
     if f in RESULT_INACTIVE_BUILTINS:
-        refuse_kept(inner, 1, args[0], name)
+        refuse_stored(inner, 1, args[0], name)
     if type(result) is _RETURNED.get(f) and (type(result) is not int or 0 <= result < _SMALL):
         if f is not format or name == "__format__":
             return result
-    return result if f in _AS_IT_IS else as_c_takes(f, name, args, result)
+    return result if f in _UNCHANGED else as_c_takes(f, name, args, result)
 
 
 _RETURNED: dict[Any, type] = {
@@ -115,7 +115,7 @@ _RETURNED: dict[Any, type] = {
 }
 """Types of results that C takes unchanged."""
 _SMALL = 1 << 60
-_AS_IT_IS = (math.ceil, math.floor, math.trunc)
+_UNCHANGED = (math.ceil, math.floor, math.trunc)
 """Functions that return the result of the method unchanged."""
 
 
@@ -128,7 +128,7 @@ for _f, _names in SPECIALS.items():
 
 
 def _by_metaclass(f: Callable[..., bool], name: str) -> None:
-    asks = Asks(name)
+    asks = UserMethods(name)
 
     def run(record: list[Any], slot: int, /, *args: Any) -> Any:
         if len(args) != 2:
@@ -143,8 +143,8 @@ def _by_metaclass(f: Callable[..., bool], name: str) -> None:
                 y = linked(record, slot, _and_none, call, bound, value)
             return bool(y)
         kinds = cls if type(cls) is tuple else (cls,)
-        if any(type(kind) is not type for kind in kinds) or _pretends(type(value)):
-            return native(
+        if any(type(kind) is not type for kind in kinds) or _computes_class(type(value)):
+            return foreign_call(
                 record, slot, f, args, {}
             )  # abstract classes and unions may call user code
         return f(*args)
@@ -160,10 +160,10 @@ def _and_none(bars: tuple[Any, ...]) -> tuple[Any, ...]:
     return (*bars, None)
 
 
-def _pretends(kind: type) -> bool:
+def _computes_class(kind: type) -> bool:
     """Return whether a class computes ``__class__`` in user code."""
     own = class_attribute(kind, "__class__")
-    return type(own) is property and not issubclass(kind, Iterator)
+    return type(own) is property and not issubclass(kind, ActiveIterator)
 
 
 _by_metaclass(isinstance, "__instancecheck__")
@@ -173,7 +173,7 @@ _by_metaclass(issubclass, "__subclasscheck__")
 # ---- calls that run no user code -----------------------------------------------------------------
 
 
-def _blind(key: Any) -> None:
+def _runs_no_user_code(key: Any) -> None:
     f = getattr(*key) if isinstance(key, tuple) else key
 
     def run(record: list[Any], slot: int, /, *args: Any, **options: Any) -> Any:
@@ -183,12 +183,12 @@ def _blind(key: Any) -> None:
 
 
 for _kind in _COUNTED:
-    _blind((_kind, "__len__"))
+    _runs_no_user_code((_kind, "__len__"))
 for _mapping in _MAPPINGS:
     for _name in ("keys", "values", "items"):
-        _blind((type(_mapping), _name))
+        _runs_no_user_code((type(_mapping), _name))
 for _f in (callable, id, globals, locals, property, staticmethod, classmethod, vars):
-    _blind(_f)
+    _runs_no_user_code(_f)
 
 
 @primitive(super)

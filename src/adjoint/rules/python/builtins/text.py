@@ -11,84 +11,84 @@ import sys
 from string import Formatter
 from typing import Any
 
-from adjoint.primal.childless_types import LEAVES
+from adjoint.primal.childless_types import CHILDLESS_TYPES
 from adjoint.rulekit.registry import entry, primitive
 from adjoint.rules.python.builtins import functions, specials
 from adjoint.runtime.dispatch.argument_mismatch import calls_rules
-from adjoint.runtime.foreign.foreign_run import Region
-from adjoint.runtime.foreign.native_call import lend, watched
-from adjoint.runtime.foreign.user_code_reach import Asks, has_code, reaches
+from adjoint.runtime.foreign.foreign_run import ForeignRun
+from adjoint.runtime.foreign.native_call import callback_proxy, run_monitored
+from adjoint.runtime.foreign.user_code_reach import UserMethods, has_code, reaches
 
 _RULES = (functions, specials)
 """Modules that register the rules wrapped here: they must be loaded first."""
 
-_TEXT = Asks(
+_TEXT = UserMethods(
     "__str__", "__repr__", "__format__", "__int__", "__float__", "__index__", "__getattr__",
     "__getattribute__", "__getitem__",
 )  # fmt: skip
 
 
-class _Shown:
+class _TextProxy:
     """A proxy for an object that is converted to text."""
 
     __slots__ = ("region", "value")
 
-    def __init__(self, region: Region, value: Any) -> None:
+    def __init__(self, region: ForeignRun, value: Any) -> None:
         _REGION.__set__(self, region)
         _VALUE.__set__(self, value)
 
     def __str__(self) -> str:
-        return _ask(self, str)  # type: ignore[no-any-return]
+        return _call_back(self, str)  # type: ignore[no-any-return]
 
     def __repr__(self) -> str:
-        return _ask(self, repr)  # type: ignore[no-any-return]
+        return _call_back(self, repr)  # type: ignore[no-any-return]
 
     def __format__(self, spec: str) -> str:
-        return _ask(self, format, spec)  # type: ignore[no-any-return]
+        return _call_back(self, format, spec)  # type: ignore[no-any-return]
 
     def __int__(self) -> int:
-        return _ask(self, int)  # type: ignore[no-any-return]
+        return _call_back(self, int)  # type: ignore[no-any-return]
 
     def __float__(self) -> float:
-        return _ask(self, float)  # type: ignore[no-any-return]
+        return _call_back(self, float)  # type: ignore[no-any-return]
 
     def __index__(self) -> int:
-        return _ask(self, operator.index)  # type: ignore[no-any-return]
+        return _call_back(self, operator.index)  # type: ignore[no-any-return]
 
     def __getattribute__(self, name: str) -> Any:
-        return _found(_REGION.__get__(self), _ask(self, getattr, name))
+        return _found(_REGION.__get__(self), _call_back(self, getattr, name))
 
     def __getitem__(self, key: Any) -> Any:
-        return _found(_REGION.__get__(self), _ask(self, operator.getitem, key))
+        return _found(_REGION.__get__(self), _call_back(self, operator.getitem, key))
 
 
-_REGION: Any = vars(_Shown)["region"]
-_VALUE: Any = vars(_Shown)["value"]
+_REGION: Any = vars(_TextProxy)["region"]
+_VALUE: Any = vars(_TextProxy)["value"]
 
 
-def _ask(shown: _Shown, f: Any, *args: Any) -> Any:
+def _call_back(shown: _TextProxy, f: Any, *args: Any) -> Any:
     return _REGION.__get__(shown).call(f, (_VALUE.__get__(shown), *args), {})
 
 
-def _found(region: Region, value: Any) -> Any:
+def _found(region: ForeignRun, value: Any) -> Any:
     """Wrap a value that C has looked up, because C may look up parts of it, too."""
     kind = type(value)
-    if kind in LEAVES or issubclass(kind, str | int | float):
+    if kind in CHILDLESS_TYPES or issubclass(kind, str | int | float):
         return value
-    return _Shown(region, value)
+    return _TextProxy(region, value)
 
 
-def _shown(region: Region, value: Any, within: tuple[int, ...] = ()) -> Any:
+def _with_proxies(region: ForeignRun, value: Any, within: tuple[int, ...] = ()) -> Any:
     """Return `value`, or a proxy that gives the same text."""
     kind = type(value)
     if _TEXT.of(kind) == 2 and not issubclass(kind, str | int | float | list | tuple | dict):
-        return _Shown(region, value)
+        return _TextProxy(region, value)
     if kind not in (list, tuple, dict) or id(value) in within or _TEXT(value) < 2:
         return value
     within = (*within, id(value))
     if kind is dict:
-        return {key: _shown(region, item, within) for key, item in value.items()}
-    return kind(_shown(region, item, within) for item in value)
+        return {key: _with_proxies(region, item, within) for key, item in value.items()}
+    return kind(_with_proxies(region, item, within) for item in value)
 
 
 def _text(key: Any) -> None:
@@ -107,9 +107,9 @@ def _text(key: Any) -> None:
         looked_up = _looked_up(key, args)
         if not looked_up and _TEXT(*args, *options.values()) < 2:
             return NotImplemented
-        region = Region(record[0], f)
+        region = ForeignRun(record[0], f)
         record[slot] = region.before(record[slot], len(args) + len(options))
-        stand_in = _found if looked_up else _shown
+        stand_in = _found if looked_up else _with_proxies
         shown = [stand_in(region, arg) for arg in args]
         named = {name: stand_in(region, option) for name, option in options.items()}
         return region.run(f, tuple(shown), named)
@@ -161,21 +161,21 @@ def _(record: list[Any], slot: int, /, *args: Any, **options: Any) -> Any:
     to_object = given is not None and has_code(type(given))
     if not to_object and _TEXT(*args) < 2:
         if reaches(args) or (given is None and has_code(type(sys.stdout))):
-            return watched(record, slot, print, print, args, options)
+            return run_monitored(record, slot, print, print, args, options)
         return print(*args, **options)
-    region = Region(record[0], print)
+    region = ForeignRun(record[0], print)
     record[slot] = region.before(record[slot], len(args) + len(options))
     if to_object:
-        options["file"] = _File(region, given)
-    return region.run(print, tuple(_shown(region, arg) for arg in args), options)
+        options["file"] = _FileProxy(region, given)
+    return region.run(print, tuple(_with_proxies(region, arg) for arg in args), options)
 
 
-class _File:
+class _FileProxy:
     """A proxy for the object that `print` writes to."""
 
-    def __init__(self, region: Region, file: Any) -> None:
+    def __init__(self, region: ForeignRun, file: Any) -> None:
         self._region, self._file = region, file
 
     def __getattr__(self, name: str) -> Any:
         f = self._region.call(getattr, (self._file, name), {})
-        return lend(self._region.memory, f)
+        return callback_proxy(self._region.memory, f)

@@ -118,16 +118,16 @@ for _name in ("keys", "values", "items", "get", "copy"):
 
 @substitute((MappingProxyType, "__or__"))
 def _(a: Any, b: Any) -> Any:
-    return _behind(a) | _behind(b)
+    return _unwrapped(a) | _unwrapped(b)
 
 
 @substitute((MappingProxyType, "__ror__"))
 def _(a: Any, b: Any) -> Any:
-    return _behind(b) | _behind(a)
+    return _unwrapped(b) | _unwrapped(a)
 
 
-def _behind(x: Any) -> Any:
+def _unwrapped(x: Any) -> Any:
     return mapping_behind(x) if isinstance(x, MappingProxyType) else x
 
 
-non_differentiable(mapping_behind, _behind)
+non_differentiable(mapping_behind, _unwrapped)

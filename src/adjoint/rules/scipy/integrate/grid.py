@@ -26,7 +26,7 @@ def size_of(value: Any) -> float:
     return float(np.max(np.abs(value), initial=0.0))
 
 
-class Itself:
+class Identity:
     """The identity as a change of variable."""
 
     def __call__(self, u: Any) -> Any:
@@ -38,7 +38,7 @@ class Itself:
         return t
 
 
-class Onto(Itself):
+class HalfLine(Identity):
     """QUADPACK's change of variable: u in (0, 1) becomes t = `bound` ± (1 − u)/u. For the whole
     line `bound` is 0, and each u becomes two points."""
 
@@ -57,7 +57,7 @@ class Grid:
     """Intervals, of which those with the least exact sums are divided further. The derivative's
     error at a kink is proportional to the length of the interval."""
 
-    def __init__(self, integrand: Any, change: Itself, left: Any, right: Any) -> None:
+    def __init__(self, integrand: Any, change: Identity, left: Any, right: Any) -> None:
         self.integrand = integrand
         self.change = change
         self.heap: list[Any] = []

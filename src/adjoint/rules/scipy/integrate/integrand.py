@@ -13,7 +13,7 @@ import numpy as np
 from adjoint.diagnostics.no_derivative import Reason
 from adjoint.rules.scipy.integrate.breaks import LEAST, Break, breaks, slope_of, steep_at, values_of
 from adjoint.rules.scipy.integrate.grid import Grid, Nodes, nodes_of, size_of, slopes_at, total
-from adjoint.rules.scipy.integrate.sums import roughness
+from adjoint.rules.scipy.integrate.integrand_sums import roughness
 
 
 class Place(NamedTuple):

@@ -28,12 +28,12 @@ from adjoint.rulekit.registry import (
     rrule,
     substitute,
 )
-from adjoint.rulekit.substitute_source import again
-from adjoint.rules.scipy.carried import carrying, refusing
-from adjoint.rules.scipy.integrate.grid import Grid, Itself, Onto
+from adjoint.rulekit.substitute_source import without_rule
+from adjoint.rules.scipy.equivalents import refusing, with_derivative_of
+from adjoint.rules.scipy.integrate.grid import Grid, HalfLine, Identity
 from adjoint.rules.scipy.integrate.integrand import under
-from adjoint.rules.scipy.integrate.sums import weighed
-from adjoint.rules.scipy.stored import State, refuse_stored
+from adjoint.rules.scipy.integrate.integrand_sums import weighed
+from adjoint.rules.scipy.search_state import State, refuse_stored
 from adjoint.runtime.foreign.unknown_call import run_unknown
 from adjoint.runtime.steering import stop_gradient
 
@@ -48,7 +48,7 @@ STORES = Reason(
 )
 
 
-def _asked(find: Any, f: Any, where: int, among: int) -> None:
+def _evaluate_plainly(find: Any, f: Any, where: int, among: int) -> None:
     """Call `f`, which evaluates an integrand, without differentiation.
 
     `where` and `among` are the positions of the integrand and its arguments in `f`'s operands.
@@ -77,7 +77,7 @@ def at_limit(func: Any, limit: Any, args: Any) -> Any:
         return None
 
 
-_asked(quad, at_limit, 0, 2)
+_evaluate_plainly(quad, at_limit, 0, 2)
 
 
 # ---- the limits ----------------------------------------------------------------------------------
@@ -165,17 +165,22 @@ def beyond(limit, func, args):
 # ---- the sum -------------------------------------------------------------------------------------
 
 
-def lost(func: Any, args: Any, why: Reason) -> float:
+def zero_without_derivative(func: Any, args: Any, why: Reason) -> float:
     """Return zero, whose derivative in everything that the integrand reads is unknown."""
     return 0.0
 
 
-lost.__module__, lost.__qualname__ = "scipy.integrate", "quad"  # the name in messages
+zero_without_derivative.__module__, zero_without_derivative.__qualname__ = (
+    "scipy.integrate",
+    "quad",
+)  # the name in messages
 
 
-@primitive(lost)
+@primitive(zero_without_derivative)
 def _(record: Any, slot: int, func: Any, args: Any, why: Reason) -> Any:
-    return run_unknown(record[0], record, slot, lost, (func, args, why), {}, why, trusted=True)
+    return run_unknown(
+        record[0], record, slot, zero_without_derivative, (func, args, why), {}, why, trusted=True
+    )
 
 
 def _shift(place, known, func, args, named):
@@ -225,7 +230,7 @@ def _carrier(value, known, func, args, named, number):
     if known.lost is None:
         total = _sum(known, shifts, func, args, number)
     else:
-        total = value + lost(func, args, known.lost)
+        total = value + zero_without_derivative(func, args, known.lost)
     for i, sign in ((0, -1.0), (1, 1.0)):
         if np.isfinite(named[i]) and i not in known.tied:
             limit = named[i]
@@ -260,13 +265,13 @@ def evaluated(
     if not callable(func):
         return found, None
     with np.errstate(all="ignore"):
-        change = Onto(*where) if leaf is _quadpack._qagie else Itself()
+        change = HalfLine(*where) if leaf is _quadpack._qagie else Identity()
         ends = info["alist"][: info["last"]], info["blist"][: info["last"]]
         grid = Grid(lambda t: float(func(t, *args)), change, *ends)
         return found, under(func, args, grid, named, order)
 
 
-_asked(quad, evaluated, 1, 3)
+_evaluate_plainly(quad, evaluated, 1, 3)
 
 
 def _integral(leaf, func, where, args, tolerances, limit, full_output, named):
@@ -276,7 +281,7 @@ def _integral(leaf, func, where, args, tolerances, limit, full_output, named):
     else:
         carrier = _carrier(found[0], known, func, args, named, float)
     atol = 10.0 * (tolerances[0] + found[1])
-    y = carrying(found[0], carrier, quad, 10.0 * tolerances[1], atol)
+    y = with_derivative_of(found[0], carrier, quad, 10.0 * tolerances[1], atol)
     return (y, *found[1:]) if full_output else (y, found[1], *found[3:])
 
 
@@ -313,7 +318,7 @@ def qagie(func, bound, infbounds, args, full_output, epsabs, epsrel, limit):
 # ---- equal limits --------------------------------------------------------------------------------
 
 SPECIAL = NoDerivative("the limits", "is not known where they are equal, with a weight or complex")
-_QUAD = again(quad)
+_QUAD = without_rule(quad)
 
 
 @substitute(quad)
@@ -335,7 +340,7 @@ def quad_of(
         carrier = refusing(value, quad, SPECIAL, a, b)
     else:
         carrier = value + beyond(b, func, others) - beyond(a, func, others)
-    return (carrying(value, carrier, quad, 0.0, 0.0), *found[1:])
+    return (with_derivative_of(value, carrier, quad, 0.0, 0.0), *found[1:])
 
 
 # ---- vector-valued functions ---------------------------------------------------------------------
@@ -347,12 +352,16 @@ def vectors(f: Any, a: Any, b: Any, args: Any, options: dict[str, Any], order: i
     left, right = sorted((float(a), float(b)))
     if np.isinf(left) or np.isinf(right):
         whole = np.isinf(left) and np.isinf(right)
-        change: Itself = (
-            Onto(0.0, 2) if whole else Onto(right, -1) if np.isinf(left) else Onto(left, 1)
+        change: Identity = (
+            HalfLine(0.0, 2)
+            if whole
+            else HalfLine(right, -1)
+            if np.isinf(left)
+            else HalfLine(left, 1)
         )
         ends = np.array([[0.0, 1.0]])
     else:
-        change, ends = Itself(), np.sort(found[2].intervals, axis=1)
+        change, ends = Identity(), np.sort(found[2].intervals, axis=1)
 
     named = left, right, *(options["points"] or ())
     with np.errstate(all="ignore"):
@@ -360,10 +369,10 @@ def vectors(f: Any, a: Any, b: Any, args: Any, options: dict[str, Any], order: i
         return found, under(f, args, grid, named, order)
 
 
-_asked(quad_vec, vectors, 0, 3)
+_evaluate_plainly(quad_vec, vectors, 0, 3)
 
 
-def _as_it_is(value):
+def _identity(value):
     return value
 
 
@@ -381,7 +390,7 @@ def quad_vec_of(
     sign, named = (1.0, [a, b]) if a <= b else (-1.0, [b, a])
     if points is not None:
         named.extend(points)
-    carrier = sign * _carrier(sign * found[0], known, f, args, named, _as_it_is)
+    carrier = sign * _carrier(sign * found[0], known, f, args, named, _identity)
     size = float(np.max(np.abs(found[0])))
-    y = carrying(found[0], carrier, quad_vec, 1e-12, 10.0 * (found[1] + epsrel * size))
+    y = with_derivative_of(found[0], carrier, quad_vec, 1e-12, 10.0 * (found[1] + epsrel * size))
     return (y, *found[1:]) if full_output else (y, found[1])

@@ -17,16 +17,16 @@ from scipy import integrate
 from adjoint.errors import AdjointError
 from adjoint.rulekit import nested
 from adjoint.rulekit.registry import substitute
-from adjoint.rulekit.substitute_source import again
+from adjoint.rulekit.substitute_source import without_rule
+from adjoint.rules.scipy.search_state import CHANGES, restore_after, run_search, without_levels
 from adjoint.rules.scipy.searches import (
     as_tuple,
     corrected,
     corrections,
-    rest_of,
-    unfollowed,
+    refuse_rest,
+    refused_result,
     with_value,
 )
-from adjoint.rules.scipy.stored import CHANGES, leave, searched, without_levels
 
 S = 6**0.5
 C = np.array([(4 - S) / 10, (4 + S) / 10, 1.0])
@@ -185,16 +185,16 @@ def odeint(
 
     given = func, y0, t, args, Dfun, col_deriv, full_output, ml, mu, rtol, atol
     given = *given, tcrit, h0, hmax, *rest
-    found, search = searched(find, given, {"tfirst": tfirst, **named})
+    found, search = run_search(find, given, {"tfirst": tfirst, **named})
     values, report = found if full_output else (found, None)
     y, times = np.ravel(y0) * 1.0, np.asarray(t) * 1.0
     if search.stores:
-        values = unfollowed(values, find, CHANGES, rate, y, times)
+        values = refused_result(values, find, CHANGES, rate, y, times)
     else:
         values = _moving(find, rate, y, times, values, Settings(rtol, atol, h0, hmax))
     if full_output:
-        report = rest_of(find, report, (rate, y, times))
-    leave(search)
+        report = refuse_rest(find, report, (rate, y, times))
+    restore_after(search)
     return (values, report) if full_output else values
 
 
@@ -205,7 +205,7 @@ def _moving(
         return with_value(values, y + np.zeros(np.shape(values)))
     steps, outputs, why = _steps(rate, y, times, values, settings)
     if why:
-        return unfollowed(values, find, why, rate, y, times)
+        return refused_result(values, find, why, rate, y, times)
     return with_value(values, _path(rate, y, times, steps, outputs))
 
 
@@ -218,7 +218,7 @@ def solve_ivp(
     if method not in ("LSODA", integrate.LSODA):  # the others step in Python
         return _SOLVE_IVP(*given, **options)
     find, further = integrate.solve_ivp, args or ()
-    found, search = searched(find, given, options)
+    found, search = run_search(find, given, options)
 
     def rate(time, y):
         y = np.reshape(y, (-1, 1)) if vectorized else y
@@ -232,7 +232,7 @@ def solve_ivp(
     given = (*given, *options.values())
     why = CHANGES if search.stores else ENDED if found.status != 0 else ""
     if why:
-        found.y = unfollowed(found.y, find, why, rate, y, times, *given)
+        found.y = refused_result(found.y, find, why, rate, y, times, *given)
     elif np.size(found.t):
         rows = np.concatenate((np.reshape(y, (1, -1)), found.y.T))  # `times` may start later
         times = np.concatenate((start, times))
@@ -241,17 +241,17 @@ def solve_ivp(
         if t_eval is None:
             rows, times = (_ends(find, x, rate, y, given) for x in (rows, times))
         found.t, found.y = times, rows.T
-    leave(search)
-    return rest_of(find, found, given, "y", *(() if why else ("t",)))
+    restore_after(search)
+    return refuse_rest(find, found, given, "y", *(() if why else ("t",)))
 
 
 def _ends(find: Any, rows: Any, rate: Callable[..., Any], y: Any, given: Any) -> Any:
     """Return rows whose inner ones are refused, because LSODA chooses their times."""
-    inner = unfollowed(rows[1:-1], find, ITS_OWN, rate, y, *given)
+    inner = refused_result(rows[1:-1], find, ITS_OWN, rate, y, *given)
     return np.concatenate((rows[:1], inner, rows[-1:]))
 
 
-_SOLVE_IVP = again(integrate.solve_ivp)
+_SOLVE_IVP = without_rule(integrate.solve_ivp)
 
 ENDED = "solves a differential equation as far as an event, or until it fails"
 ITS_OWN = "chooses at which times it tells a solution; give it t_eval"

@@ -14,10 +14,10 @@ from scipy.sparse.linalg import spsolve
 
 from adjoint.rulekit.refusal import NoDerivative
 from adjoint.rulekit.registry import non_differentiable, plain, substitute
-from adjoint.rules.scipy.carried import carrying, refusing
+from adjoint.rules.scipy.equivalents import refusing, with_derivative_of
 from adjoint.rules.scipy.interpolate.deboor import Local, places_of
 from adjoint.rules.scipy.interpolate.piecewise import added
-from adjoint.rules.scipy.linalg.calls import Call, matrix_rule
+from adjoint.rules.scipy.linalg.matrix_rule import Call, matrix_rule
 from adjoint.rules.scipy.sparse.solving import valued
 
 _leaves: Any = getattr(interpolate, "_dierckx", None)
@@ -111,7 +111,9 @@ if _leaves is not None:
     @substitute(_leaves.evaluate_all_bspl)
     def evaluate_all_bspl(t, k, xval, m, nu=0):
         carrier = basis(t, k, np.reshape(xval, 1), np.array([m]), nu)[0]
-        return carrying(one_row(t, k, xval, m, nu), carrier, _leaves.evaluate_all_bspl, *NEAR)
+        return with_derivative_of(
+            one_row(t, k, xval, m, nu), carrier, _leaves.evaluate_all_bspl, *NEAR
+        )
 
     @non_differentiable
     def collocation(x: Any, t: Any, k: int, shape: Any, offset: int) -> Any:
@@ -125,7 +127,7 @@ if _leaves is not None:
         columns = places_in(t, k, x)[:, None] + np.arange(-k, 1)
         at = columns, 2 * k + offset + np.arange(len(x))[:, None] - columns
         y, carrier = collocation(x, t, k, ab.shape, offset)[at], basis(t, k, x, columns[:, -1], 0)
-        ab[at] = carrying(y, carrier, _leaves._coloc, *NEAR)
+        ab[at] = with_derivative_of(y, carrier, _leaves._coloc, *NEAR)
 
 
 if _older is not None:
@@ -150,7 +152,7 @@ if _older is not None:
             return
         at = rows, columns
         y = whole[at]
-        ab[at] = carrying(y, basis(t, k, x, columns[:, -1], 0), _older._colloc, *NEAR)
+        ab[at] = with_derivative_of(y, basis(t, k, x, columns[:, -1], 0), _older._colloc, *NEAR)
 
 
 _lsq: Any = getattr(_fitting, "_lsq_solve_qr", None)
@@ -163,7 +165,7 @@ if _lsq is not None and _leaves is not None:
         found = run_lsq(x, y, t, k, w, periodic) if periodic else run_lsq(x, y, t, k, w)
         results = [refusing(part, _lsq, BESIDE, x, y, t, w) for part in found]
         if not periodic:
-            results[2] = carrying(found[2], fitted(x, y, t, k, w), _lsq, *NEAR)
+            results[2] = with_derivative_of(found[2], fitted(x, y, t, k, w), _lsq, *NEAR)
         return tuple(results)
 
 
@@ -235,7 +237,7 @@ if hasattr(_leaves, "evaluate_ndbspline"):
         places, values = products(xi, t, len_t, k, nu, strides_c1)
         local = c1r[places[:, :, None] + np.arange(num_c_tr)]
         carrier = np.where(np.isnan(y), y, np.sum(values[:, :, None] * local, axis=1))
-        return carrying(y, carrier, _leaves.evaluate_ndbspline, *NEAR)
+        return with_derivative_of(y, carrier, _leaves.evaluate_ndbspline, *NEAR)
 
 
 if hasattr(_leaves, "_coloc_nd"):
@@ -246,7 +248,7 @@ if hasattr(_leaves, "_coloc_nd"):
         data, indices, indptr = plain_coloc_nd(xvals, t, len_t, k, indices_k1d, cstrides)
         _, values = products(xvals, t, len_t, k, np.zeros(xvals.shape[1]), cstrides)
         carrier = np.reshape(values, -1)
-        return carrying(data, carrier, _leaves._coloc_nd, *NEAR), indices, indptr
+        return with_derivative_of(data, carrier, _leaves._coloc_nd, *NEAR), indices, indptr
 
 
 _nd: Any = getattr(interpolate, "_ndbspline", None)

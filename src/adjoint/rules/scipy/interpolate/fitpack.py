@@ -13,7 +13,7 @@ from scipy import interpolate
 
 from adjoint.rulekit.refusal import NoDerivative
 from adjoint.rulekit.registry import non_differentiable, plain, substitute
-from adjoint.rules.scipy.carried import carrying, refusing
+from adjoint.rules.scipy.equivalents import refusing, with_derivative_of
 from adjoint.rules.scipy.interpolate.bsplines import NEAR, fitted, knots_of, spline
 
 _impl: Any = getattr(interpolate, "_fitpack_impl", None)
@@ -53,7 +53,7 @@ def splev(x, tck, der=0, ext=0):
     carrier = spline(t, _columns(c, n), k, at, der, True)[:, 0]
     if ext == 1:
         carrier = np.where((at < first) | (at > last), 0.0, carrier)
-    return carrying(y, np.reshape(carrier, np.shape(x)), _impl.splev, *NEAR)
+    return with_derivative_of(y, np.reshape(carrier, np.shape(x)), _impl.splev, *NEAR)
 
 
 def _antiderivative(t, c, k):
@@ -71,7 +71,9 @@ def splint(a, b, tck, full_output=0):
     knots, sums = _antiderivative(t, c, k)
     ends = np.clip(np.stack([a, b]), t[k], t[len(t) - k - 1])
     values = spline(knots, sums[:, None], k + 1, ends, 0, True)[:, 0]
-    y = carrying(found[0] if full_output else found, values[1] - values[0], _impl.splint, *NEAR)
+    y = with_derivative_of(
+        found[0] if full_output else found, values[1] - values[0], _impl.splint, *NEAR
+    )
     return (y, *found[1:]) if full_output else y
 
 
@@ -86,10 +88,10 @@ def spalde(x, tck):
     carriers = np.stack(every, axis=1)
     if len(points) > 1:
         return [
-            carrying(one, carrier, _impl.spalde, *NEAR)
+            with_derivative_of(one, carrier, _impl.spalde, *NEAR)
             for one, carrier in zip(y, carriers)  # noqa: B905 (it is lowered)
         ]
-    return carrying(y, carriers[0], _impl.spalde, *NEAR)
+    return with_derivative_of(y, carriers[0], _impl.spalde, *NEAR)
 
 
 # ---- interpolation and least squares -------------------------------------------------------------
@@ -100,14 +102,14 @@ def curve(x, y, w, t, c, k, ends, *, interpolates, given):
     (`interpolates`), or has the knots `given`; otherwise its knots were chosen by trial."""
     n = len(t) - k - 1
     if interpolates:
-        knots = carrying(t, knots_of(x, k, ends[0], ends[1]), _impl.splrep, *NEAR)
+        knots = with_derivative_of(t, knots_of(x, k, ends[0], ends[1]), _impl.splrep, *NEAR)
     elif given is not None:
-        knots = carrying(t, given, _impl.splrep, *NEAR)
+        knots = with_derivative_of(t, given, _impl.splrep, *NEAR)
     else:
         knots = refusing(t, _impl.splrep, SMOOTHED, x, y, w)
         return knots, refusing(c, _impl.splrep, SMOOTHED, x, y, w)
     carrier = fitted(x, np.reshape(y, (len(x), 1)), knots, k, w)[:, 0]
-    own = carrying(c[:n], carrier, _impl.splrep, *NEAR)
+    own = with_derivative_of(c[:n], carrier, _impl.splrep, *NEAR)
     return knots, np.concatenate([own, c[n:]])
 
 

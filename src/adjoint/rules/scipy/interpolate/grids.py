@@ -11,7 +11,7 @@ import numpy as np
 from scipy.interpolate import _rgi_cython
 
 from adjoint.rulekit.registry import non_differentiable, substitute
-from adjoint.rules.scipy.carried import carried, carrying
+from adjoint.rules.scipy.equivalents import carried, with_derivative_of
 
 _find_indices: Any = _rgi_cython.find_indices
 _evaluate_linear: Any = getattr(_rgi_cython, "evaluate_linear_2d", None)
@@ -56,5 +56,5 @@ if _evaluate_linear is not None:
             + values[after_i, j] * s * (1 - t)
             + values[after_i, after_j] * s * t
         )
-        out[...] = carrying(y, carrier, _evaluate_linear, 1e-6, 1e-9)
+        out[...] = with_derivative_of(y, carrier, _evaluate_linear, 1e-6, 1e-9)
         return out

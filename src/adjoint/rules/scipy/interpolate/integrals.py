@@ -11,7 +11,7 @@ from scipy.interpolate import _ppoly
 
 from adjoint.rulekit.registry import substitute
 from adjoint.rules.scipy.interpolate.piecewise import added, intervals, power_slopes
-from adjoint.rules.scipy.linalg.calls import Call, matrix_rule
+from adjoint.rules.scipy.linalg.matrix_rule import Call, matrix_rule
 
 # ---- definite integrals --------------------------------------------------------------------------
 

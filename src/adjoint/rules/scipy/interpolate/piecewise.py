@@ -15,7 +15,7 @@ from scipy import special
 from scipy.interpolate import _ppoly
 
 from adjoint.rulekit.registry import non_differentiable, substitute
-from adjoint.rules.scipy.linalg.calls import Call, matrix_rule
+from adjoint.rules.scipy.linalg.matrix_rule import Call, matrix_rule
 
 # ---- shared functions ----------------------------------------------------------------------------
 

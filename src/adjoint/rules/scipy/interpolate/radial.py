@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from adjoint.rules.scipy.carried import carried
+from adjoint.rules.scipy.equivalents import carried
 
 
 def _module() -> Any:

@@ -19,7 +19,7 @@ from scipy.interpolate import (
 
 from adjoint.rulekit.refusal import NoDerivative
 from adjoint.rulekit.registry import non_differentiable, substitute
-from adjoint.rules.scipy.carried import carrying, refusing
+from adjoint.rules.scipy.equivalents import refusing, with_derivative_of
 
 CUBIC = NoDerivative("its arguments", "has no rule: its slopes at the points are estimated in C")
 IN_C = NoDerivative("its points and values", "has no rule: it was not made by the class itself")
@@ -64,11 +64,11 @@ def found(made: Any, at: Any, options: dict[str, Any]) -> Any:
     simplices = made.tri.find_simplex(made._scale_x(at))
     corners = made.tri.simplices[np.maximum(simplices, 0)]
     inside = np.reshape(simplices >= 0, (-1, *(1,) * len(made.values_shape)))
-    return as_made(made, at, **options), corners, inside
+    return compiled_values(made, at, **options), corners, inside
 
 
 @non_differentiable
-def as_made(made: Any, *args: Any, **options: Any) -> Any:
+def compiled_values(made: Any, *args: Any, **options: Any) -> Any:
     """Return SciPy's values."""
     return _module.NDInterpolatorBase.__call__(made, *args, **options)
 
@@ -112,7 +112,7 @@ def evaluated(made, places, heights, outside, args, options):
     shares = np.concatenate([shares, 1 - np.sum(shares, axis=1, keepdims=True)], axis=1)
     trailing = (1,) * (heights.ndim - 1)
     sums = np.sum(np.reshape(shares, (*shares.shape, *trailing)) * heights[corners], axis=1)
-    value = carrying(y, np.where(inside, sums, y), LinearNDInterpolator, 1e-6, 1e-9)
+    value = with_derivative_of(y, np.where(inside, sums, y), LinearNDInterpolator, 1e-6, 1e-9)
     value = np.where(inside, value, outside)
     return np.reshape(value, (*at.shape[:-1], *heights.shape[1:]))
 

@@ -12,7 +12,7 @@ import numpy as np
 from scipy import interpolate
 
 from adjoint.rulekit.registry import plain, substitute
-from adjoint.rules.scipy.carried import carrying, refusing
+from adjoint.rules.scipy.equivalents import refusing, with_derivative_of
 from adjoint.rules.scipy.interpolate.bsplines import NEAR, design, knots_of
 from adjoint.rules.scipy.interpolate.fitpack import BESIDE, SMOOTHED
 
@@ -40,7 +40,7 @@ def bisplev(x, y, tck, dx=0, dy=0):
     tx, ty, c, kx, ky = tck
     z = _plain_bisplev(x, y, tck, dx, dy)
     carrier = _rows(tx, kx, x, dx) @ _matrix(c, tx, ty, kx, ky) @ _rows(ty, ky, y, dy).T
-    return carrying(z, np.reshape(carrier, np.shape(z)), _impl.bisplev, *NEAR)
+    return with_derivative_of(z, np.reshape(carrier, np.shape(z)), _impl.bisplev, *NEAR)
 
 
 _call: Any = _classes.BivariateSpline.__call__
@@ -57,7 +57,7 @@ def call(self, x, y, dx=0, dy=0, grid=True):
     else:
         x, y = np.broadcast_arrays(x, y)
         carrier = np.sum((_rows(tx, kx, x, dx) @ matrix) * _rows(ty, ky, y, dy), axis=1)
-    return carrying(z, np.reshape(carrier, np.shape(z)), _impl.bisplev, *NEAR)
+    return with_derivative_of(z, np.reshape(carrier, np.shape(z)), _impl.bisplev, *NEAR)
 
 
 @plain
@@ -89,7 +89,7 @@ if _regrid is not None:
         half = np.linalg.solve(design(along_x, kx, x), np.reshape(z, (len(x), len(y))))
         whole = np.linalg.solve(design(along_y, ky, y), half.T).T
         known = len(x) * len(y)
-        tx = np.concatenate([carrying(tx[:nx], along_x, _regrid, *NEAR), tx[nx:]])
-        ty = np.concatenate([carrying(ty[:ny], along_y, _regrid, *NEAR), ty[ny:]])
-        own = carrying(c[:known], np.reshape(whole, -1), _regrid, *NEAR)
+        tx = np.concatenate([with_derivative_of(tx[:nx], along_x, _regrid, *NEAR), tx[nx:]])
+        ty = np.concatenate([with_derivative_of(ty[:ny], along_y, _regrid, *NEAR), ty[ny:]])
+        own = with_derivative_of(c[:known], np.reshape(whole, -1), _regrid, *NEAR)
         return nx, tx, ny, ty, np.concatenate([own, c[known:]]), fp, ier

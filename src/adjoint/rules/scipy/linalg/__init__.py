@@ -7,16 +7,16 @@ from adjoint.rules.scipy.linalg import (  # noqa: F401  each registers its rules
     eigen,
     equations,
     factors,
-    functions,
     hermitian,
     lapack,
     least_squares,
-    refused,
+    matrix_functions,
     schur,
     solving,
     structured,
     triangles,
+    unsupported,
 )
-from adjoint.rules.scipy.overwriting import take_overwritten
+from adjoint.rules.scipy.overwrite_options import take_overwritten
 
 take_overwritten(getattr(linalg, name) for name in linalg.__all__)

@@ -8,8 +8,8 @@ import numpy as np
 from scipy.linalg import get_blas_funcs
 
 from adjoint.rulekit.registry import non_differentiable, primitive, substitute
-from adjoint.rules.scipy.carried import carrying
-from adjoint.rules.scipy.overwriting import lock, unlock
+from adjoint.rules.scipy.equivalents import with_derivative_of
+from adjoint.rules.scipy.overwrite_options import lock, unlock
 from adjoint.runtime.dispatch.source_call import call_function
 
 TOLERANCE = {"f": 1e-4, "d": 1e-6, "F": 1e-4, "D": 1e-6}
@@ -25,7 +25,7 @@ def _norm(dtype: Any) -> None:
 
     @substitute(f)
     def nrm2(x):
-        return carrying(plain(x), np.linalg.norm(x), f, TOLERANCE[dtype], 0.0)
+        return with_derivative_of(plain(x), np.linalg.norm(x), f, TOLERANCE[dtype], 0.0)
 
 
 # ---- exchanged vectors ---------------------------------------------------------------------------

@@ -14,7 +14,7 @@ from scipy import linalg as sl
 from adjoint.rulekit.registry import non_differentiable
 from adjoint.rules.numpy.linalg.eigen import eig_bar, eig_dot, values_and_dot, vectors_of
 from adjoint.rules.numpy.linalg.matrices import dagger, rounding, undetermined
-from adjoint.rules.scipy.linalg.calls import Call, matrix_rule, summed
+from adjoint.rules.scipy.linalg.matrix_rule import Call, matrix_rule, summed
 
 
 def _quotient(f: Any, a: Any, b: Any) -> Any:

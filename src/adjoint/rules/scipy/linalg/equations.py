@@ -13,7 +13,7 @@ import numpy as np
 from scipy import linalg as sl
 
 from adjoint.rules.numpy.linalg.matrices import dagger, hermitian
-from adjoint.rules.scipy.linalg.calls import Call, matrix_rule, summed
+from adjoint.rules.scipy.linalg.matrix_rule import Call, matrix_rule, summed
 
 
 def sylvester(a: Any, b: Any, q: Any) -> Any:

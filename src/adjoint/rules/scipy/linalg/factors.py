@@ -21,13 +21,13 @@ from adjoint.rules.numpy.linalg.factors import (
 )
 from adjoint.rules.numpy.linalg.matrices import dagger, rounding, skew, undetermined
 from adjoint.rules.numpy.linalg.singular import (
+    in_trial_basis,
     singular_bar,
     singular_dot,
-    turned,
     values_and_dot,
     values_bar,
 )
-from adjoint.rules.scipy.linalg.calls import Call, matrix_rule, refused_pair
+from adjoint.rules.scipy.linalg.matrix_rule import Call, matrix_rule, refused_pair
 from adjoint.rules.scipy.linalg.solving import solution
 
 # ---- Cholesky ------------------------------------------------------------------------------------
@@ -346,7 +346,7 @@ def _(call: Call) -> Any:
 def _(call: Call) -> Any:
     if not call.compute_uv:
         return _values_rule(call)
-    call.y, turn = turned(call.y)
+    call.y, turn = in_trial_basis(call.y)
     y = call.y
 
     def back(y_bar: Any) -> Any:

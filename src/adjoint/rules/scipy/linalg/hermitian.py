@@ -23,13 +23,13 @@ from adjoint.rules.numpy.linalg.gauges import (
     differences,
     in_any_basis,
     in_phase,
+    nan_beyond_first,
+    nan_beyond_first_pair,
     over,
     parting,
     phased,
     row,
     squared,
-    watched,
-    watched_pair,
 )
 from adjoint.rules.numpy.linalg.matrices import (
     dagger,
@@ -40,7 +40,7 @@ from adjoint.rules.numpy.linalg.matrices import (
     skew,
     to_triangle,
 )
-from adjoint.rules.scipy.linalg.calls import Call, matrix_rule
+from adjoint.rules.scipy.linalg.matrix_rule import Call, matrix_rule
 from adjoint.rules.scipy.linalg.structured import stored, whole
 
 
@@ -100,7 +100,7 @@ class _Problem:
             inner = over(mixed, differences(self.w), equal) + values
             stretch = hermitian(np.where(equal, mixed, 0)) / 2
         else:
-            inner = diagonal_matrix(watched(w_bar, self.equal))
+            inner = diagonal_matrix(nan_beyond_first(w_bar, self.equal))
         return self._of_matrices(inner, stretch)
 
     def _embedded(self, bar: Any) -> Any:
@@ -173,12 +173,13 @@ def _problem(f: Any, y: Any, every: Callable[[], Any], mask: Any, **pair: Any) -
 
 
 def _answer(call: Call, dots: tuple[Any, Any, Any, Any], values_only: bool) -> Any:
-    """Return the tangent of the result; pass the values and their tangents to `watched_pair`."""
+    """Return the tangent of the result; pass the values and their tangents to
+    `nan_beyond_first_pair`."""
     w_dot, v_dot, shared, v = dots
     if values_only:
-        call.y, w_dot = watched_pair(call.y, w_dot, shared)
+        call.y, w_dot = nan_beyond_first_pair(call.y, w_dot, shared)
         return w_dot
-    w, w_dot = watched_pair(call.y[0], w_dot, shared)
+    w, w_dot = nan_beyond_first_pair(call.y[0], w_dot, shared)
     call.y = type(call.y)((w, v))
     return w_dot, v_dot
 

@@ -12,10 +12,10 @@ from scipy.linalg import get_lapack_funcs
 
 from adjoint.cotangents.poison import Poison
 from adjoint.rulekit.projection import is_numeric, projector
-from adjoint.rulekit.refusal import NoDerivative, moves, refusal, refused_bar
+from adjoint.rulekit.refusal import NoDerivative, may_be_nonzero, refusal, refused_bar
 from adjoint.rulekit.registry import frule, non_differentiable, rrule, substitute
 from adjoint.rules.numpy.linalg.matrices import dagger
-from adjoint.rules.scipy.overwriting import take_overwritten
+from adjoint.rules.scipy.overwrite_options import take_overwritten
 
 FACTORS = NoDerivative("its factors", "has no rule")
 
@@ -49,7 +49,7 @@ class _System:
 
     def back(self, y_bar: Any, to_a: Any, to_b: Any) -> tuple[Any, Any]:
         """Return the cotangents of the matrix and of the right-hand side."""
-        if any(map(moves, y_bar[:-2])):
+        if any(map(may_be_nonzero, y_bar[:-2])):
             poison = refused_bar(self.f, FACTORS, y_bar)
             return poison, poison
         if y_bar[-2] is None:

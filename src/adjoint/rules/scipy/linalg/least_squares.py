@@ -11,7 +11,7 @@ from adjoint.rules.numpy.linalg.least_squares import mirrored
 from adjoint.rules.numpy.linalg.matrices import dagger, from_triangle, hermitian, to_triangle
 from adjoint.rules.numpy.linalg.norms import norm_axes, norm_back, norm_dot
 from adjoint.rules.numpy.linalg.singular import values_and_dot, values_bar
-from adjoint.rules.scipy.linalg.calls import Call, matrix_rule
+from adjoint.rules.scipy.linalg.matrix_rule import Call, matrix_rule
 
 # ---- lstsq ---------------------------------------------------------------------------------------
 

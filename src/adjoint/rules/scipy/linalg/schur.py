@@ -16,7 +16,7 @@ from scipy import linalg as sl
 
 from adjoint.rulekit.registry import non_differentiable
 from adjoint.rules.numpy.linalg.matrices import dagger, noise, rounding, undetermined
-from adjoint.rules.scipy.linalg.calls import Call, matrix_rule
+from adjoint.rules.scipy.linalg.matrix_rule import Call, matrix_rule
 
 
 def _blocks(t: Any) -> list[slice]:
@@ -37,7 +37,7 @@ def _upper(t: Any, blocks: list[slice]) -> Any:
     return mask
 
 
-def _demand_apart(t: Any, blocks: list[slice]) -> None:
+def _require_separated(t: Any, blocks: list[slice]) -> None:
     values = [np.linalg.eigvals(t[block, block]) for block in blocks]
     bound = rounding(t) * np.sqrt(np.sum(np.abs(t) ** 2))
     for i, of_one in enumerate(values):
@@ -78,7 +78,7 @@ def _is_triangular(t: Any) -> bool:
     return not np.any(np.diagonal(t, -1))
 
 
-non_differentiable(_blocks, _upper, _demand_apart, _is_triangular)
+non_differentiable(_blocks, _upper, _require_separated, _is_triangular)
 
 
 def _turns(t: Any, p: Any, blocks: list[slice]) -> Any:
@@ -128,7 +128,7 @@ def _(call: Call) -> Any:
         t_bar, z_bar = y_bar[:2]
         if t_bar is None and z_bar is None:
             return (None,)
-        _demand_apart(t, blocks)
+        _require_separated(t, blocks)
         t_bar = np.zeros(t.shape) if t_bar is None else upper * t_bar
         x_bar = dagger(t) @ t_bar - t_bar @ dagger(t)
         if z_bar is not None:
@@ -143,7 +143,7 @@ def _(call: Call) -> Any:
         return (z @ inner @ dagger(z),)
 
     def push(a_dot: Any) -> Any:
-        _demand_apart(t, blocks)
+        _require_separated(t, blocks)
         p = dagger(z) @ a_dot @ z
         y = _turns(t, p, blocks)
         x = y - dagger(y)

@@ -13,7 +13,7 @@ from scipy import linalg as sl
 
 from adjoint.rules.numpy.linalg.determinants import cofactors, det_dot
 from adjoint.rules.numpy.linalg.matrices import dagger, diagonal, from_triangle, to_triangle
-from adjoint.rules.scipy.linalg.calls import Call, Pair, matrix_rule
+from adjoint.rules.scipy.linalg.matrix_rule import Call, Pair, matrix_rule
 
 MIRRORED = {"sym", "symmetric", "her", "hermitian", "pos", "positive definite"}
 CONJUGATED = MIRRORED - {"sym", "symmetric"}

@@ -13,7 +13,7 @@ from scipy import linalg as sl
 
 from adjoint.rulekit.projection import project
 from adjoint.rules.numpy.linalg.factors import cholesky_back, cholesky_dot
-from adjoint.rules.scipy.linalg.calls import Call, matrix_rule
+from adjoint.rules.scipy.linalg.matrix_rule import Call, matrix_rule
 
 # ---- banded storage: row u + i − j of column j holds the entry (i, j) ----------------------------
 

@@ -1,7 +1,7 @@
 """LAPACK routines for triangular factors, as other libraries call them: `potrf`, `potrs`, `trtri`.
 
 The values are LAPACK's. The derivatives are those of the equivalent SciPy functions. An argument
-that may be overwritten gets LAPACK's contents, see `adjoint.rules.scipy.overwriting`.
+that may be overwritten gets LAPACK's contents, see `adjoint.rules.scipy.overwrite_options`.
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ from scipy.linalg import cholesky, get_lapack_funcs, solve_triangular
 
 from adjoint.rulekit.refusal import NoDerivative
 from adjoint.rulekit.registry import non_differentiable, substitute
-from adjoint.rules.scipy.carried import carrying, refusing
-from adjoint.rules.scipy.overwriting import take_overwritten
+from adjoint.rules.scipy.equivalents import refusing, with_derivative_of
+from adjoint.rules.scipy.overwrite_options import take_overwritten
 
 FAILED = NoDerivative("its matrix", "does not exist: the routine has failed")
 
@@ -50,7 +50,7 @@ def triangle(a: Any, lower: Any, unit: Any) -> Any:
 
 
 def valued(y, carrier, f):
-    return carrying(y, np.reshape(carrier, y.shape), f, slack(y), slack(y) * size(y))
+    return with_derivative_of(y, np.reshape(carrier, y.shape), f, slack(y), slack(y) * size(y))
 
 
 def _solution(dtype: Any) -> None:

@@ -1,12 +1,12 @@
 """Rules for `scipy.ndimage`, one module per topic; imported on the first call into it."""
 
 from adjoint.rules.scipy.ndimage import (  # noqa: F401  each registers its rules
-    calling,
-    correlating,
+    callback_filters,
+    correlation,
     distances,
     magnitudes,
-    picking,
-    prefiltering,
-    sampling,
+    rank_filters,
     spectra,
+    spline_coefficients,
+    spline_samples,
 )

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from scipy import ndimage as ni
 
-from adjoint.rulekit.refusal import NoDerivative, moves, refusal, refused_bar
+from adjoint.rulekit.refusal import NoDerivative, may_be_nonzero, refusal, refused_bar
 from adjoint.rulekit.registry import frule, non_differentiable, primitive
 from adjoint.rules.numpy.operands import array_rule
 from adjoint.runtime.dispatch.linked import linked
@@ -69,7 +69,7 @@ def _(input, metric="euclidean", sampling=None, return_distances=True, return_in
 def _(
     dots, input, metric="euclidean", sampling=None, return_distances=True, return_indices=False
 ):  # fmt: skip
-    if any(map(moves, dots[2:3])):
+    if any(map(may_be_nonzero, dots[2:3])):
         raise refusal(ni.distance_transform_bf, SAMPLING)
     return ni.distance_transform_bf(input, metric, sampling, return_distances, return_indices), None
 

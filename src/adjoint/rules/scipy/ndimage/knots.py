@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from adjoint.rules.scipy.ndimage.extending import (
+from adjoint.rules.scipy.ndimage.boundaries import (
     CONSTANT,
     GRID_CONSTANT,
     GRID_WRAP,

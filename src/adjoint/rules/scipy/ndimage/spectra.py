@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 from scipy.ndimage import _nd_image
 
-from adjoint.rulekit.refusal import NoDerivative, moves, refusal, refused_bar
-from adjoint.rules.scipy.linalg.calls import Call, matrix_rule
-from adjoint.rules.scipy.ndimage.extending import returning
+from adjoint.rulekit.refusal import NoDerivative, may_be_nonzero, refusal, refused_bar
+from adjoint.rules.scipy.linalg.matrix_rule import Call, matrix_rule
+from adjoint.rules.scipy.ndimage.boundaries import returning
 
 SIZES = NoDerivative("the sizes", "has no rule but for the Gaussian")
 GAUSSIAN = 0
@@ -53,7 +53,7 @@ def _(call: Call) -> Any:
         total: Any = 0.0
         if x_dot is not None:
             total = filtered_spectrum(x_dot, sizes, n, axis, call.dtype, kind)
-        if sizes_dot is not None and kind != GAUSSIAN and moves(sizes_dot):
+        if sizes_dot is not None and kind != GAUSSIAN and may_be_nonzero(sizes_dot):
             raise refusal(_apply, SIZES)
         if sizes_dot is not None and kind == GAUSSIAN:
             y = filtered_spectrum(x, sizes, n, axis, call.dtype, kind)

@@ -1,11 +1,11 @@
 """Rules for `scipy.signal`, one module per topic; imported on the first call into it."""
 
 from adjoint.rules.scipy.signal import (  # noqa: F401  each registers its rules
-    convolving,
+    convolution,
     designs,
-    filtering,
     medians,
     peaks,
-    resampling,
+    recursive_filters,
     splines,
+    upfirdn,
 )

@@ -8,9 +8,9 @@ import numpy as np
 from scipy.signal import _sigtools
 
 from adjoint.rulekit.registry import substitute
-from adjoint.rules.scipy.linalg.calls import Call, matrix_rule
-from adjoint.rules.scipy.ndimage.extending import CONSTANT, widened
-from adjoint.rules.scipy.ndimage.picking import Picks
+from adjoint.rules.scipy.linalg.matrix_rule import Call, matrix_rule
+from adjoint.rules.scipy.ndimage.boundaries import CONSTANT, widened
+from adjoint.rules.scipy.ndimage.rank_filters import Picks
 
 _compiled: Any = _sigtools._medfilt2d
 

@@ -13,10 +13,10 @@ from scipy import signal as ss
 
 from adjoint.rulekit.elementwise_forward import filled
 from adjoint.rulekit.projection import as_numeric
-from adjoint.rulekit.refusal import NoDerivative, moves, refusal, refused_bar
+from adjoint.rulekit.refusal import NoDerivative, may_be_nonzero, refusal, refused_bar
 from adjoint.rulekit.registry import frule, substitute
 from adjoint.rules.numpy.operands import array_rule
-from adjoint.rules.scipy.linalg.calls import Call, matrix_rule
+from adjoint.rules.scipy.linalg.matrix_rule import Call, matrix_rule
 from adjoint.rules.scipy.pointwise import pointwise
 
 try:
@@ -47,7 +47,7 @@ def _(call: Call) -> Any:
         return y_bar @ np.conj(sums.T), refused_bar(f, POLES, y_bar)
 
     def push(signal_dot: Any, poles_dot: Any) -> Any:
-        if moves(poles_dot):
+        if may_be_nonzero(poles_dot):
             raise refusal(f, POLES)
         return None if signal_dot is None else signal_dot @ sums
 

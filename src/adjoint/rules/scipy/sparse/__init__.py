@@ -3,12 +3,12 @@
 from adjoint.rules.scipy.sparse import (  # noqa: F401  each registers its rules
     arrays,
     eigen,
-    invariant,
-    leaves,
-    lists,
+    invariant_subspaces,
+    lil_and_dok,
+    output_arrays,
     pairs,
-    patterns,
     products,
     solving,
+    sparsity,
     zeros,
 )

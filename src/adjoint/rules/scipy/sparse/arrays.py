@@ -9,10 +9,10 @@ import numpy as np
 from scipy import sparse
 
 from adjoint.cotangents.poison import Poison
-from adjoint.rulekit.refusal import NoDerivative, moves, refusal
+from adjoint.rulekit.refusal import NoDerivative, may_be_nonzero, refusal
 from adjoint.rulekit.registry import frule, non_differentiable, primitive, rrule, substitute
-from adjoint.rules.scipy.sparse.patterns import entries_of, leaf
-from adjoint.rules.scipy.sparse.zeros import kept
+from adjoint.rules.scipy.sparse.sparsity import entries_of, leaf
+from adjoint.rules.scipy.sparse.zeros import nonzero_entries
 from adjoint.runtime.dispatch.call import call_keywords
 from adjoint.runtime.dispatch.linked import NO_KEYWORDS
 from adjoint.runtime.dispatch.source_call import call_function
@@ -75,23 +75,23 @@ def _are_blocks(blocks: Any, depth: int) -> bool:
     return blocks is None or type(blocks) is np.ndarray
 
 
-def unseen(values: Any, data: Any) -> Any:
+def untraceable(values: Any, data: Any) -> Any:
     """Return `values`, whose derivatives in `data` are refused."""
     return values
 
 
-@rrule.register(unseen, alias=True)
+@rrule.register(untraceable, alias=True)
 def _(values, data):
     def unseen_back(y_bar):
-        return None, y_bar, Poison(refusal(unseen, UNSEEN)) if moves(y_bar) else None
+        return None, y_bar, Poison(refusal(untraceable, UNSEEN)) if may_be_nonzero(y_bar) else None
 
     return values, unseen_back
 
 
-@frule.register(unseen, alias=True)
+@frule.register(untraceable, alias=True)
 def _(dots, values, data):
-    if moves(dots[1]):
-        raise refusal(unseen, UNSEEN)
+    if may_be_nonzero(dots[1]):
+        raise refusal(untraceable, UNSEEN)
     return values, dots[0]
 
 
@@ -99,12 +99,14 @@ def _of_blocks(f: Any, depth: int) -> None:
     def join(blocks, format=None, dtype=None):
         y, source = _joined(f, blocks, {"format": format, "dtype": dtype})
         data = [
-            block.data.ravel() if sparse.issparse(block) else kept(block, *_zeros_of(block))
+            block.data.ravel()
+            if sparse.issparse(block)
+            else nonzero_entries(block, *_zeros_of(block))
             for block in _leaves_of(blocks)
         ]
         values = np.concatenate([np.zeros(1), *data])
         if source is None:
-            y.data = unseen(y.data, values)
+            y.data = untraceable(y.data, values)
         else:
             y.data = values[source].reshape(y.data.shape).astype(y.dtype)
         return y
@@ -161,7 +163,7 @@ def _from_dense(kind, dense, shape, dtype):
     """Make a sparse array, which does not store zeros; their derivatives are lost."""
     places = _places_of(kind, dense, shape)
     source, lost = _zeros_of(dense)
-    made = kind((kept(dense, source, lost), places), shape=dense.shape, dtype=dtype)
+    made = kind((nonzero_entries(dense, source, lost), places), shape=dense.shape, dtype=dtype)
     made.has_canonical_format = True
     return made
 
@@ -221,7 +223,7 @@ def _find(A):
     a = sparse.coo_array(A, copy=True)
     a.sum_duplicates()
     source, lost = _zeros_of(a.data)
-    return a.row[source], a.col[source], kept(a.data, source, lost)
+    return a.row[source], a.col[source], nonzero_entries(a.data, source, lost)
 
 
 def _stored_diagonals(a: Any) -> Any:
@@ -238,7 +240,7 @@ if leaf("dia_tocsr") is None:
     @substitute(sparse.dia_array.tocoo)
     def _tocoo(self, copy=False):
         places, source, lost = _stored_diagonals(self)
-        data = kept(self.data, source, lost)
+        data = nonzero_entries(self.data, source, lost)
         return self._coo_container((data, places), shape=self.shape, dtype=self.dtype)
 
 

@@ -1,8 +1,8 @@
 """Rules of `scipy.sparse.linalg`: some eigenvalues and singular values, found by search.
 
-The search runs undifferentiated. Its result moves as the space of eigenvectors does (`invariant`),
-which takes only products with A and one linear system for each vector. Left and right singular
-vectors, stacked, are eigenvectors of [[0, A], [Aᴴ, 0]].
+The search runs undifferentiated. Its result moves as the space of eigenvectors does
+(`invariant_subspaces`), which takes only products with A and one linear system for each vector.
+Left and right singular vectors, stacked, are eigenvectors of [[0, A], [Aᴴ, 0]].
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ from scipy.sparse import linalg as sl
 
 from adjoint.rulekit.registry import non_differentiable, primitive
 from adjoint.rules.numpy.linalg.matrices import dagger
-from adjoint.rules.scipy.searches import corrections, unfollowed, with_value
-from adjoint.rules.scipy.sparse.invariant import Equations, apart, moved, of_any_phase
-from adjoint.rules.scipy.stored import leave, looked, repeated, searched
+from adjoint.rules.scipy.search_state import evaluate_at_end, repeated, restore_after, run_search
+from adjoint.rules.scipy.searches import corrections, refused_result, with_value
+from adjoint.rules.scipy.sparse.invariant_subspaces import Equations, moved, of_any_phase, separated
 from adjoint.runtime.dispatch.source_call import call_function
 from adjoint.runtime.foreign.unknown_call import run_unknown
 
@@ -252,7 +252,7 @@ def _moving(find, given, found, search):
     if find is sl.eigs and m is not None:
         of_m = repeated(search, lambda x: _hermitian_product(m, x))
     probe = np.ones((_rows(find, given), 1))
-    equations, why = looked(
+    equations, why = evaluate_at_end(
         search,
         lambda f, _: _looked_at(find, given, found, lambda x: _joined(f(x)), of_m),
         lambda x: _parts(product(a, x)),
@@ -262,7 +262,7 @@ def _moving(find, given, found, search):
         return None, why
     w, v = (_of_any if find is sl.eigs else _of_hermitian)(equations, of_a, of_m)
     v = of_any_phase(v, find)
-    return (apart(w, equations), v, equations), ""
+    return (separated(w, equations), v, equations), ""
 
 
 def _parts(x: Any) -> Any:
@@ -297,24 +297,24 @@ def _eigen(find, names):
 
     def eigen(*args, **kwargs):
         given = {**dict(zip(names, args)), **kwargs}  # noqa: B905 (it is lowered)
-        found, search = searched(find, args, kwargs)
+        found, search = run_search(find, args, kwargs)
         known, why = _moving(find, given, found, search)
         if why:
-            found = unfollowed(found, find, why, *given.values())
+            found = refused_result(found, find, why, *given.values())
         elif not isinstance(found, tuple):
             found = _as_found(found, known[0][_order(found, known[2].w)])
         else:
             order = _order(found[0], known[2].w)
             w, v = _as_found(found[0], known[0][order]), _as_found(found[1], known[1][:, order])
             found = (w, v, *[_history(find, part, given) for part in found[2:]])
-        leave(search)
+        restore_after(search)
         return found
 
     return eigen
 
 
 def _history(find, part, given):
-    return unfollowed(part, find, "says how it has searched", *given.values())
+    return refused_result(part, find, "says how it has searched", *given.values())
 
 
 def _singular(find, names):
@@ -322,10 +322,10 @@ def _singular(find, names):
         given = {**dict(zip(names, args)), **kwargs}  # noqa: B905 (it is lowered)
         if isinstance(given["A"], sl.LinearOperator):
             given["A"].H  # noqa: B018 (it is cached, and the search would cache a constant)
-        found, search = searched(find, args, kwargs)
+        found, search = run_search(find, args, kwargs)
         known, why = _moving(find, given, found, search)
         if why:
-            found = unfollowed(found, find, why, *given.values())
+            found = refused_result(found, find, why, *given.values())
         elif not isinstance(found, tuple):
             found = _as_found(found, known[0][_order(found, known[2].w)])
         else:
@@ -336,7 +336,7 @@ def _singular(find, names):
             u = None if u is None else _as_found(u, v[:rows])
             vh = None if vh is None else _as_found(vh, dagger(v[rows:]))
             found = u, s, vh
-        leave(search)
+        restore_after(search)
         return found
 
     return singular
@@ -372,9 +372,9 @@ def _why_not(find: Any, given: dict[str, Any]) -> str:
     return ""
 
 
-def _register(find: Any, twin_of: Callable[..., Any]) -> None:
+def _register(find: Any, substitute_of: Callable[..., Any]) -> None:
     signature = inspect.signature(find)
-    twin = twin_of(find, list(signature.parameters))
+    twin = substitute_of(find, list(signature.parameters))
 
     @primitive(find)
     def run(record: list[Any], slot: int, *args: Any, **kwargs: Any) -> Any:

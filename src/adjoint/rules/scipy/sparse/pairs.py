@@ -15,10 +15,17 @@ from scipy.sparse import _sparsetools as tools
 from adjoint.cotangents.poison import Poison
 from adjoint.rulekit.elementwise_forward import like_result
 from adjoint.rulekit.projection import project
-from adjoint.rulekit.refusal import NoDerivative, added, moves, refusal, refused_dot, refused_entry
+from adjoint.rulekit.refusal import (
+    NoDerivative,
+    added,
+    may_be_nonzero,
+    refusal,
+    refused_dot,
+    refused_entry,
+)
 from adjoint.rulekit.registry import frule, non_differentiable, rrule, substitute
 from adjoint.rules.numpy.operands import cotangent_dtype
-from adjoint.rules.scipy.sparse.patterns import leaf, major_of
+from adjoint.rules.scipy.sparse.sparsity import leaf, major_of
 from adjoint.rules.scipy.sparse.zeros import LEFT_OUT, with_zeros
 
 # ---- element by element --------------------------------------------------------------------------
@@ -228,7 +235,7 @@ WITHOUT_RULE = NoDerivative("an array of more than two axes", "has no rule")
 @rrule.register(unruled)
 def _(f, args):
     def unruled_back(y_bar):
-        bar = Poison(refusal(f, WITHOUT_RULE)) if moves(y_bar) else None
+        bar = Poison(refusal(f, WITHOUT_RULE)) if may_be_nonzero(y_bar) else None
         return None, None, tuple([bar if _is_float(x) else None for x in args])
 
     return unruled(f, args), unruled_back
@@ -237,7 +244,7 @@ def _(f, args):
 @frule.register(unruled)
 def _(dots, f, args):
     for dot, x in zip(dots[1] or (), args, strict=False):
-        if _is_float(x) and moves(dot):
+        if _is_float(x) and may_be_nonzero(dot):
             raise refusal(f, WITHOUT_RULE)
     return unruled(f, args), None
 

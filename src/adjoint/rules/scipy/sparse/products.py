@@ -15,7 +15,7 @@ from adjoint.rulekit.projection import project
 from adjoint.rulekit.refusal import refusal
 from adjoint.rulekit.registry import frule, non_differentiable, rrule, substitute
 from adjoint.rules.numpy.operands import conj, cotangent_dtype
-from adjoint.rules.scipy.sparse.patterns import (
+from adjoint.rules.scipy.sparse.sparsity import (
     Entries,
     leaf,
     major_of,

@@ -17,7 +17,7 @@ from adjoint.cotangents.accumulate import finish
 from adjoint.cotangents.poison import Poison
 from adjoint.rulekit.elementwise_forward import like_result
 from adjoint.rulekit.projection import project
-from adjoint.rulekit.refusal import NoDerivative, moves, refusal
+from adjoint.rulekit.refusal import NoDerivative, may_be_nonzero, refusal
 from adjoint.rulekit.registry import (
     frule,
     leveled,
@@ -27,8 +27,8 @@ from adjoint.rulekit.registry import (
     structural,
 )
 from adjoint.rules.scipy.sparse.arrays import WITH_DATA
-from adjoint.rules.scipy.sparse.patterns import major_of
-from adjoint.runtime.dispatch.checked_pullback import arrived, result_of
+from adjoint.rules.scipy.sparse.sparsity import major_of
+from adjoint.runtime.dispatch.checked_pullback import finished_cotangent, result_of
 from adjoint.runtime.dispatch.source_call import call_function
 from adjoint.runtime.memory.deposit import deposit
 from adjoint.runtime.memory.memory import Memory
@@ -144,7 +144,7 @@ def _(N, nnz, data, indices, pointers, *, csc_construct_func, ilu=False, options
 
 @frule.register(_superlu.gstrf)
 def _(dots, N, nnz, data, indices, pointers, *, csc_construct_func, ilu=False, options=None):
-    if moves(dots[2]):
+    if may_be_nonzero(dots[2]):
         raise refusal(sl.splu, IN_FORWARD_MODE)
     return _factors((N, nnz, data, indices, pointers), csc_construct_func, ilu, options), None
 
@@ -165,7 +165,7 @@ def _(memory: Memory, factors: Any, b: Any, trans: str = "N") -> Any:
     known = memory.caches.get(("factors", id(factors)))
 
     def solve_back(x_bar: Any) -> tuple[Any, ...]:
-        x_bar = arrived(memory, result, x_bar)
+        x_bar = finished_cotangent(memory, result, x_bar)
         if x_bar is None or type(x_bar) is Poison:
             if x_bar is not None and known is not None:
                 memory.add_entry(factors, "*", x_bar)
@@ -259,24 +259,24 @@ def _(dots, x, solution):
     return x.copy(), dots[1]
 
 
-def stopped(x: Any, operands: Any) -> Any:
+def unconverged(x: Any, operands: Any) -> Any:
     """Return a copy of `x`, whose derivatives in the operands are refused."""
     return x.copy()
 
 
-@rrule.register(stopped)
+@rrule.register(unconverged)
 def _(x, operands):
     def stopped_back(y_bar):
-        bar = Poison(refusal(stopped, NOT_CONVERGED)) if moves(y_bar) else None
+        bar = Poison(refusal(unconverged, NOT_CONVERGED)) if may_be_nonzero(y_bar) else None
         return None, y_bar, tuple([bar for _ in operands])
 
     return x.copy(), stopped_back
 
 
-@frule.register(stopped)
+@frule.register(unconverged)
 def _(dots, x, operands):
-    if moves(dots[1]):
-        raise refusal(stopped, NOT_CONVERGED)
+    if may_be_nonzero(dots[1]):
+        raise refusal(unconverged, NOT_CONVERGED)
     return x.copy(), dots[0]
 
 
@@ -290,7 +290,7 @@ def _by_iteration(f: Any) -> None:
         a, b = args[0], args[1]
         data = a.data if sparse.issparse(a) else a
         if info != 0:
-            return stopped(x, (data, b)), info
+            return unconverged(x, (data, b)), info
         b = np.ravel(b)
         exact = sl.spsolve(sparse.csc_array(a), b) if sparse.issparse(a) else np.linalg.solve(a, b)
         return valued(x, exact.reshape(x.shape)), info

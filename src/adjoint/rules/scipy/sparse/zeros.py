@@ -14,37 +14,37 @@ from scipy.sparse import _sparsetools as tools
 from adjoint.rulekit.refusal import NoDerivative, added, refused_dot, refused_entry
 from adjoint.rulekit.registry import frule, non_differentiable, rrule, substitute
 from adjoint.rules.numpy.operands import cotangent_dtype
-from adjoint.rules.scipy.sparse.patterns import leaf, major_of, of_diagonals
+from adjoint.rules.scipy.sparse.sparsity import leaf, major_of, of_diagonals
 
 LEFT_OUT = NoDerivative("entries", "are zero here and are not stored in the result")
 
 
-def kept(data: Any, source: Any, lost: Any) -> Any:
+def nonzero_entries(data: Any, source: Any, lost: Any) -> Any:
     """Return elements of an array at positions `source`; drop zeros at positions `lost`."""
     return np.ravel(data)[source]
 
 
-@rrule.register(kept)
+@rrule.register(nonzero_entries)
 def _(data, source, lost):
     shape = np.shape(data)
 
     def kept_back(y_bar):
         bar = np.zeros(shape, cotangent_dtype(y_bar)).ravel()
         if len(lost):
-            bar[lost] = refused_entry(kept, LEFT_OUT)
+            bar[lost] = refused_entry(nonzero_entries, LEFT_OUT)
         bar[source] = y_bar
         return None, bar.reshape(shape), None, None
 
-    return kept(data, source, lost), kept_back
+    return nonzero_entries(data, source, lost), kept_back
 
 
-@frule.register(kept)
+@frule.register(nonzero_entries)
 def _(dots, data, source, lost):
-    y, dot = kept(data, source, lost), dots[0]
+    y, dot = nonzero_entries(data, source, lost), dots[0]
     if dot is None:
         return y, None
-    asked = refused_dot(kept, LEFT_OUT, np.ravel(dot)[lost], y)
-    return y, added(kept(dot, source, lost), asked)
+    asked = refused_dot(nonzero_entries, LEFT_OUT, np.ravel(dot)[lost], y)
+    return y, added(nonzero_entries(dot, source, lost), asked)
 
 
 def with_zeros(make: Any, a: Any, b: Any, columns: int) -> Any:
@@ -76,7 +76,7 @@ def _(rows, columns, pointers, indices, data):
     found, where, source, lost = _nonzero(pointers, indices, data)
     pointers[...] = found
     indices[: len(where)] = where
-    data[: len(source)] = kept(data, source, lost)
+    data[: len(source)] = nonzero_entries(data, source, lost)
 
 
 def _diagonal_order(head: Any, data: Any, order: Any, pattern: Any) -> Any:
@@ -101,7 +101,7 @@ if (_dia_tocsr := leaf("dia_tocsr")) is not None:
         stored, source, where, found, lost = _diagonal_order(head, data, order, (indices, pointers))
         indices[...] = where
         pointers[...] = found
-        values[:stored] = kept(data, source, lost)
+        values[:stored] = nonzero_entries(data, source, lost)
         return stored
 
 

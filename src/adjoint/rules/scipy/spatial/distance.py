@@ -15,7 +15,7 @@ from scipy.spatial import distance
 from adjoint.rulekit.elementwise_forward import filled
 from adjoint.rulekit.registry import frule, substitute
 from adjoint.rules.numpy.operands import array_rule
-from adjoint.rules.scipy.linalg.calls import Call, matrix_rule
+from adjoint.rules.scipy.linalg.matrix_rule import Call, matrix_rule
 from adjoint.rules.scipy.spatial.metrics import METRICS, Metric, Settings, settings
 
 ALIASES = {

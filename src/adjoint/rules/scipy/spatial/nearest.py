@@ -16,7 +16,7 @@ from scipy.spatial import _hausdorff, cKDTree
 from adjoint.cotangents.accumulate import accumulate
 from adjoint.rulekit.refusal import NoDerivative
 from adjoint.rulekit.registry import non_differentiable, primitive, substitute
-from adjoint.rules.scipy.carried import carried, carrying, refusing
+from adjoint.rules.scipy.equivalents import carried, refusing, with_derivative_of
 from adjoint.runtime.memory.memory import Memory
 
 # ---- trees ---------------------------------------------------------------------------------------
@@ -91,7 +91,7 @@ def query(self, x, k=1, eps=0.0, p=2.0, distance_upper_bound=np.inf, workers=1):
     near = self.data[np.minimum(found, self.n - 1)]
     u = round_torus(self, near - (x[..., None, :] if np.ndim(found) == x.ndim else x))
     carrier = np.where(np.isfinite(y), np.linalg.norm(u, p, -1), np.inf)
-    return carrying(y, carrier, cKDTree.query, 1e-6, 1e-9), found
+    return with_derivative_of(y, carrier, cKDTree.query, 1e-6, 1e-9), found
 
 
 @non_differentiable
@@ -120,7 +120,7 @@ def sparse_distance_matrix(self, other, max_distance, p=2.0, output_type="dok_ma
         raise ValueError(f"output_type must be one of {kinds}")
     y, i, j = near(self, other, max_distance, p)
     carrier = np.linalg.norm(round_torus(self, self.data[i] - other.data[j]), p, -1)
-    v = carrying(y, carrier, cKDTree.sparse_distance_matrix, 1e-6, 1e-9)
+    v = with_derivative_of(y, carrier, cKDTree.sparse_distance_matrix, 1e-6, 1e-9)
     if output_type == "dict":
         return dict(zip(zip(i.tolist(), j.tolist(), strict=True), v.tolist(), strict=True))
     if output_type == "ndarray":

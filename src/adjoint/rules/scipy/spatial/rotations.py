@@ -14,8 +14,8 @@ import numpy as np
 
 from adjoint.rulekit.registry import non_differentiable, substitute
 from adjoint.rules.numpy.linalg.matrices import dagger
-from adjoint.rules.scipy.carried import carried
-from adjoint.rules.scipy.linalg.calls import Call, matrix_rule
+from adjoint.rules.scipy.equivalents import carried
+from adjoint.rules.scipy.linalg.matrix_rule import Call, matrix_rule
 
 
 def _module(name: str) -> Any:

@@ -12,7 +12,7 @@ import numpy as np
 from scipy.spatial import Delaunay
 
 from adjoint.rulekit.registry import non_differentiable, substitute
-from adjoint.rules.scipy.carried import carrying
+from adjoint.rules.scipy.equivalents import with_derivative_of
 
 _methods = vars(Delaunay)
 non_differentiable(
@@ -41,4 +41,4 @@ def transform(self):
     regular = np.where(there[:, None, None], sides, np.eye(self.ndim))
     made = np.concatenate([np.linalg.inv(regular), last], axis=1)
     carrier = np.where(there[:, None, None], made, y)
-    return carrying(y, carrier, Delaunay, 1e-6, 1e-9)
+    return with_derivative_of(y, carrier, Delaunay, 1e-6, 1e-9)

@@ -14,7 +14,7 @@ import numpy as np
 from scipy import special as sp
 
 from adjoint.rulekit.families import elementwise
-from adjoint.rules.scipy.special.cumulative import cumulative
+from adjoint.rules.scipy.special.cumulative_distributions import cumulative
 from adjoint.rules.scipy.special.elementary import exprel_slope
 from adjoint.rules.scipy.special.incomplete_beta import (
     beta_density,

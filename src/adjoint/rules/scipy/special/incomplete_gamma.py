@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from scipy import special as sp
 
-from adjoint.rules.scipy.special.cumulative import cumulative
+from adjoint.rules.scipy.special.cumulative_distributions import cumulative
 from adjoint.rules.scipy.special.quadrature import (
     DROP,
     in_blocks,

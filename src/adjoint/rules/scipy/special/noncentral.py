@@ -13,7 +13,7 @@ import numpy as np
 from scipy import special as sp
 
 from adjoint.rulekit.families import NoDerivative
-from adjoint.rules.scipy.special.cumulative import cumulative
+from adjoint.rules.scipy.special.cumulative_distributions import cumulative
 from adjoint.rules.scipy.special.distributions import f_share
 from adjoint.rules.scipy.special.incomplete_gamma import gamma_density
 

@@ -15,7 +15,7 @@ from scipy import special as sp
 from scipy.special import _ufuncs
 
 from adjoint.rulekit.families import NoDerivative, elementwise
-from adjoint.rules.scipy.special.cumulative import complement, inverse
+from adjoint.rules.scipy.special.cumulative_distributions import complement, inverse
 from adjoint.rules.scipy.special.distributions import binomial_slope
 from adjoint.rules.scipy.special.error_functions import normal_density
 from adjoint.rules.scipy.special.incomplete_beta import beta_density, beta_shape_slope

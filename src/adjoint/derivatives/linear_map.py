@@ -1,0 +1,170 @@
+"""The derivative of a function at a point as a reusable linear map."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Sequence
+from typing import Any
+
+import numpy as np
+
+from adjoint.cotangents.poison import Poison
+from adjoint.diagnostics.public_function import public
+from adjoint.errors import ArgumentError
+from adjoint.levels import bridge, level_rules  # noqa: F401  they register themselves
+from adjoint.levels.current import current, entered
+from adjoint.levels.flat_leaves import Form
+from adjoint.levels.replay import Recording, Replay
+from adjoint.levels.seeds import Seeds
+from adjoint.levels.tangent_checks import check_tangent
+from adjoint.primal.engine_object import EngineObject
+from adjoint.runtime.entries import basics
+from adjoint.runtime.foreign.freed_objects import check_at_end
+from adjoint.runtime.memory.independence import independent_arguments
+from adjoint.runtime.session import leaving, session
+
+
+class Linear(EngineObject):
+    """``(*x_dots) ↦ y_dot`` at one point, as `linearize` returns it."""
+
+    __slots__ = ("_f", "_leaves", "_recording", "forms", "y_form")
+
+    def __init__(
+        self, f: Any, recording: Recording, forms: list[Form], leaves: list[Any], y_form: Form
+    ) -> None:
+        self._f, self._recording, self._leaves = f, recording, leaves
+        self.forms, self.y_form = forms, y_form
+
+    def __repr__(self) -> str:
+        return f"d({getattr(self._f, '__name__', None) or type(self._f).__name__})"
+
+    @public
+    def __call__(self, *tangents: Any) -> Any:
+        """Push tangents of the arguments forward.
+
+        Parameters
+        ----------
+        *tangents
+            One for each positional argument, with its structure; ``None`` stands for zero.
+
+        Returns
+        -------
+        The derivative of the result along the tangents, with the structure of the result; zero
+        where no path leads.
+
+        Raises
+        ------
+        ArgumentError
+            A tangent does not fit its argument.
+        """
+        if len(tangents) != len(self.forms):
+            raise ArgumentError(
+                f"there are {len(self.forms)} arguments and {len(tangents)} tangents",
+                hint="give one tangent for each positional argument, None for zero",
+            )
+        dots = [
+            dot
+            for i, (form, tangent) in enumerate(zip(self.forms, tangents, strict=True))
+            for dot in form.split(tangent, f"tangent {i}")
+        ]
+        return self.y_form.build(self.pushed(dots))
+
+    def pushed(self, dots: Sequence[Any]) -> list[Any]:
+        """Return the tangents of the leaves of the result from those of the arguments."""
+        replay = Replay(self._recording, current.level)
+        with leaving, session:
+            for leaf, dot in zip(self._leaves, dots, strict=True):
+                if dot is not None and leaf is not None:
+                    check_tangent(leaf, dot)
+                    replay.deposit(leaf, dot if isinstance(leaf, np.ndarray) else _real(dot))
+            replay.run_all()
+            return [_read(replay, leaf) for leaf in self.y_form.leaves]
+
+
+def _real(dot: Any) -> Any:
+    return float(dot) if isinstance(dot, int | np.integer) else dot
+
+
+def _read(replay: Replay, y: Any) -> Any:
+    dot = replay.tangent(y)
+    if type(dot) is Poison:
+        raise dot.error
+    if isinstance(y, np.ndarray):
+        dtype = y.dtype if y.dtype.kind in "fc" else float
+        return np.zeros(y.shape, dtype) if dot is None else replay.below(np.array, dot)
+    if dot is not None:
+        return dot
+    return y * 0.0 if isinstance(y, complex | np.inexact) else 0.0
+
+
+def linearized(
+    f: Callable[..., Any],
+    args: tuple[Any, ...],
+    kwargs: dict[str, Any],
+    wanted: Collection[int] | None = None,
+) -> tuple[Any, Linear]:
+    """Return `linearize` with respect to the arguments `wanted`, or to all (``None``)."""
+    if not basics.ready:
+        basics.load()
+    level = Recording(current.level)
+    forms = [Form(arg) for arg in args]
+    chosen = [wanted is None or i in wanted for i in range(len(args))]
+    ones = [
+        form.build([*map(_one_like, form.leaves)]) if use else None
+        for form, use in zip(forms, chosen, strict=True)
+    ]
+    args, apart = independent_arguments(f, args, kwargs, wanted)
+    with leaving, session, entered(level), Seeds(level, level.seed, apart) as seeds:
+        own = [seeds.argument(arg, dot) for arg, dot in zip(args, ones, strict=True)]
+        leaves: list[Any] = []
+        for arg, use in zip(own, chosen, strict=True):
+            found = Form(arg).leaves
+            leaves += found if use else [None] * len(found)
+        y = level.run(f, *own, **kwargs)
+        check_at_end(level.memory)
+        linear = Linear(f, level, forms, leaves, Form(y))
+    return seeds.restored(y), linear
+
+
+def _one_like(leaf: Any) -> Any:
+    if isinstance(leaf, np.ndarray):
+        return np.ones(leaf.shape, leaf.dtype if leaf.dtype.kind in "fc" else float)
+    return leaf.dtype.type(1) if isinstance(leaf, np.inexact) else 1.0
+
+
+@public
+def linearize(f: Callable[..., Any], /, *args: Any, **kwargs: Any) -> tuple[Any, Linear]:
+    """Value of a function, and its derivative at that point as a linear map.
+
+    The function runs once. Each use of the map replays the recorded operations and applies only
+    forward rules again, those of users included. `pullback` is the counterpart for cotangents.
+
+    Parameters
+    ----------
+    f : callable
+        Any Python function, method, class or callable object.
+    *args
+        The point: numbers, arrays, containers, objects.
+    **kwargs
+        Passed through, held constant.
+
+    Returns
+    -------
+    y
+        ``f(*args, **kwargs)``.
+    push : Linear
+        ``push(*x_dots)`` returns the derivative of `y` along the tangents, with the structure and
+        the shapes of `y`. Between two calls the caller must not change the arrays that `f` has
+        used.
+
+    Raises
+    ------
+    UnsupportedSyntaxError
+        `f`, or a function that it calls, contains syntax that is not differentiated.
+
+    Examples
+    --------
+    >>> y, push = linearize(lambda x, y: x * y, 3.0, 4.0)
+    >>> y, push(1.0, None), push(1.0, 1.0)
+    (12.0, 4.0, 7.0)
+    """
+    return linearized(f, args, kwargs)

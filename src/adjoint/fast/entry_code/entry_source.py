@@ -1,0 +1,132 @@
+"""Entry code of a program, as Python source: guards, reads of the leaves, a call of the program,
+and the cotangents in the structure of the arguments.
+"""
+
+from __future__ import annotations
+
+import builtins
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from adjoint.diagnostics.numpy_warnings import begin_raising, end_raising
+from adjoint.fast.build.exposure import exposure
+from adjoint.fast.build.modes import Mode
+from adjoint.fast.build.program import Program
+from adjoint.fast.entry_code.cotangent_structure import cotangents
+from adjoint.fast.entry_code.finiteness import checked
+from adjoint.fast.entry_code.inputs import Reading
+from adjoint.fast.entry_code.unread_inputs import holds_one
+from adjoint.fast.evaluate.outside_values import Leaf
+from adjoint.fast.evaluate.types import Array, Number, Row, is_float
+from adjoint.fast.single_assignment.walk import results, walk
+from adjoint.fast.source.formulas import tuple_text
+from adjoint.fast.support import functions as runtime
+from adjoint.runtime.results import with_zeros
+
+
+def entry_source(program: Program, count: int, mode: Mode) -> tuple[str, dict[str, Any]]:
+    """Return the source of ``run(f, args)``, and the objects of its names.
+
+    For a gradient, `run` returns the value and the cotangents of the arguments. For a pullback, it
+    returns
+
+    * the value, the inner pullback, and the wanted leaves;
+    * ``arrange``, from the cotangents of the leaves to those of the function and the arguments;
+    * the `exposure` (for ``constants``, the arrays that are);
+    * a function that reads the leaves again, the leaves, and a function that tests whether an
+      object occurs twice in an argument, or ``None``.
+
+    `count` is the number of arguments.
+    """
+    outside, wanted = program.outside, program.wanted
+    made = Reading(outside)
+    made.read_all()
+    roots = [*mode.positions(count)] if mode.is_gradient else [None, *mode.positions(count)]
+    for root in roots:
+        made.distinct(root, wanted)
+    ties = " or ".join(test for root in roots for test in made.ties(root))
+    if ties and mode.is_gradient:
+        made.lines.append(f"if {ties}: return MISS")
+    leaves = ", ".join(made.names[id(leaf.source)] for leaf in outside.leaves)
+    head = ["def run(f, args):", "    try:"]
+    targets = tuple_text(f"a{i}" for i in range(count))
+    head.append(f"        {targets} = args" if count else "        if args: return MISS")
+    given = cotangents(made, program, mode, count)
+    body = [f"        {line}" for line in made.lines]
+    read = [*head, *body]
+    body += ["    except Exception:", "        return MISS", "    try:"]
+    run = [f"        value, bars = program({leaves})"]
+    if _uses_numpy(program):
+        # Warnings raise, so that the generic tier issues them at the user's line.
+        run = [
+            "        errors = begin_raising()",
+            "        try:",
+            f"            value, bars = program({leaves})",
+            "        finally:",
+            "            end_raising(errors)",
+        ]
+    run += [f"        {line}" for line in checked(program, made)] if mode.is_gradient else []
+    tail = ["    except Exception as error:", "        return failed(error)"]
+    if mode.is_gradient:
+        tail.append(f"    return value, {given}")
+    else:
+        kept = tuple_text(made.names[id(leaf.source)] for leaf in wanted)
+        found = f"value, bars, {kept}, arrange, {_exposed(made, wanted)}"
+        state = "".join(
+            f"(*{name},), " if isinstance(leaf.type, Row) else f"{name}, "
+            for leaf in outside.leaves
+            for name in (made.names[id(leaf.source)],)
+        )
+        tied = f"lambda: {ties}" if ties else None
+        tail.append(f"    return {found}, (state, ({state}), {tied})")
+        tail += ["def arrange(bars):", f"    return {given}"]
+        tail += [line.replace("def run(", "def state(") for line in read]
+        tail += [f"        return ({state})", "    except Exception:", "        return None"]
+    made.bound |= {
+        "ndarray": np.ndarray,
+        "begin_raising": begin_raising,
+        "end_raising": end_raising,
+        "smaller_square": runtime.smaller_square,
+        "vdot": np.vdot,
+        "isfinite": math.isfinite,
+        "finished": runtime.finished,
+        "builtins": builtins,
+        "Tangent": runtime.tangent_with,
+        "filled": with_zeros,
+        "holds_one": holds_one,
+    }
+    return "\n".join([*head, *body, *run, *tail]) + "\n", made.bound
+
+
+def _exposed(made: Reading, wanted: Sequence[Leaf]) -> str:
+    """Return the source of the `exposure`; for ``constants``, of a tuple of the arrays."""
+    found = exposure(made.outside)
+    if found != "constants":
+        return repr(found)
+    known = {id(leaf) for leaf in wanted}
+    names = [
+        made.names[id(leaf.source)]
+        for leaf in made.outside.leaves
+        if isinstance(leaf.type, Array) and id(leaf) not in known
+    ]
+    return f"({''.join(f'{name}, ' for name in names)})"
+
+
+def _uses_numpy(program: Program) -> bool:
+    """Return whether the program may raise NumPy warnings."""
+    types = program.ev.types
+    for block in (program.forward, program.reverse):
+        for op in walk(block):
+            for x in results(op):
+                t = types.get(x)
+                if is_float(t):  # the most frequent case
+                    continue
+                if isinstance(t, Array) or (isinstance(t, Number) and not t.kinds <= _PYTHONS):
+                    return True
+    return False
+
+
+_PYTHONS = frozenset({float, int, bool, complex})

@@ -1,0 +1,95 @@
+"""Closures that the program makes, and their cells."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from adjoint.fast.evaluate.values import (
+    LOST,
+    MISSING,
+    Abstract,
+    CellOf,
+    Closure,
+    DictOf,
+    Known,
+    Ref,
+    parts,
+    rebuild,
+)
+from adjoint.fast.not_covered import NotCovered
+from adjoint.fast.single_assignment import primitives as single_primitives
+from adjoint.fast.support import functions as runtime
+from adjoint.ir import primitives
+from adjoint.ir.single import Value
+
+if TYPE_CHECKING:
+    from adjoint.fast.evaluate.evaluator import Evaluator
+from adjoint.fast.evaluate.calls import call, handler
+
+
+@handler(primitives.current_globals)
+def _(ev: Evaluator) -> Abstract:
+    return Known(ev.frames[-1].namespace)
+
+
+@handler(primitives.make_function)
+def _(
+    ev: Evaluator,
+    code: Abstract,
+    namespace: Abstract,
+    defaults: Abstract,
+    named: Abstract,
+    annotations: Abstract,
+    *cells: Abstract,
+) -> Abstract:
+    assert isinstance(code, Known) and isinstance(namespace, Known)
+    given = () if isinstance(defaults, Known) and defaults.value is None else ev.sequence(defaults)
+    by_name: tuple[tuple[str, Abstract], ...] = ()
+    if isinstance(held := ev.held(named), DictOf):
+        by_name = tuple(zip(held.keys, held.items, strict=True))
+    if given is None:
+        raise NotCovered("defaults of unknown number", ev.span)
+    return Closure(code.value, namespace.value, given, by_name, cells)
+
+
+@handler(primitives.new_cell)
+def _(ev: Evaluator) -> Abstract:
+    return ev.allocate(CellOf((MISSING,)))
+
+
+@handler(primitives.load_cell, primitives.load_own_cell)
+def _(ev: Evaluator, cell: Abstract, name: Abstract) -> Abstract:
+    return _assigned(ev, ev.load_cell(cell), name)
+
+
+@handler(primitives.store_cell)
+def _(ev: Evaluator, cell: Abstract, value: Abstract) -> Abstract:
+    if not isinstance(cell, Ref):
+        raise NotCovered("a write to a variable of an enclosing function", ev.span)
+    ev.heap[cell.address] = CellOf((value,))
+    return Known(None)
+
+
+@handler(single_primitives.assigned)
+def _assigned(ev: Evaluator, a: Abstract, name: Abstract) -> Abstract:
+    """Return the content of a variable; write a check if it may be unassigned."""
+    if a is MISSING or a is LOST:
+        raise NotCovered("a variable that may have no value", ev.span)
+    inside = parts(a)
+    if inside:
+        checked = [call(ev, Known(single_primitives.assigned), [x, name], {}) for x in inside]
+        same = all(x is y for x, y in zip(inside, checked, strict=True))
+        return a if same else rebuild(a, iter(checked))
+    if not isinstance(a, Value) or a not in ev.maybe:
+        return a
+    return ev.operation(runtime.assigned, (a,), ev.types[a])
+
+
+@handler(single_primitives.same)
+def _(ev: Evaluator, a: Abstract) -> Abstract:
+    return a
+
+
+@handler(primitives.store_global, primitives.delete_global)
+def _(ev: Evaluator, *operands: Abstract) -> Abstract:
+    raise NotCovered("an assignment to a global variable", ev.span)

@@ -1,0 +1,186 @@
+"""Joins of abstract values after branches and in loops.
+
+A *template* is an abstract value with slots for numbers and arrays that differ between branches or
+iterations. `instantiate` fills the slots with new values; `match` finds the operands for them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from adjoint.fast.evaluate.types import Number, Row, Type, join, type_of
+from adjoint.fast.evaluate.values import (
+    LOST,
+    MISSING,
+    Abstract,
+    Flag,
+    HeapObject,
+    Iterating,
+    Known,
+    ListOf,
+    RowOf,
+    Slot,
+    Tuple,
+    parts,
+    rebuild,
+    shape_of,
+)
+from adjoint.fast.not_covered import NotCovered
+from adjoint.ir.single import Const, Operand, Value
+
+if TYPE_CHECKING:
+    from adjoint.fast.evaluate.evaluator import Evaluator
+
+Types = dict[Value, Type]
+
+
+def same(a: Abstract, b: Abstract) -> bool:
+    """Return whether two abstract values are known to be the same."""
+    if a is b:
+        return True
+    if isinstance(a, Known) and isinstance(b, Known):
+        return a.value is b.value or (
+            type(a.value) is type(b.value)
+            and type(a.value) in (int, str, bool)
+            and a.value == b.value
+        )
+    return not isinstance(a, Value) and parts(a) is None and a == b
+
+
+def _leaf_type(a: Any, types: Types) -> Type | None:
+    if isinstance(a, Value):
+        t = types[a]
+        return None if isinstance(t, Row) else t
+    if isinstance(a, Slot):
+        return a.type
+    if isinstance(a, Known):
+        return type_of(a.value) if type(a.value) in (int, float, bool, complex) else None
+    return None
+
+
+def generalise(a: Any, b: Any, ev: Evaluator) -> Any:
+    """Return the smallest template that fits `a`, which may be a template, and `b`.
+
+    Raises
+    ------
+    NotCovered
+        No template fits both.
+    """
+    if not isinstance(a, Slot) and same(a, b):
+        return a
+    if a is LOST or b is LOST:
+        return LOST
+    a, b = _opened(a), _opened(b)
+    if a is MISSING or b is MISSING:
+        return uncertain(b if a is MISSING else a, ev.types)
+    left, right = _leaf_type(a, ev.types), _leaf_type(b, ev.types)
+    if left is not None and right is not None:
+        joined = join(left, right)
+        if joined is None:
+            raise NotCovered(f"a variable is {left} in one way, {right} in the other")
+        maybe = _may_be_missing(a, ev) or _may_be_missing(b, ev)
+        slot = Slot(joined, maybe)
+        return a if a == slot else slot
+    if left is None and right is None and shape_of(a) is not None and shape_of(a) == shape_of(b):
+        if isinstance(a, Iterating):
+            raise NotCovered("an iterator that depends on a branch or an iteration")
+        left_parts, right_parts = parts(a), parts(b)
+        assert left_parts is not None and right_parts is not None
+        made = [generalise(x, y, ev) for x, y in zip(left_parts, right_parts, strict=True)]
+        if all(x is y for x, y in zip(made, left_parts, strict=True)):
+            return a
+        return rebuild(a, iter(made))
+    raise NotCovered("a variable holds different things, depending on a branch or an iteration")
+
+
+def _may_be_missing(a: Any, ev: Evaluator) -> bool:
+    return a.maybe if isinstance(a, Slot) else a in ev.maybe
+
+
+def uncertain(a: Any, types: Types) -> Any:
+    """Return the template of a variable that one branch does not assign, or `LOST` if none exists.
+
+    The program checks each read of such a variable.
+    """
+    if a is LOST:
+        return LOST
+    a = _opened(a)
+    if isinstance(a, Slot):
+        return a if a.maybe else Slot(a.type, True)
+    known = _leaf_type(a, types)
+    if known is not None:
+        return Slot(known, True)
+    inside = parts(a)
+    if not inside or isinstance(a, Iterating):
+        return LOST
+    made = [uncertain(part, types) for part in inside]
+    return LOST if any(part is LOST for part in made) else rebuild(a, iter(made))
+
+
+def _opened(a: Any) -> Any:
+    """Return a known tuple as a `Tuple`; anything else unchanged."""
+    if isinstance(a, Known) and type(a.value) is tuple:
+        return Tuple(tuple(map(Known, a.value)))
+    return a
+
+
+def instantiate(template: Any, new: Callable[[Slot], Value]) -> Any:
+    """Return the template with new values in its slots."""
+    if isinstance(template, Slot):
+        return new(template)
+    inside = parts(template)
+    if inside is None:
+        return template
+    made = [instantiate(part, new) for part in inside]
+    if all(x is y for x, y in zip(made, inside, strict=True)):
+        return template
+    return rebuild(template, iter(made))
+
+
+def match(template: Any, a: Any, found: list[Operand]) -> None:
+    """Append to `found` the operands in `a` at the slots of the template, in order."""
+    if isinstance(template, Slot):
+        if isinstance(a, Value):
+            found.append(a)
+        else:
+            assert isinstance(a, Known), a
+            if isinstance(a, Flag):
+                raise NotCovered("a truth value that depends on a branch or an iteration")
+            found.append(Const(None if a is MISSING else a.value))
+        return
+    inside = parts(template)
+    if inside is None or template is a:
+        return
+    if a is MISSING:
+        for part in inside:
+            match(part, MISSING, found)
+        return
+    others = parts(_opened(a))
+    assert others is not None
+    for part, other in zip(inside, others, strict=True):
+        match(part, other, found)
+
+
+class Grows(NotCovered):
+    """The length of the list of numbers at an address depends on a branch or an iteration."""
+
+    def __init__(self, address: int) -> None:
+        super().__init__("a list changes its length in a branch or a loop")
+        self.address = address
+
+
+def is_number(a: Any, types: Types) -> bool:
+    """Return whether an abstract value is a number of the program, or a known one."""
+    return isinstance(_leaf_type(a, types), Number)
+
+
+def contents_template(before: HeapObject, after: HeapObject, ev: Evaluator, address: int) -> Any:
+    """`generalise` two contents of a heap address; raise `Grows` if lengths of lists differ."""
+    if shape_of(before) != shape_of(after):
+        if isinstance(before, ListOf) and isinstance(after, ListOf | RowOf):
+            items = (*before.items, *(after.items if isinstance(after, ListOf) else ()))
+            if all(is_number(x, ev.types) for x in items):
+                raise Grows(address)
+        raise NotCovered("a container or object changes its size or fields in a branch or a loop")
+    return generalise(before, after, ev)

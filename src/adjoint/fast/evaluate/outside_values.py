@@ -1,0 +1,432 @@
+"""Outside values that a program reads on entry, and the guards that it relies on."""
+
+from __future__ import annotations
+
+import abc
+import builtins
+import functools
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from types import BuiltinFunctionType, CodeType, FunctionType, MethodType, ModuleType
+from typing import Any
+
+import numpy as np
+
+from adjoint.fast.evaluate.plain_classes import is_named_tuple, is_plain_object
+from adjoint.fast.evaluate.types import Array, Dim, Number, Row, Symbol, Type, has_integer, type_of
+from adjoint.fast.evaluate.values import (
+    Abstract,
+    Bound,
+    Closure,
+    External,
+    Flag,
+    Known,
+    Partial,
+    Source,
+    Tuple,
+)
+from adjoint.fast.not_covered import NotCovered
+from adjoint.ir.single import Value
+from adjoint.primal.compiled_functions import python_of
+from adjoint.primal.packages import COMPILING, package
+from adjoint.rulekit.registry import lookup
+
+
+@dataclass(frozen=True, slots=True)
+class Guard:
+    """A condition on the value of `source` in every call.
+
+    `kind` names the test, such as ``is``, ``equal``, ``type``, ``length``, ``keys`` or ``code``.
+    """
+
+    source: Source
+    kind: str
+    value: Any
+
+
+@dataclass(frozen=True, slots=True)
+class Leaf:
+    """A number, an array or a list of numbers that the program takes as a parameter."""
+
+    source: Source
+    value: Value
+    type: Type
+    sample: Any
+
+
+MOST_SOURCES = 600
+"""Greatest number of sources: for larger structures, specialising takes longer than it saves."""
+
+_CONSTANTS = (str, bytes, bool, type(None), type(Ellipsis), type(NotImplemented))
+LONG = 17
+"""Length from which a list of numbers is one value, not read number by number."""
+_IDENTITIES = (type, ModuleType, BuiltinFunctionType, np.ufunc, np.dtype, type(np.sum))
+
+
+_OF_CLASSES: Any = type.__eq__
+
+
+def is_own(namespace: dict[str, Any]) -> bool:
+    """Return whether the globals are those of a module of this library; these need no guards."""
+    return str(namespace.get("__name__", "")).startswith("adjoint.")
+
+
+@dataclass
+class Outside:
+    """The sources of one program, in the order in which they are read."""
+
+    leaves: list[Leaf] = field(default_factory=list)
+    guards: list[Guard] = field(default_factory=list)
+    sources: list[Source] = field(default_factory=list)
+    sizes: set[int] = field(default_factory=set)
+    """Known lengths of dimensions: a structure of the program depends on them."""
+    types: dict[Value, Type] = field(default_factory=dict)
+    pinned: set[tuple[Any, ...]] = field(default_factory=set)
+    """Paths of integers with known values: a type in the program depends on them."""
+    fixed: dict[Value, int] = field(default_factory=dict)
+    """Values of the `pinned` leaves."""
+    is_wanted: Callable[[Source], bool] = lambda source: True
+    """Whether the cotangent of the value of a source is wanted."""
+    rows: bool = True
+    """Whether long lists of numbers are values of the program."""
+    row_lengths: dict[Value, Dim] = field(default_factory=dict)
+    names: tuple[str, ...] = ()
+    """Names of the parameters of the function."""
+    of_function: bool = False
+    """Whether the cotangent of captured variables is wanted."""
+    compiled: dict[CodeType, Any] = field(default_factory=dict)
+    """Functions that Numba compiles, by the code of their Python function."""
+    _cells: dict[tuple[int | None, int], Source] = field(default_factory=dict)
+    samples: dict[int, Any] = field(default_factory=dict)
+    """Containers, objects and functions of the call at specialisation, by identity of source."""
+    _read: dict[tuple[int, str, Any], Abstract] = field(default_factory=dict)
+    _roots: dict[tuple[str, Any], Source] = field(default_factory=dict)
+    _symbols: dict[int, Symbol] = field(default_factory=dict)
+    _ids: set[tuple[int | None, int]] = field(default_factory=set)
+    _relied: set[type] = field(default_factory=set)
+    _fields: set[tuple[type, str]] = field(default_factory=set)
+    _kinds: set[tuple[type, str]] = field(default_factory=set)
+
+    def release(self) -> None:
+        """Drop references to the values that the program was specialised with."""
+        self.leaves = [replace(leaf, sample=None) for leaf in self.leaves]
+        self.samples.clear()
+        self._read.clear()
+        self._cells.clear()
+
+    def root(self, kind: str, key: Any = None) -> Source:
+        known = (kind, id(key) if kind == "object" else key)
+        if known not in self._roots:
+            self._roots[known] = source = Source(None, kind, key)
+            self.sources.append(source)
+        return self._roots[known]
+
+    def read(self, parent: Source, kind: str, key: Any, sample: Any) -> Abstract:
+        """Return the value at `key` of `parent`, which is `sample` at specialisation."""
+        known = (id(parent), kind, key)
+        if known not in self._read:
+            if len(self.sources) > MOST_SOURCES:
+                raise NotCovered(f"more than {MOST_SOURCES} values that are read one by one")
+            source = Source(parent, kind, key)
+            self.sources.append(source)
+            self._read[known] = self.bring(source, sample)
+        return self._read[known]
+
+    def constant(self, parent: Source, kind: str, key: Any, value: Any) -> Known:
+        """Return a number as `Known`, guarded by identity."""
+        known = (id(parent), kind, key)
+        if known not in self._read:
+            source = Source(parent, kind, key)
+            self.sources.append(source)
+            self.guard(source, "is", value)
+            self._read[known] = Known(value)
+        return self._read[known]  # type: ignore[return-value]
+
+    def guard(self, source: Source, kind: str, value: Any) -> None:
+        self.guards.append(Guard(source, kind, value))
+
+    def fact(self, whole: External, f: Callable[[Any], Any]) -> Abstract:
+        """Return ``f(whole)``, computed now, and guard that it stays the same."""
+        found = f(whole.sample)
+        self.guard(whole.source, "fact", (f, found))
+        return _plain(found)
+
+    def rely_on(self, cls: type) -> None:
+        """Guard the bases of a user class, and the set of attribute names of each of them."""
+        if cls in self._relied or not cls.__flags__ & (1 << 9):  # Py_TPFLAGS_HEAPTYPE
+            return
+        self._relied.add(cls)
+        if is_own({"__name__": cls.__module__}):
+            return
+        self.guard(self.root("object", cls), "bases", cls.__mro__)
+        for base in cls.__mro__:
+            if base.__flags__ & (1 << 9) and not is_own({"__name__": base.__module__}):
+                self.guard(self.root("object", base), "attributes", [*vars(base)])
+        if is_named_tuple(cls):
+            getters = tuple((name, vars(cls)[name]) for name in ("__new__", *vars(cls)["_fields"]))
+            self.guard(self.root("object", cls), "getters", getters)
+
+    def rely_on_field(self, cls: type, name: str) -> None:
+        """Guard the class attribute with the name of a field: a descriptor may hide the field."""
+        if (cls, name) in self._fields or is_own({"__name__": cls.__module__}):
+            return
+        self._fields.add((cls, name))
+        owner = next((base for base in cls.__mro__ if name in vars(base)), None)
+        if owner is not None:
+            self.guard(self.root("object", owner), "getters", ((name, vars(owner)[name]),))
+        elif type(cls) in (type, abc.ABCMeta) and getattr(cls, name, None) is None:
+            self.guard(self.root("object", cls), "nothing", name)
+
+    def rely_on_value(self, cls: type, name: str) -> None:
+        """Guard the type of a class attribute, since a descriptor decides the result of a read."""
+        owner = next(base for base in cls.__mro__ if name in vars(base))
+        if (owner, name) not in self._kinds and owner.__flags__ & (1 << 9):
+            self._kinds.add((owner, name))
+            self.guard(self.root("object", owner), "kind", (name, type(vars(owner)[name])))
+
+    def rely_on_registrations(self) -> None:
+        """Guard that no class is registered with an abstract base class later."""
+        self.guard(self.root("object", abc.ABCMeta), "registered", abc.get_cache_token())
+
+    def bring(self, source: Source, value: Any) -> Abstract:
+        """Return the abstract value of `value`, read from `source`, and add its guards."""
+        kind = type(value)
+        if type(kind) is not type and getattr(type(kind), "__eq__", None) is not _OF_CLASSES:
+            raise NotCovered(f"an object of {kind.__qualname__}, whose class says what it equals")
+        if kind in _CONSTANTS:
+            same = "is" if value is None or kind is bool or value is Ellipsis else "equal"
+            self.guard(source, same, value)
+            return Flag(value) if kind is bool and self.is_wanted(source) else Known(value)
+        if (python := python_of(value)) is not None:
+            return self._compiled(source, value, python)
+        if issubclass(kind, _IDENTITIES):  # not isinstance: ``__class__`` may lie
+            self.guard(source, "is", value)
+            return Known(value)
+        if issubclass(kind, np.ndarray | np.generic) or kind in (int, float, complex):
+            return self._leaf(source, value)
+        if kind is FunctionType:
+            return self._function(source, value)
+        self.guard(source, "type", kind)
+        if kind is MethodType:
+            return Bound(
+                self.read(source, "underlying", None, value.__func__),
+                self.read(source, "self", None, value.__self__),
+            )
+        if kind is functools.partial:
+            self.guard(source, "partial", (len(value.args), tuple(value.keywords)))
+            return Partial(
+                self.read(source, "partial function", None, value.func),
+                tuple(
+                    self.read(source, "partial argument", i, arg)
+                    for i, arg in enumerate(value.args)
+                ),
+                tuple(
+                    (name, self.read(source, "partial keyword", name, arg))
+                    for name, arg in value.keywords.items()
+                ),
+            )
+        return self._container(source, value)
+
+    def _container(self, source: Source, value: Any) -> Abstract:
+        kind = type(value)
+        if kind is list and self._is_row(source, value):
+            return self._row(source, value)
+        if kind in (tuple, list) or is_named_tuple(kind):
+            self.guard(source, "length", len(value))
+        elif kind is dict:
+            if not all(type(key) in (str, int, bool) for key in value):
+                raise NotCovered("a dict with keys other than strings and integers")
+            self.guard(source, "keys", tuple(value))
+        elif not is_plain_object(kind):
+            raise NotCovered(f"an object of class {kind.__qualname__}")
+        self.rely_on(kind)
+        if kind is not tuple:
+            self._demand_once(source, value)
+        self.samples[id(source)] = value
+        return External(source, value)
+
+    def _is_row(self, source: Source, value: list[Any]) -> bool:
+        """Return whether a list is one value of the program: long, and of numbers."""
+        if not self.rows or len(value) < LONG:
+            return False
+        kinds = {*map(type, value)}
+        return kinds in ({float}, {complex}) or (
+            kinds <= {float, int} and not self.is_wanted(source)
+        )
+
+    def _row(self, source: Source, value: list[Any]) -> Value:
+        self._demand_once(source, value)
+        t = Row(Number(frozenset(map(type, value))))
+        leaf = Leaf(source, Value(self._name(source)), t, value)
+        self.leaves.append(leaf)
+        self.types[leaf.value] = t
+        self.row_lengths[leaf.value] = self._dimension(len(value))
+        return leaf.value
+
+    def _leaf(self, source: Source, value: Any) -> Abstract:
+        t = type_of(value)
+        if t is None:
+            raise NotCovered(
+                f"a value of type {type(value).__name__} of dtype {value.dtype}"
+                if hasattr(value, "dtype")
+                else f"a {type(value).__name__}"
+            )
+        is_fixed = has_integer(t) and path_of(source) in self.pinned
+        if is_fixed:
+            self.guard(source, "equal", value)
+            if not self.is_wanted(source) and type(value) is int:
+                return Known(value)
+        if isinstance(t, Array):
+            if 0 in t.shape or not t.shape:
+                raise NotCovered("an array without elements, or of rank 0")
+            self._demand_once(source, value)
+            t = Array(t.dtype, tuple(self._dimension(n) for n in value.shape))
+        leaf = Leaf(source, Value(self._name(source)), t, value)
+        self.leaves.append(leaf)
+        self.types[leaf.value] = t
+        if is_fixed:
+            self.fixed[leaf.value] = value
+        return leaf.value
+
+    def _demand_once(self, source: Source, value: Any) -> None:
+        """Raise `NotCovered` if an object occurs twice in one argument, or in the function."""
+        place = source.argument, id(value)
+        if place in self._ids:
+            raise NotCovered("something that occurs twice in an argument, or in the function")
+        self._ids.add(place)
+
+    def _name(self, source: Source) -> str:
+        """Return a name for a leaf, after its parameter or field."""
+        if source.kind in ("attribute", "global", "named default"):
+            return str(source.key)
+        if source.kind == "argument":
+            return self.names[source.key] if source.key < len(self.names) else f"x{source.key}"
+        above = "" if source.parent is None else self._name(source.parent)
+        return f"{above}_{source.key}" if isinstance(source.key, int | str) else above or "value"
+
+    def is_leaf(self, x: Value) -> bool:
+        """Return whether a value is read from outside."""
+        return any(leaf.value is x for leaf in self.leaves)
+
+    def _dimension(self, n: int) -> Any:
+        if n == 1 or n in self.sizes:
+            return n
+        if n not in self._symbols:
+            self._symbols[n] = Symbol(f"d{len(self._symbols)}")
+        return self._symbols[n]
+
+    def size_of(self, symbol: Symbol) -> int | None:
+        """Return the length of a dimension at specialisation."""
+        return next((n for n, known in self._symbols.items() if known is symbol), None)
+
+    def _function(self, source: Source, f: FunctionType) -> Abstract:
+        if lookup(f) is not None:
+            self.guard(source, "is", f)
+            return Known(f)
+        if package(f.__globals__.get("__name__")) in COMPILING:
+            raise NotCovered("a function of a package that compiles")
+        self.guard(source, "code", f.__code__)
+        self.guard(source, "globals", f.__globals__)
+        return self.closure(source, f)
+
+    def _compiled(self, source: Source, value: Any, python: Any) -> Abstract:
+        """Return the Python function or class of an object of Numba."""
+        self.guard(source, "is", value)
+        if isinstance(python, type):
+            return Known(python)
+        if type(python) is not FunctionType:
+            raise NotCovered("a universal function of Numba's")
+        name = "py_func" if hasattr(value, "py_func") else "_pyfunc"
+        found = self.read(source, "python", name, python)
+        self.compiled[python.__code__] = value
+        return found
+
+    def closure(self, source: Source, f: FunctionType) -> Closure:
+        """Return the closure of a function with guarded code; read its defaults and cells."""
+        defaults = f.__defaults__ or ()
+        named = f.__kwdefaults__ or {}
+        self.samples[id(source)] = f
+        self.guard(source, "defaults", (len(defaults), tuple(named)))
+        return Closure(
+            f.__code__,
+            f.__globals__,
+            tuple(self.read(source, "default", i, value) for i, value in enumerate(defaults)),
+            tuple((k, self.read(source, "named default", k, v)) for k, v in named.items()),
+            tuple(
+                External(Source(source, "cell", i), cell)
+                for i, cell in enumerate(f.__closure__ or ())
+            ),
+            f,
+        )
+
+    def of_cell(self, cell: External) -> Abstract:
+        """Return the content of a captured variable."""
+        source, sample = cell.source, cell.sample
+        assert source.parent is not None
+        try:
+            content = sample.cell_contents
+        except ValueError:
+            raise NotCovered("a captured variable without a value") from None
+        place = source.argument, id(sample)
+        first = self._cells.get(place)
+        if first is None or (first.parent is source.parent and first.key == source.key):
+            self._cells[place] = source
+            return self.read(source.parent, "cell", source.key, content)
+        if self.of_function:
+            raise NotCovered("a variable that two functions have captured")
+        # Two functions share the variable: guard that they still do.
+        twin = Source(source.parent, "cell object", source.key)
+        assert first.parent is not None
+        self.sources.append(twin)
+        self.guard(twin, "same cell", first)
+        return self._read[id(first.parent), "cell", first.key]
+
+    def global_(self, namespace: dict[str, Any], name: str) -> Abstract:
+        """Return the value of a global or builtin name."""
+        if name in namespace:
+            value = namespace[name]
+        elif namespace.get("__builtins__", builtins) not in (builtins, vars(builtins)):
+            raise NotCovered("a namespace with builtin names of its own")
+        elif hasattr(builtins, name):
+            value = getattr(builtins, name)
+        else:
+            raise NotCovered(f"the name {name!r} is not defined")
+        if is_own(namespace):
+            return self.own(value)
+        return self.read(self.root("object", namespace), "global", name, value)
+
+    def own(self, value: Any) -> Abstract:
+        """Return the abstract value of an object of this library, which needs no guards."""
+        if type(value) is FunctionType and lookup(value) is None:
+            return self.own_closure(value)
+        return Known(value)
+
+    def own_closure(self, f: FunctionType) -> Closure:
+        """Return the closure of a function whose parts need no guards."""
+        return Closure(
+            f.__code__,
+            f.__globals__,
+            tuple(map(self.own, f.__defaults__ or ())),
+            tuple((k, self.own(v)) for k, v in (f.__kwdefaults__ or {}).items()),
+            tuple(map(Known, f.__closure__ or ())),
+            f,
+        )
+
+
+def _plain(value: Any) -> Abstract:
+    """Return the abstract value of strings and integers in nested tuples."""
+    if type(value) is tuple:
+        return Tuple(tuple(map(_plain, value)))
+    if type(value) not in (str, int, bool):
+        raise NotCovered("keys other than strings and integers")
+    return Known(value)
+
+
+def path_of(source: Source) -> tuple[Any, ...]:
+    """Return the keys that lead to a source; equal for the same source of another program."""
+    found: list[Any] = []
+    at: Source | None = source
+    while at is not None:
+        found.append((at.kind, id(at.key) if at.kind == "object" else at.key))
+        at = at.parent
+    return tuple(reversed(found))

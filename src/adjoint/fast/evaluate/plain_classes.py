@@ -1,0 +1,55 @@
+"""Classes whose objects have no custom attribute access."""
+
+from __future__ import annotations
+
+import abc
+from collections import deque
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+
+_PROXIES = ("adjoint.cotangents", "adjoint.primal", "adjoint.runtime")
+"""Packages whose objects are proxies for other objects."""
+
+_VALUES = (int, float, complex, str, bytes, list, tuple, dict, set, frozenset, deque)
+
+
+def is_plain_object(cls: Any) -> bool:
+    """Return whether reading an attribute of an instance runs no code other than descriptors."""
+    return (
+        cls.__getattribute__ is object.__getattribute__
+        and not hasattr(cls, "__getattr__")
+        and cls.__module__ not in ("builtins", "numpy")
+        and not cls.__module__.startswith(_PROXIES)
+        and not issubclass(cls, type | ModuleType | np.ndarray | np.generic | BaseException)
+        and not issubclass(cls, _VALUES)  # abstract values have no place for both value and fields
+        and not any("__class__" in vars(base) for base in cls.__mro__[:-1])  # a proxy
+    )
+
+
+def is_plain_class(cls: type) -> bool:
+    """Return whether a class has no metaclass other than `type` and `abc.ABCMeta`."""
+    return type(cls) is type or type(cls) is abc.ABCMeta
+
+
+def is_named_tuple(cls: type) -> bool:
+    """Return whether a class is made by `collections.namedtuple`, with no special method changed
+    or added."""
+    held = vars(cls)
+    if cls.__base__ is not tuple or "_fields" not in held:
+        return False
+    special = {name for name in held if name.startswith("__") and name.endswith("__")}
+    return (
+        special <= _OF_NAMED_TUPLES
+        and getattr(cls.__new__, "__module__", None) == f"namedtuple_{cls.__name__}"
+        and all(type(held.get(name)).__name__ == "_tuplegetter" for name in held["_fields"])
+    )
+
+
+_OF_NAMED_TUPLES = frozenset(
+    "__annotations__ __doc__ __firstlineno__ __getnewargs__ __hash__ __match_args__ __module__"
+    " __new__ __orig_bases__ __qualname__ __replace__ __repr__ __slots__ __static_attributes__"
+    " __str__".split()
+)
+"""Special attributes that every such class has, or that do not change its behaviour as a tuple."""

@@ -1,0 +1,214 @@
+"""The sequence of passes over a program, and the facts about functions that they use."""
+
+from __future__ import annotations
+
+import builtins
+import cmath
+import math
+import operator
+from collections.abc import Callable, Collection, Mapping
+from functools import partial
+from typing import Any
+
+from adjoint.diagnostics.dump import Stages
+from adjoint.fast.evaluate.types import Number, Type
+from adjoint.fast.passes.common import share_common
+from adjoint.fast.passes.dead_code import remove_dead
+from adjoint.fast.passes.loop_invariants import move_invariant
+from adjoint.fast.single_assignment.primitives import same
+from adjoint.fast.single_assignment.printer import format_block
+from adjoint.fast.single_assignment.substitution import without_copies
+from adjoint.fast.single_assignment.walk import is_call_of, results, walk
+from adjoint.fast.support import functions as runtime
+from adjoint.fast.support import rows
+from adjoint.fast.support.members import members
+from adjoint.fast.support.result_memory import MADE_EACH_TIME
+from adjoint.ir import primitives
+from adjoint.ir.single import Block, Call, Const, Function, Loop, Operand, Value
+
+Types = Mapping[Value, Type]
+
+
+def boundary() -> None:
+    """Mark the boundary between the forward and the reverse sweep."""
+
+
+_EFFECTS: frozenset[Any] = frozenset(
+    {
+        boundary,
+        runtime.leave,
+        runtime.add_at,
+        runtime.clear,
+        runtime.scatter,
+        runtime.push,
+        *runtime.WRITES,
+        *rows.EFFECTS,
+    }
+)
+
+
+_MAY_RAISE: frozenset[Any] = frozenset(
+    {operator.truediv, operator.floordiv, operator.mod, operator.pow, operator.getitem, rows.item}
+)
+
+
+def is_effect(call: Call) -> bool:
+    """Return whether a call has an effect besides its result."""
+    return not isinstance(call.callee, Const) or call.callee.value in _EFFECTS
+
+
+_NOT_SHARED = _EFFECTS | MADE_EACH_TIME
+"""Functions of which equal calls must not share a result."""
+
+_TOTAL = members(operator, "add sub neg pos eq ne lt le gt ge not_ is_ is_not truth")
+"""Functions that neither raise nor warn for numbers."""
+
+_STRUCTURE: frozenset[Any] = frozenset(
+    {
+        same,
+        primitives.build_tuple,
+        primitives.build_list,
+        primitives.build_slice,
+        runtime.length,
+        runtime.shape_of,
+        runtime.new_tape,
+        zip,
+        enumerate,
+        reversed,
+    }
+)
+
+
+def _is_silent(call: Call, types: Types) -> bool:
+    """Return whether a call neither raises nor warns, so that its removal is not observable."""
+    f = call.callee.value if isinstance(call.callee, Const) else None
+    if f in _STRUCTURE:
+        return True
+    kinds = _OF_PRODUCTS if f is operator.mul else _PLAIN if f in _TOTAL else frozenset()
+    if not kinds:
+        return False
+    for x in call.operands:
+        if type(x) is Const:
+            if type(x.value) not in kinds:
+                return False
+        else:
+            t = types.get(x) if type(x) is Value else None
+            if type(t) is not Number or not t.kinds <= kinds:
+                return False
+    return True
+
+
+_PLAIN: frozenset[type] = frozenset({float, int, bool, complex})
+_OF_PRODUCTS = _PLAIN - {int}  # an integer may be too large for a float
+
+
+def _removable(block: Block, types: Types) -> Callable[[Call], bool]:
+    """Return whether a call may be removed if its result is not needed: the calls of `block`, the
+    user computation, only if they cannot raise or warn."""
+    own = {x for op in walk(block) for x in results(op)}
+
+    def is_removable(call: Call) -> bool:
+        if is_effect(call):
+            return False
+        return (call.result is not None and call.result not in own) or _is_silent(call, types)
+
+    return is_removable
+
+
+def _sharing(written: Collection[Operand | None]) -> Callable[[Call], bool]:
+    """Return the predicate whether equal calls may share a result, given the written values."""
+    is_never_written = not written
+
+    def is_shared(call: Call) -> bool:
+        callee = call.callee
+        if type(callee) is not Const or callee.value in _NOT_SHARED:
+            return False
+        if is_never_written:
+            return True
+        return call.result not in written and not any(
+            isinstance(x, Value) and x in written for x in call.operands
+        )
+
+    return is_shared
+
+
+_OF_NUMBERS = (math.__name__, cmath.__name__)
+
+
+def _is_safe(call: Call) -> bool:
+    """Return whether a call cannot raise."""
+    f = call.callee.value if isinstance(call.callee, Const) else None
+    if f in _MAY_RAISE or getattr(f, "__module__", None) in _OF_NUMBERS:
+        return False
+    return getattr(builtins, getattr(f, "__name__", ""), None) is not f
+
+
+def _is_finite(loop: Loop) -> bool:
+    """Return whether a loop ends: each iterable of a program is finite."""
+    return loop.iterable is not None
+
+
+def simplified(
+    block: Block,
+    name: str,
+    types: Types,
+    written: Collection[Operand | None],
+    stages: Stages,
+) -> Block:
+    """Run the passes over the user computation before it is differentiated."""
+    function = Function(name, (), (), without_copies(block), "")
+    return _passes(function, _removable(block, types), written, stages).body
+
+
+def _passes(
+    function: Function,
+    is_removable: Callable[[Call], bool],
+    written: Collection[Operand | None],
+    stages: Stages,
+) -> Function:
+    is_shared = _sharing(written)
+    passes: tuple[tuple[str, Callable[[Function], Function]], ...] = (
+        ("common", lambda f: share_common(f, is_shared)),
+        ("dead", lambda f: remove_dead(f, is_removable, _is_finite)),
+        ("invariant", lambda f: move_invariant(f, is_shared, _is_safe)),
+    )
+    for what, apply in passes:
+        function = apply(function)
+        stages(what, partial(format_block, function.name, function.body))
+    return function
+
+
+def optimised(
+    forward: Block,
+    reverse: Block,
+    name: str,
+    types: Types,
+    written: Collection[Operand | None],
+    stages: Stages,
+) -> tuple[Block, Block]:
+    """Run the passes over both sweeps together; reads of `written` values do not move."""
+
+    def run(whole: Block) -> Block:
+        function = Function(name, (), (), without_copies(whole), "")
+        return _passes(function, _removable(forward, types), written, stages).body
+
+    return together(forward, reverse, run)
+
+
+def together(forward: Block, reverse: Block, run: Callable[[Block], Block]) -> tuple[Block, Block]:
+    """Run a pass over both sweeps as one block."""
+    assert forward.results is not None and reverse.results is not None
+    mark = Call(None, Const(boundary), ())
+    count = len(forward.results)
+    whole = Block(
+        (*forward.parameters, *reverse.parameters),
+        (*forward.ops, mark, *reverse.ops),
+        (*forward.results, *reverse.results),
+    )
+    body = run(whole)
+    at = next(i for i, op in enumerate(body.ops) if is_call_of(op, boundary))
+    assert body.results is not None
+    return (
+        Block(forward.parameters, body.ops[:at], body.results[:count]),
+        Block(reverse.parameters, body.ops[at + 1 :], body.results[count:]),
+    )

@@ -1,0 +1,201 @@
+"""Formulas of the reverse of reductions, products and reads of arrays."""
+
+from __future__ import annotations
+
+import operator
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from adjoint.fast.evaluate.types import ANYTHING, Array, bar_type
+from adjoint.fast.support import functions as runtime
+from adjoint.ir.single import Call, Const, Operand, Value
+from adjoint.rules.numpy.shaping import inverse
+
+if TYPE_CHECKING:
+    from adjoint.fast.evaluate.evaluator import Evaluator
+    from adjoint.fast.reverse.block_cotangents import Scope
+from adjoint.fast.reverse.cotangent_types import conjugated, fit, operand_type, whole
+from adjoint.fast.reverse.elementwise import (
+    bar_name,
+    demand_floats,
+    demand_inexact,
+    inferred,
+    product,
+)
+from adjoint.fast.reverse.formulas import formula
+
+
+@formula(np.sum, np.ndarray.sum)
+def _(scope: Scope, op: Call, y_bar: Operand) -> None:
+    ev, x = scope.ev, op.operands[0]
+    keepdims = dict(op.keywords).get("keepdims")
+    t = ev.array_type(x)
+    axis = _axes(op, len(t.shape))
+    if isinstance(operand_type(ev, y_bar), Array):
+        assert op.result is not None
+        y_bar = whole(ev, y_bar, op.result)
+    if len(axis) == len(t.shape) and not isinstance(operand_type(ev, y_bar), Array):
+        scope.add(x, y_bar)
+        return
+    kept = keepdims is not None and isinstance(keepdims, Const) and keepdims.value
+    found = operand_type(ev, y_bar)
+    if not kept and isinstance(found, Array):
+        shape = tuple(1 if i in axis else n for i, n in enumerate(t.shape))
+        index = tuple(None if i in axis else slice(None) for i in range(len(t.shape)))
+        y_bar = ev.operation(
+            operator.getitem, (y_bar, Const(index)), Array(found.dtype, shape), name="t"
+        )
+    scope.add(x, y_bar)
+
+
+def _axes(op: Call, rank: int) -> tuple[int, ...]:
+    operand = dict(op.keywords).get("axis", op.operands[1] if len(op.operands) > 1 else Const(None))
+    assert isinstance(operand, Const)
+    axis = operand.value
+    if axis is None:
+        return tuple(range(rank))
+    axes = axis if isinstance(axis, tuple) else (axis,)
+    return tuple(i % rank for i in axes)
+
+
+def simple_reduction(op: Call) -> bool:
+    names = {name for name, _ in op.keywords}
+    return names <= {"axis", "keepdims"} and len(op.operands) <= 2
+
+
+@formula(runtime.exactly)
+def _(scope: Scope, op: Call, y_bar: Operand) -> None:
+    scope.add(op.operands[0], y_bar)
+
+
+REDUCTIONS = {np.sum, np.max, np.min, np.ndarray.sum, np.ndarray.max, np.ndarray.min}
+
+
+@formula(np.max, np.min, np.ndarray.max, np.ndarray.min)
+def _(scope: Scope, op: Call, y_bar: Operand) -> None:
+    ev, x, y = scope.ev, op.operands[0], op.result
+    assert isinstance(x, Value) and y is not None
+    demand_floats(ev, x)
+    t = ev.array_type(x)
+    axis = _axes(op, len(t.shape))
+    keepdims = dict(op.keywords).get("keepdims", Const(False))
+    if isinstance(operand_type(ev, y_bar), Array):
+        y_bar = whole(ev, y_bar, y)
+    operands = (x, y, y_bar, Const(axis), keepdims)
+    scope.add(x, ev.operation(runtime.to_extremes, operands, bar_type(t), name=bar_name(x)))
+
+
+@formula(np.transpose, np.ndarray.transpose)
+def _(scope: Scope, op: Call, y_bar: Operand) -> None:
+    ev, x = scope.ev, op.operands[0]
+    assert isinstance(x, Value) and op.result is not None
+    y_bar = whole(ev, y_bar, op.result)
+    axes: Any = op.operands[1].value if len(op.operands) > 1 else None  # type: ignore[union-attr]
+    turned = () if axes is None else (Const(inverse(axes, len(axes))),)
+    t = bar_type(ev.types[x])
+    scope.add(x, ev.operation(np.transpose, (y_bar, *turned), t, name=bar_name(x)))
+
+
+@formula(np.reshape, np.ravel, np.ndarray.reshape, np.ndarray.ravel, np.ndarray.flatten)
+def _(scope: Scope, op: Call, y_bar: Operand) -> None:
+    ev, x = scope.ev, op.operands[0]
+    assert isinstance(x, Value) and op.result is not None
+    if not isinstance(operand_type(ev, y_bar), Array):
+        scope.add(x, y_bar)
+        return
+    y_bar = whole(ev, y_bar, op.result)
+    shape = ev.operation(runtime.shape_of, (x,), ANYTHING, name="shape")
+    t = bar_type(ev.types[x])
+    scope.add(x, ev.operation(np.reshape, (y_bar, shape), t, name=bar_name(x)))
+
+
+@formula(np.ndarray.tolist)
+def _(scope: Scope, op: Call, y_bar: Operand) -> None:
+    ev, (x,) = scope.ev, op.operands
+    t = bar_type(ev.array_type(x))
+    assert isinstance(t, Array)
+    scope.add(x, ev.operation(np.array, (y_bar, Const(t.dtype)), t, name=bar_name(x)))
+
+
+@formula(operator.getitem)
+def _(scope: Scope, op: Call, y_bar: Operand) -> None:
+    ev, (x, index) = scope.ev, op.operands
+    assert isinstance(x, Value)
+    buffer = scope.buffer(x)
+    add = runtime.scatter if _may_repeat(ev, index) else runtime.add_at
+    ev.write(Call(None, Const(add), (buffer, index, y_bar)))
+
+
+def _may_repeat(ev: Evaluator, index: Operand) -> bool:
+    """Return whether an index may select an element more than once."""
+    if isinstance(index, Const):
+        return False
+    assert isinstance(index, Value)
+    if isinstance(ev.types[index], Array):
+        return True
+    made = ev.indices.get(index, ())
+    return any(_may_repeat(ev, part) for part in made)
+
+
+@formula(operator.matmul, np.matmul, np.dot, np.ndarray.dot)
+def _(scope: Scope, op: Call, y_bar: Operand) -> None:
+    ev, (a, b) = scope.ev, op.operands
+    assert isinstance(a, Value) and isinstance(b, Value) and op.result is not None
+    of_a, of_b = ev.array_type(a), ev.array_type(b)
+    ranks = len(of_a.shape), len(of_b.shape)
+    y_bar = whole(ev, y_bar, op.result)
+    active = scope.sweep.active
+    if a in active:
+        if ranks == (2, 1):
+            bar = _multiplied(ev, np.outer, y_bar, conjugated(ev, b), a)
+        elif ranks == (1, 1):
+            bar = inferred(ev, operator.mul, (y_bar, conjugated(ev, b)), bar_name(a))
+        elif ranks == (1, 2):
+            bar = _multiplied(ev, operator.matmul, conjugated(ev, b), y_bar, a)
+        else:
+            bar = _multiplied(ev, operator.matmul, y_bar, _turned(ev, b, of_b), a)
+        scope.add(a, whole(ev, bar, a))
+    if b in active:
+        if ranks == (1, 2):
+            bar = _multiplied(ev, np.outer, conjugated(ev, a), y_bar, b)
+        elif ranks == (1, 1):
+            bar = inferred(ev, operator.mul, (y_bar, conjugated(ev, a)), bar_name(b))
+        else:
+            bar = _multiplied(ev, operator.matmul, _turned(ev, a, of_a), y_bar, b)
+        scope.add(b, whole(ev, bar, b))
+
+
+@formula(np.vdot)
+def _(scope: Scope, op: Call, y_bar: Operand) -> None:
+    """y = Σ conj(a) b."""
+    ev, (a, b) = scope.ev, op.operands
+    for x, factor, other in ((a, conjugated(ev, y_bar), b), (b, y_bar, a)):
+        if isinstance(x, Value) and x in scope.sweep.active:
+            scope.add(x, whole(ev, product(ev, factor, other, bar_name(x)), x))
+
+
+def _multiplied(ev: Evaluator, f: Any, left: Operand, right: Operand, x: Value) -> Operand:
+    """Write the cotangent of `x` as a product of arrays, in the precision of the factors."""
+    dtypes = [
+        t.dtype if isinstance(t := operand_type(ev, y), Array) else float for y in (left, right)
+    ]
+    t = Array(np.result_type(*dtypes), ev.array_type(x).shape)
+    return ev.operation(f, (left, right), t, name=bar_name(x))
+
+
+def _turned(ev: Evaluator, x: Value, t: Array) -> Operand:
+    turned = Array(t.dtype, t.shape[::-1])
+    return conjugated(ev, ev.operation(np.transpose, (x,), turned, name=f"{x.name}_T"))
+
+
+@formula(np.where)
+def _(scope: Scope, op: Call, y_bar: Operand) -> None:
+    ev, (condition, a, b), y = scope.ev, op.operands, op.result
+    assert y is not None
+    y_bar = whole(ev, y_bar, y)
+    for x, picked in ((a, (condition, y_bar, Const(0.0))), (b, (condition, Const(0.0), y_bar))):
+        if isinstance(x, Value) and x in scope.sweep.active:
+            demand_inexact(ev, x)
+            bar = ev.operation(np.where, picked, bar_type(ev.types[y]), name=bar_name(x))
+            scope.add(x, fit(ev, bar, x, y))

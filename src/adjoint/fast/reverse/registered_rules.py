@@ -1,0 +1,217 @@
+"""The reverse of operations by their registered rule."""
+
+from __future__ import annotations
+
+import cmath
+import operator
+import warnings
+from collections.abc import Mapping, Sequence
+from types import FunctionType
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from adjoint.fast.evaluate.inference import name_of
+from adjoint.fast.evaluate.types import (
+    ANYTHING,
+    Array,
+    Number,
+    bar_type,
+    has_complex,
+    number,
+    witnesses,
+)
+from adjoint.fast.evaluate.values import Known, Tuple
+from adjoint.fast.not_covered import NotCovered
+from adjoint.fast.single_assignment.primitives import same
+from adjoint.ir.single import Call, Const, Operand, Unpack, Value
+from adjoint.rulekit.registry import lookup
+from adjoint.rulekit.rule import Rule
+
+if TYPE_CHECKING:
+    from adjoint.fast.evaluate.evaluator import Evaluator
+    from adjoint.fast.reverse.block_cotangents import Scope
+    from adjoint.fast.reverse.sweep import Sweep
+from adjoint.fast.reverse.cotangent_types import abstract_of, operand_type, whole
+from adjoint.fast.reverse.formulas import Step, callee_of, formulas, with_cotangent
+from adjoint.fast.reverse.linear_functions import REDUCTIONS, simple_reduction
+
+
+def has_formula(ev: Evaluator, op: Call) -> bool:
+    """Return whether the formula of a callee applies to such operands."""
+    f = callee_of(op)
+    if f not in formulas:
+        return False
+    if f in REDUCTIONS:
+        return simple_reduction(op) and isinstance(operand_type(ev, op.operands[0]), Array)
+    if f in PRODUCTS_OF_ARRAYS:
+        return _is_plain_product(f, [operand_type(ev, x) for x in op.operands])
+    if f is np.array:
+        return True
+    if f in (np.where, np.transpose, np.ravel, np.reshape) and any(
+        x in ev.packs for x in op.operands
+    ):
+        return False  # an operand is a list
+    return not op.keywords and len(op.operands) in _NUMBERS_OF_OPERANDS.get(f, (len(op.operands),))
+
+
+_NUMBERS_OF_OPERANDS: dict[Any, tuple[int, ...]] = {
+    cmath.log: (1,),
+    np.where: (3,),
+    np.reshape: (2,),
+    **dict.fromkeys((np.transpose, np.ndarray.transpose), (1, 2)),
+    **dict.fromkeys((np.ravel, np.ndarray.ravel, np.ndarray.flatten), (1,)),  # C order only
+}
+"""Numbers of operands with which a formula applies, if not with any."""
+PRODUCTS_OF_ARRAYS = frozenset({operator.matmul, np.matmul, np.dot, np.ndarray.dot, np.vdot})
+
+
+def _is_plain_product(f: Any, types: list[Any]) -> bool:
+    """Return whether the formula covers a product: one of vectors and matrices."""
+    if len(types) != 2 or not all(isinstance(t, Array) and t.shape for t in types):
+        return False
+    a, b = types
+    ranks = len(a.shape), len(b.shape)
+    # An inner product of mixed precision has the precision of one factor only.
+    fits = _precision(a) == _precision(b) or sum(ranks) > 2
+    ranked = ranks == (1, 1) if f is np.vdot else max(ranks) <= 2
+    return fits and ranked and all(t.dtype.kind in "fc" for t in types)
+
+
+def _precision(t: Array) -> Any:
+    """Return the dtype of the real part of an array."""
+    return np.empty(0, t.dtype).real.dtype
+
+
+def by_rule(sweep: Sweep, op: Call) -> Step:
+    """Write the reverse by the registered rule: inlined if possible, else called."""
+    ev, f, y = sweep.ev, callee_of(op), op.result
+    assert y is not None
+    rule = _rule_for(ev, op)
+    if rule is None:
+        raise NotCovered(f"{name_of(f)} has no rule for such operands", op.span)
+    inlined = _inlined(sweep, op, rule)
+    if inlined is not None:
+        return inlined
+    t = ev.types[y]
+    pair = ev.value(ANYTHING, name=f"{y.name}_and_back")
+    back = ev.value(ANYTHING, name=f"{y.name}_back")
+    function = _of_active(sweep, op, rule.function)
+    ev.block.append(Call(pair, Const(function), op.operands, op.keywords, op.span))
+    ev.block.append(Unpack((y, back), pair, None, op.span))
+    ev.note_alias(back, (y, *op.operands, *(x for _, x in op.keywords)))
+
+    def use(scope: Scope, y_bar: Operand) -> None:
+        if isinstance(t, Array):
+            y_bar = whole(ev, y_bar, y)
+        found = ev.operation(_Called, (back, y_bar), ANYTHING, name="bars")
+        bars = tuple(ev.value(ANYTHING, name="bar") for _ in range(len(op.operands) + 1))
+        ev.write(Unpack(bars, found))
+        for x, bar in zip(op.operands, bars[1:], strict=True):
+            scope.add_present(x, bar)
+
+    return lambda scope: with_cotangent(scope, y, lambda bar: use(scope, bar))
+
+
+def _of_active(sweep: Sweep, op: Call, function: Any) -> Any:
+    """Return the form of a rule for a single active operand, if it applies; else the rule."""
+    ev, only = sweep.ev, getattr(function, "only", None)
+    active = [
+        i
+        for i, x in enumerate(op.operands)
+        if isinstance(x, Value) and (x in sweep.active or x in ev.packs)
+    ]
+    if only is None or op.keywords or len(active) != 1 or only[active[0]] is None:
+        return function
+    examples = [_example(ev, x) for x in op.operands]
+    declines = _tried(only[active[0]], examples, {}) in (None, NotImplemented)
+    return function if declines else only[active[0]]
+
+
+def _inlined(sweep: Sweep, op: Call, rule: Rule) -> Step | None:
+    """Inline a rule: its value in the forward sweep, its pullback in the reverse sweep.
+
+    Return ``None`` if the evaluator does not cover the source of the rule.
+    """
+    from adjoint.fast.evaluate.calls import call
+
+    ev, y = sweep.ev, op.result
+    assert y is not None
+    if type(rule.function) is not FunctionType:
+        return None
+    args = [*map(abstract_of, op.operands)]
+    named = {k: abstract_of(x) for k, x in op.keywords}
+    heap, place = dict(ev.heap), len(ev.block)
+    try:
+        found = call(ev, ev.outside.own(rule.function), args, named)
+        if not isinstance(found, Tuple) or len(found.items) != 2:
+            raise NotCovered("a rule that declines")
+        value, back = found.items
+        if not isinstance(value, Value):
+            raise NotCovered("a rule whose value is a structure")
+        with ev.trial():
+            t = ev.types[y]
+            like = bar_type(t) if isinstance(t, Array) or has_complex(t) else number(float)
+            call(ev, back, [ev.value(like, name="y_bar")], {})
+    except NotCovered:
+        ev.heap = heap
+        del ev.block[place:]
+        return None
+    if y in ev.written:
+        ev.written.add(value)
+    ev.note_alias(value, (y,))
+    ev.write(Call(y, Const(same), (value,), (), op.span))
+
+    def use(scope: Scope, y_bar: Operand) -> None:
+        given = whole(ev, y_bar, y) if isinstance(ev.types[y], Array) else y_bar
+        bars = call(ev, back, [abstract_of(given)], {})
+        items = ev.sequence(bars)
+        assert items is not None
+        for x, bar in zip(op.operands, items[1:], strict=True):
+            if isinstance(x, Value) and x in sweep.active:
+                if not (isinstance(bar, Known) and bar.value is None):
+                    scope.add(x, whole(ev, ev.operand(bar), x))
+
+    return lambda scope: with_cotangent(scope, y, lambda bar: use(scope, bar))
+
+
+_Called: Any = operator.call
+"""Callee for calls of a value of the program."""
+
+
+def _rule_for(ev: Evaluator, op: Call) -> Rule | None:
+    rules = lookup(callee_of(op))
+    if rules is None or rules.overridden:
+        return None
+    args = tuple(_example(ev, x) for x in op.operands)
+    kwargs = {name: _example(ev, x) for name, x in op.keywords}
+    for rule in rules.rrules:
+        if not rule.keyword_bars and rule.accepts(args, kwargs):
+            if len(rules.rrules) == 1 or _tried(rule.function, args, kwargs) is not NotImplemented:
+                return rule
+    return None
+
+
+def _tried(function: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
+    """Return the result of a rule for examples; ``None`` if it does not accept them."""
+    try:
+        with np.errstate(all="ignore"), warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            return function(*args, **kwargs)
+    except Exception:  # the rule does not accept the examples
+        return None
+
+
+def _example(ev: Evaluator, x: Operand) -> Any:
+    """Return an example of the type of an operand."""
+    if isinstance(x, Const):
+        return x.value
+    assert isinstance(x, Value)
+    if x in ev.packs:
+        return [_example(ev, part) for part in ev.packs[x]]
+    t = ev.types[x]
+    if isinstance(t, Array):
+        return np.ones((1,) * len(t.shape), t.dtype)
+    if isinstance(t, Number):  # among several classes, complex has the most general derivative
+        return max(witnesses(t), key=np.iscomplexobj)
+    return None

@@ -1,0 +1,73 @@
+"""Free values of blocks, and substitution of values."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from adjoint.fast.single_assignment.primitives import same
+from adjoint.fast.single_assignment.walk import (
+    blocks,
+    is_call_of,
+    mapped,
+    operands,
+    reads_any,
+    results,
+    walk,
+    with_blocks,
+)
+from adjoint.ir.single import Block, Call, Operand, Value
+
+
+def without_copies(block: Block) -> Block:
+    """Return the block without ``y = same(x)``, with `x` in place of `y`."""
+    names: dict[Value, Operand] = {}
+    copies = [op for op in walk(block) if is_call_of(op, same)]
+    if not copies:
+        return block
+    for op in copies:
+        if op.result is not None:
+            (x,) = op.operands
+            names[op.result] = names.get(x, x) if isinstance(x, Value) else x
+    return renamed(_without_copies(block), names)
+
+
+def _without_copies(block: Block) -> Block:
+    ops = tuple(with_blocks(op, _without_copies) for op in block.ops if not is_call_of(op, same))
+    return Block(block.parameters, ops, block.results)
+
+
+def free_values(block: Block) -> list[Value]:
+    """Return the values that a block reads and does not define, each once, in order."""
+    defined: set[Value] = set(block.parameters)
+    found: dict[Value, None] = {}
+    _collect(block, defined, found)
+    return [v for v in found if v not in defined]
+
+
+def _collect(block: Block, defined: set[Value], found: dict[Value, None]) -> None:
+    defined.update(block.parameters)
+    for op in block.ops:
+        found.update((x, None) for x in operands(op) if isinstance(x, Value))
+        defined.update(results(op))
+        for inner in blocks(op):
+            _collect(inner, defined, found)
+    found.update((x, None) for x in block.results or () if isinstance(x, Value))
+
+
+def renamed(block: Block, names: Mapping[Value, Operand]) -> Block:
+    """Return the block with the values in `names` replaced."""
+    if not names:
+        return block
+
+    def new(x: Operand) -> Operand:
+        return names.get(x, x) if isinstance(x, Value) else x
+
+    def inner(block: Block) -> Block:
+        return renamed(block, names)
+
+    ops = tuple(
+        op if type(op) is Call and not reads_any(op, names) else mapped(op, new, inner)
+        for op in block.ops
+    )
+    ends = None if block.results is None else tuple(map(new, block.results))
+    return Block(block.parameters, ops, ends)

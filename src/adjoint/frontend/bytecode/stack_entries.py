@@ -1,0 +1,79 @@
+"""Entries of the stack while bytecode is lowered: operands, and entries that become operands on
+use."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from adjoint.frontend.bytecode.tree import Cycle
+from adjoint.ir.nodes import Operand, Var
+
+
+@dataclass(frozen=True, slots=True)
+class StackMark:
+    """An entry without an operand."""
+
+    name: str
+
+
+NULL = StackMark("NULL")
+"""The mark in place of a bound object, for a call without one."""
+
+RUNNING = StackMark("RUNNING")
+"""The mark of the iterator of a running loop."""
+
+
+@dataclass(frozen=True, slots=True)
+class Method:
+    """``owner.name``, the callee of a following call."""
+
+    owner: Operand
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class NotStarted:
+    """``iter(iterable)``, which a loop calls itself."""
+
+    iterable: Operand
+
+
+@dataclass(frozen=True, slots=True)
+class LoopItem:
+    """The current item of a ``for`` loop."""
+
+    cycle: Cycle
+
+
+@dataclass(frozen=True, slots=True)
+class Unchecked:
+    """A variable that may be unassigned; pushing it raises Python's error."""
+
+    var: Var
+
+
+@dataclass(frozen=True, slots=True)
+class OuterVariable:
+    """The content of a variable's slot outside a comprehension that uses the same name."""
+
+    var: Var | None
+    cell: Var | None
+
+
+Entry: TypeAlias = (
+    "Operand | StackMark | Method | NotStarted | LoopItem | Unchecked | OuterVariable"
+)
+
+
+@dataclass(slots=True)
+class Frame:
+    """The stack at one point of the code, and the plain variable or cell in each variable's
+    slot."""
+
+    stack: list[Entry]
+    plain: dict[int, Var]
+    cells: dict[int, Var]
+
+    def copy(self) -> Frame:
+        return Frame([*self.stack], {**self.plain}, {**self.cells})

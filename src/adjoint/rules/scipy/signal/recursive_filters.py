@@ -1,0 +1,285 @@
+"""Rules of recursive filters of `scipy.signal`, in signal, coefficients and states.
+
+A filter solves ``b * x − a * y + zi = 0``, followed by the final state after the end of the signal;
+* is convolution. The adjoint is the same recursion backwards in time, started with the cotangent of
+the final state.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from scipy import signal as ss
+
+from adjoint.rulekit.elementwise_forward import filled, like_result
+from adjoint.rulekit.refusal import NoDerivative, refusal
+from adjoint.rulekit.registry import frule
+from adjoint.rules.numpy.operands import array_rule
+from adjoint.rules.scipy.linalg.matrix_rule import Call, matrix_rule, refused_pair
+
+ONE = np.ones(1)
+
+# ---- one filter, in time along the last axis -----------------------------------------------------
+
+
+def _normalized(b: Any, a: Any) -> tuple[Any, Any]:
+    return b / a[0], a / a[0]
+
+
+def _of_given(b: Any, a: Any, b_bar: Any, a_bar: Any) -> tuple[Any, Any]:
+    """Return cotangents of coefficients from those of normalized ones (``a[0]`` constant)."""
+    scale, (c, d) = np.conj(a[0]), _normalized(b, a)
+    first = -(np.vdot(c, b_bar) + np.vdot(d[1:], a_bar[1:]))
+    return b_bar / scale, np.concatenate([first[None], a_bar[1:]]) / scale
+
+
+def _moved(b: Any, a: Any, b_dot: Any, a_dot: Any) -> tuple[Any, Any]:
+    """Return the tangents of the normalized coefficients."""
+    c, d = _normalized(b, a)
+    first = 0.0 if a_dot is None else a_dot[0]
+    moved_b = -c * first if b_dot is None else b_dot - c * first
+    moved_a = np.zeros(len(a)) if a_dot is None else a_dot - d * first
+    return moved_b / a[0], moved_a / a[0]
+
+
+def _fir(h: Any, x: Any, after: int) -> Any:
+    """Return the convolution with `h`, up to `after` samples after the end of the signal."""
+    return ss.lfilter(h, ONE, np.concatenate([x, np.zeros((*x.shape[:-1], after))], -1))
+
+
+def _lagged(x: Any, bars: Any, lags: int) -> Any:
+    """Return the summed products of a signal with `bars` at each lag."""
+    n = x.shape[-1]
+    lines, later = np.conj(x).reshape(-1, n), bars.reshape(-1, bars.shape[-1])
+    return np.array([np.einsum("ij,ij->", lines, later[:, k : k + n]) for k in range(lags)])
+
+
+def pull(b: Any, a: Any, x: Any, y: Any, y_bar: Any, zf_bar: Any) -> tuple[Any, Any, Any, Any]:
+    """Return the cotangents of the coefficients, the signal and the initial state."""
+    c, d = _normalized(b, a)
+    n, after = x.shape[-1], max(len(a), len(b)) - 1
+    if zf_bar is None:
+        zf_bar = np.zeros((*x.shape[:-1], after))
+    poles = np.conj(d)
+    bars = y_bar[..., ::-1]
+    if len(a) > 1:
+        start = [-np.sum(poles[k:] * zf_bar[..., : len(a) - k], -1) for k in range(1, len(a))]
+        bars, _ = ss.lfilter(ONE, poles, bars, zi=np.stack(start, -1))
+    bars = np.concatenate([bars[..., ::-1], zf_bar], -1)
+    x_bar = ss.lfilter(np.conj(c), ONE, bars[..., ::-1])[..., ::-1][..., :n]
+    c_bar, d_bar = _lagged(x, bars, len(b)), -_lagged(y, bars, len(a))
+    b_bar, a_bar = _of_given(b, a, c_bar, d_bar)
+    return b_bar, a_bar, x_bar, bars[..., :after]
+
+
+def push(b: Any, a: Any, x: Any, y: Any, dots: Any) -> tuple[Any, Any]:
+    """Return the tangents of the filtered signal and of the final state."""
+    b_dot, a_dot, x_dot, zi_dot = dots
+    c, d = _normalized(b, a)
+    n, after = x.shape[-1], max(len(a), len(b)) - 1
+    driven: Any = np.zeros((*x.shape[:-1], n + after))
+    if x_dot is not None:
+        driven = driven + _fir(c, x_dot, after)
+    if b_dot is not None or a_dot is not None:
+        c_dot, d_dot = _moved(b, a, b_dot, a_dot)
+        driven = driven + _fir(c_dot, x, after) - _fir(d_dot, y, after)
+    if zi_dot is not None:
+        zi_dot = np.broadcast_to(zi_dot, (*x.shape[:-1], after))
+        driven = driven + np.concatenate([zi_dot, np.zeros(x.shape)], -1)
+    if len(a) == 1:
+        return driven[..., :n], driven[..., n:]
+    state = np.zeros((*x.shape[:-1], len(a) - 1))
+    y_dot, rest = ss.lfilter(ONE, d, driven[..., :n], zi=state)
+    rest = np.concatenate([rest, np.zeros((*x.shape[:-1], after + 1 - len(a)))], -1)
+    return y_dot, driven[..., n:] + rest
+
+
+# ---- the public functions ------------------------------------------------------------------------
+
+
+def _last(x: Any, axis: int) -> Any:
+    return None if x is None else np.moveaxis(x, axis, -1)
+
+
+@matrix_rule(ss.lfilter, "b a x zi")
+def _(call: Call) -> Any:
+    b, a, axis, stateful = np.atleast_1d(call.b), np.atleast_1d(call.a), call.axis, True
+    if call.zi is None:
+        stateful = False
+    if call.x.size == 0 or b.ndim != 1 or a.ndim != 1:
+        return NotImplemented
+    x, y = _last(call.x, axis), _last(call.y[0] if stateful else call.y, axis)
+
+    def back(result_bar: Any) -> Any:
+        y_bar, zf_bar = result_bar if stateful else (result_bar, None)
+        y_bar = np.zeros(x.shape) if y_bar is None else _last(y_bar, axis)
+        b_bar, a_bar, x_bar, zi_bar = pull(b, a, x, y, y_bar, _last(zf_bar, axis))
+        x_bar = np.moveaxis(x_bar, -1, axis)
+        return b_bar, a_bar, x_bar, np.moveaxis(zi_bar, -1, axis) if stateful else None
+
+    def pushed(b_dot: Any, a_dot: Any, x_dot: Any, zi_dot: Any) -> Any:
+        b_dot = None if b_dot is None else np.atleast_1d(b_dot)
+        a_dot = None if a_dot is None else np.atleast_1d(a_dot)
+        dots = (b_dot, a_dot, _last(x_dot, axis), _last(zi_dot, axis))
+        y_dot, zf_dot = push(b, a, x, y, dots)
+        y_dot = np.moveaxis(y_dot, -1, axis)
+        return (y_dot, np.moveaxis(zf_dot, -1, axis)) if stateful else y_dot
+
+    return back, pushed
+
+
+@matrix_rule(ss.sosfilt, "sos x zi")
+def _(call: Call) -> Any:
+    """Apply one section after the other; the fourth column must be ones and has no derivative."""
+    sos, axis, stateful = np.atleast_2d(call.sos), call.axis, True
+    if call.zi is None:
+        stateful = False
+    if call.x.size == 0 or sos.ndim != 2:
+        return NotImplemented
+    axis = axis % call.x.ndim
+    signals = [call.x]
+    for s in range(len(sos)):
+        state = {"zi": call.zi[s : s + 1]} if stateful else {}
+        y = ss.sosfilt(sos[s : s + 1], signals[-1], axis, **state)
+        signals.append(y[0] if stateful else y)
+    lines = [_last(x, axis) for x in signals]
+
+    def back(result_bar: Any) -> Any:
+        x_bar, zf_bar = result_bar if stateful else (result_bar, None)
+        x_bar = np.zeros(lines[0].shape) if x_bar is None else _last(x_bar, axis)
+        sos_bar, zi_bar = [], []
+        for s in reversed(range(len(sos))):
+            end = None if zf_bar is None else _last(zf_bar[s], axis)
+            around = lines[s], lines[s + 1]
+            b_bar, a_bar, x_bar, state_bar = pull(sos[s, :3], sos[s, 3:], *around, x_bar, end)
+            sos_bar.append(np.concatenate([b_bar, np.zeros(1), a_bar[1:]]))
+            zi_bar.append(np.moveaxis(state_bar, -1, axis))
+        of_sos = np.reshape(np.stack(sos_bar[::-1]), call.sos.shape)
+        return of_sos, np.moveaxis(x_bar, -1, axis), np.stack(zi_bar[::-1]) if stateful else None
+
+    def pushed(sos_dot: Any, x_dot: Any, zi_dot: Any) -> Any:
+        x_dot, ends = _last(x_dot, axis), []
+        of_sos = None if sos_dot is None else np.reshape(sos_dot, sos.shape)
+        for s in range(len(sos)):
+            b_dot = a_dot = None
+            if of_sos is not None:
+                b_dot, a_dot = of_sos[s, :3], np.concatenate([np.zeros(1), of_sos[s, 4:]])
+            start = None if zi_dot is None else _last(zi_dot[s], axis)
+            dots, around = (b_dot, a_dot, x_dot, start), (lines[s], lines[s + 1])
+            x_dot, zf_dot = push(sos[s, :3], sos[s, 3:], *around, dots)
+            ends.append(np.moveaxis(zf_dot, -1, axis))
+        y_dot = np.moveaxis(x_dot, -1, axis)
+        return (y_dot, np.stack(ends)) if stateful else y_dot
+
+    return back, pushed
+
+
+# ---- states --------------------------------------------------------------------------------------
+
+LEADING = NoDerivative("the first denominator coefficient", "does not exist where that is 0")
+
+
+def _padded(b: Any, n: int) -> Any:
+    return np.concatenate([b, np.zeros(n - len(b))]) if len(b) < n else b
+
+
+@matrix_rule(ss.lfilter_zi, "b a")
+def _(call: Call) -> Any:
+    """Return the state that a constant signal preserves. In normalized coefficients, ``zi[i] +
+    a[i+1] (zi[0] + b[0]) = zi[i+1] + b[i+1]``."""
+    b, a, zi = np.atleast_1d(call.b), np.atleast_1d(call.a), call.y
+    if a[0] == 0:
+        return refused_pair(refusal(ss.lfilter_zi, LEADING))
+    n = max(len(a), len(b))
+    if n == 1:
+        return NotImplemented
+    c, d = _normalized(b, a)
+    c, d = _padded(c, n), _padded(d, n)
+    matrix = np.eye(n - 1) - np.eye(n - 1, k=1)
+    matrix = matrix + d[1:, None] * (np.arange(n - 1) == 0)
+
+    def back(zi_bar: Any) -> Any:
+        bars = np.linalg.solve(np.conj(matrix.T), zi_bar)
+        c_bar = np.concatenate([-np.vdot(d[1:], bars)[None], bars])
+        d_bar = np.concatenate([np.zeros(1), -bars * np.conj(zi[0] + c[0])])
+        return _of_given(b, a, c_bar[: len(b)], d_bar[: len(a)])
+
+    def push_state(b_dot: Any, a_dot: Any) -> Any:
+        c_dot, d_dot = _moved(b, a, b_dot, a_dot)
+        c_dot, d_dot = _padded(c_dot, n), _padded(d_dot, n)
+        right = c_dot[1:] - d_dot[1:] * (c[0] + zi[0]) - d[1:] * c_dot[0]
+        return np.linalg.solve(matrix, right)
+
+    return back, push_state
+
+
+DIVIDES = ss.lfiltic(ONE, np.array([2.0, 1.0]), ONE)[0] == -0.5
+"""Whether `lfiltic` normalizes; older versions of SciPy assume ``a[0] == 1``."""
+
+
+def _states(h: Any, u: Any) -> Any:
+    """Return ``Σ h[m + 1 + i] u[i]`` for all m; `u` has one element less than `h`."""
+    n = len(u)
+    return np.convolve(h[1:], u[::-1])[n - 1 : 2 * n - 1] if n else np.zeros(0)
+
+
+def _fitted(u: Any, n: int) -> Any:
+    return _padded(u, n)[:n]
+
+
+def _pulled_states(h: Any, u: Any, bar: Any) -> tuple[Any, Any]:
+    """Return the cotangents of both operands of `_states`."""
+    n = len(h) - 1
+    if not n:
+        return np.zeros(1), np.zeros(len(u))
+    bar, past = bar[:n], _fitted(u, n)
+    h_bar = np.concatenate([np.zeros(1), np.convolve(bar, np.conj(past))[:n]])
+    u_bar = np.convolve(bar[::-1], np.conj(h[1:]))[n - 1 : 2 * n - 1]
+    return h_bar, _fitted(u_bar, len(u))
+
+
+def _vectors(*operands: Any) -> list[Any]:
+    return [None if x is None else np.atleast_1d(np.asarray(x)) for x in operands]
+
+
+@array_rule(ss.lfiltic, operands="b a y x")
+def _(b, a, y, x=None):
+    zi = ss.lfiltic(b, a, y, x)
+    b, a, y, x = _vectors(b, a, y, x)
+    if any(part is not None and part.ndim != 1 for part in (b, a, y, x)):
+        return NotImplemented
+
+    def lfiltic_back(zi_bar):
+        bar = zi_bar / np.conj(a[0]) if DIVIDES else zi_bar
+        b_bar, x_bar = np.zeros(len(b)), None
+        if x is not None:
+            b_bar, x_bar = _pulled_states(b, x, bar)
+        a_bar, y_bar = _pulled_states(a, y, -bar)
+        if DIVIDES:
+            a_bar = a_bar - np.vdot(zi, bar) * (np.arange(len(a)) == 0)
+        return None, b_bar, a_bar, y_bar, x_bar
+
+    return zi, lfiltic_back
+
+
+@frule.register(ss.lfiltic)
+def _(dots, b, a, y, x=None):
+    zi = ss.lfiltic(b, a, y, x)
+    b_dot, a_dot, y_dot, x_dot = _vectors(*(tuple(dots) + (None,) * 4)[:4])
+    b, a, y, x = _vectors(b, a, y, x)
+    if any(part is not None and part.ndim != 1 for part in (b, a, y, x)):
+        return NotImplemented
+    total = np.zeros(len(zi))
+    for h, u, h_dot, u_dot, sign in ((b, x, b_dot, x_dot, 1.0), (a, y, a_dot, y_dot, -1.0)):
+        n = len(h) - 1
+        if u is not None and h_dot is not None:
+            h_dot = filled(h_dot, h)
+            total = total + sign * _padded(_states(h_dot, _fitted(u, n)), len(zi))
+        if u is not None and u_dot is not None:
+            moved = _fitted(filled(u_dot, u), n)
+            total = total + sign * _padded(_states(h, moved), len(zi))
+    if DIVIDES:
+        first = 0.0 if a_dot is None else filled(a_dot, a)[0]
+        total = (total - zi * first) / a[0]
+    return zi, like_result(total, zi)
