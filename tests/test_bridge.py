@@ -13,7 +13,7 @@ import pytest
 
 import adjoint as ad
 from adjoint.errors import MutationError, NoDerivativeError
-from adjoint.levels.mentions import mentions_operator
+from adjoint.levels.foreign.mentions import mentions_operator
 
 op = ad
 HIDDEN = SimpleNamespace(**vars(ad))

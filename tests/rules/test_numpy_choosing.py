@@ -6,8 +6,8 @@ from scipy import special
 
 import adjoint as ad
 from adjoint.rulekit.registry import rrule
-from adjoint.rules.numpy.elementwise_choices import bessel_i1
 from adjoint.rules.numpy.products import core
+from adjoint.rules.numpy.shapes.elementwise_choices import bessel_i1
 from adjoint.testing import check_gradient
 from tests.rules.harness import case, complexes, reals, table
 

@@ -17,8 +17,8 @@ from adjoint.errors import ArgumentError, NoDerivativeError
 from adjoint.fast.programs.inner_calls import Calls, InnerCall, generic_parts
 from adjoint.fast.programs.store import is_enabled
 from adjoint.levels.bases import Trial, in_other_bases, in_trial, numbers_of
-from adjoint.levels.constant_pullbacks import follows, pulled
-from adjoint.levels.mentions import goes_on_a_tape
+from adjoint.levels.foreign.constant_pullbacks import follows, pulled
+from adjoint.levels.foreign.mentions import goes_on_a_tape
 from adjoint.locks import short_lived
 from adjoint.primal.compiled_functions import refuse_foreign_arrays
 from adjoint.primal.engine_object import EngineObject

@@ -19,7 +19,7 @@ from adjoint.fast.programs.pullback import SpecialisedPullback, leaves_are_uncha
 from adjoint.fast.programs.store import MISS, is_enabled
 from adjoint.fast.programs.store import run as run_specialised
 from adjoint.levels.current import current
-from adjoint.levels.mentions import goes_on_a_tape, mentions_operator
+from adjoint.levels.foreign.mentions import goes_on_a_tape, mentions_operator
 from adjoint.levels.reverse import NestedPullback, nested
 from adjoint.primal.compiled_functions import python_of, refuse_foreign_arrays
 from adjoint.primal.value_kinds import by_value

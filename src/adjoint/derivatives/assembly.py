@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from adjoint.errors import ArgumentError
-from adjoint.levels.flat_leaves import on_level
+from adjoint.levels.arguments.flat_leaves import on_level
 from adjoint.primal.object_array_places import elements_of
 from adjoint.primal.reachability import reached
 from adjoint.primal.value_kinds import ATOMS, by_value, is_objects

@@ -13,7 +13,7 @@ from adjoint.derivatives.assembly import entry, from_entries, independent_copy
 from adjoint.derivatives.jacobians import checked_reals, computed, unchanged, units
 from adjoint.diagnostics.public_function import public
 from adjoint.errors import ArgumentError
-from adjoint.levels.flat_leaves import Form, on_level
+from adjoint.levels.arguments.flat_leaves import Form, on_level
 from adjoint.levels.transforms import pushforward
 from adjoint.rulekit import nested
 from adjoint.runtime.results import with_zeros

@@ -13,7 +13,7 @@ from adjoint.derivatives.assembly import block, complex_row, conjugate
 from adjoint.derivatives.linear_map import linearized
 from adjoint.diagnostics.public_function import public
 from adjoint.errors import ArgumentError
-from adjoint.levels.flat_leaves import Form, is_real_leaf, on_level
+from adjoint.levels.arguments.flat_leaves import Form, is_real_leaf, on_level
 from adjoint.rulekit import nested
 
 FAVOUR = 6

@@ -11,11 +11,11 @@ from adjoint.cotangents.poison import Poison
 from adjoint.diagnostics.public_function import public
 from adjoint.errors import ArgumentError
 from adjoint.levels import bridge, level_rules  # noqa: F401  they register themselves
+from adjoint.levels.arguments.flat_leaves import Form
+from adjoint.levels.arguments.seeds import Seeds
+from adjoint.levels.arguments.tangent_checks import check_tangent
 from adjoint.levels.current import current, entered
-from adjoint.levels.flat_leaves import Form
 from adjoint.levels.replay import Recording, Replay
-from adjoint.levels.seeds import Seeds
-from adjoint.levels.tangent_checks import check_tangent
 from adjoint.primal.engine_object import EngineObject
 from adjoint.runtime.entries import basics
 from adjoint.runtime.foreign.freed_objects import check_at_end

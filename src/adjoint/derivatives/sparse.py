@@ -15,7 +15,7 @@ from adjoint.derivatives.jacobians import FAVOUR
 from adjoint.derivatives.linear_map import linearized
 from adjoint.diagnostics.public_function import public
 from adjoint.errors import ArgumentError
-from adjoint.levels.flat_leaves import on_level
+from adjoint.levels.arguments.flat_leaves import on_level
 
 
 @public

@@ -15,7 +15,7 @@ import numpy as np
 from adjoint.extensions.pandas.windows import rolled_median, where_equal
 from adjoint.rulekit.loading import registering
 from adjoint.rulekit.registry import non_differentiable, primitive
-from adjoint.rules.numpy.grouped_sums import totals
+from adjoint.rules.numpy.aggregates.grouped_sums import totals
 from adjoint.rules.scipy.equivalents import with_derivative_of
 from adjoint.runtime.dispatch.source_call import call_function
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from adjoint.rulekit.loading import registering
 from adjoint.rulekit.registry import non_differentiable
-from adjoint.rules.numpy.grouped_sums import totals
+from adjoint.rules.numpy.aggregates.grouped_sums import totals
 from adjoint.rules.scipy.equivalents import carried
 
 

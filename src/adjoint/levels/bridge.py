@@ -15,9 +15,9 @@ import numpy as np
 from adjoint.cotangents.accumulate import finish
 from adjoint.cotangents.poison import Poison
 from adjoint.diagnostics.refusals import missing, refused
+from adjoint.levels.arguments.seeds import Seeds, not_seen, with_numbers
 from adjoint.levels.current import entered
-from adjoint.levels.global_variables import Surroundings
-from adjoint.levels.seeds import Seeds, not_seen, with_numbers
+from adjoint.levels.foreign.global_variables import Surroundings
 from adjoint.levels.sweep import Sweep, poison_in
 from adjoint.levels.tape import Tape
 from adjoint.primal.array_memory import original_of, root_of

@@ -20,10 +20,10 @@ import numpy as np
 from adjoint.cotangents.poison import Poison
 from adjoint.errors import ArgumentError
 from adjoint.levels.aliases import others
-from adjoint.levels.concealed_values import INACTIVE
+from adjoint.levels.arguments.list_parts import parts_of
 from adjoint.levels.elementwise import is_simple, partials_of, weighted
+from adjoint.levels.foreign.concealed_values import INACTIVE
 from adjoint.levels.level import Level
-from adjoint.levels.list_parts import parts_of
 from adjoint.levels.mirror import Mirror, Mirrors, flat_of
 from adjoint.levels.operand_copies import copied_containers
 from adjoint.levels.operations import fresh

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from adjoint.levels.seeds import alias_of
+from adjoint.levels.arguments.seeds import alias_of
 from adjoint.primal.part_exchange import slots_in
 from adjoint.primal.rebuild import rebuild
 from adjoint.primal.value_kinds import by_value

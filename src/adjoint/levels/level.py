@@ -18,9 +18,9 @@ import numpy as np
 
 from adjoint.diagnostics.refusals import RAISED_AFTER_WRITE, raised_after_write, refuse_names_twice
 from adjoint.levels.aliases import Aliases
-from adjoint.levels.concealed_values import REALS, Concealing
 from adjoint.levels.current import entered
 from adjoint.levels.distinct_integers import distinct_integer
+from adjoint.levels.foreign.concealed_values import REALS, Concealing
 from adjoint.levels.memory import LevelMemory
 from adjoint.levels.mirror import Same
 from adjoint.levels.operations import fresh, operate_on, write_on
@@ -113,7 +113,7 @@ class Level(Concealing):
         self, f: Any, args: tuple[Any, ...], kwargs: dict[str, Any], why: str, trusted: bool
     ) -> Any:
         """Call a function that has neither rule nor source."""
-        from adjoint.levels.unknown_calls import run_unknown  # it needs the levels
+        from adjoint.levels.foreign.unknown_calls import run_unknown  # it needs the levels
 
         return run_unknown(self, f, args, kwargs, why, trusted)
 

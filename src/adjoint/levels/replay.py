@@ -20,9 +20,9 @@ from adjoint.cotangents.poison import Poison
 from adjoint.diagnostics.refusals import missing
 from adjoint.errors import ArgumentError
 from adjoint.levels.aliases import contents, others, put_back
+from adjoint.levels.arguments.list_parts import parts_of
 from adjoint.levels.forward_level import Forward
 from adjoint.levels.level import Level
-from adjoint.levels.list_parts import parts_of
 from adjoint.levels.memory import forget_undone_writes, written_on
 from adjoint.levels.mirror import Mirrors, Same
 from adjoint.levels.operand_copies import copied_containers, held_index

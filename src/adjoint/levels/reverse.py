@@ -7,9 +7,9 @@ from typing import Any
 
 from adjoint.diagnostics.public_function import public
 from adjoint.levels import level_rules  # noqa: F401  they are registered
+from adjoint.levels.arguments.seeds import Seeds
 from adjoint.levels.bases import NESTED, in_trial
 from adjoint.levels.current import current, entered
-from adjoint.levels.seeds import Seeds
 from adjoint.levels.sweep import Sweep
 from adjoint.levels.tape import Tape
 from adjoint.primal.engine_object import EngineObject

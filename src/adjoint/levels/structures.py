@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from adjoint.errors import MutationError
+from adjoint.levels.arguments.flat_leaves import Form
 from adjoint.levels.current import current
-from adjoint.levels.flat_leaves import Form
 from adjoint.levels.operand_copies import copied_containers
 from adjoint.primal.value_kinds import by_value
 from adjoint.rulekit.registry import Rules, non_differentiable

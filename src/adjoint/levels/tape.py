@@ -17,8 +17,8 @@ import numpy as np
 
 from adjoint.cotangents.poison import Poison
 from adjoint.levels.aliases import contents, others
-from adjoint.levels.concealed_values import INACTIVE
 from adjoint.levels.elementwise import is_simple, partials_of, weighted
+from adjoint.levels.foreign.concealed_values import INACTIVE
 from adjoint.levels.forward_level import is_own
 from adjoint.levels.hooks import Hooked
 from adjoint.levels.level import Level

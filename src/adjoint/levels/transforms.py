@@ -10,11 +10,11 @@ import numpy as np
 from adjoint.diagnostics.public_function import public
 from adjoint.errors import ArgumentError
 from adjoint.levels import bridge, level_rules  # noqa: F401  they register themselves
+from adjoint.levels.arguments.result_tangent import read_tangent
+from adjoint.levels.arguments.seeds import Seeds
 from adjoint.levels.bases import along_parting
 from adjoint.levels.current import current, entered
 from adjoint.levels.forward_level import Forward
-from adjoint.levels.result_tangent import read_tangent
-from adjoint.levels.seeds import Seeds
 from adjoint.primal.compiled_functions import refuse_foreign_arrays
 from adjoint.runtime.entries import basics
 from adjoint.runtime.foreign.freed_objects import check_at_end

@@ -13,7 +13,7 @@ import numpy as np
 
 from adjoint.extensions.pandas.objects import numbers_among
 from adjoint.rulekit.registry import frule, non_differentiable, plain, rrule, substitute
-from adjoint.rules.numpy.grouped_sums import totals
+from adjoint.rules.numpy.aggregates.grouped_sums import totals
 from adjoint.rules.scipy.equivalents import with_derivative_of
 
 

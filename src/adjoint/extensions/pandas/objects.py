@@ -9,7 +9,7 @@ import numpy as np
 from adjoint.primal.object_array_places import is_container
 from adjoint.primal.value_kinds import by_value
 from adjoint.rulekit.registry import plain, primitive, substitute
-from adjoint.rules.numpy.objects import numbers_of
+from adjoint.rules.numpy.object_arrays.objects import numbers_of
 from adjoint.runtime.dispatch.source_call import call_function
 from adjoint.runtime.memory.memory import Memory
 

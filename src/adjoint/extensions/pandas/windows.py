@@ -11,7 +11,7 @@ import numpy as np
 
 from adjoint.extensions.pandas.groups import middle, peaked, skewed, sums, tolerances
 from adjoint.rulekit.registry import non_differentiable, plain, substitute
-from adjoint.rules.numpy.grouped_sums import totals
+from adjoint.rules.numpy.aggregates.grouped_sums import totals
 from adjoint.rules.scipy.equivalents import with_derivative_of
 
 

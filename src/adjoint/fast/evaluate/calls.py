@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from adjoint.fast.evaluate.attribute_reads import attribute
-from adjoint.fast.evaluate.inferable_functions import is_inferable
-from adjoint.fast.evaluate.inference import name_of
 from adjoint.fast.evaluate.library import call_library, is_library
 from adjoint.fast.evaluate.outside_values import is_own
 from adjoint.fast.evaluate.plain_classes import is_named_tuple, is_plain_class, is_plain_object
+from adjoint.fast.evaluate.result_types.inferable_functions import is_inferable
+from adjoint.fast.evaluate.result_types.inference import name_of
 from adjoint.fast.evaluate.rows import count, row_of
 from adjoint.fast.evaluate.types import Array, Number, Row
 from adjoint.fast.evaluate.values import (

@@ -11,16 +11,16 @@ from typing import Any
 import numpy as np
 
 from adjoint.fast.evaluate.frames import Frame
-from adjoint.fast.evaluate.inferable_functions import POWERS
-from adjoint.fast.evaluate.inference import (
+from adjoint.fast.evaluate.outside_values import Outside
+from adjoint.fast.evaluate.result_types.inferable_functions import POWERS
+from adjoint.fast.evaluate.result_types.inference import (
     Constant,
     kind_of_constant,
     known_of_numbers,
     result_type,
     sizes_in,
 )
-from adjoint.fast.evaluate.options import is_elementwise, with_known_options
-from adjoint.fast.evaluate.outside_values import Outside
+from adjoint.fast.evaluate.result_types.options import is_elementwise, with_known_options
 from adjoint.fast.evaluate.types import (
     ANYTHING,
     Array,

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from adjoint.fast.evaluate.inferable_functions import most_operands
-from adjoint.fast.evaluate.inference import (
+from adjoint.fast.evaluate.result_types.inferable_functions import most_operands
+from adjoint.fast.evaluate.result_types.inference import (
     Constant,
     example_lengths,
     name_of,

@@ -10,7 +10,7 @@ import numpy as np
 from adjoint.diagnostics.public_function import public
 from adjoint.fast.programs.store import demand_foreseen
 from adjoint.fast.support.functions import finished
-from adjoint.levels.constant_pullbacks import follows, pulled
+from adjoint.levels.foreign.constant_pullbacks import follows, pulled
 from adjoint.primal.engine_object import EngineObject
 from adjoint.primal.value_kinds import by_value
 from adjoint.rulekit.projection import project

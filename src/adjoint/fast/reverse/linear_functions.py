@@ -10,7 +10,7 @@ import numpy as np
 from adjoint.fast.evaluate.types import ANYTHING, Array, bar_type
 from adjoint.fast.support import functions as runtime
 from adjoint.ir.single import Call, Const, Operand, Value
-from adjoint.rules.numpy.shaping import inverse
+from adjoint.rules.numpy.shapes.shaping import inverse
 
 if TYPE_CHECKING:
     from adjoint.fast.evaluate.evaluator import Evaluator

@@ -1,49 +1,61 @@
 """The rules of NumPy by topic; imported on the first call into NumPy.
 
 Products of arrays (`numpy.dot`, `numpy.kron`) are in `products`, functions of `numpy.linalg` in
-`linalg`, arrays of objects in files that begin with `object`.
+`linalg`. The folders hold topics of several files.
 """
 
 from adjoint.rules.numpy import (  # noqa: F401  each registers its rules
-    array_function,
-    array_wrap,
-    array_writes,
     constants,
-    conversion,
-    converter,
-    creation,
-    cumulative,
-    distributions,
     einsum,
-    element_selection,
-    elementwise_choices,
-    error_settings,
-    flat,
     gradient,
-    in_place,
-    joining,
     lanes,
     methods,
+    polynomials,
+    products,
+    scalars,
+    series,
+    specials,
+    ufunc_methods,
+    ufuncs,
+    windows,
+)
+from adjoint.rules.numpy.aggregates import (  # noqa: F401  each registers its rules
+    cumulative,
+    quantiles,
+    reductions,
+    statistics,
+)
+from adjoint.rules.numpy.memory import (  # noqa: F401  each registers its rules
+    array_writes,
+    flat,
+    in_place,
     nditer,
+)
+from adjoint.rules.numpy.object_arrays import (  # noqa: F401  each registers its rules
     object_moves,
     object_operators,
     object_steps,
     objects,
+)
+from adjoint.rules.numpy.protocols import (  # noqa: F401  each registers its rules
+    array_function,
+    array_wrap,
+    conversion,
+    converter,
+    error_settings,
     out,
-    polynomials,
-    products,
-    quantiles,
-    ranges,
-    reductions,
+    vectorizing,
+)
+from adjoint.rules.numpy.random import (  # noqa: F401  each registers its rules
+    distributions,
     sampling,
-    scalars,
-    series,
+)
+from adjoint.rules.numpy.shapes import (  # noqa: F401  each registers its rules
+    creation,
+    element_selection,
+    elementwise_choices,
+    joining,
+    ranges,
     shaping,
     sorting,
-    specials,
-    statistics,
-    ufunc_methods,
-    ufuncs,
-    vectorizing,
-    windows,
 )

@@ -46,8 +46,8 @@ DISTRIBUTIONS = """
     multivariate_hypergeometric negative_binomial poisson rand randint randn random random_integers
     random_sample ranf sample standard_cauchy standard_exponential standard_normal zipf
 """
-"""Draws without parameters, and of integers. `adjoint.rules.numpy.distributions` has the others,
-`adjoint.rules.numpy.in_place` in-place shuffles."""
+"""Draws without parameters, and of integers. `adjoint.rules.numpy.random.distributions` has the
+others, `adjoint.rules.numpy.memory.in_place` in-place shuffles."""
 
 
 def members(owner: Any, names: str) -> list[Any]:

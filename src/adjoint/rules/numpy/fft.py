@@ -16,7 +16,7 @@ import numpy as np
 
 from adjoint.rulekit.registry import frule
 from adjoint.rules.numpy.operands import array_rule, linear_rule
-from adjoint.rules.numpy.out import position_of_output, take_output
+from adjoint.rules.numpy.protocols.out import position_of_output, take_output
 
 fft: Any = np.fft
 

@@ -21,10 +21,12 @@ from adjoint.primal.value_kinds import FLOAT64, REALS
 from adjoint.rulekit.elementwise_reverse import dot, is_one_or_other, parted
 from adjoint.rulekit.partials import Partials
 from adjoint.rulekit.registry import entry, lane
-from adjoint.rules.numpy import cumulative as cumulative  # a lane is registered after the rule
 from adjoint.rules.numpy import products as products
 from adjoint.rules.numpy import ufuncs as ufuncs
-from adjoint.rules.numpy.reductions import add_reduce, spread
+from adjoint.rules.numpy.aggregates import (
+    cumulative as cumulative,
+)
+from adjoint.rules.numpy.aggregates.reductions import add_reduce, spread
 from adjoint.runtime.dispatch.checked_pullback import finished_cotangent
 from adjoint.runtime.memory.memory import Memory
 from adjoint.runtime.operators.arithmetic import alike, is_plain

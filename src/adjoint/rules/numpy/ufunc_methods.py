@@ -15,8 +15,7 @@ import numpy as np
 from adjoint.rulekit.elementwise_forward import contributions, like_result
 from adjoint.rulekit.projection import as_numeric, projector
 from adjoint.rulekit.registry import frule, non_differentiable, rrule, substitute
-from adjoint.rules.numpy.operands import array_rule, cotangent_dtype, dense, scatter, severed
-from adjoint.rules.numpy.reductions import (
+from adjoint.rules.numpy.aggregates.reductions import (
     NONE,
     constant_back,
     extremum_back,
@@ -24,6 +23,7 @@ from adjoint.rules.numpy.reductions import (
     merged_rows,
     restore,
 )
+from adjoint.rules.numpy.operands import array_rule, cotangent_dtype, dense, scatter, severed
 
 REDUCTIONS: dict[Any, Any] = {
     np.add: np.sum,

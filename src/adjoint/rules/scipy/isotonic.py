@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from adjoint.rulekit.registry import non_differentiable, substitute
-from adjoint.rules.numpy.grouped_sums import totals
+from adjoint.rules.numpy.aggregates.grouped_sums import totals
 from adjoint.rules.scipy.equivalents import with_derivative_of
 
 SLACK = 1e-8

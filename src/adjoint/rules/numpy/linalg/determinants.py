@@ -13,10 +13,10 @@ import numpy as np
 
 from adjoint.rulekit.projection import project
 from adjoint.rulekit.registry import frule, non_differentiable, rrule
+from adjoint.rules.numpy.aggregates.reductions import others
 from adjoint.rules.numpy.linalg.forward import forward_rule
 from adjoint.rules.numpy.linalg.matrices import dagger, diagonal, diagonal_matrix, floating
 from adjoint.rules.numpy.operands import array_rule, conj
-from adjoint.rules.numpy.reductions import others
 
 WORST = 1e8
 """The approximate condition number up to which the inverse gives an accurate adjugate."""

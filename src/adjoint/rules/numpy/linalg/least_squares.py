@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from adjoint.rulekit.registry import non_differentiable
+from adjoint.rules.numpy.aggregates.reductions import NONE, given
 from adjoint.rules.numpy.linalg.forward import forward_rule
 from adjoint.rules.numpy.linalg.matrices import (
     dagger,
@@ -25,7 +26,6 @@ from adjoint.rules.numpy.linalg.matrices import (
     to_triangle,
 )
 from adjoint.rules.numpy.operands import array_rule
-from adjoint.rules.numpy.reductions import NONE, given
 
 # ---- the derivative of the conjugate transpose of the pseudo-inverse -----------------------------
 

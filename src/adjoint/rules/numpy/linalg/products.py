@@ -12,7 +12,7 @@ from adjoint.rulekit.matmul import bilinear, left_bar, plain_products, right_bar
 from adjoint.rulekit.projection import unbroadcast
 from adjoint.rulekit.registry import non_differentiable, rrule
 from adjoint.rules.numpy.operands import array_rule, conj, linear_frule, linear_rule, severed
-from adjoint.rules.numpy.shaping import diagonal_of
+from adjoint.rules.numpy.shapes.shaping import diagonal_of
 
 non_differentiable(np.linalg.matrix_rank)
 

@@ -10,7 +10,7 @@ import numpy as np
 from adjoint.primal.object_array_places import is_container
 from adjoint.primal.value_kinds import is_objects
 from adjoint.rulekit.registry import on_objects
-from adjoint.rules.numpy.object_move_primitives import moving, objects_in
+from adjoint.rules.numpy.object_arrays.object_move_primitives import moving, objects_in
 from adjoint.runtime.arrays.object_conversion import as_objects, boxed
 from adjoint.runtime.dispatch.source_call import call_function
 

@@ -15,7 +15,11 @@ from typing import Any
 
 import numpy as np
 
-from adjoint.fast.evaluate.inferable_functions import POWERS, is_inferable, most_operands
+from adjoint.fast.evaluate.result_types.inferable_functions import (
+    POWERS,
+    is_inferable,
+    most_operands,
+)
 from adjoint.fast.evaluate.types import (
     Array,
     Dim,

@@ -20,15 +20,15 @@ import numpy as np
 
 from adjoint.diagnostics.refusals import missing
 from adjoint.errors import ArgumentError
-from adjoint.levels.level import Level
-from adjoint.levels.operations import fresh
-from adjoint.levels.tangent_checks import (
+from adjoint.levels.arguments.tangent_checks import (
     agree,
     as_number,
     check_tangent,
     entries_given,
     parts_given,
 )
+from adjoint.levels.level import Level
+from adjoint.levels.operations import fresh
 from adjoint.primal.array_memory import (
     address_of,
     alias_of_root,

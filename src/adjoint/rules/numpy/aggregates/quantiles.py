@@ -13,8 +13,8 @@ import numpy as np
 
 from adjoint.rulekit.elementwise_forward import contributions, like_result
 from adjoint.rulekit.registry import frule
+from adjoint.rules.numpy.aggregates.reductions import merged_rows
 from adjoint.rules.numpy.operands import array_rule, cotangent_dtype, dense
-from adjoint.rules.numpy.reductions import merged_rows
 
 MOVING = {
     "linear": (-1.0, 1.0),

@@ -9,7 +9,7 @@ import numpy as np
 from adjoint.primal.array_classes import is_subclassed
 from adjoint.primal.value_kinds import is_one_object
 from adjoint.rulekit.registry import non_differentiable, substitute
-from adjoint.rules.numpy.creation import of_elements
+from adjoint.rules.numpy.shapes.creation import of_elements
 from adjoint.runtime.arrays.object_layout import in_memory_order, in_order, visits
 from adjoint.runtime.arrays.wrap_results import data_of, wrap_calls, wrapped_result
 

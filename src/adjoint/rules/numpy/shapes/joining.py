@@ -12,6 +12,7 @@ import numpy as np
 from adjoint.primal.value_kinds import is_objects
 from adjoint.rulekit.projection import SEQUENCES, as_numeric, projector
 from adjoint.rulekit.registry import non_differentiable, primitive, rrule
+from adjoint.rules.numpy.aggregates.reductions import constant_back
 from adjoint.rules.numpy.forward_rules import partwise_frule
 from adjoint.rules.numpy.operands import (
     array_rule,
@@ -20,7 +21,6 @@ from adjoint.rules.numpy.operands import (
     linear_frule,
     severed,
 )
-from adjoint.rules.numpy.reductions import constant_back
 from adjoint.runtime.dispatch.linked import linked
 from adjoint.runtime.dispatch.number_protocols import is_sequence
 from adjoint.runtime.dispatch.source_call import call_function

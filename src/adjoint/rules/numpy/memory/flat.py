@@ -16,7 +16,7 @@ from adjoint.primal.flat_iterators import flattening, places_of
 from adjoint.primal.value_kinds import is_objects
 from adjoint.rulekit.projection import projector
 from adjoint.rulekit.registry import non_differentiable, primitive, structural, substitute
-from adjoint.rules.numpy.array_writes import as_written
+from adjoint.rules.numpy.memory.array_writes import as_written
 from adjoint.runtime.arrays.reads import read_array
 from adjoint.runtime.arrays.writes import demand_order
 from adjoint.runtime.memory.active_iterator import ActiveIterator

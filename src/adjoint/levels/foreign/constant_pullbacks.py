@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 
+from adjoint.levels.arguments.flat_leaves import Form, on_level
 from adjoint.levels.current import current, entered
-from adjoint.levels.flat_leaves import Form, on_level
 from adjoint.primal.value_kinds import by_value
 from adjoint.tangent import tangent_of
 

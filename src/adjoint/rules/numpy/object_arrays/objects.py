@@ -10,7 +10,7 @@ import numpy as np
 from adjoint.primal.value_kinds import is_objects, is_one_object
 from adjoint.rulekit.projection import SEQUENCES
 from adjoint.rulekit.registry import non_differentiable, on_objects
-from adjoint.rules.numpy.object_move_primitives import moving
+from adjoint.rules.numpy.object_arrays.object_move_primitives import moving
 from adjoint.runtime.arrays.object_conversion import _astype, _is, follows, of_numbers, of_parts
 from adjoint.runtime.arrays.object_layout import empty_like_layout, in_memory_order
 from adjoint.runtime.dispatch.source_call import call_function

@@ -9,15 +9,8 @@ import numpy as np
 from adjoint.rulekit.elementwise_forward import like_result
 from adjoint.rulekit.projection import unbroadcast
 from adjoint.rulekit.registry import frule
-from adjoint.rules.numpy.cumulative import undiff
-from adjoint.rules.numpy.operands import (
-    array_rule,
-    cotangent_dtype,
-    dense,
-    reduction_frule,
-    severed,
-)
-from adjoint.rules.numpy.reductions import (
+from adjoint.rules.numpy.aggregates.cumulative import undiff
+from adjoint.rules.numpy.aggregates.reductions import (
     NONE,
     cast,
     constant_back,
@@ -30,6 +23,13 @@ from adjoint.rules.numpy.reductions import (
     others,
     restore,
     spread,
+)
+from adjoint.rules.numpy.operands import (
+    array_rule,
+    cotangent_dtype,
+    dense,
+    reduction_frule,
+    severed,
 )
 
 # ---- without NaN ---------------------------------------------------------------------------------

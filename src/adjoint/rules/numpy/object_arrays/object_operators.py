@@ -10,7 +10,7 @@ from adjoint.primal.array_memory import names_twice
 from adjoint.primal.object_array_places import is_container
 from adjoint.primal.value_kinds import is_objects, is_one_object
 from adjoint.rulekit.registry import non_differentiable, on_objects, primitive
-from adjoint.rules.numpy.object_moves import substitute_on_objects
+from adjoint.rules.numpy.object_arrays.object_moves import substitute_on_objects
 from adjoint.runtime.arrays.object_conversion import as_objects
 from adjoint.runtime.arrays.object_layout import indices
 from adjoint.runtime.dispatch.source_call import call_function

@@ -13,7 +13,7 @@ import numpy as np
 
 from adjoint.rulekit.projection import as_numeric, project
 from adjoint.rulekit.registry import entry, primitive
-from adjoint.rules.numpy import out as out  # rules of outputs come first
+from adjoint.rules.numpy.aggregates.reductions import constant_back
 from adjoint.rules.numpy.forward_rules import array_frule
 from adjoint.rules.numpy.operands import (
     array_rule,
@@ -25,7 +25,9 @@ from adjoint.rules.numpy.operands import (
     scatter,
     severed,
 )
-from adjoint.rules.numpy.reductions import constant_back
+from adjoint.rules.numpy.protocols import (
+    out as out,
+)
 from adjoint.runtime.dispatch.linked import linked
 from adjoint.runtime.dispatch.source_call import call_function
 from adjoint.runtime.memory.memory import Memory

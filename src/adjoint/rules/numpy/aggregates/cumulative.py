@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from adjoint.rulekit.projection import unbroadcast
+from adjoint.rules.numpy.aggregates.reductions import cast, constant_back
 from adjoint.rules.numpy.forward_rules import array_frule
 from adjoint.rules.numpy.operands import (
     array_rule,
@@ -16,7 +17,6 @@ from adjoint.rules.numpy.operands import (
     methods,
     severed,
 )
-from adjoint.rules.numpy.reductions import cast, constant_back
 
 
 def reversed_cumsum(bar: Any, axis: int) -> Any:

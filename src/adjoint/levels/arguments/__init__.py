@@ -1,0 +1,1 @@
+"""Arguments and results of a run on a level, and their derivatives as structures."""

@@ -1,0 +1,1 @@
+"""Sums, products, extrema, quantiles and other statistics."""

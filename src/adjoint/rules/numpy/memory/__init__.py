@@ -1,0 +1,1 @@
+"""Functions that write to arrays or walk through their memory."""

@@ -1,0 +1,1 @@
+"""Protocols of NumPy: array classes, outputs, conversions, error settings."""

@@ -1,0 +1,1 @@
+"""Functions that move, choose or create elements."""
