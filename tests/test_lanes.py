@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import adjoint as ad
-from adjoint.rulekit.registry import lane
+from adjoint.rulekit.lanes import lane
 from adjoint.runtime.operators.arithmetic import alike, is_plain
 from tests.support import check_reverse
 

@@ -25,7 +25,7 @@ from adjoint.derivatives.differences import (
 )
 from adjoint.errors import AdjointError
 from adjoint.rulekit.projection import is_numeric
-from adjoint.testing.checks import _same
+from adjoint.testing.value_comparison import same
 
 KINDS = ("complex", "scalar", "empty", "integer")
 ENTRIES = 3
@@ -36,7 +36,7 @@ def variant(args, kind):
     """The arguments with their floating-point numbers and arrays of another kind; ``None`` where
     that is nothing else."""
     made = _of_kind(args, kind, np.random.default_rng(7))
-    return None if _same(args, made) else made
+    return None if same(args, made) else made
 
 
 def _of_kind(x, kind, rng):
@@ -80,7 +80,7 @@ def fault(key, args, kwargs, like):
         except AdjointError:
             pass
         else:
-            if not _same(y, plain):
+            if not same(y, plain):
                 return f"the value is {y!r}, not {plain!r}"
         if dots is not None:
             try:

@@ -16,16 +16,15 @@ from numpy import count_nonzero, float64, ndarray, vdot, where
 
 from adjoint.cotangents.finiteness import finite
 from adjoint.primal.value_kinds import FLOAT64, REALS
+from adjoint.rulekit.elementwise_general import general
 from adjoint.rulekit.partials import (
     POLES,
     Partials,
     Rule,
     Traits,
-    as_precise,
-    numeric_operands,
     with_arity,
 )
-from adjoint.rulekit.projection import held, projector, unbroadcast
+from adjoint.rulekit.projection import held, unbroadcast
 
 PYTHON_REALS = frozenset({float, int})
 
@@ -77,7 +76,7 @@ def _selecting(f: Callable[..., Any], traits: Traits, slopes: Partials, rule: Ru
                         return None, *bars
             if finite(y_bar):
                 return back(y_bar)
-            return _general(f, traits, slopes, operands)[1](y_bar)
+            return general(f, traits, slopes, operands)[1](y_bar)
 
         return y, selecting_back
 
@@ -121,7 +120,7 @@ def _by_count(f: Callable[..., Any], traits: Traits, slopes: Partials) -> Rule:
             return _one_sided(f, traits, slopes)
         case _:
             return with_arity(
-                lambda *operands: _general(f, traits, slopes, operands), len(slopes.partials)
+                lambda *operands: general(f, traits, slopes, operands), len(slopes.partials)
             )
 
 
@@ -164,10 +163,10 @@ def _unary(f: Callable[..., Any], traits: Traits, slopes: Partials, p: Callable[
 
             return y, array_back
         if kind not in REALS:
-            return _general(f, traits, slopes, (x,))
+            return general(f, traits, slopes, (x,))
         y = f(x)
         if type(y) is complex:
-            return _general(f, traits, slopes, (x,))
+            return general(f, traits, slopes, (x,))
         if of_numpy:
             return y, lambda y_bar: (None, float(y_bar and y_bar * p(y, float64(x))))
 
@@ -192,7 +191,7 @@ def _scaled(f: Callable[..., Any], traits: Traits, slopes: Partials, p: float) -
             kind in REALS and not traits.of_numpy
         ):
             return f(x), direct_back
-        return _general(f, traits, slopes, (x,))
+        return general(f, traits, slopes, (x,))
 
     return rule
 
@@ -253,7 +252,7 @@ def _binary(
         if of_numpy:
             a, b = float64(a), float64(b)
         if type(y) is complex:  # a power of a negative number
-            return _general(f, traits, slopes, (a, b))
+            return general(f, traits, slopes, (a, b))
 
         def scalar_back(y_bar: Any) -> Any:
             if not y_bar:
@@ -307,7 +306,7 @@ def _one_sided(f: Callable[..., Any], traits: Traits, slopes: Partials) -> Rule:
             return broadcast(a, b)
         y = f(a, b)
         if type(y) is complex:
-            return _general(f, traits, slopes, (a, b))
+            return general(f, traits, slopes, (a, b))
 
         def scalar_back(y_bar: Any) -> Any:
             try:
@@ -348,7 +347,7 @@ def _weighted_sum(
 
 def _broadcasting(f: Callable[..., Any], traits: Traits, slopes: Partials) -> Rule:
     """Return the rule for double-precision arrays of different shapes, or an array and a real
-    scalar; other operands go to `_general`."""
+    scalar; other operands go to `general`."""
     (p, q), (keep_y, keep_a, keep_b), singular = slopes.partials, slopes.residuals, slopes.singular
 
     def rule(a: Any, b: Any, /) -> Any:
@@ -363,10 +362,10 @@ def _broadcasting(f: Callable[..., Any], traits: Traits, slopes: Partials) -> Ru
             or not (b.dtype is dtype if kind_b is ndarray else kind_b in weak)
             or traits.floats_only
         ):
-            return _general(f, traits, slopes, (a, b))
+            return general(f, traits, slopes, (a, b))
         y = f(a, b)
         if type(y) is not ndarray or y.dtype is not dtype:
-            return _general(f, traits, slopes, (a, b))
+            return general(f, traits, slopes, (a, b))
         shape_a = a.shape if kind_a is ndarray else None
         shape_b = b.shape if kind_b is ndarray else None
         kept = (
@@ -410,59 +409,3 @@ def _fitted(
     if bar.shape != shape:
         bar = unbroadcast(bar, shape)
     return bar if bar.dtype is y_bar.dtype else bar.astype(y_bar.dtype)
-
-
-# ---- any operands --------------------------------------------------------------------------------
-
-
-def _general(
-    f: Callable[..., Any], traits: Traits, slopes: Partials, operands: tuple[Any, ...]
-) -> Any:
-    values = numeric_operands(traits, operands)
-    if values is None:
-        return NotImplemented
-    y = f(*operands)
-    dtype, is_complex = _computing_dtype(y)
-    partials, singular, selects = slopes.partials, slopes.singular, slopes.selects
-    kept = tuple(
-        [
-            _computing(v, dtype, traits) if read else None
-            for v, read in zip((y, *values), slopes.residuals, strict=True)
-        ]
-    )
-    to_operands = [
-        None if p is None else projector(x) for p, x in zip(partials, operands, strict=True)
-    ]
-
-    def back(y_bar: Any) -> Any:
-        bars: list[Any] = [None]
-        for p, to_operand in zip(partials, to_operands, strict=True):
-            if to_operand is None:
-                bars.append(None)
-                continue
-            if callable(p):
-                slope = p(*kept)
-                bar = y_bar * (np.conj(slope) if is_complex else slope)
-                if (singular or selects) and not finite(bar):
-                    bar = where(np.equal(slope if selects else y_bar, 0), 0, bar)
-            else:
-                bar = y_bar if p == 1 else p * y_bar
-            bars.append(to_operand(bar))
-        return tuple(bars)
-
-    return y, back
-
-
-def _computing_dtype(y: Any) -> tuple[np.dtype[Any], bool]:
-    """Return the dtype in which partials are computed, and whether it is complex."""
-    dtype: np.dtype[Any] = y.dtype if hasattr(y, "dtype") else np.dtype(type(y))
-    return (dtype if dtype.kind in "fc" else FLOAT64), dtype.kind == "c"
-
-
-def _computing(x: Any, dtype: np.dtype[Any], traits: Traits) -> Any:
-    """Convert `x` for the partials: no Python numbers, which raise at a pole."""
-    if traits.floats_only:
-        return float64(float(x))
-    if hasattr(x, "dtype"):
-        return as_precise(x, dtype)
-    return np.complex128(x) if isinstance(x, complex) else dtype.type(x)

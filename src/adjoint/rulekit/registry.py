@@ -431,21 +431,6 @@ def _module_of(key: Any) -> str:
     return str(getattr(key[0] if type(key) is tuple else key, "__module__", None))
 
 
-def lane(key: Any, operands: int) -> Callable[[F], F]:
-    """Register the decorated function, ``function(record, slot, *args)``, as the lane of `key` for
-    this number of positional arguments. It returns `NotImplemented` to decline.
-
-    A lane does what the newest rule does, in one step of the engine. Registering another rule
-    removes it.
-    """
-
-    def add(function: F) -> F:
-        entry(key).lane = (operands, function)
-        return function
-
-    return add
-
-
 facts: set[Any] = set()
 """Functions without derivative whose result depends on the structure of their argument, not on its
 numbers. Specialised programs guard that result."""

@@ -11,8 +11,9 @@ from typing import Any
 
 from numpy import float64
 
+from adjoint.rulekit.lanes import lane
 from adjoint.rulekit.partials import POLES
-from adjoint.rulekit.registry import entry, lane
+from adjoint.rulekit.registry import entry
 
 
 def of_a_number(*functions: Callable[..., Any]) -> None:

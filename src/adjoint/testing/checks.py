@@ -29,9 +29,8 @@ from adjoint.derivatives.differences import (
 )
 from adjoint.diagnostics.public_function import public
 from adjoint.errors import ArgumentError
-from adjoint.primal.value_kinds import is_objects
-from adjoint.rulekit.projection import is_numeric
 from adjoint.rulekit.registry import frule, rrule
+from adjoint.testing.value_comparison import has_reals, is_inexact, resolution_of, same, shared
 
 if TYPE_CHECKING:
     from adjoint.derivatives.consistency_checks import Checked
@@ -179,7 +178,7 @@ def check_rule(f: Any, *args: Any, rtol: float = 1e-6, atol: float = 1e-9, **kwa
             raise AssertionError(f"no rule of {_name(f)} is registered for these arguments")
         y, back = applied
         _assert_same(y, plain, "the result under the rule")
-        if _shared(y, args) and not _shared(plain, plain_args):
+        if shared(y, args) and not shared(plain, plain_args):
             raise AssertionError("the result under the rule shares memory with an argument")
         y_bar = random_like(y, np.random.default_rng(0))
         if y_bar is None:
@@ -215,16 +214,16 @@ def _check_bars(
     rtol: float,
     atol: float,
 ) -> None:
-    eps = max(_eps(leaf.value) for leaf in (*leaves(args), *leaves(y)))
-    resolution = max([_eps(leaf.value) for leaf in leaves(f(*widened(args)))], default=0.0)
+    eps = max(resolution_of(leaf.value) for leaf in (*leaves(args), *leaves(y)))
+    resolution = max([resolution_of(leaf.value) for leaf in leaves(f(*widened(args)))], default=0.0)
     rtol, atol = max(rtol, 100 * eps), max(atol, 10 * eps if eps > 1e-10 else 0.0)
     for position, (x, bar) in enumerate(zip(args, bars, strict=True)):
-        if type(bar) is Poison or (bar is None and not _has_reals(x)):
+        if type(bar) is Poison or (bar is None and not has_reals(x)):
             continue  # refused, or without reals
         _check_structure(x, bar, position)
         for leaf in leaves(x, (("[]", position),)):
             leaf_bar = part_at(bar, leaf.path[1:])
-            if not _is_inexact(leaf.value) and (leaf_bar is None or not np.any(leaf_bar)):
+            if not is_inexact(leaf.value) and (leaf_bar is None or not np.any(leaf_bar)):
                 continue  # an integer without a derivative
             _check_kind(leaf, leaf_bar)
             _check_leaf(f, args, leaf, leaf_bar, y_bar, (rtol, atol, resolution))
@@ -342,7 +341,7 @@ def _check_forward(
                 raise AssertionError(f"the tangent is {y_dot.dtype}, the result is {y.dtype}")
         left = inner(y_bar, y_dot)
         terms = [inner(bar, dot) for bar, dot in zip(bars, some, strict=True) if dot is not None]
-        eps = max(_eps(leaf.value) for leaf in (*leaves(args), *leaves(y)))
+        eps = max(resolution_of(leaf.value) for leaf in (*leaves(args), *leaves(y)))
         size = sum(map(abs, terms)) + abs(left) + 1.0
         entries = max(1, sum(np.size(leaf.value) for leaf in leaves(y)))
         if not abs(left - sum(terms)) <= 1e3 * eps * size * entries**0.5:
@@ -399,49 +398,8 @@ def _check_kind(leaf: Leaf, bar: Any) -> None:
 
 
 def _assert_same(got: Any, expected: Any, what: str) -> None:
-    if not _same(got, expected):
+    if not same(got, expected):
         raise AssertionError(f"{what} differs: {got!r}, not {expected!r}")
-
-
-def _same(a: Any, b: Any) -> bool:
-    if isinstance(a, np.ndarray) or isinstance(b, np.ndarray):
-        if np.shape(a) != np.shape(b) or np.asarray(a).dtype != np.asarray(b).dtype:
-            return False
-        if is_objects(a):
-            return all(map(_same, a.flat, b.flat))
-        return np.array_equal(a, b, equal_nan=np.asarray(a).dtype.kind in "fc")
-    if type(a) is not type(b):
-        return bool(is_numeric(a) and is_numeric(b) and a == b)
-    if isinstance(a, list | tuple):
-        return len(a) == len(b) and all(map(_same, a, b))
-    if isinstance(a, dict):
-        return a.keys() == b.keys() and all(_same(a[key], b[key]) for key in a)
-    if is_numeric(a):
-        return bool(a == b) or bool(a != a and b != b)
-    if hasattr(a, "__dict__") and not callable(a):
-        return _same(vars(a), vars(b))
-    return True  # files, generators, functions: nothing to compare
-
-
-def _shared(y: Any, args: tuple[Any, ...]) -> bool:
-    """Return whether writing to the result would write to an argument."""
-    results, operands = (
-        [leaf.value for leaf in leaves(x) if isinstance(leaf.value, np.ndarray)] for x in (y, args)
-    )
-    return any(np.may_share_memory(a, b) for a in results for b in operands)
-
-
-def _has_reals(x: Any) -> bool:
-    return any(_is_inexact(leaf.value) for leaf in leaves(x))
-
-
-def _is_inexact(x: Any) -> bool:
-    return bool(np.asarray(x).dtype.kind in "fc")
-
-
-def _eps(x: Any) -> float:
-    dtype = np.asarray(x).dtype
-    return float(np.finfo(dtype if dtype.kind in "fc" else float).eps)
 
 
 def _callable(f: Any) -> Callable[..., Any]:

@@ -19,8 +19,9 @@ from adjoint.cotangents.poison import Poison
 from adjoint.primal.exposed_arrays import note_made
 from adjoint.primal.value_kinds import FLOAT64, REALS
 from adjoint.rulekit.elementwise_reverse import dot, is_one_or_other, parted
+from adjoint.rulekit.lanes import lane
 from adjoint.rulekit.partials import Partials
-from adjoint.rulekit.registry import entry, lane
+from adjoint.rulekit.registry import entry
 from adjoint.rules.numpy import products as products
 from adjoint.rules.numpy import ufuncs as ufuncs
 from adjoint.rules.numpy.aggregates import (
@@ -29,7 +30,8 @@ from adjoint.rules.numpy.aggregates import (
 from adjoint.rules.numpy.aggregates.reductions import add_reduce, spread
 from adjoint.runtime.dispatch.checked_pullback import finished_cotangent
 from adjoint.runtime.memory.memory import Memory
-from adjoint.runtime.operators.arithmetic import alike, is_plain
+from adjoint.runtime.operators.arithmetic import alike
+from adjoint.runtime.operators.array_factors import is_plain
 
 HALF = np.array(0.5)  # twice as fast as a number
 FEW = 1000

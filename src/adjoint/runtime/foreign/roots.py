@@ -5,7 +5,6 @@ from __future__ import annotations
 import gc
 import sys
 from collections.abc import Iterable, Iterator
-from inspect import CO_VARARGS, CO_VARKEYWORDS
 from types import CodeType, FrameType, FunctionType, ModuleType
 from typing import Any
 
@@ -56,15 +55,6 @@ def _names_of(code: CodeType) -> tuple[str, ...]:
     """Return the names of the global variables that a function may read."""
     words = words_in(code) if takes_any_variable(code) else ()
     return (*code.co_names, *words)
-
-
-def given_to(frame: FrameType) -> dict[str, Any]:
-    """Return the parameters and captured variables of the function that begins in `frame`."""
-    code, local = frame.f_code, frame.f_locals
-    given = code.co_argcount + code.co_kwonlyargcount
-    given += bool(code.co_flags & CO_VARARGS) + bool(code.co_flags & CO_VARKEYWORDS)
-    names = (*code.co_varnames[:given], *code.co_freevars)
-    return {name: local[name] for name in names if name in local}
 
 
 def variables_of(frame: FrameType) -> Iterator[tuple[dict[str, Any], str]]:

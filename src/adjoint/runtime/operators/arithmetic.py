@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable
 from functools import partial
 from math import isfinite
 from typing import Any
@@ -17,6 +16,14 @@ from adjoint.rulekit.elementwise_reverse import dot
 from adjoint.rulekit.projection import unbroadcast
 from adjoint.runtime.dispatch.checked_pullback import finished_cotangent
 from adjoint.runtime.memory.memory import Memory
+from adjoint.runtime.operators.array_factors import (
+    is_plain,
+    left,
+    only,
+    right,
+    scaled_back,
+    times,
+)
 from adjoint.runtime.operators.binary import (
     DOUBLES,
     HUGE,
@@ -135,7 +142,7 @@ def mul_left(record: list[Any], slot: int, a: Any, b: Any) -> Any:
         record[slot] = partial(_left_factor_back, b)
         return a * b
     if type(a) is ndarray:
-        y = _times(record, slot, a, b, _left)
+        y = times(record, slot, a, b, left)
         if y is not None:
             return y
     return binary(record, slot, operator.mul, a, b, 0)
@@ -153,7 +160,7 @@ def mul_right(record: list[Any], slot: int, a: Any, b: Any) -> Any:
         record[slot] = partial(_right_factor_back, a)
         return a * b
     if type(b) is ndarray:
-        y = _times(record, slot, b, a, _right)
+        y = times(record, slot, b, a, right)
         if y is not None:
             return y
     return binary(record, slot, operator.mul, a, b, 1)
@@ -217,7 +224,7 @@ def truediv_left(record: list[Any], slot: int, a: Any, b: Any) -> Any:
     if type(a) is ndarray and type(b) in REALS and 1 / HUGE < abs(b) < HUGE:
         if is_plain(record[0], a):
             y = a / b
-            record[slot] = _scaled_back(record[0], y, 1 / b, _left)
+            record[slot] = scaled_back(record[0], y, 1 / b, left)
             return y
     return binary(record, slot, operator.truediv, a, b, 0)
 
@@ -268,7 +275,7 @@ def neg(record: list[Any], slot: int, a: Any) -> Any:
         return -a
     if type(a) is ndarray and is_plain(record[0], a):
         y = -a
-        record[slot] = _scaled_back(record[0], y, -1.0, _only)
+        record[slot] = scaled_back(record[0], y, -1.0, only)
         return y
     return _neg_of_any(record, slot, a)
 
@@ -298,15 +305,6 @@ def alike(memory: Memory, a: Any, b: Any) -> bool:
 
 def _are_plain(memory: Memory, a: Any, b: Any) -> bool:
     return is_plain(memory, a) and is_plain(memory, b)
-
-
-def is_plain(memory: Memory, a: Any) -> bool:
-    """Return whether an array has doubles, an axis, and its cotangent by value."""
-    return (
-        (a.dtype is FLOAT64 or a.dtype == FLOAT64)
-        and a.ndim
-        and not (memory.written and memory.is_written(a))
-    )
 
 
 def _sum_of_shapes(record: list[Any], slot: int, a: Any, b: Any, sign: int) -> Any:
@@ -387,76 +385,3 @@ def _array_over_number(record: list[Any], slot: int, x: Any, a: Any) -> Any:
 
     record[slot] = over_number_back
     return y
-
-
-# The cotangents that a pullback returns for one active operand: the only, left or right one.
-
-
-def _only(bar: Any) -> tuple[Any, ...]:
-    return None, bar
-
-
-def _left(bar: Any) -> tuple[Any, ...]:
-    return None, bar, None
-
-
-def _right(bar: Any) -> tuple[Any, ...]:
-    return None, None, bar
-
-
-def _scaled_back(
-    memory: Memory, y: Any, factor: Any, placed: Callable[[Any], tuple[Any, ...]]
-) -> Callable[[Any], tuple[Any, ...]]:
-    """Return the pullback of an array times a finite number."""
-    # NumPy is twice as fast with an array of no dimension as with a Python number.
-    return partial(
-        _times_number_back,
-        memory,
-        note_made(memory, y),
-        array(factor, float),
-        placed,
-    )
-
-
-def _times_number_back(
-    memory: Memory, result: Any, factor: Any, placed: Any, y_bar: Any
-) -> tuple[Any, ...]:
-    if type(y_bar) is not ndarray or memory.buffers:
-        y_bar = finished_cotangent(memory, result, y_bar)
-        if type(y_bar) is not ndarray:
-            return placed(y_bar)  # type: ignore[no-any-return]
-    return placed(y_bar * factor)  # type: ignore[no-any-return]
-
-
-def _times(
-    record: list[Any], slot: int, a: Any, b: Any, placed: Callable[[Any], tuple[Any, ...]]
-) -> Any:
-    """Multiply an active array by a number, or by an array that does not broadcast it; return
-    ``None`` for other operands."""
-    memory: Memory = record[0]
-    if type(b) in REALS:
-        if not -HUGE < b < HUGE or not is_plain(memory, a):
-            return None
-        y = a * b
-        record[slot] = _scaled_back(memory, y, b, placed)
-        return y
-    if type(b) is not ndarray or not is_plain(memory, a) or not is_plain(memory, b):
-        return None
-    y = a * b
-    if y.shape != a.shape:
-        return None
-    record[slot] = partial(_times_array_back, memory, note_made(memory, y), b, placed)
-    return y
-
-
-def _times_array_back(
-    memory: Memory, result: Any, b: Any, placed: Any, y_bar: Any
-) -> tuple[Any, ...]:
-    if type(y_bar) is not ndarray or memory.buffers:
-        y_bar = finished_cotangent(memory, result, y_bar)
-        if type(y_bar) is not ndarray:
-            return placed(y_bar)  # type: ignore[no-any-return]
-    bar = y_bar * b
-    if memory.careful and not finite(bar):
-        bar = where(y_bar == 0, 0.0, bar)
-    return placed(bar)  # type: ignore[no-any-return]

@@ -15,7 +15,7 @@ from adjoint.primal.exposed_arrays import note_made
 from adjoint.rulekit.matmul import left_bar, left_bars, right_bar, right_bars
 from adjoint.runtime.dispatch.checked_pullback import finished_cotangent
 from adjoint.runtime.memory.memory import Memory
-from adjoint.runtime.operators.arithmetic import is_plain
+from adjoint.runtime.operators.array_factors import is_plain
 from adjoint.runtime.operators.binary import binary
 
 

@@ -19,7 +19,6 @@ from adjoint.runtime.dispatch.number_protocols import as_c_takes
 from adjoint.runtime.memory.memory import Memory
 from adjoint.runtime.operators.arithmetic import (
     add,
-    is_plain,
     mul,
     mul_left,
     mul_right,
@@ -29,6 +28,7 @@ from adjoint.runtime.operators.arithmetic import (
     truediv,
     truediv_left,
 )
+from adjoint.runtime.operators.array_factors import is_plain
 from adjoint.runtime.operators.binary import REALS, binary, by_classes, has_ufuncs, unary
 from adjoint.runtime.operators.binary_protocol import (
     Candidate,

@@ -13,7 +13,8 @@ import numpy as np
 from adjoint.ir.primitives import begin
 from adjoint.primal.memo_by_class import ByClass
 from adjoint.primal.value_kinds import REAL_NUMBERS, REALS, are_numbers
-from adjoint.rulekit.registry import lane, non_differentiable, primitive, structural, substitute
+from adjoint.rulekit.lanes import lane
+from adjoint.rulekit.registry import non_differentiable, primitive, structural, substitute
 from adjoint.runtime.foreign.native_call import foreign_call
 from adjoint.runtime.foreign.open_files import flush, note_file
 from adjoint.runtime.foreign.user_code_reach import COMPARED
