@@ -1,7 +1,7 @@
 """Rules for packages beyond Python, NumPy and SciPy: a file or a folder for each.
 
-They are imported on the first call into the package. Entry points of the group ``adjoint.rules``
-name them, and no other module imports them. Any
+They are imported on the first call into the package. The table `RULES` and the same entry points of
+the group ``adjoint.rules`` in ``pyproject.toml`` name them, and no other module imports them. Any
 package can ship its own rules in this way (docs/extending.md).
 """
 

@@ -1,7 +1,8 @@
-"""Derivatives of functions, by library and topic, and the table of the file for each package.
+"""Derivatives of functions of Python, NumPy and SciPy, by library and topic.
 
-The rules of a package, also those in `adjoint.extensions`, are imported on the first call into it.
-`adjoint.rulekit` says how a rule is written and found.
+The table below names the rules of each of their packages; `adjoint.extensions` has those of other
+packages. The rules of a package are imported on the first call into it. `adjoint.rulekit` says how a
+rule is written and found.
 """
 
 from adjoint.rulekit.loading import library

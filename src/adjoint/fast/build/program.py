@@ -15,18 +15,20 @@ import numpy as np
 from adjoint.diagnostics.dump import Stages, stages_of
 from adjoint.fast.build.modes import GRADIENT, Mode
 from adjoint.fast.build.result import demand_real_scalar, returned
-from adjoint.fast.evaluate import attributes as attributes  # registers handlers
-from adjoint.fast.evaluate import closures as closures
-from adjoint.fast.evaluate import displays as displays
-from adjoint.fast.evaluate import identity as identity
-from adjoint.fast.evaluate import iterators as iterators
-from adjoint.fast.evaluate import new_arrays as new_arrays
-from adjoint.fast.evaluate import numbers as numbers
-from adjoint.fast.evaluate import operators as operators
-from adjoint.fast.evaluate import strings as strings
 from adjoint.fast.evaluate.array_writes import check_views, note_block_aliases
 from adjoint.fast.evaluate.calls import call
 from adjoint.fast.evaluate.evaluator import Evaluator
+from adjoint.fast.evaluate.handlers import (  # noqa: F401  each registers its handlers
+    attributes,
+    closures,
+    displays,
+    identity,
+    iterators,
+    new_arrays,
+    numbers,
+    operators,
+    strings,
+)
 from adjoint.fast.evaluate.outside_values import Leaf, Outside, path_of
 from adjoint.fast.evaluate.types import Array, Number, Row, bar_type, number
 from adjoint.fast.evaluate.values import Abstract, Source, Tuple

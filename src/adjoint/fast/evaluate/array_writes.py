@@ -43,7 +43,7 @@ def _demand_own(ev: Evaluator, a: Value, value: Any) -> Array:
 
 def _given(ev: Evaluator, a: Value, value: Abstract) -> Operand:
     """Return the operand to write to `a`; copy an alias of `a`, as NumPy does."""
-    from adjoint.fast.evaluate.new_arrays import new_arrays
+    from adjoint.fast.evaluate.handlers.new_arrays import new_arrays
 
     given = ev.operand(*new_arrays(ev, (value,)))
     t = ev.types[given] if isinstance(given, Value) else None

@@ -169,7 +169,7 @@ def _call_known(
     except TypeError:
         found = None
     if isinstance(f, np.ufunc) or getattr(f, "__module__", None) in ("numpy", "numpy.linalg"):
-        from adjoint.fast.evaluate.new_arrays import as_arrays
+        from adjoint.fast.evaluate.handlers.new_arrays import as_arrays
 
         args = as_arrays(ev, f, args)
     if found is not None:
@@ -188,7 +188,7 @@ def _call_known(
         return _instance(ev, f, args, keywords)
     folded = fold_known(f, args, keywords)
     if folded is None and type(getattr(f, "__self__", None)) is str:
-        from adjoint.fast.evaluate.strings import of_text
+        from adjoint.fast.evaluate.handlers.strings import of_text
 
         folded = of_text(ev, f, args, keywords)
     if folded is not None:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from adjoint.fast.evaluate import calls
-from adjoint.fast.evaluate.operators import is_numeric
+from adjoint.fast.evaluate.handlers.operators import is_numeric
 from adjoint.fast.evaluate.types import (
     ANYTHING,
     FLOAT,

@@ -89,7 +89,7 @@ def _by_protocol(
     if left is None or right is None or (right is not left and issubclass(right, left)):
         raise NotCovered(f"the operator {f.__name__} of such operands", ev.span)
     if left is np.ndarray or right is np.ndarray:
-        from adjoint.fast.evaluate.new_arrays import new_arrays
+        from adjoint.fast.evaluate.handlers.new_arrays import new_arrays
 
         if left in (list, tuple) or right in (list, tuple):
             return ev.infer(f, new_arrays(ev, (a, b)))

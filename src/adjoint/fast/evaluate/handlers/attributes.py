@@ -45,7 +45,7 @@ from adjoint.rulekit.projection import project
 if TYPE_CHECKING:
     from adjoint.fast.evaluate.evaluator import Evaluator
 from adjoint.fast.evaluate.calls import call, class_of, handler, set_attribute, special_method
-from adjoint.fast.evaluate.operators import is_numeric
+from adjoint.fast.evaluate.handlers.operators import is_numeric
 
 
 @handler(getattr)

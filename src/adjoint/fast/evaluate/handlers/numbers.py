@@ -23,7 +23,7 @@ from adjoint.ir.single import Value
 if TYPE_CHECKING:
     from adjoint.fast.evaluate.evaluator import Evaluator
 from adjoint.fast.evaluate.calls import call, fold_known, handler, infer_call
-from adjoint.fast.evaluate.operators import is_numeric
+from adjoint.fast.evaluate.handlers.operators import is_numeric
 
 
 @handler(float)

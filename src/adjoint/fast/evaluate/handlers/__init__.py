@@ -1,0 +1,1 @@
+"""What builtins and library functions mean in programs, by subject: `iterators` has `sorted`."""
