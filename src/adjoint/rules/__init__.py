@@ -1,8 +1,8 @@
 """Derivatives of functions of Python, NumPy and SciPy, by library and topic.
 
 The table below names the rules of each of their packages; `adjoint.extensions` has those of other
-packages. The rules of a package are imported on the first call into it. `adjoint.rulekit` says how a
-rule is written and found.
+packages. The rules of a package are imported on the first call into it. `adjoint.rulekit` says how
+a rule is written and found.
 """
 
 from adjoint.rulekit.loading import library

@@ -1,5 +1,5 @@
 """The partial evaluator: runs a function on abstract arguments, and writes a program.
 
-A `handler` (`calls`) states what a builtin or a library function means in programs; `handlers` holds
-them by subject. Calls without a handler or a rule are not covered.
+A `handler` (`calls`) states what a builtin or a library function means in programs; `handlers`
+holds them by subject. Calls without a handler or a rule are not covered.
 """
