@@ -11,7 +11,6 @@ import numpy as np
 from adjoint.levels.distinct_integers import distinct_integer
 from adjoint.primal.array_memory import assign_shape
 from adjoint.rulekit.registry import entry
-from adjoint.runtime.foreign.entry_monitor import unmonitored
 
 if TYPE_CHECKING:
     from adjoint.levels.level import Level
@@ -52,4 +51,4 @@ def fresh(y: Any) -> Any:
         return distinct_integer(y)
     if isinstance(y, np.ndarray):
         return y.copy()
-    return type(y)(y) if type(y).__module__ == "numpy" else unmonitored(copy.copy, y)
+    return type(y)(y) if type(y).__module__ == "numpy" else copy.copy(y)
