@@ -13,12 +13,14 @@ import importlib.util
 import inspect
 import io
 import logging
+import operator
 import pickle
 import re
 import sqlite3
 import sys
 import threading
 import time
+import types
 import warnings
 import xml.etree.ElementTree as ElementTree
 
@@ -742,3 +744,115 @@ def test_array_ufunc_called_by_c():
     with pytest.raises(NoDerivativeError, match="__array_ufunc__' has stored"):
         ad.gradient(compared, np.array([0.3, 0.9]))
     assert ad.gradient(lambda x: (x.view(Doubled) * x).sum(), np.ones(2))[0].tolist() == [4.0, 4.0]
+
+
+class Appending(list):
+    def append(self, value):
+        super().append(value)
+
+
+class Recorder:
+    def __init__(self):
+        self.series, self.log = {"loss": []}, types.SimpleNamespace(values=[])
+
+    def append(self, name, value):
+        self.series[name].append(value)
+
+    def extend(self, value):
+        self.log.values.extend((value,))
+
+
+def by_super(x, call):
+    values = Appending()
+    call(lambda: values.append(x * x))
+    return values[0].sum()
+
+
+def by_a_method_of_the_same_name(x, call):
+    recorder = Recorder()
+    call(lambda: recorder.append("loss", x * x))
+    return recorder.series["loss"][0].sum()
+
+
+def deep_in_attributes(x, call):
+    recorder = Recorder()
+    call(lambda: recorder.extend(x * x))
+    return recorder.log.values[0].sum()
+
+
+def by_a_function_that_is_passed(x, call):
+    held = types.SimpleNamespace(value=x)
+    call(lambda: list(map(setattr, [held], ["value"], [x * x])))
+    return held.value.sum()
+
+
+def by_an_operator_that_is_passed(x, call):
+    held = x * 1.0
+    call(lambda: list(map(operator.ipow, [held], [2.0])))
+    return held.sum()
+
+
+def by_a_ufunc_that_is_passed(x, call):
+    held = x * 1.0
+    call(lambda: list(map(np.multiply, [held], [held], [held])))
+    return held.sum()
+
+
+def by_an_output_in_its_place(x, call):
+    held = x * x
+    call(lambda: np.fix(held, held))
+    return (held * x).sum()
+
+
+def by_a_copy_that_is_none(x, call):
+    held = x * np.array([np.nan, 1.0])
+    call(lambda: np.nan_to_num(held, False))
+    return (held * x).sum()
+
+
+@pytest.mark.parametrize(
+    "f",
+    [
+        by_super,
+        by_a_method_of_the_same_name,
+        deep_in_attributes,
+        by_a_function_that_is_passed,
+        by_an_operator_that_is_passed,
+        by_a_ufunc_that_is_passed,
+        by_an_output_in_its_place,
+        by_a_copy_that_is_none,
+    ],
+)
+def test_ways_to_store_that_are_not_in_sight(f):
+    """A filter of a logger is called by code that is not followed."""
+
+    def filtered(run):
+        log = logging.Logger("filtered")
+        log.addHandler(logging.NullHandler())
+        log.addFilter(lambda record: [run()])
+        log.warning("")
+
+    x = np.array([1.3, 0.7])
+    for differentiate in (
+        lambda g: ad.gradient(g, x),
+        lambda g: ad.pushforward(g, (x,), (np.ones(2),)),
+        lambda g: ad.hessian(g, x),
+    ):
+        with pytest.raises(AdjointError):
+            differentiate(lambda x: f(x, filtered))
+
+
+def test_a_handler_that_counts():
+    class Counting(logging.Handler):
+        count = 0
+
+        def emit(self, record):
+            self.count += 1
+
+    def f(x):
+        y = 2 * x
+        log = logger_with(Counting())
+        log.warning("y = %s", y)
+        return y @ x
+
+    assert ad.gradient(f, np.ones(2))[0].tolist() == [4.0, 4.0]

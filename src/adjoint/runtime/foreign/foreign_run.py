@@ -353,7 +353,7 @@ class ForeignRun:
         user code: a library does not store a value again where it was."""
         if is_of_a_library(frame.f_globals.get("__name__"), frame.f_code):
             return
-        fills = may_fill(frame)
+        fills = may_fill(frame, held)
         arrays = [one for one in held if isinstance(one, np.ndarray) and one.dtype.names is None]
         spared = set() if fills else set(map(id, arrays))
         places = [(owner, None) for owner in held if id(owner) not in spared]

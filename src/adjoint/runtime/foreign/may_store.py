@@ -10,11 +10,13 @@ import builtins
 import cmath
 import dis
 import functools
+import inspect
 import math
 import sys
+from collections import deque
 from collections.abc import Iterator
 from inspect import CO_ASYNC_GENERATOR, CO_COROUTINE, CO_GENERATOR
-from types import CodeType
+from types import CodeType, GeneratorType
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -45,14 +47,17 @@ _READERS = frozenset(
 """Builtin functions that store nothing themselves."""
 _WRITERS = frozenset(
     name
-    for kind in (list, dict, set, bytearray)
+    for kind in (list, dict, set, bytearray, deque, GeneratorType)
     for name in dir(kind)
     if name not in dir(tuple) and name not in dir(frozenset) and name not in dir(bytes)
-) - frozenset("__reversed__ get items keys values".split()) | frozenset(
-    "appendleft at byteswap copyto extendleft fill fill_diagonal itemset iadd isub imul itruediv"
-    " partition place put put_along_axis putmask resize setfield setflags setitem shuffle".split()
+) - frozenset("__iter__ __reversed__ get items keys values".split()) | frozenset(
+    "__delattr__ __setattr__ at byteswap copyto delattr delitem fill fill_diagonal itemset"
+    " partition place put put_along_axis putmask resize setattr setfield setflags setitem shuffle"
+    " iadd iand iconcat ifloordiv ilshift imatmul imod imul ior ipow irshift isub itruediv"
+    " ixor".split()
 )
 """Functions and methods that write into their operands, also when foreign code calls them."""
+_UFUNCS = frozenset(name for name, f in vars(np).items() if type(f) is np.ufunc)
 
 
 ADDING = frozenset(
@@ -82,10 +87,12 @@ _PARTS = frozenset("__bases__ __class__ __defaults__ __dict__ __kwdefaults__".sp
 
 class Calls(NamedTuple):
     """The effects of a function: whether its own instructions store something, whether that may be
-    elements of arrays, and the names of unknown functions and methods that it calls."""
+    elements of arrays, the names that it assigns in place (``self.n += 1``, which writes elements
+    where `n` is an array), and the names of unknown functions and methods that it calls."""
 
     stores: bool
     fills: bool
+    counted: frozenset[str]
     functions: frozenset[str]
     methods: frozenset[str]
 
@@ -95,10 +102,11 @@ def calls_of(code: CodeType) -> Calls:
     """Return the effects of a function, from its bytecode."""
     tuples = [const if type(const) is tuple else (const,) for const in code.co_consts]
     stores = fills = any(_names_output(word) for words in tuples for word in words)
-    functions, methods = set[str](), set[str]()
+    functions, methods, counted = set[str](), set[str](), set[str]()
     of_module = False
     begun: list[tuple[str, bool]] = []  # the calls whose arguments are on the stack
-    for i, before, after in steps(code):
+    found = [*steps(code)]
+    for n, (i, before, after) in enumerate(found):
         function, method = called(i)
         goes_on = after is not None and after.opname == "LOAD_ATTR"
         of_module |= function is not None and goes_on
@@ -108,7 +116,10 @@ def calls_of(code: CodeType) -> Calls:
             function, method = None, i.argval
         if i.opname in _CELLS:
             stores |= i.argval in code.co_freevars
-        elif _writes(i):
+        elif (name := _counted(i, [one for one, _, _ in found[n + 1 : n + 3]])) is not None:
+            stores = True
+            counted.add(name)
+        elif _writes(i) or (_is_passed(i, before, after) and i.argval in _UFUNCS):
             stores = True
             fills |= i.opname not in _PUTS or i.argval in _ELEMENTS
         elif i.opname == "PUSH_NULL":  # the call of what a variable holds
@@ -129,12 +140,33 @@ def calls_of(code: CodeType) -> Calls:
             is_global = before is not None and before.opname == "LOAD_GLOBAL"
             begun.append((method, is_global or of_module))
             of_module = False
-            if method not in _ALLOWED:
+            if method in _WRITERS:  # of a container behind it, whatever else has that name
+                stores = True
+                fills |= method not in ADDING
+            elif method not in _ALLOWED:
                 methods.add(method)
         elif i.opname in ("CALL", "CALL_KW") and begun:
             name, is_global = begun.pop()
             fills |= name in _ALLOWED and (i.arg or 0) > _most_inputs(name, is_global)
-    return Calls(stores or fills, fills, frozenset(functions), frozenset(methods))
+    return Calls(stores or fills, fills, *map(frozenset, (counted, functions, methods)))
+
+
+def _counted(i: dis.Instruction, following: list[dis.Instruction]) -> str | None:
+    """Return the attribute or outer variable that an in-place operator assigns its result to."""
+    if i.opname != "BINARY_OP" or not i.argrepr.endswith("="):
+        return None
+    last = next((one for one in following if one.opname != "SWAP"), None)
+    is_outer = last is not None and last.opname in ("STORE_ATTR", "STORE_DEREF", "STORE_GLOBAL")
+    return str(last.argval) if is_outer and last is not None else None
+
+
+def _is_passed(i: dis.Instruction, before: Any, after: Any) -> bool:
+    """Return whether an instruction loads a global variable, or an attribute of one, that is not
+    called and of which nothing is read: foreign code may call it."""
+    is_global = i.opname == "LOAD_GLOBAL" or (
+        i.opname == "LOAD_ATTR" and before is not None and before.opname == "LOAD_GLOBAL"
+    )
+    return is_global and (after is None or after.opname not in ("LOAD_ATTR", "LOAD_METHOD"))
 
 
 def _writes(i: dis.Instruction) -> bool:
@@ -170,9 +202,21 @@ def _most_inputs(name: str, of_module: bool) -> int:
     f = getattr(np, name, None)
     if type(f) is np.ufunc and not hasattr(np.ndarray, name):
         return f.nin
+    if of_module and type(f) is not np.ufunc and (places := _places_of_outputs(f)) is not None:
+        return places
     if not hasattr(np.ndarray, name) and "out" not in str(getattr(f, "__doc__", "")):
         return 255
     return _INPUTS.get(name, 2) if of_module else _INPUTS.get(name, 2) - 1
+
+
+def _places_of_outputs(f: Any) -> int | None:
+    """Return the place of the first parameter of `f` that is an output, or asks for one; ``None``
+    for functions without signature."""
+    try:
+        names = list(inspect.signature(f).parameters)
+    except (TypeError, ValueError):
+        return None
+    return next((n for n, name in enumerate(names) if _names_output(name)), 255)
 
 
 _INPUTS = {"clip": 3, "reshape": 255, "transpose": 255, "swapaxes": 255, "__array_function__": 255}
@@ -181,7 +225,9 @@ _INPUTS = {"clip": 3, "reshape": 255, "transpose": 255, "swapaxes": 255, "__arra
 @by_code
 def may_store(code: CodeType) -> bool:
     """Return whether a function may store something, or calls a function that may."""
-    return code is CACHED_PROPERTY or calls_of(code) != (False, False, frozenset(), frozenset())
+    return code is CACHED_PROPERTY or calls_of(code) != Calls(
+        False, False, frozenset(), frozenset(), frozenset()
+    )
 
 
 @by_code
