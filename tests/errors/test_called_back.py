@@ -810,9 +810,36 @@ def by_a_copy_that_is_none(x, call):
     return (held * x).sum()
 
 
+def by_an_element_of_an_iterator(x, call):
+    held = types.SimpleNamespace(value=x)
+    elements = zip([held], [1], strict=True)
+
+    def store():
+        for element, _ in elements:
+            element.value = x * x
+
+    call(store)
+    return held.value.sum()
+
+
+def by_a_generator(x, call):
+    def summing():
+        total = 0.0
+        while True:
+            value = yield total
+            total += value
+
+    total = summing()
+    next(total)
+    call(lambda: total.send((x * x).sum()))
+    return total.send(0.0)
+
+
 @pytest.mark.parametrize(
     "f",
     [
+        by_an_element_of_an_iterator,
+        by_a_generator,
         by_super,
         by_a_method_of_the_same_name,
         deep_in_attributes,

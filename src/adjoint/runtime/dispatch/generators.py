@@ -15,6 +15,7 @@ from typing import Any, TypeVar
 
 from adjoint.cotangents.accumulate import accumulate
 from adjoint.diagnostics.refusals import refused
+from adjoint.primal.value_kinds import by_value
 from adjoint.rulekit.registry import primitive
 from adjoint.runtime.dispatch.linked import linked
 from adjoint.runtime.foreign.freed_objects import cleans_up
@@ -99,7 +100,12 @@ class Generator(ActiveIterator):
         return self._forward.gi_frame  # type: ignore[no-any-return]
 
     def send(self, value: Any) -> Any:
-        """Resume from foreign code."""
+        """Resume from foreign code, whose numbers would have no way back."""
+        if by_value(value) and type(value) is not bool:
+            raise refused(
+                "a number is sent to a generator by code that is not followed",
+                "send it from Python code that is not called by C",
+            )
         return self.resume([self.memory, None], 1, _send, self._forward, value)
 
     def throw(self, *error: Any) -> Any:

@@ -42,6 +42,7 @@ from adjoint.primal.value_kinds import (
 )
 from adjoint.runtime.foreign.context_variables import current
 from adjoint.runtime.foreign.followed_names import Followed
+from adjoint.runtime.memory.active_iterator import ActiveIterator
 from adjoint.runtime.memory.saved import Saved
 from adjoint.runtime.memory.saved_containers import Global, has_assignable_attributes, save, slots
 
@@ -194,6 +195,8 @@ def contents(value: Any, kind: type) -> list[Any]:
 def _followed(value: Any, kind: type, followed: Followed) -> list[Any]:
     """Return what a function that follows these names may reach from `value`."""
     names = followed.names
+    if issubclass(kind, ActiveIterator):
+        return [item for name, item in vars(value).items() if name != "memory"]
     if names is None:
         return contents(value, kind) or (_given_out(value) if _GIVES_OUT(kind) else [])
     if issubclass(kind, list | tuple | set | frozenset | deque | dict | np.ndarray):
