@@ -54,7 +54,7 @@ TRUSTED = INERT | frozenset(
 GIVING = frozenset({"_weakrefset", "logging", "weakref"})
 """Modules whose own code stores nothing out of sight, but returns what it holds."""
 
-LIBRARIES = frozenset({"astropy", "numpy", "pandas", "scipy", "sklearn", "statsmodels"})
+LIBRARIES = frozenset({"astropy", "narwhals", "numpy", "pandas", "scipy", "sklearn", "statsmodels"})
 """Packages whose modules and classes hold nothing active, and which do not know this library: their
 functions store only in their operands. This was checked by reading everything that they assign to
 global variables, their elements and class attributes."""
