@@ -38,7 +38,7 @@ def test_the_source_distribution_has_what_contributors_need(built):
     with tarfile.open(archive) as files:
         members = {member.name.partition("/")[2] for member in files}
     inside = {str(folder) for name in members for folder in Path(name).parents} | members
-    named = named_paths()
+    named = named_paths() - {"build", "dist"}  # outputs, where they exist
     assert {"tests/corpus", "docs/coverage.md", "docs/extending.md", "tools/find-python"} <= named
     assert named <= inside
     assert {"benchmarks/__main__.py", "tools/test-installed", "SECURITY.md"} <= inside
