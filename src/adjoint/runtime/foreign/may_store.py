@@ -119,7 +119,7 @@ def calls_of(code: CodeType) -> Calls:
         elif (name := _counted(i, [one for one, _, _ in found[n + 1 : n + 3]])) is not None:
             stores = True
             counted.add(name)
-        elif _writes(i) or (_is_passed(i, before, after) and i.argval in _UFUNCS):
+        elif _writes(i) or ((function, method) == (None, None) and _passes_ufunc(i, before, after)):
             stores = True
             fills |= i.opname not in _PUTS or i.argval in _ELEMENTS
         elif i.opname == "PUSH_NULL":  # the call of what a variable holds
@@ -160,13 +160,14 @@ def _counted(i: dis.Instruction, following: list[dis.Instruction]) -> str | None
     return str(last.argval) if is_outer and last is not None else None
 
 
-def _is_passed(i: dis.Instruction, before: Any, after: Any) -> bool:
-    """Return whether an instruction loads a global variable, or an attribute of one, that is not
-    called and of which nothing is read: foreign code may call it."""
+def _passes_ufunc(i: dis.Instruction, before: Any, after: Any) -> bool:
+    """Return whether an instruction loads the name of a ufunc, as a global variable or an attribute
+    of one, of which nothing is read: foreign code may call it with an output."""
     is_global = i.opname == "LOAD_GLOBAL" or (
         i.opname == "LOAD_ATTR" and before is not None and before.opname == "LOAD_GLOBAL"
     )
-    return is_global and (after is None or after.opname not in ("LOAD_ATTR", "LOAD_METHOD"))
+    is_used = after is not None and after.opname in ("LOAD_ATTR", "LOAD_METHOD", "PUSH_NULL")
+    return is_global and not is_used and i.argval in _UFUNCS
 
 
 def _writes(i: dis.Instruction) -> bool:
