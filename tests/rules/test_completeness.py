@@ -13,6 +13,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+import adjoint as ad
 from adjoint.rulekit import registry
 from tests.rules.harness import all_cases, load_all_extensions, load_all_rules, name_of
 from tests.rules.reached import REACHED, UNSEEN
@@ -20,6 +21,23 @@ from tests.rules.reached import REACHED, UNSEEN
 CUSTOM = sys.modules["adjoint.api.custom"].__file__
 TESTS = Path(__file__).parents[1]
 KINDS = "inactive substitute structural primitive of_objects leveled lane".split()
+
+
+class Unhashable:
+    """A callable that is registered by its identity."""
+
+    __hash__ = None
+
+    def __call__(self, x):
+        return x
+
+
+def test_what_tests_register_is_left_out():
+    unhashable = Unhashable()
+    ad.non_differentiable(unhashable)
+    found = [registry.function_of(key) for key in registry.table]
+    assert any(f is unhashable for f in found)
+    assert all(registry.function_of(key) is not unhashable for key, _ in registered())
 
 
 def test_every_rule_has_a_case():
@@ -59,7 +77,7 @@ def registered():
 
 def is_a_tests(key):
     """Whether it belongs to a test, or to an example in a document that was run before."""
-    module = getattr(key[0] if isinstance(key, tuple) else key, "__module__", None)
+    module = getattr(owner_of(key), "__module__", None)
     filename = getattr(getattr(key, "__code__", None), "co_filename", "")
     made_here = isinstance(module, str) and (
         module.startswith("tests") or module not in sys.modules
@@ -82,8 +100,14 @@ def untested(kind):
     }
 
 
+def owner_of(key):
+    """What is registered, or the class that has it as a method."""
+    is_method = isinstance(key, tuple) and isinstance(key[0], type)
+    return key[0] if is_method else registry.function_of(key)
+
+
 def module_of(key):
-    owner = key[0] if isinstance(key, tuple) else key
+    owner = owner_of(key)
     return str(getattr(owner, "__module__", None) or type(owner).__module__)
 
 

@@ -172,7 +172,7 @@ def _pretends(kind: type) -> bool:
     return any("__class__" in vars(base) for base in kind.__mro__ if base is not object)
 
 
-def _function(key: Any) -> Any:
+def function_of(key: Any) -> Any:
     """Return the function of a key: the unbound method for ``(type, name)``."""
     if type(key) is not tuple:
         return key
@@ -250,7 +250,7 @@ class _Reverse(_Registry):
         """
         rules = lookup(f)
         if rules is not None and rules.inactive:
-            return _function(f)(*args, **kwargs), lambda y_bar: (None,) * (len(args) + 1)
+            return function_of(f)(*args, **kwargs), lambda y_bar: (None,) * (len(args) + 1)
         for rule in self.find(f, args, kwargs):
             result = rule.function(*args, **kwargs)
             if result is not NotImplemented:
@@ -278,7 +278,7 @@ class _Forward(_Registry):
         """
         rules = lookup(f)
         if rules is not None and rules.inactive:
-            return _function(f)(*args, **kwargs), None
+            return function_of(f)(*args, **kwargs), None
         if rules is not None:
             for rule in rules.frules:
                 if rule.accepts((dots, *args), kwargs):
@@ -435,7 +435,7 @@ facts: set[Any] = set()
 """Functions without derivative whose result depends on the structure of their argument, not on its
 numbers. Specialised programs guard that result."""
 
-non_differentiable(lookup, _function, Rule.accepts, Rule.arrange, non_differentiable, entry)
+non_differentiable(lookup, function_of, Rule.accepts, Rule.arrange, non_differentiable, entry)
 """Rules apply rules, and are differentiated for higher derivatives."""
 
 
