@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from adjoint.fast.build.modes import GRADIENT, PULLBACK
-from adjoint.fast.build.program import specialise
+from adjoint.fast.build.specialisation import specialise
 from adjoint.fast.entry_code.shape_check import demanding_shapes
 from adjoint.fast.not_covered import Defect
 

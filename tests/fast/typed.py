@@ -9,7 +9,7 @@ from collections import Counter
 
 import numpy as np
 
-from adjoint.fast.build import program
+from adjoint.fast.build import specialisation
 from adjoint.fast.evaluate.types import Anything, Array, Number, Row, Symbol
 from adjoint.fast.not_covered import Deoptimize
 from adjoint.fast.single_assignment.walk import operands, results
@@ -115,7 +115,7 @@ def typed_runs(monkeypatch):
     Yields the problems, and how many programs were run, how many of them to their end.
     """
     problems, counts = [], Counter()
-    find = program.Sweep.find_all_active
+    find = specialisation.Sweep.find_all_active
 
     def run(sweep, primal):
         ev = sweep.ev
@@ -127,5 +127,5 @@ def typed_runs(monkeypatch):
             problems.extend(typed.problems)
         return find(sweep, primal)
 
-    monkeypatch.setattr(program.Sweep, "find_all_active", run)
+    monkeypatch.setattr(specialisation.Sweep, "find_all_active", run)
     yield problems, counts

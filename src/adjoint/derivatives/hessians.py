@@ -13,7 +13,10 @@ from adjoint.derivatives.assembly import entry, from_entries, independent_copy
 from adjoint.derivatives.jacobians import checked_reals, computed, unchanged, units
 from adjoint.diagnostics.public_function import public
 from adjoint.errors import ArgumentError
+from adjoint.fast.programs.store import FAILED
+from adjoint.fast.programs.tangents import along_of
 from adjoint.levels.arguments.flat_leaves import Form, on_level
+from adjoint.levels.current import current
 from adjoint.levels.transforms import pushforward
 from adjoint.rulekit import nested
 from adjoint.runtime.results import with_zeros
@@ -137,7 +140,19 @@ def hvp(f: Callable[..., Any], x: Any, v: Any, /, **kwargs: Any) -> Any:
     >>> hvp(lambda x: np.sum(x**3), np.array([1.0, 2.0]), np.array([1.0, 1.0]))
     array([ 6., 12.])
     """
-    return pushforward(_slope(f, kwargs), (x,), (v,))[1]
+    return _gradient_and_product(f, x, v, kwargs)[1]
+
+
+def _gradient_and_product(
+    f: Callable[..., Any], x: Any, v: Any, kwargs: dict[str, Any]
+) -> tuple[Any, Any]:
+    """Return the gradient, and the product of the Hessian and `v`."""
+    if current.level is None:
+        along = along_of("hvp", f, (x,), kwargs, (0,), is_single=True)
+        found = FAILED if along is None else along((v,))
+        if found is not FAILED:
+            return found  # type: ignore[no-any-return]
+    return pushforward(_slope(f, kwargs), (x,), (v,))
 
 
 @public
@@ -149,8 +164,7 @@ def gradient_and_hvp(f: Callable[..., Any], x: Any, v: Any, /, **kwargs: Any) ->
     >>> gradient_and_hvp(lambda x: x**3, 2.0, 1.0)
     (12.0, 12.0)
     """
-    y, y_dot = pushforward(_slope(f, kwargs), (x,), (v,))
-    return y, y_dot
+    return _gradient_and_product(f, x, v, kwargs)
 
 
 @public

@@ -9,6 +9,8 @@ import numpy as np
 
 from adjoint.diagnostics.public_function import public
 from adjoint.errors import ArgumentError
+from adjoint.fast.programs.store import FAILED
+from adjoint.fast.programs.tangents import along_of
 from adjoint.levels import bridge, level_rules  # noqa: F401  they register themselves
 from adjoint.levels.arguments.result_tangent import read_tangent
 from adjoint.levels.arguments.seeds import Seeds
@@ -72,6 +74,10 @@ def pushforward(
             hint="give one tangent for each positional argument, None for zero",
         )
     refuse_foreign_arrays(f, tuple(args))
+    if current.level is None:
+        found = _by_program(f, tuple(args), tuple(tangents), kwargs)
+        if found is not FAILED:
+            return found  # type: ignore[no-any-return]
     if not basics.ready:
         basics.load()
     level = Forward(current.level)
@@ -79,6 +85,15 @@ def pushforward(
     if level.missed and level.outer is None and not level.has_written((f, *args)):
         y_dot = along_parting(y, y_dot, lambda level: _pushed(level, f, args, tangents, kwargs))
     return y, y_dot
+
+
+def _by_program(
+    f: Any, args: tuple[Any, ...], tangents: tuple[Any, ...], kwargs: dict[str, Any]
+) -> Any:
+    """Run `pushforward` by a specialised program; return `FAILED` if there is none."""
+    wanted = tuple([i for i, dot in enumerate(tangents) if dot is not None])
+    along = along_of("pushforward", f, args, kwargs, wanted) if wanted else None
+    return FAILED if along is None else along(tangents)
 
 
 def _pushed(

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from adjoint.fast.build.modes import GRADIENT
-from adjoint.fast.build.program import specialise
+from adjoint.fast.build.specialisation import specialise
 from adjoint.fast.passes.residuals import AT_ONCE, select_residuals
 from adjoint.fast.programs import store as tier
 from adjoint.fast.reverse import residuals

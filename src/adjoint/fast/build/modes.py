@@ -1,4 +1,4 @@
-"""Modes of programs: gradient or pullback, and the form of the arguments."""
+"""Modes of programs: the derivative that they compute, and the form of the arguments."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Literal
 
-Kind = Literal["gradient", "pullback"]
+Kind = Literal["gradient", "pullback", "pushforward", "hvp"]
 
 
 @dataclass(frozen=True, slots=True, eq=False)  # `mode_of` interns modes
@@ -18,10 +18,12 @@ class Mode:
     ----------
     kind
         ``gradient``: the cotangents of arguments, from the cotangent 1 of a real number;
-        ``pullback``: those of captured variables and of arguments, from any cotangent.
+        ``pullback``: those of captured variables and of arguments, from any cotangent;
+        ``pushforward``: the tangent of the result, from tangents of arguments;
+        ``hvp``: the gradient, and its tangent from tangents of arguments.
     wanted
-        The positions of the arguments whose cotangents are wanted; ``None`` for all positional
-        arguments.
+        The positions of the arguments whose cotangents are wanted, or that have tangents; ``None``
+        for all positional arguments.
     names
         The names of the last arguments, which are passed by keyword.
     is_single
@@ -35,8 +37,23 @@ class Mode:
 
     @property
     def is_gradient(self) -> bool:
-        """Whether the cotangent of the result is 1."""
+        """Whether the program computes a gradient and nothing else."""
         return self.kind == "gradient"
+
+    @property
+    def is_scalar(self) -> bool:
+        """Whether the cotangent of the result, a real number, is 1."""
+        return self.kind in ("gradient", "hvp")
+
+    @property
+    def is_of_function(self) -> bool:
+        """Whether the cotangents of captured variables are wanted."""
+        return self.kind == "pullback"
+
+    @property
+    def has_tangents(self) -> bool:
+        """Whether the program takes tangents of the arguments."""
+        return self.kind in ("pushforward", "hvp")
 
     def positions(self, count: int) -> Sequence[int]:
         """Return the positions of the wanted arguments among `count`."""

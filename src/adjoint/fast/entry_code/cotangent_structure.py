@@ -23,7 +23,7 @@ def cotangents(made: Reading, program: Program, mode: Mode, count: int) -> str:
     roots = mode.positions(count)
     leaves = zip(program.wanted, program.definite, strict=True)
     at = {id(leaf.source): i for i, (leaf, known) in enumerate(leaves) if known is not None}
-    if not mode.is_gradient:
+    if not mode.is_scalar:
         return _structure(made, at, roots)
     texts = [_with_zeros(made, at, i) for i in roots]
     return texts[0] if mode.is_single else tuple_text(texts)

@@ -18,6 +18,7 @@ from adjoint.fast.build.program import Program
 from adjoint.fast.entry_code.cotangent_structure import cotangents
 from adjoint.fast.entry_code.finiteness import checked
 from adjoint.fast.entry_code.inputs import Reading
+from adjoint.fast.entry_code.tangent_entry import tangent_entry
 from adjoint.fast.entry_code.unread_inputs import holds_one
 from adjoint.fast.evaluate.outside_values import Leaf
 from adjoint.fast.evaluate.types import Array, Number, Row, is_float
@@ -42,6 +43,8 @@ def entry_source(program: Program, count: int, mode: Mode) -> tuple[str, dict[st
     `count` is the number of arguments.
     """
     outside, wanted = program.outside, program.wanted
+    if mode.has_tangents:
+        return tangent_entry(program, count, mode)
     made = Reading(outside)
     made.read_all()
     roots = [*mode.positions(count)] if mode.is_gradient else [None, *mode.positions(count)]

@@ -195,6 +195,19 @@ def optimised(
     return together(forward, reverse, run)
 
 
+def with_tangents(
+    block: Block,
+    own: Block,
+    name: str,
+    types: Types,
+    written: Collection[Operand | None],
+    stages: Stages,
+) -> Block:
+    """Run the passes over a program of tangents; `own` is the user computation in it."""
+    function = Function(name, (), (), without_copies(block), "")
+    return _passes(function, _removable(own, types), written, stages).body
+
+
 def together(forward: Block, reverse: Block, run: Callable[[Block], Block]) -> tuple[Block, Block]:
     """Run a pass over both sweeps as one block."""
     assert forward.results is not None and reverse.results is not None

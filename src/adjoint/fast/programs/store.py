@@ -336,9 +336,14 @@ def _sound(f: Any, args: tuple[Any, ...], mode: Mode) -> Entry:
         raise NotCovered(f"internal: {type(error).__name__}: {error}") from error
 
 
+_MAIN = {"gradient": "gradient", "pullback": "forward"}
+"""The main function of the source of a program, by kind of mode."""
+
+
 def _made(f: Any, args: tuple[Any, ...], mode: Mode) -> Entry:
-    from adjoint.fast.build.program import specialise, written
-    from adjoint.fast.entry_code.entry_source import entry_source  # imported on first use only
+    from adjoint.fast.build.source import written  # imported on first use only
+    from adjoint.fast.build.specialisation import specialise
+    from adjoint.fast.entry_code.entry_source import entry_source
     from adjoint.fast.entry_code.shape_check import demanding_shapes
 
     begin = time.perf_counter()
@@ -356,10 +361,13 @@ def _made(f: Any, args: tuple[Any, ...], mode: Mode) -> Entry:
         raise NotCovered(f"the generated source is beyond Python: {error}") from None
     show_source(filename, source)
     failures = _Failures(bound)
-    run = scope["gradient" if mode.is_gradient else "forward"]
+    run = scope[_MAIN.get(mode.kind, "along")]
     bound |= {
         "MISS": MISS,
-        "program": demanding_shapes(run, program, mode) if is_strict[0] else run,
+        "FAILED": FAILED,
+        "program": demanding_shapes(run, program, mode)
+        if is_strict[0] and not mode.has_tangents
+        else run,
         "failed": failures,
     }
     exec(compile(entry_text, filename.replace("fast", "entry"), "exec", dont_inherit=True), bound)

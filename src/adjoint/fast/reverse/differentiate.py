@@ -22,7 +22,7 @@ from adjoint.fast.reverse.elementwise import PRODUCTS, elementwise_back, evaluat
 from adjoint.fast.reverse.formulas import Step, callee_of, formulas, steps, with_cotangent
 from adjoint.fast.reverse.registered_rules import by_rule, has_formula
 
-_CONSTANT: frozenset[Any] = frozenset(
+CONSTANT: frozenset[Any] = frozenset(
     {
         runtime.length,
         runtime.shape_of,
@@ -49,7 +49,7 @@ _CONSTANT: frozenset[Any] = frozenset(
 def is_carrier(sweep: Sweep, op: Call) -> bool:
     """Return whether the result of an operation on active operands may be active."""
     f = callee_of(op)
-    if f in _CONSTANT or (f is round and len(op.operands) == 1):
+    if f in CONSTANT or (f is round and len(op.operands) == 1):
         return False
     if f in formulas or f in steps:
         return True

@@ -282,7 +282,7 @@ def _(scope: Scope, op: Call, y_bar: Operand) -> None:
     scope.add(op.operands[0], y_bar)
 
 
-def _share(y: Any, a: Any, b: Any) -> float:
+def share_of_one(y: Any, a: Any, b: Any) -> float:
     """Return the derivative of ``y = max(a, b)``, or ``min``, in `a`: ties share it, NaN stays."""
     return 0.5 if a == b else 1.0 if y == a else 0.0 if y == b else y
 
@@ -296,11 +296,11 @@ def _(scope: Scope, op: Call, y_bar: Operand) -> None:
     a, b = op.operands
     for x, other in ((a, b), (b, a)):
         if isinstance(x, Value) and x in scope.sweep.active:
-            slope = evaluated_slope(scope.ev, _share, (op.result, x, other))
+            slope = evaluated_slope(scope.ev, share_of_one, (op.result, x, other))
             scope.add(x, product(scope.ev, y_bar, slope, bar_name(x)))
 
 
-def _ties(y: Any, *xs: Any) -> int:
+def ties_of_numbers(y: Any, *xs: Any) -> int:
     n = 0
     for x in xs:
         if x == y:
@@ -314,7 +314,7 @@ def _portion(y: Any, x: Any, share: Any) -> Any:
 
 def _share_of_many(scope: Scope, xs: tuple[Operand, ...], y: Value, y_bar: Operand) -> None:
     ev = scope.ev
-    count = evaluated_slope(ev, _ties, (y, *xs))
+    count = evaluated_slope(ev, ties_of_numbers, (y, *xs))
     share = inferred(ev, operator.truediv, (y_bar, count), "share")
     for x in xs:
         if isinstance(x, Value) and x in scope.sweep.active:

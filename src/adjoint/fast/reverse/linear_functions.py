@@ -31,7 +31,7 @@ def _(scope: Scope, op: Call, y_bar: Operand) -> None:
     ev, x = scope.ev, op.operands[0]
     keepdims = dict(op.keywords).get("keepdims")
     t = ev.array_type(x)
-    axis = _axes(op, len(t.shape))
+    axis = axes_of(op, len(t.shape))
     if isinstance(operand_type(ev, y_bar), Array):
         assert op.result is not None
         y_bar = whole(ev, y_bar, op.result)
@@ -49,7 +49,8 @@ def _(scope: Scope, op: Call, y_bar: Operand) -> None:
     scope.add(x, y_bar)
 
 
-def _axes(op: Call, rank: int) -> tuple[int, ...]:
+def axes_of(op: Call, rank: int) -> tuple[int, ...]:
+    """Return the axes of a reduction of an array of `rank` axes."""
     operand = dict(op.keywords).get("axis", op.operands[1] if len(op.operands) > 1 else Const(None))
     assert isinstance(operand, Const)
     axis = operand.value
@@ -78,7 +79,7 @@ def _(scope: Scope, op: Call, y_bar: Operand) -> None:
     assert isinstance(x, Value) and y is not None
     demand_floats(ev, x)
     t = ev.array_type(x)
-    axis = _axes(op, len(t.shape))
+    axis = axes_of(op, len(t.shape))
     keepdims = dict(op.keywords).get("keepdims", Const(False))
     if isinstance(operand_type(ev, y_bar), Array):
         y_bar = whole(ev, y_bar, y)

@@ -123,8 +123,8 @@ def _of_active(sweep: Sweep, op: Call, function: Any) -> Any:
     ]
     if only is None or op.keywords or len(active) != 1 or only[active[0]] is None:
         return function
-    examples = [_example(ev, x) for x in op.operands]
-    declines = _tried(only[active[0]], examples, {}) in (None, NotImplemented)
+    examples = [example(ev, x) for x in op.operands]
+    declines = tried(only[active[0]], examples, {}) in (None, NotImplemented)
     return function if declines else only[active[0]]
 
 
@@ -183,16 +183,16 @@ def _rule_for(ev: Evaluator, op: Call) -> Rule | None:
     rules = lookup(callee_of(op))
     if rules is None or rules.overridden:
         return None
-    args = tuple(_example(ev, x) for x in op.operands)
-    kwargs = {name: _example(ev, x) for name, x in op.keywords}
+    args = tuple(example(ev, x) for x in op.operands)
+    kwargs = {name: example(ev, x) for name, x in op.keywords}
     for rule in rules.rrules:
         if not rule.keyword_bars and rule.accepts(args, kwargs):
-            if len(rules.rrules) == 1 or _tried(rule.function, args, kwargs) is not NotImplemented:
+            if len(rules.rrules) == 1 or tried(rule.function, args, kwargs) is not NotImplemented:
                 return rule
     return None
 
 
-def _tried(function: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
+def tried(function: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
     """Return the result of a rule for examples; ``None`` if it does not accept them."""
     try:
         with np.errstate(all="ignore"), warnings.catch_warnings():
@@ -202,13 +202,13 @@ def _tried(function: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any
         return None
 
 
-def _example(ev: Evaluator, x: Operand) -> Any:
+def example(ev: Evaluator, x: Operand) -> Any:
     """Return an example of the type of an operand."""
     if isinstance(x, Const):
         return x.value
     assert isinstance(x, Value)
     if x in ev.packs:
-        return [_example(ev, part) for part in ev.packs[x]]
+        return [example(ev, part) for part in ev.packs[x]]
     t = ev.types[x]
     if isinstance(t, Array):
         return np.ones((1,) * len(t.shape), t.dtype)

@@ -56,6 +56,11 @@ def ties(xs: Any, y: Any) -> list[int]:
     return found
 
 
+def mean_at(xs: Any, places: list[int]) -> Any:
+    """Return the mean of the items at `places`."""
+    return sum([xs[i] for i in places]) / len(places)
+
+
 def append(xs: Any, value: Any) -> None:
     xs.append(value)
 

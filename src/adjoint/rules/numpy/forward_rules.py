@@ -55,6 +55,7 @@ def array_frule(
             def forward(dots: Any, /, *args: Any, f: Any = f, **kwargs: Any) -> Any:
                 return plan.apply(f, dots, args, kwargs)
 
+            forward.plan = plan  # type: ignore[attr-defined]
             positional, required, names = shape
             rule = replace(
                 own, function=forward, positional=positional, required=required, names=names,
@@ -72,13 +73,19 @@ def _callable(key: Any) -> Any:
 
 
 class _Plan:
-    """A forward rule, and the places of the operands among its arguments."""
+    """A forward rule, and the places of the operands among its arguments.
+
+    Attributes
+    ----------
+    function, places
+        These.
+    """
 
     def __init__(
         self, function: Callable[..., Any], places: list[int], order: list[str], nested: bool
     ) -> None:
-        self._function = function
-        self._places = places
+        self.function = function
+        self.places = places
         self._order = order
         self._nested = nested
 
@@ -88,9 +95,9 @@ class _Plan:
         given = {**dict(zip(self._order, args, strict=False)), **kwargs}
         if given.pop("out", None) is not None:
             return NotImplemented
-        values = [given.get(self._order[i]) for i in self._places]
+        values = [given.get(self._order[i]) for i in self.places]
         seen = list(args)
-        for i, x in zip(self._places, values, strict=True):
+        for i, x in zip(self.places, values, strict=True):
             if self._nested and x is not None and x is not np._NoValue:
                 value = as_numeric(x)
                 if value is None:
@@ -100,14 +107,14 @@ class _Plan:
         y = f(*args, **kwargs)
         tangents = tuple(
             None if i >= len(dots) or dots[i] is None else self._dense(dots[i], x)
-            for i, x in zip(self._places, values, strict=True)
+            for i, x in zip(self.places, values, strict=True)
         )
         if all(dot is None for dot in tangents) or (
             self._nested and not isinstance(y, list | tuple) and _is_rounded(y, values)
         ):
             return y, None
         with np.errstate(all="ignore"):  # warnings of the tangent are not the user's
-            y_dot = self._function(tangents, y, *seen, **kwargs)
+            y_dot = self.function(tangents, y, *seen, **kwargs)
         return NotImplemented if y_dot is NotImplemented else (y, fitted(y_dot, y))
 
     def _dense(self, dot: Any, x: Any) -> Any:

@@ -46,6 +46,7 @@ def forward_rule(f: Any, operands: int = 1, settings: int = 0) -> Callable[[F], 
                 return f(*args, **keywords), Poison(error)
             return y, fitted(y_dot, y)
 
+        forward.rule = function  # type: ignore[attr-defined]
         rule = replace(Rule.of(function), function=forward)
         entry(f).frules.insert(0, rule)
         return function

@@ -1,0 +1,102 @@
+"""The Python source of a program."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from adjoint.fast.build.program import Program
+from adjoint.fast.evaluate.evaluator import Evaluator
+from adjoint.fast.single_assignment.walk import operands, read_by, walk, walk_ops
+from adjoint.fast.source.formulas import tuple_text
+from adjoint.fast.source.writer import Writer
+from adjoint.ir.single import Call, Op, Operand, Value
+
+
+def written(program: Program) -> Writer:
+    """Write the source of a program that returns the value and the cotangents, the value and a
+    pullback, or values and their tangents."""
+    ev = program.ev
+    writer = Writer(ev.types, ev.places)
+    if program.dots:
+        _write_tangents(writer, program)
+        return writer
+    name = writer.new_name("forward" if program.y_bars else "gradient")
+    back = writer.new_name("back") if program.y_bars else ""
+    bar = writer.new_name("y_bar") if program.is_tuple else ""
+    parameters = ", ".join(writer.name(leaf.value) for leaf in program.leaves)
+    forward, reverse = program.forward, program.reverse
+    writer.count(forward, forward.results or ())
+    writer.count(reverse, reverse.results or ())
+    writer.line(f"def {name}({parameters}):", 0)
+    last = _last_reads(program)
+    writer.block(forward.ops, 1, last)
+    writer.flush(1)
+    if program.y_bars:
+        _write_pullback(writer, program, back, bar)
+        return writer
+    if reverse.ops:
+        writer.line("# the reverse sweep", 1)
+        shift = len(forward.ops)
+        writer.block(reverse.ops, 1, {v: i - shift for v, i in last.items() if i >= shift})
+    bars = tuple_text([writer.text(x) for x in reverse.results or ()])
+    writer.flush(1)
+    writer.line(f"return {writer.text(program.results[0])}, {bars}", 1)
+    return writer
+
+
+def _last_reads(program: Program) -> dict[Value, int]:
+    """Return, for each large array that the program makes, the operation that reads it last."""
+    forward, reverse = program.forward, program.reverse
+    taken = {leaf.value for leaf in program.leaves}
+    stay: set[Operand] = {*(forward.results or ()), *(reverse.results or ()), *taken}
+    if program.y_bars:
+        stay |= {x for op in walk(reverse) for x in operands(op)} | set(reverse.results or ())
+    return _last_reads_of(program.ev, (*forward.ops, *reverse.ops), stay)
+
+
+def _last_reads_of(ev: Evaluator, ops: Sequence[Op], stay: set[Operand]) -> dict[Value, int]:
+    # An array made in a loop may not exist after it, or may share the name of a carried value.
+    made = {op.result for op in ops if type(op) is Call and op.result is not None} - stay
+    made = {x for x in made if ev.is_large(x)}
+    if not made:
+        return {}
+    found: dict[Value, int] = {}
+    for i, op in enumerate(ops):
+        read = (x for one in walk_ops((op,)) for x in read_by(one))
+        found |= dict.fromkeys((x for x in read if isinstance(x, Value) and x in made), i)
+    return found
+
+
+def _write_pullback(writer: Writer, program: Program, back: str, bar: str) -> None:
+    """Write the reverse sweep as an inner function."""
+    writer.line("", 0)
+    names = ["_" if y_bar is None else writer.name(y_bar) for y_bar in program.y_bars]
+    if program.is_tuple:
+        writer.line(f"def {back}({bar}):", 1)
+        writer.line(f"{tuple_text(names)[1:-1]} = {bar}", 2)
+    else:
+        writer.line(f"def {back}({names[0]}):", 1)
+    reverse = program.reverse
+    last = _last_reads_of(program.ev, reverse.ops, {*(reverse.results or ())})
+    writer.block(reverse.ops, 2, last)
+    writer.flush(2)
+    bars = tuple_text([writer.text(x) for x in reverse.results or ()])
+    writer.flush(2)
+    writer.line(f"return {bars}", 2)
+    writer.line("", 0)
+    found = [writer.text(x) for x in program.results]
+    writer.line(f"return {tuple_text(found) if program.is_tuple else found[0]}, {back}", 1)
+
+
+def _write_tangents(writer: Writer, program: Program) -> None:
+    """Write a program of tangents."""
+    block, count = program.forward, program.count
+    name = writer.new_name("along")
+    parameters = (*(leaf.value for leaf in program.leaves), *program.dots)
+    assert block.results is not None
+    writer.count(block, block.results)
+    writer.line(f"def {name}({', '.join(map(writer.name, parameters))}):", 0)
+    writer.block(block.ops, 1, _last_reads_of(program.ev, block.ops, {*block.results}))
+    texts = [writer.text(x) for x in block.results]
+    writer.flush(1)
+    writer.line(f"return {tuple_text(texts[:count])}, {tuple_text(texts[count:])}", 1)

@@ -1,0 +1,307 @@
+"""Construction of a program from a function and the arguments of one call."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+from keyword import iskeyword
+from types import FunctionType
+from typing import Any
+
+import numpy as np
+
+from adjoint.diagnostics.dump import stages_of
+from adjoint.fast.build.modes import GRADIENT, Mode
+from adjoint.fast.build.program import Program, written_to
+from adjoint.fast.build.result import demand_real_scalar, returned
+from adjoint.fast.build.tangent_program import hessian_product, note_negations, pushed_forward
+from adjoint.fast.evaluate.array_writes import check_views, note_block_aliases
+from adjoint.fast.evaluate.calls import call
+from adjoint.fast.evaluate.evaluator import Evaluator
+from adjoint.fast.evaluate.handlers import (  # noqa: F401  each registers its handlers
+    attributes,
+    closures,
+    displays,
+    identity,
+    iterators,
+    new_arrays,
+    numbers,
+    operators,
+    strings,
+)
+from adjoint.fast.evaluate.outside_values import Leaf, Outside, path_of
+from adjoint.fast.evaluate.types import Array, Number, Row, bar_type, number
+from adjoint.fast.evaluate.values import Abstract, Source, Tuple
+from adjoint.fast.not_covered import NOT_SCALAR, NeedsKnown, NeedsSize, NotCovered
+from adjoint.fast.passes.contraction import contract
+from adjoint.fast.passes.reuse import reuse_buffers
+from adjoint.fast.passes.sequence import optimised, simplified, together
+from adjoint.fast.reverse import complex_parts as complex_parts
+from adjoint.fast.reverse import elementwise as elementwise
+from adjoint.fast.reverse import linear_functions as linear_functions
+from adjoint.fast.reverse import number_arrays as number_arrays
+from adjoint.fast.reverse.block_cotangents import Scope
+from adjoint.fast.reverse.forward_blocks import ForwardBlock, freeze
+from adjoint.fast.reverse.sweep import Sweep
+from adjoint.fast.single_assignment.primitives import same
+from adjoint.fast.single_assignment.printer import format_block
+from adjoint.fast.single_assignment.walk import (
+    blocks,
+    read_by,
+    results,
+    walk,
+)
+from adjoint.fast.support import functions as runtime
+from adjoint.fast.support.result_memory import OWN_MEMORY
+from adjoint.ir import printer
+from adjoint.ir.single import Block, Call, Const, Operand, Unpack, Value
+from adjoint.runtime.cache.ir import lowered
+
+MOST_PINNED = 8
+
+
+def specialise(f: Any, args: tuple[Any, ...], mode: Mode = GRADIENT) -> Program:
+    """Specialise `f` on the types of `args`; the last ones belong to ``mode.names``.
+
+    Raises
+    ------
+    NotCovered
+        The generic tier has to take the call.
+    """
+    pinned: set[tuple[Any, ...]] = set()
+    sizes: set[int] = set()
+    rows = True
+    for _ in range(MOST_PINNED):
+        outside = Outside(
+            pinned=pinned,
+            sizes=sizes,
+            names=_argument_names(f, mode, len(args)),
+            of_function=mode.is_of_function,
+            rows=rows,
+        )
+        outside.is_wanted = partial(_is_wanted, mode=mode, count=len(args))  # holds no arguments
+        ev = Evaluator(outside)
+        try:
+            return _specialised(ev, f, args, mode)
+        except NeedsKnown as error:
+            source = next((x.source for x in outside.leaves if x.value is error.value), None)
+            if source is None or path_of(source) in pinned:
+                raise
+            pinned.add(path_of(source))
+        except NeedsSize as error:
+            size = outside.size_of(error.symbol)
+            if size is None or (error.most is not None and size > error.most):
+                raise
+            sizes.add(size)
+        except NotCovered as error:
+            if not rows or not ev.has_rows() or error.reason == NOT_SCALAR:
+                raise
+            rows = False  # reading lists number by number covers more
+    raise NotCovered("too many integers that have to be known")
+
+
+def _argument_names(f: Any, mode: Mode, count: int) -> tuple[str, ...]:
+    """Return the names of the arguments in the program."""
+    code, first = getattr(f, "__code__", None), count - len(mode.names)
+    names = () if code is None else code.co_varnames[: code.co_argcount][:first]
+    others = [f"x{i}" for i in range(len(names), first)]
+    # Keywords may be any strings: f(**{"a b": 1.0, "class": 2.0})
+    named = [name if name.isidentifier() and not iskeyword(name) else "x" for name in mode.names]
+    return (*names, *others, *named)
+
+
+def _specialised(ev: Evaluator, f: Any, args: tuple[Any, ...], mode: Mode) -> Program:
+    outside, one = ev.outside, mode.is_scalar
+    name = getattr(f, "__name__", type(f).__name__)
+    stages = stages_of(name)
+    if type(f) is FunctionType:
+        stages("ir", lambda: printer.format_function(lowered(f)))
+    function = outside.bring(outside.root("function"), f)
+    values: list[Abstract] = [
+        outside.bring(outside.root("argument", i), arg) for i, arg in enumerate(args)
+    ]
+    count = len(values) - len(mode.names)
+    by_name = dict(zip(mode.names, values[count:], strict=True))
+    with ev.writing() as ops:
+        y = call(ev, function, values[:count], by_name)
+    given = returned(y, one)
+    wanted = [leaf for leaf in outside.leaves if outside.is_wanted(leaf.source)]
+    if one:
+        demand_real_scalar(given[0], ev)
+    ends = tuple(map(ev.operand, given))
+    primal = Block(tuple(leaf.value for leaf in outside.leaves), tuple(ops), ends)
+    stages("primal", partial(format_block, name, primal))
+    if ev.written:
+        note_block_aliases(ev, primal)
+    apart = _shared_by_results(ev, primal)
+    primal = simplified(primal, name, ev.types, written_to(ev) | apart, stages)
+    check_views(ev, primal)
+    assert primal.results is not None
+    if mode.kind == "pushforward":
+        return pushed_forward(ev, name, primal, wanted, isinstance(y, Tuple), apart, stages)
+    sweep = Sweep(ev, (leaf.value for leaf in wanted))
+    sweep.find_all_active(primal)
+    note_negations(ev, primal)
+    region = sweep.forward(primal)
+    sweep.primal = set(ev.fresh)
+    y_bars = tuple(
+        ev.value(bar_type(ev.types[y]), name=f"{y.name}_bar") if isinstance(y, Value) else None
+        for y in (() if one else given)
+    )
+    seeds = tuple(zip(primal.results, (Const(1.0),) if one else y_bars, strict=True))
+    reverse = _reverse(ev, sweep, region, seeds, wanted, one)
+    written = written_to(ev) | apart
+    forward = freeze(region)
+    stages("forward", partial(format_block, name, forward))
+    stages("reverse", partial(format_block, name, reverse))
+    forward, reverse = optimised(forward, reverse, name, ev.types, written, stages)
+    reverse = contract(reverse, ev.totals, ev.types)
+    stages("contract", partial(format_block, name, reverse))
+    if mode.kind == "hvp":
+        return hessian_product(ev, name, forward, reverse, wanted, apart, stages)
+    if one:  # a pullback may be called again, and then reads all residuals again
+        forward, reverse = _with_buffers_reused(ev, forward, reverse)
+        stages("reuse-forward", partial(format_block, name, forward))
+        stages("reuse-reverse", partial(format_block, name, reverse))
+    assert forward.results is not None
+    return Program(
+        name,
+        outside,
+        ev,
+        outside.leaves,
+        wanted,
+        forward,
+        reverse,
+        forward.results[: len(given)],
+        isinstance(y, Tuple),
+        y_bars,
+        stages,
+        _definite(ev, forward, reverse),
+    )
+
+
+def _definite(ev: Evaluator, forward: Block, reverse: Block) -> tuple[bool | None, ...]:
+    made = {op.result: op for op in (*forward.ops, *reverse.ops) if type(op) is Call}
+    found: list[bool | None] = []
+    results = reverse.results or ()
+    for x in results:
+        if isinstance(x, Const):
+            found.append(None if x.value is None else True)
+            continue
+        assert isinstance(x, Value)
+        op = made.get(x)
+        while op is not None and op.callee == Const(same) and op.operands[0] in made:
+            op = made[op.operands[0]]
+        f = op.callee.value if op is not None and isinstance(op.callee, Const) else None
+        if isinstance(ev.types[x], Row):
+            found.append(False)
+        elif isinstance(ev.types[x], Array):
+            own = isinstance(f, np.ufunc) or f in OWN_MEMORY
+            found.append(own and results.count(x) == 1)
+        else:
+            found.append(True)
+    return tuple(found)
+
+
+def _with_buffers_reused(ev: Evaluator, forward: Block, reverse: Block) -> tuple[Block, Block]:
+    """Return both sweeps with large arrays overwritten by the operations that read them last."""
+    if not any(map(ev.is_large, ev.fresh)):
+        return forward, reverse
+
+    def run(whole: Block) -> Block:
+        held = {leaf.value for leaf in ev.outside.leaves} | _referenced(ev, whole)
+
+        def may_reuse(x: Value, y: Value) -> bool:
+            return x in ev.fresh and x not in held and ev.types[x] == ev.types[y] and ev.is_large(x)
+
+        return reuse_buffers(whole, may_reuse)
+
+    return together(forward, reverse, run)
+
+
+def _referenced(ev: Evaluator, block: Block) -> set[Value]:
+    """Return the values made or read by operations other than arithmetic, which may keep a
+    reference or make an alias."""
+    found: set[Value] = set()
+    for op in walk(block):
+        if isinstance(op, Call) and isinstance(op.callee, Const):
+            f = op.callee.value
+            if isinstance(f, np.ufunc) or f in OWN_MEMORY or f in runtime.WRITES:
+                continue
+            if op.result is not None and isinstance(ev.types[op.result], Number):
+                continue
+        if isinstance(op, Unpack):  # the pullback of a rule may refer to the value beside it
+            found.update(op.results)
+        found.update(x for x in read_by(op) if isinstance(x, Value))
+    return found
+
+
+def _shared_by_results(ev: Evaluator, primal: Block) -> set[Value]:
+    """Return the values that several results may be aliases of: their calls are not shared, because
+    the caller may write to one result."""
+    found: set[Value] = set()
+    values = [y for y in primal.results or () if isinstance(y, Value)]
+    arrays = [y for y in values if isinstance(ev.types[y], Array)]
+    pending = arrays if len(arrays) > 1 else []
+    made = {y: op for op in walk(primal) for y in results(op)}
+    while pending:
+        y = pending.pop()
+        if y in found:
+            continue
+        found.add(y)
+        pending += ev.aliased_by(y) - found
+        ends = [block.results or () for block in blocks(made[y])] if y in made else []
+        pending += [x for end in ends for x in end if isinstance(x, Value)]
+    return found
+
+
+def _is_wanted(source: Source, mode: Mode, count: int) -> bool:
+    while source.parent is not None:
+        if source.kind in ("global", "class attribute", "member"):
+            return False
+        source = source.parent
+    if source.kind == "argument":
+        return source.key in mode.positions(count)
+    return source.kind == "function" and mode.is_of_function
+
+
+def _reverse(
+    ev: Evaluator,
+    sweep: Sweep,
+    region: ForwardBlock,
+    seeds: Sequence[tuple[Operand, Operand | None]],
+    wanted: list[Leaf],
+    one: bool,
+) -> Block:
+    """Write the reverse sweep; if `one`, a gradient, with zeros for arguments without a path."""
+    with ev.writing() as ops:
+        scope = Scope(sweep)
+        for y, y_bar in seeds:
+            if isinstance(y, Value) and y_bar is not None:
+                scope.add(y, y_bar)
+        sweep.reverse(region, scope)
+        bars = []
+        for leaf in wanted:
+            bar = scope.take(leaf.value)
+            if bar is None and one and leaf.source.kind == "argument":
+                bar = scope.zeros(leaf.value)
+            bars.append(Const(None) if bar is None else _finished(ev, bar, leaf))
+    parameters = tuple(y_bar for _, y_bar in seeds if isinstance(y_bar, Value))
+    return Block(parameters, tuple(ops), tuple(bars))
+
+
+def _finished(ev: Evaluator, bar: Operand, leaf: Leaf) -> Operand:
+    """Convert the cotangent of a leaf to the type that is returned."""
+    from adjoint.fast.reverse.cotangent_types import whole
+
+    x, t = leaf.value, leaf.type
+    name = f"{x.name}_bar"
+    if isinstance(t, Array):
+        return whole(ev, bar, x)
+    if isinstance(bar, Const) and bar_type(t) == number(float):
+        return Const(float(bar.value))  # type: ignore[arg-type]
+    if isinstance(t, Number) and t != number(float):
+        return ev.operation(runtime.present, (bar, x), bar_type(t), name=name)
+    if isinstance(bar, Value) and isinstance(t, Number) and ev.types[bar] != t:
+        return ev.operation(float, (bar,), t, name=name)
+    return bar

@@ -1,0 +1,132 @@
+"""Entry code of a program of tangents, as Python source.
+
+``run(f, args)`` reads the leaves and returns ``along(dots)``, which takes one tangent per argument.
+For a pushforward it returns the result and its tangent, for a product of a Hessian the gradient and
+its tangent. Where tangents are not those of the arguments it returns `FAILED`: the levels say what
+is wrong with them.
+"""
+
+from __future__ import annotations
+
+import builtins
+import math
+from typing import Any
+
+import numpy as np
+
+from adjoint.diagnostics.numpy_warnings import begin_raising, end_raising
+from adjoint.fast.build.modes import Mode
+from adjoint.fast.build.program import Program
+from adjoint.fast.entry_code.cotangent_structure import cotangents
+from adjoint.fast.entry_code.inputs import Reading
+from adjoint.fast.entry_code.unread_inputs import holds_one
+from adjoint.fast.evaluate.outside_values import Leaf
+from adjoint.fast.evaluate.types import Array, Row
+from adjoint.fast.evaluate.values import Source
+from adjoint.fast.not_covered import NotCovered
+from adjoint.fast.source.formulas import tuple_text
+from adjoint.fast.support import functions as runtime
+from adjoint.fast.support import tangents
+from adjoint.runtime.results import with_zeros
+
+
+def tangent_entry(program: Program, count: int, mode: Mode) -> tuple[str, dict[str, Any]]:
+    """Return the source of ``run(f, args)``, and the objects of its names; see `entry_source`."""
+    outside, wanted = program.outside, program.wanted
+    made = Reading(outside)
+    made.read_all()
+    positions = [*mode.positions(count)]
+    for root in positions:
+        made.distinct(root, wanted)
+    ties = " or ".join(test for root in positions for test in made.ties(root))
+    if ties:
+        made.lines.append(f"if {ties}: return MISS")
+    leaves = [made.names[id(leaf.source)] for leaf in outside.leaves]
+    dots = [f"d{i}" for i in range(len(wanted))]
+    arrays = [
+        made.names[id(leaf.source)] for leaf in outside.leaves if isinstance(leaf.type, Array | Row)
+    ]
+    arrays += [dot for dot, leaf in zip(dots, wanted, strict=True) if isinstance(leaf.type, Array)]
+    if mode.kind == "hvp":
+        given = [f"def arrange(bars): return {cotangents(made, program, mode, count)}"]
+        results = "arrange(values), arrange(outs)"
+    else:
+        given = []
+        results = "values, outs" if program.is_tuple else "values[0], outs[0]"
+    targets = tuple_text(f"a{i}" for i in range(count))
+    tangent_names = tuple_text(f"t{i}" for i in range(count))
+    lines = [
+        "def run(f, args):",
+        "    try:",
+        f"        {targets} = args" if count else "        if args: return MISS",
+        *(f"        {line}" for line in made.lines),
+        "    except Exception:",
+        "        return MISS",
+        *(f"    {line}" for line in given),
+        "    def along(dots):",
+        "        try:",
+        "            if not fits(args, dots): return FAILED",
+        f"            {tangent_names} = dots" if count else "            pass",
+        *(f"            {line}" for line in _reads(made, wanted, dots)),
+        "            errors = begin_raising()",
+        "            try:",
+        f"                values, outs = program({', '.join([*leaves, *dots])})",
+        "            finally:",
+        "                end_raising(errors)",
+        f"            outs = finished(outs, ({''.join(f'{x}, ' for x in arrays)}*values,))",
+        "            if outs is None: return failed(None)",
+    ]
+    if mode.kind == "hvp":
+        lines += [
+            f"            values = finished(values, ({''.join(f'{x}, ' for x in arrays)}))",
+            "            if values is None: return failed(None)",
+        ]
+    lines += [
+        "        except Exception as error:",
+        "            return failed(error)",
+        f"        return {results}",
+        "    return along",
+    ]
+    made.bound |= {
+        "ndarray": np.ndarray,
+        "begin_raising": begin_raising,
+        "end_raising": end_raising,
+        "isfinite": math.isfinite,
+        "finished": runtime.finished,
+        "builtins": builtins,
+        "Tangent": runtime.tangent_with,
+        "filled": with_zeros,
+        "holds_one": holds_one,
+        "fits": tangents.fits,
+        "number_of": tangents.number_of,
+        "array_of": tangents.array_of,
+        "row_of": tangents.row_of,
+        "part_of": tangents.part_of,
+    }
+    return "\n".join(lines) + "\n", made.bound
+
+
+def _reads(made: Reading, wanted: list[Leaf], names: list[str]) -> list[str]:
+    """Return the lines that read the tangents of leaves."""
+    lines = []
+    for leaf, name in zip(wanted, names, strict=True):
+        dot, x = _place(leaf.source), made.names[id(leaf.source)]
+        if isinstance(leaf.type, Array):
+            lines.append(f"{name} = array_of({dot}, {x})")
+        elif isinstance(leaf.type, Row):
+            lines.append(f"{name} = row_of({dot}, {x})")
+        else:
+            lines.append(f"{name} = {dot}")
+            lines.append(f"if type({name}) is not float: {name} = number_of({name})")
+    return lines
+
+
+def _place(source: Source) -> str:
+    """Return the source of a read of the tangent that belongs to `source`."""
+    if source.parent is None:
+        if source.kind != "argument":
+            raise NotCovered("a tangent of something else than an argument")
+        return f"t{source.key}"
+    if source.kind not in ("item", "attribute"):
+        raise NotCovered("a tangent of what an argument refers to")
+    return f"part_of({_place(source.parent)}, {source.key!r})"

@@ -1,0 +1,69 @@
+"""The operands of an operation that its result depends on smoothly."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from adjoint.fast.reverse.differentiate import CONSTANT
+from adjoint.fast.support import functions as runtime
+from adjoint.fast.support import rows
+from adjoint.ir.single import Call, Const, Operand
+from adjoint.rulekit.registry import lookup
+
+_CONSTANT: frozenset[Any] = CONSTANT | {
+    runtime.push,
+    runtime.leave,
+    runtime.share_of_greater,
+    runtime.share_of_less,
+    rows.zeros_of,
+    rows.ties,
+    np.zeros,
+    np.ones,
+    np.empty,
+    operator.truth,
+    operator.not_,
+    operator.is_,
+    operator.is_not,
+}
+_FIRST = (0,)
+_CARRIERS: dict[Any, tuple[int, ...]] = {
+    runtime.present: _FIRST,
+    runtime.broadcast_like: _FIRST,
+    runtime.summed_part: _FIRST,
+    runtime.exactly: _FIRST,
+    runtime.assigned: _FIRST,
+    runtime.foreseen: _FIRST,
+    runtime.foreseen_number: _FIRST,
+    runtime.to_extremes: (2,),
+    runtime.smaller_square: (),
+    operator.getitem: _FIRST,
+    np.where: (1, 2),
+    np.array: _FIRST,
+}
+"""By function: the places of the operands that a tangent of the result depends on, if not all."""
+
+
+def carriers(op: Call) -> Sequence[Operand]:
+    """Return the operands whose tangents the result of a call depends on."""
+    if not isinstance(op.callee, Const):
+        return op.operands
+    f = op.callee.value
+    if f in _CARRIERS:
+        return [op.operands[i] for i in _CARRIERS[f]]
+    if is_constant(f) or (f is round and len(op.operands) == 1):
+        return ()
+    return (*op.operands, *(x for _, x in op.keywords))
+
+
+def is_constant(f: Any) -> bool:
+    """Return whether a function has derivative zero."""
+    if f in _CONSTANT:
+        return True
+    rules = lookup(f)
+    if rules is None:
+        return False
+    return rules.inactive

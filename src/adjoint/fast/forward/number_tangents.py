@@ -1,0 +1,159 @@
+"""Tangents of conversions, extrema and lists of numbers."""
+
+from __future__ import annotations
+
+import operator
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from adjoint.fast.evaluate.types import ANYTHING, FLOAT, Row, bar_type
+from adjoint.fast.forward.formulas import formula
+from adjoint.fast.reverse.elementwise import (
+    evaluated_slope,
+    inferred,
+    product,
+    share_of_one,
+    ties_of_numbers,
+)
+from adjoint.fast.single_assignment.primitives import same
+from adjoint.fast.support import functions as runtime
+from adjoint.fast.support import rows
+from adjoint.ir import primitives
+from adjoint.ir.single import Call, Const, Operand, Value
+
+if TYPE_CHECKING:
+    from adjoint.fast.evaluate.evaluator import Evaluator
+    from adjoint.fast.forward.sweep import ForwardSweep
+
+
+def sum_of(ev: Evaluator, a: Operand, b: Operand, name: str) -> Operand:
+    """Write ``a + b``, as a difference where one is a negation."""
+    for x, other in ((b, a), (a, b)) if ev.negated else ():
+        opposite = ev.opposite(x)
+        if opposite is not None:
+            return inferred(ev, operator.sub, (other, opposite), name)
+    return inferred(ev, operator.add, (a, b), name)
+
+
+@formula(
+    runtime.real,
+    runtime.inexact,
+    runtime.assigned,
+    runtime.foreseen,
+    runtime.foreseen_number,
+    runtime.exactly,
+    runtime.as_float,
+    float,
+    np.float64,
+    np.asarray,
+    same,
+)
+def _(sweep: ForwardSweep, op: Call) -> Operand:
+    return sweep.full(op.operands[0])
+
+
+@formula(operator.sub, np.subtract)
+def _(sweep: ForwardSweep, op: Call) -> Operand:
+    if op.keywords:
+        return NotImplemented
+    ev, (a, b) = sweep.ev, map(sweep.of, op.operands)
+    assert op.result is not None
+    name = f"{op.result.name}_dot"
+    if b is None:
+        assert a is not None
+        return a
+    if a is None:
+        return product(ev, b, Const(-1), name)
+    return inferred(ev, operator.sub, (a, b), name)
+
+
+@formula(operator.truediv, np.true_divide)
+def _(sweep: ForwardSweep, op: Call) -> Operand:
+    """y_dot = (a_dot - y b_dot) / b"""
+    if op.keywords:
+        return NotImplemented
+    ev, (a, b), y = sweep.ev, op.operands, op.result
+    assert y is not None
+    a_dot, b_dot = sweep.of(a), sweep.of(b)
+    name = f"{y.name}_dot"
+    if b_dot is not None:
+        term = product(ev, b_dot, y, "t")
+        if a_dot is None:
+            a_dot = product(ev, term, Const(-1), "t")
+        else:
+            a_dot = inferred(ev, operator.sub, (a_dot, term), "t")
+    assert a_dot is not None
+    return inferred(ev, operator.truediv, (a_dot, b), name)
+
+
+@formula(max, min)
+def _(sweep: ForwardSweep, op: Call) -> Operand:
+    ev, y = sweep.ev, op.result
+    assert y is not None
+    if op.keywords or len(op.operands) < 2:
+        return NotImplemented
+    total: Operand | None = None
+    count = None
+    if len(op.operands) > 2:
+        count = evaluated_slope(ev, ties_of_numbers, (y, *op.operands))
+    for i, x in enumerate(op.operands):
+        dot = sweep.of(x)
+        if dot is None:
+            continue
+        if count is None:
+            slope = evaluated_slope(ev, share_of_one, (y, x, op.operands[1 - i]))
+        else:
+            slope = evaluated_slope(ev, _share_of_several, (y, x, count))
+        term = product(ev, dot, slope, f"{y.name}_dot")
+        total = term if total is None else sum_of(ev, total, term, f"{y.name}_dot")
+    assert total is not None
+    return total
+
+
+def _share_of_several(y: Any, x: Any, count: Any) -> Any:
+    """Return the derivative of an extremum `y` in `x`, one of `count` numbers that equal it."""
+    return 1.0 / count if x == y else 0.0 * y
+
+
+@formula(primitives.build_tuple, primitives.build_list)
+def _(sweep: ForwardSweep, op: Call) -> Operand:
+    ev, y = sweep.ev, op.result
+    assert y is not None and isinstance(op.callee, Const)
+    parts = tuple(map(sweep.full, op.operands))
+    t = ev.types[y]
+    made = ev.operation(
+        op.callee.value, parts, bar_type(t) if isinstance(t, Row) else ANYTHING, name="parts"
+    )
+    if not isinstance(t, Row):
+        ev.packs[made] = parts
+    ev.note_alias(made, parts)
+    return made
+
+
+# ---- lists of numbers ----------------------------------------------------------------------------
+
+
+@formula(rows.item, rows.part, rows.total, rows.exact_total, rows.repeated)
+def _(sweep: ForwardSweep, op: Call) -> Operand:
+    """The functions that are linear in their first operand."""
+    ev, y = sweep.ev, op.result
+    assert y is not None and isinstance(op.callee, Const)
+    given = (sweep.full(op.operands[0]), *op.operands[1:])
+    return ev.operation(op.callee.value, given, bar_type(ev.types[y]), name=f"{y.name}_dot")
+
+
+@formula(rows.array_of)
+def _(sweep: ForwardSweep, op: Call) -> Operand:
+    ev, y = sweep.ev, op.result
+    assert y is not None
+    given = (sweep.full(op.operands[0]), Const(np.dtype(np.float64)))
+    return ev.operation(rows.array_of, given, bar_type(ev.types[y]), name=f"{y.name}_dot")
+
+
+@formula(rows.greatest, rows.least)
+def _(sweep: ForwardSweep, op: Call) -> Operand:
+    ev, y, row = sweep.ev, op.result, op.operands[0]
+    assert y is not None and isinstance(row, Value)
+    places = ev.operation(rows.ties, (row, y), ANYTHING, name="ties")
+    return ev.operation(rows.mean_at, (sweep.full(row), places), FLOAT, name=f"{y.name}_dot")

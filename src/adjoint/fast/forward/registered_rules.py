@@ -1,0 +1,152 @@
+"""Tangents by registered forward rules: inlined if possible, else called."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+from types import FunctionType
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from adjoint.fast.evaluate.types import ANYTHING, Array, Number, bar_type
+from adjoint.fast.evaluate.values import Abstract, Known, Tuple
+from adjoint.fast.not_covered import NotCovered
+from adjoint.fast.reverse.cotangent_types import abstract_of, whole
+from adjoint.fast.reverse.registered_rules import example, tried
+from adjoint.fast.single_assignment.primitives import same
+from adjoint.fast.support import functions as runtime
+from adjoint.ir import primitives
+from adjoint.ir.single import Call, Const, Operand, Unpack, Value
+from adjoint.rulekit.registry import lookup
+from adjoint.rulekit.rule import Rule
+
+if TYPE_CHECKING:
+    from adjoint.fast.forward.sweep import ForwardSweep
+
+
+def by_rule(sweep: ForwardSweep, op: Call) -> Operand:
+    """Write an operation by its forward rule, and return the tangent of its result."""
+    assert isinstance(op.callee, Const) and op.result is not None
+    dots = [_tangent(sweep, x) for x in op.operands]
+    rule = _rule_for(sweep, op, dots)
+    if rule is None:
+        name = getattr(op.callee.value, "__name__", op.callee.value)
+        raise NotCovered(f"{name} has no forward rule for such operands", op.span)
+    if not isinstance(sweep.ev.types[op.result], Array | Number):
+        raise NotCovered("a forward rule of a structure", op.span)
+    for inlined in (_inlined_tangent, _inlined_pair):
+        found = _attempt(sweep, inlined, op, rule, dots)
+        if found is not None:
+            return found
+    return _called(sweep, op, rule, dots)
+
+
+def _tangent(sweep: ForwardSweep, x: Operand) -> Operand | None:
+    """Return the tangent of an operand, in the shape of its primal."""
+    dot = sweep.of(x)
+    if dot is None or not isinstance(x, Value):
+        return None
+    if sweep.activity.parts_of(x) is not None:
+        return dot
+    return whole(sweep.ev, dot, x) if isinstance(sweep.ev.types[x], Array) else dot
+
+
+def _rule_for(sweep: ForwardSweep, op: Call, dots: Sequence[Operand | None]) -> Rule | None:
+    assert isinstance(op.callee, Const)
+    ev, rules = sweep.ev, lookup(op.callee.value)
+    if rules is None or rules.overridden:
+        return None
+    args = tuple(example(ev, x) for x in op.operands)
+    kwargs = {name: example(ev, x) for name, x in op.keywords}
+    given = tuple(None if dot is None else _ones_like(x) for x, dot in zip(args, dots, strict=True))
+    for rule in rules.frules:
+        if rule.accepts((given, *args), kwargs):
+            found = tried(rule.function, (given, *args), kwargs)
+            if found is NotImplemented and len(rules.frules) > 1:
+                continue
+            return rule if isinstance(found, tuple) and len(found) == 2 else None
+    return None
+
+
+def _ones_like(x: Any) -> Any:
+    if isinstance(x, list | tuple):
+        return [*map(_ones_like, x)]
+    return np.ones(np.shape(x)) if isinstance(x, np.ndarray) else 1.0
+
+
+def _attempt(
+    sweep: ForwardSweep, inlined: Any, op: Call, rule: Rule, dots: Sequence[Operand | None]
+) -> Operand | None:
+    """Return what `inlined` returns; ``None``, without a trace, if the source is not covered."""
+    ev = sweep.ev
+    place, heap = len(ev.block), dict(ev.heap)
+    try:
+        found = inlined(sweep, op, rule, dots)
+    except NotCovered:
+        found = None
+    if found is None:
+        del ev.block[place:]
+        ev.heap = heap
+    return found  # type: ignore[no-any-return]
+
+
+def _inlined_tangent(
+    sweep: ForwardSweep, op: Call, rule: Rule, dots: Sequence[Operand | None]
+) -> Operand | None:
+    """Inline a rule of `array_frule`, which computes the tangent from the result."""
+    from adjoint.fast.evaluate.calls import call
+
+    plan, ev, y = getattr(rule.function, "plan", None), sweep.ev, op.result
+    assert y is not None
+    if plan is None or any(sweep.activity.parts_of(x) is not None for x in op.operands):
+        return None
+    ev.write(op)
+    given = Tuple(tuple(_abstract(dots[i]) if i < len(dots) else Known(None) for i in plan.places))
+    args = [given, y, *map(abstract_of, op.operands)]
+    named = {k: abstract_of(x) for k, x in op.keywords}
+    return ev.operand(call(ev, ev.outside.own(plan.function), args, named))
+
+
+def _inlined_pair(
+    sweep: ForwardSweep, op: Call, rule: Rule, dots: Sequence[Operand | None]
+) -> Operand | None:
+    """Inline a rule that computes the result and the tangent."""
+    from adjoint.fast.evaluate.calls import call
+
+    ev, y = sweep.ev, op.result
+    function = getattr(rule.function, "rule", rule.function)
+    if type(function) is not FunctionType or isinstance(function, partial):
+        return None
+    assert y is not None
+    args = [Tuple(tuple(map(_abstract, dots))), *map(abstract_of, op.operands)]
+    named = {k: abstract_of(x) for k, x in op.keywords}
+    found = call(ev, ev.outside.own(function), args, named)
+    if not isinstance(found, Tuple) or len(found.items) != 2:
+        return None
+    value, dot = found.items
+    if not isinstance(value, Value) or (isinstance(dot, Known) and dot.value is None):
+        return None
+    if y in ev.written:
+        ev.written.add(value)
+    ev.note_alias(value, (y,))
+    ev.write(Call(y, Const(same), (value,), (), op.span))
+    return ev.operand(dot)
+
+
+def _abstract(dot: Operand | None) -> Abstract:
+    return Known(None) if dot is None else abstract_of(dot)
+
+
+def _called(sweep: ForwardSweep, op: Call, rule: Rule, dots: Sequence[Operand | None]) -> Operand:
+    """Write a call of a rule."""
+    ev, y = sweep.ev, op.result
+    assert y is not None
+    given = tuple(Const(None) if dot is None else dot for dot in dots)
+    packed = ev.operation(primitives.build_tuple, given, ANYTHING, name="dots")
+    pair = ev.operation(rule.function, (packed, *op.operands), ANYTHING, op.keywords, name="pair")
+    raw = ev.value(ANYTHING, name=f"{y.name}_dot")
+    ev.write(Unpack((y, raw), pair, None, op.span))
+    made = ev.operation(runtime.present, (raw, y), bar_type(ev.types[y]), name=f"{y.name}_dot")
+    ev.note_alias(made, (*given, *op.operands, y))
+    return made

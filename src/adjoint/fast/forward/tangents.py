@@ -1,0 +1,85 @@
+"""Choice of the tangent of one operation: formula, partial derivatives, or registered rule."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from adjoint.fast.forward import array_tangents as array_tangents
+from adjoint.fast.forward.formulas import formulas
+from adjoint.fast.forward.number_tangents import sum_of
+from adjoint.fast.forward.registered_rules import by_rule
+from adjoint.fast.not_covered import NotCovered
+from adjoint.fast.reverse.elementwise import PRODUCTS, evaluated_slope, product
+from adjoint.ir.single import Call, Const, Operand
+from adjoint.rulekit.partials import Partials
+from adjoint.rulekit.registry import lookup
+
+if TYPE_CHECKING:
+    from adjoint.fast.forward.sweep import ForwardSweep
+
+
+def tangent(sweep: ForwardSweep, op: Call) -> Operand:
+    """Write an operation, and return the tangent of its result.
+
+    Raises
+    ------
+    NotCovered
+        No formula and no rule applies to such operands.
+    """
+    if not isinstance(op.callee, Const):
+        raise NotCovered("a call of a value of the program", op.span)
+    f = op.callee.value
+    found: Any = NotImplemented
+    place = len(sweep.ev.block)
+    sweep.ev.write(op)
+    if f in formulas:
+        found = formulas[f](sweep, op)
+    if found is NotImplemented:
+        slopes = _slopes_of(f)
+        if slopes is not None:
+            found = _by_slopes(sweep, op, slopes)
+    if found is NotImplemented:
+        del sweep.ev.block[place:]
+        found = by_rule(sweep, op)
+    return found  # type: ignore[no-any-return]
+
+
+def _slopes_of(f: Any) -> Partials | None:
+    """Return the partial derivatives of an elementwise function, or ``None``."""
+    rules = lookup(f)
+    if rules is None or not rules.rrules or rules.overridden or rules.inactive:
+        return None
+    return getattr(rules.rrules[0].function, "slopes", None)
+
+
+def _by_slopes(sweep: ForwardSweep, op: Call, slopes: Partials) -> Any:
+    """Write Σ slope · x_dot; `NotImplemented` if a slope cannot be inlined."""
+    ev, y = sweep.ev, op.result
+    assert y is not None
+    if op.keywords or len(slopes.partials) != len(op.operands):
+        return NotImplemented
+    place, heap = len(ev.block), dict(ev.heap)
+    terms: list[Operand] = []
+    try:
+        for x, p in zip(op.operands, slopes.partials, strict=True):
+            dot = sweep.of(x)
+            if dot is None or p is None:
+                continue
+            if op.callee.value in PRODUCTS and op.operands[0] is not op.operands[1]:  # type: ignore[union-attr]
+                a, b = op.operands
+                slope: Operand = b if x is a else a
+            elif callable(p):
+                slope = evaluated_slope(ev, p, (y, *op.operands))
+            else:
+                slope = Const(p)
+            terms.append(product(ev, dot, slope, f"{y.name}_dot"))
+    except NotCovered:
+        del ev.block[place:]
+        ev.heap = heap
+        return NotImplemented
+    if not terms:
+        return sweep.zeros(y)
+    total = terms[0]
+    for term in terms[1:]:
+        total = sum_of(ev, total, term, f"{y.name}_dot")
+    return total

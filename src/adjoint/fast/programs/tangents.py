@@ -1,0 +1,47 @@
+"""Programs of tangents for the public operators."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from adjoint.fast.build.modes import Kind, mode_of
+from adjoint.fast.programs.store import FAILED, MISS, is_enabled, run
+
+Along = Callable[[Sequence[Any]], Any]
+
+
+def along_of(
+    kind: Kind,
+    f: Any,
+    args: tuple[Any, ...],
+    kwargs: dict[str, Any],
+    wanted: tuple[int, ...],
+    *,
+    is_single: bool = False,
+) -> Along | None:
+    """Return the function of tangents, one per argument, that a program gives at a point.
+
+    Parameters
+    ----------
+    kind
+        ``pushforward`` or ``hvp``.
+    wanted
+        The positions of the arguments that have tangents.
+
+    Returns
+    -------
+    callable or None
+        Returns the pair of values and tangents, or ``FAILED``. ``None`` if no program covers the
+        call.
+    """
+    if not is_enabled[0]:
+        return None
+    mode = mode_of(kind, wanted, tuple(kwargs), is_single=is_single)
+    found = run(f, (*args, *kwargs.values()), mode)
+    if found is MISS or found is FAILED:
+        return None
+    if not kwargs:
+        return found  # type: ignore[no-any-return]
+    more = (None,) * len(kwargs)
+    return lambda dots: found((*dots, *more))

@@ -1,0 +1,56 @@
+"""Tangents of arguments, as programs take them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from adjoint.tangent import Tangent
+
+
+def fits(x: Any, dot: Any) -> bool:
+    """Return whether a tangent has the structure and the shapes of `x`, in double precision;
+    ``None`` is zero."""
+    if dot is None:
+        return True
+    kind = type(x)
+    if kind is np.ndarray:
+        return type(dot) is np.ndarray and dot.dtype == np.float64 and dot.shape == x.shape
+    if kind is float or kind is int or kind is np.float64:
+        return type(dot) in (float, int, np.float64)
+    if kind is list or kind is tuple:
+        return type(dot) is kind and len(dot) == len(x) and all(map(fits, x, dot))
+    if kind is dict:
+        return (
+            type(dot) is dict
+            and dot.keys() == x.keys()
+            and all(fits(x[key], dot[key]) for key in x)
+        )
+    fields = getattr(x, "__dict__", None)
+    return (
+        type(dot) is Tangent
+        and type(fields) is dict
+        and dot.keys() == fields.keys()
+        and all(fits(fields[key], dot[key]) for key in fields)
+    )
+
+
+def part_of(dot: Any, key: Any) -> Any:
+    """Return the tangent of a part of a structure."""
+    return None if dot is None else dot[key]
+
+
+def number_of(dot: Any) -> float:
+    """Return the tangent of a number."""
+    return 0.0 if dot is None else float(dot)
+
+
+def array_of(dot: Any, x: Any) -> Any:
+    """Return the tangent of an array."""
+    return np.zeros(x.shape) if dot is None else dot
+
+
+def row_of(dot: Any, xs: Any) -> Any:
+    """Return the tangent of a list of numbers."""
+    return [0.0] * len(xs) if dot is None else [*map(number_of, dot)]
