@@ -71,7 +71,7 @@ def test_stages_of_the_fast_tier(folder, heat):
     assert source.read_text(encoding="utf-8") == ad.code(heat, np.array([1.0, -2.0]))
 
 
-def test_stages_of_a_level(folder, heat):
+def test_stages_of_a_level(folder, heat, generic_tier):
     ad.pushforward(heat, ([1.0, -2.0],), ([1.0, 1.0],))
     stages = ["ir", "paths", "temporaries", "source"]
     found = [(name, stage) for _, name, stage in written(folder)]

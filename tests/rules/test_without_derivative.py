@@ -107,6 +107,7 @@ NAMES["M"] = np.array([[0.3, -0.7, 1.6], [2.2, 0.9, -1.1], [0.4, 1.3, 0.8]])
 NAMES["B"] = NAMES["M"] > 0
 
 
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")  # NumPy 2.5 deprecates some of them
 @pytest.mark.parametrize("call", [call for text in CALLS.values() for call in text.split()])
 def test_nothing_comes_back(call):
     f = evaluated(call)

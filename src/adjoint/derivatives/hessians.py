@@ -7,13 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from adjoint.api.argument_selection import Argnums, select
+from adjoint.api.argument_selection import Argnums, Selection, select
 from adjoint.api.gradients import pullback_of_arguments, value_and_grad
 from adjoint.derivatives.assembly import entry, from_entries, independent_copy
 from adjoint.derivatives.jacobians import checked_reals, computed, unchanged, units
 from adjoint.diagnostics.public_function import public
 from adjoint.errors import ArgumentError
-from adjoint.fast.programs.store import FAILED
 from adjoint.fast.programs.tangents import along_of
 from adjoint.levels.arguments.flat_leaves import Form, on_level
 from adjoint.levels.current import current
@@ -77,6 +76,10 @@ def hessian(
     places = chosen.wanted
     for place in places:
         checked_reals(Form(chosen.args[place]), place)
+    if mode is None and not has_aux:
+        found = _by_program(chosen)
+        if found is not None:
+            return found
     targets = tuple([place, *path] for place, path in chosen.targets)
     slope = value_and_grad(chosen.f, targets, has_aux=has_aux)
 
@@ -95,6 +98,51 @@ def hessian(
     whole = tuple(tuple(columns[j][i] for j in count) for i in count)
     y = whole[0][0] if chosen.single else whole
     return (y, aux) if has_aux else y
+
+
+def _by_program(chosen: Selection) -> Any:
+    """Return a Hessian, one product with a unit vector per column; ``None`` without a program for
+    it, or where the arguments are no numbers and arrays."""
+    if current.level is not None or any(path for _, path in chosen.targets):
+        return None
+    xs = [chosen.args[place] for place, _ in chosen.targets]
+    if not all(map(_is_simple, xs)):
+        return None
+    places = tuple(place for place, _ in chosen.targets)
+    along = along_of("hvp", chosen.f, chosen.args, chosen.kwargs, places)
+    if along is None:
+        return None
+    dots: list[Any] = [None] * len(chosen.args)
+    columns: list[list[Any]] = []
+    for place, x in zip(places, xs, strict=True):
+        of_x = []
+        for unit in units(x):
+            dots[place] = unit
+            found = along(dots)
+            if found is None:
+                return None
+            of_x.append(found[1])
+        dots[place] = None
+        columns.append(of_x)
+    count = range(len(xs))
+    whole = tuple(
+        tuple(_block([column[i] for column in columns[j]], xs[i], xs[j]) for j in count)
+        for i in count
+    )
+    return whole[0][0] if chosen.single else whole
+
+
+def _is_simple(x: Any) -> bool:
+    """Return whether an argument is a number or an array of double precision."""
+    return type(x) in (float, int) or (type(x) is np.ndarray and x.dtype == np.float64)
+
+
+def _block(columns: list[Any], x: Any, y: Any) -> Any:
+    """Return the second derivatives by `x` and `y` from products with the unit vectors of `y`."""
+    if not isinstance(x, np.ndarray) and not isinstance(y, np.ndarray):
+        return columns[0]
+    flat = np.reshape(np.array(columns), (len(columns), -1)).T
+    return np.reshape(flat.copy(), np.shape(x) + np.shape(y))
 
 
 def _slope(f: Callable[..., Any], kwargs: dict[str, Any]) -> Callable[[Any], Any]:
@@ -149,8 +197,8 @@ def _gradient_and_product(
     """Return the gradient, and the product of the Hessian and `v`."""
     if current.level is None:
         along = along_of("hvp", f, (x,), kwargs, (0,), is_single=True)
-        found = FAILED if along is None else along((v,))
-        if found is not FAILED:
+        found = None if along is None else along((v,))
+        if found is not None:
             return found  # type: ignore[no-any-return]
     return pushforward(_slope(f, kwargs), (x,), (v,))
 

@@ -10,6 +10,7 @@ import numpy as np
 from adjoint.cotangents.poison import Poison
 from adjoint.diagnostics.public_function import public
 from adjoint.errors import ArgumentError
+from adjoint.fast.programs.tangents import Along, along_of
 from adjoint.levels import bridge, level_rules  # noqa: F401  they register themselves
 from adjoint.levels.arguments.flat_leaves import Form
 from adjoint.levels.arguments.seeds import Seeds
@@ -26,12 +27,12 @@ from adjoint.runtime.session import leaving, session
 class Linear(EngineObject):
     """``(*x_dots) ↦ y_dot`` at one point, as `linearize` returns it."""
 
-    __slots__ = ("_f", "_leaves", "_recording", "forms", "y_form")
+    __slots__ = ("_f", "_push", "forms", "y_form")
 
     def __init__(
-        self, f: Any, recording: Recording, forms: list[Form], leaves: list[Any], y_form: Form
+        self, f: Any, forms: list[Form], y_form: Form, push: Callable[[Sequence[Any]], list[Any]]
     ) -> None:
-        self._f, self._recording, self._leaves = f, recording, leaves
+        self._f, self._push = f, push
         self.forms, self.y_form = forms, y_form
 
     def __repr__(self) -> str:
@@ -70,6 +71,18 @@ class Linear(EngineObject):
 
     def pushed(self, dots: Sequence[Any]) -> list[Any]:
         """Return the tangents of the leaves of the result from those of the arguments."""
+        return self._push(dots)
+
+
+class _ByReplay(EngineObject):
+    """Tangents of the leaves of a result by replay of recorded operations."""
+
+    __slots__ = ("_leaves", "_recording", "_y_leaves")
+
+    def __init__(self, recording: Recording, leaves: list[Any], y_leaves: list[Any]) -> None:
+        self._recording, self._leaves, self._y_leaves = recording, leaves, y_leaves
+
+    def __call__(self, dots: Sequence[Any]) -> list[Any]:
         replay = Replay(self._recording, current.level)
         with leaving, session:
             for leaf, dot in zip(self._leaves, dots, strict=True):
@@ -77,7 +90,34 @@ class Linear(EngineObject):
                     check_tangent(leaf, dot)
                     replay.deposit(leaf, dot if isinstance(leaf, np.ndarray) else _real(dot))
             replay.run_all()
-            return [_read(replay, leaf) for leaf in self.y_form.leaves]
+            return [_read(replay, leaf) for leaf in self._y_leaves]
+
+
+class _ByProgram(EngineObject):
+    """Tangents of the leaves of a result by a specialised program.
+
+    `otherwise` makes the replay that takes tangents which the program does not.
+    """
+
+    __slots__ = ("_along", "_forms", "_otherwise", "_replay", "_y_form")
+
+    def __init__(
+        self, along: Along, forms: list[Form], y_form: Form, otherwise: Callable[[], Linear]
+    ) -> None:
+        self._along, self._forms, self._y_form = along, forms, y_form
+        self._otherwise = otherwise
+        self._replay: Linear | None = None
+
+    def __call__(self, dots: Sequence[Any]) -> list[Any]:
+        if current.level is None and self._replay is None:
+            rest = iter(dots)
+            given = [form.build([next(rest) for _ in form.leaves]) for form in self._forms]
+            found = self._along(given)
+            if found is not None:
+                return self._y_form.split(found[1], "the tangent")
+        if self._replay is None:
+            self._replay = self._otherwise()
+        return self._replay.pushed(dots)
 
 
 def _real(dot: Any) -> Any:
@@ -103,6 +143,42 @@ def linearized(
     wanted: Collection[int] | None = None,
 ) -> tuple[Any, Linear]:
     """Return `linearize` with respect to the arguments `wanted`, or to all (``None``)."""
+    if current.level is None:
+        found = _by_program(f, args, kwargs, wanted)
+        if found is not None:
+            return found
+    return _recorded(f, args, kwargs, wanted)
+
+
+def _by_program(
+    f: Callable[..., Any],
+    args: tuple[Any, ...],
+    kwargs: dict[str, Any],
+    wanted: Collection[int] | None,
+) -> tuple[Any, Linear] | None:
+    """Return `linearize` by a specialised program; ``None`` if there is none."""
+    forms = [Form(arg) for arg in args]
+    places = [i for i, form in enumerate(forms) if form.leaves and (wanted is None or i in wanted)]
+    along = along_of("pushforward", f, args, kwargs, tuple(places)) if places else None
+    found = None if along is None else along([None] * len(args))
+    if along is None or found is None:
+        return None
+    y = found[0]
+    y_form = Form(y)
+
+    def otherwise() -> Linear:
+        return _recorded(f, args, kwargs, wanted)[1]
+
+    return y, Linear(f, forms, y_form, _ByProgram(along, forms, y_form, otherwise))
+
+
+def _recorded(
+    f: Callable[..., Any],
+    args: tuple[Any, ...],
+    kwargs: dict[str, Any],
+    wanted: Collection[int] | None,
+) -> tuple[Any, Linear]:
+    """Return `linearize` by a run on a level that records operations."""
     if not basics.ready:
         basics.load()
     level = Recording(current.level)
@@ -121,7 +197,8 @@ def linearized(
             leaves += found if use else [None] * len(found)
         y = level.run(f, *own, **kwargs)
         check_at_end(level.memory)
-        linear = Linear(f, level, forms, leaves, Form(y))
+        y_form = Form(y)
+        linear = Linear(f, forms, y_form, _ByReplay(level, leaves, y_form.leaves))
     return seeds.restored(y), linear
 
 

@@ -9,8 +9,6 @@ import numpy as np
 
 from adjoint.diagnostics.public_function import public
 from adjoint.errors import ArgumentError
-from adjoint.fast.programs.store import FAILED
-from adjoint.fast.programs.tangents import along_of
 from adjoint.levels import bridge, level_rules  # noqa: F401  they register themselves
 from adjoint.levels.arguments.result_tangent import read_tangent
 from adjoint.levels.arguments.seeds import Seeds
@@ -18,6 +16,7 @@ from adjoint.levels.bases import along_parting
 from adjoint.levels.current import current, entered
 from adjoint.levels.forward_level import Forward
 from adjoint.primal.compiled_functions import refuse_foreign_arrays
+from adjoint.rulekit import nested
 from adjoint.runtime.entries import basics
 from adjoint.runtime.foreign.freed_objects import check_at_end
 from adjoint.runtime.memory.independence import independent_arguments
@@ -75,8 +74,10 @@ def pushforward(
         )
     refuse_foreign_arrays(f, tuple(args))
     if current.level is None:
-        found = _by_program(f, tuple(args), tuple(tangents), kwargs)
-        if found is not FAILED:
+        moved = tuple([i for i, dot in enumerate(tangents) if dot is not None])
+        along = nested.along("pushforward", f, tuple(args), kwargs, moved) if moved else None
+        found = None if along is None else along(tangents)
+        if found is not None:
             return found  # type: ignore[no-any-return]
     if not basics.ready:
         basics.load()
@@ -85,15 +86,6 @@ def pushforward(
     if level.missed and level.outer is None and not level.has_written((f, *args)):
         y_dot = along_parting(y, y_dot, lambda level: _pushed(level, f, args, tangents, kwargs))
     return y, y_dot
-
-
-def _by_program(
-    f: Any, args: tuple[Any, ...], tangents: tuple[Any, ...], kwargs: dict[str, Any]
-) -> Any:
-    """Run `pushforward` by a specialised program; return `FAILED` if there is none."""
-    wanted = tuple([i for i, dot in enumerate(tangents) if dot is not None])
-    along = along_of("pushforward", f, args, kwargs, wanted) if wanted else None
-    return FAILED if along is None else along(tangents)
 
 
 def _pushed(

@@ -1,6 +1,6 @@
-"""Operators for rules that differentiate a function among their arguments.
+"""Operators for lower layers, such as rules that differentiate a function among their arguments.
 
-The operators are built on the rules, so a rule cannot import them. It calls them by the names of
+The operators are built on these layers, which cannot import them. They call them by the names of
 this module, which the operators assign when they are imported.
 """
 
@@ -13,3 +13,5 @@ pullback: Any
 jacobian: Any
 jacobian_forward: Any
 hessian: Any
+along: Any
+"""See `adjoint.fast.programs.tangents.along_of`."""

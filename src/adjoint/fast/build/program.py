@@ -28,9 +28,12 @@ class Program:
         Whether the function returns a tuple.
     y_bars
         The parameters of the reverse sweep, one for each result; ``None`` for constants.
+    has_tangents
+        Whether it is a program of tangents.
     dots
-        The parameters of a program of tangents, one for each wanted leaf. The results of its only
-        sweep, `forward`, are `count` values, then their tangents.
+        The parameters of `reverse` in a program of tangents, one for each wanted leaf. There,
+        `forward` is what does not depend on the tangents, and the results of `reverse` are `count`
+        values, then their tangents.
     stages
         Writes the stages of the program to files, if that is enabled.
     definite
@@ -50,6 +53,7 @@ class Program:
     y_bars: tuple[Value | None, ...]
     stages: Stages
     definite: tuple[bool | None, ...] = ()
+    has_tangents: bool = False
     dots: tuple[Value, ...] = ()
     count: int = 0
 

@@ -3,10 +3,21 @@
 from __future__ import annotations
 
 from adjoint.fast.evaluate.evaluator import Evaluator
-from adjoint.fast.evaluate.types import Array, Number, has_complex, is_complex, type_of
+from adjoint.fast.evaluate.outside_values import Leaf
+from adjoint.fast.evaluate.types import (
+    Array,
+    Number,
+    bar_type,
+    has_complex,
+    is_complex,
+    number,
+    type_of,
+)
 from adjoint.fast.evaluate.values import Abstract, Known, Tuple
 from adjoint.fast.not_covered import NOT_SCALAR, NotCovered
-from adjoint.ir.single import Value
+from adjoint.fast.reverse.cotangent_types import whole
+from adjoint.fast.support import functions as runtime
+from adjoint.ir.single import Const, Operand, Value
 
 
 def returned(y: Abstract, one: bool) -> tuple[Value | Known, ...]:
@@ -41,3 +52,18 @@ def demand_real_scalar(y: Value | Known, ev: Evaluator) -> None:
         found = is_one and not has_complex(t)
     if not found:
         raise NotCovered(NOT_SCALAR)
+
+
+def finished(ev: Evaluator, bar: Operand, leaf: Leaf) -> Operand:
+    """Convert the cotangent of a leaf to the type that is returned."""
+    x, t = leaf.value, leaf.type
+    name = f"{x.name}_bar"
+    if isinstance(t, Array):
+        return whole(ev, bar, x)
+    if isinstance(bar, Const) and bar_type(t) == number(float):
+        return Const(float(bar.value))  # type: ignore[arg-type]
+    if isinstance(t, Number) and t != number(float):
+        return ev.operation(runtime.present, (bar, x), bar_type(t), name=name)
+    if isinstance(bar, Value) and isinstance(t, Number) and ev.types[bar] != t:
+        return ev.operation(float, (bar,), t, name=name)
+    return bar

@@ -17,7 +17,7 @@ def written(program: Program) -> Writer:
     pullback, or values and their tangents."""
     ev = program.ev
     writer = Writer(ev.types, ev.places)
-    if program.dots:
+    if program.has_tangents:
         _write_tangents(writer, program)
         return writer
     name = writer.new_name("forward" if program.y_bars else "gradient")
@@ -89,14 +89,21 @@ def _write_pullback(writer: Writer, program: Program, back: str, bar: str) -> No
 
 
 def _write_tangents(writer: Writer, program: Program) -> None:
-    """Write a program of tangents."""
-    block, count = program.forward, program.count
-    name = writer.new_name("along")
-    parameters = (*(leaf.value for leaf in program.leaves), *program.dots)
-    assert block.results is not None
-    writer.count(block, block.results)
-    writer.line(f"def {name}({', '.join(map(writer.name, parameters))}):", 0)
-    writer.block(block.ops, 1, _last_reads_of(program.ev, block.ops, {*block.results}))
-    texts = [writer.text(x) for x in block.results]
+    """Write a program of tangents: a function of the point that returns one of tangents."""
+    first, second, count = program.forward, program.reverse, program.count
+    name, inner = writer.new_name("at_point"), writer.new_name("along")
+    ends = second.results or ()
+    writer.count(first, ())
+    writer.count(second, ends)
+    writer.line(f"def {name}({', '.join(writer.name(leaf.value) for leaf in program.leaves)}):", 0)
+    writer.block(first.ops, 1)
     writer.flush(1)
-    writer.line(f"return {tuple_text(texts[:count])}, {tuple_text(texts[count:])}", 1)
+    writer.line("", 0)
+    writer.line(f"def {inner}({', '.join(map(writer.name, program.dots))}):", 1)
+    writer.block(second.ops, 2, _last_reads_of(program.ev, second.ops, {*ends}))
+    writer.flush(2)
+    texts = [writer.text(x) for x in ends]
+    writer.flush(2)
+    writer.line(f"return {tuple_text(texts[:count])}, {tuple_text(texts[count:])}", 2)
+    writer.line("", 0)
+    writer.line(f"return {inner}", 1)

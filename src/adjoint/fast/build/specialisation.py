@@ -10,11 +10,16 @@ from typing import Any
 
 import numpy as np
 
-from adjoint.diagnostics.dump import stages_of
+from adjoint.diagnostics.dump import Stages, stages_of
 from adjoint.fast.build.modes import GRADIENT, Mode
 from adjoint.fast.build.program import Program, written_to
-from adjoint.fast.build.result import demand_real_scalar, returned
-from adjoint.fast.build.tangent_program import hessian_product, note_negations, pushed_forward
+from adjoint.fast.build.result import demand_real_scalar, finished, returned
+from adjoint.fast.build.tangent_program import (
+    hessian_product,
+    note_negations,
+    product_over_forward,
+    pushed_forward,
+)
 from adjoint.fast.evaluate.array_writes import check_views, note_block_aliases
 from adjoint.fast.evaluate.calls import call
 from adjoint.fast.evaluate.evaluator import Evaluator
@@ -30,7 +35,7 @@ from adjoint.fast.evaluate.handlers import (  # noqa: F401  each registers its h
     strings,
 )
 from adjoint.fast.evaluate.outside_values import Leaf, Outside, path_of
-from adjoint.fast.evaluate.types import Array, Number, Row, bar_type, number
+from adjoint.fast.evaluate.types import Array, Number, Row, bar_type
 from adjoint.fast.evaluate.values import Abstract, Source, Tuple
 from adjoint.fast.not_covered import NOT_SCALAR, NeedsKnown, NeedsSize, NotCovered
 from adjoint.fast.passes.contraction import contract
@@ -70,7 +75,7 @@ def specialise(f: Any, args: tuple[Any, ...], mode: Mode = GRADIENT) -> Program:
     """
     pinned: set[tuple[Any, ...]] = set()
     sizes: set[int] = set()
-    rows = True
+    rows, over_forward = True, False
     for _ in range(MOST_PINNED):
         outside = Outside(
             pinned=pinned,
@@ -82,7 +87,9 @@ def specialise(f: Any, args: tuple[Any, ...], mode: Mode = GRADIENT) -> Program:
         outside.is_wanted = partial(_is_wanted, mode=mode, count=len(args))  # holds no arguments
         ev = Evaluator(outside)
         try:
-            return _specialised(ev, f, args, mode)
+            return _specialised(ev, f, args, mode, over_forward)
+        except _OtherOrder:
+            over_forward = True
         except NeedsKnown as error:
             source = next((x.source for x in outside.leaves if x.value is error.value), None)
             if source is None or path_of(source) in pinned:
@@ -110,7 +117,14 @@ def _argument_names(f: Any, mode: Mode, count: int) -> tuple[str, ...]:
     return (*names, *others, *named)
 
 
-def _specialised(ev: Evaluator, f: Any, args: tuple[Any, ...], mode: Mode) -> Program:
+class _OtherOrder(Exception):
+    """Raised where the sweeps of a gradient have no tangents, so that the reverse sweep has to
+    follow the tangents."""
+
+
+def _specialised(
+    ev: Evaluator, f: Any, args: tuple[Any, ...], mode: Mode, over_forward: bool
+) -> Program:
     outside, one = ev.outside, mode.is_scalar
     name = getattr(f, "__name__", type(f).__name__)
     stages = stages_of(name)
@@ -139,6 +153,30 @@ def _specialised(ev: Evaluator, f: Any, args: tuple[Any, ...], mode: Mode) -> Pr
     assert primal.results is not None
     if mode.kind == "pushforward":
         return pushed_forward(ev, name, primal, wanted, isinstance(y, Tuple), apart, stages)
+    if over_forward:
+        return product_over_forward(ev, name, primal, wanted, apart, stages)
+    if mode.kind == "hvp":
+        try:
+            return _differentiated(ev, name, primal, given, wanted, mode, y, apart, stages)
+        except NotCovered:
+            raise _OtherOrder from None
+    return _differentiated(ev, name, primal, given, wanted, mode, y, apart, stages)
+
+
+def _differentiated(
+    ev: Evaluator,
+    name: str,
+    primal: Block,
+    given: Sequence[Abstract],
+    wanted: list[Leaf],
+    mode: Mode,
+    y: Abstract,
+    apart: set[Value],
+    stages: Stages,
+) -> Program:
+    """Return the program with the forward and the reverse sweep of a function."""
+    one = mode.is_scalar
+    assert primal.results is not None
     sweep = Sweep(ev, (leaf.value for leaf in wanted))
     sweep.find_all_active(primal)
     note_negations(ev, primal)
@@ -166,9 +204,9 @@ def _specialised(ev: Evaluator, f: Any, args: tuple[Any, ...], mode: Mode) -> Pr
     assert forward.results is not None
     return Program(
         name,
-        outside,
+        ev.outside,
         ev,
-        outside.leaves,
+        ev.outside.leaves,
         wanted,
         forward,
         reverse,
@@ -285,23 +323,6 @@ def _reverse(
             bar = scope.take(leaf.value)
             if bar is None and one and leaf.source.kind == "argument":
                 bar = scope.zeros(leaf.value)
-            bars.append(Const(None) if bar is None else _finished(ev, bar, leaf))
+            bars.append(Const(None) if bar is None else finished(ev, bar, leaf))
     parameters = tuple(y_bar for _, y_bar in seeds if isinstance(y_bar, Value))
     return Block(parameters, tuple(ops), tuple(bars))
-
-
-def _finished(ev: Evaluator, bar: Operand, leaf: Leaf) -> Operand:
-    """Convert the cotangent of a leaf to the type that is returned."""
-    from adjoint.fast.reverse.cotangent_types import whole
-
-    x, t = leaf.value, leaf.type
-    name = f"{x.name}_bar"
-    if isinstance(t, Array):
-        return whole(ev, bar, x)
-    if isinstance(bar, Const) and bar_type(t) == number(float):
-        return Const(float(bar.value))  # type: ignore[arg-type]
-    if isinstance(t, Number) and t != number(float):
-        return ev.operation(runtime.present, (bar, x), bar_type(t), name=name)
-    if isinstance(bar, Value) and isinstance(t, Number) and ev.types[bar] != t:
-        return ev.operation(float, (bar,), t, name=name)
-    return bar

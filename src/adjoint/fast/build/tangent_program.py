@@ -6,12 +6,18 @@ import operator
 
 from adjoint.diagnostics.dump import Stages
 from adjoint.fast.build.program import Program, written_to
+from adjoint.fast.build.result import finished
+from adjoint.fast.evaluate.array_writes import check_views, note_block_aliases
 from adjoint.fast.evaluate.evaluator import Evaluator
 from adjoint.fast.evaluate.outside_values import Leaf
 from adjoint.fast.evaluate.types import Array, Number, Row
 from adjoint.fast.forward.sweep import ForwardSweep
 from adjoint.fast.not_covered import NotCovered
 from adjoint.fast.passes.sequence import with_tangents
+from adjoint.fast.passes.split import split
+from adjoint.fast.reverse.block_cotangents import Scope
+from adjoint.fast.reverse.forward_blocks import freeze
+from adjoint.fast.reverse.sweep import Sweep
 from adjoint.fast.single_assignment.walk import is_call_of, walk
 from adjoint.ir.single import Block, Const, Operand, Value
 
@@ -44,6 +50,64 @@ def hessian_product(
     return _made(ev, name, whole, forward, wanted, True, apart, stages)
 
 
+def product_over_forward(
+    ev: Evaluator,
+    name: str,
+    primal: Block,
+    wanted: list[Leaf],
+    apart: set[Value],
+    stages: Stages,
+) -> Program:
+    """Return the program of a gradient and its tangent by a reverse sweep over the pushforward.
+
+    With ``y_dot = g · v``, the gradient `g` is the cotangent of `v`, and that of the point is the
+    product of the Hessian and `v`.
+    """
+    moving = [leaf.value for leaf in wanted]
+    note_negations(ev, primal)
+    tangents = ForwardSweep(ev, moving)
+    dots, ops = tangents.run(primal, moving)
+    assert primal.results is not None
+    with ev.writing(ops):
+        y_dot = _tangent(tangents, primal.results[0])
+    block = Block((*primal.parameters, *dots), tuple(ops), (y_dot,))
+    block = with_tangents(block, primal, name, ev.types, written_to(ev) | apart, stages)
+    if ev.written:
+        note_block_aliases(ev, block)
+        check_views(ev, block)
+    note_negations(ev, block)
+    sweep = Sweep(ev, (*moving, *dots))
+    sweep.find_all_active(block)
+    region = sweep.forward(block)
+    sweep.primal = set(ev.fresh)
+    assert block.results is not None
+    with ev.writing() as back:
+        scope = Scope(sweep)
+        if isinstance(block.results[0], Value):
+            scope.add(block.results[0], Const(1.0))
+        sweep.reverse(region, scope)
+        pairs = [
+            _pair(scope, leaf, dot, leaf.source.kind == "argument")
+            for leaf, dot in zip(wanted, dots, strict=True)
+        ]
+    ends = (*(bar for bar, _ in pairs), *(product for _, product in pairs))
+    made = Block(block.parameters, (*freeze(region).ops, *back), ends)
+    made = with_tangents(made, primal, name, ev.types, written_to(ev) | apart, stages)
+    return _program(ev, name, primal, made, wanted, dots, len(wanted), True, stages)
+
+
+def _pair(scope: Scope, leaf: Leaf, dot: Value, is_argument: bool) -> tuple[Operand, Operand]:
+    """Return the gradient by a leaf, and the product: ``None`` for both without a path."""
+    gradient, product = scope.take(dot), scope.take(leaf.value)
+    if gradient is None and product is None and not is_argument:
+        return Const(None), Const(None)
+    found = (
+        finished(scope.ev, scope.zeros(leaf.value) if bar is None else bar, leaf)
+        for bar in (gradient, product)
+    )
+    return next(found), next(found)
+
+
 def _made(
     ev: Evaluator,
     name: str,
@@ -63,22 +127,41 @@ def _made(
         end_dots = tuple(_tangent(sweep, x) for x in ends)
     made = Block((*block.parameters, *dots), tuple(ops), (*ends, *end_dots))
     made = with_tangents(made, own, name, ev.types, written_to(ev) | apart, stages)
+    return _program(ev, name, block, made, wanted, dots, len(ends), is_tuple, stages)
+
+
+def _program(
+    ev: Evaluator,
+    name: str,
+    block: Block,
+    made: Block,
+    wanted: list[Leaf],
+    dots: list[Value],
+    count: int,
+    is_tuple: bool,
+    stages: Stages,
+) -> Program:
+    """Return the program of the operations `made`, whose results are `count` values and their
+    tangents; `block` has the parameters for the leaves."""
     assert made.results is not None
+    values = made.results[:count]
+    at_point, along = split(made.ops, dots, written_to(ev))
     return Program(
         name,
         ev.outside,
         ev,
         ev.outside.leaves,
         wanted,
-        made,
-        Block((), (), ()),
-        made.results[: len(ends)],
+        Block(block.parameters, at_point, ()),
+        Block(tuple(dots), along, made.results),
+        values,
         is_tuple,
         (),
         stages,
-        (True,) * len(wanted),
+        tuple(None if x == Const(None) else True for x in values),
+        True,
         tuple(dots),
-        len(ends),
+        count,
     )
 
 

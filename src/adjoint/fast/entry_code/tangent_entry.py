@@ -2,8 +2,8 @@
 
 ``run(f, args)`` reads the leaves and returns ``along(dots)``, which takes one tangent per argument.
 For a pushforward it returns the result and its tangent, for a product of a Hessian the gradient and
-its tangent. Where tangents are not those of the arguments it returns `FAILED`: the levels say what
-is wrong with them.
+its tangent. Where the program fails, or tangents are not those of the arguments, it returns
+``None``: the levels say what is wrong with them.
 """
 
 from __future__ import annotations
@@ -62,28 +62,40 @@ def tangent_entry(program: Program, count: int, mode: Mode) -> tuple[str, dict[s
         *(f"        {line}" for line in made.lines),
         "    except Exception:",
         "        return MISS",
+        "    errors = begin_raising()",
+        "    try:",
+        f"        push = program({', '.join(leaves)})",
+        "    except Exception as error:",
+        "        return failed(error)",
+        "    finally:",
+        "        end_raising(errors)",
         *(f"    {line}" for line in given),
         "    def along(dots):",
         "        try:",
-        "            if not fits(args, dots): return FAILED",
+        "            if not fits(args, dots): return None",
         f"            {tangent_names} = dots" if count else "            pass",
         *(f"            {line}" for line in _reads(made, wanted, dots)),
         "            errors = begin_raising()",
         "            try:",
-        f"                values, outs = program({', '.join([*leaves, *dots])})",
+        f"                values, outs = push({', '.join(dots)})",
         "            finally:",
         "                end_raising(errors)",
         f"            outs = finished(outs, ({''.join(f'{x}, ' for x in arrays)}*values,))",
-        "            if outs is None: return failed(None)",
+        "            if outs is None:",
+        "                failed(None)",
+        "                return None",
     ]
     if mode.kind == "hvp":
         lines += [
             f"            values = finished(values, ({''.join(f'{x}, ' for x in arrays)}))",
-            "            if values is None: return failed(None)",
+            "            if values is None:",
+            "                failed(None)",
+            "                return None",
         ]
     lines += [
         "        except Exception as error:",
-        "            return failed(error)",
+        "            failed(error)",
+        "            return None",
         f"        return {results}",
         "    return along",
     ]

@@ -83,9 +83,9 @@ class Activity:
 
     def tape_of(self, x: Operand) -> Value | None:
         """Return the tape that a value is or stands for; ``None`` for other values."""
-        while x in self._stands_for:
-            x = self._stands_for[x]  # type: ignore[index]
-        return x if x in self.tapes else None  # type: ignore[return-value]
+        while isinstance(x, Value) and x in self._stands_for:
+            x = self._stands_for[x]
+        return x if isinstance(x, Value) and x in self.tapes else None
 
     def is_active_tape(self, x: Operand) -> bool:
         """Return whether a value is a tape with items that carry tangents."""

@@ -18,10 +18,10 @@ from adjoint.ir.single import Call, Const, Operand, Value
 from adjoint.rulekit.row_sums import column_sums
 
 if TYPE_CHECKING:
-    from adjoint.fast.forward.sweep import ForwardSweep
+    from adjoint.fast.forward.tangent_values import TangentValues
 
 
-def is_pack(sweep: ForwardSweep, x: Operand) -> bool:
+def is_pack(sweep: TangentValues, x: Operand) -> bool:
     """Return whether an operand is a list or a tuple that the program builds."""
     return sweep.activity.parts_of(x) is not None
 
@@ -58,7 +58,7 @@ def is_pack(sweep: ForwardSweep, x: Operand) -> bool:
     runtime.summed_part,
     runtime.present,
 )
-def _(sweep: ForwardSweep, op: Call) -> Operand:
+def _(sweep: TangentValues, op: Call) -> Operand | None:
     """The functions that are linear in their first operand."""
     ev, x, y = sweep.ev, op.operands[0], op.result
     assert y is not None and isinstance(op.callee, Const)
@@ -68,14 +68,14 @@ def _(sweep: ForwardSweep, op: Call) -> Operand:
         or is_pack(sweep, x)
         or {k for k, _ in op.keywords} - _LINEAR_KEYWORDS
     ):
-        return NotImplemented
+        return None
     dot = sweep.of(x)
     if dot is None or (isinstance(ev.types[x], Array) and not isinstance(dot, Value)):
-        return NotImplemented
+        return None
     t = ev.types[y]
     found = bar_type(t) if t != ANYTHING else ANYTHING
     if f is operator.getitem and not isinstance(ev.types[x], Array):
-        return NotImplemented
+        return None
     return ev.operation(f, (dot, *op.operands[1:]), found, op.keywords, name=f"{y.name}_dot")
 
 
@@ -83,18 +83,18 @@ _LINEAR_KEYWORDS = {"axis", "keepdims", "axes"}
 
 
 @formula(np.array)
-def _(sweep: ForwardSweep, op: Call) -> Operand:
+def _(sweep: TangentValues, op: Call) -> Operand | None:
     ev, x, y = sweep.ev, op.operands[0], op.result
     assert y is not None
     if not isinstance(x, Value) or op.keywords:
-        return NotImplemented
+        return None
     given = sweep.full(x)
     made = _whole_pack(sweep, x) if is_pack(sweep, x) else given
     operands = (made, Const(np.dtype(np.float64)))
     return ev.operation(np.array, operands, bar_type(ev.types[y]), name=f"{y.name}_dot")
 
 
-def _whole_pack(sweep: ForwardSweep, x: Value) -> Operand:
+def _whole_pack(sweep: TangentValues, x: Value) -> Operand:
     """Return the tangents of the items of a list, each in the shape of its primal."""
     from adjoint.ir.primitives import build_list
 
@@ -104,7 +104,8 @@ def _whole_pack(sweep: ForwardSweep, x: Value) -> Operand:
         if isinstance(part, Value) and is_pack(sweep, part):
             parts.append(_whole_pack(sweep, part))
         elif isinstance(part, Const):
-            parts.append(Const(np.zeros(np.shape(part.value)).tolist()))  # type: ignore[arg-type]
+            value: Any = part.value
+            parts.append(Const(np.zeros(np.shape(value)).tolist()))
         else:
             assert isinstance(part, Value)
             dot = sweep.full(part)
@@ -116,11 +117,11 @@ def _whole_pack(sweep: ForwardSweep, x: Value) -> Operand:
 
 
 @formula(np.concatenate, np.stack, np.hstack, np.vstack, np.column_stack)
-def _(sweep: ForwardSweep, op: Call) -> Operand:
+def _(sweep: TangentValues, op: Call) -> Operand | None:
     ev, x, y = sweep.ev, op.operands[0], op.result
     assert y is not None and isinstance(op.callee, Const)
     if not is_pack(sweep, x) or {k for k, _ in op.keywords} - {"axis"}:
-        return NotImplemented
+        return None
     assert isinstance(x, Value)
     given = (_whole_pack(sweep, x), *op.operands[1:])
     t = bar_type(ev.types[y])
@@ -128,12 +129,12 @@ def _(sweep: ForwardSweep, op: Call) -> Operand:
 
 
 @formula(operator.matmul, np.matmul, np.dot, np.ndarray.dot, np.outer, np.vdot, np.inner)
-def _(sweep: ForwardSweep, op: Call) -> Operand:
+def _(sweep: TangentValues, op: Call) -> Operand | None:
     ev, y = sweep.ev, op.result
     assert y is not None and isinstance(op.callee, Const)
     types = [operand_type(ev, x) for x in op.operands]
     if op.keywords or len(types) != 2 or not all(isinstance(t, Array) for t in types):
-        return NotImplemented
+        return None
     (a, b), t, name = op.operands, bar_type(ev.types[y]), f"{y.name}_dot"
     total: Operand | None = None
     for operands in ((sweep.of(a), b), (a, sweep.of(b))):
@@ -145,26 +146,26 @@ def _(sweep: ForwardSweep, op: Call) -> Operand:
 
 
 @formula(np.where)
-def _(sweep: ForwardSweep, op: Call) -> Operand:
+def _(sweep: TangentValues, op: Call) -> Operand | None:
     ev, y = sweep.ev, op.result
     assert y is not None
     if op.keywords or len(op.operands) != 3 or any(is_pack(sweep, x) for x in op.operands):
-        return NotImplemented
+        return None
     condition, a, b = op.operands
     t = bar_type(ev.types[y])
     if not isinstance(t, Array):
-        return NotImplemented
+        return None
     picked = [whole(ev, dot, y) if (dot := sweep.of(x)) is not None else Const(0.0) for x in (a, b)]
     return ev.operation(np.where, (condition, *picked), t, name=f"{y.name}_dot")
 
 
 @formula(np.max, np.min, np.ndarray.max, np.ndarray.min)
-def _(sweep: ForwardSweep, op: Call) -> Operand:
+def _(sweep: TangentValues, op: Call) -> Operand | None:
     """Each extremum moves with the elements that equal it, in equal shares."""
     ev, x, y = sweep.ev, op.operands[0], op.result
     assert y is not None
     if not simple_reduction(op) or not isinstance(operand_type(ev, x), Array):
-        return NotImplemented
+        return None
     of_x = bar_type(ev.array_type(x))
     axis = axes_of(op, len(ev.array_type(x).shape))
     keepdims = dict(op.keywords).get("keepdims", Const(False))
@@ -176,7 +177,7 @@ def _(sweep: ForwardSweep, op: Call) -> Operand:
 
 
 @formula(runtime.to_extremes)
-def _(sweep: ForwardSweep, op: Call) -> Operand:
+def _(sweep: TangentValues, op: Call) -> Operand | None:
     ev, (x, extremum, _, *rest), y = sweep.ev, op.operands, op.result
     assert y is not None
     operands = (x, extremum, sweep.full(op.operands[2]), *rest)
@@ -184,11 +185,11 @@ def _(sweep: ForwardSweep, op: Call) -> Operand:
 
 
 @formula(np.maximum, np.minimum)
-def _(sweep: ForwardSweep, op: Call) -> Operand:
+def _(sweep: TangentValues, op: Call) -> Operand | None:
     ev, (a, b), y = sweep.ev, op.operands, op.result
     assert y is not None and isinstance(op.callee, Const)
     if op.keywords:
-        return NotImplemented
+        return None
     share: Any = runtime.share_of_less
     if op.callee.value is np.maximum:
         share = runtime.share_of_greater

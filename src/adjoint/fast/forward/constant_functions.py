@@ -64,6 +64,10 @@ def is_constant(f: Any) -> bool:
     if f in _CONSTANT:
         return True
     rules = lookup(f)
-    if rules is None:
-        return False
-    return rules.inactive
+    return rules is not None and rules.inactive and not has_rule_from_outside(f)
+
+
+def has_rule_from_outside(f: Any) -> bool:
+    """Return whether a user has registered a forward rule of a function."""
+    rules = lookup(f)
+    return rules is not None and any(rule.foreign for rule in rules.frules)

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Any
 from adjoint.ir.single import Call, Operand
 
 if TYPE_CHECKING:
-    from adjoint.fast.forward.sweep import ForwardSweep
+    from adjoint.fast.forward.tangent_values import TangentValues
 
-Formula = Callable[["ForwardSweep", Call], Operand]
+Formula = Callable[["TangentValues", Call], Operand | None]
 
 formulas: dict[Any, Formula] = {}
 """``formulas[f](sweep, op)`` writes and returns the tangent of the result of `op`, which has been
-written; `NotImplemented` where it does not apply."""
+written; ``None`` where it does not apply."""
 
 
 def formula(*callees: Any) -> Callable[[Formula], Formula]:

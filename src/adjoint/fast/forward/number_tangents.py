@@ -24,7 +24,7 @@ from adjoint.ir.single import Call, Const, Operand, Value
 
 if TYPE_CHECKING:
     from adjoint.fast.evaluate.evaluator import Evaluator
-    from adjoint.fast.forward.sweep import ForwardSweep
+    from adjoint.fast.forward.tangent_values import TangentValues
 
 
 def sum_of(ev: Evaluator, a: Operand, b: Operand, name: str) -> Operand:
@@ -49,14 +49,14 @@ def sum_of(ev: Evaluator, a: Operand, b: Operand, name: str) -> Operand:
     np.asarray,
     same,
 )
-def _(sweep: ForwardSweep, op: Call) -> Operand:
+def _(sweep: TangentValues, op: Call) -> Operand | None:
     return sweep.full(op.operands[0])
 
 
 @formula(operator.sub, np.subtract)
-def _(sweep: ForwardSweep, op: Call) -> Operand:
+def _(sweep: TangentValues, op: Call) -> Operand | None:
     if op.keywords:
-        return NotImplemented
+        return None
     ev, (a, b) = sweep.ev, map(sweep.of, op.operands)
     assert op.result is not None
     name = f"{op.result.name}_dot"
@@ -69,10 +69,10 @@ def _(sweep: ForwardSweep, op: Call) -> Operand:
 
 
 @formula(operator.truediv, np.true_divide)
-def _(sweep: ForwardSweep, op: Call) -> Operand:
+def _(sweep: TangentValues, op: Call) -> Operand | None:
     """y_dot = (a_dot - y b_dot) / b"""
     if op.keywords:
-        return NotImplemented
+        return None
     ev, (a, b), y = sweep.ev, op.operands, op.result
     assert y is not None
     a_dot, b_dot = sweep.of(a), sweep.of(b)
@@ -88,11 +88,11 @@ def _(sweep: ForwardSweep, op: Call) -> Operand:
 
 
 @formula(max, min)
-def _(sweep: ForwardSweep, op: Call) -> Operand:
+def _(sweep: TangentValues, op: Call) -> Operand | None:
     ev, y = sweep.ev, op.result
     assert y is not None
     if op.keywords or len(op.operands) < 2:
-        return NotImplemented
+        return None
     total: Operand | None = None
     count = None
     if len(op.operands) > 2:
@@ -117,7 +117,7 @@ def _share_of_several(y: Any, x: Any, count: Any) -> Any:
 
 
 @formula(primitives.build_tuple, primitives.build_list)
-def _(sweep: ForwardSweep, op: Call) -> Operand:
+def _(sweep: TangentValues, op: Call) -> Operand | None:
     ev, y = sweep.ev, op.result
     assert y is not None and isinstance(op.callee, Const)
     parts = tuple(map(sweep.full, op.operands))
@@ -135,7 +135,7 @@ def _(sweep: ForwardSweep, op: Call) -> Operand:
 
 
 @formula(rows.item, rows.part, rows.total, rows.exact_total, rows.repeated)
-def _(sweep: ForwardSweep, op: Call) -> Operand:
+def _(sweep: TangentValues, op: Call) -> Operand | None:
     """The functions that are linear in their first operand."""
     ev, y = sweep.ev, op.result
     assert y is not None and isinstance(op.callee, Const)
@@ -144,7 +144,7 @@ def _(sweep: ForwardSweep, op: Call) -> Operand:
 
 
 @formula(rows.array_of)
-def _(sweep: ForwardSweep, op: Call) -> Operand:
+def _(sweep: TangentValues, op: Call) -> Operand | None:
     ev, y = sweep.ev, op.result
     assert y is not None
     given = (sweep.full(op.operands[0]), Const(np.dtype(np.float64)))
@@ -152,7 +152,7 @@ def _(sweep: ForwardSweep, op: Call) -> Operand:
 
 
 @formula(rows.greatest, rows.least)
-def _(sweep: ForwardSweep, op: Call) -> Operand:
+def _(sweep: TangentValues, op: Call) -> Operand | None:
     ev, y, row = sweep.ev, op.result, op.operands[0]
     assert y is not None and isinstance(row, Value)
     places = ev.operation(rows.ties, (row, y), ANYTHING, name="ties")

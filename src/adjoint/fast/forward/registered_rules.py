@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import partial
 from types import FunctionType
 from typing import TYPE_CHECKING, Any
 
@@ -22,10 +21,10 @@ from adjoint.rulekit.registry import lookup
 from adjoint.rulekit.rule import Rule
 
 if TYPE_CHECKING:
-    from adjoint.fast.forward.sweep import ForwardSweep
+    from adjoint.fast.forward.tangent_values import TangentValues
 
 
-def by_rule(sweep: ForwardSweep, op: Call) -> Operand:
+def by_rule(sweep: TangentValues, op: Call) -> Operand:
     """Write an operation by its forward rule, and return the tangent of its result."""
     assert isinstance(op.callee, Const) and op.result is not None
     dots = [_tangent(sweep, x) for x in op.operands]
@@ -42,7 +41,7 @@ def by_rule(sweep: ForwardSweep, op: Call) -> Operand:
     return _called(sweep, op, rule, dots)
 
 
-def _tangent(sweep: ForwardSweep, x: Operand) -> Operand | None:
+def _tangent(sweep: TangentValues, x: Operand) -> Operand | None:
     """Return the tangent of an operand, in the shape of its primal."""
     dot = sweep.of(x)
     if dot is None or not isinstance(x, Value):
@@ -52,7 +51,7 @@ def _tangent(sweep: ForwardSweep, x: Operand) -> Operand | None:
     return whole(sweep.ev, dot, x) if isinstance(sweep.ev.types[x], Array) else dot
 
 
-def _rule_for(sweep: ForwardSweep, op: Call, dots: Sequence[Operand | None]) -> Rule | None:
+def _rule_for(sweep: TangentValues, op: Call, dots: Sequence[Operand | None]) -> Rule | None:
     assert isinstance(op.callee, Const)
     ev, rules = sweep.ev, lookup(op.callee.value)
     if rules is None or rules.overridden:
@@ -76,7 +75,7 @@ def _ones_like(x: Any) -> Any:
 
 
 def _attempt(
-    sweep: ForwardSweep, inlined: Any, op: Call, rule: Rule, dots: Sequence[Operand | None]
+    sweep: TangentValues, inlined: Any, op: Call, rule: Rule, dots: Sequence[Operand | None]
 ) -> Operand | None:
     """Return what `inlined` returns; ``None``, without a trace, if the source is not covered."""
     ev = sweep.ev
@@ -92,7 +91,7 @@ def _attempt(
 
 
 def _inlined_tangent(
-    sweep: ForwardSweep, op: Call, rule: Rule, dots: Sequence[Operand | None]
+    sweep: TangentValues, op: Call, rule: Rule, dots: Sequence[Operand | None]
 ) -> Operand | None:
     """Inline a rule of `array_frule`, which computes the tangent from the result."""
     from adjoint.fast.evaluate.calls import call
@@ -109,14 +108,14 @@ def _inlined_tangent(
 
 
 def _inlined_pair(
-    sweep: ForwardSweep, op: Call, rule: Rule, dots: Sequence[Operand | None]
+    sweep: TangentValues, op: Call, rule: Rule, dots: Sequence[Operand | None]
 ) -> Operand | None:
     """Inline a rule that computes the result and the tangent."""
     from adjoint.fast.evaluate.calls import call
 
     ev, y = sweep.ev, op.result
     function = getattr(rule.function, "rule", rule.function)
-    if type(function) is not FunctionType or isinstance(function, partial):
+    if type(function) is not FunctionType:
         return None
     assert y is not None
     args = [Tuple(tuple(map(_abstract, dots))), *map(abstract_of, op.operands)]
@@ -138,7 +137,7 @@ def _abstract(dot: Operand | None) -> Abstract:
     return Known(None) if dot is None else abstract_of(dot)
 
 
-def _called(sweep: ForwardSweep, op: Call, rule: Rule, dots: Sequence[Operand | None]) -> Operand:
+def _called(sweep: TangentValues, op: Call, rule: Rule, dots: Sequence[Operand | None]) -> Operand:
     """Write a call of a rule."""
     ev, y = sweep.ev, op.result
     assert y is not None

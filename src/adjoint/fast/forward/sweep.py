@@ -9,88 +9,35 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from adjoint.fast.evaluate.evaluator import Evaluator
-from adjoint.fast.evaluate.types import ANYTHING, Array, Number, Row, bar_type
-from adjoint.fast.forward.activity import EFFECTS, Activity, Column
+from adjoint.fast.evaluate.types import ANYTHING, LOW_KINDS, Array, Number, bar_type
+from adjoint.fast.forward.activity import EFFECTS, Column
 from adjoint.fast.forward.constant_functions import carriers
+from adjoint.fast.forward.tangent_values import TangentValues
 from adjoint.fast.forward.tangents import tangent
 from adjoint.fast.forward.writes import written_tangent
 from adjoint.fast.not_covered import NotCovered
-from adjoint.fast.reverse.cotangent_types import plain, whole
+from adjoint.fast.reverse.cotangent_types import operand_type
 from adjoint.fast.support import functions as runtime
-from adjoint.fast.support import rows
 from adjoint.fast.support.result_memory import VIEWS
 from adjoint.ir.single import Block, Call, Const, If, Loop, Op, Operand, Raise, Unpack, Value
+from adjoint.rulekit.partials import LOW
 
 
-class ForwardSweep:
-    """The forward sweep of one program.
-
-    Parameters
-    ----------
-    wanted
-        The values that have a tangent from outside.
-
-    Attributes
-    ----------
-    dots
-        The tangents of active values.
-    """
+class ForwardSweep(TangentValues):
+    """The forward sweep of one program."""
 
     def __init__(self, ev: Evaluator, wanted: Sequence[Value]) -> None:
-        self.ev = ev
-        self.activity = Activity(ev, wanted)
-        self.dots: dict[Value, Operand] = {}
+        super().__init__(ev, wanted)
         self._tapes: dict[Operand, Value] = {}
 
     def run(self, block: Block, wanted: Sequence[Value]) -> tuple[list[Value], list[Op]]:
         """Return the tangents of `wanted`, as parameters, and the operations with those of their
         tangents."""
         self.activity.find_all(block)
-        given = [self._new(x) for x in wanted]
+        given = [self.new(x) for x in wanted]
         with self.ev.writing() as ops:
             self._ops(block.ops)
         return given, ops
-
-    # ---- tangents --------------------------------------------------------------------------------
-
-    def of(self, x: Operand) -> Operand | None:
-        """Return the tangent of an operand; ``None`` if it carries none."""
-        return self.dots.get(x) if type(x) is Value else None
-
-    def full(self, x: Operand) -> Operand:
-        """Return the tangent of an operand, or its zero."""
-        found = self.of(x)
-        if found is not None:
-            return found
-        if isinstance(x, Value):
-            return self.zeros(x)
-        return Const(None) if isinstance(x, Const) and x.value is None else Const(0.0)
-
-    def zeros(self, x: Value) -> Operand:
-        """Return a zero tangent, in memory of its own."""
-        t = self.ev.types[x]
-        if isinstance(t, Array | Row):
-            make = rows.zeros_of if isinstance(t, Row) else runtime.zeros_like
-            return self.ev.operation(make, (x,), bar_type(t), name=f"{x.name}_dot")
-        if not isinstance(t, Number):
-            raise NotCovered("a structure that carries a tangent in some ways only")
-        return Const(0.0)
-
-    def _new(self, x: Value) -> Value:
-        """Return a new value for the tangent of `x`."""
-        made = self.dots[x] = self.ev.value(bar_type(self.ev.types[x]), name=f"{x.name}_dot")
-        if x in self.ev.places:
-            self.ev.places[made] = self.ev.places[x]
-        return made
-
-    def settle(self, dot: Operand, y: Value) -> Operand:
-        """Convert the tangent of `y` to its type."""
-        t = self.ev.types[y]
-        if isinstance(t, Array):
-            return whole(self.ev, dot, y)
-        if not isinstance(t, Number):
-            return dot
-        return Const(float(dot.value)) if isinstance(dot, Const) else plain(self.ev, dot, y)  # type: ignore[arg-type]
 
     # ---- operations ------------------------------------------------------------------------------
 
@@ -132,11 +79,20 @@ class ForwardSweep:
             ev.write(op)
             dot: Operand = self.zeros(y)
         else:
+            self._demand_double(op)
             if any(self.of(x) is not None for _, x in op.keywords):
                 raise NotCovered("a keyword that carries a derivative", op.span)
             place = len(ev.block)
             dot = self._separate(self.settle(tangent(self, op), y), op, place)
         self._bind(y, dot)
+
+    def _demand_double(self, op: Call) -> None:
+        """Refuse constants of less precision: a tangent that is a Python number would take it."""
+        for x in op.operands:
+            t = operand_type(self.ev, x)
+            low = not LOW_KINDS.isdisjoint(t.kinds) if isinstance(t, Number) else False
+            if low or (isinstance(t, Array) and t.dtype.char in LOW):
+                raise NotCovered("numbers of different precisions", op.span)
 
     def _bind(self, y: Value, dot: Operand) -> None:
         self.dots[y] = dot
@@ -187,7 +143,7 @@ class ForwardSweep:
             raise NotCovered("the rest of what carries tangents", op.span)
         if not isinstance(dot, Value):
             raise NotCovered("a structure without tangents", op.span)
-        self.ev.write(Unpack(tuple(map(self._new, op.results)), dot, None, op.span))
+        self.ev.write(Unpack(tuple(map(self.new, op.results)), dot, None, op.span))
 
     # ---- branches --------------------------------------------------------------------------------
 
@@ -205,7 +161,7 @@ class ForwardSweep:
                     more += [self._tapes.get(ends[i], Const(None)) for i in taped]
                     ends = (*ends, *more)
             sides.append(Block(block.parameters, tuple(ops), ends))
-        dots = [self._new(op.results[i]) for i in moving]
+        dots = [self.new(op.results[i]) for i in moving]
         for i in taped:
             dots.append(ev.value(ANYTHING, name="dots"))
             self._tapes[op.results[i]] = dots[-1]
@@ -231,14 +187,14 @@ class ForwardSweep:
         iterable, item, unpacks, skip = self._iterated(op)
         test = None
         if op.test is not None:
-            parameters = [self._new(op.test.parameters[i]) for i in moving]
+            parameters = [self.new(op.test.parameters[i]) for i in moving]
             with ev.writing() as ops:
                 self._ops(op.test.ops)
                 ends = op.test.results
                 if ends is not None:
                     ends = (*ends, *(self._end(ends[1 + i], carried[i]) for i in moving))
             test = Block((*op.test.parameters, *parameters), tuple(ops), ends)
-        parameters = [self._new(carried[i]) for i in moving]
+        parameters = [self.new(carried[i]) for i in moving]
         with ev.writing() as ops:
             for unpack in unpacks:
                 ev.write(unpack)
@@ -247,7 +203,7 @@ class ForwardSweep:
             if ends is not None:
                 ends = (*ends, *(self._end(ends[op.stops + i], carried[i]) for i in moving))
         body = Block((*item, *carried, *parameters), tuple(ops), ends)
-        results = [self._new(op.results[op.stops + i]) for i in moving]
+        results = [self.new(op.results[op.stops + i]) for i in moving]
         ev.write(
             Loop(
                 (*op.results, *results),
@@ -289,7 +245,7 @@ class ForwardSweep:
             if column.tape is None:
                 dot = self.of(column.source)
                 if dot is not None:
-                    found.append((dot, self._new(column.value)))
+                    found.append((dot, self.new(column.value)))
                 continue
             if not self.activity.tapes[column.tape][column.place]:
                 continue
@@ -300,7 +256,7 @@ class ForwardSweep:
                 target = self.ev.value(ANYTHING, name="dots")
                 self._tapes[column.value] = target
             else:
-                target = self._new(column.value)
+                target = self.new(column.value)
             of_tapes.append((column, steps[dots], target))
         of_tapes.sort(key=lambda one: -one[0].place)
         found += [(source, target) for _, source, target in of_tapes]

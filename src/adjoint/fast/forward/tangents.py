@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from adjoint.fast.forward import array_tangents as array_tangents
+from adjoint.fast.forward.constant_functions import has_rule_from_outside
 from adjoint.fast.forward.formulas import formulas
 from adjoint.fast.forward.number_tangents import sum_of
 from adjoint.fast.forward.registered_rules import by_rule
@@ -15,10 +16,10 @@ from adjoint.rulekit.partials import Partials
 from adjoint.rulekit.registry import lookup
 
 if TYPE_CHECKING:
-    from adjoint.fast.forward.sweep import ForwardSweep
+    from adjoint.fast.forward.tangent_values import TangentValues
 
 
-def tangent(sweep: ForwardSweep, op: Call) -> Operand:
+def tangent(sweep: TangentValues, op: Call) -> Operand:
     """Write an operation, and return the tangent of its result.
 
     Raises
@@ -29,19 +30,21 @@ def tangent(sweep: ForwardSweep, op: Call) -> Operand:
     if not isinstance(op.callee, Const):
         raise NotCovered("a call of a value of the program", op.span)
     f = op.callee.value
-    found: Any = NotImplemented
+    if has_rule_from_outside(f):
+        return by_rule(sweep, op)
+    found: Operand | None = None
     place = len(sweep.ev.block)
     sweep.ev.write(op)
     if f in formulas:
         found = formulas[f](sweep, op)
-    if found is NotImplemented:
+    if found is None:
         slopes = _slopes_of(f)
         if slopes is not None:
             found = _by_slopes(sweep, op, slopes)
-    if found is NotImplemented:
+    if found is None:
         del sweep.ev.block[place:]
         found = by_rule(sweep, op)
-    return found  # type: ignore[no-any-return]
+    return found
 
 
 def _slopes_of(f: Any) -> Partials | None:
@@ -52,12 +55,12 @@ def _slopes_of(f: Any) -> Partials | None:
     return getattr(rules.rrules[0].function, "slopes", None)
 
 
-def _by_slopes(sweep: ForwardSweep, op: Call, slopes: Partials) -> Any:
-    """Write Σ slope · x_dot; `NotImplemented` if a slope cannot be inlined."""
+def _by_slopes(sweep: TangentValues, op: Call, slopes: Partials) -> Operand | None:
+    """Write Σ slope · x_dot; ``None`` if a slope cannot be inlined."""
     ev, y = sweep.ev, op.result
     assert y is not None
     if op.keywords or len(slopes.partials) != len(op.operands):
-        return NotImplemented
+        return None
     place, heap = len(ev.block), dict(ev.heap)
     terms: list[Operand] = []
     try:
@@ -76,7 +79,7 @@ def _by_slopes(sweep: ForwardSweep, op: Call, slopes: Partials) -> Any:
     except NotCovered:
         del ev.block[place:]
         ev.heap = heap
-        return NotImplemented
+        return None
     if not terms:
         return sweep.zeros(y)
     total = terms[0]

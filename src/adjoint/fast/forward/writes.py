@@ -12,7 +12,7 @@ from adjoint.fast.support import rows
 from adjoint.ir.single import Call, Const, Operand
 
 if TYPE_CHECKING:
-    from adjoint.fast.forward.sweep import ForwardSweep
+    from adjoint.fast.forward.tangent_values import TangentValues
 
 _PUTS = (runtime.put, runtime.put_broadcast)
 _SUMS = (runtime.add_to, runtime.subtract_from)
@@ -20,7 +20,7 @@ _AT_INDEX = (runtime.add_at, runtime.scatter, rows.add_part, rows.add_shared)
 _OF_ROWS = (rows.add_to_all, rows.add_each, rows.add_folded)
 
 
-def written_tangent(sweep: ForwardSweep, op: Call) -> None:
+def written_tangent(sweep: TangentValues, op: Call) -> None:
     """Write a write, and the write to the tangent of its target."""
     assert isinstance(op.callee, Const)
     ev, f, y = sweep.ev, op.callee.value, op.operands[0]
@@ -55,7 +55,7 @@ def written_tangent(sweep: ForwardSweep, op: Call) -> None:
         raise NotCovered(f"a tangent of {getattr(f, '__name__', f)}", op.span)
 
 
-def _scaled(sweep: ForwardSweep, op: Call, dot: Operand) -> None:
+def _scaled(sweep: TangentValues, op: Call, dot: Operand) -> None:
     """Write ``y *= c`` or ``y /= c``, with the product rule for the tangent of `y`."""
     assert isinstance(op.callee, Const)
     ev, (y, c) = sweep.ev, op.operands

@@ -361,10 +361,9 @@ def _made(f: Any, args: tuple[Any, ...], mode: Mode) -> Entry:
         raise NotCovered(f"the generated source is beyond Python: {error}") from None
     show_source(filename, source)
     failures = _Failures(bound)
-    run = scope[_MAIN.get(mode.kind, "along")]
+    run = scope[_MAIN.get(mode.kind, "at_point")]
     bound |= {
         "MISS": MISS,
-        "FAILED": FAILED,
         "program": demanding_shapes(run, program, mode)
         if is_strict[0] and not mode.has_tangents
         else run,

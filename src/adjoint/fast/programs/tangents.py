@@ -7,6 +7,7 @@ from typing import Any
 
 from adjoint.fast.build.modes import Kind, mode_of
 from adjoint.fast.programs.store import FAILED, MISS, is_enabled, run
+from adjoint.rulekit import nested
 
 Along = Callable[[Sequence[Any]], Any]
 
@@ -32,8 +33,8 @@ def along_of(
     Returns
     -------
     callable or None
-        Returns the pair of values and tangents, or ``FAILED``. ``None`` if no program covers the
-        call.
+        Returns the pair of values and tangents, or ``None`` if the program fails. ``None`` if no
+        program covers the call.
     """
     if not is_enabled[0]:
         return None
@@ -45,3 +46,6 @@ def along_of(
         return found  # type: ignore[no-any-return]
     more = (None,) * len(kwargs)
     return lambda dots: found((*dots, *more))
+
+
+nested.along = along_of

@@ -150,7 +150,7 @@ class Writer(Formulas):
         temporary, or gets another name there."""
         if v in self._named:
             return False
-        return v.name in _PLAIN or v in self._handed_out or v.name.endswith(("_bar", "_T"))
+        return v.name in _PLAIN or v in self._handed_out or v.name.endswith(("_bar", "_dot", "_T"))
 
     def flush(self, depth: int) -> None:
         """Write pending values as statements: an inner block might evaluate them repeatedly."""

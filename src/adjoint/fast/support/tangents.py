@@ -20,7 +20,7 @@ def fits(x: Any, dot: Any) -> bool:
     if kind is float or kind is int or kind is np.float64:
         return type(dot) in (float, int, np.float64)
     if kind is list or kind is tuple:
-        return type(dot) is kind and len(dot) == len(x) and all(map(fits, x, dot))
+        return type(dot) in (list, tuple) and len(dot) == len(x) and all(map(fits, x, dot))
     if kind is dict:
         return (
             type(dot) is dict
@@ -29,7 +29,7 @@ def fits(x: Any, dot: Any) -> bool:
         )
     fields = getattr(x, "__dict__", None)
     return (
-        type(dot) is Tangent
+        type(dot) in (Tangent, dict)
         and type(fields) is dict
         and dot.keys() == fields.keys()
         and all(fits(fields[key], dot[key]) for key in fields)

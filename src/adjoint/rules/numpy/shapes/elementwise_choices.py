@@ -331,6 +331,12 @@ elementwise(np.i0, lambda y, x: bessel_i1(x), singular=True)
 @array_rule(np.interp, operands="x xp fp left right period")
 def _(x, xp, fp, left=None, right=None, period=None):
     y = np.interp(x, xp, fp, left, right, period)
+    if not np.size(x):  # the knots may be empty, too
+
+        def nothing_back(y_bar):
+            return None, *(np.zeros(np.shape(each)) for each in (x, xp, fp)), 0.0, 0.0, 0.0
+
+        return y, nothing_back
     knots = _Knots(x, xp, fp, period)
     first = knots.below if left is None or period is not None else False
     last = knots.above if right is None or period is not None else False
@@ -356,7 +362,10 @@ def _(x, xp, fp, left=None, right=None, period=None):
 @frule.register(np.interp)
 def _(dots, x, xp, fp, left=None, right=None, period=None):
     x_dot, xp_dot, fp_dot, left_dot, right_dot, period_dot = (dots + (None,) * 6)[:6]
-    y, knots = np.interp(x, xp, fp, left, right, period), _Knots(x, xp, fp, period)
+    y = np.interp(x, xp, fp, left, right, period)
+    if not np.size(x):
+        return y, np.zeros(np.shape(y))
+    knots = _Knots(x, xp, fp, period)
     y_dot, moved = np.zeros(np.shape(y)), np.zeros(np.shape(x))
     if x_dot is not None:
         moved = moved + dense(x_dot, x)

@@ -1,0 +1,73 @@
+"""The tangents of the values of a program."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from adjoint.fast.evaluate.evaluator import Evaluator
+from adjoint.fast.evaluate.types import Array, Number, Row, bar_type
+from adjoint.fast.forward.activity import Activity
+from adjoint.fast.not_covered import NotCovered
+from adjoint.fast.reverse.cotangent_types import plain, whole
+from adjoint.fast.support import functions as runtime
+from adjoint.fast.support import rows
+from adjoint.ir.single import Const, Operand, Value
+
+
+class TangentValues:
+    """The tangents of the values of one program.
+
+    Parameters
+    ----------
+    wanted
+        The values that have a tangent from outside.
+
+    Attributes
+    ----------
+    dots
+        The tangents of active values.
+    """
+
+    def __init__(self, ev: Evaluator, wanted: Sequence[Value]) -> None:
+        self.ev = ev
+        self.activity = Activity(ev, wanted)
+        self.dots: dict[Value, Operand] = {}
+
+    def of(self, x: Operand) -> Operand | None:
+        """Return the tangent of an operand; ``None`` if it carries none."""
+        return self.dots.get(x) if type(x) is Value else None
+
+    def full(self, x: Operand) -> Operand:
+        """Return the tangent of an operand, or its zero."""
+        found = self.of(x)
+        if found is not None:
+            return found
+        if isinstance(x, Value):
+            return self.zeros(x)
+        return Const(None) if isinstance(x, Const) and x.value is None else Const(0.0)
+
+    def zeros(self, x: Value) -> Operand:
+        """Return a zero tangent, in memory of its own."""
+        t = self.ev.types[x]
+        if isinstance(t, Array | Row):
+            make = rows.zeros_of if isinstance(t, Row) else runtime.zeros_like
+            return self.ev.operation(make, (x,), bar_type(t), name=f"{x.name}_dot")
+        if not isinstance(t, Number):
+            raise NotCovered("a structure that carries a tangent in some ways only")
+        return Const(0.0)
+
+    def new(self, x: Value) -> Value:
+        """Return a new value for the tangent of `x`."""
+        made = self.dots[x] = self.ev.value(bar_type(self.ev.types[x]), name=f"{x.name}_dot")
+        if x in self.ev.places:
+            self.ev.places[made] = self.ev.places[x]
+        return made
+
+    def settle(self, dot: Operand, y: Value) -> Operand:
+        """Convert the tangent of `y` to its type."""
+        t = self.ev.types[y]
+        if isinstance(t, Array):
+            return whole(self.ev, dot, y)
+        if not isinstance(t, Number):
+            return dot
+        return Const(float(dot.value)) if isinstance(dot, Const) else plain(self.ev, dot, y)  # type: ignore[arg-type]

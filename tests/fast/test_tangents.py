@@ -1,0 +1,426 @@
+"""Programs of tangents: pushforwards and products with Hessians, beside those of the levels."""
+
+from __future__ import annotations
+
+import math
+import warnings
+from collections.abc import Callable, Iterator
+from typing import Any, NamedTuple
+
+import numpy as np
+import pytest
+
+import adjoint as ad
+from adjoint.errors import ArgumentError
+from adjoint.fast.build.modes import mode_of
+from adjoint.fast.programs import store
+from adjoint.fast.programs.tangents import along_of
+from tests.corpus import all_cases
+from tests.corpus.registry import Case
+from tests.fast.agreeing import generic_tier
+from tests.levels import tangents
+from tests.structures import difference, mapped
+
+RNG = np.random.default_rng(8)
+X, V = RNG.normal(size=6), RNG.normal(size=6)
+
+
+class Point(NamedTuple):
+    x: float
+    y: float
+
+
+class Box:
+    def __init__(self, w: Any, b: Any) -> None:
+        self.w, self.b = w, b
+
+
+def outcome(run: Callable[[], Any]) -> tuple[Any, ...]:
+    """The result, or the class of the error."""
+    try:
+        return "result", run()
+    except AssertionError:
+        raise
+    except Exception as error:
+        return "error", type(error)
+
+
+def compare(run: Callable[[], Any]) -> None:
+    """The same with programs and on levels."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        found = outcome(run)
+        with generic_tier():
+            expected = outcome(run)
+    problem = difference(found, expected, rtol=1e-8)
+    # a tangent of a Python number is one, that of the levels may be one of NumPy's
+    assert problem is None or "float64 np.float64" in problem, problem
+
+
+@pytest.mark.parametrize("case", all_cases(), ids=lambda case: case.name)
+def test_pushforwards_of_the_corpus(case: Case) -> None:
+    sample = case.sample
+    dots = tangents(sample, np.random.default_rng(1))
+
+    def run() -> Any:
+        sample.reset()
+        f, *args = mapped((sample.f, *sample.args))
+        return ad.pushforward(f, args, dots, **sample.kwargs)
+
+    compare(run)
+
+
+def _scalar(f: Callable[..., Any], kwargs: Any, is_array: bool) -> Callable[[Any], Any]:
+    if is_array:
+        return lambda xs: np.sum(f(*xs, **kwargs))
+    return lambda xs: f(*xs, **kwargs)
+
+
+def scalars() -> Iterator[Any]:
+    """The cases with a result that is a number or an array."""
+    for case in all_cases():
+        sample = case.sample
+        sample.reset()
+        f, *args = mapped((sample.f, *sample.args))
+        y = f(*args, **sample.kwargs)
+        sample.reset()
+        if isinstance(y, float | np.ndarray):
+            yield pytest.param(case, isinstance(y, np.ndarray), id=case.name)
+
+
+@pytest.mark.parametrize("case, is_array", [*scalars()])
+def test_hessians_of_the_corpus(case: Case, is_array: bool) -> None:
+    sample = case.sample
+    dots = tangents(sample, np.random.default_rng(1))
+
+    def run() -> Any:
+        sample.reset()
+        f, *args = mapped((sample.f, *sample.args))
+        return ad.gradient_and_hvp(_scalar(f, sample.kwargs, is_array), args, dots)
+
+    compare(run)
+
+
+# ---- what has a program --------------------------------------------------------------------------
+
+
+def rosenbrock(x):
+    return np.sum(100 * (x[1:] - x[:-1] ** 2) ** 2 + (1 - x[:-1]) ** 2)
+
+
+def stepped(x):
+    y, k, h = x[0], x[1], 0.05
+    for _ in range(20):
+        a = -k * y * y
+        b = -k * (y + h * a) ** 2
+        y = y + h / 2 * (a + b)
+    return y
+
+
+def stencil(x):
+    y = np.zeros(6)
+    for i in range(1, 5):
+        y[i] = x[i - 1] - 2 * x[i] * x[i] + math.sin(x[i + 1])
+        y[i] += y[i - 1] * x[i]
+    y *= 2.0
+    return np.sum(y * y)
+
+
+def scaled(x):
+    y = np.zeros(6)
+    y += x * 3.0
+    y *= x[2]
+    y -= x
+    y /= 2.0 + x[1] ** 2
+    return np.sum(y * y)
+
+
+def while_large(x):
+    s, t = 0.0, abs(x[0]) + 1.0
+    while t > 1e-2:
+        t = t / 2 * math.cos(x[1] / 9)
+        s = s + t * t
+    return s
+
+
+def branches(x):
+    s = 0.0
+    for i in range(8):
+        if x[0] * i > 0.3:
+            s = s + math.sin(x[1] * i)
+        elif i % 2:
+            s = s + x[0] ** 3 * i
+    return s
+
+
+def nested_loops(x):
+    s = 0.0
+    for i in range(3):
+        t = x[i]
+        for j in range(4):
+            if t > 0:
+                t = t * x[j] - 0.5
+            else:
+                t = t + x[j] * x[i]
+        s = s + t * t
+    return s
+
+
+def appended(x):
+    ys = []
+    for v in x:
+        ys.append(v * v)
+    return sum(ys) * max(ys) - min(ys)
+
+
+def network(x):
+    w = np.reshape(x, (2, 3))
+    h = np.tanh(INPUTS @ w)
+    z = h - np.max(h, axis=1, keepdims=True)
+    return -np.mean(z[:, 0] - np.log(np.sum(np.exp(z), axis=1)))
+
+
+def clipped(x):
+    return np.sum(np.clip(x, -0.5, 0.5) ** 3) + np.sum(np.where(x > 0, x**2, np.abs(x)))
+
+
+def determinant(x):
+    return np.linalg.det(np.outer(x, x) + np.diag(x**2 + 1.0))
+
+
+def constant(x):
+    return 3.0
+
+
+def linear(x):
+    return x[1] * 2.0
+
+
+def views(x):
+    m = np.reshape(x, (3, 2)).T
+    m = m[::-1] * m[:, :1]
+    return np.sum(m[0] * m[1] ** 2)
+
+
+INPUTS = RNG.normal(size=(5, 2))
+FUNCTIONS = [
+    rosenbrock, stepped, stencil, while_large, branches, nested_loops, appended, network,
+    constant, linear, views,
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("f", FUNCTIONS, ids=lambda f: f.__name__)
+def test_programs_are_used_and_right(f):
+    for along in (along_of("pushforward", f, (X,), {}, (0,)), along_of("hvp", f, (X,), {}, (0,))):
+        assert along is not None or f is constant
+    compare(lambda: ad.pushforward(f, (X,), (V,)))
+    compare(lambda: ad.gradient_and_hvp(f, X, V))
+    compare(lambda: ad.hessian(f, X))
+    h = 1e-5
+    slope = (f(X + h * V) - f(X - h * V)) / (2 * h)
+    np.testing.assert_allclose(ad.directional(f, X, V), slope, rtol=1e-6, atol=1e-8)
+    bars = [ad.gradient(f, X + s * h * V)[0] for s in (1, -1)]
+    moved = (bars[0] - bars[1]) / (2 * h)
+    np.testing.assert_allclose(ad.hvp(f, X, V), moved, rtol=1e-5, atol=1e-5)
+
+
+@pytest.mark.parametrize("f", [determinant, clipped, scaled])
+def test_rules_that_only_a_pushforward_calls(f):
+    assert along_of("pushforward", f, (X,), {}, (0,)) is not None
+    compare(lambda: ad.pushforward(f, (X,), (V,)))
+    compare(lambda: ad.gradient_and_hvp(f, X, V))
+
+
+def test_many_tangents_at_one_point():
+    """The part that depends on the point alone runs once, and nothing is left from one to the
+    next."""
+    for f in FUNCTIONS:
+        along = along_of("hvp", f, (X,), {}, (0,), is_single=True)
+        if along is None:
+            continue
+        first = [along((v,))[1] for v in np.eye(6)]
+        again = [along((v,))[1] for v in np.eye(6)]
+        np.testing.assert_array_equal(first, again)
+        np.testing.assert_allclose(first, np.transpose(first), atol=1e-12)
+
+
+# ---- structures ----------------------------------------------------------------------------------
+
+
+def test_structures_of_arguments_and_tangents():
+    def f(p, n):
+        return {"a": 1.0, "b": p["w"] @ p["v"][0] * n}["b"] + p["v"][1] ** 2
+
+    p = {"w": X, "v": [V, 2.0]}
+    for dots in (
+        ({"w": V, "v": [X, 1.0]}, None),
+        ({"w": None, "v": [None, 1.0]}, None),
+        ({"w": V, "v": None}, 1.0),
+        (None, 2),
+    ):
+        compare(lambda dots=dots: ad.pushforward(f, (p, 3), dots))
+
+    def g(box, point):
+        return box.w @ box.w * box.b * point.x + point[1] ** 2
+
+    box = Box(X, 2.0)
+    for dots in (
+        ({"w": V, "b": 1.0}, Point(1.0, 2.0)),
+        (ad.Tangent(Box, {"w": V, "b": None}), None),
+        (None, [1.0, None]),
+    ):
+        compare(lambda dots=dots: ad.pushforward(g, (box, Point(0.5, 0.7)), dots))
+
+
+@pytest.mark.parametrize(
+    "dot", [V[:3], np.outer(V, V), "text", V.astype(complex), {"x": V}], ids=repr
+)
+def test_tangents_that_do_not_fit(dot):
+    """The levels say what is wrong."""
+    with pytest.raises(ArgumentError):
+        ad.pushforward(rosenbrock, (X,), (dot,))
+    with pytest.raises(ArgumentError):
+        ad.hvp(rosenbrock, X, dot)
+
+
+def test_tangents_of_other_dtypes():
+    for dot in (V.astype(np.float32), (V * 10).astype(int)):
+        expected = ad.directional(rosenbrock, X, dot.astype(float))
+        np.testing.assert_allclose(ad.directional(rosenbrock, X, dot), expected)
+
+
+def test_an_unread_argument_is_checked_too():
+    with pytest.raises(ArgumentError):
+        ad.pushforward(lambda x, y: x * 2.0, (1.0, X), (1.0, V[:2]))
+
+
+def test_arguments_are_independent():
+    def f(x, y):
+        return x @ (y * y)
+
+    np.testing.assert_allclose(ad.pushforward(f, (X, X), (V, None))[1], V @ (X * X))
+    np.testing.assert_allclose(ad.pushforward(f, (X, X), (None, V))[1], 2 * X * X @ V)
+    np.testing.assert_allclose(
+        ad.pushforward(lambda x: f(x, X), (X,), (V,))[1], V @ (X * X)
+    )  # what is captured is a constant
+
+
+def test_nothing_is_shared_with_the_caller():
+    def f(x, y):
+        return x + y, x * 1.0, x
+
+    dots = V.copy(), np.ones(6)
+    y, y_dot = ad.pushforward(f, (X, X.copy()), dots)
+    arrays = [X, *dots, *y_dot]
+    for i, a in enumerate(arrays):
+        assert not any(np.shares_memory(a, b) for b in arrays[:i])
+    gradient, product = ad.gradient_and_hvp(lambda x: x @ x, X, V)
+    for a in (X, V, gradient):
+        assert not np.shares_memory(product, a)
+    np.testing.assert_array_equal(dots[0], V)
+
+
+def test_results_of_several_kinds():
+    def f(x):
+        return x * 2, x.sum(), 5, "text", None, float(x[0]) ** 2
+
+    compare(lambda: ad.pushforward(f, (X,), (V,)))
+
+
+# ---- edges ---------------------------------------------------------------------------------------
+
+
+def test_integers_that_count_and_integers_that_do_not():
+    def f(p, n):
+        return sum(p * n for _ in range(n))
+
+    assert ad.pushforward(f, (2.0, 3), (1.0, 1.0)) == (18.0, 9.0 + 6.0)
+    assert ad.pushforward(lambda n: n * n / 2, (3,), (1.0,)) == (4.5, 3.0)
+    assert ad.hvp(lambda n: n * n / 2, 3, 1.0) == 1.0
+
+
+def test_a_branch_that_is_not_selected_contributes_nothing():
+    def f(x):
+        return np.sum(np.where(x > 0, np.sqrt(np.abs(x)), x))
+
+    x = np.array([0.0, 4.0, -1.0])
+    with np.errstate(all="ignore"):
+        np.testing.assert_allclose(ad.directional(f, x, np.ones(3)), 1 + 0.25 + 1)
+    compare(lambda: ad.pushforward(f, (x,), (np.ones(3),)))
+
+
+@pytest.mark.parametrize(
+    "f",
+    [
+        lambda x: max(x[0], x[1]) + min(x[0], x[1], x[2]),
+        lambda x: np.max(x) * 2.0 + np.min(x),
+        lambda x: np.sum(np.maximum(x, x[::-1]) * np.minimum(x, 1.0)),
+        lambda x: abs(x[3]) + np.sum(np.abs(x)),
+    ],
+)
+def test_conventions_at_ties(f):
+    x = np.array([1.0, 1.0, 1.0, 0.0])
+    v = np.array([1.0, 2.0, 4.0, 8.0])
+    compare(lambda: ad.pushforward(f, (x,), (v,)))
+    compare(lambda: ad.gradient_and_hvp(f, x, v))
+    (bar,) = ad.gradient(f, x)
+    np.testing.assert_allclose(ad.directional(f, x, v), bar @ v)
+
+
+def test_warnings_and_errors_are_those_of_the_function():
+    with pytest.warns(RuntimeWarning, match="divide by zero"):
+        ad.pushforward(lambda x: np.sum(1.0 / x), (np.zeros(2),), (np.ones(2),))
+    with pytest.raises(ZeroDivisionError):
+        ad.pushforward(lambda x: 1.0 / x, (0.0,), (1.0,))
+    with pytest.raises(ad.errors.NotScalarError):
+        ad.hvp(lambda x: x * 2, X, V)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float16, np.complex128])
+def test_other_precisions_run_on_the_levels(dtype):
+    x = X.astype(dtype)
+    y, y_dot = ad.pushforward(lambda x: x * x, (x,), (np.ones_like(x),))
+    assert y.dtype == y_dot.dtype == dtype
+    np.testing.assert_allclose(y_dot, 2 * x)
+    # a constant of less precision beside a number
+    h = np.float32(0.1)
+    slope = ad.derivative(lambda t: t * 2.0 * h)(0.7)
+    np.testing.assert_allclose(slope, 2.0 * float(h), rtol=1e-15)
+
+
+def test_equal_calls_are_one_and_their_tangents_are_kept():
+    """The passes replace values: a list that is built of an equal one has its tangents."""
+
+    def f(x):
+        a = np.array([x[0], x[1] * 2, 1.0])
+        b = np.array([[x[0], 2.0], [x[3], x[1]]])
+        return np.sum(a) * np.sum(b @ b)
+
+    compare(lambda: ad.pushforward(f, (X,), (V,)))
+    compare(lambda: ad.gradient_and_hvp(f, X, V))
+
+
+def test_the_environment_and_other_tiers():
+    with generic_tier():
+        assert along_of("pushforward", rosenbrock, (X,), {}, (0,)) is None
+    kept = store.known(rosenbrock, mode_of("hvp", (0,)))
+    assert kept is None or kept.entries
+
+
+def test_linearize_and_jacobians():
+    def f(x, n):
+        return np.outer(x, x).ravel() * n
+
+    y, push = ad.linearize(f, X, 2)
+    np.testing.assert_allclose(y, f(X, 2))
+    np.testing.assert_allclose(push(V, None), 2 * (np.outer(X, V) + np.outer(V, X)).ravel())
+    np.testing.assert_allclose(push(None, 1.0), np.outer(X, X).ravel())
+    np.testing.assert_allclose(
+        ad.gradient(lambda v: np.sum(push(v, None) ** 2), V)[0],
+        2 * ad.pullback(f, X, 2)[1](push(V, None))[1],
+        rtol=1e-10,
+    )
+    with pytest.raises(ArgumentError):
+        push(V[:2], None)
+    for mode in ("forward", "reverse"):
+        compare(lambda mode=mode: ad.jacobian(f, X, 2, mode=mode))
