@@ -279,7 +279,8 @@ def value_and_grad(
     def value_and_gradient(args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, Any]:
         return _chosen(f, argnums, args, kwargs, has_aux, tier)
 
-    return _made("value_and_grad", value_and_gradient, OperatorCall(f, argnums, has_aux, tier))
+    asked = OperatorCall(f, argnums, has_aux, tier, with_value=True)
+    return _made("value_and_grad", value_and_gradient, asked)
 
 
 @public
@@ -396,3 +397,7 @@ def _back_of(chosen: Selection) -> Callable[[Any], tuple[Any, ...]]:
 
 rules_call.gradient = gradient
 rules_call.pullback = pullback
+rules_call.withgradient = withgradient
+rules_call.grad = grad
+rules_call.value_and_grad = value_and_grad
+rules_call.ValueAndGradient = ValueAndGradient

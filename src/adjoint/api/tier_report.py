@@ -25,12 +25,15 @@ class OperatorCall:
     ----------
     f, argnums, has_aux, tier
         Its arguments.
+    with_value
+        Whether it was `value_and_grad`.
     """
 
     f: Any
     argnums: Argnums
     has_aux: bool
     tier: str | None
+    with_value: bool = False
 
 
 @dataclass(frozen=True)

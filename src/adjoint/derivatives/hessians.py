@@ -344,3 +344,5 @@ def gauss_newton_product(
 
 
 nested.hessian = hessian
+nested.hvp = hvp
+nested.gradient_and_hvp = gradient_and_hvp

@@ -176,3 +176,7 @@ def derivative(f: Callable[..., Any]) -> Callable[..., Any]:
 
     derivative_of.__name__ = f"derivative_{getattr(f, '__name__', type(f).__name__)}"
     return derivative_of
+
+
+nested.pushforward = pushforward
+nested.derivative = derivative

@@ -9,7 +9,15 @@ from __future__ import annotations
 from typing import Any
 
 gradient: Any
+withgradient: Any
+ValueAndGradient: Any
+grad: Any
+value_and_grad: Any
 pullback: Any
+pushforward: Any
+derivative: Any
+hvp: Any
+gradient_and_hvp: Any
 jacobian: Any
 jacobian_forward: Any
 hessian: Any

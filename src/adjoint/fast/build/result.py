@@ -56,7 +56,12 @@ def demand_real_scalar(y: Value | Known, ev: Evaluator) -> None:
 
 def finished(ev: Evaluator, bar: Operand, leaf: Leaf) -> Operand:
     """Convert the cotangent of a leaf to the type that is returned."""
-    x, t = leaf.value, leaf.type
+    return finished_bar(ev, bar, leaf.value)
+
+
+def finished_bar(ev: Evaluator, bar: Operand, x: Value) -> Operand:
+    """Convert the cotangent of `x` to the type that is returned."""
+    t = ev.types[x]
     name = f"{x.name}_bar"
     if isinstance(t, Array):
         return whole(ev, bar, x)

@@ -37,6 +37,7 @@ from adjoint.fast.evaluate.handlers import (  # noqa: F401  each registers its h
 from adjoint.fast.evaluate.outside_values import Leaf, Outside, path_of
 from adjoint.fast.evaluate.types import Array, Number, Row, bar_type
 from adjoint.fast.evaluate.values import Abstract, Source, Tuple
+from adjoint.fast.nested import operators as inlined_operators  # noqa: F401  registers handlers
 from adjoint.fast.not_covered import NOT_SCALAR, NeedsKnown, NeedsSize, NotCovered
 from adjoint.fast.passes.contraction import contract
 from adjoint.fast.passes.reuse import reuse_buffers

@@ -164,7 +164,7 @@ class _Viewer:
             for x in operands(op):
                 self.read(x)
             if isinstance(op, Call) and isinstance(op.callee, Const):
-                if op.callee.value in runtime.WRITES:
+                if op.callee.value in runtime.WRITES | runtime.BUFFER_WRITES:
                     target = op.operands[0]
                     assert isinstance(target, Value)
                     self.writes[target] = self.writes.get(target, 0) + 1

@@ -12,7 +12,9 @@ from typing import Any
 
 import numpy as np
 
+from adjoint.diagnostics.public_function import PublicFunction
 from adjoint.fast.evaluate.plain_classes import is_named_tuple, is_plain_object
+from adjoint.fast.evaluate.stand_ins import gradient_in, options_of
 from adjoint.fast.evaluate.types import Array, Dim, Number, Row, Symbol, Type, has_integer, type_of
 from adjoint.fast.evaluate.values import (
     Abstract,
@@ -29,6 +31,7 @@ from adjoint.fast.not_covered import NotCovered
 from adjoint.ir.single import Value
 from adjoint.primal.compiled_functions import python_of
 from adjoint.primal.packages import COMPILING, package
+from adjoint.rulekit import nested
 from adjoint.rulekit.registry import lookup
 
 
@@ -206,6 +209,8 @@ class Outside:
             return self._leaf(source, value)
         if kind is FunctionType:
             return self._function(source, value)
+        if kind is PublicFunction:
+            return self._operator(source, value)
         self.guard(source, "type", kind)
         if kind is MethodType:
             return Bound(
@@ -226,6 +231,20 @@ class Outside:
                 ),
             )
         return self._container(source, value)
+
+    def _operator(self, source: Source, value: Any) -> Abstract:
+        """Return an operator of the library, or what ``grad(f)`` returned."""
+        asked = vars(value).get("asks_for")
+        if asked is None:
+            self.guard(source, "is", value)
+            return Known(value)
+        options = options_of(value)
+        if options is None or self.of_function:  # what it refers to has cotangents
+            raise NotCovered("a gradient function from outside")
+        self.samples[id(source)] = value
+        self.guard(source, "fact", (options_of, options))
+        f = self.read(source, "attribute", "asks_for.f", asked.f)
+        return Partial(Known(gradient_in), (f, *map(Known, options)), ())
 
     def _container(self, source: Source, value: Any) -> Abstract:
         kind = type(value)
@@ -320,7 +339,7 @@ class Outside:
         return next((n for n, known in self._symbols.items() if known is symbol), None)
 
     def _function(self, source: Source, f: FunctionType) -> Abstract:
-        if lookup(f) is not None:
+        if lookup(f) is not None or f is nested.derivative:
             self.guard(source, "is", f)
             return Known(f)
         if package(f.__globals__.get("__name__")) in COMPILING:

@@ -6,7 +6,7 @@ Beside each tape of residuals that carry tangents runs a tape of these tangents.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from adjoint.fast.evaluate.evaluator import Evaluator
 from adjoint.fast.evaluate.types import ANYTHING, LOW_KINDS, Array, Number, bar_type
@@ -16,6 +16,7 @@ from adjoint.fast.forward.tangent_values import TangentValues
 from adjoint.fast.forward.tangents import tangent
 from adjoint.fast.forward.writes import written_tangent
 from adjoint.fast.not_covered import NotCovered
+from adjoint.fast.passes.sequence import is_effect
 from adjoint.fast.reverse.cotangent_types import operand_type
 from adjoint.fast.support import functions as runtime
 from adjoint.fast.support.result_memory import VIEWS
@@ -38,6 +39,14 @@ class ForwardSweep(TangentValues):
         with self.ev.writing() as ops:
             self._ops(block.ops)
         return given, ops
+
+    def push(self, block: Block, given: Mapping[Value, Operand]) -> list[Op]:
+        """Return the operations of a block with those of their tangents, from `given` ones."""
+        self.activity.find_all(block)
+        self.dots.update(given)
+        with self.ev.writing() as ops:
+            self._ops(block.ops)
+        return ops
 
     # ---- operations ------------------------------------------------------------------------------
 
@@ -71,7 +80,7 @@ class ForwardSweep(TangentValues):
             written_tangent(self, op)
             return
         if y is None or y not in self.activity.active:
-            if y is None and any(self.of(x) is not None for x in op.operands):
+            if y is None and is_effect(op) and any(self.of(x) is not None for x in op.operands):
                 raise NotCovered(f"a tangent of {getattr(f, '__name__', f)}", op.span)
             ev.write(op)
             return

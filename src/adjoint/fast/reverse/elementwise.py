@@ -25,6 +25,7 @@ from adjoint.fast.evaluate.types import (
 )
 from adjoint.fast.evaluate.values import Known
 from adjoint.fast.not_covered import NotCovered
+from adjoint.fast.single_assignment.primitives import same
 from adjoint.fast.support import functions as runtime
 from adjoint.ir import primitives
 from adjoint.ir.single import Call, Const, Operand, Unpack, Value
@@ -275,6 +276,10 @@ def _is_inexact_array(ev: Evaluator, x: Operand) -> bool:
     runtime.assigned,
     runtime.foreseen,
     runtime.foreseen_number,
+    runtime.demand_finite,
+    runtime.own,
+    runtime.present,
+    same,
     float,
     np.asarray,
 )

@@ -190,6 +190,14 @@ def _turned(ev: Evaluator, x: Value, t: Array) -> Operand:
     return conjugated(ev, ev.operation(np.transpose, (x,), turned, name=f"{x.name}_T"))
 
 
+@formula(runtime.broadcast_like)
+def _(scope: Scope, op: Call, y_bar: Operand) -> None:
+    x, y = op.operands[0], op.result
+    assert y is not None
+    if isinstance(x, Value):
+        scope.add(x, fit(scope.ev, whole(scope.ev, y_bar, y), x, y))
+
+
 @formula(np.where)
 def _(scope: Scope, op: Call, y_bar: Operand) -> None:
     ev, (condition, a, b), y = scope.ev, op.operands, op.result

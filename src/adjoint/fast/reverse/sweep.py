@@ -15,6 +15,7 @@ from typing import Any
 from adjoint.fast.evaluate.evaluator import Evaluator
 from adjoint.fast.evaluate.types import ANYTHING
 from adjoint.fast.not_covered import NotCovered
+from adjoint.fast.passes.sequence import is_effect
 from adjoint.fast.reverse.block_cotangents import Scope
 from adjoint.fast.reverse.branches import if_back
 from adjoint.fast.reverse.contents import Contents
@@ -87,8 +88,11 @@ class Sweep:
                         raise NotCovered("a keyword that carries a derivative", op.span)
                     if self._carries(op):
                         self.active.add(op.result)
-                elif _is_write(op) and self.is_active(op.operands[1:]):
-                    self.active.update(x for x in op.operands[:1] if isinstance(x, Value))
+                elif _is_write(op):
+                    if self.is_active(op.operands[1:]):
+                        self.active.update(x for x in op.operands[:1] if isinstance(x, Value))
+                elif is_effect(op) and self.is_active(op.operands):
+                    raise NotCovered("a reverse sweep over that of a loop", op.span)
             elif isinstance(op, Unpack):
                 if isinstance(op.value, Value) and op.value in self.active:
                     self.active.update(op.results)
@@ -262,8 +266,11 @@ def _writes_in(op: ir.Op) -> Iterator[Call]:
     return (one for one in walk_ops((op,)) if isinstance(one, Call) and _is_write(one))
 
 
+_WRITES = runtime.WRITES | runtime.BUFFER_WRITES
+
+
 def _is_write(op: Call) -> bool:
-    return isinstance(op.callee, Const) and op.callee.value in runtime.WRITES
+    return isinstance(op.callee, Const) and op.callee.value in _WRITES
 
 
 def _unpack_back(scope: Scope, op: Unpack) -> None:

@@ -43,6 +43,10 @@ def written_back(sweep: Sweep, op: Call) -> Step:
                 bar = fit(ev, ev.operation(runtime.own, (y_bar,), ev.types[y]), value, y)
                 sign = Const(1 if f is runtime.add_to else -1)
                 scope.add(value, product(ev, bar, sign, bar_name(value)))
+        elif f is runtime.clear:
+            ev.write(Call(None, op.callee, (y_bar, op.operands[1]), (), op.span))
+        elif f in runtime.BUFFER_WRITES:
+            _added_back(scope, op, y_bar)
         elif isinstance(value, Value) and value in sweep.active:
             raise NotCovered("an array that is scaled in place by what is active", op.span)
         else:
@@ -77,6 +81,21 @@ def _put_back(scope: Scope, op: Call, y_bar: Operand) -> None:
             bar = ev.operation(runtime.own, (part,), slot, name=bar_name(value))
         scope.add(value, bar)
     ev.write(Call(None, Const(runtime.clear), (y_bar, index)))
+
+
+def _added_back(scope: Scope, op: Call, y_bar: Operand) -> None:
+    """Write the reverse of ``y[index] += value``."""
+    ev, (y, index, value) = scope.ev, op.operands
+    if not isinstance(value, Value) or value not in scope.sweep.active:
+        return
+    dtype, t = ev.array_type(y).dtype, ev.types[value]
+    if isinstance(t, Array):
+        slot = Array(dtype, t.shape)
+        bar = ev.operation(runtime.summed_part, (y_bar, index, value), slot, name=bar_name(value))
+    else:
+        part = ev.operation(operator.getitem, (y_bar, index), Array(dtype, ()), name="t")
+        bar = ev.operation(np.sum, (part,), number(dtype.type), name=bar_name(value))
+    scope.add(value, bar)
 
 
 def _names_one(ev: Evaluator, index: Operand, rank: int) -> bool:

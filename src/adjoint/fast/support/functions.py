@@ -254,6 +254,13 @@ def to_extremes(x: Any, y: Any, y_bar: Any, axis: tuple[int, ...], keepdims: boo
     return x_bar.astype(x.dtype, copy=False)
 
 
+def demand_finite(x: Any) -> Any:
+    """Check that a derivative is finite, since the generic tier treats others."""
+    if not (finite(x) or np.isfinite(x).all()):
+        raise Deoptimize("a derivative inside that is not finite")
+    return x
+
+
 # ---- writes --------------------------------------------------------------------------------------
 
 
@@ -292,4 +299,7 @@ WRITES: frozenset[Any] = frozenset(
     {put, put_broadcast, add_to, subtract_from, scale, divide, rows.append, rows.put_item}
     | {rows.take_last}
 )
-"""Functions that write to their first operand."""
+"""Functions of user code that write to their first operand."""
+
+BUFFER_WRITES: frozenset[Any] = frozenset({add_at, scatter, clear})
+"""Functions of a reverse sweep that write to their first operand."""

@@ -1,0 +1,276 @@
+"""The derivative of an inner function, in the operations of the program around it.
+
+The inner function is evaluated on copies of its differentiated arguments, so that what it has
+captured, and the variables of derivatives around it, are constants in its own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+
+import numpy as np
+
+from adjoint.fast.build.result import demand_real_scalar, finished_bar, returned
+from adjoint.fast.evaluate.array_writes import check_views, note_block_aliases
+from adjoint.fast.evaluate.calls import call
+from adjoint.fast.evaluate.evaluator import Evaluator
+from adjoint.fast.evaluate.types import Array, Number, number
+from adjoint.fast.evaluate.values import Abstract, DictOf, External, Flag, Known, ListOf, Ref, Tuple
+from adjoint.fast.forward.sweep import ForwardSweep
+from adjoint.fast.not_covered import NotCovered
+from adjoint.fast.passes.sequence import is_effect
+from adjoint.fast.reverse.block_cotangents import Scope
+from adjoint.fast.reverse.forward_blocks import freeze
+from adjoint.fast.reverse.sweep import Sweep
+from adjoint.fast.single_assignment.primitives import same
+from adjoint.fast.single_assignment.walk import results, walk
+from adjoint.fast.support import functions as runtime
+from adjoint.ir.single import Block, Call, Const, Operand, Value
+
+_NUMBERS = (int, float, np.float64)
+
+
+class Inner:
+    """An inner function, evaluated on copies of its arguments.
+
+    Parameters
+    ----------
+    wanted
+        The positions of the arguments that are differentiated in.
+
+    Attributes
+    ----------
+    args
+        The arguments, with copies of the differentiated ones.
+    leaves
+        The copies of their numbers and arrays.
+    y
+        The result.
+    block
+        The operations.
+    """
+
+    def __init__(
+        self, ev: Evaluator, f: Abstract, args: Sequence[Abstract], wanted: Sequence[int]
+    ) -> None:
+        self.ev = ev
+        self.leaves: list[Value] = []
+        for i in wanted:
+            _demand_once(ev, args[i])
+        self.args = [
+            mapped(ev, arg, self._copy) if i in wanted else arg for i, arg in enumerate(args)
+        ]
+        held = {address: ev.heap[address] for arg in self.args for address in _addresses(ev, arg)}
+        with ev.writing() as ops:
+            self.y = call(ev, f, self.args, {})
+        if any(ev.heap[address] is not before for address, before in held.items()):
+            raise NotCovered("an inner function that writes to its argument", ev.span)
+        self.block = Block(tuple(self.leaves), tuple(ops), tuple(map(ev.operand, _leaves(self.y))))
+        self._demand_own_writes()
+        if ev.written:
+            note_block_aliases(ev, self.block)
+            check_views(ev, self.block)
+
+    def _copy(self, x: Value | Known) -> Value:
+        ev = self.ev
+        if isinstance(x, Known):
+            made = ev.operation(same, (Const(x.value),), number(type(x.value)), name="x")
+        else:
+            made = ev.operation(same, (x,), ev.types[x], name=x.name)
+            if not isinstance(ev.types[x], Number | Array):
+                raise NotCovered("a derivative in a list of unknown length", ev.span)
+        self.leaves.append(made)
+        return made
+
+    def _demand_own_writes(self) -> None:
+        """Refuse writes to arrays from outside of the inner function."""
+        own = {x for op in walk(self.block) for x in results(op)}
+        own |= {x for x in self.block.parameters if x not in self.leaves}
+        for op in walk(self.block):
+            if isinstance(op, Call) and op.operands and is_effect(op):
+                if op.operands[0] not in own:
+                    raise NotCovered("an inner function that writes to what is around it", op.span)
+
+
+def gradient(
+    ev: Evaluator, f: Abstract, args: Sequence[Abstract], wanted: Sequence[int]
+) -> tuple[Abstract, list[Abstract]]:
+    """Write an inner function and its reverse sweep; return its value and the cotangents of the
+    wanted arguments."""
+    inner = Inner(ev, f, args, wanted)
+    given = returned(inner.y, True)
+    demand_real_scalar(given[0], ev)
+    sweep = Sweep(ev, inner.leaves)
+    sweep.find_all_active(inner.block)
+    region = sweep.forward(inner.block)
+    sweep.primal = set(ev.fresh)
+    assert inner.block.results is not None
+    y = inner.block.results[0]
+    with ev.writing() as back:
+        scope = Scope(sweep)
+        if isinstance(y, Value):
+            scope.add(y, Const(1.0))
+        sweep.reverse(region, scope)
+        bars: dict[Value, Abstract] = {}
+        for leaf in inner.leaves:
+            bar = scope.take(leaf)
+            bar = finished_bar(ev, scope.zeros(leaf) if bar is None else bar, leaf)
+            bars[leaf] = _finite(ev, bar)
+    for op in (*freeze(region).ops, *back):
+        ev.write(op)
+    return inner.y, [mapped(ev, inner.args[i], lambda x: bars[x]) for i in wanted]  # type: ignore[index]
+
+
+def pushforward(
+    ev: Evaluator, f: Abstract, args: Sequence[Abstract], dots: Sequence[Abstract]
+) -> tuple[Abstract, Abstract]:
+    """Write an inner function with tangents; return its value and the tangent of that."""
+    wanted = [i for i, dot in enumerate(dots) if not _is_none(dot)]
+    inner = Inner(ev, f, args, wanted)
+    sweep = ForwardSweep(ev, inner.leaves)
+    given: list[Operand] = []
+    for i in wanted:
+        _pair(ev, inner.args[i], dots[i], given)
+    ops = sweep.push(inner.block, dict(zip(inner.leaves, given, strict=True)))
+    with ev.writing(ops):
+        ends = {x: _finite(ev, _tangent(sweep, x)) for x in _leaves(inner.y)}
+    for op in ops:
+        ev.write(op)
+    return inner.y, mapped(ev, inner.y, lambda x: ends[x])
+
+
+def _tangent(sweep: ForwardSweep, x: Value | Known) -> Operand:
+    return sweep.settle(sweep.full(x), x) if isinstance(x, Value) else Const(0.0)
+
+
+def _finite(ev: Evaluator, x: Operand) -> Abstract:
+    """Check that a derivative is finite: the generic tier treats infinite slopes."""
+    if isinstance(x, Const):
+        return Known(x.value)
+    assert isinstance(x, Value)
+    return ev.operation(runtime.demand_finite, (x,), ev.types[x], name=x.name)
+
+
+def _pair(ev: Evaluator, x: Abstract, dot: Abstract, found: list[Operand]) -> None:
+    """Append the tangents of the leaves of `x` to `found`."""
+    if isinstance(x, Value):
+        t = ev.types[x]
+        if _is_none(dot):
+            zeros = ev.operation(runtime.zeros_like, (x,), t) if isinstance(t, Array) else None
+            found.append(Const(0.0) if zeros is None else zeros)
+            return
+        operand = ev.operand(dot)
+        of_dot = ev.types[operand] if isinstance(operand, Value) else number(type(operand.value))  # type: ignore[union-attr]
+        alike = of_dot == t if isinstance(t, Array) else isinstance(of_dot, Number)
+        if not alike:
+            raise NotCovered("a tangent of another kind than its primal", ev.span)
+        if isinstance(operand, Const):
+            operand = Const(float(operand.value))  # type: ignore[arg-type]
+        found.append(operand)
+        return
+    inside, moves = _items(ev, x), None if _is_none(dot) else _items(ev, dot)
+    if inside is None:
+        return
+    if moves is None:
+        moves = [Known(None)] * len(inside) if _is_none(dot) else []
+    if len(moves) != len(inside):
+        raise NotCovered("a tangent of another structure than its primal", ev.span)
+    for part, move in zip(inside, moves, strict=True):
+        _pair(ev, part, move, found)
+
+
+# ---- structures ----------------------------------------------------------------------------------
+
+
+def mapped(ev: Evaluator, a: Abstract, new: Callable[[Value | Known], Abstract]) -> Abstract:
+    """Return a structure of numbers and arrays with `new` in place of each of these; ``None`` in
+    place of what has no derivative.
+
+    Raises
+    ------
+    NotCovered
+        It is or holds an object.
+    """
+    if isinstance(a, Value):
+        return new(a)
+    if isinstance(a, Known):
+        return new(a) if _is_number(a) else a
+    items = ev.sequence(a)
+    if items is not None:
+        made = tuple(mapped(ev, x, new) for x in items)
+        if isinstance(a, Tuple):
+            return Tuple(made, a.kind)
+        is_list = ev.is_list(a) or isinstance(a, Ref)
+        return ev.allocate(ListOf(made)) if is_list else Tuple(made)
+    keys = ev.keys(a)
+    if keys is None:
+        raise NotCovered("a derivative in an object, inside differentiated code", ev.span)
+    parts = _items(ev, a)
+    assert parts is not None
+    return ev.allocate(DictOf(keys, tuple(mapped(ev, x, new) for x in parts)))
+
+
+def _is_number(a: Known) -> bool:
+    return not isinstance(a, Flag) and type(a.value) in _NUMBERS
+
+
+def _is_none(a: Abstract) -> bool:
+    return isinstance(a, Known) and a.value is None
+
+
+def _items(ev: Evaluator, a: Abstract) -> Sequence[Abstract] | None:
+    """Return the items of a sequence or a dict; ``None`` for others."""
+    items = ev.sequence(a)
+    if items is not None:
+        return items
+    held = ev.held(a)
+    if isinstance(held, DictOf):
+        return held.items
+    if isinstance(a, External) and type(a.sample) is dict:
+        read = ev.outside.read
+        return tuple(read(a.source, "item", key, x) for key, x in a.sample.items())
+    return None
+
+
+def _leaves(a: Abstract) -> list[Value | Known]:
+    """Return the numbers and arrays in a result."""
+    if isinstance(a, Value):
+        return [a]
+    if isinstance(a, Known):
+        return [a] if _is_number(a) else []
+    if isinstance(a, Tuple):
+        return [leaf for x in a.items for leaf in _leaves(x)]
+    raise NotCovered("a result of another kind of an inner function")
+
+
+def _demand_once(ev: Evaluator, arg: Abstract) -> None:
+    """Refuse what occurs twice in an argument: both places would show its cotangent."""
+    seen: set[Value | int] = set()
+    for x in _containers_and_arrays(ev, arg):
+        names = ev.aliased_by(x) if isinstance(x, Value) else {x}
+        if not seen.isdisjoint(names):
+            raise NotCovered("something that occurs twice in an inner argument", ev.span)
+        seen |= names
+
+
+def _containers_and_arrays(ev: Evaluator, a: Abstract) -> Iterator[Value | int]:
+    if isinstance(a, Value):
+        if isinstance(ev.types[a], Array):
+            yield a
+        return
+    if isinstance(a, Known):
+        return
+    if isinstance(a, Ref):
+        yield a.address
+    elif isinstance(a, External):
+        yield id(a.source)
+    for x in _items(ev, a) or ():
+        yield from _containers_and_arrays(ev, x)
+
+
+def _addresses(ev: Evaluator, a: Abstract) -> list[int]:
+    """Return the addresses of the containers in a structure."""
+    found = [a.address] if isinstance(a, Ref) else []
+    for x in _items(ev, a) or () if not isinstance(a, Value | Known) else ():
+        found += _addresses(ev, x)
+    return found

@@ -1,0 +1,101 @@
+"""The operators that programs inline."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from adjoint.fast.evaluate.calls import handler
+from adjoint.fast.evaluate.stand_ins import derivative_at, gradient_in
+from adjoint.fast.evaluate.types import Number
+from adjoint.fast.evaluate.values import Abstract, Known, Partial, Tuple
+from adjoint.fast.nested.inner_derivatives import gradient, pushforward
+from adjoint.fast.not_covered import NotCovered
+from adjoint.ir.single import Value
+from adjoint.rulekit import nested
+
+if TYPE_CHECKING:
+    from adjoint.fast.evaluate.evaluator import Evaluator
+
+
+@handler(nested.gradient)
+def _(ev: Evaluator, f: Abstract, *args: Abstract) -> Abstract:
+    return Tuple(tuple(gradient(ev, f, args, range(len(args)))[1]))
+
+
+@handler(nested.withgradient)
+def _(ev: Evaluator, f: Abstract, *args: Abstract) -> Abstract:
+    value, bars = gradient(ev, f, args, range(len(args)))
+    return Tuple((value, Tuple(tuple(bars))), nested.ValueAndGradient)
+
+
+@handler(nested.grad)
+def _(ev: Evaluator, f: Abstract, argnums: Abstract = Known(0)) -> Abstract:
+    return Partial(Known(gradient_in), (f, argnums, Known(False)), ())
+
+
+@handler(nested.value_and_grad)
+def _(ev: Evaluator, f: Abstract, argnums: Abstract = Known(0)) -> Abstract:
+    return Partial(Known(gradient_in), (f, argnums, Known(True)), ())
+
+
+@handler(gradient_in)
+def _(
+    ev: Evaluator, f: Abstract, argnums: Abstract, with_value: Abstract, *args: Abstract
+) -> Abstract:
+    asked = _known(ev, argnums)
+    single = type(asked) is int or (asked is None and len(args) == 1)
+    places = range(len(args)) if asked is None else asked if type(asked) is tuple else (asked,)
+    if not all(type(i) is int and 0 <= i < len(args) for i in places):
+        raise NotCovered("an inner derivative in such arguments", ev.span)
+    value, bars = gradient(ev, f, args, places)
+    found = bars[0] if single else Tuple(tuple(bars))
+    return Tuple((value, found)) if _known(ev, with_value) else found
+
+
+def _known(ev: Evaluator, a: Abstract) -> Any:
+    """Return a known value, or a tuple of known values."""
+    if isinstance(a, Known):
+        return a.value
+    if isinstance(a, Tuple) and all(isinstance(x, Known) for x in a.items):
+        return tuple(x.value for x in a.items if isinstance(x, Known))
+    raise NotCovered("an option of an inner derivative that is not known", ev.span)
+
+
+@handler(nested.pushforward)
+def _(ev: Evaluator, f: Abstract, args: Abstract, tangents: Abstract) -> Abstract:
+    xs, dots = ev.sequence(args), ev.sequence(tangents)
+    if isinstance(args, Known) and type(args.value) is tuple:
+        xs = tuple(map(Known, args.value))
+    if isinstance(tangents, Known) and type(tangents.value) is tuple:
+        dots = tuple(map(Known, tangents.value))
+    if xs is None or dots is None or len(xs) != len(dots):
+        raise NotCovered("arguments and tangents that do not fit", ev.span)
+    return Tuple(pushforward(ev, f, xs, dots))
+
+
+@handler(nested.derivative)
+def _(ev: Evaluator, f: Abstract) -> Abstract:
+    return Partial(Known(derivative_at), (f,), ())
+
+
+@handler(derivative_at)
+def _(ev: Evaluator, f: Abstract, x: Abstract, *args: Abstract) -> Abstract:
+    is_number = isinstance(ev.types[x], Number) if isinstance(x, Value) else isinstance(x, Known)
+    if not is_number:
+        raise NotCovered("a derivative in something else than a number", ev.span)
+    dots = [Known(1.0), *(Known(None) for _ in args)]
+    return pushforward(ev, f, [x, *args], dots)[1]
+
+
+@handler(nested.hvp)
+def _(ev: Evaluator, f: Abstract, x: Abstract, v: Abstract) -> Abstract:
+    return pushforward(ev, _slope(f), [x], [v])[1]
+
+
+@handler(nested.gradient_and_hvp)
+def _(ev: Evaluator, f: Abstract, x: Abstract, v: Abstract) -> Abstract:
+    return Tuple(pushforward(ev, _slope(f), [x], [v]))
+
+
+def _slope(f: Abstract) -> Abstract:
+    return Partial(Known(gradient_in), (f, Known(0), Known(False)), ())
