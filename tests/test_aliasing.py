@@ -12,8 +12,8 @@ import pytest
 
 import adjoint as ad
 from adjoint.errors import ArgumentError
-from tests.fast.agreeing import generic_tier
 from adjoint.levels.reverse import nested
+from tests.fast.agreeing import generic_tier
 from tests.support import Sample, check_sample
 
 X = np.array([[2.3, 3.1, 2.7], [3.9, 2.1, 3.3], [2.9, 3.6, 2.5]])
