@@ -208,10 +208,7 @@ def classproperty(x):
 def lazy_descriptor(x):
     class lazy:
         def __init__(self, f):
-            self.f = f
-
-        def __set_name__(self, o, n):
-            self.n = n
+            self.f, self.n = f, f.__name__
 
         def __get__(self, o, t):
             if o is None:
@@ -351,40 +348,6 @@ def attributes_of_the_thread(x):
     return total * (1.0 if hasattr(own, "value") else 2.0)
 
 
-class Slotted:
-    __slots__ = ("a", "b")
-
-    def __init__(self, a):
-        self.a = a
-
-
-class Halved(Slotted):
-    """A property over a slot of the class that it is derived from."""
-
-    @property
-    def a(self):
-        return Slotted.a.__get__(self) * 2.0
-
-    @a.setter
-    def a(self, value):
-        Slotted.a.__set__(self, value * value)
-
-
-@case(1.5)
-def slots_by_their_descriptors(x):
-    obj, plain = Halved(x), Slotted(x * 3.0)
-    first = obj.a
-    obj.a *= x
-    read, write = Slotted.b.__get__, Slotted.b.__set__
-    write(plain, [x])
-    write(obj, x + 1.0)
-    read(plain).append(x * x)
-    total = first * obj.a + Slotted.a.__get__(plain, Slotted) * sum(plain.b)
-    return (
-        total * read(obj, Halved) + type(Slotted.a.__get__(None, Slotted)).__name__.count("m") * x
-    )
-
-
 class Measured:
     __slots__ = ("_length", "log")
 
@@ -439,19 +402,6 @@ def properties_by_their_methods(x, y):
     if Limited.length.__get__(None, Limited) is not Limited.length:
         return x
     return total * obj.length + sum(obj.log)
-
-
-@case(0.7, 1.5)
-def slots_deleted_by_their_descriptors(x, y):
-    obj = Measured(x)
-    first = obj._length * y
-    Measured._length.__delete__(obj)
-    total = first + getattr(obj, "_length", y * y)
-    try:
-        Measured._length.__delete__(obj)
-    except AttributeError:
-        Measured._length.__set__(obj, total * x)
-    return total * obj._length
 
 
 class Stretching:
@@ -529,30 +479,6 @@ def super_of_a_class_gives_descriptors_themselves(x, y):
     total = one.p * two.p + one.all_of_the_base() * two.all_of_the_base()
     del one.p
     return total * one.p * y
-
-
-class WithASlot:
-    __slots__ = ("a",)
-
-
-class BesideASlot(WithASlot):
-    __slots__ = ()
-
-    @property
-    def a(self):
-        return super(BesideASlot, BesideASlot).a.__get__(self) * 2.0
-
-    @a.setter
-    def a(self, value):
-        super(BesideASlot, type(self)).a.__set__(self, value * 3.0)
-
-
-@case(1.3, 0.4)
-def slots_above_properties(x, y):
-    t = BesideASlot()
-    t.a = x * y
-    t.a += x
-    return t.a * y
 
 
 @case(1.3, 0.4)

@@ -4,7 +4,6 @@ import abc
 import collections
 import collections.abc
 import dataclasses
-import math
 from typing import Generic, NamedTuple, TypeVar
 
 import numpy as np
@@ -28,10 +27,7 @@ def control_flow_in_body(x):
             values.append(total * x)
         else:
             last = total * 2
-        try:
-            root = np.sqrt(x) if x > 0 else np.sqrt(-x) * unknown  # noqa: F821
-        except NameError as error:
-            root = x * len(error.args)
+        root = np.sqrt(x) if x > 0 else x * 2
         if x > 0:
             extra = np.sin(x)
         else:
@@ -172,32 +168,10 @@ def exception_in_body(x):
 
 
 @case(0.7)
-def metaclass_that_computes(x):
-    class Meta(type):
-        def __new__(meta, name, bases, namespace, factor=1.0):
-            namespace["product"] = namespace["rate"] * factor
-            made = super().__new__(meta, name, bases, {**namespace, "added": x * 5})
-            made.later = made.product * made.added
-            return made
-
-        def __init__(cls, name, bases, namespace, factor=1.0):
-            super().__init__(name, bases, namespace)
-            cls.factor = factor
-
-    class Made(metaclass=Meta, factor=x + 2):
-        rate = x * x
-
-    return Made.product * Made.added + Made.later * Made.rate + Made().factor
-
-
-@case(0.7)
 def metaclass_without_new(x):
     class Meta(type):
         def total(cls):
-            return cls.a + cls.b
-
-        def __init__(cls, name, bases, namespace):
-            cls.b = cls.a * x
+            return cls.a * x
 
     class Base(metaclass=Meta):
         a = x * 2
@@ -206,200 +180,6 @@ def metaclass_without_new(x):
         a = Base.total() * x
 
     return Derived.total()
-
-
-@case(0.7)
-def prepared_namespace(x):
-    class Meta(type):
-        @classmethod
-        def __prepare__(meta, name, bases, given):
-            return {"given": given * 2}
-
-        def __new__(meta, name, bases, namespace, given):
-            return super().__new__(meta, name, bases, namespace)
-
-        def __init__(cls, name, bases, namespace, given):
-            pass
-
-    class Made(metaclass=Meta, given=x * x):
-        value = given + x  # noqa: F821
-
-    return Made.value * Made.given
-
-
-class FromDict(type):
-    """Makes classes of what their bodies have put into another mapping."""
-
-    def __new__(meta, name, bases, namespace):
-        return type.__new__(meta, name, bases, dict(namespace))
-
-
-@case(0.7)
-def prepared_mapping_that_is_no_dict(x):
-    class Meta(FromDict):
-        @classmethod
-        def __prepare__(meta, name, bases):
-            return collections.UserDict(given=x)
-
-    class Made(metaclass=Meta):
-        rate = given * x  # noqa: F821
-        del given  # noqa: F821
-        try:
-            given  # noqa: B018, F821
-        except NameError:
-            missed = rate * x
-        try:
-            del given
-        except NameError:
-            missed = missed * x
-
-    return Made.rate * Made.missed
-
-
-@case(0.7)
-def prepared_chain_of_dicts(x):
-    class Meta(FromDict):
-        @classmethod
-        def __prepare__(meta, name, bases):
-            return collections.ChainMap({}, {"given": x * x})
-
-    class Made(metaclass=Meta):
-        rate = given * x  # noqa: F821
-
-    return Made.rate * Made.given
-
-
-@case(0.7)
-def prepared_mapping_that_changes_what_it_is_given(x):
-    class Scaling(collections.abc.MutableMapping):
-        def __init__(self):
-            self.held = {}
-
-        def __getitem__(self, key):
-            return self.held[key]
-
-        def __setitem__(self, key, value):
-            self.held[key] = value * x if isinstance(value, float) else value
-
-        def __delitem__(self, key):
-            del self.held[key]
-
-        def __iter__(self):
-            return iter(self.held)
-
-        def __len__(self):
-            return len(self.held)
-
-    class Meta(FromDict):
-        @classmethod
-        def __prepare__(meta, name, bases):
-            return Scaling()
-
-    class Made(metaclass=Meta):
-        rate = x
-        again = rate * 2
-
-    return Made.again
-
-
-@case(0.7)
-def prepared_dict_that_makes_what_is_missing(x):
-    class Making(dict):
-        def __missing__(self, key):
-            if key.startswith("__"):
-                raise KeyError(key)
-            self.asked = x * len(key)
-            return self.asked * x
-
-    class Meta(FromDict):
-        @classmethod
-        def __prepare__(meta, name, bases):
-            return Making()
-
-        def __new__(meta, name, bases, namespace):
-            made = FromDict.__new__(meta, name, bases, namespace)
-            made.asked = namespace.asked
-            return made
-
-    class Made(metaclass=Meta):
-        rate = missing * x  # noqa: F821
-
-    return Made.rate * Made.asked
-
-
-@case(0.7)
-def prepared_dict_that_does_something_and_has_nothing(x):
-    seen = []
-
-    class Noting(dict):
-        def __missing__(self, key):
-            seen.append(x * x)
-            raise KeyError(key)
-
-    class Meta(FromDict):
-        @classmethod
-        def __prepare__(meta, name, bases):
-            return Noting()
-
-    outside = x * x * x
-
-    class Made(metaclass=Meta):
-        rate = outside * math.sin(x)
-
-    return Made.rate * sum(seen)
-
-
-@case(0.7)
-def prepared_defaultdict(x):
-    class Meta(FromDict):
-        @classmethod
-        def __prepare__(meta, name, bases):
-            return collections.defaultdict(lambda: x * x, __name__="module")
-
-    class Made(metaclass=Meta):
-        rate = missing * x  # noqa: F821
-
-    return Made.rate * Made.missing
-
-
-@case(0.7)
-def function_for_a_metaclass(x):
-    def collect(name, bases, namespace):
-        return namespace["a"] * namespace["b"]
-
-    class product(metaclass=collect):
-        a = x * 2
-        b = a + 1
-
-    return product * x
-
-
-@case(0.7)
-def hooks_of_classes(x):
-    registry = {}
-
-    class Base:
-        rate = x * 2
-
-        def __init_subclass__(cls, **keywords):
-            super().__init_subclass__(**keywords)
-            registry[cls.__name__] = cls
-
-    class Named:
-        def __set_name__(self, owner, name):
-            self.name = "_" + name
-
-        def __get__(self, obj, kind):
-            return getattr(obj, self.name) * x
-
-    class Derived(Base):
-        field = Named()
-        rate = Base.rate * x
-
-        def __init__(self):
-            self._field = self.rate + 1
-
-    return registry["Derived"]().field + Derived.rate
 
 
 @case(0.7)

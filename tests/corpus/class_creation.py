@@ -1,4 +1,4 @@
-"""What runs while a class is made: hooks and metaclasses; abstract and generic classes."""
+"""Abstract and generic classes, descriptors that know their names, and metaclasses."""
 
 import collections
 import types
@@ -10,122 +10,40 @@ from tests.corpus.registry import case
 T = TypeVar("T")
 
 
-class Weighted:
-    """A class outside, which is told of its subclasses by name."""
+# ---- set_name, class_getitem
+class Positive:
+    def __set_name__(self, owner, name):
+        self.name = "_" + name
 
-    def __init_subclass__(cls, weight=1.0):
-        cls.weight = weight
+    def __get__(self, obj, owner=None):
+        return self if obj is None else getattr(obj, self.name)
 
-
-# ---- init_subclass, set_name, class_getitem
-@case(1.5)
-def init_subclass(x):
-    class Base:
-        reg = []
-
-        def __init_subclass__(cls, /, k=1.0, **kw):
-            super().__init_subclass__(**kw)
-            cls.k = k * 2
-            Base.reg.append(cls)
-
-    class A(Base, k=x):
-        pass
-
-    class B(A, k=x * x):
-        pass
-
-    return A().k * B.k * sum(c.k for c in Base.reg)
+    def __set__(self, obj, value):
+        if value <= 0:
+            raise ValueError(self.name)
+        setattr(obj, self.name, value)
 
 
-@case(1.5)
-def init_subclass_registry(x):
-    class Plugin:
-        plugins = {}
+class P:
+    w = Positive()
+    h = Positive()
 
-        def __init_subclass__(cls, name=None, **kw):
-            super().__init_subclass__(**kw)
-            Plugin.plugins[name or cls.__name__] = cls
+    def __init__(self, w, h):
+        self.w = w
+        self.h = h
 
-        def run(self, v):
-            return v
-
-    class Sq(Plugin, name="sq"):
-        def run(self, v):
-            return v * v
-
-    class Cu(Plugin):
-        def run(self, v):
-            return super().run(v) * v * v
-
-    return sum(p().run(x) for p in Plugin.plugins.values())
-
-
-@case(1.5)
-def set_name(x):
-    class D:
-        def __init__(self, v):
-            self.v = v
-
-        def __set_name__(self, o, n):
-            self.n = n
-            o.total = getattr(o, "total", 0.0) + self.v
-
-    class A:
-        a = D(x)
-        b = D(x * x)
-
-    return A.total * A.a.v
+    def area(self):
+        return self.w * self.h
 
 
 @case(1.5)
 def set_name_validated(x):
-    class Positive:
-        def __set_name__(self, owner, name):
-            self.name = "_" + name
-
-        def __get__(self, obj, owner=None):
-            return self if obj is None else getattr(obj, self.name)
-
-        def __set__(self, obj, value):
-            if value <= 0:
-                raise ValueError(self.name)
-            setattr(obj, self.name, value)
-
-    class P:
-        w = Positive()
-        h = Positive()
-
-        def __init__(self, w, h):
-            self.w = w
-            self.h = h
-
-        def area(self):
-            return self.w * self.h
-
     p = P(x, x * 2)
     try:
         p.w = -x
     except ValueError:
         p.h += x
     return p.area()
-
-
-@case(1.5)
-def set_name_list(x):
-    fields = []
-
-    class F:
-        def __init__(self, d):
-            self.d = d
-
-        def __set_name__(self, o, n):
-            fields.append((n, self.d))
-
-    class M:
-        a = F(x)
-        b = F(2.0)
-
-    return sum(d for n, d in fields) * x
 
 
 @case(1.5)
@@ -342,99 +260,6 @@ def collections_abc_sub(x):
 
 # ---- metaclasses
 @case(1.5)
-def metaclass(x):
-    class M(type):
-        reg = {}
-
-        def __new__(m, n, b, ns, **k):
-            c = super().__new__(m, n, b, ns)
-            c.scale = k.get("scale", 1.0)
-            M.reg[n] = c
-            return c
-
-        def __init__(c, n, b, ns, **k):
-            super().__init__(n, b, ns)
-
-        def __call__(c, *a):
-            o = super().__call__(*a)
-            o.made = c.scale
-            return o
-
-        def __getitem__(c, k):
-            return c.scale * k
-
-    class A(metaclass=M, scale=x):
-        def __init__(self, v):
-            self.v = v
-
-    class B(A, scale=x * 2):
-        pass
-
-    a = A(x)
-    b = B(x)
-    return a.v * a.made * A[x] + M.reg["A"](x).v * b.made
-
-
-@case(1.5)
-def metaclass_namespace(x):
-    class M(type):
-        def __new__(m, n, b, ns):
-            ns["extra"] = ns["w"] * x
-            ns.pop("gone")
-            return type.__new__(m, n, b, ns)
-
-    class A(metaclass=M):
-        w = x * 2
-        gone = 3.0
-
-    return A.extra * A.w * (not hasattr(A, "gone"))
-
-
-@case(1.5)
-def metaclass_prepare(x):
-    class Log(dict):
-        def __init__(self):
-            super().__init__()
-            self.log = []
-
-        def __setitem__(self, k, v):
-            self.log.append(k)
-            super().__setitem__(k, v)
-
-    class M(type):
-        @classmethod
-        def __prepare__(m, n, b):
-            return Log()
-
-        def __new__(m, n, b, ns):
-            c = super().__new__(m, n, b, dict(ns))
-            c.order = [k for k in ns.log if not k.startswith("__")]
-            return c
-
-    class A(metaclass=M):
-        p = 1.0
-        q = 2.0
-
-    return x * len(A.order) * A.q
-
-
-@case(1.5)
-def metaclass_prepare_active(x):
-    class M(type):
-        @classmethod
-        def __prepare__(m, n, b):
-            return {"seed": x}
-
-        def __new__(m, n, b, ns):
-            return super().__new__(m, n, b, ns)
-
-    class A(metaclass=M):
-        w = seed * x  # noqa: F821  it is in the namespace
-
-    return A.w * A.seed
-
-
-@case(1.5)
 def singleton_meta(x):
     class S(type):
         _inst = {}
@@ -450,18 +275,6 @@ def singleton_meta(x):
 
     C(x)
     return C(x * x).v * C(1.0).v
-
-
-@case(1.5)
-def metaclass_function(x):
-    def meta(n, b, ns):
-        ns["w"] = ns["v"] * x
-        return type(n, b, ns)
-
-    class A(metaclass=meta):
-        v = x
-
-    return A.w * A.v
 
 
 @case(1.5)
@@ -515,164 +328,6 @@ def metaclass_attrs(x):
     )
 
 
-@case(0.7)
-def hooks_read_the_class(x):
-    class Field:
-        def __set_name__(self, owner, name):
-            owner.doubled = owner.rate * 2
-
-    class Base:
-        def __init_subclass__(cls, factor):
-            cls.product = cls.rate * factor
-
-    class Derived(Base, factor=x):
-        rate = x * x
-        field = Field()
-
-    return Derived.product * Derived.doubled
-
-
-@case(0.7)
-def hooks_of_several_bases(x):
-    log = []
-
-    class First:
-        def __init_subclass__(cls, **options):
-            log.append(x)
-            super().__init_subclass__(**options)
-
-    class Second(Generic[T]):
-        def __init_subclass__(cls, weight=2.0, **options):
-            log.append(weight * x)
-            super().__init_subclass__(**options)
-
-    class Both(First, Second[float], weight=x):
-        pass
-
-    class Third(Both):
-        def __init_subclass__(cls):
-            log.append(Both.__name__)
-
-    return log[0] * log[1] + sum(log[2:])
-
-
-@case(0.7)
-def hook_raises(x):
-    class Named:
-        def __set_name__(self, owner, name):
-            owner.seen = x
-            raise ValueError(x * x)
-
-    class Base:
-        made = []
-
-        def __init_subclass__(cls):
-            Base.made.append(x * 3)
-            raise LookupError(x)
-
-    total = x
-    try:
-
-        class Wrong:
-            field = Named()
-
-    except (ValueError, RuntimeError) as error:
-        total *= (error.__cause__ or error).args[0]
-    try:
-
-        class Derived(Base):
-            pass
-
-    except LookupError as error:
-        total += error.args[0] * Base.made[0]
-    return total
-
-
-# ---- classes that are made by a call
-@case(1.3)
-def made_by_type_with_keywords(x):
-    return type("Made", (Weighted,), {}, weight=x * x).weight
-
-
-@case(1.3)
-def made_by_type_of_a_metaclass(x):
-    class Meta(type):
-        def __new__(meta, name, bases, namespace, weight=1.0):
-            cls = super().__new__(meta, name, bases, namespace)
-            cls.weight = weight * x
-            return cls
-
-        def __init__(cls, name, bases, namespace, weight=1.0):
-            cls.again = cls.weight * weight
-
-    class Base(metaclass=Meta):
-        pass
-
-    return type("Made", (Base,), {"rate": x}, weight=x * x).again
-
-
-@case(1.3)
-def no_class_made_by_type(x):
-    class Meta(type):
-        def __new__(meta, name, bases, namespace, weight=None):
-            if weight is None:
-                return type.__new__(meta, name, bases, namespace)
-            return weight * x
-
-    class Base(metaclass=Meta):
-        pass
-
-    return type("Made", (Base,), {}, weight=x * x)
-
-
-# ---- bases that say by what they are replaced
-class Replaced:
-    def __init__(self, rate):
-        self.rate = rate
-
-    def __mro_entries__(self, bases):
-        self.asked = self.rate * 2
-        return (type("Base", (), {"rate": self.rate}),)
-
-
-@case(1.3)
-def base_that_is_replaced(x):
-    base = Replaced(x * x)
-
-    class Made(base):
-        pass
-
-    return Made.rate * base.asked * Made.__orig_bases__[0].rate
-
-
-@case(1.3)
-def base_that_is_replaced_by_a_class_made_there(x):
-    class Replacing:
-        def __mro_entries__(self, bases):
-            class Base:
-                rate = x * x
-
-            return (Base,)
-
-    class Made(Weighted, Replacing(), weight=x):
-        pass
-
-    return Made.rate * Made.weight
-
-
-class Number(float):
-    def __mro_entries__(self, bases):
-        return (type("Base", (), {"rate": self * self}),)
-
-
-@case(1.3)
-def number_that_is_a_base(x):
-    class Made(Number(x)):
-        pass
-
-    return Made.rate * Made.__orig_bases__[0]
-
-
 # ---- the call of a class, written out
 @case(1.3)
 def call_of_type_in_a_metaclass(x):
@@ -705,8 +360,3 @@ def call_of_a_number_by_its_metaclass_is_one_call(x):
         pass
 
     return Length(x) * Pair(x).left
-
-
-@case(1.3)
-def call_of_type_by_type(x):
-    return type.__call__(type, "Made", (Weighted,), {}, weight=x * x).weight

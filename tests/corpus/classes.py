@@ -359,8 +359,8 @@ def getattr_hook(x):
 @case(0.7)
 def descriptor(x):
     class Squared:
-        def __set_name__(self, owner, name):
-            self.name = "_" + name
+        def __init__(self, name):
+            self.name = name
 
         def __get__(self, obj, owner=None):
             return getattr(obj, self.name) ** 2
@@ -369,7 +369,7 @@ def descriptor(x):
             setattr(obj, self.name, value + 1.0)
 
     class Model:
-        a = Squared()
+        a = Squared("_a")
 
     m = Model()
     m.a = x

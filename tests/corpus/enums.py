@@ -97,32 +97,34 @@ def str_enum(x):
     return d[S.A] * d[S.B.value] * len(S.B) + d[S("a")]
 
 
+class F(float, Enum):
+    P = 2.5
+    Q = 0.5
+
+
 @case(1.5)
 def enum_with_float_mixin(x):
-    class F(float, Enum):
-        P = 2.5
-        Q = 0.5
-
     return F.P * x + x * F.Q + x**F.P + F.P / x + math.sin(x * F.Q) + np.sin(F.P * x)
+
+
+class Planet(Enum):
+    EARTH = (5.97, 6.37)
+    MARS = (0.64, 3.39)
+
+    def __init__(self, mass, radius):
+        self.mass = mass
+        self.radius = radius
+
+    @property
+    def gravity(self):
+        return self.mass / (self.radius * self.radius)
+
+    def weight(self, m):
+        return m * self.gravity
 
 
 @case(1.5)
 def enum_with_init(x):
-    class Planet(Enum):
-        EARTH = (5.97, 6.37)
-        MARS = (0.64, 3.39)
-
-        def __init__(self, mass, radius):
-            self.mass = mass
-            self.radius = radius
-
-        @property
-        def gravity(self):
-            return self.mass / (self.radius * self.radius)
-
-        def weight(self, m):
-            return m * self.gravity
-
     return sum(p.weight(x) for p in Planet) + Planet.EARTH.mass * x * x
 
 
@@ -216,28 +218,6 @@ def enum_argument(x, m):
 
 
 @case(1.5)
-def enum_active_value(x):
-    class E(Enum):
-        A = x
-        B = x * x
-
-    return E.A.value * E.B.value
-
-
-@case(1.5)
-def enum_active_init(x):
-    class E(Enum):
-        A = (x, 2.0)
-        B = (3.0, x * x)
-
-        def __init__(self, p, q):
-            self.p = p
-            self.q = q
-
-    return E.A.p * E.B.q + E.A.q * x
-
-
-@case(1.5)
 def enum_attr_set(x):
     class E(Enum):
         A = 1
@@ -248,17 +228,19 @@ def enum_attr_set(x):
     return sum(e.weight * e.value for e in E)
 
 
+@dataclasses.dataclass
+class D:
+    m: float
+    n: float = 2.0
+
+
+class E(D, Enum):
+    A = 1.0, 3.0
+    B = 2.0
+
+
 @case(1.5)
 def enum_data_class(x):
-    @dataclasses.dataclass
-    class D:
-        m: float
-        n: float = 2.0
-
-    class E(D, Enum):
-        A = 1.0, 3.0
-        B = 2.0
-
     return x * E.A.m * E.A.n + x * E.B.n
 
 
@@ -309,16 +291,3 @@ def no_such_member(x):
         except ValueError:
             total += x
     return total
-
-
-@case(1.3)
-def members_that_are_numbers(x):
-    class Constant(float, enum.Enum):
-        THREE = 3.0
-        ACTIVE = x
-
-        @property
-        def squared(self):
-            return self.value * self
-
-    return Constant.ACTIVE.squared * x + sum(one.value * len(one.name) for one in Constant)

@@ -266,25 +266,6 @@ def data_class_fields_loop(x):
 
 
 @case(1.5)
-def data_class_descriptor_field(x):
-    class D:
-        def __set_name__(self, o, n):
-            self.n = "_" + n
-
-        def __get__(self, o, t):
-            return 3.0 if o is None else getattr(o, self.n)
-
-        def __set__(self, o, v):
-            setattr(o, self.n, v * x)
-
-    @dataclass
-    class C:
-        a: float = D()
-
-    return C(x).a * C().a
-
-
-@case(1.5)
 def named_tuple_typing(x):
     class P(NamedTuple):
         a: float
@@ -374,56 +355,3 @@ def named_tuple_match_star(x):
             r = a * bb
     first, *rest = p
     return r * first * sum(rest) * p[-1] * sum(p[1:]) * p.index(2.0) * p._fields.index("b")
-
-
-class Converted:
-    """A field's descriptor, which gives the default where it is asked by the class."""
-
-    def __init__(self, default, asked):
-        self.default, self.asked = default, asked
-
-    def __set_name__(self, owner, name):
-        self.name = "_" + name
-
-    def __get__(self, obj, kind):
-        if obj is None:
-            self.asked.append(self.default)
-            return self.default * self.default
-        return vars(obj)[self.name]
-
-    def __set__(self, obj, value):
-        vars(obj)[self.name] = value * 2.0
-
-
-class Required(Converted):
-    def __get__(self, obj, kind):
-        if obj is None:
-            raise AttributeError(self.name)
-        return super().__get__(obj, kind)
-
-
-@case(1.5)
-def defaults_given_by_descriptors(x):
-    asked = []
-
-    @dataclass
-    class Base:
-        own: float
-        a: float = Converted(x, asked)
-        b: float = x * 3.0
-
-    @dataclass
-    class Derived(Base):
-        c: float = Converted(x + 1.0, asked)
-        d: InitVar[float] = Converted(default=x * x, asked=asked)
-
-        def __post_init__(self, d):
-            self.own *= d
-
-    @dataclass(kw_only=True)
-    class Needed:
-        a: float = Required(x, asked)
-
-    base, derived = Base(x), Derived(2.0, a=x)
-    total = base.a * base.b + derived.own * derived.a * derived.c + Needed(a=x).a * sum(asked)
-    return total + Base.a * Derived.c + len(asked) * x + derived.b

@@ -258,25 +258,6 @@ def callables_in_a_class(x):
 
 
 @case(1.5)
-def hooks_that_are_not_functions(x):
-    class Field:
-        __set_name__ = functools.partialmethod(
-            lambda self, factor, owner, name: setattr(owner, "total", factor), x
-        )
-
-    class Base:
-        __init_subclass__ = classmethod(
-            functools.partial(lambda k, cls: setattr(cls, "seen", k), x)
-        )
-        __class_getitem__ = classmethod(functools.partial(lambda k, cls, i: k * i, x))
-
-    class Derived(Base):
-        field = Field()
-
-    return Derived.total * Derived.seen * Base[2.0]
-
-
-@case(1.5)
 def methods_of_metaclasses(x):
     class Meta(type):
         __call__ = functools.partialmethod(lambda cls, factor, v: factor * v, x)

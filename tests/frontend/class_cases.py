@@ -7,7 +7,7 @@ import abc
 import enum
 import typing
 
-from tests.frontend.cases import Log, Manager, case
+from tests.frontend.cases import Log, case
 
 outside = "global"
 shared = ["global"]
@@ -66,19 +66,7 @@ def control_flow_in_a_body(n):
             finished = True
         while total > 2:
             total -= 1
-        try:
-            ratio = total / n
-        except ZeroDivisionError as error:
-            ratio = str(error)
-        finally:
-            kept = n
-        with Manager([], "m") as manager:
-            entered = manager
-        match n:
-            case 0:
-                kind = "zero"
-            case int(value):
-                kind = value
+        kept = n
         first, *rest = [n, n + 1, total]
         (second := n + 10)
         chosen = total if n else second
@@ -117,10 +105,6 @@ def a_name_of_both_scopes(n):
     x = "function"
 
     class A:
-        try:
-            y = x
-        except NameError as error:
-            y = str(error)
         x = "class"
         z = x
         del x
@@ -129,7 +113,7 @@ def a_name_of_both_scopes(n):
         def get(self):
             return x
 
-    return A.y, A.z, A.w, A().get(), hasattr(A, "x")
+    return A.z, A.w, A().get(), hasattr(A, "x")
 
 
 @case(3)

@@ -6,7 +6,7 @@ import functools
 import inspect
 import types
 
-from adjoint.frontend import lower
+from adjoint.frontend import lower, lower_any
 from adjoint.ir import primitives
 from adjoint.ir.nodes import (
     Assign,
@@ -47,9 +47,9 @@ class Returned:
 def interpreted(function, *, deep=False, lower=lower):
     """A function that does what `function` does, by its IR; `deep`: so do the functions and class
     bodies made inside it. `lower` is the frontend."""
-    lowered = lower(function)
-    verify(lowered)
     is_class_body = not function.__code__.co_flags & inspect.CO_OPTIMIZED
+    lowered = lower_any(function) if is_class_body else lower(function)
+    verify(lowered)
     signature = inspect.signature(fill if is_class_body else function, follow_wrapped=False)
 
     def bind(args, kwargs):

@@ -127,7 +127,6 @@ def _annotated(b: Builder, node: ast.AnnAssign) -> None:
             case ast.Subscript(value=container, slice=index):
                 b.evaluate(container)
                 b.evaluate(index)
-    b.annotate(node)
 
 
 @statement.register(ast.AugAssign)

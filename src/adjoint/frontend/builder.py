@@ -191,9 +191,6 @@ class Builder(Names):
                 primitives.delete_global, (self.namespace(node), Const(name)), node, drop=True
             )
 
-    def annotate(self, node: ast.AnnAssign) -> None:
-        """Lower the annotation of a variable, which a function does not evaluate."""
-
     def comprehension_variable(self, name: str) -> Var:
         """Return a variable of a comprehension. It keeps its name if the name has no other meaning
         in the function."""

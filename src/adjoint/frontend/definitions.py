@@ -9,7 +9,6 @@ from typing import Any
 
 from adjoint.frontend.builder import NONE, Builder, expression, statement
 from adjoint.frontend.calls import apply
-from adjoint.frontend.class_bodies import ClassBuilder
 from adjoint.frontend.scope import FUTURE_ANNOTATIONS, parameters
 from adjoint.frontend.source import remember
 from adjoint.ir import primitives
@@ -203,8 +202,6 @@ def _plain_class(b: Builder, node: ast.ClassDef) -> Var:
 
 def _type_alias(b: Builder, node: Any) -> None:
     """Lower ``type X = …``, which is lazy: Python runs it in a function with the same cells."""
-    if isinstance(b, ClassBuilder):
-        b.refuse("type", node, "write the type alias outside the class")
     free = sorted({name for code in b.codes.of_alias(node) for name in code.co_freevars})
     name = b.mangle(node.name.id)
     body: list[ast.stmt] = [node, ast.Return(ast.Name(name, ast.Load()))]

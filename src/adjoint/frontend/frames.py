@@ -11,7 +11,6 @@ import builtins
 from collections.abc import Callable
 
 from adjoint.frontend.builder import Builder
-from adjoint.frontend.class_bodies import ClassBuilder
 from adjoint.ir import primitives
 from adjoint.ir.nodes import Const, If, Operand, Raise, Try, Var
 
@@ -51,8 +50,6 @@ def _evaluate(b: Builder, node: ast.Call, into: Var | None) -> Operand | None:
     """Lower ``eval(text)`` and ``exec(text)``."""
     if len(node.args) != 1:
         return None
-    if isinstance(b, ClassBuilder) and b.is_in_body() and ast.unparse(node.func) == "exec":
-        b.refuse("exec in a class body", node, "set the attributes after the class statement")
     callee = b.expression(node.func)
     text = b.copy_if_rebound(b.expression(node.args[0]), node.args[0], -1)
     operands = (text, b.namespace(node), _local_variables(b, node))
@@ -76,8 +73,6 @@ _LOWER: dict[str, Callable[[Builder, ast.Call, Var | None], Operand | None]] = {
 
 def _local_variables(b: Builder, node: ast.AST) -> Var:
     """Lower a dict of the variables that are bound at this point."""
-    if isinstance(b, ClassBuilder) and b.is_in_body():
-        return b.own_namespace
     result = b.call(primitives.build_dict, (), node)
     for name in sorted({*b.locals, *b.cells} - {"__class__"}):
         _insert_if_bound(b, result, name, node)

@@ -17,7 +17,6 @@ import adjoint.frontend.patterns
 import adjoint.frontend.statements  # noqa: F401  (each enters its syntax in the tables)
 from adjoint.errors import UnsupportedSyntaxError
 from adjoint.frontend.builder import NONE, Builder, terminates
-from adjoint.frontend.class_bodies import ClassBuilder, lower_class_body
 from adjoint.frontend.codes import NestedCodes
 from adjoint.frontend.comprehensions import generator_body
 from adjoint.frontend.scope import FunctionNode, analyse, parameters
@@ -32,8 +31,7 @@ def lower(function: FunctionType) -> ir.Function:
     Parameters
     ----------
     function : types.FunctionType
-        A ``def``, a ``lambda``, the function of a generator expression, or the body of a ``class``
-        statement as a function of the namespace to fill.
+        A ``def``, a ``lambda``, or the function of a generator expression.
 
     Returns
     -------
@@ -55,8 +53,7 @@ def lower(function: FunctionType) -> ir.Function:
         raise _refuse_coroutine(function, source)
     codes = NestedCodes(code, source.offset)
     scope = analyse(source.node, code, codes, source.private)
-    make = ClassBuilder if isinstance(source.node, ast.ClassDef) else Builder
-    builder = make(function, source, scope, codes)
+    builder = Builder(function, source, scope, codes)
     own_parameters = _parameters(source.node, builder)
     free = []
     for name in code.co_freevars:
@@ -96,9 +93,6 @@ def _refuse_coroutine(function: FunctionType, source: Source) -> UnsupportedSynt
 def _parameters(node: FunctionNode, builder: Builder) -> tuple[ir.Parameter, ...]:
     if isinstance(node, ast.GeneratorExp):
         return (ir.Parameter(builder.variable("_it").name, 0),)
-    if isinstance(builder, ClassBuilder):
-        return (ir.Parameter(builder.own_namespace.name, 0),)
-    assert not isinstance(node, ast.ClassDef)
     args = node.args
     kinds = {
         id(p): kind
@@ -115,10 +109,6 @@ def _parameters(node: FunctionNode, builder: Builder) -> tuple[ir.Parameter, ...
 def _body(
     builder: Builder, node: FunctionNode, own_parameters: tuple[ir.Parameter, ...]
 ) -> ir.Region:
-    if isinstance(builder, ClassBuilder):
-        assert isinstance(node, ast.ClassDef)
-        lower_class_body(builder, node)
-        return tuple(builder.ops)
     own = {parameter.name for parameter in own_parameters}
     for name in sorted(builder.scope.captured):
         builder.new_cell(name, node)

@@ -24,8 +24,8 @@ CALLS = 1
 REBINDS = 2
 """Flag of an expression: it contains ``:=``."""
 
-FunctionNode = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda | ast.GeneratorExp | ast.ClassDef
-"""Nodes with a code object that is lowered; of a class, the code of its body."""
+FunctionNode = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda | ast.GeneratorExp
+"""Nodes with a code object that is lowered."""
 Comprehension = ast.ListComp | ast.SetComp | ast.DictComp
 
 
@@ -42,8 +42,8 @@ class Scope:
         local.)
     captured
         Local names that inner functions use: they live in cells.
-    global_names, nonlocal_names
-        Names under a ``global`` or ``nonlocal`` statement.
+    global_names
+        Names under a ``global`` statement.
     flags
         `CALLS` and `REBINDS` of each expression that has any.
     own
@@ -58,7 +58,6 @@ class Scope:
     bound: set[str] = field(default_factory=set)
     captured: set[str] = field(default_factory=set)
     global_names: set[str] = field(default_factory=set)
-    nonlocal_names: set[str] = field(default_factory=set)
     flags: dict[ast.AST, int] = field(default_factory=dict)
     own: dict[ast.AST, tuple[set[str], set[str]]] = field(default_factory=dict)
     names: set[str] = field(default_factory=set)
@@ -86,14 +85,6 @@ def analyse(node: FunctionNode, code: CodeType, codes: NestedCodes, private: str
         case ast.FunctionDef(body=statements) | ast.AsyncFunctionDef(body=statements):
             scope.local.update(mangle(p.arg, private) for p in parameters(node.args))
             walk.visit_all(statements)
-        case ast.ClassDef(body=statements):
-            walk.keeps_annotations = not code.co_flags & FUTURE_ANNOTATIONS
-            walk.visit_all(statements)
-            # Functions inside capture the variables around the class.
-            scope.captured.clear()
-            scope.local -= scope.global_names | scope.nonlocal_names
-            scope.names |= scope.local
-            return scope
     # A generator expression may bind a local variable by `:=`, which shows only in `captured`.
     scope.local |= scope.captured
     scope.local -= scope.global_names
@@ -121,7 +112,6 @@ class _Walk:
         self.codes, self.private = codes, private
         self.scope = Scope()
         self.walrus: set[str] = set()
-        self.keeps_annotations = False
         self.comprehensions: list[tuple[set[str], set[str]]] = []
 
     def visit(self, node: ast.AST) -> int:
@@ -314,14 +304,7 @@ def _global(walk: _Walk, node: ast.Global) -> int:
     return 0
 
 
-def _nonlocal(walk: _Walk, node: ast.Nonlocal) -> int:
-    walk.scope.nonlocal_names.update(mangle(name, walk.private) for name in node.names)
-    return 0
-
-
 def _annotated(walk: _Walk, node: ast.AnnAssign) -> int:
-    if walk.keeps_annotations:
-        walk.visit(node.annotation)
     # The annotation of a local variable is not evaluated, but makes the name local.
     if node.value is not None:
         return walk.visit(node.target) | walk.visit(node.value)
@@ -355,7 +338,7 @@ _HANDLERS: dict[type[ast.AST], Callable[[_Walk, Any], int]] = {
     ast.MatchStar: _captured,
     ast.MatchMapping: _mapping_pattern,
     ast.Global: _global,
-    ast.Nonlocal: _nonlocal,
+    ast.Nonlocal: lambda walk, node: 0,
     ast.AnnAssign: _annotated,
 }
 if hasattr(ast, "TypeAlias"):

@@ -60,6 +60,11 @@ def remember(code: CodeType, source: Source) -> None:
     _shorten(_KNOWN, _MOST_KNOWN)
 
 
+def is_known(code: CodeType) -> bool:
+    """Return whether the source of `code` was stored."""
+    return _KNOWN.get(id(code), (None,))[0] is code
+
+
 def _shorten(cache: OrderedDict[Any, Any], most: int) -> None:
     while len(cache) > most:
         try:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import inspect
 from types import FunctionType
 
-from adjoint.errors import SourceError, UnsupportedSyntaxError
+from adjoint.errors import AdjointError, SourceError, UnsupportedSyntaxError
 from adjoint.frontend.lowering import lower
 from adjoint.ir import nodes as ir
 
@@ -19,18 +20,20 @@ def lower_any(function: FunctionType) -> ir.Function:
     UnsupportedSyntaxError
         Its source uses a construct that is not differentiated.
     """
-    try:
-        return lower(function)
-    except SourceError as error:
-        missing = error
+    missing: AdjointError | None = None
+    if function.__code__.co_flags & inspect.CO_OPTIMIZED:  # not the body of a class, or for `exec`
+        try:
+            return lower(function)
+        except SourceError as error:
+            missing = error
     from adjoint.frontend import bytecode  # loaded only if needed
 
     try:
         return bytecode.lower(function)
     except UnsupportedSyntaxError as error:
         raise SourceError(
-            f"{missing.problem}; {error.problem}",
-            hint=missing.hint,
+            error.problem if missing is None else f"{missing.problem}; {error.problem}",
+            hint=(missing or error).hint,
             filename=error.filename,
             span=error.span,
         ) from None

@@ -47,7 +47,7 @@ HIDING = frozenset(
 
 TRUSTED = INERT | frozenset(
     "codecs datetime dis encodings enum genericpath io json locale ntpath numpy os posixpath stat"
-    " string time token types weakref".split()
+    " string time token types typing_extensions weakref".split()
 )
 """Packages whose own code stores nothing out of sight; only their callbacks are watched."""
 

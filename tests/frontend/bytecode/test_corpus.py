@@ -22,7 +22,6 @@ REFUSED = (
     "'with'",
     "'match'",
     "'yield from'",
-    "the body of class",  # handles an exception
     "the elements of a 'generator'",  # so does what made it
     "has stored is needed",  # so does what was called and stored something
     "which has neither a rule nor Python source, changed the",  # so does what was called
@@ -54,8 +53,6 @@ LOWERED = [name for name, (_, without) in CASES.items() if is_lowered(without)]
 
 OTHERS_ARE_REFUSED = """
     array_iterators/of_lists array_iterators/of_numbers
-    class_bodies/control_flow_in_body class_bodies/control_flow_in_body#2
-    class_bodies/prepared_mapping_that_is_no_dict
     classes/attributes_of_another_object
     doubles/patched_in_a_callback
     exceptions/finally_overrides_return exceptions/missing_key_default

@@ -1,4 +1,4 @@
-"""From the bytecode of a function without source to its IR, for CPython 3.11 to 3.13.
+"""From the bytecode of functions without source, and of class bodies, to IR: CPython 3.11 to 3.13.
 
 `machine` runs the instructions on operands instead of values, block by block. `flow_graph` and
 `structure` arrange the blocks as in structured code. `regions` turns the remaining jumps into

@@ -11,6 +11,7 @@ from types import CodeType
 from typing import Any
 
 from adjoint.errors import UnsupportedSyntaxError, cell_of
+from adjoint.frontend.source import is_known
 from adjoint.ir.nodes import Span
 
 
@@ -118,9 +119,9 @@ def refused(code: CodeType, opcode: str, span: Span, construct: str = "") -> Uns
 
 
 def file_of(code: CodeType) -> str:
-    """Return the file of a code object. If a file of this name exists, its text is not that of the
-    code, so return another name."""
-    if not linecache.getlines(code.co_filename):
+    """Return the file of a code object. If a file of this name exists, and its text is not known to
+    be that of the code, return another name."""
+    if is_known(code) or not linecache.getlines(code.co_filename):
         return code.co_filename
     return f"<bytecode of {cell_of(code.co_filename) or os.path.basename(code.co_filename)}>"
 

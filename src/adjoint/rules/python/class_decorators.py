@@ -18,11 +18,10 @@ from adjoint.diagnostics.user_place import current_module
 from adjoint.primal.special_methods import class_attribute
 from adjoint.primal.value_kinds import defined_by
 from adjoint.rulekit.registry import primitive, structural, substitute
-from adjoint.runtime.dispatch.call import call_keywords
 from adjoint.runtime.dispatch.linked import linked
 from adjoint.runtime.dispatch.source_call import call_function
 from adjoint.runtime.memory.memory import Memory
-from adjoint.runtime.python.class_creation import move_default_cotangents
+from adjoint.runtime.python.class_creation import class_refused, move_default_cotangents
 
 # Typed as Any, because the arguments passed on are not known statically.
 _namedtuple: Any = collections.namedtuple
@@ -68,92 +67,32 @@ def _process_class(record: list[Any], slot: int, cls: Any, *options: Any) -> Any
     attribute of the class to the class.
     """
     memory: Memory = record[0]
-    asked = _FieldDescriptors(memory, cls)
-    made: Any = None
+    for name in inspect.get_annotations(cls):
+        if type(defined_by(type(class_attribute(cls, name)), "__get__")) is FunctionType:
+            raise class_refused(cls.__name__, f"a descriptor gives the default of {name!r}")
+    before = dict(vars(cls))
+    inherited = {
+        id(field)
+        for base in cls.__mro__[1:]
+        for field in vars(base).get("__dataclass_fields__", {}).values()
+    }
+    made = _process(cls, *options)
 
     def process_back(_: Any) -> tuple[Any, ...]:
-        bars = {} if made is None else moved_back()
-        asked.back(bars)
-        return (None,) * (len(options) + 2)
-
-    def moved_back() -> dict[str, Any]:
-        bars = {}
         if vars(made).get("__init__") is not before.get("__init__"):
             _move_to_fields(memory, made.__init__, made.__dataclass_fields__)
         for name, field in made.__dataclass_fields__.items():
             if before.get(name) is field:
                 memory.add_entry(field, "default", memory.take_entry(made, name))
-            elif name in asked.names:
-                bars[name] = memory.take_entry(field, "default")
             elif id(field) not in inherited:
                 memory.add_entry(cls, name, memory.take_entry(field, "default"))
         if made is not cls:  # a copy with slot attributes
             for key, bar in (memory.shadows.pop(id(made), None) or {}).items():
                 memory.add_entry(cls, key, bar)
-        return bars
+        return (None,) * (len(options) + 2)
 
     record[slot] = process_back
-    asked.replace_default()
-    try:
-        before = dict(vars(cls))
-        inherited = {
-            id(field)
-            for base in cls.__mro__[1:]
-            for field in vars(base).get("__dataclass_fields__", {}).values()
-        }
-        made = _process(cls, *options)
-    finally:
-        asked.restore()
     return made
-
-
-class _FieldDescriptors:
-    """Descriptors in a class body whose ``__get__`` returns the default of a field.
-
-    ``__get__`` is user code: it runs before ``@dataclass``, and its results replace the descriptors
-    while ``@dataclass`` runs.
-    """
-
-    def __init__(self, memory: Memory, cls: type) -> None:
-        self._cls, self._given = cls, dict[str, Any]()
-        self.names = [
-            name
-            for name in inspect.get_annotations(cls)
-            if type(defined_by(type(class_attribute(cls, name)), "__get__")) is FunctionType
-        ]
-        self._record: list[Any] = [memory, *[None] * (2 * len(self.names))]
-
-    def replace_default(self) -> None:
-        cls, n = self._cls, len(self.names)
-        for i in range(2 * n):  # read twice: the default, then if it is a field
-            name = self.names[i % n]
-            value = call_keywords(self._record, i + 1, getattr, (cls, name, _MISSING), {})
-            self._given.setdefault(name, value)
-        self._own = {name: vars(cls)[name] for name in self.names if name in vars(cls)}
-        for name, value in self._given.items():
-            if value is not _MISSING:
-                type.__setattr__(cls, name, value)
-
-    def restore(self) -> None:
-        cls = self._cls
-        for name, value in self._given.items():
-            if value is _MISSING or vars(cls).get(name) is not value:
-                continue
-            if name in self._own:
-                type.__setattr__(cls, name, self._own[name])
-            else:
-                type.__delattr__(cls, name)
-
-    def back(self, bars: dict[str, Any]) -> None:
-        """Pass the cotangents of the defaults to the pullbacks of ``__get__``."""
-        n = len(self.names)
-        for i in reversed(range(2 * n)):
-            back = self._record[i + 1]
-            if back is not None:
-                back(bars.get(self.names[i]) if i < n else None)
-
-
-_MISSING = dataclasses.MISSING
 
 
 def _move_to_fields(memory: Memory, init: Any, fields: dict[str, Any]) -> None:

@@ -52,6 +52,7 @@ DIFFERENTIATED = frozenset(
         "adjoint.runtime.arrays.object_layout",
         "adjoint.runtime.arrays.ufunc_keywords",
         "adjoint.runtime.arrays.wrap_results",
+        "adjoint.runtime.dispatch.number_protocols",
         "adjoint.runtime.leaves",
         "adjoint.runtime.operators.object_ufuncs",
         "adjoint.runtime.operators.ufunc_output",

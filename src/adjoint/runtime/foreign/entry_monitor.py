@@ -7,6 +7,8 @@ set. Functions that can neither store anything nor return an earlier value are r
 
 from __future__ import annotations
 
+import collections
+import dataclasses
 import functools
 import sys
 import threading
@@ -32,12 +34,17 @@ def vouch_for(code: CodeType) -> None:
     _told.pop(id(code), None)
 
 
-# `sqlite3.connect` makes its cache of statements by these.
-exclude(functools.update_wrapper.__code__)
-exclude(functools.lru_cache.__code__)
-for _part in functools.lru_cache.__code__.co_consts:
-    if isinstance(_part, CodeType):
-        exclude(_part)
+for _function in (
+    functools.update_wrapper,  # `sqlite3.connect` makes its cache of statements by these
+    functools.lru_cache,
+    collections.namedtuple,  # these run where classes are made
+    vars(dataclasses.Field)["__set_name__"],
+    vars(functools.cached_property)["__set_name__"],
+):
+    exclude(_function.__code__)
+    for _part in _function.__code__.co_consts:
+        if isinstance(_part, CodeType) and _part.co_name[0] != "_":
+            exclude(_part)
 
 
 # ---- events --------------------------------------------------------------------------------------

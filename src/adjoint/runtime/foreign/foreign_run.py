@@ -79,7 +79,6 @@ class ForeignRun:
         "_f",
         "_filled",
         "_fills",
-        "_given",
         "_known",
         "_looked_at",
         "_own",
@@ -98,8 +97,8 @@ class ForeignRun:
         "ran",
     )
 
-    def __init__(self, memory: Memory, f: Any, error: Exception | None = None) -> None:
-        self.memory, self._f, self._given = memory, f, error
+    def __init__(self, memory: Memory, f: Any) -> None:
+        self.memory, self._f = memory, f
         self._args: tuple[Any, ...] = ()
         self._excluded: frozenset[int] = frozenset()
         self._events: list[Callback | Changes] = []
@@ -139,12 +138,6 @@ class ForeignRun:
         for value in values:
             if isinstance(value, np.ndarray) and type(value) is not np.ndarray:
                 self._snapshot.add((fields_of(value),))
-
-    def save_operands(self, values: tuple[Any, ...]) -> None:
-        """Save `values` in which the callee itself stores something, without entering user code."""
-        self._tell_of(self._f.__code__, not is_of_a_library(self._f.__globals__.get("__name__")))
-        self._before_all = values
-        self._known |= {id(one) for one in self._snapshot.add(values)}
 
     def compare_by_identity(self) -> None:
         """Take the same number at the same place for unchanged, not for one stored again."""
@@ -410,8 +403,6 @@ class ForeignRun:
         return "a function" if self._entered is None else f"'{self._entered.co_qualname}'"
 
     def _error(self) -> Exception:
-        if self._given is not None:
-            return self._given
         return NoDerivativeError(
             f"a derivative of what {self._who()} has stored is needed, which was called by"
             f" '{name_of(self._f)}', whose calls are not followed",

@@ -42,25 +42,20 @@ def run_monitored(
     run: Callable[..., Any],
     args: tuple[Any, ...],
     kwargs: dict[str, Any],
-    error: Exception | None = None,
     keys: tuple[Any, ...] = (),
     by_rule: bool = False,
     own: Any = None,
-    kept: tuple[Any, ...] = (),
 ) -> Any:
     """Run ``run(*args, **kwargs)`` for `f` as a foreign run; its pullback may be left in the slot.
 
     `keys` may be hashed more often than in plain Python. With `by_rule`, `run` writes new arrays,
-    of which the rule gives the derivative. `own` is a container that `run` writes and logs itself,
-    and in `kept` it may store something itself.
+    of which the rule gives the derivative. `own` is a container that `run` writes and logs itself.
     """
     n = len(args) + len(kwargs)
-    region = ForeignRun(record[0], f, error)
+    region = ForeignRun(record[0], f)
     if own is not None:
         region.exclude_logged(own)
     region.save_attributes(keys)
-    if kept:
-        region.save_operands(kept)
     blank = record[slot]
     linked = record[slot] = region.before(blank, n)
     level = record[0].level

@@ -13,7 +13,7 @@ from adjoint.primal.compiled_functions import refuse_compiled_containers
 from adjoint.primal.container_contents import args_of
 from adjoint.primal.special_methods import quick_special_of
 from adjoint.primal.value_kinds import by_value
-from adjoint.rulekit.registry import lookup, method_rules
+from adjoint.rulekit.registry import lookup, method_rules, primitive
 from adjoint.runtime.dispatch.call import call_keywords
 from adjoint.runtime.dispatch.inert_packages import is_inert
 from adjoint.runtime.dispatch.linked import DECLINED, linked
@@ -25,6 +25,7 @@ from adjoint.runtime.foreign.unknown_call import run_unknown
 from adjoint.runtime.foreign.user_code_reach import has_code
 from adjoint.runtime.memory.memory import Memory
 from adjoint.runtime.python.caught_exceptions import bars_of_args
+from adjoint.runtime.python.class_creation import make_class
 from adjoint.runtime.python.variables import mark_namespace
 
 
@@ -43,10 +44,12 @@ def construct(
         y = run_rules(record, slot, cls, rules, args, kwargs)
         if y is not DECLINED:
             return y
+    if issubclass(cls, type):
+        return make_class(cls, record, slot, args, kwargs)
     check_finalizer(cls)
     meta_call = type(cls).__call__
     refuse_compiled_containers(cls.__module__, cls)
-    if is_inert(cls) and not issubclass(cls, type):
+    if is_inert(cls):
         why = f"belongs to '{cls.__module__.partition('.')[0]}', which is left alone"
         return run_unknown(record[0], record, slot, cls, args, kwargs, why, trusted=True)
     if by_metaclass and type(meta_call) is FunctionType and not issubclass(cls, enum.Enum):
@@ -63,11 +66,25 @@ def construct(
         return _named_tuple(record, slot, cls, args, kwargs)
     if cls.__flags__ & (1 << 20):  # Py_TPFLAGS_IS_ABSTRACT
         return cls(*args, **kwargs)
-    if type(cls.__new__) is not BuiltinFunctionType or issubclass(cls, type):
+    if type(cls.__new__) is not BuiltinFunctionType:
         return _by_new(record, slot, cls, args, kwargs)
     if cls.__new__ is object.__new__ and _has_init(cls):
         return _init(record, slot, object.__new__(cls), cls, args, kwargs)
     return _of_builtin_base(record, slot, cls, args, kwargs)
+
+
+@primitive((type, "__call__"))
+def _call_class(record: list[Any], slot: int, /, *args: Any, **kwargs: Any) -> Any:
+    """Run ``type.__call__(cls, …)``, without a ``__call__`` of the metaclass."""
+    if not args or not isinstance(args[0], type):
+        return NotImplemented
+    return linked(record, slot, lambda bars: (None, *bars), _construct, args[0], args[1:], kwargs)
+
+
+def _construct(
+    record: list[Any], slot: int, cls: type, args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> Any:
+    return construct(record, slot, cls, args, kwargs, by_metaclass=False)
 
 
 def _has_init(cls: type) -> bool:
@@ -103,9 +120,6 @@ def _by_new(
     obj = call_keywords(inner, 1, cls.__new__, (cls, *args), kwargs)
     if isinstance(obj, cls) and _has_init(type(obj)):
         _init(inner, 2, obj, type(obj), args, kwargs)
-    elif isinstance(obj, cls) and issubclass(cls, type) and cls.__init__ is not type.__init__:
-        set_up: Any = cls.__init__  # of C
-        set_up(obj, *args, **kwargs)
     return obj
 
 

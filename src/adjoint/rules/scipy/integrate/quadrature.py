@@ -12,11 +12,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from scipy.integrate import (
-    _quadpack,
-    quad,
-    quad_vec,
-)
+from scipy.integrate import _quadpack, quad, quad_vec
 
 from adjoint.diagnostics.no_derivative import Reason, needed
 from adjoint.rulekit.refusal import NoDerivative, refusal, refused_bar

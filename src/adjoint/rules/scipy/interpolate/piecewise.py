@@ -55,6 +55,29 @@ def _at_points(local: Any, weights: Any) -> Any:
     return np.einsum("rk,rkn->rn", weights, local)
 
 
+def _pair(call: Call, places: Any, weights: Any, slopes: Any, ends: list[Any]) -> Any:
+    """Return pullback and pushforward; `ends` are slopes in the breakpoints from `places` on."""
+    c, x = call.c, call.x
+
+    def back(y_bar: Any) -> Any:
+        c_bar = added(weights[:, :, None] * y_bar[:, None, :], places, c.shape[1])
+        *of_ends, xp_bar = [np.real(np.sum(np.conj(s) * y_bar, axis=1)) for s in (*ends, slopes)]
+        x_bar = sum([added(bar, places + i, len(x)) for i, bar in enumerate(of_ends)])
+        return np.swapaxes(c_bar, 0, 1), x_bar, xp_bar
+
+    def push(c_dot: Any, x_dot: Any, xp_dot: Any) -> Any:
+        y_dot = np.zeros_like(slopes)
+        if c_dot is not None:
+            y_dot = y_dot + _at_points(np.swapaxes(c_dot, 0, 1)[places], weights)
+        if xp_dot is not None:
+            y_dot = y_dot + slopes * xp_dot[:, None]
+        for i, slope in enumerate([] if x_dot is None else ends):
+            y_dot = y_dot + slope * x_dot[places + i][:, None]
+        return y_dot
+
+    return back, push
+
+
 # ---- powers --------------------------------------------------------------------------------------
 
 
@@ -78,22 +101,7 @@ def _(call: Call) -> Any:
     local = np.swapaxes(c, 0, 1)[places]
     slopes = _at_points(local, power_slopes(s, c.shape[0], nu + 1) * inside[:, None])
 
-    def piecewise_back(y_bar: Any) -> Any:
-        c_bar = added(weights[:, :, None] * y_bar[:, None, :], places, c.shape[1])
-        s_bar = np.real(np.sum(np.conj(slopes) * y_bar, axis=1))
-        return np.swapaxes(c_bar, 0, 1), -added(s_bar, places, len(x)), s_bar
-
-    def piecewise_push(c_dot: Any, x_dot: Any, xp_dot: Any) -> Any:
-        y_dot = np.zeros_like(slopes)
-        if c_dot is not None:
-            y_dot = y_dot + _at_points(np.swapaxes(c_dot, 0, 1)[places], weights)
-        if xp_dot is not None:
-            y_dot = y_dot + slopes * xp_dot[:, None]
-        if x_dot is not None:
-            y_dot = y_dot - slopes * x_dot[places][:, None]
-        return y_dot
-
-    return piecewise_back, piecewise_push
+    return _pair(call, places, weights, slopes, [-slopes])
 
 
 # ---- Bernstein's basis ---------------------------------------------------------------------------
@@ -134,23 +142,4 @@ def _(call: Call) -> Any:
     of_left = slopes * (s[:, None] - 1) + stretched
     of_right = -slopes * s[:, None] - stretched
 
-    def bernstein_back(y_bar: Any) -> Any:
-        c_bar = added(weights[:, :, None] * y_bar[:, None, :], places, c.shape[1])
-        bars = [
-            np.real(np.sum(np.conj(slope) * y_bar, axis=1)) for slope in (of_left, of_right, slopes)
-        ]
-        x_bar = added(bars[0], places, len(x)) + added(bars[1], places + 1, len(x))
-        return np.swapaxes(c_bar, 0, 1), x_bar, bars[2]
-
-    def bernstein_push(c_dot: Any, x_dot: Any, xp_dot: Any) -> Any:
-        y_dot = np.zeros_like(slopes)
-        if c_dot is not None:
-            y_dot = y_dot + _at_points(np.swapaxes(c_dot, 0, 1)[places], weights)
-        if xp_dot is not None:
-            y_dot = y_dot + slopes * xp_dot[:, None]
-        if x_dot is not None:
-            moved = of_left * x_dot[places][:, None] + of_right * x_dot[places + 1][:, None]
-            y_dot = y_dot + moved
-        return y_dot
-
-    return bernstein_back, bernstein_push
+    return _pair(call, places, weights, slopes, [of_left, of_right])

@@ -13,12 +13,7 @@ import numpy as np
 from scipy import linalg as sl
 
 from adjoint.rulekit.projection import project
-from adjoint.rules.numpy.linalg.factors import (
-    cholesky_back,
-    cholesky_dot,
-    factors_bar,
-    factors_dot,
-)
+from adjoint.rules.numpy.linalg.factors import cholesky_back, cholesky_dot, factors_bar, factors_dot
 from adjoint.rules.numpy.linalg.matrices import dagger, rounding, skew, undetermined
 from adjoint.rules.numpy.linalg.singular import (
     in_trial_basis,

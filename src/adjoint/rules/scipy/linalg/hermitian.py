@@ -247,20 +247,21 @@ def _whole_rule(f: Any, call: Call, values_only: bool) -> Any:
     return back, push
 
 
-@matrix_rule(sl.eigh, "a b")
-def _(call: Call) -> Any:
-    return _whole_rule(sl.eigh, call, bool(call.eigvals_only))
+def _register(f: Any, values_only: Any, operands: str, rule: Any, **options: Any) -> None:
+    """Register the rules of `f`, and of `values_only`, which returns its eigenvalues alone."""
+    matrix_rule(f, operands, **options)(lambda call: rule(f, call, bool(call.eigvals_only)))
+    matrix_rule(values_only, operands, **options)(lambda call: rule(values_only, call, True))
 
 
-@matrix_rule(sl.eigvalsh, "a b")
-def _(call: Call) -> Any:
-    return _whole_rule(sl.eigvalsh, call, True)
+_register(sl.eigh, sl.eigvalsh, "a b", _whole_rule)
 
 
 # ---- bands ---------------------------------------------------------------------------------------
 
 
 def _banded_rule(f: Any, call: Call, values_only: bool) -> Any:
+    if call.a_band.ndim != 2:
+        return NotImplemented
     band, lower = call.a_band, bool(call.lower)
     width = band.shape[0] - 1
     turn = _turned(call, values_only)
@@ -283,21 +284,12 @@ def _banded_rule(f: Any, call: Call, values_only: bool) -> Any:
     return back, push
 
 
-@matrix_rule(sl.eig_banded, "a_band", one_by_one=True)
-def _(call: Call) -> Any:
-    if call.a_band.ndim != 2:
-        return NotImplemented
-    return _banded_rule(sl.eig_banded, call, bool(call.eigvals_only))
-
-
-@matrix_rule(sl.eigvals_banded, "a_band", one_by_one=True)
-def _(call: Call) -> Any:
-    if call.a_band.ndim != 2:
-        return NotImplemented
-    return _banded_rule(sl.eigvals_banded, call, True)
+_register(sl.eig_banded, sl.eigvals_banded, "a_band", _banded_rule, one_by_one=True)
 
 
 def _tridiagonal_rule(f: Any, call: Call, values_only: bool) -> Any:
+    if call.d.ndim != 1:
+        return NotImplemented
     d, e, turn = call.d, call.e, _turned(call, values_only)
 
     def problem() -> _Problem:
@@ -320,15 +312,4 @@ def _tridiagonal_rule(f: Any, call: Call, values_only: bool) -> Any:
     return back, push
 
 
-@matrix_rule(sl.eigh_tridiagonal, "d e", one_by_one=True)
-def _(call: Call) -> Any:
-    if call.d.ndim != 1:
-        return NotImplemented
-    return _tridiagonal_rule(sl.eigh_tridiagonal, call, bool(call.eigvals_only))
-
-
-@matrix_rule(sl.eigvalsh_tridiagonal, "d e", one_by_one=True)
-def _(call: Call) -> Any:
-    if call.d.ndim != 1:
-        return NotImplemented
-    return _tridiagonal_rule(sl.eigvalsh_tridiagonal, call, True)
+_register(sl.eigh_tridiagonal, sl.eigvalsh_tridiagonal, "d e", _tridiagonal_rule, one_by_one=True)

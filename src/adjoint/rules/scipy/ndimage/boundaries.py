@@ -57,6 +57,14 @@ def widened(shape: tuple[int, ...], sizes: Any, origins: Any, mode: int) -> list
     return [along(*given, mode) for given in zip(shape, sizes, origins, strict=True)]
 
 
+def linear_push(filtered: Any, shape: tuple[int, ...], x_dot: Any, cval_dot: Any) -> Any:
+    """Return the tangent of a filter that is linear in the array and the constant beyond it."""
+    if x_dot is None and cval_dot is None:
+        return 0.0
+    x_dot = np.zeros(shape) if x_dot is None else x_dot
+    return filtered(x_dot, 0.0 if cval_dot is None else cval_dot)
+
+
 def extended(x: Any, axes: Any, cval: Any) -> Any:
     """Extend `x` beyond its edges, except along axes whose entry is ``None``."""
     for axis, line in enumerate(axes):

@@ -20,6 +20,7 @@ from adjoint.rules.scipy.ndimage.boundaries import (
     constant,
     extended,
     folded,
+    linear_push,
     returning,
     widened,
 )
@@ -65,14 +66,9 @@ def _(call: Call) -> Any:
         return x_bar, np.array(w_bar), cval_bar
 
     def push(x_dot: Any, w_dot: Any, cval_dot: Any) -> Any:
-        moved: Any = 0.0
-        if x_dot is not None or cval_dot is not None:
-            x_dot = np.zeros(x.shape) if x_dot is None else x_dot
-            beyond = 0.0 if cval_dot is None else cval_dot
-            moved = correlated_along(x_dot, w, axis, np.float64, mode, beyond, origin)
-        if w_dot is not None:
-            moved = moved + correlated_along(x, w_dot, axis, np.float64, mode, call.cval, origin)
-        return moved
+        run: Any = lambda x, w, cval: correlated_along(x, w, axis, np.float64, mode, cval, origin)
+        moved = linear_push(lambda x, cval: run(x, w, cval), x.shape, x_dot, cval_dot)
+        return moved if w_dot is None else moved + run(x, w_dot, call.cval)
 
     return back, push
 
@@ -99,9 +95,8 @@ def _(call: Call) -> Any:
         return folded(spread, axes, shape)
 
     def push(x_dot: Any, cval_dot: Any) -> Any:
-        x_dot = np.zeros(shape) if x_dot is None else x_dot
-        beyond = 0.0 if cval_dot is None else cval_dot
-        return averaged(x_dot, size, axis, np.float64, mode, beyond, origin)
+        run: Any = lambda x, cval: averaged(x, size, axis, np.float64, mode, cval, origin)
+        return linear_push(run, shape, x_dot, cval_dot)
 
     return back, push
 
@@ -137,13 +132,8 @@ def _(call: Call) -> Any:
         return x_bar, w_bar, cval_bar
 
     def push(x_dot: Any, w_dot: Any, cval_dot: Any) -> Any:
-        moved: Any = 0.0
-        if x_dot is not None or cval_dot is not None:
-            x_dot = np.zeros(x.shape) if x_dot is None else x_dot
-            beyond = 0.0 if cval_dot is None else cval_dot
-            moved = correlated(x_dot, w, np.float64, mode, beyond, origins)
-        if w_dot is not None:
-            moved = moved + correlated(x, w_dot, np.float64, mode, call.cval, origins)
-        return moved
+        run: Any = lambda x, w, cval: correlated(x, w, np.float64, mode, cval, origins)
+        moved = linear_push(lambda x, cval: run(x, w, cval), x.shape, x_dot, cval_dot)
+        return moved if w_dot is None else moved + run(x, w_dot, call.cval)
 
     return back, push

@@ -17,7 +17,7 @@ from scipy.ndimage import _nd_image
 from adjoint.rulekit.registry import substitute
 from adjoint.rules.numpy.operands import severed
 from adjoint.rules.scipy.linalg.matrix_rule import Call, matrix_rule
-from adjoint.rules.scipy.ndimage.boundaries import constant
+from adjoint.rules.scipy.ndimage.boundaries import constant, linear_push
 from adjoint.rules.scipy.ndimage.knots import Knots, knots
 
 # ---- at any points -------------------------------------------------------------------------------
@@ -123,11 +123,9 @@ def _reading(call: Call, at: Any) -> Any:
         return spline_bar.reshape(spline.shape), bars * y_bar, cval_bar
 
     def push(spline_dot: Any, dots: Any, cval_dot: Any) -> Any:
-        total: Any = 0.0
-        if cval_dot is not None or spline_dot is not None:
-            moved = np.zeros(spline.shape) if spline_dot is None else spline_dot
-            beyond = 0.0 if cval_dot is None else cval_dot
-            total = sampled(moved, at, np.float64, call.order, call.mode, beyond, call.npad)
+        form = call.order, call.mode
+        run: Any = lambda x, cval: sampled(x, at, np.float64, *form, cval, call.npad)
+        total = linear_push(run, spline.shape, spline_dot, cval_dot)
         if dots is not None:
             for places, weights, slopes in _taps(axes):
                 for i, slope in enumerate(slopes):

@@ -57,38 +57,26 @@ def _both(a_dot: Any, b_dot: Any, f: Any, a: Any, b: Any) -> Any:
     )
 
 
-@matrix_rule(ss.convolve, "in1 in2")
-def _(call: Call) -> Any:
-    a, b, method = call.in1, call.in2, call.method
-    if not _plain(a, b):
-        return NotImplemented
+def _by_method(f: Any, other: Any) -> None:
+    @matrix_rule(f, "in1 in2")
+    def _(call: Call) -> Any:
+        a, b, method = call.in1, call.in2, call.method
+        if not _plain(a, b):
+            return NotImplemented
 
-    def back(y_bar: Any) -> Any:
-        whole = _placed(y_bar, _full_shape(a, b))
-        a_bar = ss.correlate(whole, b, "valid", method)
-        return a_bar, ss.correlate(whole, a, "valid", method)
+        def back(y_bar: Any) -> Any:
+            whole = _placed(y_bar, _full_shape(a, b))
+            b_bar = ss.correlate(whole, a, "valid", method)
+            return other(whole, b, "valid", method), b_bar if f is ss.convolve else _turned(b_bar)
 
-    def push(a_dot: Any, b_dot: Any) -> Any:
-        return _both(a_dot, b_dot, lambda u, v: ss.convolve(u, v, call.mode, method), a, b)
+        def push(a_dot: Any, b_dot: Any) -> Any:
+            return _both(a_dot, b_dot, lambda u, v: f(u, v, call.mode, method), a, b)
 
-    return back, push
+        return back, push
 
 
-@matrix_rule(ss.correlate, "in1 in2")
-def _(call: Call) -> Any:
-    a, b, method = call.in1, call.in2, call.method
-    if not _plain(a, b):
-        return NotImplemented
-
-    def back(y_bar: Any) -> Any:
-        whole = _placed(y_bar, _full_shape(a, b))
-        a_bar = ss.convolve(whole, b, "valid", method)
-        return a_bar, _turned(ss.correlate(whole, a, "valid", method))
-
-    def push(a_dot: Any, b_dot: Any) -> Any:
-        return _both(a_dot, b_dot, lambda u, v: ss.correlate(u, v, call.mode, method), a, b)
-
-    return back, push
+_by_method(ss.convolve, ss.correlate)
+_by_method(ss.correlate, ss.convolve)
 
 
 def _by_transform(f: Any) -> None:

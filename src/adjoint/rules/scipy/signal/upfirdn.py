@@ -19,6 +19,7 @@ from adjoint.rules.scipy.ndimage.boundaries import (
     beyond,
     extended,
     folded,
+    linear_push,
 )
 
 SURROUNDINGS = {
@@ -132,10 +133,8 @@ def _(call: Call) -> Any:
 
     def push(h_dot: Any, x_dot: Any, cval_dot: Any) -> Any:
         form = (call.up, call.down, axis, call.mode)
-        total: Any = 0.0
-        if x_dot is not None or cval_dot is not None:
-            moved = np.zeros(call.x.shape) if x_dot is None else x_dot
-            total = ss.upfirdn(call.h, moved, *form, 0.0 if cval_dot is None else cval_dot)
+        run: Any = lambda x, cval: ss.upfirdn(call.h, x, *form, cval)
+        total = linear_push(run, call.x.shape, x_dot, cval_dot)
         if h_dot is not None:
             total = total + ss.upfirdn(h_dot, call.x, *form, call.cval)
         return total

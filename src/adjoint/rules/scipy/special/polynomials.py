@@ -86,22 +86,8 @@ def _shifted_jacobi_slope(n: Any, p: Any, q: Any, x: Any) -> Any:
     return slope / sp.binom(2 * n + p - 1, n)
 
 
-elementwise(
-    sp.eval_jacobi,
-    DEGREE,
-    PARAMETER,
-    PARAMETER,
-    lambda n, a, b, x: _jacobi_slope(n, a, b, x),
-    singular=True,
-)
-elementwise(
-    sp.eval_sh_jacobi,
-    DEGREE,
-    PARAMETER,
-    PARAMETER,
-    lambda n, p, q, x: _shifted_jacobi_slope(n, p, q, x),
-    singular=True,
-)
+for _f, _slope in ((sp.eval_jacobi, _jacobi_slope), (sp.eval_sh_jacobi, _shifted_jacobi_slope)):
+    elementwise(_f, DEGREE, PARAMETER, PARAMETER, _slope, singular=True)
 
 
 # ---- Laguerre (18.9.23), Hermite (18.9.25, 18.9.27) ----------------------------------------------
