@@ -3,6 +3,9 @@
 What plain functions do with them is in `tests/corpus/object_arrays.py`.
 """
 
+import copy
+from fractions import Fraction
+
 import numpy as np
 import pytest
 
@@ -85,9 +88,13 @@ def test_results_have_cotangents_by_element():
 
 def test_views_of_one_array_are_variables_of_their_own():
     h = np.array([1.0, 2.0], dtype=object)
-    first, second = ad.gradient(lambda a, b: (a * b).sum(), h, h[::-1])
+
+    def product(a, b):
+        return a[0] * b[0] + a[1] * b[1]
+
+    first, second = ad.gradient(product, h, h[::-1])
     assert first.tolist() == [2.0, 1.0] and second.tolist() == [1.0, 2.0]
-    ((first, second),) = ad.gradient(lambda both: (both[0] * both[1]).sum(), [h, h[::-1]])
+    ((first, second),) = ad.gradient(lambda both: product(*both), [h, h[::-1]])
     assert first.tolist() == [4.0, 2.0] and second.tolist() == [2.0, 4.0]
 
 
@@ -146,7 +153,8 @@ def test_computed_anew():
 
 def test_held_constant():
     def f(v):
-        return (ad.stop_gradient(v.astype(object)) * v).sum()
+        held = ad.stop_gradient(v.astype(object))
+        return held[0] * v[0] + held[1] * v[1] + held[2] * v[2]
 
     assert ad.gradient(f, X)[0].tolist() == X.tolist()
     assert ad.pushforward(f, (X,), (np.ones(3),))[1] == pytest.approx(X.sum())
@@ -186,276 +194,330 @@ def test_objects_that_go(make):
         ad.gradient(f, 3.0)
 
 
-# ---- the order of memory -------------------------------------------------------------------------
-
-SIX = np.array([0.7, 1.3, 0.4, 2.1, 1.1, 0.9])
-
-FIRST = ("reverse", "forward")
-"""Where the order of memory is what is asked: second derivatives are in the corpus."""
+# ---- containers ----------------------------------------------------------------------------------
 
 
-def rows(v):
-    return [[v[0], v[1], v[2]], [v[3], v[4], v[5]]]
+class Pair:
+    def __init__(self, a, b):
+        self.a, self.b = a, b
 
+    def __add__(self, other):
+        return Pair(self.a + getattr(other, "a", other), self.b * getattr(other, "b", other))
 
-def turned(v):
-    return v.astype(object).reshape(3, 2).T
+    def __mul__(self, other):
+        return Pair(self.a * getattr(other, "a", other), self.b + getattr(other, "b", other))
 
-
-STORED = {
-    "of lists": lambda v: np.array(rows(v), object, order="F"),
-    "of lists, by a function": lambda v: np.asfortranarray(rows(v), object),
-    "of numbers": lambda v: v.reshape(3, 2).T.astype(object),
-    "of numbers, in an order": lambda v: np.array(v.reshape(2, 3), object, order="F"),
-    "turned": turned,
-    "turned and reversed": lambda v: turned(v)[::-1, ::-1],
-    "repeated": lambda v: np.broadcast_to(v[:3].astype(object), (2, 3)),
-    "three axes": lambda v: v.astype(object).reshape(1, 3, 2).T,
-}
-MADE = {
-    "itself": lambda h: h,
-    "sums": lambda h: h + h,
-    "with numbers": lambda h: (1.0 - h) * np.ones(h.shape, order="F"),
-    "with a copy": lambda h: h * h.copy("C"),
-    "unary": lambda h: np.square(-h),
-    "accumulated": lambda h: h.copy("K").cumsum(0),
-    "reduced": lambda h: np.stack([h, h * 2.0], -1).sum(0),
-    "floats": lambda h: h.astype(float),
-    "floats, in an order": lambda h: np.array(h, float, order="F"),
-    "floats and back": lambda h: np.array(h, float).astype(object),
-    "two results": lambda h: np.frompyfunc(lambda a, b: (a * b, a - b), 2, 2)(h, 3.0)[1],
-    "vectorized": lambda h: np.vectorize(lambda a: a * a)(h),
-    "vectorized objects": lambda h: np.vectorize(lambda a: a * a, otypes=[object])(h),
-    "joined": lambda h: np.concatenate([h, h.astype(float)]),
-    "chosen": lambda h: np.where(np.ones(h.shape, bool, order="F"), h, 2.0),
-    "filled": lambda h: np.full_like(h, h[(0,) * h.ndim]),
-}
-
-
-@pytest.mark.parametrize("made", MADE.values(), ids=MADE)
-@pytest.mark.parametrize("stored", STORED.values(), ids=STORED)
-def test_the_order_of_memory_is_that_of_numpy(stored, made):
-    def f(v):
-        flat = made(stored(v)).ravel("K")
-        return sum([flat[i] * (i + 1.0) ** 2 for i in range(flat.size)])
-
-    check_gradient(f, SIX, modes=FIRST)
-
-
-def test_writes_through_what_is_a_copy_in_one_order_only():
-    def f(v):
-        h = np.array([[v[0], v[1]], [v[2], v[3]]], dtype=object, order="F")
-        flat = h.reshape(-1)
-        flat[1] = v[0]
-        return h[0, 1] * h[1, 0]
-
-    check_gradient(f, SIX)
-
-
-@pytest.mark.parametrize("stored", STORED.values(), ids=STORED)
-@pytest.mark.parametrize("way", ["frompyfunc", "vectorize", "__add__"])
-def test_functions_are_called_in_the_order_of_memory(way, stored):
-    def f(v):
-        seen = []
-
-        def counted(a):
-            seen.append(a)
-            return a * len(seen)
-
-        class Part:
-            def __init__(self, a):
-                self.a = a
-
-            def __add__(self, other):
-                return counted(self.a)
-
-        if way == "__add__":
-            h = np.frompyfunc(Part, 1, 1)(stored(v)) + 1.0
-        elif way == "vectorize":
-            h = np.vectorize(counted, otypes=[float])(stored(v))
-        else:
-            h = np.frompyfunc(counted, 1, 1)(stored(v))
-        return sum([part * (i + 1.0) ** 2 for i, part in enumerate(h.flat)])
-
-    check_gradient(f, SIX, modes=FIRST)
-
-
-FOLDED = {
-    "rows": lambda h: h.sum(0),
-    "columns": lambda h: h.sum(1),
-    "all": lambda h: np.asarray(h.sum(), object),
-    "kept": lambda h: np.add.reduce(h, axis=(0, 1), keepdims=True),
-    "begun": lambda h: np.add.reduce(h, 0, initial=0.0),
-    "three axes": lambda h: np.stack([h, h]).sum(axis=(0, 2)),
-    "of one": lambda h: h[:1].sum(0),
-    "accumulated": lambda h: h.cumsum(0),
-    "accumulated across": lambda h: np.add.accumulate(h, 1),
-    "accumulated flat": lambda h: h.cumsum(),
-}
-
-
-@pytest.mark.parametrize("fold", FOLDED.values(), ids=FOLDED)
-@pytest.mark.parametrize("stored", ["of lists", "turned", "turned and reversed", "three axes"])
-def test_sums_are_added_up_in_the_order_of_numpy(stored, fold):
-    def f(v):
-        steps = [1.0]
-
-        class Part:
-            def __init__(self, a):
-                self.a = a
-
-            def __add__(self, other):
-                steps[0] += 1.0
-                return Part(self.a * steps[0] + getattr(other, "a", other))
-
-            def __radd__(self, other):
-                return Part(other + self.a * 2.0)
-
-        h = np.frompyfunc(Part, 1, 1)(STORED[stored](v))
-        flat = fold(h).ravel("K")
-        return sum([part.a * (i + 1.0) for i, part in enumerate(flat)])
-
-    check_gradient(f, SIX, modes=FIRST)
-
-
-@pytest.mark.parametrize(
-    "change",
-    [
-        lambda h, v: h.__imul__(v[3]),
-        lambda h, v: np.multiply(h, v[3], out=h),
-        lambda h, v: np.multiply(h, v[3], out=h, where=[[True, False], [True, True]]),
-        lambda h, v: np.subtract(h[:, ::-1], v[:2], out=h),
-        lambda h, v: np.subtract(h, v[:2], out=h),
-        lambda h, v: h.__iadd__(np.ones((2, 2))),
-        lambda h, v: h.__iadd__(np.ones((2, 2), order="F") * v[3]),
-        lambda h, v: np.add(h.copy("C"), v[3], out=h),
-    ],
-)
-@pytest.mark.parametrize("none_at", [(0, 0), (0, 1), (1, 0)])
-@pytest.mark.parametrize("order", ["C", "F", "reversed", "in part"])
-def test_what_was_written_before_an_operator_raised(order, none_at, change):
-    def f(v):
-        h = np.array([[v[0], v[1]], [v[2], v[3]]], object, order="F" if order == "F" else "C")
-        if order == "reversed":
-            h = h[::-1]
-        elif order == "in part":
-            h = np.stack([h, h], -1)[..., 1]
-        h[none_at] = None
-        try:
-            change(h, v)
-            raised = 1.0
-        except TypeError:
-            raised = 2.0
-        h[none_at] = raised
-        return h[0, 0] + 2 * h[0, 1] + 3 * h[1, 0] + 4 * h[1, 1]
-
-    check_gradient(f, SIX, modes=FIRST)
-
-
-def test_outputs_that_look_at_what_is_read():
-    def f(v):
-        h = v.astype(object)
-        h[1:] *= h[:-1]
-        np.add(h[::-1], h, out=h)
-        np.subtract(h[:3], h[1:4], out=h[2:5], where=[True, False, True])
-        h.reshape(2, 3)[...] -= h[:3]
-        return sum([part * (i + 1.0) ** 2 for i, part in enumerate(h)])
-
-    check_gradient(f, SIX)
-
-
-def test_one_object_at_several_places():
-    """Where an element was is known by its place, not by what it is."""
-    held = np.full(3, 0.5, object)
-    (found,) = ad.gradient(lambda h: np.broadcast_to(h, (2, 3)).ravel("K")[1] ** 2, held)
-    place = np.broadcast_to(np.arange(3), (2, 3)).ravel("K")[1]
-    expected = [0.0, 0.0, 0.0]
-    expected[place] = 1.0
-    assert [*found] == expected
-
-
-def test_one_number_of_numpys_stays_that():
-    def f(v):
-        one = np.array(v[0], object)[()].clip(0.0, 1.0) * np.asarray(v.sum(), object).item().sum()
-        h = np.empty(2, object)
-        h[:] = v[1]
-        squares = np.vectorize(lambda a: (a * a).sum(), otypes=[object])(h)
-        listed = np.vectorize(lambda a, b: a.clip(0.0, 1.0) * b.sum())([v[2], v[3]], v[4])
-        return one * squares[0] * listed[0] + squares[1] * listed[1]
-
-    check_gradient(f, SIX)
-
-
-@pytest.mark.parametrize("name", ["hstack", "vstack", "dstack", "column_stack", "concatenate"])
-def test_joined(name):
-    def f(v):
-        h = v.astype(object)
-        join = getattr(np, name)
-        return (join([h, v]) ** 2).sum() + join([h * h, v[0] * h]).sum()
-
-    check_gradient(f, X)
-
-
-def test_joined_as_numpy_would_not():
-    with pytest.raises(TypeError, match="according to the rule 'no'"):
-        ad.gradient(lambda v: np.concatenate([v.astype(object), v], casting="no").sum(), X)
-
-
-class Ordered:
-    def __init__(self, a):
-        self.a = a
+    __rmul__, __radd__ = __mul__, __add__
 
     def __lt__(self, other):
         return self.a < other.a
 
+    def __and__(self, other):
+        return Pair(self.a * other.a, self.b)
 
-def ordered(v):
-    return np.sort(np.frompyfunc(Ordered, 1, 1)(v))[0].a * v[0]
-
-
-def partitioned(v):
-    return np.partition(np.frompyfunc(Ordered, 1, 1)(v), 1)[1].a
+    def __float__(self):
+        return float(self.a)
 
 
-@pytest.mark.parametrize("f", [ordered, partitioned])
-def test_put_in_order_by_their_own_comparisons(f):
-    check_gradient(f, X)
+def filled(v):
+    h = np.empty(3, object)
+    h[0], h[1], h[2] = v[0], v[1], v[2]
+    return h
 
 
-# ---- what refers to itself -----------------------------------------------------------------------
+def of_pairs(v):
+    h = np.empty(3, object)
+    for i in range(3):
+        h[i] = Pair(v[i], v[i] * 2.0)
+    return h
 
 
-class Cell:
-    def __init__(self, a, grid):
-        self.a, self.grid = a, grid
-
-    def __mul__(self, other):
-        return Cell(self.a * other * self.grid[0].a, self.grid)
+def of_arrays(v):
+    h = np.empty(2, object)
+    h[:] = [v, v * v]
+    return h
 
 
-def test_elements_that_refer_to_the_array():
+MADE = {
+    "filled": filled,
+    "of a list": lambda v: np.array([v[0], v[1], v[2]], dtype=object),
+    "of pairs": of_pairs,
+    "of arrays": of_arrays,
+}
+
+
+def total(x):
+    """A number made of all that `x` holds, in its order."""
+    if isinstance(x, Pair):
+        return x.a + x.b
+    if isinstance(x, np.ndarray) and not x.ndim:
+        return total(x[()])
+    if isinstance(x, list | tuple | np.ndarray):
+        y = 0.0
+        for i in range(len(x)):
+            y = y + total(x[i]) * (i + 1.0)
+        return y
+    return x
+
+
+CONTAINED = {
+    "itself": lambda h, v: h,
+    "iterated": lambda h, v: [part for part in h],
+    "enumerated": lambda h, v: [part for _, part in enumerate(h)],
+    "zipped": lambda h, v: [a for a, _ in zip(h, h, strict=True)],
+    "unpacked": lambda h, v: [*h],
+    "list": lambda h, v: list(h),
+    "tolist": lambda h, v: h.tolist(),
+    "item": lambda h, v: h.item(1),
+    "flat": lambda h, v: [part for part in h.flat],
+    "ndenumerate": lambda h, v: [part for _, part in np.ndenumerate(h)],
+    "len and shape": lambda h, v: h[len(h) - 1] if h.shape == (h.size,) else h[0],
+    "of the end": lambda h, v: h[-1],
+    "a view": lambda h, v: h[::-1],
+    "another axis": lambda h, v: h[None],
+    "chosen": lambda h, v: h[[1, 0, 1]],
+    "masked": lambda h, v: h[np.arange(len(h)) > 0],
+    "copied": lambda h, v: h.copy(),
+    "copied by copy": lambda h, v: [copy.copy(h), copy.deepcopy(h)],
+    "made of it": lambda h, v: [np.array(h), np.asarray(h), np.array(h, dtype=object)],
+}
+WRITTEN = {
+    "number": lambda h, v: h.__setitem__(0, v[0] * v[1]),
+    "list": lambda h, v: h.__setitem__(0, [v[0], v[1]]),
+    "array": lambda h, v: h.__setitem__(1, v),
+    "by an index of NumPy": lambda h, v: h.__setitem__((np.int64(0),), v[1]),
+    "at the end": lambda h, v: h.__setitem__(-1, v[0]),
+    "through a view": lambda h, v: h[::-1].__setitem__(0, v[0]),
+    "through another axis": lambda h, v: h[None].T.__setitem__((0, 0), v[1]),
+    "everywhere": lambda h, v: h.__setitem__(slice(None), v[0]),
+    "of an array": lambda h, v: h.__setitem__(slice(0, 2), v[:2]),
+    "of a list": lambda h, v: h.__setitem__(slice(0, 2), [v[2], [v[0]]]),
+    "of objects": lambda h, v: h.__setitem__(slice(0, 2), filled(v)[:2]),
+    "of itself": lambda h, v: h.__setitem__(slice(None), h[::-1]),
+    "twice at one place": lambda h, v: h.__setitem__([1, 1], [v[0], v[2]]),
+    "masked": lambda h, v: h.__setitem__(np.arange(len(h)) > 0, v[0]),
+    "by another name": lambda h, v: np.asarray(h).__setitem__(0, v[0] * v[2]),
+    "by a name without a copy": lambda h, v: np.array(h, copy=None).__setitem__(0, v[0]),
+    "by another type": lambda h, v: h.astype(object, copy=False).__setitem__(1, v[0] * v[2]),
+    "of a copy": lambda h, v: np.array(h).__setitem__(0, v[0] * v[2]),
+    "filled": lambda h, v: h.fill(v[2]),
+    "copied into": lambda h, v: np.copyto(h, v[0]),
+}
+
+
+@pytest.mark.parametrize("use", CONTAINED.values(), ids=CONTAINED)
+@pytest.mark.parametrize("make", MADE.values(), ids=MADE)
+def test_elements_are_read(make, use):
+    check_gradient(lambda v: total(use(make(v), v)) * v[1], X)
+
+
+@pytest.mark.parametrize("write", WRITTEN.values(), ids=WRITTEN)
+@pytest.mark.parametrize("make", MADE.values(), ids=MADE)
+def test_elements_are_written(make, write):
     def f(v):
-        h = np.empty(2, object)
-        h[0], h[1] = Cell(v[0], h), Cell(v[1], h)
-        return np.frompyfunc(lambda cell: cell.a, 1, 1)(h * v[2]).sum()
+        h = make(v)
+        before = h[0]
+        write(h, v)
+        return total(h) * total(before)
 
     check_gradient(f, X)
 
 
-def test_arrays_inside_arrays_are_gone_through_once():
-    inner = np.array([1.0, None], object)
-    for _ in range(40):
-        outer = np.empty(2, object)
-        outer[0], outer[1] = 1.0, inner
-        inner = outer
+def rows(v):
+    return np.array([[v[0], "a"], [v, None]], dtype=object)
 
+
+@pytest.mark.parametrize(
+    "f",
+    [
+        lambda v: v.astype(object)[1] * v.astype(object)[0],
+        lambda v: np.asarray(v, dtype=object)[1] * np.array(v.sum(), object)[()],
+        lambda v: (filled(v).astype(float) ** 2).sum() + np.array(filled(v), float)[0],
+        lambda v: np.asarray(of_pairs(v), dtype=float) @ v,
+        lambda v: rows(v)[0, 0] * rows(v)[1][0].sum(),
+        lambda v: np.full(2, v[0], dtype=object)[1] * np.full_like(filled(v), v[1])[2],
+        lambda v: np.vectorize(lambda a: [a * a], otypes=[object])(v)[1][0],
+        lambda v: np.array((v[0], None, v[1]), dtype=object)[2] * v[0],
+    ],
+)
+def test_conversions_of_numbers(f):
+    check_gradient(f, X)
+
+
+def test_reset_in_each_round():
     def f(v):
-        return np.frompyfunc(lambda _, b: b, 2, 1)(inner, v[0]).sum()
+        sums = np.empty(2, object)
+        y = 0.0
+        for part in v:
+            sums[:] = 0.0
+            for i in range(4):
+                sums[i % 2] = sums[i % 2] + part * y * 0.1 + i
+            y = y + sums[0] * sums[1]
+        return y
 
     check_gradient(f, X)
+
+
+def test_integers_are_numbers():
+    h = np.array([2, 3.0], dtype=object)
+    for f in (lambda h: h[0] ** 2 * h[1], lambda h: h.astype(float)[0] ** 2 * h[1]):
+        assert ad.gradient(f, h)[0].tolist() == [12.0, 4.0]
+        assert ad.pushforward(f, (h,), (np.array([1.0, 0.0], object),))[1] == 12.0
+
+
+# ---- constants -----------------------------------------------------------------------------------
+
+
+def numbers():
+    return np.array([1.0, 2, Fraction(1, 2)], dtype=object)
+
+
+def words():
+    return np.array(["b", "a", "b"], dtype=object)
+
+
+CONSTANT = {
+    "sum": lambda v: float(numbers().sum() * 2) * v[0],
+    "product": lambda v: v @ (numbers() * numbers() + 1).astype(float),
+    "in place": lambda v: (lambda h: (np.multiply(h, 2, out=h), float(h[0]) * v[1])[1])(numbers()),
+    "moved": lambda v: (
+        v * np.concatenate([numbers(), numbers()]).reshape(2, 3).T[:, 1].astype(float)
+    ),
+    "compared": lambda v: v[words() == "b"],
+    "unique": lambda v: v[0] * len(np.unique(words())),
+    "sorted": lambda v: v[np.argsort(words())] * len(np.sort(words())),
+    "where": lambda v: v * np.where(words() == "b", 2.0, 1.0),
+    "functions": lambda v: sum(
+        [f(x) for f, x in zip(np.array([np.sin, np.cos, np.exp], object), v)][:1]
+    ),
+    "keys": lambda v: sum([{"a": v[0], "b": v[1]}[key] for key in words()]),
+    "indices": lambda v: v[np.array([1, 2], dtype=object).astype(int)],
+    "neighbours": lambda v: sum([v[n].sum() for n in np.array([[0, 1], [1, 2, 0]], dtype=object)]),
+    "none": lambda v: v * len(np.full(2, None)),
+}
+
+
+@pytest.mark.parametrize("f", CONSTANT.values(), ids=CONSTANT)
+def test_constants(f):
+    check_gradient(lambda v: np.sum(f(v)) * v[2], X)
 
 
 # ---- refused -------------------------------------------------------------------------------------
+
+REFUSED = {
+    "sum of arrays": lambda h, v: h + h,
+    "product with numbers": lambda h, v: h * v[: len(h)],
+    "reflected product": lambda h, v: v[: len(h)] * h,
+    "with a number": lambda h, v: 2.0 * h,
+    "power": lambda h, v: np.power(h, 2),
+    "negative": lambda h, v: np.negative(h),
+    "ufunc into an output": lambda h, v: np.multiply(h, 2.0, out=np.empty(len(h), object)),
+    "ufunc with a mask": lambda h, v: np.add(h, h, where=np.arange(len(h)) >= 0),
+    "ufunc as an array": lambda h, v: np.multiply(h, 2.0, out=...),
+    "in place": lambda h, v: h.__imul__(v[0]),
+    "a part in place": lambda h, v: (h[1:].__imul__(2.0), h)[1],
+    "into its own memory": lambda h, v: np.multiply(h, 2.0, out=h),
+    "at": lambda h, v: (np.add.at(h, [0], 1.0), h)[1],
+    "outer": lambda h, v: np.multiply.outer(h, v[:2]),
+    "reduce": lambda h, v: np.add.reduce(h),
+    "accumulate": lambda h, v: np.add.accumulate(h),
+    "reduceat": lambda h, v: np.add.reduceat(h, [0, 1]),
+    "sum": lambda h, v: h.sum(),
+    "np.sum": lambda h, v: np.sum(h),
+    "prod": lambda h, v: h.prod(),
+    "cumsum": lambda h, v: h.cumsum(),
+    "mean": lambda h, v: h.mean(),
+    "dot": lambda h, v: np.dot(h, v[: len(h)]),
+    "dot by the method": lambda h, v: h.dot(v[: len(h)]),
+    "@": lambda h, v: h @ v[: len(h)],
+    "einsum": lambda h, v: np.einsum("i,i", h, h),
+    "kron": lambda h, v: np.kron(h, v[:2]),
+    "repeat": lambda h, v: h.repeat(2),
+    "take": lambda h, v: np.take(h, [1, 0]),
+    "compress": lambda h, v: h.compress([True, True]),
+    "concatenate": lambda h, v: np.concatenate([h, h]),
+    "hstack": lambda h, v: np.hstack([h, v]),
+    "append": lambda h, v: np.append(h, v[0]),
+    "where": lambda h, v: np.where(np.arange(len(h)) > 0, h, h[::-1]),
+    "choose": lambda h, v: np.choose([0] * len(h), [h, h]),
+    "put": lambda h, v: (np.put(h, [0], v[1]), h)[1],
+    "place": lambda h, v: (np.place(h, np.arange(len(h)) > 0, [v[0]]), h)[1],
+    "sort": lambda h, v: np.sort(h),
+    "sort in place": lambda h, v: (h.sort(), h)[1],
+    "frompyfunc": lambda h, v: np.frompyfunc(lambda a: a * 2.0, 1, 1)(h),
+    "frompyfunc of numbers": lambda h, v: np.frompyfunc(lambda a: a * a, 1, 1)(v),
+    "logical_and": lambda h, v: np.logical_and(h, h),
+    "logical_or": lambda h, v: np.logical_or(h, v[: len(h)]),
+    "logical_or.reduce": lambda h, v: np.logical_or.reduce(h),
+    "maximum": lambda h, v: np.maximum(h, h),
+    "block": lambda h, v: np.block([[h, h], [h, h[::-1]]]),
+    "two objects": lambda h, v: np.add(Pair(v[0], v[1]), Pair(v[1], v[2])),
+    "truth of two objects": lambda h, v: np.logical_and(Pair(v[0], v[1]), Pair(v[1], v[2])),
+    "bits of two objects": lambda h, v: np.bitwise_and(Pair(v[0], v[1]), Pair(v[1], v[2])),
+    "lists of objects": lambda h, v: np.logical_or([Pair(v[0], v[1])], [Pair(v[1], v[2])]),
+    "sum of a list": lambda h, v: np.sum([Pair(v[0], v[1]), Pair(v[1], v[2])]),
+    "into floats": lambda h, v: (lambda z: (np.add(z, h, out=z, casting="unsafe"), z)[1])(
+        np.zeros(len(h))
+    ),
+    "resize": lambda h, v: np.resize(h, 5),
+    "longdouble": lambda h, v: h.astype(np.longdouble),
+    "reversed floats": lambda h, v: h[::-1].astype(float),
+    "nested lists and arrays": lambda h, v: np.array([[v[0], v[1]], v[1:]], dtype=object)[0, 0],
+}
+NAMED_OTHERWISE = {
+    "logical_and", "logical_or", "logical_or.reduce", "maximum", "at", "put", "sort in place",
+    "two objects", "truth of two objects", "bits of two objects", "lists of objects",
+    "sum of a list",
+}  # fmt: skip
+MAY_BE_NAMED = "array of objects|which was called by|changed the ndarray|nor Python source"
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("use", REFUSED.values(), ids=REFUSED)
+@pytest.mark.parametrize("make", MADE.values(), ids=MADE)
+def test_what_calculates_with_objects_is_right_or_refused(make, use):
+    """In every mode; where user code that C calls has stored something, that is named instead."""
+
+    def f(v):
+        return total(use(make(v), v)) * v[1]
+
+    try:
+        f(X)
+    except (TypeError, ValueError):
+        pytest.skip("NumPy does not take that")
+    steps, dot = 1e-5 * np.eye(3), np.array([0.3, -0.7, 0.9])
+    slope = [(f(X + step) - f(X - step)) / 2e-5 for step in steps]
+
+    def bent(v):
+        return (f(v + 1e-4 * dot) - 2.0 * f(v) + f(v - 1e-4 * dot)) / 1e-8
+
+    for mode, expected in [
+        (lambda: ad.gradient(f, X)[0], slope),
+        (lambda: ad.pullback(f, X)[1](1.0)[1], slope),
+        (lambda: ad.pushforward(f, (X,), (dot,))[1], np.dot(slope, dot)),
+        (lambda: ad.hvp(f, X, dot) @ dot, bent(X)),
+        (lambda: ad.gradient(lambda v: ad.gradient(f, v)[0] @ dot, X)[0] @ dot, bent(X)),
+        (lambda: ad.pushforward(lambda v: ad.gradient(f, v)[0] @ dot, (X,), (dot,))[1], bent(X)),
+    ]:
+        try:
+            found = mode()
+        except AdjointError as error:
+            assert isinstance(error, NoDerivativeError | MutationError) and error.hint
+            assert any(word in error.problem for word in MAY_BE_NAMED.split("|")), error.problem
+        else:
+            np.testing.assert_allclose(found, expected, rtol=1e-5, atol=1e-6)
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("name", sorted(REFUSED.keys() - NAMED_OTHERWISE))
+def test_refused_at_the_place_of_the_user(name):
+    def f(v):
+        return total(REFUSED[name](filled(v), v)) * v[1]
+
+    with pytest.raises(NoDerivativeError, match="array of objects") as info:
+        ad.gradient(f, X)
+    assert "list" in info.value.hint and "array of floats" in info.value.hint
+    assert info.value.place.filename == __file__
 
 
 def in_records(v):
@@ -464,66 +526,9 @@ def in_records(v):
     return rows["held"][0] * v[1]
 
 
-def sorted_with_one_object_twice(v):
-    h = np.empty(3, object)
-    h[:] = v[0]
-    h[1] = v[1]
-    h.sort()
-    return h[0] * v[2]
-
-
-def sorted_where_it_stands(v):
-    h = np.frompyfunc(Ordered, 1, 1)(v)
-    h.sort()
-    return h[0].a * v[0]
-
-
-def sorted_numbers_where_they_stand(v):
-    h = v.astype(object)
-    h.sort()
-    return h[0] * v[1]
-
-
-IN_C = {
-    "sort": lambda h, v: np.sort(h)[0],
-    "partition": lambda h, v: np.partition(h, 1)[0],
-    "unique": lambda h, v: np.unique(h)[0],
-    "median": lambda h, v: np.median(h),
-    "choose": lambda h, v: np.choose([0, 1, 2], [h, v, 3.0])[0],
-    "choose by a method": lambda h, v: np.array([0, 1, 2]).choose(h, h * v, 1.0)[0],
-    "einsum": lambda h, v: np.einsum("i,i", h, v),
-    "einsum in steps": lambda h, v: np.einsum("i,j,k->ik", h, h, v, optimize=True)[0, 0],
-    "convolve": lambda h, v: np.convolve(h, v)[0],
-    "correlate": lambda h, v: np.correlate(h, v)[0],
-    "reduceat": lambda h, v: np.add.reduceat(h, [0, 2])[0],
-}
-
-
-@pytest.mark.parametrize("f", IN_C.values(), ids=IN_C)
-def test_what_c_does_with_objects_is_refused(f):
-    def g(v):
-        return f(v.astype(object), v) * v[1]
-
-    for run in (ad.grad(g), ad.grad(g, tier="generic")):
-        with pytest.raises(AdjointError, match="no derivative flows|changed the ndarray"):
-            run(X)
-    try:
-        _, y_dot = ad.pushforward(g, (X,), (np.ones_like(X),))
-    except AdjointError:
-        return
-    assert y_dot == pytest.approx((g(X + 1e-6) - g(X - 1e-6)) / 2e-6, rel=1e-7)
-
-
-@pytest.mark.parametrize(
-    "f",
-    [
-        in_records, sorted_where_it_stands, sorted_with_one_object_twice,
-        sorted_numbers_where_they_stand,
-    ],
-)  # fmt: skip
-def test_refused(f):
+def test_fields_of_objects_are_refused():
     with pytest.raises(AdjointError) as info:
-        ad.gradient(f, X)
+        ad.gradient(in_records, X)
     assert info.value.hint
 
 
@@ -541,201 +546,39 @@ def test_what_numpy_stores_otherwise():
     def f(v):
         row = np.empty(3, object)
         row[:] = Sequence(v)
-        return row.sum()
+        return row[0]
 
-    with pytest.raises(MutationError, match="stores something else"):
+    with pytest.raises(AdjointError, match="stores something else|array of objects"):
         ad.gradient(f, X)
 
 
-def test_results_of_numbers_that_are_objects():
-    """NumPy makes Python's own numbers of what is summed."""
-    check_gradient(lambda v: np.add.reduce(v, dtype=object) * v.sum(dtype=object), X)
-    check_gradient(lambda v: v.prod(0, "O") * np.multiply.accumulate(v, dtype=object)[1], X)
-    check_gradient(lambda v: np.average(v.astype(object), weights=[1.0, 2.0, 3.0]) ** 2, X)
-    check_gradient(lambda v: np.average(v.astype(object), weights=v) ** 2, X)
+# ---- what refers to itself -----------------------------------------------------------------------
 
 
-def test_what_c_calculates_is_named():
-    with pytest.raises(NoDerivativeError, match="array of objects") as info:
-        ad.gradient(lambda v: np.add.reduce(v.astype(object), initial=0.0, where=v > 0.5), X)
-    assert "floats" in info.value.hint
-
-
-# ---- products and folds --------------------------------------------------------------------------
-
-
-class Counting:
-    """Its operators count: what they give depends on the order in which they are called."""
-
-    steps = 0.0
-
-    def __init__(self, a):
-        self.a = a
-
-    def _next(self, a):
-        Counting.steps += 1.0
-        return Counting(a * Counting.steps)
-
-    def __add__(self, other):
-        return self._next(self.a + getattr(other, "a", other))
-
-    __radd__ = __add__
-
-    def __mul__(self, other):
-        return self._next(self.a * getattr(other, "a", other))
-
-    __rmul__ = __mul__
-
-    def conjugate(self):
-        return self._next(self.a)
-
-
-PRODUCTS = {
-    "dot": lambda h, v: np.dot(h.T, h),
-    "dot of vectors": lambda h, v: h[0].dot(v[:3]),
-    "dot with a number": lambda h, v: np.dot(h, v[0]),
-    "@": lambda h, v: h.T @ h,
-    "@ of numbers": lambda h, v: v.reshape(3, 2) @ h,
-    "@ of stacks": lambda h, v: h.reshape(1, 2, 3) @ np.stack([h.T, h.T[::-1]]),
-    "inner": lambda h, v: np.inner(h, h),
-    "vdot": lambda h, v: np.vdot(h, v),
-    "vdot turned": lambda h, v: np.vdot(h.T, h[::-1]),
-    "tensordot": lambda h, v: np.tensordot(h, h, ([0, 1], [0, 1])),
-    "multi_dot": lambda h, v: np.linalg.multi_dot([h, h.T, h]),
-    "outer": lambda h, v: np.outer(h, v[:2]),
-    "kron": lambda h, v: np.kron(h, v[:2]),
-    "trace": lambda h, v: h.trace(1),
-}
-
-
-@pytest.mark.parametrize("product", PRODUCTS.values(), ids=PRODUCTS)
-@pytest.mark.parametrize("stored", ["of lists", "turned", "turned and reversed", "repeated"])
-def test_products_call_operators_in_the_order_of_numpy(stored, product):
-    if stored == "repeated" and product is PRODUCTS["trace"]:
-        pytest.skip("elements that stand at several places")
-
+def test_elements_that_refer_to_the_array():
     def f(v):
-        Counting.steps = 0.0
-        made = product(np.frompyfunc(Counting, 1, 1)(STORED[stored](v)), v)
-        flat = np.asarray(made, object).ravel("K")
-        return sum([part.a * (i + 1.0) for i, part in enumerate(flat)]) + Counting.steps
-
-    y, (x_bar,) = ad.withgradient(f, SIX)
-    assert y == f(SIX)
-    dot = np.array([1.0, 0.5, -0.3, 0.7, 0.2, -1.1])
-    z, y_dot = ad.pushforward(f, (SIX,), (dot,))
-    assert z == y and y_dot == pytest.approx(x_bar @ dot, rel=1e-10)
-    check_gradient(f, SIX, rtol=1e-4, modes=FIRST)
-
-
-def test_einsum_gives_views():
-    def f(v):
-        h = np.outer(v, v).astype(object)
-        np.einsum("ii->i", h)[...] = v
-        turned = np.einsum("ij->ji", h)
-        turned[0, 1] = v[2] ** 2
-        return (h * np.arange(9.0).reshape(3, 3)).sum()
+        h = np.empty(2, object)
+        h[0], h[1] = Pair(v[0], h), Pair(v[1], h)
+        return h[0].b[1].a * h[1].b[0].a * v[2]
 
     check_gradient(f, X)
 
 
-def test_products_that_numpy_refuses():
-    def mismatched(v):
-        return np.dot(v.astype(object), v[:2])
-
-    def unknown(v):
-        return np.einsum("i,j", v.astype(object))
-
-    for f in (mismatched, unknown):
-        with pytest.raises(ValueError) as plain:
-            f(X)
-        with pytest.raises(ValueError) as found:
-            ad.gradient(f, X)
-        assert str(found.value) == str(plain.value)
-
-
-FOLDING = {
-    "reduce": lambda f, h: f.reduce(h, axis=1),
-    "reduce columns": lambda f, h: f.reduce(h),
-    "reduce one axis": lambda f, h: f.reduce(h, axis=(1,), keepdims=True),
-    "begun": lambda f, h: f.reduce(h[0], initial=0.5),
-    "accumulate": lambda f, h: f.accumulate(h, 1),
-    "of numbers": lambda f, h: f.reduce(h.astype(float), axis=0),
-}
-
-
-@pytest.mark.parametrize("fold", FOLDING.values(), ids=FOLDING)
-@pytest.mark.parametrize("stored", ["of lists", "turned and reversed"])
-def test_folds_by_functions(stored, fold):
-    def f(v):
-        steps = [0.0]
-
-        def step(a, b):
-            steps[0] += 1.0
-            return a * b + a * steps[0]
-
-        flat = np.asarray(fold(np.frompyfunc(step, 2, 1), STORED[stored](v)), object).ravel("K")
-        return sum([part * (i + 1.0) for i, part in enumerate(flat)])
-
-    check_gradient(f, SIX, modes=FIRST)
-
-
-def test_folds_over_several_axes():
-    def f(v, **options):
-        h = STORED["of lists"](v)
-        return np.frompyfunc(lambda a, b: a * b + b, 2, 1, **options).reduce(h, axis=(0, 1))
-
-    check_gradient(lambda v: f(v, identity=1.0), SIX)
-    with pytest.raises(ValueError, match="not reorderable"):
-        ad.gradient(f, SIX)
-
-
-class Doubling(np.ndarray):
-    def __array_wrap__(self, array, context=None, return_scalar=False):
-        return np.asarray(np.asarray(array) * 2).view(Doubling)
-
-
-SQUARE = np.array([[1.0, 2.0], [3.0, 4.0]])
-BESIDE = {
-    "sum with a matrix": lambda h, x: np.asmatrix(x) + h,
-    "sum with a matrix, from the right": lambda h, x: h + np.asmatrix(x),
-    "product with a matrix": lambda h, x: np.asmatrix(x) @ h,
-    "np.dot with a matrix": lambda h, x: np.dot(h, np.asmatrix(x)),
-    "joined with a matrix": lambda h, x: np.concatenate([h, np.asmatrix(x)]),
-    "matrix of objects": lambda h, x: np.asmatrix(h) @ x,
-    "sum": lambda h, x: h + x.view(Doubling),
-    "product": lambda h, x: x.view(Doubling) * h,
-    "constant": lambda h, x: h * SQUARE.view(Doubling),
-    "np.maximum": lambda h, x: np.maximum(x.view(Doubling), h),
-    "stacked": lambda h, x: np.stack([h, x.view(Doubling)]),
-}
-
-
-@pytest.mark.parametrize("name", BESIDE)
-def test_beside_arrays_of_classes_of_their_own(name):
-    """What the class makes of a result is made, or the derivative is refused."""
+def test_arrays_inside_arrays_are_gone_through_once():
+    inner = np.array([1.0, None], object)
+    for _ in range(40):
+        outer = np.empty(2, object)
+        outer[0], outer[1] = 1.0, inner
+        inner = outer
 
     def f(v):
-        x = v.reshape(2, 2)
-        made = BESIDE[name](x.astype(object), x)
-        return float((made * made[:, ::-1] if made.shape[0] == 2 else made.T * made).sum())
+        return np.concatenate([inner, inner])[0] * v[0]
 
-    v = np.array([0.7, 1.3, 0.4, 2.17])
-    central = [(f(v + h) - f(v - h)) / 2e-6 for h in 1e-6 * np.eye(4)]
-    try:
-        y, (bar,) = ad.withgradient(f, v)
-    except NoDerivativeError:
-        pass
-    else:
-        assert y == pytest.approx(f(v))
-        np.testing.assert_allclose(bar, central, rtol=1e-6)
-    try:
-        y, dot = ad.pushforward(f, (v,), (v,))
-    except NoDerivativeError:
-        pass
-    else:
-        assert y == pytest.approx(f(v))
-        np.testing.assert_allclose(dot, np.dot(central, v), rtol=1e-6)
+    assert ad.gradient(f, X)[0].tolist() == [1.0, 0.0, 0.0]
+    assert ad.pushforward(f, (X,), (X,))[1] == X[0]
+
+
+# ---- numbers of classes of their own -------------------------------------------------------------
 
 
 class Asked:
@@ -750,25 +593,17 @@ class Asked:
         Asked.times += 1
         return float(self.x)
 
-    def __int__(self):
-        Asked.times += 1
-        return 3
-
 
 @pytest.mark.parametrize(
     "made",
     [
         lambda h: h.astype(float),
-        lambda h: h.astype(np.float32),
-        lambda h: h.astype(int) * 1.5,
         lambda h: np.array(h, float),
-        lambda h: np.asarray(h[::-1], dtype=float),
         lambda h: np.array(h[0], float),
         lambda h: np.array([h[0], h[1]], float),
         lambda h: np.full(2, h[1], float),
         lambda h: np.full_like(np.zeros(2), h[1]),
         lambda h: np.full(2, h[1])[:1].astype(float),
-        lambda h: np.concatenate([h, np.ones(2)]).astype(float),
     ],
 )
 def test_objects_are_made_numbers_once(made):
@@ -778,126 +613,20 @@ def test_objects_are_made_numbers_once(made):
         h[0], h[1] = Asked(v[0]), Asked(v[1])
         return np.sum(made(h)) * (Asked.times + v[2])
 
-    value = f(SIX)
-    assert ad.pullback(f, SIX)[0] == value
-    if "float32" not in made.__code__.co_names:
-        check_gradient(f, SIX, modes=FIRST)
+    assert ad.pullback(f, X)[0] == f(X)
+    check_gradient(f, X, modes=("reverse", "forward"))
 
 
-def test_a_polynomial_does_with_objects_what_numpy_does():
+def test_one_number_of_numpys_stays_that():
     def f(v):
-        steps = [0.0]
+        one = np.array(v[0], object)[()].clip(0.0, 1.0) * np.asarray(v.sum(), object).item().sum()
+        h = np.empty(2, object)
+        h[:] = v[1]
+        squares = np.vectorize(lambda a: (a * a).sum(), otypes=[object])(h)
+        listed = np.vectorize(lambda a, b: a.clip(0.0, 1.0) * b.sum())([v[2], v[0]], v[1])
+        return one * squares[0] * listed[0] + squares[1] * listed[1]
 
-        class Part:
-            def __init__(self, a):
-                self.a = a
-
-            def __mul__(self, other):
-                steps[0] += 1.0
-                return Part(self.a * getattr(other, "a", other) + steps[0])
-
-            def __add__(self, other):
-                steps[0] += 1.0
-                return Part(self.a + getattr(other, "a", other) * steps[0])
-
-            __rmul__, __radd__ = __mul__, __add__
-
-        y = np.polyval(v[:3], np.frompyfunc(Part, 1, 1)(v[3:5]))
-        return y[0].a * 2.0 + y[1].a * steps[0]
-
-    check_gradient(f, SIX, modes=FIRST)
-
-
-def _filled(v):
-    h = np.empty(3, object)
-    h.fill([])
-    h[0].append(v[0])
-    return h[1][0] * v[1]
-
-
-def _filled_with_an_array(v):
-    h = np.empty((2, 2), object)
-    h.fill(v[:2] * 2.0)
-    return h[1, 0][0] * v[1] + h[0, 1][1]
-
-
-def _placed(v):
-    h = np.full(3, 1.5, object)
-    np.place(h, [True, False, True], [v[:2], 3.0])
-    return (h[0] * v[1]).sum() * h[2] * h[1]
-
-
-def _put(v):
-    h = np.full(3, 1.5, object)
-    np.putmask(h, [True, False, True], [v[:2], 3.0, v])
-    return (h[0] * v[1]).sum() * h[2].sum() * h[1]
-
-
-@pytest.mark.parametrize("f", [_filled, _filled_with_an_array, _placed, _put])
-def test_filled_with_lists_and_arrays(f):
-    check_gradient(f, SIX, modes=FIRST)
-
-
-def _factors(told):
-    class Factor:
-        def __init__(self, x):
-            self.x = x
-
-        def _made(self, name, other, x):
-            told.append((name, float(self.x), float(getattr(other, "x", other))))
-            return Factor(x * (1.0 + 0.1 * len(told)))
-
-        def __mul__(self, other):
-            return self._made("mul", other, self.x * getattr(other, "x", other))
-
-        def __rmul__(self, other):
-            return self._made("rmul", other, 0.9 * self.x * other)
-
-        def __sub__(self, other):
-            return self._made("sub", other, self.x - getattr(other, "x", other))
-
-        def __rsub__(self, other):
-            return self._made("rsub", other, other - 1.1 * self.x)
-
-        def __isub__(self, other):
-            return self._made("isub", other, 7.0 * self.x)
-
-    return Factor
-
-
-CROSSED = {
-    "objects": lambda a, b, of: np.cross(of(a), of(b)),
-    "objects and floats": lambda a, b, of: np.cross(of(a), b),
-    "floats and objects": lambda a, b, of: np.cross(a, of(b)),
-    "rows": lambda a, b, of: np.cross(np.stack([of(a), of(b)]), b),
-    "an object in a list": lambda a, b, of: np.cross([of(a)[0], a[1], of(a)[2]], b),
-    "linalg": lambda a, b, of: np.linalg.cross(of(a), of(b)),
-    "kron of a list": lambda a, b, of: np.kron([of(a)[0], a[1], of(a)[2]], b),
-    "tensordot of a list": lambda a, b, of: np.tensordot([of(a)[0], a[1], of(a)[2]], b, 0),
-    "an array, not a scalar": lambda a, b, of: np.multiply(of(a)[0, ...], of(b)[0, ...], out=...),
-}
-
-
-@pytest.mark.parametrize("crossed", CROSSED.values(), ids=CROSSED)
-def test_operators_that_products_call(crossed):
-    """They are those that NumPy calls, in its order: each sees how many have been called."""
-
-    def f(v, told):
-        of = np.frompyfunc(_factors(told), 1, 1)
-        made = crossed(v[:3], v[3:], of)
-        return sum(
-            [w * getattr(x, "x", x) for w, x in zip(range(1, 10), made.ravel(), strict=False)]
-        )
-
-    check_gradient(lambda v: f(v, []), SIX, modes=FIRST)
-    told, ours, forward = [], [], []
-    f(SIX, told)
-    ad.pullback(lambda v: f(v, ours), SIX)
-    ad.pushforward(lambda v: f(v, forward), (SIX,), (SIX,))
-    assert ours == told and forward == told
-
-
-# ---- numbers of classes of their own -------------------------------------------------------------
+    check_gradient(f, X)
 
 
 class Tripled(complex):
@@ -916,12 +645,6 @@ def _copied(z):
     return a[0]
 
 
-def _put(z):
-    a = np.empty(2, object)
-    np.put(a, [0, 1], z)
-    return a[0]
-
-
 def _assigned(z):
     a = np.empty(2, object)
     a[:] = z
@@ -933,8 +656,6 @@ TAKEN = {
     "full, no axes": lambda z: np.full((), z, dtype=object)[()],
     "full_like": lambda z: np.full_like(np.array([None]), z)[0],
     "copyto": _copied,
-    "where": lambda z: np.where([True, False], z, np.array([None, None]))[0],
-    "put": _put,
     "assigned": _assigned,
 }
 
@@ -942,8 +663,8 @@ TAKEN = {
 @pytest.mark.parametrize("take", TAKEN)
 @pytest.mark.parametrize("made", [lambda x: Tripled(x + 1j), Half, float, np.float64, np.float32])
 def test_numbers_of_classes_become_what_numpy_makes_of_them(made, take):
-    """`np.copyto` and `np.where` make a plain number of one, an assignment keeps it: which of them
-    it is shows in what `complex` makes of it."""
+    """`np.copyto` makes a plain number of one, an assignment keeps it: which of them it is shows in
+    what `complex` makes of it."""
     kinds = []
 
     def f(x):

@@ -137,13 +137,6 @@ def keys_of_a_search(x):
 
 
 @case(1.3)
-def universal_function(x):
-    notes = []
-    np.frompyfunc(lambda v: notes.append(v * x) or v, 1, 1)(np.array([1.0, 2.0]))
-    return sum(notes)
-
-
-@case(1.3)
 def in_a_context(x):
     notes = []
 

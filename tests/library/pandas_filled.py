@@ -142,7 +142,7 @@ case(
         * pd.Series(x, index=DAYS.to_period()).resample("W").mean().iloc[0]
     ),
 )
-for name in ("sum", "first", "min"):
+for name in ("sum", "first"):
     case(
         f"pandas.core.groupby.SeriesGroupBy.{name}",
         U,

@@ -133,6 +133,16 @@ def test_columns_of_objects(call):
     _check(call, V)
 
 
+def test_the_least_object_of_a_group_is_refused_in_reverse_mode():
+    def f(v):
+        return pd.Series([v[0], None, v[1]], dtype=object).groupby([1, 1, 2]).agg("min")[1] * v[2]
+
+    with pytest.raises(ad.NoDerivativeError, match="array of objects") as info:
+        ad.gradient(f, V)
+    assert info.value.place.filename == __file__
+    assert ad.pushforward(f, (V,), (V,))[1] == pytest.approx(2.0 * V[0] * V[2])
+
+
 FILLED = {
     "integers": lambda v: pd.Series([1, 2, 3]).reindex([0, 7], fill_value=v[0] ** 2),
     "truths": lambda v: pd.Series([True, False]).reindex([0, 7], fill_value=v[0] ** 2),

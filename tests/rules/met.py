@@ -5,7 +5,7 @@ from collections import defaultdict
 
 from adjoint.rulekit.registry import Rules, table
 
-KINDS = "inactive substitute structural primitive of_objects leveled lane".split()
+KINDS = "inactive substitute structural primitive leveled lane".split()
 _asked = set()
 """Identities of the entries whose registrations the engine has found."""
 

@@ -20,7 +20,7 @@ from tests.rules.reached import REACHED, UNSEEN
 
 CUSTOM = sys.modules["adjoint.api.custom"].__file__
 TESTS = Path(__file__).parents[1]
-KINDS = "inactive substitute structural primitive of_objects leveled lane".split()
+KINDS = "inactive substitute structural primitive leveled lane".split()
 
 
 class Unhashable:

@@ -124,10 +124,31 @@ def test_calls_as_often_as_numpy():
         assert calls(True, **options) == calls(False, **options)
 
 
-def test_frompyfunc():
-    check_gradient(lambda x: np.frompyfunc(math.sin, 1, 1)(x).sum() ** 2, X)
-    product = np.frompyfunc(lambda a, b: a * b, 2, 1)
-    check_gradient(lambda x: product.outer(x, x)[0, 1], X)
+def multiplied(x):
+    y = x * 1.0
+    np.frompyfunc(lambda a, b: a * b, 2, 1).at(y, [0, 2], x[1])
+    return (y**2).sum()
+
+
+def noted(x):
+    notes = []
+    np.frompyfunc(lambda v: notes.append(v * x[0]) or v, 1, 1)(np.array([1.0, 2.0]))
+    return sum(notes)
+
+
+@pytest.mark.parametrize(
+    "f",
+    [
+        noted,
+        lambda x: np.frompyfunc(math.sin, 1, 1)(x).sum() ** 2,
+        lambda x: np.frompyfunc(lambda a, b: a * b, 2, 1).outer(x, x)[0, 1],
+        multiplied,
+    ],
+)
+def test_ufuncs_made_of_functions_are_refused(f):
+    for mode in (ad.gradient, lambda f, x: ad.pushforward(f, (x,), (x,)), ad.hessian):
+        with pytest.raises(ad.NoDerivativeError):
+            mode(f, X)
 
 
 @pytest.mark.parametrize(
@@ -142,7 +163,8 @@ def test_methods_of_ufuncs_of_objects(f):
     product = np.frompyfunc(lambda a, b: a * b, 2, 1)
     y = ad.pullback(lambda x: f(product, x), X)[0]
     assert y == f(product, X) and type(y) is type(f(product, X))
-    check_gradient(lambda x: f(product, x), X)
+    with pytest.raises(ad.NoDerivativeError):
+        ad.gradient(lambda x: f(product, x), X)
 
 
 OBJECTS = {
@@ -179,14 +201,3 @@ def test_objects_beside_numbers():
         return squares * len(held)
 
     check_gradient(f, X)
-
-
-def test_objects_put_where_they_belong_are_refused_in_forward_mode():
-    def f(x):
-        y = x * 1.0
-        np.frompyfunc(lambda a, b: a * b, 2, 1).at(y, [0, 2], x[1])
-        return (y**2).sum()
-
-    check_gradient(f, X, modes=("reverse",))
-    with pytest.raises(ad.AdjointError, match="is needed, which"):
-        ad.pushforward(f, (X,), (X,))

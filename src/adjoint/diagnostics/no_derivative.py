@@ -52,7 +52,7 @@ def needed(f: Any, why: str, seen: tuple[Any, ...]) -> NoDerivativeError:
     if any(issubclass(type(value), np.ndarray) and value.dtype.hasobject for value in seen):
         why = "works on an array of objects, through which no derivative flows"
         hint = (
-            "make an array of floats from the start: np.array(values, dtype=float);"
+            "use a list, or an array of floats: np.array(values, dtype=float);"
             " np.vectorize(f, otypes=[float]) instead of np.frompyfunc"
         )
     return NoDerivativeError(

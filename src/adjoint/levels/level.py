@@ -334,12 +334,6 @@ class Level(Concealing):
         from adjoint.levels.entries import PLAIN_OPERATORS  # they need the levels
 
         if is_container(x):
-            from adjoint.runtime.operators.object_ufuncs import (
-                update_objects,  # they need the calls
-            )
-
-            if update_objects(record, slot, op, x, value) is x:
-                return x
             write_array(record, slot, x, ..., PLAIN_OPERATORS[op](record, slot, x, value))
             return x
         refuse_objects(x)

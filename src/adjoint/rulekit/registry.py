@@ -72,9 +72,6 @@ class Rules:
         operations: ``function(level, record, slot, *args, **kwargs)`` (see `adjoint.levels`).
     overridden
         A reverse rule was registered from outside this library and comes before the structural one.
-    of_objects
-        A primitive for calls with arrays of objects, whose elements are references. Rules in
-        closure form, which calculate with numbers, are skipped then.
     lane
         The number of operands, and a primitive that does the usual operand types of the newest rule
         in one step. Registering another rule removes it.
@@ -87,7 +84,6 @@ class Rules:
     structural: Callable[..., Any] | None = None
     primitive: Callable[..., Any] | None = None
     overridden: bool = False
-    of_objects: Callable[..., Any] | None = None
     leveled: Callable[..., Any] | None = None
     lane: tuple[int, Callable[..., Any] | None] = (-1, None)
 
@@ -399,12 +395,6 @@ def primitive(*keys: Any) -> Callable[[F], F]:
     """Register the decorated function, ``function(record, slot, *args, **kwargs)``, as the
     primitive of `keys`. It returns `NotImplemented` to decline."""
     return _setting("primitive", keys)
-
-
-def on_objects(*keys: Any) -> Callable[[F], F]:
-    """Register the decorated function, ``function(record, slot, *args, **kwargs)``, for calls of
-    `keys` with arrays of objects as operands or result. It returns `NotImplemented` to decline."""
-    return _setting("of_objects", keys)
 
 
 def leveled(*keys: Any) -> Callable[[F], F]:

@@ -9,7 +9,6 @@ import numpy as np
 from adjoint.primal.object_array_places import is_container
 from adjoint.primal.value_kinds import by_value
 from adjoint.rulekit.registry import plain, primitive, substitute
-from adjoint.rules.numpy.object_arrays.objects import numbers_of
 from adjoint.runtime.dispatch.source_call import call_function
 from adjoint.runtime.memory.memory import Memory
 
@@ -79,12 +78,7 @@ def _as_numbers(lib: Any, masked: type) -> None:
             return (None,) * (1 + len(args) + len(kwargs))
 
         record[slot] = converted_back
-        if type(y) is masked:
-            made_by: Any = _masked_numbers
-        elif all(type(part) in _FLOATS for part in objects.flat):
-            made_by = numbers_of
-        else:
-            made_by = numbers_among
+        made_by = _masked_numbers if type(y) is masked else numbers_among
         return call_function(inner, 1, made_by, (objects, y), {})
 
     run = plain(convert_text)
@@ -93,9 +87,6 @@ def _as_numbers(lib: Any, masked: type) -> None:
     def converted_with_text(values, *args, **kwargs):
         found, mask = run(values, *args, **kwargs)
         return (numbers_among(values, found) if found.dtype.kind in "fc" else found), mask
-
-
-_FLOATS = frozenset({float, np.float64})
 
 
 def numbers_among(objects, plain):

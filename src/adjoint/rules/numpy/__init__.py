@@ -31,12 +31,6 @@ from adjoint.rules.numpy.memory import (  # noqa: F401  each registers its rules
     in_place,
     nditer,
 )
-from adjoint.rules.numpy.object_arrays import (  # noqa: F401  each registers its rules
-    object_moves,
-    object_operators,
-    object_steps,
-    objects,
-)
 from adjoint.rules.numpy.protocols import (  # noqa: F401  each registers its rules
     array_function,
     array_wrap,
@@ -55,6 +49,7 @@ from adjoint.rules.numpy.shapes import (  # noqa: F401  each registers its rules
     element_selection,
     elementwise_choices,
     joining,
+    object_arrays,
     ranges,
     shaping,
     sorting,

@@ -140,8 +140,13 @@ def _(dots, a):
 
 @substitute((np.ndarray, "tolist"))
 def _(a):
-    """List the elements of a subclass without calls of its methods."""
-    return np.ndarray.view(a, np.ndarray).tolist()
+    """List the elements of a subclass without calls of its methods, or those of objects."""
+    a = np.ndarray.view(a, np.ndarray)
+    if a.dtype.kind != "O":
+        return a.tolist()
+    if not a.ndim:
+        return a[()]
+    return [a[i] if a.ndim == 1 else a[i].tolist() for i in range(len(a))]
 
 
 def _filled(bars: Any, shape: tuple[int, ...]) -> Any:

@@ -88,7 +88,7 @@ def _read_part(record: list[Any], slot: int, x: np.ndarray[Any, Any], index: Any
         if x.dtype.kind == "V" and type(index) is str and is_integer_field(y, root_of(x)):
             return y
         if is_container(x):
-            return read_objects(record, slot, x, index)
+            return read_objects(record, slot, x, index, y)
         if x.dtype.kind in "OV":
             why = f"reads an array of {'objects' if x.dtype.kind == 'O' else 'records'}"
             return run_unknown(memory, record, slot, operator.getitem, (x, index), {}, why)

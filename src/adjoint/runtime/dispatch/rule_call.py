@@ -15,7 +15,7 @@ from adjoint.primal.array_classes import has_array_wrap, holds_subclassed, overr
 from adjoint.primal.childless_types import CHILDLESS_TYPES
 from adjoint.primal.exposed_arrays import note_made
 from adjoint.primal.special_methods import class_attribute
-from adjoint.primal.value_kinds import PLAIN, by_value, is_objects
+from adjoint.primal.value_kinds import PLAIN, by_value, is_objects, is_one_object
 from adjoint.rulekit.registry import Rules
 from adjoint.runtime.dispatch import source_call
 from adjoint.runtime.dispatch.argument_mismatch import calls_rules, fits, is_misfit
@@ -51,10 +51,6 @@ def run_rules(
     """Apply the first rule that takes the call; return `DECLINED` if there is none."""
     try:
         level = record[0].level
-        if rules.of_objects is not None and _has_object_arrays(args, kwargs):
-            y = rules.of_objects(record, slot, *args, **kwargs)
-            if y is not NotImplemented:
-                return y
         if level is not None and rules.leveled is not None:
             if rules.overridden:
                 y = _run_overriding(record, slot, f, rules, args, kwargs)
@@ -72,6 +68,8 @@ def run_rules(
                 y = _run_overriding(record, slot, f, rules, args, kwargs)
                 if y is not DECLINED:
                     return y
+            if type(f) is np.ufunc and any(map(_gives_objects, args)):
+                return DECLINED  # the operators of the elements give what they like
             if type(f) in _OVERRIDABLE:
                 y = _overridden(record, slot, f, args, kwargs)
                 if y is not NotImplemented:
@@ -106,9 +104,6 @@ def run_rules(
                     record[slot] = _fitted(back, len(args) + len(kwargs) + 1)
                 return y
         y = run_closure_rules(record, slot, f, rules, args, kwargs)
-        if y is DECLINED and rules.of_objects is not None:
-            y = rules.of_objects(record, slot, *args, **kwargs)
-            y = DECLINED if y is NotImplemented else y
         if y is DECLINED and rules.substitute is not None and fits(rules.substitute, args, kwargs):
             y = call_function(record, slot, rules.substitute, args, kwargs)
             if type(f) is type:
@@ -148,29 +143,17 @@ def _overridden(
     return call_wrapped(record, slot, f, args, kwargs)
 
 
-def _has_object_arrays(args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
-    """Return whether an operand is an array of objects, or names the dtype of objects."""
-    for value in (*args, *kwargs.values()):
-        kind = type(value)
-        if kind is list or kind is tuple:
-            if _hold_objects(value):
-                return True
-        elif is_objects(value) or value is object:
-            return True
-        elif (kind is str and value in _NAMES) or (
-            issubclass(kind, np.dtype) and value.char == "O"
-        ):
-            return True
-    return False
+def _gives_objects(x: Any) -> bool:
+    """Return whether NumPy converts an operand to an array of objects."""
+    if type(x) is list or type(x) is tuple:
+        return any(map(_gives_objects, x))
+    return is_objects(x) or (not by_value(x) and x is not None and is_one_object(x))
 
 
 def _hold_objects(values: Any) -> bool:
     """Return whether a list holds an array of objects; fast for long lists."""
     kinds = set(map(type, values))
     return any(issubclass(kind, np.ndarray) for kind in kinds) and any(map(is_objects, values))
-
-
-_NAMES = ("O", "object", "|O")
 
 
 def run_structural(

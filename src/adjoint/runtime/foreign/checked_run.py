@@ -27,7 +27,7 @@ from adjoint.errors import MutationError
 from adjoint.primal.array_memory import root_of
 from adjoint.primal.container_contents import ABSENT
 from adjoint.primal.exposed_arrays import arrays_behind, writes_unseen
-from adjoint.primal.value_kinds import ATOMS, by_value, fields_of, is_plain_object
+from adjoint.primal.value_kinds import ATOMS, by_value, fields_of, is_objects, is_plain_object
 from adjoint.runtime.foreign.foreign_run import ForeignRun
 from adjoint.runtime.foreign.native_call import CallbackProxy
 from adjoint.runtime.foreign.snapshot import Snapshot
@@ -35,6 +35,7 @@ from adjoint.runtime.memory.log_entries import swap_contents
 from adjoint.runtime.memory.memory import Memory
 from adjoint.runtime.memory.poisoning import is_opaque
 from adjoint.runtime.memory.saved import Saved
+from adjoint.runtime.memory.saved_arrays import SavedObjects
 from adjoint.runtime.memory.saved_containers import saved_container
 
 
@@ -259,8 +260,8 @@ def _log_changes(memory: Memory, f: Any, given: tuple[Any, ...], before: list[An
         if saved is None or not changed(value, saved):
             continue
         changes.position = start
-        if isinstance(value, list | dict):
-            kept = saved_container(value, saved)
+        if isinstance(value, list | dict) or (is_objects(value) and value.shape == saved.shape):
+            kept = (SavedObjects if is_objects(value) else saved_container)(value, saved)
             if not all(_is_number(one, given) for pair in kept.pairs() for one in pair):
                 raise _changed(f, value)
             kept.log(memory)

@@ -35,7 +35,6 @@ from adjoint.runtime.memory.log_entries import swap_array, swap_contents
 from adjoint.runtime.memory.memory import Memory, undone
 from adjoint.runtime.operators.binary import has_ufuncs
 from adjoint.runtime.operators.binary_protocol import UFUNCS, defers_to
-from adjoint.runtime.operators.object_ufuncs import update_objects
 
 NONE2 = (None, None, None)
 
@@ -261,8 +260,6 @@ def _update_objects(
     value: Any,
 ) -> Any:
     """Replace the elements of an array of objects by the results of the plain operator."""
-    if update_objects(record, slot, op, x, value) is x:
-        return x
     inner: list[Any] = [record[0], None, None]
 
     def update_back(_: Any) -> tuple[Any, ...]:

@@ -9,7 +9,6 @@ import numpy as np
 from adjoint.diagnostics.refusals import RAISED_AFTER_WRITE, raised_after_write
 from adjoint.runtime.arrays.wrap_results import data_of, wrapped_call, wrapped_output, wraps_result
 from adjoint.runtime.arrays.writes import demand_order
-from adjoint.runtime.operators.object_ufuncs import each_into, is_of_objects, writes_directly
 
 
 def ufunc_into(f, out, where, args, kwargs):
@@ -30,8 +29,6 @@ def ufunc_into(f, out, where, args, kwargs):
         return _as_array(f, args, kwargs)
     target, given = data_of(out), args
     args = [data_of(arg) for arg in args]  # only the class of `out` may wrap the result
-    if not kwargs and isinstance(f, np.ufunc) and writes_directly(f, out, where, args):
-        return each_into(f, out, where, args)
     chosen = None
     operands = args
     if where is not True:
@@ -80,18 +77,7 @@ def _as_array(f, args, kwargs):
     if wraps_result(f, args, kwargs):  # ``__array_wrap__`` may return anything
         return wrapped_call(f, args, {**kwargs, "out": ...})
     y = f(*args, **kwargs)
-    of_objects = isinstance(f, np.ufunc) and is_of_objects(f, args)
-    made = _of_objects if of_objects else np.asanyarray
-    several = type(y) is tuple and (not of_objects or f.nout > 1)
-    return tuple([made(part) for part in y]) if several else made(y)
-
-
-def _of_objects(y):
-    if isinstance(y, np.ndarray):
-        return y
-    made = np.empty((), object)
-    made[()] = y
-    return made
+    return tuple(map(np.asanyarray, y)) if type(y) is tuple else np.asanyarray(y)
 
 
 def _demand_all(f: Any, outs: Any, args: Any, kwargs: Any, ys: Any) -> None:

@@ -14,7 +14,7 @@ from adjoint.diagnostics.refusals import missing
 from adjoint.primal.array_classes import has_array_wrap, is_subclassed
 from adjoint.primal.compiled_functions import is_closed_and_compiled, python_of
 from adjoint.primal.special_methods import C_METHODS, class_attribute, is_cython, special_of
-from adjoint.primal.value_kinds import by_value
+from adjoint.primal.value_kinds import by_value, is_objects
 from adjoint.rulekit.registry import Rules, lookup, method_rules, table
 from adjoint.runtime.arrays.overrides import UFUNC_METHODS, function_override, ufunc_override
 from adjoint.runtime.arrays.subclass_calls import apply_to_plain, call_with_wrap
@@ -25,7 +25,6 @@ from adjoint.runtime.dispatch.rule_call import run_rules
 from adjoint.runtime.dispatch.source_call import call_function
 from adjoint.runtime.foreign.unknown_call import run_unknown
 from adjoint.runtime.memory.memory import Memory
-from adjoint.runtime.operators.object_ufuncs import each, is_of_objects
 from adjoint.runtime.operators.ufunc_output import ufunc_into, ufunc_into_all
 from adjoint.runtime.python.class_call import construct
 from adjoint.runtime.python.dict_fromkeys import fromkeys_of
@@ -156,10 +155,6 @@ def _ufunc(
     if y is not DECLINED:
         return y
     if not (kwargs or len(args) > f.nin) or _asks_for_nothing(f, args, kwargs):
-        inputs = args[: f.nin]
-        if len(inputs) == f.nin and is_of_objects(f, inputs):
-            of_inputs = _of_inputs(record[0], inputs, len(args) + len(kwargs))
-            return linked(record, slot, of_inputs, call_function, each, (f, inputs), NO_KEYWORDS)
         if not (kwargs or len(args) > f.nin):
             return _named(record, slot, f, args, kwargs)
     if kwargs.get("out") is None and len(args) <= f.nin and kwargs.get("where", True) is True:
@@ -167,6 +162,8 @@ def _ufunc(
         if y is not DECLINED:
             return y
     out = kwargs.get("out")
+    if out is Ellipsis and any(map(is_objects, args)):
+        return run_unknown(record[0], record, slot, f, args, kwargs)
     given = args
     if len(args) > f.nin:
         out, args = args[f.nin :] if f.nout > 1 else args[f.nin], args[: f.nin]

@@ -14,7 +14,6 @@ from adjoint.primal.childless_types import CHILDLESS_TYPES
 from adjoint.primal.value_kinds import is_objects
 from adjoint.rulekit.projection import SEQUENCES
 from adjoint.rulekit.registry import non_differentiable, primitive, substitute
-from adjoint.runtime.arrays.object_layout import indices
 from adjoint.runtime.arrays.writes import demand_order
 from adjoint.runtime.dispatch.number_protocols import holds_unlike_elements
 from adjoint.runtime.dispatch.source_call import call_function
@@ -75,7 +74,7 @@ def _copyto(dst, src, casting="same_kind", where=True):
 @substitute((np.ndarray, "fill"))
 def _fill(a, value):
     if is_objects(a):
-        for index in indices(a.shape):
+        for index in np.ndindex(*a.shape):
             a[index] = value  # which may be a list
         return
     if holds_unlike_elements(a.dtype, (value,)):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from typing import Any
 
 import numpy as np
@@ -10,7 +11,6 @@ from adjoint.primal.array_classes import is_subclassed
 from adjoint.primal.value_kinds import is_one_object
 from adjoint.rulekit.registry import non_differentiable, substitute
 from adjoint.rules.numpy.shapes.creation import of_elements
-from adjoint.runtime.arrays.object_layout import in_memory_order, in_order, visits
 from adjoint.runtime.arrays.wrap_results import data_of, wrap_calls, wrapped_result
 
 _vectorize_call: Any = np.vectorize._vectorize_call  # type: ignore[attr-defined]
@@ -56,11 +56,26 @@ def _arranged(results, otype, when):
     made = of_elements(results, otype)
     if when.flags.c_contiguous:
         return np.reshape(made, when.shape)
-    return in_memory_order(made[when], when)
+    y = np.empty_like(when, made.dtype)
+    y[...] = made[when]
+    return y
 
 
 def _visits(arrays: Any) -> Any:
-    return visits(*[None if isinstance(a, _Constant) else np.asarray(a, object) for a in arrays])
+    """Return the position of each element in NumPy's loop, in an array laid out like the result."""
+    count = itertools.count()
+    loop: Any = np.frompyfunc(lambda *_: next(count), len(arrays), 1)
+    alone = np.empty((), object)
+    when = loop(*[alone if isinstance(a, _Constant) else np.asarray(a, object) for a in arrays])
+    return np.asarray(np.asarray(when).astype(np.intp))
+
+
+def in_order(when: Any) -> list[tuple[int, ...]]:
+    """Return the indices of the elements, in the order of the visits."""
+    if not when.ndim:
+        return [()]
+    order = np.unravel_index(np.argsort(when, axis=None), when.shape)
+    return [*zip(*[part.tolist() for part in order], strict=True)]
 
 
 def _loop_array(arg, array):
@@ -110,7 +125,7 @@ def _types(first: Any) -> str:
     return "".join([np.asarray(result).dtype.char for result in results])
 
 
-non_differentiable(_types, is_one_object, _answers, _visits)
+non_differentiable(_types, is_one_object, _answers, _visits, in_order)
 
 _with_signature: Any = np.vectorize._vectorize_call_with_signature  # type: ignore[attr-defined]
 _shapes: Any = _with_signature.__globals__.get("_parse_input_dimensions")

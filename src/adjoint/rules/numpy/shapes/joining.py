@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 
-from adjoint.primal.value_kinds import is_objects
 from adjoint.rulekit.projection import SEQUENCES, as_numeric, projector
 from adjoint.rulekit.registry import non_differentiable, primitive, rrule
 from adjoint.rules.numpy.aggregates.reductions import constant_back
@@ -177,8 +176,6 @@ def _map_nested(f: Callable[[Any], Any], nested: Any) -> Any:
 @primitive(np.block)
 def blocks(record: list[Any], slot: int, *args: Any, **kwargs: Any) -> Any:
     """Convert sequences other than lists, which `np.block` does not nest, to arrays."""
-    if len(args) == 1 and not kwargs and _holds_objects(args[0]):
-        return call_function(record, slot, _block, args, {})
     if len(args) != 1 or kwargs or not _has_sequences(args[0]):
         return NotImplemented
     return linked(
@@ -190,15 +187,6 @@ def blocks(record: list[Any], slot: int, *args: Any, **kwargs: Any) -> Any:
         (np.block, args[0]),
         {},
     )
-
-
-_block: Any = getattr(np.block, "__wrapped__", None)  # in Python
-
-
-def _holds_objects(nested: Any) -> bool:
-    if isinstance(nested, list):
-        return any(map(_holds_objects, nested))
-    return is_objects(nested)
 
 
 def block_of_arrays(f, arrays):

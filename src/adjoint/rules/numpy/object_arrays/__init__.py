@@ -1,1 +1,0 @@
-"""Rules for arrays of objects."""
