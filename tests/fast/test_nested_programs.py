@@ -1,0 +1,261 @@
+"""Operators inside a program: inlined, on a level of their own, in all mixtures of the modes."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import adjoint as ad
+from adjoint.fast.build.modes import mode_of
+from adjoint.fast.programs import store
+from tests.fast.agreeing import generic_tier
+from tests.fast.test_tangents import compare
+
+X = np.array([0.4, -1.3, 0.8])
+W = np.random.default_rng(3).normal(size=(3, 4))
+INPUTS = np.random.default_rng(4).normal(size=(5, 3))
+
+
+def product(x):
+    return x * ad.gradient(lambda y: x * y * y, x)[0]
+
+
+def pushed(x):
+    return ad.pushforward(lambda y: x * math.sin(y) * y, (x,), (1.0,))[1]
+
+
+def third(x):
+    return ad.gradient(lambda y: ad.gradient(lambda z: z * z * z * y * x, y)[0] * y, x)[0]
+
+
+def third_mixed(x):
+    return ad.derivative(lambda y: ad.gradient(lambda z: math.exp(z * y) * x, y)[0] * y)(x)
+
+
+def kept_in_a_variable(x):
+    slope = ad.grad(lambda z: z**3 * x)
+    return slope(x) + slope(2.0)
+
+
+cube = ad.grad(lambda z: z**3)
+both = ad.value_and_grad(lambda z, w: z**3 * w, (0, 1))
+
+
+def kept_in_a_global(x):
+    value, (a, b) = both(x, 2.0 * x)
+    return cube(x) * x + cube(3) + value * a * b
+
+
+def descent(x):
+    y = x
+    for _ in range(5):
+        y = y - ad.gradient(lambda z: z**4 - x * z, y)[0] * 0.02
+    return y * y
+
+
+def newton(x):
+    y = 1.0
+    while abs(y * y - x * x - 1.0) > 1e-8:
+        value, slope = ad.value_and_grad(lambda z: z * z - x * x - 1.0)(y)
+        y = y - value / slope
+    return y
+
+
+def of_a_list(x):
+    a, b = ad.gradient(lambda p: p[0] ** 2 * p[1] * x, [x, 2 * x])[0]
+    return a * b
+
+
+def of_a_dict(x):
+    bars = ad.gradient(lambda p: p["a"] ** 2 * p["b"] * x, {"a": x, "b": 2 * x})[0]
+    return bars["a"] * bars["b"]
+
+
+def product_of_a_hessian(x):
+    gradient, product = ad.gradient_and_hvp(lambda z: z**4 * x, x, 1.0)
+    return gradient * product + ad.hvp(lambda z: z**3, x, x)
+
+
+def of_an_integer(x):
+    return ad.gradient(lambda z: z * z * x, 3)[0]
+
+
+def without_a_path(x):
+    return (
+        ad.gradient(lambda z, w: z * x, x, 2.0)[1] + ad.withgradient(lambda z: 2.0, x).gradient[0]
+    )
+
+
+def penalty(w):
+    slopes = ad.gradient(lambda z: np.sum(np.tanh(z @ w)), INPUTS)[0]
+    return np.sum(slopes * slopes)
+
+
+def elements(x):
+    slopes = ad.gradient(lambda z: z[0] * z[1] ** 2 + np.sum(z * x), x)[0]
+    return np.sum(slopes * slopes * x)
+
+
+def written(x):
+    def inner(z):
+        y = np.zeros(3)
+        for i in range(3):
+            y[i] = z[i] * x[i] * (y[i - 1] if i else 1.0)
+        return np.sum(y * y)
+
+    return ad.pushforward(inner, (x,), (x,))[1]
+
+
+def a_loop_inside(x):
+    def inner(z):
+        s = z
+        for _ in range(6):
+            s = s * 0.5 + math.sin(s) * x
+        return s
+
+    return ad.gradient(inner, x)[0] * x
+
+
+def captured_and_given(x):
+    """The captured variable is a constant of the inner derivative."""
+    return ad.gradient(lambda z: np.sum(x * z * z), x)[0] @ x
+
+
+NUMBERS = [
+    product, pushed, third, third_mixed, kept_in_a_variable, kept_in_a_global, descent, newton,
+    of_a_list, of_a_dict, product_of_a_hessian, of_an_integer, without_a_path, a_loop_inside,
+]  # fmt: skip
+ARRAYS = [elements, written, captured_and_given]
+POINTS = [(f, 0.7) for f in NUMBERS] + [(f, X) for f in ARRAYS] + [(penalty, W)]
+
+
+def _ones(x):
+    return np.ones_like(x) if isinstance(x, np.ndarray) else 1.0
+
+
+@pytest.mark.parametrize("f, x", POINTS, ids=lambda each: getattr(each, "__name__", ""))
+def test_nested_derivatives(f: Callable[[Any], Any], x: Any) -> None:
+    v = _ones(x)
+    compare(lambda: ad.gradient(f, x))
+    compare(lambda: ad.pushforward(f, (x,), (v,)))
+    compare(lambda: ad.hvp(f, x, v))
+    compare(lambda: ad.gradient(lambda z: np.sum(ad.gradient(f, z)[0] * v), x))
+    h = 1e-6
+    slope = (f(x + h * v) - f(x - h * v)) / (2 * h)
+    assert np.sum(ad.gradient(f, x)[0] * v) == pytest.approx(slope, rel=1e-6, abs=1e-8)
+
+
+INTERPRETED = {
+    a_loop_inside: {"gradient", "hvp"},
+    written: {"gradient", "hvp"},
+    without_a_path: {"pushforward"},
+}
+"""Modes of functions without a program: a reverse sweep over that of a loop, a constant."""
+
+
+@pytest.mark.parametrize("f, x", POINTS, ids=lambda each: getattr(each, "__name__", ""))
+def test_they_have_programs(f, x):
+    ad.gradient(f, x), ad.pushforward(f, (x,), (_ones(x),)), ad.hvp(f, x, _ones(x))
+    modes = {
+        "gradient": mode_of("gradient"),
+        "pushforward": mode_of("pushforward", (0,)),
+        "hvp": mode_of("hvp", (0,), is_single=True),
+    }
+    without = {name for name, mode in modes.items() if not store.known(f, mode).entries}
+    assert without <= INTERPRETED.get(f, set())
+
+
+# ---- what is around an inner function ------------------------------------------------------------
+
+
+def test_what_an_inner_function_appends():
+    def f(x):
+        seen = []
+
+        def inner(z):
+            seen.append(z * 2.0)
+            return z * z
+
+        slope = ad.gradient(inner, x)[0]
+        return slope * seen[0] * len(seen)
+
+    compare(lambda: ad.gradient(f, 0.7))
+    compare(lambda: ad.pushforward(f, (0.7,), (1.0,)))
+
+
+def test_an_array_around_that_is_written():
+    def f(x):
+        y = np.zeros(2)
+
+        def inner(z):
+            y[0] = z * z
+            return y[0] * x
+
+        return ad.gradient(inner, x)[0] * y[0]
+
+    compare(lambda: ad.gradient(f, 0.7))
+    compare(lambda: ad.pushforward(f, (0.7,), (1.0,)))
+
+
+def test_an_argument_that_is_written():
+    def f(x):
+        def inner(p):
+            p[0] = p[0] * p[1]
+            return p[0] * x
+
+        return ad.gradient(inner, [x, 2.0])[0][0]
+
+    compare(lambda: ad.gradient(f, 0.7))
+
+
+def test_something_twice_in_an_argument():
+    """Both places show the total."""
+
+    def f(x):
+        bars = ad.gradient(lambda p: np.sum(p[0] * p[1]), [x, x])[0]
+        return np.sum(bars[0] * bars[1])
+
+    compare(lambda: ad.gradient(f, X))
+    np.testing.assert_allclose(f(X), np.sum(4 * X * X))
+
+
+def test_an_infinite_slope_inside():
+    """The generic tier knows that a part which was not selected contributes nothing."""
+
+    def f(x):
+        slope = ad.gradient(lambda z: np.sum(np.where(z > 0, np.sqrt(np.abs(z)), z)), x)[0]
+        return np.sum(slope * x)
+
+    x = np.array([0.0, 4.0, -1.0])
+    with np.errstate(all="ignore"):
+        compare(lambda: ad.gradient(f, x))
+        assert np.isfinite(ad.gradient(f, x)[0]).all()
+
+
+def test_an_operator_is_another_later():
+    """What a variable refers to is looked at in each call."""
+    slopes = {"of": ad.grad(lambda z: z**2)}
+
+    def f(x):
+        return slopes["of"](x) * x
+
+    assert ad.gradient(f, 3.0) == (12.0,)
+    slopes["of"] = ad.grad(lambda z: z**3)
+    assert ad.gradient(f, 3.0) == (81.0,)
+    slopes["of"] = ad.value_and_grad(lambda z: z**3)
+    slopes["of"] = ad.grad(lambda z, w: z * w, 1)
+    with pytest.raises(TypeError):
+        ad.gradient(f, 3.0)
+
+
+def test_errors_inside_are_those_of_the_operators():
+    with pytest.raises(ad.errors.NotScalarError):
+        ad.gradient(lambda x: np.sum(ad.gradient(lambda z: z * 2, x)[0]), X)
+    with pytest.raises(ad.errors.ArgumentError):
+        ad.gradient(lambda x: ad.pushforward(lambda z: z @ z, (x,), (x[:2],))[1], X)
+    with generic_tier(), pytest.raises(ad.errors.ArgumentError):
+        ad.gradient(lambda x: ad.pushforward(lambda z: z @ z, (x,), (x[:2],))[1], X)
