@@ -72,13 +72,13 @@ def pushforward(
             f"there are {len(args)} arguments and {len(tangents)} tangents",
             hint="give one tangent for each positional argument, None for zero",
         )
-    refuse_foreign_arrays(f, tuple(args))
     if current.level is None:
         moved = tuple([i for i, dot in enumerate(tangents) if dot is not None])
         along = nested.along("pushforward", f, tuple(args), kwargs, moved) if moved else None
         found = None if along is None else along(tangents)
         if found is not None:
             return found  # type: ignore[no-any-return]
+    refuse_foreign_arrays(f, tuple(args))
     if not basics.ready:
         basics.load()
     level = Forward(current.level)

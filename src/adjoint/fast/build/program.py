@@ -4,10 +4,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+import numpy as np
+
 from adjoint.diagnostics.dump import Stages
 from adjoint.fast.evaluate.evaluator import Evaluator
 from adjoint.fast.evaluate.outside_values import Leaf, Outside
-from adjoint.ir.single import Block, Operand, Value
+from adjoint.fast.evaluate.types import Array, Row
+from adjoint.fast.single_assignment.primitives import same
+from adjoint.fast.support.result_memory import OWN_MEMORY
+from adjoint.ir.single import Block, Call, Const, Operand, Value
 
 
 @dataclass
@@ -63,3 +68,28 @@ def written_to(ev: Evaluator) -> set[Value]:
     if not ev.written:
         return set()
     return ev.written | {view for view in ev.aliases if ev.aliased_by(view) & ev.written}
+
+
+def definite_results(ev: Evaluator, forward: Block, reverse: Block) -> tuple[bool | None, ...]:
+    """Return for each result of `reverse`: ``None`` if it is ``None``, true if it certainly has
+    memory of its own, false if only a call can tell."""
+    made = {op.result: op for op in (*forward.ops, *reverse.ops) if type(op) is Call}
+    found: list[bool | None] = []
+    results = reverse.results or ()
+    for x in results:
+        if isinstance(x, Const):
+            found.append(None if x.value is None else True)
+            continue
+        assert isinstance(x, Value)
+        op = made.get(x)
+        while op is not None and op.callee == Const(same) and op.operands[0] in made:
+            op = made[op.operands[0]]
+        f = op.callee.value if op is not None and isinstance(op.callee, Const) else None
+        if isinstance(ev.types[x], Row):
+            found.append(False)
+        elif isinstance(ev.types[x], Array):
+            own = isinstance(f, np.ufunc) or f in OWN_MEMORY
+            found.append(own and results.count(x) == 1)
+        else:
+            found.append(True)
+    return tuple(found)

@@ -12,7 +12,7 @@ import numpy as np
 
 from adjoint.diagnostics.dump import Stages, stages_of
 from adjoint.fast.build.modes import GRADIENT, Mode
-from adjoint.fast.build.program import Program, written_to
+from adjoint.fast.build.program import Program, definite_results, written_to
 from adjoint.fast.build.result import demand_real_scalar, finished, returned
 from adjoint.fast.build.tangent_program import (
     hessian_product,
@@ -35,7 +35,7 @@ from adjoint.fast.evaluate.handlers import (  # noqa: F401  each registers its h
     strings,
 )
 from adjoint.fast.evaluate.outside_values import Leaf, Outside, path_of
-from adjoint.fast.evaluate.types import Array, Number, Row, bar_type
+from adjoint.fast.evaluate.types import Array, Number, bar_type
 from adjoint.fast.evaluate.values import Abstract, Source, Tuple
 from adjoint.fast.nested import operators as inlined_operators  # noqa: F401  registers handlers
 from adjoint.fast.not_covered import NOT_SCALAR, NeedsKnown, NeedsSize, NotCovered
@@ -49,7 +49,6 @@ from adjoint.fast.reverse import number_arrays as number_arrays
 from adjoint.fast.reverse.block_cotangents import Scope
 from adjoint.fast.reverse.forward_blocks import ForwardBlock, freeze
 from adjoint.fast.reverse.sweep import Sweep
-from adjoint.fast.single_assignment.primitives import same
 from adjoint.fast.single_assignment.printer import format_block
 from adjoint.fast.single_assignment.walk import (
     blocks,
@@ -215,31 +214,8 @@ def _differentiated(
         isinstance(y, Tuple),
         y_bars,
         stages,
-        _definite(ev, forward, reverse),
+        definite_results(ev, forward, reverse),
     )
-
-
-def _definite(ev: Evaluator, forward: Block, reverse: Block) -> tuple[bool | None, ...]:
-    made = {op.result: op for op in (*forward.ops, *reverse.ops) if type(op) is Call}
-    found: list[bool | None] = []
-    results = reverse.results or ()
-    for x in results:
-        if isinstance(x, Const):
-            found.append(None if x.value is None else True)
-            continue
-        assert isinstance(x, Value)
-        op = made.get(x)
-        while op is not None and op.callee == Const(same) and op.operands[0] in made:
-            op = made[op.operands[0]]
-        f = op.callee.value if op is not None and isinstance(op.callee, Const) else None
-        if isinstance(ev.types[x], Row):
-            found.append(False)
-        elif isinstance(ev.types[x], Array):
-            own = isinstance(f, np.ufunc) or f in OWN_MEMORY
-            found.append(own and results.count(x) == 1)
-        else:
-            found.append(True)
-    return tuple(found)
 
 
 def _with_buffers_reused(ev: Evaluator, forward: Block, reverse: Block) -> tuple[Block, Block]:

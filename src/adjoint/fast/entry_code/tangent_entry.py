@@ -10,13 +10,14 @@ from __future__ import annotations
 
 import builtins
 import math
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from adjoint.diagnostics.numpy_warnings import begin_raising, end_raising
 from adjoint.fast.build.modes import Mode
-from adjoint.fast.build.program import Program
+from adjoint.fast.build.program import Program, definite_results
 from adjoint.fast.entry_code.cotangent_structure import cotangents
 from adjoint.fast.entry_code.inputs import Reading
 from adjoint.fast.entry_code.unread_inputs import holds_one
@@ -27,6 +28,7 @@ from adjoint.fast.not_covered import NotCovered
 from adjoint.fast.source.formulas import tuple_text
 from adjoint.fast.support import functions as runtime
 from adjoint.fast.support import tangents
+from adjoint.ir.single import Value
 from adjoint.runtime.results import with_zeros
 
 
@@ -80,18 +82,8 @@ def tangent_entry(program: Program, count: int, mode: Mode) -> tuple[str, dict[s
         f"                values, outs = push({', '.join(dots)})",
         "            finally:",
         "                end_raising(errors)",
-        f"            outs = finished(outs, ({''.join(f'{x}, ' for x in arrays)}*values,))",
-        "            if outs is None:",
-        "                failed(None)",
-        "                return None",
+        *(f"            {line}" for line in _checked(program, arrays, mode)),
     ]
-    if mode.kind == "hvp":
-        lines += [
-            f"            values = finished(values, ({''.join(f'{x}, ' for x in arrays)}))",
-            "            if values is None:",
-            "                failed(None)",
-            "                return None",
-        ]
     lines += [
         "        except Exception as error:",
         "            failed(error)",
@@ -104,6 +96,7 @@ def tangent_entry(program: Program, count: int, mode: Mode) -> tuple[str, dict[s
         "begin_raising": begin_raising,
         "end_raising": end_raising,
         "isfinite": math.isfinite,
+        "vdot": np.vdot,
         "finished": runtime.finished,
         "builtins": builtins,
         "Tangent": runtime.tangent_with,
@@ -116,6 +109,38 @@ def tangent_entry(program: Program, count: int, mode: Mode) -> tuple[str, dict[s
         "part_of": tangents.part_of,
     }
     return "\n".join(lines) + "\n", made.bound
+
+
+def _checked(program: Program, arrays: Sequence[str], mode: Mode) -> list[str]:
+    """Return the lines that test that derivatives are finite, and copy those that share memory."""
+    given = "".join(f"{x}, " for x in arrays)
+    slow = [
+        f"outs = finished(outs, ({given}*values,))",
+        "if outs is None:",
+        "    failed(None)",
+        "    return None",
+    ]
+    names = [f"outs[{i}]" for i in range(program.count)]
+    if mode.kind == "hvp":
+        names = [*(f"values[{i}]" for i in range(program.count)), *names]
+        slow += [
+            f"values = finished(values, ({given}))",
+            "if values is None:",
+            "    failed(None)",
+            "    return None",
+        ]
+    ev, results = program.ev, program.reverse.results or ()
+    definite = definite_results(ev, program.forward, program.reverse)
+    terms = []
+    for name, x, own in zip(names[::-1], results[::-1], definite[::-1], strict=False):
+        if own is False:
+            return slow
+        if isinstance(x, Value):
+            is_array = isinstance(ev.types[x], Array)
+            terms.append(f"isfinite(vdot({name}, {name}))" if is_array else f"isfinite({name})")
+    if not terms:
+        return []
+    return [f"if not ({' and '.join(terms)}):", *(f"    {line}" for line in slow)]
 
 
 def _reads(made: Reading, wanted: list[Leaf], names: list[str]) -> list[str]:
