@@ -407,6 +407,38 @@ def test_the_environment_and_other_tiers():
     assert kept is None or kept.entries
 
 
+def test_gradient_functions_have_programs():
+    slope = ad.grad(rosenbrock)
+    assert along_of("pushforward", slope, (X,), {}, (0,)) is not None
+    hessian = ad.hessian(rosenbrock, X)
+    for mode in ("forward", "reverse"):
+        np.testing.assert_allclose(ad.jacobian(slope, X, mode=mode), hessian, rtol=1e-10)
+    np.testing.assert_allclose(ad.pushforward(slope, (X,), (V,))[1], hessian @ V)
+    np.testing.assert_allclose(ad.grad(lambda x: ad.grad(rosenbrock)(x) @ V)(X), hessian @ V)
+    # another function of the same code is another
+    for power in (2, 3):
+        f = ad.grad(lambda x, power=power: np.sum(x**power))
+        expected = power * (power - 1) * X ** (power - 2) * V
+        np.testing.assert_allclose(ad.directional(f, X, V), expected)
+    both = ad.value_and_grad(rosenbrock)
+    value, slopes = ad.pushforward(both, (X,), (V,))[1]
+    np.testing.assert_allclose([value, *slopes], [slope(X) @ V, *hessian @ V])
+
+
+def test_further_products_with_hessians():
+    hessian = ad.hessian(rosenbrock, X)
+    np.testing.assert_allclose(ad.vhp(rosenbrock, X, V), hessian @ V)
+    np.testing.assert_allclose(ad.hessian_diagonal(rosenbrock, X), np.diag(hessian))
+    np.testing.assert_allclose(ad.sparse_hessian(rosenbrock, X).toarray(), hessian)
+    for run in (
+        lambda: ad.vhp(network, X, V),
+        lambda: ad.hessian_diagonal(network, X),
+        lambda: ad.hessian_diagonal(lambda p: p[0] ** 3 * np.sum(p[1] ** 2), [2.0, X]),
+        lambda: ad.gauss_newton_product(lambda x: np.tanh(x * x), X, V),
+    ):
+        compare(run)
+
+
 def test_linearize_and_jacobians():
     def f(x, n):
         return np.outer(x, x).ravel() * n

@@ -145,6 +145,29 @@ def _block(columns: list[Any], x: Any, y: Any) -> Any:
     return np.reshape(flat.copy(), np.shape(x) + np.shape(y))
 
 
+def gradient_and_products(
+    f: Callable[..., Any], x: Any, kwargs: dict[str, Any]
+) -> tuple[Any, Callable[[Any], tuple[Any, ...]]]:
+    """Return the gradient at `x`, which may be overwritten, and the function ``v ↦ (H v,)``: a
+    Hessian is its own transpose."""
+
+    def pulled() -> tuple[Any, Callable[[Any], tuple[Any, ...]]]:
+        return pullback_of_arguments(_slope(f, kwargs), (x,), {})
+
+    along = None
+    if current.level is None:
+        along = along_of("hvp", f, (x,), kwargs, (0,), is_single=True)
+    found = None if along is None else along((None,))
+    if along is None or found is None:
+        return pulled()
+
+    def product(v: Any) -> tuple[Any, ...]:
+        pair = along((v,)) if current.level is None else None
+        return pulled()[1](v) if pair is None else (pair[1],)
+
+    return found[0], product
+
+
 def _slope(f: Callable[..., Any], kwargs: dict[str, Any]) -> Callable[[Any], Any]:
     """Return the gradient function of a function of one argument; zero where no path leads."""
     of_both = value_and_grad(f)
@@ -217,9 +240,10 @@ def gradient_and_hvp(f: Callable[..., Any], x: Any, v: Any, /, **kwargs: Any) ->
 
 @public
 def vhp(f: Callable[..., Any], x: Any, v: Any, /, **kwargs: Any) -> Any:
-    """Product of a vector and the Hessian of `f`: reverse over forward.
+    """Product of a vector and the Hessian of `f`.
 
-    Equal to `hvp`, because Hessians are symmetric; which of the two is faster depends on `f`.
+    Equal to `hvp`, because Hessians are symmetric. Where no program computes both, it takes reverse
+    over forward mode; which of the two is faster then depends on `f`.
 
     Examples
     --------
@@ -227,6 +251,11 @@ def vhp(f: Callable[..., Any], x: Any, v: Any, /, **kwargs: Any) -> Any:
     6.0
     """
 
+    if current.level is None:
+        product = along_of("hvp", f, (x,), kwargs, (0,), is_single=True)
+        found = None if product is None else product((v,))
+        if found is not None:
+            return found[1]
     form = Form(v)
     # copies: the point itself may also be the vector
     v = form.build([on_level(independent_copy, leaf) for leaf in form.leaves])
@@ -272,7 +301,7 @@ def hessian_diagonal(f: Callable[..., Any], x: Any, /, **kwargs: Any) -> Any:
     """
     x = on_level(independent_copy, x)
     form = checked_reals(Form(x), 0)
-    slope, back = pullback_of_arguments(_slope(f, kwargs), (x,), {})
+    slope, back = gradient_and_products(f, x, kwargs)
     slope_form = Form(slope)
     found = []
     for j, leaf in enumerate(form.leaves):

@@ -163,13 +163,20 @@ def _by_program(
     found = None if along is None else along([None] * len(args))
     if along is None or found is None:
         return None
-    y = found[0]
+    y = _copied(found[0])  # the program may read its result again for each tangent
     y_form = Form(y)
 
     def otherwise() -> Linear:
         return _recorded(f, args, kwargs, wanted)[1]
 
     return y, Linear(f, forms, y_form, _ByProgram(along, forms, y_form, otherwise))
+
+
+def _copied(y: Any) -> Any:
+    """Return a result of a program with copies of its arrays."""
+    if type(y) is tuple:
+        return tuple(map(_copied, y))
+    return y.copy() if isinstance(y, np.ndarray) else y
 
 
 def _recorded(

@@ -10,7 +10,7 @@ import numpy as np
 from adjoint.api.gradients import pullback_of_arguments
 from adjoint.derivatives.assembly import dtype_of, independent_copy, picked, sparse_of
 from adjoint.derivatives.colouring import colours, detected
-from adjoint.derivatives.hessians import _slope
+from adjoint.derivatives.hessians import _slope, gradient_and_products
 from adjoint.derivatives.jacobians import FAVOUR
 from adjoint.derivatives.linear_map import linearized
 from adjoint.diagnostics.public_function import public
@@ -114,7 +114,8 @@ def sparse_hessian(f: Callable[..., Any], x: Any, /, *, pattern: Any = None, **k
            [1., 0., 1.],
            [0., 1., 0.]])
     """
-    hessian = _Sparse(_slope(f, kwargs), on_level(independent_copy, _point(x)), {})
+    x = on_level(independent_copy, _point(x))
+    hessian = _Sparse(_slope(f, kwargs), x, {}, gradient_and_products(f, x, kwargs))
     return hessian.matrix(pattern, "reverse", symmetric=True)
 
 
@@ -131,10 +132,13 @@ def _point(x: Any) -> Any:
 class _Sparse:
     """One Jacobian: its function, its point, and the sweeps prepared so far."""
 
-    def __init__(self, f: Callable[..., Any], x: Any, kwargs: dict[str, Any]) -> None:
+    def __init__(
+        self, f: Callable[..., Any], x: Any, kwargs: dict[str, Any], pulled: Any = None
+    ) -> None:
         self._f, self._x, self._kwargs = f, x, kwargs
         self._before = x.copy()
-        self._y, self._back = pullback_of_arguments(f, (x,), kwargs)
+        self._back: Any
+        self._y, self._back = pulled or pullback_of_arguments(f, (x,), kwargs)
         self._push: Any = None
         if not isinstance(self._y, np.ndarray) or self._y.dtype.kind != "f":
             raise ArgumentError(

@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 
 from adjoint.diagnostics.dump import DumpError
+from adjoint.diagnostics.public_function import PublicFunction
 from adjoint.errors import ArgumentError, place_text
 from adjoint.fast.build.modes import Mode
 from adjoint.fast.not_covered import Defect, Deoptimize, NotCovered
@@ -179,6 +180,10 @@ def _owner(f: Any) -> Owner | None:
         return tuple(_codes((f,)))
     if kind is MethodType and type(f.__func__) is FunctionType:
         return _owner(f.__func__)
+    if kind is PublicFunction:  # what `grad` returned
+        asked = vars(f).get("asks_for")
+        inner = None if asked is None else _owner(asked.f)
+        return None if inner is None else (PublicFunction, *inner)
     if kind is partial:
         inner = _owner(f.func)
         return None if inner is None else (partial, *inner)
