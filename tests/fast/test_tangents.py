@@ -225,8 +225,9 @@ def test_programs_are_used_and_right(f):
 
 
 @pytest.mark.parametrize("f", [determinant, clipped, scaled])
-def test_rules_that_only_a_pushforward_calls(f):
+def test_rules_that_are_called_as_they_are(f):
     assert along_of("pushforward", f, (X,), {}, (0,)) is not None
+    assert f is scaled or along_of("hvp", f, (X,), {}, (0,)) is not None
     compare(lambda: ad.pushforward(f, (X,), (V,)))
     compare(lambda: ad.gradient_and_hvp(f, X, V))
 

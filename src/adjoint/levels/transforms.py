@@ -88,6 +88,15 @@ def pushforward(
     return y, y_dot
 
 
+def pushforward_on_level(
+    f: Callable[..., Any], args: Sequence[Any], tangents: Sequence[Any]
+) -> tuple[Any, Any]:
+    """Run `pushforward` without a program."""
+    if not basics.ready:
+        basics.load()
+    return _pushed(Forward(current.level), f, args, tangents, {})
+
+
 def _pushed(
     level: Forward, f: Any, args: Sequence[Any], tangents: Sequence[Any], kwargs: dict[str, Any]
 ) -> tuple[Any, Any]:
@@ -180,3 +189,4 @@ def derivative(f: Callable[..., Any]) -> Callable[..., Any]:
 
 nested.pushforward = pushforward
 nested.derivative = derivative
+nested.pushforward_on_level = pushforward_on_level

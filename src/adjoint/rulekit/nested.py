@@ -15,6 +15,7 @@ grad: Any
 value_and_grad: Any
 pullback: Any
 pushforward: Any
+pushforward_on_level: Any
 derivative: Any
 hvp: Any
 gradient_and_hvp: Any

@@ -75,7 +75,7 @@ def specialise(f: Any, args: tuple[Any, ...], mode: Mode = GRADIENT) -> Program:
     """
     pinned: set[tuple[Any, ...]] = set()
     sizes: set[int] = set()
-    rows, over_forward = True, False
+    rows, order = True, 0
     for _ in range(MOST_PINNED):
         outside = Outside(
             pinned=pinned,
@@ -87,9 +87,9 @@ def specialise(f: Any, args: tuple[Any, ...], mode: Mode = GRADIENT) -> Program:
         outside.is_wanted = partial(_is_wanted, mode=mode, count=len(args))  # holds no arguments
         ev = Evaluator(outside)
         try:
-            return _specialised(ev, f, args, mode, over_forward)
+            return _specialised(ev, f, args, mode, ORDERS[order])
         except _OtherOrder:
-            over_forward = True
+            order += 1
         except NeedsKnown as error:
             source = next((x.source for x in outside.leaves if x.value is error.value), None)
             if source is None or path_of(source) in pinned:
@@ -117,14 +117,15 @@ def _argument_names(f: Any, mode: Mode, count: int) -> tuple[str, ...]:
     return (*names, *others, *named)
 
 
+ORDERS = ("forward over reverse", "reverse over forward", "with opaque rules")
+"""How a product with a Hessian is derived, in the order of preference."""
+
+
 class _OtherOrder(Exception):
-    """Raised where the sweeps of a gradient have no tangents, so that the reverse sweep has to
-    follow the tangents."""
+    """Raised where a product with a Hessian has to be derived in another order."""
 
 
-def _specialised(
-    ev: Evaluator, f: Any, args: tuple[Any, ...], mode: Mode, over_forward: bool
-) -> Program:
+def _specialised(ev: Evaluator, f: Any, args: tuple[Any, ...], mode: Mode, order: str) -> Program:
     outside, one = ev.outside, mode.is_scalar
     name = getattr(f, "__name__", type(f).__name__)
     stages = stages_of(name)
@@ -153,14 +154,15 @@ def _specialised(
     assert primal.results is not None
     if mode.kind == "pushforward":
         return pushed_forward(ev, name, primal, wanted, isinstance(y, Tuple), apart, stages)
-    if over_forward:
-        return product_over_forward(ev, name, primal, wanted, apart, stages)
-    if mode.kind == "hvp":
-        try:
-            return _differentiated(ev, name, primal, given, wanted, mode, y, apart, stages)
-        except NotCovered:
-            raise _OtherOrder from None
-    return _differentiated(ev, name, primal, given, wanted, mode, y, apart, stages)
+    try:
+        if order == "reverse over forward":
+            return product_over_forward(ev, name, primal, wanted, apart, stages)
+        return _differentiated(ev, name, primal, given, wanted, mode, y, apart, stages, order)
+    except NotCovered as error:
+        demanding = isinstance(error, NeedsKnown | NeedsSize)
+        if mode.kind != "hvp" or order == ORDERS[-1] or demanding:
+            raise
+        raise _OtherOrder from None
 
 
 def _differentiated(
@@ -173,6 +175,7 @@ def _differentiated(
     y: Abstract,
     apart: set[Value],
     stages: Stages,
+    order: str,
 ) -> Program:
     """Return the program with the forward and the reverse sweep of a function."""
     one = mode.is_scalar
@@ -196,7 +199,10 @@ def _differentiated(
     reverse = contract(reverse, ev.totals, ev.types)
     stages("contract", partial(format_block, name, reverse))
     if mode.kind == "hvp":
-        return hessian_product(ev, name, forward, reverse, wanted, apart, stages)
+        opaque = order == "with opaque rules"
+        return hessian_product(
+            ev, name, forward, reverse, wanted, apart, stages, has_opaque_rules=opaque
+        )
     if one:  # a pullback may be called again, and then reads all residuals again
         forward, reverse = _with_buffers_reused(ev, forward, reverse)
         stages("reuse-forward", partial(format_block, name, forward))

@@ -44,10 +44,12 @@ def hessian_product(
     wanted: list[Leaf],
     apart: set[Value],
     stages: Stages,
+    *,
+    has_opaque_rules: bool,
 ) -> Program:
     """Return the program of a gradient and its tangent from the sweeps of the gradient."""
     whole = Block(forward.parameters, (*forward.ops, *reverse.ops), reverse.results)
-    return _made(ev, name, whole, forward, wanted, True, apart, stages)
+    return _made(ev, name, whole, forward, wanted, True, apart, stages, has_opaque_rules)
 
 
 def product_over_forward(
@@ -117,10 +119,11 @@ def _made(
     is_tuple: bool,
     apart: set[Value],
     stages: Stages,
+    has_opaque_rules: bool = False,
 ) -> Program:
     moving = [leaf.value for leaf in wanted]
     note_negations(ev, block)
-    sweep = ForwardSweep(ev, moving)
+    sweep = ForwardSweep(ev, moving, has_opaque_rules=has_opaque_rules)
     dots, ops = sweep.run(block, moving)
     ends = block.results or ()
     with ev.writing(ops):

@@ -90,6 +90,8 @@ class Draft:
         Values that are ``None`` where a variable is unassigned.
     indices
         By tuple or slice built as an index: its parts.
+    rule_pairs
+        Pairs of a value and a pullback that registered rules return at run time.
     places
         By value: file and line of its user code.
     """
@@ -100,6 +102,7 @@ class Draft:
         self.dims: dict[Value, Dim] = {}
         self.packs: dict[Value, tuple[Operand, ...]] = {}
         self.places: dict[Value, tuple[str, int]] = {}
+        self.rule_pairs: set[Value] = set()
         self.maybe: set[Value] = set()
         self.fresh: set[Value] = set()
         self.negated: dict[Operand, Operand] = {}

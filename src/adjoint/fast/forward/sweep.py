@@ -27,8 +27,10 @@ from adjoint.rulekit.partials import LOW
 class ForwardSweep(TangentValues):
     """The forward sweep of one program."""
 
-    def __init__(self, ev: Evaluator, wanted: Sequence[Value]) -> None:
-        super().__init__(ev, wanted)
+    def __init__(
+        self, ev: Evaluator, wanted: Sequence[Value], *, has_opaque_rules: bool = False
+    ) -> None:
+        super().__init__(ev, wanted, has_opaque_rules=has_opaque_rules)
         self._tapes: dict[Operand, Value] = {}
 
     def run(self, block: Block, wanted: Sequence[Value]) -> tuple[list[Value], list[Op]]:

@@ -26,10 +26,15 @@ class TangentValues:
     ----------
     dots
         The tangents of active values.
+    has_opaque_rules
+        Whether rules that are not inlined may be differentiated by the interpreter.
     """
 
-    def __init__(self, ev: Evaluator, wanted: Sequence[Value]) -> None:
+    def __init__(
+        self, ev: Evaluator, wanted: Sequence[Value], *, has_opaque_rules: bool = False
+    ) -> None:
         self.ev = ev
+        self.has_opaque_rules = has_opaque_rules
         self.activity = Activity(ev, wanted)
         self.dots: dict[Value, Operand] = {}
 

@@ -8,6 +8,7 @@ from adjoint.fast.forward import array_tangents as array_tangents
 from adjoint.fast.forward.constant_functions import has_rule_from_outside
 from adjoint.fast.forward.formulas import formulas
 from adjoint.fast.forward.number_tangents import sum_of
+from adjoint.fast.forward.opaque_rules import tangents_of_pair
 from adjoint.fast.forward.registered_rules import by_rule
 from adjoint.fast.not_covered import NotCovered
 from adjoint.fast.reverse.elementwise import PRODUCTS, evaluated_slope, product
@@ -30,6 +31,8 @@ def tangent(sweep: TangentValues, op: Call) -> Operand:
     if not isinstance(op.callee, Const):
         raise NotCovered("a call of a value of the program", op.span)
     f = op.callee.value
+    if op.result in sweep.ev.rule_pairs:
+        return tangents_of_pair(sweep, op)
     if has_rule_from_outside(f):
         return by_rule(sweep, op)
     found: Operand | None = None

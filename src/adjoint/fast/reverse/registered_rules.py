@@ -96,6 +96,7 @@ def by_rule(sweep: Sweep, op: Call) -> Step:
     t = ev.types[y]
     pair = ev.value(ANYTHING, name=f"{y.name}_and_back")
     back = ev.value(ANYTHING, name=f"{y.name}_back")
+    ev.rule_pairs.add(pair)
     function = _of_active(sweep, op, rule.function)
     ev.block.append(Call(pair, Const(function), op.operands, op.keywords, op.span))
     ev.block.append(Unpack((y, back), pair, None, op.span))

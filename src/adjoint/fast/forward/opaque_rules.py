@@ -1,0 +1,51 @@
+"""Tangents of registered rules that the sweeps of a gradient call as they are.
+
+The rule is differentiated on a level of the interpreter, at run time. So a gradient with a rule
+that has not been inlined has tangents, too, at the price of an interpreted call.
+"""
+
+from __future__ import annotations
+
+import operator
+from typing import TYPE_CHECKING
+
+from adjoint.fast.evaluate.types import ANYTHING
+from adjoint.fast.forward.formulas import formula
+from adjoint.fast.not_covered import NotCovered
+from adjoint.fast.support import opaque_rules
+from adjoint.ir import primitives
+from adjoint.ir.single import Call, Const, Operand
+
+if TYPE_CHECKING:
+    from adjoint.fast.forward.tangent_values import TangentValues
+
+
+def tangents_of_pair(sweep: TangentValues, op: Call) -> Operand:
+    """Write the call of a rule, and the pair of the tangent of its value and that of its
+    pullback."""
+    if not sweep.has_opaque_rules:
+        raise NotCovered("a rule that is not inlined", op.span)
+    ev = sweep.ev
+    ev.write(op)
+    dots = tuple(Const(None) if (dot := sweep.of(x)) is None else dot for x in op.operands)
+    names = tuple(name for name, _ in op.keywords)
+    packed = [
+        ev.operation(primitives.build_tuple, items, ANYTHING, name="parts")
+        for items in (op.operands, dots, tuple(x for _, x in op.keywords))
+    ]
+    assert op.result is not None
+    given = (op.callee, op.result, *packed[:2], Const(names), packed[2])
+    return ev.operation(opaque_rules.TangentsOfRule, given, ANYTHING, name="rule_dot")
+
+
+@formula(operator.call)
+def _(sweep: TangentValues, op: Call) -> Operand | None:
+    """``bars = back(y_bar)``"""
+    back, y_bar = op.operands
+    back_dot, y_bar_dot = sweep.of(back), sweep.of(y_bar)
+    if back_dot is None:
+        raise NotCovered("a pullback of constants", op.span)
+    moved = Const(None) if y_bar_dot is None else y_bar_dot
+    return sweep.ev.operation(
+        opaque_rules.pulled, (back_dot, y_bar, moved), ANYTHING, name="bar_dots"
+    )
