@@ -369,8 +369,27 @@ def test_warnings_and_errors_are_those_of_the_function():
         ad.hvp(lambda x: x * 2, X, V)
 
 
+def test_single_precision():
+    x, v = X.astype(np.float32), V.astype(np.float32)
+    weights = RNG.normal(size=(6, 4)).astype(np.float32)
+
+    def loss(x):
+        return np.mean(np.tanh(x @ weights) ** 2) * 0.5 + x[0] * np.sqrt(x @ x)
+
+    assert along_of("hvp", loss, (x,), {}, (0,)) is not None
+    y, y_dot = ad.pushforward(loss, (x,), (v,))
+    product = ad.hvp(loss, x, v)
+    assert type(y) is type(y_dot) is np.float32 and product.dtype == np.float32
+    exact = X.astype(np.float32).astype(float), v.astype(float)
+    np.testing.assert_allclose(y_dot, ad.directional(loss, *exact), rtol=1e-5)
+    np.testing.assert_allclose(product, ad.hvp(loss, *exact), rtol=1e-4, atol=1e-5)
+    # a number of double precision beside it is no constant of this precision
+    mixed = ad.pushforward(lambda x, t: np.sum(x) * t, (x, np.float64(0.1)), (v, 1.0))[1]
+    assert mixed == pytest.approx(np.sum(v.astype(float)) * 0.1 + np.sum(x), rel=1e-6)
+
+
 @pytest.mark.parametrize("dtype", [np.float32, np.float16, np.complex128])
-def test_other_precisions_run_on_the_levels(dtype):
+def test_further_precisions(dtype):
     x = X.astype(dtype)
     y, y_dot = ad.pushforward(lambda x: x * x, (x,), (np.ones_like(x),))
     assert y.dtype == y_dot.dtype == dtype

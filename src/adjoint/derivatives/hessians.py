@@ -133,7 +133,7 @@ def _by_program(chosen: Selection) -> Any:
 
 
 def _is_simple(x: Any) -> bool:
-    """Return whether an argument is a number or an array of double precision."""
+    """Return whether an argument is a Python number or an array of double precision."""
     return type(x) in (float, int) or (type(x) is np.ndarray and x.dtype == np.float64)
 
 

@@ -22,7 +22,7 @@ from adjoint.fast.entry_code.cotangent_structure import cotangents
 from adjoint.fast.entry_code.inputs import Reading
 from adjoint.fast.entry_code.unread_inputs import holds_one
 from adjoint.fast.evaluate.outside_values import Leaf
-from adjoint.fast.evaluate.types import Array, Row
+from adjoint.fast.evaluate.types import Array, Row, number
 from adjoint.fast.evaluate.values import Source
 from adjoint.fast.not_covered import NotCovered
 from adjoint.fast.source.formulas import tuple_text
@@ -104,6 +104,7 @@ def tangent_entry(program: Program, count: int, mode: Mode) -> tuple[str, dict[s
         "holds_one": holds_one,
         "fits": tangents.fits,
         "number_of": tangents.number_of,
+        "single_of": tangents.single_of,
         "array_of": tangents.array_of,
         "row_of": tangents.row_of,
         "part_of": tangents.part_of,
@@ -152,6 +153,8 @@ def _reads(made: Reading, wanted: list[Leaf], names: list[str]) -> list[str]:
             lines.append(f"{name} = array_of({dot}, {x})")
         elif isinstance(leaf.type, Row):
             lines.append(f"{name} = row_of({dot}, {x})")
+        elif leaf.type == number(np.float32):
+            lines.append(f"{name} = single_of({dot})")
         else:
             lines.append(f"{name} = {dot}")
             lines.append(f"if type({name}) is not float: {name} = number_of({name})")

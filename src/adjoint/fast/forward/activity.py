@@ -24,7 +24,7 @@ from adjoint.fast.support import rows
 from adjoint.ir import primitives
 from adjoint.ir.single import Block, Call, Const, If, Loop, Op, Operand, Unpack, Value
 
-_DOUBLE = frozenset({float, np.float64, int, bool})
+_PYTHONS = frozenset({float, int, bool})
 EFFECTS = runtime.WRITES | rows.EFFECTS | {runtime.add_at, runtime.scatter, runtime.clear}
 """Functions that write to their first operand."""
 
@@ -55,12 +55,15 @@ class Activity:
         These values.
     tapes
         By tape: for each of the items that an iteration pushes, whether it carries a tangent.
+    precision
+        The NumPy type of all active arrays and NumPy numbers: `numpy.float64` or `numpy.float32`.
     """
 
     def __init__(self, ev: Evaluator, wanted: Iterable[Value]) -> None:
         self.ev = ev
         self.active = set(wanted)
         self.tapes: dict[Value, list[bool]] = {}
+        self.precision: type = np.float64
         self._made: dict[Value, Call] = {}
         self._pushed: dict[Value, Sequence[Operand]] = {}
         self._stands_for: dict[Value, Value] = {}
@@ -71,8 +74,7 @@ class Activity:
         before: Any = None
         while before != (before := self._count()):
             self._find(block)
-        for x in self.active:
-            self._demand_double(x)
+        self.precision = self._precision()
 
     def _count(self) -> tuple[int, ...]:
         return len(self.active), sum(map(sum, self.tapes.values())), len(self._stands_for)
@@ -240,17 +242,27 @@ class Activity:
 
     # ---- types -----------------------------------------------------------------------------------
 
-    def _demand_double(self, x: Value) -> None:
-        """Require real numbers of double precision."""
-        t = self.ev.types[x]
-        if isinstance(t, Row):
-            t = t.item
-        if isinstance(t, Array):
-            is_double = t.dtype == np.float64
-        else:
-            is_double = not isinstance(t, Number) or t.kinds <= _DOUBLE
-        if not is_double:
-            raise NotCovered(f"a tangent of {t}")
+    def _precision(self) -> type:
+        """Return the type of all active values of NumPy.
+
+        Raises
+        ------
+        NotCovered
+            There are several, or one that is not real or of half precision.
+        """
+        found: set[type] = set()
+        for x in self.active:
+            t = self.ev.types[x]
+            if isinstance(t, Row):
+                t = t.item
+            if isinstance(t, Array):
+                found.add(t.dtype.type)
+            elif isinstance(t, Number):
+                found |= t.kinds - _PYTHONS
+        if len(found) > 1 or not found <= {np.float64, np.float32}:
+            names = ", ".join(sorted(kind.__name__ for kind in found))
+            raise NotCovered(f"a tangent of {names}")
+        return found.pop() if found else np.float64
 
 
 _BUILDING = (Const(primitives.build_list), Const(primitives.build_tuple))

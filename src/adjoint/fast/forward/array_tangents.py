@@ -90,7 +90,7 @@ def _(sweep: TangentValues, op: Call) -> Operand | None:
         return None
     given = sweep.full(x)
     made = _whole_pack(sweep, x) if is_pack(sweep, x) else given
-    operands = (made, Const(np.dtype(np.float64)))
+    operands = (made, Const(ev.array_type(y).dtype))
     return ev.operation(np.array, operands, bar_type(ev.types[y]), name=f"{y.name}_dot")
 
 

@@ -47,6 +47,7 @@ def sum_of(ev: Evaluator, a: Operand, b: Operand, name: str) -> Operand:
     runtime.demand_finite,
     float,
     np.float64,
+    np.float32,
     np.asarray,
     same,
 )
@@ -148,7 +149,8 @@ def _(sweep: TangentValues, op: Call) -> Operand | None:
 def _(sweep: TangentValues, op: Call) -> Operand | None:
     ev, y = sweep.ev, op.result
     assert y is not None
-    given = (sweep.full(op.operands[0]), Const(np.dtype(np.float64)))
+    t = ev.array_type(y)
+    given = (sweep.full(op.operands[0]), Const(t.dtype))
     return ev.operation(rows.array_of, given, bar_type(ev.types[y]), name=f"{y.name}_dot")
 
 

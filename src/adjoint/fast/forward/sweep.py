@@ -90,19 +90,22 @@ class ForwardSweep(TangentValues):
             ev.write(op)
             dot: Operand = self.zeros(y)
         else:
-            self._demand_double(op)
+            self._demand_precision(op)
             if any(self.of(x) is not None for _, x in op.keywords):
                 raise NotCovered("a keyword that carries a derivative", op.span)
             place = len(ev.block)
             dot = self._separate(self.settle(tangent(self, op), y), op, place)
         self._bind(y, dot)
 
-    def _demand_double(self, op: Call) -> None:
+    def _demand_precision(self, op: Call) -> None:
         """Refuse constants of less precision: a tangent that is a Python number would take it."""
+        allowed = {self.activity.precision} & LOW_KINDS
         for x in op.operands:
             t = operand_type(self.ev, x)
-            low = not LOW_KINDS.isdisjoint(t.kinds) if isinstance(t, Number) else False
-            if low or (isinstance(t, Array) and t.dtype.char in LOW):
+            low = t.kinds & LOW_KINDS if isinstance(t, Number) else set()
+            if isinstance(t, Array) and t.dtype.char in LOW:
+                low = {t.dtype.type}
+            if not low <= allowed:
                 raise NotCovered("numbers of different precisions", op.span)
 
     def _bind(self, y: Value, dot: Operand) -> None:

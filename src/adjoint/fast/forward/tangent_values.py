@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import numpy as np
+
 from adjoint.fast.evaluate.evaluator import Evaluator
-from adjoint.fast.evaluate.types import Array, Number, Row, bar_type
+from adjoint.fast.evaluate.types import Array, Number, Row, Type, bar_type
 from adjoint.fast.forward.activity import Activity
 from adjoint.fast.not_covered import NotCovered
 from adjoint.fast.reverse.cotangent_types import plain, whole
@@ -59,11 +61,11 @@ class TangentValues:
             return self.ev.operation(make, (x,), bar_type(t), name=f"{x.name}_dot")
         if not isinstance(t, Number):
             raise NotCovered("a structure that carries a tangent in some ways only")
-        return Const(0.0)
+        return self.settle(Const(0.0), x)
 
     def new(self, x: Value) -> Value:
         """Return a new value for the tangent of `x`."""
-        made = self.dots[x] = self.ev.value(bar_type(self.ev.types[x]), name=f"{x.name}_dot")
+        made = self.dots[x] = self.ev.value(tangent_type(self.ev.types[x]), name=f"{x.name}_dot")
         if x in self.ev.places:
             self.ev.places[made] = self.ev.places[x]
         return made
@@ -75,4 +77,16 @@ class TangentValues:
             return whole(self.ev, dot, y)
         if not isinstance(t, Number):
             return dot
+        if t.kinds == {np.float32}:
+            if isinstance(dot, Const):
+                return Const(np.float32(dot.value))  # type: ignore[arg-type]
+            if self.ev.types[dot] == t:  # type: ignore[index]
+                return dot
+            return self.ev.operation(np.float32, (dot,), t, name=f"{y.name}_dot")
         return Const(float(dot.value)) if isinstance(dot, Const) else plain(self.ev, dot, y)  # type: ignore[arg-type]
+
+
+def tangent_type(t: Type) -> Type:
+    """Return the type of the tangent of a value of type `t`."""
+    is_single = isinstance(t, Number) and t.kinds == {np.float32}
+    return t if is_single else bar_type(t)

@@ -10,15 +10,17 @@ from adjoint.tangent import Tangent
 
 
 def fits(x: Any, dot: Any) -> bool:
-    """Return whether a tangent has the structure and the shapes of `x`, in double precision;
-    ``None`` is zero."""
+    """Return whether a tangent has the structure, the shapes and the dtypes of `x`; ``None`` is
+    zero."""
     if dot is None:
         return True
     kind = type(x)
     if kind is np.ndarray:
-        return type(dot) is np.ndarray and dot.dtype == np.float64 and dot.shape == x.shape
+        return type(dot) is np.ndarray and dot.dtype == x.dtype and dot.shape == x.shape
     if kind is float or kind is int or kind is np.float64:
         return type(dot) in (float, int, np.float64)
+    if kind is np.float32:
+        return type(dot) in (float, int, np.float32)
     if kind is list or kind is tuple:
         return type(dot) in (list, tuple) and len(dot) == len(x) and all(map(fits, x, dot))
     if kind is dict:
@@ -46,9 +48,14 @@ def number_of(dot: Any) -> float:
     return 0.0 if dot is None else float(dot)
 
 
+def single_of(dot: Any) -> Any:
+    """Return the tangent of a number of single precision."""
+    return np.float32(0.0 if dot is None else dot)
+
+
 def array_of(dot: Any, x: Any) -> Any:
     """Return the tangent of an array."""
-    return np.zeros(x.shape) if dot is None else dot
+    return np.zeros(x.shape, x.dtype) if dot is None else dot
 
 
 def row_of(dot: Any, xs: Any) -> Any:
