@@ -46,7 +46,7 @@ def planes(name):
         *(case(a, norm=norm) for norm in NORMS),
         *(case(a, axes=axes) for axes in ((0, 1), (-1, 0), (2, 1), (1,), [0, 2], 1)),
         *(case(a, s=s, axes=(0, 2)) for s in ((2, 4), (3, 5), (1, 3), [2, 7], (-1, 4), (3, -1))),
-        case(a, s=(3, 4), overwrite_x=True),
+        *([case(a, s=(3, 4), overwrite_x=True)] if real else []),
         (X.astype("f4"),),
         *([] if name.startswith(("irfft", "hfft")) else [(X.tolist(),)]),  # SciPy 1.12 wants arrays
         *([] if "r" in name or "h" in name else [case(a, axes=())]),
@@ -98,6 +98,16 @@ CASES = {
     },
 }  # fmt: skip
 test_rules = table(CASES)
+
+
+@pytest.mark.parametrize("name", ["fft2", "ifft2", "fftn", "ifftn"])
+def test_planes_that_may_be_overwritten(name):
+    """SciPy 1.18 rounds otherwise where it may overwrite its argument."""
+    f = getattr(sf, name)
+    y, back = ad.pullback(lambda z: f(z, s=(3, 4), overwrite_x=True), Z3.copy())
+    np.testing.assert_allclose(y, f(Z3.copy(), s=(3, 4), overwrite_x=True), rtol=1e-13)
+    expected = ad.pullback(lambda z: f(z, s=(3, 4)), Z3)[1](y)[1]
+    np.testing.assert_allclose(back(y)[1], expected, rtol=1e-13)
 
 
 @pytest.mark.parametrize("f", [f for f in CASES if f.__name__[-4:] not in HELD])
