@@ -11,9 +11,10 @@ from typing import Any
 import numpy as np
 
 from adjoint.diagnostics.public_function import public
+from adjoint.diagnostics.user_place import as_user_error
 from adjoint.errors import ArgumentError
 from adjoint.primal.value_kinds import by_value, is_objects
-from adjoint.rulekit.registry import non_differentiable, substitute
+from adjoint.rulekit.registry import non_differentiable
 
 
 @public
@@ -73,21 +74,15 @@ def vmap(f: Callable[..., Any], in_axes: Any = 0, out_axes: Any = 0) -> Callable
     out_axes = _checked_axes(out_axes, "out_axes")
 
     def mapped(*args: Any, **kwargs: Any) -> Any:
-        layout = _layout(f, in_axes, args, kwargs)
-        return _row_by_row(f, layout, args, kwargs, out_axes)
+        try:
+            layout = _layout(f, in_axes, args, kwargs)
+            return _row_by_row(f, layout, args, kwargs, out_axes)
+        except BaseException as error:  # as in `public`, whose functions hide what they captured
+            as_user_error(error)
+            raise
 
     mapped.__name__ = mapped.__qualname__ = f"vmap_{getattr(f, '__name__', type(f).__name__)}"
-    return _handed_out(mapped)
-
-
-def _handed_out(mapped: Callable[..., Any]) -> Callable[..., Any]:
-    """Return what the caller gets, out of which errors of `f` come without frames of the library."""
-    return public(mapped)
-
-
-@substitute(_handed_out)
-def _(mapped: Any) -> Any:
-    return mapped  # the call of an operator around it takes the frames out
+    return mapped
 
 
 @dataclass(frozen=True)
@@ -97,8 +92,10 @@ class _Node:
     Attributes
     ----------
     kind
-        ``array``: has rows along `axis`, after full slices `before`; ``whole``: is the same for all rows; otherwise the kind of
+        ``array``: has rows along `axis`; ``whole``: is the same for all rows; otherwise the kind of
         the container.
+    before
+        Full slices, as many as there are axes before `axis`.
     children
         Key and node of each part of a container.
     """
@@ -111,11 +108,13 @@ class _Node:
 
 @dataclass(frozen=True)
 class _Layout:
-    """The nodes of all arguments, and the number of rows."""
+    """The nodes of all arguments, the number of rows, and whether all arguments are positional
+    and arrays mapped along axis 0."""
 
     positional: tuple[_Node, ...]
     named: dict[str, _Node]
     rows: int
+    is_simple: bool
 
 
 _WHOLE = _Node("whole")
@@ -134,9 +133,12 @@ def _row_by_row(
     """Call `f` for one row after the other, and stack the results."""
     ys = []
     for i in range(layout.rows):
-        row = [_row(node, x, i) for node, x in zip(layout.positional, args, strict=True)]
-        named = {name: _row(node, kwargs[name], i) for name, node in layout.named.items()}
-        ys.append(f(*row, **named) if named else f(*row))
+        if layout.is_simple:
+            ys.append(f(*[x[i] for x in args]))
+        else:
+            row = [_row(node, x, i) for node, x in zip(layout.positional, args, strict=True)]
+            named = {name: _row(node, kwargs[name], i) for name, node in layout.named.items()}
+            ys.append(f(*row, **named))
     return _stacked(_result_node(ys, out_axes, "the result"), ys)
 
 
@@ -234,7 +236,8 @@ def _layout(
         each = ", ".join(f"{name} has {length} along axis {axis}" for name, axis, length in found)
         raise ArgumentError(
             f"the arguments differ in the number of rows: {each}",
-            hint="map axes of one length; in in_axes, None stands for what is the same for all rows",
+            hint="map axes of one length, and give None in in_axes for what is the same for all"
+            " rows",
         )
     if lengths == {0}:
         name, axis, _ = found[0]
@@ -242,7 +245,8 @@ def _layout(
             f"{name} has no rows along axis {axis}",
             hint="there is no row that tells the shape of the result: treat this case before",
         )
-    return _Layout(positional, named, lengths.pop())
+    is_simple = not named and all(node == _Node("array") for node in positional)
+    return _Layout(positional, named, lengths.pop(), is_simple)
 
 
 def _names(f: Callable[..., Any], count: int) -> list[str]:
@@ -418,6 +422,8 @@ def _described(x: Any) -> str:
         return f"an array {'of objects ' if is_objects(x) else ''}of shape {x.shape}"
     if x is None:
         return "None"
+    if type(x) is int and not _is_leaf(x):
+        return "an integer of more than 64 bits"
     if by_value(x) and np.ndim(x) == 0:
         return f"a number ({type(x).__name__})"
     kind, keys = _container(x)
