@@ -30,6 +30,7 @@ from adjoint.derivatives.jacobians import (
 )
 from adjoint.derivatives.linear_map import linearize
 from adjoint.derivatives.sparse import sparse_hessian, sparse_jacobian
+from adjoint.derivatives.vmap import vmap
 from adjoint.errors import (
     AdjointError,
     ArgumentError,
@@ -95,6 +96,7 @@ __all__ = [
     "value_and_grad",
     "value_and_jacobian",
     "vhp",
+    "vmap",
     "withgradient",
 ]
 __version__ = "0.1.0"

@@ -110,6 +110,7 @@ DIFFERENTIATED: dict[str, Callable[[Any], Any]] = {
     "value_and_grad": lambda x: np.sum(ad.value_and_grad(quartic)(x)[1]),
     "value_and_jacobian": lambda x: np.sum(ad.value_and_jacobian(cube, x)[1]),
     "vhp": lambda x: np.sum(ad.vhp(quartic, x, x)),
+    "vmap": lambda x: np.sum(ad.vmap(ad.grad(quartic))(np.outer(x, x)) ** 2),
     "withgradient": lambda x: np.sum(ad.withgradient(quartic, x).gradient[0]),
     "nn.Chain": dense,
     "nn.Dense": dense,
