@@ -76,8 +76,13 @@ def registered():
 
 
 def is_a_tests(key):
-    """Whether it belongs to a test, or to an example in a document that was run before."""
-    module = getattr(owner_of(key), "__module__", None)
+    """Whether it belongs to a test, or to an example in a document that was run before.
+
+    The library registers nothing by its identity.
+    """
+    if isinstance(key, tuple) and key[0] == "unhashable":
+        return True
+    module = getattr(key[0] if isinstance(key, tuple) else key, "__module__", None)
     filename = getattr(getattr(key, "__code__", None), "co_filename", "")
     made_here = isinstance(module, str) and (
         module.startswith("tests") or module not in sys.modules
@@ -100,14 +105,8 @@ def untested(kind):
     }
 
 
-def owner_of(key):
-    """What is registered, or the class that has it as a method."""
-    is_method = isinstance(key, tuple) and isinstance(key[0], type)
-    return key[0] if is_method else registry.function_of(key)
-
-
 def module_of(key):
-    owner = owner_of(key)
+    owner = key[0] if isinstance(key, tuple) else key
     return str(getattr(owner, "__module__", None) or type(owner).__module__)
 
 

@@ -13,7 +13,6 @@ import numpy as np
 from adjoint.diagnostics.dump import Stages, stages_of
 from adjoint.fast.build.modes import GRADIENT, Mode
 from adjoint.fast.build.program import Program, definite_results, written_to
-from adjoint.fast.build.result import demand_real_scalar, finished, returned
 from adjoint.fast.build.tangent_program import (
     hessian_product,
     note_negations,
@@ -48,6 +47,7 @@ from adjoint.fast.reverse import linear_functions as linear_functions
 from adjoint.fast.reverse import number_arrays as number_arrays
 from adjoint.fast.reverse.block_cotangents import Scope
 from adjoint.fast.reverse.forward_blocks import ForwardBlock, freeze
+from adjoint.fast.reverse.result import demand_real_scalar, finished, returned
 from adjoint.fast.reverse.sweep import Sweep
 from adjoint.fast.single_assignment.printer import format_block
 from adjoint.fast.single_assignment.walk import (

@@ -6,7 +6,6 @@ import operator
 
 from adjoint.diagnostics.dump import Stages
 from adjoint.fast.build.program import Program, written_to
-from adjoint.fast.build.result import finished
 from adjoint.fast.evaluate.array_writes import check_views, note_block_aliases
 from adjoint.fast.evaluate.evaluator import Evaluator
 from adjoint.fast.evaluate.outside_values import Leaf
@@ -17,6 +16,7 @@ from adjoint.fast.passes.sequence import with_tangents
 from adjoint.fast.passes.split import split
 from adjoint.fast.reverse.block_cotangents import Scope
 from adjoint.fast.reverse.forward_blocks import freeze
+from adjoint.fast.reverse.result import finished
 from adjoint.fast.reverse.sweep import Sweep
 from adjoint.fast.single_assignment.walk import is_call_of, walk
 from adjoint.ir.single import Block, Const, Operand, Value

@@ -10,7 +10,6 @@ from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
 
-from adjoint.fast.build.result import demand_real_scalar, finished_bar, returned
 from adjoint.fast.evaluate.array_writes import check_views, note_block_aliases
 from adjoint.fast.evaluate.calls import call
 from adjoint.fast.evaluate.evaluator import Evaluator
@@ -21,6 +20,7 @@ from adjoint.fast.not_covered import NotCovered
 from adjoint.fast.passes.sequence import is_effect
 from adjoint.fast.reverse.block_cotangents import Scope
 from adjoint.fast.reverse.forward_blocks import freeze
+from adjoint.fast.reverse.result import demand_real_scalar, finished_bar, returned
 from adjoint.fast.reverse.sweep import Sweep
 from adjoint.fast.single_assignment.primitives import same
 from adjoint.fast.single_assignment.walk import results, walk
