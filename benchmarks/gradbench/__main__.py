@@ -16,14 +16,15 @@ VARIABLE = "GRADBENCH_STYLE"
 
 def main(arguments: Sequence[str]) -> None:
     """Answer the messages that come in, until there are no more."""
-    style = _style(arguments)
+    style = style_of(arguments)
     # What a program prints must not come between the answers.
     answers, sys.stdout = sys.stdout, sys.stderr
     for line in serve(sys.stdin, style):
         print(line, file=answers, flush=True)
 
 
-def _style(arguments: Sequence[str]) -> Style:
+def style_of(arguments: Sequence[str]) -> Style:
+    """The style that the arguments ask for, else the environment."""
     parser = argparse.ArgumentParser(
         prog="python -m benchmarks.gradbench",
         description="Speak GradBench's protocol: a message per line of stdin, answers on stdout.",

@@ -1,7 +1,8 @@
 """Inputs of the evaluations, of any size: random ones from a fixed seed.
 
-GradBench reads those of ``ba`` and ``ht`` from files and makes the others in the same way; the ones
-here have the same form and are like them in kind.
+GradBench reads those of ``ba`` and ``ht`` from files and draws the others in the same way and from
+the same seed (``python/gradbench/gradbench/evals`` of its repository). Those here have the same
+form, other numbers.
 """
 
 from __future__ import annotations
