@@ -47,6 +47,8 @@ EVALUATIONS = {
 """An objective, its derivative, and how many times the one the other may take."""
 
 ROUNDS = 5
+"""Samples of the evaluations of GradBench, some of which take a second."""
+
 FIRSTS = 3
 """Of how many processes a first call is the median."""
 
@@ -108,7 +110,7 @@ def _pushforward(name: str) -> tuple[float, str]:
     f, x, v = _program(name)
     _, along = ad.pushforward(f, (x,), (v,))
     _check_same(name, along, _numbers(ad.gradient(f, x)[0]) @ _numbers(v))
-    plain, pushed = measure(lambda: f(x), lambda: ad.pushforward(f, (x,), (v,)), rounds=ROUNDS)
+    plain, pushed = measure(lambda: f(x), lambda: ad.pushforward(f, (x,), (v,)))
     return ratio(pushed, plain), f"plain {_time(plain)}, pushforward {_time(pushed)}"
 
 
@@ -116,16 +118,14 @@ def _hvp(name: str) -> tuple[float, str]:
     f, x, v = _program(name)
     grad = ad.grad(f)
     _check_same(name, _numbers(ad.hvp(f, x, v)), _difference(grad, x, v))
-    first, second = measure(lambda: grad(x), lambda: ad.hvp(f, x, v), rounds=ROUNDS)
+    first, second = measure(lambda: grad(x), lambda: ad.hvp(f, x, v))
     return ratio(second, first), f"gradient {_time(first)}, hvp {_time(second)}"
 
 
 def _hessian(name: str) -> tuple[float, str]:
     f, x, v = _program(name)
     _check_same(name, ad.hessian(f, x) @ v, _difference(ad.grad(f), x, v))
-    plain, grad, all_of_it = measure(
-        lambda: f(x), lambda: ad.grad(f)(x), lambda: ad.hessian(f, x), rounds=ROUNDS
-    )
+    plain, grad, all_of_it = measure(lambda: f(x), lambda: ad.grad(f)(x), lambda: ad.hessian(f, x))
     detail = f"plain {_time(plain)}, gradient {_time(grad)}"
     return statistics.median(all_of_it) * 1e3, detail
 
