@@ -21,6 +21,7 @@ MODULES = (
     "lowering",
     "checkpoint",
     "nesting",
+    "second_order",
     "specialised",
 )
 

@@ -10,15 +10,17 @@ from __future__ import annotations
 import gc
 import multiprocessing
 import os
+import pickle
 import statistics
 import time
 import tracemalloc
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from multiprocessing.connection import Connection
+from typing import Any, TypeVar, cast
 
-__all__ = ["CLOCK", "Line", "apart", "measure", "peak", "ratio", "show", "with_room"]
+__all__ = ["CLOCK", "Line", "apart", "measure", "peak", "ratio", "show", "with_room", "within"]
 
 Result = TypeVar("Result")
 Function = TypeVar("Function", bound=Callable[..., Any])
@@ -75,6 +77,40 @@ def apart(
     for task in tasks:
         with ProcessPoolExecutor(1, context, _prepare, (tier,)) as process:
             yield process.submit(call, *task).result()
+
+
+def within(limit: float, call: Callable[..., Result], *task: object) -> Result:
+    """``call(*task)`` in a new process, as `apart` has it, which is ended after so many seconds:
+    `TimeoutError`. What the call raises is the text of a
+    `RuntimeError`."""
+    context = multiprocessing.get_context("spawn")
+    receiver, sender = context.Pipe(duplex=False)
+    process = context.Process(target=_answer, args=(sender, pickle.dumps((call, task))))
+    process.start()
+    sender.close()
+    try:
+        if not receiver.poll(limit):
+            raise TimeoutError(f"not within {limit:g} s")
+        try:
+            result, error = receiver.recv()
+        except EOFError:
+            raise RuntimeError("the process ended without a result") from None
+    finally:
+        process.kill()
+        process.join()
+        receiver.close()
+    if error is not None:
+        raise RuntimeError(error)
+    return cast(Result, result)
+
+
+def _answer(sender: Connection, pickled: bytes) -> None:
+    _prepare("fast")
+    try:
+        call, task = pickle.loads(pickled)  # imports the library, which reads the tier
+        sender.send((call(*task), None))
+    except Exception as error:  # it may not be one that can be pickled
+        sender.send((None, f"{type(error).__name__}: {error}"))
 
 
 def _prepare(tier: str) -> None:

@@ -60,6 +60,8 @@ PORTIONS = {
     "tests/fast/test_rules_in_loops.py::test_the_tables_of_rules": NONE,
     "tests/fast/test_single.py::test_random": 3,
     "tests/fast/test_writes_in_loops.py::test_both_tiers_agree": 4,
+    "tests/test_gradbench.py::test_the_search_of_particle": NONE,
+    "tests/test_gradbench.py::test_the_jacobian_of_ht[loops": NONE,
     "tests/rules/scipy/test_stats.py::test_tukeys_test": NONE,
     "tests/rules/scipy/test_search_state.py::test_models_of_many_objects": NONE,
     "tests/rules/scipy/test_trajectories.py::test_another_solution_is_refused": NONE,
