@@ -259,3 +259,77 @@ def test_errors_inside_are_those_of_the_operators():
         ad.gradient(lambda x: ad.pushforward(lambda z: z @ z, (x,), (x[:2],))[1], X)
     with generic_tier(), pytest.raises(ad.errors.ArgumentError):
         ad.gradient(lambda x: ad.pushforward(lambda z: z @ z, (x,), (x[:2],))[1], X)
+
+
+# ---- results of inner derivatives are values of their own ----------------------------------------
+
+
+def cotangent_that_is_captured(x):
+    c = x * x
+    slope = ad.gradient(lambda z: np.sum(z * c), x)[0]
+    c[0] = 7.0 * x[1]
+    return slope @ x + c @ x
+
+
+def tangent_that_was_given(x):
+    t = x * x
+    moved = ad.pushforward(lambda z: z + 1.0, (x,), (t,))[1]
+    t[0] = 7.0 * x[1]
+    return moved @ x
+
+
+def two_that_are_one(x):
+    c = x * x
+    a, b = ad.gradient(lambda a, b: np.sum(a * c) + np.sum(b * c), x, x)
+    a[0] = x[1]
+    return a @ b + c @ x
+
+
+@pytest.mark.parametrize(
+    "f", [cotangent_that_is_captured, tangent_that_was_given, two_that_are_one]
+)
+def test_an_inner_derivative_is_a_new_array(f):
+    assert ad.pushforward(f, (X,), (X,))[0] == pytest.approx(f(X), rel=1e-14)
+    compare(lambda: ad.gradient(f, X))
+    compare(lambda: ad.pushforward(f, (X,), (X,)))
+    compare(lambda: ad.hvp(f, X, X))
+
+
+def test_nothing_is_shared_with_the_arguments():
+    def pulled(x, y):
+        return ad.gradient(lambda a: np.sum(a * y), x)[0]
+
+    def moved(x):
+        return ad.pushforward(lambda z: z, (x,), (x,))[1]
+
+    y = X.copy()
+    assert not np.shares_memory(ad.pullback(pulled, X, y)[0], y)
+    assert not np.shares_memory(ad.pushforward(moved, (X,), (X,))[0], X)
+
+
+def test_an_inner_derivative_is_no_integer():
+    n = 3
+
+    def f(x):
+        slope = ad.derivative(lambda s: s * n)(x)
+        kind = 1.0 if isinstance(slope, float) else 100.0
+        return np.sum(np.array([3, 3]) * (slope * 4_000_000_000) * 2_000_000_000) * x * kind
+
+    assert ad.gradient(f, 2.0) == (1.44e20,)
+    y, y_dot = ad.pushforward(lambda x: ad.derivative(lambda s: s * n)(x), (2,), (1,))
+    assert type(y) is type(y_dot) is float
+    with pytest.raises(TypeError):
+        ad.gradient(lambda x: len(range(ad.derivative(lambda s: s * n)(x))) * x, 2.0)
+
+
+def test_an_integer_as_an_inner_tangent():
+    def doubled(t):
+        return ad.pushforward(lambda b: b * 2, (t,), (t,))[1]
+
+    def check():
+        assert ad.pushforward(doubled, (3,), (1.0,)) == (6.0, 2.0)
+        assert ad.gradient(doubled, 3) == (2.0,)
+
+    check()
+    with generic_tier():
+        check()

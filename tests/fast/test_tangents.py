@@ -468,3 +468,37 @@ def test_linearize_and_jacobians():
         push(V[:2], None)
     for mode in ("forward", "reverse"):
         compare(lambda mode=mode: ad.jacobian(f, X, 2, mode=mode))
+
+
+def test_a_linear_map_stays_what_it_was():
+    """Where it has to run the function again, what that reads must be unchanged."""
+    scale = [2.0]
+
+    def f(x):
+        return scale[0] * x * x
+
+    _, push = ad.linearize(f, X)
+    expected = push(V)
+    integers = np.arange(6)
+    np.testing.assert_allclose(push(integers), 4.0 * X * integers)
+    _, push = ad.linearize(f, X)
+    scale[0] = 5.0
+    np.testing.assert_array_equal(push(V), expected)
+    with pytest.raises(ad.errors.MutationError, match="has changed since it was linearized"):
+        push(integers)
+    np.testing.assert_array_equal(push(V), expected)
+
+
+def test_tangents_of_a_linear_map_are_new_arrays():
+    y, push = ad.linearize(lambda x: (np.exp(x), np.ones(2)), X)
+    zeros = push(V)[1]
+    zeros[:] = 9.0
+    np.testing.assert_array_equal(push(V)[1], np.zeros(2))
+    y[0][:] = 0.0
+    np.testing.assert_allclose(push(V)[0], np.exp(X) * V)
+
+
+def test_types_of_tangents():
+    for x in (np.float64(2.0), np.float32(2.0), 2.0, 2):
+        y, y_dot = ad.pushforward(lambda x: x * 0.5, (x,), (1.0,))
+        assert type(y_dot) is type(y)

@@ -15,9 +15,10 @@ from adjoint.api.tier_report import OperatorCall
 from adjoint.diagnostics.public_function import public
 from adjoint.errors import ArgumentError, MutationError, NotScalarError
 from adjoint.fast.build.modes import Mode
-from adjoint.fast.programs.pullback import SpecialisedPullback, leaves_are_unchanged
+from adjoint.fast.programs.pullback import SpecialisedPullback
 from adjoint.fast.programs.store import MISS, is_enabled
 from adjoint.fast.programs.store import run as run_specialised
+from adjoint.fast.support.tangents import unchanged
 from adjoint.levels.current import current
 from adjoint.levels.foreign.mentions import goes_on_a_tape, mentions_operator
 from adjoint.levels.reverse import NestedPullback, nested
@@ -112,7 +113,7 @@ def _by_program(
     name = getattr(f, "__name__", None) or type(f).__name__
 
     def instead() -> Any:
-        if not leaves_are_unchanged(state(f, given), read):
+        if not unchanged(state(f, given), read):
             raise MutationError(
                 f"what '{name}' reads has changed since its pullback was made",
                 hint="call pullback again: it has to run once more for a cotangent that is not"

@@ -9,7 +9,7 @@ import numpy as np
 
 from adjoint.cotangents.poison import Poison
 from adjoint.diagnostics.public_function import public
-from adjoint.errors import ArgumentError
+from adjoint.errors import ArgumentError, MutationError
 from adjoint.fast.programs.tangents import Along, along_of
 from adjoint.levels import bridge, level_rules  # noqa: F401  they register themselves
 from adjoint.levels.arguments.flat_leaves import Form
@@ -167,6 +167,13 @@ def _by_program(
     y_form = Form(y)
 
     def otherwise() -> Linear:
+        if not along.is_unchanged():
+            name = getattr(f, "__name__", None) or type(f).__name__
+            raise MutationError(
+                f"what '{name}' reads has changed since it was linearized",
+                hint="call linearize again: it has to run once more for tangents of another dtype,"
+                " or inside another derivative",
+            )
         return _recorded(f, args, kwargs, wanted)[1]
 
     return y, Linear(f, forms, y_form, _ByProgram(along, forms, y_form, otherwise))

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import operator
 
+import numpy as np
+
 from adjoint.diagnostics.dump import Stages
 from adjoint.fast.build.program import Program, written_to
 from adjoint.fast.evaluate.array_writes import check_views, note_block_aliases
 from adjoint.fast.evaluate.evaluator import Evaluator
 from adjoint.fast.evaluate.outside_values import Leaf
-from adjoint.fast.evaluate.types import Array, Number, Row
+from adjoint.fast.evaluate.types import Array, Number, Row, number
 from adjoint.fast.forward.sweep import ForwardSweep
 from adjoint.fast.not_covered import NotCovered
 from adjoint.fast.passes.sequence import with_tangents
@@ -18,8 +20,10 @@ from adjoint.fast.reverse.block_cotangents import Scope
 from adjoint.fast.reverse.forward_blocks import freeze
 from adjoint.fast.reverse.result import finished
 from adjoint.fast.reverse.sweep import Sweep
-from adjoint.fast.single_assignment.walk import is_call_of, walk
-from adjoint.ir.single import Block, Const, Operand, Value
+from adjoint.fast.single_assignment.walk import is_call_of, results, walk
+from adjoint.fast.support import functions as runtime
+from adjoint.fast.support import rows
+from adjoint.ir.single import Block, Const, Op, Operand, Value
 
 
 def pushed_forward(
@@ -149,6 +153,7 @@ def _program(
     assert made.results is not None
     values = made.results[:count]
     at_point, along = split(made.ops, dots, written_to(ev))
+    along, ends = _with_own_results(ev, along, made.results, count)
     return Program(
         name,
         ev.outside,
@@ -156,7 +161,7 @@ def _program(
         ev.outside.leaves,
         wanted,
         Block(block.parameters, at_point, ()),
-        Block(tuple(dots), along, made.results),
+        Block(tuple(dots), along, ends),
         values,
         is_tuple,
         (),
@@ -166,6 +171,23 @@ def _program(
         tuple(dots),
         count,
     )
+
+
+def _with_own_results(
+    ev: Evaluator, along: tuple[Op, ...], ends: tuple[Operand, ...], count: int
+) -> tuple[tuple[Op, ...], tuple[Operand, ...]]:
+    """Copy tangents that do not depend on those given: each call returns arrays of its own."""
+    made = {y for op in along for y in results(op)}
+    outs = list(ends)
+    with ev.writing([*along]) as ops:
+        for i, x in enumerate(ends[count:], count):
+            if isinstance(x, Value) and x not in made:
+                t = ev.types[x]
+                if isinstance(t, Array):
+                    outs[i] = ev.operation(runtime.own, (x,), t, name=x.name)
+                elif isinstance(t, Row):
+                    outs[i] = ev.operation(rows.part, (x, Const(slice(None))), t, name=x.name)
+    return tuple(ops), tuple(outs)
 
 
 def _tangent(sweep: ForwardSweep, x: Operand) -> Operand:
@@ -179,7 +201,10 @@ def _tangent(sweep: ForwardSweep, x: Operand) -> Operand:
     assert isinstance(x, Value)
     if not isinstance(sweep.ev.types[x], Array | Number | Row):
         raise NotCovered("a result of another kind")
-    return sweep.settle(sweep.full(x), x)
+    dot = sweep.settle(sweep.full(x), x)
+    if sweep.ev.types[x] == number(np.float64):
+        return sweep.ev.operation(np.float64, (dot,), number(np.float64), name=f"{x.name}_dot")
+    return dot
 
 
 def note_negations(ev: Evaluator, block: Block) -> None:

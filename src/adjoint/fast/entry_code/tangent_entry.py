@@ -89,8 +89,24 @@ def tangent_entry(program: Program, count: int, mode: Mode) -> tuple[str, dict[s
         "            failed(error)",
         "            return None",
         f"        return {results}",
-        "    return along",
     ]
+    if mode.kind == "pushforward":
+        state = "".join(
+            f"(*{name},), " if isinstance(leaf.type, Row) else f"{name}, "
+            for leaf, name in zip(outside.leaves, leaves, strict=True)
+        )
+        lines += [
+            f"    before = ({state})",
+            "    along.is_unchanged = lambda: unchanged(state(f, args), before)",
+            "    return along",
+            "def state(f, args):",
+            *lines[1 : 3 + len(made.lines)],
+            f"        return ({state})",
+            "    except Exception:",
+            "        return None",
+        ]
+    else:
+        lines.append("    return along")
     made.bound |= {
         "ndarray": np.ndarray,
         "begin_raising": begin_raising,
@@ -102,6 +118,7 @@ def tangent_entry(program: Program, count: int, mode: Mode) -> tuple[str, dict[s
         "Tangent": runtime.tangent_with,
         "filled": with_zeros,
         "holds_one": holds_one,
+        "unchanged": tangents.unchanged,
         "fits": tangents.fits,
         "number_of": tangents.number_of,
         "single_of": tangents.single_of,

@@ -44,7 +44,7 @@ def sum_of(ev: Evaluator, a: Operand, b: Operand, name: str) -> Operand:
     runtime.foreseen_number,
     runtime.exactly,
     runtime.as_float,
-    runtime.demand_finite,
+    runtime.inner_derivative,
     float,
     np.float64,
     np.float32,

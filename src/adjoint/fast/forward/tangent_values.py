@@ -7,10 +7,10 @@ from collections.abc import Sequence
 import numpy as np
 
 from adjoint.fast.evaluate.evaluator import Evaluator
-from adjoint.fast.evaluate.types import Array, Number, Row, Type, bar_type
+from adjoint.fast.evaluate.types import FLOAT, Array, Number, Row, Type, bar_type
 from adjoint.fast.forward.activity import Activity
 from adjoint.fast.not_covered import NotCovered
-from adjoint.fast.reverse.cotangent_types import plain, whole
+from adjoint.fast.reverse.cotangent_types import operand_type, plain, whole
 from adjoint.fast.support import functions as runtime
 from adjoint.fast.support import rows
 from adjoint.ir.single import Const, Operand, Value
@@ -83,7 +83,13 @@ class TangentValues:
             if self.ev.types[dot] == t:  # type: ignore[index]
                 return dot
             return self.ev.operation(np.float32, (dot,), t, name=f"{y.name}_dot")
-        return Const(float(dot.value)) if isinstance(dot, Const) else plain(self.ev, dot, y)  # type: ignore[arg-type]
+        if isinstance(dot, Const):
+            return Const(float(dot.value))  # type: ignore[arg-type]
+        dot = plain(self.ev, dot, y)
+        found = operand_type(self.ev, dot)
+        if isinstance(found, Number) and any(issubclass(kind, int) for kind in found.kinds):
+            return self.ev.operation(float, (dot,), FLOAT, name=f"{y.name}_dot")
+        return dot
 
 
 def tangent_type(t: Type) -> Type:

@@ -144,11 +144,15 @@ def _tangent(sweep: ForwardSweep, x: Value | Known) -> Operand:
 
 
 def _finite(ev: Evaluator, x: Operand) -> Abstract:
-    """Check that a derivative is finite: the generic tier treats infinite slopes."""
+    """Write an array of its own, or a number that is no integer; infinite ones are refused."""
     if isinstance(x, Const):
-        return Known(x.value)
+        return Known(float(x.value)) if isinstance(x.value, int) else Known(x.value)
     assert isinstance(x, Value)
-    return ev.operation(runtime.demand_finite, (x,), ev.types[x], name=x.name)
+    t = ev.types[x]
+    if isinstance(t, Number):
+        whole = {kind for kind in t.kinds if issubclass(kind, int)}
+        t = Number((t.kinds - whole) | {float}) if whole else t
+    return ev.operation(runtime.inner_derivative, (x,), t, name=x.name)
 
 
 def _pair(ev: Evaluator, x: Abstract, dot: Abstract, found: list[Operand]) -> None:

@@ -99,17 +99,3 @@ class SpecialisedPullback(EngineObject):
             else:
                 parts.append(part)
         return tuple(parts), (*y_bar, *parts, *self._y)
-
-
-def leaves_are_unchanged(now: Any, before: tuple[Any, ...]) -> bool:
-    """Return whether the leaves of a program are unchanged: the same numbers and arrays, and lists
-    of the same numbers; `now` is no tuple if a guard fails."""
-    return type(now) is tuple and len(now) == len(before) and all(map(_is_same, now, before))
-
-
-def _is_same(a: Any, b: Any) -> bool:
-    if a is b:
-        return True
-    if type(a) is not type(b) or type(a) is np.ndarray:
-        return False
-    return leaves_are_unchanged(a, b) if type(a) is tuple else bool(a == b)

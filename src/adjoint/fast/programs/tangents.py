@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import Any
+from collections.abc import Sequence
+from typing import Any, TypeAlias
 
 from adjoint.fast.build.modes import Kind, mode_of
 from adjoint.fast.programs.store import FAILED, MISS, is_enabled, run
 from adjoint.rulekit import nested
 
-Along = Callable[[Sequence[Any]], Any]
+Along: TypeAlias = Any
+"""``along(dots)``, a function of one tangent per argument; that of a pushforward has
+``is_unchanged()``: whether what the function reads is what it was."""
 
 
 def along_of(
@@ -43,9 +45,15 @@ def along_of(
     if found is MISS or found is FAILED:
         return None
     if not kwargs:
-        return found  # type: ignore[no-any-return]
+        return found
     more = (None,) * len(kwargs)
-    return lambda dots: found((*dots, *more))
+
+    def along(dots: Sequence[Any]) -> Any:
+        return found((*dots, *more))
+
+    if kind == "pushforward":
+        along.is_unchanged = found.is_unchanged  # type: ignore[attr-defined]
+    return along
 
 
 nested.along = along_of

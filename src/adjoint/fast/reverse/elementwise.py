@@ -276,7 +276,7 @@ def _is_inexact_array(ev: Evaluator, x: Operand) -> bool:
     runtime.assigned,
     runtime.foreseen,
     runtime.foreseen_number,
-    runtime.demand_finite,
+    runtime.inner_derivative,
     runtime.own,
     runtime.present,
     same,

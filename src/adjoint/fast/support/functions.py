@@ -254,11 +254,17 @@ def to_extremes(x: Any, y: Any, y_bar: Any, axis: tuple[int, ...], keepdims: boo
     return x_bar.astype(x.dtype, copy=False)
 
 
-def demand_finite(x: Any) -> Any:
-    """Check that a derivative is finite, since the generic tier treats others."""
+def inner_derivative(x: Any) -> Any:
+    """Return a derivative of an inner function as a new array, or a number that is no integer.
+
+    Raises
+    ------
+    Deoptimize
+        It is not finite: the generic tier treats infinite slopes.
+    """
     if not (finite(x) or np.isfinite(x).all()):
         raise Deoptimize("a derivative inside that is not finite")
-    return x
+    return np.array(x) if type(x) is np.ndarray else float(x) if isinstance(x, int) else x
 
 
 # ---- writes --------------------------------------------------------------------------------------

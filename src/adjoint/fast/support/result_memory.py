@@ -18,7 +18,7 @@ _CREATED = members(
 )
 _ARITHMETIC = members(operator, "add sub mul truediv neg pow matmul")
 
-NEW_ARRAYS = _CREATED | _ARITHMETIC
+NEW_ARRAYS = _CREATED | _ARITHMETIC | {runtime.inner_derivative}
 """Functions besides ufuncs that return a new array, which the program may write to."""
 
 OWN_MEMORY = _ARITHMETIC | {
@@ -29,6 +29,7 @@ OWN_MEMORY = _ARITHMETIC | {
     np.array,
     runtime.zeros_like,
     runtime.own,
+    runtime.inner_derivative,
     runtime.broadcast_like,
     runtime.real_like,
     runtime.summed_part,
@@ -41,6 +42,7 @@ MADE_EACH_TIME = _CREATED | {
     runtime.new_tape,
     runtime.zeros_like,
     runtime.own,
+    runtime.inner_derivative,
     runtime.broadcast_like,
     runtime.real_like,
     runtime.summed_part,

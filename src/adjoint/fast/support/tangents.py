@@ -61,3 +61,17 @@ def array_of(dot: Any, x: Any) -> Any:
 def row_of(dot: Any, xs: Any) -> Any:
     """Return the tangent of a list of numbers."""
     return [0.0] * len(xs) if dot is None else [*map(number_of, dot)]
+
+
+def unchanged(now: Any, before: tuple[Any, ...]) -> bool:
+    """Return whether the leaves of a program are unchanged: the same numbers and arrays, and lists
+    of the same numbers; `now` is no tuple if a guard fails."""
+    return type(now) is tuple and len(now) == len(before) and all(map(_is_same, now, before))
+
+
+def _is_same(a: Any, b: Any) -> bool:
+    if a is b:
+        return True
+    if type(a) is not type(b) or type(a) is np.ndarray:
+        return False
+    return unchanged(a, b) if type(a) is tuple else bool(a == b)

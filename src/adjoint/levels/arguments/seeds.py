@@ -22,9 +22,9 @@ from adjoint.diagnostics.refusals import missing
 from adjoint.errors import ArgumentError
 from adjoint.levels.arguments.tangent_checks import (
     agree,
-    as_number,
     check_tangent,
     entries_given,
+    needs_float,
     parts_given,
 )
 from adjoint.levels.level import Level
@@ -150,7 +150,8 @@ class Seeds:
             return value  # a member of an enumeration is unique
         if dot is True:
             return self._bind(own, dot)
-        dot = as_number(dot, own)
+        if needs_float(dot, own):
+            dot = self._outside(float, dot)  # a tangent may carry one itself
         if isinstance(own, np.number) and type(dot) in (float, complex):
             kind = own.dtype.type if isinstance(own, np.inexact) else np.float64
             dot = self._outside(kind, dot)  # its methods are called like those of `own`

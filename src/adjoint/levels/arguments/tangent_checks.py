@@ -87,8 +87,8 @@ def check_tangent(value: Any, dot: Any) -> None:
         )
 
 
-def as_number(dot: Any, own: Any) -> Any:
-    """Return a tangent of the type of its number."""
-    if isinstance(own, complex | np.complexfloating) or isinstance(dot, float | np.inexact):
-        return dot
-    return float(dot)
+def needs_float(dot: Any, own: Any) -> bool:
+    """Return whether a tangent has to be converted to the type of its number."""
+    return not (
+        isinstance(own, complex | np.complexfloating) or isinstance(dot, float | np.inexact)
+    )
