@@ -84,6 +84,33 @@ def of_an_integer(x):
     return ad.gradient(lambda z: z * z * x, 3)[0]
 
 
+def by_keyword(x):
+    slope = ad.grad(lambda z, scale: z**2 * scale)
+    pushed = ad.pushforward(lambda z, scale: z * scale, (x,), (x,), scale=x * x)[1]
+    return slope(x, scale=x) * pushed + ad.hvp(lambda z, k: z**3 * k, x, 1.0, k=x)
+
+
+def between_charges(w):
+    """A search with forces that are gradients: GradBench's ``particle``, in few steps."""
+    charges = [(10.0, 10.0 - w), (10.0, 0.0)]
+
+    def potential(place):
+        total = 0.0
+        for a, b in charges:
+            total += 1 / math.sqrt((place[0] - a) ** 2 + (place[1] - b) ** 2)
+        return total
+
+    x, y, vx, vy = 0.0, 8.0, 7.5, 0.0
+    while True:
+        ax, ay = ad.gradient(potential, [x, y])[0]
+        x += 0.1 * vx
+        y += 0.1 * vy
+        if x > 5.0:
+            return x * y
+        vx -= ax
+        vy -= ay
+
+
 def without_a_path(x):
     return (
         ad.gradient(lambda z, w: z * x, x, 2.0)[1] + ad.withgradient(lambda z: 2.0, x).gradient[0]
@@ -127,7 +154,8 @@ def captured_and_given(x):
 
 NUMBERS = [
     product, pushed, third, third_mixed, kept_in_a_variable, kept_in_a_global, descent, newton,
-    of_a_list, of_a_dict, product_of_a_hessian, of_an_integer, without_a_path, a_loop_inside,
+    of_a_list, of_a_dict, product_of_a_hessian, of_an_integer, by_keyword, without_a_path,
+    a_loop_inside, between_charges,
 ]  # fmt: skip
 ARRAYS = [elements, written, captured_and_given]
 POINTS = [(f, 0.7) for f in NUMBERS] + [(f, X) for f in ARRAYS] + [(penalty, W)]
@@ -170,6 +198,23 @@ def test_they_have_programs(f, x):
 
 
 # ---- what is around an inner function ------------------------------------------------------------
+
+
+def test_a_division_that_is_not_reached():
+    """A search that ends by dividing by what is zero at its beginning."""
+
+    def f(w):
+        y, v = 8.0, 0.0
+        while True:
+            y += 0.1 * v
+            if y <= 0:
+                return y / v * w
+            v -= ad.derivative(lambda z: z * z * w)(y)
+
+    compare(lambda: ad.gradient(f, 0.7))
+    assert store.known(f, mode_of("gradient")).entries
+    with pytest.raises(ZeroDivisionError):
+        ad.gradient(lambda w: w / 0.0, 1.0)
 
 
 def test_what_an_inner_function_appends():

@@ -23,6 +23,7 @@ from adjoint.fast.evaluate.result_types.inference import (
 from adjoint.fast.evaluate.result_types.options import is_elementwise, with_known_options
 from adjoint.fast.evaluate.types import (
     ANYTHING,
+    FLOAT,
     Array,
     Dim,
     Number,
@@ -30,6 +31,7 @@ from adjoint.fast.evaluate.types import (
     Symbol,
     Type,
     has_complex,
+    is_float,
     may_overflow,
 )
 from adjoint.fast.evaluate.values import (
@@ -52,6 +54,7 @@ from adjoint.ir.single import Call, Const, Operand, Value
 
 MOST_OPERATIONS = 60_000
 """Greatest size of a program; compiling a larger one would cost more than it saves."""
+_ZEROS = (Const(0), Const(0.0))
 _ONE_LENGTH = "arrays of one length, which is known of one"
 LARGE = 1000
 """Arrays of this many elements are freed after their last read, and added to in place."""
@@ -295,6 +298,8 @@ class Draft:
             keywords = [(k, with_known_options(self, f, x, k)) for k, x in keywords]
         operands = tuple(map(self.operand, args))
         named = tuple((k, self.operand(v)) for k, v in keywords)
+        if f is operator.truediv and operands[1] in _ZEROS and is_float(self.type_at(operands[0])):
+            return self.operation(f, operands, FLOAT)  # raises, if it is ever reached
         with self.demanding_sizes((*operands, *(v for _, v in named))):
             t = result_type(
                 f, [self.type_of(x) for x in operands], {k: self.type_of(v) for k, v in named}

@@ -263,6 +263,8 @@ def unpacked(ev: Evaluator, a: Abstract, n: int, starred: int | None) -> list[Ab
             ev.branch(wrong, ev._leave, list, ev.span)  # type: ignore[arg-type]
         return [item(ev, a, Known(i)) for i in range(n)]
     items_known = ev.sequence(a)
+    if isinstance(a, Known) and type(a.value) is tuple:
+        items_known = tuple(map(Known, a.value))
     if items_known is None and is_iterator(ev, a):
         from adjoint.fast.evaluate.iterables import listed
 

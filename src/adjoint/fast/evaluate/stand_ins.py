@@ -7,12 +7,12 @@ from typing import Any
 from adjoint.diagnostics.public_function import PublicFunction
 
 
-def gradient_in(f: Any, argnums: Any, with_value: bool, *args: Any) -> Any:
+def gradient_in(f: Any, argnums: Any, with_value: bool, *args: Any, **kwargs: Any) -> Any:
     """Stand for ``grad(f, argnums)`` or ``value_and_grad(f, argnums)``."""
     raise NotImplementedError
 
 
-def derivative_at(f: Any, x: Any, *args: Any) -> Any:
+def derivative_at(f: Any, x: Any, *args: Any, **kwargs: Any) -> Any:
     """Stand for ``derivative(f)``."""
     raise NotImplementedError
 

@@ -37,6 +37,8 @@ class Inner:
     ----------
     wanted
         The positions of the arguments that are differentiated in.
+    keywords
+        Further arguments by name, constants.
 
     Attributes
     ----------
@@ -51,7 +53,12 @@ class Inner:
     """
 
     def __init__(
-        self, ev: Evaluator, f: Abstract, args: Sequence[Abstract], wanted: Sequence[int]
+        self,
+        ev: Evaluator,
+        f: Abstract,
+        args: Sequence[Abstract],
+        wanted: Sequence[int],
+        keywords: dict[str, Abstract],
     ) -> None:
         self.ev = ev
         self.leaves: list[Value] = []
@@ -62,7 +69,7 @@ class Inner:
         ]
         held = {address: ev.heap[address] for arg in self.args for address in _addresses(ev, arg)}
         with ev.writing() as ops:
-            self.y = call(ev, f, self.args, {})
+            self.y = call(ev, f, self.args, keywords)
         if any(ev.heap[address] is not before for address, before in held.items()):
             raise NotCovered("an inner function that writes to its argument", ev.span)
         self.block = Block(tuple(self.leaves), tuple(ops), tuple(map(ev.operand, _leaves(self.y))))
@@ -93,11 +100,15 @@ class Inner:
 
 
 def gradient(
-    ev: Evaluator, f: Abstract, args: Sequence[Abstract], wanted: Sequence[int]
+    ev: Evaluator,
+    f: Abstract,
+    args: Sequence[Abstract],
+    wanted: Sequence[int],
+    keywords: dict[str, Abstract],
 ) -> tuple[Abstract, list[Abstract]]:
     """Write an inner function and its reverse sweep; return its value and the cotangents of the
     wanted arguments."""
-    inner = Inner(ev, f, args, wanted)
+    inner = Inner(ev, f, args, wanted, keywords)
     given = returned(inner.y, True)
     demand_real_scalar(given[0], ev)
     sweep = Sweep(ev, inner.leaves)
@@ -122,11 +133,15 @@ def gradient(
 
 
 def pushforward(
-    ev: Evaluator, f: Abstract, args: Sequence[Abstract], dots: Sequence[Abstract]
+    ev: Evaluator,
+    f: Abstract,
+    args: Sequence[Abstract],
+    dots: Sequence[Abstract],
+    keywords: dict[str, Abstract],
 ) -> tuple[Abstract, Abstract]:
     """Write an inner function with tangents; return its value and the tangent of that."""
     wanted = [i for i, dot in enumerate(dots) if not _is_none(dot)]
-    inner = Inner(ev, f, args, wanted)
+    inner = Inner(ev, f, args, wanted, keywords)
     sweep = ForwardSweep(ev, inner.leaves)
     given: list[Operand] = []
     for i in wanted:

@@ -18,13 +18,13 @@ if TYPE_CHECKING:
 
 
 @handler(nested.gradient)
-def _(ev: Evaluator, f: Abstract, *args: Abstract) -> Abstract:
-    return Tuple(tuple(gradient(ev, f, args, range(len(args)))[1]))
+def _(ev: Evaluator, f: Abstract, *args: Abstract, **keywords: Abstract) -> Abstract:
+    return Tuple(tuple(gradient(ev, f, args, range(len(args)), keywords)[1]))
 
 
 @handler(nested.withgradient)
-def _(ev: Evaluator, f: Abstract, *args: Abstract) -> Abstract:
-    value, bars = gradient(ev, f, args, range(len(args)))
+def _(ev: Evaluator, f: Abstract, *args: Abstract, **keywords: Abstract) -> Abstract:
+    value, bars = gradient(ev, f, args, range(len(args)), keywords)
     return Tuple((value, Tuple(tuple(bars))), nested.ValueAndGradient)
 
 
@@ -40,14 +40,19 @@ def _(ev: Evaluator, f: Abstract, argnums: Abstract = Known(0)) -> Abstract:
 
 @handler(gradient_in)
 def _(
-    ev: Evaluator, f: Abstract, argnums: Abstract, with_value: Abstract, *args: Abstract
+    ev: Evaluator,
+    f: Abstract,
+    argnums: Abstract,
+    with_value: Abstract,
+    *args: Abstract,
+    **keywords: Abstract,
 ) -> Abstract:
     asked = _known(ev, argnums)
     single = type(asked) is int or (asked is None and len(args) == 1)
     places = range(len(args)) if asked is None else asked if type(asked) is tuple else (asked,)
     if not all(type(i) is int and 0 <= i < len(args) for i in places):
         raise NotCovered("an inner derivative in such arguments", ev.span)
-    value, bars = gradient(ev, f, args, places)
+    value, bars = gradient(ev, f, args, places, keywords)
     found = bars[0] if single else Tuple(tuple(bars))
     return Tuple((value, found)) if _known(ev, with_value) else found
 
@@ -62,7 +67,9 @@ def _known(ev: Evaluator, a: Abstract) -> Any:
 
 
 @handler(nested.pushforward)
-def _(ev: Evaluator, f: Abstract, args: Abstract, tangents: Abstract) -> Abstract:
+def _(
+    ev: Evaluator, f: Abstract, args: Abstract, tangents: Abstract, **keywords: Abstract
+) -> Abstract:
     xs, dots = ev.sequence(args), ev.sequence(tangents)
     if isinstance(args, Known) and type(args.value) is tuple:
         xs = tuple(map(Known, args.value))
@@ -70,7 +77,7 @@ def _(ev: Evaluator, f: Abstract, args: Abstract, tangents: Abstract) -> Abstrac
         dots = tuple(map(Known, tangents.value))
     if xs is None or dots is None or len(xs) != len(dots):
         raise NotCovered("arguments and tangents that do not fit", ev.span)
-    return Tuple(pushforward(ev, f, xs, dots))
+    return Tuple(pushforward(ev, f, xs, dots, keywords))
 
 
 @handler(nested.derivative)
@@ -79,22 +86,22 @@ def _(ev: Evaluator, f: Abstract) -> Abstract:
 
 
 @handler(derivative_at)
-def _(ev: Evaluator, f: Abstract, x: Abstract, *args: Abstract) -> Abstract:
+def _(ev: Evaluator, f: Abstract, x: Abstract, *args: Abstract, **keywords: Abstract) -> Abstract:
     is_number = isinstance(ev.types[x], Number) if isinstance(x, Value) else isinstance(x, Known)
     if not is_number:
         raise NotCovered("a derivative in something else than a number", ev.span)
     dots = [Known(1.0), *(Known(None) for _ in args)]
-    return pushforward(ev, f, [x, *args], dots)[1]
+    return pushforward(ev, f, [x, *args], dots, keywords)[1]
 
 
 @handler(nested.hvp)
-def _(ev: Evaluator, f: Abstract, x: Abstract, v: Abstract) -> Abstract:
-    return pushforward(ev, _slope(f), [x], [v])[1]
+def _(ev: Evaluator, f: Abstract, x: Abstract, v: Abstract, **keywords: Abstract) -> Abstract:
+    return pushforward(ev, _slope(f), [x], [v], keywords)[1]
 
 
 @handler(nested.gradient_and_hvp)
-def _(ev: Evaluator, f: Abstract, x: Abstract, v: Abstract) -> Abstract:
-    return Tuple(pushforward(ev, _slope(f), [x], [v]))
+def _(ev: Evaluator, f: Abstract, x: Abstract, v: Abstract, **keywords: Abstract) -> Abstract:
+    return Tuple(pushforward(ev, _slope(f), [x], [v], keywords))
 
 
 def _slope(f: Abstract) -> Abstract:
