@@ -11,6 +11,7 @@ from adjoint.api.argument_selection import Argnums, Selection, select
 from adjoint.api.gradients import pullback_of_arguments, value_and_grad
 from adjoint.derivatives.assembly import entry, from_entries, independent_copy
 from adjoint.derivatives.jacobians import checked_reals, computed, unchanged, units
+from adjoint.derivatives.without_point import also_without_point
 from adjoint.diagnostics.public_function import public
 from adjoint.errors import ArgumentError
 from adjoint.fast.programs.tangents import along_of
@@ -22,6 +23,7 @@ from adjoint.runtime.results import with_zeros
 
 
 @public
+@also_without_point
 def hessian(
     f: Callable[..., Any],
     /,
@@ -38,7 +40,8 @@ def hessian(
     f : callable
         Returns one real number.
     *args
-        The point: real numbers and arrays, or structures of them.
+        The point: real numbers and arrays, or structures of them. Without it, ``hessian(f)`` is the
+        function of the point.
     mode : {None, "forward", "reverse"}
         The mode of the sweeps over the gradient, one per number of the arguments; by default the
         faster one. The result is the same. `f` runs once, on copies of the arguments.
@@ -180,6 +183,7 @@ def _slope(f: Callable[..., Any], kwargs: dict[str, Any]) -> Callable[[Any], Any
 
 
 @public
+@also_without_point
 def hvp(f: Callable[..., Any], x: Any, v: Any, /, **kwargs: Any) -> Any:
     """Product of the Hessian of `f` and a vector: forward over reverse, without the Hessian.
 
@@ -210,6 +214,8 @@ def hvp(f: Callable[..., Any], x: Any, v: Any, /, **kwargs: Any) -> Any:
     --------
     >>> hvp(lambda x: np.sum(x**3), np.array([1.0, 2.0]), np.array([1.0, 1.0]))
     array([ 6., 12.])
+    >>> hvp(lambda x: x**3)(2.0, 1.0)  # without a point, a function of it
+    12.0
     """
     return _gradient_and_product(f, x, v, kwargs)[1]
 
@@ -227,6 +233,7 @@ def _gradient_and_product(
 
 
 @public
+@also_without_point
 def gradient_and_hvp(f: Callable[..., Any], x: Any, v: Any, /, **kwargs: Any) -> tuple[Any, Any]:
     """Gradient, and the product of the Hessian and a vector, in one pass; see `hvp`.
 
@@ -239,6 +246,7 @@ def gradient_and_hvp(f: Callable[..., Any], x: Any, v: Any, /, **kwargs: Any) ->
 
 
 @public
+@also_without_point
 def vhp(f: Callable[..., Any], x: Any, v: Any, /, **kwargs: Any) -> Any:
     """Product of a vector and the Hessian of `f`.
 
@@ -270,6 +278,7 @@ def vhp(f: Callable[..., Any], x: Any, v: Any, /, **kwargs: Any) -> Any:
 
 
 @public
+@also_without_point
 def hessian_diagonal(f: Callable[..., Any], x: Any, /, **kwargs: Any) -> Any:
     """Second derivatives of `f` by each number alone: the diagonal of its Hessian.
 
@@ -314,6 +323,7 @@ def hessian_diagonal(f: Callable[..., Any], x: Any, /, **kwargs: Any) -> Any:
 
 
 @public
+@also_without_point
 def gauss_newton_product(
     f: Callable[..., Any],
     x: Any,

@@ -11,6 +11,7 @@ from adjoint.api.argument_selection import Argnums, Selection, inside, select, s
 from adjoint.api.gradients import pullback_of_arguments
 from adjoint.derivatives.assembly import block, complex_row, conjugate
 from adjoint.derivatives.linear_map import linearized
+from adjoint.derivatives.without_point import also_without_point
 from adjoint.diagnostics.public_function import public
 from adjoint.errors import ArgumentError
 from adjoint.levels.arguments.flat_leaves import Form, is_real_leaf, on_level
@@ -21,6 +22,7 @@ FAVOUR = 6
 
 
 @public
+@also_without_point
 def jacobian(
     f: Callable[..., Any],
     /,
@@ -37,7 +39,8 @@ def jacobian(
     f : callable
         Its result may be a number, an array of any shape, or a structure of such.
     *args
-        The point: numbers and arrays, or structures of them.
+        The point: numbers and arrays, or structures of them. Without it, ``jacobian(f)`` is the
+        function of the point.
     mode : {None, "forward", "reverse"}
         One sweep per entry of the arguments, or one per entry of the result; by default the cheaper
         one. The result is the same. `f` runs once, or twice where the default turns out to be
@@ -81,6 +84,7 @@ def jacobian(
 
 
 @public
+@also_without_point
 def jacobian_forward(f: Callable[..., Any], /, *args: Any, **options: Any) -> Any:
     """`jacobian` with one sweep per entry of the arguments; with its options but ``mode``."""
     _, aux, found = _with_options(f, args, {**options, "mode": "forward"})
@@ -88,6 +92,7 @@ def jacobian_forward(f: Callable[..., Any], /, *args: Any, **options: Any) -> An
 
 
 @public
+@also_without_point
 def jacobian_reverse(f: Callable[..., Any], /, *args: Any, **options: Any) -> Any:
     """`jacobian` with one sweep per entry of the result; with its options but ``mode``."""
     _, aux, found = _with_options(f, args, {**options, "mode": "reverse"})
@@ -95,6 +100,7 @@ def jacobian_reverse(f: Callable[..., Any], /, *args: Any, **options: Any) -> An
 
 
 @public
+@also_without_point
 def value_and_jacobian(f: Callable[..., Any], /, *args: Any, **options: Any) -> tuple[Any, Any]:
     """Result of `f` and its `jacobian`, with the options of that. With ``has_aux`` the first is the
     pair that `f` returns."""

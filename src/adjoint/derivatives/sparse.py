@@ -13,12 +13,14 @@ from adjoint.derivatives.colouring import colours, detected
 from adjoint.derivatives.hessians import _slope, gradient_and_products
 from adjoint.derivatives.jacobians import FAVOUR
 from adjoint.derivatives.linear_map import linearized
+from adjoint.derivatives.without_point import also_without_point
 from adjoint.diagnostics.public_function import public
 from adjoint.errors import ArgumentError
 from adjoint.levels.arguments.flat_leaves import on_level
 
 
 @public
+@also_without_point
 def sparse_jacobian(
     f: Callable[..., Any],
     x: Any,
@@ -80,6 +82,7 @@ def sparse_jacobian(
 
 
 @public
+@also_without_point
 def sparse_hessian(f: Callable[..., Any], x: Any, /, *, pattern: Any = None, **kwargs: Any) -> Any:
     """Hessian of a real-scalar-valued function of one array, as a sparse array.
 

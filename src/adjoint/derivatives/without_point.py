@@ -1,0 +1,41 @@
+"""Operators that also return a function of the point: ``hessian(f)`` beside ``hessian(f, x)``."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+from adjoint.diagnostics.public_function import public
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+def also_without_point(operator: F) -> F:
+    """Make ``operator(f, **options)`` the function ``operator(f, *point, **options)`` of the point.
+
+    Keyword arguments of the function that is returned are added to `options`.
+    """
+
+    @functools.wraps(operator)
+    def run(f: Callable[..., Any], /, *point: Any, **options: Any) -> Any:
+        if point or _names_keyword(options):
+            return operator(f, *point, **options)
+
+        def at_point(*args: Any, **kwargs: Any) -> Any:
+            return operator(f, *args, **{**options, **kwargs})
+
+        name = f"{operator.__name__}_{getattr(f, '__name__', type(f).__name__)}"
+        at_point.__name__ = at_point.__qualname__ = name
+        at_point.__module__ = operator.__module__  # where operators are
+        return public(at_point)
+
+    return run  # type: ignore[return-value]
+
+
+def _names_keyword(options: dict[str, Any]) -> bool:
+    """Return whether the derivative is taken in a keyword argument that is given."""
+    argnums = options.get("argnums")
+    asked = argnums if isinstance(argnums, tuple) else (argnums,)
+    places = [one[0] if isinstance(one, list) and one else one for one in asked]
+    return any(isinstance(place, str) and place in options for place in places)
