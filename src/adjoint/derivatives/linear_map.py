@@ -163,7 +163,7 @@ def _by_program(
     found = None if along is None else along([None] * len(args))
     if along is None or found is None:
         return None
-    y = _copied(found[0])  # the program may read its result again for each tangent
+    y = found[0]
     y_form = Form(y)
 
     def otherwise() -> Linear:
@@ -177,13 +177,6 @@ def _by_program(
         return _recorded(f, args, kwargs, wanted)[1]
 
     return y, Linear(f, forms, y_form, _ByProgram(along, forms, y_form, otherwise))
-
-
-def _copied(y: Any) -> Any:
-    """Return a result of a program with copies of its arrays."""
-    if type(y) is tuple:
-        return tuple(map(_copied, y))
-    return y.copy() if isinstance(y, np.ndarray) else y
 
 
 def _recorded(
@@ -245,7 +238,7 @@ def linearize(f: Callable[..., Any], /, *args: Any, **kwargs: Any) -> tuple[Any,
     push : Linear
         ``push(*x_dots)`` returns the derivative of `y` along the tangents, with the structure and
         the shapes of `y`. Between two calls the caller must not change the arrays that `f` has
-        used.
+        used or returned.
 
     Raises
     ------
