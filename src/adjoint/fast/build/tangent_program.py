@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import operator
+from functools import partial
 
 import numpy as np
 
@@ -20,6 +21,7 @@ from adjoint.fast.reverse.block_cotangents import Scope
 from adjoint.fast.reverse.forward_blocks import freeze
 from adjoint.fast.reverse.result import finished
 from adjoint.fast.reverse.sweep import Sweep
+from adjoint.fast.single_assignment.printer import format_block
 from adjoint.fast.single_assignment.walk import is_call_of, results, walk
 from adjoint.fast.support import functions as runtime
 from adjoint.fast.support import rows
@@ -98,6 +100,7 @@ def product_over_forward(
         ]
     ends = (*(bar for bar, _ in pairs), *(product for _, product in pairs))
     made = Block(block.parameters, (*freeze(region).ops, *back), ends)
+    stages("tangents", partial(format_block, name, made))
     made = with_tangents(made, primal, name, ev.types, written_to(ev) | apart, stages)
     return _program(ev, name, primal, made, wanted, dots, len(wanted), True, stages)
 
@@ -133,6 +136,7 @@ def _made(
     with ev.writing(ops):
         end_dots = tuple(_tangent(sweep, x) for x in ends)
     made = Block((*block.parameters, *dots), tuple(ops), (*ends, *end_dots))
+    stages("tangents", partial(format_block, name, made))
     made = with_tangents(made, own, name, ev.types, written_to(ev) | apart, stages)
     return _program(ev, name, block, made, wanted, dots, len(ends), is_tuple, stages)
 
