@@ -257,9 +257,12 @@ def test_structures_of_arguments_and_tangents():
         return box.w @ box.w * box.b * point.x + point[1] ** 2
 
     box = Box(X, 2.0)
+    compare(lambda: ad.gradient_and_hvp(lambda box: box.w @ box.w * box.b, box, Box(V, 0.5)))
+    assert along_of("pushforward", g, (box, Point(0.5, 0.7)), {}, (0, 1)) is not None
     for dots in (
         ({"w": V, "b": 1.0}, Point(1.0, 2.0)),
         (ad.Tangent(Box, {"w": V, "b": None}), None),
+        (Box(V, 0.5), Point(1.0, 2.0)),
         (None, [1.0, None]),
     ):
         compare(lambda dots=dots: ad.pushforward(g, (box, Point(0.5, 0.7)), dots))

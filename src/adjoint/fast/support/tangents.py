@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -29,18 +30,27 @@ def fits(x: Any, dot: Any) -> bool:
             and dot.keys() == x.keys()
             and all(fits(x[key], dot[key]) for key in x)
         )
-    fields = getattr(x, "__dict__", None)
+    fields, moves = getattr(x, "__dict__", None), _fields_of(dot, kind)
     return (
-        type(dot) in (Tangent, dict)
-        and type(fields) is dict
-        and dot.keys() == fields.keys()
-        and all(fits(fields[key], dot[key]) for key in fields)
+        type(fields) is dict
+        and moves is not None
+        and moves.keys() == fields.keys()
+        and all(fits(fields[key], moves[key]) for key in fields)
     )
+
+
+def _fields_of(dot: Any, kind: type) -> Mapping[str, Any] | None:
+    """Return the tangents of the fields of an object of a class."""
+    if type(dot) in (Tangent, dict):
+        return dot  # type: ignore[no-any-return]
+    return vars(dot) if type(dot) is kind and hasattr(dot, "__dict__") else None
 
 
 def part_of(dot: Any, key: Any) -> Any:
     """Return the tangent of a part of a structure."""
-    return None if dot is None else dot[key]
+    if dot is None or isinstance(dot, list | tuple | dict | Tangent):
+        return None if dot is None else dot[key]
+    return vars(dot)[key]
 
 
 def number_of(dot: Any) -> float:
