@@ -18,8 +18,8 @@ PORTIONS = {
     "tests/census/test_census.py::test_the_page": NONE,
     # derivatives of derivatives, and further ways to the same numbers
     "tests/derivatives/test_linear.py::test_corpus": 8,
-    "tests/fast/test_tangents.py::test_pushforwards_of_the_corpus": 4,
-    "tests/fast/test_tangents.py::test_hessians_of_the_corpus": 8,
+    "tests/fast/test_tangents.py::test_pushforwards_of_the_corpus": 8,
+    "tests/fast/test_tangents.py::test_hessians_of_the_corpus": 16,
     "tests/frontend/bytecode/test_corpus.py::test_without_source": 8,
     "tests/library/test_library.py::test_on_levels": 8,
     "tests/rules/test_second_order.py": 8,
