@@ -62,6 +62,7 @@ class Sweep:
         self.made_by: dict[Value, Call] = {}
         self.slopes: dict[Any, Partials | None] = {}  # by callee
         self.free: set[Value] = set()  # values that the whole reverse sweep can read
+        self._taped: set[Operand] = set()
         self.contents = Contents(ev, self.free)
         self._depth = 0
 
@@ -76,7 +77,19 @@ class Sweep:
             before = len(self.active)
             self.find_active(block)
             if not self.ev.written:
-                return
+                break
+        if self._taped:
+            self._demand_unread(block)
+
+    def _demand_unread(self, block: Block) -> None:
+        """Refuse tapes of an inner derivative: their items carry derivatives, too. Lists of the
+        terms of a sum are tapes that only `sum_of` reads, whose derivative is that of a total."""
+        for op in walk(block):
+            read = read_by(op)
+            if isinstance(op, Call) and op.callee in (_PUSH, _SUM_OF):
+                read = iter(op.operands[1:])
+            if not self._taped.isdisjoint(read):
+                raise NotCovered("a reverse sweep over that of a loop", op.span)
 
     def find_active(self, block: Block) -> None:
         """Add the values in a block that depend on active ones to `active`."""
@@ -91,8 +104,10 @@ class Sweep:
                 elif _is_write(op):
                     if self.is_active(op.operands[1:]):
                         self.active.update(x for x in op.operands[:1] if isinstance(x, Value))
+                elif op.callee == _PUSH and self.is_active(op.operands[1:]):
+                    self._taped.update(x for x in op.operands[:1] if isinstance(x, Value))
                 elif is_effect(op) and self.is_active(op.operands):
-                    raise NotCovered("a reverse sweep over that of a loop", op.span)
+                    raise NotCovered("a reverse sweep over that of a list", op.span)
             elif isinstance(op, Unpack):
                 if isinstance(op.value, Value) and op.value in self.active:
                     self.active.update(op.results)
@@ -266,6 +281,7 @@ def _writes_in(op: ir.Op) -> Iterator[Call]:
     return (one for one in walk_ops((op,)) if isinstance(one, Call) and _is_write(one))
 
 
+_PUSH, _SUM_OF = Const(runtime.push), Const(runtime.sum_of)
 _WRITES = runtime.WRITES | runtime.BUFFER_WRITES
 
 
