@@ -33,9 +33,9 @@ from adjoint.fast.evaluate.handlers import (  # noqa: F401  each registers its h
     operators,
     strings,
 )
-from adjoint.fast.evaluate.outside_values import Leaf, Outside, path_of
+from adjoint.fast.evaluate.outside_values import Leaf, Outside
 from adjoint.fast.evaluate.types import Array, Number, bar_type
-from adjoint.fast.evaluate.values import Abstract, Source, Tuple
+from adjoint.fast.evaluate.values import Abstract, Source, Tuple, path_of
 from adjoint.fast.nested import operators as inlined_operators  # noqa: F401  registers handlers
 from adjoint.fast.not_covered import NOT_SCALAR, NeedsKnown, NeedsSize, NotCovered
 from adjoint.fast.passes.contraction import contract

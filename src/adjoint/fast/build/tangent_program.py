@@ -15,7 +15,7 @@ from adjoint.fast.evaluate.outside_values import Leaf
 from adjoint.fast.evaluate.types import Array, Number, Row, number
 from adjoint.fast.forward.sweep import ForwardSweep
 from adjoint.fast.not_covered import NotCovered
-from adjoint.fast.passes.sequence import with_tangents
+from adjoint.fast.passes.sequence import simplified
 from adjoint.fast.passes.split import split
 from adjoint.fast.reverse.block_cotangents import Scope
 from adjoint.fast.reverse.forward_blocks import freeze
@@ -79,7 +79,7 @@ def product_over_forward(
     with ev.writing(ops):
         y_dot = _tangent(tangents, primal.results[0])
     block = Block((*primal.parameters, *dots), tuple(ops), (y_dot,))
-    block = with_tangents(block, primal, name, ev.types, written_to(ev) | apart, stages)
+    block = simplified(block, name, ev.types, written_to(ev) | apart, stages, primal)
     if ev.written:
         note_block_aliases(ev, block)
         check_views(ev, block)
@@ -101,7 +101,7 @@ def product_over_forward(
     ends = (*(bar for bar, _ in pairs), *(product for _, product in pairs))
     made = Block(block.parameters, (*freeze(region).ops, *back), ends)
     stages("tangents", partial(format_block, name, made))
-    made = with_tangents(made, primal, name, ev.types, written_to(ev) | apart, stages)
+    made = simplified(made, name, ev.types, written_to(ev) | apart, stages, primal)
     return _program(ev, name, primal, made, wanted, dots, len(wanted), True, stages)
 
 
@@ -137,7 +137,7 @@ def _made(
         end_dots = tuple(_tangent(sweep, x) for x in ends)
     made = Block((*block.parameters, *dots), tuple(ops), (*ends, *end_dots))
     stages("tangents", partial(format_block, name, made))
-    made = with_tangents(made, own, name, ev.types, written_to(ev) | apart, stages)
+    made = simplified(made, name, ev.types, written_to(ev) | apart, stages, own)
     return _program(ev, name, block, made, wanted, dots, len(ends), is_tuple, stages)
 
 

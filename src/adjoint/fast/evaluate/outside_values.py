@@ -26,6 +26,7 @@ from adjoint.fast.evaluate.values import (
     Partial,
     Source,
     Tuple,
+    path_of,
 )
 from adjoint.fast.not_covered import NotCovered
 from adjoint.ir.single import Value
@@ -439,13 +440,3 @@ def _plain(value: Any) -> Abstract:
     if type(value) not in (str, int, bool):
         raise NotCovered("keys other than strings and integers")
     return Known(value)
-
-
-def path_of(source: Source) -> tuple[Any, ...]:
-    """Return the keys that lead to a source; equal for the same source of another program."""
-    found: list[Any] = []
-    at: Source | None = source
-    while at is not None:
-        found.append((at.kind, id(at.key) if at.kind == "object" else at.key))
-        at = at.parent
-    return tuple(reversed(found))

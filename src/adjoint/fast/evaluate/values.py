@@ -50,6 +50,16 @@ class Source:
         return f"{self.parent or ''}.{self.kind}[{self.key}]"
 
 
+def path_of(source: Source) -> tuple[Any, ...]:
+    """Return the keys that lead to a source; equal for the same source of another program."""
+    found: list[Any] = []
+    at: Source | None = source
+    while at is not None:
+        found.append((at.kind, id(at.key) if at.kind == "object" else at.key))
+        at = at.parent
+    return tuple(reversed(found))
+
+
 @node(eq=False)
 class Known:
     """An object that is known at specialisation."""

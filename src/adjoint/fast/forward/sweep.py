@@ -36,11 +36,8 @@ class ForwardSweep(TangentValues):
     def run(self, block: Block, wanted: Sequence[Value]) -> tuple[list[Value], list[Op]]:
         """Return the tangents of `wanted`, as parameters, and the operations with those of their
         tangents."""
-        self.activity.find_all(block)
         given = [self.new(x) for x in wanted]
-        with self.ev.writing() as ops:
-            self._ops(block.ops)
-        return given, ops
+        return given, self.push(block, {})
 
     def push(self, block: Block, given: Mapping[Value, Operand]) -> list[Op]:
         """Return the operations of a block with those of their tangents, from `given` ones."""

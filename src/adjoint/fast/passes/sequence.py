@@ -154,10 +154,14 @@ def simplified(
     types: Types,
     written: Collection[Operand | None],
     stages: Stages,
+    own: Block | None = None,
 ) -> Block:
-    """Run the passes over the user computation before it is differentiated."""
+    """Run the passes over a block; reads of `written` values do not move.
+
+    `own` is the user computation in it, by default all of it.
+    """
     function = Function(name, (), (), without_copies(block), "")
-    return _passes(function, _removable(block, types), written, stages).body
+    return _passes(function, _removable(own or block, types), written, stages).body
 
 
 def _passes(
@@ -186,26 +190,12 @@ def optimised(
     written: Collection[Operand | None],
     stages: Stages,
 ) -> tuple[Block, Block]:
-    """Run the passes over both sweeps together; reads of `written` values do not move."""
+    """Run the passes over both sweeps together; see `simplified`."""
 
     def run(whole: Block) -> Block:
-        function = Function(name, (), (), without_copies(whole), "")
-        return _passes(function, _removable(forward, types), written, stages).body
+        return simplified(whole, name, types, written, stages, forward)
 
     return together(forward, reverse, run)
-
-
-def with_tangents(
-    block: Block,
-    own: Block,
-    name: str,
-    types: Types,
-    written: Collection[Operand | None],
-    stages: Stages,
-) -> Block:
-    """Run the passes over a program of tangents; `own` is the user computation in it."""
-    function = Function(name, (), (), without_copies(block), "")
-    return _passes(function, _removable(own, types), written, stages).body
 
 
 def together(forward: Block, reverse: Block, run: Callable[[Block], Block]) -> tuple[Block, Block]:
