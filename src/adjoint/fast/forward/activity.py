@@ -25,7 +25,7 @@ from adjoint.ir import primitives
 from adjoint.ir.single import Block, Call, Const, If, Loop, Op, Operand, Unpack, Value
 
 _PYTHONS = frozenset({float, int, bool})
-EFFECTS = runtime.WRITES | rows.EFFECTS | {runtime.add_at, runtime.scatter, runtime.clear}
+EFFECTS = runtime.WRITES | runtime.BUFFER_WRITES | rows.EFFECTS
 """Functions that write to their first operand."""
 
 

@@ -33,8 +33,7 @@ def tangents_of_pair(sweep: TangentValues, op: Call) -> Operand:
         ev.operation(primitives.build_tuple, items, ANYTHING, name="parts")
         for items in (op.operands, dots, tuple(x for _, x in op.keywords))
     ]
-    assert op.result is not None
-    given = (op.callee, op.result, *packed[:2], Const(names), packed[2])
+    given = (op.callee, *packed[:2], Const(names), packed[2])
     return ev.operation(opaque_rules.TangentsOfRule, given, ANYTHING, name="rule_dot")
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from adjoint.fast.forward import array_tangents as array_tangents
 from adjoint.fast.forward.constant_functions import has_rule_from_outside
@@ -11,10 +11,10 @@ from adjoint.fast.forward.number_tangents import sum_of
 from adjoint.fast.forward.opaque_rules import tangents_of_pair
 from adjoint.fast.forward.registered_rules import by_rule
 from adjoint.fast.not_covered import NotCovered
+from adjoint.fast.reverse.differentiate import slopes_of
 from adjoint.fast.reverse.elementwise import PRODUCTS, evaluated_slope, product
 from adjoint.ir.single import Call, Const, Operand
 from adjoint.rulekit.partials import Partials
-from adjoint.rulekit.registry import lookup
 
 if TYPE_CHECKING:
     from adjoint.fast.forward.tangent_values import TangentValues
@@ -41,21 +41,13 @@ def tangent(sweep: TangentValues, op: Call) -> Operand:
     if f in formulas:
         found = formulas[f](sweep, op)
     if found is None:
-        slopes = _slopes_of(f)
+        slopes = slopes_of(f)
         if slopes is not None:
             found = _by_slopes(sweep, op, slopes)
     if found is None:
         del sweep.ev.block[place:]
         found = by_rule(sweep, op)
     return found
-
-
-def _slopes_of(f: Any) -> Partials | None:
-    """Return the partial derivatives of an elementwise function, or ``None``."""
-    rules = lookup(f)
-    if rules is None or not rules.rrules or rules.overridden or rules.inactive:
-        return None
-    return getattr(rules.rrules[0].function, "slopes", None)
 
 
 def _by_slopes(sweep: TangentValues, op: Call, slopes: Partials) -> Operand | None:

@@ -37,11 +37,9 @@ _EFFECTS: frozenset[Any] = frozenset(
     {
         boundary,
         runtime.leave,
-        runtime.add_at,
-        runtime.clear,
-        runtime.scatter,
         runtime.push,
         *runtime.WRITES,
+        *runtime.BUFFER_WRITES,
         *rows.EFFECTS,
     }
 )

@@ -60,14 +60,18 @@ def is_carrier(sweep: Sweep, op: Call) -> bool:
     return rules is None or not rules.inactive
 
 
-def _slopes_of(sweep: Sweep, f: Any) -> Partials | None:
+def slopes_of(f: Any) -> Partials | None:
     """Return the partial derivatives of an elementwise function, or ``None``."""
+    rules = lookup(f)
+    if rules is None or not rules.rrules or rules.overridden or rules.inactive:
+        return None
+    return getattr(rules.rrules[0].function, "slopes", None)
+
+
+def _slopes_of(sweep: Sweep, f: Any) -> Partials | None:
+    """Return `slopes_of` a callee, which the sweep keeps."""
     if f not in sweep.slopes:
-        rules = lookup(f)
-        found = None
-        if rules is not None and rules.rrules and not (rules.overridden or rules.inactive):
-            found = getattr(rules.rrules[0].function, "slopes", None)
-        sweep.slopes[f] = found
+        sweep.slopes[f] = slopes_of(f)
     return sweep.slopes[f]
 
 

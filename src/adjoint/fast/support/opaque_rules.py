@@ -15,24 +15,21 @@ class TangentsOfRule:
     ----------
     function
         The rule: ``function(*args, **kwargs) -> (y, back)``.
-    pair
-        What it returned.
     dots
         The tangents of `args`, ``None`` for zero.
     """
 
-    __slots__ = ("_args", "_dots", "_function", "_kwargs", "_pair")
+    __slots__ = ("_args", "_dots", "_function", "_kwargs")
 
     def __init__(
         self,
         function: Any,
-        pair: tuple[Any, Any],
         args: tuple[Any, ...],
         dots: tuple[Any, ...],
         names: tuple[str, ...],
         values: tuple[Any, ...],
     ) -> None:
-        self._function, self._pair = function, pair
+        self._function = function
         self._args, self._dots = args, dots
         self._kwargs = dict(zip(names, values, strict=True))
 
