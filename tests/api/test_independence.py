@@ -686,3 +686,30 @@ def test_identity_of_arrays():
     for tier in ("fast", "generic"):
         np.testing.assert_array_equal(ad.grad(f, tier=tier)(v), ARRAYS[1])
     assert ad.pushforward(f, (v,), (np.ones(2),)) == (13.0, 8.0)
+
+
+WHOLE_LISTS = [
+    lambda items: np.array(items)[0],
+    lambda items: np.stack(items)[0],
+    lambda items: np.concatenate(items)[:4],
+    lambda items: np.sum(items, axis=0),
+    lambda items: np.array({"a": items}["a"])[0],
+]
+
+
+@pytest.mark.parametrize("read", WHOLE_LISTS)
+def test_an_array_that_is_read_with_its_list_is_another_variable_than_the_written_one(read):
+    def twice(a, x, items):
+        x[0] = a
+        return a * np.sum(read(items) ** 2) + np.sum(x**3)
+
+    def once(a, x, items):
+        x[0] = items[0][0] = a
+        return a * np.sum(read(items) ** 2) + np.sum(x**3)
+
+    x, y = np.array([0.1, 0.2, 0.3, 0.4]), np.array([1.0, 2.0, 3.0, 4.0])
+    expected = ad.gradient(once, 0.5, x.copy(), [x.copy(), y])
+    value, back = ad.pullback(twice, 0.5, x, items := [x, y])
+    for _ in range(2):
+        assert difference(back(1.0)[1:], expected) is None
+        assert items[0] is x and np.array_equal(x, [0.5, 0.2, 0.3, 0.4])

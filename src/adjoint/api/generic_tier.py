@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Collection
+from contextlib import AbstractContextManager, nullcontext
 from functools import partial
 from types import FunctionType
 from typing import Any
@@ -31,7 +32,7 @@ from adjoint.runtime.foreign.freed_objects import check_at_end
 from adjoint.runtime.foreign.open_files import flush
 from adjoint.runtime.memory.collect import Reader
 from adjoint.runtime.memory.deposit import deposit
-from adjoint.runtime.memory.independence import independent_arguments
+from adjoint.runtime.memory.independence import Independent, independent_arguments
 from adjoint.runtime.memory.memory import Memory
 from adjoint.runtime.memory.write_check import WriteMarks
 from adjoint.runtime.results import checked_cotangent, collect_arguments, plain_cotangents
@@ -50,7 +51,7 @@ class Pullback(EngineObject):
     """
 
     __slots__ = (
-        "_args", "_f", "_instead", "_kwargs", "_marks", "_memory", "_record", "_trial", "_wanted",
+        "_apart", "_args", "_f", "_kwargs", "_marks", "_memory", "_record", "_trial", "_wanted",
         "_y",
     )  # fmt: skip
 
@@ -64,11 +65,11 @@ class Pullback(EngineObject):
         wanted: Collection[int] | None = None,
         kwargs: dict[str, Any] | None = None,
         trial: Trial | None = None,
-        instead: dict[int, dict[int, Any]] | None = None,
+        apart: Independent | None = None,
     ) -> None:
         self._f, self._args, self._y, self._memory, self._record = f, args, y, memory, record
         self._wanted, self._kwargs, self._trial = wanted, kwargs or {}, trial
-        self._instead = instead or {}
+        self._apart = apart
         self._marks: WriteMarks | None = None
 
     def mark(self) -> Pullback:
@@ -141,12 +142,12 @@ class Pullback(EngineObject):
         """Return the cotangents of the function and of the arguments as structures, with a `Poison`
         for each unknown one. `y_bar` may hold poison, too."""
         memory = self._memory
-        with leaving, session, np.errstate(all="ignore"), memory, memory:
+        with leaving, session, np.errstate(all="ignore"), self._own_arguments(), memory, memory:
             value_bar = deposit(memory, self._y, y_bar)
             back = self._record[1]
             bars = (None,) * (len(self._args) + 1) if back is None else back(value_bar)
             memory.rewind(0)
-            reader = Reader(memory, taking=False, instead=self._instead)
+            reader = Reader(memory, taking=False, instead=self._replacements())
             values = zip((self._f, *self._args), bars, strict=True)
             return tuple(reader.read_at(i, *pair) for i, pair in enumerate(values, -1))
 
@@ -179,9 +180,16 @@ class Pullback(EngineObject):
         finally:
             self._memory.replay(len(self._memory.entries()))
 
+    def _own_arguments(self) -> AbstractContextManager[None]:
+        """Give each argument its own copies of what two share, as in the forward sweep."""
+        return nullcontext() if self._apart is None else self._apart.in_place()
+
+    def _replacements(self) -> dict[int, dict[int, Any]]:
+        return {} if self._apart is None else self._apart.replacements
+
     def _swept_once(self, value_bar: Any, given: Any, of_function: bool) -> tuple[Any, ...]:
         memory = self._memory
-        with np.errstate(all="ignore"), memory, memory:
+        with np.errstate(all="ignore"), self._own_arguments(), memory, memory:
             value_bar = deposit(memory, self._y, value_bar)
             back = self._record[1]
             bars = (None,) * (len(self._args) + 1) if back is None else back(value_bar)
@@ -191,7 +199,7 @@ class Pullback(EngineObject):
                 found = plain_cotangents(self._args, bars, given)
                 if found is not None:
                     return found
-            reader = Reader(memory, taking=False, shown=True, instead=self._instead)
+            reader = Reader(memory, taking=False, shown=True, instead=self._replacements())
             return collect_arguments(
                 reader, self._f, self._args, bars, given, of_function, self._wanted
             )
@@ -263,8 +271,7 @@ def forward(
         apart.check(memory)
     if memory.unfinished is not None or not memory.is_untouched():
         check_at_end(memory)
-    instead = None if apart is None else apart.replacements
-    back = Pullback(f, args, y, memory, record, wanted, kwargs, trial, instead)
+    back = Pullback(f, args, y, memory, record, wanted, kwargs, trial, apart)
     return y if apart is None else apart.original(y), back
 
 

@@ -58,7 +58,19 @@ class Exchanges:
             if stands is new:
                 write(old)
         if self._locked:
+            self._locked = False
             _lock.release()
+
+    def again(self) -> None:
+        """Exchange once more what `undo` has put back."""
+        for read, write, old, new in self._made:
+            try:
+                stands = read()
+            except (LookupError, AttributeError, ValueError):  # the part was removed
+                continue
+            if stands is old:
+                self.lock()
+                write(new)
 
 
 def slots_in(value: Any) -> Iterator[tuple[Callable[[], Any], Callable[[Any], None]]]:

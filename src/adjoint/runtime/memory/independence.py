@@ -9,7 +9,8 @@ in the other, so the write is refused.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from functools import partial
 from types import BuiltinMethodType, CellType, FunctionType, MappingProxyType, MethodType
 from typing import Any
@@ -186,6 +187,15 @@ class Independent(EngineObject):
         self._exchanges.undo()
         for value, twin in self._twins:
             restore_form(value, twin)
+
+    @contextmanager
+    def in_place(self) -> Iterator[None]:
+        """Let the caller's containers hold the copies: rules deposit into what they hold."""
+        try:
+            self._exchanges.again()
+            yield
+        finally:
+            self._exchanges.undo()
 
     def check(self, memory: Memory | None = None) -> None:
         """Raise if a shared part was written, by the log of `memory` or by its saved states."""
