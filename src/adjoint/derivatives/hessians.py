@@ -11,6 +11,7 @@ from adjoint.api.argument_selection import Argnums, Selection, select
 from adjoint.api.gradients import pullback_of_arguments, value_and_grad
 from adjoint.derivatives.assembly import entry, from_entries, independent_copy
 from adjoint.derivatives.jacobians import checked_reals, computed, unchanged, units
+from adjoint.derivatives.unit_tangents import along_units, as_matrix
 from adjoint.derivatives.without_point import also_without_point
 from adjoint.diagnostics.public_function import public
 from adjoint.errors import ArgumentError
@@ -104,48 +105,24 @@ def hessian(
 
 
 def _by_program(chosen: Selection) -> Any:
-    """Return a Hessian, one product with a unit vector per column; ``None`` without a program for
-    it, or where the arguments are no numbers and arrays."""
-    if current.level is not None or any(path for _, path in chosen.targets):
+    """Return a Hessian from products with the unit vectors; ``None`` without a program for them."""
+    if any(path for _, path in chosen.targets):
         return None
-    xs = [chosen.args[place] for place, _ in chosen.targets]
-    if not all(map(_is_simple, xs)):
+    places = sorted({place for place, _ in chosen.targets})
+    xs = [chosen.args[place] for place in places]
+    found = along_units("hvp", chosen.f, chosen.args, chosen.kwargs, places)
+    if found is None:
         return None
-    places = tuple(place for place, _ in chosen.targets)
-    along = along_of("hvp", chosen.f, chosen.args, chosen.kwargs, places)
-    if along is None:
-        return None
-    dots: list[Any] = [None] * len(chosen.args)
-    columns: list[list[Any]] = []
-    for place, x in zip(places, xs, strict=True):
-        of_x = []
-        for unit in units(x):
-            dots[place] = unit
-            found = along(dots)
-            if found is None:
-                return None
-            of_x.append(found[1])
-        dots[place] = None
-        columns.append(of_x)
-    count = range(len(xs))
+    firsts = dict(zip(places, np.cumsum([0, *map(np.size, xs)]), strict=False))
+    order = [place for place, _ in chosen.targets]
     whole = tuple(
-        tuple(_block([column[i] for column in columns[j]], xs[i], xs[j]) for j in count)
-        for i in count
+        tuple(
+            as_matrix(found[places.index(i)], chosen.args[i], chosen.args[j], firsts[j])
+            for j in order
+        )
+        for i in order
     )
     return whole[0][0] if chosen.single else whole
-
-
-def _is_simple(x: Any) -> bool:
-    """Return whether an argument is a Python number or an array of double precision."""
-    return type(x) in (float, int) or (type(x) is np.ndarray and x.dtype == np.float64)
-
-
-def _block(columns: list[Any], x: Any, y: Any) -> Any:
-    """Return the second derivatives by `x` and `y` from products with the unit vectors of `y`."""
-    if not isinstance(x, np.ndarray) and not isinstance(y, np.ndarray):
-        return columns[0]
-    flat = np.reshape(np.array(columns), (len(columns), -1)).T
-    return np.reshape(flat.copy(), np.shape(x) + np.shape(y))
 
 
 def gradient_and_products(

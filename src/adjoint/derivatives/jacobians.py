@@ -11,6 +11,7 @@ from adjoint.api.argument_selection import Argnums, Selection, inside, select, s
 from adjoint.api.gradients import pullback_of_arguments
 from adjoint.derivatives.assembly import block, complex_row, conjugate
 from adjoint.derivatives.linear_map import linearized
+from adjoint.derivatives.unit_tangents import along_units, as_matrix
 from adjoint.derivatives.without_point import also_without_point
 from adjoint.diagnostics.public_function import public
 from adjoint.errors import ArgumentError
@@ -146,7 +147,9 @@ def computed(
         whole, push = linearized(chosen.f, chosen.args, chosen.kwargs, forms)
         y, aux = split_aux(f, whole, has_aux)
         y_form = _result(Form(y))
-        parts = _columns(push, y_form, forms, chosen)
+        parts = None if has_aux else _columns_at_once(y_form, forms, chosen)
+        if parts is None:
+            parts = _columns(push, y_form, forms, chosen)
         if mode is None and not all(np.all(np.isfinite(part)) for part in parts.values()):
             parts = _rows(back, y_form, forms, has_aux)  # may use other bases (`levels.bases`)
     found = []
@@ -311,6 +314,25 @@ def _columns(
                     if moved:
                         _demand_holomorphic(one[k], other[k], i)
                 parts[k, i].append(block(found or [None], y, x, False))
+    return parts
+
+
+def _columns_at_once(
+    y_form: Form, forms: dict[int, Form], chosen: Selection
+) -> dict[tuple[int, int], list[Any]] | None:
+    """Do the same by a program that takes all unit tangents at once; ``None`` without one."""
+    places = sorted(forms)
+    found = along_units("pushforward", chosen.f, chosen.args, chosen.kwargs, places)
+    if found is None or len(found) != len(y_form.leaves):
+        return None
+    parts: dict[tuple[int, int], list[Any]] = {}
+    first = 0
+    for i in places:
+        for k, y in enumerate(y_form.leaves):
+            if np.shape(found[k])[1:] != np.shape(y) or not is_real_leaf(y):
+                return None
+            parts[k, i] = [as_matrix(found[k], y, chosen.args[i], first)]
+        first += np.size(chosen.args[i])
     return parts
 
 

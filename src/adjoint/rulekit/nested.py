@@ -22,5 +22,8 @@ gradient_and_hvp: Any
 jacobian: Any
 jacobian_forward: Any
 hessian: Any
+vmap: Any
+code_of_mapped: Any
+"""The code of the functions that `vmap` returns."""
 along: Any
 """See `adjoint.fast.programs.tangents.along_of`."""

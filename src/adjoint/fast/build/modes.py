@@ -28,12 +28,16 @@ class Mode:
         The names of the last arguments, which are passed by keyword.
     is_single
         Whether the cotangent of the only wanted argument is returned without a tuple.
+    has_rows
+        Whether the tangents have a leading axis, for many of them at once. The derivatives are then
+        a tuple with one array for each number or array of the arguments or the result.
     """
 
     kind: Kind
     wanted: tuple[int, ...] | None
     names: tuple[str, ...]
     is_single: bool
+    has_rows: bool = False
 
     @property
     def is_gradient(self) -> bool:
@@ -66,9 +70,10 @@ def mode_of(
     names: tuple[str, ...] = (),
     *,
     is_single: bool = False,
+    has_rows: bool = False,
 ) -> Mode:
     """Return the unique mode with these attributes."""
-    return _mode(kind, wanted, names, is_single)
+    return _mode(kind, wanted, names, is_single, has_rows)
 
 
 _mode = lru_cache(maxsize=4096)(Mode)

@@ -19,6 +19,7 @@ from adjoint.fast.build.tangent_program import (
     product_over_forward,
     pushed_forward,
 )
+from adjoint.fast.build.tangent_rows import with_rows
 from adjoint.fast.evaluate.array_writes import check_views, note_block_aliases
 from adjoint.fast.evaluate.calls import call
 from adjoint.fast.evaluate.evaluator import Evaluator
@@ -87,7 +88,8 @@ def specialise(f: Any, args: tuple[Any, ...], mode: Mode = GRADIENT) -> Program:
         outside.is_wanted = partial(_is_wanted, mode=mode, count=len(args))  # holds no arguments
         ev = Evaluator(outside)
         try:
-            return _specialised(ev, f, args, mode, ORDERS[order])
+            made = _specialised(ev, f, args, mode, ORDERS[order])
+            return with_rows(made) if mode.has_rows else made
         except _OtherOrder:
             order += 1
         except NeedsKnown as error:

@@ -133,8 +133,8 @@ def _made(
     sweep = ForwardSweep(ev, moving, has_opaque_rules=has_opaque_rules)
     dots, ops = sweep.run(block, moving)
     ends = block.results or ()
-    with ev.writing(ops):
-        end_dots = tuple(_tangent(sweep, x) for x in ends)
+    with ev.writing(ops):  # without tangents of arguments, only the values are wanted
+        end_dots = tuple(_tangent(sweep, x) if moving else Const(None) for x in ends)
     made = Block((*block.parameters, *dots), tuple(ops), (*ends, *end_dots))
     stages("tangents", partial(format_block, name, made))
     made = simplified(made, name, ev.types, written_to(ev) | apart, stages, own)

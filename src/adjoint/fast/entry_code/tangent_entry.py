@@ -49,7 +49,9 @@ def tangent_entry(program: Program, count: int, mode: Mode) -> tuple[str, dict[s
         made.names[id(leaf.source)] for leaf in outside.leaves if isinstance(leaf.type, Array | Row)
     ]
     arrays += [dot for dot, leaf in zip(dots, wanted, strict=True) if isinstance(leaf.type, Array)]
-    if mode.kind == "hvp":
+    if mode.has_rows:
+        given, results = [], "values, outs"
+    elif mode.kind == "hvp":
         given = [f"def arrange(bars): return {cotangents(made, program, mode, count)}"]
         results = "arrange(values), arrange(outs)"
     else:
@@ -57,6 +59,10 @@ def tangent_entry(program: Program, count: int, mode: Mode) -> tuple[str, dict[s
         results = "values, outs" if program.is_tuple else "values[0], outs[0]"
     targets = tuple_text(f"a{i}" for i in range(count))
     tangent_names = tuple_text(f"t{i}" for i in range(count))
+    reads = [f"{tuple_text(dots)} = dots"]
+    if not mode.has_rows:
+        reads = ["if not fits(args, dots): return None"]
+        reads += [f"{tangent_names} = dots" if count else "pass", *_reads(made, wanted, dots)]
     lines = [
         "def run(f, args):",
         "    try:",
@@ -74,9 +80,7 @@ def tangent_entry(program: Program, count: int, mode: Mode) -> tuple[str, dict[s
         *(f"    {line}" for line in given),
         "    def along(dots):",
         "        try:",
-        "            if not fits(args, dots): return None",
-        f"            {tangent_names} = dots" if count else "            pass",
-        *(f"            {line}" for line in _reads(made, wanted, dots)),
+        *(f"            {line}" for line in reads),
         "            errors = begin_raising()",
         "            try:",
         f"                values, outs = push({', '.join(dots)})",

@@ -14,7 +14,13 @@ import numpy as np
 
 from adjoint.diagnostics.public_function import PublicFunction
 from adjoint.fast.evaluate.plain_classes import is_named_tuple, is_plain_object
-from adjoint.fast.evaluate.stand_ins import gradient_in, options_of
+from adjoint.fast.evaluate.stand_ins import (
+    axes_of,
+    gradient_in,
+    is_mapped,
+    options_of,
+    rows_of,
+)
 from adjoint.fast.evaluate.types import Array, Dim, Number, Row, Symbol, Type, has_integer, type_of
 from adjoint.fast.evaluate.values import (
     Abstract,
@@ -346,8 +352,21 @@ class Outside:
         if package(f.__globals__.get("__name__")) in COMPILING:
             raise NotCovered("a function of a package that compiles")
         self.guard(source, "code", f.__code__)
+        if is_mapped(f):
+            return self._mapped(source, f)
         self.guard(source, "globals", f.__globals__)
         return self.closure(source, f)
+
+    def _mapped(self, source: Source, f: FunctionType) -> Abstract:
+        """Return what `vmap` has returned."""
+        axes = axes_of(f)
+        if axes is None or self.of_function:  # what it refers to has cotangents
+            raise NotCovered("rows of structures along several axes, or a function from outside")
+        self.samples[id(source)] = f
+        self.guard(source, "fact", (axes_of, axes))
+        place = f.__code__.co_freevars.index("f")
+        cell = External(Source(source, "cell", place), (f.__closure__ or ())[place])
+        return Partial(Known(rows_of), (self.of_cell(cell), *map(Known, axes)), ())
 
     def _compiled(self, source: Source, value: Any, python: Any) -> Abstract:
         """Return the Python function or class of an object of Numba."""

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from types import FunctionType
 from typing import Any
 
 from adjoint.diagnostics.public_function import PublicFunction
+from adjoint.primal.value_kinds import content_of
+from adjoint.rulekit import nested
 
 
 def gradient_in(f: Any, argnums: Any, with_value: bool, *args: Any, **kwargs: Any) -> Any:
@@ -28,3 +31,26 @@ def options_of(value: Any) -> tuple[Any, bool] | None:
     if not all(type(place) is int for place in places):
         return None
     return argnums, asked.with_value
+
+
+def rows_of(f: Any, in_axes: Any, out_axes: Any, *args: Any, **kwargs: Any) -> Any:
+    """Stand for ``vmap(f, in_axes, out_axes)``."""
+    raise NotImplementedError
+
+
+def is_mapped(f: FunctionType) -> bool:
+    """Return whether `vmap` has returned a function."""
+    return f.__code__ is nested.code_of_mapped
+
+
+def axes_of(f: FunctionType) -> tuple[Any, Any] | None:
+    """Return the axes that `vmap` was given when it returned `f`; ``None`` for structures of
+    axes."""
+    held = dict(zip(f.__code__.co_freevars, map(content_of, f.__closure__ or ()), strict=True))
+    in_axes = held["in_axes"]
+    axes = tuple(in_axes) if type(in_axes) is list else in_axes, held["out_axes"]
+    return axes if all(map(_is_axis, axes)) else None
+
+
+def _is_axis(axis: Any) -> bool:
+    return axis is None or type(axis) is int or (type(axis) is tuple and all(map(_is_axis, axis)))

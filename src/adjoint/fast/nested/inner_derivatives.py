@@ -6,7 +6,7 @@ captured, and the variables of derivatives around it, are constants in its own.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 
 import numpy as np
 
@@ -67,13 +67,13 @@ class Inner:
         self.args = [
             mapped(ev, arg, self._copy) if i in wanted else arg for i, arg in enumerate(args)
         ]
-        held = {address: ev.heap[address] for arg in self.args for address in _addresses(ev, arg)}
+        held = {address: ev.heap[address] for arg in self.args for address in addresses(ev, arg)}
         with ev.writing() as ops:
             self.y = call(ev, f, self.args, keywords)
         if any(ev.heap[address] is not before for address, before in held.items()):
             raise NotCovered("an inner function that writes to its argument", ev.span)
         self.block = Block(tuple(self.leaves), tuple(ops), tuple(map(ev.operand, _leaves(self.y))))
-        self._demand_own_writes()
+        demand_own_writes(self.block, self.leaves)
         if ev.written:
             note_block_aliases(ev, self.block)
             check_views(ev, self.block)
@@ -89,14 +89,16 @@ class Inner:
         self.leaves.append(made)
         return made
 
-    def _demand_own_writes(self) -> None:
-        """Refuse writes to arrays from outside of the inner function."""
-        own = {x for op in walk(self.block) for x in results(op)}
-        own |= {x for x in self.block.parameters if x not in self.leaves}
-        for op in walk(self.block):
-            if isinstance(op, Call) and op.operands and is_effect(op):
-                if op.operands[0] not in own:
-                    raise NotCovered("an inner function that writes to what is around it", op.span)
+
+def demand_own_writes(block: Block, leaves: Collection[Value]) -> None:
+    """Refuse writes of an inner function to arrays from outside of it; `leaves` are copies of its
+    arguments."""
+    own = {x for op in walk(block) for x in results(op)}
+    own |= {x for x in block.parameters if x not in leaves}
+    for op in walk(block):
+        if isinstance(op, Call) and op.operands and is_effect(op):
+            if op.operands[0] not in own:
+                raise NotCovered("an inner function that writes to what is around it", op.span)
 
 
 def gradient(
@@ -126,7 +128,7 @@ def gradient(
         for leaf in inner.leaves:
             bar = scope.take(leaf)
             bar = finished_bar(ev, scope.zeros(leaf) if bar is None else bar, leaf)
-            bars[leaf] = _finite(ev, bar)
+            bars[leaf] = finite(ev, bar)
     for op in (*freeze(region).ops, *back):
         ev.write(op)
     return inner.y, [mapped(ev, inner.args[i], lambda x: bars[x]) for i in wanted]  # type: ignore[index]
@@ -148,7 +150,7 @@ def pushforward(
         _pair(ev, inner.args[i], dots[i], given)
     ops = sweep.push(inner.block, dict(zip(inner.leaves, given, strict=True)))
     with ev.writing(ops):
-        ends = {x: _finite(ev, _tangent(sweep, x)) for x in _leaves(inner.y)}
+        ends = {x: finite(ev, _tangent(sweep, x)) for x in _leaves(inner.y)}
     for op in ops:
         ev.write(op)
     return inner.y, mapped(ev, inner.y, lambda x: ends[x])
@@ -158,7 +160,7 @@ def _tangent(sweep: ForwardSweep, x: Value | Known) -> Operand:
     return sweep.settle(sweep.full(x), x) if isinstance(x, Value) else Const(0.0)
 
 
-def _finite(ev: Evaluator, x: Operand) -> Abstract:
+def finite(ev: Evaluator, x: Operand) -> Abstract:
     """Write an array of its own, or a number that is no integer; infinite ones are refused."""
     if isinstance(x, Const):
         return Known(float(x.value)) if isinstance(x.value, int) else Known(x.value)
@@ -187,7 +189,7 @@ def _pair(ev: Evaluator, x: Abstract, dot: Abstract, found: list[Operand]) -> No
             operand = Const(float(operand.value))  # type: ignore[arg-type]
         found.append(operand)
         return
-    inside, moves = _items(ev, x), None if _is_none(dot) else _items(ev, dot)
+    inside, moves = items_of(ev, x), None if _is_none(dot) else items_of(ev, dot)
     if inside is None:
         return
     if moves is None:
@@ -224,7 +226,7 @@ def mapped(ev: Evaluator, a: Abstract, new: Callable[[Value | Known], Abstract])
     keys = ev.keys(a)
     if keys is None:
         raise NotCovered("a derivative in an object, inside differentiated code", ev.span)
-    parts = _items(ev, a)
+    parts = items_of(ev, a)
     assert parts is not None
     return ev.allocate(DictOf(keys, tuple(mapped(ev, x, new) for x in parts)))
 
@@ -237,7 +239,7 @@ def _is_none(a: Abstract) -> bool:
     return isinstance(a, Known) and a.value is None
 
 
-def _items(ev: Evaluator, a: Abstract) -> Sequence[Abstract] | None:
+def items_of(ev: Evaluator, a: Abstract) -> Sequence[Abstract] | None:
     """Return the items of a sequence or a dict; ``None`` for others."""
     items = ev.sequence(a)
     if items is not None:
@@ -283,13 +285,13 @@ def _containers_and_arrays(ev: Evaluator, a: Abstract) -> Iterator[Value | int]:
         yield a.address
     elif isinstance(a, External):
         yield id(a.source)
-    for x in _items(ev, a) or ():
+    for x in items_of(ev, a) or ():
         yield from _containers_and_arrays(ev, x)
 
 
-def _addresses(ev: Evaluator, a: Abstract) -> list[int]:
+def addresses(ev: Evaluator, a: Abstract) -> list[int]:
     """Return the addresses of the containers in a structure."""
     found = [a.address] if isinstance(a, Ref) else []
-    for x in _items(ev, a) or () if not isinstance(a, Value | Known) else ():
-        found += _addresses(ev, x)
+    for x in items_of(ev, a) or () if not isinstance(a, Value | Known) else ():
+        found += addresses(ev, x)
     return found

@@ -5,10 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from adjoint.fast.evaluate.calls import handler
-from adjoint.fast.evaluate.stand_ins import derivative_at, gradient_in
+from adjoint.fast.evaluate.stand_ins import derivative_at, gradient_in, rows_of
 from adjoint.fast.evaluate.types import Number
 from adjoint.fast.evaluate.values import Abstract, Known, Partial, Tuple
+from adjoint.fast.nested.all_rows import all_rows
 from adjoint.fast.nested.inner_derivatives import gradient, pushforward
+from adjoint.fast.nested.jacobians import jacobian
 from adjoint.fast.not_covered import NotCovered
 from adjoint.ir.single import Value
 from adjoint.rulekit import nested
@@ -104,5 +106,38 @@ def _(ev: Evaluator, f: Abstract, x: Abstract, v: Abstract, **keywords: Abstract
     return Tuple(pushforward(ev, _slope(f), [x], [v], keywords))
 
 
+@handler(nested.jacobian)
+def _(ev: Evaluator, f: Abstract, x: Abstract, *, mode: Abstract = Known(None)) -> Abstract:
+    return jacobian(ev, f, x, _known(ev, mode))
+
+
+@handler(nested.hessian)
+def _(ev: Evaluator, f: Abstract, x: Abstract) -> Abstract:
+    return jacobian(ev, _slope(f), x, "forward")
+
+
 def _slope(f: Abstract) -> Abstract:
     return Partial(Known(gradient_in), (f, Known(0), Known(False)), ())
+
+
+@handler(nested.vmap)
+def _(
+    ev: Evaluator, f: Abstract, in_axes: Abstract = Known(0), out_axes: Abstract = Known(0)
+) -> Abstract:
+    return Partial(Known(rows_of), (f, in_axes, out_axes), ())
+
+
+@handler(rows_of)
+def _(
+    ev: Evaluator,
+    f: Abstract,
+    in_axes: Abstract,
+    out_axes: Abstract,
+    *args: Abstract,
+    **keywords: Abstract,
+) -> Abstract:
+    axes = _known(ev, in_axes)
+    of_args = axes if type(axes) is tuple else (axes,) * len(args)
+    if len(of_args) != len(args):
+        raise NotCovered("axes that do not fit the arguments", ev.span)
+    return all_rows(ev, f, args, of_args, keywords, _known(ev, out_axes))

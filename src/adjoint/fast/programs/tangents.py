@@ -22,6 +22,7 @@ def along_of(
     wanted: tuple[int, ...],
     *,
     is_single: bool = False,
+    has_rows: bool = False,
 ) -> Along | None:
     """Return the function of tangents, one per argument, that a program gives at a point.
 
@@ -31,6 +32,9 @@ def along_of(
         ``pushforward`` or ``hvp``.
     wanted
         The positions of the arguments that have tangents.
+    has_rows
+        The function takes many tangents at once: a list of arrays with a leading axis, one for each
+        number or array of the wanted arguments.
 
     Returns
     -------
@@ -40,7 +44,7 @@ def along_of(
     """
     if not is_enabled[0]:
         return None
-    mode = mode_of(kind, wanted, tuple(kwargs), is_single=is_single)
+    mode = mode_of(kind, wanted, tuple(kwargs), is_single=is_single, has_rows=has_rows)
     found = run(f, (*args, *kwargs.values()), mode)
     if found is MISS or found is FAILED:
         return None

@@ -267,6 +267,24 @@ def inner_derivative(x: Any) -> Any:
     return np.array(x) if type(x) is np.ndarray else float(x) if isinstance(x, int) else x
 
 
+# ---- batches -------------------------------------------------------------------------------------
+
+
+def repeated(x: Any, count: int, axis: int) -> Any:
+    """Return `count` copies of a number or an array along a new axis."""
+    return np.repeat(np.expand_dims(x, axis), count, axis)
+
+
+def shape_of_row(x: Any) -> tuple[int, ...]:
+    shape: tuple[int, ...] = x.shape[1:]
+    return shape
+
+
+def with_count(count: int, shape: Any) -> tuple[int, ...]:
+    """Return the shape of `count` rows of a shape, or of a length."""
+    return (count, *shape) if isinstance(shape, tuple) else (count, shape)
+
+
 # ---- writes --------------------------------------------------------------------------------------
 
 

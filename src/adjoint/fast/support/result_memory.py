@@ -18,7 +18,7 @@ _CREATED = members(
 )
 _ARITHMETIC = members(operator, "add sub mul truediv neg pow matmul")
 
-NEW_ARRAYS = _CREATED | _ARITHMETIC | {runtime.inner_derivative}
+NEW_ARRAYS = _CREATED | _ARITHMETIC | {runtime.inner_derivative, runtime.repeated}
 """Functions besides ufuncs that return a new array, which the program may write to."""
 
 OWN_MEMORY = _ARITHMETIC | {
@@ -33,6 +33,7 @@ OWN_MEMORY = _ARITHMETIC | {
     runtime.broadcast_like,
     runtime.real_like,
     runtime.summed_part,
+    runtime.repeated,
     runtime.to_extremes,
     runtime.direction,
 }
@@ -46,6 +47,7 @@ MADE_EACH_TIME = _CREATED | {
     runtime.broadcast_like,
     runtime.real_like,
     runtime.summed_part,
+    runtime.repeated,
     rows.zeros_of,
     rows.complex_zeros_of,
     rows.part,

@@ -1,0 +1,333 @@
+"""The sweep that turns a program of one row into one of all rows.
+
+What differs between rows gets a leading axis; what is the same for all rows stays as it is, and is
+computed once::
+
+    y = mul(x, a)          ys = mul(xs, a)            x: (3,)  xs: (n, 3)
+    s = sum(y)             ss = sum(ys, axis=1)       s: a number  ss: (n,)
+
+A branch on a condition that differs between rows is not covered.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Iterable, Mapping, Sequence
+
+import numpy as np
+
+from adjoint.fast.batch import arrays, elementwise, products  # noqa: F401  each registers formulas
+from adjoint.fast.batch.formulas import formulas
+from adjoint.fast.evaluate.evaluator import Evaluator
+from adjoint.fast.evaluate.types import Array, Dim, Number, Type
+from adjoint.fast.not_covered import NotCovered
+from adjoint.fast.passes.sequence import is_effect
+from adjoint.fast.support import functions as runtime
+from adjoint.ir import primitives
+from adjoint.ir.single import Block, Call, Const, If, Loop, Op, Operand, Raise, Unpack, Value
+
+_DTYPES = {float: np.float64, complex: np.complex128, bool: np.bool_}
+
+
+class BatchSweep:
+    """One program for all rows.
+
+    Parameters
+    ----------
+    length, count
+        The number of rows: as a dimension, and as an operand.
+
+    Attributes
+    ----------
+    rows
+        By value that differs between rows: the value of all rows.
+    built
+        By tuple, list or slice that the program builds: the operation.
+    columns
+        By iterable, and by item of one: which parts of its items differ between rows.
+    """
+
+    def __init__(self, ev: Evaluator, length: Dim, count: Operand) -> None:
+        self.ev, self.length, self.count = ev, length, count
+        self.rows: dict[Value, Value] = {}
+        self.columns: dict[Operand, tuple[bool, ...]] = {}
+        self.built: dict[Value, Call] = {}
+        self._written: set[Value] = set()
+
+    def run(self, block: Block, given: Mapping[Value, Value]) -> list[Op]:
+        """Return the operations for all rows of those of `block`.
+
+        Raises
+        ------
+        NotCovered
+            The rows have to run one after the other.
+        """
+        while True:
+            self.rows = dict(given)
+            try:
+                with self.ev.writing() as ops:
+                    self._ops(block.ops)
+                return ops
+            except _WrittenPerRow as found:
+                self._written |= found.values
+
+    # ---- values ----------------------------------------------------------------------------------
+
+    def differs(self, x: Operand) -> bool:
+        """Return whether an operand, or a part of it, differs between rows."""
+        if type(x) is not Value:
+            return False
+        if x in self.rows:
+            return True
+        made = self.built.get(x)
+        return made is not None and any(map(self.differs, made.operands))
+
+    def full(self, x: Operand) -> Value:
+        """Return the value of all rows, where needed as copies of the one value."""
+        if isinstance(x, Value):
+            if x in self.rows:
+                return self.rows[x]
+            t: Type = self.ev.types[x]
+        elif isinstance(x, Const) and type(x.value) in (int, float, complex):
+            t = Number(frozenset({type(x.value)}))
+        else:
+            raise NotCovered("a value that is missing in some rows", self.ev.span)
+        return self.ev.operation(
+            runtime.repeated, (x, self.count, Const(0)), self.type_of_rows(t), name="t"
+        )
+
+    def type_of_rows(self, t: Type) -> Array:
+        """Return the type of all rows of a value of type `t`."""
+        if isinstance(t, Array):
+            return Array(t.dtype, (self.length, *t.shape))
+        if isinstance(t, Number):
+            kinds = t.kinds if t.kinds == {int} else t.kinds - {int}
+            dtypes = {np.dtype(_DTYPES.get(kind, kind)) for kind in kinds}
+            if len(dtypes) == 1:
+                return Array(dtypes.pop(), (self.length,))
+        raise NotCovered("a structure that differs between rows", self.ev.span)
+
+    def rank(self, x: Operand) -> int:
+        """Return the number of axes of an operand in one row."""
+        t = self.ev.types[x] if isinstance(x, Value) else None
+        return len(t.shape) if isinstance(t, Array) else 0
+
+    def aligned(self, x: Operand, rank: int) -> Operand:
+        """Return an operand for all rows that NumPy broadcasts with results of `rank` axes."""
+        if not isinstance(x, Value) or x not in self.rows:
+            return x
+        missing = rank - self.rank(x)
+        all_rows = self.rows[x]
+        if missing <= 0:
+            return all_rows
+        index = (slice(None), *(None,) * missing)
+        t = self.ev.array_type(all_rows)
+        shape = (self.length, *(1,) * missing, *t.shape[1:])
+        return self.ev.operation(
+            operator.getitem, (all_rows, Const(index)), Array(t.dtype, shape), name="t"
+        )
+
+    def bind(self, y: Value, found: Value) -> None:
+        """Record the value of all rows of `y`."""
+        ev, foreseen = self.ev, self.type_of_rows(self.ev.types[y])
+        t = ev.types[found]
+        if not isinstance(t, Array) or t != foreseen:
+            raise NotCovered(f"rows of {ev.types[y]} as {t}", ev.span)
+        if y in ev.written:
+            ev.written.add(found)
+        self.rows[y] = found
+
+    # ---- operations ------------------------------------------------------------------------------
+
+    def _ops(self, ops: Iterable[Op]) -> None:
+        for op in ops:
+            self.ev.span = op.span
+            match op:
+                case Call():
+                    self._call(op)
+                case Unpack():
+                    self._unpack(op)
+                case If():
+                    self._if(op)
+                case Loop():
+                    self._loop(op)
+                case Raise():
+                    self.ev.write(op)
+
+    def _call(self, op: Call) -> None:
+        ev, y = self.ev, op.result
+        f = op.callee.value if isinstance(op.callee, Const) else None
+        operands = (*op.operands, *(x for _, x in op.keywords))
+        if f in _BUILDING and y is not None:
+            self.built[y] = op
+        if not any(map(self.differs, operands)) and not any(x in self.columns for x in operands):
+            ev.write(op)
+            if y is not None and y in self._written and isinstance(ev.types[y], Array):
+                self.bind(y, self.full(y))
+            return
+        if f in _BUILDING:
+            return  # written with what takes it
+        if f is runtime.length or f is runtime.shape_of:
+            self._measure(op)
+            return
+        if f in _ITERATING:
+            self._iterate(op, f)
+            return
+        found = formulas.get(np.ufunc if _is_elementwise(f) else f)
+        if found is None:
+            raise NotCovered(f"{getattr(f, '__name__', f)} of rows", op.span)
+        if is_effect(op):
+            target = op.operands[0]
+            if target not in self.rows:
+                raise _WrittenPerRow(ev.aliased_by(target))
+        rows = found(self, op)
+        if y is not None:
+            assert rows is not None
+            self.bind(y, rows)
+
+    def _measure(self, op: Call) -> None:
+        """Write a length or the shape of a row, which is the same for all rows."""
+        x = self.full(op.operands[0])
+        if len(op.operands) == 1:
+            self.ev.write(Call(op.result, Const(runtime.shape_of_row), (x,), (), op.span))
+            return
+        axis = op.operands[1]
+        assert isinstance(axis, Const) and isinstance(axis.value, int)
+        self.ev.write(Call(op.result, op.callee, (x, Const(axis.value + 1)), (), op.span))
+
+    def _unpack(self, op: Unpack) -> None:
+        ev = self.ev
+        if op.value in self.columns:
+            made = tuple(
+                self._new(x) if differs else x
+                for x, differs in zip(op.results, self.columns[op.value], strict=True)
+            )
+            ev.write(Unpack(made, op.value, op.starred, op.span))
+        elif self.differs(op.value):
+            if op.starred is not None or op.value not in self.rows:
+                raise NotCovered("the rest of a row", op.span)
+            made = tuple(map(self._new, op.results))
+            ev.write(Unpack(made, self.turned(op.value), None, op.span))
+        else:
+            ev.write(op)
+
+    def _new(self, x: Value) -> Value:
+        made = self.rows[x] = self.ev.value(self.type_of_rows(self.ev.types[x]), name=x.name)
+        return made
+
+    def turned(self, x: Operand) -> Value:
+        """Return all rows of an array, with the rows along the second axis."""
+        assert isinstance(x, Value)
+        t = self.ev.array_type(self.rows[x])
+        shape = (t.shape[1], t.shape[0], *t.shape[2:])
+        operands = (self.rows[x], Const(0), Const(1))
+        return self.ev.operation(np.swapaxes, operands, Array(t.dtype, shape), name=x.name)
+
+    # ---- branches --------------------------------------------------------------------------------
+
+    def _if(self, op: If) -> None:
+        ev = self.ev
+        if self.differs(op.condition):
+            raise NotCovered("a branch that differs between rows", op.span)
+        sides = []
+        for block in (op.body, op.orelse):
+            with ev.writing() as ops:
+                self._ops(block.ops)
+            sides.append(ops)
+        ends = [block.results for block in (op.body, op.orelse) if block.results is not None]
+        differing = {i for end in ends for i, x in enumerate(end) if self.differs(x)}
+        blocks = []
+        for block, ops in zip((op.body, op.orelse), sides, strict=True):
+            found = block.results
+            if found is not None:
+                with ev.writing(ops):
+                    found = self._ends(found, differing)
+            blocks.append(Block(block.parameters, tuple(ops), found))
+        results = tuple(self._new(y) if i in differing else y for i, y in enumerate(op.results))
+        ev.write(If(results, op.condition, blocks[0], blocks[1], op.span))
+
+    def _ends(self, ends: Sequence[Operand], differing: set[int]) -> tuple[Operand, ...]:
+        return tuple(self.full(x) if i in differing else x for i, x in enumerate(ends))
+
+    # ---- loops -----------------------------------------------------------------------------------
+
+    def _loop(self, op: Loop) -> None:
+        differing = {i for i, x in enumerate(op.initial) if self.differs(x)}
+        while True:
+            before, rows = len(differing), dict(self.rows)
+            with self.ev.writing() as ops:
+                self._loop_with(op, differing)
+            if len(differing) == before:
+                break
+            self.rows = rows
+        for one in ops:
+            self.ev.write(one)
+
+    def _loop_with(self, op: Loop, differing: set[int]) -> None:
+        """Write a loop that carries values that differ between rows; add to `differing` what turns
+        out to be one."""
+        ev = self.ev
+        initial = self._ends(op.initial, differing)
+        first = len(op.body.parameters) - len(op.initial)
+        item, carried = op.body.parameters[:first], op.body.parameters[first:]
+        iterable = op.iterable
+        if iterable in self.columns:
+            self.columns[item[0]] = self.columns[iterable]
+        elif iterable is not None and self.differs(iterable):
+            iterable = self.turned(iterable)
+            item = (self._new(item[0]),)
+        test = None
+        if op.test is not None:
+            parameters = self._carried(op.test.parameters, differing)
+            test = self._block(op.test, parameters, differing, 1)
+        parameters = (*item, *self._carried(carried, differing))
+        body = self._block(op.body, parameters, differing, int(op.stops))
+        shifted = {i + int(op.stops) for i in differing}
+        results = tuple(self._new(y) if i in shifted else y for i, y in enumerate(op.results))
+        ev.write(Loop(results, initial, iterable, test, body, op.stops, op.span))
+
+    def _carried(self, values: Sequence[Value], differing: set[int]) -> tuple[Value, ...]:
+        return tuple(self._new(x) if i in differing else x for i, x in enumerate(values))
+
+    def _block(
+        self, block: Block, parameters: tuple[Value, ...], differing: set[int], first: int
+    ) -> Block:
+        """Return a block of a loop; its carried values begin at result `first`."""
+        with self.ev.writing() as ops:
+            self._ops(block.ops)
+            ends = block.results
+            if ends is not None:
+                if any(map(self.differs, ends[:first])):
+                    raise NotCovered("a loop that ends at other times in other rows", self.ev.span)
+                differing |= {i for i, x in enumerate(ends[first:]) if self.differs(x)}
+                ends = (*ends[:first], *self._ends(ends[first:], differing))
+        return Block(parameters, tuple(ops), ends)
+
+    def _iterate(self, op: Call, f: object) -> None:
+        """Write an iterable of what differs between rows."""
+        assert op.result is not None
+        if f is reversed:
+            raise NotCovered("rows in reverse", op.span)
+        flags = tuple(map(self.differs, op.operands))
+        sources = [
+            self.turned(x) if differs else x for x, differs in zip(op.operands, flags, strict=True)
+        ]
+        if f is enumerate:
+            flags = (False, flags[0])
+        self.columns[op.result] = flags
+        self.ev.write(Call(op.result, op.callee, tuple(sources), op.keywords, op.span))
+
+
+class _WrittenPerRow(Exception):
+    """Raised where what differs between rows is written to an array that is one for all rows."""
+
+    def __init__(self, values: set[Value]) -> None:
+        self.values = values
+
+
+def _is_elementwise(f: object) -> bool:
+    return isinstance(f, np.ufunc) and f.signature is None and f.nout == 1 and f not in formulas
+
+
+_BUILDING = (primitives.build_tuple, primitives.build_list, primitives.build_slice)
+_ITERATING = (zip, enumerate, reversed)
