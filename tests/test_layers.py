@@ -21,7 +21,7 @@ LAYERS = """ir | errors locks tangent | primal | frontend | transform | emit | d
 | runtime/arrays | runtime/operators | runtime/python | runtime | levels | rules | extensions
 | fast/not_covered
 | fast/single_assignment | fast/support | fast/evaluate | fast/passes | fast/reverse | fast/forward
-| fast/nested
+| fast/batch | fast/nested
 | fast/source | fast/build | fast/entry_code | fast/programs | fast | api | derivatives | testing
 | nn value | __init__ | demo profile"""
 RANK = {part: i for i, layer in enumerate(LAYERS.split("|")) for part in layer.split()}

@@ -20,7 +20,7 @@ from adjoint.ir.single import Call, Const, Operand, Value
 from adjoint.rulekit.row_sums import column_sums
 
 if TYPE_CHECKING:
-    from adjoint.fast.batch.sweep import BatchSweep
+    from adjoint.fast.batch.values import BatchValues
 
 
 def callee(op: Call) -> Any:
@@ -28,7 +28,7 @@ def callee(op: Call) -> Any:
     return op.callee.value
 
 
-def known(sweep: BatchSweep, x: Operand) -> Any:
+def known(sweep: BatchValues, x: Operand) -> Any:
     """Return the value of an option."""
     if isinstance(x, Const):
         return x.value
@@ -36,7 +36,7 @@ def known(sweep: BatchSweep, x: Operand) -> Any:
 
 
 def evaluated(
-    sweep: BatchSweep, f: Any, args: Sequence[Operand], options: dict[str, Any] | None = None
+    sweep: BatchValues, f: Any, args: Sequence[Operand], options: dict[str, Any] | None = None
 ) -> Value:
     """Write ``f(*args, **options)`` by the evaluator, which finds its type."""
     given: list[Abstract] = [Known(x.value) if isinstance(x, Const) else x for x in args]  # type: ignore[misc]
@@ -46,7 +46,7 @@ def evaluated(
     return found
 
 
-def written(sweep: BatchSweep, op: Call, f: Any, *operands: Operand) -> Value:
+def written(sweep: BatchValues, op: Call, f: Any, *operands: Operand) -> Value:
     """Write ``f(*operands)``, whose type is that of all rows of the result of `op`."""
     assert op.result is not None
     t = sweep.type_of_rows(sweep.ev.types[op.result])
@@ -64,7 +64,7 @@ def written(sweep: BatchSweep, op: Call, f: Any, *operands: Operand) -> Value:
         "ndarray.var ndarray.std ndarray.any ndarray.all ndarray.cumsum linalg.norm",
     )
 )
-def _(sweep: BatchSweep, op: Call) -> Value:
+def _(sweep: BatchValues, op: Call) -> Value:
     f, x = callee(op), op.operands[0]
     options = {name: known(sweep, value) for name, value in op.keywords}
     if len(op.operands) > 1:
@@ -93,12 +93,12 @@ _ONE_AXIS = members(
 
 
 @formula(column_sums)
-def _(sweep: BatchSweep, op: Call) -> Value:
+def _(sweep: BatchValues, op: Call) -> Value:
     return evaluated(sweep, np.sum, [sweep.full(op.operands[0])], {"axis": 1})
 
 
 @formula(runtime.to_extremes)
-def _(sweep: BatchSweep, op: Call) -> Value:
+def _(sweep: BatchValues, op: Call) -> Value:
     x, y, y_bar, axis, keepdims = op.operands
     given = map(sweep.full, (x, y, y_bar))
     shifted = Const(tuple(i % sweep.rank(x) + 1 for i in known(sweep, axis)))
@@ -108,7 +108,7 @@ def _(sweep: BatchSweep, op: Call) -> Value:
 # ---- rearrangements ------------------------------------------------------------------------------
 
 
-def shape_of_rows(sweep: BatchSweep, shape: Sequence[Operand]) -> Value:
+def shape_of_rows(sweep: BatchValues, shape: Sequence[Operand]) -> Value:
     """Write the shape of all rows from that of one: one operand, or one for each axis."""
     ev = sweep.ev
     if len(shape) > 1:
@@ -117,7 +117,7 @@ def shape_of_rows(sweep: BatchSweep, shape: Sequence[Operand]) -> Value:
 
 
 @formula(np.reshape, np.ndarray.reshape)
-def _(sweep: BatchSweep, op: Call) -> Value:
+def _(sweep: BatchValues, op: Call) -> Value:
     x, *shape = op.operands
     if op.keywords:
         raise NotCovered("an option of a reshape of rows", op.span)
@@ -125,7 +125,7 @@ def _(sweep: BatchSweep, op: Call) -> Value:
 
 
 @formula(np.ravel, np.ndarray.ravel, np.ndarray.flatten)
-def _(sweep: BatchSweep, op: Call) -> Value:
+def _(sweep: BatchValues, op: Call) -> Value:
     if op.keywords or len(op.operands) > 1:
         raise NotCovered("an option of a reshape of rows", op.span)
     shape = shape_of_rows(sweep, (Const(-1),))
@@ -135,7 +135,7 @@ def _(sweep: BatchSweep, op: Call) -> Value:
 
 
 @formula(np.transpose, np.ndarray.transpose)
-def _(sweep: BatchSweep, op: Call) -> Value:
+def _(sweep: BatchValues, op: Call) -> Value:
     x, *axes = op.operands
     rank = sweep.rank(x)
     turned = known(sweep, axes[0]) if len(axes) == 1 else [known(sweep, i) for i in axes] or None
@@ -145,7 +145,7 @@ def _(sweep: BatchSweep, op: Call) -> Value:
 
 
 @formula(np.swapaxes, np.moveaxis, np.ndarray.swapaxes)
-def _(sweep: BatchSweep, op: Call) -> Value:
+def _(sweep: BatchValues, op: Call) -> Value:
     x, *axes = op.operands
     rank = sweep.rank(x)
     shifted = []
@@ -156,7 +156,7 @@ def _(sweep: BatchSweep, op: Call) -> Value:
 
 
 @formula(np.expand_dims, np.squeeze)
-def _(sweep: BatchSweep, op: Call) -> Value:
+def _(sweep: BatchValues, op: Call) -> Value:
     assert op.result is not None
     t = sweep.ev.array_type(op.result)
     if not all(isinstance(n, int) for n in t.shape):
@@ -166,7 +166,7 @@ def _(sweep: BatchSweep, op: Call) -> Value:
 
 
 @formula(np.broadcast_to)
-def _(sweep: BatchSweep, op: Call) -> Value:
+def _(sweep: BatchValues, op: Call) -> Value:
     assert op.result is not None
     x, *shape = op.operands
     given = sweep.aligned(x, sweep.rank(op.result))
@@ -174,19 +174,19 @@ def _(sweep: BatchSweep, op: Call) -> Value:
 
 
 @formula(runtime.broadcast_like)
-def _(sweep: BatchSweep, op: Call) -> Value:
+def _(sweep: BatchValues, op: Call) -> Value:
     x_bar, x = op.operands
     given = sweep.aligned(x_bar, sweep.rank(x))
     return written(sweep, op, callee(op), given, sweep.full(x))
 
 
 @formula(np.ndarray.astype)
-def _(sweep: BatchSweep, op: Call) -> Value:
+def _(sweep: BatchValues, op: Call) -> Value:
     return written(sweep, op, np.ndarray.astype, sweep.full(op.operands[0]), *op.operands[1:])
 
 
 @formula(np.array)
-def _(sweep: BatchSweep, op: Call) -> Value:
+def _(sweep: BatchValues, op: Call) -> Value:
     """An array, or a structure of numbers and arrays; the axis of the rows is moved."""
     assert op.result is not None
     ev, x = sweep.ev, op.operands[0]
@@ -207,7 +207,7 @@ def _(sweep: BatchSweep, op: Call) -> Value:
     return written(sweep, op, np.moveaxis, found, Const(depth), Const(0))
 
 
-def _packed(sweep: BatchSweep, x: Operand) -> Value:
+def _packed(sweep: BatchValues, x: Operand) -> Value:
     """Write a structure of all rows of its numbers and arrays."""
     ev = sweep.ev
     if not isinstance(x, Value) or x not in ev.packs:
@@ -220,7 +220,7 @@ def _packed(sweep: BatchSweep, x: Operand) -> Value:
 
 
 @formula(np.concatenate, np.stack)
-def _(sweep: BatchSweep, op: Call) -> Value:
+def _(sweep: BatchValues, op: Call) -> Value:
     assert op.result is not None
     ev, pack, f = sweep.ev, op.operands[0], callee(op)
     options = {name: known(sweep, value) for name, value in op.keywords}
@@ -236,7 +236,7 @@ def _(sweep: BatchSweep, op: Call) -> Value:
 # ---- reads and writes ----------------------------------------------------------------------------
 
 
-def index_of_rows(sweep: BatchSweep, index: Operand) -> Operand:
+def index_of_rows(sweep: BatchValues, index: Operand) -> Operand:
     """Return the index into all rows for an index into one."""
     ev = sweep.ev
     if sweep.differs(index):
@@ -254,14 +254,14 @@ def index_of_rows(sweep: BatchSweep, index: Operand) -> Operand:
     return made
 
 
-def _parts_of_index(sweep: BatchSweep, index: Value) -> tuple[Operand, ...]:
+def _parts_of_index(sweep: BatchValues, index: Value) -> tuple[Operand, ...]:
     made = sweep.built.get(index)
     if made is None or callee(made) is primitives.build_slice:
         return (index,)
     return made.operands
 
 
-def _rank_of_part(sweep: BatchSweep, x: Operand, index: Operand) -> int:
+def _rank_of_part(sweep: BatchValues, x: Operand, index: Operand) -> int:
     """Return the number of axes of ``x[index]``."""
     if isinstance(index, Const):
         value = index.value
@@ -282,7 +282,7 @@ def _rank_of_part(sweep: BatchSweep, x: Operand, index: Operand) -> int:
     return rank
 
 
-def _demand_one_array(sweep: BatchSweep, parts: Sequence[Any]) -> None:
+def _demand_one_array(sweep: BatchValues, parts: Sequence[Any]) -> None:
     """Refuse several advanced indices, whose axes NumPy may move to the front."""
     types = sweep.ev.types
     arrays = [isinstance(types[x], Array) if isinstance(x, Value) else _is_array(x) for x in parts]
@@ -302,7 +302,7 @@ def _is_slice(x: Any) -> bool:
 
 
 @formula(operator.getitem)
-def _(sweep: BatchSweep, op: Call) -> Value:
+def _(sweep: BatchValues, op: Call) -> Value:
     x, index = op.operands
     if not isinstance(x, Value) or x not in sweep.rows:
         raise NotCovered("an index that differs between rows", op.span)
@@ -310,7 +310,7 @@ def _(sweep: BatchSweep, op: Call) -> Value:
 
 
 @formula(runtime.put, runtime.put_broadcast, runtime.add_at, runtime.scatter, runtime.clear)
-def _(sweep: BatchSweep, op: Call) -> None:
+def _(sweep: BatchValues, op: Call) -> None:
     ev, (y, index, *value) = sweep.ev, op.operands
     assert isinstance(y, Value)
     f = callee(op)
@@ -326,7 +326,7 @@ def _(sweep: BatchSweep, op: Call) -> None:
 
 
 @formula(runtime.add_to, runtime.subtract_from, runtime.scale, runtime.divide)
-def _(sweep: BatchSweep, op: Call) -> None:
+def _(sweep: BatchValues, op: Call) -> None:
     y, value = op.operands
     assert isinstance(y, Value)
     given = sweep.aligned(value, sweep.rank(y))
@@ -334,7 +334,7 @@ def _(sweep: BatchSweep, op: Call) -> None:
 
 
 @formula(runtime.summed_part)
-def _(sweep: BatchSweep, op: Call) -> Value:
+def _(sweep: BatchValues, op: Call) -> Value:
     y_bar, index, value = op.operands
     rank = _rank_of_part(sweep, y_bar, index)
     if sweep.rank(value) != rank:
@@ -347,6 +347,6 @@ def _(sweep: BatchSweep, op: Call) -> Value:
 
 
 @formula(runtime.repeated)
-def _(sweep: BatchSweep, op: Call) -> Value:
+def _(sweep: BatchValues, op: Call) -> Value:
     x, count, axis = op.operands
     return written(sweep, op, runtime.repeated, sweep.full(x), count, Const(known(sweep, axis) + 1))

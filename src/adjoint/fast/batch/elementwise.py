@@ -19,7 +19,7 @@ from adjoint.fast.support.members import members
 from adjoint.ir.single import Call, Const, Value
 
 if TYPE_CHECKING:
-    from adjoint.fast.batch.sweep import BatchSweep
+    from adjoint.fast.batch.values import BatchValues
 
 _OF_NUMBERS: dict[Any, Any] = {
     **{
@@ -54,14 +54,14 @@ _ELEMENTWISE = members(
 ) | {np.where, np.clip, runtime.direction}
 
 
-def elementwise(sweep: BatchSweep, op: Call) -> Value:
+def elementwise(sweep: BatchValues, op: Call) -> Value:
     """Write an elementwise operation for all rows."""
     assert isinstance(op.callee, Const)
     f = op.callee.value
     return apply(sweep, _OF_NUMBERS.get(f, f), op)
 
 
-def apply(sweep: BatchSweep, f: Any, op: Call) -> Value:
+def apply(sweep: BatchValues, f: Any, op: Call) -> Value:
     """Write ``f`` of the operands of `op`, for all rows."""
     ev, y = sweep.ev, op.result
     if op.keywords or y is None:
@@ -89,13 +89,13 @@ formula(*_OF_NUMBERS, *_ELEMENTWISE, np.ufunc)(elementwise)
     np.float64,
     np.asarray,
 )
-def _(sweep: BatchSweep, op: Call) -> Value:
+def _(sweep: BatchValues, op: Call) -> Value:
     """Functions that return their operand: their checks hold for arrays of all rows."""
     return sweep.full(op.operands[0])
 
 
 @formula(runtime.share_of_greater, runtime.share_of_less)
-def _(sweep: BatchSweep, op: Call) -> Value:
+def _(sweep: BatchValues, op: Call) -> Value:
     assert op.result is not None and isinstance(op.callee, Const)
     rank = sweep.rank(op.result)
     operands = [sweep.aligned(x, rank) for x in op.operands]
@@ -104,7 +104,7 @@ def _(sweep: BatchSweep, op: Call) -> Value:
 
 
 @formula(runtime.inner_derivative, runtime.own, runtime.zeros_like, np.copy, np.ndarray.copy)
-def _(sweep: BatchSweep, op: Call) -> Value:
+def _(sweep: BatchValues, op: Call) -> Value:
     assert op.result is not None and isinstance(op.callee, Const)
     t = sweep.type_of_rows(sweep.ev.types[op.result])
     return sweep.ev.operation(

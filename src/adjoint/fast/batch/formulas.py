@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 from adjoint.ir.single import Call, Value
 
 if TYPE_CHECKING:
-    from adjoint.fast.batch.sweep import BatchSweep
+    from adjoint.fast.batch.values import BatchValues
 
-Formula = Callable[["BatchSweep", Call], Value | None]
+Formula = Callable[["BatchValues", Call], Value | None]
 
 formulas: dict[Any, Formula] = {}
 """``formulas[f](sweep, op)`` writes the operation for all rows and returns its result, if it has

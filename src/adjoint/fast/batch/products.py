@@ -14,11 +14,11 @@ from adjoint.fast.support.members import members
 from adjoint.ir.single import Call, Const, Operand, Value
 
 if TYPE_CHECKING:
-    from adjoint.fast.batch.sweep import BatchSweep
+    from adjoint.fast.batch.values import BatchValues
 
 
 @formula(operator.matmul, np.matmul, np.dot, np.ndarray.dot, np.inner)
-def _(sweep: BatchSweep, op: Call) -> Value:
+def _(sweep: BatchValues, op: Call) -> Value:
     """A product by ``@``, which takes the rows for a stack of matrices: a vector of each row is the
     row of a matrix where the other operand is the same for all rows, and else a matrix of one
     column."""
@@ -47,22 +47,22 @@ def _(sweep: BatchSweep, op: Call) -> Value:
 _ALL = slice(None)
 
 
-def _multiplied(sweep: BatchSweep, left: Operand, right: Operand) -> Value:
+def _multiplied(sweep: BatchValues, left: Operand, right: Operand) -> Value:
     return evaluated(sweep, operator.matmul, [left, right])
 
 
-def _part(sweep: BatchSweep, x: Operand, index: Any) -> Value:
+def _part(sweep: BatchValues, x: Operand, index: Any) -> Value:
     return evaluated(sweep, operator.getitem, [x, Const(index)])
 
 
-def _sum_of_products(sweep: BatchSweep, left: Operand, right: Operand, rank: int) -> Value:
+def _sum_of_products(sweep: BatchValues, left: Operand, right: Operand, rank: int) -> Value:
     made = evaluated(sweep, operator.mul, [left, right])
     axis = 1 if rank == 1 else tuple(range(1, rank + 1))
     return evaluated(sweep, np.sum, [made], {"axis": axis})
 
 
 @formula(np.vdot)
-def _(sweep: BatchSweep, op: Call) -> Value:
+def _(sweep: BatchValues, op: Call) -> Value:
     a, b = op.operands
     if any(sweep.ev.array_type(x).dtype.kind == "c" for x in (a, b)):
         raise NotCovered("a product of complex rows", op.span)
@@ -71,7 +71,7 @@ def _(sweep: BatchSweep, op: Call) -> Value:
 
 
 @formula(np.outer)
-def _(sweep: BatchSweep, op: Call) -> Value:
+def _(sweep: BatchValues, op: Call) -> Value:
     a, b = op.operands
     if (sweep.rank(a), sweep.rank(b)) != (1, 1):
         raise NotCovered("an outer product of rows of other ranks", op.span)
@@ -83,7 +83,7 @@ def _(sweep: BatchSweep, op: Call) -> Value:
 
 
 @formula(np.einsum)
-def _(sweep: BatchSweep, op: Call) -> Value:
+def _(sweep: BatchValues, op: Call) -> Value:
     subscripts, *operands = op.operands
     text = known(sweep, subscripts)
     if op.keywords or not isinstance(text, str) or "->" not in text or "." in text:
@@ -99,14 +99,14 @@ def _(sweep: BatchSweep, op: Call) -> Value:
 
 
 @formula(*members(np.linalg, "inv det cholesky pinv eigvalsh"))
-def _(sweep: BatchSweep, op: Call) -> Value:
+def _(sweep: BatchValues, op: Call) -> Value:
     if op.keywords:
         raise NotCovered("an option of linear algebra of rows", op.span)
     return evaluated(sweep, callee(op), [sweep.full(op.operands[0])])
 
 
 @formula(np.linalg.solve)
-def _(sweep: BatchSweep, op: Call) -> Value:
+def _(sweep: BatchValues, op: Call) -> Value:
     a, b = (sweep.full(x) for x in op.operands)
     if sweep.rank(op.operands[1]) > 1:
         return evaluated(sweep, np.linalg.solve, [a, b])

@@ -11,47 +11,27 @@ A branch on a condition that differs between rows is not covered.
 
 from __future__ import annotations
 
-import operator
 from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 
 from adjoint.fast.batch import arrays, elementwise, products  # noqa: F401  each registers formulas
 from adjoint.fast.batch.formulas import formulas
+from adjoint.fast.batch.values import BatchValues
 from adjoint.fast.evaluate.evaluator import Evaluator
-from adjoint.fast.evaluate.types import Array, Dim, Number, Type
+from adjoint.fast.evaluate.types import Array, Dim
 from adjoint.fast.not_covered import NotCovered
 from adjoint.fast.passes.sequence import is_effect
 from adjoint.fast.support import functions as runtime
 from adjoint.ir import primitives
 from adjoint.ir.single import Block, Call, Const, If, Loop, Op, Operand, Raise, Unpack, Value
 
-_DTYPES = {float: np.float64, complex: np.complex128, bool: np.bool_}
 
-
-class BatchSweep:
-    """One program for all rows.
-
-    Parameters
-    ----------
-    length, count
-        The number of rows: as a dimension, and as an operand.
-
-    Attributes
-    ----------
-    rows
-        By value that differs between rows: the value of all rows.
-    built
-        By tuple, list or slice that the program builds: the operation.
-    columns
-        By iterable, and by item of one: which parts of its items differ between rows.
-    """
+class BatchSweep(BatchValues):
+    """The sweep over one program."""
 
     def __init__(self, ev: Evaluator, length: Dim, count: Operand) -> None:
-        self.ev, self.length, self.count = ev, length, count
-        self.rows: dict[Value, Value] = {}
-        self.columns: dict[Operand, tuple[bool, ...]] = {}
-        self.built: dict[Value, Call] = {}
+        super().__init__(ev, length, count)
         self._written: set[Value] = set()
 
     def run(self, block: Block, given: Mapping[Value, Value]) -> list[Op]:
@@ -70,72 +50,6 @@ class BatchSweep:
                 return ops
             except _WrittenPerRow as found:
                 self._written |= found.values
-
-    # ---- values ----------------------------------------------------------------------------------
-
-    def differs(self, x: Operand) -> bool:
-        """Return whether an operand, or a part of it, differs between rows."""
-        if type(x) is not Value:
-            return False
-        if x in self.rows:
-            return True
-        made = self.built.get(x)
-        return made is not None and any(map(self.differs, made.operands))
-
-    def full(self, x: Operand) -> Value:
-        """Return the value of all rows, where needed as copies of the one value."""
-        if isinstance(x, Value):
-            if x in self.rows:
-                return self.rows[x]
-            t: Type = self.ev.types[x]
-        elif isinstance(x, Const) and type(x.value) in (int, float, complex):
-            t = Number(frozenset({type(x.value)}))
-        else:
-            raise NotCovered("a value that is missing in some rows", self.ev.span)
-        return self.ev.operation(
-            runtime.repeated, (x, self.count, Const(0)), self.type_of_rows(t), name="t"
-        )
-
-    def type_of_rows(self, t: Type) -> Array:
-        """Return the type of all rows of a value of type `t`."""
-        if isinstance(t, Array):
-            return Array(t.dtype, (self.length, *t.shape))
-        if isinstance(t, Number):
-            kinds = t.kinds if t.kinds == {int} else t.kinds - {int}
-            dtypes = {np.dtype(_DTYPES.get(kind, kind)) for kind in kinds}
-            if len(dtypes) == 1:
-                return Array(dtypes.pop(), (self.length,))
-        raise NotCovered("a structure that differs between rows", self.ev.span)
-
-    def rank(self, x: Operand) -> int:
-        """Return the number of axes of an operand in one row."""
-        t = self.ev.types[x] if isinstance(x, Value) else None
-        return len(t.shape) if isinstance(t, Array) else 0
-
-    def aligned(self, x: Operand, rank: int) -> Operand:
-        """Return an operand for all rows that NumPy broadcasts with results of `rank` axes."""
-        if not isinstance(x, Value) or x not in self.rows:
-            return x
-        missing = rank - self.rank(x)
-        all_rows = self.rows[x]
-        if missing <= 0:
-            return all_rows
-        index = (slice(None), *(None,) * missing)
-        t = self.ev.array_type(all_rows)
-        shape = (self.length, *(1,) * missing, *t.shape[1:])
-        return self.ev.operation(
-            operator.getitem, (all_rows, Const(index)), Array(t.dtype, shape), name="t"
-        )
-
-    def bind(self, y: Value, found: Value) -> None:
-        """Record the value of all rows of `y`."""
-        ev, foreseen = self.ev, self.type_of_rows(self.ev.types[y])
-        t = ev.types[found]
-        if not isinstance(t, Array) or t != foreseen:
-            raise NotCovered(f"rows of {ev.types[y]} as {t}", ev.span)
-        if y in ev.written:
-            ev.written.add(found)
-        self.rows[y] = found
 
     # ---- operations ------------------------------------------------------------------------------
 
@@ -199,29 +113,17 @@ class BatchSweep:
         ev = self.ev
         if op.value in self.columns:
             made = tuple(
-                self._new(x) if differs else x
+                self.new(x) if differs else x
                 for x, differs in zip(op.results, self.columns[op.value], strict=True)
             )
             ev.write(Unpack(made, op.value, op.starred, op.span))
         elif self.differs(op.value):
             if op.starred is not None or op.value not in self.rows:
                 raise NotCovered("the rest of a row", op.span)
-            made = tuple(map(self._new, op.results))
+            made = tuple(map(self.new, op.results))
             ev.write(Unpack(made, self.turned(op.value), None, op.span))
         else:
             ev.write(op)
-
-    def _new(self, x: Value) -> Value:
-        made = self.rows[x] = self.ev.value(self.type_of_rows(self.ev.types[x]), name=x.name)
-        return made
-
-    def turned(self, x: Operand) -> Value:
-        """Return all rows of an array, with the rows along the second axis."""
-        assert isinstance(x, Value)
-        t = self.ev.array_type(self.rows[x])
-        shape = (t.shape[1], t.shape[0], *t.shape[2:])
-        operands = (self.rows[x], Const(0), Const(1))
-        return self.ev.operation(np.swapaxes, operands, Array(t.dtype, shape), name=x.name)
 
     # ---- branches --------------------------------------------------------------------------------
 
@@ -243,7 +145,7 @@ class BatchSweep:
                 with ev.writing(ops):
                     found = self._ends(found, differing)
             blocks.append(Block(block.parameters, tuple(ops), found))
-        results = tuple(self._new(y) if i in differing else y for i, y in enumerate(op.results))
+        results = tuple(self.new(y) if i in differing else y for i, y in enumerate(op.results))
         ev.write(If(results, op.condition, blocks[0], blocks[1], op.span))
 
     def _ends(self, ends: Sequence[Operand], differing: set[int]) -> tuple[Operand, ...]:
@@ -275,7 +177,7 @@ class BatchSweep:
             self.columns[item[0]] = self.columns[iterable]
         elif iterable is not None and self.differs(iterable):
             iterable = self.turned(iterable)
-            item = (self._new(item[0]),)
+            item = (self.new(item[0]),)
         test = None
         if op.test is not None:
             parameters = self._carried(op.test.parameters, differing)
@@ -283,11 +185,11 @@ class BatchSweep:
         parameters = (*item, *self._carried(carried, differing))
         body = self._block(op.body, parameters, differing, int(op.stops))
         shifted = {i + int(op.stops) for i in differing}
-        results = tuple(self._new(y) if i in shifted else y for i, y in enumerate(op.results))
+        results = tuple(self.new(y) if i in shifted else y for i, y in enumerate(op.results))
         ev.write(Loop(results, initial, iterable, test, body, op.stops, op.span))
 
     def _carried(self, values: Sequence[Value], differing: set[int]) -> tuple[Value, ...]:
-        return tuple(self._new(x) if i in differing else x for i, x in enumerate(values))
+        return tuple(self.new(x) if i in differing else x for i, x in enumerate(values))
 
     def _block(
         self, block: Block, parameters: tuple[Value, ...], differing: set[int], first: int

@@ -1,0 +1,118 @@
+"""The values of a program of all rows, by the values of the program of one row."""
+
+from __future__ import annotations
+
+import operator
+
+import numpy as np
+
+from adjoint.fast.evaluate.evaluator import Evaluator
+from adjoint.fast.evaluate.types import Array, Dim, Number, Type
+from adjoint.fast.not_covered import NotCovered
+from adjoint.fast.support import functions as runtime
+from adjoint.ir.single import Call, Const, Operand, Value
+
+_DTYPES = {float: np.float64, complex: np.complex128, bool: np.bool_}
+
+
+class BatchValues:
+    """The values of one program for all rows.
+
+    Parameters
+    ----------
+    length, count
+        The number of rows: as a dimension, and as an operand.
+
+    Attributes
+    ----------
+    rows
+        By value that differs between rows: the value of all rows.
+    built
+        By tuple, list or slice that the program builds: the operation.
+    columns
+        By iterable, and by item of one: which parts of its items differ between rows.
+    """
+
+    def __init__(self, ev: Evaluator, length: Dim, count: Operand) -> None:
+        self.ev, self.length, self.count = ev, length, count
+        self.rows: dict[Value, Value] = {}
+        self.columns: dict[Operand, tuple[bool, ...]] = {}
+        self.built: dict[Value, Call] = {}
+
+    # ---- values ----------------------------------------------------------------------------------
+
+    def differs(self, x: Operand) -> bool:
+        """Return whether an operand, or a part of it, differs between rows."""
+        if type(x) is not Value:
+            return False
+        if x in self.rows:
+            return True
+        made = self.built.get(x)
+        return made is not None and any(map(self.differs, made.operands))
+
+    def full(self, x: Operand) -> Value:
+        """Return the value of all rows, where needed as copies of the one value."""
+        if isinstance(x, Value):
+            if x in self.rows:
+                return self.rows[x]
+            t: Type = self.ev.types[x]
+        elif isinstance(x, Const) and type(x.value) in (int, float, complex):
+            t = Number(frozenset({type(x.value)}))
+        else:
+            raise NotCovered("a value that is missing in some rows", self.ev.span)
+        return self.ev.operation(
+            runtime.repeated, (x, self.count, Const(0)), self.type_of_rows(t), name="t"
+        )
+
+    def type_of_rows(self, t: Type) -> Array:
+        """Return the type of all rows of a value of type `t`."""
+        if isinstance(t, Array):
+            return Array(t.dtype, (self.length, *t.shape))
+        if isinstance(t, Number):
+            kinds = t.kinds if t.kinds == {int} else t.kinds - {int}
+            dtypes = {np.dtype(_DTYPES.get(kind, kind)) for kind in kinds}
+            if len(dtypes) == 1:
+                return Array(dtypes.pop(), (self.length,))
+        raise NotCovered("a structure that differs between rows", self.ev.span)
+
+    def rank(self, x: Operand) -> int:
+        """Return the number of axes of an operand in one row."""
+        t = self.ev.types[x] if isinstance(x, Value) else None
+        return len(t.shape) if isinstance(t, Array) else 0
+
+    def aligned(self, x: Operand, rank: int) -> Operand:
+        """Return an operand for all rows that NumPy broadcasts with results of `rank` axes."""
+        if not isinstance(x, Value) or x not in self.rows:
+            return x
+        missing = rank - self.rank(x)
+        all_rows = self.rows[x]
+        if missing <= 0:
+            return all_rows
+        index = (slice(None), *(None,) * missing)
+        t = self.ev.array_type(all_rows)
+        shape = (self.length, *(1,) * missing, *t.shape[1:])
+        return self.ev.operation(
+            operator.getitem, (all_rows, Const(index)), Array(t.dtype, shape), name="t"
+        )
+
+    def bind(self, y: Value, found: Value) -> None:
+        """Record the value of all rows of `y`."""
+        ev, foreseen = self.ev, self.type_of_rows(self.ev.types[y])
+        t = ev.types[found]
+        if not isinstance(t, Array) or t != foreseen:
+            raise NotCovered(f"rows of {ev.types[y]} as {t}", ev.span)
+        if y in ev.written:
+            ev.written.add(found)
+        self.rows[y] = found
+
+    def new(self, x: Value) -> Value:
+        made = self.rows[x] = self.ev.value(self.type_of_rows(self.ev.types[x]), name=x.name)
+        return made
+
+    def turned(self, x: Operand) -> Value:
+        """Return all rows of an array, with the rows along the second axis."""
+        assert isinstance(x, Value)
+        t = self.ev.array_type(self.rows[x])
+        shape = (t.shape[1], t.shape[0], *t.shape[2:])
+        operands = (self.rows[x], Const(0), Const(1))
+        return self.ev.operation(np.swapaxes, operands, Array(t.dtype, shape), name=x.name)
