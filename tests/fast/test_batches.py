@@ -134,7 +134,7 @@ def squares(y):
 def generic(monkeypatch):
     def run(call):
         with monkeypatch.context() as at:
-            at.setattr(store, "is_enabled", [False])
+            at.setitem(store.is_enabled, 0, False)
             return call()
 
     return run
