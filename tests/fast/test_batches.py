@@ -51,6 +51,15 @@ def written(x):
     return y
 
 
+def read_before_a_write(x):
+    y = x * 2.0
+    a, b = y[0], y[1:3]
+    c = b @ b
+    y[0] = 3.0 * x[1]
+    y[1:3] = 0.5
+    return a * a + c * y[0] + np.sum(y**2)
+
+
 def accumulated(x):
     s = 0.0
     for a, b in zip(x, C, strict=True):
@@ -97,8 +106,8 @@ def constant(x):
     return 1.0
 
 
-ROWS = [network, loss, several, inner, built, joined, written, accumulated, halved, unpacked,
-        reduced, identical, constant]  # fmt: skip
+ROWS = [network, loss, several, inner, built, joined, written, read_before_a_write, accumulated,
+        halved, unpacked, reduced, identical, constant]  # fmt: skip
 MATRICES = [
     turned,
     lambda a: np.linalg.solve(a + 4 * np.eye(3), np.ones(3)),
@@ -174,7 +183,7 @@ def test_derivatives_around(f, x):
     assert kept.entries or f is halved, [one.reason for one in kept.refused.values()]
 
 
-@pytest.mark.parametrize("f", [loss, inner, accumulated, unpacked])
+@pytest.mark.parametrize("f", [loss, inner, read_before_a_write, accumulated, unpacked])
 @pytest.mark.parametrize(
     "operator",
     [
@@ -198,6 +207,45 @@ def test_derivatives_inside(f, operator):
     assert difference(found, expected, rtol=1e-11) is None
 
 
+def orbit(p):
+    rate, x = p[0], p[2]
+    for i in range(12):
+        slope = rate * x - p[1] * x * x
+        if i % 3:
+            slope = slope + 0.1 * rate * math.sin(x)
+        for _ in range(2):
+            x = x + 0.1 * slope
+    return x
+
+
+def smoothed(x):
+    y = x.copy()
+    for _ in range(4):
+        y = np.tanh(y * x) + 0.1 * y[::-1]
+    return np.sum(y)
+
+
+def filled(x):
+    y = np.zeros(5)
+    for i in range(1, 5):
+        y[i] = np.sin(y[i - 1] * x[i]) + x[i - 1]
+    return np.sum(y**2)
+
+
+@pytest.mark.parametrize("f", [orbit, smoothed, filled, accumulated])
+@pytest.mark.parametrize(
+    "operator",
+    [ad.grad, lambda f: lambda x: ad.hessian(f, x), lambda f: lambda x: ad.hvp(f, x, x)],
+)
+def test_what_loops_leave_for_the_reverse_sweep(f, operator):
+    of_row = operator(f)
+    mapped = ad.vmap(of_row)
+    found = mapped(X)
+    assert difference(found, np.stack([of_row(row) for row in X]), rtol=1e-10) is None
+    assert difference(found, generic(lambda: mapped(X)), rtol=1e-10) is None
+    assert is_at_once(mapped)
+
+
 @pytest.mark.parametrize("mode", ["forward", "reverse"])
 @pytest.mark.parametrize("f", [network, identical, reduced])
 def test_inner_jacobians(f, mode):
@@ -213,7 +261,8 @@ def test_inner_jacobians(f, mode):
 
 
 @pytest.mark.parametrize(
-    "f", [loss, inner, accumulated, unpacked, lambda x: np.sum(written(x) ** 2)]
+    "f",
+    [loss, inner, read_before_a_write, accumulated, unpacked, lambda x: np.sum(written(x) ** 2)],
 )
 def test_hessians_by_all_unit_vectors(f):
     found = ad.hessian(f, C)

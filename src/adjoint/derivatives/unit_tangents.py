@@ -11,8 +11,6 @@ from adjoint.fast.build.modes import Kind
 from adjoint.fast.programs.tangents import along_of
 from adjoint.levels.current import current
 
-FEWEST = 4
-"""Number of unit vectors from which on taking them at once is faster."""
 MOST_ELEMENTS = 2**18
 """Greatest number of elements of the tangents that are taken at once, if there are several."""
 
@@ -38,7 +36,7 @@ def along_units(
     if current.level is not None or not all(map(is_simple, xs)):
         return None
     along = None
-    if size >= FEWEST:
+    if size > 1:
         along = along_of(kind, f, args, kwargs, tuple(places), has_rows=True)
     if along is None:
         return _one_by_one(kind, f, args, kwargs, places)

@@ -10,7 +10,7 @@ import numpy as np
 
 from adjoint.fast.batch.formulas import formula
 from adjoint.fast.evaluate import calls
-from adjoint.fast.evaluate.types import ANYTHING, Array
+from adjoint.fast.evaluate.types import ANYTHING, Array, Number
 from adjoint.fast.evaluate.values import Abstract, Known
 from adjoint.fast.not_covered import NotCovered
 from adjoint.fast.support import functions as runtime
@@ -306,7 +306,11 @@ def _(sweep: BatchValues, op: Call) -> Value:
     x, index = op.operands
     if not isinstance(x, Value) or x not in sweep.rows:
         raise NotCovered("an index that differs between rows", op.span)
-    return written(sweep, op, operator.getitem, sweep.rows[x], index_of_rows(sweep, index))
+    found = written(sweep, op, operator.getitem, sweep.rows[x], index_of_rows(sweep, index))
+    assert op.result is not None
+    if sweep.has_writes and isinstance(sweep.ev.types[op.result], Number):
+        return written(sweep, op, runtime.own, found)  # a number of one row is no view
+    return found
 
 
 @formula(runtime.put, runtime.put_broadcast, runtime.add_at, runtime.scatter, runtime.clear)

@@ -11,17 +11,20 @@ A branch on a condition that differs between rows is not covered.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 import numpy as np
 
 from adjoint.fast.batch import arrays, elementwise, products  # noqa: F401  each registers formulas
 from adjoint.fast.batch.formulas import formulas
-from adjoint.fast.batch.values import BatchValues
+from adjoint.fast.batch.values import BatchValues, Part
 from adjoint.fast.evaluate.evaluator import Evaluator
 from adjoint.fast.evaluate.types import Array, Dim
+from adjoint.fast.forward.activity import EFFECTS
 from adjoint.fast.not_covered import NotCovered
 from adjoint.fast.passes.sequence import is_effect
+from adjoint.fast.single_assignment.walk import walk
 from adjoint.fast.support import functions as runtime
 from adjoint.ir import primitives
 from adjoint.ir.single import Block, Call, Const, If, Loop, Op, Operand, Raise, Unpack, Value
@@ -33,6 +36,9 @@ class BatchSweep(BatchValues):
     def __init__(self, ev: Evaluator, length: Dim, count: Operand) -> None:
         super().__init__(ev, length, count)
         self._written: set[Value] = set()
+        self._targets: set[Value] = set()
+        self._tapes: dict[Value, list[Part]] = {}
+        self._readers: dict[Value, list[Part]] = {}
 
     def run(self, block: Block, given: Mapping[Value, Value]) -> list[Op]:
         """Return the operations for all rows of those of `block`.
@@ -42,8 +48,10 @@ class BatchSweep(BatchValues):
         NotCovered
             The rows have to run one after the other.
         """
+        self._targets = {x for one in written_by(block) for x in self.ev.aliased_by(one)}
+        self.has_writes = bool(self._targets)
         while True:
-            self.rows = dict(given)
+            self.rows, self._tapes = dict(given), {}
             try:
                 with self.ev.writing() as ops:
                     self._ops(block.ops)
@@ -74,7 +82,15 @@ class BatchSweep(BatchValues):
         operands = (*op.operands, *(x for _, x in op.keywords))
         if f in _BUILDING and y is not None:
             self.built[y] = op
-        if not any(map(self.differs, operands)) and not any(x in self.columns for x in operands):
+        if f is runtime.new_tape and y is not None:
+            self._tapes[y] = []
+        if f is runtime.push:
+            self._push(op)
+            return
+        if f in _ITERATING and any(map(self._is_followed, op.operands)):
+            self._iterate(op, f)
+            return
+        if not any(map(self.differs, operands)):
             ev.write(op)
             if y is not None and y in self._written and isinstance(ev.types[y], Array):
                 self.bind(y, self.full(y))
@@ -83,9 +99,6 @@ class BatchSweep(BatchValues):
             return  # written with what takes it
         if f is runtime.length or f is runtime.shape_of:
             self._measure(op)
-            return
-        if f in _ITERATING:
-            self._iterate(op, f)
             return
         found = formulas.get(np.ufunc if _is_elementwise(f) else f)
         if found is None:
@@ -112,16 +125,16 @@ class BatchSweep(BatchValues):
     def _unpack(self, op: Unpack) -> None:
         ev = self.ev
         if op.value in self.columns:
-            made = tuple(
-                self.new(x) if differs else x
-                for x, differs in zip(op.results, self.columns[op.value], strict=True)
-            )
+            made = tuple(map(self.taken, op.results, self.columns[op.value]))
             ev.write(Unpack(made, op.value, op.starred, op.span))
         elif self.differs(op.value):
             if op.starred is not None or op.value not in self.rows:
                 raise NotCovered("the rest of a row", op.span)
             made = tuple(map(self.new, op.results))
-            ev.write(Unpack(made, self.turned(op.value), None, op.span))
+            items = self.turned(op.value)
+            if self.has_writes:  # the numbers of one row are no views
+                items = ev.operation(runtime.own, (items,), ev.types[items], name=items.name)
+            ev.write(Unpack(made, items, None, op.span))
         else:
             ev.write(op)
 
@@ -145,11 +158,17 @@ class BatchSweep(BatchValues):
                 with ev.writing(ops):
                     found = self._ends(found, differing)
             blocks.append(Block(block.parameters, tuple(ops), found))
+        for end in ends:
+            for y, x in zip(op.results, end, strict=True):
+                if isinstance(x, Value) and x in self._tapes:
+                    self._join(y, x)
         results = tuple(self.new(y) if i in differing else y for i, y in enumerate(op.results))
         ev.write(If(results, op.condition, blocks[0], blocks[1], op.span))
 
     def _ends(self, ends: Sequence[Operand], differing: set[int]) -> tuple[Operand, ...]:
-        return tuple(self.full(x) if i in differing else x for i, x in enumerate(ends))
+        return tuple(
+            self.full(x) if i in differing and x != Const(None) else x for i, x in enumerate(ends)
+        )
 
     # ---- loops -----------------------------------------------------------------------------------
 
@@ -175,7 +194,11 @@ class BatchSweep(BatchValues):
         iterable = op.iterable
         if iterable in self.columns:
             self.columns[item[0]] = self.columns[iterable]
+        elif iterable in self._readers:
+            parts = self._readers[iterable]
+            item = (self.taken(item[0], parts[-1] if parts else False),)
         elif iterable is not None and self.differs(iterable):
+            self._demand_unwritten(iterable)
             iterable = self.turned(iterable)
             item = (self.new(item[0]),)
         test = None
@@ -205,19 +228,88 @@ class BatchSweep(BatchValues):
                 ends = (*ends[:first], *self._ends(ends[first:], differing))
         return Block(parameters, tuple(ops), ends)
 
+    def _demand_unwritten(self, x: Operand) -> None:
+        """Refuse iteration over what is written to, which an iterator sees."""
+        if not self.ev.aliased_by(x).isdisjoint(self._targets):
+            raise NotCovered("iteration over rows that are written to", self.ev.span)
+
+    def _is_followed(self, x: Operand) -> bool:
+        """Return whether iteration over an operand gives what differs between rows, or tapes."""
+        return self.differs(x) or x in self.columns or x in self._tapes or x in self._readers
+
     def _iterate(self, op: Call, f: object) -> None:
         """Write an iterable of what differs between rows."""
-        assert op.result is not None
+        y, operands = op.result, op.operands
+        assert y is not None
+        if f is reversed and operands[0] in self._tapes:
+            self._readers[y] = self._tapes[operands[0]]
+            self.ev.write(op)
+            return
+        seen: Counter[Operand] = Counter()
+        parts: list[Part] = []
+        sources = []
+        for x in operands:
+            found: Part = self.differs(x)
+            if x in self._readers:
+                flags = self._readers[x]
+                found = flags[-1 - seen[x]] if flags else False
+                seen[x] += 1
+            elif found:
+                self._demand_unwritten(x)
+                x = self.turned(x)
+            elif x in self.columns:
+                found = self.columns[x]
+            elif x in self._tapes:
+                raise NotCovered("iteration over a tape", op.span)
+            parts.append(found)
+            sources.append(x)
         if f is reversed:
             raise NotCovered("rows in reverse", op.span)
-        flags = tuple(map(self.differs, op.operands))
-        sources = [
-            self.turned(x) if differs else x for x, differs in zip(op.operands, flags, strict=True)
-        ]
-        if f is enumerate:
-            flags = (False, flags[0])
-        self.columns[op.result] = flags
-        self.ev.write(Call(op.result, op.callee, tuple(sources), op.keywords, op.span))
+        self.columns[y] = (False, parts[0]) if f is enumerate else tuple(parts)
+        self.ev.write(Call(y, op.callee, tuple(sources), op.keywords, op.span))
+
+    # ---- tapes -----------------------------------------------------------------------------------
+
+    def _push(self, op: Call) -> None:
+        """Push residuals; a place on the tape that differs between rows in one iteration, does so
+        in all."""
+        tape, *items = op.operands
+        assert isinstance(tape, Value)
+        parts = self._tapes[tape]
+        if not parts:
+            parts += [False] * len(items)
+        if len(parts) != len(items):
+            raise NotCovered("a tape with iterations of several kinds", op.span)
+        given = []
+        for i, x in enumerate(items):
+            if isinstance(x, Value) and x in self._tapes:
+                parts[i] = x
+            elif self.differs(x):
+                parts[i] = True
+            is_given = parts[i] is True and x != Const(None)
+            given.append(self.full(x) if is_given else x)
+        self.ev.write(Call(None, op.callee, (tape, *given), (), op.span))
+
+    def _join(self, y: Value, x: Value) -> None:
+        """Record that `y` may be the tape `x`."""
+        known = self._tapes.setdefault(y, self._tapes[x])
+        if known is not self._tapes[x] and known != self._tapes[x]:
+            raise NotCovered("one tape or another of other residuals", self.ev.span)
+
+    def taken(self, x: Value, part: Part) -> Value:
+        """Return what holds an item of an iterable, for all rows if it differs between them."""
+        if isinstance(part, Value):
+            self._tapes[x] = self._tapes[part]
+        elif isinstance(part, tuple):
+            self.columns[x] = part
+        return self.new(x) if part is True else x
+
+
+def written_by(block: Block) -> Iterator[Operand]:
+    """Yield the arrays that the operations of a block write to."""
+    for op in walk(block):
+        if isinstance(op, Call) and isinstance(op.callee, Const) and op.callee.value in EFFECTS:
+            yield op.operands[0]
 
 
 class _WrittenPerRow(Exception):

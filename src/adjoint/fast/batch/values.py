@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import operator
+from typing import TypeAlias
 
 import numpy as np
 
@@ -13,6 +14,10 @@ from adjoint.fast.support import functions as runtime
 from adjoint.ir.single import Call, Const, Operand, Value
 
 _DTYPES = {float: np.float64, complex: np.complex128, bool: np.bool_}
+
+Part: TypeAlias = "bool | Value | tuple[Part, ...]"
+"""Whether a part of the items of an iterable differs between rows; a tape stands for tapes like it,
+a tuple for items with parts."""
 
 
 class BatchValues:
@@ -29,6 +34,8 @@ class BatchValues:
         By value that differs between rows: the value of all rows.
     built
         By tuple, list or slice that the program builds: the operation.
+    has_writes
+        Whether the program writes to arrays: what it has read before does not follow.
     columns
         By iterable, and by item of one: which parts of its items differ between rows.
     """
@@ -36,8 +43,9 @@ class BatchValues:
     def __init__(self, ev: Evaluator, length: Dim, count: Operand) -> None:
         self.ev, self.length, self.count = ev, length, count
         self.rows: dict[Value, Value] = {}
-        self.columns: dict[Operand, tuple[bool, ...]] = {}
+        self.columns: dict[Operand, tuple[Part, ...]] = {}
         self.built: dict[Value, Call] = {}
+        self.has_writes = False
 
     # ---- values ----------------------------------------------------------------------------------
 

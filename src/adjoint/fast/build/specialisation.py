@@ -152,7 +152,8 @@ def _specialised(ev: Evaluator, f: Any, args: tuple[Any, ...], mode: Mode, order
         note_block_aliases(ev, primal)
     apart = _shared_by_results(ev, primal)
     primal = simplified(primal, name, ev.types, written_to(ev) | apart, stages)
-    check_views(ev, primal)
+    if wanted:
+        check_views(ev, primal)
     assert primal.results is not None
     if mode.kind == "pushforward":
         return pushed_forward(ev, name, primal, wanted, isinstance(y, Tuple), apart, stages)

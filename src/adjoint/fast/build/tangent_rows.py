@@ -7,10 +7,11 @@ from functools import partial
 
 from adjoint.fast.batch.sweep import BatchSweep
 from adjoint.fast.build.program import Program, written_to
-from adjoint.fast.evaluate.types import Symbol, number
+from adjoint.fast.evaluate.types import Array, Number, Symbol, number
 from adjoint.fast.not_covered import NotCovered
 from adjoint.fast.passes.sequence import simplified
 from adjoint.fast.single_assignment.printer import format_block
+from adjoint.fast.single_assignment.walk import results, walk
 from adjoint.fast.support import functions as runtime
 from adjoint.ir.single import Block, Call, Const, Operand
 
@@ -20,6 +21,7 @@ def with_rows(program: Program) -> Program:
     ev, block = program.ev, program.reverse
     if not program.dots or block.results is None:
         raise NotCovered("tangents of nothing at once")
+    _demand_worth(program)
     length = Symbol("rows", is_argument=False)
     count = ev.value(number(int), name="n")
     ev.dims[count] = length
@@ -35,6 +37,23 @@ def with_rows(program: Program) -> Program:
         made, program.name, ev.types, written_to(ev), program.stages, Block((), (), ())
     )
     return replace(program, reverse=made, dots=rows)
+
+
+OF_ARRAYS = 20
+"""How many times as long an operation of arrays takes as one of numbers, if they are small."""
+
+
+def _demand_worth(program: Program) -> None:
+    """Refuse tangents at once where a loop over them is faster: for few of them through numbers."""
+    ev = program.ev
+    made = [ev.types[y] for op in walk(program.reverse) for y in results(op)]
+    arrays = sum(isinstance(t, Array) for t in made)
+    numbers = sum(isinstance(t, Number) for t in made)
+    count = sum(
+        ev.size_of(t) if isinstance(t := leaf.type, Array) else 1 for leaf in program.wanted
+    )
+    if count * (numbers + OF_ARRAYS * arrays) < OF_ARRAYS * (numbers + arrays):
+        raise NotCovered("few tangents, mostly of numbers, which are faster one by one")
 
 
 def _end(sweep: BatchSweep, x: Operand) -> Operand:

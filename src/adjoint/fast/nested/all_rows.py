@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from adjoint.fast.batch.sweep import BatchSweep
-from adjoint.fast.evaluate.array_writes import check_views, note_block_aliases
+from adjoint.fast.evaluate.array_writes import note_block_aliases
 from adjoint.fast.evaluate.calls import call
 from adjoint.fast.evaluate.evaluator import Evaluator
 from adjoint.fast.evaluate.types import Array, Dim, number
@@ -43,9 +43,7 @@ def all_rows(
     _demand_numbers(ev, y)
     block = Block(tuple(rows.given), tuple(ops), ())
     demand_own_writes(block, block.parameters)
-    if ev.written:
-        note_block_aliases(ev, block)
-        check_views(ev, block)
+    note_block_aliases(ev, block)
     sweep = BatchSweep(ev, rows.length, rows.count)
     for op in sweep.run(block, rows.given):
         ev.write(op)

@@ -24,7 +24,7 @@ from adjoint.ir.single import Block, Const, Operand, Value
 def jacobian(ev: Evaluator, f: Abstract, x: Abstract, mode: str | None) -> Abstract:
     """Write the Jacobian of a function of a vector or of any array, whose result is an array or a
     vector; forward if there are fewer columns than rows."""
-    inner = Inner(ev, f, [x], [0], {})
+    inner = Inner(ev, f, [x], [0], {}, is_forward=mode == "forward")
     y = inner.y
     if not isinstance(y, Value) or len(inner.leaves) != 1:
         raise NotCovered("a Jacobian of structures, inside differentiated code", ev.span)
