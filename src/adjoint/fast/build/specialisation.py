@@ -35,7 +35,7 @@ from adjoint.fast.evaluate.handlers import (  # noqa: F401  each registers its h
     strings,
 )
 from adjoint.fast.evaluate.outside_values import Leaf, Outside
-from adjoint.fast.evaluate.types import Array, Number, bar_type
+from adjoint.fast.evaluate.types import Array, Number, bar_type, has_integer
 from adjoint.fast.evaluate.values import Abstract, Source, Tuple, path_of
 from adjoint.fast.nested import operators as inlined_operators  # noqa: F401  registers handlers
 from adjoint.fast.not_covered import NOT_SCALAR, NeedsKnown, NeedsSize, NotCovered
@@ -96,7 +96,7 @@ def specialise(f: Any, args: tuple[Any, ...], mode: Mode = GRADIENT) -> Program:
             source = next((x.source for x in outside.leaves if x.value is error.value), None)
             if source is None or path_of(source) in pinned:
                 raise
-            pinned.add(path_of(source))
+            pinned.update(map(path_of, _with_others(outside, source)))
         except NeedsSize as error:
             size = outside.size_of(error.symbol)
             if size is None or (error.most is not None and size > error.most):
@@ -107,6 +107,17 @@ def specialise(f: Any, args: tuple[Any, ...], mode: Mode = GRADIENT) -> Program:
                 raise
             rows = False  # reading lists number by number covers more
     raise NotCovered("too many integers that have to be known")
+
+
+def _with_others(outside: Outside, source: Source) -> list[Source]:
+    """Return the source of an integer, with those of all others in the same list."""
+    if source.kind != "item":
+        return [source]
+    return [
+        x.source
+        for x in outside.leaves
+        if x.source.parent is source.parent and has_integer(x.type)
+    ]
 
 
 def _argument_names(f: Any, mode: Mode, count: int) -> tuple[str, ...]:

@@ -303,7 +303,7 @@ class Outside:
             if not self.is_wanted(source) and type(value) is int:
                 return Known(value)
         if isinstance(t, Array):
-            if 0 in t.shape or not t.shape:
+            if not t.shape or (0 in t.shape and self.is_wanted(source)):
                 raise NotCovered("an array without elements, or of rank 0")
             self._demand_once(source, value)
             t = Array(t.dtype, tuple(self._dimension(n) for n in value.shape))
@@ -335,7 +335,7 @@ class Outside:
         return any(leaf.value is x for leaf in self.leaves)
 
     def _dimension(self, n: int) -> Any:
-        if n == 1 or n in self.sizes:
+        if n < 2 or n in self.sizes:
             return n
         if n not in self._symbols:
             self._symbols[n] = Symbol(f"d{len(self._symbols)}")
