@@ -11,6 +11,7 @@ from adjoint.diagnostics.no_derivative import needed
 from adjoint.levels.level import Level
 from adjoint.levels.operations import fresh
 from adjoint.primal.value_kinds import are_numbers
+from adjoint.rulekit.partials import is_constant
 from adjoint.rulekit.refusal import may_be_nonzero, refused_dot, refused_zeros
 from adjoint.rulekit.registry import entry, frule, leveled, rrule
 from adjoint.runtime.memory.detached_copy import detached
@@ -182,6 +183,11 @@ def _(level: Level, record: Any, slot: int, flat: Any) -> Any:
 
 
 # ---- refusals ------------------------------------------------------------------------------------
+
+
+@leveled(is_constant)
+def _(level: Level, record: Any, slot: int, x: Any) -> bool:
+    return not level.knows(x)
 
 
 @leveled(may_be_nonzero)

@@ -94,6 +94,15 @@ class Partials:
         return replace(self, partials=partials, reads=reads, quick=None)
 
 
+def is_constant(x: Any) -> bool:
+    """Return whether a number is constant for derivatives of the partial that asks.
+
+    In plain Python there are none. Levels and programs, which differentiate partials, know whether
+    the number is active.
+    """
+    return True
+
+
 def _uniform(p: Partial, n: int) -> tuple[Partial, tuple[bool, ...]]:
     if not callable(p):
         return p, (False,) * (n + 1)

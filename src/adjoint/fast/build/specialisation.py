@@ -114,9 +114,7 @@ def _with_others(outside: Outside, source: Source) -> list[Source]:
     if source.kind != "item":
         return [source]
     return [
-        x.source
-        for x in outside.leaves
-        if x.source.parent is source.parent and has_integer(x.type)
+        x.source for x in outside.leaves if x.source.parent is source.parent and has_integer(x.type)
     ]
 
 

@@ -16,7 +16,7 @@ import numpy as np
 from adjoint.cotangents.finiteness import finite
 from adjoint.rulekit.elementwise_forward import filled
 from adjoint.rulekit.families import elementwise
-from adjoint.rulekit.partials import Traits, numeric_operands
+from adjoint.rulekit.partials import Traits, is_constant, numeric_operands
 from adjoint.rulekit.projection import projector
 from adjoint.rulekit.registry import frule, non_differentiable, rrule
 from adjoint.rulekit.scalar_lanes import of_a_number
@@ -51,11 +51,11 @@ elementwise(
 def base_slope(y: Any, a: Any, b: Any) -> Any:
     """Return ∂(aᵇ)/∂a = b aᵇ⁻¹, which is 0 for b = 0, also at a = 0.
 
-    Only an `int` exponent is constant; for any other, the result must be differentiable in b.
+    The shortcut of a constant exponent is not differentiable in b.
     """
-    if type(b) is int:
+    if type(b) is int and is_constant(b):
         return 2 * a if b == 2 else b * a ** (b - 1) if b else 0.0
-    if type(b) is float or np.ndim(b) == 0:
+    if type(b) is float or type(b) is int or np.ndim(b) == 0:
         return _slope_at_zero(a, b) if b == 0 else b * a ** (b - 1)
     zero = np.equal(b, 0)
     if not zero.any():

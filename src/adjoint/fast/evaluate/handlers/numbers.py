@@ -19,6 +19,7 @@ from adjoint.fast.not_covered import NotCovered
 from adjoint.fast.support import functions as runtime
 from adjoint.fast.support import rows
 from adjoint.ir.single import Value
+from adjoint.rulekit.partials import is_constant
 
 if TYPE_CHECKING:
     from adjoint.fast.evaluate.evaluator import Evaluator
@@ -166,3 +167,8 @@ def _(ev: Evaluator, xs: Abstract) -> Abstract:
     assert isinstance(found, Value)
     ev.types[found] = number(float)
     return found
+
+
+@handler(is_constant)
+def _(ev: Evaluator, x: Abstract) -> Abstract:
+    return Known(isinstance(x, Known))
