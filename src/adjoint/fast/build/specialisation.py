@@ -28,7 +28,7 @@ from adjoint.fast.evaluate.handlers import (  # noqa: F401  each registers its h
     closures,
     displays,
     identity,
-    iterators,
+    iterating_builtins,
     new_arrays,
     numbers,
     operators,

@@ -1,1 +1,4 @@
-"""What builtins and library functions mean in programs, by subject: `iterators` has `sorted`."""
+"""What builtins and library functions mean in programs, by subject.
+
+`iterating_builtins` has `sorted`.
+"""

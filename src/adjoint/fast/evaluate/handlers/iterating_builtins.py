@@ -1,4 +1,4 @@
-"""Handlers that make iterators, and that consume iterables."""
+"""Handlers of builtins that make or consume iterators: `sorted`, `zip`, `enumerate`, `map`."""
 
 from __future__ import annotations
 
