@@ -60,6 +60,8 @@ def run() -> Iterator[Line]:
     named = [(name,) for name in (*PROGRAMS, "rosenbrock")]
     yield from show("hvp, over the gradient", _lines(_hvp, named, "hvp", "x", 3))
     yield from show("Hessian, in 50 numbers", _hessians())
+    rows = _lines(_rows, [("network_of_row",)], "Jacobian of rows", "x", 5)
+    yield from show("Jacobians 100 x 10 of 1,000 rows by vmap, over the gradient of all", rows)
     yield from show("GradBench: searches that differentiate searches", _searches())
     yield from show("GradBench: derivative, over the objective", _evaluations())
     title = "first hvp, beyond what later ones take, per 10 lines of source"
@@ -128,6 +130,17 @@ def _hessian(name: str) -> tuple[float, str]:
     plain, grad, all_of_it = measure(lambda: f(x), lambda: ad.grad(f)(x), lambda: ad.hessian(f, x))
     detail = f"plain {_time(plain)}, gradient {_time(grad)}"
     return statistics.median(all_of_it) * 1e3, detail
+
+
+def _rows(name: str) -> tuple[float, str]:
+    rng = np.random.default_rng(11)
+    f, layers = _of_program(name), _layers(rng, 10, 20, 100)
+    x = rng.normal(size=(1000, 10))
+    jacobians = ad.vmap(lambda row: ad.jacobian(lambda row: f(row, layers), row))
+    grad = ad.grad(lambda x: np.sum(f(x, layers)))
+    _check_same(name, _numbers(np.sum(jacobians(x), axis=1)), _numbers(grad(x)))
+    batched, each = measure(lambda: grad(x), lambda: jacobians(x))
+    return ratio(each, batched), f"gradient {_time(batched)}, Jacobians {_time(each)}"
 
 
 def _search(name: str, modes: str, style: Style) -> tuple[float, str]:

@@ -21,6 +21,13 @@ def network_of_input(x: Any, layers: Any) -> Any:
     return (x @ weights + biases)[0]
 
 
+def network_of_row(x: Any, layers: Any) -> Any:
+    """The numbers that a network gives for an input, or for each row of inputs."""
+    for weights, biases in layers:
+        x = np.tanh(x @ weights + biases)
+    return x
+
+
 def field(u: Any, v: Any, a: Any) -> Any:
     """Predators and prey."""
     return a * u - 0.4 * u * v, 0.1 * u * v - 0.4 * v
