@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from adjoint.diagnostics.numpy_warnings import begin_raising, end_raising
+from adjoint.diagnostics.numpy_warnings import BEGIN_RAISING, NAMES_OF_RAISING
 from adjoint.fast.build.modes import Mode
 from adjoint.fast.build.program import Program, definite_results
 from adjoint.fast.entry_code.cotangent_structure import cotangents
@@ -64,7 +64,7 @@ def tangent_entry(program: Program, count: int, mode: Mode) -> tuple[str, dict[s
         *(f"        {line}" for line in made.lines),
         "    except Exception:",
         "        return MISS",
-        "    errors = begin_raising()",
+        f"    errors = {BEGIN_RAISING}",
         "    try:",
         f"        push = program({', '.join(leaves)})",
         "    except Exception as error:",
@@ -77,7 +77,7 @@ def tangent_entry(program: Program, count: int, mode: Mode) -> tuple[str, dict[s
         "            if not fits(args, dots): return None",
         f"            {tangent_names} = dots" if count else "            pass",
         *(f"            {line}" for line in _reads(made, wanted, dots)),
-        "            errors = begin_raising()",
+        f"            errors = {BEGIN_RAISING}",
         "            try:",
         f"                values, outs = push({', '.join(dots)})",
         "            finally:",
@@ -107,10 +107,8 @@ def tangent_entry(program: Program, count: int, mode: Mode) -> tuple[str, dict[s
         ]
     else:
         lines.append("    return along")
-    made.bound |= {
+    made.bound |= NAMES_OF_RAISING | {
         "ndarray": np.ndarray,
-        "begin_raising": begin_raising,
-        "end_raising": end_raising,
         "isfinite": math.isfinite,
         "vdot": np.vdot,
         "finished": runtime.finished,
