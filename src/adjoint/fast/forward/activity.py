@@ -256,9 +256,10 @@ class Activity:
             if isinstance(t, Row):
                 t = t.item
             if isinstance(t, Array):
-                found.add(t.dtype.type)
+                # The tangents of integers are floats.
+                found.add(np.float64 if t.dtype == np.int64 else t.dtype.type)
             elif isinstance(t, Number):
-                found |= t.kinds - _PYTHONS
+                found |= {np.float64 if k is np.int64 else k for k in t.kinds - _PYTHONS}
         if len(found) > 1 or not found <= {np.float64, np.float32}:
             names = ", ".join(sorted(kind.__name__ for kind in found))
             raise NotCovered(f"a tangent of {names}")

@@ -104,17 +104,23 @@ def _direction(ev: Evaluator, x: Value, y: Value) -> Operand:
 
 
 def demand_inexact(ev: Evaluator, x: Value) -> None:
+    """Reject operands without a derivative, and integers of which NumPy makes numbers of less than
+    double precision."""
     t = ev.types[x]
-    if isinstance(t, Array) and t.dtype.kind not in "fc":
+    if isinstance(t, Array) and t.dtype.kind not in "fc" and t.dtype != np.int64:
         raise NotCovered("a derivative with respect to integers", ev.span)
     if isinstance(t, Number) and np.bool_ in t.kinds:  # their sum is a truth value
         raise NotCovered("a derivative with respect to truth values", ev.span)
 
 
 def demand_floats(ev: Evaluator, x: Value) -> None:
-    """Reject operands without a derivative, and complex ones, of functions that order numbers."""
+    """Reject operands without a derivative, and integers and complex numbers, of functions that
+    order numbers: the shares of ties have the dtype of the operand."""
     demand_inexact(ev, x)
-    if has_complex(ev.types[x]):
+    t = ev.types[x]
+    if isinstance(t, Array) and t.dtype == np.int64:
+        raise NotCovered("the derivative of an extremum of integers", ev.span)
+    if has_complex(t):
         raise NotCovered("the derivative of an extremum of complex numbers", ev.span)
 
 
@@ -246,6 +252,8 @@ def bar_name(x: Operand) -> str:
 @formula(np.log, cmath.log)
 def _(scope: Scope, op: Call, y_bar: Operand) -> None:
     (x,) = op.operands
+    if isinstance(x, Value):
+        demand_inexact(scope.ev, x)
     bar = inferred(scope.ev, operator.truediv, (y_bar, conjugated(scope.ev, x)), bar_name(x))
     scope.add(x, bar)
 
