@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import adjoint as ad
+from adjoint.levels.current import entered, in_use
 
 
 def forward(f):
@@ -581,3 +582,16 @@ def test_tangents_of_names_of_one_array_on_every_level():
     y, dot = ad.pushforward(written_by_a_view, (z, z[::2], 1.3), (np.ones(6), np.ones(3), 1.0))
     assert y == pytest.approx(value(0.0))
     assert dot == pytest.approx((value(1e-6) - value(-1e-6)) / 2e-6, rel=1e-6)
+
+
+def test_contexts_of_levels_are_counted_until_they_end():
+    counts = []
+
+    def fails(x):
+        counts.append(in_use[0])
+        raise LookupError
+
+    with pytest.raises(LookupError), entered(None):
+        ad.pushforward(fails, (1.0,), (1.0,))
+    assert min(counts) > 0
+    assert in_use == [0]

@@ -223,9 +223,7 @@ def test_broadcasting(shapes, dtypes):
 
     if dtypes == "iD":
         a = np.arange(1, a.size + 1).reshape(a.shape)
-        assert refused(f, a, b) == "a derivative with respect to integers"
-    else:
-        check(f, (a, b))
+    check(f, (a, b))
 
 
 def test_arrays_without_elements_or_axes_are_for_the_generic_tier():

@@ -71,8 +71,9 @@ def both_tiers(f, weights, x, y):
 def flags(request, monkeypatch):
     """Where a library multiplies matrices in threads, NumPy does not see that it met NaN."""
     if not request.param:
-        monkeypatch.setattr(entry, "begin_raising", _ignoring)
-        monkeypatch.setattr(entry, "end_raising", lambda errors: errors.__exit__())
+        names = {"begin_raising": _ignoring, "end_raising": lambda errors: errors.__exit__()}
+        monkeypatch.setattr(entry, "BEGIN_RAISING", "begin_raising()")
+        monkeypatch.setattr(entry, "NAMES_OF_RAISING", names)
         tier.forget()
     yield
     tier.forget()
@@ -165,6 +166,58 @@ def test_what_shows_the_factors_of_a_product_shows_it(monkeypatch):
     ad.gradient(layers, V, W, x)
     [text] = texts
     assert ("vdot(bars[0]" in text, "vdot(bars[1]" in text) == (True, False)
+
+
+def squares(x, y):
+    return np.sum(x * x)
+
+
+def powers(x, y):
+    return np.sum((x - y) ** 2)
+
+
+def quotients(x, y):
+    return np.sum(x * x) + np.sum(1 / x)
+
+
+def distances(x, y):
+    return np.mean((2.0 * x - y) ** 2)
+
+
+def overwritten_factor(x, y):
+    h = x + 0.0
+    total = np.sum(h * y)
+    h -= y
+    return total + np.sum(h * x)
+
+
+def sums_from_infinity(x, y):
+    return np.sum(x * x * np.sum(y, initial=np.inf))
+
+
+@pytest.mark.parametrize("f", [squares, powers, quotients, distances, overwritten_factor])
+def test_a_value_that_is_tested_proves_cotangents(f):
+    x, y = np.array([3.0, -1.0, 2.0]), np.array([1.0, 0.5, -2.0])
+    for array in (x, y):
+        for bad in (*BAD, 0.0, 1e160, 1e308):
+            for i in range(3):
+                kept, array[i] = array[i], bad
+                assert_alike(lambda both, _, y: f(both[0], y), [x], None, y)
+                array[i] = kept
+
+
+def test_a_sum_that_begins_with_infinity_proves_nothing():
+    x, y = np.array([0.0, -1.0, 2.0]), np.array([1.0, 0.5, -2.0])
+    assert_alike(lambda both, _, y: sums_from_infinity(both[0], y), [x], None, y)
+
+
+@pytest.mark.parametrize(("f", "is_enough"), [(squares, True), (powers, True), (quotients, False)])
+def test_where_the_value_is_enough(f, is_enough):
+    x, y = np.array([3.0, -1.0, 2.0]), np.array([1.0, 0.5, -2.0])
+    tier.forget()
+    ad.grad(f)(x, y)
+    [made] = [e for kept in tier._kept.values() for e in kept.entries]
+    assert ("vdot" not in made.run.__code__.co_names) == is_enough
 
 
 @pytest.mark.parametrize("size", [1e160, 1e300])

@@ -840,6 +840,21 @@ def test_constants_of_modules(monkeypatch):
     assert ad.gradient(f, 1.0) == (5.0,)
 
 
+def test_defaults_that_are_added():
+    def inner(x, y):
+        return x * y
+
+    def f(x, y):
+        return inner(x, y) + inner(y, y)
+
+    derivative = ad.grad(f)
+    assert derivative(1.0, 2.0) == 2.0
+    inner.__defaults__ = f.__defaults__ = (5.0,)
+    f.__kwdefaults__ = {"z": 1.0}
+    assert derivative(1.0, 2.0) == 2.0
+    assert derivative(1.0) == 5.0
+
+
 def test_defaults_of_parameters_that_are_not_keyword_only():
     def f(x, k=2.0):
         return x * k

@@ -309,15 +309,19 @@ def _made(
         raise ArgumentError(
             f"there is no tier {tier!r}", hint="give 'fast', 'generic', or None for the usual one"
         )
-    if not asked.has_aux:
+    made: Any
+    if asked.has_aux:
+
+        def derivative(*args: Any, **kwargs: Any) -> Any:
+            return run(args, kwargs)
+
+        made = public(derivative)
+    else:
         enabled = is_enabled if tier is None else [tier == "fast"]  # `_is_fast`, without a call
         with_value = operator == "value_and_grad"
-        run = caller(f, asked.argnums, enabled, run, with_value=with_value)
-
-    def derivative(*args: Any, **kwargs: Any) -> Any:
-        return run(args, kwargs)
-
-    made: Any = public(derivative, run)
+        derivative = caller(f, asked.argnums, enabled, run, with_value=with_value)
+        derivative.__module__ = __name__  # for users, beside its operator
+        made = public(derivative, hides_frames=True)
     made.__name__ = made.__qualname__ = f"{operator}_{getattr(f, '__name__', type(f).__name__)}"
     made.asks_for = asked  # for `tier` and `code`
     return made  # type: ignore[no-any-return]

@@ -8,10 +8,11 @@ from types import FunctionType
 from typing import Any
 
 from adjoint.api.argument_selection import Argnums, Selection, positions, select
+from adjoint.diagnostics.public_function import hide_frames
 from adjoint.fast.build.modes import GRADIENT, PULLBACK, Mode, mode_of
 from adjoint.fast.programs import store as tier
 from adjoint.fast.programs.store import FAILED, MISS, Entry
-from adjoint.levels.current import current
+from adjoint.levels.current import current, in_use
 from adjoint.primal.engine_object import EngineObject
 
 Args = tuple[Any, ...]
@@ -41,24 +42,31 @@ def caller(
     otherwise: Callable[[Args, Kwargs], Any],
     *,
     with_value: bool,
-) -> Callable[[Args, Kwargs], Any]:
+) -> Callable[..., Any]:
     """Return a function that computes the gradient in some arguments, with or without the value, by
     programs that it looks up once; by `otherwise` where they are not `enabled` or there is none."""
-    known = _Known()
+    known = _Known()  # what it holds is never searched
 
-    def call(args: Args, kwargs: Kwargs) -> Any:
-        if not enabled[0] or current.level is not None:
-            return otherwise(args, kwargs)
-        shape: Any = len(args)
-        given = args
-        if kwargs:
-            shape, given = (shape, *kwargs), (*args, *kwargs.values())
-        for entry in known.programs.get(shape, ()):
-            found = entry.run(f, given)
-            if found is FAILED:
+    def derivative(*args: Any, **kwargs: Any) -> Any:
+        try:
+            if not enabled[0] or (in_use[0] and current.level is not None):
                 return otherwise(args, kwargs)
-            if found is not MISS:
-                return found if with_value else found[1]
+            shape: Any = len(args)
+            given = args
+            if kwargs:
+                shape, given = (shape, *kwargs), (*args, *kwargs.values())
+            for entry in known.programs.get(shape, ()):
+                found = entry.run(f, given)
+                if found is FAILED:
+                    return otherwise(args, kwargs)
+                if found is not MISS:
+                    return found if with_value else found[1]
+            return first_call(args, kwargs, shape, given)
+        except BaseException as error:
+            hide_frames(error)
+            raise
+
+    def first_call(args: Args, kwargs: Kwargs, shape: Any, given: Args) -> Any:
         mode = _mode_at(f, argnums, len(args), kwargs)
         found = MISS if mode is None else tier.run(f, given, mode, known.programs.get(shape))
         if mode is None or found is MISS:
@@ -67,7 +75,7 @@ def caller(
             known.keep(shape, tier.known(f, mode))
         return found if with_value else found[1]
 
-    return call
+    return derivative
 
 
 def _asks_signature(f: Callable[..., Any], argnums: Argnums, kwargs: Kwargs) -> bool:

@@ -12,7 +12,7 @@ from __future__ import annotations
 import contextvars
 import sys
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from types import FrameType
 from typing import Any
 
@@ -111,11 +111,8 @@ def end_logging(token: contextvars.Token[Any]) -> None:
         np.seterrcall(None)
 
 
-def begin_raising() -> Any:
-    """Turn NumPy's warnings into errors from now on, except underflow."""
+def _begin_by_variable() -> Any:
     now = _get()
-    if _raising is None:
-        return np.seterr(**_RAISE)
     if now is _default or now is _own:
         return _set(_raising)
     with np.errstate(**_RAISE):
@@ -123,12 +120,33 @@ def begin_raising() -> Any:
     return _set(raising)
 
 
-def end_raising(token: Any) -> None:
-    """Restore the handling before `begin_raising`."""
-    if _raising is None:
-        np.seterr(**token)
-    else:
-        _reset(token)
+def _begin_by_settings() -> Any:
+    return np.seterr(**_RAISE)
+
+
+def _end_by_settings(before: Any) -> None:
+    np.seterr(**before)
+
+
+begin_raising: Callable[[], Any] = _begin_by_variable
+"""Turn NumPy's warnings into errors from now on, except underflow."""
+end_raising: Callable[[Any], None] = _reset
+"""Restore the handling before `begin_raising`, which returned the argument."""
+
+if _raising is None:  # NumPy before 2.0
+    begin_raising, end_raising = _begin_by_settings, _end_by_settings
+
+BEGIN_RAISING = "set_handling(raising) if handling() is usual else begin_raising()"
+"""Source of `begin_raising()`, written out for the usual handling."""
+NAMES_OF_RAISING: dict[str, Any] = {
+    "set_handling": _set,
+    "raising": _raising,
+    "handling": _get,
+    "usual": _default,
+    "begin_raising": begin_raising,
+    "end_raising": end_raising,
+}
+"""The objects of the names in `BEGIN_RAISING`, and `end_raising`."""
 
 
 def on_errors() -> dict[str, Any]:

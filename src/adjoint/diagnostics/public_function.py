@@ -19,7 +19,7 @@ from adjoint.diagnostics.user_place import as_user_error
 F = TypeVar("F", bound=Callable[..., Any])
 
 
-def public(f: F, run: Callable[[tuple[Any, ...], dict[str, Any]], Any] | None = None) -> F:
+def public(f: F, *, hides_frames: bool = False) -> F:
     """Make errors of user code inside `f` look as if the library had not been called.
 
     With ``ADJOINT_TRACEBACK=full`` in the environment the frames of the library are shown.
@@ -27,35 +27,32 @@ def public(f: F, run: Callable[[tuple[Any, ...], dict[str, Any]], Any] | None = 
     Parameters
     ----------
     f : callable
-    run : callable, optional
-        Replaces ``f(*args, **kwargs)`` by ``run(args, kwargs)``, which takes less time.
+    hides_frames : bool
+        `f` itself passes its errors to `hide_frames`, which saves a call.
     """
-    if os.environ.get("ADJOINT_TRACEBACK") == "full":
+    if _shows_frames():
         return f
-    made: Any = PublicFunction(_calling(f) if run is None else _running(run))
+    made: Any = PublicFunction(f if hides_frames else _hiding_frames(f))
     functools.update_wrapper(made, f)
     return made  # type: ignore[no-any-return]
 
 
-def _calling(f: Callable[..., Any]) -> Callable[..., Any]:
+def hide_frames(error: BaseException) -> None:
+    """Give an error the traceback of plain Python, unless the frames of the library are shown."""
+    if not _shows_frames():
+        as_user_error(error)
+
+
+def _shows_frames() -> bool:
+    return os.environ.get("ADJOINT_TRACEBACK") == "full"
+
+
+def _hiding_frames(f: Callable[..., Any]) -> Callable[..., Any]:
     def call(*args: Any, **kwargs: Any) -> Any:
         try:
             return f(*args, **kwargs)
         except BaseException as error:
-            as_user_error(error)
-            raise
-
-    return call
-
-
-def _running(run: Callable[[tuple[Any, ...], dict[str, Any]], Any]) -> Callable[..., Any]:
-    """Return a function that passes its arguments to `run` as a tuple and a dict."""
-
-    def call(*args: Any, **kwargs: Any) -> Any:
-        try:
-            return run(args, kwargs)
-        except BaseException as error:
-            as_user_error(error)
+            hide_frames(error)
             raise
 
     return call

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from adjoint.diagnostics.numpy_warnings import begin_raising, end_raising
+from adjoint.diagnostics.numpy_warnings import BEGIN_RAISING, NAMES_OF_RAISING
 from adjoint.fast.build.exposure import exposure
 from adjoint.fast.build.modes import Mode
 from adjoint.fast.build.program import Program
@@ -65,7 +65,7 @@ def entry_source(program: Program, count: int, mode: Mode) -> tuple[str, dict[st
     if _uses_numpy(program):
         # Warnings raise, so that the generic tier issues them at the user's line.
         run = [
-            "        errors = begin_raising()",
+            f"        errors = {BEGIN_RAISING}",
             "        try:",
             f"            value, bars = program({leaves})",
             "        finally:",
@@ -88,10 +88,8 @@ def entry_source(program: Program, count: int, mode: Mode) -> tuple[str, dict[st
         tail += ["def arrange(bars):", f"    return {given}"]
         tail += [line.replace("def run(", "def state(") for line in read]
         tail += [f"        return ({state})", "    except Exception:", "        return None"]
-    made.bound |= {
+    made.bound |= NAMES_OF_RAISING | {
         "ndarray": np.ndarray,
-        "begin_raising": begin_raising,
-        "end_raising": end_raising,
         "smaller_square": runtime.smaller_square,
         "vdot": np.vdot,
         "isfinite": math.isfinite,

@@ -8,6 +8,7 @@ finite matrices needs no test.
 
 from __future__ import annotations
 
+import math
 import operator
 from collections.abc import Sequence
 from functools import cached_property
@@ -15,7 +16,7 @@ from typing import TypeGuard
 
 import numpy as np
 
-from adjoint.fast.build.program import Program
+from adjoint.fast.build.program import Program, written_to
 from adjoint.fast.entry_code.inputs import Reading
 from adjoint.fast.evaluate.types import Array, Dim, Number, Type, has_complex
 from adjoint.fast.single_assignment.walk import walk
@@ -32,7 +33,7 @@ def checked(program: Program, made: Reading) -> list[str]:
         isinstance(leaf.type, Array) and leaf.type.dtype == np.float16  # a product may overflow
         for leaf in program.wanted
     )
-    terms = _terms(program, made)
+    terms = _fewest_terms(program, made)
     if quick and not terms:
         return []
     # A cotangent may be an array of the caller, for example a factor of a product.
@@ -44,13 +45,31 @@ def checked(program: Program, made: Reading) -> list[str]:
     return [f"if not ({' and '.join(terms)}):", *(f"    {line}" for line in slow)]
 
 
-def _terms(program: Program, made: Reading) -> list[str]:
+def _fewest_terms(program: Program, made: Reading) -> list[str]:
+    """Return conditions, as source, that hold if the cotangents are finite. The value of the
+    function is tested if that proves arrays finite: a sum of squares is finite if its terms are."""
+    terms = _terms(program, made, _Proved(program))
+    y = program.results[0]
+    if (
+        isinstance(y, Value)
+        and isinstance(program.ev.types[y], Number)
+        and any("vdot" in x for x in terms)
+    ):
+        seen = _Proved(program)
+        seen.note(y)
+        others = _terms(program, made, seen)
+        if len(others) < len(terms):
+            return ["isfinite(value)", *others]
+    return terms
+
+
+def _terms(program: Program, made: Reading, seen: _Proved) -> list[str]:
     """Return conditions, as source, that hold if the cotangents are finite.
 
     A product is finite if other tests prove its factors finite. Else the product is tested if it is
     small, and so proves its factors finite.
     """
-    seen, ev = _Proved(program), program.ev
+    ev = program.ev
     given = {leaf.value: made.names[id(leaf.source)] for leaf in program.outside.leaves}
     bars = program.reverse.results or ()
     wanted = [i for i in range(len(bars)) if program.definite[i] is not None]
@@ -105,19 +124,24 @@ class _Proved:
         self._finite: set[Value] = set()
 
     @cached_property
-    def _made(self) -> dict[Value, Call]:
-        """The calls that made the values that are never overwritten."""
-        made: dict[Value, Call] = {}
-        written: set[Value] = set()
+    def _written(self) -> set[Value]:
+        found = written_to(self._program.ev)
         for block in (self._program.forward, self._program.reverse):
-            calls = [op for op in block.ops if isinstance(op, Call)]
-            made |= {op.result: op for op in calls if op.result is not None}
             for op in walk(block):
                 if isinstance(op, Call) and op.result is None:
-                    written.update(_values(op.operands))
-        for x in written:
-            made.pop(x, None)
-        return made
+                    found = found.union(_values(op.operands))
+        return found
+
+    @cached_property
+    def _made(self) -> dict[Value, Call]:
+        """The calls that made the values that are never overwritten."""
+        blocks = (self._program.forward, self._program.reverse)
+        calls = [op for block in blocks for op in block.ops if isinstance(op, Call)]
+        return {
+            op.result: op
+            for op in calls
+            if op.result is not None and op.result not in self._written
+        }
 
     def product(self, bar: Operand) -> Call | None:
         """Return the call that made a cotangent, if it is a product of two real matrices of the
@@ -133,16 +157,32 @@ class _Proved:
         return op if alike and not has_complex(matrices[0]) else None
 
     def is_finite(self, bar: Operand) -> bool:
-        """Return whether a cotangent is proved finite, also as a sum of finite values: an overflow
-        in a sum raises."""
-        if not isinstance(bar, Value):
-            return isinstance(bar, Const) and bar.value == 0
-        if self._untransposed(bar) in self._finite:
-            return True
-        op = self._made.get(bar)
-        if op is None or op.callee not in _SUM_CALLEES or not self._finite:
-            return op is not None and op.callee == _ZEROS
-        return not self.unproved(op.operands[:1])
+        """Return whether a cotangent is proved finite, also as an array of sums, differences and
+        products of finite values, whose overflow raises."""
+        pending: list[Operand] = [bar]
+        proved: set[Value] = set()
+        while pending:
+            x = pending.pop()
+            if not isinstance(x, Value):
+                if not _is_finite_number(x):
+                    return False
+                continue
+            x = self._untransposed(x)
+            if x in self._finite or x in proved:
+                continue
+            op = self._made.get(x)
+            if op is None or not isinstance(op.callee, Const):
+                return False
+            proved.add(x)
+            f = op.callee.value
+            if _is_sum(op):
+                pending.append(op.operands[0])
+            elif f in _RAISING and not op.keywords and _is_real_array(self._types[x]):
+                pending += op.operands
+            elif f is not runtime.zeros_like:
+                return False
+        self._finite |= proved
+        return True
 
     def unproved(self, xs: Sequence[Operand]) -> list[Value]:
         """Return the values that are not proved finite."""
@@ -154,7 +194,7 @@ class _Proved:
         pending = _values((x,))
         while pending:
             x = self._untransposed(pending.pop())
-            if x not in self._finite:
+            if x not in self._finite and x not in self._written:
                 self._finite.add(x)
                 pending += _values(self._shown(x))
 
@@ -175,8 +215,10 @@ class _Proved:
         if isinstance(t, Array) and not all(map(_is_positive, t.shape)):
             return []
         f = op.callee.value
-        if f in _SUMS and {key for key, _ in op.keywords} <= {"axis", "keepdims"}:
+        if _is_sum(op):
             return [op.operands[0]]
+        if f is operator.pow and op.operands[1] == Const(2):
+            return op.operands[:1]
         if op.keywords or f not in _SHOWING:
             return []
         return op.operands[: _SHOWING[f]]
@@ -190,14 +232,31 @@ def _is_matrix(t: Type | None) -> TypeGuard[Array]:
     return isinstance(t, Array) and len(t.shape) == 2
 
 
+def _is_sum(op: Call) -> bool:
+    """Return whether a call returns sums of the elements of its first operand and nothing else."""
+    is_plain = len(op.operands) <= 2 and {key for key, _ in op.keywords} <= {"axis", "keepdims"}
+    return is_plain and isinstance(op.callee, Const) and op.callee.value in _SUMS
+
+
+def _is_real_array(t: Type) -> bool:
+    return isinstance(t, Array) and t.dtype in _REALS
+
+
+def _is_finite_number(x: Operand) -> bool:
+    if not isinstance(x, Const):
+        return False
+    return type(x.value) is int or (type(x.value) is float and math.isfinite(x.value))
+
+
 def _is_positive(d: Dim) -> bool:
     return d > 0 if isinstance(d, int) else d.is_argument
 
 
 _MATMUL, _TRANSPOSE = Const(operator.matmul), Const(np.transpose)
-_ZEROS = Const(runtime.zeros_like)
-_SUMS = (np.sum, column_sums)
-_SUM_CALLEES = tuple(map(Const, _SUMS))
+_REALS = (np.dtype(np.float64), np.dtype(np.float32))
+_SUMS = (np.sum, np.mean, column_sums)
+_RAISING = (operator.neg, operator.add, operator.sub, operator.mul)
+"""Functions of arrays that raise if they make a number that is not finite of finite ones."""
 _SHOWING: dict[object, int] = {
     operator.neg: 1,
     operator.add: 2,

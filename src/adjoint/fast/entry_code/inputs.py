@@ -142,9 +142,7 @@ class Reading:
                 return f"{name}.__globals__ is not {self.bind(value)}"
             case "defaults":
                 count, named = value
-                test = f"{name}.__defaults__ is not None"
-                if count:
-                    test = f"len({name}.__defaults__ or ()) != {count}"
+                test = f"len({name}.__defaults__ or ()) != {count}"
                 if not named:
                     return f"{test} or {name}.__kwdefaults__ is not None"
                 return f"{test} or tuple({name}.__kwdefaults__ or ()) != {named!r}"
@@ -193,6 +191,9 @@ class Reading:
         known = [self._length(dim) for dim in t.shape]
         if all(text is not None for text in known):
             return [*tests, f"{name}.shape != {tuple_text(map(str, known))}"]
+        if len(t.shape) == 1:
+            self._lengths[t.shape[0]] = length = f"d{len(self._lengths)}"
+            return [*tests, f"{name}.ndim != 1", f"({length} := len({name})) < 2"]
         tests.append(f"len(n := {name}.shape) != {len(t.shape)}")
         for i, (dim, text) in enumerate(zip(t.shape, known, strict=True)):
             text = text or self._length(dim)  # an earlier axis may have set it

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from adjoint.diagnostics.numpy_warnings import begin_raising, end_raising
+from adjoint.diagnostics.numpy_warnings import BEGIN_RAISING, NAMES_OF_RAISING
 from adjoint.fast.build.modes import Mode
 from adjoint.fast.build.program import Program, definite_results
 from adjoint.fast.entry_code.cotangent_structure import cotangents
@@ -70,7 +70,7 @@ def tangent_entry(program: Program, count: int, mode: Mode) -> tuple[str, dict[s
         *(f"        {line}" for line in made.lines),
         "    except Exception:",
         "        return MISS",
-        "    errors = begin_raising()",
+        f"    errors = {BEGIN_RAISING}",
         "    try:",
         f"        push = program({', '.join(leaves)})",
         "    except Exception as error:",
@@ -81,7 +81,7 @@ def tangent_entry(program: Program, count: int, mode: Mode) -> tuple[str, dict[s
         "    def along(dots):",
         "        try:",
         *(f"            {line}" for line in reads),
-        "            errors = begin_raising()",
+        f"            errors = {BEGIN_RAISING}",
         "            try:",
         f"                values, outs = push({', '.join(dots)})",
         "            finally:",
@@ -111,10 +111,8 @@ def tangent_entry(program: Program, count: int, mode: Mode) -> tuple[str, dict[s
         ]
     else:
         lines.append("    return along")
-    made.bound |= {
+    made.bound |= NAMES_OF_RAISING | {
         "ndarray": np.ndarray,
-        "begin_raising": begin_raising,
-        "end_raising": end_raising,
         "isfinite": math.isfinite,
         "vdot": np.vdot,
         "finished": runtime.finished,

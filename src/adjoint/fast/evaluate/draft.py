@@ -85,6 +85,8 @@ class Draft:
         Sums over all elements of a cotangent, made by the reverse sweep.
     row_lengths
         By list of numbers: the dimension that is its length.
+    shared_lists
+        Addresses of lists of which a variable holds one or another.
     row_writes
         Number of writes to lists of numbers so far.
     aliases
@@ -117,6 +119,7 @@ class Draft:
         self.row_lengths: dict[Value, Dim] = {}
         self.indices: dict[Value, tuple[Operand, ...]] = {}
         self.heap: dict[int, HeapObject] = {}
+        self.shared_lists: set[int] = set()
         self.block: list[ir.Op] = []
         self.frames: list[Frame] = []
         self.hint = "t"
@@ -418,6 +421,13 @@ class Draft:
         self._addresses += 1
         self.heap[self._addresses] = held
         return Ref(self._addresses)
+
+    def demand_own_list(self, address: int) -> None:
+        """Refuse a write to a list that a variable may hold another of (`joins`)."""
+        if address in self.shared_lists:
+            raise NotCovered(
+                "a write to a list that depends on a branch or an iteration", self.span
+            )
 
     def held(self, a: Any) -> HeapObject | None:
         """Return the content of the heap that `a` refers to; ``None`` if it refers to none."""

@@ -244,12 +244,13 @@ class Evaluator(Draft):
             self.write(If((), condition, *(sides if a is None else sides[::-1]), span))
             self.block.extend(rest)
             return b if a is None else a
-        templates = [generalise(x, y, self) for x, y in zip(a, b, strict=True)]
+        pairs = zip(a, b, strict=True)
+        templates = [generalise(x, y, self, heap_a, heap_b) for x, y in pairs]
         left: list[Operand] = []
         right: list[Operand] = []
         for template, x, y in zip(templates, a, b, strict=True):
-            match(template, x, left)
-            match(template, y, right)
+            match(template, x, left, self, heap_a)
+            match(template, y, right, self, heap_b)
         results: list[Value] = []
         name = ""
 
@@ -260,16 +261,16 @@ class Evaluator(Draft):
         found = []
         for i, template in enumerate(templates):
             name = names[i] if i < len(names) and not names[i].startswith("_") else "t"
-            found.append(instantiate(template, new))
+            found.append(instantiate(template, new, self))
         heap = dict(before)
         for address in before:
             one, other = heap_a[address], heap_b[address]
             if one is not other:
                 name = getattr(one, "name", "held")
-                template = contents_template(one, other, self, address)
-                match(template, one, left)
-                match(template, other, right)
-                heap[address] = instantiate(template, new)
+                template = contents_template(address, self, heap_a, heap_b)
+                match(template, one, left, self, heap_a)
+                match(template, other, right, self, heap_b)
+                heap[address] = instantiate(template, new, self)
         for address, held in (*heap_a.items(), *heap_b.items()):
             if address not in heap:
                 heap[address] = held

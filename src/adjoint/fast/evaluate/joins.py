@@ -2,6 +2,9 @@
 
 A *template* is an abstract value with slots for numbers and arrays that differ between branches or
 iterations. `instantiate` fills the slots with new values; `match` finds the operands for them.
+
+The template of a variable that holds one list or another is a `Tuple` of kind `list`. The variable
+then holds a copy, so none of these lists may be written to (`Draft.demand_own_list`).
 """
 
 from __future__ import annotations
@@ -14,11 +17,13 @@ from adjoint.fast.evaluate.values import (
     LOST,
     MISSING,
     Abstract,
+    External,
     Flag,
     HeapObject,
     Iterating,
     Known,
     ListOf,
+    Ref,
     RowOf,
     Slot,
     Tuple,
@@ -33,6 +38,7 @@ if TYPE_CHECKING:
     from adjoint.fast.evaluate.evaluator import Evaluator
 
 Types = dict[Value, Type]
+Heap = dict[int, HeapObject]
 
 
 def same(a: Abstract, b: Abstract) -> bool:
@@ -59,8 +65,9 @@ def _leaf_type(a: Any, types: Types) -> Type | None:
     return None
 
 
-def generalise(a: Any, b: Any, ev: Evaluator) -> Any:
-    """Return the smallest template that fits `a`, which may be a template, and `b`.
+def generalise(a: Any, b: Any, ev: Evaluator, before: Heap, after: Heap) -> Any:
+    """Return the smallest template that fits `a`, which may be a template, and `b`; `before` and
+    `after` are the heaps that they refer to.
 
     Raises
     ------
@@ -73,7 +80,9 @@ def generalise(a: Any, b: Any, ev: Evaluator) -> Any:
         return LOST
     a, b = _opened(a), _opened(b)
     if a is MISSING or b is MISSING:
-        return uncertain(b if a is MISSING else a, ev.types)
+        return _uncertain(b, ev, after) if a is MISSING else _uncertain(a, ev, before)
+    if _is_list(a, before) and _is_list(b, after):
+        a, b = _shared_items(a, ev, before), _shared_items(b, ev, after)
     left, right = _leaf_type(a, ev.types), _leaf_type(b, ev.types)
     if left is not None and right is not None:
         joined = join(left, right)
@@ -87,7 +96,8 @@ def generalise(a: Any, b: Any, ev: Evaluator) -> Any:
             raise NotCovered("an iterator that depends on a branch or an iteration")
         left_parts, right_parts = parts(a), parts(b)
         assert left_parts is not None and right_parts is not None
-        made = [generalise(x, y, ev) for x, y in zip(left_parts, right_parts, strict=True)]
+        pairs = zip(left_parts, right_parts, strict=True)
+        made = [generalise(x, y, ev, before, after) for x, y in pairs]
         if all(x is y for x, y in zip(made, left_parts, strict=True)):
             return a
         return rebuild(a, iter(made))
@@ -98,23 +108,23 @@ def _may_be_missing(a: Any, ev: Evaluator) -> bool:
     return a.maybe if isinstance(a, Slot) else a in ev.maybe
 
 
-def uncertain(a: Any, types: Types) -> Any:
+def _uncertain(a: Any, ev: Evaluator, heap: Heap) -> Any:
     """Return the template of a variable that one branch does not assign, or `LOST` if none exists.
 
     The program checks each read of such a variable.
     """
     if a is LOST:
         return LOST
-    a = _opened(a)
+    a = _shared_items(_opened(a), ev, heap)
     if isinstance(a, Slot):
         return a if a.maybe else Slot(a.type, True)
-    known = _leaf_type(a, types)
+    known = _leaf_type(a, ev.types)
     if known is not None:
         return Slot(known, True)
     inside = parts(a)
     if not inside or isinstance(a, Iterating):
         return LOST
-    made = [uncertain(part, types) for part in inside]
+    made = [_uncertain(part, ev, heap) for part in inside]
     return LOST if any(part is LOST for part in made) else rebuild(a, iter(made))
 
 
@@ -125,21 +135,53 @@ def _opened(a: Any) -> Any:
     return a
 
 
-def instantiate(template: Any, new: Callable[[Slot], Value]) -> Any:
-    """Return the template with new values in its slots."""
+def _is_list(a: Any, heap: Heap) -> bool:
+    match a:
+        case Ref():
+            return isinstance(heap[a.address], ListOf)
+        case External():
+            return type(a.sample) is list
+    return isinstance(a, Tuple) and a.kind is list
+
+
+def _items_of(a: Any, ev: Evaluator, heap: Heap) -> Any:
+    """Return the template of a list; anything else unchanged."""
+    if isinstance(a, Tuple) or not _is_list(a, heap):
+        return a
+    held = heap[a.address] if isinstance(a, Ref) else None
+    items = held.items if isinstance(held, ListOf) else ev.sequence(a)
+    assert items is not None
+    return Tuple(items, list)
+
+
+def _shared_items(a: Any, ev: Evaluator, heap: Heap) -> Any:
+    """`_items_of`, and note that a variable holds this list or another."""
+    items = _items_of(a, ev, heap)
+    if items is not a and isinstance(a, Ref):
+        ev.shared_lists.add(a.address)
+    return items
+
+
+def instantiate(template: Any, new: Callable[[Slot], Value], ev: Evaluator) -> Any:
+    """Return the template with new values in its slots, and new lists in the heap."""
     if isinstance(template, Slot):
         return new(template)
     inside = parts(template)
     if inside is None:
         return template
-    made = [instantiate(part, new) for part in inside]
+    made = [instantiate(part, new, ev) for part in inside]
+    if isinstance(template, Tuple) and template.kind is list:
+        copy = ev.allocate(ListOf(tuple(made)))
+        ev.shared_lists.add(copy.address)
+        return copy
     if all(x is y for x, y in zip(made, inside, strict=True)):
         return template
     return rebuild(template, iter(made))
 
 
-def match(template: Any, a: Any, found: list[Operand]) -> None:
-    """Append to `found` the operands in `a` at the slots of the template, in order."""
+def match(template: Any, a: Any, found: list[Operand], ev: Evaluator, heap: Heap) -> None:
+    """Append to `found` the operands in `a`, which refers to `heap`, at the slots of the template,
+    in order."""
     if isinstance(template, Slot):
         if isinstance(a, Value):
             found.append(a)
@@ -154,12 +196,12 @@ def match(template: Any, a: Any, found: list[Operand]) -> None:
         return
     if a is MISSING:
         for part in inside:
-            match(part, MISSING, found)
+            match(part, MISSING, found, ev, heap)
         return
-    others = parts(_opened(a))
+    others = parts(_items_of(_opened(a), ev, heap))
     assert others is not None
     for part, other in zip(inside, others, strict=True):
-        match(part, other, found)
+        match(part, other, found, ev, heap)
 
 
 class Grows(NotCovered):
@@ -175,12 +217,14 @@ def is_number(a: Any, types: Types) -> bool:
     return isinstance(_leaf_type(a, types), Number)
 
 
-def contents_template(before: HeapObject, after: HeapObject, ev: Evaluator, address: int) -> Any:
-    """`generalise` two contents of a heap address; raise `Grows` if lengths of lists differ."""
+def contents_template(address: int, ev: Evaluator, heap: Heap, other: Heap) -> Any:
+    """`generalise` the contents of an address in two heaps; raise `Grows` if lengths of lists
+    differ."""
+    before, after = heap[address], other[address]
     if shape_of(before) != shape_of(after):
         if isinstance(before, ListOf) and isinstance(after, ListOf | RowOf):
             items = (*before.items, *(after.items if isinstance(after, ListOf) else ()))
             if all(is_number(x, ev.types) for x in items):
                 raise Grows(address)
         raise NotCovered("a container or object changes its size or fields in a branch or a loop")
-    return generalise(before, after, ev)
+    return generalise(before, after, ev, heap, other)

@@ -230,38 +230,38 @@ class _Carried:
             parameters.append(self.ev.slot_value(slot, name))
             return parameters[-1]
 
-        heap = dict(self.before)
+        self.ev.heap = heap = dict(self.before)
         rows = [held.value for held in heap.values() if isinstance(held, RowOf)]
         self.rows = {row: self.ev.types[row] for row in rows}
         now = []
         for template, name in zip(self.templates, self.names, strict=True):  # noqa: B007
-            now.append(instantiate(template, new))
+            now.append(instantiate(template, new, self.ev))
         for address, template in self.heap.items():
             name = getattr(template, "name", "held")
-            heap[address] = instantiate(template, new)
-        self.ev.heap = heap
+            heap[address] = instantiate(template, new, self.ev)
         self.ev.row_lengths = dict(self.lengths)
         return now, tuple(parameters)
 
     def widen(self, found: list[Abstract]) -> bool:
         """Widen the templates by the values at the end of an iteration; return whether anything
         changed."""
-        types, lengths = self.ev.types, self.ev.row_lengths
+        ev, types, lengths = self.ev, self.ev.types, self.ev.row_lengths
         changed = any(types[row] != t for row, t in self.rows.items())
         others = [row for row, n in self.lengths.items() if lengths.get(row) is not n]
         for row in others:
             del self.lengths[row]
             changed = self.has_lost_lengths = True
-        made = [generalise(t, x, self.ev) for t, x in zip(self.templates, found, strict=True)]
+        pairs = zip(self.templates, found, strict=True)
+        made = [generalise(t, x, ev, self.before, ev.heap) for t, x in pairs]
         changed |= any(x is not y and x != y for x, y in zip(made, self.templates, strict=True))
         self.templates = made
         for address, held in self.before.items():
-            after = self.ev.heap[address]
+            after = ev.heap[address]
             known = self.heap.get(address)
             if known is not None:
-                wider = generalise(known, after, self.ev)
+                wider = generalise(known, after, ev, self.before, ev.heap)
             elif after is not held:
-                wider = contents_template(held, after, self.ev, address)
+                wider = contents_template(address, ev, self.before, ev.heap)
             else:
                 continue
             if wider is not known:
@@ -273,9 +273,9 @@ class _Carried:
         """Return the operands for the slots."""
         found: list[Operand] = []
         for template, x in zip(self.templates, carried, strict=True):
-            match(template, x, found)
+            match(template, x, found, self.ev, heap)
         for address, template in self.heap.items():
-            match(template, heap[address], found)
+            match(template, heap[address], found, self.ev, heap)
         return tuple(found)
 
 

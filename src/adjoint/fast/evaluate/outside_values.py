@@ -385,7 +385,8 @@ class Outside:
         defaults = f.__defaults__ or ()
         named = f.__kwdefaults__ or {}
         self.samples[id(source)] = f
-        self.guard(source, "defaults", (len(defaults), tuple(named)))
+        if defaults or named:  # else each call gives all arguments, whatever is added later
+            self.guard(source, "defaults", (len(defaults), tuple(named)))
         return Closure(
             f.__code__,
             f.__globals__,

@@ -58,11 +58,12 @@ def kind_of(ev: Evaluator, a: Abstract) -> type:
 def restorable(ev: Evaluator) -> Iterator[Callable[[], None]]:
     """Return a function that undoes what is written after this point."""
     heap, length, frames, span = dict(ev.heap), len(ev.block), len(ev.frames), ev.span
-    block, lengths = ev.block, dict(ev.row_lengths)
+    block, lengths, shared = ev.block, dict(ev.row_lengths), set(ev.shared_lists)
 
     def restore() -> None:
         ev.heap = dict(heap)
         ev.row_lengths = dict(lengths)
+        ev.shared_lists = set(shared)
         ev.block = block
         del ev.block[length:]
         del ev.frames[frames:]
@@ -98,6 +99,7 @@ def as_row(ev: Evaluator, address: int) -> Value:
     """Turn a list of known items into a value of the program."""
     held = ev.heap[address]
     assert isinstance(held, ListOf)
+    ev.demand_own_list(address)
     kinds: set[type] = set()
     for x in held.items:
         kinds |= _number_type(ev, x).kinds
@@ -153,6 +155,7 @@ def _admit(ev: Evaluator, row: Value, a: Abstract) -> Operand:
 def append(ev: Evaluator, xs: Abstract, value: Abstract) -> None:
     held = ev.held(xs)
     if isinstance(xs, Ref) and isinstance(held, ListOf):
+        ev.demand_own_list(xs.address)
         ev.heap[xs.address] = ListOf((*held.items, value))
         return
     row = _to_write(ev, xs)
@@ -163,6 +166,7 @@ def append(ev: Evaluator, xs: Abstract, value: Abstract) -> None:
 def pop(ev: Evaluator, xs: Abstract) -> Abstract:
     held = ev.held(xs)
     if isinstance(xs, Ref) and isinstance(held, ListOf):
+        ev.demand_own_list(xs.address)
         if not held.items:
             raise NotCovered("an item of an empty list", ev.span)
         ev.heap[xs.address] = ListOf(held.items[:-1])

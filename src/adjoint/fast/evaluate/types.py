@@ -57,6 +57,32 @@ class Array:
         return f"{self.dtype}[{', '.join(map(str, self.shape))}]"
 
 
+class IntegersOrFloats(Array):
+    """An array of 64-bit integers, or one of 64-bit floats, by a branch or an iteration. What asks
+    for its dtype is not covered."""
+
+    __slots__ = ()
+
+    def __init__(self, shape: tuple[Dim, ...]) -> None:
+        object.__setattr__(self, "shape", shape)
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        raise NotCovered("an array of integers or floats, by a branch or an iteration")
+
+    def __eq__(self, other: object) -> bool:
+        return type(other) is IntegersOrFloats and self.shape == other.shape
+
+    def __hash__(self) -> int:
+        return hash(self.shape)
+
+    def __repr__(self) -> str:
+        return f"int64|float64[{', '.join(map(str, self.shape))}]"
+
+
+INTEGERS_OR_FLOATS = (np.dtype(np.int64), np.dtype(np.float64))
+
+
 @dataclass(frozen=True, slots=True)
 class Row:
     """A list of any length of numbers of type `item`; its cotangent is a list of equal length."""
@@ -125,6 +151,8 @@ def has_truth_value(t: Any) -> bool:
 
 def has_complex(t: Any) -> bool:
     """Return whether a value of a type may be complex."""
+    if isinstance(t, IntegersOrFloats):
+        return False
     if isinstance(t, Array):
         return t.dtype.kind == "c"
     return isinstance(t, Number) and not t.kinds.isdisjoint(_COMPLEX)
@@ -132,6 +160,8 @@ def has_complex(t: Any) -> bool:
 
 def is_complex(t: Any) -> bool:
     """Return whether every value of a type is complex."""
+    if isinstance(t, IntegersOrFloats):
+        return False
     if isinstance(t, Array):
         return t.dtype.kind == "c"
     return isinstance(t, Number) and t.kinds <= _COMPLEX
@@ -154,7 +184,7 @@ def may_overflow(t: Any) -> bool:
     """Return whether a type includes NumPy integers or truth values, whose arithmetic wraps
     around."""
     if isinstance(t, Array):
-        return t.dtype.kind in "iub"
+        return isinstance(t, IntegersOrFloats) or t.dtype.kind in "iub"
     return isinstance(t, Number) and any(issubclass(k, np.integer | np.bool_) for k in t.kinds)
 
 
@@ -166,6 +196,9 @@ def join(a: Type, b: Type) -> Type | None:
         return a
     if isinstance(a, Number) and isinstance(b, Number):
         return Number(a.kinds | b.kinds)
+    if isinstance(a, Array) and isinstance(b, Array) and a.shape == b.shape:
+        if all(isinstance(t, IntegersOrFloats) or t.dtype in INTEGERS_OR_FLOATS for t in (a, b)):
+            return IntegersOrFloats(a.shape)
     return None
 
 
@@ -181,6 +214,8 @@ def witnesses(t: Number, of_integers: int | None = None) -> list[Any]:
 
 def bar_type(t: Type) -> Type:
     """Return the type of the cotangent of a value of type `t`."""
+    if isinstance(t, IntegersOrFloats):
+        return Array(np.dtype(np.float64), t.shape)
     if isinstance(t, Array):
         dtype = t.dtype if t.dtype.kind in "fc" else np.dtype(np.float64)
         return Array(dtype, t.shape)

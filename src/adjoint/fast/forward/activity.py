@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from adjoint.fast.evaluate.evaluator import Evaluator
-from adjoint.fast.evaluate.types import Array, Number, Row
+from adjoint.fast.evaluate.types import Array, IntegersOrFloats, Number, Row
 from adjoint.fast.forward.constant_functions import carriers
 from adjoint.fast.not_covered import NotCovered
 from adjoint.fast.single_assignment.walk import carried_values
@@ -127,7 +127,7 @@ class Activity:
     def _may_carry(self, x: Value) -> bool:
         t = self.ev.types[x]
         return not (isinstance(t, Number) and t.kinds <= {bool, np.bool_}) and not (
-            isinstance(t, Array) and t.dtype.kind == "b"
+            type(t) is Array and t.dtype.kind == "b"
         )
 
     def _call(self, op: Call) -> None:
@@ -256,9 +256,11 @@ class Activity:
             if isinstance(t, Row):
                 t = t.item
             if isinstance(t, Array):
-                found.add(t.dtype.type)
+                # The tangents of integers are floats.
+                is_double = isinstance(t, IntegersOrFloats) or t.dtype == np.int64
+                found.add(np.float64 if is_double else t.dtype.type)
             elif isinstance(t, Number):
-                found |= t.kinds - _PYTHONS
+                found |= {np.float64 if k is np.int64 else k for k in t.kinds - _PYTHONS}
         if len(found) > 1 or not found <= {np.float64, np.float32}:
             names = ", ".join(sorted(kind.__name__ for kind in found))
             raise NotCovered(f"a tangent of {names}")

@@ -11,7 +11,7 @@ from adjoint.fast.evaluate.types import ANYTHING, Array, bar_type
 from adjoint.fast.forward.formulas import formula
 from adjoint.fast.forward.number_tangents import sum_of
 from adjoint.fast.reverse.cotangent_types import operand_type, whole
-from adjoint.fast.reverse.elementwise import product
+from adjoint.fast.reverse.elementwise import demand_floats, product
 from adjoint.fast.reverse.linear_functions import axes_of, simple_reduction
 from adjoint.fast.support import functions as runtime
 from adjoint.ir.single import Call, Const, Operand, Value
@@ -90,8 +90,9 @@ def _(sweep: TangentValues, op: Call) -> Operand | None:
         return None
     given = sweep.full(x)
     made = _whole_pack(sweep, x) if is_pack(sweep, x) else given
-    operands = (made, Const(ev.array_type(y).dtype))
-    return ev.operation(np.array, operands, bar_type(ev.types[y]), name=f"{y.name}_dot")
+    t = bar_type(ev.array_type(y))
+    assert isinstance(t, Array)
+    return ev.operation(np.array, (made, Const(t.dtype)), t, name=f"{y.name}_dot")
 
 
 def _whole_pack(sweep: TangentValues, x: Value) -> Operand:
@@ -166,6 +167,8 @@ def _(sweep: TangentValues, op: Call) -> Operand | None:
     assert y is not None
     if not simple_reduction(op) or not isinstance(operand_type(ev, x), Array):
         return None
+    assert isinstance(x, Value)
+    demand_floats(ev, x)
     of_x = bar_type(ev.array_type(x))
     axis = axes_of(op, len(ev.array_type(x).shape))
     keepdims = dict(op.keywords).get("keepdims", Const(False))
@@ -197,6 +200,8 @@ def _(sweep: TangentValues, op: Call) -> Operand | None:
     for x, other in ((a, b), (b, a)):
         dot = sweep.of(x)
         if dot is not None:
+            assert isinstance(x, Value)
+            demand_floats(ev, x)
             slope = ev.operation(share, (x, other, y), bar_type(ev.types[y]), name="slope")
             term = product(ev, dot, slope, f"{y.name}_dot")
             total = term if total is None else sum_of(ev, total, term, f"{y.name}_dot")

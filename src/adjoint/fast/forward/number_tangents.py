@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from adjoint.fast.evaluate.types import ANYTHING, FLOAT, Row, bar_type
+from adjoint.fast.evaluate.types import ANYTHING, FLOAT, Array, Row, bar_type
 from adjoint.fast.forward.formulas import formula
 from adjoint.fast.reverse.elementwise import (
     evaluated_slope,
@@ -149,9 +149,10 @@ def _(sweep: TangentValues, op: Call) -> Operand | None:
 def _(sweep: TangentValues, op: Call) -> Operand | None:
     ev, y = sweep.ev, op.result
     assert y is not None
-    t = ev.array_type(y)
+    t = bar_type(ev.array_type(y))
+    assert isinstance(t, Array)
     given = (sweep.full(op.operands[0]), Const(t.dtype))
-    return ev.operation(rows.array_of, given, bar_type(ev.types[y]), name=f"{y.name}_dot")
+    return ev.operation(rows.array_of, given, t, name=f"{y.name}_dot")
 
 
 @formula(rows.greatest, rows.least)

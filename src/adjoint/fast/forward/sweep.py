@@ -100,7 +100,7 @@ class ForwardSweep(TangentValues):
         for x in op.operands:
             t = operand_type(self.ev, x)
             low = t.kinds & LOW_KINDS if isinstance(t, Number) else set()
-            if isinstance(t, Array) and t.dtype.char in LOW:
+            if type(t) is Array and t.dtype.char in LOW:
                 low = {t.dtype.type}
             if not low <= allowed:
                 raise NotCovered("numbers of different precisions", op.span)

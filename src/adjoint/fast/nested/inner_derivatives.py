@@ -13,7 +13,7 @@ import numpy as np
 from adjoint.fast.evaluate.array_writes import check_views, note_block_aliases
 from adjoint.fast.evaluate.calls import call
 from adjoint.fast.evaluate.evaluator import Evaluator
-from adjoint.fast.evaluate.types import Array, Number, number
+from adjoint.fast.evaluate.types import Array, Number, bar_type, number
 from adjoint.fast.evaluate.values import Abstract, DictOf, External, Flag, Known, ListOf, Ref, Tuple
 from adjoint.fast.forward.sweep import ForwardSweep
 from adjoint.fast.not_covered import NotCovered
@@ -182,12 +182,13 @@ def _pair(ev: Evaluator, x: Abstract, dot: Abstract, found: list[Operand]) -> No
     if isinstance(x, Value):
         t = ev.types[x]
         if _is_none(dot):
-            zeros = ev.operation(runtime.zeros_like, (x,), t) if isinstance(t, Array) else None
+            is_array = isinstance(t, Array)
+            zeros = ev.operation(runtime.zeros_like, (x,), bar_type(t)) if is_array else None
             found.append(Const(0.0) if zeros is None else zeros)
             return
         operand = ev.operand(dot)
         of_dot = ev.types[operand] if isinstance(operand, Value) else number(type(operand.value))  # type: ignore[union-attr]
-        alike = of_dot == t if isinstance(t, Array) else isinstance(of_dot, Number)
+        alike = of_dot == bar_type(t) if isinstance(t, Array) else isinstance(of_dot, Number)
         if not alike:
             raise NotCovered("a tangent of another kind than its primal", ev.span)
         if isinstance(operand, Const):

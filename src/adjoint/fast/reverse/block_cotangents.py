@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from adjoint.fast.evaluate.types import Array, Number, Row, bar_type, is_complex
+from adjoint.fast.evaluate.types import Array, Number, Row, bar_type, is_complex, may_overflow
 from adjoint.fast.reverse.cotangent_types import are_floats, cast_to, plain, whole
 from adjoint.fast.reverse.elementwise import inferred
 from adjoint.fast.support import functions as runtime
@@ -116,7 +116,7 @@ class Scope:
         t = self.ev.types.get(contribution) if isinstance(contribution, Value) else None
         if isinstance(t, Number) and any(issubclass(kind, _WHOLE) for kind in t.kinds):
             return self.ev.operation(float, (contribution,), bar_type(t), name="t")
-        if isinstance(t, Array) and t.dtype.kind in "iub":
+        if isinstance(t, Array) and may_overflow(t):
             dtype = getattr(bar_type(self.ev.types[v]), "dtype", np.dtype(np.float64))
             return cast_to(self.ev, contribution, Array(dtype, t.shape))
         return contribution

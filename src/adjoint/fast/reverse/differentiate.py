@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from adjoint.fast.evaluate.types import Array
+from adjoint.fast.evaluate.types import Array, IntegersOrFloats
 from adjoint.fast.not_covered import NotCovered
 from adjoint.fast.support import functions as runtime
 from adjoint.fast.support import rows
@@ -127,5 +127,6 @@ def _kind_of_operand(ev: Evaluator, x: Operand) -> Any:
         return type(x.value), repr(x.value)
     t = ev.type_at(x)
     if isinstance(t, Array):
-        return t.dtype, tuple(n if isinstance(n, int) else -1 for n in t.shape)
+        dtype = None if isinstance(t, IntegersOrFloats) else t.dtype
+        return dtype, tuple(n if isinstance(n, int) else -1 for n in t.shape)
     return t

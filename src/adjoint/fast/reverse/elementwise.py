@@ -16,10 +16,12 @@ from adjoint.fast.evaluate.types import (
     FLOAT,
     LOW_KINDS,
     Array,
+    IntegersOrFloats,
     Number,
     Row,
     bar_type,
     has_complex,
+    may_overflow,
     number,
     witnesses,
 )
@@ -104,17 +106,25 @@ def _direction(ev: Evaluator, x: Value, y: Value) -> Operand:
 
 
 def demand_inexact(ev: Evaluator, x: Value) -> None:
+    """Reject operands without a derivative, and integers of which NumPy makes numbers of less than
+    double precision."""
     t = ev.types[x]
-    if isinstance(t, Array) and t.dtype.kind not in "fc":
+    if isinstance(t, IntegersOrFloats):
+        return
+    if isinstance(t, Array) and t.dtype.kind not in "fc" and t.dtype != np.int64:
         raise NotCovered("a derivative with respect to integers", ev.span)
     if isinstance(t, Number) and np.bool_ in t.kinds:  # their sum is a truth value
         raise NotCovered("a derivative with respect to truth values", ev.span)
 
 
 def demand_floats(ev: Evaluator, x: Value) -> None:
-    """Reject operands without a derivative, and complex ones, of functions that order numbers."""
+    """Reject operands without a derivative, and integers and complex numbers, of functions that
+    order numbers: the shares of ties have the dtype of the operand."""
     demand_inexact(ev, x)
-    if has_complex(ev.types[x]):
+    t = ev.types[x]
+    if isinstance(t, Array) and t.dtype == np.int64:
+        raise NotCovered("the derivative of an extremum of integers", ev.span)
+    if has_complex(t):
         raise NotCovered("the derivative of an extremum of complex numbers", ev.span)
 
 
@@ -132,7 +142,7 @@ def _inexact(ev: Evaluator, x: Operand) -> Operand:
     t = operand_type(ev, x)
     if isinstance(x, Const):
         return Const(np.float64(x.value)) if isinstance(x.value, _WHOLE) else x
-    if isinstance(t, Array) and t.dtype.kind in "iub":
+    if isinstance(t, Array) and may_overflow(t):
         of_floats = Array(np.dtype(np.float64), t.shape)
         return ev.operation(np.ndarray.astype, (x, Const(of_floats.dtype)), of_floats)
     if not isinstance(t, Number):
@@ -157,7 +167,7 @@ def _as_precise(ev: Evaluator, x: Operand, y: Value) -> Operand:
     t = operand_type(ev, x)
     if isinstance(t, Number) and not t.kinds & LOW_KINDS:
         return x
-    if isinstance(t, Array) and t.dtype.kind in "iub":
+    if isinstance(t, Array) and may_overflow(t):
         return _inexact(ev, x)
     of_y = _dtypes(ev.types[y])
     if isinstance(t, Array):
@@ -180,6 +190,7 @@ def _as_precise(ev: Evaluator, x: Operand, y: Value) -> Operand:
 
 def _dtypes(t: Any) -> list[Any]:
     """Return the dtypes of the real parts of a number or an array."""
+    t = bar_type(t) if isinstance(t, IntegersOrFloats) else t
     kinds = [t.dtype] if isinstance(t, Array) else t.kinds if isinstance(t, Number) else []
     return [np.empty(0, kind).real.dtype for kind in kinds]
 
@@ -246,6 +257,8 @@ def bar_name(x: Operand) -> str:
 @formula(np.log, cmath.log)
 def _(scope: Scope, op: Call, y_bar: Operand) -> None:
     (x,) = op.operands
+    if isinstance(x, Value):
+        demand_inexact(scope.ev, x)
     bar = inferred(scope.ev, operator.truediv, (y_bar, conjugated(scope.ev, x)), bar_name(x))
     scope.add(x, bar)
 

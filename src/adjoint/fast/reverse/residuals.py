@@ -143,7 +143,7 @@ def _again(ev: Evaluator, op: Call) -> int | None:
         return None
     if f is operator.getitem and _is_index(ev, op.operands[1]):
         return _VIEW if isinstance(t, Array) else _ELEMENT
-    if f in _ON_ARRAYS and isinstance(t, Array) and t.dtype.kind == "f":
+    if f in _ON_ARRAYS and type(t) is Array and t.dtype.kind == "f":
         return _ARRAY + int(_ENTRY * ev.size_of(t))
     return None
 

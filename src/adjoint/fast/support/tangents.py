@@ -17,7 +17,8 @@ def fits(x: Any, dot: Any) -> bool:
         return True
     kind = type(x)
     if kind is np.ndarray:
-        return type(dot) is np.ndarray and dot.dtype == x.dtype and dot.shape == x.shape
+        dtype = np.float64 if x.dtype == np.int64 else x.dtype
+        return type(dot) is np.ndarray and dot.dtype == dtype and dot.shape == x.shape
     if kind is float or kind is int or kind is np.float64:
         return type(dot) in (float, int, np.float64)
     if kind is np.float32:
@@ -65,7 +66,7 @@ def single_of(dot: Any) -> Any:
 
 def array_of(dot: Any, x: Any) -> Any:
     """Return the tangent of an array."""
-    return np.zeros(x.shape, x.dtype) if dot is None else dot
+    return np.zeros(x.shape, x.dtype if x.dtype != np.int64 else np.float64) if dot is None else dot
 
 
 def row_of(dot: Any, xs: Any) -> Any:

@@ -63,6 +63,7 @@ OPERATORS = frozenset(
     {
         "adjoint.api.gradients",
         "adjoint.api.generic_tier",
+        "adjoint.api.program_choice",
         "adjoint.levels.reverse",
         "adjoint.levels.transforms",
         "adjoint.derivatives.linear_map",

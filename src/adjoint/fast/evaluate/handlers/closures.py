@@ -75,11 +75,16 @@ def _assigned(ev: Evaluator, a: Abstract, name: Abstract) -> Abstract:
     """Return the content of a variable; write a check if it may be unassigned."""
     if a is MISSING or a is LOST:
         raise NotCovered("a variable that may have no value", ev.span)
-    inside = parts(a)
+    held = ev.heap[a.address] if isinstance(a, Ref) and a.address in ev.shared_lists else a
+    inside = parts(held)
     if inside:
         checked = [call(ev, Known(single_primitives.assigned), [x, name], {}) for x in inside]
-        same = all(x is y for x, y in zip(inside, checked, strict=True))
-        return a if same else rebuild(a, iter(checked))
+        if all(x is y for x, y in zip(inside, checked, strict=True)):
+            return a
+        made = rebuild(held, iter(checked))
+        if isinstance(a, Ref):
+            ev.heap[a.address] = made
+        return a if isinstance(a, Ref) else made
     if not isinstance(a, Value) or a not in ev.maybe:
         return a
     return ev.operation(runtime.assigned, (a,), ev.types[a])

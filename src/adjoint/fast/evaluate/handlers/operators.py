@@ -267,6 +267,7 @@ def _(ev: Evaluator, a: Abstract, index: Abstract, value: Abstract) -> Abstract:
     elif isinstance(held, ListOf) and isinstance(index, Known) and type(index.value) is int:
         if not -len(held.items) <= index.value < len(held.items):
             raise NotCovered("an index out of range", ev.span)
+        ev.demand_own_list(a.address)
         changed = [*held.items]
         changed[index.value] = value
         ev.heap[a.address] = ListOf(tuple(changed))

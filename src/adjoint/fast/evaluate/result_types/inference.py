@@ -11,6 +11,7 @@ from __future__ import annotations
 import itertools
 import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import reduce
 from typing import Any
 
 import numpy as np
@@ -21,12 +22,15 @@ from adjoint.fast.evaluate.result_types.inferable_functions import (
     most_operands,
 )
 from adjoint.fast.evaluate.types import (
+    INTEGERS_OR_FLOATS,
     Array,
     Dim,
+    IntegersOrFloats,
     Number,
     Symbol,
     Type,
     is_covered,
+    join,
     number,
     witnesses,
 )
@@ -80,6 +84,10 @@ def result_type(
     }
     if len(found) > 1 and all(isinstance(t, Number) for t in found):  # beside a length
         return Number(frozenset().union(*(t.kinds for t in found)))
+    if len(found) > 1 and any(isinstance(t, IntegersOrFloats) for t in operands):
+        joined: Type | None = reduce(lambda a, b: a and join(a, b), found)
+        if joined is not None:
+            return joined
     if len(found) > 1:
         raise NotCovered(f"{name_of(f)} of numbers of several classes beside an array")
     (only,) = found
@@ -93,9 +101,11 @@ def known_of_numbers(key: Iterable[Any]) -> Number | None:
 
 
 def _alternatives(t: Any) -> list[Any]:
-    """Return a number type with several classes as one type per class."""
+    """Return a type with several classes or dtypes as one type for each."""
     if isinstance(t, Number) and len(t.kinds) > 1:
         return [number(kind) for kind in t.kinds]
+    if isinstance(t, IntegersOrFloats):
+        return [Array(dtype, t.shape) for dtype in INTEGERS_OR_FLOATS]
     return [t]
 
 

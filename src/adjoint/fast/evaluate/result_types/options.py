@@ -39,7 +39,7 @@ def with_known_options(ev: Draft, f: Any, a: Abstract, place: int | str) -> Abst
         return a if same else Tuple(tuple(known))
     if isinstance(a, Value) and a not in ev.dims:
         t = ev.types[a]
-        if isinstance(t, Array) and t.dtype.kind in "iu" and _is_of_sizes(f, place):
+        if isinstance(t, Array) and _is_of_sizes(f, place) and t.dtype.kind in "iu":
             raise NotCovered(f"{name_of(f)} with lengths or axes in an array", ev.span)
         if has_integer(t) and f not in _OF_INTEGERS:
             if a in ev.outside.fixed:
