@@ -14,7 +14,7 @@ import numpy as np
 
 from adjoint.rulekit.elementwise_forward import fitted
 from adjoint.rulekit.projection import as_numeric
-from adjoint.rulekit.registry import entry
+from adjoint.rulekit.registry import entry, linear_in
 from adjoint.rulekit.rule import Rule
 from adjoint.rules.numpy.operands import dense, severed
 
@@ -140,3 +140,4 @@ def partwise_frule(f: Callable[..., Any]) -> None:
     rules = entry(f)
     keywords = frozenset[str]().union(*(rule.keywords for rule in rules.rrules))
     rules.frules.insert(0, Rule(forward, keywords, -1, 1, alias=True))
+    linear_in(f)  # of a single operand, which has a single result

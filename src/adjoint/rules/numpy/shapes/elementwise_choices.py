@@ -12,7 +12,7 @@ from adjoint.primal.value_kinds import FLOAT64, REALS
 from adjoint.rulekit.elementwise_forward import contributions, like_result
 from adjoint.rulekit.families import elementwise
 from adjoint.rulekit.projection import as_numeric, project, projector, unbroadcast
-from adjoint.rulekit.registry import frule, non_differentiable, rrule
+from adjoint.rulekit.registry import frule, non_differentiable, rrule, steady_in
 from adjoint.rules.numpy.operands import array_rule, dense
 from adjoint.rules.numpy.products import core
 
@@ -246,6 +246,9 @@ def _put(place: Any, dot: Any) -> Any:
     return np.where(place, dot, 0)
 
 
+steady_in(np.nan_to_num, places=range(5))
+
+
 @frule.register(np.nan_to_num)
 def _(dots, x, copy=True, nan=0.0, posinf=None, neginf=None):
     if not copy:
@@ -382,6 +385,9 @@ def _(dots, x, xp, fp, left=None, right=None, period=None):
     if right_dot is not None and right is not None:
         y_dot = y_dot + np.where(knots.above, right_dot, 0)
     return y, like_result(y_dot, y)
+
+
+steady_in(np.interp, places=range(2, 5))  # the values at the knots
 
 
 class _Knots:
