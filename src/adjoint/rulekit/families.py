@@ -29,7 +29,8 @@ from adjoint.rulekit.refusal import (
     refusing_reverse,
     unless_complex,
 )
-from adjoint.rulekit.registry import frule, linear_in, rrule, steady_in
+from adjoint.rulekit.registry import frule, rrule
+from adjoint.rulekit.tangents import linear_in, steady_in
 
 __all__ = ["NoDerivative", "elementwise", "linear", "project"]
 

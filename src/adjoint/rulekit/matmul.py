@@ -12,7 +12,8 @@ from adjoint.primal.value_kinds import FLOAT64
 from adjoint.rulekit.elementwise_forward import filled
 from adjoint.rulekit.partials import Traits, as_strong, numeric_operands
 from adjoint.rulekit.projection import projector
-from adjoint.rulekit.registry import frule, linear_in, rrule
+from adjoint.rulekit.registry import frule, rrule
+from adjoint.rulekit.tangents import linear_in
 
 
 def bilinear(f: Any, left_bar: Any, right_bar: Any) -> None:

@@ -72,11 +72,8 @@ class Rules:
         operations: ``function(level, record, slot, *args, **kwargs)`` (see `adjoint.levels`).
     overridden
         A reverse rule was registered from outside this library and comes before the structural one.
-    linear
-        The places of the operands in each of which the function is linear, the others held fixed.
-    steady
-        The places of the operands in which the function is piecewise linear, taken together: a
-        small change of them does not change the pullback.
+    linear, steady, tangent
+        For programs of tangents, see `adjoint.rulekit.tangents`.
     lane
         The number of operands, and a primitive that does the usual operand types of the newest rule
         in one step. Registering another rule removes it.
@@ -92,6 +89,7 @@ class Rules:
     leveled: Callable[..., Any] | None = None
     linear: range = range(0)
     steady: range = range(0)
+    tangent: FunctionType | None = None
     lane: tuple[int, Callable[..., Any] | None] = (-1, None)
 
     @property
@@ -374,18 +372,6 @@ def plain(f: Callable[..., Any]) -> Callable[..., Any]:
         return f(*args, **kwargs)
 
     return non_differentiable(run)  # type: ignore[no-any-return]
-
-
-def linear_in(*keys: Any, places: range = range(1)) -> None:
-    """Declare that functions are linear in each operand of `places` (see `Rules`)."""
-    for key in keys:
-        entry(key).linear = places
-
-
-def steady_in(*keys: Any, places: range = range(1)) -> None:
-    """Declare that functions are piecewise linear in the operands of `places` (see `Rules`)."""
-    for key in keys:
-        entry(key).steady = places
 
 
 def _setting(field: str, keys: tuple[Any, ...]) -> Callable[[F], F]:

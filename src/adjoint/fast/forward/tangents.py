@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from adjoint.fast.forward import array_tangents as array_tangents
 from adjoint.fast.forward.constant_functions import has_rule_from_outside
 from adjoint.fast.forward.formulas import formulas
+from adjoint.fast.forward.inlined_tangents import inlined_tangent
 from adjoint.fast.forward.linear_rules import linear_tangent
 from adjoint.fast.forward.number_tangents import sum_of
 from adjoint.fast.forward.opaque_rules import tangents_of_pair
@@ -46,7 +47,7 @@ def tangent(sweep: TangentValues, op: Call) -> Operand:
         if slopes is not None:
             found = _by_slopes(sweep, op, slopes)
     if found is None:
-        found = linear_tangent(sweep, op)
+        found = linear_tangent(sweep, op) or inlined_tangent(sweep, op)
     if found is None:
         del sweep.ev.block[place:]
         found = by_rule(sweep, op)

@@ -10,7 +10,8 @@ import numpy as np
 
 from adjoint.rulekit.elementwise_forward import like_result
 from adjoint.rulekit.projection import as_numeric, project
-from adjoint.rulekit.registry import frule, linear_in, rrule
+from adjoint.rulekit.registry import frule, rrule
+from adjoint.rulekit.tangents import linear_in
 from adjoint.rules.numpy.operands import conj, dense, severed
 
 Labels = list[int]

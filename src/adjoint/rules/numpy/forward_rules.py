@@ -14,8 +14,9 @@ import numpy as np
 
 from adjoint.rulekit.elementwise_forward import fitted
 from adjoint.rulekit.projection import as_numeric
-from adjoint.rulekit.registry import entry, linear_in
+from adjoint.rulekit.registry import entry
 from adjoint.rulekit.rule import Rule
+from adjoint.rulekit.tangents import linear_in
 from adjoint.rules.numpy.operands import dense, severed
 
 F = TypeVar("F", bound=Callable[..., Any])

@@ -26,8 +26,9 @@ from adjoint.rulekit.elementwise_forward import contributions
 from adjoint.rulekit.families import linear
 from adjoint.rulekit.partials import LOW, as_strong
 from adjoint.rulekit.projection import SEQUENCES, Projector, as_numeric, projector
-from adjoint.rulekit.registry import entry, linear_in, non_differentiable, rrule, steady_in
+from adjoint.rulekit.registry import entry, non_differentiable, rrule
 from adjoint.rulekit.rule import Rule
+from adjoint.rulekit.tangents import linear_in, steady_in
 
 F = TypeVar("F", bound=Callable[..., Any])
 

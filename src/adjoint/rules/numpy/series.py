@@ -26,7 +26,8 @@ from adjoint.rulekit.refusal import (
     refused_bar,
     refused_dot,
 )
-from adjoint.rulekit.registry import frule, linear_in, rrule, steady_in, substitute
+from adjoint.rulekit.registry import frule, rrule, substitute
+from adjoint.rulekit.tangents import linear_in, steady_in
 from adjoint.rules.numpy.operands import array_rule, conj, cotangent_dtype, dense
 
 CUT = NoDerivative("leading coefficients", "are zero here and have been cut off")

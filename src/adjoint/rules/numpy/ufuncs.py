@@ -16,6 +16,7 @@ from adjoint.rulekit.families import elementwise
 from adjoint.rulekit.matmul import bilinear
 from adjoint.rulekit.projection import as_numeric, projector
 from adjoint.rulekit.registry import frule, non_differentiable, rrule
+from adjoint.rulekit.tangents import steady_in
 
 LN2, LN10 = math.log(2.0), math.log(10.0)
 
@@ -216,6 +217,9 @@ def _(dots, x, /):
 
 SIGN_IS_DIRECTION = np.sign(1j) == 1j
 """True if the sign of a complex number is x / |x|, as it is since NumPy 2."""
+
+
+steady_in(np.sign)
 
 
 def _turn(y: Any, x: Any, x_dot: Any) -> Any:

@@ -12,7 +12,8 @@ from typing import Any
 import numpy as np
 
 from adjoint.rulekit.elementwise_forward import contributions, like_result
-from adjoint.rulekit.registry import frule, steady_in
+from adjoint.rulekit.registry import frule
+from adjoint.rulekit.tangents import steady_in
 from adjoint.rules.numpy.aggregates.reductions import merged_rows
 from adjoint.rules.numpy.operands import array_rule, cotangent_dtype, dense
 

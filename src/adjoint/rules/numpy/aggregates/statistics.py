@@ -8,7 +8,8 @@ import numpy as np
 
 from adjoint.rulekit.elementwise_forward import like_result
 from adjoint.rulekit.projection import unbroadcast
-from adjoint.rulekit.registry import frule, linear_in, steady_in
+from adjoint.rulekit.registry import frule
+from adjoint.rulekit.tangents import linear_in, steady_in
 from adjoint.rules.numpy.aggregates.cumulative import undiff
 from adjoint.rules.numpy.aggregates.reductions import (
     NONE,

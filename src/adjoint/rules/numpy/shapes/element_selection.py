@@ -12,7 +12,8 @@ from typing import Any
 import numpy as np
 
 from adjoint.rulekit.projection import as_numeric, project
-from adjoint.rulekit.registry import entry, linear_in, primitive, steady_in
+from adjoint.rulekit.registry import entry, primitive
+from adjoint.rulekit.tangents import linear_in, steady_in
 from adjoint.rules.numpy.aggregates.reductions import constant_back
 from adjoint.rules.numpy.forward_rules import array_frule
 from adjoint.rules.numpy.operands import (

@@ -12,7 +12,8 @@ from adjoint.primal.value_kinds import FLOAT64, REALS
 from adjoint.rulekit.elementwise_forward import contributions, like_result
 from adjoint.rulekit.families import elementwise
 from adjoint.rulekit.projection import as_numeric, project, projector, unbroadcast
-from adjoint.rulekit.registry import frule, non_differentiable, rrule, steady_in
+from adjoint.rulekit.registry import frule, non_differentiable, rrule
+from adjoint.rulekit.tangents import steady_in
 from adjoint.rules.numpy.operands import array_rule, dense
 from adjoint.rules.numpy.products import core
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from adjoint.rulekit.registry import steady_in
+from adjoint.rulekit.tangents import steady_in
 from adjoint.rules.numpy.forward_rules import array_frule
 from adjoint.rules.numpy.operands import array_rule
 
