@@ -79,9 +79,7 @@ def _(dots, y, a, axis=None, *, ddof=0, keepdims=False):
 
 def _of_root(y: Any, moved: Any) -> Any:
     """Return the tangent of the root `y` from that of its square; 0 at 0."""
-    if np.ndim(y) == 0:
-        return moved * (0.5 / y) if y else 0.0
-    return np.where(y == 0.0, 0.0, moved * 0.5 / np.where(y == 0.0, 1.0, y))
+    return moved * (y != 0.0) * 0.5 / (y + (y == 0.0))
 
 
 # ---- interpolation -------------------------------------------------------------------------------
@@ -120,6 +118,10 @@ def _(dots, y, a):
 
 @tangent_of(np.linalg.pinv)
 def _(dots, y, a, rcond=None, *, rtol=None):
+    """Of matrices of full rank, where it is smooth."""
+    rank = np.trace(y @ a, 0, -2, -1)
+    if not np.all(rank > min(np.shape(a)[-2:]) - 0.5):
+        raise ArithmeticError
     a_dot, a_t = dots[0], np.swapaxes(dots[0], -1, -2)
     y_t = np.swapaxes(y, -1, -2)
     left, right = y @ y_t @ a_t, a_t @ y_t @ y

@@ -425,7 +425,8 @@ class _Knots:
         empty = width == 0  # at the ends only: elsewhere a later segment is found
         width = np.where(empty, 1, width)
         self.slope = np.where(empty, 0, (fp[self._right] - fp[self._left]) / width)
-        self._share = np.where(empty, x >= xp[-1], np.clip((x - xp[self._left]) / width, 0, 1))
+        share = np.where(empty, x >= xp[-1], (x - xp[self._left]) / width)
+        self._share = np.where(self.below, 0.0, np.where(self.above, 1.0, share))
 
     def between(self, values: Any) -> Any:
         """Interpolate values at the knots to the points."""
