@@ -298,3 +298,68 @@ def test_edges_are_those_of_the_generic_tier(function, args, keywords, order, ki
         warnings.simplefilter("ignore")
         line = Line(function, given, keywords)
         assert compared(line, 1e-6 if kind is np.float64 else 5e-3, is_smooth=False) is None
+
+
+# ---- derivatives inside --------------------------------------------------------------------------
+
+
+def slope_by_values(x):
+    """The inner variable enters linearly, the outer one does not."""
+    g = ad.grad(lambda fp: np.sum(np.interp(x, KNOTS, fp) ** 2))(KNOTS**2)
+    return np.sum(g * g)
+
+
+def slope_by_points(x):
+    g = ad.grad(lambda at: np.sum(np.interp(at, KNOTS, np.concatenate([x, x[:1]]))))(
+        KNOTS[:3] + 0.5
+    )
+    return np.sum(g**3)
+
+
+def pushed_by_values(x):
+    values = KNOTS**2
+    return np.sum(ad.pushforward(lambda fp: np.interp(x, KNOTS, fp) ** 2, (values,), (values,))[1])
+
+
+def pushed_sort(x):
+    return np.sum(ad.pushforward(lambda v: np.sort(v) * np.ptp(v), (x * x,), (x,))[1] * x)
+
+
+def slope_of_product(x):
+    return np.sum(ad.grad(lambda v: np.sum(np.kron(v, x) ** 2))(2.0 * x) * np.clip(x, 0.5, 2.0))
+
+
+def pushed_fraction(x):
+    dot = ad.pushforward(lambda v: np.quantile(v, x[0] / 4.0) ** 2, (x,), (x,))[1]
+    return dot * x[1]
+
+
+def sorted_often(x):
+    y = x
+    for _ in range(3):
+        y = np.sort(y * y) * x + np.outer(y, x) @ np.cumprod(x) * 0.1
+    return np.sum(y)
+
+
+def one_of_two(x):
+    y = np.prod(x) if x[0] > 1.0 else np.var(x)
+    return y * np.median(x)
+
+
+@pytest.mark.parametrize(
+    "f",
+    [
+        slope_by_values, slope_by_points, pushed_by_values, pushed_sort, slope_of_product,
+        pushed_fraction, sorted_often, one_of_two,
+    ],
+)  # fmt: skip
+def test_derivatives_inside_and_loops(f):
+    x, v = np.array([0.7, 1.4, 1.9]), np.array([0.3, -1.0, 0.5])
+    found = ad.gradient_and_hvp(f, x, v), ad.pushforward(f, (x,), (v,))
+    with generic_tier():
+        expected = ad.gradient_and_hvp(f, x, v), ad.pushforward(f, (x,), (v,))
+    assert fault(found, expected, 1e-9) is None
+    slope = ad.grad(f)
+    with generic_tier():
+        ends = slope(x + STEP * v), slope(x - STEP * v)
+    np.testing.assert_allclose(found[0][1], (ends[0] - ends[1]) / (2 * STEP), rtol=1e-5, atol=1e-6)

@@ -6,12 +6,13 @@ pullback that do not change with the operands: both are called as they are.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from adjoint.fast.evaluate.types import ANYTHING, Array, Number, bar_type
 from adjoint.fast.evaluate.values import RulePair
+from adjoint.fast.forward.formulas import formula
 from adjoint.fast.forward.number_tangents import sum_of
 from adjoint.fast.reverse.cotangent_types import whole
 from adjoint.fast.support import pullbacks
@@ -27,28 +28,59 @@ _NOT_LINEAR = frozenset({"initial", "out"})
 
 
 def linear_tangent(sweep: TangentValues, op: Call) -> Operand | None:
-    """Return the tangent of the result of `op`; ``None`` if it is not piecewise linear."""
+    """Return the tangent of the result of `op`, by calls of the function with tangents; ``None`` if
+    it is not linear in each active operand."""
     assert isinstance(op.callee, Const) and op.result is not None
     ev, f, y = sweep.ev, op.callee.value, op.result
     rules, dots = lookup(f), _dots(sweep, op)
-    if rules is None or dots is None or not _is_inexact(ev.types[y]):
+    if rules is None or dots is None or not dots.keys() <= {*rules.linear}:
+        return None
+    if not _is_inexact(ev.types[y]) or not _NOT_LINEAR.isdisjoint(k for k, _ in op.keywords):
         return None
     t, name = bar_type(ev.types[y]), f"{y.name}_dot"
-    if _NOT_LINEAR.isdisjoint(k for k, _ in op.keywords) and dots.keys() <= {*rules.linear}:
-        total: Operand | None = None
-        for i, dot in dots.items():
-            given = (*op.operands[:i], dot, *op.operands[i + 1 :])
-            term = ev.operation(f, given, t, op.keywords, name=name)
-            ev.note_alias(term, given)
-            total = term if total is None else sum_of(ev, total, term, name)
-        return total
-    if not dots.keys() <= {*rules.steady}:
+    total: Operand | None = None
+    for i, dot in dots.items():
+        given = (*op.operands[:i], dot, *op.operands[i + 1 :])
+        term = ev.operation(f, given, t, op.keywords, name=name)
+        ev.note_alias(term, given)
+        total = term if total is None else sum_of(ev, total, term, name)
+    return total
+
+
+def steady_tangent(sweep: TangentValues, op: Call) -> Operand | None:
+    """Return the tangent of the result of `op` by a call of its forward rule; ``None`` if the
+    function is not piecewise linear in the active operands."""
+    assert isinstance(op.callee, Const) and op.result is not None
+    f, y = op.callee, op.result
+    rules, dots = lookup(f.value), _dots(sweep, op)
+    if rules is None or dots is None or not dots.keys() <= {*rules.steady}:
         return None
     given = tuple(dots.get(i, Const(None)) for i in range(len(op.operands)))
-    operands = (Const(f), Const(len(given)), *given, *op.operands)
-    made = ev.operation(pullbacks.pushed, operands, t, op.keywords, name=name)
-    ev.note_alias(made, given)
+    return _pushed(sweep, (f, Const(len(given)), *given, *op.operands), op, y)
+
+
+def _pushed(sweep: TangentValues, operands: tuple[Operand, ...], op: Call, y: Value) -> Operand:
+    ev, t = sweep.ev, bar_type(sweep.ev.types[y])
+    made = ev.operation(pullbacks.pushed, operands, t, op.keywords, name=f"{y.name}_dot")
+    ev.note_alias(made, operands)
     return made
+
+
+@formula(pullbacks.pushed)
+def _(sweep: TangentValues, op: Call) -> Operand | None:
+    """A tangent of a piecewise linear function is linear in those of its operands."""
+    f, count, *given = op.operands
+    assert op.result is not None and isinstance(f, Const) and isinstance(count, Const)
+    n: Any = count.value
+    rules, dots = lookup(f.value), _dots(sweep, op)
+    if (
+        rules is None
+        or dots is None
+        or any(i >= 2 + n and i - 2 - n not in rules.steady for i in dots)
+    ):
+        return None
+    moved = (dots.get(2 + i, Const(None)) for i in range(n))
+    return _pushed(sweep, (f, count, *moved, *given[n:]), op, op.result)
 
 
 def linear_pair(sweep: TangentValues, op: Call) -> Operand | None:
@@ -58,7 +90,8 @@ def linear_pair(sweep: TangentValues, op: Call) -> Operand | None:
     ev, pair = sweep.ev, sweep.ev.rule_pairs[op.result]
     place = len(ev.block)
     ev.write(op)
-    y_dot = linear_tangent(sweep, Call(pair.y, Const(pair.f), op.operands, op.keywords, op.span))
+    primal = Call(pair.y, Const(pair.f), op.operands, op.keywords, op.span)
+    y_dot = linear_tangent(sweep, primal) or steady_tangent(sweep, primal)
     back_dot = None if y_dot is None else _back_dot(sweep, op, pair)
     if y_dot is None or back_dot is None:
         del ev.block[place:]
@@ -71,7 +104,8 @@ def _back_dot(sweep: TangentValues, op: Call, pair: RulePair) -> Operand | None:
     pullback that is linear in both together."""
     ev, rules, dots = sweep.ev, lookup(pair.f), _dots(sweep, op)
     assert rules is not None and dots is not None
-    if dots.keys() <= {*rules.steady} or all(i == j for i in pair.pulled for j in dots):
+    is_steady = {*dots, *pair.pulled} <= {*rules.steady}
+    if is_steady or all(i == j for i in pair.pulled for j in dots):
         return Const(None)
     places = {*pair.pulled, *dots}
     if len(places) > 2 or not places <= {*rules.linear}:

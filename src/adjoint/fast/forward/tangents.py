@@ -8,7 +8,7 @@ from adjoint.fast.forward import array_tangents as array_tangents
 from adjoint.fast.forward.constant_functions import has_rule_from_outside
 from adjoint.fast.forward.formulas import formulas
 from adjoint.fast.forward.inlined_tangents import inlined_tangent
-from adjoint.fast.forward.linear_rules import linear_tangent
+from adjoint.fast.forward.linear_rules import linear_tangent, steady_tangent
 from adjoint.fast.forward.number_tangents import sum_of
 from adjoint.fast.forward.opaque_rules import tangents_of_pair
 from adjoint.fast.forward.registered_rules import by_rule
@@ -48,6 +48,8 @@ def tangent(sweep: TangentValues, op: Call) -> Operand:
             found = _by_slopes(sweep, op, slopes)
     if found is None:
         found = linear_tangent(sweep, op) or inlined_tangent(sweep, op)
+    if found is None and not sweep.is_last:
+        found = steady_tangent(sweep, op)
     if found is None:
         del sweep.ev.block[place:]
         found = by_rule(sweep, op)

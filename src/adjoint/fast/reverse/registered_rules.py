@@ -134,8 +134,9 @@ def _pushed(sweep: Sweep, op: Call) -> Step:
     n: Any = count.value
     y = ev.value(ev.types[op.result], name="y")
     primal = Call(y, f, tuple(given[n:]), op.keywords, op.span)
-    rule = _rule_for(ev, primal)
-    if rule is None:
+    rule, rules = _rule_for(ev, primal), lookup(f.value)
+    active = {i for i, x in enumerate(given[n:]) if x in sweep.active}
+    if rule is None or rules is None or not active <= {*rules.steady}:
         raise NotCovered(f"{name_of(f.value)} has no rule for such operands", op.span)
     return _called(sweep, primal, rule.function, op.result, given[:n])
 
