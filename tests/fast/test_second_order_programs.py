@@ -310,7 +310,7 @@ def slope_by_values(x):
 
 
 def slope_by_points(x):
-    g = ad.grad(lambda at: np.sum(np.interp(at, KNOTS, np.concatenate([x, x[:1]]))))(
+    g = ad.grad(lambda at: np.sum(np.interp(at, KNOTS, np.concatenate([x, x[:1]])) ** 2))(
         KNOTS[:3] + 0.5
     )
     return np.sum(g**3)

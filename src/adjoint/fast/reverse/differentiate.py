@@ -31,6 +31,8 @@ CONSTANT: frozenset[Any] = frozenset(
         rows.count,
         runtime.sum_of,
         runtime.sum_of_these,
+        runtime.share_of_greater,
+        runtime.share_of_less,
         len,
         range,
         zip,
@@ -49,6 +51,8 @@ CONSTANT: frozenset[Any] = frozenset(
 def is_carrier(sweep: Sweep, op: Call) -> bool:
     """Return whether the result of an operation on active operands may be active."""
     f = callee_of(op)
+    if f is runtime.to_extremes:
+        return sweep.is_active(op.operands[2:3])
     if f in CONSTANT or (f is round and len(op.operands) == 1):
         return False
     if f in formulas or f in steps:

@@ -61,8 +61,9 @@ def _share(power: Any, y: Any, a: Any, b: Any) -> Any:
     share = power(a - y)
     if np.all(np.isfinite(y)):
         return share
-    known = np.where(np.equal(a, b), 0.5, np.where(np.equal(a, y), 1.0, 0.0))
-    return np.where(np.isinf(y), known, share)[()]
+    share = np.where(np.isinf(y), 0.0, share)
+    share = np.where(np.isinf(y) & np.equal(a, y), 1.0, share)
+    return np.where(np.isinf(y) & np.equal(a, b), 0.5, share)[()]
 
 
 elementwise(
