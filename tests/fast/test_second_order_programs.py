@@ -346,11 +346,16 @@ def one_of_two(x):
     return y * np.median(x)
 
 
+def by_keyword(x):
+    y = np.average(np.outer(x, x), axis=0, weights=x * x)
+    return np.sum(y**2) * np.interp(x[0], xp=KNOTS, fp=np.cumsum(KNOTS * x[1]))
+
+
 @pytest.mark.parametrize(
     "f",
     [
         slope_by_values, slope_by_points, pushed_by_values, pushed_sort, slope_of_product,
-        pushed_fraction, sorted_often, one_of_two,
+        pushed_fraction, sorted_often, one_of_two, by_keyword,
     ],
 )  # fmt: skip
 def test_derivatives_inside_and_loops(f):
