@@ -270,9 +270,7 @@ def _(dots, y, a, axis=None, weights=None, returned=False, *, keepdims=False):
     shape = np.shape(a)
     w = weights_of(np.asarray(weights), shape, axis)
     total = np.sum(np.broadcast_to(w, shape), axis, keepdims=True)
-    moved, total_dot = 0.0, None
-    if a_dot is not None:
-        moved = moved + w * a_dot
+    moved, total_dot = 0.0 if a_dot is None else w * a_dot, None
     if weights_dot is not None:
         w_dot = weights_of(weights_dot, shape, axis)
         moved = moved + w_dot * (a - np.sum(w * a, axis, keepdims=True) / total)
