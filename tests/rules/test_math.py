@@ -8,7 +8,7 @@ from scipy import special
 
 import adjoint as ad
 from adjoint.rulekit.registry import lookup, rrule
-from adjoint.rules.python.math import digamma
+from adjoint.rules.python.math import digamma, trigamma
 from tests.rules.harness import case, reals, table
 
 
@@ -46,6 +46,7 @@ CASES = {
     math.radians: at(0.6),
     math.erf: at(0.6, -2.0, 0.0),
     math.erfc: at(0.6, -2.0, 0.0),
+    digamma: [(0.5,), (2.5,), (-0.5,)],
     math.gamma: at(0.6, 4.5, -1.5),
     math.lgamma: at(0.6, 40.5, -1.5),
     math.ceil: at(0.6),
@@ -134,6 +135,7 @@ def test_edge_points_of_two_operands():
 )
 def test_digamma(x):
     assert digamma(x) == pytest.approx(special.digamma(x), rel=1e-13, abs=1e-14)
+    assert trigamma(x) == pytest.approx(special.polygamma(1, x), rel=1e-13)
 
 
 def test_distances_of_truth_values():

@@ -30,6 +30,7 @@ from adjoint.rulekit.refusal import (
     unless_complex,
 )
 from adjoint.rulekit.registry import frule, rrule
+from adjoint.rulekit.tangents import linear_in, steady_in
 
 __all__ = ["NoDerivative", "elementwise", "linear", "project"]
 
@@ -91,6 +92,8 @@ def elementwise(
             forward_rule = unless_complex(forward(g, of_reals), forward_rule, n, "dots")
         rrule.register(g, trusted=True)(back_rule)
         frule.register(g, trusted=True)(forward_rule)
+        if selects:
+            steady_in(g, places=range(n))
 
 
 def linear(
@@ -141,6 +144,7 @@ def linear(
         forward_rule.__signature__ = inspect.Signature([dots, first, *others])  # type: ignore[attr-defined]
         rrule.register(g, alias=alias, trusted=True)(back_rule)
         frule.register(g, alias=alias, trusted=True)(forward_rule)
+        linear_in(g)
 
 
 def _linear_reverse(

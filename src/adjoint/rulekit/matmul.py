@@ -13,6 +13,7 @@ from adjoint.rulekit.elementwise_forward import filled
 from adjoint.rulekit.partials import Traits, as_strong, numeric_operands
 from adjoint.rulekit.projection import projector
 from adjoint.rulekit.registry import frule, rrule
+from adjoint.rulekit.tangents import linear_in
 
 
 def bilinear(f: Any, left_bar: Any, right_bar: Any) -> None:
@@ -27,6 +28,7 @@ def bilinear(f: Any, left_bar: Any, right_bar: Any) -> None:
         broadcasts. Of the operand itself only the shape may be read.
     """
     traits = Traits.of(f)
+    linear_in(f, places=range(2))
 
     @rrule.register(f, trusted=True)
     def both(a, b, /):

@@ -72,6 +72,8 @@ class Rules:
         operations: ``function(level, record, slot, *args, **kwargs)`` (see `adjoint.levels`).
     overridden
         A reverse rule was registered from outside this library and comes before the structural one.
+    linear, steady, tangent
+        For programs of tangents, see `adjoint.rulekit.tangents`.
     lane
         The number of operands, and a primitive that does the usual operand types of the newest rule
         in one step. Registering another rule removes it.
@@ -85,6 +87,9 @@ class Rules:
     primitive: Callable[..., Any] | None = None
     overridden: bool = False
     leveled: Callable[..., Any] | None = None
+    linear: range = range(0)
+    steady: range = range(0)
+    tangent: FunctionType | None = None
     lane: tuple[int, Callable[..., Any] | None] = (-1, None)
 
     @property

@@ -130,7 +130,7 @@ def _made(
 ) -> Program:
     moving = [leaf.value for leaf in wanted]
     note_negations(ev, block)
-    sweep = ForwardSweep(ev, moving, has_opaque_rules=has_opaque_rules)
+    sweep = ForwardSweep(ev, moving, is_last=True, has_opaque_rules=has_opaque_rules)
     dots, ops = sweep.run(block, moving)
     ends = block.results or ()
     with ev.writing(ops):  # without tangents of arguments, only the values are wanted

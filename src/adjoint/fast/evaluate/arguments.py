@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from adjoint.fast.evaluate.values import Abstract, Closure, DictOf, Tuple
+from adjoint.fast.evaluate.types import Array, Number
+from adjoint.fast.evaluate.values import Abstract, Closure, DictOf, Known, Tuple
 from adjoint.fast.not_covered import NotCovered
-from adjoint.ir.single import Function
+from adjoint.ir.single import Function, Value
 
 if TYPE_CHECKING:
     from adjoint.fast.evaluate.evaluator import Evaluator
@@ -67,3 +69,38 @@ def bind(
     if rest or left:
         raise NotCovered("arguments that do not fit", ev.span)
     return values
+
+
+def by_position(
+    ev: Evaluator, f: Any, args: Sequence[Abstract], keywords: dict[str, Abstract]
+) -> tuple[Sequence[Abstract], dict[str, Abstract]]:
+    """Return the arguments with keywords that may carry a derivative given by position, as sweeps
+    demand; unchanged if an array to write to would come between."""
+    filled, rest = [*args], dict(keywords)
+    for name, default in _positional(f)[len(args) :]:
+        if not any(_is_inexact(ev, x) for x in rest.values()):
+            return filled, rest
+        if name == "out" or (name not in rest and type(default) not in _PLAIN):
+            break
+        filled.append(rest.pop(name, Known(default)))
+    done = not any(_is_inexact(ev, x) for x in rest.values())
+    return (filled, rest) if done else (args, keywords)
+
+
+_PLAIN = (int, float, bool, str, type(None))
+
+
+def _positional(f: Any) -> list[tuple[str, Any]]:
+    """Return name and default of each parameter that may be given by position and by keyword."""
+    try:
+        parameters = inspect.signature(f).parameters.values()
+    except (TypeError, ValueError):
+        return []
+    return [(p.name, p.default) for p in parameters if p.kind is p.POSITIONAL_OR_KEYWORD]
+
+
+def _is_inexact(ev: Evaluator, x: Abstract) -> bool:
+    t = ev.types[x] if isinstance(x, Value) else None
+    if isinstance(t, Array):
+        return t.dtype.kind in "fc"
+    return isinstance(t, Number) and not t.kinds <= {int, bool}

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from adjoint.fast.evaluate.arguments import by_position
 from adjoint.fast.evaluate.attribute_reads import attribute
 from adjoint.fast.evaluate.library import call_library, is_library
 from adjoint.fast.evaluate.outside_values import is_own
@@ -193,6 +194,8 @@ def _call_known(
         folded = of_text(ev, f, args, keywords)
     if folded is not None:
         return folded
+    if keywords:
+        args, keywords = by_position(ev, f, args, keywords)
     if is_inferable(f):
         return infer_call(ev, f, args, keywords)
     if is_library(f, rules):

@@ -43,6 +43,7 @@ from adjoint.fast.evaluate.values import (
     Known,
     ListOf,
     Ref,
+    RulePair,
     Slot,
     Tuple,
 )
@@ -96,7 +97,7 @@ class Draft:
     indices
         By tuple or slice built as an index: its parts.
     rule_pairs
-        Pairs of a value and a pullback that registered rules return at run time.
+        By pair of a value and a pullback that a registered rule returns at run time: the call.
     places
         By value: file and line of its user code.
     """
@@ -107,7 +108,7 @@ class Draft:
         self.dims: dict[Value, Dim] = {}
         self.packs: dict[Value, tuple[Operand, ...]] = {}
         self.places: dict[Value, tuple[str, int]] = {}
-        self.rule_pairs: set[Value] = set()
+        self.rule_pairs: dict[Value, RulePair] = {}
         self.maybe: set[Value] = set()
         self.fresh: set[Value] = set()
         self.negated: dict[Operand, Operand] = {}

@@ -11,11 +11,20 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 from types import CodeType, FunctionType
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 from adjoint.fast.evaluate.types import Type
 from adjoint.ir.node import node
 from adjoint.ir.single import Value
+
+
+class RulePair(NamedTuple):
+    """The call of a registered rule by a program: that of `f` with result `y`, whose pullback gives
+    cotangents of the operands at the places `pulled`."""
+
+    f: Any
+    y: Value
+    pulled: list[int]
 
 
 @node(eq=False)

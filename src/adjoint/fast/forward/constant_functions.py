@@ -17,8 +17,6 @@ from adjoint.rulekit.registry import lookup
 _CONSTANT: frozenset[Any] = CONSTANT | {
     runtime.push,
     runtime.leave,
-    runtime.share_of_greater,
-    runtime.share_of_less,
     rows.zeros_of,
     rows.ties,
     np.zeros,

@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING
 
 from adjoint.fast.evaluate.types import ANYTHING
 from adjoint.fast.forward.formulas import formula
+from adjoint.fast.forward.linear_rules import linear_pair
 from adjoint.fast.not_covered import NotCovered
-from adjoint.fast.support import opaque_rules
+from adjoint.fast.support import pullbacks
 from adjoint.ir import primitives
 from adjoint.ir.single import Call, Const, Operand
 
@@ -23,6 +24,9 @@ if TYPE_CHECKING:
 def tangents_of_pair(sweep: TangentValues, op: Call) -> Operand:
     """Write the call of a rule, and the pair of the tangent of its value and that of its
     pullback."""
+    found = linear_pair(sweep, op)
+    if found is not None:
+        return found
     if not sweep.has_opaque_rules:
         raise NotCovered("a rule that is not inlined", op.span)
     ev = sweep.ev
@@ -34,7 +38,7 @@ def tangents_of_pair(sweep: TangentValues, op: Call) -> Operand:
         for items in (op.operands, dots, tuple(x for _, x in op.keywords))
     ]
     given = (op.callee, *packed[:2], Const(names), packed[2])
-    return ev.operation(opaque_rules.TangentsOfRule, given, ANYTHING, name="rule_dot")
+    return ev.operation(pullbacks.TangentsOfRule, given, ANYTHING, name="rule_dot")
 
 
 @formula(operator.call)
@@ -45,6 +49,5 @@ def _(sweep: TangentValues, op: Call) -> Operand | None:
     if back_dot is None:
         raise NotCovered("a pullback of constants", op.span)
     moved = Const(None) if y_bar_dot is None else y_bar_dot
-    return sweep.ev.operation(
-        opaque_rules.pulled, (back_dot, y_bar, moved), ANYTHING, name="bar_dots"
-    )
+    operands = (back, back_dot, y_bar, moved)
+    return sweep.ev.operation(pullbacks.pulled, operands, ANYTHING, name="bar_dots")

@@ -27,10 +27,8 @@ from adjoint.rulekit.partials import LOW
 class ForwardSweep(TangentValues):
     """The forward sweep of one program."""
 
-    def __init__(
-        self, ev: Evaluator, wanted: Sequence[Value], *, has_opaque_rules: bool = False
-    ) -> None:
-        super().__init__(ev, wanted, has_opaque_rules=has_opaque_rules)
+    def __init__(self, ev: Evaluator, wanted: Sequence[Value], **options: bool) -> None:
+        super().__init__(ev, wanted, **options)
         self._tapes: dict[Operand, Value] = {}
 
     def run(self, block: Block, wanted: Sequence[Value]) -> tuple[list[Value], list[Op]]:

@@ -28,14 +28,22 @@ class TangentValues:
     ----------
     dots
         The tangents of active values.
+    is_last
+        Whether no sweep goes through the tangents: rules may be called for them.
     has_opaque_rules
         Whether rules that are not inlined may be differentiated by the interpreter.
     """
 
     def __init__(
-        self, ev: Evaluator, wanted: Sequence[Value], *, has_opaque_rules: bool = False
+        self,
+        ev: Evaluator,
+        wanted: Sequence[Value],
+        *,
+        is_last: bool = False,
+        has_opaque_rules: bool = False,
     ) -> None:
         self.ev = ev
+        self.is_last = is_last
         self.has_opaque_rules = has_opaque_rules
         self.activity = Activity(ev, wanted)
         self.dots: dict[Value, Operand] = {}

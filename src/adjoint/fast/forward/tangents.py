@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 from adjoint.fast.forward import array_tangents as array_tangents
 from adjoint.fast.forward.constant_functions import has_rule_from_outside
 from adjoint.fast.forward.formulas import formulas
+from adjoint.fast.forward.inlined_tangents import inlined_tangent
+from adjoint.fast.forward.linear_rules import linear_tangent, steady_tangent
 from adjoint.fast.forward.number_tangents import sum_of
 from adjoint.fast.forward.opaque_rules import tangents_of_pair
 from adjoint.fast.forward.registered_rules import by_rule
@@ -41,9 +43,13 @@ def tangent(sweep: TangentValues, op: Call) -> Operand:
     if f in formulas:
         found = formulas[f](sweep, op)
     if found is None:
-        slopes = slopes_of(f)
+        slopes = slopes_of(f, len(op.operands))
         if slopes is not None:
             found = _by_slopes(sweep, op, slopes)
+    if found is None:
+        found = linear_tangent(sweep, op) or inlined_tangent(sweep, op)
+    if found is None and not sweep.is_last:
+        found = steady_tangent(sweep, op)
     if found is None:
         del sweep.ev.block[place:]
         found = by_rule(sweep, op)
@@ -54,7 +60,7 @@ def _by_slopes(sweep: TangentValues, op: Call, slopes: Partials) -> Operand | No
     """Write Σ slope · x_dot; ``None`` if a slope cannot be inlined."""
     ev, y = sweep.ev, op.result
     assert y is not None
-    if op.keywords or len(slopes.partials) != len(op.operands):
+    if op.keywords:
         return None
     place, heap = len(ev.block), dict(ev.heap)
     terms: list[Operand] = []

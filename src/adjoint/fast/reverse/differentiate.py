@@ -31,6 +31,8 @@ CONSTANT: frozenset[Any] = frozenset(
         rows.count,
         runtime.sum_of,
         runtime.sum_of_these,
+        runtime.share_of_greater,
+        runtime.share_of_less,
         len,
         range,
         zip,
@@ -49,30 +51,37 @@ CONSTANT: frozenset[Any] = frozenset(
 def is_carrier(sweep: Sweep, op: Call) -> bool:
     """Return whether the result of an operation on active operands may be active."""
     f = callee_of(op)
+    if f is runtime.to_extremes:
+        return sweep.is_active(op.operands[2:3])
     if f in CONSTANT or (f is round and len(op.operands) == 1):
         return False
     if f in formulas or f in steps:
         return True
-    slopes = _slopes_of(sweep, f)
+    slopes = _slopes_of(sweep, f, len(op.operands))
     if slopes is not None:
         return any(p is not None for p in slopes.partials)
     rules = lookup(f)
     return rules is None or not rules.inactive
 
 
-def slopes_of(f: Any) -> Partials | None:
-    """Return the partial derivatives of an elementwise function, or ``None``."""
+def slopes_of(f: Any, count: int) -> Partials | None:
+    """Return the partial derivatives of an elementwise function of `count` operands, or ``None``:
+    those of its newest rule, or of one before that takes fewer operands."""
     rules = lookup(f)
-    if rules is None or not rules.rrules or rules.overridden or rules.inactive:
+    if rules is None or rules.overridden or rules.inactive:
         return None
-    return getattr(rules.rrules[0].function, "slopes", None)
+    for rule in rules.rrules:
+        slopes: Partials | None = getattr(rule.function, "slopes", None)
+        if slopes is None or len(slopes.partials) == count:
+            return slopes
+    return None
 
 
-def _slopes_of(sweep: Sweep, f: Any) -> Partials | None:
+def _slopes_of(sweep: Sweep, f: Any, count: int) -> Partials | None:
     """Return `slopes_of` a callee, which the sweep keeps."""
-    if f not in sweep.slopes:
-        sweep.slopes[f] = slopes_of(f)
-    return sweep.slopes[f]
+    if (f, count) not in sweep.slopes:
+        sweep.slopes[f, count] = slopes_of(f, count)
+    return sweep.slopes[f, count]
 
 
 def differentiated(sweep: Sweep, op: Call) -> Step:
@@ -87,7 +96,7 @@ def differentiated(sweep: Sweep, op: Call) -> Step:
     if has_formula(ev, op):
         ev.block.append(op)
         return lambda scope: with_cotangent(scope, y, lambda bar: formulas[f](scope, op, bar))
-    slopes = _slopes_of(sweep, f)
+    slopes = _slopes_of(sweep, f, len(op.operands))
     if slopes is not None and _are_inlined(sweep, op, slopes):
         ev.block.append(op)
         return lambda scope: elementwise_back(scope, op, slopes)
@@ -96,7 +105,7 @@ def differentiated(sweep: Sweep, op: Call) -> Step:
 
 def _are_inlined(sweep: Sweep, op: Call, slopes: Partials) -> bool:
     """Return whether the evaluator can inline the partial derivatives that are needed."""
-    if len(slopes.partials) != len(op.operands) or op.keywords or op.result is None:
+    if op.keywords or op.result is None:
         return False
     ev = sweep.ev
     if callee_of(op) in PRODUCTS or is_modulus(ev, op):

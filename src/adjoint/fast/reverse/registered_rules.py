@@ -21,9 +21,10 @@ from adjoint.fast.evaluate.types import (
     number,
     witnesses,
 )
-from adjoint.fast.evaluate.values import Known, Tuple
+from adjoint.fast.evaluate.values import Known, RulePair, Tuple
 from adjoint.fast.not_covered import NotCovered
 from adjoint.fast.single_assignment.primitives import same
+from adjoint.fast.support.pullbacks import pushed
 from adjoint.ir.single import Call, Const, Operand, Unpack, Value
 from adjoint.rulekit.registry import lookup
 from adjoint.rulekit.rule import Rule
@@ -33,7 +34,7 @@ if TYPE_CHECKING:
     from adjoint.fast.reverse.block_cotangents import Scope
     from adjoint.fast.reverse.sweep import Sweep
 from adjoint.fast.reverse.cotangent_types import abstract_of, operand_type, whole
-from adjoint.fast.reverse.formulas import Step, callee_of, formulas, with_cotangent
+from adjoint.fast.reverse.formulas import Step, callee_of, formulas, steps, with_cotangent
 from adjoint.fast.reverse.linear_functions import REDUCTIONS, simple_reduction
 
 
@@ -93,11 +94,22 @@ def by_rule(sweep: Sweep, op: Call) -> Step:
     inlined = _inlined(sweep, op, rule)
     if inlined is not None:
         return inlined
+    function = _of_active(sweep, op, rule.function)
+    return _called(sweep, op, function, y, op.operands)
+
+
+def _called(
+    sweep: Sweep, op: Call, function: Any, y_dot: Value, targets: Sequence[Operand]
+) -> Step:
+    """Write the call of the rule `function` for `op`; its pullback takes the cotangent of `y_dot`
+    to those of `targets`."""
+    ev, y = sweep.ev, op.result
+    assert y is not None
     t = ev.types[y]
     pair = ev.value(ANYTHING, name=f"{y.name}_and_back")
     back = ev.value(ANYTHING, name=f"{y.name}_back")
-    ev.rule_pairs.add(pair)
-    function = _of_active(sweep, op, rule.function)
+    pulled = [i for i, x in enumerate(targets) if isinstance(x, Value) and x in sweep.active]
+    ev.rule_pairs[pair] = RulePair(callee_of(op), y, pulled)
     ev.block.append(Call(pair, Const(function), op.operands, op.keywords, op.span))
     ev.block.append(Unpack((y, back), pair, None, op.span))
     ev.note_alias(back, (y, *op.operands, *(x for _, x in op.keywords)))
@@ -108,10 +120,28 @@ def by_rule(sweep: Sweep, op: Call) -> Step:
         found = ev.operation(_Called, (back, y_bar), ANYTHING, name="bars")
         bars = tuple(ev.value(ANYTHING, name="bar") for _ in range(len(op.operands) + 1))
         ev.write(Unpack(bars, found))
-        for x, bar in zip(op.operands, bars[1:], strict=True):
+        for x, bar in zip(targets, bars[1:], strict=True):
             scope.add_present(x, bar)
 
-    return lambda scope: with_cotangent(scope, y, lambda bar: use(scope, bar))
+    return lambda scope: with_cotangent(scope, y_dot, lambda bar: use(scope, bar))
+
+
+def _pushed(sweep: Sweep, op: Call) -> Step:
+    """Write a tangent by a forward rule that does not change with the operands of the function:
+    its reverse is the pullback of the function, for the tangents."""
+    ev, (f, count, *given) = sweep.ev, op.operands
+    assert op.result is not None and isinstance(f, Const) and isinstance(count, Const)
+    n: Any = count.value
+    y = ev.value(ev.types[op.result], name="y")
+    primal = Call(y, f, tuple(given[n:]), op.keywords, op.span)
+    rule, rules = _rule_for(ev, primal), lookup(f.value)
+    active = {i for i, x in enumerate(given[n:]) if x in sweep.active}
+    if rule is None or rules is None or not active <= {*rules.steady}:
+        raise NotCovered(f"{name_of(f.value)} has no rule for such operands", op.span)
+    return _called(sweep, primal, rule.function, op.result, given[:n])
+
+
+steps[pushed] = _pushed
 
 
 def _of_active(sweep: Sweep, op: Call, function: Any) -> Any:

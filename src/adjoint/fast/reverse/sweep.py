@@ -60,7 +60,7 @@ class Sweep:
         self.of_function: set[Value] = set()  # values from before the forward sweep
         self.primal: set[Value] = set()
         self.made_by: dict[Value, Call] = {}
-        self.slopes: dict[Any, Partials | None] = {}  # by callee
+        self.slopes: dict[Any, Partials | None] = {}  # by callee and operands
         self.free: set[Value] = set()  # values that the whole reverse sweep can read
         self._taped: set[Operand] = set()
         self.contents = Contents(ev, self.free)

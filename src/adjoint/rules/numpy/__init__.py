@@ -15,6 +15,7 @@ from adjoint.rules.numpy import (  # noqa: F401  each registers its rules
     scalars,
     series,
     specials,
+    tangents,
     ufunc_methods,
     ufuncs,
     windows,

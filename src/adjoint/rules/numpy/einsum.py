@@ -11,6 +11,7 @@ import numpy as np
 from adjoint.rulekit.elementwise_forward import like_result
 from adjoint.rulekit.projection import as_numeric, project
 from adjoint.rulekit.registry import frule, rrule
+from adjoint.rulekit.tangents import linear_in
 from adjoint.rules.numpy.operands import conj, dense, severed
 
 Labels = list[int]
@@ -181,3 +182,6 @@ def _(dots, *operands, optimize=False, dtype=None, order="K", casting="safe"):
         if dots[place] is not None
     ]
     return y, like_result(sum(terms[1:], terms[0]), y) if terms else None
+
+
+linear_in(np.einsum, places=range(1, 99))

@@ -16,6 +16,7 @@ from adjoint.rulekit.elementwise_forward import fitted
 from adjoint.rulekit.projection import as_numeric
 from adjoint.rulekit.registry import entry
 from adjoint.rulekit.rule import Rule
+from adjoint.rulekit.tangents import linear_in
 from adjoint.rules.numpy.operands import dense, severed
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -140,3 +141,4 @@ def partwise_frule(f: Callable[..., Any]) -> None:
     rules = entry(f)
     keywords = frozenset[str]().union(*(rule.keywords for rule in rules.rrules))
     rules.frules.insert(0, Rule(forward, keywords, -1, 1, alias=True))
+    linear_in(f)  # of a single operand, which has a single result

@@ -13,6 +13,7 @@ import numpy as np
 from adjoint.rulekit.elementwise_forward import filled
 from adjoint.rulekit.projection import project, projector
 from adjoint.rulekit.registry import frule, non_differentiable, primitive, rrule, substitute
+from adjoint.rulekit.tangents import steady_in
 from adjoint.rules.numpy.forward_rules import array_frule
 from adjoint.rules.numpy.operands import array_rule, methods
 from adjoint.rules.numpy.products import core
@@ -195,6 +196,8 @@ def _(dots, a, min=None, max=None):
     applied = frule(np.clip, dots, a, min, max)
     return NotImplemented if applied is None else applied
 
+
+steady_in(np.clip, *methods("clip"), places=range(5))
 
 # What the rules decline (subclasses, `out`, other types) runs NumPy's own Python around ufuncs.
 substitute((np.ndarray, "clip"))(core._methods._clip)

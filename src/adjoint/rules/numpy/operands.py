@@ -28,6 +28,7 @@ from adjoint.rulekit.partials import LOW, as_strong
 from adjoint.rulekit.projection import SEQUENCES, Projector, as_numeric, projector
 from adjoint.rulekit.registry import entry, non_differentiable, rrule
 from adjoint.rulekit.rule import Rule
+from adjoint.rulekit.tangents import linear_in, steady_in
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -302,6 +303,7 @@ def _linear_frule(key: Any, operands: int, positional: int) -> None:
                 return y, None  # truth values
         return y, terms[0] if len(terms) == 1 else sum(terms[1:], terms[0])
 
+    linear_in(key, places=range(operands))
     rules = entry(key)
     keywords = frozenset[str]().union(*(rule.keywords for rule in rules.rrules))
     alias = any(rule.alias for rule in rules.rrules)
@@ -346,6 +348,8 @@ def reduction_frule(*keys: Any, selects: bool = False) -> None:
     """
     for key in keys:
         _reduction_frule(key, selects)
+        if selects:
+            steady_in(key)
 
 
 def _reduction_frule(key: Any, selects: bool) -> None:

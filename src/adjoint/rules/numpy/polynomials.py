@@ -8,8 +8,8 @@ import numpy as np
 
 from adjoint.primal.value_kinds import is_objects
 from adjoint.rulekit.elementwise_forward import like_result
-from adjoint.rulekit.projection import is_numeric
 from adjoint.rulekit.registry import frule, substitute
+from adjoint.rules.numpy.forward_rules import array_frule
 from adjoint.rules.numpy.operands import array_rule, conj, dense
 from adjoint.rules.numpy.series import cut
 
@@ -31,17 +31,18 @@ def _(p, x):
     return y, polyval_back
 
 
-@frule.register(np.polyval)
-def _(dots, p, x):
-    if np.ndim(p) != 1 or not is_numeric(x):
+@array_frule(np.polyval, operands="p x")
+def _(dots, y, p, x):
+    if np.ndim(p) != 1:
         return NotImplemented
-    y, y_dot = np.polyval(p, x), np.zeros(np.shape(x))
-    p_dot, x_dot = (*dots, None, None)[:2]
+    p_dot, x_dot = dots
+    moved: Any = 0.0
     if p_dot is not None:
-        y_dot = y_dot + np.polyval(dense(p_dot, p), x)
+        moved = moved + np.polyval(p_dot, x)
     if x_dot is not None:
-        y_dot = y_dot + np.polyval(np.polyder(np.asarray(p)), x) * x_dot
-    return y, like_result(y_dot, y)
+        degrees = np.cumsum(np.ones_like(p[1:]))[::-1]
+        moved = moved + np.polyval(p[:-1] * degrees, x) * x_dot
+    return moved
 
 
 @substitute(np.polyval)

@@ -27,6 +27,7 @@ from adjoint.rulekit.refusal import (
     refused_dot,
 )
 from adjoint.rulekit.registry import frule, rrule, substitute
+from adjoint.rulekit.tangents import linear_in, steady_in
 from adjoint.rules.numpy.operands import array_rule, conj, cotangent_dtype, dense
 
 CUT = NoDerivative("leading coefficients", "are zero here and have been cut off")
@@ -91,6 +92,8 @@ def _fitted(part: Any, length: int) -> Any:
 
 
 def _sum(f: Callable[..., Any], sign: int) -> None:
+    steady_in(f, places=range(2))
+
     @array_rule(f, operands="c1 c2")
     def _(c1, c2):
         y = f(c1, c2)
@@ -127,6 +130,8 @@ def _moved(f: Callable[..., Any], terms: list[Any], y: Any) -> Any:
 
 
 def _product(f: Callable[..., Any]) -> None:
+    linear_in(f, places=range(2))
+
     @array_rule(f, operands="c1 c2")
     def _(c1, c2):
         def product_back(y_bar):

@@ -11,12 +11,12 @@ from typing import Any
 
 import numpy as np
 
-from adjoint.cotangents.finiteness import finite
 from adjoint.rulekit.elementwise_forward import filled
 from adjoint.rulekit.families import elementwise
 from adjoint.rulekit.matmul import bilinear
 from adjoint.rulekit.projection import as_numeric, projector
 from adjoint.rulekit.registry import frule, non_differentiable, rrule
+from adjoint.rulekit.tangents import steady_in
 
 LN2, LN10 = math.log(2.0), math.log(10.0)
 
@@ -59,10 +59,11 @@ elementwise(np.reciprocal, lambda y, x: -y * y, singular=True)
 def _share(power: Any, y: Any, a: Any, b: Any) -> Any:
     """Return the share of `a` in the sum; if that is infinite, 1 or 0, or 1/2 if `a` equals `b`."""
     share = power(a - y)
-    if finite(y):
+    if np.all(np.isfinite(y)):
         return share
-    known = np.where(np.equal(a, b), 0.5, np.where(np.equal(a, y), 1.0, 0.0))
-    return np.where(np.isinf(y), known, share)[()]
+    share = np.where(np.isinf(y), 0.0, share)
+    share = np.where(np.isinf(y) & np.equal(a, y), 1.0, share)
+    return np.where(np.isinf(y) & np.equal(a, b), 0.5, share)[()]
 
 
 elementwise(
@@ -217,6 +218,9 @@ def _(dots, x, /):
 
 SIGN_IS_DIRECTION = np.sign(1j) == 1j
 """True if the sign of a complex number is x / |x|, as it is since NumPy 2."""
+
+
+steady_in(np.sign)
 
 
 def _turn(y: Any, x: Any, x_dot: Any) -> Any:

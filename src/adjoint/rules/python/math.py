@@ -66,9 +66,10 @@ def digamma(x: float) -> float:
     """
     if x == -math.inf:
         return math.nan  # ψ takes every real value between any two poles
-    if x <= 0.0:
-        return digamma(1.0 - x) - math.pi / math.tan(math.pi * (x - round(x)))
     shift = 0.0
+    if x <= 0.0:
+        shift = math.pi / math.tan(math.pi * (x - round(x)))
+        x = 1.0 - x
     while x < 10.0:
         shift += 1.0 / x
         x += 1.0
@@ -77,6 +78,30 @@ def digamma(x: float) -> float:
         1 / 12 - z * (1 / 120 - z * (1 / 252 - z * (1 / 240 - z * (1 / 132 - z * 691 / 32760))))
     )
     return math.log(x) - 0.5 / x - series - shift
+
+
+def trigamma(x: float) -> float:
+    """Return ψ' by reflection, recurrence and the asymptotic series, as `digamma`."""
+    if x == -math.inf:
+        return math.nan
+    sign = 1.0
+    shift = 0.0
+    if x <= 0.0:
+        shift = (math.pi / math.sin(math.pi * (x - round(x)))) ** 2
+        x = 1.0 - x
+        sign = -1.0
+    while x < 10.0:
+        shift += sign / (x * x)
+        x += 1.0
+    z = 1.0 / (x * x)
+    series = z * (
+        1 / 6
+        - z * (1 / 30 - z * (1 / 42 - z * (1 / 30 - z * (5 / 66 - z * (691 / 2730 - z * 7 / 6)))))
+    )
+    return shift + sign * (1.0 + 0.5 / x + series) / x
+
+
+elementwise(digamma, lambda y, x: trigamma(x))
 
 
 # ---- two and three operands ----------------------------------------------------------------------

@@ -19,7 +19,7 @@ SHAPED = members(
     "squeeze broadcast_to concatenate stack vstack hstack flip roll where clip zeros_like "
     "ones_like full_like empty_like arange linspace zeros ones empty full eye identity copy "
     "sort tril triu diag any all argmax argmin count_nonzero isfinite isnan shape ndim size "
-    "tile repeat average atleast_1d atleast_2d",
+    "tile repeat average atleast_1d atleast_2d searchsorted",
 ) | {by_class, by_sample}
 """Functions whose result has a dtype and a shape that follow from the types of the operands."""
 

@@ -13,6 +13,7 @@ import numpy as np
 
 from adjoint.rulekit.elementwise_forward import contributions, like_result
 from adjoint.rulekit.registry import frule
+from adjoint.rulekit.tangents import steady_in
 from adjoint.rules.numpy.aggregates.reductions import merged_rows
 from adjoint.rules.numpy.operands import array_rule, cotangent_dtype, dense
 
@@ -135,6 +136,8 @@ def _quantile(f: Any, scale: float, skip: bool) -> None:
         y = f(a, q, axis, method=method, keepdims=keepdims, **named)
         return y, _Quantiles(a, y, np.divide(q, scale), axis, method, skip)
 
+    steady_in(f)  # in the elements, at a given fraction
+
     @array_rule(f, operands="a q weights")
     def _(
         a,
@@ -179,6 +182,8 @@ def _quantile(f: Any, scale: float, skip: bool) -> None:
 
 
 def _median(f: Any, skip: bool) -> None:
+    steady_in(f)
+
     @array_rule(f)
     def _(a, axis=None, out=None, overwrite_input=False, keepdims=False):
         if out is not None or overwrite_input:

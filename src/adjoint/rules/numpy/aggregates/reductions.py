@@ -267,16 +267,14 @@ def _(dots, y, a, axis=None, weights=None, returned=False, *, keepdims=False):
     if weights is None:
         moved = np.mean(a_dot, axis, keepdims=keepdims)
         return (moved, None) if returned else moved
-    average, shape = y[0] if returned else y, np.shape(a)
-    w = as_precise(weights_of(np.asarray(weights), shape, axis), np.result_type(average))
-    w = np.broadcast_to(w, shape)
-    total, moved, total_dot = np.sum(w, axis, keepdims=True), 0.0, None
-    if a_dot is not None:
-        moved = moved + w * a_dot
+    shape = np.shape(a)
+    w = weights_of(np.asarray(weights), shape, axis)
+    total = np.sum(np.broadcast_to(w, shape), axis, keepdims=True)
+    moved, total_dot = 0.0 if a_dot is None else w * a_dot, None
     if weights_dot is not None:
-        w_dot = np.broadcast_to(weights_of(weights_dot, shape, axis), shape)
-        moved = moved + w_dot * (a - np.reshape(average, np.shape(total)))
-        total_dot = np.sum(w_dot, axis, keepdims=keepdims)
+        w_dot = weights_of(weights_dot, shape, axis)
+        moved = moved + w_dot * (a - np.sum(w * a, axis, keepdims=True) / total)
+        total_dot = np.sum(np.broadcast_to(w_dot, shape), axis, keepdims=keepdims)
     moved = np.sum(moved / total, axis, keepdims=keepdims)
     return (moved, total_dot) if returned else moved
 
@@ -288,8 +286,10 @@ def normalized(axis: Any, ndim: int) -> tuple[int, ...]:
 
 def weights_of(w: Any, shape: tuple[int, ...], axis: Any) -> Any:
     """Reshape weights, whose axes are in the order of `axis`, so that they broadcast to `shape`."""
-    if w.shape == shape:
+    if np.ndim(w) == len(shape):
         return w
+    if isinstance(axis, int):
+        return np.expand_dims(w, [i for i in range(len(shape)) if i != axis % len(shape)])
     axes = normalized(axis, len(shape))
     return np.reshape(
         np.transpose(w, np.argsort(axes)),

@@ -9,6 +9,7 @@ import numpy as np
 from adjoint.rulekit.elementwise_forward import like_result
 from adjoint.rulekit.projection import unbroadcast
 from adjoint.rulekit.registry import frule
+from adjoint.rulekit.tangents import linear_in, steady_in
 from adjoint.rules.numpy.aggregates.cumulative import undiff
 from adjoint.rules.numpy.aggregates.reductions import (
     NONE,
@@ -148,3 +149,5 @@ def _(dots, y, x=None, dx=1.0, axis=-1):
 
 reduction_frule(np.nansum, np.nanmean, np.nanprod, np.nanvar, np.nanstd)
 reduction_frule(np.nanmax, np.nanmin, selects=True)
+steady_in(np.nansum, np.nanmean)
+linear_in(_trapezoid, places=range(3))

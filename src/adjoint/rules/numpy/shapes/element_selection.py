@@ -13,6 +13,7 @@ import numpy as np
 
 from adjoint.rulekit.projection import as_numeric, project
 from adjoint.rulekit.registry import entry, primitive
+from adjoint.rulekit.tangents import linear_in, steady_in
 from adjoint.rules.numpy.aggregates.reductions import constant_back
 from adjoint.rules.numpy.forward_rules import array_frule
 from adjoint.rules.numpy.operands import (
@@ -273,6 +274,8 @@ def _(dots, y, array, pad_width, mode="constant", *, constant_values=0, reflect_
     return np.pad(dots[0], pad_width, mode)
 
 
+linear_in(np.compress, places=range(1, 2))
+
 # ---- unique --------------------------------------------------------------------------------------
 
 
@@ -338,3 +341,6 @@ def _(
     if not sorted:
         values_dot = values_dot[np.argsort(np.argsort(values, kind="stable"))]
     return (values_dot, *(None,) * (len(y) - 1)) if isinstance(y, tuple) else values_dot
+
+
+steady_in(np.unique)

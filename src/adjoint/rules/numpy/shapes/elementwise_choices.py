@@ -13,6 +13,7 @@ from adjoint.rulekit.elementwise_forward import contributions, like_result
 from adjoint.rulekit.families import elementwise
 from adjoint.rulekit.projection import as_numeric, project, projector, unbroadcast
 from adjoint.rulekit.registry import frule, non_differentiable, rrule
+from adjoint.rulekit.tangents import steady_in
 from adjoint.rules.numpy.operands import array_rule, dense
 from adjoint.rules.numpy.products import core
 
@@ -246,6 +247,9 @@ def _put(place: Any, dot: Any) -> Any:
     return np.where(place, dot, 0)
 
 
+steady_in(np.nan_to_num, places=range(5))
+
+
 @frule.register(np.nan_to_num)
 def _(dots, x, copy=True, nan=0.0, posinf=None, neginf=None):
     if not copy:
@@ -384,6 +388,9 @@ def _(dots, x, xp, fp, left=None, right=None, period=None):
     return y, like_result(y_dot, y)
 
 
+steady_in(np.interp, places=range(2, 5))  # the values at the knots
+
+
 class _Knots:
     """The places of the points of an interpolation between its knots.
 
@@ -418,7 +425,8 @@ class _Knots:
         empty = width == 0  # at the ends only: elsewhere a later segment is found
         width = np.where(empty, 1, width)
         self.slope = np.where(empty, 0, (fp[self._right] - fp[self._left]) / width)
-        self._share = np.where(empty, x >= xp[-1], np.clip((x - xp[self._left]) / width, 0, 1))
+        share = np.where(empty, x >= xp[-1], (x - xp[self._left]) / width)
+        self._share = np.where(self.below, 0.0, np.where(self.above, 1.0, share))
 
     def between(self, values: Any) -> Any:
         """Interpolate values at the knots to the points."""

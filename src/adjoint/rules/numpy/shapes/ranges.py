@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from adjoint.rulekit.projection import as_numeric, project
+from adjoint.rulekit.tangents import steady_in
 from adjoint.rules.numpy.forward_rules import array_frule
 from adjoint.rules.numpy.operands import array_rule, dense, severed
 
@@ -51,6 +52,9 @@ def _(dots, y, start, stop, num=50, endpoint=True, retstep=False, dtype=None, ax
         return NotImplemented
     ends = dense(dots[0], start), dense(dots[1], stop)
     return np.linspace(*ends, num, endpoint, retstep, None, axis)
+
+
+steady_in(np.linspace, places=range(2))
 
 
 @array_rule(np.logspace, operands="start stop base")

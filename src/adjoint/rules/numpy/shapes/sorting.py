@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from adjoint.rulekit.tangents import steady_in
 from adjoint.rules.numpy.forward_rules import array_frule
 from adjoint.rules.numpy.operands import array_rule
 
@@ -77,3 +78,6 @@ def _(dots, y, a, kth, axis=-1, kind="introselect", order=None):
     before, after = np.argsort(flat, along, kind="stable"), np.argsort(y, along, kind="stable")
     ranked = np.take_along_axis(a_dot, before, along)
     return np.take_along_axis(ranked, np.argsort(after, along), along)
+
+
+steady_in(np.sort, np.partition)

@@ -1,11 +1,23 @@
-"""Tangents of the value and of the pullback of a registered rule, by the interpreter."""
+"""Tangents of the value and of the pullback of a registered rule."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from typing import Any
 
+from adjoint.fast.not_covered import Deoptimize
+from adjoint.fast.support.functions import present
 from adjoint.rulekit import nested
+from adjoint.rulekit.registry import frule
+
+
+def pushed(f: Any, count: int, *given: Any, **kwargs: Any) -> Any:
+    """Return the tangent of ``f(*args, **kwargs)`` by its forward rule; `given` are `count`
+    tangents, then `args`."""
+    found = frule(f, given[:count], *given[count:], **kwargs)
+    if found is None:
+        raise Deoptimize("a forward rule declines")
+    return present(found[1], found[0])
 
 
 class TangentsOfRule:
@@ -43,7 +55,7 @@ class TangentsOfRule:
         yield self
 
     def pulled(self, y_bar: Any, y_bar_dot: Any) -> Any:
-        """Return the tangents of the cotangents that the pullback gives."""
+        """Return the tangents of the cotangents that the pullback gives, by the interpreter."""
         function, kwargs = self._function, self._kwargs
 
         def bars(*args: Any) -> Any:
@@ -52,6 +64,23 @@ class TangentsOfRule:
         return nested.pushforward_on_level(bars, (*self._args, y_bar), (*self._dots, y_bar_dot))[1]
 
 
-def pulled(rule: TangentsOfRule, y_bar: Any, y_bar_dot: Any) -> Any:
-    """Return the tangents of ``back(y_bar)``."""
-    return rule.pulled(y_bar, y_bar_dot)
+def pulled(back: Any, back_dot: Any, y_bar: Any, y_bar_dot: Any) -> Any:
+    """Return the tangents of ``back(y_bar)``.
+
+    Parameters
+    ----------
+    back_dot
+        ``None`` if the pullback does not change; a pullback, to be added; or a `TangentsOfRule`.
+    y_bar_dot
+        The tangent of `y_bar`, ``None`` for zero.
+    """
+    if type(back_dot) is TangentsOfRule:
+        return back_dot.pulled(y_bar, y_bar_dot)
+    terms = [] if y_bar_dot is None else [back(y_bar_dot)]
+    if back_dot is not None:
+        terms.append(back_dot(y_bar))
+    return terms[0] if len(terms) == 1 else tuple(map(_sum, *terms))
+
+
+def _sum(a: Any, b: Any) -> Any:
+    return b if a is None else a if b is None else a + b
