@@ -32,9 +32,9 @@ def along_units(
         ``None`` without a program.
     """
     xs = [args[place] for place in places]
-    size = sum(map(np.size, xs))
     if current.level is not None or not all(map(is_simple, xs)):
         return None
+    size = sum(map(np.size, xs))
     along = None
     if size > 1:
         along = along_of(kind, f, args, kwargs, tuple(places), has_rows=True)
@@ -72,7 +72,10 @@ def _one_by_one(
         product = along(dots)
         if product is None:
             return None
-        found.append(product[1] if type(product[1]) is tuple else (product[1],))
+        parts = product[1] if type(product[1]) is tuple else (product[1],)
+        if not all(isinstance(part, float | np.ndarray) for part in parts):
+            return None  # a structure
+        found.append(parts)
     return [np.array(parts) for parts in zip(*found, strict=True)]
 
 
@@ -101,4 +104,4 @@ def as_matrix(found: Any, y: Any, x: Any, first: int) -> Any:
     if not isinstance(x, np.ndarray) and not isinstance(y, np.ndarray):
         return float(part[0])
     shape = np.shape(y) + np.shape(x)
-    return np.reshape(np.reshape(part, (np.size(x), -1)).T, shape)
+    return np.reshape(np.ascontiguousarray(np.reshape(part, (np.size(x), -1)).T), shape)

@@ -12,8 +12,11 @@ from adjoint.rules.numpy.operands import methods
 # ---- products ------------------------------------------------------------------------------------
 
 
-def _demand_regular(y: Any) -> None:
-    """Refuse products that divisions by their factors would not give exactly."""
+def _demand_regular(y: Any, a: Any) -> None:
+    """Refuse products that divisions by their factors would not give exactly: those near zero, and
+    those of integers, which wrap around."""
+    if a.dtype.kind != "f":
+        raise ArithmeticError
     size = np.abs(y)
     if not np.all((size > 1e-30) & (size < 1e30)):
         raise ArithmeticError
@@ -21,13 +24,13 @@ def _demand_regular(y: Any) -> None:
 
 @tangent_of(np.prod, *methods("prod"))
 def _(dots, y, a, axis=None, *, keepdims=False):
-    _demand_regular(y)
+    _demand_regular(y, a)
     return y * np.sum(dots[0] / a, axis, keepdims=keepdims)
 
 
 @tangent_of(np.nanprod)
 def _(dots, y, a, axis=None, *, keepdims=False):
-    _demand_regular(y)
+    _demand_regular(y, a)
     there = np.isnan(a)
     moved = np.where(there, 0.0, dots[0]) / np.where(there, 1.0, a)
     return y * np.sum(moved, axis, keepdims=keepdims)
@@ -35,7 +38,7 @@ def _(dots, y, a, axis=None, *, keepdims=False):
 
 @tangent_of(np.cumprod, *methods("cumprod"))
 def _(dots, y, a, axis=None):
-    _demand_regular(y)
+    _demand_regular(y, a)
     moved = dots[0] / a
     return y * np.cumsum(np.ravel(moved) if axis is None else moved, axis or 0)
 
@@ -44,7 +47,7 @@ if hasattr(np, "cumulative_prod"):
 
     @tangent_of(np.cumulative_prod)
     def _(dots, y, x, *, axis=None):
-        _demand_regular(y)
+        _demand_regular(y, x)
         return y * np.cumsum(dots[0] / x, axis or 0)
 
 
