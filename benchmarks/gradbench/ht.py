@@ -240,10 +240,8 @@ def functions(style: Style) -> Functions:
             direction[:, axis] = 1
             at = ad.pushforward(lambda us: errors(theta, us, measured), (us,), (direction,))
             columns.append(at[1])
-        for direction in np.eye(len(theta)):
-            at = ad.pushforward(lambda theta: errors(theta, us, measured), (theta,), (direction,))
-            columns.append(at[1])
-        return np.stack(columns, axis=1)
+        of_theta = ad.jacobian(lambda theta: errors(theta, us, measured), theta, mode="forward")
+        return np.column_stack([*columns, of_theta])
 
     return {
         "objective": Function(_prepare, errors, np.ndarray.tolist),

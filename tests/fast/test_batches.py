@@ -36,7 +36,7 @@ def inner(x):
 
 
 def built(x):
-    return np.array([[x[0] * x[1], np.exp(x[2])], [3.0, x[3]]])
+    return np.array([[0.0, 1.0], [x[0] * x[1], np.exp(x[2])], [3.0, x[3]]])
 
 
 def joined(x):
@@ -113,6 +113,8 @@ MATRICES = [
     lambda a: np.linalg.solve(a + 4 * np.eye(3), np.ones(3)),
     lambda a: np.linalg.solve(np.eye(3) * 2, a[0]) + np.linalg.inv(a @ a.T + np.eye(3))[0],
     lambda a: (a @ a.T) @ a[0] + a[0] @ a + np.einsum("ij,j->i", a, a[1]),
+    lambda a: np.tensordot(M, a, axes=1)[0, 0] + np.tensordot(a, M[0], ([0], [1]))[0],
+    lambda a: (M @ a)[0] @ C[:3] + (np.stack([a, a]) @ M[:2])[1] @ a[0],
     lambda a: np.linalg.det(a) * np.linalg.norm(a[0]) * np.vdot(a, a),
 ]
 CASES = [*((f, X) for f in ROWS), *((f, M) for f in MATRICES)]
@@ -232,7 +234,18 @@ def filled(x):
     return np.sum(y**2)
 
 
-@pytest.mark.parametrize("f", [orbit, smoothed, filled, accumulated])
+def tabulated(x):
+    """Writes and reads by indices that do not depend on the point."""
+    y, z = np.zeros((5, 2)), np.zeros((2, 5))
+    for i in range(4):
+        y[i + 1, 0] = x[i] * x[i + 1]
+        y[i, i % 2] = y[i, 0] + x[i] ** 2
+        z[1, i : i + 2] = x[i] * y[i + 1, 0]
+        z[0, : i + 1] = x[0]
+    return np.sum(y**2) + np.sum(np.sin(z)) * y[3, 0]
+
+
+@pytest.mark.parametrize("f", [orbit, tabulated, smoothed, filled, accumulated])
 @pytest.mark.parametrize(
     "operator",
     [ad.grad, lambda f: lambda x: ad.hessian(f, x), lambda f: lambda x: ad.hvp(f, x, x)],
@@ -289,9 +302,22 @@ def test_hessians_in_parts(monkeypatch):
     np.testing.assert_allclose(ad.hessian(loss, C), whole, rtol=1e-13)
 
 
+def placed(x):
+    y = np.zeros((5, 3))
+    for i in range(4):
+        y[i, 1:] = np.sin(x[i : i + 2]) * C[:2]
+        y[i + 1, 0] = x[i]
+    return np.tanh(y) @ np.ones(3) + x
+
+
 def test_jacobians_by_all_unit_vectors():
-    for f in (network, reduced, built, lambda x: (x[:2], np.sum(x))):
+    for f in (placed, network, reduced, built, lambda x: (x[:2], np.sum(x))):
         call = lambda: ad.jacobian(f, C, mode="forward")  # noqa: E731, B023
+        call()
+        kept = store.known(f, mode_of("pushforward", (0,), has_rows=True))
+        assert kept.entries or f not in (placed, network), [
+            one.reason for one in kept.refused.values()
+        ]
         assert difference(call(), generic(call), rtol=1e-12) is None
 
 

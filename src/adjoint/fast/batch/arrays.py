@@ -196,8 +196,8 @@ def _(sweep: BatchValues, op: Call) -> Value:
     if isinstance(x, Value) and x in sweep.rows:
         return written(sweep, op, np.array, sweep.rows[x])
     depth, pack = 0, x
-    while isinstance(pack, Value) and pack in ev.packs:
-        pack, depth = ev.packs[pack][0], depth + 1
+    while (items := _items(sweep, pack)) is not None:
+        pack, depth = items[0], depth + 1
     found = ev.operation(
         np.array,
         (_packed(sweep, x),),
@@ -209,14 +209,21 @@ def _(sweep: BatchValues, op: Call) -> Value:
 
 def _packed(sweep: BatchValues, x: Operand) -> Value:
     """Write a structure of all rows of its numbers and arrays."""
-    ev = sweep.ev
-    if not isinstance(x, Value) or x not in ev.packs:
+    ev, items = sweep.ev, _items(sweep, x)
+    if items is None:
         return sweep.full(x)
-    parts = tuple(_packed(sweep, part) for part in ev.packs[x])
+    parts = tuple(_packed(sweep, part) for part in items)
     made = ev.operation(primitives.build_list, parts, ANYTHING, name="parts")
     ev.packs[made] = parts
     ev.note_alias(made, parts)
     return made
+
+
+def _items(sweep: BatchValues, x: Operand) -> tuple[Operand, ...] | None:
+    """Return the items of a list or a tuple; ``None`` for others."""
+    if isinstance(x, Const):
+        return tuple(map(Const, x.value)) if isinstance(x.value, list | tuple) else None
+    return sweep.ev.packs.get(x) if isinstance(x, Value) else None
 
 
 @formula(np.concatenate, np.stack)
@@ -248,14 +255,13 @@ def index_of_rows(sweep: BatchValues, index: Operand) -> Operand:
     assert isinstance(index, Value)
     given = _parts_of_index(sweep, index)
     _demand_one_array(sweep, given)
-    operands = (Const(slice(None)), *given)
-    made = ev.operation(primitives.build_tuple, operands, ANYTHING, name="index")
-    ev.indices[made] = operands
+    made = ev.operation(runtime.behind_rows, (index,), ANYTHING, name="index")
+    ev.indices[made] = (Const(slice(None)), *given)
     return made
 
 
 def _parts_of_index(sweep: BatchValues, index: Value) -> tuple[Operand, ...]:
-    made = sweep.built.get(index)
+    made = sweep.built.get(index) or sweep.ev.built.get(index)
     if made is None or callee(made) is primitives.build_slice:
         return (index,)
     return made.operands
@@ -275,7 +281,7 @@ def _rank_of_part(sweep: BatchValues, x: Operand, index: Operand) -> int:
         if value is None:
             rank += 1
         elif isinstance(value, Value):
-            is_slice = value in sweep.built
+            is_slice = value in sweep.built or value in sweep.ev.built
             rank += 0 if is_slice else sweep.rank(value) - 1
         elif not _is_slice(value):
             rank += np.asarray(value).ndim - 1

@@ -28,6 +28,9 @@ def _(sweep: BatchValues, op: Call) -> Value:
     a, b = op.operands
     ranks = sweep.rank(a), sweep.rank(b)
     of_a, of_b = sweep.differs(a), sweep.differs(b)
+    if not op.keywords and min(ranks) > 1 and callee(op) in (operator.matmul, np.matmul):
+        if max(ranks) > 2:  # stacks of matrices, which NumPy broadcasts
+            return _multiplied(sweep, sweep.aligned(a, max(ranks)), sweep.aligned(b, max(ranks)))
     if op.keywords or not set(ranks) <= {1, 2} or (callee(op) is np.inner and ranks != (1, 1)):
         raise NotCovered("a product of rows of other ranks", op.span)
     left: Operand = sweep.full(a) if of_a else a
@@ -104,6 +107,27 @@ def _(sweep: BatchValues, op: Call) -> Value:
     if left is None:
         left = evaluated(sweep, operator.getitem, [a, Const((_ALL, None))])
     return evaluated(sweep, operator.mul, [left, right])
+
+
+@formula(np.tensordot)
+def _(sweep: BatchValues, op: Call) -> Value:
+    options = dict(op.keywords)
+    a, b, *rest = op.operands
+    axes = known(sweep, rest[0] if rest else options.pop("axes", Const(2)))
+    if options or (sweep.differs(a) and sweep.differs(b)):
+        raise NotCovered("a product of rows along axes", op.span)
+    rank = sweep.rank(a)
+    if isinstance(axes, int):
+        axes = tuple(range(rank - axes, rank)), tuple(range(axes))
+    of_a, of_b = ((x,) if isinstance(x, int) else tuple(x) for x in axes)
+    of_a = tuple(i % rank for i in of_a)
+    of_b = tuple(i % sweep.rank(b) for i in of_b)
+    if sweep.differs(a):
+        shifted = tuple(i + 1 for i in of_a), of_b
+        return evaluated(sweep, np.tensordot, [sweep.full(a), b], {"axes": shifted})
+    shifted = of_a, tuple(i + 1 for i in of_b)
+    found = evaluated(sweep, np.tensordot, [a, sweep.full(b)], {"axes": shifted})
+    return evaluated(sweep, np.moveaxis, [found, Const(rank - len(of_a)), Const(0)])
 
 
 @formula(np.einsum)

@@ -8,7 +8,7 @@ from typing import TypeAlias
 import numpy as np
 
 from adjoint.fast.evaluate.evaluator import Evaluator
-from adjoint.fast.evaluate.types import Array, Dim, Number, Type
+from adjoint.fast.evaluate.types import Array, Dim, Number, Type, type_of
 from adjoint.fast.not_covered import NotCovered
 from adjoint.fast.support import functions as runtime
 from adjoint.ir.single import Call, Const, Operand, Value
@@ -63,10 +63,10 @@ class BatchValues:
         if isinstance(x, Value):
             if x in self.rows:
                 return self.rows[x]
-            t: Type = self.ev.types[x]
-        elif isinstance(x, Const) and type(x.value) in (int, float, complex):
-            t = Number(frozenset({type(x.value)}))
+            t: Type | None = self.ev.types[x]
         else:
+            t = type_of(x.value) if isinstance(x, Const) else None
+        if t is None:
             raise NotCovered("a value that is missing in some rows", self.ev.span)
         return self.ev.operation(
             runtime.repeated, (x, self.count, Const(0)), self.type_of_rows(t), name="t"

@@ -49,6 +49,7 @@ from adjoint.fast.evaluate.values import (
 )
 from adjoint.fast.not_covered import NeedsSize, NotCovered, UnknownSizes
 from adjoint.fast.support.result_memory import NEW_ARRAYS, VIEWS
+from adjoint.ir import primitives
 from adjoint.ir import single as ir
 from adjoint.ir.nodes import Span
 from adjoint.ir.single import Call, Const, Operand, Value
@@ -59,6 +60,8 @@ _ZEROS = (Const(0), Const(0.0))
 _ONE_LENGTH = "arrays of one length, which is known of one"
 LARGE = 1000
 """Arrays of this many elements are freed after their last read, and added to in place."""
+BUILDING = frozenset({primitives.build_tuple, primitives.build_list, primitives.build_slice})
+"""Functions that build a tuple, a list or a slice."""
 
 
 class Draft:
@@ -119,6 +122,7 @@ class Draft:
         self.parts_of: dict[Value, tuple[Value, Abstract]] = {}
         self.row_lengths: dict[Value, Dim] = {}
         self.indices: dict[Value, tuple[Operand, ...]] = {}
+        self.built: dict[Value, Call] = {}
         self.heap: dict[int, HeapObject] = {}
         self.shared_lists: set[int] = set()
         self.block: list[ir.Op] = []
@@ -163,7 +167,10 @@ class Draft:
                 self.note_alias(result, operands)
         if f is operator.neg:
             self.note_negated(result, operands[0])
-        self.write(Call(result, Const(f), tuple(operands), keywords, self.span))
+        op = Call(result, Const(f), tuple(operands), keywords, self.span)
+        if f in BUILDING:
+            self.built[result] = op
+        self.write(op)
         return result
 
     def note_negated(self, result: Value, x: Operand) -> None:
@@ -251,8 +258,6 @@ class Draft:
         kind = list if isinstance(a, Ref) or self.is_list(a) else tuple
         if all(isinstance(x, Const) for x in operands):
             return Const(kind(x.value for x in operands if isinstance(x, Const)))
-        from adjoint.ir import primitives
-
         build = primitives.build_list if kind is list else primitives.build_tuple
         made = self.operation(build, operands, ANYTHING, name="parts")
         self.packs[made] = operands

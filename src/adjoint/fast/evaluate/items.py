@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from adjoint.fast.evaluate.joins import is_number
 from adjoint.fast.evaluate.types import ANYTHING, Array, Dim, Number, number
 from adjoint.fast.evaluate.values import (
     Abstract,
@@ -21,7 +22,7 @@ from adjoint.fast.evaluate.values import (
     SliceOf,
     Tuple,
 )
-from adjoint.fast.not_covered import NotCovered
+from adjoint.fast.not_covered import NeedsKnown, NotCovered
 from adjoint.fast.support.functions import length
 from adjoint.ir import primitives
 from adjoint.ir.single import Const, Operand, Value
@@ -67,6 +68,9 @@ def item(ev: Evaluator, a: Abstract, index: Abstract) -> Abstract:
         return _of_array(ev, a, index)
     held = ev.held(a)
     if isinstance(a, Ref) and isinstance(index, Value) and isinstance(held, ListOf):
+        if not held.items or not all(is_number(x, ev.types) for x in held.items):
+            if ev.outside.is_leaf(index):
+                raise NeedsKnown(index, "an index of a list that is not known", ev.span)
         return item_of(ev, a, as_row(ev, a.address), index)
     if isinstance(a, Known):
         if isinstance(index, Known) and not isinstance(a.value, type):

@@ -24,7 +24,7 @@ from adjoint.fast.evaluate.values import (
     RowOf,
     Tuple,
 )
-from adjoint.fast.not_covered import NotCovered
+from adjoint.fast.not_covered import NeedsKnown, NeedsSize, NotCovered
 from adjoint.fast.support.rows import part
 from adjoint.ir.single import Const, Operand, Unpack, Value
 
@@ -126,6 +126,26 @@ def steps_of(ev: Evaluator, a: Abstract) -> Steps | None:
         if isinstance(t.shape[0], int) and t.shape[0] <= MOST_UNROLLED:
             return Steps(tuple(functools.partial(item, ev, a, Known(i)) for i in range(t.shape[0])))
     return None if items is None else Steps(tuple(functools.partial(_itself, x) for x in items))
+
+
+def demand_steps(ev: Evaluator, a: Abstract, reason: str) -> None:
+    """Raise if an iteration has few steps where an integer from outside, or a length, is known."""
+    held = ev.held(a)
+    source = held.source if isinstance(held, IteratorOf) else a
+    if isinstance(source, Iterating):
+        for x in source.operands:
+            demand_steps(ev, x, reason)
+    if not isinstance(a, Value):
+        return
+    t, dim = ev.types[a], ev.dims.get(a)
+    if isinstance(t, Array) and t.shape:
+        dim = t.shape[0]
+    if isinstance(dim, Symbol):
+        raise NeedsSize(dim, reason, ev.span, MOST_UNROLLED)
+    leaf = next((one for one in ev.outside.leaves if one.value is a), None)
+    if leaf is not None and type(leaf.sample) is int and leaf.source.argument is None:
+        if leaf.sample <= MOST_UNROLLED:
+            raise NeedsKnown(a, reason, ev.span)
 
 
 VIEWS = (dict.items, dict.keys, dict.values)

@@ -32,6 +32,7 @@ from adjoint.fast.evaluate.iterables import (
     MOST_UNROLLED,
     Source,
     Steps,
+    demand_steps,
     is_some,
     opened,
     source_of,
@@ -125,6 +126,9 @@ def _for(
             if steps is not None and not (is_tried and len(steps.steps) > MOST_UNROLLED):
                 return _unrolled(ev, steps, carried, body, stops)
             if is_tried:
+                if steps is None and type(error) is NotCovered:
+                    restore()
+                    demand_steps(ev, xs, error.reason)
                 raise
     raise NotCovered("a loop over something that is not known", ev.span)
 

@@ -69,6 +69,7 @@ _STRUCTURE: frozenset[Any] = frozenset(
         primitives.build_slice,
         runtime.length,
         runtime.shape_of,
+        runtime.behind_rows,
         runtime.shape_of_row,
         runtime.with_count,
         runtime.new_tape,

@@ -280,6 +280,11 @@ def shape_of_row(x: Any) -> tuple[int, ...]:
     return shape
 
 
+def behind_rows(index: Any) -> tuple[Any, ...]:
+    """Return the index into all rows for an index into one."""
+    return (slice(None), *index) if type(index) is tuple else (slice(None), index)
+
+
 def with_count(count: int, shape: Any) -> tuple[int, ...]:
     """Return the shape of `count` rows of a shape, or of a length."""
     return (count, *shape) if isinstance(shape, tuple) else (count, shape)

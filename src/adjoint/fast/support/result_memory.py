@@ -14,11 +14,15 @@ from adjoint.ir import primitives
 from adjoint.rulekit.row_sums import by_class, by_sample, column_sums
 
 _CREATED = members(
-    np, "zeros ones empty full zeros_like ones_like empty_like full_like array copy ndarray.copy"
+    np,
+    "zeros ones empty full eye identity zeros_like ones_like empty_like full_like array copy "
+    "ndarray.copy",
 )
 _ARITHMETIC = members(operator, "add sub mul truediv neg pow matmul")
 
-NEW_ARRAYS = _CREATED | _ARITHMETIC | {runtime.inner_derivative, runtime.repeated}
+_COMPUTED = members(np, "sum mean where outer dot concatenate stack cumsum tile ndarray.sum")
+
+NEW_ARRAYS = _CREATED | _ARITHMETIC | _COMPUTED | {runtime.inner_derivative, runtime.repeated}
 """Functions besides ufuncs that return a new array, which the program may write to."""
 
 OWN_MEMORY = _ARITHMETIC | {

@@ -277,6 +277,8 @@ def _witness(t: Any, at: Mapping[Any, int], integer: int) -> Any:
         return at[t]
     if isinstance(t, Number):
         found = witnesses(t, integer)
+        if not found:
+            raise NotCovered("an item of a list that is empty so far")
         if len({np.asarray(x).dtype for x in found}) > 1:
             raise NotCovered("numbers of several classes in an array")
         return found[0]
