@@ -267,8 +267,8 @@ def _(dots, y, a, axis=None, weights=None, returned=False, *, keepdims=False):
     if weights is None:
         moved = np.mean(a_dot, axis, keepdims=keepdims)
         return (moved, None) if returned else moved
-    shape = np.shape(a)
-    w = weights_of(np.asarray(weights), shape, axis)
+    average, shape = y[0] if returned else y, np.shape(a)
+    w = weights_of(np.asarray(weights), shape, axis).astype(average.dtype)
     total = np.sum(np.broadcast_to(w, shape), axis, keepdims=True)
     moved, total_dot = 0.0 if a_dot is None else w * a_dot, None
     if weights_dot is not None:
