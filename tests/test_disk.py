@@ -173,7 +173,7 @@ def test_the_second_process_lowers_nothing(project):
 
 def test_a_changed_text_is_lowered_anew(project):
     before = project.run()
-    project.write("program", PROGRAM.replace("x * 5.0", "x * 7.0"))
+    project.write("program", PROGRAM.replace("x * 5.0", "x * 17.0"))
     after = project.run()
     assert after["result"] != before["result"] and "main" in after["lowered"]
     assert after["result"] == project.run("off")["result"]
