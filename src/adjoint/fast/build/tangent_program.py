@@ -15,6 +15,7 @@ from adjoint.fast.evaluate.outside_values import Leaf
 from adjoint.fast.evaluate.types import Array, Number, Row, number
 from adjoint.fast.forward.sweep import ForwardSweep
 from adjoint.fast.not_covered import NotCovered
+from adjoint.fast.passes.copies import without_needless_copies
 from adjoint.fast.passes.sequence import simplified
 from adjoint.fast.passes.split import split
 from adjoint.fast.reverse.block_cotangents import Scope
@@ -156,7 +157,8 @@ def _program(
     tangents; `block` has the parameters for the leaves."""
     assert made.results is not None
     values = made.results[:count]
-    at_point, along = split(made.ops, dots, written_to(ev))
+    ops = without_needless_copies(made.ops, made.results, ev.types, written_to(ev))
+    at_point, along = split(ops, dots, written_to(ev))
     along, ends = _with_own_results(ev, along, made.results, count)
     return Program(
         name,

@@ -262,9 +262,15 @@ def inner_derivative(x: Any) -> Any:
     Deoptimize
         It is not finite: the generic tier treats infinite slopes.
     """
+    x = finite_derivative(x)
+    return np.array(x) if type(x) is np.ndarray else float(x) if isinstance(x, int) else x
+
+
+def finite_derivative(x: Any) -> Any:
+    """Return a derivative of an inner function; see `inner_derivative`."""
     if not (finite(x) or np.isfinite(x).all()):
         raise Deoptimize("a derivative inside that is not finite")
-    return np.array(x) if type(x) is np.ndarray else float(x) if isinstance(x, int) else x
+    return x
 
 
 # ---- batches -------------------------------------------------------------------------------------
