@@ -117,7 +117,13 @@ MATRICES = [
     lambda a: (M @ a)[0] @ C[:3] + (np.stack([a, a]) @ M[:2])[1] @ a[0],
     lambda a: np.linalg.det(a) * np.linalg.norm(a[0]) * np.vdot(a, a),
 ]
-CASES = [*((f, X) for f in ROWS), *((f, M) for f in MATRICES)]
+CASES = [
+    *((f, X) for f in ROWS),
+    *((f, X[:5]) for f in ROWS),  # as many rows as elements of each
+    *((f, X[:1]) for f in ROWS),
+    *((f, M[:3]) for f in MATRICES),
+    *((f, M) for f in MATRICES),
+]
 
 
 def stacked(ys):
@@ -176,10 +182,9 @@ def test_derivatives_around(f, x):
     v = np.cos(x)
     assert difference(ad.grad(at_once)(x), ad.grad(looped)(x), rtol=1e-11) is None
     args = (x,), (v,)
-    assert (
-        difference(ad.pushforward(at_once, *args), ad.pushforward(looped, *args), rtol=1e-11)
-        is None
-    )
+    pairs = zip(ad.pushforward(at_once, *args), ad.pushforward(looped, *args), strict=True)
+    for found, expected in pairs:
+        np.testing.assert_allclose(found, expected, rtol=1e-11)
     assert difference(ad.hvp(at_once, x, v), ad.hvp(looped, x, v), rtol=1e-10) is None
     kept = store.known(at_once, mode_of("gradient", (0,), is_single=True))
     assert kept.entries or f is halved, [one.reason for one in kept.refused.values()]

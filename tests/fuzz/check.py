@@ -26,6 +26,7 @@ REFUSALS: tuple[str, ...] = (
     "depends on the order in which NumPy goes through overlapping",
     "cannot be made inside differentiated code",
     "which works on an array of objects",
+    "was let go at a 'yield', and what it has changed",
 )
 """Messages of refusals that are allowed: what the documents say is refused."""
 

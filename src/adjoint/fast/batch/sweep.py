@@ -57,6 +57,10 @@ class BatchSweep(BatchValues):
                     self._ops(block.ops)
                 return ops
             except _WrittenPerRow as found:
+                if found.values <= self._written:
+                    raise NotCovered(
+                        "an array of all rows that is written to", self.ev.span
+                    ) from None
                 self._written |= found.values
 
     # ---- operations ------------------------------------------------------------------------------
