@@ -110,12 +110,17 @@ def specialise(f: Any, args: tuple[Any, ...], mode: Mode = GRADIENT) -> Program:
 
 
 def _with_others(outside: Outside, source: Source) -> list[Source]:
-    """Return the source of an integer, with those of all others in the same list."""
-    if source.kind != "item":
-        return [source]
-    return [
-        x.source for x in outside.leaves if x.source.parent is source.parent and has_integer(x.type)
-    ]
+    """Return the source of an integer, with those of all constant ones in the same list."""
+    others = []
+    if source.kind == "item":
+        others = [
+            x.source
+            for x in outside.leaves
+            if x.source.parent is source.parent
+            and has_integer(x.type)
+            and not outside.is_wanted(x.source)
+        ]
+    return [source, *others]
 
 
 def _argument_names(f: Any, mode: Mode, count: int) -> tuple[str, ...]:

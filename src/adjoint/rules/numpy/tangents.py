@@ -13,12 +13,15 @@ from adjoint.rules.numpy.operands import methods
 
 
 def _demand_regular(y: Any, a: Any) -> None:
-    """Refuse products that divisions by their factors would not give exactly: those near zero, and
-    those of integers, which wrap around."""
+    """Refuse products that divisions by their factors would not give exactly, nor their second
+    derivatives: those near zero, those of factors of very different sizes, and those of integers,
+    which wrap around."""
     if a.dtype.kind != "f":
         raise ArithmeticError
-    size = np.abs(y)
+    size, sizes = np.abs(y), np.abs(a)
     if not np.all((size > 1e-30) & (size < 1e30)):
+        raise ArithmeticError
+    if not np.nanmin(sizes) > 1e-3 * np.nanmax(sizes):
         raise ArithmeticError
 
 

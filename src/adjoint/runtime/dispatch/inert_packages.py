@@ -33,7 +33,6 @@ OWN = tuple(
         "cotangents",
         "diagnostics",
         "emit",
-        "fast",
         "frontend",
         "ir",
         "primal",

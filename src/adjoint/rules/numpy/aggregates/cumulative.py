@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from adjoint.rulekit.partials import is_constant
 from adjoint.rulekit.projection import unbroadcast
 from adjoint.rules.numpy.aggregates.reductions import cast, constant_back
 from adjoint.rules.numpy.forward_rules import array_frule
@@ -59,11 +60,13 @@ def _(dots, y, a, axis=None, dtype=None, out=None):
 
 def cumprod_transpose(factors: Any, y: Any, y_bar: Any, axis: int) -> Any:
     """Return the cotangent of the factors of a running product ``y = cumprod(factors, axis)``."""
+    divides = is_constant(factors)  # second derivatives would lose digits beside small factors
     factors, y = np.conj(factors), np.conj(y)
-    with np.errstate(all="ignore"):
-        plain = reversed_cumsum(y_bar * y, axis) / factors
-    if np.all(y != 0) and np.all(np.isfinite(plain)):
-        return plain
+    if divides:
+        with np.errstate(all="ignore"):
+            plain = reversed_cumsum(y_bar * y, axis) / factors
+        if np.all(y != 0) and np.all(np.isfinite(plain)):
+            return plain
     # Division fails where a factor is zero or the product underflows. Without division: the product
     # of the factors before, times the recurrence tail[i] = y_bar[i] + factors[i + 1] * tail[i + 1].
     factors, tail = np.moveaxis(factors, axis, 0), np.moveaxis(np.array(y_bar), axis, 0)
@@ -76,10 +79,11 @@ def cumprod_transpose(factors: Any, y: Any, y_bar: Any, axis: int) -> Any:
 def cumprod_tangent(factors: Any, dots: Any, axis: int) -> Any:
     """Return the tangent of ``cumprod(factors, axis)``, from those of the factors."""
     y = np.cumprod(factors, axis)
-    with np.errstate(all="ignore"):
-        plain = y * np.cumsum(dots / factors, axis)
-    if np.all(y != 0) and np.all(np.isfinite(plain)):
-        return plain
+    if is_constant(factors):
+        with np.errstate(all="ignore"):
+            plain = y * np.cumsum(dots / factors, axis)
+        if np.all(y != 0) and np.all(np.isfinite(plain)):
+            return plain
     # the same recurrence without division: y[i]' = y[i - 1]' factors[i] + y[i - 1] factors[i]'
     rows, values = np.moveaxis(factors, axis, 0), np.moveaxis(y, axis, 0)
     moved = list(np.moveaxis(dots, axis, 0))

@@ -9,7 +9,7 @@ import numpy as np
 
 from adjoint.cotangents.finiteness import finite
 from adjoint.primal.value_kinds import FLOAT64, REALS
-from adjoint.rulekit.partials import as_precise
+from adjoint.rulekit.partials import as_precise, is_constant
 from adjoint.rulekit.projection import held, project
 from adjoint.rulekit.registry import substitute
 from adjoint.rules.numpy.forward_rules import array_frule
@@ -334,8 +334,8 @@ SAFE = 1e290
 def _quotients(y_bar: Any, y: Any, a: Any, axis: Any, keepdims: bool) -> Any:
     """Return the cotangents of the factors and the sum of those of an initial factor 1, by
     division; None where division loses precision."""
-    if type(a) is not np.ndarray or a.dtype is not FLOAT64:
-        return None
+    if type(a) is not np.ndarray or a.dtype is not FLOAT64 or not is_constant(a):
+        return None  # second derivatives would lose all digits beside small factors
     if type(y) is np.float64 and type(y_bar) in REALS:
         number = float(y_bar) * float(y)
         if not (_is_regular(y) and (_is_regular(number) or y_bar == 0)):
