@@ -375,3 +375,20 @@ def test_copies_that_nothing_else_reads_are_left_out():
     assert difference(found, np.stack([ad.jacobian(network, row) for row in X]), rtol=1e-12) is None
     (entry,) = store.known(jacobians, mode_of("pushforward", ())).entries
     assert "finite_derivative" in entry.source and "np.array" not in entry.source
+
+
+def from_an_integer(x):
+    t, n = 0, 1
+    for r in x:
+        t, n = t + r, n * r
+    return t + sum(x, 1), n
+
+
+@pytest.mark.parametrize("dtype", ["f4", "f8", "c16", "i4", "u1"])
+def test_sums_that_begin_with_an_integer(dtype):
+    x = np.array([[1, 2, 7], [3, 2, 200], [5, 3, 1]]).astype(dtype)
+    with np.errstate(over="ignore"):
+        found, rows = ad.vmap(from_an_integer)(x), [from_an_integer(row) for row in x]
+    for one, expected in zip(found, zip(*rows, strict=True), strict=True):
+        assert one.dtype == np.stack(expected).dtype
+        np.testing.assert_array_equal(one, np.stack(expected))

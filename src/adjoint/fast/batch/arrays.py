@@ -72,6 +72,10 @@ def _(sweep: BatchValues, op: Call) -> Value:
             raise NotCovered("an option of a reduction of rows", op.span)
         options["axis"] = known(sweep, op.operands[1])
     rank, axis = sweep.rank(x), options.get("axis", -1 if f is np.sort else None)
+    if rank == 0:
+        if f not in _OF_ONE or options.get("keepdims"):
+            raise NotCovered("a reduction of a number in each row", op.span)
+        return sweep.full(x)
     if axis is None:
         if f is np.linalg.norm and rank > 2:
             raise NotCovered("a norm of all elements of rows", op.span)
@@ -87,6 +91,8 @@ def _(sweep: BatchValues, op: Call) -> Value:
     return evaluated(sweep, f, [sweep.full(x)], options)
 
 
+_OF_ONE = members(np, "sum mean prod max min ndarray.sum ndarray.mean ndarray.max ndarray.min")
+"""Reductions that give a number back."""
 _ONE_AXIS = members(
     np, "argmax argmin cumsum cumprod sort ndarray.cumsum ndarray.cumprod ndarray.argmax median"
 )
@@ -151,7 +157,7 @@ def _(sweep: BatchValues, op: Call) -> Value:
     shifted = []
     for axis in axes:
         at = known(sweep, axis)
-        shifted.append(tuple(i % rank + 1 for i in at) if isinstance(at, tuple) else at % rank + 1)
+        shifted.append(at % rank + 1 if isinstance(at, int) else tuple(i % rank + 1 for i in at))
     return evaluated(sweep, callee(op), [sweep.full(x), *map(Const, shifted)])
 
 

@@ -160,7 +160,7 @@ class BatchSweep(BatchValues):
             found = block.results
             if found is not None:
                 with ev.writing(ops):
-                    found = self._ends(found, differing)
+                    found = self._ends(found, op.results, differing)
             blocks.append(Block(block.parameters, tuple(ops), found))
         for end in ends:
             for y, x in zip(op.results, end, strict=True):
@@ -169,9 +169,13 @@ class BatchSweep(BatchValues):
         results = tuple(self.new(y) if i in differing else y for i, y in enumerate(op.results))
         ev.write(If(results, op.condition, blocks[0], blocks[1], op.span))
 
-    def _ends(self, ends: Sequence[Operand], differing: set[int]) -> tuple[Operand, ...]:
+    def _ends(
+        self, ends: Sequence[Operand], values: Sequence[Value], differing: set[int]
+    ) -> tuple[Operand, ...]:
+        """Return the ends of a block for results or carried values."""
         return tuple(
-            self.full(x) if i in differing and x != Const(None) else x for i, x in enumerate(ends)
+            self.full_for(x, y) if i in differing else x
+            for i, (x, y) in enumerate(zip(ends, values, strict=True))
         )
 
     # ---- loops -----------------------------------------------------------------------------------
@@ -192,9 +196,9 @@ class BatchSweep(BatchValues):
         """Write a loop that carries values that differ between rows; add to `differing` what turns
         out to be one."""
         ev = self.ev
-        initial = self._ends(op.initial, differing)
         first = len(op.body.parameters) - len(op.initial)
         item, carried = op.body.parameters[:first], op.body.parameters[first:]
+        initial = self._ends(op.initial, carried, differing)
         iterable = op.iterable
         if iterable in self.columns:
             self.columns[item[0]] = self.columns[iterable]
@@ -208,9 +212,9 @@ class BatchSweep(BatchValues):
         test = None
         if op.test is not None:
             parameters = self._carried(op.test.parameters, differing)
-            test = self._block(op.test, parameters, differing, 1)
+            test = self._block(op.test, parameters, carried, differing, 1)
         parameters = (*item, *self._carried(carried, differing))
-        body = self._block(op.body, parameters, differing, int(op.stops))
+        body = self._block(op.body, parameters, carried, differing, int(op.stops))
         shifted = {i + int(op.stops) for i in differing}
         results = tuple(self.new(y) if i in shifted else y for i, y in enumerate(op.results))
         ev.write(Loop(results, initial, iterable, test, body, op.stops, op.span))
@@ -219,7 +223,12 @@ class BatchSweep(BatchValues):
         return tuple(self.new(x) if i in differing else x for i, x in enumerate(values))
 
     def _block(
-        self, block: Block, parameters: tuple[Value, ...], differing: set[int], first: int
+        self,
+        block: Block,
+        parameters: tuple[Value, ...],
+        carried: Sequence[Value],
+        differing: set[int],
+        first: int,
     ) -> Block:
         """Return a block of a loop; its carried values begin at result `first`."""
         with self.ev.writing() as ops:
@@ -229,7 +238,7 @@ class BatchSweep(BatchValues):
                 if any(map(self.differs, ends[:first])):
                     raise NotCovered("a loop that ends at other times in other rows", self.ev.span)
                 differing |= {i for i, x in enumerate(ends[first:]) if self.differs(x)}
-                ends = (*ends[:first], *self._ends(ends[first:], differing))
+                ends = (*ends[:first], *self._ends(ends[first:], carried, differing))
         return Block(parameters, tuple(ops), ends)
 
     def _demand_unwritten(self, x: Operand) -> None:
@@ -290,6 +299,8 @@ class BatchSweep(BatchValues):
                 parts[i] = x
             elif self.differs(x):
                 parts[i] = True
+            if parts[i] is True and isinstance(x, Const) and type(x.value) is int:
+                raise NotCovered("an integer among residuals of rows", op.span)
             is_given = parts[i] is True and x != Const(None)
             given.append(self.full(x) if is_given else x)
         self.ev.write(Call(None, op.callee, (tape, *given), (), op.span))

@@ -72,6 +72,25 @@ class BatchValues:
             runtime.repeated, (x, self.count, Const(0)), self.type_of_rows(t), name="t"
         )
 
+    def full_for(self, x: Operand, y: Value) -> Operand:
+        """Return the value of all rows of `x`, one of the values that `y` may have; ``None`` stays.
+
+        Raises
+        ------
+        NotCovered
+            It is of another dtype: an integer beside numbers of less precision, or integers that
+            wrap around.
+        """
+        if x == Const(None):
+            return x
+        foreseen = self.type_of_rows(self.ev.types[y])
+        if isinstance(x, Const) and type(x.value) is int and foreseen.dtype == np.float64:
+            x = Const(float(x.value))
+        found = self.full(x)
+        if self.ev.types[found] != foreseen:
+            raise NotCovered("numbers of several dtypes in a row", self.ev.span)
+        return found
+
     def type_of_rows(self, t: Type) -> Array:
         """Return the type of all rows of a value of type `t`."""
         if isinstance(t, Array):
