@@ -303,7 +303,8 @@ def test_hessians_of_several_arguments():
 
 def test_hessians_in_parts(monkeypatch):
     whole = ad.hessian(loss, C)
-    monkeypatch.setattr("adjoint.derivatives.unit_tangents.MOST_ELEMENTS", 10)
+    store.forget()
+    monkeypatch.setattr("adjoint.fast.evaluate.draft.MOST_ELEMENTS", 10)
     np.testing.assert_allclose(ad.hessian(loss, C), whole, rtol=1e-13)
 
 
@@ -392,3 +393,18 @@ def test_sums_that_begin_with_an_integer(dtype):
     for one, expected in zip(found, zip(*rows, strict=True), strict=True):
         assert one.dtype == np.stack(expected).dtype
         np.testing.assert_array_equal(one, np.stack(expected))
+
+
+@pytest.mark.parametrize("f", [network, lambda x: (np.outer(x, x), x[0]), inner])
+@pytest.mark.parametrize("axes", [(0, 0), (1, -1), (-1, 0)])
+def test_rows_in_parts(f, axes, monkeypatch):
+    x = np.moveaxis(RNG.normal(size=(600, 5)), 0, axes[0])
+    expected = generic(lambda: ad.vmap(f, *axes)(x))
+    for most in (2**20, 64):
+        monkeypatch.setattr("adjoint.fast.evaluate.draft.MOST_ELEMENTS", most)
+        store.forget()
+        mapped = ad.vmap(f, *axes)
+        for _ in range(2):
+            assert difference(mapped(x), expected, rtol=1e-12) is None
+        assert is_at_once(mapped)
+    store.forget()

@@ -11,9 +11,6 @@ from adjoint.fast.build.modes import Kind
 from adjoint.fast.programs.tangents import along_of
 from adjoint.levels.current import current
 
-MOST_ELEMENTS = 2**18
-"""Greatest number of elements of the tangents that are taken at once, if there are several."""
-
 
 def along_units(
     kind: Kind,
@@ -41,7 +38,7 @@ def along_units(
     if along is None:
         return _one_by_one(kind, f, args, kwargs, places)
     found = []
-    step = max(1, MOST_ELEMENTS // size)
+    step = along.most_rows
     for first in range(0, size, step):
         part = along(_units(xs, first, min(first + step, size)))
         if part is None:

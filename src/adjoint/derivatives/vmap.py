@@ -13,6 +13,8 @@ import numpy as np
 from adjoint.diagnostics.public_function import public
 from adjoint.diagnostics.user_place import as_user_error
 from adjoint.errors import ArgumentError
+from adjoint.fast.build.modes import mode_of
+from adjoint.fast.programs.store import known
 from adjoint.fast.programs.tangents import along_of
 from adjoint.levels.current import current
 from adjoint.primal.value_kinds import by_value, is_objects
@@ -84,10 +86,10 @@ def vmap(f: Callable[..., Any], in_axes: Any = 0, out_axes: Any = 0) -> Callable
 def _mapped(f: Callable[..., Any], in_axes: Any, out_axes: Any) -> Callable[..., Any]:
     def mapped(*args: Any, **kwargs: Any) -> Any:
         try:
-            found = _at_once(mapped, args, kwargs)
+            layout = _layout(f, in_axes, args, kwargs)
+            found = _at_once(mapped, layout, args, kwargs, out_axes)
             if found is not None:
                 return found[0]
-            layout = _layout(f, in_axes, args, kwargs)
             return _row_by_row(f, layout, args, kwargs, out_axes)
         except BaseException as error:  # as in `public`, whose functions hide what they captured
             as_user_error(error)
@@ -96,17 +98,50 @@ def _mapped(f: Callable[..., Any], in_axes: Any, out_axes: Any) -> Callable[...,
     return mapped
 
 
-def _at_once(made: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any] | None:
-    """Return the result by a program for all rows, in a tuple; ``None`` if there is none."""
+FIRST_ROWS = 32
+"""The number of rows that a new program gets, which tells how many it should get."""
+
+
+def _at_once(
+    mapped: Any, layout: _Layout, args: tuple[Any, ...], kwargs: dict[str, Any], out_axes: Any
+) -> tuple[Any] | None:
+    """Return the result by a program for all rows, or for many at a time, in a tuple; ``None`` if
+    there is none."""
     if current.level is not None:
         return None
-    along = along_of("pushforward", made, args, kwargs, ())
-    found = None if along is None else along((None,) * len(args))
-    return None if found is None else (found[0],)
+    found = []
+    start, step = 0, FIRST_ROWS
+    kept = known(mapped, mode_of("pushforward", (), tuple(kwargs)))
+    if kept is not None and kept.entries:
+        step = min(entry.program.most_rows for entry in kept.entries)
+    while start < layout.rows:
+        given, named = args, kwargs
+        if start or layout.rows > step:
+            part = slice(start, start + step)
+            given = tuple(
+                _row(node, x, part) for node, x in zip(layout.positional, args, strict=True)
+            )
+            named = {name: _row(node, kwargs[name], part) for name, node in layout.named.items()}
+        along = along_of("pushforward", mapped, given, named, ())
+        pair = None if along is None else along((None,) * len(args))
+        if along is None or pair is None:
+            return None
+        found.append(pair[0])
+        start, step = start + step, along.most_rows
+    return (_joined(found, out_axes) if len(found) > 1 else found[0],)
+
+
+def _joined(parts: list[Any], axis: Any) -> Any:
+    """Return the results of several parts of the rows as one."""
+    if type(parts[0]) is tuple:
+        return tuple(_joined(list(part), axis) for part in zip(*parts, strict=True))
+    return None if parts[0] is None else np.concatenate(parts, axis)
 
 
 @substitute(_at_once)
-def _(made: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+def _(
+    mapped: Any, layout: _Layout, args: tuple[Any, ...], kwargs: dict[str, Any], out_axes: Any
+) -> None:
     """Inside differentiated code, which only follows the rows one by one."""
 
 
@@ -167,8 +202,8 @@ def _row_by_row(
     return _stacked(_result_node(ys, out_axes, "the result"), ys)
 
 
-def _row(node: _Node, x: Any, i: int) -> Any:
-    """Return row `i` of an argument."""
+def _row(node: _Node, x: Any, i: int | slice) -> Any:
+    """Return row `i` of an argument, or some rows."""
     if node.kind == "whole":
         return x
     if node.kind == "array":

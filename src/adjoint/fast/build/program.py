@@ -39,6 +39,8 @@ class Program:
         The parameters of `reverse` in a program of tangents, one for each wanted leaf. There,
         `forward` is what does not depend on the tangents, and the results of `reverse` are `count`
         values, then their tangents.
+    most_rows
+        How many rows to take at once, in programs of rows; see `Draft.most_rows`.
     stages
         Writes the stages of the program to files, if that is enabled.
     definite
@@ -61,6 +63,7 @@ class Program:
     has_tangents: bool = False
     dots: tuple[Value, ...] = ()
     count: int = 0
+    most_rows: int = 0
 
 
 def written_to(ev: Evaluator) -> set[Value]:

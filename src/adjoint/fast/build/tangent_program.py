@@ -176,6 +176,7 @@ def _program(
         True,
         tuple(dots),
         count,
+        ev.most_rows,
     )
 
 

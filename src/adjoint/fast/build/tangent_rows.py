@@ -22,6 +22,7 @@ def with_rows(program: Program) -> Program:
     if not program.dots or block.results is None:
         raise NotCovered("tangents of nothing at once")
     _demand_worth(program)
+    ev.note_rows(ev.types.get(y) for op in walk(block) for y in results(op))
     length = Symbol("rows", is_argument=False)
     count = ev.value(number(int), name="n")
     ev.dims[count] = length
@@ -36,7 +37,7 @@ def with_rows(program: Program) -> Program:
     made = simplified(
         made, program.name, ev.types, written_to(ev), program.stages, Block((), (), ())
     )
-    return replace(program, reverse=made, dots=rows)
+    return replace(program, reverse=made, dots=rows, most_rows=ev.most_rows)
 
 
 OF_ARRAYS = 20

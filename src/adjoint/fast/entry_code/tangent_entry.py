@@ -94,6 +94,7 @@ def tangent_entry(program: Program, count: int, mode: Mode) -> tuple[str, dict[s
         "            return None",
         f"        return {results}",
     ]
+    lines.append(f"    along.most_rows = {program.most_rows}")
     if mode.kind == "pushforward":
         state = "".join(
             f"(*{name},), " if isinstance(leaf.type, Row) else f"{name}, "

@@ -60,6 +60,8 @@ _ZEROS = (Const(0), Const(0.0))
 _ONE_LENGTH = "arrays of one length, which is known of one"
 LARGE = 1000
 """Arrays of this many elements are freed after their last read, and added to in place."""
+MOST_ELEMENTS = 2**20
+"""Greatest number of elements of an intermediate result of many rows at once."""
 BUILDING = frozenset({primitives.build_tuple, primitives.build_list, primitives.build_slice})
 """Functions that build a tuple, a list or a slice."""
 
@@ -123,6 +125,7 @@ class Draft:
         self.row_lengths: dict[Value, Dim] = {}
         self.indices: dict[Value, tuple[Operand, ...]] = {}
         self.built: dict[Value, Call] = {}
+        self.most_rows = MOST_ELEMENTS
         self.heap: dict[int, HeapObject] = {}
         self.shared_lists: set[int] = set()
         self.block: list[ir.Op] = []
@@ -233,6 +236,11 @@ class Draft:
         memory is worth more code."""
         t = self.types.get(x)
         return isinstance(t, Array) and self.size_of(t) >= LARGE
+
+    def note_rows(self, types: Iterable[Type | None]) -> None:
+        """Note the types of intermediate results of one row, of which there will be many."""
+        sizes = (self.size_of(t) for t in types if isinstance(t, Array))
+        self.most_rows = min(self.most_rows, max(1, MOST_ELEMENTS // max(sizes, default=1)))
 
     def size_of(self, t: Array) -> int:
         """Return a lower bound of the number of elements of an array at specialisation."""

@@ -15,6 +15,7 @@ from adjoint.fast.evaluate.types import Array, Dim, number
 from adjoint.fast.evaluate.values import Abstract, Known
 from adjoint.fast.nested.inner_derivatives import addresses, demand_own_writes, items_of, mapped
 from adjoint.fast.not_covered import NotCovered
+from adjoint.fast.single_assignment.walk import results, walk
 from adjoint.fast.support import functions as runtime
 from adjoint.ir.single import Block, Const, Operand, Value
 
@@ -44,6 +45,7 @@ def all_rows(
     block = Block(tuple(rows.given), tuple(ops), ())
     demand_own_writes(block, block.parameters)
     note_block_aliases(ev, block)
+    ev.note_rows(ev.types.get(x) for op in walk(block) for x in results(op))
     sweep = BatchSweep(ev, rows.length, rows.count)
     for op in sweep.run(block, rows.given):
         ev.write(op)

@@ -10,8 +10,11 @@ from adjoint.fast.programs.store import FAILED, MISS, is_enabled, run
 from adjoint.rulekit import nested
 
 Along: TypeAlias = Any
-"""``along(dots)``, a function of one tangent per argument; that of a pushforward has
-``is_unchanged()``: whether what the function reads is what it was."""
+"""``along(dots)``, a function of one tangent per argument.
+
+It has ``most_rows``: how many rows to take at once, in programs of rows. That of a pushforward has
+``is_unchanged()``: whether what the function reads is what it was.
+"""
 
 
 def along_of(
@@ -55,6 +58,7 @@ def along_of(
     def along(dots: Sequence[Any]) -> Any:
         return found((*dots, *more))
 
+    along.most_rows = found.most_rows  # type: ignore[attr-defined]
     if kind == "pushforward":
         along.is_unchanged = found.is_unchanged  # type: ignore[attr-defined]
     return along
