@@ -304,7 +304,7 @@ def test_hessians_of_several_arguments():
 def test_hessians_in_parts(monkeypatch):
     whole = ad.hessian(loss, C)
     store.forget()
-    monkeypatch.setattr("adjoint.fast.evaluate.draft.MOST_ELEMENTS", 10)
+    monkeypatch.setattr("adjoint.fast.batch.values.MOST_ELEMENTS", 10)
     np.testing.assert_allclose(ad.hessian(loss, C), whole, rtol=1e-13)
 
 
@@ -401,7 +401,7 @@ def test_rows_in_parts(f, axes, monkeypatch):
     x = np.moveaxis(RNG.normal(size=(600, 5)), 0, axes[0])
     expected = generic(lambda: ad.vmap(f, *axes)(x))
     for most in (2**20, 64):
-        monkeypatch.setattr("adjoint.fast.evaluate.draft.MOST_ELEMENTS", most)
+        monkeypatch.setattr("adjoint.fast.batch.values.MOST_ELEMENTS", most)
         store.forget()
         mapped = ad.vmap(f, *axes)
         for _ in range(2):

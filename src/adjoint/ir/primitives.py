@@ -416,3 +416,7 @@ def match_self(cls: type) -> bool:
     return bool(cls.__flags__ & (1 << 22)) and not hasattr(
         cls, "__match_args__"
     )  # _Py_TPFLAGS_MATCH_SELF
+
+
+BUILDING = frozenset({build_tuple, build_list, build_slice})
+"""Functions that build a tuple, a list or a slice."""

@@ -19,7 +19,6 @@ import numpy as np
 from adjoint.fast.batch import arrays, elementwise, products  # noqa: F401  each registers formulas
 from adjoint.fast.batch.formulas import formulas
 from adjoint.fast.batch.values import BatchValues, Part
-from adjoint.fast.evaluate.draft import BUILDING
 from adjoint.fast.evaluate.evaluator import Evaluator
 from adjoint.fast.evaluate.types import Array, Dim
 from adjoint.fast.forward.activity import EFFECTS
@@ -27,6 +26,7 @@ from adjoint.fast.not_covered import NotCovered
 from adjoint.fast.passes.sequence import is_effect
 from adjoint.fast.single_assignment.walk import walk
 from adjoint.fast.support import functions as runtime
+from adjoint.ir import primitives
 from adjoint.ir.single import Block, Call, Const, If, Loop, Op, Operand, Raise, Unpack, Value
 
 
@@ -84,7 +84,7 @@ class BatchSweep(BatchValues):
         ev, y = self.ev, op.result
         f = op.callee.value if isinstance(op.callee, Const) else None
         operands = (*op.operands, *(x for _, x in op.keywords))
-        if f in BUILDING and y is not None:
+        if f in primitives.BUILDING and y is not None:
             self.built[y] = op
         if f is runtime.new_tape and y is not None:
             self._tapes[y] = []
@@ -99,7 +99,7 @@ class BatchSweep(BatchValues):
             if y is not None and y in self._written and isinstance(ev.types[y], Array):
                 self.bind(y, self.full(y))
             return
-        if f in BUILDING:
+        if f in primitives.BUILDING:
             return  # written with what takes it
         if f is runtime.length or f is runtime.shape_of:
             self._measure(op)

@@ -10,14 +10,25 @@ import numpy as np
 from adjoint.fast.evaluate.evaluator import Evaluator
 from adjoint.fast.evaluate.types import Array, Dim, Number, Type, type_of
 from adjoint.fast.not_covered import NotCovered
+from adjoint.fast.single_assignment.walk import results, walk
 from adjoint.fast.support import functions as runtime
-from adjoint.ir.single import Call, Const, Operand, Value
+from adjoint.ir.single import Block, Call, Const, Operand, Value
 
 _DTYPES = {float: np.float64, complex: np.complex128, bool: np.bool_}
 
 Part: TypeAlias = "bool | Value | tuple[Part, ...]"
 """Whether a part of the items of an iterable differs between rows; a tape stands for tapes like it,
 a tuple for items with parts."""
+
+MOST_ELEMENTS = 2**20
+"""Greatest number of elements of an intermediate result of many rows at once."""
+
+
+def note_rows(ev: Evaluator, block: Block) -> None:
+    """Note how many rows leave intermediate results of moderate size, by those of one row."""
+    types = [ev.types.get(x) for op in walk(block) for x in results(op)]
+    most = max((ev.size_of(t) for t in types if isinstance(t, Array)), default=1)
+    ev.most_rows = min(ev.most_rows or MOST_ELEMENTS, max(1, MOST_ELEMENTS // most))
 
 
 class BatchValues:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Literal
 
-from adjoint.fast.evaluate.outside_values import Leaf, Outside
+from adjoint.fast.evaluate.leaves import Leaf
+from adjoint.fast.evaluate.outside_values import Outside
 from adjoint.fast.evaluate.types import Number, Row
 
 Exposure = Literal["constants", "shared"] | None

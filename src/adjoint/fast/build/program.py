@@ -8,7 +8,8 @@ import numpy as np
 
 from adjoint.diagnostics.dump import Stages
 from adjoint.fast.evaluate.evaluator import Evaluator
-from adjoint.fast.evaluate.outside_values import Leaf, Outside
+from adjoint.fast.evaluate.leaves import Leaf
+from adjoint.fast.evaluate.outside_values import Outside
 from adjoint.fast.evaluate.types import Array, Row
 from adjoint.fast.single_assignment.primitives import same
 from adjoint.fast.support.result_memory import OWN_MEMORY

@@ -34,7 +34,8 @@ from adjoint.fast.evaluate.handlers import (  # noqa: F401  each registers its h
     operators,
     strings,
 )
-from adjoint.fast.evaluate.outside_values import Leaf, Outside
+from adjoint.fast.evaluate.leaves import Leaf
+from adjoint.fast.evaluate.outside_values import Outside
 from adjoint.fast.evaluate.types import Array, Number, bar_type, has_integer
 from adjoint.fast.evaluate.values import Abstract, Source, Tuple, path_of
 from adjoint.fast.nested import operators as inlined_operators  # noqa: F401  registers handlers

@@ -11,7 +11,7 @@ from adjoint.diagnostics.dump import Stages
 from adjoint.fast.build.program import Program, written_to
 from adjoint.fast.evaluate.array_writes import check_views, note_block_aliases
 from adjoint.fast.evaluate.evaluator import Evaluator
-from adjoint.fast.evaluate.outside_values import Leaf
+from adjoint.fast.evaluate.leaves import Leaf
 from adjoint.fast.evaluate.types import Array, Number, Row, number
 from adjoint.fast.forward.sweep import ForwardSweep
 from adjoint.fast.not_covered import NotCovered

@@ -6,6 +6,7 @@ from dataclasses import replace
 from functools import partial
 
 from adjoint.fast.batch.sweep import BatchSweep
+from adjoint.fast.batch.values import note_rows
 from adjoint.fast.build.program import Program, written_to
 from adjoint.fast.evaluate.types import Array, Number, Symbol, number
 from adjoint.fast.not_covered import NotCovered
@@ -22,7 +23,7 @@ def with_rows(program: Program) -> Program:
     if not program.dots or block.results is None:
         raise NotCovered("tangents of nothing at once")
     _demand_worth(program)
-    ev.note_rows(ev.types.get(y) for op in walk(block) for y in results(op))
+    note_rows(ev, block)
     length = Symbol("rows", is_argument=False)
     count = ev.value(number(int), name="n")
     ev.dims[count] = length

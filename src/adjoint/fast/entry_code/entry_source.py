@@ -20,7 +20,7 @@ from adjoint.fast.entry_code.finiteness import checked
 from adjoint.fast.entry_code.inputs import Reading
 from adjoint.fast.entry_code.tangent_entry import tangent_entry
 from adjoint.fast.entry_code.unread_inputs import holds_one
-from adjoint.fast.evaluate.outside_values import Leaf
+from adjoint.fast.evaluate.leaves import Leaf
 from adjoint.fast.evaluate.types import Array, Number, Row, is_float
 from adjoint.fast.single_assignment.walk import results, walk
 from adjoint.fast.source.formulas import tuple_text

@@ -9,7 +9,8 @@ from types import FunctionType, NoneType
 from typing import Any
 
 from adjoint.fast.entry_code.unread_inputs import holds_one, object_at, unread
-from adjoint.fast.evaluate.outside_values import Guard, Leaf, Outside
+from adjoint.fast.evaluate.leaves import Guard, Leaf
+from adjoint.fast.evaluate.outside_values import Outside
 from adjoint.fast.evaluate.types import Array, Number, Row
 from adjoint.fast.evaluate.values import Source
 from adjoint.fast.not_covered import NotCovered

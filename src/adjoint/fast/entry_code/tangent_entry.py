@@ -21,7 +21,7 @@ from adjoint.fast.build.program import Program, definite_results
 from adjoint.fast.entry_code.cotangent_structure import cotangents
 from adjoint.fast.entry_code.inputs import Reading
 from adjoint.fast.entry_code.unread_inputs import holds_one
-from adjoint.fast.evaluate.outside_values import Leaf
+from adjoint.fast.evaluate.leaves import Leaf
 from adjoint.fast.evaluate.types import Array, Row, number
 from adjoint.fast.evaluate.values import Source
 from adjoint.fast.not_covered import NotCovered

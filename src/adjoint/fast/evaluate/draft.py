@@ -60,10 +60,6 @@ _ZEROS = (Const(0), Const(0.0))
 _ONE_LENGTH = "arrays of one length, which is known of one"
 LARGE = 1000
 """Arrays of this many elements are freed after their last read, and added to in place."""
-MOST_ELEMENTS = 2**20
-"""Greatest number of elements of an intermediate result of many rows at once."""
-BUILDING = frozenset({primitives.build_tuple, primitives.build_list, primitives.build_slice})
-"""Functions that build a tuple, a list or a slice."""
 
 
 class Draft:
@@ -101,6 +97,10 @@ class Draft:
         Values that are ``None`` where a variable is unassigned.
     indices
         By tuple or slice built as an index: its parts.
+    built
+        By tuple, list or slice that the program builds: the operation, before any pass.
+    most_rows
+        How many rows to take at once; 0 without rows.
     rule_pairs
         By pair of a value and a pullback that a registered rule returns at run time: the call.
     places
@@ -125,7 +125,7 @@ class Draft:
         self.row_lengths: dict[Value, Dim] = {}
         self.indices: dict[Value, tuple[Operand, ...]] = {}
         self.built: dict[Value, Call] = {}
-        self.most_rows = MOST_ELEMENTS
+        self.most_rows = 0
         self.heap: dict[int, HeapObject] = {}
         self.shared_lists: set[int] = set()
         self.block: list[ir.Op] = []
@@ -171,7 +171,7 @@ class Draft:
         if f is operator.neg:
             self.note_negated(result, operands[0])
         op = Call(result, Const(f), tuple(operands), keywords, self.span)
-        if f in BUILDING:
+        if f in primitives.BUILDING:
             self.built[result] = op
         self.write(op)
         return result
@@ -236,11 +236,6 @@ class Draft:
         memory is worth more code."""
         t = self.types.get(x)
         return isinstance(t, Array) and self.size_of(t) >= LARGE
-
-    def note_rows(self, types: Iterable[Type | None]) -> None:
-        """Note the types of intermediate results of one row, of which there will be many."""
-        sizes = (self.size_of(t) for t in types if isinstance(t, Array))
-        self.most_rows = min(self.most_rows, max(1, MOST_ELEMENTS // max(sizes, default=1)))
 
     def size_of(self, t: Array) -> int:
         """Return a lower bound of the number of elements of an array at specialisation."""

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from adjoint.diagnostics.public_function import PublicFunction
+from adjoint.fast.evaluate.leaves import Guard, Leaf
 from adjoint.fast.evaluate.plain_classes import is_named_tuple, is_plain_object
 from adjoint.fast.evaluate.stand_ins import (
     axes_of,
@@ -40,29 +41,6 @@ from adjoint.primal.compiled_functions import python_of
 from adjoint.primal.packages import COMPILING, package
 from adjoint.rulekit import nested
 from adjoint.rulekit.registry import lookup
-
-
-@dataclass(frozen=True, slots=True)
-class Guard:
-    """A condition on the value of `source` in every call.
-
-    `kind` names the test, such as ``is``, ``equal``, ``type``, ``length``, ``keys`` or ``code``.
-    """
-
-    source: Source
-    kind: str
-    value: Any
-
-
-@dataclass(frozen=True, slots=True)
-class Leaf:
-    """A number, an array or a list of numbers that the program takes as a parameter."""
-
-    source: Source
-    value: Value
-    type: Type
-    sample: Any
-
 
 MOST_SOURCES = 600
 """Greatest number of sources: for larger structures, specialising takes longer than it saves."""

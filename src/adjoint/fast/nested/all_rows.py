@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from adjoint.fast.batch.sweep import BatchSweep
+from adjoint.fast.batch.values import note_rows
 from adjoint.fast.evaluate.array_writes import note_block_aliases
 from adjoint.fast.evaluate.calls import call
 from adjoint.fast.evaluate.evaluator import Evaluator
@@ -15,7 +16,6 @@ from adjoint.fast.evaluate.types import Array, Dim, number
 from adjoint.fast.evaluate.values import Abstract, Known
 from adjoint.fast.nested.inner_derivatives import addresses, demand_own_writes, items_of, mapped
 from adjoint.fast.not_covered import NotCovered
-from adjoint.fast.single_assignment.walk import results, walk
 from adjoint.fast.support import functions as runtime
 from adjoint.ir.single import Block, Const, Operand, Value
 
@@ -45,7 +45,7 @@ def all_rows(
     block = Block(tuple(rows.given), tuple(ops), ())
     demand_own_writes(block, block.parameters)
     note_block_aliases(ev, block)
-    ev.note_rows(ev.types.get(x) for op in walk(block) for x in results(op))
+    note_rows(ev, block)
     sweep = BatchSweep(ev, rows.length, rows.count)
     for op in sweep.run(block, rows.given):
         ev.write(op)

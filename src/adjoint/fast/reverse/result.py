@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from adjoint.fast.evaluate.evaluator import Evaluator
-from adjoint.fast.evaluate.outside_values import Leaf
+from adjoint.fast.evaluate.leaves import Leaf
 from adjoint.fast.evaluate.types import (
     Array,
     Number,
