@@ -110,6 +110,7 @@ ROWS = [network, loss, several, inner, built, joined, written, read_before_a_wri
         halved, unpacked, reduced, identical, constant]  # fmt: skip
 MATRICES = [
     turned,
+    lambda a: np.sum(a[0, 0], axis=0) * np.moveaxis(a, [0, 1], [1, 0]),
     lambda a: np.linalg.solve(a + 4 * np.eye(3), np.ones(3)),
     lambda a: np.linalg.solve(np.eye(3) * 2, a[0]) + np.linalg.inv(a @ a.T + np.eye(3))[0],
     lambda a: (a @ a.T) @ a[0] + a[0] @ a + np.einsum("ij,j->i", a, a[1]),
