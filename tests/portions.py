@@ -58,6 +58,8 @@ PORTIONS = {
     "tests/fast/test_inside.py::test_random_programs": NONE,
     "tests/fast/test_inside.py::test_the_corpus": NONE,
     "tests/fast/test_rules_in_loops.py::test_the_tables_of_rules": NONE,
+    "tests/fast/test_second_order_programs.py": 8,
+    "tests/fast/test_second_order_programs.py::test_most_functions": NONE,
     "tests/fast/test_single.py::test_random": 3,
     "tests/fast/test_writes_in_loops.py::test_both_tiers_agree": 4,
     "tests/test_gradbench.py::test_the_search_of_particle": NONE,
