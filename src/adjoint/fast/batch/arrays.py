@@ -13,6 +13,7 @@ from adjoint.fast.evaluate import calls
 from adjoint.fast.evaluate.types import ANYTHING, Array, Number
 from adjoint.fast.evaluate.values import Abstract, Known
 from adjoint.fast.not_covered import NotCovered
+from adjoint.fast.reverse.formulas import callee_of
 from adjoint.fast.support import functions as runtime
 from adjoint.fast.support.members import members
 from adjoint.ir import primitives
@@ -21,11 +22,6 @@ from adjoint.rulekit.row_sums import column_sums
 
 if TYPE_CHECKING:
     from adjoint.fast.batch.values import BatchValues
-
-
-def callee(op: Call) -> Any:
-    assert isinstance(op.callee, Const)
-    return op.callee.value
 
 
 def known(sweep: BatchValues, x: Operand) -> Any:
@@ -65,7 +61,7 @@ def written(sweep: BatchValues, op: Call, f: Any, *operands: Operand) -> Value:
     )
 )
 def _(sweep: BatchValues, op: Call) -> Value:
-    f, x = callee(op), op.operands[0]
+    f, x = callee_of(op), op.operands[0]
     options = {name: known(sweep, value) for name, value in op.keywords}
     if len(op.operands) > 1:
         if f is np.linalg.norm or len(op.operands) > 2:
@@ -108,7 +104,7 @@ def _(sweep: BatchValues, op: Call) -> Value:
     x, y, y_bar, axis, keepdims = op.operands
     given = map(sweep.full, (x, y, y_bar))
     shifted = Const(tuple(i % sweep.rank(x) + 1 for i in known(sweep, axis)))
-    return written(sweep, op, callee(op), *given, shifted, keepdims)
+    return written(sweep, op, callee_of(op), *given, shifted, keepdims)
 
 
 # ---- rearrangements ------------------------------------------------------------------------------
@@ -136,7 +132,7 @@ def _(sweep: BatchValues, op: Call) -> Value:
         raise NotCovered("an option of a reshape of rows", op.span)
     shape = shape_of_rows(sweep, (Const(-1),))
     found = written(sweep, op, np.reshape, sweep.full(op.operands[0]), shape)
-    is_copy = callee(op) is np.ndarray.flatten
+    is_copy = callee_of(op) is np.ndarray.flatten
     return written(sweep, op, np.copy, found) if is_copy else found
 
 
@@ -158,7 +154,7 @@ def _(sweep: BatchValues, op: Call) -> Value:
     for axis in axes:
         at = known(sweep, axis)
         shifted.append(at % rank + 1 if isinstance(at, int) else tuple(i % rank + 1 for i in at))
-    return evaluated(sweep, callee(op), [sweep.full(x), *map(Const, shifted)])
+    return evaluated(sweep, callee_of(op), [sweep.full(x), *map(Const, shifted)])
 
 
 @formula(np.expand_dims, np.squeeze)
@@ -183,7 +179,7 @@ def _(sweep: BatchValues, op: Call) -> Value:
 def _(sweep: BatchValues, op: Call) -> Value:
     x_bar, x = op.operands
     given = sweep.aligned(x_bar, sweep.rank(x))
-    return written(sweep, op, callee(op), given, sweep.full(x))
+    return written(sweep, op, callee_of(op), given, sweep.full(x))
 
 
 @formula(np.ndarray.astype)
@@ -235,7 +231,7 @@ def _items(sweep: BatchValues, x: Operand) -> tuple[Operand, ...] | None:
 @formula(np.concatenate, np.stack)
 def _(sweep: BatchValues, op: Call) -> Value:
     assert op.result is not None
-    ev, pack, f = sweep.ev, op.operands[0], callee(op)
+    ev, pack, f = sweep.ev, op.operands[0], callee_of(op)
     options = {name: known(sweep, value) for name, value in op.keywords}
     axis = options.pop("axis", known(sweep, op.operands[1]) if len(op.operands) > 1 else 0)
     if options or not isinstance(axis, int) or not isinstance(pack, Value):
@@ -268,7 +264,7 @@ def index_of_rows(sweep: BatchValues, index: Operand) -> Operand:
 
 def _parts_of_index(sweep: BatchValues, index: Value) -> tuple[Operand, ...]:
     made = sweep.built.get(index) or sweep.ev.built.get(index)
-    if made is None or callee(made) is primitives.build_slice:
+    if made is None or callee_of(made) is primitives.build_slice:
         return (index,)
     return made.operands
 
@@ -329,7 +325,7 @@ def _(sweep: BatchValues, op: Call) -> Value:
 def _(sweep: BatchValues, op: Call) -> None:
     ev, (y, index, *value) = sweep.ev, op.operands
     assert isinstance(y, Value)
-    f = callee(op)
+    f = callee_of(op)
     given = []
     for x in value:
         rank = max(sweep.rank(x), _rank_of_part(sweep, y, index))
@@ -356,7 +352,7 @@ def _(sweep: BatchValues, op: Call) -> Value:
     if sweep.rank(value) != rank:
         raise NotCovered("a sum over rows that were broadcast", op.span)
     given = sweep.full(y_bar), index_of_rows(sweep, index), sweep.full(value)
-    return written(sweep, op, callee(op), *given)
+    return written(sweep, op, callee_of(op), *given)
 
 
 # ---- copies for all rows -------------------------------------------------------------------------

@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from adjoint.fast.batch.arrays import callee, evaluated, known, written
+from adjoint.fast.batch.arrays import evaluated, known, written
 from adjoint.fast.batch.formulas import formula
 from adjoint.fast.evaluate.types import ANYTHING, Array, number
 from adjoint.fast.not_covered import NotCovered
+from adjoint.fast.reverse.formulas import callee_of
 from adjoint.fast.support import functions as runtime
 from adjoint.fast.support.members import members
 from adjoint.ir import primitives
@@ -28,10 +29,10 @@ def _(sweep: BatchValues, op: Call) -> Value:
     a, b = op.operands
     ranks = sweep.rank(a), sweep.rank(b)
     of_a, of_b = sweep.differs(a), sweep.differs(b)
-    if not op.keywords and min(ranks) > 1 and callee(op) in (operator.matmul, np.matmul):
+    if not op.keywords and min(ranks) > 1 and callee_of(op) in (operator.matmul, np.matmul):
         if max(ranks) > 2:  # stacks of matrices, which NumPy broadcasts
             return _multiplied(sweep, sweep.aligned(a, max(ranks)), sweep.aligned(b, max(ranks)))
-    if op.keywords or not set(ranks) <= {1, 2} or (callee(op) is np.inner and ranks != (1, 1)):
+    if op.keywords or not set(ranks) <= {1, 2} or (callee_of(op) is np.inner and ranks != (1, 1)):
         raise NotCovered("a product of rows of other ranks", op.span)
     left: Operand = sweep.full(a) if of_a else a
     right: Operand = sweep.full(b) if of_b else b
@@ -150,7 +151,7 @@ def _(sweep: BatchValues, op: Call) -> Value:
 def _(sweep: BatchValues, op: Call) -> Value:
     if op.keywords:
         raise NotCovered("an option of linear algebra of rows", op.span)
-    return evaluated(sweep, callee(op), [sweep.full(op.operands[0])])
+    return evaluated(sweep, callee_of(op), [sweep.full(op.operands[0])])
 
 
 @formula(np.linalg.solve)

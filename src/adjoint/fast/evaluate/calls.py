@@ -36,6 +36,7 @@ from adjoint.fast.evaluate.values import (
     Tuple,
 )
 from adjoint.fast.not_covered import NotCovered
+from adjoint.fast.support.tables import registering
 from adjoint.ir.single import Value
 from adjoint.primal.special_methods import class_attribute
 from adjoint.rulekit.registry import Rules, facts, lookup
@@ -48,16 +49,8 @@ Handler = Callable[..., Abstract]
 handlers: dict[Any, Handler] = {}
 """Abstract versions of callees: ``handler(ev, *args, **keywords)``."""
 
-
-def handler(*callees: Any) -> Callable[[Handler], Handler]:
-    """Register the decorated function as the handler of each of `callees`."""
-
-    def add(function: Handler) -> Handler:
-        for callee in callees:
-            handlers[callee] = function
-        return function
-
-    return add
+handler = registering(handlers)
+"""Register the decorated function as that of each of the given callees."""
 
 
 def call(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
+from adjoint.fast.support.tables import registering
 from adjoint.ir.single import Call, Const, Operand, Value
 
 if TYPE_CHECKING:
@@ -24,16 +25,8 @@ formulas: dict[Any, Formula] = {}
 steps: dict[Any, Callable[[Sweep, Call], Step]] = {}
 """``steps[f](sweep, op)`` writes further forward operations, and returns the reverse."""
 
-
-def formula(*callees: Any) -> Callable[[Formula], Formula]:
-    """Register the decorated function as the formula of each of `callees`."""
-
-    def add(function: Formula) -> Formula:
-        for callee in callees:
-            formulas[callee] = function
-        return function
-
-    return add
+formula = registering(formulas)
+"""Register the decorated function as that of each of the given callees."""
 
 
 def callee_of(op: Call) -> Any:
