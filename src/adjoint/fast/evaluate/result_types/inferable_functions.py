@@ -32,6 +32,13 @@ _METHODS = frozenset(
 _OF_NUMBERS: frozenset[Any] = frozenset(
     {abs, float, int, bool, complex, round, max, min, divmod, pow}
 )
+ELEMENTWISE: frozenset[Any] = frozenset(
+    f for f in vars(np).values() if isinstance(f, np.ufunc) and f.signature is None and f.nout == 1
+) | {
+    getattr(operator, name)
+    for name in "add sub mul truediv floordiv mod pow neg pos abs lt le eq ne gt ge".split()
+}
+"""Functions of numbers and arrays whose result has the shape of the operands broadcast together."""
 POWERS: frozenset[Any] = frozenset({operator.pow, pow, operator.ipow})
 
 

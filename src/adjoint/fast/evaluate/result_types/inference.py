@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from adjoint.fast.evaluate.result_types.inferable_functions import (
+    ELEMENTWISE,
     POWERS,
     is_inferable,
     most_operands,
@@ -73,6 +74,10 @@ def result_type(
         if known is not None:
             _of_numbers[(f, *map(_canonical, operands))] = known
             return known
+    if not keywords and f in ELEMENTWISE:
+        by_shapes = _elementwise(f, operands)
+        if by_shapes is not None:
+            return by_shapes
     symbols = sizes_in((*operands, *keywords.values()))
     if getattr(f, "__name__", None) == "squeeze" and any(not s.is_argument for s in symbols):
         axis = keywords.get("axis", operands[1] if len(operands) > 1 else None)
@@ -92,6 +97,49 @@ def result_type(
         raise NotCovered(f"{name_of(f)} of numbers of several classes beside an array")
     (only,) = found
     return only  # type: ignore[no-any-return]
+
+
+def _elementwise(f: Any, operands: Sequence[Type | Constant]) -> Type | None:
+    """Return the type of an elementwise function of at least one array; ``None`` where the shapes
+    do not fit or the operands leave their dtypes open.
+
+    The shape is that of broadcasting; the class and the dtype are those of a call on operands of
+    the same ranks in which every length is 1.
+    """
+    key: list[Any] = [f]
+    for t in operands:
+        if type(t) is Array:
+            key.append((t.dtype, len(t.shape)))
+        elif type(t) is Number and len(t.kinds) == 1:
+            key.append(t.kinds)
+        elif type(t) is Constant and isinstance(t.value, _SCALARS):
+            key.append(kind_of_constant(t.value))
+        else:
+            return None
+    shape = _broadcast([t.shape for t in operands if type(t) is Array])
+    if shape is None:
+        return None
+    of_ones = _of_ones.get(tuple(key))
+    if of_ones is None:
+        flat = [Array(t.dtype, (1,) * len(t.shape)) if type(t) is Array else t for t in operands]
+        of_ones = _of_ones[tuple(key)] = _shaped(f, flat, {}, [])
+    return Array(of_ones.dtype, shape) if type(of_ones) is Array else of_ones
+
+
+_SCALARS = (int, float, complex, np.number, np.bool_)
+_of_ones: dict[Any, Any] = {}
+"""Types of results of elementwise functions where all lengths are 1."""
+
+
+def _broadcast(shapes: Sequence[tuple[Dim, ...]]) -> tuple[Dim, ...] | None:
+    """Return the shape that shapes are broadcast to, or ``None``."""
+    found: list[Dim] = []
+    for dims in itertools.zip_longest(*(shape[::-1] for shape in shapes), fillvalue=1):
+        longer = {dim for dim in dims if dim != 1}
+        if len(longer) > 1:
+            return None
+        found.append(longer.pop() if longer else 1)
+    return tuple(found[::-1])
 
 
 def known_of_numbers(key: Iterable[Any]) -> Number | None:
