@@ -15,7 +15,7 @@ from adjoint.derivatives.unit_tangents import along_units, as_matrix
 from adjoint.derivatives.without_point import also_without_point
 from adjoint.diagnostics.public_function import public
 from adjoint.errors import ArgumentError
-from adjoint.fast.programs.tangents import along_of
+from adjoint.fast.programs.tangents import along_of, pushed
 from adjoint.levels.arguments.flat_leaves import Form, on_level
 from adjoint.levels.current import current
 from adjoint.levels.transforms import pushforward
@@ -202,8 +202,7 @@ def _gradient_and_product(
 ) -> tuple[Any, Any]:
     """Return the gradient, and the product of the Hessian and `v`."""
     if current.level is None:
-        along = along_of("hvp", f, (x,), kwargs, (0,), is_single=True)
-        found = None if along is None else along((v,))
+        found = pushed(f, (x,), (v,), kwargs, "hvp", is_single=True)
         if found is not None:
             return found  # type: ignore[no-any-return]
     return pushforward(_slope(f, kwargs), (x,), (v,))
@@ -237,8 +236,7 @@ def vhp(f: Callable[..., Any], x: Any, v: Any, /, **kwargs: Any) -> Any:
     """
 
     if current.level is None:
-        product = along_of("hvp", f, (x,), kwargs, (0,), is_single=True)
-        found = None if product is None else product((v,))
+        found = pushed(f, (x,), (v,), kwargs, "hvp", is_single=True)
         if found is not None:
             return found[1]
     form = Form(v)

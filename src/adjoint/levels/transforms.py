@@ -73,9 +73,7 @@ def pushforward(
             hint="give one tangent for each positional argument, None for zero",
         )
     if current.level is None:
-        moved = tuple([i for i, dot in enumerate(tangents) if dot is not None])
-        along = nested.along("pushforward", f, tuple(args), kwargs, moved) if moved else None
-        found = None if along is None else along(tangents)
+        found = nested.pushed(f, args, tangents, kwargs)
         if found is not None:
             return found  # type: ignore[no-any-return]
     refuse_foreign_arrays(f, tuple(args))

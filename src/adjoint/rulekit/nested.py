@@ -25,5 +25,5 @@ hessian: Any
 vmap: Any
 code_of_mapped: Any
 """The code of the functions that `vmap` returns."""
-along: Any
-"""See `adjoint.fast.programs.tangents.along_of`."""
+pushed: Any
+"""See `adjoint.fast.programs.tangents.pushed`."""

@@ -21,7 +21,7 @@ from adjoint.fast.entry_code.inputs import Reading
 from adjoint.fast.entry_code.tangent_entry import tangent_entry
 from adjoint.fast.entry_code.unread_inputs import holds_one
 from adjoint.fast.evaluate.leaves import Leaf
-from adjoint.fast.evaluate.types import Array, Number, Row, is_float
+from adjoint.fast.evaluate.types import Array, Row, is_float, may_warn
 from adjoint.fast.single_assignment.walk import results, walk
 from adjoint.fast.source.formulas import tuple_text
 from adjoint.fast.support import functions as runtime
@@ -125,9 +125,6 @@ def _uses_numpy(program: Program) -> bool:
                 t = types.get(x)
                 if is_float(t):  # the most frequent case
                     continue
-                if isinstance(t, Array) or (isinstance(t, Number) and not t.kinds <= _PYTHONS):
+                if may_warn(t):
                     return True
     return False
-
-
-_PYTHONS = frozenset({float, int, bool, complex})

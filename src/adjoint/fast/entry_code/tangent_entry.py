@@ -3,15 +3,16 @@
 ``run(f, args)`` reads the leaves and returns ``along(dots)``, which takes one tangent per argument.
 For a pushforward it returns the result and its tangent, for a product of a Hessian the gradient and
 its tangent. Where the program fails, or tangents are not those of the arguments, it returns
-``None``: the levels say what is wrong with them.
+``None``: the levels say what is wrong with them. ``once(f, args, dots)`` is ``run(f, args)(dots)``.
 """
 
 from __future__ import annotations
 
 import builtins
 import math
+from collections import Counter
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, TypeGuard
 
 import numpy as np
 
@@ -22,7 +23,7 @@ from adjoint.fast.entry_code.cotangent_structure import cotangents
 from adjoint.fast.entry_code.inputs import Reading
 from adjoint.fast.entry_code.unread_inputs import holds_one
 from adjoint.fast.evaluate.leaves import Leaf
-from adjoint.fast.evaluate.types import Array, Row, number
+from adjoint.fast.evaluate.types import Array, Row, is_float, may_warn, number
 from adjoint.fast.evaluate.values import Source
 from adjoint.fast.not_covered import NotCovered
 from adjoint.fast.source.formulas import tuple_text
@@ -57,44 +58,38 @@ def tangent_entry(program: Program, count: int, mode: Mode) -> tuple[str, dict[s
     else:
         given = []
         results = "values, outs" if program.is_tuple else "values[0], outs[0]"
-    targets = tuple_text(f"a{i}" for i in range(count))
-    tangent_names = tuple_text(f"t{i}" for i in range(count))
     reads = [f"{tuple_text(dots)} = dots"]
     if not mode.has_rows:
-        reads = ["if not fits(args, dots): return None"]
-        reads += [f"{tangent_names} = dots" if count else "pass", *_reads(made, wanted, dots)]
-    lines = [
-        "def run(f, args):",
+        reads = [*_fitting(made, count), *_reads(made, wanted, dots)]
+    head = [
         "    try:",
-        f"        {targets} = args" if count else "        if args: return MISS",
+        f"        {tuple_text(f'a{i}' for i in range(count))} = args"
+        if count
+        else "        if args: return MISS",
         *(f"        {line}" for line in made.lines),
         "    except Exception:",
         "        return MISS",
-        f"    errors = {BEGIN_RAISING}",
+    ]
+    uses_numpy = any(map(may_warn, program.ev.types.values()))
+    lines = [
+        "def run(f, args):",
+        *head,
         "    try:",
-        f"        push = program({', '.join(leaves)})",
+        *_indented(2, _raising([f"push = program({', '.join(leaves)})"], uses_numpy)),
         "    except Exception as error:",
         "        return failed(error)",
-        "    finally:",
-        "        end_raising(errors)",
         *(f"    {line}" for line in given),
         "    def along(dots):",
         "        try:",
-        *(f"            {line}" for line in reads),
-        f"            errors = {BEGIN_RAISING}",
-        "            try:",
-        f"                values, outs = push({', '.join(dots)})",
-        "            finally:",
-        "                end_raising(errors)",
-        *(f"            {line}" for line in _checked(program, arrays, mode)),
-    ]
-    lines += [
+        *_indented(3, reads),
+        *_indented(3, _raising([f"values, outs = push({', '.join(dots)})"], uses_numpy)),
+        *_indented(3, _checked(program, arrays, mode)),
         "        except Exception as error:",
         "            failed(error)",
         "            return None",
         f"        return {results}",
+        f"    along.most_rows = {program.most_rows}",
     ]
-    lines.append(f"    along.most_rows = {program.most_rows}")
     if mode.kind == "pushforward":
         state = "".join(
             f"(*{name},), " if isinstance(leaf.type, Row) else f"{name}, "
@@ -105,13 +100,28 @@ def tangent_entry(program: Program, count: int, mode: Mode) -> tuple[str, dict[s
             "    along.is_unchanged = lambda: unchanged(state(f, args), before)",
             "    return along",
             "def state(f, args):",
-            *lines[1 : 3 + len(made.lines)],
+            *head[:-2],
             f"        return ({state})",
             "    except Exception:",
             "        return None",
         ]
     else:
         lines.append("    return along")
+    if not mode.has_rows:
+        call = f"values, outs = program({', '.join(leaves)})({', '.join(dots)})"
+        lines += [
+            "def once(f, args, dots):",
+            *head,
+            *(f"    {line}" for line in given),
+            "    try:",
+            *_indented(2, reads),
+            *_indented(2, _raising([call], uses_numpy)),
+            *_indented(2, _checked(program, arrays, mode)),
+            "    except Exception as error:",
+            "        failed(error)",
+            "        return None",
+            f"    return {results}",
+        ]
     made.bound |= NAMES_OF_RAISING | {
         "ndarray": np.ndarray,
         "isfinite": math.isfinite,
@@ -130,6 +140,23 @@ def tangent_entry(program: Program, count: int, mode: Mode) -> tuple[str, dict[s
         "part_of": tangents.part_of,
     }
     return "\n".join(lines) + "\n", made.bound
+
+
+def _raising(lines: Sequence[str], uses_numpy: bool) -> list[str]:
+    """Return lines that run while warnings of NumPy are raised, if there may be any."""
+    if not uses_numpy:
+        return [*lines]
+    return [
+        f"errors = {BEGIN_RAISING}",
+        "try:",
+        *_indented(1, lines),
+        "finally:",
+        "    end_raising(errors)",
+    ]
+
+
+def _indented(depth: int, lines: Sequence[str]) -> list[str]:
+    return ["    " * depth + line for line in lines]
 
 
 def _checked(program: Program, arrays: Sequence[str], mode: Mode) -> list[str]:
@@ -164,6 +191,49 @@ def _checked(program: Program, arrays: Sequence[str], mode: Mode) -> list[str]:
     return [f"if not ({' and '.join(terms)}):", *(f"    {line}" for line in slow)]
 
 
+def _fitting(made: Reading, count: int) -> list[str]:
+    """Return the lines that name the tangents of the arguments and test that they fit.
+
+    Tangents of numbers and of lists of numbers are mostly floats: a short test finds them.
+    """
+    if not count:
+        return ["if not fits(args, dots): return None"]
+    tests = []
+    parts = Counter(
+        leaf.source.parent.key
+        for leaf in made.outside.leaves
+        if leaf.source.kind == "item" and is_float(leaf.type) and _is_argument(leaf.source.parent)
+    )
+    arrays = {
+        leaf.source.key
+        for leaf in made.outside.leaves
+        if _is_argument(leaf.source) and isinstance(leaf.type, Array)
+    }
+    whole = {leaf.source.key for leaf in made.outside.leaves if _is_argument(leaf.source)}
+    for i in range(count):
+        if i in parts:
+            tests.append(
+                f"type(t{i}) is list is type(a{i}) and len(t{i}) == len(a{i}) == {parts[i]}"
+                f" and {' and '.join(f'type(t{i}[{k}]) is float' for k in range(parts[i]))}"
+            )
+        elif i in arrays:
+            tests.append(
+                f"type(t{i}) is ndarray and t{i}.dtype == a{i}.dtype and t{i}.shape == a{i}.shape"
+            )
+        elif i in whole:
+            tests.append(f"(t{i} is None or type(t{i}) is float is type(a{i}))")
+        else:
+            tests.append(f"t{i} is None")
+    return [
+        f"{tuple_text(f't{i}' for i in range(count))} = dots",
+        f"if not ({' and '.join(tests)}) and not fits(args, dots): return None",
+    ]
+
+
+def _is_argument(source: Source | None) -> TypeGuard[Source]:
+    return source is not None and source.parent is None and source.kind == "argument"
+
+
 def _reads(made: Reading, wanted: list[Leaf], names: list[str]) -> list[str]:
     """Return the lines that read the tangents of leaves."""
     lines = []
@@ -189,4 +259,7 @@ def _place(source: Source) -> str:
         return f"t{source.key}"
     if source.kind not in ("item", "attribute"):
         raise NotCovered("a tangent of what an argument refers to")
+    if source.kind == "item" and _is_argument(source.parent) and isinstance(source.key, int):
+        place = _place(source.parent)
+        return f"({place} if {place} is None else {place}[{source.key}])"
     return f"part_of({_place(source.parent)}, {source.key!r})"

@@ -13,7 +13,7 @@ import linecache
 import os
 import time
 from collections import Counter, OrderedDict, deque
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from types import BuiltinFunctionType, CodeType, FunctionType, MethodType, ModuleType
@@ -97,6 +97,8 @@ class Entry:
         The counter of failed calls.
     inlined
         The names of the inlined user functions.
+    once
+        ``once(f, args, dots)`` of `tangent_entry`, in programs of tangents.
     """
 
     program: Program
@@ -106,6 +108,14 @@ class Entry:
     filename: str
     failures: _Failures
     inlined: tuple[str, ...] = ()
+    once: Callable[..., Any] | None = None
+
+    def call(self, f: Any, args: tuple[Any, ...], dots: Sequence[Any] | None) -> Any:
+        """Call `run`, or `once` with tangents."""
+        if dots is None:
+            return self.run(f, args)
+        assert self.once is not None
+        return self.once(f, args, dots)
 
 
 @dataclass(slots=True)
@@ -224,7 +234,13 @@ def _key(owner: Owner, mode: Mode) -> tuple[Any, ...]:
     return (mode, *map(id, owner))
 
 
-def run(f: Any, args: tuple[Any, ...], mode: Mode, tried: list[Entry] | None = None) -> Any:
+def run(
+    f: Any,
+    args: tuple[Any, ...],
+    mode: Mode,
+    tried: list[Entry] | None = None,
+    dots: Sequence[Any] | None = None,
+) -> Any:
     """Run the call by a program (result: see `entry_source`); `MISS` if there is none for it.
 
     Parameters
@@ -233,6 +249,9 @@ def run(f: Any, args: tuple[Any, ...], mode: Mode, tried: list[Entry] | None = N
         Positional arguments, then those of ``mode.names``.
     tried
         The list of programs of `f`, if none of them fits the call.
+    dots
+        One tangent per argument, for a program of tangents that is called for these alone; the
+        result is then that of ``once``.
     """
     owner: Owner | None
     if type(f) is FunctionType and f.__closure__ is None:
@@ -244,14 +263,14 @@ def run(f: Any, args: tuple[Any, ...], mode: Mode, tried: list[Entry] | None = N
             return MISS
         kept = _kept.get(_key(owner, mode))
     if kept is None:
-        return _first(owner or (f.__code__,), f, args, mode)
+        return _first(owner or (f.__code__,), f, args, mode, dots)
     for entry in () if kept.entries is tried else kept.entries:
-        found = entry.run(f, args)
+        found = entry.run(f, args) if dots is None else entry.call(f, args, dots)
         if found is not MISS:
             return MISS if found is FAILED else found
     if kept.reason_for(f, args) is not None:
         return MISS
-    return _first(kept.owner, f, args, mode, len(kept.entries))
+    return _first(kept.owner, f, args, mode, dots, len(kept.entries))
 
 
 def known(f: Any, mode: Mode) -> _Stored | None:
@@ -265,7 +284,14 @@ def has_code(f: Any) -> bool:
     return _owner(f) is not None
 
 
-def _first(owner: Owner, f: Any, args: tuple[Any, ...], mode: Mode, tried: int = 0) -> Any:
+def _first(
+    owner: Owner,
+    f: Any,
+    args: tuple[Any, ...],
+    mode: Mode,
+    dots: Sequence[Any] | None,
+    tried: int = 0,
+) -> Any:
     """Specialise `f`, unless another thread just did, and run the program."""
     while True:
         give_way()
@@ -279,7 +305,7 @@ def _first(owner: Owner, f: Any, args: tuple[Any, ...], mode: Mode, tried: int =
                 made = kept.entries[tried]
         if isinstance(made, NotCoveredKind):
             return MISS
-        found = made.run(f, args)
+        found = made.call(f, args, dots)
         if found is not MISS:
             return MISS if found is FAILED else found
         if is_new:
@@ -381,7 +407,9 @@ def _made(f: Any, args: tuple[Any, ...], mode: Mode) -> Entry:
     program.ev.release()
     program.leaves = program.wanted = []
     cost = time.perf_counter() - begin
-    return Entry(program, source, bound["run"], cost, filename, failures, inlined)
+    return Entry(
+        program, source, bound["run"], cost, filename, failures, inlined, bound.get("once")
+    )
 
 
 class _Failures:
