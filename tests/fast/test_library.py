@@ -1,5 +1,8 @@
 """Functions of libraries that have a rule, called by specialised programs."""
 
+import subprocess
+import sys
+
 import numpy as np
 import pytest
 import scipy.linalg
@@ -80,3 +83,15 @@ def test_matrices_that_the_function_refuses():
     assert ad.gradient(f, S)[0].shape == S.shape
     with pytest.raises(np.linalg.LinAlgError):
         ad.gradient(f, -S)
+
+
+def test_a_part_of_numpy_that_is_not_loaded_yet():
+    code = """
+import numpy as np, adjoint as ad, sys
+assert "fft" not in vars(np)
+f = lambda x: np.sum(np.abs(np.fft.fft(x)))
+ad.gradient(f, np.ones(4))
+print(ad.tier(f, np.ones(4)))
+"""
+    found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert "fast tier" in found.stdout, found.stdout

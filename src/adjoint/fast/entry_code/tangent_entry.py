@@ -9,6 +9,7 @@ its tangent. Where the program fails, or tangents are not those of the arguments
 from __future__ import annotations
 
 import builtins
+import cmath
 import math
 from collections import Counter
 from collections.abc import Sequence
@@ -23,7 +24,7 @@ from adjoint.fast.entry_code.cotangent_structure import cotangents
 from adjoint.fast.entry_code.inputs import Reading
 from adjoint.fast.entry_code.unread_inputs import holds_one
 from adjoint.fast.evaluate.leaves import Leaf
-from adjoint.fast.evaluate.types import Array, Row, is_float, may_warn, number
+from adjoint.fast.evaluate.types import Array, Row, has_complex, is_float, may_warn, number
 from adjoint.fast.evaluate.values import Source
 from adjoint.fast.not_covered import NotCovered
 from adjoint.fast.source.formulas import tuple_text
@@ -125,6 +126,7 @@ def tangent_entry(program: Program, count: int, mode: Mode) -> tuple[str, dict[s
     made.bound |= NAMES_OF_RAISING | {
         "ndarray": np.ndarray,
         "isfinite": math.isfinite,
+        "is_finite_complex": cmath.isfinite,
         "vdot": np.vdot,
         "finished": runtime.finished,
         "builtins": builtins,
@@ -134,6 +136,7 @@ def tangent_entry(program: Program, count: int, mode: Mode) -> tuple[str, dict[s
         "unchanged": tangents.unchanged,
         "fits": tangents.fits,
         "number_of": tangents.number_of,
+        "complex_of": tangents.complex_of,
         "single_of": tangents.single_of,
         "array_of": tangents.array_of,
         "row_of": tangents.row_of,
@@ -185,7 +188,9 @@ def _checked(program: Program, arrays: Sequence[str], mode: Mode) -> list[str]:
             return slow
         if isinstance(x, Value):
             is_array = isinstance(ev.types[x], Array)
-            terms.append(f"isfinite(vdot({name}, {name}))" if is_array else f"isfinite({name})")
+            square = f"vdot({name}, {name})" if is_array else name
+            test = "is_finite_complex" if has_complex(ev.types[x]) else "isfinite"
+            terms.append(f"{test}({square})")
     if not terms:
         return []
     return [f"if not ({' and '.join(terms)}):", *(f"    {line}" for line in slow)]
@@ -245,6 +250,8 @@ def _reads(made: Reading, wanted: list[Leaf], names: list[str]) -> list[str]:
             lines.append(f"{name} = row_of({dot}, {x})")
         elif leaf.type == number(np.float32):
             lines.append(f"{name} = single_of({dot})")
+        elif has_complex(leaf.type):
+            lines.append(f"{name} = complex_of({dot})")
         else:
             lines.append(f"{name} = {dot}")
             lines.append(f"if type({name}) is not float: {name} = number_of({name})")

@@ -40,6 +40,10 @@ if TYPE_CHECKING:
     from adjoint.fast.evaluate.evaluator import Evaluator
 
 
+_LOADING_PARTS = ("numpy", "scipy")
+"""Modules that import some of their parts when these are first read."""
+
+
 def attribute(ev: Evaluator, a: Abstract, name: str) -> Abstract:
     """Evaluate ``a.name``."""
     if isinstance(a, Value):
@@ -67,6 +71,8 @@ def attribute(ev: Evaluator, a: Abstract, name: str) -> Abstract:
 
 def _of_known(ev: Evaluator, value: Any, name: str) -> Abstract:
     if isinstance(value, ModuleType):
+        if name not in vars(value) and value.__name__ in _LOADING_PARTS:
+            getattr(value, name, None)  # as the function itself will do
         if name not in vars(value):
             raise NotCovered(f"{value.__name__}.{name}", ev.span)
         found = vars(value)[name]

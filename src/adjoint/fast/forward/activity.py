@@ -24,7 +24,9 @@ from adjoint.fast.support import rows
 from adjoint.ir import primitives
 from adjoint.ir.single import Block, Call, Const, If, Loop, Op, Operand, Unpack, Value
 
-_PYTHONS = frozenset({float, int, bool})
+_PYTHONS = frozenset({float, int, bool, complex})
+_REAL = {np.int64: np.float64, np.complex128: np.float64, np.complex64: np.float32}
+"""By type of NumPy: the type of the real parts of tangents."""
 EFFECTS = runtime.WRITES | runtime.BUFFER_WRITES | rows.EFFECTS
 """Functions that write to their first operand."""
 
@@ -56,7 +58,8 @@ class Activity:
     tapes
         By tape: for each of the items that an iteration pushes, whether it carries a tangent.
     precision
-        The NumPy type of all active arrays and NumPy numbers: `numpy.float64` or `numpy.float32`.
+        The NumPy type of the real parts of all active arrays and NumPy numbers: `numpy.float64` or
+        `numpy.float32`.
     """
 
     def __init__(self, ev: Evaluator, wanted: Iterable[Value]) -> None:
@@ -248,7 +251,7 @@ class Activity:
         Raises
         ------
         NotCovered
-            There are several, or one that is not real or of half precision.
+            There are several, or one of half precision.
         """
         found: set[type] = set()
         for x in self.active:
@@ -256,11 +259,10 @@ class Activity:
             if isinstance(t, Row):
                 t = t.item
             if isinstance(t, Array):
-                # The tangents of integers are floats.
-                is_double = isinstance(t, IntegersOrFloats) or t.dtype == np.int64
-                found.add(np.float64 if is_double else t.dtype.type)
+                kind = np.float64 if isinstance(t, IntegersOrFloats) else t.dtype.type
+                found.add(_REAL.get(kind, kind))
             elif isinstance(t, Number):
-                found |= {np.float64 if k is np.int64 else k for k in t.kinds - _PYTHONS}
+                found |= {_REAL.get(kind, kind) for kind in t.kinds - _PYTHONS}
         if len(found) > 1 or not found <= {np.float64, np.float32}:
             names = ", ".join(sorted(kind.__name__ for kind in found))
             raise NotCovered(f"a tangent of {names}")

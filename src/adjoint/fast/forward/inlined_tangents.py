@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from adjoint.fast.evaluate.types import Array
+from adjoint.fast.evaluate.types import Array, has_complex
 from adjoint.fast.evaluate.values import Known, Tuple
 from adjoint.fast.not_covered import NotCovered
-from adjoint.fast.reverse.cotangent_types import abstract_of, whole
+from adjoint.fast.reverse.cotangent_types import abstract_of, operand_type, whole
 from adjoint.ir.single import Call, Const, Operand, Value
 from adjoint.rulekit.registry import lookup
 
@@ -25,6 +25,8 @@ def inlined_tangent(sweep: TangentValues, op: Call) -> Operand | None:
     if rules is None or rules.tangent is None:
         return None
     if any(sweep.activity.parts_of(x) is not None for x in op.operands):
+        return None
+    if any(has_complex(operand_type(ev, x)) for x in op.operands):
         return None
     dots = Tuple(tuple(_dot(sweep, x) for x in op.operands))
     named = {k: abstract_of(x) for k, x in op.keywords}

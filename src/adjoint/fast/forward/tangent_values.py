@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
 from adjoint.fast.evaluate.evaluator import Evaluator
-from adjoint.fast.evaluate.types import FLOAT, Array, Number, Row, Type, bar_type
+from adjoint.fast.evaluate.types import FLOAT, Array, Number, Row, Type, bar_type, is_complex
 from adjoint.fast.forward.activity import Activity
 from adjoint.fast.not_covered import NotCovered
 from adjoint.fast.reverse.cotangent_types import operand_type, plain, whole
@@ -92,7 +93,8 @@ class TangentValues:
                 return dot
             return self.ev.operation(np.float32, (dot,), t, name=f"{y.name}_dot")
         if isinstance(dot, Const):
-            return Const(float(dot.value))  # type: ignore[arg-type]
+            known: Any = dot.value
+            return Const(complex(known) if is_complex(t) else float(known))
         dot = plain(self.ev, dot, y)
         found = operand_type(self.ev, dot)
         if isinstance(found, Number) and any(issubclass(kind, int) for kind in found.kinds):

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from adjoint.fast.evaluate.types import has_complex
 from adjoint.fast.forward import array_tangents as array_tangents
+from adjoint.fast.forward import complex_tangents as complex_tangents
 from adjoint.fast.forward.constant_functions import has_rule_from_outside
 from adjoint.fast.forward.formulas import formulas
 from adjoint.fast.forward.inlined_tangents import inlined_tangent
@@ -13,8 +15,15 @@ from adjoint.fast.forward.number_tangents import sum_of
 from adjoint.fast.forward.opaque_rules import tangents_of_pair
 from adjoint.fast.forward.registered_rules import by_rule
 from adjoint.fast.not_covered import NotCovered
+from adjoint.fast.reverse.cotangent_types import conjugated, operand_type
 from adjoint.fast.reverse.differentiate import slopes_of
-from adjoint.fast.reverse.elementwise import PRODUCTS, evaluated_slope, product
+from adjoint.fast.reverse.elementwise import (
+    PRODUCTS,
+    direction_of,
+    evaluated_slope,
+    is_modulus,
+    product,
+)
 from adjoint.ir.single import Call, Const, Operand
 from adjoint.rulekit.partials import Partials
 
@@ -72,10 +81,14 @@ def _by_slopes(sweep: TangentValues, op: Call, slopes: Partials) -> Operand | No
             if op.callee.value in PRODUCTS and op.operands[0] is not op.operands[1]:  # type: ignore[union-attr]
                 a, b = op.operands
                 slope: Operand = b if x is a else a
+            elif is_modulus(ev, op):
+                slope = direction_of(ev, x, y)  # type: ignore[arg-type]
             elif callable(p):
                 slope = evaluated_slope(ev, p, (y, *op.operands))
             else:
                 slope = Const(p)
+            if has_complex(operand_type(ev, x)) and not has_complex(ev.types[y]):
+                slope = conjugated(ev, slope)  # `settle` takes the real part of the sum
             terms.append(product(ev, dot, slope, f"{y.name}_dot"))
     except NotCovered:
         del ev.block[place:]

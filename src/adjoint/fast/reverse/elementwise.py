@@ -82,7 +82,7 @@ def _slope(ev: Evaluator, op: Call, x: Value, p: Callable[..., Any]) -> Operand:
         if a is not b:
             return b if x is a else a
     if is_modulus(ev, op):
-        return _direction(ev, x, op.result)
+        return direction_of(ev, x, op.result)
     return evaluated_slope(
         ev, p, (op.result, *[_as_precise(ev, x, op.result) for x in op.operands])
     )
@@ -96,7 +96,7 @@ def is_modulus(ev: Evaluator, op: Call) -> bool:
 _ABSOLUTE = frozenset({abs, operator.abs, np.absolute})
 
 
-def _direction(ev: Evaluator, x: Value, y: Value) -> Operand:
+def direction_of(ev: Evaluator, x: Value, y: Value) -> Operand:
     """Write the slope of the modulus `y` of `x`."""
     of_x, of_y = ev.types[x], ev.types[y]
     t = of_x

@@ -21,6 +21,8 @@ def fits(x: Any, dot: Any) -> bool:
         return type(dot) is np.ndarray and dot.dtype == dtype and dot.shape == x.shape
     if kind is float or kind is int or kind is np.float64:
         return type(dot) in (float, int, np.float64)
+    if kind is complex or kind is np.complex128:
+        return type(dot) in (float, int, complex, np.float64, np.complex128)
     if kind is np.float32:
         return type(dot) in (float, int, np.float32)
     if kind is list or kind is tuple:
@@ -57,6 +59,11 @@ def part_of(dot: Any, key: Any) -> Any:
 def number_of(dot: Any) -> float:
     """Return the tangent of a number."""
     return 0.0 if dot is None else float(dot)
+
+
+def complex_of(dot: Any) -> complex:
+    """Return the tangent of a complex number."""
+    return 0j if dot is None else complex(dot)
 
 
 def single_of(dot: Any) -> Any:

@@ -1,0 +1,55 @@
+"""Tangents of conversions between real and complex numbers."""
+
+from __future__ import annotations
+
+import operator
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from adjoint.fast.forward.formulas import formula
+from adjoint.fast.forward.number_tangents import sum_of
+from adjoint.fast.reverse.cotangent_types import conjugated, part_of
+from adjoint.fast.reverse.elementwise import inferred, product
+from adjoint.fast.support import functions as runtime
+from adjoint.ir.single import Call, Const, Operand
+
+if TYPE_CHECKING:
+    from adjoint.fast.forward.tangent_values import TangentValues
+
+
+@formula(runtime.real_part, runtime.imaginary_part)
+def _(sweep: TangentValues, op: Call) -> Operand | None:
+    assert op.result is not None and isinstance(op.callee, Const)
+    name = "real" if op.callee.value is runtime.real_part else "imag"
+    dot = sweep.full(op.operands[0])
+    return part_of(sweep.ev, dot, name, f"{op.result.name}_dot")
+
+
+@formula(runtime.conjugate, np.conjugate)
+def _(sweep: TangentValues, op: Call) -> Operand | None:
+    return None if op.keywords else conjugated(sweep.ev, sweep.full(op.operands[0]))
+
+
+@formula(complex)
+def _(sweep: TangentValues, op: Call) -> Operand | None:
+    """The tangent of ``real + 1j * imag``, whose operands may be complex."""
+    assert op.result is not None
+    ev, name, (real, *rest) = sweep.ev, f"{op.result.name}_dot", op.operands
+    found = sweep.of(real)
+    for imag in rest:
+        dot = sweep.of(imag)
+        if dot is not None:
+            term = inferred(ev, operator.mul, (Const(1j), dot), name)
+            found = term if found is None else sum_of(ev, found, term, name)
+    return found
+
+
+@formula(runtime.direction)
+def _(sweep: TangentValues, op: Call) -> Operand | None:
+    """The tangent of x / y, where y is the modulus of x: (x_dot - x / y * y_dot) / y."""
+    assert op.result is not None
+    ev, name, (x, y) = sweep.ev, f"{op.result.name}_dot", op.operands
+    term = product(ev, sweep.full(y), op.result, name)
+    change = inferred(ev, operator.sub, (sweep.full(x), term), name)
+    return ev.operation(runtime.direction, (change, y), ev.types[op.result], name=name)
