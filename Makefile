@@ -5,6 +5,7 @@
 #   make test-long  the rest of those
 #   make test-installed  errors, callbacks and the corpus from a copy in site-packages
 #   make test-all   all tests in CPython 3.11, 3.12 and 3.13
+#   make docs       the documentation, in docs/_build/html
 #   make lint       ruff (format and rules), mypy --strict
 #   make bench      measure speed and memory beside the peers
 #   make bench-history  the figures of earlier runs
@@ -22,7 +23,7 @@ PYTEST_ARGS ?= -n auto --dist worksteal
 PY = $(VENV)/bin/python
 PIP_INSTALL = -m pip install --quiet --disable-pip-version-check
 
-.PHONY: demo test test-at-once test-long test-installed test-all lint bench bench-history profile fuzz clean $(VERSIONS:%=test-%)
+.PHONY: demo test test-at-once test-long test-installed test-all docs lint bench bench-history profile fuzz clean $(VERSIONS:%=test-%)
 
 demo: $(VENV)/.demo
 	$(PY) -m adjoint.demo
@@ -49,6 +50,10 @@ lint: $(VENV)/.test
 	$(PY) -m ruff check
 	$(PY) -m mypy
 
+docs: $(VENV)/.docs
+	$(PY) -m sphinx -W --keep-going -q -b html docs docs/_build/html
+	@echo "docs/_build/html/index.html"
+
 bench: $(VENV)/.bench
 	$(PY) -m benchmarks
 
@@ -62,6 +67,7 @@ fuzz: $(VENV)/.test
 	$(PY) -m tests.fuzz $(N) --seed $(SEED)
 
 clean:
+	rm -rf docs/_build docs/reference/generated
 	rm -rf .venv $(VERSIONS:%=.venv-%) build dist demo-output
 	rm -rf .mypy_cache .pytest_cache .ruff_cache .hypothesis fuzz-failures
 	find src tests benchmarks -name __pycache__ -type d -prune -exec rm -rf {} + 2>/dev/null || true
@@ -81,9 +87,10 @@ $(VENV)/.made: tools/find-python
 NEEDS_demo = --editable '.[plots,progress]'
 NEEDS_test = --editable '.[all]' --group test
 NEEDS_bench = --editable . --group bench
+NEEDS_docs = --editable '.[all]' --group docs
 
 # Groups of dependencies are known to pip 25.1 and newer.
-$(VENV)/.demo $(VENV)/.test $(VENV)/.bench: $(VENV)/.%: $(VENV)/.made pyproject.toml
+$(VENV)/.demo $(VENV)/.test $(VENV)/.bench $(VENV)/.docs: $(VENV)/.%: $(VENV)/.made pyproject.toml
 	$(PY) $(PIP_INSTALL) 'pip>=25.1'
 	$(PY) $(PIP_INSTALL) $(NEEDS_$*)
 	touch $@
