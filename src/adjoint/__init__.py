@@ -30,6 +30,7 @@ from adjoint.derivatives.jacobians import (
 )
 from adjoint.derivatives.linear_map import linearize
 from adjoint.derivatives.sparse import sparse_hessian, sparse_jacobian
+from adjoint.derivatives.tree_functions import tree_leaves, tree_map, tree_norm
 from adjoint.derivatives.vmap import vmap
 from adjoint.errors import (
     AdjointError,
@@ -92,6 +93,9 @@ __all__ = [
     "stop_gradient",
     "testing",
     "tier",
+    "tree_leaves",
+    "tree_map",
+    "tree_norm",
     "value",
     "value_and_grad",
     "value_and_jacobian",
