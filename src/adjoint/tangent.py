@@ -93,19 +93,19 @@ class Tangent(Mapping[str, Any]):
         return _combined(self, other, _sum, "+", lambda b: b, lambda a: a)
 
     def __radd__(self, other: Any) -> Tangent:
-        return self + other
+        return self.__add__(other)
 
     def __sub__(self, other: Any) -> Tangent:
         return _combined(self, other, _difference, "-", _negative, lambda a: a)
 
     def __rsub__(self, other: Any) -> Tangent:
-        return -self + other
+        return (-self).__add__(other)
 
     def __mul__(self, other: Any) -> Tangent:
         return _combined(self, other, _product, "*", _nothing, _nothing)
 
     def __rmul__(self, other: Any) -> Tangent:
-        return self * other
+        return self.__mul__(other)
 
     def __truediv__(self, other: Any) -> Tangent:
         if not _is_one_number(other):
