@@ -7,6 +7,7 @@ import pkgutil
 import pytest
 
 import adjoint.nn
+import adjoint.optim
 import adjoint.value
 
 MODULES = [
@@ -15,7 +16,7 @@ MODULES = [
     "adjoint.tangent",
     *(
         module.name
-        for package in (adjoint.nn, adjoint.value)
+        for package in (adjoint.nn, adjoint.optim, adjoint.value)
         for module in pkgutil.iter_modules(package.__path__, package.__name__ + ".")
     ),
 ]

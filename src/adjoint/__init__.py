@@ -6,7 +6,7 @@
 (0.0,)
 """
 
-from adjoint import errors, nn, testing, value
+from adjoint import errors, nn, optim, testing, value
 from adjoint.api.checkpoint import checkpoint, checkpoint_loop
 from adjoint.api.custom import custom
 from adjoint.api.extension_points import frule, non_differentiable, rrule
@@ -85,6 +85,7 @@ __all__ = [
     "linearize",
     "nn",
     "non_differentiable",
+    "optim",
     "pullback",
     "pushforward",
     "rrule",

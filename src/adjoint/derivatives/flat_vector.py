@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from adjoint.derivatives.tree_plan import Node, Path, found, plan_of, rebuilt
+from adjoint.derivatives.tree_plan import Node, Path, found, is_variable, plan_of, rebuilt
 from adjoint.errors import ArgumentError
 from adjoint.rulekit.registry import non_differentiable
 
@@ -90,14 +90,8 @@ class _Layout:
     dtype: str
 
 
-def _is_variable(value: Any) -> bool:
-    if isinstance(value, np.ndarray | np.generic):
-        return value.dtype.kind in "fc"
-    return isinstance(value, float | complex)
-
-
 def _layout(model: Any) -> _Layout:
-    root, plan = plan_of(model, (), _is_variable, True)
+    root, plan = plan_of(model, (), is_variable, True)
     if not plan.leaves:
         raise ArgumentError(
             f"a {type(model).__name__} in which there are no floats in sight cannot be flattened",
@@ -105,7 +99,7 @@ def _layout(model: Any) -> _Layout:
         )
     leaves: dict[int, _Leaf] = {}
     size, dtypes = 0, []
-    for number, path, value in plan.leaves:
+    for number, path, value, _ in plan.leaves:
         is_complex = np.iscomplexobj(value)
         stop = size + int(np.size(value)) * (2 if is_complex else 1)
         dtype = value.dtype if isinstance(value, np.ndarray | np.generic) else None

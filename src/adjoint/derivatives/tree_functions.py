@@ -97,7 +97,7 @@ def tree_leaves(tree: Any, /) -> list[Any]:
     [1.0, 2.0, 3]
     """
     _, plan = plan_of(tree, (), is_number, False)
-    return [found(tree, path) for _, path, _ in plan.leaves]
+    return [found(tree, leaf.path) for leaf in plan.leaves]
 
 
 def tree_norm(tree: Any, /) -> Any:

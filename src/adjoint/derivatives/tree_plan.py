@@ -9,7 +9,7 @@ import copy
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -45,13 +45,22 @@ class Node:
     ways: tuple[str, ...] = ()
 
 
+class Leaf(NamedTuple):
+    """A leaf of a structure, and what stands beside it in other structures."""
+
+    number: int
+    path: Path
+    value: Any
+    beside: Sequence[Any]
+
+
 @dataclass
 class Plan:
-    """The parts of a structure; `leaves` has number, path and value of each leaf in order."""
+    """The parts of a structure, and its leaves in order."""
 
     is_leaf: Callable[[Any], bool]
     ties: bool = True
-    leaves: list[tuple[int, Path, Any]] = field(default_factory=list)
+    leaves: list[Leaf] = field(default_factory=list)
     _known: dict[int, list[tuple[Sequence[Any], Node]]] = field(default_factory=dict)
     _open: dict[int, int] = field(default_factory=dict)
     _count: int = 0
@@ -80,7 +89,7 @@ class Plan:
             if other is not None and not is_number(other) and type(other) is not bool:
                 raise _misfit(path, value, other)
         number = self._next()
-        self.leaves.append((number, path, value))
+        self.leaves.append(Leaf(number, path, value, others))
         return Node("leaf", number, (), ways)
 
     def _next(self) -> int:
@@ -132,6 +141,13 @@ def is_number(value: Any) -> bool:
     if not by_value(value) or type(value) is bool:
         return False
     return not isinstance(value, np.ndarray | np.generic) or value.dtype.kind in "fciub"
+
+
+def is_variable(value: Any) -> bool:
+    """Return whether `value` is a float or a complex number, or an array of them."""
+    if isinstance(value, np.ndarray | np.generic):
+        return value.dtype.kind in "fc"
+    return isinstance(value, float | complex)
 
 
 def path_text(root: str, path: Path) -> str:
