@@ -66,10 +66,14 @@ class Tangent(Mapping[str, Any]):
         try:
             return self._fields[name]
         except KeyError:
-            raise AttributeError(f"{self!r} has no field {name!r}") from None
+            raise AttributeError(
+                f"Tangent[{_name(self._primal)}] has no field {name!r}; it has {[*self._fields]}"
+            ) from None
 
     def __setattr__(self, name: str, value: Any) -> None:
-        raise AttributeError("a Tangent cannot be changed")
+        raise AttributeError(
+            "a Tangent cannot be changed: make another one, by t.map(f), t + u, 2 * t or ad.Tangent"
+        )
 
     def __getitem__(self, name: str) -> Any:
         return self._fields[name]
