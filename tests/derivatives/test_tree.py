@@ -96,6 +96,38 @@ def test_ties_and_cycles():
     assert ad.tree_norm([w, w]) == pytest.approx(2.0)
 
 
+def test_cycles_beside_each_other():
+    def loop(x):
+        tree = {"x": x}
+        tree["self"] = tree
+        return tree
+
+    mapped = ad.tree_map(operator.add, loop(1.0), loop(2.0))
+    assert mapped["x"] == 3.0 and mapped["self"] is mapped
+    mapped = ad.tree_map(operator.add, loop(1.0), {"x": 2.0, "self": None})
+    assert mapped["x"] == 3.0 and mapped["self"] is mapped
+
+
+class Single:
+    """An object of which there is only one."""
+
+    def __init__(self):
+        self.x, self.log = 1.0, []
+
+    def __copy__(self):
+        return self
+
+
+def test_objects_that_are_not_copied():
+    single = Single()
+    with pytest.raises(ArgumentError, match="a Single cannot be copied: .*\nhint: keep what"):
+        ad.tree_map(lambda x: 2 * x, [single])
+    assert single.x == 1.0
+    single.x = "text"
+    found = ad.tree_map(lambda x: 2 * x, [single, 1.0])
+    assert found[0] is single and found[1] == 2.0
+
+
 def test_none_beside():
     seen = []
     ad.tree_map(

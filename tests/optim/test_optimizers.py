@@ -1,5 +1,6 @@
 """The optimizers, by optax and by written-out formulas."""
 
+import functools
 import pickle
 
 import numpy as np
@@ -188,6 +189,16 @@ def test_none_means_no_update():
         moved = optim.apply_updates(params, updates)
         assert moved["b"].tolist() == [1.0, 1.0] and moved["c"] == [2.0, "text"]
         opt.update(full, after, params)  # the state has kept its part
+
+
+def test_arrays_that_functions_capture():
+    """They stay as they are: who thinks that they are trained is told."""
+    w, layer = np.ones(2), ad.nn.Dense(2, 2)
+    for f in (lambda x: w * x, functools.partial(np.dot, w), layer.__call__):
+        with pytest.warns(RuntimeWarning, match=r"function at params\[1\] captures an array"):
+            optim.adam(0.1).init([1.0, f])
+    slope = 0.01
+    optim.adam(0.1).init([1.0, lambda x: np.maximum(x, slope * x), np.tanh, layer])
 
 
 def test_order_of_keys_does_not_matter():

@@ -2,13 +2,24 @@
 
 from __future__ import annotations
 
+import functools
+import warnings
 from collections.abc import Callable
+from types import FunctionType, MethodType
 from typing import Any, TypeAlias
 
 import numpy as np
 
-from adjoint.derivatives.tree_plan import Path, is_number, is_variable, plan_of, rebuilt
+from adjoint.derivatives.tree_plan import (
+    Path,
+    is_number,
+    is_variable,
+    path_text,
+    plan_of,
+    rebuilt,
+)
 from adjoint.errors import ArgumentError
+from adjoint.runtime.leaves import object_fields
 
 Parts: TypeAlias = "dict[str, Any]"
 """Numbers and arrays by name."""
@@ -38,6 +49,32 @@ def variables(model: Any) -> Parts:
             " np.array(..., dtype=float), and give parameters in a dict, a list or an object",
         )
     return parts
+
+
+def warn_of_captured(model: Any) -> None:
+    """Warn where functions in a model capture arrays of floats: a copy of the model shares them."""
+    _, plan = plan_of(model, (), _captures, False)
+    for leaf in plan.leaves:
+        warnings.warn(
+            f"the function at {path_text('params', leaf.path)} captures an array of floats, which"
+            " no optimizer changes: keep it in a field of an object, or train by"
+            " ad.nn.gradient_descent(..., optimizer=...)",
+            RuntimeWarning,
+            stacklevel=3,
+        )
+
+
+def _captures(value: Any) -> bool:
+    """Return whether `value` is a function that holds arrays of floats."""
+    held: list[Any] = []
+    if isinstance(value, FunctionType):
+        held = [*object_fields(value).values()]
+    elif isinstance(value, MethodType):
+        held = [value.__self__]
+    elif isinstance(value, functools.partial):
+        held = [*value.args, *value.keywords.values()]
+    _, plan = plan_of(held, (), is_variable, False)
+    return any(isinstance(leaf.value, np.ndarray) for leaf in plan.leaves)
 
 
 def cotangents(bars: Any, model: Any) -> Parts:

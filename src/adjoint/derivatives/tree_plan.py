@@ -8,7 +8,7 @@ from __future__ import annotations
 import copy
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
@@ -37,12 +37,15 @@ class Node:
     ways
         How the parts beside this one are read from those beside its parent: ``"[]"``, ``"."``, or
         ``""`` where there is none.
+    changes
+        Whether a leaf is in it, or a part that contains it.
     """
 
     kind: str
     number: int
     children: tuple[tuple[Any, Node], ...] = ()
     ways: tuple[str, ...] = ()
+    changes: bool = True
 
 
 class Leaf(NamedTuple):
@@ -70,10 +73,10 @@ class Plan:
         if type(value) in (float, complex, int):
             return self._leaf(value, others, path, ways)
         if id(value) in self._open:
-            return Node("again", self._open[id(value)])
+            return Node("again", self._open[id(value)], (), ways)
         for beside, known in self._known.get(id(value), ()):
             if all(map(_same, beside, others)):
-                return Node(known.kind, known.number, known.children, ways)
+                return replace(known, ways=ways)
         if self.is_leaf(value):
             found = self._leaf(value, others, path, ways)
         else:
@@ -84,7 +87,7 @@ class Plan:
 
     def _leaf(self, value: Any, others: Sequence[Any], path: Path, ways: tuple[str, ...]) -> Node:
         if not self.is_leaf(value):
-            return Node("constant", -1, (), ways)
+            return _constant(ways)
         for other in others:
             if other is not None and not is_number(other) and type(other) is not bool:
                 raise _misfit(path, value, other)
@@ -103,7 +106,7 @@ class Plan:
         if kind == "constant":
             if value is None:
                 _check_nothing(others, path)
-            return Node("constant", -1, (), ways)
+            return _constant(ways)
         for other in others:
             _check_beside(kind, value, parts, other, path)
         number = self._open[id(value)] = self._next()
@@ -116,9 +119,14 @@ class Plan:
             ]
             children.append((key, self.node(part, beside, (*path, (step, key)), below)))
         del self._open[id(value)]
-        if kind == "object" and all(child.kind == "constant" for _, child in children):
-            return Node("constant", -1, (), ways)
-        return Node(kind, number, tuple(children), ways)
+        changes = any(child.changes for _, child in children)
+        if kind == "object" and not changes:
+            return _constant(ways)
+        return Node(kind, number, tuple(children), ways, changes)
+
+
+def _constant(ways: tuple[str, ...]) -> Node:
+    return Node("constant", -1, (), ways, False)
 
 
 def parts_of(value: Any) -> tuple[str, dict[Any, Any]]:
@@ -241,6 +249,13 @@ def _same(a: Any, b: Any) -> bool:
     return parts.keys() == others.keys() and all(_same(parts[key], others[key]) for key in parts)
 
 
+def _refuse_copy(value: Any) -> None:
+    raise ArgumentError(
+        f"a {type(value).__name__} cannot be copied: copy.copy gives the same object",
+        hint="keep what there is only one of outside the model, for instance in its class",
+    )
+
+
 # ---- differentiated code -------------------------------------------------------------------------
 
 
@@ -289,6 +304,8 @@ def rebuilt(node: Node, leaf: Any, value: Any, others: Sequence[Any], made: dict
 
 def _copied(node: Node, leaf: Any, value: Any, others: Sequence[Any], made: dict[int, Any]) -> Any:
     y = copy.copy(value)
+    if y is value:
+        _refuse_copy(value)
     made[node.number] = y
     for key, child in node.children:
         if child.kind != "constant":

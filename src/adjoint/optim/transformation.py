@@ -8,7 +8,14 @@ from typing import Any, NamedTuple, Protocol, TypeAlias, TypeVar
 import numpy as np
 
 from adjoint.derivatives.tree_functions import tree_map
-from adjoint.derivatives.tree_names import Parts, check_part, cotangents, variables, with_parts
+from adjoint.derivatives.tree_names import (
+    Parts,
+    check_part,
+    cotangents,
+    variables,
+    warn_of_captured,
+    with_parts,
+)
 from adjoint.derivatives.tree_plan import is_variable
 from adjoint.errors import ArgumentError
 
@@ -55,6 +62,7 @@ def transformation(*steps: Step) -> GradientTransformation:
 
     def init(params: Any) -> State:
         parts = variables(params)
+        warn_of_captured(params)
         return tuple(step.init(parts) for step in steps)
 
     def update(bars: Any, state: State, params: Any = None) -> tuple[Any, State]:
