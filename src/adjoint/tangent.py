@@ -199,7 +199,7 @@ def _combined(a: Tangent, b: Any, f: Any, sign: str, only_b: Any, only_a: Any) -
         return _mapped(lambda x: f(x, b), a)  # type: ignore[no-any-return]
     if not isinstance(b, Tangent):
         raise _refused(sign, b, "give a number or a Tangent; tree_map takes two structures")
-    if a._primal is not b._primal:
+    if a._primal != b._primal:
         raise _refused(sign, b, f"{_name(a._primal)} and {_name(b._primal)} are two types")
     return _both(a, b, f, only_b, only_a)  # type: ignore[no-any-return]
 

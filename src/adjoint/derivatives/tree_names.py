@@ -77,13 +77,13 @@ def _captures(value: Any) -> bool:
     return any(isinstance(leaf.value, np.ndarray) for leaf in plan.leaves)
 
 
-def cotangents(bars: Any, model: Any) -> Parts:
-    """Return the parts of a gradient by name; those that are ``None`` are left out.
+def cotangents(bars: Any, model: Any) -> tuple[Parts, Parts | None]:
+    """Return the parts of a gradient by name, and those of the model beside them.
 
     Parameters
     ----------
     bars
-        A gradient, or a structure like it.
+        A gradient, or a structure like it; parts that are ``None`` are left out.
     model
         What it is the gradient of: parts beside integers are left out, and shapes are compared;
         ``None`` if it is not known.
@@ -93,7 +93,8 @@ def cotangents(bars: Any, model: Any) -> Parts:
         _, plan = plan_of(bars, (), is_variable, False)
         for leaf in plan.leaves:
             _add(parts, name_of(leaf.path), leaf.value)
-        return parts
+        return parts, None
+    known: Parts = {}
     _, plan = plan_of(model, (bars,), is_variable, False)
     for leaf in plan.leaves:
         (bar,) = leaf.beside
@@ -101,7 +102,8 @@ def cotangents(bars: Any, model: Any) -> Parts:
             name = name_of(leaf.path)
             check_part(name, leaf.value, bar)
             _add(parts, name, bar)
-    return parts
+            known[name] = leaf.value
+    return parts, known
 
 
 def with_parts(bars: Any, parts: Parts) -> Any:

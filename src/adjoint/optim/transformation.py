@@ -67,8 +67,7 @@ def transformation(*steps: Step) -> GradientTransformation:
 
     def update(bars: Any, state: State, params: Any = None) -> tuple[Any, State]:
         _check_state(state, len(steps))
-        parts = cotangents(bars, params)
-        known = None if params is None else variables(params)
+        parts, known = cotangents(bars, params)
         states = []
         for step, before in zip(steps, state, strict=True):
             parts, after = step.update(parts, before, known)
