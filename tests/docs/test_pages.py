@@ -46,8 +46,7 @@ def test_a_page_prints_what_it_says(path, tmp_path):
         capture_output=True,
         check=False,
         cwd=tmp_path,
-        env=os.environ
-        | {"PYTHONUTF8": "1", "PYTHONPATH": str(ROOT / "src"), "MPLBACKEND": "agg"},
+        env=os.environ | {"PYTHONUTF8": "1", "PYTHONPATH": str(ROOT / "src"), "MPLBACKEND": "agg"},
     )
     assert done.stderr.decode() == ""
     found = [line.rstrip() for line in done.stdout.decode().splitlines()]
