@@ -1,8 +1,8 @@
 """What the pages of docs/ say is what happens.
 
 The code cells of a page are one program, with its blocks ``{code-block} python``, which stand where
-cells cannot: in dropdowns. A comment ``# → …``, behind a `print` or in lines of its own below it, is
-what the program prints; below cells the site shows the output itself in its place.
+cells cannot: in dropdowns. A comment ``# → …``, behind a `print` or in lines of its own below it,
+is what the program prints; below cells the site shows the output itself in its place.
 """
 
 import ast
