@@ -21,8 +21,10 @@ class Call:
 
     Attributes
     ----------
-    parent
+    parent, line, path
         The call that made it, and the line and the iterations there.
+    function
+        What is called; ``None`` of a generator, which runs inside whoever resumes it.
     counts
         By number of a loop of the function, the iteration that runs.
     is_kept
@@ -32,6 +34,7 @@ class Call:
     number: int
     unit: Any
     parent: Call | None
+    function: Any = None
     line: int = 0
     path: Path = ()
     counts: dict[int, int] = field(default_factory=dict)

@@ -6,6 +6,7 @@ a stand-in for the sweep, which notes what the function takes and what it adds.
 
 from __future__ import annotations
 
+import linecache
 import sys
 from collections.abc import Callable, Iterator
 from functools import partial
@@ -92,6 +93,10 @@ class ObservedTape(Tape):
                 self._makers[key] = -1 - i
             self._input_keys.add(key)
 
+    def maker_of(self, value: Any) -> int | None:
+        """Return the number of the operation, or -1 - i of the input, that a value comes from."""
+        return self._makers.get(self.key(value))
+
     def key(self, value: Any) -> int:
         """Return what identifies a number, or the memory of an array."""
         return id(self.same.of(root_of(value))) if isinstance(value, np.ndarray) else id(value)
@@ -116,15 +121,15 @@ class ObservedTape(Tape):
         if is_library_file(unit.function.filename) or unit.function.is_generator:
             return call_unit(self.memory, unit, f, args, kwargs)
         before = self._top
-        self._top = self._new_call(unit)
+        self._top = self._new_call(unit, f)
         try:
             return call_unit(self.memory, unit, f, args, kwargs)
         finally:
             self._top = before
 
-    def _new_call(self, unit: Any) -> Call:
+    def _new_call(self, unit: Any, f: Any) -> Call:
         parent, line, _, path = self._where()
-        return self._added(Call(len(self.calls), unit, parent, line, path))
+        return self._added(Call(len(self.calls), unit, parent, f, line, path))
 
     def _added(self, call: Call) -> Call:
         call.is_kept = call.number <= MOST_CALLS
@@ -225,10 +230,9 @@ class ObservedTape(Tape):
         event.is_kept = number < MOST_EVENTS and call.is_kept
         self.events.append(event)
         if event.is_kept:
-            event.text = text_at(call.filename, span) or event.name
-            given = operands[:1] if form == "write" else operands
-            labels = labels_in(event.text, len(given))
-            labels = (*labels, *("the rest",) * (len(operands) - len(given)))
+            event.text = _text(form, call.filename, span) or event.name
+            labels = labels_in(event.text, len(operands))
+            labels = ("value", "the rest") if form == "write" else labels
             event.operands = [
                 Operand(label, snapshot(x), self._sources(x))
                 for label, x in zip(labels, operands, strict=True)
@@ -276,7 +280,8 @@ class ObservedTape(Tape):
         if self._bytes > JOURNAL_BYTES:
             self.journal = None
         else:
-            self.journal.append(Added(event, value, index, np.array(bar) if np.ndim(bar) else bar))
+            copied = np.array(bar) if isinstance(bar, np.ndarray) else bar
+            self.journal.append(Added(event, value, index, copied))
 
     def note_taken(self, value: Any, index: Any) -> None:
         """Note that the cotangent of ``value[index]`` is taken away."""
@@ -289,6 +294,13 @@ def _name(form: str, callee: Any) -> str:
         return {"read": "read", "write": "write"}.get(form, "copy")
     name = str(getattr(callee, "__name__", type(callee).__name__))
     return {"total": "sum", "chosen": "best"}.get(name, name).strip("_")
+
+
+def _text(form: str, filename: str, span: Span | None) -> str:
+    """Return what the user wrote: of a write the whole line, which names the value."""
+    if form == "write" and span is not None:
+        return linecache.getline(filename, span.line).strip()
+    return text_at(filename, span)
 
 
 def _leaves(value: Any) -> Iterator[Any]:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from adjoint.api.gradients import cotangent_one
-from adjoint.explanation.events import Bad, Event
+from adjoint.explanation.events import Bad
 from adjoint.explanation.inputs import inputs_in, names_of
 from adjoint.explanation.observed_tape import ObservedTape
 from adjoint.levels.arguments.seeds import Seeds
@@ -24,14 +24,25 @@ from adjoint.runtime.session import leaving, session
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """A run: its tape, the value, the gradient, the names of the arguments, and by the index of an
-    input its cotangent (``None``: zero)."""
+    """A run of a function, and of its reverse sweep.
 
+    Attributes
+    ----------
+    names
+        Of the arguments.
+    bars
+        The cotangent of each input, ``None`` for zero.
+    result
+        The operation that the value comes from; see `ObservedTape.maker_of`.
+    """
+
+    function: str
     tape: ObservedTape
     value: Any
     gradient: tuple[Any, ...]
     names: list[str]
     bars: list[Any]
+    result: int | None
 
     def first_bad(self) -> Bad | None:
         """Return where something not finite arises first, in the values, else in the sweep."""
@@ -72,12 +83,6 @@ def observed(f: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any
         found = [one.read(sweep.read) for one in leaves]
         bars = [sweep.read(one.value) for one in tape.inputs]
     gradient = tuple(map(with_zeros, before, found))
-    return Run(tape, value, gradient, names, bars)
+    name = str(getattr(f, "__name__", None) or type(f).__name__)
+    return Run(name, tape, value, gradient, names, bars, tape.maker_of(y))
 
-
-def lines_of(events: list[Event]) -> dict[tuple[str, int], list[Event]]:
-    """Return the operations by file and line."""
-    found: dict[tuple[str, int], list[Event]] = {}
-    for event in events:
-        found.setdefault(event.place, []).append(event)
-    return found

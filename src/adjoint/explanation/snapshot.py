@@ -36,9 +36,30 @@ class Snapshot:
         return self.text
 
 
+def plain(value: Any) -> Any:
+    """Return a number or an array of a subclass as one of its base, whose code is not the user's.
+
+    Examples
+    --------
+    >>> type(plain(np.matrix([1.0]))).__name__
+    'ndarray'
+    """
+    if isinstance(value, np.ndarray):
+        return value if type(value) is np.ndarray else np.ndarray.view(value, np.ndarray)
+    for base, conversion in _CONVERSIONS:
+        if isinstance(value, base) and not isinstance(value, np.generic):
+            return value if type(value) in (base, bool) else conversion(value)
+    return value
+
+
+_CONVERSIONS: tuple[tuple[Any, Any], ...] = (
+    (float, float.__float__), (int, int.__int__), (complex, complex.__complex__),
+)  # fmt: skip
+
+
 def snapshot(value: Any) -> Snapshot:
     """Return what `value` is now."""
-    kept = value
+    kept = value = plain(value)
     if isinstance(value, np.ndarray):
         is_small = value.dtype.kind in "fciub" and value.size <= KEPT
         kept = np.array(value) if is_small else None
@@ -53,6 +74,7 @@ def is_number(value: Any) -> bool:
 
 def is_finite(value: Any) -> bool:
     """Return whether no number in a value, or in a list or tuple of values, is NaN or infinite."""
+    value = plain(value)
     if isinstance(value, np.ndarray):
         return value.dtype.kind not in "fc" or bool(np.all(np.isfinite(value)))
     if isinstance(value, float | complex | np.inexact):
@@ -72,6 +94,7 @@ def text_of(value: Any) -> str:
     >>> text_of(np.ones((20, 3)))
     'array (20, 3), 1 … 1'
     """
+    value = plain(value)
     if isinstance(value, np.ndarray):
         return _array(value)
     if isinstance(value, bool | np.bool_ | int | np.integer):

@@ -46,13 +46,12 @@ def labels_in(text: str, count: int) -> tuple[str, ...]:
 
 
 def _parsed(text: str) -> ast.AST | None:
-    for mode in ("eval", "exec"):
-        try:
-            tree = ast.parse(text.strip(), mode=mode)
-        except (SyntaxError, ValueError):
-            continue
-        return tree.body if isinstance(tree, ast.Expression) else tree.body[0]
-    return None
+    try:
+        body = ast.parse(text.strip()).body
+    except (SyntaxError, ValueError):
+        return None
+    first = body[0] if body else None
+    return first.value if isinstance(first, ast.Expr) else first
 
 
 def _operands(node: ast.AST | None) -> list[ast.expr]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from html import escape
+from itertools import pairwise
 
 from adjoint.pictures.layout import Layout, Point, laid_out
 
@@ -38,14 +39,16 @@ class Graph:
 
 STYLE = """
 .ad-graph{font:12px ui-monospace,monospace;max-width:none}
-.ad-graph rect{fill:#fff;stroke:#8a94a6}.ad-graph text{fill:#1c2430}
-.ad-graph path{fill:none;stroke:#8a94a6;stroke-width:1.2}.ad-graph .tip{fill:#8a94a6;stroke:none}
-.ad-graph .input rect{fill:#e8f1fd;stroke:#3b78c9}.ad-graph .result rect{fill:#e5f5ea;stroke:#2c8a4b}
-.ad-graph .bad rect{fill:#fde8e6;stroke:#c33a2c}.ad-graph .head{font-weight:600}
-@media (prefers-color-scheme:dark){.ad-graph rect{fill:#1d232d;stroke:#6f7b8e}
-.ad-graph text{fill:#dde3ec}.ad-graph path{stroke:#6f7b8e}.ad-graph .tip{fill:#6f7b8e}
-.ad-graph .input rect{fill:#16304f;stroke:#6aa5ee}.ad-graph .result rect{fill:#143a22;stroke:#58bd7a}
-.ad-graph .bad rect{fill:#4a1d19;stroke:#f08a7d}}
+.ad-graph{--box:#fff;--line:#8a94a6;--ink:#1c2430;--in:#e8f1fd;--in-line:#3b78c9;
+--out:#e5f5ea;--out-line:#2c8a4b;--bad:#fde8e6;--bad-line:#c33a2c}
+@media (prefers-color-scheme:dark){.ad-graph{--box:#1d232d;--line:#6f7b8e;--ink:#dde3ec;
+--in:#16304f;--in-line:#6aa5ee;--out:#143a22;--out-line:#58bd7a;--bad:#4a1d19;--bad-line:#f08a7d}}
+.ad-graph rect{fill:var(--box);stroke:var(--line)}.ad-graph text{fill:var(--ink)}
+.ad-graph path{fill:none;stroke:var(--line);stroke-width:1.2}
+.ad-graph .tip{fill:var(--line);stroke:none}.ad-graph .head{font-weight:600}
+.ad-graph .input rect{fill:var(--in);stroke:var(--in-line)}
+.ad-graph .result rect{fill:var(--out);stroke:var(--out-line)}
+.ad-graph .bad rect{fill:var(--bad);stroke:var(--bad-line)}
 """
 
 
@@ -86,7 +89,7 @@ def _size(node: Node) -> Point:
 def _edge(points: list[Point]) -> str:
     *_, (x, y) = points
     parts = [f"M{points[0][0]:.1f} {points[0][1]:.1f}"]
-    for (ax, ay), (bx, by) in zip(points, points[1:], strict=False):
+    for (ax, ay), (bx, by) in pairwise(points):
         middle = (ax + bx) / 2
         parts.append(f"C{middle:.1f} {ay:.1f} {middle:.1f} {by:.1f} {bx:.1f} {by:.1f}")
     tip = f"M{x:.1f} {y:.1f}l-6 -3v6z"

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 
 Point = tuple[float, float]
 
@@ -107,7 +108,7 @@ def _chain(a: Box, b: Box, layers: list[list[Box]]) -> list[Box]:
         layers[layer].append(bend)
         chain.append(bend)
     chain.append(b)
-    for one, other in zip(chain, chain[1:], strict=False):
+    for one, other in pairwise(chain):
         one.after.append(other)
         other.before.append(one)
     return chain
