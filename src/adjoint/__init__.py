@@ -42,6 +42,7 @@ from adjoint.errors import (
     SourceError,
     UnsupportedSyntaxError,
 )
+from adjoint.explanation.explain import explain
 from adjoint.levels.transforms import derivative, directional, jvp, pushforward
 from adjoint.rules.python.evalpoly import evalpoly
 from adjoint.runtime.steering import hook, stop_gradient
@@ -66,6 +67,7 @@ __all__ = [
     "directional",
     "errors",
     "evalpoly",
+    "explain",
     "flatten",
     "frule",
     "gauss_newton_product",

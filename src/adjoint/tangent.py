@@ -8,6 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from adjoint.pictures.html import table_html
+
 
 class Tangent(Mapping[str, Any]):
     """Cotangent of an object: one entry per field, ``None`` for fields without derivative.
@@ -63,8 +65,25 @@ class Tangent(Mapping[str, Any]):
         return Tangent, (self._primal, self._fields)
 
     def __repr__(self) -> str:
-        name = self._primal if isinstance(self._primal, str) else self._primal.__name__
-        return f"Tangent[{name}]({', '.join(f'{k}={v!r}' for k, v in self._fields.items())})"
+        return (
+            f"Tangent[{self._name()}]({', '.join(f'{k}={v!r}' for k, v in self._fields.items())})"
+        )
+
+    def _repr_html_(self) -> str:
+        rows = [(name, _shown(value)) for name, value in self._fields.items()]
+        return table_html(f"Tangent[{self._name()}]", ("field", "cotangent"), rows)
+
+    def _name(self) -> str:
+        return self._primal if isinstance(self._primal, str) else self._primal.__name__
+
+
+def _shown(value: Any) -> str:
+    """Return the text of a cotangent in a table, cut off where it is long."""
+    text = repr(value)
+    return text if len(text) <= LONGEST else text[: LONGEST - 1] + "…"
+
+
+LONGEST = 2000
 
 
 def tangent_of(value: Any, fields: Mapping[str, Any]) -> Tangent:

@@ -391,7 +391,9 @@ def _both_of_pair(chosen: Selection, f: Any, tier: Tier) -> tuple[Any, tuple[Any
             wanted=chosen.wanted,
         )
         value, _ = split_aux(f, pair, True)
-        return pair, chosen.bars(back.swept((cotangent_one(f, value), None), None, of_function=False))
+        return pair, chosen.bars(
+            back.swept((cotangent_one(f, value), None), None, of_function=False)
+        )
 
 
 def _back_of(chosen: Selection) -> Callable[[Any], tuple[Any, ...]]:

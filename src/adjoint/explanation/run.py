@@ -85,4 +85,3 @@ def observed(f: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any
     gradient = tuple(map(with_zeros, before, found))
     name = str(getattr(f, "__name__", None) or type(f).__name__)
     return Run(name, tape, value, gradient, names, bars, tape.maker_of(y))
-

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import linecache
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from types import CodeType, FunctionType
@@ -13,6 +14,9 @@ from adjoint.explanation.events import Call, Event
 from adjoint.explanation.run import Run
 from adjoint.primal.packages import is_of_a_library
 from adjoint.runtime.cache.units import unit_of
+
+_COMMENT = re.compile(r"  # \d+: .*$")
+"""What generated code says of its origin; the numbers of lines say it, too."""
 
 
 @dataclass(slots=True)
@@ -57,7 +61,8 @@ class Section:
         except (SourceError, UnsupportedSyntaxError):
             return []
         spans = [None if span is None else span.line for span in source.spans]
-        return [*zip(source.text.splitlines(), spans, strict=False)]
+        lines = [_COMMENT.sub("", line) for line in source.text.splitlines()]
+        return [*zip(lines, spans, strict=False)]
 
 
 def sections_of(run: Run) -> list[Section]:

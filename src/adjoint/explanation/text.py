@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from adjoint.explanation.contributions import Contribution
 from adjoint.explanation.events import Bad, Event
 from adjoint.explanation.run import Run
@@ -10,7 +12,6 @@ from adjoint.explanation.snapshot import text_of
 from adjoint.explanation.source_text import shortened
 
 MOST_LINES, MOST_SECTIONS, MOST_INPUTS = 80, 12, 12
-WIDTHS = 34, 24, 34
 
 
 def text(run: Run) -> str:
@@ -36,7 +37,9 @@ def left_out(run: Run) -> list[str]:
     kept = sum(event.is_kept for event in events)
     if kept == len(events):
         return []
-    return [f"{kept} of {len(events)} operations are shown, the first ones; the derivative is whole"]
+    return [
+        f"{kept} of {len(events)} operations are shown, the first ones; the derivative is whole"
+    ]
 
 
 def _inputs(run: Run) -> list[str]:
@@ -104,7 +107,7 @@ def local_text(event: Event) -> str:
     return ", ".join(parts) or ("1" if event.form in ("read", "write", "other") else "")
 
 
-def _aligned(rows: list[tuple[str, ...]]) -> list[str]:
+def _aligned(rows: Sequence[tuple[str, ...]]) -> list[str]:
     """Return rows in columns; a cell that is wider than its column moves the next ones."""
     count = len(rows[0])
     most = (58, 34, 44, 40)
