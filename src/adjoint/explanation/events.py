@@ -46,7 +46,7 @@ class Call:
 
     @property
     def name(self) -> str:
-        return "" if self.unit is None else str(self.unit.function.name)
+        return "" if self.code is None else self.code.co_qualname.rpartition("<locals>.")[2]
 
     @property
     def filename(self) -> str:

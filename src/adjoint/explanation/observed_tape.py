@@ -37,6 +37,7 @@ from adjoint.explanation.snapshot import is_finite, snapshot
 from adjoint.explanation.source_text import labels_in, text_at
 from adjoint.explanation.watch import Node, Watch
 from adjoint.ir.nodes import Span
+from adjoint.levels.aliases import others
 from adjoint.levels.sweep import Sweep
 from adjoint.levels.tape import Tape
 from adjoint.levels.units import call_unit
@@ -194,7 +195,8 @@ class ObservedTape(Tape):
 
     def write(self, x: Any, index: Any, value: Any, *, alone: bool = False) -> None:
         run = partial(super().write, x, index, value, alone=alone)
-        self._observed("write", None, (value, x), run, result=x)
+        names = (x, *others(self, x))  # one memory, as several arguments
+        self._observed("write", None, (value, x), run, result=x, written=names)
 
     def take_over(self, new: Any, old: Any) -> None:
         self._observed("other", None, (old,), partial(super().take_over, new, old), result=new)
@@ -209,6 +211,7 @@ class ObservedTape(Tape):
         operands: tuple[Any, ...],
         run: Callable[[], Any],
         result: Any = None,
+        written: tuple[Any, ...] = (),
     ) -> Any:
         """Run an operation; if it is put on the tape, note it."""
         first = len(self.nodes)
@@ -218,6 +221,7 @@ class ObservedTape(Tape):
                 form = "elementwise"
             value = y if result is None else result
             event = self._event(form, callee, operands, value)
+            self._made(event, (value, *written))
             for i in range(first, len(self.nodes)):
                 self.nodes[i] = partial(self._swept, event, operands, value, self.nodes[i])
         return y
@@ -238,12 +242,14 @@ class ObservedTape(Tape):
                 for label, x in zip(labels, operands, strict=True)
             ]
             event.value = snapshot(y)
-        for part in _leaves(y):
+        return event
+
+    def _made(self, event: Event, results: tuple[Any, ...]) -> None:
+        for part in _leaves(results):
             if event.is_kept:
-                self._makers[self.key(part)] = number
+                self._makers[self.key(part)] = event.number
             else:
                 self._makers.pop(self.key(part), None)
-        return event
 
     def _sources(self, operand: Any) -> tuple[int, ...]:
         found = (self._makers.get(self.key(part)) for part in _leaves(operand))

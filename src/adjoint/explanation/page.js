@@ -1,7 +1,8 @@
 "use strict";
 const data = JSON.parse(document.getElementById("data").textContent);
-// An event: [number, section, call, line, path, text, value, local, cotangent, is bad, [[label, value, gives]]]
+// An event: [number, section, call, line, path, text, value, local, cotangent, bad (1: value, 2: cotangent), [[label, value, gives]]]
 const NUMBER = 0, SECTION = 1, CALL = 2, LINE = 3, PATH = 4, TEXT = 5, VALUE = 6, LOCAL = 7, BAR = 8, BAD = 9, GIVEN = 10;
+const MOST = 8; // operations of a line that are shown at once
 const byNumber = new Map(data.events.map((event) => [event[NUMBER], event]));
 const states = data.sections.map(() => ({ call: 0, loops: {} }));
 
@@ -27,8 +28,8 @@ function slider(holder, label, most, value, change) {
   holder.append(line);
 }
 
-function matches(event, chosen, upTo) {
-  for (const [loop, iteration] of event[PATH]) {
+function matches(path, chosen, upTo) {
+  for (const [loop, iteration] of path) {
     if (loop === upTo) return true;
     if (chosen[loop] !== undefined && chosen[loop] !== iteration) return false;
   }
@@ -39,14 +40,16 @@ function render(index, focused) {
   const section = data.sections[index], state = states[index];
   const root = document.getElementById(`s${index}`), holder = root.querySelector(".controls");
   const events = data.events.filter((e) => e[SECTION] === index && e[CALL] === state.call);
+  const inner = callsFrom(section.calls[state.call].number);
+  const paths = [...events.map((e) => e[PATH]), ...inner.map((one) => one.call.path)];
   holder.replaceChildren();
   slider(holder, "call", section.calls.length, state.call + 1, (value) => {
     states[index] = { call: value - 1, loops: {} };
     render(index, "call");
   });
   for (let loop = section.loops.length - 1; loop >= 0; loop--) {
-    const inside = events.filter((e) => e[PATH].some((one) => one[0] === loop) && matches(e, state.loops, loop));
-    const most = inside.reduce((n, e) => Math.max(n, e[PATH].find((one) => one[0] === loop)[1]), 0);
+    const inside = paths.filter((path) => path.some((one) => one[0] === loop) && matches(path, state.loops, loop));
+    const most = inside.reduce((n, path) => Math.max(n, path.find((one) => one[0] === loop)[1]), 0);
     if (!most) continue;
     state.loops[loop] = Math.min(state.loops[loop] || 1, most);
     slider(holder, `loop in line ${section.loops[loop]}`, most, state.loops[loop], (value) => {
@@ -56,22 +59,29 @@ function render(index, focused) {
   }
   const table = root.querySelector(".lines");
   table.querySelectorAll(".op").forEach((row) => row.remove());
-  const shown = events.filter((e) => matches(e, state.loops));
+  const shown = events.filter((e) => matches(e[PATH], state.loops));
   for (const row of table.querySelectorAll("tr.line")) {
     const line = Number(row.dataset.line);
     row.querySelector(".calls").replaceChildren();
-    let last = row;
-    for (const event of shown.filter((e) => e[LINE] === line)) {
-      const made = operation(event);
-      last.after(made);
-      last = made;
-    }
+    const here = shown.filter((e) => e[LINE] === line);
+    row.after(...here.slice(0, MOST).map(operation));
+    if (here.length > MOST) more(row, here);
   }
-  callees(index, state, table);
+  callees(inner.filter((one) => matches(one.call.path, state.loops)), table);
   if (focused) {
     const again = [...holder.querySelectorAll("input")].find((input) => input.dataset.label === focused);
     if (again) again.focus();
   }
+}
+
+function more(row, here) {
+  const made = element("tr", "op"), cell = element("td"), button = element("button", "", `${here.length - MOST} more`);
+  button.addEventListener("click", () => made.replaceWith(...here.slice(MOST).map(operation)));
+  cell.append(button);
+  made.append(element("td"), cell, element("td"), element("td"), element("td"));
+  let last = row;
+  for (let i = 0; i < MOST; i++) last = last.nextElementSibling;
+  last.after(made);
 }
 
 function operation(event) {
@@ -79,26 +89,29 @@ function operation(event) {
   row.dataset.line = event[LINE];
   row.dataset.section = event[SECTION];
   row.dataset.event = event[NUMBER];
-  const bad = event[BAD] ? "bad" : "";
-  row.append(element("td"), element("td", "", event[TEXT]), element("td", bad, event[VALUE]),
-    element("td", "", event[LOCAL]), element("td", bad, event[BAR]));
+  const bad = (bit) => (event[BAD] & bit ? "bad" : "");
+  row.append(element("td"), element("td", "", event[TEXT]), element("td", bad(1), event[VALUE]),
+    element("td", "", event[LOCAL]), element("td", bad(2), event[BAR]));
   row.title = event[GIVEN].map(([label, value, gives]) => `${label} = ${value}` + (gives ? `, receives ${gives}` : "")).join("\n");
   return row;
 }
 
-function callees(index, state, table) {
-  const callers = data.sections[index].calls;
-  data.sections.forEach((other, section) => other.calls.forEach((call, i) => {
-    if (call.parent !== callers[state.call].number) return;
-    if (!call.path.every(([loop, n]) => state.loops[loop] === undefined || state.loops[loop] === n)) return;
+function callsFrom(number) {
+  return data.sections.flatMap((other, section) => other.calls
+    .map((call, place) => ({ call, place, section, name: other.name }))
+    .filter((one) => one.call.parent === number));
+}
+
+function callees(inner, table) {
+  for (const { call, place, section, name } of inner) {
     const row = table.querySelector(`tr.line[data-line="${call.line}"]`);
     const cell = row && row.querySelector(".calls");
-    if (!cell || cell.childElementCount > 3) return;
-    const button = element("button", "", `→ ${other.name}`);
-    button.title = `go to call ${i + 1} of ${other.name}`;
-    button.addEventListener("click", () => show(section, i, {}));
+    if (!cell || cell.childElementCount > 3) continue;
+    const button = element("button", "", `→ ${name}`);
+    button.title = `go to call ${place + 1} of ${name}`;
+    button.addEventListener("click", () => show(section, place, {}));
     cell.append(button);
-  }));
+  }
 }
 
 function show(section, call, loops, line) {
@@ -115,7 +128,9 @@ function showEvent(number) {
   if (!event) return;
   show(event[SECTION], event[CALL], Object.fromEntries(event[PATH]), event[LINE]);
   document.querySelectorAll(".here").forEach((one) => one.classList.remove("here"));
-  const row = document.querySelector(`tr.op[data-event="${number}"]`);
+  const found = () => document.querySelector(`tr.op[data-event="${number}"]`);
+  if (!found()) document.querySelectorAll(`#s${event[SECTION]} .op button`).forEach((button) => button.click());
+  const row = found();
   if (row) row.classList.add("here");
 }
 

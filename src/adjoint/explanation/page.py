@@ -91,7 +91,7 @@ def _section(number: int, section: Section) -> str:
     lines = section.lines[:MOST_LINES] or [(0, "what runs outside of Python source")]
     rows = "".join(
         f'<tr class="line" data-section="{number}" data-line="{line}"><td class="no">{line or ""}'
-        f'</td><td>{escape(source)}<span class="calls"></span></td><td></td><td></td><td></td></tr>'
+        f'</td><td colspan="4">{escape(source)}<span class="calls"></span></td></tr>'
         for line, source in lines
     )
     heads = "".join(f"<th>{head}</th>" for head in HEADS)
@@ -128,7 +128,7 @@ def _graph(run: Run) -> str:
     return (
         '<div class="card" id="graph"><h2>Graph</h2>'
         '<p class="note">each node: what is computed, its value, its cotangent; click for its line'
-        f'</p>{note}<div class="scroll">{drawn}</div></div>'
+        f'</p>{note}<div class="scroll tall">{drawn}</div></div>'
     )
 
 

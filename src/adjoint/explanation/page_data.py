@@ -31,7 +31,7 @@ def events_of(sections: list[Section], most: int) -> list[list[Any]]:
 
 def _event(event: Event, section: int, call: int) -> list[Any]:
     value = "" if event.value is None else event.value.text
-    is_bad = not event.is_finite or (event.bar is not None and not event.bar.is_finite)
+    is_bad = (not event.is_finite) + 2 * (event.bar is not None and not event.bar.is_finite)
     given = [
         [one.label, one.value.text, "" if one.bar is None else one.bar.text]
         for one in event.operands
@@ -39,7 +39,7 @@ def _event(event: Event, section: int, call: int) -> list[Any]:
     return [
         event.number, section, call, event.line, [[*pair] for pair in event.path],
         shortened(event.text), value, shortened(local_text(event), 90),
-        "0" if event.bar is None else event.bar.text, int(is_bad), given,
+        "0" if event.bar is None else event.bar.text, is_bad, given,
     ]  # fmt: skip
 
 

@@ -94,7 +94,8 @@ def _section(call: Call) -> Section:
     ]
     loops = [0 if loop.span is None else loop.span.line for loop in unit.loops]
     is_library = _is_library(unit.namespace.get("__name__"), filename)
-    return Section(unit.function.name, filename, code, unit, lines, loops, is_library)
+    name = code.co_qualname.rpartition("<locals>.")[2]
+    return Section(name, filename, code, unit, lines, loops, is_library)
 
 
 def _lines_in(code: CodeType) -> Iterator[int]:
@@ -105,11 +106,10 @@ def _lines_in(code: CodeType) -> Iterator[int]:
 
 
 def _is_library(module: Any, filename: str) -> bool:
-    own = str(module).partition(".")[0] == "adjoint" and not str(module).startswith("adjoint.demo")
-    return own or is_of_a_library(module) or "site-packages" in filename
+    return is_of_a_library(module) or "site-packages" in filename
 
 
 def first_run(events: list[Event]) -> list[Event]:
     """Return the operations of one line in the first call and iteration that reached it."""
-    first = events[0]
+    first = min(events, key=lambda event: event.call.number)
     return [event for event in events if event.call is first.call and event.path == first.path]

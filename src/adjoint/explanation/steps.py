@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from adjoint.explanation.events import Event, Operand
 from adjoint.explanation.run import Run
-from adjoint.explanation.snapshot import text_of
+from adjoint.explanation.snapshot import is_number, text_of
 from adjoint.explanation.text import local_text
 
 
@@ -88,7 +88,8 @@ def _reverse(event: Event) -> Step:
 
 def _gives(event: Event, one: Operand, bar: str) -> str:
     assert one.bar is not None
-    is_factor = one.local is not None and event.form != "write"
-    is_number = event.value is not None and event.value.value is not None
-    factors = f"{one.local.text} × {bar} = " if is_factor and is_number and one.local else ""
+    is_product = event.form == "elementwise" or (
+        event.value is not None and is_number(event.value.value)
+    )
+    factors = f"{one.local.text} × {bar} = " if is_product and one.local is not None else ""
     return f"{one.label} receives {factors}{one.bar.text}"

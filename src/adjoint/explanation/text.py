@@ -11,7 +11,7 @@ from adjoint.explanation.sections import Section, first_run, sections_of
 from adjoint.explanation.snapshot import text_of
 from adjoint.explanation.source_text import shortened
 
-MOST_LINES, MOST_SECTIONS, MOST_INPUTS = 80, 12, 12
+MOST_LINES, MOST_SECTIONS, MOST_INPUTS, MOST_OF_A_LINE = 80, 12, 12, 6
 
 
 def text(run: Run) -> str:
@@ -62,7 +62,9 @@ def bad_text(bad: Bad) -> str:
 
 
 def _section(section: Section) -> list[str]:
-    calls = f", {len(section.calls)} calls, the first shown" if len(section.calls) > 1 else ""
+    calls = (
+        f", {len(section.calls)} calls, of each line the first" if len(section.calls) > 1 else ""
+    )
     head = f"{section.name} ({section.place}{calls})" if section.name else "outside of source"
     by_line: dict[int, list[Event]] = {}
     for event in section.events:
@@ -74,8 +76,10 @@ def _section(section: Section) -> list[str]:
         if number:
             times = _times(here) if here else ""
             rows.append((f"{number:5}  {source}", "", "", times))
-        for event in first_run(here) if here else []:
-            rows.append(_row(event))
+        first = first_run(here) if here else []
+        rows += [_row(event) for event in first[:MOST_OF_A_LINE]]
+        if len(first) > MOST_OF_A_LINE:
+            rows.append((f"         … and {len(first) - MOST_OF_A_LINE} more", "", "", ""))
         if len(rows) > MOST_LINES:
             rows.append(("  …", "", "", ""))
             break
@@ -104,7 +108,8 @@ def local_text(event: Event) -> str:
     ]
     if not parts and event.form == "call" and event.bar is not None:
         return "a Jacobian"
-    return ", ".join(parts) or ("1" if event.form in ("read", "write", "other") else "")
+    form = {"read": "read: 1", "write": "write: 1", "other": "copy: 1"}
+    return ", ".join(parts) or form.get(event.form, "")
 
 
 def _aligned(rows: Sequence[tuple[str, ...]]) -> list[str]:
