@@ -6,12 +6,14 @@ import pkgutil
 
 import pytest
 
+import adjoint.explanation
 import adjoint.nn
+import adjoint.pictures
 import adjoint.value
 
 MODULES = [
     module.name
-    for package in (adjoint.nn, adjoint.value)
+    for package in (adjoint.explanation, adjoint.nn, adjoint.pictures, adjoint.value)
     for module in pkgutil.iter_modules(package.__path__, package.__name__ + ".")
 ]
 

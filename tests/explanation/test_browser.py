@@ -227,7 +227,7 @@ def test_contributions_to_a_chosen_input(opened):
         assert page.text("#total") == text_of(total)
         amounts = [one.text for one in page.all("#contributions td:nth-child(3)")]
         assert sum(map(float, amounts)) == pytest.approx(total, rel=1e-4)
-    assert page.text("#contributions td:nth-child(2)") == "self.levels[0] += inflow × 4"
+    assert page.text("#contributions td:nth-child(2)") == "self.levels[0] += inflow (4 times)"
     page.click(page.one("#contributions button"))
     assert "self.levels[0] += inflow" in page.one("tr.op.here").text
 

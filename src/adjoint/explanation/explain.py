@@ -7,15 +7,14 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from adjoint.diagnostics.public_function import public
 from adjoint.explanation.contributions import Contribution, contributions
 from adjoint.explanation.graph import graph_of
 from adjoint.explanation.page import page_of
 from adjoint.explanation.run import Run, observed
+from adjoint.explanation.snapshot import text_of
 from adjoint.explanation.steps import Step, steps
-from adjoint.explanation.text import bad_text, contributions_text, text
+from adjoint.explanation.text import bad_text, contribution_rows, contributions_text, text
 from adjoint.pictures.graph import dot, svg
 from adjoint.pictures.html import framed, table_html
 
@@ -84,10 +83,10 @@ class Explanation:
         Examples
         --------
         >>> for step in explain(lambda x: x * x, 3.0).steps():
-        ...     print(step.sweep, step.value, step.cotangent)
-        forward 9
-        reverse 9 1
-        gradient 3 6
+        ...     print(f"{step.sweep}: value {step.value}, cotangent {step.cotangent or '-'}")
+        forward: value 9, cotangent -
+        reverse: value 9, cotangent 1
+        gradient: value 3, cotangent 6
         """
         return steps(self._run)
 
@@ -128,16 +127,13 @@ class Contributions:
         return ((0 if one.event is None else one.event.line, one.amount) for one in self._found)
 
     def __str__(self) -> str:
-        return contributions_text(self.path, f"{np.asarray(self.total)}", self._found)
+        return contributions_text(self.path, text_of(self.total), self._found)
 
     __repr__ = __str__
 
     def _repr_html_(self) -> str:
-        head, _, *rows = [
-            (str(line), str(np.asarray(amount))) for line, amount in [(0, ""), (0, ""), *self]
-        ]
-        del head
-        return table_html(f"cotangent of {self.path}: {self.total}", ("line", "adds"), rows)
+        title = f"cotangent of {self.path}: {text_of(self.total)}"
+        return table_html(title, *contribution_rows(self._found))
 
 
 @public

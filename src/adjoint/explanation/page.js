@@ -89,9 +89,13 @@ function operation(event) {
   row.dataset.line = event[LINE];
   row.dataset.section = event[SECTION];
   row.dataset.event = event[NUMBER];
-  const bad = (bit) => (event[BAD] & bit ? "bad" : "");
-  row.append(element("td"), element("td", "", event[TEXT]), element("td", bad(1), event[VALUE]),
-    element("td", "", event[LOCAL]), element("td", bad(2), event[BAR]));
+  const cell = (head, text, bit) => {
+    const made = element("td", event[BAD] & bit ? "bad" : "", text);
+    made.dataset.head = head; // beside the number where the page is narrow
+    return made;
+  };
+  row.append(element("td"), element("td", "", event[TEXT]), cell("value", event[VALUE], 1),
+    cell("local derivative", event[LOCAL], 0), cell("cotangent", event[BAR], 2));
   row.title = event[GIVEN].map(([label, value, gives]) => `${label} = ${value}` + (gives ? `, receives ${gives}` : "")).join("\n");
   return row;
 }

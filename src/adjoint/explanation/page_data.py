@@ -98,7 +98,7 @@ def _by_line(found: list[Contribution], number: dict[int, int]) -> Iterator[dict
     for ones in lines.values():
         event = ones[0].event
         amount = sum(one.amount for one in ones)
-        times = f" × {len(ones)}" if len(ones) > 1 else ""
+        times = f" ({len(ones)} times)" if len(ones) > 1 else ""
         yield {
             "event": None if event is None else event.number,
             "section": -1 if event is None else number.get(id(event.call.code), -1),

@@ -74,8 +74,7 @@ def _section(section: Section) -> list[str]:
     for number, source in section.lines or [(0, "")]:
         here = by_line.get(number, [])
         if number:
-            times = _times(here) if here else ""
-            rows.append((f"{number:5}  {source}", "", "", times))
+            rows.append((f"{number:5}  {source}{_times(here)}", "", "", ""))
         first = first_run(here) if here else []
         rows += [_row(event) for event in first[:MOST_OF_A_LINE]]
         if len(first) > MOST_OF_A_LINE:
@@ -88,7 +87,7 @@ def _section(section: Section) -> list[str]:
 
 def _times(events: list[Event]) -> str:
     runs = len({(event.call.number, event.path) for event in events})
-    return f"1st of {runs} runs" if runs > 1 else ""
+    return f"  (1st of {runs} runs)" if runs > 1 else ""
 
 
 def _row(event: Event) -> tuple[str, ...]:
@@ -113,11 +112,12 @@ def local_text(event: Event) -> str:
 
 
 def _aligned(rows: Sequence[tuple[str, ...]]) -> list[str]:
-    """Return rows in columns; a cell that is wider than its column moves the next ones."""
+    """Return rows in columns; a cell that is wider than its column moves the next ones, and one
+    that is alone in its row has room."""
     count = len(rows[0])
     most = (58, 34, 44, 40)
     widths = [
-        min(max(len(row[i]) for row in rows), most[i if count == 4 else min(i, 2)])
+        min(max(len(row[i]) for row in rows if any(row[1:])), most[i if count == 4 else min(i, 2)])
         for i in range(count)
     ]
     return [
@@ -126,12 +126,20 @@ def _aligned(rows: Sequence[tuple[str, ...]]) -> list[str]:
     ]
 
 
-def contributions_text(path: str, total: str, found: list[Contribution]) -> str:
-    """Return which lines contribute how much to the cotangent of one input."""
-    rows = [("line", "operation", "adds")]
+def contribution_rows(
+    found: list[Contribution],
+) -> tuple[tuple[str, str, str], list[tuple[str, str, str]]]:
+    """Return the heads and the rows of a table: which operation adds how much."""
+    rows = []
     for one in found:
         event = one.event
         line = "" if event is None or not event.line else f"{event.call.name}:{event.line}"
         what = "the result itself" if event is None else shortened(event.text or event.name, 40)
         rows.append((line, what, text_of(one.amount)))
-    return "\n".join([f"cotangent of {path}: {total}", *_aligned(rows)])
+    return ("line", "operation", "adds"), rows
+
+
+def contributions_text(path: str, total: str, found: list[Contribution]) -> str:
+    """Return which lines contribute how much to the cotangent of one input."""
+    heads, rows = contribution_rows(found)
+    return "\n".join([f"cotangent of {path}: {total}", *_aligned([heads, *rows])])
