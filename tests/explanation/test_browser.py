@@ -208,7 +208,7 @@ def test_nodes_lead_to_lines(opened):
 
 def test_the_first_line_that_is_not_finite(opened):
     page = opened(nan_from_log)
-    assert page.text("#bad").startswith(page.found.first_bad)
+    assert page.text("#bad").startswith(page.found.first_not_finite)
     page.click(page.one("#bad button"))
     (row,) = page.all("tr.op.here")
     assert "np.log(weights)" in row.text

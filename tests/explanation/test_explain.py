@@ -174,8 +174,8 @@ def test_paths_that_name_nothing(path):
 def test_the_first_line_with_an_infinity():
     found = explained(nan_from_log)
     f, _ = nan_from_log()
-    assert f"line {f.__code__.co_firstlineno + 2}, np.log(weights)" in found.first_bad
-    assert "in the values" in found.first_bad and found.first_bad in str(found)
+    assert f"line {f.__code__.co_firstlineno + 2}, np.log(weights)" in found.first_not_finite
+    assert "in the values" in found.first_not_finite and found.first_not_finite in str(found)
 
 
 def test_the_first_infinity_in_the_cotangents():
@@ -186,12 +186,15 @@ def test_the_first_infinity_in_the_cotangents():
 
     found = ad.explain(f, 0.0)
     assert found.gradient == (math.inf,)
-    assert f"in the cotangents: line {f.__code__.co_firstlineno + 2}, np.sqrt(y)" in found.first_bad
+    assert (
+        f"in the cotangents: line {f.__code__.co_firstlineno + 2}, np.sqrt(y)"
+        in found.first_not_finite
+    )
 
 
 def test_inputs_that_are_not_finite():
-    assert ad.explain(lambda x: x * 2.0, math.inf).first_bad == "an input is not finite"
-    assert ad.explain(lambda x: x * 2.0, 1.0).first_bad is None
+    assert ad.explain(lambda x: x * 2.0, math.inf).first_not_finite == "an input is not finite"
+    assert ad.explain(lambda x: x * 2.0, 1.0).first_not_finite is None
 
 
 # ---- lines, iterations, calls --------------------------------------------------------------------
@@ -301,6 +304,42 @@ def test_a_result_that_is_no_number():
         ad.explain(lambda x: x, np.ones(2))
 
 
+STEERED = {
+    "hook": lambda x: ad.hook(lambda bar: 2.0 * bar, x) * x,
+    "stop_gradient": lambda x: ad.stop_gradient(x) * x,
+    "checkpoint": lambda x: ad.checkpoint(lambda y: y * np.sin(y))(x) * x,
+    "an integer": lambda x: x * x * int(2),
+    "complex numbers": lambda x: abs((x + 2j) ** 2),
+    "an exception": lambda x: caught(x) * x,
+    "a global": lambda x: x * FACTOR[0],
+}
+FACTOR = [2.5]
+
+
+def caught(x):
+    try:
+        return math.sqrt(-x)
+    except ValueError:
+        return x * x
+
+
+@pytest.mark.parametrize("name", STEERED)
+@pytest.mark.parametrize("x", [1.5, 3, np.float32(2.0)])
+def test_what_steers(name, x):
+    f = STEERED[name]
+    found = ad.explain(f, x)
+    assert (
+        difference((found.value, found.gradient), tuple(ad.withgradient(f, x)), rtol=1e-6) is None
+    )
+    if name != "hook":
+        assert found.to("x").total == pytest.approx(found.gradient[0], rel=1e-6)
+
+
+def test_an_error_of_the_function_is_its_own():
+    with pytest.raises(ValueError, match="math domain error|nonnegative|positive"):
+        ad.explain(lambda x: math.log(x), -1.0)
+
+
 # ---- limits --------------------------------------------------------------------------------------
 
 
@@ -400,6 +439,16 @@ def test_one_memory_under_two_names_has_no_edge():
     x = np.ones(2)
     assert events(ad.explain(f, [x, x]))[0].operands[0].sources == ()
     assert events(ad.explain(f, [x, x[:1]]))[0].operands[0].sources == (-1,)  # variables apart
+
+
+def test_constants_that_equal_a_result_have_no_edge():
+    def f(x):
+        mantissa, exponent = math.frexp(x)
+        return mantissa * 4
+
+    found = ad.explain(f, 8.0)
+    assert math.frexp(8.0)[1] == 4 and found.gradient == ad.gradient(f, 8.0)
+    assert [len(one.sources) for one in events(found)[-1].operands] == [1, 0]
 
 
 def test_writes_are_seen_under_all_names():

@@ -49,7 +49,7 @@ class Explanation:
         return framed(self.to_html(), HEIGHT)
 
     @property
-    def first_bad(self) -> str | None:
+    def first_not_finite(self) -> str | None:
         """Line and operation where a NaN or an infinity arises first, in the values, else in the
         cotangents; ``None`` where all are finite."""
         bad = self._run.first_bad()

@@ -245,14 +245,15 @@ class ObservedTape(Tape):
         return event
 
     def _made(self, event: Event, results: tuple[Any, ...]) -> None:
-        for part in _leaves(results):
+        for part in filter(self.is_active, _leaves(results)):  # others have no identity
             if event.is_kept:
                 self._makers[self.key(part)] = event.number
             else:
                 self._makers.pop(self.key(part), None)
 
     def _sources(self, operand: Any) -> tuple[int, ...]:
-        found = (self._makers.get(self.key(part)) for part in _leaves(operand))
+        parts = filter(self.is_active, _leaves(operand))
+        found = (self._makers.get(self.key(part)) for part in parts)
         return tuple(dict.fromkeys(one for one in found if one is not None))
 
     # ---- the sweep -------------------------------------------------------------------------------
