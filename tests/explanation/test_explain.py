@@ -168,6 +168,49 @@ def test_paths_that_name_nothing(path):
         found.to(path)
 
 
+def test_no_contributions_where_an_index_changes_its_meaning():
+    def f(x):
+        first = x[0] * 2.0
+        x.shape = (2, 2)
+        return first + x[0, 1]
+
+    found = ad.explain(f, np.arange(4.0))
+    assert np.array_equal(found.gradient[0].ravel(), [2.0, 1.0, 0.0, 0.0])
+    with pytest.raises(ad.ArgumentError, match="the shape of an input is assigned"):
+        found.to("x[0, 0]")
+    assert "Contributions" not in found.to_html()
+
+
+def test_contributions_to_elements_that_are_written_many_times():
+    def f(x):
+        view = x[1:]
+        for i in range(3):
+            x[i + 1] = x[i] * x[i + 1] + view[i]
+        x[0] = 5.0
+        x[-1] *= 2.0
+        return np.sum(x) * x[0]
+
+    point = np.array([0.5, 1.5, -2.0, 3.0])
+    found = ad.explain(f, point.copy())
+    assert np.allclose(found.gradient[0], ad.gradient(f, point.copy())[0])
+    assert np.allclose(found.to("x").total, found.gradient[0])
+    for i in range(4):
+        assert found.to(f"x[{i}]").total == pytest.approx(found.gradient[0][i])
+
+
+def test_contributions_that_are_too_many_arrays():
+    def f(x):
+        s = 0.0
+        for i in range(4000):
+            s = s + x[i]
+        return s
+
+    found = ad.explain(f, np.ones(4000))
+    with pytest.raises(ad.ArgumentError, match="too many arrays"):
+        found.to("x")
+    assert found.to("x[7]").total == 1.0 and len(found.to_html()) < 1_000_000
+
+
 # ---- what is not finite --------------------------------------------------------------------------
 
 

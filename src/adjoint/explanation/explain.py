@@ -67,7 +67,8 @@ class Explanation:
         Raises
         ------
         ArgumentError
-            `path` names no input, or the run was too long to keep the parts.
+            `path` names no input, or the parts are not kept: they are too large, or the shape of an
+            input is assigned.
 
         Examples
         --------

@@ -62,7 +62,9 @@ class ObservedTape(Tape):
     inputs
         The numbers and arrays in the arguments.
     journal
-        What the sweep does to the cotangents of inputs, in its order; ``None`` if it is too long.
+        What the sweep does to the cotangents of inputs, in its order; ``None`` if it is not kept.
+    why_no_journal
+        The reason.
     bad
         The first place in the sweep where something not finite arises out of finite numbers.
     """
@@ -74,7 +76,9 @@ class ObservedTape(Tape):
         self.inputs: list[Input] = []
         self.journal: list[Added | Taken] | None = []
         self.bad: Bad | None = None
+        self.why_no_journal = ""
         self._bytes = 0
+        self._steps: dict[int, list[Added | Taken]] | None = None
         self._top = self.calls[0]
         self._generators: dict[tuple[int, int], Call] = {}
         self._makers: dict[int, int] = {}
@@ -198,6 +202,11 @@ class ObservedTape(Tape):
         names = (x, *others(self, x))  # one memory, as several arguments
         self._observed("write", None, (value, x), run, result=x, written=names)
 
+    def reshaped(self, x: Any, old: tuple[int, ...]) -> None:
+        super().reshaped(x, old)
+        if self.is_input(x):  # an index means another element from here on
+            self._drop_journal("the shape of an input is assigned")
+
     def take_over(self, new: Any, old: Any) -> None:
         self._observed("other", None, (old,), partial(super().take_over, new, old), result=new)
 
@@ -279,16 +288,27 @@ class ObservedTape(Tape):
                 if i < len(locals_) and locals_[i] is not None:
                     operand.local = snapshot(locals_[i])
 
+    def steps_of(self, value: Any) -> list[Added | Taken]:
+        """Return what the sweep has done to the cotangent of an input and its memory."""
+        if self._steps is None:
+            self._steps = {}
+            for step in self.journal or ():
+                self._steps.setdefault(self.key(step.value), []).append(step)
+        return self._steps.get(self.key(value), [])
+
     def note_added(self, event: Event | None, value: Any, index: Any, bar: Any) -> None:
         """Note that the cotangent of ``value[index]`` grows by `bar`."""
         if self.journal is None or type(bar) is Poison or not self.is_input(value):
             return
         self._bytes += getattr(bar, "nbytes", 64)
         if self._bytes > JOURNAL_BYTES:
-            self.journal = None
+            self._drop_journal("what lines add to large arrays is too much to keep")
         else:
             copied = np.array(bar) if isinstance(bar, np.ndarray) else bar
             self.journal.append(Added(event, value, index, copied))
+
+    def _drop_journal(self, why: str) -> None:
+        self.journal, self.why_no_journal = None, why
 
     def note_taken(self, value: Any, index: Any) -> None:
         """Note that the cotangent of ``value[index]`` is taken away."""

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from adjoint.explanation.contributions import Contribution, contributions
-from adjoint.explanation.events import Added, Event
+from adjoint.explanation.contributions import Contribution, contributions, entries_of
+from adjoint.explanation.events import Event
 from adjoint.explanation.run import Run
 from adjoint.explanation.sections import Section
 from adjoint.explanation.snapshot import text_of
@@ -17,8 +17,8 @@ from adjoint.explanation.text import local_text
 
 ELEMENTS = 16
 """The largest array each element of which can be chosen."""
-CHOICES, WORK = 120, 20_000
-"""The number of inputs that can be chosen, and of additions that are looked at for them."""
+CHOICES, WORK = 120, 20_000_000
+"""The number of inputs that can be chosen, and a limit to what is computed for them."""
 
 
 def events_of(sections: list[Section], most: int) -> list[list[Any]]:
@@ -61,12 +61,11 @@ def inputs_data(run: Run, sections: list[Section]) -> list[dict[str, Any]]:
     """Return for each input that can be chosen which lines add how much."""
     if run.tape.journal is None:
         return []
-    additions = sum(isinstance(step, Added) for step in run.tape.journal)
     work, found = WORK, list[dict[str, Any]]()
     number = {id(section.code): i for i, section in enumerate(sections)}
     for one, bar in zip(run.tape.inputs, run.bars, strict=True):
-        work -= additions
-        if len(found) >= CHOICES or (work < 0 and found):
+        work -= entries_of(run.tape, one) + len(run.tape.steps_of(one.value)) ** 2
+        if len(found) >= CHOICES or work < 0:
             break
         parts = contributions(run.tape, one.name)
         total = np.zeros(np.shape(one.value)) if bar is None else bar
