@@ -54,7 +54,8 @@ def test_explanations(case):
         if found._run.tape.journal is not None:
             total = found.to(one.name).total
             assert np.allclose(total, 0.0 if bar is None else bar, rtol=1e-6, atol=atol)
-    assert str(found) and list(found.steps()) and found.to_svg() and found.to_dot()
+    shown = [str(found), *map(str, found.steps()), found.to_svg(), found.to_dot()]
+    assert all(shown)
     assert len(found.to_html().encode()) < 1_000_000
 
 

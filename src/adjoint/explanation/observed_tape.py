@@ -285,8 +285,8 @@ class ObservedTape(Tape):
             for i, operand in enumerate(event.operands):
                 if i in watch.bars:
                     operand.bar = snapshot(watch.bars[i])
-                if i < len(locals_) and locals_[i] is not None:
-                    operand.local = snapshot(locals_[i])
+                    if i < len(locals_) and locals_[i] is not None:
+                        operand.local = snapshot(locals_[i])
 
     def steps_of(self, value: Any) -> list[Added | Taken]:
         """Return what the sweep has done to the cotangent of an input and its memory."""

@@ -11,7 +11,6 @@ from adjoint.ir.nodes import Span
 LONGEST = 60
 
 
-@functools.lru_cache(maxsize=4096)
 def text_at(filename: str, span: Span | None) -> str:
     """Return what the user wrote at a place, in one line."""
     if span is None:
@@ -36,13 +35,13 @@ def labels_in(text: str, count: int) -> tuple[str, ...]:
 
     Examples
     --------
-    >>> labels_in("x * (y + 1)", 2), labels_in("np.tanh(v)", 1), labels_in("f(*xs)", 2)
-    (('x', 'y + 1'), ('v',), ('operand 1', 'operand 2'))
+    >>> labels_in("x * (y + 1)", 2), labels_in("v.dot(w)", 2), labels_in("sum(xs)", 2)
+    (('x', 'y + 1'), ('v', 'w'), ('xs', 'operand 2'))
+    >>> labels_in("f(*xs)", 2)
+    ('operand 1', 'operand 2')
     """
-    found = _operands(_parsed(text))
-    if len(found) == count:
-        return tuple(shortened(ast.unparse(node), 24) for node in found)
-    return tuple(f"operand {i}" for i in range(1, count + 1))
+    found = [shortened(ast.unparse(node), 24) for node in _operands(_parsed(text), count)]
+    return *found, *(f"operand {i}" for i in range(len(found) + 1, count + 1))
 
 
 def _parsed(text: str) -> ast.AST | None:
@@ -54,20 +53,23 @@ def _parsed(text: str) -> ast.AST | None:
     return first.value if isinstance(first, ast.Expr) else first
 
 
-def _operands(node: ast.AST | None) -> list[ast.expr]:
+def _operands(node: ast.AST | None, count: int) -> list[ast.expr]:
+    """Return the expressions of the first operands, none where they cannot be told."""
     match node:
-        case ast.BinOp(left=left, right=right):
-            return [left, right]
+        case ast.BinOp(left=left, right=right) | ast.Compare(left=left, comparators=[right]):
+            found = [left, right]
         case ast.AugAssign(target=target, value=value):
-            return [target, value]
-        case ast.UnaryOp(operand=operand):
-            return [operand]
-        case ast.Subscript(value=value):
-            return [value]
-        case ast.Call(func=func, args=args) if not any(isinstance(a, ast.Starred) for a in args):
-            is_method = isinstance(func, ast.Attribute) and not args
-            return [func.value] if is_method and isinstance(func, ast.Attribute) else [*args]
-        case ast.Compare(left=left, comparators=[right]):
-            return [left, right]
+            found = [target, value]
+        case ast.UnaryOp(operand=value) | ast.Subscript(value=value):
+            found = [value]
+        case ast.Call(func=func, args=args, keywords=keywords):
+            found = [*args, *(keyword.value for keyword in keywords)]
+            if any(isinstance(part, ast.Starred) for part in args):
+                return []
+            if isinstance(func, ast.Attribute) and len(found) + 1 == count:
+                found = [func.value, *found]  # a method
+            elif isinstance(func, ast.Name) and len(found) < count:
+                return found  # the rest has defaults
         case _:
             return []
+    return found if len(found) == count else []

@@ -81,7 +81,7 @@ class Watch:
 
     def add(self, value: Any, bar: Any) -> None:
         place = self._places.of(value)
-        if bar is not None and type(value) not in INACTIVE:
+        if bar is not None and self._tape.moves(value):
             self._note(place, bar)
             self._add(value, bar)
 
