@@ -21,7 +21,6 @@ from adjoint.fast.build.tangent_program import (
 )
 from adjoint.fast.build.tangent_rows import with_rows
 from adjoint.fast.evaluate.array_writes import check_views, note_block_aliases
-from adjoint.fast.evaluate.calls import call
 from adjoint.fast.evaluate.evaluator import Evaluator
 from adjoint.fast.evaluate.handlers import (  # noqa: F401  each registers its handlers
     attributes,
@@ -36,6 +35,7 @@ from adjoint.fast.evaluate.handlers import (  # noqa: F401  each registers its h
 )
 from adjoint.fast.evaluate.leaves import Leaf
 from adjoint.fast.evaluate.outside_values import Outside
+from adjoint.fast.evaluate.partial_evaluator import PartialEvaluator
 from adjoint.fast.evaluate.types import Array, Number, bar_type, has_integer
 from adjoint.fast.evaluate.values import Abstract, Source, Tuple, path_of
 from adjoint.fast.nested import operators as inlined_operators  # noqa: F401  registers handlers
@@ -87,7 +87,7 @@ def specialise(f: Any, args: tuple[Any, ...], mode: Mode = GRADIENT) -> Program:
             rows=rows,
         )
         outside.is_wanted = partial(_is_wanted, mode=mode, count=len(args))  # holds no arguments
-        ev = Evaluator(outside)
+        ev = PartialEvaluator(outside)
         try:
             made = _specialised(ev, f, args, mode, ORDERS[order])
             return with_rows(made) if mode.has_rows else made
@@ -155,7 +155,7 @@ def _specialised(ev: Evaluator, f: Any, args: tuple[Any, ...], mode: Mode, order
     count = len(values) - len(mode.names)
     by_name = dict(zip(mode.names, values[count:], strict=True))
     with ev.writing() as ops:
-        y = call(ev, function, values[:count], by_name)
+        y = ev.call(function, values[:count], by_name)
     given = returned(y, one)
     wanted = [leaf for leaf in outside.leaves if outside.is_wanted(leaf.source)]
     if one:

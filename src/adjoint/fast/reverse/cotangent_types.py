@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import operator
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
+from adjoint.fast.evaluate.evaluator import Evaluator
 from adjoint.fast.evaluate.types import (
     ANYTHING,
     LOW_KINDS,
@@ -24,9 +25,6 @@ from adjoint.fast.not_covered import NotCovered
 from adjoint.fast.support import functions as runtime
 from adjoint.ir.single import Const, Operand, Value
 from adjoint.rulekit.row_sums import column_sums
-
-if TYPE_CHECKING:
-    from adjoint.fast.evaluate.evaluator import Evaluator
 
 
 def operand_type(ev: Evaluator, x: Operand) -> Any:
@@ -206,8 +204,8 @@ def _summed(ev: Evaluator, bar: Operand, x: Value, of_x: Array, of_y: Array) -> 
     """Write the sum over the broadcast axes; negate the sum instead of the elements."""
     opposite = ev.opposite(bar)
     if opposite is not None:
-        total = _summed(ev, opposite, x, of_x, of_y)
-        return ev.operation(operator.neg, (total,), bar_type(of_x), name=f"{x.name}_bar")
+        negative = _summed(ev, opposite, x, of_x, of_y)
+        return ev.operation(operator.neg, (negative,), bar_type(of_x), name=f"{x.name}_bar")
     extra = len(of_y.shape) - len(of_x.shape)
     axes = tuple(range(extra)) + tuple(
         i + extra

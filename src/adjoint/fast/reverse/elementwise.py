@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from adjoint.fast.evaluate import calls
 from adjoint.fast.evaluate.handlers.operators import is_numeric
 from adjoint.fast.evaluate.types import (
     ANYTHING,
@@ -132,7 +131,7 @@ def evaluated_slope(ev: Evaluator, p: Callable[..., Any], operands: tuple[Operan
     """Write a partial derivative by inlining the Python function `p`."""
     inexact = [_inexact(ev, x) for x in operands]
     ev.hint = "slope"
-    found = calls.call(ev, ev.outside.own(p), [*map(abstract_of, inexact)], {})
+    found = ev.call(ev.outside.own(p), [*map(abstract_of, inexact)], {})
     return ev.operand(found)
 
 
@@ -224,7 +223,7 @@ def inferred(ev: Evaluator, f: Any, operands: tuple[Operand, ...], name: str) ->
     if f in _ARITHMETIC and _are_unknown(operands):
         if all(map(is_numeric, args)):  # a shortcut of the call below
             return ev.operand(ev.infer(f, args))
-    return ev.operand(calls.call(ev, Known(f), args, {}))
+    return ev.operand(ev.call(Known(f), args, {}))
 
 
 def _are_unknown(operands: tuple[Operand, ...]) -> bool:

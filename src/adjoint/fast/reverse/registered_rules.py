@@ -164,8 +164,6 @@ def _inlined(sweep: Sweep, op: Call, rule: Rule) -> Step | None:
 
     Return ``None`` if the evaluator does not cover the source of the rule.
     """
-    from adjoint.fast.evaluate.calls import call
-
     ev, y = sweep.ev, op.result
     assert y is not None
     if type(rule.function) is not FunctionType:
@@ -174,7 +172,7 @@ def _inlined(sweep: Sweep, op: Call, rule: Rule) -> Step | None:
     named = {k: abstract_of(x) for k, x in op.keywords}
     heap, place = dict(ev.heap), len(ev.block)
     try:
-        found = call(ev, ev.outside.own(rule.function), args, named)
+        found = ev.call(ev.outside.own(rule.function), args, named)
         if not isinstance(found, Tuple) or len(found.items) != 2:
             raise NotCovered("a rule that declines")
         value, back = found.items
@@ -183,7 +181,7 @@ def _inlined(sweep: Sweep, op: Call, rule: Rule) -> Step | None:
         with ev.trial():
             t = ev.types[y]
             like = bar_type(t) if isinstance(t, Array) or has_complex(t) else number(float)
-            call(ev, back, [ev.value(like, name="y_bar")], {})
+            ev.call(back, [ev.value(like, name="y_bar")], {})
     except NotCovered:
         ev.heap = heap
         del ev.block[place:]
@@ -195,7 +193,7 @@ def _inlined(sweep: Sweep, op: Call, rule: Rule) -> Step | None:
 
     def use(scope: Scope, y_bar: Operand) -> None:
         given = whole(ev, y_bar, y) if isinstance(ev.types[y], Array) else y_bar
-        bars = call(ev, back, [abstract_of(given)], {})
+        bars = ev.call(back, [abstract_of(given)], {})
         items = ev.sequence(bars)
         assert items is not None
         for x, bar in zip(op.operands, items[1:], strict=True):
