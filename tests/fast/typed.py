@@ -115,7 +115,7 @@ def typed_runs(monkeypatch):
     Yields the problems, and how many programs were run, how many of them to their end.
     """
     problems, counts = [], Counter()
-    find = specialisation.Sweep.find_all_active
+    find = specialisation.find_all_active
 
     def run(sweep, primal):
         ev = sweep.ev
@@ -127,5 +127,5 @@ def typed_runs(monkeypatch):
             problems.extend(typed.problems)
         return find(sweep, primal)
 
-    monkeypatch.setattr(specialisation.Sweep, "find_all_active", run)
+    monkeypatch.setattr(specialisation, "find_all_active", run)
     yield problems, counts

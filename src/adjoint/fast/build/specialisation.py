@@ -47,8 +47,10 @@ from adjoint.fast.reverse import complex_parts as complex_parts
 from adjoint.fast.reverse import elementwise as elementwise
 from adjoint.fast.reverse import linear_functions as linear_functions
 from adjoint.fast.reverse import number_arrays as number_arrays
+from adjoint.fast.reverse.activity import find_all_active
 from adjoint.fast.reverse.block_cotangents import Scope
 from adjoint.fast.reverse.forward_blocks import ForwardBlock, freeze
+from adjoint.fast.reverse.forward_sweep import forward_sweep
 from adjoint.fast.reverse.result import demand_real_scalar, finished, returned
 from adjoint.fast.reverse.sweep import Sweep
 from adjoint.fast.single_assignment.printer import format_block
@@ -199,9 +201,9 @@ def _differentiated(
     one = mode.is_scalar
     assert primal.results is not None
     sweep = Sweep(ev, (leaf.value for leaf in wanted))
-    sweep.find_all_active(primal)
+    find_all_active(sweep, primal)
     note_negations(ev, primal)
-    region = sweep.forward(primal)
+    region = forward_sweep(sweep, primal)
     sweep.primal = set(ev.fresh)
     y_bars = tuple(
         ev.value(bar_type(ev.types[y]), name=f"{y.name}_bar") if isinstance(y, Value) else None
@@ -318,7 +320,7 @@ def _reverse(
         for y, y_bar in seeds:
             if isinstance(y, Value) and y_bar is not None:
                 scope.add(y, y_bar)
-        sweep.reverse(region, scope)
+        region.reverse(scope)
         bars = []
         for leaf in wanted:
             bar = scope.take(leaf.value)

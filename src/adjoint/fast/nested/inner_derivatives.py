@@ -17,8 +17,10 @@ from adjoint.fast.evaluate.values import Abstract, DictOf, External, Flag, Known
 from adjoint.fast.forward.sweep import ForwardSweep
 from adjoint.fast.not_covered import NotCovered
 from adjoint.fast.passes.sequence import is_effect
+from adjoint.fast.reverse.activity import find_all_active
 from adjoint.fast.reverse.block_cotangents import Scope
 from adjoint.fast.reverse.forward_blocks import freeze
+from adjoint.fast.reverse.forward_sweep import forward_sweep
 from adjoint.fast.reverse.result import demand_real_scalar, finished_bar, returned
 from adjoint.fast.reverse.sweep import Sweep
 from adjoint.fast.single_assignment.primitives import same
@@ -118,8 +120,8 @@ def gradient(
     given = returned(inner.y, True)
     demand_real_scalar(given[0], ev)
     sweep = Sweep(ev, inner.leaves)
-    sweep.find_all_active(inner.block)
-    region = sweep.forward(inner.block)
+    find_all_active(sweep, inner.block)
+    region = forward_sweep(sweep, inner.block)
     sweep.primal = set(ev.fresh)
     assert inner.block.results is not None
     y = inner.block.results[0]
@@ -127,7 +129,7 @@ def gradient(
         scope = Scope(sweep)
         if isinstance(y, Value):
             scope.add(y, Const(1.0))
-        sweep.reverse(region, scope)
+        region.reverse(scope)
         bars: dict[Value, Abstract] = {}
         for leaf in inner.leaves:
             bar = scope.take(leaf)

@@ -7,10 +7,11 @@ import operator
 import warnings
 from collections.abc import Mapping, Sequence
 from types import FunctionType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
+from adjoint.fast.evaluate.evaluator import Evaluator
 from adjoint.fast.evaluate.result_types.inference import name_of
 from adjoint.fast.evaluate.types import (
     ANYTHING,
@@ -23,19 +24,17 @@ from adjoint.fast.evaluate.types import (
 )
 from adjoint.fast.evaluate.values import Known, RulePair, Tuple
 from adjoint.fast.not_covered import NotCovered
+from adjoint.fast.reverse.block_cotangents import Scope
+from adjoint.fast.reverse.cotangent_types import abstract_of, operand_type, whole
+from adjoint.fast.reverse.formulas import callee_of, formulas, steps, with_cotangent
+from adjoint.fast.reverse.forward_blocks import Step
+from adjoint.fast.reverse.linear_functions import REDUCTIONS, simple_reduction
+from adjoint.fast.reverse.sweep import Sweep
 from adjoint.fast.single_assignment.primitives import same
 from adjoint.fast.support.pullbacks import pushed
 from adjoint.ir.single import Call, Const, Operand, Unpack, Value
 from adjoint.rulekit.registry import lookup
 from adjoint.rulekit.rule import Rule
-
-if TYPE_CHECKING:
-    from adjoint.fast.evaluate.evaluator import Evaluator
-    from adjoint.fast.reverse.block_cotangents import Scope
-    from adjoint.fast.reverse.sweep import Sweep
-from adjoint.fast.reverse.cotangent_types import abstract_of, operand_type, whole
-from adjoint.fast.reverse.formulas import Step, callee_of, formulas, steps, with_cotangent
-from adjoint.fast.reverse.linear_functions import REDUCTIONS, simple_reduction
 
 
 def has_formula(ev: Evaluator, op: Call) -> bool:
