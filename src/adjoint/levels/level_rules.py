@@ -8,8 +8,8 @@ import numpy as np
 from numpy.lib.stride_tricks import as_strided
 
 from adjoint.diagnostics.no_derivative import needed
+from adjoint.levels.distinct_objects import fresh
 from adjoint.levels.level import Level
-from adjoint.levels.operations import fresh
 from adjoint.primal.value_kinds import are_numbers
 from adjoint.rulekit.partials import is_constant
 from adjoint.rulekit.refusal import may_be_nonzero, refused_dot, refused_zeros
