@@ -68,15 +68,11 @@ def test_nobody_imports_an_extension():
     assert named == {"runtime/foreign/user_code_reach"}  # which tells rules from the user's code
 
 
-WITH_CYCLES = ("fast/evaluate/", "fast/reverse/", "levels/")
-"""Folders whose files still import each other in loops."""
-
-
 def test_no_cycle():
     left = {pair for pair in PAIRS if FILES[pair[1]].name != "__init__.py"}
     while ready := left - _inside(left):
         left -= ready
-    assert sorted(pair for pair in left if not pair[0].startswith(WITH_CYCLES)) == []
+    assert sorted(left) == []
 
 
 def _inside(pairs):
