@@ -6,6 +6,8 @@
 (0.0,)
 """
 
+from typing import TYPE_CHECKING as _TYPE_CHECKING
+
 from adjoint import errors, nn, testing, value
 from adjoint.api.checkpoint import checkpoint, checkpoint_loop
 from adjoint.api.custom import custom
@@ -13,6 +15,7 @@ from adjoint.api.extension_points import frule, non_differentiable, rrule
 from adjoint.api.gradients import grad, gradient, pullback, value_and_grad, withgradient
 from adjoint.api.printing import code, ir
 from adjoint.api.tier_report import tier
+from adjoint.derivatives import elementwise as _elementwise  # for `derivative`
 from adjoint.derivatives.flat_vector import flatten
 from adjoint.derivatives.hessians import (
     gauss_newton_product,
@@ -28,9 +31,11 @@ from adjoint.derivatives.jacobians import (
     jacobian_reverse,
     value_and_jacobian,
 )
+from adjoint.derivatives.jax_forms import jacfwd, jacrev, vjp
 from adjoint.derivatives.linear_map import linearize
 from adjoint.derivatives.sparse import sparse_hessian, sparse_jacobian
 from adjoint.derivatives.vmap import vmap
+from adjoint.diagnostics.missing_names import missing_name as _missing_name
 from adjoint.errors import (
     AdjointError,
     ArgumentError,
@@ -77,9 +82,11 @@ __all__ = [
     "hook",
     "hvp",
     "ir",
+    "jacfwd",
     "jacobian",
     "jacobian_forward",
     "jacobian_reverse",
+    "jacrev",
     "jvp",
     "linearize",
     "nn",
@@ -96,7 +103,14 @@ __all__ = [
     "value_and_grad",
     "value_and_jacobian",
     "vhp",
+    "vjp",
     "vmap",
     "withgradient",
 ]
 __version__ = "0.1.0"
+
+if not _TYPE_CHECKING:  # type checkers report such names themselves
+
+    def __getattr__(name):
+        """Say what to write in place of a name that another library has."""
+        raise _missing_name(name)

@@ -10,6 +10,7 @@ from typing import Any, TypeVar, cast
 
 import numpy as np
 
+from adjoint.api.rule_pullback import RulePullback
 from adjoint.diagnostics.public_function import public
 from adjoint.errors import ArgumentError
 from adjoint.fast.programs.store import forget
@@ -93,7 +94,11 @@ class _Extension:
             ``(y, back)``, or ``(y, y_dot)`` for a forward rule, whose first argument are the
             tangents; ``None`` where no rule is registered for `f` with such arguments.
         """
-        return self._own(f, *args, **kwargs)
+        found = self._own(f, *args, **kwargs)
+        if found is None or self._own is not registry.rrule:
+            return found
+        y, back = found
+        return y, RulePullback(back, getattr(f, "__name__", None) or type(f).__name__)
 
     @public
     @_described_as(registry.rrule.register)

@@ -69,6 +69,7 @@ OPERATORS = frozenset(
         "adjoint.levels.transforms",
         "adjoint.derivatives.linear_map",
         "adjoint.derivatives.jacobians",
+        "adjoint.derivatives.jax_forms",
         "adjoint.derivatives.hessians",
         "adjoint.derivatives.sparse",
         "adjoint.fast.programs.pullback",
