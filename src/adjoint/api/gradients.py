@@ -13,7 +13,7 @@ from adjoint.api.generic_tier import Pullback, forward, generic_pullback, look_a
 from adjoint.api.program_choice import caller, chosen_mode, gradient_mode, pair_mode, pullback_mode
 from adjoint.api.tier_report import OperatorCall
 from adjoint.diagnostics.function_argument import demand_function, demand_point
-from adjoint.diagnostics.public_function import MadeBy, named_after, public
+from adjoint.diagnostics.public_function import MadeBy, named_after, plain_function, public
 from adjoint.errors import ArgumentError, MutationError, NotScalarError
 from adjoint.fast.build.modes import Mode
 from adjoint.fast.programs.pullback import SpecialisedPullback
@@ -78,7 +78,7 @@ def pullback(
     >>> y, back(1.0)
     (9.0, (None, 6.0))
     """
-    f = python_of(f) or f  # the captured variables of the Python function have cotangents
+    f = python_of(f) or plain_function(f) or f  # whose captured variables have cotangents
     specialised = _specialised_pullback(f, args, kwargs)
     if specialised is not None:
         return specialised

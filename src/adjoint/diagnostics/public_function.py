@@ -133,6 +133,11 @@ def plain_function(f: Any) -> Any:
     return f.__wrapped__ if made_by is not None and made_by.is_plain else None
 
 
+def is_plain(f: Any) -> bool:
+    """Return whether a Python function stands for `f` (see `plain_function`)."""
+    return plain_function(f) is not None
+
+
 def named_after(made: Any, made_by: MadeBy) -> Any:
     """Give a function that an operator returns the name and the docstring of the function that it
     was made from, and remember how it was made."""
