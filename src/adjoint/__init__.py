@@ -14,6 +14,8 @@ from adjoint.api.custom import custom
 from adjoint.api.extension_points import frule, non_differentiable, rrule
 from adjoint.api.gradients import grad, gradient, pullback, value_and_grad, withgradient
 from adjoint.api.printing import code, ir
+from adjoint.api.rule_families import linear_rule, not_implemented, scalar_rule
+from adjoint.api.rule_listing import rules as rules
 from adjoint.api.tier_report import tier
 from adjoint.derivatives import elementwise as _elementwise  # for `derivative`
 from adjoint.derivatives.flat_vector import flatten
@@ -88,12 +90,16 @@ __all__ = [
     "jacobian_reverse",
     "jacrev",
     "jvp",
+    "linear_rule",
     "linearize",
     "nn",
     "non_differentiable",
+    "not_implemented",
     "pullback",
     "pushforward",
     "rrule",
+    "rules",
+    "scalar_rule",
     "sparse_hessian",
     "sparse_jacobian",
     "stop_gradient",

@@ -141,6 +141,10 @@ CONSTANT: dict[str, Callable[[Any], Any]] = {
 """Text, integers and truth values, beside what has a derivative."""
 
 ELSEWHERE = {
+    "linear_rule": "rule_families",
+    "not_implemented": "rule_families",
+    "rules": "rule_families",
+    "scalar_rule": "rule_families",
     "non_differentiable": "registering",
     "stop_gradient": "stopping",
 }

@@ -77,6 +77,17 @@ def _load_rules_of(keys: tuple[Any, ...]) -> None:
         registry.lookup(key)
 
 
+def prepared(*keys: Any) -> None:
+    """Check functions that are about to get rules, and load the rules that they have."""
+    _check(keys)
+    _load_rules_of(keys)
+
+
+def registered() -> None:
+    """Forget specialised programs, which contain the rules of their time."""
+    forget()
+
+
 class _Extension:
     """`rrule` and `frule`: called, they apply the registered rule; ``.register`` adds one."""
 
@@ -103,8 +114,7 @@ class _Extension:
     @public
     @_described_as(registry.rrule.register)
     def register(self, *keys: Any, **options: Any) -> Callable[[F], F]:
-        _check(keys)
-        _load_rules_of(keys)
+        prepared(*keys)
         add = self._own.register(*keys, **options)
 
         @public
@@ -115,7 +125,7 @@ class _Extension:
                     hint="write @ad.rrule.register(f) above a function with the arguments of f",
                 )
             add(function)
-            forget()  # specialised programs contain the rules of their time
+            registered()
             return function
 
         return add_rule
@@ -128,11 +138,10 @@ frule = _Extension(registry.frule)
 @public
 @_described_as(registry.non_differentiable)
 def non_differentiable(*keys: Any) -> Any:
-    _check(keys)
-    _load_rules_of(keys)
+    prepared(*keys)
     found = registry.non_differentiable(*keys)
     for key in keys:
         if type(key) is FunctionType and "<locals>" not in key.__qualname__:
             vouch_for(key.__code__)  # no other function has this code
-    forget()
+    registered()
     return found
