@@ -91,9 +91,15 @@ def registered() -> None:
 class _Extension:
     """`rrule` and `frule`: called, they apply the registered rule; ``.register`` adds one."""
 
-    def __init__(self, own: Any) -> None:
-        self._own = own
+    def __init__(self, own: Any, name: str) -> None:
+        self._own, self._name = own, name
         self.__doc__ = type(own).__doc__
+
+    def __repr__(self) -> str:
+        return f"<adjoint.{self._name}>"
+
+    def __reduce__(self) -> str:
+        return self._name  # of this module
 
     @public
     def __call__(self, f: Any, *args: Any, **kwargs: Any) -> Any:
@@ -131,8 +137,8 @@ class _Extension:
         return add_rule
 
 
-rrule = _Extension(registry.rrule)
-frule = _Extension(registry.frule)
+rrule = _Extension(registry.rrule, "rrule")
+frule = _Extension(registry.frule, "frule")
 
 
 @public

@@ -46,7 +46,7 @@ class RulePullback:
         return dict(zip(back.__code__.co_freevars, cells, strict=True))
 
     def __getattr__(self, name: str) -> Any:
-        if name.startswith("__"):
+        if name.startswith("__") or name in self.__slots__:  # not yet, while it is unpickled
             raise AttributeError(name)
         try:
             return self._captured()[name]

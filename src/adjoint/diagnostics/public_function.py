@@ -9,6 +9,7 @@ is that of the user code.
 from __future__ import annotations
 
 import functools
+import importlib
 import inspect
 import os
 from collections.abc import Callable
@@ -16,6 +17,7 @@ from types import FunctionType, MethodType
 from typing import Any, NamedTuple, TypeVar
 
 from adjoint.diagnostics.user_place import as_user_error
+from adjoint.errors import ArgumentError
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -107,7 +109,15 @@ class PublicFunction(functools.partial):  # type: ignore[type-arg]
 
     def __reduce__(self) -> Any:
         made_by = vars(self).get("made_by")
-        return self.__qualname__ if made_by is None else (_made_again, made_by[:3])
+        if made_by is not None:
+            name = getattr(made_by.args[0], "__module__", None), self.__qualname__
+            return (_named, name) if _named(*name) is self else (_made_again, made_by[:3])
+        if "<locals>" in self.__qualname__:
+            raise ArgumentError(
+                f"{self.__name__} cannot be pickled: it holds what one call has computed",
+                hint="send the function and its arguments, and differentiate there",
+            )
+        return self.__qualname__
 
     def __copy__(self) -> PublicFunction:
         return self  # as functions
@@ -149,6 +159,17 @@ def named_after(made: Any, made_by: MadeBy) -> Any:
     made.__doc__ = getattr(f, "__doc__", None)
     made.made_by = made_by
     return made
+
+
+def _named(module: str | None, name: str) -> Any:
+    """Return the function of a name, such as one under a decorator; ``None`` if there is none."""
+    try:
+        found: Any = importlib.import_module(module or "")
+        for part in name.split("."):
+            found = getattr(found, part)
+    except (ImportError, AttributeError, ValueError):
+        return None
+    return found
 
 
 def _made_again(operator: Any, args: tuple[Any, ...], options: dict[str, Any]) -> Any:

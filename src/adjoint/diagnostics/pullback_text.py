@@ -1,9 +1,11 @@
-"""The text of a pullback."""
+"""What all pullbacks share: their text, and that they stay in their process."""
 
 from __future__ import annotations
 
 import sys
 from typing import Any
+
+from adjoint.errors import ArgumentError
 
 
 def pullback_text(f: Any) -> str:
@@ -14,3 +16,22 @@ def pullback_text(f: Any) -> str:
     except (UnicodeError, LookupError):
         return f"pullback({name})"
     return f"∂({name})"
+
+
+class StaysHere:
+    """A map that holds the values of one call: it is not pickled, and a copy of it is itself."""
+
+    __slots__ = ()
+
+    def __reduce__(self) -> Any:
+        raise ArgumentError(
+            f"{self!r} cannot be pickled: it holds what one call has computed",
+            hint="send the function and its arguments, and call ad.pullback there; or send the"
+            " cotangents that it returns",
+        )
+
+    def __copy__(self) -> Any:
+        return self
+
+    def __deepcopy__(self, _: Any) -> Any:
+        return self
