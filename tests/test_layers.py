@@ -22,7 +22,7 @@ LAYERS = """ir | errors locks tangent | primal | frontend | transform | emit | d
 | fast/not_covered
 | fast/single_assignment | fast/support | fast/evaluate | fast/passes | fast/reverse | fast/forward
 | fast/batch | fast/nested
-| fast/source | fast/build | fast/entry_code | fast/programs | fast | api | derivatives | testing
+| fast/source | fast/build | fast/entry_code | fast/programs | fast | api | derivatives | testing standalone
 | nn value | __init__ | demo profile"""
 RANK = {part: i for i, layer in enumerate(LAYERS.split("|")) for part in layer.split()}
 FILES = {

@@ -52,6 +52,7 @@ from adjoint.errors import (
 from adjoint.levels.transforms import derivative, directional, jvp, pushforward
 from adjoint.rules.python.evalpoly import evalpoly
 from adjoint.runtime.steering import hook, stop_gradient
+from adjoint.standalone.file import export
 from adjoint.tangent import Tangent
 
 __all__ = [
@@ -73,6 +74,7 @@ __all__ = [
     "directional",
     "errors",
     "evalpoly",
+    "export",
     "flatten",
     "frule",
     "gauss_newton_product",

@@ -1,0 +1,218 @@
+"""`export`: the text of a standalone Python file for one derivative."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+
+from adjoint.api.program_choice import gradient_mode
+from adjoint.derivatives.flat_vector import flatten
+from adjoint.diagnostics.function_argument import demand_point
+from adjoint.diagnostics.public_function import public
+from adjoint.errors import ArgumentError, NoDerivativeError, place_text
+from adjoint.fast.build.modes import Mode
+from adjoint.fast.build.program import Program
+from adjoint.fast.build.source import written
+from adjoint.fast.build.specialisation import specialise
+from adjoint.fast.not_covered import NotCovered
+from adjoint.fast.support.functions import finished
+from adjoint.runtime.session import leaving, session
+from adjoint.standalone.helpers import Helpers, NotExported
+from adjoint.standalone.inputs import described_types, in_docstring, input_functions
+from adjoint.standalone.literals import ARRAY, NoLiteral, literal
+from adjoint.standalone.self_test import SELF_TEST
+
+MOST_NUMBERS = 20_000
+"""The largest number of numbers in the arguments that are kept for the self-test."""
+
+
+@public
+def export(
+    f: Callable[..., Any], /, *args: Any, path: str | Path | None = None, **kwargs: Any
+) -> str:
+    """Text of a standalone Python file that computes a function and its gradient.
+
+    The file holds the specialised program (see `code`) and copies of all that it calls. It needs
+    NumPy, and SciPy where the function does, but not this library. Its functions
+    ``value_and_gradient`` and ``gradient`` return the same numbers as `withgradient` and
+    `gradient`, to the bit; run as a script, it compares them with finite differences.
+
+    Parameters
+    ----------
+    f : callable
+        Returns one real number.
+    *args
+        The point: numbers, arrays, and lists, tuples and dicts of them. The file takes arguments of
+        the same types: arrays of the same dtype and number of axes, containers of the same lengths
+        and keys; it keeps the point itself as an example.
+    path : str or Path, optional
+        Where to write the file, too.
+    **kwargs
+        Passed through, held constant; keyword arguments of the functions in the file.
+
+    Returns
+    -------
+    str
+        The source. What `f` captures or names, and defaults of arguments that are not given, are
+        constants in it, with their present values. Where a number is not finite, or NumPy would
+        warn, its functions raise ``FloatingPointError``: such calls take more than one program.
+
+    Raises
+    ------
+    NoDerivativeError
+        The call has no program (see `tier`), or the program calls something that is not NumPy's: a
+        rule of this library in closure form, a rule of yours, a function of another package.
+    ArgumentError
+        An argument is an object of a class, or one array is twice in an argument.
+
+    Examples
+    --------
+    >>> import math
+    >>> text = export(lambda x: math.sin(x) * x, 2.0)
+    >>> scope = {}
+    >>> exec(text, scope)
+    >>> scope["value_and_gradient"](2.0) == withgradient(lambda x: math.sin(x) * x, 2.0)
+    True
+    """
+    demand_point(f, len(args) + len(kwargs), "export")
+    name = in_docstring(getattr(f, "__name__", None) or type(f).__name__)
+    if not all(key.isidentifier() for key in kwargs):
+        raise ArgumentError("a keyword argument has no name of Python's", hint="rename it")
+    given, mode = (*args, *kwargs.values()), gradient_mode(kwargs)
+    try:
+        with leaving, session:
+            text = _file(name, f, given, mode)
+    except NotCovered as error:
+        at = error.span and error.filename and place_text(error.filename, error.span.line)
+        raise NoDerivativeError(
+            f"'{name}' has no standalone file for such arguments, because of {error.reason}"
+            + (f", at {at}" if at else ""),
+            hint="a file holds one specialised program: ad.tier says what has none",
+        ) from None
+    except NotExported as error:
+        kind = ArgumentError if "argument" in str(error) else NoDerivativeError
+        raise kind(
+            f"'{name}' has no standalone file, because of {error}",
+            hint="a file holds numbers, arrays, lists, tuples and dicts, and calls of Python and"
+            " NumPy; give the numbers of an object as arguments, and write what a rule stands for"
+            " in NumPy",
+        ) from None
+    if path is not None:
+        Path(path).write_text(text, encoding="utf-8")
+    return text
+
+
+def _file(name: str, f: Any, given: tuple[Any, ...], mode: Mode) -> str:
+    program = specialise(f, given, mode)
+    writer = written(program)
+    helpers = Helpers()
+    main = writer.lines[0].partition("(")[0].removeprefix("def ")
+    for key, value in writer.bound.items():
+        if isinstance(value, ModuleType):
+            helpers.imports |= dict.fromkeys(_imports(key, value))
+        else:
+            helpers.define(key, value)
+    helpers.define("finished", finished)
+    names = {id(leaf.source): writer.name(leaf.value) for leaf in program.outside.leaves}
+    inputs = input_functions(program, mode, len(given), names, helpers)
+    code = "\n".join(writer.lines).replace(f"def {main}(", "def _program(", 1)
+    parameters = _parameters(f, len(given), mode)
+    texts = [code, *inputs, *_users(name, parameters, mode, described_types(program, parameters))]
+    example = (
+        f"{_example(given)}\nNAMES = {mode.names!r}\n"
+        f"COUNT = {len(given) - len(mode.names)}"
+    )
+    body = "\n\n\n".join([*helpers.lines, *texts, example, SELF_TEST.strip("\n")])
+    head = _head(name, f)
+    if "_array(" in body:
+        helpers.imports["import base64"] = None
+        body = f"{ARRAY.strip()}\n\n\n{body}"
+    imports = "\n".join(sorted(helpers.imports, key=lambda line: (line.startswith("from"), line)))
+    return f"{head}\n\nfrom __future__ import annotations\n\n{imports}\n\n{body}\n"
+
+
+def _imports(key: str, module: ModuleType) -> list[str]:
+    """Return the import of a module under the name that the program uses; none if it uses none."""
+    used = [name for name in vars(module) if not name.startswith("__")]
+    return [f"import {module.__name__}"] if used and key != "np" else []
+
+
+def _head(name: str, f: Any) -> str:
+    code = getattr(f, "__code__", None)
+    where = f" (line {code.co_firstlineno})" if code is not None else ""
+    return (
+        f'"""Value and gradient of `{name}`{where}.\n\n'
+        "Generated by Adjoint, which is not needed to run it. It is for arguments of the types that\n"
+        "`value_and_gradient` names. Run as a script, it compares itself with finite differences.\n"
+        '"""'
+    )
+
+
+def _parameters(f: Any, count: int, mode: Mode) -> list[str]:
+    """Return the names of the parameters in the user's words, those by keyword last."""
+    first = count - len(mode.names)
+    try:
+        parameters = [*inspect.signature(f).parameters.values()]
+    except (TypeError, ValueError):
+        parameters = []
+    kinds = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
+    known = [one.name for one in parameters if one.kind in kinds][:first]
+    known += [f"x{i}" for i in range(len(known), first)]
+    return [*known, *mode.names]
+
+
+def _users(name: str, parameters: list[str], mode: Mode, types: list[str]) -> list[str]:
+    """Return the definitions of the functions that the file is for."""
+    first = len(parameters) - len(mode.names)
+    shown = [*parameters[:first], *(["*"] if mode.names else []), *parameters[first:]]
+    passed = [*parameters[:first], *(f"{one}={one}" for one in parameters[first:])]
+    head, call, plain = ", ".join(shown), ", ".join(passed), ", ".join(parameters)
+    listed = "\n".join(f"    {line}" for line in types) or "    (none)"
+    behind = f", {plain}" if plain else ""
+    value_and_gradient = f'''TYPES = """the arguments are not of the types that this file is for:
+{listed}"""
+
+
+def value_and_gradient({head}):
+    """Return the value of `{name}`, and a tuple with its derivative in each positional argument.
+
+    Parameters
+    ----------
+{listed}
+
+    Raises
+    ------
+    TypeError
+        The arguments are of other types, lengths or keys.
+    FloatingPointError
+        A number is not finite, or NumPy would warn.
+    """
+    return _computed(_inputs({plain}){behind})'''
+    gradient = f'''def gradient({head}):
+    """Return a tuple with the derivative of `{name}` in each positional argument."""
+    return value_and_gradient({call})[1]'''
+    return [COMPUTED, value_and_gradient, gradient]
+
+
+COMPUTED = '''def _computed(leaves, *args):
+    """Run the program, and look whether its numbers are finite."""
+    with np.errstate(divide="raise", over="raise", invalid="raise"):
+        value, bars = _program(*leaves)
+    bars = finished(bars, leaves)
+    if bars is None:
+        raise FloatingPointError("a derivative is not finite")
+    return value, _arranged(bars, *args)'''
+
+
+def _example(given: tuple[Any, ...]) -> str:
+    try:
+        size = np.size(flatten(given)[0])
+        text = literal(given) if size <= MOST_NUMBERS else "None"
+    except NoLiteral as error:
+        raise NotExported(f"{error} in the arguments") from None
+    return f"EXAMPLE = {text}"
