@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from adjoint.api.gradients import withgradient
 from adjoint.api.program_choice import gradient_mode
 from adjoint.derivatives.flat_vector import flatten
 from adjoint.diagnostics.function_argument import demand_point
@@ -40,7 +41,7 @@ def export(
     The file holds the specialised program (see `code`) and copies of all that it calls. It needs
     NumPy, and SciPy where the function does, but not this library. Its functions
     ``value_and_gradient`` and ``gradient`` return the same numbers as `withgradient` and
-    `gradient`, to the bit; run as a script, it compares them with finite differences.
+    `gradient`, by the same operations; run as a script, it compares them with finite differences.
 
     Parameters
     ----------
@@ -87,6 +88,7 @@ def export(
     try:
         with leaving, session:
             text = _file(name, f, given, mode)
+        _demand_same(text, f, args, kwargs)
     except NotCovered as error:
         at = error.span and error.filename and place_text(error.filename, error.span.line)
         raise NoDerivativeError(
@@ -105,6 +107,37 @@ def export(
     if path is not None:
         Path(path).write_text(text, encoding="utf-8")
     return text
+
+
+def _demand_same(text: str, f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+    """Run the file at the point, and refuse it unless it gives what the library gives."""
+    scope: dict[str, Any] = {"__name__": "standalone"}
+    exec(compile(text, "<standalone>", "exec"), scope)
+    try:
+        found = scope["value_and_gradient"](*args, **kwargs)
+    except Exception as error:
+        raise NotExported(f"what happens at this point: {type(error).__name__}: {error}") from None
+    if not is_same(found, tuple(withgradient(f, *args, **kwargs))):
+        raise NotExported("numbers that are not those of the library at this point")
+
+
+def is_same(a: Any, b: Any) -> bool:
+    """Return whether two structures have the same types, shapes and numbers. Linear algebra rounds
+    by the place of arrays in memory, so the last bits may differ from one run to the next."""
+    if type(a) is not type(b):
+        return False
+    if isinstance(a, dict):
+        return list(a) == list(b) and all(is_same(a[key], b[key]) for key in a)
+    if isinstance(a, list | tuple):
+        return len(a) == len(b) and all(map(is_same, a, b))
+    if a is None or isinstance(a, str):
+        return bool(a == b)
+    a, b = np.asarray(a), np.asarray(b)
+    if a.dtype != b.dtype or a.shape != b.shape:
+        return False
+    eps = np.finfo(a.dtype).eps if a.dtype.kind in "fc" else 0.0
+    size = np.max(np.abs(b), initial=0.0)
+    return bool(np.all(np.abs(a - b) <= 1e4 * eps * size))
 
 
 def _file(name: str, f: Any, given: tuple[Any, ...], mode: Mode) -> str:

@@ -16,7 +16,7 @@ import numpy as np
 
 from adjoint.primal.packages import package
 from adjoint.standalone.literals import NoLiteral, literal
-from adjoint.standalone.numpy_only import SUBSTITUTES
+from adjoint.standalone.numpy_only import SUBSTITUTES, array_rule
 
 PUBLIC = ("numpy", "numpy.linalg", "numpy.fft", "math", "cmath", "operator", "scipy.special",
           "scipy.linalg", "scipy.fft", "scipy.signal", "scipy.ndimage")  # fmt: skip
@@ -56,6 +56,7 @@ class Helpers:
         NotExported
             It cannot be written, or the name is another thing already.
         """
+        value = SUBSTITUTES.get(id(value), value)
         if name in self._values:
             if self._values[name] is not value:
                 raise NotExported(f"two things that are called '{name}'")
@@ -101,18 +102,28 @@ class Helpers:
         self.imports[f"from {module} import {own}" + (f" as {name}" if own != name else "")] = None
 
     def _copy(self, name: str, f: FunctionType) -> None:
-        if name != f.__name__:
+        if (plan := _plan_of(f)) is not None:
+            self._array_rule(name, plan)
+            return
+        if name != f.__name__ and f.__name__ != "_":
             self.define(f.__name__, f)
             self.lines.append(f"{name} = {f.__name__}")
             return
-        f = SUBSTITUTES.get(f, f)
         if f.__closure__ or f.__name__ == "<lambda>" or package(f.__module__) != "adjoint":
             raise NotExported(_described(f))
         for needed in _global_names(f.__code__):
             if needed in f.__globals__ and not hasattr(builtins, needed):
                 if needed != f.__name__:
                     self.define(needed, f.__globals__[needed])
-        self.lines.append(_source(f))
+        self.lines.append(_source(f).replace("def _(", f"def {name}(", 1))
+
+    def _array_rule(self, name: str, plan: Any) -> None:
+        """Define what `adjoint.rules.numpy.operands.array_rule` has made of a rule."""
+        rule = self.free(f"{name}_rule")
+        self.define("array_rule", array_rule)
+        self.define(rule, plan.function)
+        places = tuple(map(plan.order.index, plan.operands))
+        self.lines.append(f"{name} = array_rule({rule}, {places!r}, {plan.nested!r})")
 
 
 def public_path(f: Any) -> str | None:
@@ -132,6 +143,13 @@ def public_path(f: Any) -> str | None:
 
 
 _DISPATCHER: Any = type(np.mean)
+
+
+def _plan_of(f: FunctionType) -> Any:
+    """Return what a rule of NumPy's array functions is made of; ``None`` for other functions."""
+    if f.__qualname__ != "array_rule.<locals>.add.<locals>.placed":
+        return None
+    return inspect.getclosurevars(f).nonlocals["plan"]
 
 
 def _described(f: FunctionType) -> str:

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from adjoint.rulekit import projection
+from adjoint.rulekit.partials import as_strong
 from adjoint.rulekit.projection import unbroadcast
 from adjoint.runtime import results
 
@@ -34,6 +35,20 @@ def project(bar: Any, primal: Any) -> Any:
     return complex(bar) if isinstance(primal, complex) else float(bar)
 
 
+def projector(primal: Any) -> Any:
+    """Return `project` for one primal."""
+
+    def to_primal(bar: Any) -> Any:
+        return project(bar, primal)
+
+    return to_primal
+
+
+def as_numeric(x: Any) -> Any:
+    """Return a number or an array; of a list or tuple the array."""
+    return np.asarray(x) if isinstance(x, list | tuple) else x
+
+
 def with_zeros(value: Any, bar: Any) -> Any:
     """Return a cotangent of numbers, arrays and containers with zeros in place of ``None``."""
     if type(value) in (list, tuple):
@@ -54,5 +69,33 @@ def with_zeros(value: Any, bar: Any) -> Any:
     raise TypeError(f"a {type(value).__name__} is not known to this file")
 
 
-SUBSTITUTES = {projection.project: project, results.with_zeros: with_zeros}
-"""Functions to copy, by the functions that they stand for."""
+def array_rule(rule: Any, places: tuple[int, ...], projects: bool) -> Any:
+    """Return a rule of NumPy's array functions from one that returns cotangents of the operands,
+    which stand at `places` among the arguments."""
+
+    def placed(*args: Any, **kwargs: Any) -> Any:
+        y, back = rule(*args, **kwargs)
+        is_low = any(getattr(x, "dtype", np.dtype(float)).char in "efF" for x in args)
+
+        def placed_back(y_bar: Any) -> tuple[Any, ...]:
+            if is_low:
+                y_bar = as_strong(y_bar, type(y))
+            bars: list[Any] = [None] * (len(args) + 1)
+            for place, bar in zip(places, back(y_bar)[1:], strict=False):
+                if bar is not None and place < len(args):
+                    bars[place + 1] = project(bar, args[place]) if projects else bar
+            return tuple(bars)
+
+        return y, placed_back
+
+    return placed
+
+
+SUBSTITUTES: dict[int, Any] = {
+    id(projection.project): project,
+    id(results.with_zeros): with_zeros,
+    id(projection.projector): projector,
+    id(projection.as_numeric): as_numeric,
+    id(projection.SEQUENCES): (list, tuple),
+}
+"""What is copied, by the identity of what it stands for."""
