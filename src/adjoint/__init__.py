@@ -52,7 +52,7 @@ from adjoint.errors import (
 from adjoint.levels.transforms import derivative, directional, jvp, pushforward
 from adjoint.rules.python.evalpoly import evalpoly
 from adjoint.runtime.steering import hook, stop_gradient
-from adjoint.standalone.file import export
+from adjoint.standalone.export import export
 from adjoint.tangent import Tangent
 
 __all__ = [
