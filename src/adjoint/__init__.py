@@ -119,6 +119,6 @@ __version__ = "0.1.0"
 
 if not _TYPE_CHECKING:  # type checkers report such names themselves
 
-    def __getattr__(name):
+    def __getattr__(name: str) -> None:
         """Say what to write in place of a name that another library has."""
         raise _missing_name(name)

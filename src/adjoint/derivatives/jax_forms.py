@@ -112,7 +112,9 @@ def jacrev(
     return _jacobian(jacrev, jacobian_reverse, f, argnums, has_aux)
 
 
-def _jacobian(operator: Any, jacobian: Any, f: Any, argnums: Any, has_aux: bool) -> Any:
+def _jacobian(
+    operator: Any, jacobian: Any, f: Any, argnums: Any, has_aux: bool
+) -> Callable[..., Any]:
     name = operator.__name__
     demand_function(f, f"{name}(f)(x)")
     if not isinstance(argnums, int | str | list | tuple | np.integer | None):
@@ -126,4 +128,5 @@ def _jacobian(operator: Any, jacobian: Any, f: Any, argnums: Any, has_aux: bool)
         return jacobian(f, *args, argnums=argnums, has_aux=has_aux, **kwargs)
 
     at_point.__module__ = __name__
-    return named_after(public(at_point), MadeBy(operator, (f, argnums), {"has_aux": has_aux}))
+    made_by = MadeBy(operator, (f, argnums), {"has_aux": has_aux})
+    return named_after(public(at_point), made_by)  # type: ignore[no-any-return]

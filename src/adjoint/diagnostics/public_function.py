@@ -98,6 +98,7 @@ class PublicFunction(functools.partial):  # type: ignore[type-arg]
         The call that made it, if it is no function of the library itself; it is pickled as this.
     """
 
+    __name__: str
     __qualname__: str
     __wrapped__: Callable[..., Any]
 

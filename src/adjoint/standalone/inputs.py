@@ -57,7 +57,8 @@ class ArgumentReading(Reading):
 
         def value(found: re.Match[str]) -> str:
             try:
-                return literal(self.bound[found[0]]) if found[0] in self.bound else found[0]
+                name: str = found[0]
+                return literal(self.bound[name]) if name in self.bound else name
             except NoLiteral as error:
                 raise NotExported(f"{error} in the arguments") from None
 
