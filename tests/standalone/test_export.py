@@ -8,10 +8,10 @@ from dataclasses import dataclass
 
 import numpy as np
 import pytest
+from benchmarks.programs import small_arrays, specialised
 
 import adjoint as ad
 from adjoint.standalone.literals import ARRAY, NoLiteral, literal
-from benchmarks.programs import large_arrays, networks, scalar_loops, small_arrays, specialised
 from tests.fast import representative
 
 RNG = np.random.default_rng(5)
@@ -76,7 +76,9 @@ CASES = {
     "complex": (complex_part, (X + 1j,)),
     "a captured number": ((lambda w: lambda x: np.sum(w * x**2))(3.0), (X,)),
     "rules of arrays": (
-        lambda x: np.sum(np.sort(x) * x) + np.prod(np.outer(x, x) + 2.0) + np.max(np.clip(x, -1, 1)),
+        lambda x: (
+            np.sum(np.sort(x) * x) + np.prod(np.outer(x, x) + 2.0) + np.max(np.clip(x, -1, 1))
+        ),
         (X,),
     ),
     "rules in single precision": (

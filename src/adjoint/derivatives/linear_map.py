@@ -59,9 +59,7 @@ class Linear(EngineObject):
         before = [np.array(leaf) for leaf in Form([args, kwargs]).leaves]
         y = self._f(*args, **kwargs)
         pairs = [(before, Form([args, kwargs]).leaves), (self.y_form.leaves, Form(y).leaves)]
-        return all(
-            len(a) == len(b) and all(map(_is_equal, a, b)) for a, b in pairs
-        )
+        return all(len(a) == len(b) and all(map(_is_equal, a, b)) for a, b in pairs)
 
     @public
     def __call__(self, *tangents: Any) -> Any:

@@ -14,7 +14,6 @@ from adjoint.api.program_choice import gradient_mode
 from adjoint.derivatives.flat_vector import flatten
 from adjoint.errors import ArgumentError, NoDerivativeError, place_text
 from adjoint.fast.build.modes import Mode
-from adjoint.fast.build.program import Program
 from adjoint.fast.build.source import written
 from adjoint.fast.build.specialisation import specialise
 from adjoint.fast.not_covered import NotCovered
@@ -104,10 +103,7 @@ def _file(name: str, f: Any, given: tuple[Any, ...], mode: Mode) -> str:
     code = "\n".join(writer.lines).replace(f"def {main}(", "def _program(", 1)
     parameters = _parameters(f, len(given), mode)
     texts = [code, *inputs, *_users(name, parameters, mode, described_types(program, parameters))]
-    example = (
-        f"{_example(given)}\nNAMES = {mode.names!r}\n"
-        f"COUNT = {len(given) - len(mode.names)}"
-    )
+    example = f"{_example(given)}\nNAMES = {mode.names!r}\nCOUNT = {len(given) - len(mode.names)}"
     body = "\n\n\n".join([*helpers.lines, *texts, example, SELF_TEST.strip("\n")])
     head = _head(name, f)
     if "_array(" in body:

@@ -323,5 +323,3 @@ def _digest_of_text(filename: str) -> bytes | None:
         return digest
     text = "".join(linecache.getlines(filename))
     return filename.encode() + sha256(text.encode()).digest()
-
-
