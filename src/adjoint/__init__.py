@@ -17,7 +17,7 @@ from adjoint.api.printing import code, ir
 from adjoint.api.rule_families import linear_rule, not_implemented, scalar_rule
 from adjoint.api.rule_listing import rules as rules
 from adjoint.api.tier_report import tier
-from adjoint.derivatives import elementwise as _elementwise  # for `derivative`
+from adjoint.derivatives import elementwise as _elementwise  # noqa: F401  for `derivative`
 from adjoint.derivatives.flat_vector import flatten
 from adjoint.derivatives.hessians import (
     gauss_newton_product,

@@ -162,7 +162,8 @@ def test_lint(path, capsys):
         " 'sys.getsizeof' has neither a rule nor Python source: a derivative through it is an"
         " error (in Model.loss)",
         f"{path}:{line_of['return sys.getrefcount(y)']}:20: note: 'sys.getrefcount' has neither a"
-        " rule nor Python source: a derivative through it is an error (in Model.size.<locals>.inner)",
+        " rule nor Python source: a derivative through it is an error"
+        " (in Model.size.<locals>.inner)",
     ]
     assert all(line.startswith("    hint: ") for line in lines if line not in found)
 

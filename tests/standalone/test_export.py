@@ -291,8 +291,9 @@ LITERALS = [
     None, ..., True, 3, -2.5, 0.1, float("inf"), float("nan"), -0.0, 1 - 0.0j, "a'\"\n", b"\x00",
     (), (1,), [1.0, [2]], {"a": {1, 2}}, frozenset([1]), slice(1, None), np.dtype("f4"), float,
     np.float64, np.float32(0.1), np.int8(3), np.bool_(True), np.array(2.5), np.zeros((0, 3)),
-    np.array([1.0, np.nan, -np.inf]), RNG.normal(size=(4, 5)), np.asfortranarray(RNG.normal(size=(4, 5))),
-    np.arange(20, dtype=np.int16), np.array([1 + 2j, -0.0j]), RNG.normal(size=30).astype(np.float16),
+    np.array([1.0, np.nan, -np.inf]), RNG.normal(size=(4, 5)),
+    np.asfortranarray(RNG.normal(size=(4, 5))), np.arange(20, dtype=np.int16),
+    np.array([1 + 2j, -0.0j]), RNG.normal(size=30).astype(np.float16),
 ]  # fmt: skip
 
 

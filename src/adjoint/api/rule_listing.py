@@ -78,7 +78,8 @@ def _kinds(entry: RuleEntry) -> str:
 def rules(name: str = "") -> RuleListing:
     """List the functions that have rules.
 
-    Rules of Python, of NumPy and other packages that have been imported, and your own. A function without a rule is differentiated by its source; see `tier` and `ir`.
+    Rules of Python, of NumPy and other packages that have been imported, and your own. A function
+    without a rule is differentiated by its source; see `tier` and `ir`.
 
     Parameters
     ----------

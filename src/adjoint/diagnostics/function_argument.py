@@ -33,5 +33,6 @@ def demand_point(f: Any, count: int, operator: str) -> None:
     if any(one.kind in by_position and one.default is one.empty for one in parameters):
         raise ArgumentError(
             f"{operator} takes the point, too",
-            hint=f"write ad.{operator}(f, x); the gradient as a function of the point is ad.grad(f)",
+            hint=f"write ad.{operator}(f, x); the gradient as a function of the point is"
+            " ad.grad(f)",
         )

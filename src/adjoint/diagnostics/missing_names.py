@@ -5,8 +5,8 @@ from __future__ import annotations
 _NO_WRAPPER = "functions are plain Python and NumPy: write import numpy as np, and use np"
 _NO_TAPE = "there is no tape: ad.gradient(f, x) and ad.grad(f)(x) take a plain function"
 _NO_ZERO_TYPE = (
-    "in what back(y_bar) returns, None is a zero; ad.gradient gives numbers and arrays of zeros, and"
-    " None for what has no derivative"
+    "in what back(y_bar) returns, None is a zero; ad.gradient gives numbers and arrays of zeros,"
+    " and None for what has no derivative"
 )
 _INACTIVE = "ad.non_differentiable(f) declares that a function has derivative zero"
 _PARAMETERS = (
@@ -15,8 +15,8 @@ _PARAMETERS = (
 )
 _BY_DEFAULT = "functions are read and specialised when they are first differentiated: leave it out"
 _OPTIMIZERS = (
-    "ad.nn.gradient_descent trains a model; scipy.optimize.minimize(f, x, jac=ad.grad(f)) and others"
-    " take the gradient"
+    "ad.nn.gradient_descent trains a model; scipy.optimize.minimize(f, x, jac=ad.grad(f)) and"
+    " others take the gradient"
 )
 
 HINTS = {

@@ -56,8 +56,8 @@ class ArgumentReading(Reading):
         """Replace the names of constants in a text by the constants."""
 
         def value(found: re.Match[str]) -> str:
+            name: str = found.group()
             try:
-                name: str = found[0]
                 return literal(self.bound[name]) if name in self.bound else name
             except NoLiteral as error:
                 raise NotExported(f"{error} in the arguments") from None
@@ -155,5 +155,5 @@ def _length(n: Dim, lengths: dict[Dim, str]) -> str:
 
 def _path(source: Source, names: Sequence[str]) -> str:
     if source.parent is None:
-        return names[source.key]
+        return str(names[source.key])
     return f"{_path(source.parent, names)}[{source.key!r}]"
