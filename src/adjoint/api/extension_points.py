@@ -137,8 +137,8 @@ class _Extension:
         return add_rule
 
 
-rrule = _Extension(registry.rrule, "rrule")
-frule = _Extension(registry.frule, "frule")
+rrule: _Extension = _Extension(registry.rrule, "rrule")
+frule: _Extension = _Extension(registry.frule, "frule")
 
 
 @public

@@ -22,6 +22,9 @@ class Poison:
 
     __slots__ = ("error", "mark")
 
+    error: Exception
+    mark: float | None
+
     __array_ufunc__ = None  # arrays leave the operation to `__radd__` and its kin
 
     def __init__(self, error: Exception, mark: float | None = None) -> None:

@@ -31,6 +31,9 @@ class Linear(EngineObject):
 
     __slots__ = ("_call", "_f", "_push", "forms", "y_form")
 
+    forms: list[Form]
+    y_form: Form
+
     def __init__(
         self, f: Any, forms: list[Form], y_form: Form, push: Callable[[Sequence[Any]], list[Any]]
     ) -> None:

@@ -63,9 +63,9 @@ class Level(Concealing):
     def __init__(self, outer: Level | None) -> None:
         super().__init__()
         self.outer = outer
-        self.memory = LevelMemory(self)
-        self.same = Same(self.memory.exposed)
-        self.names = Aliases()
+        self.memory: LevelMemory = LevelMemory(self)
+        self.same: Same = Same(self.memory.exposed)
+        self.names: Aliases = Aliases()
         self.written: dict[int, Any] = {}
 
     # ---- running ---------------------------------------------------------------------------------

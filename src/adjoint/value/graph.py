@@ -41,11 +41,11 @@ class Value:
     __array_ufunc__ = None  # makes NumPy's numbers on the left defer to the methods below
 
     def __init__(self, data: float, *, label: str = "") -> None:
-        self.data = _number(data)
-        self.grad = 0.0
+        self.data: float = _number(data)
+        self.grad: float = 0.0
         self.prev: tuple[Value, ...] = ()
-        self.op = ""
-        self.label = label
+        self.op: str = ""
+        self.label: str = label
         self._partials: tuple[float, ...] = ()
 
     def __repr__(self) -> str:

@@ -41,8 +41,8 @@ class Neuron:
             raise ValueError(f"unknown activation {activation!r}; known are {known}")
         rng = np.random.default_rng() if rng is None else rng
         bound = inputs**-0.5
-        self.weights = [Value(w) for w in rng.uniform(-bound, bound, inputs)]
-        self.bias = Value(0.0)
+        self.weights: list[Value] = [Value(w) for w in rng.uniform(-bound, bound, inputs)]
+        self.bias: Value = Value(0.0)
         self.activation = activation
 
     def __call__(self, x: Sequence[Value | float]) -> Value:
@@ -75,7 +75,7 @@ class Layer:
         if outputs < 1:
             raise ValueError(f"a layer needs at least one output, got {outputs}")
         rng = np.random.default_rng() if rng is None else rng
-        self.neurons = [Neuron(inputs, activation, rng=rng) for _ in range(outputs)]
+        self.neurons: list[Neuron] = [Neuron(inputs, activation, rng=rng) for _ in range(outputs)]
 
     def __call__(self, x: Sequence[Value | float]) -> list[Value]:
         return [neuron(x) for neuron in self.neurons]
@@ -125,7 +125,7 @@ class MLP:
         rng = np.random.default_rng() if rng is None else rng
         widths = [inputs, *sizes]
         activations = [*[activation] * (len(sizes) - 1), output_activation]
-        self.layers = [
+        self.layers: list[Layer] = [
             Layer(n_in, n_out, kind, rng=rng)
             for n_in, n_out, kind in zip(widths[:-1], sizes, activations, strict=True)
         ]

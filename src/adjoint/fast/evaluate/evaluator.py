@@ -154,7 +154,7 @@ class Evaluator(Draft):
 
     def _call(self, op: Call) -> None:
         if op.result is not None:
-            self.hint = op.result.name if not op.result.name.startswith("_") else "t"
+            self.hint: str = op.result.name if not op.result.name.startswith("_") else "t"
         result = calls.call(
             self,
             self._present(op.callee),

@@ -52,6 +52,11 @@ class Consumer:
         The frame of the iteration.
     """
 
+    address: int
+    body: Body
+    frame: Frame
+    stops: bool
+
     def __init__(self, address: int, body: Body, stops: bool, frame: Frame) -> None:
         self.address, self.body, self.stops, self.frame = address, body, stops, frame
 

@@ -16,6 +16,7 @@ from adjoint.ir import single as ir
 from adjoint.ir.single import Call, Const, Operand, Value
 
 if TYPE_CHECKING:
+    from adjoint.fast.evaluate.evaluator import Evaluator
     from adjoint.fast.reverse.sweep import Sweep
 
 _WHOLE = (int, np.integer, np.bool_)
@@ -32,9 +33,12 @@ class Scope:
         Values whose cotangent is an array or a list that the program owns and adds to in place.
     """
 
+    parent: Scope | None
+    sweep: Sweep
+
     def __init__(self, sweep: Sweep, parent: Scope | None = None) -> None:
         self.sweep, self.parent = sweep, parent
-        self.ev = sweep.ev
+        self.ev: Evaluator = sweep.ev
         self.bars: dict[Value, Operand] = {}
         self.buffers: set[Value] = set()
         self.inner: set[Value] = set()

@@ -63,7 +63,7 @@ class Sweep:
         self.slopes: dict[Any, Partials | None] = {}  # by callee and operands
         self.free: set[Value] = set()  # values that the whole reverse sweep can read
         self._taped: set[Operand] = set()
-        self.contents = Contents(ev, self.free)
+        self.contents: Contents = Contents(ev, self.free)
         self._depth = 0
 
     # ---- active values ---------------------------------------------------------------------------
