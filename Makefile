@@ -6,6 +6,7 @@
 #   make test-installed  errors, callbacks and the corpus from a copy in site-packages
 #   make test-all   all tests in CPython 3.11, 3.12 and 3.13
 #   make lint       ruff (format and rules), mypy --strict
+#   make types      pyright: the types that users see are complete
 #   make bench      measure speed and memory beside the peers
 #   make bench-history  the figures of earlier runs
 #   make profile    where a derivative spends its time: FILE=path.py:function [ARGS=name]
@@ -22,7 +23,7 @@ PYTEST_ARGS ?= -n auto --dist worksteal
 PY = $(VENV)/bin/python
 PIP_INSTALL = -m pip install --quiet --disable-pip-version-check
 
-.PHONY: demo test test-at-once test-long test-installed test-all lint bench bench-history profile fuzz clean $(VERSIONS:%=test-%)
+.PHONY: demo test test-at-once test-long test-installed test-all lint bench bench-history profile fuzz types clean $(VERSIONS:%=test-%)
 
 demo: $(VENV)/.demo
 	$(PY) -m adjoint.demo
@@ -48,6 +49,9 @@ lint: $(VENV)/.test
 	$(PY) -m ruff format --check
 	$(PY) -m ruff check
 	$(PY) -m mypy
+
+types: $(VENV)/.types
+	tools/check-types $(PY)
 
 bench: $(VENV)/.bench
 	$(PY) -m benchmarks
@@ -81,9 +85,10 @@ $(VENV)/.made: tools/find-python
 NEEDS_demo = --editable '.[plots,progress]'
 NEEDS_test = --editable '.[all]' --group test
 NEEDS_bench = --editable . --group bench
+NEEDS_types = --editable . --group types
 
 # Groups of dependencies are known to pip 25.1 and newer.
-$(VENV)/.demo $(VENV)/.test $(VENV)/.bench: $(VENV)/.%: $(VENV)/.made pyproject.toml
+$(VENV)/.demo $(VENV)/.test $(VENV)/.bench $(VENV)/.types: $(VENV)/.%: $(VENV)/.made pyproject.toml
 	$(PY) $(PIP_INSTALL) 'pip>=25.1'
 	$(PY) $(PIP_INSTALL) $(NEEDS_$*)
 	touch $@

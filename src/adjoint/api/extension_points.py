@@ -88,7 +88,7 @@ def registered() -> None:
     forget()
 
 
-class _Extension:
+class Extension:
     """`rrule` and `frule`: called, they apply the registered rule; ``.register`` adds one."""
 
     def __init__(self, own: Any, name: str) -> None:
@@ -137,8 +137,8 @@ class _Extension:
         return add_rule
 
 
-rrule: _Extension = _Extension(registry.rrule, "rrule")
-frule: _Extension = _Extension(registry.frule, "frule")
+rrule: Extension = Extension(registry.rrule, "rrule")
+frule: Extension = Extension(registry.frule, "frule")
 
 
 @public

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from inspect import CO_GENERATOR
+from typing import Any
 
 from adjoint.fast.evaluate import calls, loops
 from adjoint.fast.evaluate.draft import Draft
@@ -49,6 +50,9 @@ class Evaluator(Draft):
     inlined
         The names of the inlined user functions.
     """
+
+    heap: Any
+    row_lengths: Any
 
     def __init__(self, outside: Outside) -> None:
         super().__init__(outside)
