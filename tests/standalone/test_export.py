@@ -74,6 +74,7 @@ CASES = {
     "single precision": (with_constants, (X.astype(np.float32), np.float32(2.0))),
     "an argument that is not used": (unused, (X, {"a": X, "b": 2.0})),
     "complex": (complex_part, (X + 1j,)),
+    "integers": (lambda n, m: n * n * m, (3, 2)),
     "a captured number": ((lambda w: lambda x: np.sum(w * x**2))(3.0), (X,)),
     "rules of arrays": (
         lambda x: (
@@ -196,6 +197,14 @@ def test_other_types_are_refused(made, args):
 def test_other_numbers_are_taken(made):
     args = {"parts": [0.5, -2.0], "x": np.arange(7.0)}, (1.0, [2.0, -3.0])
     same_bits(made["value_and_gradient"](*args), tuple(ad.withgradient(in_containers, *args)))
+
+
+def test_a_large_example_is_left_out(tmp_path):
+    path = tmp_path / "made.py"
+    text = ad.export(lambda x: np.sum(x * x), np.ones(50_000), path=path)
+    assert len(text) < 20_000
+    done = subprocess.run([sys.executable, "-I", str(path)], capture_output=True, text=True)
+    assert done.returncode == 0 and "too large" in done.stdout
 
 
 def test_what_is_not_finite_is_refused_not_wrong():

@@ -11,7 +11,6 @@ import numpy as np
 
 from adjoint.api.gradients import withgradient
 from adjoint.api.program_choice import gradient_mode
-from adjoint.derivatives.flat_vector import flatten
 from adjoint.errors import ArgumentError, NoDerivativeError, place_text
 from adjoint.fast.build.modes import Mode
 from adjoint.fast.build.source import written
@@ -24,8 +23,8 @@ from adjoint.standalone.inputs import described_types, in_docstring, input_funct
 from adjoint.standalone.literals import ARRAY, NoLiteral, literal
 from adjoint.standalone.self_test import SELF_TEST
 
-MOST_NUMBERS = 20_000
-"""The largest number of numbers in the arguments that are kept for the self-test."""
+LONGEST_EXAMPLE = 300_000
+"""The greatest number of characters of the arguments that are kept for the self-test."""
 
 
 def exported(f: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> str:
@@ -189,8 +188,7 @@ COMPUTED = '''def _computed(leaves, *args):
 
 def _example(given: tuple[Any, ...]) -> str:
     try:
-        size = np.size(flatten(given)[0])
-        text = literal(given) if size <= MOST_NUMBERS else "None"
+        text = literal(given)
     except NoLiteral as error:
         raise NotExported(f"{error} in the arguments") from None
-    return f"EXAMPLE = {text}"
+    return f"EXAMPLE = {text if len(text) <= LONGEST_EXAMPLE else None}"
