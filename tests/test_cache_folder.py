@@ -113,7 +113,7 @@ def test_functions_of_a_zipped_package_are_kept_by_its_contents(cache, tmp_path)
 
     def run(text):
         with zipfile.ZipFile(archive, "w") as file:
-            file.writestr("zipped.py", text)
+            file.writestr(zipfile.ZipInfo("zipped.py"), text)  # without the present time
         command = [sys.executable, "-c", PROGRAM, str(archive)]
         return subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip()
 
