@@ -15,7 +15,7 @@ from adjoint.api.extension_points import frule, non_differentiable, rrule
 from adjoint.api.gradients import grad, gradient, pullback, value_and_grad, withgradient
 from adjoint.api.printing import code, ir
 from adjoint.api.rule_families import linear_rule, not_implemented, scalar_rule
-from adjoint.api.rule_listing import rules as rules
+from adjoint.api.rule_listing import rules as rules  # hides the package of that name
 from adjoint.api.tier_report import tier
 from adjoint.derivatives import elementwise as _elementwise  # noqa: F401  for `derivative`
 from adjoint.derivatives.flat_vector import flatten

@@ -141,6 +141,7 @@ CONSTANT: dict[str, Callable[[Any], Any]] = {
 """Text, integers and truth values, beside what has a derivative."""
 
 ELSEWHERE = {
+    "export": "export",
     "linear_rule": "rule_families",
     "not_implemented": "rule_families",
     "rules": "rule_families",

@@ -199,6 +199,11 @@ def test_other_numbers_are_taken(made):
     same_bits(made["value_and_gradient"](*args), tuple(ad.withgradient(in_containers, *args)))
 
 
+def test_no_file_is_made_while_something_is_differentiated():
+    with pytest.raises(ad.AdjointError, match="export"):
+        ad.gradient(lambda x: len(ad.export(unused, X, 1.0)) * np.sum(x), X)
+
+
 def test_a_large_example_is_left_out(tmp_path):
     path = tmp_path / "made.py"
     text = ad.export(lambda x: np.sum(x * x), np.ones(50_000), path=path)

@@ -37,6 +37,7 @@ OWN = tuple(
         "ir",
         "primal",
         "runtime",
+        "standalone",
         "testing",
         "transform",
     )
