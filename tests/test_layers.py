@@ -22,8 +22,9 @@ LAYERS = """ir pictures | errors locks tangent | primal | frontend | transform |
 | fast/not_covered
 | fast/single_assignment | fast/support | fast/evaluate | fast/passes | fast/reverse | fast/forward
 | fast/batch | fast/nested
-| fast/source | fast/build | fast/entry_code | fast/programs | fast | api | derivatives | testing
-| explanation | optim | nn value | __init__ | demo profile"""
+| fast/source | fast/build | fast/entry_code | fast/programs | fast | api | derivatives
+| testing standalone | explanation | optim | nn value | __init__ | demo command_line
+| profile __main__"""
 RANK = {part: i for i, layer in enumerate(LAYERS.split("|")) for part in layer.split()}
 FILES = {
     path.relative_to(ROOT).with_suffix("").as_posix().removesuffix("/__init__"): path

@@ -16,7 +16,7 @@ class _Current(threading.local):
     level: Level | None = None
 
 
-current = _Current()
+current: _Current = _Current()
 
 in_use: list[int] = [0]
 """Number of contexts of `entered` with a level, in all threads; zero if no thread is on a level. It

@@ -46,7 +46,7 @@ class Recording(Forward):
     def __init__(self, outer: Level | None) -> None:
         super().__init__(outer)
         self.nodes: list[Node] = []
-        self.same = _NotedSame(self.nodes, self.memory.exposed)
+        self.same: _NotedSame = _NotedSame(self.nodes, self.memory.exposed)
         self._mirrors = Mirrors(self.same)
         self.writes: list[tuple[Change, Change]] = []
         """Per write: a function that undoes it on a level, and one that makes it again."""
@@ -175,6 +175,8 @@ class _NotedSame(Same):
 
 class Replay(Forward):
     """The tangents of one replay."""
+
+    names: Any
 
     def __init__(self, recording: Recording, outer: Level | None) -> None:
         super().__init__(outer)

@@ -42,6 +42,8 @@ Node = Callable[[Sweep], None]
 class Tape(RunningLevel):
     """The operations on values that depend on the inputs, in order."""
 
+    changes: int
+
     def __init__(self, outer: Level | None) -> None:
         super().__init__(outer)
         self._numbers: dict[int, Any] = {}

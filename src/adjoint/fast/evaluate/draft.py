@@ -98,7 +98,7 @@ class Draft:
 
     def __init__(self, outside: Outside) -> None:
         self.outside = outside
-        self.types = outside.types
+        self.types: dict[Value, Type] = outside.types
         self.dims: dict[Value, Dim] = {}
         self.packs: dict[Value, tuple[Operand, ...]] = {}
         self.places: dict[Value, tuple[str, int]] = {}

@@ -30,8 +30,8 @@ class Frame:
 
     def __init__(self, function: ir.Function, closure: Closure) -> None:
         self.values: dict[Value, Abstract] = {}
-        self.namespace = closure.namespace
-        self.filename = function.filename
+        self.namespace: dict[str, Any] = closure.namespace
+        self.filename: str = function.filename
         self.consumer: Consumer | None = None
 
 

@@ -66,7 +66,7 @@ class Inner:
         self.leaves: list[Value] = []
         for i in wanted:
             _demand_once(ev, args[i])
-        self.args = [
+        self.args: list[Abstract] = [
             mapped(ev, arg, self._copy) if i in wanted else arg for i, arg in enumerate(args)
         ]
         held = {address: ev.heap[address] for arg in self.args for address in addresses(ev, arg)}
@@ -74,7 +74,9 @@ class Inner:
             self.y = ev.call(f, self.args, keywords)
         if any(ev.heap[address] is not before for address, before in held.items()):
             raise NotCovered("an inner function that writes to its argument", ev.span)
-        self.block = Block(tuple(self.leaves), tuple(ops), tuple(map(ev.operand, _leaves(self.y))))
+        self.block: Block = Block(
+            tuple(self.leaves), tuple(ops), tuple(map(ev.operand, _leaves(self.y)))
+        )
         demand_own_writes(self.block, self.leaves)
         if ev.written:
             note_block_aliases(ev, self.block)

@@ -24,6 +24,8 @@ def _(ev: Evaluator, f: Abstract, *args: Abstract, **keywords: Abstract) -> Abst
 
 @handler(nested.withgradient)
 def _(ev: Evaluator, f: Abstract, *args: Abstract, **keywords: Abstract) -> Abstract:
+    if "has_aux" in keywords:
+        raise NotCovered("an inner derivative with has_aux", ev.span)
     value, bars = gradient(ev, f, args, range(len(args)), keywords)
     return Tuple((value, Tuple(tuple(bars))), nested.ValueAndGradient)
 

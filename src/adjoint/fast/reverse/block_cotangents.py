@@ -30,6 +30,9 @@ class Scope:
         Values whose cotangent is an array or a list that the program owns and adds to in place.
     """
 
+    parent: Scope | None
+    sweep: Sweep
+
     def __init__(self, sweep: Sweep, parent: Scope | None = None) -> None:
         self.sweep, self.parent = sweep, parent
         self.ev = sweep.ev

@@ -69,6 +69,11 @@ class Contents:
     every read in the loop, because a later iteration may write.
     """
 
+    ev: Evaluator
+    free: set[Value]
+    number: int
+    outer: int
+
     def __init__(self, ev: Evaluator, free: set[Value]) -> None:
         self.ev, self.free = ev, free
         self.last: dict[Value, tuple[int, int]] = {}

@@ -77,7 +77,7 @@ class Seeds:
         self._alone: list[tuple[Any, int]] = []
         self._constants: list[Any] = []
         self._argument = 0
-        self.exchanges = Exchanges()
+        self.exchanges: Exchanges = Exchanges()
         self._seen: dict[int, tuple[Any, Any]] = {}
         self._places: dict[tuple[int, int], tuple[Any, Any]] = {}
         self.unseen: list[Any] = []
