@@ -33,6 +33,11 @@ def checkpoint(f: F) -> F:
     callable
         With the arguments and the results of `f`. As a decorator it serves methods, too.
 
+    Raises
+    ------
+    ArgumentError
+        `f` is not callable.
+
     Notes
     -----
     `f` runs again during the sweep, with its arguments, captured values and memory as they were at

@@ -151,10 +151,31 @@ def pullback_of_arguments(
 def withgradient(
     f: Callable[..., Any], /, *args: Any, has_aux: bool = False, **kwargs: Any
 ) -> ValueAndGradient:
-    """Value and gradient of a real-scalar-valued function, as a named tuple; see `gradient`.
+    """Value and gradient of a real-scalar-valued function at one point; `f` runs once.
 
-    With `has_aux`, `f` returns a pair ``(value, extra)``, of which the first part is
-    differentiated; the ``value`` of the named tuple is that pair.
+    Parameters
+    ----------
+    f : callable
+        Returns one real number: a float or an array of shape ``()``.
+    *args
+        The point. Arrays of any shape, numbers, containers, objects.
+    has_aux : bool
+        `f` returns a pair ``(value, extra)``, of which the value is differentiated.
+    **kwargs
+        Passed through, held constant.
+
+    Returns
+    -------
+    ValueAndGradient
+        A named tuple: ``value`` is the result of `f`, with `has_aux` the pair; ``gradient`` is as
+        `gradient` returns it, a tuple with one entry per positional argument.
+
+    Raises
+    ------
+    NotScalarError
+        `f`, or the first part of the pair, is not one real number.
+    ArgumentError
+        With `has_aux`: `f` returned no pair.
 
     Examples
     --------
@@ -287,6 +308,8 @@ def value_and_grad(
     ------
     ArgumentError
         `tier` is unknown; when called: `argnums` names no argument.
+    NotScalarError
+        When called: `f` returned something other than one real number.
 
     Examples
     --------
@@ -307,8 +330,40 @@ def value_and_grad(
 def grad(
     f: Callable[..., Any], argnums: Argnums = 0, *, has_aux: bool = False, tier: Tier = None
 ) -> Callable[..., Any]:
-    """Function that returns the gradient of `f` with respect to some arguments; see
-    `value_and_grad`. With `has_aux` it returns ``(gradient, extra)``."""
+    """Function that returns the gradient of `f` with respect to some arguments.
+
+    Parameters
+    ----------
+    f : callable
+        Returns one real number.
+    argnums : int, str, list or tuple
+        As for `value_and_grad`: a position, a name, a path, or a tuple of these.
+    has_aux : bool
+        `f` returns a pair ``(value, extra)``, of which the value is differentiated.
+    tier : str, optional
+        As for `value_and_grad`.
+
+    Returns
+    -------
+    callable
+        With the arguments of `f`. Returns the gradient alone, not in a tuple unless `argnums` is
+        one or ``None``; with `has_aux` the pair ``(gradient, extra)``.
+
+    Raises
+    ------
+    ArgumentError
+        `tier` is unknown; when called: `argnums` names no argument.
+    NotScalarError
+        When called: `f` returned something other than one real number.
+
+    Examples
+    --------
+    >>> slope = grad(lambda x, y: x**2 * y)
+    >>> slope(3.0, 10.0)
+    60.0
+    >>> grad(slope)(3.0, 10.0), grad(lambda x, y: x**2 * y, argnums=(0, 1))(3.0, 10.0)
+    (20.0, (60.0, 9.0))
+    """
 
     argnums = copied_containers(argnums)
 

@@ -57,12 +57,37 @@ def _python_function(f: Any) -> FunctionType:
 
 @public
 def ir(f: Callable[..., Any]) -> IR:
-    """Intermediate representation of a function, as text: an `IR`, which is a ``str``.
+    """Intermediate representation of a function, as text.
+
+    Every operator, attribute, subscript and literal container is a call; these calls are what rules
+    are looked up for.
+
+    Parameters
+    ----------
+    f : callable
+        A Python function, method, or object with a ``__call__`` in Python. It does not run.
+
+    Returns
+    -------
+    IR
+        A ``str``; notebooks show it as a block.
 
     Raises
     ------
     SourceError
         The function has no Python source.
+    UnsupportedSyntaxError
+        It contains syntax that is not differentiated.
+
+    Examples
+    --------
+    >>> def area(r):
+    ...     return 3.0 * r**2
+    >>> print(ir(area).rstrip())
+    def area(r):                                      # 1
+        _1 = pow(r, 2)                                # 2
+        _2 = mul(3.0, _1)
+        return _2
     """
     return IR(format_function(lower_any(_python_function(f))))
 
@@ -89,6 +114,18 @@ def code(f: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Code:
     ------
     SourceError
         The function has no Python source.
+
+    Examples
+    --------
+    >>> def area(r):
+    ...     return 3.0 * r**2
+    >>> print(code(area, 2.0).rstrip())
+    def gradient(r):
+        # return 3.0 * r**2
+        t = 3.0 * r ** 2
+        # the reverse sweep
+        r_bar = 3.0 * (2 * r)
+        return t, (r_bar,)
     """
     if args or kwargs:
         from adjoint.api.tier_report import operator_call_of, report

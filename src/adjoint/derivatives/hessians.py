@@ -211,7 +211,30 @@ def _gradient_and_product(
 @public
 @also_without_point
 def gradient_and_hvp(f: Callable[..., Any], x: Any, v: Any, /, **kwargs: Any) -> tuple[Any, Any]:
-    """Gradient, and the product of the Hessian and a vector, in one pass; see `hvp`.
+    """Gradient, and the product of the Hessian and a vector, in one pass.
+
+    Parameters
+    ----------
+    f : callable
+        A function of one positional argument that returns one real number.
+    x
+        The point: a number, an array, a container, an object.
+    v
+        The vector, with the structure of `x`; ``None`` stands for zero.
+    **kwargs
+        Passed through, held constant.
+
+    Returns
+    -------
+    gradient, product
+        Each with the structure and the shapes of `x`.
+
+    Raises
+    ------
+    NotScalarError
+        `f` returned something other than one real number.
+    ArgumentError
+        `v` does not fit `x`.
 
     Examples
     --------
@@ -228,6 +251,28 @@ def vhp(f: Callable[..., Any], x: Any, v: Any, /, **kwargs: Any) -> Any:
 
     Equal to `hvp`, because Hessians are symmetric. Where no program computes both, it takes reverse
     over forward mode; which of the two is faster then depends on `f`.
+
+    Parameters
+    ----------
+    f : callable
+        A function of one positional argument that returns one real number.
+    x
+        The point: a number, an array, a container, an object.
+    v
+        The vector, with the structure of `x`; ``None`` stands for zero.
+    **kwargs
+        Passed through, held constant.
+
+    Returns
+    -------
+    The product, with the structure and the shapes of `x`.
+
+    Raises
+    ------
+    NotScalarError
+        `f` returned something other than one real number.
+    ArgumentError
+        `v` does not fit `x`.
 
     Examples
     --------

@@ -87,7 +87,36 @@ def jacobian(
 @public
 @also_without_point
 def jacobian_forward(f: Callable[..., Any], /, *args: Any, **options: Any) -> Any:
-    """`jacobian` with one sweep per entry of the arguments; with its options but ``mode``."""
+    """`jacobian` with ``mode="forward"``: one sweep per entry of the arguments.
+
+    It is the cheaper one where the result has far more entries than the arguments, and needs no
+    memory for a reverse sweep.
+
+    Parameters
+    ----------
+    f : callable
+        As for `jacobian`.
+    *args
+        The point; without it, the result is a function of the point.
+    **options
+        ``argnums`` and ``has_aux``, as for `jacobian`; all others are keyword arguments of `f`,
+        held constant.
+
+    Returns
+    -------
+    array or structure
+        As of `jacobian`: for arrays, of shape ``y.shape + x.shape``.
+
+    Raises
+    ------
+    ArgumentError
+        The arguments or the result hold no numbers.
+
+    Examples
+    --------
+    >>> jacobian_forward(lambda t: np.array([t, t**2, t**3]), 2.0)
+    array([ 1.,  4., 12.])
+    """
     _, aux, found = _with_options(f, args, {**options, "mode": "forward"})
     return (found, aux) if options.get("has_aux") else found
 
@@ -95,7 +124,35 @@ def jacobian_forward(f: Callable[..., Any], /, *args: Any, **options: Any) -> An
 @public
 @also_without_point
 def jacobian_reverse(f: Callable[..., Any], /, *args: Any, **options: Any) -> Any:
-    """`jacobian` with one sweep per entry of the result; with its options but ``mode``."""
+    """`jacobian` with ``mode="reverse"``: one sweep per entry of the result.
+
+    It is the cheaper one where the arguments have more entries than the result.
+
+    Parameters
+    ----------
+    f : callable
+        As for `jacobian`.
+    *args
+        The point; without it, the result is a function of the point.
+    **options
+        ``argnums`` and ``has_aux``, as for `jacobian`; all others are keyword arguments of `f`,
+        held constant.
+
+    Returns
+    -------
+    array or structure
+        As of `jacobian`: for arrays, of shape ``y.shape + x.shape``.
+
+    Raises
+    ------
+    ArgumentError
+        The arguments or the result hold no numbers.
+
+    Examples
+    --------
+    >>> jacobian_reverse(lambda x: x[0] * x[1] + x[2], np.array([2.0, 3.0, 4.0]))
+    array([3., 2., 1.])
+    """
     _, aux, found = _with_options(f, args, {**options, "mode": "reverse"})
     return (found, aux) if options.get("has_aux") else found
 
@@ -103,8 +160,36 @@ def jacobian_reverse(f: Callable[..., Any], /, *args: Any, **options: Any) -> An
 @public
 @also_without_point
 def value_and_jacobian(f: Callable[..., Any], /, *args: Any, **options: Any) -> tuple[Any, Any]:
-    """Result of `f` and its `jacobian`, with the options of that. With ``has_aux`` the first is the
-    pair that `f` returns."""
+    """Result of a function and its `jacobian`.
+
+    Parameters
+    ----------
+    f : callable
+        As for `jacobian`.
+    *args
+        The point; without it, the result is a function of the point.
+    **options
+        ``mode``, ``argnums`` and ``has_aux``, as for `jacobian`; all others are keyword arguments of `f`,
+        held constant.
+
+    Returns
+    -------
+    y
+        The result of `f`; with ``has_aux`` the pair that it returns.
+    jac : array or structure
+        As of `jacobian`.
+
+    Raises
+    ------
+    ArgumentError
+        The arguments or the result hold no numbers.
+
+    Examples
+    --------
+    >>> value_and_jacobian(lambda x: x**2, np.array([1.0, 3.0]))
+    (array([1., 9.]), array([[2., 0.],
+           [0., 6.]]))
+    """
     y, aux, found = _with_options(f, args, options)
     return ((y, aux) if options.get("has_aux") else y), found
 

@@ -75,7 +75,23 @@ def jacfwd(
     """Function that returns the Jacobian of `f`, one sweep per entry of the arguments.
 
     This is `jacobian_forward` in the form of JAX: with respect to the first argument, unless
-    `argnums` names others (see `jacobian`).
+    `argnums` names others.
+
+    Parameters
+    ----------
+    f : callable
+        Its result may be a number, an array of any shape, or a structure of such.
+    argnums : int, str, list or tuple
+        The arguments to differentiate in, as for `jacobian`; ``None`` stands for all positional
+        ones.
+    has_aux : bool
+        `f` returns a pair; only its first part is differentiated.
+
+    Returns
+    -------
+    callable
+        With the arguments of `f`. Returns the Jacobian, of shape ``y.shape + x.shape`` for arrays;
+        with `has_aux` the pair of it and the second part.
 
     Raises
     ------
@@ -97,7 +113,23 @@ def jacrev(
     """Function that returns the Jacobian of `f`, one sweep per entry of the result.
 
     This is `jacobian_reverse` in the form of JAX: with respect to the first argument, unless
-    `argnums` names others (see `jacobian`).
+    `argnums` names others.
+
+    Parameters
+    ----------
+    f : callable
+        Its result may be a number, an array of any shape, or a structure of such.
+    argnums : int, str, list or tuple
+        The arguments to differentiate in, as for `jacobian`; ``None`` stands for all positional
+        ones.
+    has_aux : bool
+        `f` returns a pair; only its first part is differentiated.
+
+    Returns
+    -------
+    callable
+        With the arguments of `f`. Returns the Jacobian, of shape ``y.shape + x.shape`` for arrays;
+        with `has_aux` the pair of it and the second part.
 
     Raises
     ------

@@ -113,7 +113,36 @@ def _pushed(
 def jvp(
     f: Callable[..., Any], primals: Sequence[Any], tangents: Sequence[Any], /, **kwargs: Any
 ) -> tuple[Any, Any]:
-    """Call `pushforward` (Jacobian-vector product)."""
+    """Value of a function, and its Jacobian-vector product: `pushforward` by its name in JAX.
+
+    Parameters
+    ----------
+    f : callable
+        Any Python function, method, class or callable object.
+    primals : sequence
+        The point: the positional arguments of `f`.
+    tangents : sequence
+        One tangent per argument, ``None`` for zero.
+    **kwargs
+        Passed through, held constant.
+
+    Returns
+    -------
+    y
+        ``f(*primals, **kwargs)``.
+    y_dot
+        The derivative of `y` along the tangents.
+
+    Raises
+    ------
+    ArgumentError
+        A tangent does not fit its argument.
+
+    Examples
+    --------
+    >>> jvp(lambda x, y: x * y, (3.0, 4.0), (1.0, 10.0))  # 4 * 1 + 3 * 10
+    (12.0, 34.0)
+    """
     return pushforward(f, primals, tangents, **kwargs)
 
 

@@ -8,7 +8,22 @@ import numpy as np
 
 
 def relu(x: Any) -> Any:
-    """``max(x, 0)`` of each element; its derivative at 0 is 0."""
+    """``max(x, 0)`` of each element; its derivative at 0 is 0.
+
+    Parameters
+    ----------
+    x : number or array
+
+    Returns
+    -------
+    number or array
+        Shaped like `x`, of its dtype.
+
+    Examples
+    --------
+    >>> relu(np.array([-1.0, 2.0]))
+    array([0., 2.])
+    """
     if type(x) is np.ndarray and x.dtype.kind == "f" and x.ndim and x.shape[-1] >= _LONG_ROW:
         return np.maximum(x, np.zeros(x.shape[-1], x.dtype))  # a scalar operand is slower
     return np.maximum(x, 0)
@@ -19,8 +34,27 @@ _LONG_ROW = 64
 
 
 def sigmoid(x: Any) -> Any:
-    """``1 / (1 + exp(-x))`` of each element."""
-    return np.exp(np.minimum(x, 0)) / (1 + np.exp(-np.abs(x)))  # no exponent is positive
+    """``1 / (1 + exp(-x))`` of each element.
+
+    Parameters
+    ----------
+    x : number or array
+
+    Returns
+    -------
+    number or array
+        Shaped like `x`, from 0 to 1.
+
+    Notes
+    -----
+    It is calculated without positive exponents, so nothing overflows.
+
+    Examples
+    --------
+    >>> float(sigmoid(0.0)), float(sigmoid(-1000.0))
+    (0.5, 0.0)
+    """
+    return np.exp(np.minimum(x, 0)) / (1 + np.exp(-np.abs(x)))
 
 
 tanh: Any = np.tanh
@@ -40,12 +74,35 @@ def softmax(x: Any, *, axis: int = -1) -> Any:
     -------
     array
         Probabilities, shaped like `x`, that sum to 1 along `axis`.
+
+    Examples
+    --------
+    >>> softmax(np.array([1000.0, 1000.0]))
+    array([0.5, 0.5])
     """
     e = np.exp(x - np.max(x, axis=axis, keepdims=True))
     return e / np.sum(e, axis=axis, keepdims=True)
 
 
 def logsoftmax(x: Any, *, axis: int = -1) -> Any:
-    """``log(softmax(x))`` along `axis`, exact also where the probability underflows."""
+    """``log(softmax(x))`` along `axis`, exact also where the probability underflows.
+
+    Parameters
+    ----------
+    x : array
+        Scores; a common shift does not change the result.
+    axis : int
+        The axis of the classes.
+
+    Returns
+    -------
+    array
+        Logarithms of probabilities, shaped like `x`; not positive.
+
+    Examples
+    --------
+    >>> logsoftmax(np.array([0.0, -1000.0]))
+    array([    0., -1000.])
+    """
     shifted = x - np.max(x, axis=axis, keepdims=True)
     return shifted - np.log(np.sum(np.exp(shifted), axis=axis, keepdims=True))

@@ -5,6 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+__all__ = ["make_moons"]
+
 
 def make_moons(
     n: int = 200, noise: float = 0.1, rng: np.random.Generator | int | None = None
@@ -25,6 +27,23 @@ def make_moons(
     X : array of shape (n, 2)
     labels : array of shape (n,)
         0 for the upper moon, 1 for the lower.
+
+    Raises
+    ------
+    ValueError
+        `n` or `noise` is negative.
+
+    Notes
+    -----
+    The moons are those of `sklearn.datasets.make_moons`.
+
+    Examples
+    --------
+    The upper moon is half of the unit circle around (0, 0):
+
+    >>> X, labels = make_moons(5, noise=0.0, rng=0)
+    >>> X.shape, int(sum(labels)), np.round(np.sum(X[labels == 0] ** 2, axis=1), 6)
+    ((5, 2), 2, array([1., 1., 1.]))
     """
     if n < 0:
         raise ValueError(f"n must not be negative, got {n}")

@@ -39,6 +39,14 @@ def save(path: str | os.PathLike[str], model: Any) -> None:
     See Also
     --------
     adjoint.nn.summary : shows the names, such as ``layers.0.W``.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     save(f"{folder}/line.npz", {"w": np.array([2.0, 3.0]), "name": "line"})
+    ...     print(*np.load(f"{folder}/line.npz").items())
+    ('w', array([2., 3.]))
     """
     target = _checked(path)
     arrays = _named(model)

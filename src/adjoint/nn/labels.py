@@ -18,13 +18,19 @@ def onehot(labels: ArrayLike, classes: int, *, dtype: DTypeLike = np.float64) ->
     labels : int or array of int
         From 0 to ``classes - 1``.
     classes : int
-    dtype : optional
+        At least 1.
+    dtype : dtype, optional
         Of the result.
 
     Returns
     -------
     array
         Of shape ``(*labels.shape, classes)``.
+
+    Raises
+    ------
+    TypeError, ValueError
+        A label is no integer, or there is no such class.
 
     Examples
     --------
@@ -45,7 +51,28 @@ def onehot(labels: ArrayLike, classes: int, *, dtype: DTypeLike = np.float64) ->
 
 
 def onecold(scores: ArrayLike) -> Any:
-    """Position of the largest score along the last axis, the first at a tie; inverts `onehot`."""
+    """Position of the largest score along the last axis, the first at a tie; inverts `onehot`.
+
+    Parameters
+    ----------
+    scores : array
+        One score per class along the last axis.
+
+    Returns
+    -------
+    int or array of int
+        Of shape ``scores.shape[:-1]``; it has no derivative.
+
+    Raises
+    ------
+    ValueError
+        `scores` is one number.
+
+    Examples
+    --------
+    >>> onecold([[0.1, 0.9], [0.5, 0.5]])
+    array([1, 0])
+    """
     array = np.asarray(scores)
     if array.ndim == 0:
         raise ValueError("onecold takes one score per class along the last axis, got one number")

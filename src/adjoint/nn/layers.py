@@ -22,8 +22,8 @@ class Dense:
         Acts on the array of shape ``(samples, outputs)``; by default the identity.
     rng : numpy.random.Generator or int, optional
         Draws the weights.
-    dtype : optional
-        A floating dtype.
+    dtype : dtype, optional
+        A floating one.
 
     Attributes
     ----------
@@ -31,11 +31,26 @@ class Dense:
         Uniform in ±√(6 / (inputs + outputs)) at first.
     b : array of shape (outputs,)
         Zero at first.
+    activation : callable or None
+
+    Raises
+    ------
+    TypeError, ValueError
+        A number of features is below 1, `activation` is not callable, or `dtype` is not floating;
+        when called: the last axis of ``x`` has not `inputs` entries.
 
     References
     ----------
     Glorot & Bengio, *Understanding the difficulty of training deep feedforward neural networks*,
     AISTATS 2010, eq. 16.
+
+    Examples
+    --------
+    >>> layer = Dense(2, 1)
+    >>> layer.W[:] = [[2.0], [3.0]]
+    >>> layer(np.array([[1.0, 1.0], [0.0, 10.0]]))
+    array([[ 5.],
+           [30.]])
     """
 
     def __init__(
@@ -71,7 +86,28 @@ class Dense:
 
 
 class Chain:
-    """Callables one after the other: ``Chain(f, g)(x)`` is ``g(f(x))``."""
+    """Callables one after the other: ``Chain(f, g)(x)`` is ``g(f(x))``.
+
+    Parameters
+    ----------
+    *layers : callable
+        Layers, activations, any functions of one argument. A chain has their number as its length,
+        and they are its items.
+
+    Raises
+    ------
+    TypeError
+        A layer is not callable.
+
+    Examples
+    --------
+    >>> from adjoint.nn import relu
+    >>> model = Chain(Dense(2, 16, relu), Dense(16, 1), np.ravel)
+    >>> model
+    Chain(Dense(2, 16, relu), Dense(16, 1), ravel)
+    >>> model(np.ones((3, 2))).shape
+    (3,)
+    """
 
     def __init__(self, *layers: Callable[[Any], Any]) -> None:
         for layer in layers:

@@ -32,6 +32,11 @@ def mse(yhat: Any, y: Any) -> Any:
     ------
     ValueError
         The shapes differ, or are empty.
+
+    Examples
+    --------
+    >>> float(mse(np.array([1.0, 2.0]), np.array([1.0, 5.0])))  # (0 + 3**2) / 2
+    4.5
     """
     check_shapes(yhat, y)
     d = np.subtract(yhat, y)
@@ -50,6 +55,22 @@ def cross_entropy(p: Any, y: Any, *, eps: float = 1e-12) -> Any:
     eps : float
         Keeps the loss finite where a probability is 0. `logit_cross_entropy` needs no such
         constant.
+
+    Returns
+    -------
+    float
+
+    Raises
+    ------
+    ValueError
+        The shapes differ, or are empty.
+
+    Examples
+    --------
+    >>> p = np.array([[0.5, 0.5], [0.25, 0.75]])
+    >>> y = np.array([[1.0, 0.0], [1.0, 0.0]])
+    >>> round(float(cross_entropy(p, y)), 6)  # (log 2 + log 4) / 2 = log(8) / 2
+    1.039721
     """
     check_shapes(p, y)
     return -np.mean(np.sum(np.multiply(y, np.log(np.add(p, eps))), axis=-1))
@@ -64,6 +85,21 @@ def logit_cross_entropy(scores: Any, y: Any) -> Any:
         The output of the last layer, before any softmax.
     y : array
         True probabilities of the same shape, as `onehot` gives them.
+
+    Returns
+    -------
+    float
+
+    Raises
+    ------
+    ValueError
+        The shapes differ, or are empty.
+
+    Examples
+    --------
+    >>> scores, y = np.array([[0.0, 0.0], [1000.0, 0.0]]), np.array([[1.0, 0.0], [0.0, 1.0]])
+    >>> round(float(logit_cross_entropy(scores, y)), 6)  # (log 2 + 1000) / 2
+    500.346574
     """
     check_shapes(scores, y)
     terms = np.multiply(by_class(y), logsoftmax(by_class(scores)))
@@ -82,6 +118,22 @@ def binary_cross_entropy(p: Any, y: Any, *, eps: float = 1e-12) -> Any:
     eps : float
         Keeps the loss finite where a probability is 0 or 1. `logit_binary_cross_entropy` needs no
         such constant.
+
+    Returns
+    -------
+    float
+
+    Raises
+    ------
+    ValueError
+        The shapes differ, or are empty, or a label is not in 0 … 1.
+
+    Examples
+    --------
+    >>> round(float(binary_cross_entropy(np.array([0.5, 0.25]), np.array([1, 1]))), 6)
+    1.039721
+
+    That is ``(log 2 + log 4) / 2``.
     """
     check_shapes(p, y)
     check_probabilities(y)
@@ -99,6 +151,21 @@ def logit_binary_cross_entropy(scores: Any, y: Any) -> Any:
         The output of the last layer, before any sigmoid.
     y : number or array
         Labels 0 and 1, or probabilities between them, of the same shape.
+
+    Returns
+    -------
+    float
+
+    Raises
+    ------
+    ValueError
+        The shapes differ, or are empty, or a label is not in 0 … 1.
+
+    Examples
+    --------
+    >>> scores, y = np.array([0.0, 1000.0]), np.array([1, 0])
+    >>> round(float(logit_binary_cross_entropy(scores, y)), 6)  # (log 2 + 1000) / 2
+    500.346574
     """
     check_shapes(scores, y)
     check_probabilities(y)
@@ -116,6 +183,20 @@ def hinge_loss(yhat: Any, y: Any) -> Any:
         Scores; the sign is the prediction.
     y : number or array
         Labels -1 and 1, of the same shape.
+
+    Returns
+    -------
+    float
+
+    Raises
+    ------
+    ValueError
+        The shapes differ, or are empty, or there is a label 0.
+
+    Examples
+    --------
+    >>> float(hinge_loss(np.array([3.0, -1.0]), np.array([1, 1])))  # (0 + 2) / 2
+    1.0
     """
     check_shapes(yhat, y)
     check_labels(y)

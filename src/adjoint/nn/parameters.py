@@ -155,6 +155,13 @@ def update(model: Any, gradient: Any, learning_rate: float) -> None:
     RuntimeWarning
         There is nothing to update: the model holds no arrays of floats, or the gradient is ``None``
         in all of them.
+
+    Examples
+    --------
+    >>> model = {"w": np.array([1.0, 2.0]), "name": "line"}
+    >>> update(model, {"w": np.array([10.0, 0.0]), "name": None}, 0.05)
+    >>> model["w"]
+    array([0.5, 2. ])
     """
     check_learning_rate(learning_rate)
     # check everything before the first write: half a step would leave a useless model
