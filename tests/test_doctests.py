@@ -1,57 +1,51 @@
-"""The examples in docstrings."""
+"""The examples in docstrings, each run once, and as users run them."""
 
 import doctest
 import importlib
-import inspect
-import pkgutil
+import re
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 import adjoint as ad
-import adjoint.explanation
-import adjoint.nn
-import adjoint.optim
-import adjoint.pictures
-import adjoint.value
+from tests.public_names import DOCUMENTED, code_of
 
-MODULES = [
-    "adjoint.derivatives.flat_vector",
-    "adjoint.derivatives.tree_functions",
-    "adjoint.tangent",
-    *(
-        module.name
-        for package in (
-            adjoint.explanation,
-            adjoint.nn,
-            adjoint.optim,
-            adjoint.pictures,
-            adjoint.value,
-        )
-        for module in pkgutil.iter_modules(package.__path__, package.__name__ + ".")
-    ),
-]
+SOURCE = Path(ad.__file__).parent
+MODULES = sorted(
+    ".".join(["adjoint", *path.relative_to(SOURCE).with_suffix("").parts])
+    for path in SOURCE.rglob("*.py")
+    if re.search(r"^ *>>> ", path.read_text(encoding="utf-8"), re.MULTILINE)
+)
+FINDER = doctest.DocTestFinder(exclude_empty=True)
+
+
+def examples(name):
+    """Return the tests of a module, one for each docstring that has examples.
+
+    They are not code of the module, which is not differentiated; and the public names are known.
+    """
+    found = FINDER.find(importlib.import_module(name.removesuffix(".__init__")))
+    tests = [test for test in found if test.examples]
+    for test in tests:
+        public = {each: getattr(ad, each) for each in ad.__all__}
+        test.globs = {**test.globs, **public, "ad": ad, "np": np, "__name__": "__main__"}
+    return tests
 
 
 @pytest.mark.parametrize("name", MODULES)
 def test_examples(name):
-    of_users = {"__name__": "examples"}  # functions of the library itself are not differentiated
-    assert doctest.testmod(importlib.import_module(name), extraglobs=of_users).failed == 0
-
-
-def test_there_are_examples():
-    finder = doctest.DocTestFinder(exclude_empty=True)
-    tests = [t for name in MODULES for t in finder.find(importlib.import_module(name))]
-    assert sum(bool(t.examples) for t in tests) >= 5
-
-
-@pytest.mark.parametrize("name", sorted({*ad.__all__} - {"nn", "value", "testing", "errors"}))
-def test_examples_of_public_functions(name):
-    """As a user runs them: not as code of the module that defines the function."""
-    public = {each: getattr(ad, each) for each in ad.__all__}
-    globs = {**public, "ad": ad, "np": np, "__name__": "__main__"}
-    value = inspect.unwrap(getattr(ad, name))
-    (test,) = doctest.DocTestFinder(recurse=False).find(value, name, globs=globs)
     runner = doctest.DocTestRunner(optionflags=doctest.ELLIPSIS)
-    runner.run(test)
+    for test in examples(name):
+        runner.run(test)
     assert runner.failures == 0
+
+
+def test_those_of_public_names_are_among_them():
+    of_module = {code_of(one).__module__: set() for one in DOCUMENTED}
+    for name in of_module:
+        of_module[name] = {test.name for test in examples(name)}
+    for one in DOCUMENTED:
+        code = code_of(one)
+        code = code if hasattr(code, "__qualname__") else type(code)
+        assert f"{code.__module__}.{code.__qualname__}" in of_module[code.__module__]

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from adjoint.api.argument_selection import Selection
 from adjoint.cotangents.finiteness import UNFIT, all_finite, doubts, is_delicate, note_delicate
 from adjoint.diagnostics.numpy_warnings import begin_logging, end_logging
 from adjoint.diagnostics.public_function import public
@@ -215,6 +216,12 @@ def generic_pullback(
     """Return the pullback of a call without specialised programs."""
     with leaving, session:
         return forward(f, args, kwargs or {}, specialising=False, wanted=wanted)[1].mark()
+
+
+def chosen_pullback(chosen: Selection) -> Callable[[Any], tuple[Any, ...]]:
+    """Return the pullback to the function and the chosen arguments in the generic tier."""
+    back = generic_pullback(chosen.f, chosen.args, chosen.kwargs, chosen.wanted)
+    return lambda y_bar: (None, *chosen.bars(back(y_bar)))
 
 
 def _copied_where_written(memory: Memory, bar: Any) -> Any:

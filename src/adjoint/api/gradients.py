@@ -6,15 +6,20 @@ from collections.abc import Callable, Collection
 from functools import partial
 from typing import Any, Literal, NamedTuple
 
-import numpy as np
-
 from adjoint.api.argument_selection import Argnums, Selection, copied_containers, select, split_aux
-from adjoint.api.generic_tier import Pullback, forward, generic_pullback, look_at_once
+from adjoint.api.generic_tier import (
+    Pullback,
+    chosen_pullback,
+    forward,
+    generic_pullback,
+    look_at_once,
+)
 from adjoint.api.program_choice import caller, chosen_mode, gradient_mode, pair_mode, pullback_mode
 from adjoint.api.tier_report import OperatorCall
+from adjoint.api.unit_cotangent import cotangent_one
 from adjoint.diagnostics.function_argument import demand_function, demand_point
 from adjoint.diagnostics.public_function import MadeBy, named_after, plain_function, public
-from adjoint.errors import ArgumentError, MutationError, NotScalarError
+from adjoint.errors import ArgumentError, MutationError
 from adjoint.fast.build.modes import Mode
 from adjoint.fast.programs.pullback import SpecialisedPullback
 from adjoint.fast.programs.store import MISS, is_enabled
@@ -23,10 +28,8 @@ from adjoint.fast.support.tangents import unchanged
 from adjoint.levels.current import current
 from adjoint.levels.foreign.mentions import goes_on_a_tape, mentions_operator
 from adjoint.levels.reverse import NestedPullback, nested
-from adjoint.primal.compiled_functions import python_of, refuse_foreign_arrays
-from adjoint.primal.value_kinds import by_value
+from adjoint.primal.compiled_functions import python_of
 from adjoint.rulekit import nested as rules_call
-from adjoint.rulekit.projection import project
 from adjoint.runtime.results import structure_of, with_zeros
 from adjoint.runtime.session import leaving, session
 
@@ -38,9 +41,6 @@ class ValueAndGradient(NamedTuple):
 
     value: Any
     gradient: tuple[Any, ...]
-
-
-# ---- operators -----------------------------------------------------------------------------------
 
 
 @public
@@ -157,18 +157,16 @@ def withgradient(
     ----------
     f : callable
         Returns one real number: a float or an array of shape ``()``.
-    *args
-        The point. Arrays of any shape, numbers, containers, objects.
+    *args, **kwargs
+        As for `gradient`: the point, and what is held constant.
     has_aux : bool
         `f` returns a pair ``(value, extra)``, of which the value is differentiated.
-    **kwargs
-        Passed through, held constant.
 
     Returns
     -------
     ValueAndGradient
-        A named tuple: ``value`` is the result of `f`, with `has_aux` the pair; ``gradient`` is as
-        `gradient` returns it, a tuple with one entry per positional argument.
+        A named tuple: ``value`` is the result of `f`, with `has_aux` the pair; ``gradient`` is the
+        tuple that `gradient` returns.
 
     Raises
     ------
@@ -249,29 +247,6 @@ def gradient(f: Callable[..., Any], /, *args: Any, **kwargs: Any) -> tuple[Any, 
     return _both(f, args, kwargs)[1]
 
 
-def cotangent_one(f: Any, y: Any) -> Any:
-    """Return the cotangent 1 of a real scalar; refuse other results."""
-    if type(y) is float or type(y) is np.float64:
-        return 1.0
-    refuse_foreign_arrays(y, ())
-    name = getattr(f, "__name__", type(f).__name__)
-    if isinstance(y, complex | np.complexfloating) or (
-        isinstance(y, np.ndarray) and y.dtype.kind == "c"
-    ):
-        raise NotScalarError(
-            f"'{name}' returned a complex number; a gradient needs a real one",
-            hint="take its real part or its modulus, or use pullback",
-        )
-    if not by_value(y) or np.shape(y) != ():
-        what = f"an array of shape {np.shape(y)}" if by_value(y) else f"a {type(y).__name__}"
-        raise NotScalarError(
-            f"'{name}' returned {what}; a gradient needs one real number",
-            hint="use pullback with a cotangent of the result's shape; a jacobian is one for each"
-            " entry of the result",
-        )
-    return project(1.0, y)
-
-
 def _is_fast(tier: Tier) -> bool:
     """Return whether calls are specialised where possible."""
     return is_enabled[0] if tier is None else tier == "fast"
@@ -316,7 +291,6 @@ def value_and_grad(
     >>> value_and_grad(lambda x, scale: scale * x**2, argnums="scale")(3.0, scale=2.0)
     (18.0, 9.0)
     """
-
     argnums = copied_containers(argnums)
 
     def value_and_gradient(args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, Any]:
@@ -336,12 +310,8 @@ def grad(
     ----------
     f : callable
         Returns one real number.
-    argnums : int, str, list or tuple
-        As for `value_and_grad`: a position, a name, a path, or a tuple of these.
-    has_aux : bool
-        `f` returns a pair ``(value, extra)``, of which the value is differentiated.
-    tier : str, optional
-        As for `value_and_grad`.
+    argnums, has_aux, tier
+        As for `value_and_grad`: `argnums` is a position, a name, a path, or a tuple of these.
 
     Returns
     -------
@@ -364,7 +334,6 @@ def grad(
     >>> grad(slope)(3.0, 10.0), grad(lambda x, y: x**2 * y, argnums=(0, 1))(3.0, 10.0)
     (20.0, (60.0, 9.0))
     """
-
     argnums = copied_containers(argnums)
 
     def gradient_alone(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
@@ -444,7 +413,7 @@ def _both_of_chosen(chosen: Selection, f: Any, tier: Tier) -> tuple[Any, tuple[A
 def _both_of_pair(chosen: Selection, f: Any, tier: Tier) -> tuple[Any, tuple[Any, ...]]:
     """Return the pair of value and extra, and the cotangents of the chosen arguments."""
     if current.level is None and _is_fast(tier):
-        generic, count = partial(_back_of, chosen), len(chosen.wanted)
+        generic, count = partial(chosen_pullback, chosen), len(chosen.wanted)
         specialised = _by_program(f, chosen.given, pair_mode(chosen), count, generic)
         if specialised is not None:
             pair, made = specialised
@@ -470,12 +439,6 @@ def _both_of_pair(chosen: Selection, f: Any, tier: Tier) -> tuple[Any, tuple[Any
         return pair, chosen.bars(
             back.swept((cotangent_one(f, value), None), None, of_function=False)
         )
-
-
-def _back_of(chosen: Selection) -> Callable[[Any], tuple[Any, ...]]:
-    """Return the pullback to the function and the chosen arguments in the generic tier."""
-    back = generic_pullback(chosen.f, chosen.args, chosen.kwargs, chosen.wanted)
-    return lambda y_bar: (None, *chosen.bars(back(y_bar)))
 
 
 rules_call.gradient = gradient

@@ -169,8 +169,8 @@ def value_and_jacobian(f: Callable[..., Any], /, *args: Any, **options: Any) -> 
     *args
         The point; without it, the result is a function of the point.
     **options
-        ``mode``, ``argnums`` and ``has_aux``, as for `jacobian`; all others are keyword arguments of `f`,
-        held constant.
+        ``mode``, ``argnums`` and ``has_aux``, as for `jacobian`; all others are keyword arguments
+        of `f`, held constant.
 
     Returns
     -------

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from adjoint.api.gradients import cotangent_one
+from adjoint.api.unit_cotangent import cotangent_one
 from adjoint.explanation.events import Bad
 from adjoint.explanation.inputs import inputs_in, names_of
 from adjoint.explanation.observed_tape import ObservedTape

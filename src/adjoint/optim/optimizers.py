@@ -30,6 +30,16 @@ def sgd(
     nesterov : bool
         Nesterov's momentum instead of Polyak's; needs `momentum`.
 
+    Returns
+    -------
+    GradientTransformation
+        Its ``init`` and ``update`` are for any model.
+
+    Raises
+    ------
+    ArgumentError
+        An option is out of its range.
+
     References
     ----------
     Sutskever, Martens, Dahl & Hinton, *On the importance of initialization and momentum in deep
@@ -76,6 +86,16 @@ def adam(
     nesterov : bool
         Nesterov's momentum, as in Dozat, *Incorporating Nesterov momentum into Adam*, 2016.
 
+    Returns
+    -------
+    GradientTransformation
+        Its ``init`` and ``update`` are for any model.
+
+    Raises
+    ------
+    ArgumentError
+        An option is out of its range.
+
     References
     ----------
     Kingma & Ba, *Adam: A method for stochastic optimization*, ICLR 2015, algorithm 1.
@@ -110,6 +130,16 @@ def adamw(
         As for `adam`.
     weight_decay : float
         Not negative; the learning rate times this is the fraction that each step takes off.
+
+    Returns
+    -------
+    GradientTransformation
+        Its ``init`` and ``update`` are for any model.
+
+    Raises
+    ------
+    ArgumentError
+        An option is out of its range; when ``update`` is called: the parameters are missing.
 
     References
     ----------
@@ -149,9 +179,11 @@ def rmsprop(
     decay : float
         Of the averages, from 0 to below 1.
     eps : float
-        Added under the square root, as in optax; to it, as in PyTorch, if not `eps_in_sqrt`.
+        Added to the average of the square; not negative.
     initial_scale : float
         The average of the square at first.
+    eps_in_sqrt : bool
+        Add `eps` under the square root, as optax does; otherwise to the root, as PyTorch does.
     centered : bool
         Divide by the estimated standard deviation instead.
     momentum : float, optional
@@ -160,6 +192,16 @@ def rmsprop(
         Nesterov's momentum; needs `momentum`.
     bias_correction : bool
         Correct the averages for their start.
+
+    Returns
+    -------
+    GradientTransformation
+        Its ``init`` and ``update`` are for any model.
+
+    Raises
+    ------
+    ArgumentError
+        An option is out of its range.
 
     References
     ----------

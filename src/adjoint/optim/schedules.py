@@ -9,10 +9,27 @@ from typing import TypeAlias
 from adjoint.errors import ArgumentError
 
 Schedule: TypeAlias = Callable[[int], float]
+"""``rate(count)``: a learning rate by the number of updates so far. Any such function will do."""
 
 
 def constant_schedule(value: float) -> Schedule:
-    """The same rate at all times."""
+    """The same rate at all times.
+
+    Parameters
+    ----------
+    value : float
+        The rate.
+
+    Returns
+    -------
+    callable
+        ``schedule(count)`` is the rate after `count` updates.
+
+    Examples
+    --------
+    >>> constant_schedule(0.1)(1000)
+    0.1
+    """
 
     def schedule(count: int) -> float:
         return value
@@ -45,6 +62,16 @@ def exponential_decay(
     end_value : float, optional
         A bound: the lowest rate if `decay_rate` is below 1, else the highest.
 
+    Returns
+    -------
+    callable
+        ``schedule(count)`` is the rate after `count` updates.
+
+    Raises
+    ------
+    ArgumentError
+        A number of updates is too small, or `decay_rate` is not positive.
+
     Examples
     --------
     >>> rate = exponential_decay(1.0, 10, 0.5)
@@ -76,12 +103,23 @@ def cosine_decay_schedule(
     Parameters
     ----------
     init_value : float
+        The first rate.
     decay_steps : int
         After so many updates the rate stays at its end.
     alpha : float
         The last rate as a fraction of the first.
     exponent : float
         Of the falling part ``(1 + cos(pi * count / decay_steps)) / 2``.
+
+    Returns
+    -------
+    callable
+        ``schedule(count)`` is the rate after `count` updates.
+
+    Raises
+    ------
+    ArgumentError
+        `decay_steps` is below 1.
 
     References
     ----------
@@ -117,10 +155,21 @@ def warmup_cosine_decay_schedule(
     init_value, peak_value, end_value : float
         The rates at 0, at `warmup_steps`, and from `decay_steps` on.
     warmup_steps : int
+        Updates along the straight line; not negative.
     decay_steps : int
         Updates in all, warm-up included.
     exponent : float
         As for `cosine_decay_schedule`.
+
+    Returns
+    -------
+    callable
+        ``schedule(count)`` is the rate after `count` updates.
+
+    Raises
+    ------
+    ArgumentError
+        `warmup_steps` is negative, or `decay_steps` not larger than it.
 
     Examples
     --------
@@ -149,8 +198,19 @@ def piecewise_constant_schedule(
     Parameters
     ----------
     init_value : float
+        The rate before the first of them.
     boundaries_and_scales : mapping of int to float, optional
         The factors, not negative, by the first update that they apply to.
+
+    Returns
+    -------
+    callable
+        ``schedule(count)`` is the rate after `count` updates.
+
+    Raises
+    ------
+    ArgumentError
+        A factor is negative.
 
     Examples
     --------

@@ -148,6 +148,16 @@ def clip(max_delta: float) -> GradientTransformation:
     max_delta : float
         Not negative; in the units of the updates.
 
+    Returns
+    -------
+    GradientTransformation
+        For `chain`, in front of an optimizer.
+
+    Raises
+    ------
+    ArgumentError
+        `max_delta` is negative or not finite; when ``update`` is called: an update is complex.
+
     Examples
     --------
     >>> opt = clip(1.0)
@@ -179,6 +189,16 @@ def clip_by_global_norm(max_norm: float) -> GradientTransformation:
     max_norm : float
         Not negative; in the units of the updates. A part that occurs in two places of the model
         counts twice.
+
+    Returns
+    -------
+    GradientTransformation
+        For `chain`, in front of an optimizer.
+
+    Raises
+    ------
+    ArgumentError
+        `max_norm` is negative or not finite.
 
     References
     ----------

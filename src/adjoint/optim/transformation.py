@@ -32,7 +32,7 @@ class Update(Protocol):
 class GradientTransformation(NamedTuple):
     """An optimizer, or a part of one for `chain`: a pair of functions without memory of their own.
 
-    Attributes
+    Parameters
     ----------
     init : callable
         ``init(params)`` gives the first state: tuples of numbers and of arrays by name.
@@ -40,6 +40,17 @@ class GradientTransformation(NamedTuple):
         ``update(bars, state, params=None)`` gives ``(updates, state)``. `bars` is what
         `adjoint.gradient` gives for `params`; `updates` has its structure, for `apply_updates`.
         Where `bars` has ``None``, `updates` has ``None``, and the state keeps its part.
+
+    Examples
+    --------
+    One of your own, which takes the sign of each element:
+
+    >>> def update(bars, state, params=None):
+    ...     return tree_map(lambda bar: -0.1 * np.sign(bar), bars), state
+    >>> opt = GradientTransformation(lambda params: (), update)
+    >>> updates, state = opt.update({"w": np.array([5.0, -2.0])}, opt.init(None))
+    >>> updates
+    {'w': array([-0.1,  0.1])}
     """
 
     init: Callable[[Any], State]
@@ -90,6 +101,11 @@ def chain(*transformations: GradientTransformation) -> GradientTransformation:
     GradientTransformation
         Its state is a tuple of theirs.
 
+    Raises
+    ------
+    ArgumentError
+        One of them is no transformation.
+
     Examples
     --------
     >>> from adjoint.optim import clip, sgd
@@ -135,6 +151,11 @@ def apply_updates(params: Params, updates: Any) -> Params:
     params
         ``p + u`` for each float, of the dtype of ``p``; integers and all else are constants, arrays
         and objects that occur twice still do.
+
+    Raises
+    ------
+    ArgumentError
+        `updates` does not fit `params`; the message names the first place.
 
     Examples
     --------

@@ -1,12 +1,12 @@
 """Families of rules: the part that hundreds of functions share, for both modes.
 
 They do broadcasting, dtypes and the projection from complex to real (`adjoint.rulekit.projection`),
-so that no rule has to.
+so that no rule has to::
 
->>> elementwise(np.tanh, lambda y, x: 1 - y * y)
->>> elementwise(np.hypot, lambda y, a, b: a / y, lambda y, a, b: b / y)
->>> elementwise(operator.sub, 1, -1, also=(np.subtract,))
->>> linear(np.flip, lambda y_bar, shape, axis=None: np.flip(y_bar, axis), alias=True)
+    elementwise(np.tanh, lambda y, x: 1 - y * y)
+    elementwise(np.hypot, lambda y, a, b: a / y, lambda y, a, b: b / y)
+    elementwise(operator.sub, 1, -1, also=(np.subtract,))
+    linear(np.flip, lambda y_bar, shape, axis=None: np.flip(y_bar, axis), alias=True)
 """
 
 from __future__ import annotations

@@ -39,6 +39,11 @@ def checked() -> Iterator[None]:
     and functions with rules run more often than the program calls them. ``ADJOINT_CHECK=1`` in the
     environment does the same from the import of the library on.
 
+    Returns
+    -------
+    context manager
+        Of no value; it may be entered inside itself.
+
     Raises
     ------
     RuleError

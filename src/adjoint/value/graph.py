@@ -46,6 +46,16 @@ class Value:
         The operation that made the node; empty for a leaf.
     label : str
 
+    Raises
+    ------
+    TypeError
+        `data` is no real number.
+
+    Notes
+    -----
+    Operators take numbers beside values. `backward` adds ``partial * grad`` to each operand, from
+    the result to the leaves, as in micrograd (https://github.com/karpathy/micrograd).
+
     Examples
     --------
     >>> x = Value(3.0)
@@ -182,13 +192,16 @@ class Value:
     # ---- functions -------------------------------------------------------------------------------
 
     def exp(self) -> Value:
+        """e to the power of this number."""
         y = math.exp(self.data)
         return _node(y, "exp", (self,), (y,))
 
     def log(self) -> Value:
+        """Natural logarithm; `ValueError` unless this number is positive."""
         return _node(math.log(self.data), "log", (self,), (1.0 / self.data,))
 
     def tanh(self) -> Value:
+        """Hyperbolic tangent."""
         y = math.tanh(self.data)
         return _node(y, "tanh", (self,), (1.0 - y * y,))
 
@@ -200,6 +213,7 @@ class Value:
         return _node(y, "relu", (self,), (1.0 if active else 0.0,))
 
     def sigmoid(self) -> Value:
+        """``1 / (1 + exp(-self))``."""
         e = math.exp(-abs(self.data))  # at most 1: cannot overflow
         y = (1.0 if self.data >= 0.0 else e) / (1.0 + e)
         return _node(y, "sigmoid", (self,), (e / (1.0 + e) ** 2,))
@@ -279,14 +293,29 @@ MOST_DRAWN = 300
 def build_graph(root: Value) -> list[Value]:
     """All nodes that `root` was computed from, each once, operands before results.
 
+    Parameters
+    ----------
+    root : Value
+
     Returns
     -------
     list of Value
         In topological order; `root` is the last.
 
+    Raises
+    ------
+    TypeError
+        `root` is no `Value`.
+
     Notes
     -----
     The walk keeps its own stack, so a graph may be deeper than Python's recursion limit.
+
+    Examples
+    --------
+    >>> x = Value(3.0)
+    >>> [node.data for node in build_graph(x * x + 1)]
+    [3.0, 9.0, 1.0, 10.0]
     """
     if not isinstance(root, Value):
         raise TypeError(f"build_graph takes a Value, not {type(root).__name__}")
@@ -307,7 +336,26 @@ def build_graph(root: Value) -> list[Value]:
 
 
 def zero_grad(root: Value) -> None:
-    """Set ``grad`` to 0 in `root` and in all nodes that it was computed from."""
+    """Set ``grad`` to 0 in `root` and in all nodes that it was computed from.
+
+    Parameters
+    ----------
+    root : Value
+
+    Raises
+    ------
+    TypeError
+        `root` is no `Value`.
+
+    Examples
+    --------
+    >>> x = Value(3.0)
+    >>> y = x * x
+    >>> y.backward()
+    >>> zero_grad(y)
+    >>> x.grad, y.grad
+    (0.0, 0.0)
+    """
     for node in build_graph(root):
         node.grad = 0.0
 

@@ -34,7 +34,25 @@ Rng: TypeAlias = "Uniform | int | None"
 
 
 class Module:
-    """What has parameters."""
+    """What has parameters: the base class of neurons, layers, networks, and of your own.
+
+    Examples
+    --------
+    >>> class Scale(Module):
+    ...     def __init__(self):
+    ...         self.factor = Value(2.0)
+    ...     def __call__(self, x):
+    ...         return self.factor * x
+    ...     def parameters(self):
+    ...         return [self.factor]
+    >>> scale = Scale()
+    >>> scale(3.0).backward()
+    >>> scale.factor.grad
+    3.0
+    >>> scale.zero_grad()
+    >>> scale.factor.grad
+    0.0
+    """
 
     def parameters(self) -> list[Value]:
         """Return the weights and biases; none here."""
@@ -52,7 +70,9 @@ class Neuron(Module):
     Parameters
     ----------
     inputs : int
+        The length of the sequences that it takes; at least 1.
     activation : {"tanh", "relu", "sigmoid", None}
+        By name; ``None`` is the identity.
     init : {"scaled", "uniform"}
         The weights are uniform in ±1/√inputs, or, as in micrograd, in ±1; the bias starts at 0.
     rng : numpy.random.Generator, random.Random or int, optional
@@ -65,6 +85,20 @@ class Neuron(Module):
     weights, w : list of Value
     bias, b : Value
     activation : str or None
+
+    Raises
+    ------
+    ValueError
+        There are no inputs, or `activation` or `init` is unknown; when called: the sequence has
+        another length.
+
+    Examples
+    --------
+    >>> neuron = Neuron(2, "relu")
+    >>> for weight, data in zip(neuron.w, [2.0, 3.0]):
+    ...     weight.data = data
+    >>> neuron([1.0, 10.0]).data
+    32.0
     """
 
     def __init__(
@@ -111,9 +145,33 @@ class Neuron(Module):
 
 
 class Layer(Module):
-    """`outputs` neurons with the same inputs; the other parameters are those of `Neuron`.
+    """Neurons with the same inputs; the result is a list, or, of one neuron, its `Value`.
 
-    The result is a list, or, of one neuron, its `Value`.
+    Parameters
+    ----------
+    inputs : int
+        The length of the sequences that it takes; at least 1.
+    outputs : int
+        The number of neurons; at least 1.
+    activation : {"tanh", "relu", "sigmoid", None}
+    init : {"scaled", "uniform"}
+    rng : numpy.random.Generator, random.Random or int, optional
+        As for `Neuron`.
+
+    Attributes
+    ----------
+    neurons : list of Neuron
+
+    Raises
+    ------
+    ValueError
+        There are no inputs or outputs, or `activation` or `init` is unknown.
+
+    Examples
+    --------
+    >>> layer = Layer(3, 2, "relu", rng=0)
+    >>> len(layer([1.0, 2.0, 3.0])), len(layer.parameters())  # 2 * (3 + 1)
+    (2, 8)
     """
 
     def __init__(
@@ -149,6 +207,7 @@ class MLP(Module):
     Parameters
     ----------
     inputs : int
+        The length of the sequences that it takes; at least 1.
     sizes : sequence of int
         The number of outputs of each layer.
     activation : {"tanh", "relu", "sigmoid", None}
@@ -158,6 +217,15 @@ class MLP(Module):
     init : {"scaled", "uniform"}
     rng : numpy.random.Generator, random.Random or int, optional
         As for `Neuron`.
+
+    Attributes
+    ----------
+    layers : list of Layer
+
+    Raises
+    ------
+    ValueError
+        `sizes` is empty or holds a zero, or an activation or `init` is unknown.
 
     Examples
     --------

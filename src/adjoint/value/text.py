@@ -24,6 +24,11 @@ def format_graph(root: Value, *, max_depth: int = 24) -> str:
         A node that is used more than once has a number, ``#1``; its operands are shown only at its
         first occurrence.
 
+    Raises
+    ------
+    ValueError
+        `max_depth` is negative.
+
     Examples
     --------
     >>> x = Value(3.0, label="x")

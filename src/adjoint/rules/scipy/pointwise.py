@@ -1,10 +1,10 @@
 """The family of pointwise functions that do not fit `elementwise`.
 
 They have several results (``airy``), real operands of complex functions (``hankel1``), or options
-among the operands, by position or by keyword (``spherical_jn(n, z, derivative=True)``):
+among the operands, by position or by keyword (``spherical_jn(n, z, derivative=True)``)::
 
->>> pointwise(sp.fresnel, "z", z=lambda z: (sp.sindg(90 * z * z), sp.cosdg(90 * z * z)))
->>> pointwise(sp.jvp, v=ORDER, z=lambda v, z, n: sp.jvp(v, z, n + 1))
+    pointwise(sp.fresnel, "z", z=lambda z: (sp.sindg(90 * z * z), sp.cosdg(90 * z * z)))
+    pointwise(sp.jvp, v=ORDER, z=lambda v, z, n: sp.jvp(v, z, n + 1))
 """
 
 from __future__ import annotations

@@ -30,6 +30,7 @@ OWN = tuple(
         "api.gradients",
         "api.printing",
         "api.tier_report",
+        "api.unit_cotangent",
         "cotangents",
         "diagnostics",
         "emit",
