@@ -27,9 +27,10 @@ extensions = [
     "sphinx_design",
     "sphinx-mathjax-offline",  # formulas need no network
 ]
-exclude_patterns = ["_build"]
+exclude_patterns = ["_build", "_templates"]
+default_role = "py:obj"  # of docstrings: `gradient` is a link, `f` is code
 root_doc = "index"
-templates_path: list[str] = []
+templates_path = ["_templates"]
 
 # ---- what the pages are written in ---------------------------------------------------------------
 
@@ -54,8 +55,11 @@ os.environ.setdefault("MPLBACKEND", "module://matplotlib_inline.backend_inline")
 autosummary_generate = True
 autodoc_typehints = "none"  # numpydoc shows the types of the docstrings
 autodoc_member_order = "bysource"
+toc_object_entries_show_parents = "hide"
 numpydoc_show_class_members = False
 numpydoc_class_members_toctree = False
+copybutton_prompt_text = r">>> |\.\.\. |\$ "
+copybutton_prompt_is_regexp = True
 
 # ---- how it looks --------------------------------------------------------------------------------
 
@@ -67,7 +71,7 @@ html_theme_options = {
     "github_url": "https://github.com/adjoint-ad/adjoint",
     "show_toc_level": 2,
     "navigation_with_keys": False,
-    "header_links_before_dropdown": 6,
+    "header_links_before_dropdown": 5,
     "secondary_sidebar_items": {"index": [], "**": ["page-toc"]},
 }
 html_sidebars: dict[str, list[str]] = {"index": []}
@@ -97,6 +101,17 @@ def _links_out_of_docs(app: Any, docname: str, source: list[str]) -> None:
         source[0] = _OUTSIDE.sub(rf"]({_REPOSITORY}\1)", source[0])
 
 
+def _public_name(app: Any, env: Any, node: Any, content: Any) -> Any:
+    """Resolve `gradient` in the docstrings of all modules."""
+    if node.get("refdomain") != "py" or "." in node["reftarget"]:
+        return None
+    target = f"adjoint.{node['reftarget']}"
+    return env.domains["py"].resolve_xref(
+        env, node["refdoc"], app.builder, node["reftype"], target, node, content
+    )
+
+
 def setup(app: Any) -> None:
+    app.connect("missing-reference", _public_name)
     app.connect("source-read", _without_expectations)
     app.connect("source-read", _links_out_of_docs)

@@ -37,7 +37,7 @@ Tier = Literal["fast", "generic"] | None
 
 
 class ValueAndGradient(NamedTuple):
-    """Result of `withgradient`."""
+    """Result of `withgradient`: the ``value``, and the ``gradient`` by each argument."""
 
     value: Any
     gradient: tuple[Any, ...]
