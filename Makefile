@@ -53,7 +53,9 @@ lint: $(VENV)/.test
 
 docs: $(VENV)/.docs
 	$(PY) -m sphinx -W --keep-going -q -b html docs docs/_build/html
+	tools/check-site docs/_build/html
 	@echo "docs/_build/html/index.html"
+
 types: $(VENV)/.types
 	tools/check-types $(PY)
 
