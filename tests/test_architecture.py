@@ -1,5 +1,5 @@
-"""What docs/architecture.md says: its examples, its paths, its names in the code, its sizes; and the
-names in docs/glossary.md."""
+"""What docs/architecture.md says: its examples, its paths, its names in the code, its sizes; the
+names in the code of docs/glossary.md."""
 
 import ast
 import contextlib
