@@ -15,7 +15,7 @@ import adjoint as ad
 from adjoint.rulekit import loading
 
 ROOT = Path(__file__).parents[1] / "src" / "adjoint"
-LAYERS = """ir | errors locks tangent | primal | frontend | transform | emit | diagnostics
+LAYERS = """ir pictures | errors locks tangent | primal | frontend | transform | emit | diagnostics
 | cotangents | rulekit | runtime/memory | runtime/foreign | runtime/cache | runtime/dispatch
 | runtime/recompute
 | runtime/arrays | runtime/operators | runtime/python | runtime | levels | rules | extensions
@@ -23,7 +23,7 @@ LAYERS = """ir | errors locks tangent | primal | frontend | transform | emit | d
 | fast/single_assignment | fast/support | fast/evaluate | fast/passes | fast/reverse | fast/forward
 | fast/batch | fast/nested
 | fast/source | fast/build | fast/entry_code | fast/programs | fast | api | derivatives | testing
-| optim | nn value | __init__ | demo profile"""
+| explanation | optim | nn value | __init__ | demo profile"""
 RANK = {part: i for i, layer in enumerate(LAYERS.split("|")) for part in layer.split()}
 FILES = {
     path.relative_to(ROOT).with_suffix("").as_posix().removesuffix("/__init__"): path

@@ -51,6 +51,8 @@ def test_the_wheel_has_the_package_alone(built):
         tops = {name.partition("/")[0] for name in files.namelist()}
         (info,) = tops - {"adjoint"}
         assert "adjoint/py.typed" in files.namelist()
+        pages = {f"adjoint/explanation/page.{kind}" for kind in ("css", "js")}
+        assert pages <= set(files.namelist())
         metadata = message_from_bytes(files.read(f"{info}/METADATA"))
         entries = files.read(f"{info}/entry_points.txt").decode()
     assert metadata["Name"] == "adjoint-ad"
