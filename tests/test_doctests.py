@@ -7,12 +7,18 @@ import pkgutil
 import pytest
 
 import adjoint.nn
+import adjoint.optim
 import adjoint.value
 
 MODULES = [
-    module.name
-    for package in (adjoint.nn, adjoint.value)
-    for module in pkgutil.iter_modules(package.__path__, package.__name__ + ".")
+    "adjoint.derivatives.flat_vector",
+    "adjoint.derivatives.tree_functions",
+    "adjoint.tangent",
+    *(
+        module.name
+        for package in (adjoint.nn, adjoint.optim, adjoint.value)
+        for module in pkgutil.iter_modules(package.__path__, package.__name__ + ".")
+    ),
 ]
 
 

@@ -23,7 +23,7 @@ LAYERS = """ir | errors locks tangent | primal | frontend | transform | emit | d
 | fast/single_assignment | fast/support | fast/evaluate | fast/passes | fast/reverse | fast/forward
 | fast/batch | fast/nested
 | fast/source | fast/build | fast/entry_code | fast/programs | fast | api | derivatives | testing
-| nn value | __init__ | demo profile"""
+| optim | nn value | __init__ | demo profile"""
 RANK = {part: i for i, layer in enumerate(LAYERS.split("|")) for part in layer.split()}
 FILES = {
     path.relative_to(ROOT).with_suffix("").as_posix().removesuffix("/__init__"): path

@@ -6,7 +6,7 @@
 (0.0,)
 """
 
-from adjoint import errors, nn, testing, value
+from adjoint import errors, nn, optim, testing, value
 from adjoint.api.checkpoint import checkpoint, checkpoint_loop
 from adjoint.api.custom import custom
 from adjoint.api.extension_points import frule, non_differentiable, rrule
@@ -30,6 +30,7 @@ from adjoint.derivatives.jacobians import (
 )
 from adjoint.derivatives.linear_map import linearize
 from adjoint.derivatives.sparse import sparse_hessian, sparse_jacobian
+from adjoint.derivatives.tree_functions import tree_leaves, tree_map, tree_norm
 from adjoint.derivatives.vmap import vmap
 from adjoint.errors import (
     AdjointError,
@@ -84,6 +85,7 @@ __all__ = [
     "linearize",
     "nn",
     "non_differentiable",
+    "optim",
     "pullback",
     "pushforward",
     "rrule",
@@ -92,6 +94,9 @@ __all__ = [
     "stop_gradient",
     "testing",
     "tier",
+    "tree_leaves",
+    "tree_map",
+    "tree_norm",
     "value",
     "value_and_grad",
     "value_and_jacobian",

@@ -2,6 +2,7 @@
 differences confirm, or no numbers come out of it."""
 
 import inspect
+import tempfile
 from collections.abc import Callable
 from typing import Any
 
@@ -72,6 +73,17 @@ def penalised(x: Any) -> Any:
     return np.sum(model["w"]) + sum(np.sum(p * p) for p in nn.parameters(model))
 
 
+def saved_and_loaded(x: Any, change: Any) -> Any:
+    """What a file holds is constant."""
+    with tempfile.TemporaryDirectory() as folder:
+        model = {"w": np.zeros(3)}
+        nn.save(f"{folder}/model.npz", {"w": POINT})
+        model["w"][:] = x
+        before = np.sum(model["w"] ** 2)
+        nn.save(f"{folder}/other.npz", {"w": x * x})
+        return before + np.sum(change(f"{folder}/model.npz", model)["w"] * x)
+
+
 def by_class(x: Any) -> Any:
     return np.stack([x, x * x])
 
@@ -107,6 +119,11 @@ DIFFERENTIATED: dict[str, Callable[[Any], Any]] = {
     "rrule": by_rule,
     "sparse_hessian": lambda x: ad.sparse_hessian(quartic, x).sum(),
     "sparse_jacobian": lambda x: ad.sparse_jacobian(cube, x).sum(),
+    "tree_leaves": lambda x: sum(
+        np.sum(leaf**3) for leaf in ad.tree_leaves({"a": x, "b": [x, "t"]})
+    ),
+    "tree_map": lambda x: ad.tree_map(lambda a, b: np.sum(a * b), [x], [x * x])[0],
+    "tree_norm": lambda x: ad.tree_norm({"a": x, "b": [x * x, "text"]}),
     "value_and_grad": lambda x: np.sum(ad.value_and_grad(quartic)(x)[1]),
     "value_and_jacobian": lambda x: np.sum(ad.value_and_jacobian(cube, x)[1]),
     "vhp": lambda x: np.sum(ad.vhp(quartic, x, x)),
@@ -114,14 +131,18 @@ DIFFERENTIATED: dict[str, Callable[[Any], Any]] = {
     "withgradient": lambda x: np.sum(ad.withgradient(quartic, x).gradient[0]),
     "nn.Chain": dense,
     "nn.Dense": dense,
+    "nn.binary_cross_entropy": lambda x: nn.binary_cross_entropy(nn.sigmoid(x), [0, 1, 1]),
     "nn.cross_entropy": lambda x: nn.cross_entropy(nn.softmax(by_class(x)), TRUTH),
     "nn.gradient_descent": trained,
     "nn.hinge_loss": lambda x: nn.hinge_loss(x, np.array([1.0, -1.0, 1.0])),
+    "nn.load": lambda x: saved_and_loaded(x, nn.load),
+    "nn.logit_binary_cross_entropy": lambda x: nn.logit_binary_cross_entropy(x, [0, 1, 1]),
     "nn.logit_cross_entropy": lambda x: nn.logit_cross_entropy(by_class(x), TRUTH),
     "nn.logsoftmax": lambda x: nn.logsoftmax(x)[0],
     "nn.mse": lambda x: nn.mse(x, x * x),
     "nn.parameters": penalised,
     "nn.relu": lambda x: np.sum(nn.relu(x) * x),
+    "nn.save": lambda x: saved_and_loaded(x, lambda path, model: model),
     "nn.sigmoid": lambda x: np.sum(nn.sigmoid(x)),
     "nn.softmax": lambda x: nn.softmax(x)[0],
     "nn.tanh": lambda x: np.sum(nn.tanh(x)),
@@ -132,6 +153,8 @@ CONSTANT: dict[str, Callable[[Any], Any]] = {
     "code": lambda x: len(ad.code(cube, x)) * np.sum(x),
     "ir": lambda x: len(ad.ir(cube)) * np.sum(x),
     "tier": lambda x: len(str(ad.tier(cube, x))) ** 0 * np.sum(x),
+    "nn.accuracy": lambda x: nn.accuracy([x, -x], [0, 0]) * np.sum(x),
+    "nn.summary": lambda x: len(nn.summary({"w": x})) * np.sum(x),
     "nn.onecold": lambda x: x[nn.onecold(x)] ** 2,
     "nn.onehot": lambda x: np.sum(nn.onehot([0, 2], 3) @ x),
 }

@@ -170,3 +170,18 @@ def test_a_gradient_that_does_not_fit_changes_nothing():
 def test_bad_learning_rate(learning_rate):
     with pytest.raises(ValueError, match="learning_rate must be finite and not negative"):
         nn.update([np.ones(1)], [np.ones(1)], learning_rate)
+
+
+def test_an_update_of_nothing_warns():
+    with pytest.warns(RuntimeWarning, match="nothing was updated: dict holds no arrays of floats"):
+        nn.update({"w": 1.0, "n": [1, 2]}, {"w": 1.0, "n": [1.0, 2.0]}, 0.1)
+    with pytest.warns(RuntimeWarning, match="nothing was updated: the gradient is None"):
+        nn.update({"w": np.ones(2)}, {"w": None}, 0.1)
+
+
+def test_seeds_are_integers_or_generators():
+    for make in (
+        lambda rng: nn.Dense(2, 3, rng=rng).W,
+        lambda rng: nn.datasets.make_moons(10, rng=rng)[0],
+    ):
+        np.testing.assert_array_equal(make(7), make(np.random.default_rng(7)))

@@ -216,3 +216,107 @@ def test_gradient_of_the_scalar_loss_is_available_to_own_loops():
         value, (gradient,) = ad.withgradient(lambda m: nn.mse(m(X), Y), model)
         nn.update(model, gradient, 0.3)
     assert value < 1e-10
+
+
+# ---- optimizers, schedules, early stopping -------------------------------------------------------
+
+
+def test_an_optimizer_makes_its_own_steps():
+    """The same steps on the arrays by hand, in batches of one order."""
+    model, reference, opt = Line(), Line(), ad.optim.adam(0.1)
+    history = nn.gradient_descent(
+        model, nn.mse, X, Y, optimizer=opt, max_iters=7, batch_size=8, rng=3
+    )
+    state, rng, losses = opt.init(reference), np.random.default_rng(3), []
+    batches = [
+        order[i : i + 8] for order in (rng.permutation(20) for _ in range(3)) for i in (0, 8, 16)
+    ]
+    for chosen in batches[:7]:
+        value, (bars,) = ad.withgradient(lambda m: nn.mse(m(X[chosen]), Y[chosen]), reference)
+        updates, state = opt.update(bars, state, reference)
+        reference = ad.optim.apply_updates(reference, updates)
+        losses.append(value)
+    np.testing.assert_allclose(history, losses, rtol=1e-14)
+    np.testing.assert_allclose(model.w, reference.w, rtol=1e-14)
+
+
+def test_an_optimizer_and_tied_weights():
+    w = np.array([[0.5]])
+    model = nn.Chain(nn.Dense(1, 1), nn.Dense(1, 1))
+    model[0].W = model[1].W = w
+    x, y = np.array([[2.0]]), np.array([[8.0]])
+    nn.gradient_descent(model, nn.mse, x, y, optimizer=ad.optim.sgd(0.01), max_iters=1)
+    assert w[0, 0] == pytest.approx(0.5 - 0.01 * 2 * (2 * 0.25 - 8) * 4 * 0.5, rel=1e-12)
+
+
+def test_a_schedule_as_the_learning_rate():
+    model, reference = Line(), Line()
+    rate = ad.optim.exponential_decay(0.3, 2, 0.5)
+    nn.gradient_descent(model, nn.mse, X, Y, learning_rate=rate, max_iters=4)
+    for count in range(4):
+        nn.gradient_descent(reference, nn.mse, X, Y, learning_rate=rate(count), max_iters=1)
+    np.testing.assert_array_equal(model.w, reference.w)
+    with pytest.raises(ValueError, match="finite and not negative, got nan"):
+        nn.gradient_descent(
+            model, nn.mse, X, Y, learning_rate=lambda count: float("nan"), max_iters=1
+        )
+
+
+def test_patience():
+    def run(**options):
+        model = Line()
+        history = nn.gradient_descent(
+            model, nn.mse, X, Y, learning_rate=0.3, max_iters=400, rng=0, **options
+        )
+        np.testing.assert_allclose(model.w, [3.0, -2.0], atol=0.05)
+        return len(history)
+
+    assert run() == 400
+    # the loss falls by more than 1e-3 in each of the first iterations, then no more: two in vain
+    losses = nn.gradient_descent(Line(), nn.mse, X, Y, learning_rate=0.3, max_iters=400)
+    lowest, waited, expected = np.inf, 0, 0
+    while waited < 2:
+        better = losses[expected] < lowest - 1e-3
+        lowest, waited = (losses[expected], 0) if better else (lowest, waited + 1)
+        expected += 1
+    assert run(patience=2, min_delta=1e-3) == expected < 100
+    # rounds of three batches
+    assert run(patience=3, min_delta=1e-9, batch_size=8) % 3 == 0
+
+
+def test_validation_decides():
+    """The model learns the samples and gets worse at the validation samples at once."""
+    history = nn.gradient_descent(
+        Line(), nn.mse, X, Y, learning_rate=0.1, max_iters=50, patience=4, validation=(X, -Y)
+    )
+    assert len(history) == 5 and history[-1] < history[0]
+
+
+def test_a_loss_that_is_not_a_number_ends_patience():
+    model = Line()
+    with np.errstate(all="ignore"):
+        history = nn.gradient_descent(
+            model, nn.mse, X, Y, learning_rate=1e200, max_iters=50, patience=3
+        )
+    assert len(history) < 10
+
+
+@pytest.mark.parametrize(
+    "options, error, message",
+    [
+        ({}, ad.ArgumentError, "either a learning_rate or an optimizer\nhint: write"),
+        ({"learning_rate": 0.1, "optimizer": ad.optim.sgd(0.1)}, ad.ArgumentError, "either"),
+        ({"optimizer": "adam"}, ad.ArgumentError, "must be one of ad.optim, got a str"),
+        ({"learning_rate": 0.1, "patience": 0}, ValueError, "patience must be at least 1"),
+        ({"learning_rate": 0.1, "min_delta": -1.0}, ValueError, "min_delta must be finite"),
+        ({"learning_rate": 0.1, "validation": (X, Y)}, ValueError, "give patience"),
+        (
+            {"learning_rate": 0.1, "validation": (X, Y[1:]), "patience": 1},
+            ValueError,
+            "X has 20 samples, Y has 19",
+        ),
+    ],
+)
+def test_bad_options(options, error, message):
+    with pytest.raises(error, match=message):
+        nn.gradient_descent(Line(), nn.mse, X, Y, max_iters=1, **options)

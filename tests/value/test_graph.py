@@ -216,3 +216,81 @@ def test_what_is_not_one_real_number_is_refused():
         Value(1.0) / 0
     with pytest.raises(TypeError, match="takes a Value"):
         build_graph(3.0)
+
+
+def test_accumulation_on_request():
+    x = Value(3.0)
+    y = x * x
+    z = y * x
+    z.backward()
+    assert (x.grad, y.grad) == (27.0, 3.0)
+    y.backward(accumulate=True)
+    assert (x.grad, y.grad) == (27.0 + 6.0, 3.0 + 1.0)
+    z.backward(accumulate=True)  # the shared node counts once for each call
+    assert (x.grad, y.grad, z.grad) == (33.0 + 27.0, 4.0 + 3.0, 2.0)
+    z.backward()
+    assert (x.grad, y.grad, z.grad) == (27.0, 3.0, 1.0)
+    # a batch in two parts
+    total = Value(2.0)
+    for factor in (3.0, 4.0):
+        (total * factor).backward(accumulate=True)
+    assert total.grad == 7.0
+
+
+def test_operations_of_ones_own():
+    def hypot(a, b):
+        y = math.hypot(a.data, b.data)
+        return Value.operation(y, (a, b), (a.data / y, b.data / y), "hypot", label="h")
+
+    a, b = Value(3.0), Value(np.float64(4.0))
+    y = hypot(a * 1, b) ** 2
+    y.backward()
+    assert (y.data, a.grad, b.grad) == (25.0, 6.0, 8.0)
+    (node,) = [node for node in build_graph(y) if node.op == "hypot"]
+    assert node.label == "h" and node.data == 5.0 and node.prev[1] is b
+    x = Value(0.3)
+    assert Value.operation(1, [], []).prev == ()
+    hypot(x, x).backward()
+    assert x.grad == pytest.approx(central_difference(lambda t: math.hypot(t, t), 0.3), rel=1e-7)
+
+
+@pytest.mark.parametrize(
+    "wrong, message",
+    [
+        (lambda v: Value.operation(1.0, [v, 2.0], [1.0, 1.0]), "operand must be a Value, got a fl"),
+        (lambda v: Value.operation(1.0, [v], [1.0, 1.0]), "got 2 partial derivatives for 1 op"),
+        (lambda v: Value.operation("x", [v], [1.0]), "one real number, not str"),
+        (lambda v: Value.operation(1.0, [v], [v]), "one real number, not Value"),
+    ],
+)
+def test_wrong_operations(wrong, message):
+    with pytest.raises(TypeError, match=message):
+        wrong(Value(1.0))
+
+
+@pytest.mark.parametrize(
+    "call, message",
+    [
+        (lambda v: math.tanh(v), r"function of math, does not take a Value.*\n.*v\.tanh\(\)"),
+        (lambda v: math.sin(v), r"v\.data is the number, and Value.operation"),
+        (lambda v: float(v), r"v\.data is the number"),
+        (lambda v: np.tanh(v), r"np\.tanh does not take a Value.*\nhint: write v\.tanh\(\);"),
+        (lambda v: np.exp(v), r"np\.exp .*\nhint: write v\.exp\(\);"),
+        (lambda v: np.sin(v), r"np\.sin .*\nhint: write v\.exp\(\), v\.log\(\), v\.tanh\(\),"),
+        (lambda v: np.maximum(v, 0.0), r"v\.relu\(\)"),
+        (lambda v: np.float64(1.0) > v, r"np\.greater .*v\.data is the number"),
+        (lambda v: np.ones(3) * v, "one real number, not ndarray"),
+        (lambda v: np.add(v, 1.0, where=False), "np.add"),
+    ],
+)
+def test_functions_of_other_libraries_are_refused(call, message):
+    with pytest.raises(TypeError, match=f"(?s){message}"):
+        call(Value(0.5))
+
+
+def test_arrays_of_values():
+    """NumPy asks each element for its method."""
+    xs = np.array([Value(0.5), Value(-1.0)])
+    total = np.sum(np.tanh(xs * np.array([2.0, 3.0])))
+    total.backward()
+    assert [x.grad for x in xs] == pytest.approx([2 / math.cosh(1.0) ** 2, 3 / math.cosh(3.0) ** 2])

@@ -1,7 +1,9 @@
+import random
+
 import numpy as np
 import pytest
 
-from adjoint.value import MLP, Layer, Neuron, Value, build_graph
+from adjoint.value import MLP, Layer, Module, Neuron, Value, build_graph
 
 
 def test_neuron_computes_what_it_says():
@@ -32,14 +34,14 @@ def test_gradient_of_every_parameter():
         for neuron in layer.neurons:
             neuron.bias.data = 0.1
     x = [Value(0.4), Value(-0.2)]
-    y = mlp(x)[0]
+    y = mlp(x)
     y.backward()
     for p in [*mlp.parameters(), *x]:
         grad, h = p.grad, 1e-6
         p.data += h
-        high = mlp(x)[0].data
+        high = mlp(x).data
         p.data -= 2 * h
-        low = mlp(x)[0].data
+        low = mlp(x).data
         p.data += h
         assert grad == pytest.approx((high - low) / (2 * h), rel=1e-6, abs=1e-9)
 
@@ -49,12 +51,12 @@ def test_mlp_learns_xor():
     mlp = MLP(2, [4, 1], rng=rng)
     data = [((0, 0), -1), ((0, 1), 1), ((1, 0), 1), ((1, 1), -1)]
     for _ in range(300):
-        loss = sum(((mlp(x)[0] - y) ** 2 for x, y in data), Value(0))
+        loss = sum(((mlp(x) - y) ** 2 for x, y in data), Value(0))
         loss.backward()
         for p in mlp.parameters():
             p.data -= 0.1 * p.grad
     assert loss.data < 0.05
-    assert all(mlp(x)[0].data * y > 0 for x, y in data)
+    assert all(mlp(x).data * y > 0 for x, y in data)
 
 
 def test_parameters_are_reached():
@@ -81,3 +83,68 @@ def test_bad_input():
         MLP(2, [])
     with pytest.raises(ValueError, match="expected 2 inputs, got 3"):
         MLP(2, [1])([1.0, 2.0, 3.0])
+
+
+def test_one_output_is_a_value():
+    x = [0.5, -1.0]
+    assert type(MLP(2, [3, 1], rng=0)(x)) is Value and type(Layer(2, 1, rng=0)(x)) is Value
+    assert [type(y) for y in MLP(2, [3, 2], rng=0)(x)] == [Value, Value]
+    narrow = MLP(2, [1, 1], "relu", rng=0)
+    (a,), (b,) = (layer.neurons for layer in narrow.layers)
+    assert narrow(x).data == b([a(x)]).data
+
+
+def test_zero_grad():
+    for model in (MLP(2, [3, 1], rng=0), Layer(2, 1, rng=0), Neuron(2, rng=0)):
+        assert isinstance(model, Module)
+        model([1.0, 2.0]).backward()
+        assert any(p.grad for p in model.parameters())
+        model.zero_grad()
+        assert all(p.grad == 0.0 for p in model.parameters())
+    assert Module().parameters() == []
+
+
+def test_weights_of_micrograd():
+    """In the order in which micrograd draws them from the module `random`."""
+    state = random.getstate()
+    try:
+        random.seed(1337)
+        expected = [random.uniform(-1, 1) for _ in range(2 * 3 + 3)]
+        random.seed(1337)
+        mlp = MLP(2, [3, 1], "relu", init="uniform")
+        later = random.random()
+        random.seed(1337)
+        MLP(2, [3, 1], init="uniform", rng=5)
+        assert random.uniform(-1, 1) == expected[0] != later, "a seed leaves the module alone"
+    finally:
+        random.setstate(state)
+    assert [w.data for layer in mlp.layers for n in layer.neurons for w in n.w] == expected
+    assert all(n.b.data == 0.0 for layer in mlp.layers for n in layer.neurons)
+    for rng in (1337, random.Random(1337), np.int64(1337)):
+        again = MLP(2, [3, 1], "relu", init="uniform", rng=rng)
+        assert [p.data for p in again.parameters()] == [p.data for p in mlp.parameters()]
+
+
+@pytest.mark.parametrize("init", ["scaled", "uniform"])
+def test_generators(init):
+    def weights(rng):
+        return [p.data for p in MLP(4, [3, 1], init=init, rng=rng).parameters()]
+
+    one = weights(np.random.default_rng(3))
+    assert weights(np.random.default_rng(3)) == one and len(set(one)) == 16
+    assert weights(4) == weights(4) != weights(5)
+    assert weights(random.Random(4)) == weights(random.Random(4))
+    bound = 1.0 if init == "uniform" else 0.5
+    drawn = [w.data for w in Layer(4, 500, init=init, rng=0).neurons[0].weights]
+    assert max(map(abs, drawn)) <= bound
+    if init == "scaled":
+        assert weights(3) == one
+    with pytest.raises(
+        TypeError, match="rng is a seed, a numpy.random.Generator or a random.Random"
+    ):
+        weights("seed")
+
+
+def test_unknown_init():
+    with pytest.raises(ValueError, match="unknown init 'xavier'; known are 'scaled', 'uniform'"):
+        MLP(2, [1], init="xavier")

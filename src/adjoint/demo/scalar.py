@@ -6,6 +6,7 @@ import time
 from contextlib import nullcontext
 from dataclasses import dataclass
 from statistics import median
+from typing import cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -53,7 +54,7 @@ def run(
         for _ in range(steps):
             start = time.perf_counter()
             losses = (
-                logit_cross_entropy(mlp(x), y)
+                logit_cross_entropy(cast(list[Value], mlp(x)), y)
                 for x, y in zip(X.tolist(), labels.tolist(), strict=True)
             )
             loss = sum(losses, Value(0.0)) / len(X)

@@ -7,19 +7,33 @@ Samples are rows, features are columns.
 import adjoint.nn.rules  # noqa: F401 - registers them
 from adjoint.nn import datasets
 from adjoint.nn.activations import logsoftmax, relu, sigmoid, softmax, tanh
+from adjoint.nn.classification import accuracy
+from adjoint.nn.files import load, save
 from adjoint.nn.labels import onecold, onehot
 from adjoint.nn.layers import Chain, Dense
-from adjoint.nn.losses import cross_entropy, hinge_loss, logit_cross_entropy, mse
+from adjoint.nn.losses import (
+    binary_cross_entropy,
+    cross_entropy,
+    hinge_loss,
+    logit_binary_cross_entropy,
+    logit_cross_entropy,
+    mse,
+)
+from adjoint.nn.model_table import summary
 from adjoint.nn.parameters import parameters, update
 from adjoint.nn.training import gradient_descent
 
 __all__ = [
     "Chain",
     "Dense",
+    "accuracy",
+    "binary_cross_entropy",
     "cross_entropy",
     "datasets",
     "gradient_descent",
     "hinge_loss",
+    "load",
+    "logit_binary_cross_entropy",
     "logit_cross_entropy",
     "logsoftmax",
     "mse",
@@ -27,8 +41,10 @@ __all__ = [
     "onehot",
     "parameters",
     "relu",
+    "save",
     "sigmoid",
     "softmax",
+    "summary",
     "tanh",
     "update",
 ]

@@ -70,6 +70,43 @@ def logit_cross_entropy(scores: Any, y: Any) -> Any:
     return -np.sum(terms) / (np.size(terms) // np.shape(terms)[-1])
 
 
+def binary_cross_entropy(p: Any, y: Any, *, eps: float = 1e-12) -> Any:
+    """Mean over all elements of ``-y * log(p + eps) - (1 - y) * log(1 - p + eps)``.
+
+    Parameters
+    ----------
+    p : number or array
+        Predicted probabilities of the label 1, as `sigmoid` gives them.
+    y : number or array
+        Labels 0 and 1, or probabilities between them, of the same shape.
+    eps : float
+        Keeps the loss finite where a probability is 0 or 1. `logit_binary_cross_entropy` needs no
+        such constant.
+    """
+    check_shapes(p, y)
+    check_probabilities(y)
+    y = np.asarray(y)
+    return -np.mean(y * np.log(np.add(p, eps)) + (1 - y) * np.log(np.add(np.subtract(1, p), eps)))
+
+
+def logit_binary_cross_entropy(scores: Any, y: Any) -> Any:
+    """Mean over all elements of ``y * log(1 + exp(-scores)) + (1 - y) * log(1 + exp(scores))``:
+    `binary_cross_entropy` of ``sigmoid(scores)``.
+
+    Parameters
+    ----------
+    scores : number or array
+        The output of the last layer, before any sigmoid.
+    y : number or array
+        Labels 0 and 1, or probabilities between them, of the same shape.
+    """
+    check_shapes(scores, y)
+    check_probabilities(y)
+    y = np.asarray(y)
+    # no difference of large numbers, in either class
+    return np.mean(y * np.logaddexp(0, np.negative(scores)) + (1 - y) * np.logaddexp(0, scores))
+
+
 def hinge_loss(yhat: Any, y: Any) -> Any:
     """Mean over all elements of ``max(0, 1 - y * yhat)``.
 
@@ -102,4 +139,14 @@ def check_labels(y: Any) -> None:
         raise ValueError("hinge_loss takes the labels -1 and 1, found a 0; use 2 * y - 1")
 
 
-non_differentiable(check_shapes, check_labels)
+def check_probabilities(y: Any) -> None:
+    """Refuse truth that is no probability: labels -1 and 1 would have a loss without a minimum."""
+    wrong = [x for x in (np.min(y), np.max(y)) if not 0 <= x <= 1]
+    if wrong:
+        raise ValueError(
+            f"a binary cross entropy takes labels from 0 to 1, found {wrong[0]}; use (y + 1) / 2"
+            " for labels -1 and 1"
+        )
+
+
+non_differentiable(check_shapes, check_labels, check_probabilities)

@@ -9,6 +9,7 @@ updated in place.
 from __future__ import annotations
 
 import functools
+import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from types import BuiltinFunctionType, FunctionType, MappingProxyType, MethodType, ModuleType
 from typing import Any, TypeAlias
@@ -57,6 +58,22 @@ def parameters(model: Any) -> list[Array]:
     [(2, 2), (2,)]
     """
     return [_found(model, path) for path in paths(model)]
+
+
+def named_parameters(model: Any) -> list[tuple[str, str, Array]]:
+    """Return name, class of the owner and array of each distinct array of floats in a model.
+
+    A name has the keys, fields and captured variables on the way, separated by dots.
+    """
+    named = []
+    for path in paths(model):
+        keys, node, holder = [], model, "array"
+        for step in path:
+            kind, key = step
+            keys.append(str(node.__code__.co_freevars[key] if kind == "cell" else key))
+            holder, node = type(node).__name__, _found(node, (step,))
+        named.append((".".join(keys) or "array", holder, node))
+    return named
 
 
 Path: TypeAlias = "tuple[tuple[str, Any], ...]"
@@ -132,11 +149,46 @@ def update(model: Any, gradient: Any, learning_rate: float) -> None:
     TypeError, ValueError
         `gradient` does not fit the model, an array cannot be written, or the learning rate is
         negative. Then nothing has been updated.
+
+    Warns
+    -----
+    RuntimeWarning
+        There is nothing to update: the model holds no arrays of floats, or the gradient is ``None``
+        in all of them.
     """
     check_learning_rate(learning_rate)
     # check everything before the first write: half a step would leave a useless model
-    for array, bar in list(_pairs(model, gradient)):
+    pairs = list(_pairs(model, gradient))
+    if not pairs:
+        warnings.warn(_nothing_updated(model), RuntimeWarning, stacklevel=2)
+    for array, bar in pairs:
         array -= learning_rate * bar
+
+
+def cotangents_of(arrays: list[Array], model: Any, gradient: Any) -> list[Any]:
+    """Return the cotangents of a model's parameters in their order, ``None`` where there is none.
+
+    Raises
+    ------
+    TypeError, ValueError
+        `gradient` does not fit the model, or an array cannot be written.
+    """
+    bars = {id(array): bar for array, bar in _pairs(model, gradient)}
+    return [bars.get(id(array)) for array in arrays]
+
+
+def _nothing_updated(model: Any) -> str:
+    if parameters(model):
+        return "nothing was updated: the gradient is None in all of the model's arrays"
+    return f"nothing was updated: {no_arrays(model)}"
+
+
+def no_arrays(model: Any) -> str:
+    """Return what to say of a model without parameters."""
+    return (
+        f"{type(model).__name__} holds no arrays of floats to train; numbers, lists of numbers"
+        " and integer arrays are constants: keep parameters in np.array(..., dtype=float)"
+    )
 
 
 def has_nonzero_gradient(model: Any, gradient: Any) -> bool:

@@ -3,7 +3,24 @@
 from __future__ import annotations
 
 import math
+import operator
+from collections.abc import Sequence
 from numbers import Real
+from typing import Any, NoReturn
+
+from adjoint.errors import ArgumentError
+
+_UFUNCS = {
+    "add": operator.add,
+    "subtract": operator.sub,
+    "multiply": operator.mul,
+    "divide": operator.truediv,
+    "power": operator.pow,
+    "float_power": operator.pow,
+}
+"""What NumPy makes of the operators of its numbers."""
+
+_FUNCTIONS = ("exp", "log", "tanh", "relu", "sigmoid")
 
 
 class Value:
@@ -38,8 +55,6 @@ class Value:
 
     __slots__ = ("_partials", "data", "grad", "label", "op", "prev")
 
-    __array_ufunc__ = None  # makes NumPy's numbers on the left defer to the methods below
-
     def __init__(self, data: float, *, label: str = "") -> None:
         self.data = _number(data)
         self.grad = 0.0
@@ -47,6 +62,53 @@ class Value:
         self.op = ""
         self.label = label
         self._partials: tuple[float, ...] = ()
+
+    @classmethod
+    def operation(
+        cls,
+        data: float,
+        operands: Sequence[Value],
+        partials: Sequence[float],
+        op: str = "",
+        *,
+        label: str = "",
+    ) -> Value:
+        """Make the node of an operation of one's own.
+
+        Parameters
+        ----------
+        data : real number
+            The result.
+        operands : sequence of Value
+            What it was computed from.
+        partials : sequence of real numbers
+            The derivative of the result by each operand, at this point.
+        op, label : str, optional
+            The name of the operation, and of the result.
+
+        Examples
+        --------
+        >>> def sin(x):
+        ...     return Value.operation(math.sin(x.data), [x], [math.cos(x.data)], "sin")
+        >>> x = Value(0.0)
+        >>> (2 * sin(x)).backward()
+        >>> x.grad
+        2.0
+        """
+        for operand in operands:
+            if not isinstance(operand, Value):
+                raise ArgumentError(
+                    f"an operand must be a Value, got a {type(operand).__name__}",
+                    hint="constants are no operands: use them for the partial derivatives",
+                )
+        if len(operands) != len(partials):
+            raise ArgumentError(
+                f"got {len(partials)} partial derivatives for {len(operands)} operands",
+                hint="give d(data)/d(operand.data) for each operand, in order",
+            )
+        node = _node(_number(data), op, tuple(operands), tuple(map(_number, partials)))
+        node.label = label
+        return node
 
     def __repr__(self) -> str:
         op = f", op={self.op!r}" if self.op else ""
@@ -103,6 +165,18 @@ class Value:
     def __rpow__(self, base: float) -> Value:
         return _value(base) ** self
 
+    # ---- functions of other libraries ------------------------------------------------------------
+
+    def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **options: Any) -> Value:
+        """Do the operators of NumPy's numbers, and refuse NumPy's functions."""
+        if ufunc.__name__ in _UFUNCS and method == "__call__" and not options:
+            result: Value = _UFUNCS[ufunc.__name__](*map(_value, inputs))
+            return result
+        return _refuse(f"np.{ufunc.__name__}", ufunc.__name__)
+
+    def __float__(self) -> NoReturn:
+        _refuse("float(v), or a function of math,", "")
+
     # ---- functions -------------------------------------------------------------------------------
 
     def exp(self) -> Value:
@@ -137,17 +211,25 @@ class Value:
         for operand, partial in zip(self.prev, self._partials, strict=True):
             operand.grad += partial * self.grad
 
-    def backward(self) -> None:
+    def backward(self, *, accumulate: bool = False) -> None:
         """Set ``grad`` of every node that this one was computed from.
 
-        Gradients of an earlier call are overwritten, not added to.
+        Parameters
+        ----------
+        accumulate : bool
+            Add to what ``grad`` was before, in every node: after two calls it is the sum of two
+            gradients, also where both go through one node. By default it is overwritten.
         """
         nodes = build_graph(self)
+        before = [node.grad if accumulate else 0.0 for node in nodes]
         for node in nodes:
             node.grad = 0.0
         self.grad = 1.0
         for node in reversed(nodes):
             node.backward_step()
+        if accumulate:
+            for node, grad in zip(nodes, before, strict=True):
+                node.grad += grad
 
 
 def build_graph(root: Value) -> list[Value]:
@@ -199,6 +281,15 @@ def _node(data: float, op: str, prev: tuple[Value, ...], partials: tuple[float, 
 
 def _value(x: Value | float) -> Value:
     return x if isinstance(x, Value) else Value(x)
+
+
+def _refuse(function: str, name: str) -> NoReturn:
+    methods = ", ".join(f"v.{known}()" for known in _FUNCTIONS)
+    hint = f"write v.{name}()" if name in _FUNCTIONS else f"write {methods}"
+    raise ArgumentError(
+        f"{function} does not take a Value: its result would not remember how it was computed",
+        hint=f"{hint}; v.data is the number, and Value.operation makes operations of one's own",
+    )
 
 
 def _number(x: object) -> float:

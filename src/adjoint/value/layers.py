@@ -1,8 +1,13 @@
-"""Neurons, layers and a multi-layer perceptron, one `Value` per weight."""
+"""Neurons, layers and a multi-layer perceptron, one `Value` per weight, as in Karpathy's micrograd.
+
+https://github.com/karpathy/micrograd
+"""
 
 from __future__ import annotations
 
+import random
 from collections.abc import Callable, Sequence
+from typing import Any, Literal, Protocol, TypeAlias
 
 import numpy as np
 
@@ -15,16 +20,51 @@ _activations: dict[str | None, Callable[[Value], Value]] = {
     "tanh": Value.tanh,
 }
 
+Init: TypeAlias = Literal["scaled", "uniform"]
 
-class Neuron:
+
+class Uniform(Protocol):
+    """What draws numbers: a `numpy.random.Generator`, a `random.Random`, the module `random`."""
+
+    @property
+    def uniform(self) -> Callable[..., Any]: ...
+
+
+Rng: TypeAlias = "Uniform | int | None"
+
+
+class Module:
+    """What has parameters."""
+
+    def parameters(self) -> list[Value]:
+        """Return the weights and biases; none here."""
+        return []
+
+    def zero_grad(self) -> None:
+        """Set ``grad`` of each parameter to 0."""
+        for p in self.parameters():
+            p.grad = 0.0
+
+
+class Neuron(Module):
     """``activation(w · x + b)``.
 
     Parameters
     ----------
     inputs : int
     activation : {"tanh", "relu", "sigmoid", None}
-    rng : numpy.random.Generator, optional
-        Draws the weights, uniform in ±1/√inputs; the bias starts at 0.
+    init : {"scaled", "uniform"}
+        The weights are uniform in ±1/√inputs, or, as in micrograd, in ±1; the bias starts at 0.
+    rng : numpy.random.Generator, random.Random or int, optional
+        Draws the weights. For ``"uniform"``, an integer seeds `random.Random` and ``None`` is the
+        module `random`, so ``random.seed(1337)`` gives the weights of micrograd; for ``"scaled"``
+        they stand for `numpy.random.default_rng`.
+
+    Attributes
+    ----------
+    weights, w : list of Value
+    bias, b : Value
+    activation : str or None
     """
 
     def __init__(
@@ -32,18 +72,27 @@ class Neuron:
         inputs: int,
         activation: str | None = "tanh",
         *,
-        rng: np.random.Generator | None = None,
+        init: Init = "scaled",
+        rng: Rng = None,
     ) -> None:
         if inputs < 1:
             raise ValueError(f"a neuron needs at least one input, got {inputs}")
         if activation not in _activations:
             known = ", ".join(map(repr, _activations))
             raise ValueError(f"unknown activation {activation!r}; known are {known}")
-        rng = np.random.default_rng() if rng is None else rng
-        bound = inputs**-0.5
-        self.weights = [Value(w) for w in rng.uniform(-bound, bound, inputs)]
+        source = _source(rng, init)
+        bound = 1.0 if init == "uniform" else inputs**-0.5
+        self.weights = [Value(source.uniform(-bound, bound)) for _ in range(inputs)]
         self.bias = Value(0.0)
         self.activation = activation
+
+    @property
+    def w(self) -> list[Value]:
+        return self.weights
+
+    @property
+    def b(self) -> Value:
+        return self.bias
 
     def __call__(self, x: Sequence[Value | float]) -> Value:
         if len(x) != len(self.weights):
@@ -61,8 +110,11 @@ class Neuron:
         return f"Neuron({len(self.weights)}, {self.activation!r})"
 
 
-class Layer:
-    """`outputs` neurons with the same inputs; the other parameters are those of `Neuron`."""
+class Layer(Module):
+    """`outputs` neurons with the same inputs; the other parameters are those of `Neuron`.
+
+    The result is a list, or, of one neuron, its `Value`.
+    """
 
     def __init__(
         self,
@@ -70,15 +122,17 @@ class Layer:
         outputs: int,
         activation: str | None = "tanh",
         *,
-        rng: np.random.Generator | None = None,
+        init: Init = "scaled",
+        rng: Rng = None,
     ) -> None:
         if outputs < 1:
             raise ValueError(f"a layer needs at least one output, got {outputs}")
-        rng = np.random.default_rng() if rng is None else rng
-        self.neurons = [Neuron(inputs, activation, rng=rng) for _ in range(outputs)]
+        source = _source(rng, init)
+        self.neurons = [Neuron(inputs, activation, init=init, rng=source) for _ in range(outputs)]
 
-    def __call__(self, x: Sequence[Value | float]) -> list[Value]:
-        return [neuron(x) for neuron in self.neurons]
+    def __call__(self, x: Sequence[Value | float]) -> Value | list[Value]:
+        outputs = [neuron(x) for neuron in self.neurons]
+        return outputs[0] if len(outputs) == 1 else outputs
 
     def parameters(self) -> list[Value]:
         """Return the parameters of each neuron in turn."""
@@ -89,8 +143,8 @@ class Layer:
         return f"Layer({len(first.weights)}, {len(self.neurons)}, {first.activation!r})"
 
 
-class MLP:
-    """A chain of layers.
+class MLP(Module):
+    """A chain of layers; the result is a list, or, of one output, its `Value`.
 
     Parameters
     ----------
@@ -101,14 +155,20 @@ class MLP:
         The activation of every layer but the last.
     output_activation : {"tanh", "relu", "sigmoid", None}
         The activation of the last layer.
-    rng : numpy.random.Generator, optional
-        Draws the weights.
+    init : {"scaled", "uniform"}
+    rng : numpy.random.Generator, random.Random or int, optional
+        As for `Neuron`.
 
     Examples
     --------
-    >>> mlp = MLP(2, [16, 16, 1])
+    The network of micrograd's demo:
+
+    >>> mlp = MLP(2, [16, 16, 1], "relu", init="uniform", rng=1337)
+    >>> mlp
+    MLP(Layer(2, 16, 'relu'), Layer(16, 16, 'relu'), Layer(16, 1, None))
     >>> len(mlp.parameters())
     337
+    >>> mlp([1.0, -2.0]).backward()
     """
 
     def __init__(
@@ -118,22 +178,24 @@ class MLP:
         activation: str | None = "tanh",
         output_activation: str | None = None,
         *,
-        rng: np.random.Generator | None = None,
+        init: Init = "scaled",
+        rng: Rng = None,
     ) -> None:
         if not sizes:
             raise ValueError("an MLP needs the size of at least one layer")
-        rng = np.random.default_rng() if rng is None else rng
+        source = _source(rng, init)
         widths = [inputs, *sizes]
         activations = [*[activation] * (len(sizes) - 1), output_activation]
         self.layers = [
-            Layer(n_in, n_out, kind, rng=rng)
+            Layer(n_in, n_out, kind, init=init, rng=source)
             for n_in, n_out, kind in zip(widths[:-1], sizes, activations, strict=True)
         ]
 
-    def __call__(self, x: Sequence[Value | float]) -> list[Value]:
+    def __call__(self, x: Sequence[Value | float]) -> Value | list[Value]:
         y: Sequence[Value | float] = x
         for layer in self.layers[:-1]:
-            y = layer(y)
+            outputs = layer(y)
+            y = [outputs] if isinstance(outputs, Value) else outputs
         return self.layers[-1](y)
 
     def parameters(self) -> list[Value]:
@@ -142,3 +204,17 @@ class MLP:
 
     def __repr__(self) -> str:
         return f"MLP({', '.join(map(repr, self.layers))})"
+
+
+def _source(rng: Rng, init: str) -> Uniform:
+    if init not in ("scaled", "uniform"):
+        raise ValueError(f"unknown init {init!r}; known are 'scaled', 'uniform'")
+    if rng is not None and not isinstance(rng, int | np.integer):
+        if not hasattr(rng, "uniform"):
+            raise TypeError(
+                f"rng is a seed, a numpy.random.Generator or a random.Random, got {rng!r}"
+            )
+        return rng
+    if init == "scaled":
+        return np.random.default_rng(rng)
+    return random if rng is None else random.Random(int(rng))

@@ -1,0 +1,161 @@
+"""The form of an optimizer: `init` makes a state, `update` turns a gradient into a step."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple, Protocol, TypeAlias, TypeVar
+
+import numpy as np
+
+from adjoint.derivatives.tree_functions import tree_map
+from adjoint.derivatives.tree_names import (
+    Parts,
+    check_part,
+    cotangents,
+    variables,
+    warn_of_captured,
+    with_parts,
+)
+from adjoint.derivatives.tree_plan import is_variable
+from adjoint.errors import ArgumentError
+
+State: TypeAlias = Any
+Params = TypeVar("Params")
+
+
+class Update(Protocol):
+    """``updates, state = update(bars, state, params)``."""
+
+    def __call__(self, bars: Any, state: State, params: Any = None) -> tuple[Any, State]: ...
+
+
+class GradientTransformation(NamedTuple):
+    """An optimizer, or a part of one for `chain`: a pair of functions without memory of their own.
+
+    Attributes
+    ----------
+    init : callable
+        ``init(params)`` gives the first state: tuples of numbers and of arrays by name.
+    update : callable
+        ``update(bars, state, params=None)`` gives ``(updates, state)``. `bars` is what
+        `adjoint.gradient` gives for `params`; `updates` has its structure, for `apply_updates`.
+        Where `bars` has ``None``, `updates` has ``None``, and the state keeps its part.
+    """
+
+    init: Callable[[Any], State]
+    update: Update
+
+
+class Step(NamedTuple):
+    """A transformation of parts by name, of which optimizers are made."""
+
+    init: Callable[[Parts], State]
+    update: Callable[[Parts, State, Parts | None], tuple[Parts, State]]
+
+
+class EmptyState(NamedTuple):
+    """The state of a step that remembers nothing."""
+
+
+def transformation(*steps: Step) -> GradientTransformation:
+    """Return the steps, one after the other, as a transformation of models."""
+
+    def init(params: Any) -> State:
+        parts = variables(params)
+        warn_of_captured(params)
+        return tuple(step.init(parts) for step in steps)
+
+    def update(bars: Any, state: State, params: Any = None) -> tuple[Any, State]:
+        _check_state(state, len(steps))
+        parts, known = cotangents(bars, params)
+        states = []
+        for step, before in zip(steps, state, strict=True):
+            parts, after = step.update(parts, before, known)
+            states.append(after)
+        return with_parts(bars, parts), tuple(states)
+
+    return GradientTransformation(init, update)
+
+
+def chain(*transformations: GradientTransformation) -> GradientTransformation:
+    """Apply transformations one after the other: each gets the updates of the one before.
+
+    Parameters
+    ----------
+    *transformations : GradientTransformation
+        For instance ``clip_by_global_norm(1.0), adam(1e-3)``.
+
+    Returns
+    -------
+    GradientTransformation
+        Its state is a tuple of theirs.
+
+    Examples
+    --------
+    >>> from adjoint.optim import clip, sgd
+    >>> opt = chain(clip(1.0), sgd(0.1))
+    >>> state = opt.init([3.0])
+    >>> updates, state = opt.update([50.0], state)
+    >>> apply_updates([3.0], updates)
+    [2.9]
+    """
+    for one in transformations:
+        if not isinstance(one, tuple) or len(one) != 2:
+            raise ArgumentError(
+                f"chain takes transformations, got a {type(one).__name__}",
+                hint="write chain(clip_by_global_norm(1.0), adam(1e-3))",
+            )
+
+    def init(params: Any) -> State:
+        return tuple(one.init(params) for one in transformations)
+
+    def update(bars: Any, state: State, params: Any = None) -> tuple[Any, State]:
+        _check_state(state, len(transformations))
+        states = []
+        for one, before in zip(transformations, state, strict=True):
+            bars, after = one.update(bars, before, params)
+            states.append(after)
+        return bars, tuple(states)
+
+    return GradientTransformation(init, update)
+
+
+def apply_updates(params: Params, updates: Any) -> Params:
+    """A copy of a model with updates added.
+
+    Parameters
+    ----------
+    params
+        Any model, as for `adjoint.tree_map`.
+    updates
+        As ``update`` of an optimizer gives them; ``None`` is zero.
+
+    Returns
+    -------
+    params
+        ``p + u`` for each float, of the dtype of ``p``; integers and all else are constants, arrays
+        and objects that occur twice still do.
+
+    Examples
+    --------
+    >>> apply_updates({"w": 1.0, "n": 3, "name": "line"}, {"w": 0.5, "n": None, "name": None})
+    {'w': 1.5, 'n': 3, 'name': 'line'}
+    """
+    return tree_map(_moved, params, updates)
+
+
+def _moved(p: Any, u: Any) -> Any:
+    if u is None or not is_variable(p):
+        return p
+    check_part("", p, u)
+    if isinstance(p, np.ndarray):
+        return (p + u).astype(p.dtype, copy=False)
+    return type(p)(p + u)
+
+
+def _check_state(state: State, steps: int) -> None:
+    if not isinstance(state, tuple) or len(state) != steps:
+        raise ArgumentError(
+            "the state is not one of this optimizer",
+            hint="state = opt.init(params); updates, state = opt.update(bars, state, params)",
+        )
