@@ -5,9 +5,12 @@ from __future__ import annotations
 import os
 import re
 import sys
+from functools import partialmethod
 from importlib.metadata import version as version_of
 from pathlib import Path
 from typing import Any
+
+from nbclient import NotebookClient
 
 project = "Adjoint"
 author = "The Adjoint authors"
@@ -36,6 +39,8 @@ nb_execution_mode = "force"
 nb_execution_raise_on_error = True
 nb_execution_timeout = 120
 nb_merge_streams = True
+# Output arrives in pieces, at moments of its own; myst-nb would end the line after each.
+NotebookClient.__init__ = partialmethod(NotebookClient.__init__, coalesce_streams=True)
 
 # Kernels run the checkout, not another copy that is installed, and write no bytecode beside it.
 sys.path.insert(0, str(Path(__file__).parents[1] / "src"))

@@ -23,6 +23,10 @@ __all__ = [
 ]
 
 
+DOCUMENTATION = "https://github.com/adjoint-ad/adjoint/blob/main/docs/limitations.md"
+"""The page with a section for each class of errors, and for each kind of refusal."""
+
+
 class Place(NamedTuple):
     """A line of user code where something happens, and the library function that it calls, if that
     does it.
@@ -71,6 +75,12 @@ class AdjointError(Exception):
         self.place = place
         super().__init__(problem)
 
+    @property
+    def link(self) -> str:
+        """The address of the section on errors of this class."""
+        public = next(one for one in type(self).__mro__ if one.__name__ in __all__)
+        return f"{DOCUMENTATION}#{public.__name__.lower()}"
+
     def __str__(self) -> str:
         parts = [self.problem]
         if self.filename is not None and self.span is not None:
@@ -82,6 +92,7 @@ class AdjointError(Exception):
             parts.extend(_excerpt(filename, span))
         if self.hint is not None:
             parts.append(f"hint: {self.hint}")
+        parts.append(f"see {self.link}")
         return "\n".join(parts)
 
 

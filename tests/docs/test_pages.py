@@ -1,8 +1,9 @@
 """What the pages of docs/ say is what happens.
 
-The code cells of a page are one program. A comment ``# → …``, behind a `print` or in lines of its own
-below it, is what the program prints; the site shows the output itself in its place. Beside the program
-are the data files (csv) of the page's folder.
+The code cells of a page are one program, with its blocks ``{code-block} python``, which stand where
+cells cannot: in dropdowns. A comment ``# → …``, behind a `print` or in lines of its own below it,
+is what the program prints; below cells the site shows the output itself in its place. Beside the
+program are the data files (csv) of the page's folder.
 """
 
 import ast
@@ -22,7 +23,10 @@ PAGES = sorted(
     for path in DOCS.rglob("*.md")
     if "_build" not in path.parts and "{code-cell}" in path.read_text(encoding="utf-8")
 )
-CELL = re.compile(r"^```\{code-cell\}[^\n]*\n((?::[^\n]*\n)*)(.*?)^```$", re.DOTALL | re.MULTILINE)
+CELL = re.compile(
+    r"^```\{code-(?:cell\}|block\} python)[^\n]*\n((?::[^\n]*\n)*)(.*?)^```$",
+    re.DOTALL | re.MULTILINE,
+)
 EXPECTED = re.compile(r"# → ?(.*)$", re.MULTILINE)
 
 
@@ -46,8 +50,7 @@ def test_a_page_prints_what_it_says(path, tmp_path):
         capture_output=True,
         check=False,
         cwd=tmp_path,
-        env=os.environ
-        | {"PYTHONUTF8": "1", "PYTHONPATH": str(ROOT / "src"), "MPLBACKEND": "agg"},
+        env=os.environ | {"PYTHONUTF8": "1", "PYTHONPATH": str(ROOT / "src"), "MPLBACKEND": "agg"},
     )
     assert done.stderr.decode() == ""
     found = [line.rstrip() for line in done.stdout.decode().splitlines()]

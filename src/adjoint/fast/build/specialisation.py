@@ -22,6 +22,7 @@ from adjoint.fast.build.tangent_program import (
 from adjoint.fast.build.tangent_rows import with_rows
 from adjoint.fast.evaluate.array_writes import check_views, note_block_aliases
 from adjoint.fast.evaluate.calls import call
+from adjoint.fast.evaluate.composites import expanded
 from adjoint.fast.evaluate.evaluator import Evaluator
 from adjoint.fast.evaluate.handlers import (  # noqa: F401  each registers its handlers
     attributes,
@@ -171,10 +172,12 @@ def _specialised(ev: Evaluator, f: Any, args: tuple[Any, ...], mode: Mode, order
         check_views(ev, primal)
     assert primal.results is not None
     if mode.kind == "pushforward":
-        return pushed_forward(ev, name, primal, wanted, isinstance(y, Tuple), apart, stages)
+        return pushed_forward(
+            ev, name, expanded(ev, primal), wanted, isinstance(y, Tuple), apart, stages
+        )
     try:
         if order == "reverse over forward":
-            return product_over_forward(ev, name, primal, wanted, apart, stages)
+            return product_over_forward(ev, name, expanded(ev, primal), wanted, apart, stages)
         return _differentiated(ev, name, primal, given, wanted, mode, y, apart, stages, order)
     except NotCovered as error:
         demanding = isinstance(error, NeedsKnown | NeedsSize)
@@ -208,9 +211,9 @@ def _differentiated(
         for y in (() if one else given)
     )
     seeds = tuple(zip(primal.results, (Const(1.0),) if one else y_bars, strict=True))
-    reverse = _reverse(ev, sweep, region, seeds, wanted, one)
+    reverse = expanded(ev, _reverse(ev, sweep, region, seeds, wanted, one))
+    forward = expanded(ev, freeze(region))
     written = written_to(ev) | apart
-    forward = freeze(region)
     stages("forward", partial(format_block, name, forward))
     stages("reverse", partial(format_block, name, reverse))
     forward, reverse = optimised(forward, reverse, name, ev.types, written, stages)

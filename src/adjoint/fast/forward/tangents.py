@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from adjoint.fast.evaluate.composites import Composite
 from adjoint.fast.evaluate.types import has_complex
 from adjoint.fast.forward import array_tangents as array_tangents
 from adjoint.fast.forward import complex_tangents as complex_tangents
@@ -42,6 +43,8 @@ def tangent(sweep: TangentValues, op: Call) -> Operand:
     if not isinstance(op.callee, Const):
         raise NotCovered("a call of a value of the program", op.span)
     f = op.callee.value
+    if isinstance(f, Composite):
+        return f.tangent(sweep, op)
     if op.result in sweep.ev.rule_pairs:
         return tangents_of_pair(sweep, op)
     if has_rule_from_outside(f):

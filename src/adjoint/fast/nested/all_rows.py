@@ -11,6 +11,7 @@ from adjoint.fast.batch.sweep import BatchSweep
 from adjoint.fast.batch.values import note_rows
 from adjoint.fast.evaluate.array_writes import note_block_aliases
 from adjoint.fast.evaluate.calls import call
+from adjoint.fast.evaluate.composites import expanded
 from adjoint.fast.evaluate.evaluator import Evaluator
 from adjoint.fast.evaluate.types import Array, Dim, number
 from adjoint.fast.evaluate.values import Abstract, Known
@@ -42,7 +43,7 @@ def all_rows(
     if any(ev.heap[address] is not before for address, before in held.items()):
         raise NotCovered("a function that writes to its row", ev.span)
     _demand_numbers(ev, y)
-    block = Block(tuple(rows.given), tuple(ops), ())
+    block = expanded(ev, Block(tuple(rows.given), tuple(ops), ()))
     demand_own_writes(block, block.parameters)
     note_block_aliases(ev, block)
     note_rows(ev, block)

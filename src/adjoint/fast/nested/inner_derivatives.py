@@ -16,12 +16,11 @@ from adjoint.fast.evaluate.evaluator import Evaluator
 from adjoint.fast.evaluate.types import Array, Number, bar_type, number
 from adjoint.fast.evaluate.values import Abstract, DictOf, External, Flag, Known, ListOf, Ref, Tuple
 from adjoint.fast.forward.sweep import ForwardSweep
+from adjoint.fast.nested.gradient_calls import as_one, finite, gradient_ops
 from adjoint.fast.not_covered import NotCovered
 from adjoint.fast.passes.sequence import is_effect
-from adjoint.fast.reverse.block_cotangents import Scope
-from adjoint.fast.reverse.forward_blocks import freeze
-from adjoint.fast.reverse.result import demand_real_scalar, finished_bar, returned
-from adjoint.fast.reverse.sweep import Sweep
+from adjoint.fast.reverse.cotangent_types import abstract_of
+from adjoint.fast.reverse.result import demand_real_scalar, returned
 from adjoint.fast.single_assignment.primitives import same
 from adjoint.fast.single_assignment.walk import results, walk
 from adjoint.fast.support import functions as runtime
@@ -118,25 +117,16 @@ def gradient(
     inner = Inner(ev, f, args, wanted, keywords)
     given = returned(inner.y, True)
     demand_real_scalar(given[0], ev)
-    sweep = Sweep(ev, inner.leaves)
-    sweep.find_all_active(inner.block)
-    region = sweep.forward(inner.block)
-    sweep.primal = set(ev.fresh)
-    assert inner.block.results is not None
-    y = inner.block.results[0]
-    with ev.writing() as back:
-        scope = Scope(sweep)
-        if isinstance(y, Value):
-            scope.add(y, Const(1.0))
-        sweep.reverse(region, scope)
-        bars: dict[Value, Abstract] = {}
-        for leaf in inner.leaves:
-            bar = scope.take(leaf)
-            bar = finished_bar(ev, scope.zeros(leaf) if bar is None else bar, leaf)
-            bars[leaf] = finite(ev, bar)
-    for op in (*freeze(region).ops, *back):
-        ev.write(op)
-    return inner.y, [mapped(ev, inner.args[i], lambda x: bars[x]) for i in wanted]  # type: ignore[index]
+    found = as_one(ev, inner.block, inner.leaves)
+    y, bars = inner.y, [] if found is None else found[1:]
+    if found is None:
+        ops, bars = gradient_ops(ev, inner.block, inner.leaves)
+        for op in ops:
+            ev.write(op)
+    else:
+        y = abstract_of(found[0])
+    of_leaf = dict(zip(inner.leaves, map(abstract_of, bars), strict=True))
+    return y, [mapped(ev, inner.args[i], lambda x: of_leaf[x]) for i in wanted]  # type: ignore[index]
 
 
 def pushforward(
@@ -155,7 +145,7 @@ def pushforward(
         _pair(ev, inner.args[i], dots[i], given)
     ops = sweep.push(inner.block, dict(zip(inner.leaves, given, strict=True)))
     with ev.writing(ops):
-        ends = {x: finite(ev, _tangent(sweep, x)) for x in _leaves(inner.y)}
+        ends = {x: abstract_of(finite(ev, _tangent(sweep, x))) for x in _leaves(inner.y)}
     for op in ops:
         ev.write(op)
     return inner.y, mapped(ev, inner.y, lambda x: ends[x])
@@ -163,18 +153,6 @@ def pushforward(
 
 def _tangent(sweep: ForwardSweep, x: Value | Known) -> Operand:
     return sweep.settle(sweep.full(x), x) if isinstance(x, Value) else Const(0.0)
-
-
-def finite(ev: Evaluator, x: Operand) -> Abstract:
-    """Write an array of its own, or a number that is no integer; infinite ones are refused."""
-    if isinstance(x, Const):
-        return Known(float(x.value)) if isinstance(x.value, int) else Known(x.value)
-    assert isinstance(x, Value)
-    t = ev.types[x]
-    if isinstance(t, Number):
-        whole = {kind for kind in t.kinds if issubclass(kind, int)}
-        t = Number((t.kinds - whole) | {float}) if whole else t
-    return ev.operation(runtime.inner_derivative, (x,), t, name=x.name)
 
 
 def _pair(ev: Evaluator, x: Abstract, dot: Abstract, found: list[Operand]) -> None:

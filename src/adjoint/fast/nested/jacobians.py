@@ -6,14 +6,17 @@ import numpy as np
 
 from adjoint.fast.batch.arrays import evaluated
 from adjoint.fast.batch.sweep import BatchSweep
+from adjoint.fast.evaluate.composites import expanded
 from adjoint.fast.evaluate.evaluator import Evaluator
 from adjoint.fast.evaluate.types import Array, number
 from adjoint.fast.evaluate.values import Abstract
 from adjoint.fast.forward.sweep import ForwardSweep
 from adjoint.fast.nested.all_rows import moved
-from adjoint.fast.nested.inner_derivatives import Inner, finite
+from adjoint.fast.nested.gradient_calls import finite
+from adjoint.fast.nested.inner_derivatives import Inner
 from adjoint.fast.not_covered import NotCovered
 from adjoint.fast.reverse.block_cotangents import Scope
+from adjoint.fast.reverse.cotangent_types import abstract_of
 from adjoint.fast.reverse.forward_blocks import freeze
 from adjoint.fast.reverse.result import finished_bar
 from adjoint.fast.reverse.sweep import Sweep
@@ -62,9 +65,9 @@ def _forward(ev: Evaluator, inner: Inner, x: Value, y: Value) -> Abstract:
     with ev.writing(ops):
         y_dot = sweep.settle(sweep.full(y), y)
     batch, units = _units(ev, x)
-    for op in batch.run(Block((dot,), tuple(ops), ()), {dot: units}):
+    for op in batch.run(expanded(ev, Block((dot,), tuple(ops), ())), {dot: units}):
         ev.write(op)
-    found = finite(ev, batch.full(y_dot))
+    found = abstract_of(finite(ev, batch.full(y_dot)))
     assert isinstance(found, Value)
     return moved(ev, found, 0, -1)
 
@@ -84,6 +87,6 @@ def _reverse(ev: Evaluator, inner: Inner, x: Value, y: Value) -> Abstract:
     for op in freeze(region).ops:
         ev.write(op)
     batch, units = _units(ev, y)
-    for op in batch.run(Block((y_bar,), tuple(back), ()), {y_bar: units}):
+    for op in batch.run(expanded(ev, Block((y_bar,), tuple(back), ())), {y_bar: units}):
         ev.write(op)
-    return finite(ev, batch.full(bar))
+    return abstract_of(finite(ev, batch.full(bar)))

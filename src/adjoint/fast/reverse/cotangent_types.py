@@ -206,8 +206,8 @@ def _summed(ev: Evaluator, bar: Operand, x: Value, of_x: Array, of_y: Array) -> 
     """Write the sum over the broadcast axes; negate the sum instead of the elements."""
     opposite = ev.opposite(bar)
     if opposite is not None:
-        total = _summed(ev, opposite, x, of_x, of_y)
-        return ev.operation(operator.neg, (total,), bar_type(of_x), name=f"{x.name}_bar")
+        negative = _summed(ev, opposite, x, of_x, of_y)
+        return ev.operation(operator.neg, (negative,), bar_type(of_x), name=f"{x.name}_bar")
     extra = len(of_y.shape) - len(of_x.shape)
     axes = tuple(range(extra)) + tuple(
         i + extra

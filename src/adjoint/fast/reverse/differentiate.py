@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from adjoint.fast.evaluate.composites import Composite
 from adjoint.fast.evaluate.types import Array, IntegersOrFloats
 from adjoint.fast.not_covered import NotCovered
 from adjoint.fast.support import functions as runtime
@@ -51,6 +52,8 @@ CONSTANT: frozenset[Any] = frozenset(
 def is_carrier(sweep: Sweep, op: Call) -> bool:
     """Return whether the result of an operation on active operands may be active."""
     f = callee_of(op)
+    if isinstance(f, Composite):
+        return True
     if f is runtime.to_extremes:
         return sweep.is_active(op.operands[2:3])
     if f in CONSTANT or (f is round and len(op.operands) == 1):
@@ -90,6 +93,9 @@ def differentiated(sweep: Sweep, op: Call) -> Step:
     f, ev = callee_of(op), sweep.ev
     y = op.result
     assert y is not None
+    if isinstance(f, Composite):
+        ev.block.append(op)
+        return lambda scope: f.back(sweep, scope, op)
     if f in steps:
         ev.block.append(op)
         return steps[f](sweep, op)

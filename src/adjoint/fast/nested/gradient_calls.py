@@ -1,0 +1,173 @@
+"""The gradient of an inner function with loops, as one operation.
+
+A reverse sweep over that of a loop would have to reverse its tape. It is not needed: with the inner
+gradient g = ∂f/∂x at x, of a function of x and of captured variables c, the pullback of g gives
+
+    x̄ = ∂/∂x (g · ḡ),  c̄ = ∂/∂c (g · ḡ),
+
+which by the symmetry of second derivatives is the tangent of the gradient of f in x and c, for the
+tangent ḡ of x: forward over reverse (Griewank & Walther, *Evaluating Derivatives*, 2nd ed., ch. 5).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from adjoint.fast.evaluate.composites import Composite, composite_of, expanded
+from adjoint.fast.evaluate.evaluator import Evaluator
+from adjoint.fast.evaluate.types import ANYTHING, Array, Number, bar_type
+from adjoint.fast.forward.sweep import ForwardSweep
+from adjoint.fast.forward.tangent_values import TangentValues
+from adjoint.fast.nested.copies import copied
+from adjoint.fast.reverse.block_cotangents import Scope
+from adjoint.fast.reverse.cotangent_types import whole
+from adjoint.fast.reverse.elementwise import product
+from adjoint.fast.reverse.forward_blocks import freeze
+from adjoint.fast.reverse.result import finished_bar
+from adjoint.fast.reverse.sweep import Sweep
+from adjoint.fast.single_assignment.primitives import same
+from adjoint.fast.single_assignment.substitution import free_values
+from adjoint.fast.single_assignment.walk import walk
+from adjoint.fast.support import functions as runtime
+from adjoint.ir.single import Block, Call, Const, Loop, Op, Operand, Unpack, Value
+
+
+def gradient_ops(
+    ev: Evaluator, block: Block, leaves: Sequence[Value]
+) -> tuple[list[Op], list[Operand]]:
+    """Return the operations of a function and of its reverse sweep, and the cotangents of the
+    variables `leaves`; the result of `block` is one real number."""
+    sweep = Sweep(ev, leaves)
+    sweep.find_all_active(block)
+    region = sweep.forward(block)
+    sweep.primal = set(ev.fresh)
+    assert block.results is not None
+    y = block.results[0]
+    with ev.writing() as back:
+        scope = Scope(sweep)
+        if isinstance(y, Value):
+            scope.add(y, Const(1.0))
+        sweep.reverse(region, scope)
+        bars = []
+        for leaf in leaves:
+            bar = scope.take(leaf)
+            bar = finished_bar(ev, scope.zeros(leaf) if bar is None else bar, leaf)
+            bars.append(finite(ev, bar))
+    return [*freeze(region).ops, *back], bars
+
+
+def finite(ev: Evaluator, x: Operand) -> Operand:
+    """Write an array of its own, or a number that is no integer; infinite ones are refused."""
+    if isinstance(x, Const):
+        return Const(float(x.value)) if isinstance(x.value, int) else x
+    assert isinstance(x, Value)
+    t = ev.types[x]
+    if isinstance(t, Number):
+        whole_kinds = {kind for kind in t.kinds if issubclass(kind, int)}
+        t = Number((t.kinds - whole_kinds) | {float}) if whole_kinds else t
+    return ev.operation(runtime.inner_derivative, (x,), t, name=x.name)
+
+
+def as_one(ev: Evaluator, block: Block, leaves: Sequence[Value]) -> list[Operand] | None:
+    """Write the gradient of a function with loops as one operation; return the result of the
+    function and the cotangents of its variables `leaves`.
+
+    Returns ``None`` for a function without loops, whose sweeps can be reversed, and for one of
+    captured variables that are neither numbers nor arrays.
+    """
+    if not any(isinstance(op, Loop) or composite_of(op) for op in walk(block)):
+        return None
+    captured = [x for x in free_values(block) if x not in leaves]
+    assert block.results is not None
+    (y,) = block.results
+    if not isinstance(y, Value):
+        return None
+    if not all(isinstance(ev.types[x], Number | Array) for x in captured):
+        return None
+    given = (*leaves, *captured)
+    callee = InnerGradient(Block(given, block.ops, block.results), len(leaves))
+    found = [ev.value(ev.types[y], y.name)]
+    found += [ev.value(bar_type(ev.types[x]), f"{x.name}_bar") for x in leaves]
+    ev.fresh.update(x for x in found if isinstance(ev.types[x], Array))
+    pack = ev.operation(callee, given, ANYTHING, name="gradient")
+    ev.write(Unpack(tuple(found), pack, None, ev.span))
+    return [*found]
+
+
+class InnerGradient(Composite):
+    """``y, *bars = inner_gradient(*leaves, *captured)``.
+
+    Parameters
+    ----------
+    block
+        The inner function; its parameters are the `count` variables, then the captured ones.
+    """
+
+    def __init__(self, block: Block, count: int) -> None:
+        self.block, self.count = block, count
+
+    def _copy(
+        self, ev: Evaluator, operands: Sequence[Operand], apart: Sequence[int]
+    ) -> tuple[Block, list[Value]]:
+        """Return a copy of the block at `operands`, and the copies of those at the places `apart`,
+        which are variables of their own."""
+        names = dict(zip(self.block.parameters, operands, strict=True))
+        variables = []
+        for i in apart:
+            x = self.block.parameters[i]
+            names[x] = made = ev.operation(same, (operands[i],), ev.types[x], name=x.name)
+            variables.append(made)
+        return copied(ev, self.block, names), variables
+
+    def write(self, ev: Evaluator, op: Call) -> Sequence[Operand]:
+        """Write the function and its reverse sweep; return its result and the cotangents."""
+        block, leaves = self._copy(ev, op.operands, range(self.count))
+        ops, bars = gradient_ops(ev, block, leaves)
+        for one in expanded(ev, Block((), tuple(ops), ())).ops:
+            ev.write(one)
+        assert block.results is not None
+        return block.results[0], *bars
+
+    def tangent(self, sweep: TangentValues, op: Call) -> Operand:
+        """Write the operation, and a second one for the tangent of its result.
+
+        The tangent of the gradient of f is the gradient of the tangent of f, in the same variables.
+        """
+        ev = sweep.ev
+        ev.write(op)
+        own = [ev.value(ev.types[x], x.name) for x in self.block.parameters]
+        block = copied(ev, self.block, dict(zip(self.block.parameters, own, strict=True)))
+        moving = {x: dot for x, y in zip(own, op.operands, strict=True) if (dot := sweep.of(y))}
+        inner = ForwardSweep(ev, [*moving])
+        dots, ops = inner.run(block, [*moving])
+        assert block.results is not None
+        (y,) = block.results
+        with ev.writing(ops):
+            y_dot = inner.settle(inner.full(y), y) if isinstance(y, Value) else Const(0.0)
+        along = InnerGradient(Block((*own, *dots), tuple(ops), (y_dot,)), self.count)
+        given = [whole(ev, dot, x) for x, dot in moving.items()]
+        return ev.operation(along, (*op.operands, *given), ANYTHING, name="gradient_dot")
+
+    def back(self, sweep: Sweep, scope: Scope, op: Call) -> None:
+        """Write the gradient in all active operands, and its tangent."""
+        assert op.result is not None
+        ev, packed = sweep.ev, scope.take(op.result)
+        if packed is None:
+            return
+        y_bar, *dots = ev.packs[packed]  # type: ignore[index]
+        own = range(self.count)
+        active = [i for i, x in enumerate(op.operands) if i in own or sweep.is_active((x,))]
+        block, variables = self._copy(ev, op.operands, active)
+        ops, bars = gradient_ops(ev, block, variables)
+        ops = list(expanded(ev, Block((), tuple(ops), ())).ops)
+        pairs = zip(variables[: self.count], dots, strict=True)
+        given = {x: whole(ev, dot, x) for x, dot in pairs if dot != Const(0.0)}
+        tangents = ForwardSweep(ev, [*given])
+        for one in tangents.push(Block((), tuple(ops), ()), given):
+            ev.write(one)
+        for i, bar in zip(active, bars, strict=True):
+            moved = tangents.of(bar)
+            if moved is not None:
+                scope.add(op.operands[i], moved)
+            if y_bar != Const(0.0):
+                scope.add(op.operands[i], product(ev, bar, y_bar, "t"))
