@@ -8,7 +8,6 @@ import csv
 import random
 from pathlib import Path
 
-import numpy as np
 import pytest
 
 from adjoint.value import MLP, Value
@@ -18,9 +17,8 @@ REFERENCE = Path(__file__).parents[2] / "docs" / "tutorial" / "micrograd_losses.
 
 def test_the_losses_of_all_steps():
     make_moons = pytest.importorskip("sklearn.datasets").make_moons
-    np.random.seed(1337)
     random.seed(1337)
-    X, y = make_moons(n_samples=100, noise=0.1)
+    X, y = make_moons(n_samples=100, noise=0.1, random_state=1337)
     y = y * 2 - 1
     model = MLP(2, [16, 16, 1], "relu", init="uniform")
     with open(REFERENCE, encoding="utf-8") as file:
