@@ -46,6 +46,7 @@ PORTIONS = {
     "tests/rules/": 4,
     "tests/rules/test_completeness.py": 1,
     "tests/test_corpus.py::test_tape": 3,
+    "tests/explanation/test_agreement.py": 12,
     # all lines of a table, or many programs, in one test
     "tests/api/test_tiers.py::test_the_environment_names_a_tier": NONE,
     "tests/derivatives/test_flat.py::test_minimize": NONE,

@@ -6,8 +6,10 @@ import pkgutil
 
 import pytest
 
+import adjoint.explanation
 import adjoint.nn
 import adjoint.optim
+import adjoint.pictures
 import adjoint.value
 
 MODULES = [
@@ -16,7 +18,13 @@ MODULES = [
     "adjoint.tangent",
     *(
         module.name
-        for package in (adjoint.nn, adjoint.optim, adjoint.value)
+        for package in (
+            adjoint.explanation,
+            adjoint.nn,
+            adjoint.optim,
+            adjoint.pictures,
+            adjoint.value,
+        )
         for module in pkgutil.iter_modules(package.__path__, package.__name__ + ".")
     ),
 ]
@@ -24,7 +32,8 @@ MODULES = [
 
 @pytest.mark.parametrize("name", MODULES)
 def test_examples(name):
-    assert doctest.testmod(importlib.import_module(name)).failed == 0
+    of_users = {"__name__": "examples"}  # functions of the library itself are not differentiated
+    assert doctest.testmod(importlib.import_module(name), extraglobs=of_users).failed == 0
 
 
 def test_there_are_examples():

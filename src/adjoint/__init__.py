@@ -43,6 +43,7 @@ from adjoint.errors import (
     SourceError,
     UnsupportedSyntaxError,
 )
+from adjoint.explanation.explain import explain
 from adjoint.levels.transforms import derivative, directional, jvp, pushforward
 from adjoint.rules.python.evalpoly import evalpoly
 from adjoint.runtime.steering import hook, stop_gradient
@@ -67,6 +68,7 @@ __all__ = [
     "directional",
     "errors",
     "evalpoly",
+    "explain",
     "flatten",
     "frule",
     "gauss_newton_product",

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from adjoint.errors import ArgumentError
+from adjoint.pictures.html import table_html
 
 
 class _Method:
@@ -146,6 +147,19 @@ class Tangent(Mapping[str, Any]):
     def __repr__(self) -> str:
         fields = ", ".join(f"{name}={part!r}" for name, part in self._fields.items())
         return f"Tangent[{_name(self._primal)}]({fields})"
+
+    def _repr_html_(self) -> str:
+        rows = [(name, _shown(part)) for name, part in self._fields.items()]
+        return table_html(f"Tangent[{_name(self._primal)}]", ("field", "cotangent"), rows)
+
+
+def _shown(part: Any) -> str:
+    """Return the text of a cotangent in a table, cut off where it is long."""
+    text = repr(part)
+    return text if len(text) <= LONGEST else text[: LONGEST - 1] + "…"
+
+
+LONGEST = 2000
 
 
 def tangent_of(value: Any, fields: Mapping[str, Any]) -> Tangent:

@@ -151,6 +151,7 @@ DIFFERENTIATED: dict[str, Callable[[Any], Any]] = {
 
 CONSTANT: dict[str, Callable[[Any], Any]] = {
     "code": lambda x: len(ad.code(cube, x)) * np.sum(x),
+    "explain": lambda x: len(str(ad.explain(quartic, x))) ** 0 * np.sum(x),
     "ir": lambda x: len(ad.ir(cube)) * np.sum(x),
     "tier": lambda x: len(str(ad.tier(cube, x))) ** 0 * np.sum(x),
     "nn.accuracy": lambda x: nn.accuracy([x, -x], [0, 0]) * np.sum(x),

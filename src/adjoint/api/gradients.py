@@ -173,7 +173,7 @@ def _generic(
     """Return the value and the cotangents of the arguments in the generic tier."""
     with leaving, session:
         y, back = forward(f, args, kwargs, specialising=_is_fast(tier), wanted=wanted)
-        return y, back.swept(_one(f, y), None, of_function=False)[1:]
+        return y, back.swept(cotangent_one(f, y), None, of_function=False)[1:]
 
 
 @public
@@ -209,7 +209,7 @@ def gradient(f: Callable[..., Any], /, *args: Any, **kwargs: Any) -> tuple[Any, 
     return _both(f, args, kwargs)[1]
 
 
-def _one(f: Any, y: Any) -> Any:
+def cotangent_one(f: Any, y: Any) -> Any:
     """Return the cotangent 1 of a real scalar; refuse other results."""
     if type(y) is float or type(y) is np.float64:
         return 1.0
@@ -348,7 +348,7 @@ def _chosen(
         value, bars = _both_of_pair(chosen, f, tier)
     elif goes_on_a_tape(chosen.f, chosen.args):
         value, back = nested(chosen.f, args, chosen.kwargs, of_function=False, wanted=chosen.wanted)
-        bars = chosen.bars(back.swept(_one(f, value)))
+        bars = chosen.bars(back.swept(cotangent_one(f, value)))
     else:
         value, bars = _both_of_chosen(chosen, f, tier)
     found = zip(before.items(), bars, strict=True)
@@ -373,13 +373,13 @@ def _both_of_pair(chosen: Selection, f: Any, tier: Tier) -> tuple[Any, tuple[Any
         if specialised is not None:
             pair, made = specialised
             value, _ = split_aux(f, pair, True)
-            return pair, made.swept((_one(f, value), None))[1:]
+            return pair, made.swept((cotangent_one(f, value), None))[1:]
     if goes_on_a_tape(chosen.f, chosen.args):
         pair, inner = nested(
             chosen.f, chosen.args, chosen.kwargs, of_function=False, wanted=chosen.wanted
         )
         value, _ = split_aux(f, pair, True)
-        return pair, chosen.bars(inner.swept((_one(f, value), None)))
+        return pair, chosen.bars(inner.swept((cotangent_one(f, value), None)))
     if _is_fast(tier):
         look_at_once(chosen.f)  # no other program covers the whole call
     with leaving, session:
@@ -391,7 +391,9 @@ def _both_of_pair(chosen: Selection, f: Any, tier: Tier) -> tuple[Any, tuple[Any
             wanted=chosen.wanted,
         )
         value, _ = split_aux(f, pair, True)
-        return pair, chosen.bars(back.swept((_one(f, value), None), None, of_function=False))
+        return pair, chosen.bars(
+            back.swept((cotangent_one(f, value), None), None, of_function=False)
+        )
 
 
 def _back_of(chosen: Selection) -> Callable[[Any], tuple[Any, ...]]:

@@ -10,9 +10,28 @@ from adjoint.diagnostics.public_function import public
 from adjoint.errors import SourceError
 from adjoint.frontend import lower_any
 from adjoint.ir.printer import format_function
+from adjoint.pictures.html import text_html
 from adjoint.primal.compiled_functions import python_of
 from adjoint.primal.special_methods import class_attribute
 from adjoint.runtime.cache.units import unit_of
+
+
+class Code(str):
+    """Generated code as text; notebooks show it with its lines."""
+
+    __slots__ = ()
+
+    def _repr_html_(self) -> str:
+        return text_html("generated code", self)
+
+
+class IR(str):
+    """Intermediate representation as text; notebooks show it with its lines."""
+
+    __slots__ = ()
+
+    def _repr_html_(self) -> str:
+        return text_html("intermediate representation", self)
 
 
 def _python_function(f: Any) -> FunctionType:
@@ -37,19 +56,19 @@ def _python_function(f: Any) -> FunctionType:
 
 
 @public
-def ir(f: Callable[..., Any]) -> str:
-    """Intermediate representation of a function, as text.
+def ir(f: Callable[..., Any]) -> IR:
+    """Intermediate representation of a function, as text: an `IR`, which is a ``str``.
 
     Raises
     ------
     SourceError
         The function has no Python source.
     """
-    return format_function(lower_any(_python_function(f)))
+    return IR(format_function(lower_any(_python_function(f))))
 
 
 @public
-def code(f: Callable[..., Any], /, *args: Any, **kwargs: Any) -> str:
+def code(f: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Code:
     """Code that the library generates for a function, as text.
 
     Parameters
@@ -61,10 +80,10 @@ def code(f: Callable[..., Any], /, *args: Any, **kwargs: Any) -> str:
 
     Returns
     -------
-    str
-        Without arguments: its forward and its reverse function. With arguments: the program for its
-        value and its gradient (its pullback, if it does not return one real number), or the code of
-        the generic tier, if that runs.
+    Code
+        A ``str``. Without arguments: its forward and its reverse function. With arguments: the
+        program for its value and its gradient (its pullback, if it does not return one real
+        number), or the code of the generic tier, if that runs.
 
     Raises
     ------
@@ -76,7 +95,7 @@ def code(f: Callable[..., Any], /, *args: Any, **kwargs: Any) -> str:
 
         found = report(f, args, kwargs)
         if found.source is not None:
-            return found.source
+            return Code(found.source)
         asked = operator_call_of(f)
         f = f if asked is None else asked.f
-    return unit_of(_python_function(f)).source.text
+    return Code(unit_of(_python_function(f)).source.text)

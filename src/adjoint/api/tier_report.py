@@ -15,6 +15,7 @@ from adjoint.fast.build.modes import Mode
 from adjoint.fast.not_covered import NOT_SCALAR
 from adjoint.fast.programs import store as fast
 from adjoint.fast.programs.inner_calls import InnerCall
+from adjoint.pictures.html import text_html
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,6 +94,10 @@ class TierReport:
             lines.append("  calls inside:")
             lines += [f"    {call}" for call in self.calls]
         return "\n".join(lines)
+
+    def _repr_html_(self) -> str:
+        head, *lines = str(self).splitlines()
+        return text_html(head, "\n".join(line.removeprefix("  ") for line in lines))
 
 
 @public

@@ -55,11 +55,13 @@ def emit_level(
     runtime: dict[str, Callable[..., Any]],
     namespace: dict[str, Any],
     is_active: Callable[[Operand], bool],
+    make: Callable[..., LevelEmitter] = LevelEmitter,
 ) -> Source:
-    """Write the function that ``build(*bound)`` returns; the parameters are those of `emit`."""
+    """Write the function that ``build(*bound)`` returns; the parameters are those of `emit`, and
+    `make` makes the emitter."""
     names = Names(names_of(function))
     writer = Writer(function.filename, indent=1)
-    emitter = LevelEmitter(
+    emitter = make(
         writer,
         names,
         entries,

@@ -9,6 +9,8 @@ from numbers import Real
 from typing import Any, NoReturn
 
 from adjoint.errors import ArgumentError
+from adjoint.pictures.graph import dot, svg
+from adjoint.value.picture import picture
 
 _UFUNCS = {
     "add": operator.add,
@@ -230,6 +232,48 @@ class Value:
         if accumulate:
             for node, grad in zip(nodes, before, strict=True):
                 node.grad += grad
+
+    # ---- pictures --------------------------------------------------------------------------------
+
+    def to_svg(self) -> str:
+        """The graph of all that this number was computed from, as SVG: each node with its data and
+        its gradient.
+
+        Raises
+        ------
+        ValueError
+            The graph has more than 300 nodes: `to_dot` and `format_graph` draw larger ones.
+
+        Examples
+        --------
+        >>> (Value(2.0) * Value(3.0)).to_svg().count("<rect")
+        3
+        """
+        if len(build_graph(self)) > MOST_DRAWN:
+            raise ValueError(f"more than {MOST_DRAWN} nodes: use to_dot or format_graph")
+        return svg(picture(build_graph(self)))
+
+    def to_dot(self) -> str:
+        """The graph in the language DOT, for Graphviz.
+
+        Examples
+        --------
+        >>> print((-Value(2.0, label="x")).to_dot())
+        digraph {
+          label="graph of neg"; rankdir=LR; node [shape=box, fontname=monospace];
+          n0 [label="x\\ndata 2\\ngrad 0"];
+          n1 [label="neg\\ndata -2\\ngrad 0"];
+          n0 -> n1;
+        }
+        """
+        return dot(picture(build_graph(self)))
+
+    def _repr_svg_(self) -> str | None:
+        return self.to_svg() if len(build_graph(self)) <= MOST_DRAWN else None
+
+
+MOST_DRAWN = 300
+"""The number of nodes that a drawing has room for."""
 
 
 def build_graph(root: Value) -> list[Value]:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from adjoint.fast.evaluate.calls import handler
+from adjoint.fast.evaluate.evaluator import Evaluator
+from adjoint.fast.evaluate.handlers.table import handler
 from adjoint.fast.evaluate.stand_ins import derivative_at, gradient_in, rows_of
 from adjoint.fast.evaluate.types import Number
 from adjoint.fast.evaluate.values import Abstract, Known, Partial, Tuple
@@ -14,9 +15,6 @@ from adjoint.fast.nested.jacobians import jacobian
 from adjoint.fast.not_covered import NotCovered
 from adjoint.ir.single import Value
 from adjoint.rulekit import nested
-
-if TYPE_CHECKING:
-    from adjoint.fast.evaluate.evaluator import Evaluator
 
 
 @handler(nested.gradient)

@@ -27,8 +27,8 @@ from adjoint.levels.arguments.tangent_checks import (
     needs_float,
     parts_given,
 )
+from adjoint.levels.distinct_objects import fresh
 from adjoint.levels.level import Level
-from adjoint.levels.operations import fresh
 from adjoint.primal.array_memory import (
     address_of,
     alias_of_root,

@@ -33,6 +33,7 @@ OWN = tuple(
         "cotangents",
         "diagnostics",
         "emit",
+        "explanation",
         "frontend",
         "ir",
         "primal",

@@ -23,7 +23,7 @@ from scipy.sparse import linalg as sl
 from adjoint.cotangents.finiteness import doubt
 from adjoint.cotangents.poison import Poison
 from adjoint.errors import AdjointError
-from adjoint.levels.operations import fresh
+from adjoint.levels.distinct_objects import fresh
 from adjoint.primal.engine_object import EngineObject
 from adjoint.rulekit.projection import project
 from adjoint.rulekit.registry import frule, non_differentiable, rrule

@@ -1,0 +1,1 @@
+"""Explanation of one derivative: each operation with its value, local derivative and cotangent."""

@@ -1,0 +1,1 @@
+"""Pictures of graphs and pages of HTML, as text, without a dependency."""
