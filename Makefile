@@ -7,6 +7,7 @@
 #   make test-all   all tests in CPython 3.11, 3.12 and 3.13
 #   make docs       the documentation, in docs/_build/html
 #   make lint       ruff (format and rules), mypy --strict
+#   make types      pyright: the types that users see are complete
 #   make bench      measure speed and memory beside the peers
 #   make bench-history  the figures of earlier runs
 #   make profile    where a derivative spends its time: FILE=path.py:function [ARGS=name]
@@ -23,7 +24,7 @@ PYTEST_ARGS ?= -n auto --dist worksteal
 PY = $(VENV)/bin/python
 PIP_INSTALL = -m pip install --quiet --disable-pip-version-check
 
-.PHONY: demo test test-at-once test-long test-installed test-all docs lint bench bench-history profile fuzz clean $(VERSIONS:%=test-%)
+.PHONY: demo test test-at-once test-long test-installed test-all docs lint bench bench-history profile fuzz types clean $(VERSIONS:%=test-%)
 
 demo: $(VENV)/.demo
 	$(PY) -m adjoint.demo
@@ -53,6 +54,8 @@ lint: $(VENV)/.test
 docs: $(VENV)/.docs
 	$(PY) -m sphinx -W --keep-going -q -b html docs docs/_build/html
 	@echo "docs/_build/html/index.html"
+types: $(VENV)/.types
+	tools/check-types $(PY)
 
 bench: $(VENV)/.bench
 	$(PY) -m benchmarks
@@ -88,9 +91,11 @@ NEEDS_demo = --editable '.[plots,progress]'
 NEEDS_test = --editable '.[all]' --group test
 NEEDS_bench = --editable . --group bench
 NEEDS_docs = --editable '.[all]' --group docs
+NEEDS_types = --editable . --group types
 
 # Groups of dependencies are known to pip 25.1 and newer.
-$(VENV)/.demo $(VENV)/.test $(VENV)/.bench $(VENV)/.docs: $(VENV)/.%: $(VENV)/.made pyproject.toml
+STAMPS = $(addprefix $(VENV)/.,demo test bench docs types)
+$(STAMPS): $(VENV)/.%: $(VENV)/.made pyproject.toml
 	$(PY) $(PIP_INSTALL) 'pip>=25.1'
 	$(PY) $(PIP_INSTALL) $(NEEDS_$*)
 	touch $@

@@ -22,8 +22,9 @@ LAYERS = """ir pictures | errors locks tangent | primal | frontend | transform |
 | fast/not_covered
 | fast/single_assignment | fast/support | fast/evaluate | fast/passes | fast/reverse | fast/forward
 | fast/batch | fast/nested
-| fast/source | fast/build | fast/entry_code | fast/programs | fast | api | derivatives | testing
-| explanation | optim | nn value | __init__ | demo profile"""
+| fast/source | fast/build | fast/entry_code | fast/programs | fast | api | derivatives
+| testing standalone | explanation | optim | nn value | __init__ | demo command_line
+| profile __main__"""
 RANK = {part: i for i, layer in enumerate(LAYERS.split("|")) for part in layer.split()}
 FILES = {
     path.relative_to(ROOT).with_suffix("").as_posix().removesuffix("/__init__"): path
@@ -68,15 +69,11 @@ def test_nobody_imports_an_extension():
     assert named == {"runtime/foreign/user_code_reach"}  # which tells rules from the user's code
 
 
-WITH_CYCLES = ("fast/evaluate/", "fast/reverse/", "levels/")
-"""Folders whose files still import each other in loops."""
-
-
 def test_no_cycle():
     left = {pair for pair in PAIRS if FILES[pair[1]].name != "__init__.py"}
     while ready := left - _inside(left):
         left -= ready
-    assert sorted(pair for pair in left if not pair[0].startswith(WITH_CYCLES)) == []
+    assert sorted(left) == []
 
 
 def _inside(pairs):

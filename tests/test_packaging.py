@@ -74,4 +74,4 @@ def test_extras_that_are_named_exist():
 
 def test_groups_that_make_installs_exist():
     groups = re.findall(r"--group ([a-z]+)", (ROOT / "Makefile").read_text("utf-8"))
-    assert set(groups) == {"test", "bench", "docs"} <= set(PYPROJECT["dependency-groups"])
+    assert set(groups) == {"test", "bench", "docs", "types"} <= set(PYPROJECT["dependency-groups"])

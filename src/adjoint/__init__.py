@@ -6,13 +6,18 @@
 (0.0,)
 """
 
+from typing import TYPE_CHECKING as _TYPE_CHECKING
+
 from adjoint import errors, nn, optim, testing, value
 from adjoint.api.checkpoint import checkpoint, checkpoint_loop
 from adjoint.api.custom import custom
 from adjoint.api.extension_points import frule, non_differentiable, rrule
 from adjoint.api.gradients import grad, gradient, pullback, value_and_grad, withgradient
 from adjoint.api.printing import code, ir
+from adjoint.api.rule_families import linear_rule, not_implemented, scalar_rule
+from adjoint.api.rule_listing import rules as rules  # hides the package of that name
 from adjoint.api.tier_report import tier
+from adjoint.derivatives import elementwise as _elementwise  # noqa: F401  for `derivative`
 from adjoint.derivatives.flat_vector import flatten
 from adjoint.derivatives.hessians import (
     gauss_newton_product,
@@ -28,10 +33,12 @@ from adjoint.derivatives.jacobians import (
     jacobian_reverse,
     value_and_jacobian,
 )
+from adjoint.derivatives.jax_forms import jacfwd, jacrev, vjp
 from adjoint.derivatives.linear_map import linearize
 from adjoint.derivatives.sparse import sparse_hessian, sparse_jacobian
 from adjoint.derivatives.tree_functions import tree_leaves, tree_map, tree_norm
 from adjoint.derivatives.vmap import vmap
+from adjoint.diagnostics.missing_names import missing_name as _missing_name
 from adjoint.errors import (
     AdjointError,
     ArgumentError,
@@ -47,6 +54,7 @@ from adjoint.explanation.explain import explain
 from adjoint.levels.transforms import derivative, directional, jvp, pushforward
 from adjoint.rules.python.evalpoly import evalpoly
 from adjoint.runtime.steering import hook, stop_gradient
+from adjoint.standalone.export import export
 from adjoint.tangent import Tangent
 
 __all__ = [
@@ -69,6 +77,7 @@ __all__ = [
     "errors",
     "evalpoly",
     "explain",
+    "export",
     "flatten",
     "frule",
     "gauss_newton_product",
@@ -80,17 +89,23 @@ __all__ = [
     "hook",
     "hvp",
     "ir",
+    "jacfwd",
     "jacobian",
     "jacobian_forward",
     "jacobian_reverse",
+    "jacrev",
     "jvp",
+    "linear_rule",
     "linearize",
     "nn",
     "non_differentiable",
     "optim",
+    "not_implemented",
     "pullback",
     "pushforward",
     "rrule",
+    "rules",
+    "scalar_rule",
     "sparse_hessian",
     "sparse_jacobian",
     "stop_gradient",
@@ -103,7 +118,14 @@ __all__ = [
     "value_and_grad",
     "value_and_jacobian",
     "vhp",
+    "vjp",
     "vmap",
     "withgradient",
 ]
 __version__ = "0.1.0"
+
+if not _TYPE_CHECKING:  # type checkers report such names themselves
+
+    def __getattr__(name: str) -> None:
+        """Say what to write in place of a name that another library has."""
+        raise _missing_name(name)

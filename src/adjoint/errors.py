@@ -60,6 +60,11 @@ class AdjointError(Exception):
         The place, for what may happen in a library that the user's line calls.
     """
 
+    filename: str | None
+    hint: str | None
+    problem: str
+    span: Span | None
+
     def __init__(
         self,
         problem: str,

@@ -7,19 +7,16 @@ a function that returns it; by default ``<function>_example``, else ``example``.
 from __future__ import annotations
 
 import argparse
-import copy
 import cProfile
-import importlib.util
 import os
 import pstats
 import statistics
-import sys
 import time
 from collections import Counter
 from collections.abc import Callable
-from pathlib import Path
-from types import ModuleType
 from typing import Any
+
+from adjoint.command_line.target import Args, add_target, target_of
 
 STAGES = {
     "lowering": ("frontend/", "ir/", "runtime/cache/"),
@@ -31,42 +28,17 @@ STAGES = {
 }  # fmt: skip
 SECONDS, MOST_CALLS = 0.5, 200
 ROWS = 12
-Args = tuple[Any, ...]
 
 
 def main(arguments: list[str] | None = None) -> None:
     """Print where the first call of a derivative and the later ones spend their time."""
     parser = argparse.ArgumentParser(prog="python -m adjoint.profile", description=__doc__)
-    parser.add_argument("function", metavar="path.py:function")
-    parser.add_argument("--args", metavar="NAME", help="what in the file gives the arguments")
+    add_target(parser)
     asked = parser.parse_args(arguments)
     os.environ["ADJOINT_CACHE"] = "off"  # the first call is to be one
-    path, _, name = asked.function.rpartition(":")
-    if not name.isidentifier() or not Path(path).is_file():
-        parser.error(f"{asked.function!r} is not path.py:function, where path.py is a file")
-    module = _loaded(Path(path))
-    f = getattr(module, name, None)
-    names = (asked.args,) if asked.args else (f"{name}_example", "example")
-    given = next((getattr(module, one) for one in names if hasattr(module, one)), None)
-    if not callable(f):
-        parser.error(f"there is no function {name!r} in {path}")
-    if given is None:
-        parser.error(f"{path} has no {' or '.join(names)} that gives the arguments of {name!r}")
-
-    def args() -> Args:
-        found = given() if callable(given) else copy.deepcopy(given)
-        return found if isinstance(found, tuple) else (found,)
-
-    print(report(f, args))
-
-
-def _loaded(path: Path) -> ModuleType:
-    sys.path.insert(0, str(path.resolve().parent))
-    spec = importlib.util.spec_from_file_location(path.stem, path)
-    assert spec is not None and spec.loader is not None
-    module = sys.modules[path.stem] = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+    target = target_of(parser, asked)
+    target.args()  # an error if there are none
+    print(report(target.f, target.args))
 
 
 def report(f: Callable[..., Any], args: Callable[[], Args]) -> str:

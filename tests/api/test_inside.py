@@ -112,6 +112,8 @@ DIFFERENTIATED: dict[str, Callable[[Any], Any]] = {
     "jacobian": lambda x: np.sum(ad.jacobian(cube, x)),
     "jacobian_forward": lambda x: np.sum(ad.jacobian_forward(cube, x)),
     "jacobian_reverse": lambda x: np.sum(ad.jacobian_reverse(cube, x)),
+    "jacfwd": lambda x: np.sum(ad.jacfwd(cube)(x)),
+    "jacrev": lambda x: np.sum(ad.jacrev(cube)(x)),
     "jvp": lambda x: np.sum(ad.jvp(cube, (x,), (x,))[1]),
     "linearize": linearised,
     "pullback": pulled,
@@ -127,6 +129,7 @@ DIFFERENTIATED: dict[str, Callable[[Any], Any]] = {
     "value_and_grad": lambda x: np.sum(ad.value_and_grad(quartic)(x)[1]),
     "value_and_jacobian": lambda x: np.sum(ad.value_and_jacobian(cube, x)[1]),
     "vhp": lambda x: np.sum(ad.vhp(quartic, x, x)),
+    "vjp": lambda x: np.sum(ad.vjp(cube, x)[1](x)[0]),
     "vmap": lambda x: np.sum(ad.vmap(ad.grad(quartic))(np.outer(x, x)) ** 2),
     "withgradient": lambda x: np.sum(ad.withgradient(quartic, x).gradient[0]),
     "nn.Chain": dense,
@@ -162,6 +165,11 @@ CONSTANT: dict[str, Callable[[Any], Any]] = {
 """Text, integers and truth values, beside what has a derivative."""
 
 ELSEWHERE = {
+    "export": "export",
+    "linear_rule": "rule_families",
+    "not_implemented": "rule_families",
+    "rules": "rule_families",
+    "scalar_rule": "rule_families",
     "non_differentiable": "registering",
     "stop_gradient": "stopping",
 }

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import adjoint as ad
-from adjoint.levels.distinct_integers import distinct_integer
+from adjoint.levels.distinct_objects import distinct_integer
 
 MAKE = {
     "list": list,

@@ -180,8 +180,8 @@ def test_name_and_kinds_of_functions():
         def method(self, row):
             return row + self.w
 
-    assert ad.vmap(powers).__name__ == "vmap_powers"
-    assert ad.vmap(Scaled(W)).__name__ == "vmap_Scaled"
+    assert ad.vmap(powers).__name__ == "powers"
+    assert ad.vmap(Scaled(W)).__name__ == "Scaled"
     same(ad.vmap(Scaled(W))(X), X * W)
     same(ad.vmap(Scaled(W).method)(X), X + W)
     same(ad.vmap(partial(np.multiply, 2.0))(X), X * 2)

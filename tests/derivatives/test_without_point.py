@@ -46,7 +46,7 @@ def test_the_same_as_at_the_point(operator):
         for found in (operator(h)(*point, **options), operator(h, **options)(*point)):
             for a, b in zip(_dense(found), expected, strict=True):
                 np.testing.assert_array_equal(a, b)
-    assert operator(h).__name__ == f"{operator.__name__}_{h.__name__}"
+    assert operator(h).__name__ == h.__name__
 
 
 def test_options_stay_those_of_the_operator():

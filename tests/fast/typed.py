@@ -9,9 +9,11 @@ from collections import Counter
 
 import numpy as np
 
-from adjoint.fast.build import specialisation
+from adjoint.fast.build import specialisation, tangent_program
 from adjoint.fast.evaluate.types import Anything, Array, Number, Row, Symbol
+from adjoint.fast.nested import inner_derivatives, jacobians
 from adjoint.fast.not_covered import Deoptimize
+from adjoint.fast.reverse.activity import find_all_active
 from adjoint.fast.single_assignment.walk import operands, results
 from adjoint.fast.support import functions as runtime
 from adjoint.ir.single import Call, Const, Undefined, Value
@@ -115,7 +117,6 @@ def typed_runs(monkeypatch):
     Yields the problems, and how many programs were run, how many of them to their end.
     """
     problems, counts = [], Counter()
-    find = specialisation.Sweep.find_all_active
 
     def run(sweep, primal):
         ev = sweep.ev
@@ -125,7 +126,8 @@ def typed_runs(monkeypatch):
             typed.block(primal, [typed.values[x] for x in primal.parameters])
             counts["to their end"] += 1
             problems.extend(typed.problems)
-        return find(sweep, primal)
+        return find_all_active(sweep, primal)
 
-    monkeypatch.setattr(specialisation.Sweep, "find_all_active", run)
+    for module in (specialisation, tangent_program, inner_derivatives, jacobians):
+        monkeypatch.setattr(module, "find_all_active", run)
     yield problems, counts

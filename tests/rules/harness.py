@@ -185,7 +185,8 @@ def name_of(key):
 
 def load_all_rules():
     """Import every rule file that there is, also those that load lazily."""
-    for module in pkgutil.walk_packages(adjoint.rules.__path__, "adjoint.rules."):
+    folder = importlib.import_module("adjoint.rules").__path__  # `adjoint.rules` lists rules
+    for module in pkgutil.walk_packages(folder, "adjoint.rules."):
         importlib.import_module(module.name)
 
 

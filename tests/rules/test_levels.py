@@ -1,6 +1,6 @@
 """Rules of what levels run in place of rules in the engine's form."""
 
-from adjoint.levels.distinct_integers import distinct_integer
+from adjoint.levels.distinct_objects import distinct_integer
 from adjoint.levels.level_rules import greatest, least, total
 from tests.rules.harness import table
 

@@ -6,6 +6,8 @@ import functools
 from collections.abc import Callable
 from typing import Any, TypeVar
 
+from adjoint.diagnostics.function_argument import demand_function
+from adjoint.diagnostics.public_function import MadeBy, named_after
 from adjoint.errors import ArgumentError
 from adjoint.rulekit.registry import leveled, primitive
 from adjoint.runtime.dispatch.call import call, call_keywords
@@ -54,11 +56,13 @@ def checkpoint(f: F) -> F:
     (1.0,)
     """
 
+    demand_function(f, "checkpoint(f)")
+
     @functools.wraps(f, updated=())
     def checkpointed(*args: Any, **kwargs: Any) -> Any:
         return _called(f, *args, **kwargs)
 
-    return checkpointed  # type: ignore[return-value]
+    return named_after(checkpointed, MadeBy(checkpoint, (f,), {}, is_plain=True))  # type: ignore[no-any-return]
 
 
 def _called(f: Any, *args: Any, **kwargs: Any) -> Any:

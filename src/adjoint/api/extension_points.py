@@ -10,6 +10,7 @@ from typing import Any, TypeVar, cast
 
 import numpy as np
 
+from adjoint.api.rule_pullback import RulePullback
 from adjoint.diagnostics.public_function import public
 from adjoint.errors import ArgumentError
 from adjoint.fast.programs.store import forget
@@ -76,12 +77,29 @@ def _load_rules_of(keys: tuple[Any, ...]) -> None:
         registry.lookup(key)
 
 
-class _Extension:
+def prepared(*keys: Any) -> None:
+    """Check functions that are about to get rules, and load the rules that they have."""
+    _check(keys)
+    _load_rules_of(keys)
+
+
+def registered() -> None:
+    """Forget specialised programs, which contain the rules of their time."""
+    forget()
+
+
+class Extension:
     """`rrule` and `frule`: called, they apply the registered rule; ``.register`` adds one."""
 
-    def __init__(self, own: Any) -> None:
-        self._own = own
+    def __init__(self, own: Any, name: str) -> None:
+        self._own, self._name = own, name
         self.__doc__ = type(own).__doc__
+
+    def __repr__(self) -> str:
+        return f"<adjoint.{self._name}>"
+
+    def __reduce__(self) -> str:
+        return self._name  # of this module
 
     @public
     def __call__(self, f: Any, *args: Any, **kwargs: Any) -> Any:
@@ -93,13 +111,16 @@ class _Extension:
             ``(y, back)``, or ``(y, y_dot)`` for a forward rule, whose first argument are the
             tangents; ``None`` where no rule is registered for `f` with such arguments.
         """
-        return self._own(f, *args, **kwargs)
+        found = self._own(f, *args, **kwargs)
+        if found is None or self._own is not registry.rrule:
+            return found
+        y, back = found
+        return y, RulePullback(back, getattr(f, "__name__", None) or type(f).__name__)
 
     @public
     @_described_as(registry.rrule.register)
     def register(self, *keys: Any, **options: Any) -> Callable[[F], F]:
-        _check(keys)
-        _load_rules_of(keys)
+        prepared(*keys)
         add = self._own.register(*keys, **options)
 
         @public
@@ -110,24 +131,23 @@ class _Extension:
                     hint="write @ad.rrule.register(f) above a function with the arguments of f",
                 )
             add(function)
-            forget()  # specialised programs contain the rules of their time
+            registered()
             return function
 
         return add_rule
 
 
-rrule = _Extension(registry.rrule)
-frule = _Extension(registry.frule)
+rrule: Extension = Extension(registry.rrule, "rrule")
+frule: Extension = Extension(registry.frule, "frule")
 
 
 @public
 @_described_as(registry.non_differentiable)
 def non_differentiable(*keys: Any) -> Any:
-    _check(keys)
-    _load_rules_of(keys)
+    prepared(*keys)
     found = registry.non_differentiable(*keys)
     for key in keys:
         if type(key) is FunctionType and "<locals>" not in key.__qualname__:
             vouch_for(key.__code__)  # no other function has this code
-    forget()
+    registered()
     return found

@@ -14,6 +14,7 @@ import numpy as np
 from adjoint.cotangents.finiteness import UNFIT, all_finite, doubts, is_delicate, note_delicate
 from adjoint.diagnostics.numpy_warnings import begin_logging, end_logging
 from adjoint.diagnostics.public_function import public
+from adjoint.diagnostics.pullback_text import StaysHere, pullback_text
 from adjoint.errors import ArgumentError, NoDerivativeError
 from adjoint.fast.programs.inner_calls import Calls, InnerCall, generic_parts
 from adjoint.fast.programs.store import is_enabled
@@ -43,7 +44,7 @@ OFTEN = 32
 """The number of calls inside the generic tier after which a function is specialised."""
 
 
-class Pullback(EngineObject):
+class Pullback(StaysHere, EngineObject):
     """``y_bar ↦ (f_bar, *arg_bars)`` of one call, as `pullback` returns it.
 
     It may be called any number of times. Between two calls the caller must not change the arrays
@@ -79,7 +80,7 @@ class Pullback(EngineObject):
         return self
 
     def __repr__(self) -> str:
-        return f"∂({getattr(self._f, '__name__', None) or type(self._f).__name__})"
+        return pullback_text(self._f)
 
     @public
     def __call__(self, y_bar: Any) -> tuple[Any, ...]:

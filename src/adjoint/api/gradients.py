@@ -12,7 +12,8 @@ from adjoint.api.argument_selection import Argnums, Selection, copied_containers
 from adjoint.api.generic_tier import Pullback, forward, generic_pullback, look_at_once
 from adjoint.api.program_choice import caller, chosen_mode, gradient_mode, pair_mode, pullback_mode
 from adjoint.api.tier_report import OperatorCall
-from adjoint.diagnostics.public_function import public
+from adjoint.diagnostics.function_argument import demand_function, demand_point
+from adjoint.diagnostics.public_function import MadeBy, named_after, plain_function, public
 from adjoint.errors import ArgumentError, MutationError, NotScalarError
 from adjoint.fast.build.modes import Mode
 from adjoint.fast.programs.pullback import SpecialisedPullback
@@ -77,10 +78,11 @@ def pullback(
     >>> y, back(1.0)
     (9.0, (None, 6.0))
     """
-    f = python_of(f) or f  # the captured variables of the Python function have cotangents
+    f = python_of(f) or plain_function(f) or f  # whose captured variables have cotangents
     specialised = _specialised_pullback(f, args, kwargs)
     if specialised is not None:
         return specialised
+    demand_function(f, "pullback(f, x)")
     if current.level is not None or mentions_operator(f, args):
         return nested(f, args, kwargs, of_function=True)
     with leaving, session:
@@ -146,13 +148,29 @@ def pullback_of_arguments(
 
 
 @public
-def withgradient(f: Callable[..., Any], /, *args: Any, **kwargs: Any) -> ValueAndGradient:
-    """Value and gradient of a real-scalar-valued function, as a named tuple; see `gradient`."""
-    return ValueAndGradient(*_both(f, args, kwargs))
+def withgradient(
+    f: Callable[..., Any], /, *args: Any, has_aux: bool = False, **kwargs: Any
+) -> ValueAndGradient:
+    """Value and gradient of a real-scalar-valued function, as a named tuple; see `gradient`.
+
+    With `has_aux`, `f` returns a pair ``(value, extra)``, of which the first part is
+    differentiated; the ``value`` of the named tuple is that pair.
+
+    Examples
+    --------
+    >>> withgradient(lambda x: x * x, 3.0)
+    ValueAndGradient(value=9.0, gradient=(6.0,))
+    >>> withgradient(lambda x: (x * x, "extra"), 3.0, has_aux=True)
+    ValueAndGradient(value=(9.0, 'extra'), gradient=(6.0,))
+    """
+    if has_aux:
+        demand_point(f, len(args) + len(kwargs), "withgradient")
+        return ValueAndGradient(*_chosen(f, tuple(range(len(args))), args, kwargs, True, None))
+    return ValueAndGradient(*_both(f, args, kwargs, "withgradient"))
 
 
 def _both(
-    f: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]
+    f: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any], operator: str = "gradient"
 ) -> tuple[Any, tuple[Any, ...]]:
     """Return the value and the gradient in all positional arguments."""
     if current.level is None and is_enabled[0]:
@@ -160,6 +178,7 @@ def _both(
         found = run_specialised(f, (*args, *kwargs.values()), mode)
         if found is not MISS:
             return found  # type: ignore[no-any-return]
+    demand_point(f, len(args) + len(kwargs), operator)
     return _chosen(f, tuple(range(len(args))), args, kwargs, False, None)
 
 
@@ -305,6 +324,7 @@ def _made(
 ) -> Callable[..., Any]:
     """Return the function that an operator returns; `run` takes calls without a program."""
     f, tier = asked.f, asked.tier
+    demand_function(f, f"{operator}(f)")
     if tier not in ("fast", "generic", None):
         raise ArgumentError(
             f"there is no tier {tier!r}", hint="give 'fast', 'generic', or None for the usual one"
@@ -322,9 +342,10 @@ def _made(
         derivative = caller(f, asked.argnums, enabled, run, with_value=with_value)
         derivative.__module__ = __name__  # for users, beside its operator
         made = public(derivative, hides_frames=True)
-    made.__name__ = made.__qualname__ = f"{operator}_{getattr(f, '__name__', type(f).__name__)}"
     made.asks_for = asked  # for `tier` and `code`
-    return made  # type: ignore[no-any-return]
+    options = {"has_aux": asked.has_aux, "tier": tier}
+    made_by = MadeBy(globals()[operator], (f, asked.argnums), options)
+    return named_after(made, made_by)  # type: ignore[no-any-return]
 
 
 def _chosen(

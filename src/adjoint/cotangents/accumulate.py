@@ -56,6 +56,9 @@ class Scattered:
 
     __slots__ = ("_dense", "_entries", "_size", "dtype", "shape")
 
+    dtype: np.dtype[Any]
+    shape: tuple[int, ...]
+
     def __init__(
         self, shape: tuple[int, ...], dtype: np.dtype[Any], index: Any, part: Any, size: int
     ) -> None:

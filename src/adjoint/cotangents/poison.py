@@ -22,6 +22,9 @@ class Poison:
 
     __slots__ = ("error", "mark")
 
+    error: Exception
+    mark: float | None
+
     __array_ufunc__ = None  # arrays leave the operation to `__radd__` and its kin
 
     def __init__(self, error: Exception, mark: float | None = None) -> None:
@@ -37,7 +40,15 @@ class Poison:
     def _absorb(self, *_: Any) -> Poison:
         return self
 
-    __add__ = __radd__ = __sub__ = __rsub__ = __mul__ = __rmul__ = __truediv__ = __rtruediv__ = (
-        _absorb
-    )
-    __pow__ = __rpow__ = __neg__ = __pos__ = _absorb
+    __add__: Any = _absorb
+    __radd__: Any = _absorb
+    __sub__: Any = _absorb
+    __rsub__: Any = _absorb
+    __mul__: Any = _absorb
+    __rmul__: Any = _absorb
+    __truediv__: Any = _absorb
+    __rtruediv__: Any = _absorb
+    __pow__: Any = _absorb
+    __rpow__: Any = _absorb
+    __neg__: Any = _absorb
+    __pos__: Any = _absorb

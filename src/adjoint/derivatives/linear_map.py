@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable, Collection, Sequence
 from typing import Any
 
 import numpy as np
 
 from adjoint.cotangents.poison import Poison
+from adjoint.diagnostics.function_argument import demand_point
 from adjoint.diagnostics.public_function import public
 from adjoint.errors import ArgumentError, MutationError
 from adjoint.fast.programs.tangents import Along, along_of
@@ -27,16 +29,40 @@ from adjoint.runtime.session import leaving, session
 class Linear(EngineObject):
     """``(*x_dots) ↦ y_dot`` at one point, as `linearize` returns it."""
 
-    __slots__ = ("_f", "_push", "forms", "y_form")
+    __slots__ = ("_call", "_f", "_push", "forms", "y_form")
+
+    forms: list[Form]
+    y_form: Form
 
     def __init__(
         self, f: Any, forms: list[Form], y_form: Form, push: Callable[[Sequence[Any]], list[Any]]
     ) -> None:
         self._f, self._push = f, push
         self.forms, self.y_form = forms, y_form
+        self._call: tuple[tuple[Any, ...], dict[str, Any]] | None = None
+        """The arguments of `linearize`."""
 
     def __repr__(self) -> str:
         return f"d({getattr(self._f, '__name__', None) or type(self._f).__name__})"
+
+    def __reduce__(self) -> Any:
+        """Pickle the function and the point: the receiver linearizes again."""
+        args, kwargs = self._call or ((), {})
+        if self._call is None or not self._is_repeatable(args, kwargs):
+            raise ArgumentError(
+                f"{self!r} cannot be pickled: another run of the function, with the arguments as"
+                " they are now, does something else",
+                hint="send the function and its arguments, and call ad.linearize there",
+            )
+        return _linear_map, (self._f, args, kwargs)
+
+    def _is_repeatable(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
+        """Return whether `f` gives the same result again, and leaves its arguments alone."""
+        args, kwargs = copy.deepcopy((args, kwargs))
+        before = [np.array(leaf) for leaf in Form([args, kwargs]).leaves]
+        y = self._f(*args, **kwargs)
+        pairs = [(before, Form([args, kwargs]).leaves), (self.y_form.leaves, Form(y).leaves)]
+        return all(len(a) == len(b) and all(map(_is_equal, a, b)) for a, b in pairs)
 
     @public
     def __call__(self, *tangents: Any) -> Any:
@@ -251,4 +277,16 @@ def linearize(f: Callable[..., Any], /, *args: Any, **kwargs: Any) -> tuple[Any,
     >>> y, push(1.0, None), push(1.0, 1.0)
     (12.0, 4.0, 7.0)
     """
-    return linearized(f, args, kwargs)
+    demand_point(f, len(args) + len(kwargs), "linearize")
+    y, push = linearized(f, args, kwargs)
+    push._call = args, kwargs
+    return y, push
+
+
+def _linear_map(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Linear:
+    return linearize(f, *args, **kwargs)[1]
+
+
+def _is_equal(a: Any, b: Any) -> bool:
+    is_inexact = np.asarray(a).dtype.kind in "fc" and np.asarray(b).dtype.kind in "fc"
+    return np.shape(a) == np.shape(b) and np.array_equal(a, b, equal_nan=is_inexact)

@@ -15,7 +15,8 @@ from adjoint.derivatives.row_layout import (
     layout_of,
     result_node,
 )
-from adjoint.diagnostics.public_function import public
+from adjoint.diagnostics.function_argument import demand_function
+from adjoint.diagnostics.public_function import MadeBy, named_after, public
 from adjoint.diagnostics.user_place import as_user_error
 from adjoint.fast.build.modes import mode_of
 from adjoint.fast.programs.store import known
@@ -81,9 +82,9 @@ def vmap(f: Callable[..., Any], in_axes: Any = 0, out_axes: Any = 0) -> Callable
     in_axes = checked_in_axes(in_axes)
     out_axes = checked_axes(out_axes, "out_axes")
 
-    made = _mapped(f, in_axes, out_axes)
-    made.__name__ = made.__qualname__ = f"vmap_{getattr(f, '__name__', type(f).__name__)}"
-    return made
+    demand_function(f, "vmap(f)")
+    made_by = MadeBy(vmap, (f, in_axes, out_axes), {}, is_plain=True)
+    return named_after(_mapped(f, in_axes, out_axes), made_by)  # type: ignore[no-any-return]
 
 
 def _mapped(f: Callable[..., Any], in_axes: Any, out_axes: Any) -> Callable[..., Any]:

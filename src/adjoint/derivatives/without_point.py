@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
+from sys import modules
 from typing import Any, TypeVar
 
-from adjoint.diagnostics.public_function import public
+from adjoint.diagnostics.function_argument import demand_function
+from adjoint.diagnostics.public_function import MadeBy, named_after, public
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -16,6 +18,7 @@ def also_without_point(operator: F) -> F:
 
     Keyword arguments of the function that is returned are added to `options`.
     """
+    takes_vector = operator.__code__.co_posonlyargcount > 2
 
     @functools.wraps(operator)
     def run(f: Callable[..., Any], /, *point: Any, **options: Any) -> Any:
@@ -25,10 +28,10 @@ def also_without_point(operator: F) -> F:
         def at_point(*args: Any, **kwargs: Any) -> Any:
             return operator(f, *args, **{**options, **kwargs})
 
-        name = f"{operator.__name__}_{getattr(f, '__name__', type(f).__name__)}"
-        at_point.__name__ = at_point.__qualname__ = name
+        demand_function(f, f"{operator.__name__}(f, x)")
         at_point.__module__ = operator.__module__  # where operators are
-        return public(at_point)
+        made_by = MadeBy(getattr(modules[operator.__module__], operator.__name__), (f,), options)
+        return named_after(public(at_point), made_by._replace(takes_point=not takes_vector))
 
     return run  # type: ignore[return-value]
 

@@ -37,7 +37,7 @@ from adjoint.explanation.snapshot import is_finite, snapshot
 from adjoint.explanation.source_text import labels_in, text_at
 from adjoint.explanation.watch import Node, Watch
 from adjoint.ir.nodes import Span
-from adjoint.levels.aliases import others
+from adjoint.levels.other_names import others
 from adjoint.levels.sweep import Sweep
 from adjoint.levels.tape import Tape
 from adjoint.levels.units import call_unit

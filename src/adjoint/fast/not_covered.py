@@ -24,6 +24,8 @@ class NotCovered(Exception):
         Place of the construct in user code, if it has one place.
     """
 
+    reason: str
+
     def __init__(self, reason: str, span: Span | None = None) -> None:
         super().__init__(reason)
         self.reason, self.span = reason, span
@@ -37,6 +39,9 @@ class NotCovered(Exception):
 
 class NeedsSize(NotCovered):
     """The program needs the length of a dimension; a length above `most` is not covered."""
+
+    most: int | None
+    symbol: Any
 
     def __init__(self, symbol: Any, reason: str, span: Any = None, most: int | None = None) -> None:
         super().__init__(reason, span)

@@ -69,15 +69,21 @@ class Builder(Names):
         those that live in cells.
     """
 
+    codes: NestedCodes
+    scope: Scope
+    source: Source
+    in_region: bool
+
     def __init__(
         self, function: FunctionType, source: Source, scope: Scope, codes: NestedCodes
     ) -> None:
         code = function.__code__
         own = (*code.co_varnames, *code.co_names, *code.co_freevars, *code.co_cellvars)
         super().__init__((*own, *scope.names))
-        self.function, self.source, self.scope, self.codes = function, source, scope, codes
-        self.private = source.private
-        self.filename = code.co_filename
+        self.function: FunctionType = function
+        self.source, self.scope, self.codes = source, scope, codes
+        self.private: str | None = source.private
+        self.filename: str = code.co_filename
         self.ops: list[Op] = []
         self.in_region = False
         self.locals: dict[str, Var] = {name: Var(name) for name in scope.local - scope.captured}

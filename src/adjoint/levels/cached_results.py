@@ -29,7 +29,7 @@ class Evaluation:
         self, level: Level, f: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]
     ) -> None:
         self._f, self._given = f, (*args, *kwargs.values())
-        self.y = level.run(f, *args, **kwargs)
+        self.y: Any = level.run(f, *args, **kwargs)
 
     def used_again(self, level: Level, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """Return the result for arguments that are equal to the first ones."""

@@ -5,12 +5,9 @@ from __future__ import annotations
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
 
+from adjoint.levels.level import Level
 from adjoint.locks import make_lock
-
-if TYPE_CHECKING:
-    from adjoint.levels.level import Level
 
 
 class _Current(threading.local):
@@ -19,7 +16,7 @@ class _Current(threading.local):
     level: Level | None = None
 
 
-current = _Current()
+current: _Current = _Current()
 
 in_use: list[int] = [0]
 """Number of contexts of `entered` with a level, in all threads; zero if no thread is on a level. It

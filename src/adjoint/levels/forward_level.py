@@ -19,15 +19,16 @@ import numpy as np
 
 from adjoint.cotangents.poison import Poison
 from adjoint.errors import ArgumentError
-from adjoint.levels.aliases import others
 from adjoint.levels.arguments.list_parts import parts_of
+from adjoint.levels.distinct_objects import fresh
 from adjoint.levels.elementwise import is_simple, partials_of, weighted
 from adjoint.levels.foreign.concealed_values import INACTIVE
 from adjoint.levels.level import Level
 from adjoint.levels.mirror import Mirror, Mirrors, flat_of
 from adjoint.levels.operand_copies import copied_containers
-from adjoint.levels.operations import fresh
+from adjoint.levels.other_names import others
 from adjoint.levels.pullback_tangents import in_places, swept
+from adjoint.levels.running_level import RunningLevel
 from adjoint.primal.array_memory import names_twice, original_of, root_of
 from adjoint.primal.reachability import reached
 from adjoint.primal.rebuild import with_parts
@@ -46,7 +47,7 @@ MANY = 10_000
 """The count of numbers above which unreferenced ones are forgotten."""
 
 
-class Forward(Level):
+class Forward(RunningLevel):
     """The tangents of the values of one run."""
 
     def __init__(self, outer: Level | None) -> None:

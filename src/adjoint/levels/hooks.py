@@ -32,7 +32,7 @@ class Hooked:
         self._tape = tape
         self._before: dict[int, tuple[Any, Any]] = {}
         self._seen: dict[int, tuple[Any, Any]] = {}
-        self.y = self._told_apart(x)
+        self.y: Any = self._told_apart(x)
         self._leaves, self._places = Leaves(self.y), Places(self.y)
 
     def _told_apart(self, x: Any) -> Any:

@@ -10,44 +10,36 @@ derivatives for their own.
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable, Iterable, Iterator
-from types import FunctionType
 from typing import Any
 
 import numpy as np
 
-from adjoint.diagnostics.refusals import RAISED_AFTER_WRITE, raised_after_write, refuse_names_twice
 from adjoint.levels.aliases import Aliases
-from adjoint.levels.current import entered
-from adjoint.levels.distinct_integers import distinct_integer
+from adjoint.levels.distinct_objects import distinct_integer, fresh
 from adjoint.levels.foreign.concealed_values import REALS, Concealing
-from adjoint.levels.memory import LevelMemory
 from adjoint.levels.mirror import Same
-from adjoint.levels.operations import fresh, operate_on, write_on
 from adjoint.levels.random_functions import draws
-from adjoint.primal.array_memory import root_of
+from adjoint.primal.array_memory import assign_shape, root_of
 from adjoint.primal.exposed_arrays import note_made
-from adjoint.primal.object_array_places import is_container
 from adjoint.primal.reachability import reached
 from adjoint.primal.rebuild import rebuild
 from adjoint.primal.value_kinds import PLAIN, by_value, is_objects
 from adjoint.rulekit.projection import SEQUENCES
-from adjoint.rulekit.registry import Rules
-from adjoint.runtime.arrays.writes import refuse_objects, write_array
+from adjoint.rulekit.registry import Rules, entry
 from adjoint.runtime.dispatch.call import call_keywords
 from adjoint.runtime.dispatch.linked import DECLINED
 from adjoint.runtime.memory.integers import is_integer
 
 
 class Level(Concealing):
-    """The common part of `Forward` and `Tape`.
+    """What a level knows of values, and the operations that code calls on it.
 
     Attributes
     ----------
     outer
         The level below; ``None``: plain Python.
-    memory
-        The memory that the functions of the runtime get.
     seeds
         The arguments of the run; they restore what is exchanged in the caller's containers.
     written
@@ -63,7 +55,6 @@ class Level(Concealing):
     def __init__(self, outer: Level | None) -> None:
         super().__init__()
         self.outer = outer
-        self.memory = LevelMemory(self)
         self.same = Same(self.memory.exposed)
         self.names = Aliases()
         self.written: dict[int, Any] = {}
@@ -87,68 +78,13 @@ class Level(Concealing):
         """Run ``x[index] = value`` on the level below; see `write`."""
         write_on(self.outer, x, index, value, alone=alone)
 
-    def known_unit(self, f: FunctionType) -> Any:
-        """Return the unit of a Python function if it is compiled; see `adjoint.levels.units`."""
-        from adjoint.levels.units import known_unit  # its table needs the levels
-
-        return known_unit(f)
-
-    def unit_of(self, f: FunctionType) -> Any:
-        """Return the unit of a Python function."""
-        from adjoint.levels.units import unit_of
-
-        return unit_of(f)
-
-    def call_unit(
-        self, unit: Any, f: FunctionType, args: tuple[Any, ...], kwargs: dict[str, Any]
-    ) -> Any:
-        """Call a Python function by its own code."""
-        from adjoint.levels.units import LevelUnit, call_unit, unit_of
-
-        if type(unit) is not LevelUnit:
-            unit = unit_of(f)
-        return call_unit(self.memory, unit, f, args, kwargs)
-
     def run_unknown(
         self, f: Any, args: tuple[Any, ...], kwargs: dict[str, Any], why: str, trusted: bool
     ) -> Any:
         """Call a function that has neither rule nor source."""
-        from adjoint.levels.foreign.unknown_calls import run_unknown  # it needs the levels
-
-        return run_unknown(self, f, args, kwargs, why, trusted)
-
-    def run_operator(
-        self, f: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]
-    ) -> Any:
-        """Call a function that differentiates others, with this level below its derivatives."""
-        with entered(self):
-            return f(*args, **kwargs)
+        raise NotImplementedError
 
     # ---- numerical operations --------------------------------------------------------------------
-
-    def by_rules(
-        self,
-        record: Any,
-        slot: int,
-        f: Any,
-        rules: Rules,
-        args: tuple[Any, ...],
-        kwargs: dict[str, Any],
-    ) -> Any:
-        """Call `apply`, and open structures for rules of the user."""
-        level: Level | None = self
-        while level is not None:
-            if level.conceals((*args, *kwargs.values())):
-                return DECLINED
-            level = level.outer
-        if rules.overridden or (rules.frules and rules.frules[0].foreign):
-            from adjoint.levels.structures import opened  # it needs the levels
-
-            found = opened(self, f, rules, args, kwargs)
-            if found is not None:
-                return self.apply(record, slot, *found, {})
-            return self.apply(record, slot, f, rules, args, kwargs)
-        return self.made(self.apply(record, slot, f, rules, args, kwargs), args)
 
     def made(self, y: Any, operands: tuple[Any, ...]) -> Any:
         """Return `y`, which a rule of the library made of `operands`; note it if it is a new
@@ -327,30 +263,6 @@ class Level(Concealing):
         restore the memory."""
         raise NotImplementedError
 
-    def update(
-        self, record: list[Any], slot: int, op: Any, x: np.ndarray[Any, Any], value: Any
-    ) -> Any:
-        """Run ``x op= value``: write the result of the plain operation into `x`."""
-        from adjoint.levels.entries import PLAIN_OPERATORS  # they need the levels
-
-        if is_container(x):
-            write_array(record, slot, x, ..., PLAIN_OPERATORS[op](record, slot, x, value))
-            return x
-        refuse_objects(x)
-        refuse_names_twice(x)
-        self.memory.mark_written(x)
-        try:
-            y = PLAIN_OPERATORS[op](record, slot, x, value)
-        except RAISED_AFTER_WRITE as error:
-            raise raised_after_write(error) from error
-        if np.shape(y) != x.shape or not np.can_cast(np.result_type(y), x.dtype, "same_kind"):
-            return op(x, value)  # raises NumPy's own error
-        if isinstance(y, REALS):
-            self.write(x, ..., y)
-        else:
-            write_array(record, slot, x, ..., y)  # `y` is an array-like object
-        return x
-
 
 def _holds_reals(y: Any) -> bool:
     if isinstance(y, SEQUENCES):
@@ -359,3 +271,29 @@ def _holds_reals(y: Any) -> bool:
 
 
 _FLOAT = np.dtype(float)
+
+
+_OPERATORS = {name: (op, entry(op)) for name, op in (("add", operator.add), ("mul", operator.mul))}
+
+
+def operate_on(level: Level | None, name: str, *operands: Any) -> Any:
+    """Run the operator `name` on a level, or in plain Python."""
+    op, rules = _OPERATORS[name]
+    return op(*operands) if level is None else level.operate(op, rules, *operands)
+
+
+def write_on(level: Level | None, x: Any, index: Any, value: Any, *, alone: bool = False) -> None:
+    """Run ``x[index] = value`` on a level, or in plain Python. `alone`: other names of the memory
+    keep their derivatives."""
+    if level is None:
+        x[index] = value
+    else:
+        level.write(x, index, value, alone=alone)
+
+
+def assign_shape_on(level: Level | None, x: Any, shape: tuple[int, ...]) -> None:
+    """Run ``x.shape = shape`` on a level, or in plain Python."""
+    old = x.shape
+    assign_shape(x, shape)
+    if level is not None:
+        level.reshaped(x, old)

@@ -8,8 +8,9 @@ import numpy as np
 from numpy.lib.stride_tricks import as_strided
 
 from adjoint.diagnostics.no_derivative import needed
+from adjoint.levels.distinct_objects import fresh
 from adjoint.levels.level import Level
-from adjoint.levels.operations import fresh
+from adjoint.primal.flat_iterators import flattening, places_of
 from adjoint.primal.value_kinds import are_numbers
 from adjoint.rulekit.partials import is_constant
 from adjoint.rulekit.refusal import may_be_nonzero, refused_dot, refused_zeros
@@ -163,8 +164,6 @@ def _(level: Level, record: Any, slot: int, a: Any) -> Any:
 
 @leveled((np.flatiter, "__getitem__"))
 def _(level: Level, record: Any, slot: int, flat: Any, index: Any) -> Any:
-    from adjoint.primal.flat_iterators import places_of
-
     if not flat.base.ndim and not isinstance(index, int | np.integer):
         return NotImplemented
     places = places_of(flat, index)
@@ -177,8 +176,6 @@ def _(level: Level, record: Any, slot: int, flat: Any, index: Any) -> Any:
 
 @leveled((np.flatiter, "__array__"))
 def _(level: Level, record: Any, slot: int, flat: Any) -> Any:
-    from adjoint.primal.flat_iterators import flattening
-
     return level.run(getattr(np.ndarray, flattening(flat)), flat.base)
 
 

@@ -36,7 +36,7 @@ class LevelMemory(Memory):
 
     def __init__(self, level: Any) -> None:
         super().__init__()
-        self.level = level
+        self.level: Any = level
         self._writes = 0
         self.apart: Independent | None = None
         self.touched: dict[int, Any] | None = None

@@ -42,9 +42,9 @@ class Mirror:
     __slots__ = ("_flat", "_low", "_scale", "_whole", "is_empty", "owner", "poison", "seeded")
 
     def __init__(self, root: Any, owner: Any) -> None:
-        self.owner = owner
+        self.owner: Any = owner
         self.poison: Poison | None = None
-        self.is_empty = False
+        self.is_empty: bool = False
         self.seeded: list[Any] = []
         low, high = bounds_of(root)
         self._low = low

@@ -8,11 +8,14 @@ from typing import Any
 
 import numpy as np
 
+from adjoint.cotangents.poison import Poison
+
 ndarray = np.ndarray
 
 
 def swept(y: Any, back: Callable[[Any], Any], dots: tuple[Any, ...]) -> Any:
-    """Return the tangent of `y` from its pullback: ⟨ē, ẏ⟩ = Σ⟨x̄, ẋ⟩ for each unit cotangent ē."""
+    """Return the tangent of `y` from its pullback, ⟨ē, ẏ⟩ = Σ⟨x̄, ẋ⟩ for each unit cotangent ē, or
+    the poison that the pullback gives for an argument that moves."""
     if isinstance(y, list | tuple):
         n = len(y)
         return [swept(part, partial(_part_back, back, i, n), dots) for i, part in enumerate(y)]
@@ -24,6 +27,8 @@ def swept(y: Any, back: Callable[[Any], Any], dots: tuple[Any, ...]) -> Any:
     parts = []
     for place in np.ndindex(np.shape(y)):
         sums = [_inner(back(_unit(y, place, one))[1:], dots) for one in units]
+        if (unknown := next((x for x in sums if type(x) is Poison), None)) is not None:
+            return unknown
         parts.append(sums[0] if len(sums) == 1 else sums[0] + 1j * sums[1])
     if not isinstance(y, ndarray):
         return parts[0]
@@ -60,6 +65,8 @@ def _inner(bars: Any, dots: Any) -> Any:
     for bar, dot in zip(bars, dots, strict=False):
         if bar is None or dot is None:
             continue
+        if type(bar) is Poison:
+            return bar
         if isinstance(bar, list | tuple) or isinstance(dot, list | tuple):  # either may be an array
             total = total + _inner(bar, dot)
         else:

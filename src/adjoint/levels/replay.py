@@ -19,14 +19,13 @@ import numpy as np
 from adjoint.cotangents.poison import Poison
 from adjoint.diagnostics.refusals import missing
 from adjoint.errors import ArgumentError
-from adjoint.levels.aliases import contents, others, put_back
 from adjoint.levels.arguments.list_parts import parts_of
 from adjoint.levels.forward_level import Forward
-from adjoint.levels.level import Level
+from adjoint.levels.level import Level, assign_shape_on, write_on
 from adjoint.levels.memory import forget_undone_writes, written_on
 from adjoint.levels.mirror import Mirrors, Same
 from adjoint.levels.operand_copies import copied_containers, held_index
-from adjoint.levels.operations import assign_shape_on, write_on
+from adjoint.levels.other_names import contents, others, put_back
 from adjoint.levels.pullback_tangents import swept
 from adjoint.levels.random_functions import redrawing
 from adjoint.primal.array_memory import root_of
@@ -47,7 +46,7 @@ class Recording(Forward):
     def __init__(self, outer: Level | None) -> None:
         super().__init__(outer)
         self.nodes: list[Node] = []
-        self.same = _NotedSame(self.nodes, self.memory.exposed)
+        self.same: _NotedSame = _NotedSame(self.nodes, self.memory.exposed)
         self._mirrors = Mirrors(self.same)
         self.writes: list[tuple[Change, Change]] = []
         """Per write: a function that undoes it on a level, and one that makes it again."""
@@ -176,6 +175,8 @@ class _NotedSame(Same):
 
 class Replay(Forward):
     """The tangents of one replay."""
+
+    names: Any
 
     def __init__(self, recording: Recording, outer: Level | None) -> None:
         super().__init__(outer)

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from adjoint.diagnostics.public_function import public
+from adjoint.diagnostics.pullback_text import StaysHere, pullback_text
 from adjoint.levels import level_rules  # noqa: F401  they are registered
 from adjoint.levels.arguments.seeds import Seeds
 from adjoint.levels.bases import NESTED, in_trial
@@ -46,7 +47,7 @@ def nested(
     return seeds.restored(y), back
 
 
-class NestedPullback(EngineObject):
+class NestedPullback(StaysHere, EngineObject):
     """A pullback ``y_bar ↦ (f_bar, *arg_bars)``; see `adjoint.api.generic_tier.Pullback`."""
 
     __slots__ = ("_f", "_leaves", "_places", "_tape")
@@ -55,7 +56,7 @@ class NestedPullback(EngineObject):
         self._f, self._tape, self._places, self._leaves = f, tape, places, leaves
 
     def __repr__(self) -> str:
-        return f"∂({getattr(self._f, '__name__', None) or type(self._f).__name__})"
+        return pullback_text(self._f)
 
     @public
     def __call__(self, y_bar: Any) -> tuple[Any, ...]:

@@ -8,20 +8,18 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Iterable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from adjoint.errors import MutationError
 from adjoint.levels.arguments.flat_leaves import Form
 from adjoint.levels.current import current
+from adjoint.levels.level import Level
 from adjoint.levels.operand_copies import copied_containers
 from adjoint.primal.value_kinds import by_value
 from adjoint.rulekit.registry import Rules, non_differentiable
 from adjoint.rulekit.rule import Rule
-
-if TYPE_CHECKING:
-    from adjoint.levels.level import Level
 
 
 def opened(

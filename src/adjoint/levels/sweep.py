@@ -11,12 +11,11 @@ import numpy as np
 
 from adjoint.cotangents.accumulate import is_fancy
 from adjoint.cotangents.poison import Poison
-from adjoint.levels.aliases import contents, put_back
 from adjoint.levels.arguments.list_parts import parts_of
 from adjoint.levels.foreign.concealed_values import INACTIVE
-from adjoint.levels.level import Level
+from adjoint.levels.level import Level, assign_shape_on, operate_on, write_on
 from adjoint.levels.mirror import Mirrors, flat_of
-from adjoint.levels.operations import assign_shape_on, operate_on, write_on
+from adjoint.levels.other_names import contents, put_back
 from adjoint.primal.array_memory import is_integer_field, names_twice, original_of, root_of
 from adjoint.primal.engine_object import EngineObject
 from adjoint.primal.value_kinds import is_objects

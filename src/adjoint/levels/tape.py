@@ -16,7 +16,6 @@ from typing import Any
 import numpy as np
 
 from adjoint.cotangents.poison import Poison
-from adjoint.levels.aliases import contents, others
 from adjoint.levels.elementwise import is_simple, partials_of, weighted
 from adjoint.levels.foreign.concealed_values import INACTIVE
 from adjoint.levels.forward_level import is_own
@@ -24,6 +23,8 @@ from adjoint.levels.hooks import Hooked
 from adjoint.levels.level import Level
 from adjoint.levels.memory import forget_undone_writes, written_on
 from adjoint.levels.operand_copies import copied_containers, held_index
+from adjoint.levels.other_names import contents, others
+from adjoint.levels.running_level import RunningLevel
 from adjoint.levels.sweep import Sweep, poison_in, to_value
 from adjoint.primal.array_memory import original_of, root_of
 from adjoint.primal.rebuild import with_parts
@@ -38,8 +39,10 @@ ndarray = np.ndarray
 Node = Callable[[Sweep], None]
 
 
-class Tape(Level):
+class Tape(RunningLevel):
     """The operations on values that depend on the inputs, in order."""
+
+    changes: int
 
     def __init__(self, outer: Level | None) -> None:
         super().__init__(outer)

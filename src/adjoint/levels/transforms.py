@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from adjoint.diagnostics.public_function import public
+from adjoint.diagnostics.function_argument import demand_function
+from adjoint.diagnostics.public_function import MadeBy, named_after, public
 from adjoint.errors import ArgumentError
 from adjoint.levels import bridge, level_rules  # noqa: F401  they register themselves
 from adjoint.levels.arguments.result_tangent import read_tangent
@@ -148,20 +149,29 @@ def directional(f: Callable[..., Any], x: Any, v: Any, /, **kwargs: Any) -> Any:
     return pushforward(f, (x,), (v,), **kwargs)[1]
 
 
+@public
 def derivative(f: Callable[..., Any]) -> Callable[..., Any]:
-    """Derivative of `f` in its first argument, which is one real number.
+    """Derivative of `f` in its first argument: one real number, or an array element by element.
 
     Parameters
     ----------
     f : callable
-        Its result may be of any structure and shape.
+        Of a number, its result may be of any structure and shape. Of an array, its result is an
+        array of the same shape, each element of which depends on the same element of the argument
+        only: ``np.tanh``, or arithmetic.
 
     Returns
     -------
     callable
         Takes the arguments of `f`, the others held constant. Returns the derivative, with the
-        structure and shapes of the result, in units of (result) / (argument). Raises
-        ``ArgumentError`` if the first argument is not one real number.
+        structure and shapes of the result, in units of (result) / (argument).
+
+    Raises
+    ------
+    ArgumentError
+        When called: the first argument is neither one real number nor an array of such; or it is an
+        array, and the function has another shape or mixes elements (products with two vectors tell
+        this).
 
     Examples
     --------
@@ -169,20 +179,28 @@ def derivative(f: Callable[..., Any]) -> Callable[..., Any]:
     12.0
     >>> derivative(derivative(lambda x: x**3))(2.0)
     12.0
+    >>> derivative(np.square)(np.array([1.0, 2.0, 3.0]))
+    array([2., 4., 6.])
     """
+    demand_function(f, "derivative(f)")
 
-    @public
     def derivative_of(x: Any, *args: Any, **kwargs: Any) -> Any:
-        if np.shape(x) != () or isinstance(x, complex | np.complexfloating):
+        if isinstance(x, complex | np.complexfloating) or np.iscomplexobj(x):
             raise ArgumentError(
-                "a derivative is taken in one real number",
+                "a derivative is taken in one real number, or in an array of them",
+                hint="use gradient or jacobian",
+            )
+        if isinstance(x, np.ndarray) and x.ndim:
+            return nested.elementwise_derivative(f, x, args, kwargs)
+        if np.shape(x) != ():
+            raise ArgumentError(
+                "a derivative is taken in one real number, or in an array of them",
                 hint="use gradient, jacobian, or directional along a vector",
             )
         unit = np.ones(()) if isinstance(x, np.ndarray) else 1.0
         return pushforward(f, (x, *args), (unit, *[None] * len(args)), **kwargs)[1]
 
-    derivative_of.__name__ = f"derivative_{getattr(f, '__name__', type(f).__name__)}"
-    return derivative_of
+    return named_after(public(derivative_of), MadeBy(derivative, (f,), {}))  # type: ignore[no-any-return]
 
 
 nested.pushforward = pushforward

@@ -23,7 +23,7 @@ def sigmoid(x: Any) -> Any:
     return np.exp(np.minimum(x, 0)) / (1 + np.exp(-np.abs(x)))  # no exponent is positive
 
 
-tanh = np.tanh
+tanh: Any = np.tanh
 
 
 def softmax(x: Any, *, axis: int = -1) -> Any:

@@ -52,6 +52,8 @@ class Alias:
 
     __slots__ = ("_array", "is_open")
 
+    is_open: bool
+
     def __init__(self, array: Array) -> None:
         self._array, self.is_open = array, True
 

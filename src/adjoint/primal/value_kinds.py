@@ -303,7 +303,7 @@ def are_numbers(xs: Any, start: Any) -> bool:
     return REAL_NUMBERS.issuperset(map(type, xs))
 
 
-has_slots = ByClass(lambda kind: bool(slots_of(kind)))
+has_slots: ByClass = ByClass(lambda kind: bool(slots_of(kind)))
 
 
 PLAIN = frozenset({float, int, bool, complex, np.ndarray, np.float64, np.float32, type(None)})

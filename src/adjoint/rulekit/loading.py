@@ -142,6 +142,14 @@ def load_what_is_imported() -> None:
             load(package)
 
 
+def load_all_imported() -> None:
+    """Import the rules of all imported packages."""
+    find_extensions()
+    for package in list(_libraries):
+        if package in sys.modules:
+            load(package)
+
+
 def when_loaded(module: str, then: Callable[[], None]) -> bool:
     """Call `then` once the rules of the library of a module are loaded; return false if there are
     none left to load."""

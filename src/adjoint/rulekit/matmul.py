@@ -183,12 +183,12 @@ def _outer(a: Any, b: Any) -> Any:
     return a.reshape(-1, 1).dot(b.reshape(1, -1))
 
 
-left_bars = {
+left_bars: Any = {
     1: lambda y_bar, b, rank: y_bar * b if rank == 1 else _outer(y_bar, b),
     2: lambda y_bar, b, rank: b.dot(y_bar) if rank == 1 else y_bar.dot(b.T),
 }
 """ā for a `b` of one or two axes; `rank` is that of `a`."""
-right_bars = {
+right_bars: Any = {
     1: lambda y_bar, a, rank: y_bar * a if rank == 1 else _outer(a, y_bar),
     2: lambda y_bar, a, rank: y_bar.dot(a) if rank == 1 else a.T.dot(y_bar),
 }

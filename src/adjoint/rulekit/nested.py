@@ -17,6 +17,8 @@ pullback: Any
 pushforward: Any
 pushforward_on_level: Any
 derivative: Any
+elementwise_derivative: Any
+"""See `adjoint.derivatives.elementwise`."""
 hvp: Any
 gradient_and_hvp: Any
 jacobian: Any

@@ -40,7 +40,7 @@ TrustedRule: TypeAlias = tuple[
     Callable[..., Any], int, int, frozenset[str], int, Callable[..., Any] | None
 ]
 F = TypeVar("F", bound=Callable[..., Any])
-has_lanes = [True]
+has_lanes: list[bool] = [True]
 """Whether `trusted_rule` gives any: not where each call of a rule has to be seen."""
 Key = Hashable
 """A function object, or ``(type, name)`` for a method of a builtin type."""
@@ -291,8 +291,8 @@ class _Forward(_Registry):
         return None
 
 
-rrule = _Reverse("rrules")
-frule = _Forward("frules")
+rrule: _Reverse = _Reverse("rrules")
+frule: _Forward = _Forward("frules")
 
 
 def lookup(f: Any) -> Rules | None:

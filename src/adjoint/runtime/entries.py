@@ -374,4 +374,4 @@ class _Basics:
         self.ready = True
 
 
-basics = _Basics()
+basics: _Basics = _Basics()

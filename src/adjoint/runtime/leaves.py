@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from adjoint.diagnostics.public_function import PublicFunction
+from adjoint.diagnostics.public_function import PublicFunction, plain_function
 from adjoint.errors import CotangentError
 from adjoint.primal.array_memory import root_of
 from adjoint.primal.object_array_places import as_objects, elements_in, elements_of
@@ -141,6 +141,7 @@ def object_fields(value: Any) -> dict[str, Any]:
         return dict(value)
     if issubclass(type(value), ActiveIterator):
         return {}  # the remaining elements are not known
+    value = plain_function(value) or value
     if isinstance(value, FunctionType):
         found = {}
         for name, cell in zip(value.__code__.co_freevars, value.__closure__ or (), strict=True):

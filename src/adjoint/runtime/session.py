@@ -71,6 +71,6 @@ class _Leaving:
         session.leave(id(sys._getframe(1)))
 
 
-session = _Session()
-leaving = _Leaving()
+session: _Session = _Session()
+leaving: _Leaving = _Leaving()
 in_child(session.leave_other_threads)

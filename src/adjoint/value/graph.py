@@ -58,11 +58,11 @@ class Value:
     __slots__ = ("_partials", "data", "grad", "label", "op", "prev")
 
     def __init__(self, data: float, *, label: str = "") -> None:
-        self.data = _number(data)
-        self.grad = 0.0
+        self.data: float = _number(data)
+        self.grad: float = 0.0
         self.prev: tuple[Value, ...] = ()
-        self.op = ""
-        self.label = label
+        self.op: str = ""
+        self.label: str = label
         self._partials: tuple[float, ...] = ()
 
     @classmethod

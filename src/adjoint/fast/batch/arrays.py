@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from adjoint.fast.batch.formulas import formula
-from adjoint.fast.evaluate import calls
 from adjoint.fast.evaluate.types import ANYTHING, Array, Number
 from adjoint.fast.evaluate.values import Abstract, Known
 from adjoint.fast.not_covered import NotCovered
@@ -37,7 +36,7 @@ def evaluated(
     """Write ``f(*args, **options)`` by the evaluator, which finds its type."""
     given: list[Abstract] = [Known(x.value) if isinstance(x, Const) else x for x in args]  # type: ignore[misc]
     named: dict[str, Abstract] = {name: Known(x) for name, x in (options or {}).items()}
-    found = calls.call(sweep.ev, Known(f), given, named)
+    found = sweep.ev.call(Known(f), given, named)
     assert isinstance(found, Value)
     return found
 

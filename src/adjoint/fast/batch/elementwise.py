@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from adjoint.fast.batch.formulas import formula
-from adjoint.fast.evaluate import calls
 from adjoint.fast.evaluate.values import Known
 from adjoint.fast.not_covered import NotCovered
 from adjoint.fast.reverse.cotangent_types import abstract_of
@@ -69,7 +68,7 @@ def apply(sweep: BatchValues, f: Any, op: Call) -> Value:
     rank = sweep.rank(y)
     ev.hint = y.name
     args = [abstract_of(sweep.aligned(x, rank)) for x in op.operands]
-    found = calls.call(ev, Known(f), args, {})
+    found = ev.call(Known(f), args, {})
     if not isinstance(found, Value):
         raise NotCovered("rows that are known", op.span)
     return found

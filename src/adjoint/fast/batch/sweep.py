@@ -49,7 +49,7 @@ class BatchSweep(BatchValues):
             The rows have to run one after the other.
         """
         self._targets = {x for one in written_by(block) for x in self.ev.aliased_by(one)}
-        self.has_writes = bool(self._targets)
+        self.has_writes: bool = bool(self._targets)
         while True:
             self.rows, self._tapes = dict(given), {}
             try:
@@ -188,7 +188,7 @@ class BatchSweep(BatchValues):
                 self._loop_with(op, differing)
             if len(differing) == before:
                 break
-            self.rows = rows
+            self.rows: dict[Value, Value] = rows
         for one in ops:
             self.ev.write(one)
 

@@ -51,6 +51,10 @@ class BatchValues:
         By iterable, and by item of one: which parts of its items differ between rows.
     """
 
+    count: Operand
+    ev: Evaluator
+    length: Dim
+
     def __init__(self, ev: Evaluator, length: Dim, count: Operand) -> None:
         self.ev, self.length, self.count = ev, length, count
         self.rows: dict[Value, Value] = {}

@@ -21,7 +21,6 @@ from adjoint.fast.build.tangent_program import (
 )
 from adjoint.fast.build.tangent_rows import with_rows
 from adjoint.fast.evaluate.array_writes import check_views, note_block_aliases
-from adjoint.fast.evaluate.calls import call
 from adjoint.fast.evaluate.composites import expanded
 from adjoint.fast.evaluate.evaluator import Evaluator
 from adjoint.fast.evaluate.handlers import (  # noqa: F401  each registers its handlers
@@ -37,6 +36,7 @@ from adjoint.fast.evaluate.handlers import (  # noqa: F401  each registers its h
 )
 from adjoint.fast.evaluate.leaves import Leaf
 from adjoint.fast.evaluate.outside_values import Outside
+from adjoint.fast.evaluate.partial_evaluator import PartialEvaluator
 from adjoint.fast.evaluate.types import Array, Number, bar_type, has_integer
 from adjoint.fast.evaluate.values import Abstract, Source, Tuple, path_of
 from adjoint.fast.nested import operators as inlined_operators  # noqa: F401  registers handlers
@@ -48,8 +48,10 @@ from adjoint.fast.reverse import complex_parts as complex_parts
 from adjoint.fast.reverse import elementwise as elementwise
 from adjoint.fast.reverse import linear_functions as linear_functions
 from adjoint.fast.reverse import number_arrays as number_arrays
+from adjoint.fast.reverse.activity import find_all_active
 from adjoint.fast.reverse.block_cotangents import Scope
 from adjoint.fast.reverse.forward_blocks import ForwardBlock, freeze
+from adjoint.fast.reverse.forward_sweep import forward_sweep
 from adjoint.fast.reverse.result import demand_real_scalar, finished, returned
 from adjoint.fast.reverse.sweep import Sweep
 from adjoint.fast.single_assignment.printer import format_block
@@ -88,7 +90,7 @@ def specialise(f: Any, args: tuple[Any, ...], mode: Mode = GRADIENT) -> Program:
             rows=rows,
         )
         outside.is_wanted = partial(_is_wanted, mode=mode, count=len(args))  # holds no arguments
-        ev = Evaluator(outside)
+        ev = PartialEvaluator(outside)
         try:
             made = _specialised(ev, f, args, mode, ORDERS[order])
             return with_rows(made) if mode.has_rows else made
@@ -156,7 +158,7 @@ def _specialised(ev: Evaluator, f: Any, args: tuple[Any, ...], mode: Mode, order
     count = len(values) - len(mode.names)
     by_name = dict(zip(mode.names, values[count:], strict=True))
     with ev.writing() as ops:
-        y = call(ev, function, values[:count], by_name)
+        y = ev.call(function, values[:count], by_name)
     given = returned(y, one)
     wanted = [leaf for leaf in outside.leaves if outside.is_wanted(leaf.source)]
     if one:
@@ -202,9 +204,9 @@ def _differentiated(
     one = mode.is_scalar
     assert primal.results is not None
     sweep = Sweep(ev, (leaf.value for leaf in wanted))
-    sweep.find_all_active(primal)
+    find_all_active(sweep, primal)
     note_negations(ev, primal)
-    region = sweep.forward(primal)
+    region = forward_sweep(sweep, primal)
     sweep.primal = set(ev.fresh)
     y_bars = tuple(
         ev.value(bar_type(ev.types[y]), name=f"{y.name}_bar") if isinstance(y, Value) else None
@@ -321,7 +323,7 @@ def _reverse(
         for y, y_bar in seeds:
             if isinstance(y, Value) and y_bar is not None:
                 scope.add(y, y_bar)
-        sweep.reverse(region, scope)
+        region.reverse(scope)
         bars = []
         for leaf in wanted:
             bar = scope.take(leaf.value)

@@ -18,8 +18,10 @@ from adjoint.fast.not_covered import NotCovered
 from adjoint.fast.passes.copies import without_needless_copies
 from adjoint.fast.passes.sequence import simplified
 from adjoint.fast.passes.split import split
+from adjoint.fast.reverse.activity import find_all_active
 from adjoint.fast.reverse.block_cotangents import Scope
 from adjoint.fast.reverse.forward_blocks import freeze
+from adjoint.fast.reverse.forward_sweep import forward_sweep
 from adjoint.fast.reverse.result import finished
 from adjoint.fast.reverse.sweep import Sweep
 from adjoint.fast.single_assignment.printer import format_block
@@ -86,15 +88,15 @@ def product_over_forward(
         check_views(ev, block)
     note_negations(ev, block)
     sweep = Sweep(ev, (*moving, *dots))
-    sweep.find_all_active(block)
-    region = sweep.forward(block)
+    find_all_active(sweep, block)
+    region = forward_sweep(sweep, block)
     sweep.primal = set(ev.fresh)
     assert block.results is not None
     with ev.writing() as back:
         scope = Scope(sweep)
         if isinstance(block.results[0], Value):
             scope.add(block.results[0], Const(1.0))
-        sweep.reverse(region, scope)
+        region.reverse(scope)
         pairs = [
             _pair(scope, leaf, dot, leaf.source.kind == "argument")
             for leaf, dot in zip(wanted, dots, strict=True)

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from adjoint.fast.evaluate.evaluator import Evaluator
 from adjoint.fast.evaluate.types import Array, Number
 from adjoint.fast.evaluate.values import Abstract, Closure, DictOf, Known, Tuple
 from adjoint.fast.not_covered import NotCovered
 from adjoint.ir.single import Function, Value
-
-if TYPE_CHECKING:
-    from adjoint.fast.evaluate.evaluator import Evaluator
 
 
 def bind(

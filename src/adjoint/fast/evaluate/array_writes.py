@@ -9,20 +9,19 @@ from __future__ import annotations
 
 import operator
 from itertools import product
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
-from adjoint.fast.evaluate.items import index_operand, indexed_shape, keys_of
+from adjoint.fast.evaluate.evaluator import Evaluator
+from adjoint.fast.evaluate.handlers.new_arrays import new_arrays
+from adjoint.fast.evaluate.indices import index_operand, indexed_shape, keys_of
 from adjoint.fast.evaluate.types import Array, Number, Row, has_complex
 from adjoint.fast.evaluate.values import Abstract, Known
 from adjoint.fast.not_covered import NotCovered
 from adjoint.fast.single_assignment.walk import blocks, carried_values, operands, results, walk
 from adjoint.fast.support import functions as runtime
 from adjoint.ir.single import Block, Call, Const, If, Loop, Operand, Unpack, Value
-
-if TYPE_CHECKING:
-    from adjoint.fast.evaluate.evaluator import Evaluator
 
 
 def _demand_own(ev: Evaluator, a: Value, value: Any) -> Array:
@@ -43,8 +42,6 @@ def _demand_own(ev: Evaluator, a: Value, value: Any) -> Array:
 
 def _given(ev: Evaluator, a: Value, value: Abstract) -> Operand:
     """Return the operand to write to `a`; copy an alias of `a`, as NumPy does."""
-    from adjoint.fast.evaluate.handlers.new_arrays import new_arrays
-
     given = ev.operand(*new_arrays(ev, (value,)))
     t = ev.types[given] if isinstance(given, Value) else None
     if isinstance(t, Array) and a in ev.aliased_by(given):
@@ -94,10 +91,8 @@ def is_alias_of_part(ev: Evaluator, a: Value, index: Abstract, value: Abstract) 
 def update(ev: Evaluator, f: Any, a: Value, value: Abstract) -> Abstract:
     """Write an augmented assignment ``a += value``; return `a`."""
     if a in ev.parts_of and f in _UPDATES:
-        from adjoint.fast.evaluate.calls import call
-
         owner, index = ev.parts_of[a]
-        put(ev, owner, index, call(ev, Known(f), [a, value], {}))
+        put(ev, owner, index, ev.call(Known(f), [a, value], {}))
         return a
     given = _given(ev, a, value)
     t = _demand_own(ev, a, given)

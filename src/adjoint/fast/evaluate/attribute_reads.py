@@ -10,10 +10,11 @@ from types import (
     ModuleType,
     WrapperDescriptorType,
 )
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
+from adjoint.fast.evaluate.evaluator import Evaluator
 from adjoint.fast.evaluate.items import item, length_of, product
 from adjoint.fast.evaluate.outside_values import is_own
 from adjoint.fast.evaluate.plain_classes import is_plain_object
@@ -35,10 +36,6 @@ from adjoint.fast.not_covered import NotCovered
 from adjoint.fast.support.functions import conjugate, imaginary_part, real_part
 from adjoint.ir.single import Value
 from adjoint.primal.special_methods import class_attribute
-
-if TYPE_CHECKING:
-    from adjoint.fast.evaluate.evaluator import Evaluator
-
 
 _LOADING_PARTS = ("numpy", "scipy")
 """Modules that import some of their parts when these are first read."""
@@ -150,9 +147,7 @@ def _of_object(ev: Evaluator, a: External | Ref, cls: type, name: str) -> Abstra
     if type(found) is property:
         if found.fget is None:
             raise NotCovered(f"the property {name!r}", ev.span)
-        from adjoint.fast.evaluate.calls import call
-
-        return call(ev, _of_class(ev, cls, name, found.fget, "getter"), [a], {})
+        return ev.call(_of_class(ev, cls, name, found.fget, "getter"), [a], {})
     slot = type(found) is MemberDescriptorType
     if found is not None and not slot and hasattr(type(found), "__set__"):
         raise NotCovered(f"the descriptor {name!r}", ev.span)
@@ -167,6 +162,14 @@ def _of_object(ev: Evaluator, a: External | Ref, cls: type, name: str) -> Abstra
     if found is None or hasattr(type(found), "__get__") or isinstance(found, GetSetDescriptorType):
         raise NotCovered(f"the attribute {name!r} of a {cls.__qualname__}", ev.span)
     return _guarded(ev, cls, name, found, "class attribute")
+
+
+def special_method(ev: Evaluator, cls: type, name: str) -> Abstract:
+    """Return a special method of `cls`; Python looks it up in the class, not the object."""
+    found = class_attribute(cls, name)
+    if isinstance(found, staticmethod | classmethod):
+        raise NotCovered(f"{name} of {cls.__qualname__}, which is no plain method", ev.span)
+    return attribute(ev, Known(cls), name)
 
 
 def _field(ev: Evaluator, a: External | Ref, name: str, slot: bool) -> Abstract | None:

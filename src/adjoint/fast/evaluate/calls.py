@@ -5,52 +5,39 @@ from __future__ import annotations
 import functools
 import inspect
 import operator
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from types import FunctionType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from adjoint.fast.evaluate.arguments import by_position
-from adjoint.fast.evaluate.attribute_reads import attribute
+from adjoint.fast.evaluate.attribute_reads import special_method
+from adjoint.fast.evaluate.evaluator import Evaluator
+from adjoint.fast.evaluate.handlers.new_arrays import as_arrays
+from adjoint.fast.evaluate.handlers.strings import of_text
+from adjoint.fast.evaluate.handlers.table import handlers
 from adjoint.fast.evaluate.library import call_library, is_library
 from adjoint.fast.evaluate.outside_values import is_own
 from adjoint.fast.evaluate.plain_classes import is_named_tuple, is_plain_class, is_plain_object
 from adjoint.fast.evaluate.result_types.inferable_functions import is_inferable
 from adjoint.fast.evaluate.result_types.inference import name_of
-from adjoint.fast.evaluate.rows import count, row_of
-from adjoint.fast.evaluate.types import Array, Number, Row
 from adjoint.fast.evaluate.values import (
     Abstract,
     Bound,
     Closure,
-    DictOf,
     External,
     Flag,
     Instance,
     Known,
-    ListOf,
     Partial,
     Ref,
-    RowOf,
     Tuple,
 )
 from adjoint.fast.not_covered import NotCovered
-from adjoint.fast.support.tables import registering
 from adjoint.ir.single import Value
-from adjoint.primal.special_methods import class_attribute
 from adjoint.rulekit.registry import Rules, facts, lookup
 from adjoint.rules.python.evalpoly import evalpoly
-
-if TYPE_CHECKING:
-    from adjoint.fast.evaluate.evaluator import Evaluator
-
-Handler = Callable[..., Abstract]
-handlers: dict[Any, Handler] = {}
-"""Abstract versions of callees: ``handler(ev, *args, **keywords)``."""
-
-handler = registering(handlers)
-"""Register the decorated function as that of each of the given callees."""
 
 
 def call(
@@ -71,7 +58,7 @@ def call(
                 ev, callee.function, [*callee.args, *args], {**dict(callee.keywords), **keywords}
             )
         case External() | Ref():
-            cls = class_of(ev, callee)
+            cls = ev.class_of(callee)
             if isinstance(callee, External) and lookup(callee.sample) is not None:
                 raise NotCovered("an object that has a rule", ev.span)
             if cls is not None and is_plain_object(cls):
@@ -85,36 +72,6 @@ def _may_be_active(ev: Evaluator, args: Sequence[Abstract], keywords: dict[str, 
     unwanted = [one for one in ev.outside.leaves if not ev.outside.is_wanted(one.source)]
     constants = {one.value for one in unwanted}
     return not all(isinstance(x, Known) or x in constants for x in (*args, *keywords.values()))
-
-
-def class_of(ev: Evaluator, a: Abstract) -> type | None:
-    """Return the class of an abstract value, or ``None`` if it may have several."""
-    match a:
-        case Known(value=value):
-            return type(value)
-        case External(sample=sample):
-            return type(sample)
-        case Tuple(kind=kind):
-            return kind
-        case Ref():
-            match ev.held(a):
-                case Instance(cls=cls) | RowOf(kind=cls):
-                    return cls
-                case ListOf():
-                    return list
-                case DictOf():
-                    return dict
-        case Closure():
-            return FunctionType
-        case Value():
-            t = ev.types[a]
-            if isinstance(t, Row):
-                return list
-            if isinstance(t, Array):
-                return np.ndarray
-            if isinstance(t, Number) and len(t.kinds) == 1:
-                return next(iter(t.kinds))
-    return None
 
 
 @functools.cache
@@ -144,14 +101,6 @@ _KEYWORDS: dict[Any, frozenset[str]] = {
 """Keyword arguments of functions without a signature."""
 
 
-def special_method(ev: Evaluator, cls: type, name: str) -> Abstract:
-    """Return a special method of `cls`; Python looks it up in the class, not the object."""
-    found = class_attribute(cls, name)
-    if isinstance(found, staticmethod | classmethod):
-        raise NotCovered(f"{name} of {cls.__qualname__}, which is no plain method", ev.span)
-    return attribute(ev, Known(cls), name)
-
-
 def _call_known(
     ev: Evaluator, f: Any, args: Sequence[Abstract], keywords: dict[str, Abstract]
 ) -> Abstract:
@@ -163,8 +112,6 @@ def _call_known(
     except TypeError:
         found = None
     if isinstance(f, np.ufunc) or getattr(f, "__module__", None) in ("numpy", "numpy.linalg"):
-        from adjoint.fast.evaluate.handlers.new_arrays import as_arrays
-
         args = as_arrays(ev, f, args)
     if found is not None:
         known = _keywords_of(f)
@@ -182,8 +129,6 @@ def _call_known(
         return _instance(ev, f, args, keywords)
     folded = fold_known(f, args, keywords)
     if folded is None and type(getattr(f, "__self__", None)) is str:
-        from adjoint.fast.evaluate.handlers.strings import of_text
-
         folded = of_text(ev, f, args, keywords)
     if folded is not None:
         return folded
@@ -349,56 +294,3 @@ def set_attribute(ev: Evaluator, a: Abstract, name: str, value: Abstract) -> Non
     ev.outside.rely_on_field(held.cls, name)
     fields = dict(zip(held.names, held.items, strict=True)) | {name: value}
     ev.heap[a.address] = Instance(held.cls, tuple(fields), tuple(fields.values()))
-
-
-# ---- truth ----
-
-
-_WITH_TRUTH = (bool, int, float, complex, str, tuple, FunctionType)
-
-
-def truth(ev: Evaluator, a: Abstract) -> Any:
-    """Return the truth value of `a`: a `Known`, or a value of the program."""
-    row = row_of(ev, a)
-    if row is not None:
-        return ev.infer(operator.gt, [count(ev, row), Known(0)])
-    if isinstance(a, Value):
-        t = ev.types[a]
-        if isinstance(t, Number):
-            if t.kinds <= {bool}:
-                return a
-            return ev.infer(operator.truth, [a])
-        if isinstance(t, Array) and all(d == 1 for d in t.shape):
-            return ev.infer(operator.truth, [a])
-        raise NotCovered("the truth value of an array", ev.span)
-    if isinstance(a, Known):
-        if a.value is None or isinstance(a.value, _WITH_TRUTH):
-            return Known(bool(a.value))
-        if isinstance(a.value, type) and is_plain_class(a.value):
-            return Known(True)
-    if isinstance(a, Closure | Bound | Partial):
-        return Known(True)
-    for parts in (ev.sequence(a), ev.keys(a)):
-        if parts is not None:
-            return Known(bool(parts))
-    cls = class_of(ev, a)
-    if (
-        cls is not None
-        and is_plain_object(cls)
-        and not (hasattr(cls, "__bool__") or hasattr(cls, "__len__"))
-    ):
-        return Known(True)
-    raise NotCovered("a truth value", ev.span)
-
-
-@handler(operator.truth, bool)
-def _(ev: Evaluator, a: Abstract) -> Abstract:
-    return truth(ev, a)  # type: ignore[no-any-return]
-
-
-@handler(operator.not_)
-def _(ev: Evaluator, a: Abstract) -> Abstract:
-    known = truth(ev, a)
-    if isinstance(known, Known):
-        return Known(not known.value)
-    return ev.infer(operator.not_, [known])

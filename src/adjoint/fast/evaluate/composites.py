@@ -5,14 +5,12 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from adjoint.fast.evaluate.evaluator import Evaluator
 from adjoint.fast.single_assignment.primitives import same
 from adjoint.fast.single_assignment.walk import walk, with_blocks
 from adjoint.ir.single import Block, Call, Const, Op, Operand, Unpack
-
-if TYPE_CHECKING:
-    from adjoint.fast.evaluate.evaluator import Evaluator
 
 
 class Composite(ABC):

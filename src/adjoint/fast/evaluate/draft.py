@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import operator
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -12,26 +11,16 @@ import numpy as np
 
 from adjoint.fast.evaluate.frames import Frame
 from adjoint.fast.evaluate.outside_values import Outside
-from adjoint.fast.evaluate.result_types.inferable_functions import POWERS
 from adjoint.fast.evaluate.result_types.inference import (
     Constant,
-    kind_of_constant,
-    known_of_numbers,
-    result_type,
-    sizes_in,
 )
-from adjoint.fast.evaluate.result_types.options import is_elementwise, with_known_options
 from adjoint.fast.evaluate.types import (
     ANYTHING,
-    FLOAT,
     Array,
     Dim,
-    Number,
     Row,
     Symbol,
     Type,
-    has_complex,
-    is_float,
     may_overflow,
 )
 from adjoint.fast.evaluate.values import (
@@ -47,7 +36,7 @@ from adjoint.fast.evaluate.values import (
     Slot,
     Tuple,
 )
-from adjoint.fast.not_covered import NeedsSize, NotCovered, UnknownSizes
+from adjoint.fast.not_covered import NotCovered
 from adjoint.fast.support.result_memory import NEW_ARRAYS, VIEWS
 from adjoint.ir import primitives
 from adjoint.ir import single as ir
@@ -109,7 +98,7 @@ class Draft:
 
     def __init__(self, outside: Outside) -> None:
         self.outside = outside
-        self.types = outside.types
+        self.types: dict[Value, Type] = outside.types
         self.dims: dict[Value, Dim] = {}
         self.packs: dict[Value, tuple[Operand, ...]] = {}
         self.places: dict[Value, tuple[str, int]] = {}
@@ -296,113 +285,6 @@ class Draft:
             return tuple(map(self.type_of, self.packs[a]))
         symbol = self.dims.get(a)
         return self.types[a] if symbol is None else symbol
-
-    def infer(
-        self, f: Any, args: Sequence[Abstract], keywords: Sequence[tuple[str, Abstract]] = ()
-    ) -> Abstract:
-        """Write a call whose result type follows from the types of the operands."""
-        if is_elementwise(f):
-            found = None if keywords else self._infer_of_numbers(f, args)
-            if found is not None:
-                return found
-        else:
-            args = [with_known_options(self, f, x, i) for i, x in enumerate(args)]
-            keywords = [(k, with_known_options(self, f, x, k)) for k, x in keywords]
-        operands = tuple(map(self.operand, args))
-        named = tuple((k, self.operand(v)) for k, v in keywords)
-        if f is operator.truediv and operands[1] in _ZEROS and is_float(self.type_at(operands[0])):
-            return self.operation(f, operands, FLOAT)  # raises, if it is ever reached
-        with self.demanding_sizes((*operands, *(v for _, v in named))):
-            t = result_type(
-                f, [self.type_of(x) for x in operands], {k: self.type_of(v) for k, v in named}
-            )
-        if isinstance(t, tuple):
-            raise NotCovered(f"several results of {getattr(f, '__name__', f)}", self.span)
-        if isinstance(t, Number) and complex in t.kinds and self._is_real(f, operands):
-            from adjoint.fast.support.functions import real
-
-            kinds = Number(t.kinds - {complex} or frozenset({float}))
-            return self.operation(real, (self.operation(f, operands, kinds, named),), kinds)
-        return self.operation(f, operands, t, named)
-
-    def _infer_of_numbers(self, f: Any, args: Sequence[Abstract]) -> Value | None:
-        """`infer` of real numbers by a cached result type; ``None`` if none is cached."""
-        operands: list[Operand] = []
-        key: list[Any] = [f]
-        for a in args:
-            if type(a) is Value:
-                t = self.types[a]
-                if type(t) is not Number or a in self.dims:
-                    return None
-                operands.append(a)
-                key.append(t.kinds)
-            elif type(a) is Known:
-                operands.append(Const(a.value))
-                key.append(kind_of_constant(a.value))
-            else:
-                return None
-        found = known_of_numbers(key)
-        if found is None or complex in found.kinds:
-            return None
-        return self.operation(f, operands, found)
-
-    def _is_real(self, f: Any, operands: Sequence[Operand]) -> bool:
-        """Return whether `f` is a power of real operands, whose result is foreseen to be real."""
-        return f in POWERS and not any(
-            isinstance(x.value, complex) if isinstance(x, Const) else has_complex(self.type_at(x))
-            for x in operands
-        )
-
-    @contextmanager
-    def demanding_sizes(self, operands: Sequence[Operand]) -> Iterator[None]:
-        """Turn `NotCovered` into `NeedsSize` if symbolic sizes may be why the types of operands do
-        not determine a result."""
-        try:
-            yield
-        except NotCovered as error:
-            self._demand_sizes(operands)
-            if isinstance(error, UnknownSizes):
-                self._demand_known(error.reason, *sizes_in(map(self.type_of, operands)))
-            raise
-
-    def _demand_sizes(self, operands: Sequence[Operand]) -> None:
-        """Require known lengths for symbolic dimensions that may have to fit another one."""
-        shapes = [t.shape for x in operands if isinstance(t := self.type_at(x), Array)]
-        known = {n for shape in shapes for n in shape if isinstance(n, int) and n > 1}
-        for shape in shapes:
-            for n in shape:
-                if isinstance(n, Symbol) and self.outside.size_of(n) in known:
-                    raise NeedsSize(n, _ONE_LENGTH, self.span)
-        for a, b in itertools.combinations(shapes, 2):
-            for m, n in zip(a[::-1], b[::-1], strict=False):
-                if m != n and 1 not in (m, n):
-                    self._demand_known(_ONE_LENGTH, m, n)
-
-    def _demand_known(self, reason: str, *dims: Dim) -> None:
-        """Require known lengths for the argument dimensions that `dims` are derived from."""
-        for dim in dims:
-            for symbol in self._arguments_of(dim):
-                raise NeedsSize(symbol, reason, self.span)
-
-    def demand_broadcast(self, shape: Sequence[Dim], to: Sequence[Dim]) -> None:
-        """Require that an array of shape `shape` can be broadcast to the shape `to`."""
-        if len(shape) > len(to):
-            raise NotCovered("a write of an array with more axes than there are", self.span)
-        for m, n in zip(shape[::-1], to[::-1], strict=False):
-            if m not in (1, n):
-                reason = "a write of an array that is not known to be as long as its place"
-                self._demand_known(reason, m, n)
-                raise NotCovered(reason, self.span)
-
-    def _arguments_of(self, dim: Dim) -> list[Symbol]:
-        """Return the argument dimensions that `dim` is derived from."""
-        if isinstance(dim, int):
-            return []
-        if dim.is_argument:
-            return [dim]
-        key = next((key for key, known in self._derived.items() if known is dim), ())
-        inside = [part for part in key if isinstance(part, Symbol)]
-        return [symbol for part in inside for symbol in self._arguments_of(part)]
 
     def type_at(self, x: Operand) -> Type | None:
         """Return the type of a value; ``None`` for a constant."""

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import weakref
+from collections.abc import Callable
+from dataclasses import dataclass
 from functools import partial
 from types import CellType, CodeType, FunctionType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from adjoint.errors import AdjointError
 from adjoint.fast.evaluate.outside_values import is_own
@@ -17,8 +19,8 @@ from adjoint.ir.nodes import Span
 from adjoint.ir.single import Value
 from adjoint.runtime.cache.ir import lowered
 
-if TYPE_CHECKING:
-    from adjoint.fast.evaluate.generators import Consumer
+Body = Callable[[Any, list[Abstract]], "list[Abstract] | None"]
+"""The body of an iteration, a function of the item and of the carried values; see `Consumer`."""
 
 
 class Frame:
@@ -28,9 +30,31 @@ class Frame:
 
     def __init__(self, function: ir.Function, closure: Closure) -> None:
         self.values: dict[Value, Abstract] = {}
-        self.namespace = closure.namespace
-        self.filename = function.filename
+        self.namespace: dict[str, Any] = closure.namespace
+        self.filename: str = function.filename
         self.consumer: Consumer | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Consumer:
+    """The body of an iteration over a generator that is being run.
+
+    Attributes
+    ----------
+    address
+        Heap address of the cell of carried values; if `stops`, a flag "go on" precedes them.
+    body
+        The body; it returns the carried values, preceded, if `stops`, by the flag.
+    stops
+        Whether `body` may end the iteration.
+    frame
+        The frame of the iteration.
+    """
+
+    address: int
+    body: Body
+    stops: bool
+    frame: Frame
 
 
 _singles: dict[int, tuple[weakref.ref[CodeType], Any]] = {}

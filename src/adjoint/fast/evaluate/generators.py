@@ -16,10 +16,12 @@ generator must not run: each of its loops stops, and the operations after a ``yi
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from adjoint.fast.evaluate.frames import Frame, single_of
+from adjoint.fast.evaluate.branches import branch
+from adjoint.fast.evaluate.evaluator import Evaluator
+from adjoint.fast.evaluate.frames import Body, Consumer, Frame, single_of
+from adjoint.fast.evaluate.truth_values import truth
 from adjoint.fast.evaluate.values import (
     MISSING,
     Abstract,
@@ -33,99 +35,84 @@ from adjoint.fast.evaluate.values import (
 from adjoint.fast.not_covered import NotCovered
 from adjoint.ir.single import Block, Value
 
-if TYPE_CHECKING:
-    from adjoint.fast.evaluate.evaluator import Evaluator
 
-Body = Callable[[Abstract, list[Abstract]], "list[Abstract] | None"]
+def take(ev: Evaluator, consumer: Consumer, value: Abstract) -> Abstract:
+    """Run the body for ``yield value``."""
+    now = list(_cell(ev, consumer).items[consumer.stops :])
+    span, hint = ev.span, ev.hint
+    ev.frames.append(consumer.frame)
+    try:
+        found = consumer.body(value, now)
+    finally:
+        ev.frames.pop()
+    ev.span, ev.hint = span, hint
+    if found is None:
+        raise NotCovered("a loop whose iterations never reach their end", ev.span)
+    _hold(ev, consumer, *found)
+    return Known(None)
 
 
-class Consumer:
-    """The body of an iteration over a generator that is being run.
+def _cell(ev: Evaluator, consumer: Consumer) -> CellOf:
+    held = ev.heap[consumer.address]
+    assert isinstance(held, CellOf)
+    return held
 
-    Parameters
-    ----------
-    address
-        Heap address of the cell of carried values; if `stops`, a flag "go on" precedes them.
-    stops
-        Whether `body` may end the iteration.
-    frame
-        The frame of the iteration.
-    """
 
-    def __init__(self, address: int, body: Body, stops: bool, frame: Frame) -> None:
-        self.address, self.body, self.stops, self.frame = address, body, stops, frame
+def _hold(ev: Evaluator, consumer: Consumer, *items: Abstract) -> None:
+    ev.heap[consumer.address] = CellOf(items, _cell(ev, consumer).name)
 
-    def take(self, ev: Evaluator, value: Abstract) -> Abstract:
-        """Run the body for ``yield value``."""
-        now = list(self._held(ev))[self.stops :]
-        span, hint = ev.span, ev.hint
-        ev.frames.append(self.frame)
-        try:
-            found = self.body(value, now)
-        finally:
-            ev.frames.pop()
-        ev.span, ev.hint = span, hint
+
+def may_have_stopped(ev: Evaluator, consumer: Consumer) -> bool:
+    """Return whether the iteration may have ended."""
+    going = _cell(ev, consumer).items[0] if consumer.stops else None
+    return going is not None and not (isinstance(going, Known) and going.value is True)
+
+
+def _goes_on(ev: Evaluator, consumer: Consumer) -> None:
+    """Set the flag: the operations that follow run only if the iteration goes on."""
+    if consumer.stops:
+        _hold(ev, consumer, Known(True), *_cell(ev, consumer).items[1:])
+
+
+def rest(ev: Evaluator, consumer: Consumer, block: Block) -> list[Abstract] | None:
+    """Run the rest of a block of the generator under the test that the iteration goes on."""
+    if not block.ops:
+        return None if block.results is None else [ev.read(x) for x in block.results]
+    going = _cell(ev, consumer).items[0]
+    skipped: list[Abstract] = [MISSING] * len(block.results or ())
+    if isinstance(going, Known):
+        return skipped
+
+    def run() -> list[Abstract] | None:
+        _goes_on(ev, consumer)
+        return ev.run(block)
+
+    assert isinstance(going, Value)
+    return branch(ev, going, run, lambda: skipped, ev.span)
+
+
+def stopping(ev: Evaluator, consumer: Consumer, body: Body, stops: bool) -> Body:
+    """Make a loop body of the generator end the loop together with the iteration; if `stops`,
+    `body` already returns a flag "go on" before the carried values."""
+
+    def run(x: Any, now: list[Abstract]) -> list[Abstract] | None:
+        _goes_on(ev, consumer)
+        found = body(x, now)
         if found is None:
-            raise NotCovered("a loop whose iterations never reach their end", ev.span)
-        ev.heap[self.address] = CellOf(tuple(found), self._cell(ev).name)
-        return Known(None)
-
-    def _cell(self, ev: Evaluator) -> CellOf:
-        held = ev.heap[self.address]
-        assert isinstance(held, CellOf)
-        return held
-
-    def _held(self, ev: Evaluator) -> tuple[Abstract, ...]:
-        return self._cell(ev).items
-
-    def may_have_stopped(self, ev: Evaluator) -> bool:
-        """Return whether the iteration may have ended."""
-        going = self._held(ev)[0] if self.stops else None
-        return going is not None and not (isinstance(going, Known) and going.value is True)
-
-    def goes_on(self, ev: Evaluator) -> None:
-        """Set the flag: the operations that follow run only if the iteration goes on."""
-        if self.stops:
-            ev.heap[self.address] = CellOf((Known(True), *self._held(ev)[1:]), self._cell(ev).name)
-
-    def rest(self, ev: Evaluator, block: Block) -> list[Abstract] | None:
-        """Run the rest of a block of the generator under the test that the iteration goes on."""
-        if not block.ops:
-            return None if block.results is None else [ev.read(x) for x in block.results]
-        going = self._held(ev)[0]
-        skipped: list[Abstract] = [MISSING] * len(block.results or ())
+            return None
+        on: Abstract = found[0] if stops else Known(True)
+        going = _cell(ev, consumer).items[0]
         if isinstance(going, Known):
-            return skipped
+            on = on if going.value else going
+        elif isinstance(on, Known) and on.value is True:
+            on = going
+        else:
+            made = branch(ev, going, lambda: [on], lambda: [Known(False)], ev.span)  # type: ignore[arg-type]
+            assert made is not None
+            (on,) = made
+        return [on, *found[stops:]]
 
-        def run() -> list[Abstract] | None:
-            self.goes_on(ev)
-            return ev.run(block)
-
-        assert isinstance(going, Value)
-        return ev.branch(going, run, lambda: skipped, ev.span)
-
-    def stopping(self, ev: Evaluator, body: Callable[[Any, Any], Any], stops: bool) -> Any:
-        """Make a loop body of the generator end the loop together with the iteration; if `stops`,
-        `body` already returns a flag "go on" before the carried values."""
-
-        def run(x: Any, now: list[Abstract]) -> list[Abstract] | None:
-            self.goes_on(ev)
-            found = body(x, now)
-            if found is None:
-                return None
-            on: Abstract = found[0] if stops else Known(True)
-            going = self._held(ev)[0]
-            if isinstance(going, Known):
-                on = on if going.value else going
-            elif isinstance(on, Known) and on.value is True:
-                on = going
-            else:
-                made = ev.branch(going, lambda: [on], lambda: [Known(False)], ev.span)  # type: ignore[arg-type]
-                assert made is not None
-                (on,) = made
-            return [on, *found[stops:]]
-
-        return run
+    return run
 
 
 def consume(
@@ -138,10 +125,7 @@ def consume(
 ) -> list[Abstract]:
     """Run a generator; return the carried values, preceded, if `stops`, by a flag that the
     iteration went on to the end."""
-    from adjoint.fast.evaluate.evaluator import MOST_CALLS  # circular import
-
-    if len(ev.frames) >= MOST_CALLS:
-        raise NotCovered(f"calls more than {MOST_CALLS} deep, or recursion", ev.span)
+    ev.demand_shallow()
     going: tuple[Abstract, ...] = (Known(True),) if stops else ()
     cell = ev.allocate(CellOf((*going, *carried), name))
     closure = generating.closure
@@ -181,8 +165,6 @@ def through(
 ) -> tuple[list[Abstract], Body]:
     """Turn an iteration over ``map``, ``filter`` or ``enumerate`` into one over its operand: return
     the carried values, preceded by a counter for ``enumerate``, and the new body."""
-    from adjoint.fast.evaluate.calls import call
-
     function = what.function
     if what.kind is enumerate:
         start = what.operands[1] if len(what.operands) > 1 else Known(0)
@@ -191,24 +173,22 @@ def through(
             found = body(Tuple((now[0], x)), now[1:])
             if found is None:
                 return None
-            after = call(ev, Known(operator.add), [now[0], Known(1)], {})
+            after = ev.call(Known(operator.add), [now[0], Known(1)], {})
             return [*found[:stops], after, *found[stops:]]
 
         return [start, *carried], numbered
     assert function is not None
     if what.kind is map:
-        return carried, lambda x, now: body(call(ev, function, [x], {}), now)
+        return carried, lambda x, now: body(ev.call(function, [x], {}), now)
     return carried, lambda x, now: _filtered(ev, function, x, now, body, stops)
 
 
 def _filtered(
     ev: Evaluator, function: Abstract, x: Abstract, now: list[Abstract], body: Body, stops: bool
 ) -> list[Abstract] | None:
-    from adjoint.fast.evaluate.calls import call, truth
-
     is_none = isinstance(function, Known) and function.value is None
-    chosen = truth(ev, x if is_none else call(ev, function, [x], {}))
+    chosen = truth(ev, x if is_none else ev.call(function, [x], {}))
     left: list[Abstract] = [*([Known(True)] if stops else []), *now]
     if isinstance(chosen, Known):
         return body(x, now) if chosen.value else left
-    return ev.branch(chosen, lambda: body(x, now), lambda: left, ev.span)
+    return branch(ev, chosen, lambda: body(x, now), lambda: left, ev.span)

@@ -6,12 +6,12 @@ import functools
 import operator
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from adjoint.fast.evaluate.generators import is_pushed
+from adjoint.fast.evaluate.evaluator import Evaluator
 from adjoint.fast.evaluate.items import item
 from adjoint.fast.evaluate.joins import is_number
-from adjoint.fast.evaluate.rows import as_row, length_of_row, restorable, row_of
+from adjoint.fast.evaluate.rows import as_row, length_of_row, row_of
 from adjoint.fast.evaluate.types import ANYTHING, Array, Dim, Row, Symbol, Type, number
 from adjoint.fast.evaluate.values import (
     Abstract,
@@ -27,9 +27,6 @@ from adjoint.fast.evaluate.values import (
 from adjoint.fast.not_covered import NeedsKnown, NeedsSize, NotCovered
 from adjoint.fast.support.rows import part
 from adjoint.ir.single import Const, Operand, Unpack, Value
-
-if TYPE_CHECKING:
-    from adjoint.fast.evaluate.evaluator import Evaluator
 
 MOST_UNROLLED = 64
 _UNEVEN = "iterators of different lengths"
@@ -53,43 +50,6 @@ class Steps:
         """Raise `NotCovered` if the iterable has changed its length."""
         if not all(check() for check in self.checks):
             raise NotCovered("a container that changes while it is iterated over", ev.span)
-
-
-def listed(ev: Evaluator, a: Abstract) -> list[Abstract] | None:
-    """Return the items of an iterable; ``None`` if they are not known one by one."""
-    if is_pushed(ev, a):
-        items = ev.sequence(collected(ev, a))
-        return None if items is None else list(items)
-    with restorable(ev) as restore:
-        steps = steps_of(ev, a)
-        if steps is None:
-            restore()
-    if steps is None:
-        return None
-    found = []
-    for step in steps.steps:
-        found.append(step())
-        steps.demand_unchanged(ev)
-    return found
-
-
-def collected(ev: Evaluator, xs: Abstract) -> Ref:
-    """Return a new list of the items of an iterable."""
-    from adjoint.fast.evaluate.rows import append
-
-    steps = None if is_pushed(ev, xs) else listed(ev, xs)
-    if steps is not None:
-        return ev.allocate(ListOf(tuple(steps)))
-    made = ev.allocate(ListOf(()))
-
-    def add(x: Abstract, carried: list[Abstract]) -> list[Abstract]:
-        append(ev, made, x)
-        return carried
-
-    from adjoint.fast.evaluate.loops import iterate
-
-    iterate(ev, xs, [], add)
-    return made
 
 
 def opened(ev: Evaluator, a: Abstract) -> Abstract | Generating:
@@ -358,7 +318,5 @@ def _demand_same_length(ev: Evaluator, operands: tuple[Abstract, ...]) -> None:
 
 
 def _mapped(ev: Evaluator, a: Iterating, items: list[Abstract]) -> Abstract:
-    from adjoint.fast.evaluate.calls import call
-
     assert a.function is not None
-    return call(ev, a.function, items, {})
+    return ev.call(a.function, items, {})

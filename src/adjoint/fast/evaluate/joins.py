@@ -10,8 +10,9 @@ then holds a copy, so none of these lists may be written to (`Draft.demand_own_l
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from adjoint.fast.evaluate.evaluator import Evaluator
 from adjoint.fast.evaluate.types import Number, Row, Type, join, type_of
 from adjoint.fast.evaluate.values import (
     LOST,
@@ -33,9 +34,6 @@ from adjoint.fast.evaluate.values import (
 )
 from adjoint.fast.not_covered import NotCovered
 from adjoint.ir.single import Const, Operand, Value
-
-if TYPE_CHECKING:
-    from adjoint.fast.evaluate.evaluator import Evaluator
 
 Types = dict[Value, Type]
 Heap = dict[int, HeapObject]

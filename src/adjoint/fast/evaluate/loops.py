@@ -3,12 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from adjoint.fast.evaluate.generators import consume, is_pushed, through
+from adjoint.fast.evaluate.attribute_reads import special_method
+from adjoint.fast.evaluate.branches import branch
+from adjoint.fast.evaluate.evaluator import Evaluator
+from adjoint.fast.evaluate.frames import Body
+from adjoint.fast.evaluate.generators import consume, is_pushed, stopping, through
+from adjoint.fast.evaluate.iterables import (
+    MOST_UNROLLED,
+    Source,
+    Steps,
+    demand_steps,
+    is_some,
+    opened,
+    source_of,
+    steps_of,
+)
 from adjoint.fast.evaluate.joins import contents_template, generalise, instantiate, match
 from adjoint.fast.evaluate.plain_classes import is_plain_object
 from adjoint.fast.evaluate.rows import growing, note_lengths, restorable
+from adjoint.fast.evaluate.truth_values import truth
 from adjoint.fast.evaluate.types import Type, number
 from adjoint.fast.evaluate.values import (
     MISSING,
@@ -26,24 +41,9 @@ from adjoint.fast.support.functions import WRITES
 from adjoint.ir.nodes import Span
 from adjoint.ir.single import Block, Call, Const, Loop, Operand, Value
 
-if TYPE_CHECKING:
-    from adjoint.fast.evaluate.evaluator import Evaluator
-from adjoint.fast.evaluate.iterables import (
-    MOST_UNROLLED,
-    Source,
-    Steps,
-    demand_steps,
-    is_some,
-    opened,
-    source_of,
-    steps_of,
-)
-
 MOST_ROUNDS = 8
 MOST_APPENDED = 16
 """Greatest length of a loop that is unrolled because a list grows in it."""
-
-Body = Callable[[Any, list[Abstract]], "list[Abstract] | None"]
 
 
 # ---- loops of the program ----
@@ -60,9 +60,10 @@ def loop(ev: Evaluator, op: Loop) -> bool:
         frame.values.update(zip(op.body.parameters, given, strict=True))
         return ev.run(op.body)
 
-    run, stops = body, op.stops
+    run: Body = body
+    stops = op.stops
     if frame.consumer is not None and frame.consumer.stops and _yields(op):
-        run, stops = frame.consumer.stopping(ev, body, op.stops), True
+        run, stops = stopping(ev, frame.consumer, body, op.stops), True
     if op.iterable is not None:
         found = _for(ev, ev.read(op.iterable), carried, run, stops, op)
     else:
@@ -135,15 +136,13 @@ def _for(
 
 def _iterator_of(ev: Evaluator, xs: Abstract) -> Abstract:
     """Return ``iter(xs)`` of an object of a user class; anything else unchanged."""
-    from adjoint.fast.evaluate.calls import call, class_of, special_method
-
-    cls = class_of(ev, xs)
+    cls = ev.class_of(xs)
     if cls is None or not is_plain_object(cls) or isinstance(xs, Known):
         return xs
     if not hasattr(cls, "__iter__"):
         return xs
-    found = call(ev, special_method(ev, cls, "__iter__"), [xs], {})
-    kind = class_of(ev, found)
+    found = ev.call(special_method(ev, cls, "__iter__"), [xs], {})
+    kind = ev.class_of(found)
     if kind is not None and not hasattr(kind, "__next__"):
         raise NotCovered("a loop over what is no iterator", ev.span)
     return found
@@ -202,7 +201,8 @@ def _unrolled(
                 return [Known(False), *carried]
             continue
         rest, now = steps.after(i), carried
-        return ev.branch(
+        return branch(
+            ev,
             on,  # type: ignore[arg-type]
             lambda: _unrolled(ev, rest, now, body, True),
             lambda: [Known(False), *now],
@@ -370,8 +370,6 @@ def _while(
     stops: bool,
 ) -> list[Abstract] | None:
     """Write a ``while`` loop of the program."""
-    from adjoint.fast.evaluate.calls import truth
-
     assert op.test is not None
     frame = ev.frames[-1]
     state = _Carried(ev, initial, tuple(p.name for p in op.body.parameters))

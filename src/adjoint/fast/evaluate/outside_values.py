@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from adjoint.diagnostics.public_function import PublicFunction
+from adjoint.diagnostics.public_function import PublicFunction, is_plain, plain_function
 from adjoint.fast.evaluate.leaves import Guard, Leaf
 from adjoint.fast.evaluate.plain_classes import is_named_tuple, is_plain_object
 from adjoint.fast.evaluate.stand_ins import (
@@ -220,6 +220,10 @@ class Outside:
     def _operator(self, source: Source, value: Any) -> Abstract:
         """Return an operator of the library, or what ``grad(f)`` returned."""
         asked = vars(value).get("asks_for")
+        if asked is None and (plain := plain_function(value)) is not None:
+            self.samples[id(source)] = value
+            self.guard(source, "fact", (is_plain, True))
+            return self.read(source, "attribute", "__wrapped__", plain)
         if asked is None:
             self.guard(source, "is", value)
             return Known(value)

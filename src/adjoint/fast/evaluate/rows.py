@@ -10,10 +10,12 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 
+from adjoint.fast.evaluate.evaluator import Evaluator
+from adjoint.fast.evaluate.indices import index_operand
 from adjoint.fast.evaluate.joins import Grows, is_number
 from adjoint.fast.evaluate.types import (
     Array,
@@ -32,9 +34,6 @@ from adjoint.fast.single_assignment.walk import walk_ops
 from adjoint.fast.support import rows
 from adjoint.ir import primitives
 from adjoint.ir.single import Call, Const, Op, Operand, Value
-
-if TYPE_CHECKING:
-    from adjoint.fast.evaluate.evaluator import Evaluator
 
 MOST_GROWING = 16
 T = TypeVar("T")
@@ -220,8 +219,6 @@ def item_of(ev: Evaluator, xs: Abstract, row: Value, index: Abstract) -> Abstrac
 
 
 def _part(ev: Evaluator, xs: Abstract, row: Value, index: Abstract) -> Abstract:
-    from adjoint.fast.evaluate.items import index_operand
-
     for end in (index.start, index.stop, index.step) if isinstance(index, SliceOf) else ():
         if not (isinstance(end, Known) and end.value is None):
             _index(ev, end)  # demands an integer

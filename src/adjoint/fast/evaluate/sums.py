@@ -11,9 +11,8 @@ import operator
 import sys
 from dataclasses import dataclass
 from itertools import takewhile
-from typing import TYPE_CHECKING
 
-from adjoint.fast.evaluate.calls import call
+from adjoint.fast.evaluate.evaluator import Evaluator
 from adjoint.fast.evaluate.loops import iterate
 from adjoint.fast.evaluate.rows import reduced, row_of
 from adjoint.fast.evaluate.types import ANYTHING, Number, is_covered
@@ -24,9 +23,6 @@ from adjoint.fast.support import functions as runtime
 from adjoint.fast.support import rows
 from adjoint.ir import single as ir
 from adjoint.ir.single import Call, Const, Operand, Value
-
-if TYPE_CHECKING:
-    from adjoint.fast.evaluate.evaluator import Evaluator
 
 COMPENSATED = sys.version_info >= (3, 12)
 _STARTS = frozenset({float, int, complex} if sys.version_info >= (3, 14) else {float, int})
@@ -92,7 +88,7 @@ def summed(ev: Evaluator, xs: Abstract, start: Abstract) -> Abstract:
 
     def add(x: Abstract, carried: list[Abstract]) -> list[Abstract]:
         total = gathered.add(ev, carried[0], x) if is_compensated else carried[0]
-        seen[:] = [call(ev, Known(operator.add), [total, x], {})]
+        seen[:] = [ev.call(Known(operator.add), [total, x], {})]
         return list(seen)
 
     (total,) = iterate(ev, xs, [start], add)
@@ -108,7 +104,7 @@ def _of_row(ev: Evaluator, row: Value, start: Abstract) -> Abstract:
     rest = reduced(ev, rows.total, row)
     if _is_zero(start):
         return rest
-    total = call(ev, Known(operator.add), [start, rest], {})
+    total = ev.call(Known(operator.add), [start, rest], {})
     assert isinstance(total, Value)
     found = ev.operation(runtime.sum_of, (row, ev.operand(start)), ev.types[total])
     return ev.operation(runtime.exactly, (total, found), ev.types[total])

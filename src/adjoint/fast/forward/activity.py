@@ -64,7 +64,7 @@ class Activity:
 
     def __init__(self, ev: Evaluator, wanted: Iterable[Value]) -> None:
         self.ev = ev
-        self.active = set(wanted)
+        self.active: set[Value] = set(wanted)
         self.tapes: dict[Value, list[bool]] = {}
         self.precision: type = np.float64
         self._made: dict[Value, Call] = {}

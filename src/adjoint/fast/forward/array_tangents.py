@@ -10,8 +10,9 @@ import numpy as np
 from adjoint.fast.evaluate.types import ANYTHING, Array, bar_type
 from adjoint.fast.forward.formulas import formula
 from adjoint.fast.forward.number_tangents import sum_of
+from adjoint.fast.reverse.arithmetic import product
 from adjoint.fast.reverse.cotangent_types import operand_type, whole
-from adjoint.fast.reverse.elementwise import demand_floats, product
+from adjoint.fast.reverse.elementwise import demand_floats
 from adjoint.fast.reverse.linear_functions import axes_of, simple_reduction
 from adjoint.fast.support import functions as runtime
 from adjoint.ir.single import Call, Const, Operand, Value

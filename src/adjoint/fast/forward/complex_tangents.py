@@ -9,8 +9,8 @@ import numpy as np
 
 from adjoint.fast.forward.formulas import formula
 from adjoint.fast.forward.number_tangents import sum_of
+from adjoint.fast.reverse.arithmetic import inferred, product
 from adjoint.fast.reverse.cotangent_types import conjugated, part_of
-from adjoint.fast.reverse.elementwise import inferred, product
 from adjoint.fast.support import functions as runtime
 from adjoint.ir.single import Call, Const, Operand
 

@@ -18,8 +18,6 @@ if TYPE_CHECKING:
 def inlined_tangent(sweep: TangentValues, op: Call) -> Operand | None:
     """Return the tangent of the result of `op`, which has been written; ``None`` without a formula
     for such operands."""
-    from adjoint.fast.evaluate.calls import call
-
     assert isinstance(op.callee, Const) and op.result is not None
     rules, ev = lookup(op.callee.value), sweep.ev
     if rules is None or rules.tangent is None:
@@ -33,7 +31,7 @@ def inlined_tangent(sweep: TangentValues, op: Call) -> Operand | None:
     heap, place = dict(ev.heap), len(ev.block)
     try:
         args = [dots, op.result, *map(abstract_of, op.operands)]
-        return ev.operand(call(ev, ev.outside.own(rules.tangent), args, named))
+        return ev.operand(ev.call(ev.outside.own(rules.tangent), args, named))
     except NotCovered:
         ev.heap = heap
         del ev.block[place:]

@@ -94,8 +94,6 @@ def _inlined_tangent(
     sweep: TangentValues, op: Call, rule: Rule, dots: Sequence[Operand | None]
 ) -> Operand | None:
     """Inline a rule of `array_frule`, which computes the tangent from the result."""
-    from adjoint.fast.evaluate.calls import call
-
     plan, ev, y = getattr(rule.function, "plan", None), sweep.ev, op.result
     assert y is not None
     if plan is None or any(sweep.activity.parts_of(x) is not None for x in op.operands):
@@ -104,15 +102,13 @@ def _inlined_tangent(
     given = Tuple(tuple(_abstract(dots[i]) if i < len(dots) else Known(None) for i in plan.places))
     args = [given, y, *map(abstract_of, op.operands)]
     named = {k: abstract_of(x) for k, x in op.keywords}
-    return ev.operand(call(ev, ev.outside.own(plan.function), args, named))
+    return ev.operand(ev.call(ev.outside.own(plan.function), args, named))
 
 
 def _inlined_pair(
     sweep: TangentValues, op: Call, rule: Rule, dots: Sequence[Operand | None]
 ) -> Operand | None:
     """Inline a rule that computes the result and the tangent."""
-    from adjoint.fast.evaluate.calls import call
-
     ev, y = sweep.ev, op.result
     function = getattr(rule.function, "rule", rule.function)
     if type(function) is not FunctionType:
@@ -120,7 +116,7 @@ def _inlined_pair(
     assert y is not None
     args = [Tuple(tuple(map(_abstract, dots))), *map(abstract_of, op.operands)]
     named = {k: abstract_of(x) for k, x in op.keywords}
-    found = call(ev, ev.outside.own(function), args, named)
+    found = ev.call(ev.outside.own(function), args, named)
     if not isinstance(found, Tuple) or len(found.items) != 2:
         return None
     value, dot = found.items

@@ -46,7 +46,7 @@ class TangentValues:
         self.ev = ev
         self.is_last = is_last
         self.has_opaque_rules = has_opaque_rules
-        self.activity = Activity(ev, wanted)
+        self.activity: Activity = Activity(ev, wanted)
         self.dots: dict[Value, Operand] = {}
 
     def of(self, x: Operand) -> Operand | None:

@@ -16,15 +16,10 @@ from adjoint.fast.forward.number_tangents import sum_of
 from adjoint.fast.forward.opaque_rules import tangents_of_pair
 from adjoint.fast.forward.registered_rules import by_rule
 from adjoint.fast.not_covered import NotCovered
+from adjoint.fast.reverse.arithmetic import product
 from adjoint.fast.reverse.cotangent_types import conjugated, operand_type
 from adjoint.fast.reverse.differentiate import slopes_of
-from adjoint.fast.reverse.elementwise import (
-    PRODUCTS,
-    direction_of,
-    evaluated_slope,
-    is_modulus,
-    product,
-)
+from adjoint.fast.reverse.elementwise import PRODUCTS, direction_of, evaluated_slope, is_modulus
 from adjoint.ir.single import Call, Const, Operand
 from adjoint.rulekit.partials import Partials
 

@@ -6,7 +6,7 @@ import operator
 from typing import TYPE_CHECKING
 
 from adjoint.fast.not_covered import NotCovered
-from adjoint.fast.reverse.elementwise import inferred
+from adjoint.fast.reverse.arithmetic import inferred
 from adjoint.fast.support import functions as runtime
 from adjoint.fast.support import rows
 from adjoint.ir.single import Call, Const, Operand

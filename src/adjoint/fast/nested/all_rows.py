@@ -10,7 +10,6 @@ import numpy as np
 from adjoint.fast.batch.sweep import BatchSweep
 from adjoint.fast.batch.values import note_rows
 from adjoint.fast.evaluate.array_writes import note_block_aliases
-from adjoint.fast.evaluate.calls import call
 from adjoint.fast.evaluate.composites import expanded
 from adjoint.fast.evaluate.evaluator import Evaluator
 from adjoint.fast.evaluate.types import Array, Dim, number
@@ -39,7 +38,7 @@ def all_rows(
         raise NotCovered("rows of no argument", ev.span)
     held = {address: ev.heap[address] for arg in given for address in addresses(ev, arg)}
     with ev.writing() as ops:
-        y = call(ev, f, given, named)
+        y = ev.call(f, given, named)
     if any(ev.heap[address] is not before for address, before in held.items()):
         raise NotCovered("a function that writes to its row", ev.span)
     _demand_numbers(ev, y)

@@ -19,10 +19,12 @@ from adjoint.fast.evaluate.types import ANYTHING, Array, Number, bar_type
 from adjoint.fast.forward.sweep import ForwardSweep
 from adjoint.fast.forward.tangent_values import TangentValues
 from adjoint.fast.nested.copies import copied
+from adjoint.fast.reverse.activity import find_all_active
+from adjoint.fast.reverse.arithmetic import product
 from adjoint.fast.reverse.block_cotangents import Scope
 from adjoint.fast.reverse.cotangent_types import whole
-from adjoint.fast.reverse.elementwise import product
 from adjoint.fast.reverse.forward_blocks import freeze
+from adjoint.fast.reverse.forward_sweep import forward_sweep
 from adjoint.fast.reverse.result import finished_bar
 from adjoint.fast.reverse.sweep import Sweep
 from adjoint.fast.single_assignment.primitives import same
@@ -38,8 +40,8 @@ def gradient_ops(
     """Return the operations of a function and of its reverse sweep, and the cotangents of the
     variables `leaves`; the result of `block` is one real number."""
     sweep = Sweep(ev, leaves)
-    sweep.find_all_active(block)
-    region = sweep.forward(block)
+    find_all_active(sweep, block)
+    region = forward_sweep(sweep, block)
     sweep.primal = set(ev.fresh)
     assert block.results is not None
     y = block.results[0]
@@ -47,7 +49,7 @@ def gradient_ops(
         scope = Scope(sweep)
         if isinstance(y, Value):
             scope.add(y, Const(1.0))
-        sweep.reverse(region, scope)
+        region.reverse(scope)
         bars = []
         for leaf in leaves:
             bar = scope.take(leaf)

@@ -11,7 +11,6 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 import numpy as np
 
 from adjoint.fast.evaluate.array_writes import check_views, note_block_aliases
-from adjoint.fast.evaluate.calls import call
 from adjoint.fast.evaluate.evaluator import Evaluator
 from adjoint.fast.evaluate.types import Array, Number, bar_type, number
 from adjoint.fast.evaluate.values import Abstract, DictOf, External, Flag, Known, ListOf, Ref, Tuple
@@ -67,15 +66,17 @@ class Inner:
         self.leaves: list[Value] = []
         for i in wanted:
             _demand_once(ev, args[i])
-        self.args = [
+        self.args: list[Abstract] = [
             mapped(ev, arg, self._copy) if i in wanted else arg for i, arg in enumerate(args)
         ]
         held = {address: ev.heap[address] for arg in self.args for address in addresses(ev, arg)}
         with ev.writing() as ops:
-            self.y = call(ev, f, self.args, keywords)
+            self.y = ev.call(f, self.args, keywords)
         if any(ev.heap[address] is not before for address, before in held.items()):
             raise NotCovered("an inner function that writes to its argument", ev.span)
-        self.block = Block(tuple(self.leaves), tuple(ops), tuple(map(ev.operand, _leaves(self.y))))
+        self.block: Block = Block(
+            tuple(self.leaves), tuple(ops), tuple(map(ev.operand, _leaves(self.y)))
+        )
         demand_own_writes(self.block, self.leaves)
         if ev.written:
             note_block_aliases(ev, self.block)

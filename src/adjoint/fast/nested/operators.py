@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from adjoint.fast.evaluate.calls import handler
+from adjoint.fast.evaluate.evaluator import Evaluator
+from adjoint.fast.evaluate.handlers.table import handler
 from adjoint.fast.evaluate.stand_ins import derivative_at, gradient_in, rows_of
 from adjoint.fast.evaluate.types import Number
 from adjoint.fast.evaluate.values import Abstract, Known, Partial, Tuple
@@ -15,9 +16,6 @@ from adjoint.fast.not_covered import NotCovered
 from adjoint.ir.single import Value
 from adjoint.rulekit import nested
 
-if TYPE_CHECKING:
-    from adjoint.fast.evaluate.evaluator import Evaluator
-
 
 @handler(nested.gradient)
 def _(ev: Evaluator, f: Abstract, *args: Abstract, **keywords: Abstract) -> Abstract:
@@ -26,6 +24,8 @@ def _(ev: Evaluator, f: Abstract, *args: Abstract, **keywords: Abstract) -> Abst
 
 @handler(nested.withgradient)
 def _(ev: Evaluator, f: Abstract, *args: Abstract, **keywords: Abstract) -> Abstract:
+    if "has_aux" in keywords:
+        raise NotCovered("an inner derivative with has_aux", ev.span)
     value, bars = gradient(ev, f, args, range(len(args)), keywords)
     return Tuple((value, Tuple(tuple(bars))), nested.ValueAndGradient)
 

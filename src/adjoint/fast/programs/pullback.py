@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from adjoint.diagnostics.public_function import public
+from adjoint.diagnostics.pullback_text import StaysHere, pullback_text
 from adjoint.fast.programs.store import demand_foreseen
 from adjoint.fast.support.functions import finished
 from adjoint.levels.foreign.constant_pullbacks import follows, pulled
@@ -17,7 +18,7 @@ from adjoint.rulekit.projection import project
 from adjoint.runtime.results import checked_cotangent
 
 
-class SpecialisedPullback(EngineObject):
+class SpecialisedPullback(StaysHere, EngineObject):
     """``y_bar ↦ (f_bar, *arg_bars)`` of one call, as `pullback` returns it.
 
     Parameters
@@ -55,7 +56,7 @@ class SpecialisedPullback(EngineObject):
         self._other: Callable[[Any], tuple[Any, ...]] | None = None
 
     def __repr__(self) -> str:
-        return f"∂({self._name})"
+        return pullback_text(self._name)
 
     @public
     def __call__(self, y_bar: Any) -> tuple[Any, ...]:

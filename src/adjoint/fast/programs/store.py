@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 
 from adjoint.diagnostics.dump import DumpError
-from adjoint.diagnostics.public_function import PublicFunction
+from adjoint.diagnostics.public_function import PublicFunction, plain_function
 from adjoint.errors import ArgumentError, place_text
 from adjoint.fast.build.modes import Mode
 from adjoint.fast.not_covered import Defect, Deoptimize, NotCovered
@@ -192,7 +192,7 @@ def _owner(f: Any) -> Owner | None:
         return _owner(f.__func__)
     if kind is PublicFunction:  # what `grad` returned
         asked = vars(f).get("asks_for")
-        inner = None if asked is None else _owner(asked.f)
+        inner = _owner(plain_function(f) if asked is None else asked.f)
         return None if inner is None else (PublicFunction, *inner)
     if kind is partial:
         inner = _owner(f.func)
@@ -222,6 +222,8 @@ def _codes(values: Iterable[Any]) -> list[CodeType]:
         value = pending.popleft()
         if type(value) is PublicFunction and (asked := vars(value).get("asks_for")) is not None:
             value = asked.f  # of what `grad` returned
+        elif type(value) is PublicFunction:
+            value = plain_function(value)
         if type(value) is FunctionType:
             code = value.__code__
             if id(code) not in found:

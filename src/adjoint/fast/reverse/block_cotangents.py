@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 import operator
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from adjoint.fast.evaluate.types import Array, Number, Row, bar_type, is_complex, may_overflow
+from adjoint.fast.reverse.arithmetic import inferred
 from adjoint.fast.reverse.cotangent_types import are_floats, cast_to, plain, whole
-from adjoint.fast.reverse.elementwise import inferred
+from adjoint.fast.reverse.sweep import Sweep
 from adjoint.fast.support import functions as runtime
 from adjoint.fast.support import rows
 from adjoint.ir import single as ir
 from adjoint.ir.single import Call, Const, Operand, Value
-
-if TYPE_CHECKING:
-    from adjoint.fast.reverse.sweep import Sweep
 
 _WHOLE = (int, np.integer, np.bool_)
 
@@ -31,6 +29,9 @@ class Scope:
     buffers
         Values whose cotangent is an array or a list that the program owns and adds to in place.
     """
+
+    parent: Scope | None
+    sweep: Sweep
 
     def __init__(self, sweep: Sweep, parent: Scope | None = None) -> None:
         self.sweep, self.parent = sweep, parent

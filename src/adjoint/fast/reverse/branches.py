@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 from adjoint.fast.evaluate.types import bar_type
 from adjoint.fast.reverse.block_cotangents import Scope
 from adjoint.fast.reverse.cotangent_types import whole
 from adjoint.fast.reverse.forward_blocks import Branches, ForwardBlock
 from adjoint.fast.reverse.residuals import with_values
+from adjoint.fast.reverse.sweep import Sweep
 from adjoint.fast.support import functions as runtime
 from adjoint.ir import single as ir
 from adjoint.ir.single import Block, Call, Const, If, Operand, Value
-
-if TYPE_CHECKING:
-    from adjoint.fast.reverse.sweep import Sweep
 
 
 def if_back(sweep: Sweep, scope: Scope, made: Branches) -> None:
@@ -32,7 +29,7 @@ def if_back(sweep: Sweep, scope: Scope, made: Branches) -> None:
             for x, bar in zip(region.results or (), bars, strict=False):
                 inner.add(x, bar)
             if region.results is not None:
-                sweep.reverse(region, inner)
+                region.reverse(inner)
         sides.append((inner, ops))
     touched = dict.fromkeys(v for inner, _ in sides for v in inner.bars if v not in inner.inner)
     results: list[Value] = []

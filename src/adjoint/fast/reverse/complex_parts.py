@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 import operator
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from adjoint.fast.evaluate.types import has_complex
+from adjoint.fast.reverse.arithmetic import bar_name, inferred
+from adjoint.fast.reverse.block_cotangents import Scope
+from adjoint.fast.reverse.cotangent_types import conjugated, operand_type, part_of
+from adjoint.fast.reverse.formulas import formula
 from adjoint.fast.support import functions as runtime
 from adjoint.ir.single import Call, Const, Operand
-
-if TYPE_CHECKING:
-    from adjoint.fast.reverse.block_cotangents import Scope
-from adjoint.fast.reverse.cotangent_types import conjugated, operand_type, part_of
-from adjoint.fast.reverse.elementwise import bar_name, inferred
-from adjoint.fast.reverse.formulas import formula
 
 
 @formula(runtime.real_part)

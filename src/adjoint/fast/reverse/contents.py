@@ -7,8 +7,9 @@ after the operation, the forward sweep copies the array directly after the opera
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import Any
 
+from adjoint.fast.evaluate.evaluator import Evaluator
 from adjoint.fast.evaluate.types import Array
 from adjoint.fast.not_covered import NotCovered
 from adjoint.fast.single_assignment.primitives import same
@@ -19,17 +20,44 @@ from adjoint.fast.support import rows
 from adjoint.ir import single as ir
 from adjoint.ir.single import Block, Call, Const, Operand, Value
 
-if TYPE_CHECKING:
-    from adjoint.fast.evaluate.evaluator import Evaluator
-    from adjoint.fast.reverse.forward_blocks import ForwardBlock, Planned
+
+@dataclass
+class OpenBlock:
+    """The operations of a block of the forward sweep under construction."""
+
+    parameters: tuple[Value, ...]
+    is_outermost: bool = False
+    ops: list[Any] = field(default_factory=list)
+    defined: set[Value] = field(default_factory=set)
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """The place of an operation in the forward sweep.
+
+    Attributes
+    ----------
+    index
+        Index in its region directly after the operation.
+    number, outer
+        Number of the operation among all, and that of the outermost operation around it among the
+        outermost ones.
+    has_blocks
+        Whether the operation is a branch or a loop.
+    """
+
+    region: OpenBlock
+    index: int
+    number: int
+    outer: int
+    has_blocks: bool
 
 
 @dataclass
-class _Place:
+class _Step:
     """The operation that is being reversed, and the copies made directly after it."""
 
-    region: ForwardBlock
-    step: Planned
+    place: Place
     copies: dict[Value, Operand] = field(default_factory=dict)
 
 
@@ -41,12 +69,17 @@ class Contents:
     every read in the loop, because a later iteration may write.
     """
 
+    ev: Evaluator
+    free: set[Value]
+    number: int
+    outer: int
+
     def __init__(self, ev: Evaluator, free: set[Value]) -> None:
         self.ev, self.free = ev, free
         self.last: dict[Value, tuple[int, int]] = {}
         self.outer = self.number = 0
         self._primal: set[Value] = set()
-        self._place: _Place | None = None
+        self._step: _Step | None = None
 
     def next_operation(self, is_outermost: bool) -> None:
         """Count an operation of the forward sweep."""
@@ -56,68 +89,68 @@ class Contents:
     def note_write(self, target: Value) -> None:
         self.last[target] = self.outer, self.number
 
-    def begin(self, region: ForwardBlock, step: Planned) -> _Place | None:
+    def begin(self, place: Place) -> _Step | None:
         """Begin the reverse of an operation; return the state for `end`."""
         if not self._primal:
             self._primal.update(self.ev.types)
-        before, self._place = self._place, _Place(region, step)
+        before, self._step = self._step, _Step(place)
         return before
 
-    def end(self, before: _Place | None, ops: list[ir.Op], start: int) -> None:
+    def end(self, before: _Step | None, ops: list[ir.Op], start: int) -> None:
         """End the reverse of an operation: its operations, ``ops[start:]``, read copies of arrays
         that are written to later."""
-        place, self._place = self._place, before
-        if place is None:
+        step, self._step = self._step, before
+        if step is None:
             return
         names: dict[Value, Operand] = {}
         inner = ops[start:]
-        if not place.step.has_blocks:  # operations in inner blocks have been treated already
+        if not step.place.has_blocks:  # operations in inner blocks have been treated already
             inner = [*walk_ops(inner)]
         for op in inner:
             for x in _contents_read(op):
-                if isinstance(x, Value) and self._is_changed(x, place):
+                if isinstance(x, Value) and self._is_changed(x, step.place):
                     if x in self._primal:
-                        names[x] = self._copy(x, place)
+                        names[x] = self._copy(x, step)
         if names:
             ops[start:] = renamed(Block((), tuple(ops[start:]), None), names).ops
 
     def contribution_at_step(self, x: Operand) -> Operand:
         """Return an operand with the contents of the contribution `x` at the operation that is
         being reversed: `x`, a copy, or an alias under a new name."""
-        place = self._place
-        if place is None or not isinstance(x, Value) or x not in self._primal:
+        step = self._step
+        if step is None or not isinstance(x, Value) or x not in self._primal:
             return x
         if self.ev.aliased_by(x).isdisjoint(self.last):
             return x
-        if self._is_changed(x, place):
-            return self._copy(x, place)
+        if self._is_changed(x, step.place):
+            return self._copy(x, step)
         alias = self.ev.operation(same, (x,), self.ev.types[x], name=x.name)
         self.ev.note_alias(alias, (x,))
         return alias
 
-    def _is_changed(self, x: Value, place: _Place) -> bool:
+    def _is_changed(self, x: Value, place: Place) -> bool:
         for owner in self.ev.aliased_by(x):
             if owner not in self.last:
                 continue
             outer, number = self.last[owner]
             mine = owner in place.region.defined and owner not in place.region.parameters
-            if number > place.step.number if mine else outer >= place.step.outer:
+            if number > place.number if mine else outer >= place.outer:
                 return True
         return False
 
-    def _copy(self, x: Value, place: _Place) -> Operand:
-        if x not in place.copies:
-            t, region = self.ev.types[x], place.region
+    def _copy(self, x: Value, step: _Step) -> Operand:
+        if x not in step.copies:
+            t, region = self.ev.types[x], step.place.region
             if not isinstance(t, Array):
                 reason = "what shows an array that is written to after it was used"
                 raise NotCovered(reason, self.ev.span)
             made = self.ev.value(t, name=x.name)
-            region.ops.insert(place.step.place, Call(made, Const(runtime.own), (x,)))
+            region.ops.insert(step.place.index, Call(made, Const(runtime.own), (x,)))
             region.defined.add(made)
             if region.is_outermost:
                 self.free.add(made)
-            place.copies[x] = made
-        return place.copies[x]
+            step.copies[x] = made
+        return step.copies[x]
 
 
 _SIZES = frozenset(

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import operator
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
+from adjoint.fast.evaluate.evaluator import Evaluator
 from adjoint.fast.evaluate.types import (
     ANYTHING,
     LOW_KINDS,
@@ -24,9 +25,6 @@ from adjoint.fast.not_covered import NotCovered
 from adjoint.fast.support import functions as runtime
 from adjoint.ir.single import Const, Operand, Value
 from adjoint.rulekit.row_sums import column_sums
-
-if TYPE_CHECKING:
-    from adjoint.fast.evaluate.evaluator import Evaluator
 
 
 def operand_type(ev: Evaluator, x: Operand) -> Any:

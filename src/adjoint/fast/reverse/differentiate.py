@@ -2,26 +2,25 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from adjoint.fast.evaluate.composites import Composite
+from adjoint.fast.evaluate.evaluator import Evaluator
 from adjoint.fast.evaluate.types import Array, IntegersOrFloats
 from adjoint.fast.not_covered import NotCovered
+from adjoint.fast.reverse.elementwise import PRODUCTS, elementwise_back, evaluated_slope, is_modulus
+from adjoint.fast.reverse.formulas import callee_of, formulas, steps, with_cotangent
+from adjoint.fast.reverse.forward_blocks import Step
+from adjoint.fast.reverse.registered_rules import by_rule, has_formula
+from adjoint.fast.reverse.sweep import Sweep
 from adjoint.fast.support import functions as runtime
 from adjoint.fast.support import rows
 from adjoint.ir import primitives
 from adjoint.ir.single import Call, Const, Operand
 from adjoint.rulekit.partials import Partials
 from adjoint.rulekit.registry import lookup
-
-if TYPE_CHECKING:
-    from adjoint.fast.evaluate.evaluator import Evaluator
-    from adjoint.fast.reverse.sweep import Sweep
-from adjoint.fast.reverse.elementwise import PRODUCTS, elementwise_back, evaluated_slope, is_modulus
-from adjoint.fast.reverse.formulas import Step, callee_of, formulas, steps, with_cotangent
-from adjoint.fast.reverse.registered_rules import by_rule, has_formula
 
 CONSTANT: frozenset[Any] = frozenset(
     {

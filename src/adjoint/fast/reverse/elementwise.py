@@ -5,37 +5,25 @@ from __future__ import annotations
 import cmath
 import operator
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
-from adjoint.fast.evaluate import calls
-from adjoint.fast.evaluate.handlers.operators import is_numeric
+from adjoint.fast.evaluate.evaluator import Evaluator
 from adjoint.fast.evaluate.types import (
     ANYTHING,
-    FLOAT,
-    LOW_KINDS,
     Array,
     IntegersOrFloats,
     Number,
     Row,
     bar_type,
     has_complex,
-    may_overflow,
     number,
     witnesses,
 )
-from adjoint.fast.evaluate.values import Known
 from adjoint.fast.not_covered import NotCovered
-from adjoint.fast.single_assignment.primitives import same
-from adjoint.fast.support import functions as runtime
-from adjoint.ir import primitives
-from adjoint.ir.single import Call, Const, Operand, Unpack, Value
-from adjoint.rulekit.partials import Partials
-
-if TYPE_CHECKING:
-    from adjoint.fast.evaluate.evaluator import Evaluator
-    from adjoint.fast.reverse.block_cotangents import Scope
+from adjoint.fast.reverse.arithmetic import as_precise, bar_name, beside, inexact, inferred, product
+from adjoint.fast.reverse.block_cotangents import Scope
 from adjoint.fast.reverse.cotangent_types import (
     abstract_of,
     are_floats,
@@ -45,6 +33,11 @@ from adjoint.fast.reverse.cotangent_types import (
     operand_type,
 )
 from adjoint.fast.reverse.formulas import callee_of, formula
+from adjoint.fast.single_assignment.primitives import same
+from adjoint.fast.support import functions as runtime
+from adjoint.ir import primitives
+from adjoint.ir.single import Call, Const, Operand, Unpack, Value
+from adjoint.rulekit.partials import Partials
 
 
 def elementwise_back(scope: Scope, op: Call, slopes: Partials) -> None:
@@ -65,7 +58,7 @@ def elementwise_back(scope: Scope, op: Call, slopes: Partials) -> None:
                 continue
             if has_complex(ev.types[y]):
                 slope = conjugated(ev, slope)
-            bar = product(ev, y_bar, _beside(ev, y_bar, slope, y), f"{x.name}_bar")
+            bar = product(ev, y_bar, beside(ev, y_bar, slope, y), f"{x.name}_bar")
             bar = fit(ev, bar, x, y)
         else:
             bar = product(ev, fit(ev, y_bar, x, y), Const(p), f"{x.name}_bar")
@@ -83,9 +76,7 @@ def _slope(ev: Evaluator, op: Call, x: Value, p: Callable[..., Any]) -> Operand:
             return b if x is a else a
     if is_modulus(ev, op):
         return direction_of(ev, x, op.result)
-    return evaluated_slope(
-        ev, p, (op.result, *[_as_precise(ev, x, op.result) for x in op.operands])
-    )
+    return evaluated_slope(ev, p, (op.result, *[as_precise(ev, x, op.result) for x in op.operands]))
 
 
 def is_modulus(ev: Evaluator, op: Call) -> bool:
@@ -130,115 +121,17 @@ def demand_floats(ev: Evaluator, x: Value) -> None:
 
 def evaluated_slope(ev: Evaluator, p: Callable[..., Any], operands: tuple[Operand, ...]) -> Operand:
     """Write a partial derivative by inlining the Python function `p`."""
-    inexact = [_inexact(ev, x) for x in operands]
+    args = [abstract_of(inexact(ev, x)) for x in operands]
     ev.hint = "slope"
-    found = calls.call(ev, ev.outside.own(p), [*map(abstract_of, inexact)], {})
+    found = ev.call(ev.outside.own(p), args, {})
     return ev.operand(found)
-
-
-def _inexact(ev: Evaluator, x: Operand) -> Operand:
-    """Convert NumPy integers and truth values to float64: they overflow, and their logarithms may
-    have low precision."""
-    t = operand_type(ev, x)
-    if isinstance(x, Const):
-        return Const(np.float64(x.value)) if isinstance(x.value, _WHOLE) else x
-    if isinstance(t, Array) and may_overflow(t):
-        of_floats = Array(np.dtype(np.float64), t.shape)
-        return ev.operation(np.ndarray.astype, (x, Const(of_floats.dtype)), of_floats)
-    if not isinstance(t, Number):
-        return x
-    whole = {kind for kind in t.kinds if issubclass(kind, _WHOLE)}
-    if not whole:
-        return x
-    return ev.operation(runtime.as_float, (x,), Number((t.kinds - whole) | {np.float64}))
-
-
-_WHOLE = (np.integer, np.bool_, bool)
-
-
-def _beside(ev: Evaluator, y_bar: Operand, x: Operand, y: Value) -> Operand:
-    """Apply `_as_precise` if the cotangent is a number: unlike an array, a number does not raise
-    the precision of a product."""
-    return x if isinstance(operand_type(ev, y_bar), Array) else _as_precise(ev, x, y)
-
-
-def _as_precise(ev: Evaluator, x: Operand, y: Value) -> Operand:
-    """Convert an array or a NumPy number to at least the precision of `y`."""
-    t = operand_type(ev, x)
-    if isinstance(t, Number) and not t.kinds & LOW_KINDS:
-        return x
-    if isinstance(t, Array) and may_overflow(t):
-        return _inexact(ev, x)
-    of_y = _dtypes(ev.types[y])
-    if isinstance(t, Array):
-        precise = {np.promote_types(t.dtype, dtype) for dtype in of_y} - {t.dtype}
-        if len(precise) > 1:
-            raise NotCovered("numbers of different precisions", ev.span)
-        return cast_to(ev, x, Array(precise.pop(), t.shape)) if precise else x
-    if not isinstance(t, Number):
-        return x
-    kinds = {np.promote_types(kind, dtype).type for kind in t.kinds for dtype in of_y}
-    if len(kinds) > 1:  # the class is known at run time only
-        return ev.operation(runtime.as_precise, (x, y), Number(t.kinds | kinds), name="precise")
-    (kind,) = kinds
-    if t.kinds == kinds:
-        return x
-    if isinstance(x, Const):
-        return Const(kind(x.value))
-    return ev.operation(kind, (x,), number(kind), name="precise")
-
-
-def _dtypes(t: Any) -> list[Any]:
-    """Return the dtypes of the real parts of a number or an array."""
-    t = bar_type(t) if isinstance(t, IntegersOrFloats) else t
-    kinds = [t.dtype] if isinstance(t, Array) else t.kinds if isinstance(t, Number) else []
-    return [np.empty(0, kind).real.dtype for kind in kinds]
-
-
-def product(ev: Evaluator, bar: Operand, slope: Operand, name: str) -> Operand:
-    """Write ``bar * slope`` without a factor 1, and with negations outermost."""
-    pairs = (slope, bar), (bar, slope)
-    for x, other in pairs:
-        if isinstance(x, Const) and type(x.value) in (int, float, complex):
-            if x.value == 1:
-                return other
-            if x.value == -1:
-                return _negated(ev, _inexact(ev, other), name)
-    for x, other in pairs if ev.negated else ():
-        opposite = ev.opposite(x)
-        if opposite is not None:
-            return _negated(ev, product(ev, opposite, other, name), name)
-    return inferred(ev, operator.mul, (bar, slope), name)
-
-
-def _negated(ev: Evaluator, x: Operand, name: str) -> Operand:
-    opposite = ev.opposite(x)
-    return inferred(ev, operator.neg, (x,), name) if opposite is None else opposite
-
-
-def inferred(ev: Evaluator, f: Any, operands: tuple[Operand, ...], name: str) -> Operand:
-    ev.hint = name
-    if f in _ARITHMETIC and are_floats(ev, *operands) and _are_unknown(operands):
-        return ev.operation(f, operands, FLOAT)
-    args = [*map(abstract_of, operands)]
-    if f in _ARITHMETIC and _are_unknown(operands):
-        if all(map(is_numeric, args)):  # a shortcut of the call below
-            return ev.operand(ev.infer(f, args))
-    return ev.operand(calls.call(ev, Known(f), args, {}))
-
-
-def _are_unknown(operands: tuple[Operand, ...]) -> bool:
-    return any(type(x) is not Const for x in operands)
-
-
-_ARITHMETIC = frozenset({operator.add, operator.sub, operator.mul, operator.truediv, operator.neg})
 
 
 @formula(operator.truediv, np.true_divide)
 def _(scope: Scope, op: Call, y_bar: Operand) -> None:
     ev, (a, b), y = scope.ev, op.operands, op.result
     assert y is not None
-    divisor = _beside(ev, y_bar, conjugated(ev, b), y)
+    divisor = beside(ev, y_bar, conjugated(ev, b), y)
     quotient = inferred(ev, operator.truediv, (y_bar, divisor), bar_name(a))
     if isinstance(a, Value) and a in scope.sweep.active:
         demand_inexact(ev, a)
@@ -248,10 +141,6 @@ def _(scope: Scope, op: Call, y_bar: Operand) -> None:
         bar = inferred(ev, operator.mul, (quotient, conjugated(ev, y)), bar_name(b))
         bar = inferred(ev, operator.neg, (bar,), bar_name(b))
         scope.add(b, fit(ev, bar, b, y))
-
-
-def bar_name(x: Operand) -> str:
-    return f"{x.name}_bar" if isinstance(x, Value) else "t"
 
 
 @formula(np.log, cmath.log)

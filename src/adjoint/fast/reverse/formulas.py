@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from adjoint.fast.reverse.block_cotangents import Scope
+from adjoint.fast.reverse.forward_blocks import Step
+from adjoint.fast.reverse.sweep import Sweep
 from adjoint.fast.support.tables import registering
 from adjoint.ir.single import Call, Const, Operand, Value
-
-if TYPE_CHECKING:
-    from adjoint.fast.reverse.block_cotangents import Scope
-    from adjoint.fast.reverse.sweep import Sweep
-
-Step = Callable[["Scope"], None]
-
 
 Formula = Callable[..., None]
 

@@ -4,47 +4,42 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
 
+from adjoint.fast.reverse.block_cotangents import Scope
+from adjoint.fast.reverse.contents import OpenBlock, Place
 from adjoint.ir import single as ir
 from adjoint.ir.single import Block, If, Loop, Operand, Value
 
-if TYPE_CHECKING:
-    from adjoint.fast.reverse.block_cotangents import Scope
+Step = Callable[[Scope], None]
+"""What writes the reverse of an operation."""
 
 
-@dataclass
+@dataclass(frozen=True, slots=True)
 class Planned:
-    """Plan of the reverse of an operation.
+    """Plan of the reverse of an operation."""
 
-    Attributes
-    ----------
-    place
-        Index in its region directly after the operation.
-    number, outer
-        Number of the operation among all, and that of the outermost operation around it among the
-        outermost ones.
-    has_blocks
-        Whether the operation is a branch or a loop.
-    """
-
-    back: Callable[[Scope], None]
-    place: int
-    number: int
-    outer: int
-    has_blocks: bool
+    back: Step
+    place: Place
 
 
 @dataclass
-class ForwardBlock:
-    """A block of the forward sweep under construction."""
+class ForwardBlock(OpenBlock):
+    """A block of the forward sweep under construction, with the plan of its reverse."""
 
-    parameters: tuple[Value, ...]
-    is_outermost: bool = False
-    ops: list[Any] = field(default_factory=list)
     results: list[Operand] | None = None
     plan: list[Planned] = field(default_factory=list)
-    defined: set[Value] = field(default_factory=set)
+
+    def reverse(self, scope: Scope) -> None:
+        """Write the reverse of the block; `scope` holds the cotangents of its results."""
+        ev, contents = scope.ev, scope.sweep.contents
+        for step in reversed(self.plan):
+            if not contents.last:  # the program writes to no array
+                step.back(scope)
+                continue
+            count = len(ev.block)
+            before = contents.begin(step.place)
+            step.back(scope)
+            contents.end(before, ev.block, count)
 
 
 @dataclass

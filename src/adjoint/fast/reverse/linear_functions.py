@@ -3,27 +3,20 @@
 from __future__ import annotations
 
 import operator
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
+from adjoint.fast.evaluate.evaluator import Evaluator
 from adjoint.fast.evaluate.types import ANYTHING, Array, bar_type
+from adjoint.fast.reverse.arithmetic import bar_name, inferred, product
+from adjoint.fast.reverse.block_cotangents import Scope
+from adjoint.fast.reverse.cotangent_types import conjugated, fit, operand_type, whole
+from adjoint.fast.reverse.elementwise import demand_floats, demand_inexact
+from adjoint.fast.reverse.formulas import formula
 from adjoint.fast.support import functions as runtime
 from adjoint.ir.single import Call, Const, Operand, Value
 from adjoint.rules.numpy.shapes.shaping import inverse
-
-if TYPE_CHECKING:
-    from adjoint.fast.evaluate.evaluator import Evaluator
-    from adjoint.fast.reverse.block_cotangents import Scope
-from adjoint.fast.reverse.cotangent_types import conjugated, fit, operand_type, whole
-from adjoint.fast.reverse.elementwise import (
-    bar_name,
-    demand_floats,
-    demand_inexact,
-    inferred,
-    product,
-)
-from adjoint.fast.reverse.formulas import formula
 
 
 @formula(np.sum, np.ndarray.sum)

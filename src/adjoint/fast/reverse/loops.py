@@ -9,7 +9,7 @@ from __future__ import annotations
 import operator
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TypeAlias
 
 from adjoint.fast.evaluate.types import Row, bar_type, number
 from adjoint.fast.not_covered import NotCovered
@@ -18,13 +18,11 @@ from adjoint.fast.reverse.cotangent_types import whole
 from adjoint.fast.reverse.forward_blocks import Branches, ForwardBlock, ForwardLoop
 from adjoint.fast.reverse.residuals import on_tape
 from adjoint.fast.reverse.rows import add_item
+from adjoint.fast.reverse.sweep import Sweep
 from adjoint.fast.single_assignment.walk import operands, results
 from adjoint.fast.support import functions as runtime
 from adjoint.ir import single as ir
 from adjoint.ir.single import Block, Call, Const, Loop, Operand, Unpack, Value
-
-if TYPE_CHECKING:
-    from adjoint.fast.reverse.sweep import Sweep
 
 _Items: TypeAlias = "list[tuple[Value, Callable[[Scope], Operand | None]]]"
 
@@ -117,7 +115,7 @@ def _iteration_back(
         for v, end in going:
             back.before.append(_bar(sweep, v))
             inner.add(end, back.before[-1])
-        sweep.reverse(region, inner)
+        region.reverse(inner)
         for source, columns in items:
             bar = columns(inner)
             if bar is not None:

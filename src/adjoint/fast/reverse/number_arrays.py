@@ -4,18 +4,16 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from adjoint.fast.evaluate.types import ANYTHING, FLOAT, Array, bar_type, has_complex, number
+from adjoint.fast.reverse.block_cotangents import Scope
 from adjoint.fast.reverse.cotangent_types import operand_type, whole
 from adjoint.fast.reverse.formulas import formula
 from adjoint.ir.primitives import build_list, build_tuple
 from adjoint.ir.single import Call, Const, Operand, Unpack, Value
-
-if TYPE_CHECKING:
-    from adjoint.fast.reverse.block_cotangents import Scope
 
 MOST_READ = 2
 """Greatest number of elements of a cotangent that are read one by one."""

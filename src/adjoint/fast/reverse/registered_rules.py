@@ -7,10 +7,11 @@ import operator
 import warnings
 from collections.abc import Mapping, Sequence
 from types import FunctionType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
+from adjoint.fast.evaluate.evaluator import Evaluator
 from adjoint.fast.evaluate.result_types.inference import name_of
 from adjoint.fast.evaluate.types import (
     ANYTHING,
@@ -23,19 +24,17 @@ from adjoint.fast.evaluate.types import (
 )
 from adjoint.fast.evaluate.values import Known, RulePair, Tuple
 from adjoint.fast.not_covered import NotCovered
+from adjoint.fast.reverse.block_cotangents import Scope
+from adjoint.fast.reverse.cotangent_types import abstract_of, operand_type, whole
+from adjoint.fast.reverse.formulas import callee_of, formulas, steps, with_cotangent
+from adjoint.fast.reverse.forward_blocks import Step
+from adjoint.fast.reverse.linear_functions import REDUCTIONS, simple_reduction
+from adjoint.fast.reverse.sweep import Sweep
 from adjoint.fast.single_assignment.primitives import same
 from adjoint.fast.support.pullbacks import pushed
 from adjoint.ir.single import Call, Const, Operand, Unpack, Value
 from adjoint.rulekit.registry import lookup
 from adjoint.rulekit.rule import Rule
-
-if TYPE_CHECKING:
-    from adjoint.fast.evaluate.evaluator import Evaluator
-    from adjoint.fast.reverse.block_cotangents import Scope
-    from adjoint.fast.reverse.sweep import Sweep
-from adjoint.fast.reverse.cotangent_types import abstract_of, operand_type, whole
-from adjoint.fast.reverse.formulas import Step, callee_of, formulas, steps, with_cotangent
-from adjoint.fast.reverse.linear_functions import REDUCTIONS, simple_reduction
 
 
 def has_formula(ev: Evaluator, op: Call) -> bool:
@@ -164,8 +163,6 @@ def _inlined(sweep: Sweep, op: Call, rule: Rule) -> Step | None:
 
     Return ``None`` if the evaluator does not cover the source of the rule.
     """
-    from adjoint.fast.evaluate.calls import call
-
     ev, y = sweep.ev, op.result
     assert y is not None
     if type(rule.function) is not FunctionType:
@@ -174,7 +171,7 @@ def _inlined(sweep: Sweep, op: Call, rule: Rule) -> Step | None:
     named = {k: abstract_of(x) for k, x in op.keywords}
     heap, place = dict(ev.heap), len(ev.block)
     try:
-        found = call(ev, ev.outside.own(rule.function), args, named)
+        found = ev.call(ev.outside.own(rule.function), args, named)
         if not isinstance(found, Tuple) or len(found.items) != 2:
             raise NotCovered("a rule that declines")
         value, back = found.items
@@ -183,7 +180,7 @@ def _inlined(sweep: Sweep, op: Call, rule: Rule) -> Step | None:
         with ev.trial():
             t = ev.types[y]
             like = bar_type(t) if isinstance(t, Array) or has_complex(t) else number(float)
-            call(ev, back, [ev.value(like, name="y_bar")], {})
+            ev.call(back, [ev.value(like, name="y_bar")], {})
     except NotCovered:
         ev.heap = heap
         del ev.block[place:]
@@ -195,7 +192,7 @@ def _inlined(sweep: Sweep, op: Call, rule: Rule) -> Step | None:
 
     def use(scope: Scope, y_bar: Operand) -> None:
         given = whole(ev, y_bar, y) if isinstance(ev.types[y], Array) else y_bar
-        bars = call(ev, back, [abstract_of(given)], {})
+        bars = ev.call(back, [abstract_of(given)], {})
         items = ev.sequence(bars)
         assert items is not None
         for x, bar in zip(op.operands, items[1:], strict=True):

@@ -10,18 +10,16 @@ import math
 import operator
 from collections.abc import Collection
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from adjoint.fast.evaluate.evaluator import Evaluator
 from adjoint.fast.evaluate.types import ANYTHING, Array, Number
 from adjoint.fast.passes.residuals import select_residuals
+from adjoint.fast.reverse.forward_blocks import ForwardBlock, ForwardLoop
 from adjoint.fast.single_assignment.substitution import free_values, renamed
 from adjoint.fast.support import functions as runtime
 from adjoint.fast.support.members import members
 from adjoint.ir.single import Block, Call, Const, Operand, Unpack, Value
-
-if TYPE_CHECKING:
-    from adjoint.fast.reverse.forward_blocks import ForwardBlock, ForwardLoop
 
 # Prices in nanoseconds, measured in long loops with CPython 3.12 and NumPy 2. A saved value cannot
 # reuse freed memory, which is most of its price.

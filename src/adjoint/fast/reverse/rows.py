@@ -7,8 +7,9 @@ final length of the primal, which may have been written to.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from adjoint.fast.evaluate.evaluator import Evaluator
 from adjoint.fast.evaluate.types import (
     ANYTHING,
     Number,
@@ -18,15 +19,14 @@ from adjoint.fast.evaluate.types import (
     is_complex,
     number,
 )
-from adjoint.fast.reverse.formulas import Step, formula, steps
+from adjoint.fast.reverse.block_cotangents import Scope
+from adjoint.fast.reverse.cotangent_types import whole
+from adjoint.fast.reverse.formulas import formula, steps
+from adjoint.fast.reverse.forward_blocks import Step
+from adjoint.fast.reverse.sweep import Sweep
 from adjoint.fast.support import functions as runtime
 from adjoint.fast.support import rows
 from adjoint.ir.single import Call, Const, Operand, Value
-
-if TYPE_CHECKING:
-    from adjoint.fast.evaluate.evaluator import Evaluator
-    from adjoint.fast.reverse.block_cotangents import Scope
-    from adjoint.fast.reverse.sweep import Sweep
 
 
 def item_type(ev: Evaluator, row: Value) -> Number:
@@ -97,8 +97,6 @@ def _(scope: Scope, op: Call, y_bar: Operand) -> None:
 
 @formula(rows.array_of)
 def _(scope: Scope, op: Call, y_bar: Operand) -> None:
-    from adjoint.fast.reverse.cotangent_types import whole
-
     ev, row = scope.ev, op.operands[0]
     assert isinstance(row, Value) and op.result is not None
     bars = scope.buffer(row)

@@ -3,22 +3,21 @@
 from __future__ import annotations
 
 import operator
-from typing import TYPE_CHECKING
 
 import numpy as np
 
+from adjoint.fast.evaluate.evaluator import Evaluator
 from adjoint.fast.evaluate.types import Array, Number, Row, number
 from adjoint.fast.not_covered import NotCovered
+from adjoint.fast.reverse.arithmetic import bar_name, product
+from adjoint.fast.reverse.block_cotangents import Scope
+from adjoint.fast.reverse.cotangent_types import conjugated, fit
+from adjoint.fast.reverse.formulas import callee_of
+from adjoint.fast.reverse.forward_blocks import Step
+from adjoint.fast.reverse.rows import row_written_back
+from adjoint.fast.reverse.sweep import Sweep
 from adjoint.fast.support import functions as runtime
 from adjoint.ir.single import Call, Const, Operand, Value
-
-if TYPE_CHECKING:
-    from adjoint.fast.evaluate.evaluator import Evaluator
-    from adjoint.fast.reverse.block_cotangents import Scope
-    from adjoint.fast.reverse.sweep import Sweep
-from adjoint.fast.reverse.cotangent_types import conjugated, fit
-from adjoint.fast.reverse.elementwise import bar_name, product
-from adjoint.fast.reverse.formulas import Step, callee_of
 
 
 def written_back(sweep: Sweep, op: Call) -> Step:
@@ -28,8 +27,6 @@ def written_back(sweep: Sweep, op: Call) -> Step:
     assert isinstance(y, Value)
     value = op.operands[-1]
     if isinstance(ev.types[y], Row):
-        from adjoint.fast.reverse.rows import row_written_back
-
         return lambda scope: row_written_back(scope, op)
 
     def back(scope: Scope) -> None:

@@ -84,11 +84,11 @@ class Graph:
     """
 
     def __init__(self, instructions: list[Instruction]) -> None:
-        self.entry = _blocks(instructions)
-        self.blocks = _ordered(self.entry)
+        self.entry: Block = _blocks(instructions)
+        self.blocks: list[Block] = _ordered(self.entry)
         _find_dominators(self.blocks)
-        self.loops = _find_loops(self.blocks)
-        self.repeated = {block for block in self.blocks if self._is_repeated(block)}
+        self.loops: dict[Block, Loop] = _find_loops(self.blocks)
+        self.repeated: set[Block] = {block for block in self.blocks if self._is_repeated(block)}
         self.labels: set[Block] = set()
         self._inside: dict[Block, list[Block]] = {}
         self._behind: dict[Block, list[Block]] = {}

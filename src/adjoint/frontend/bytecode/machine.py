@@ -78,12 +78,17 @@ class Machine(Names):
         The cells of captured variables.
     """
 
+    code: CodeType
+    opcode: str
+    span: Span
+
     def __init__(
         self, function: FunctionType, instructions: list[Instruction], own: frozenset[str]
     ) -> None:
         code = function.__code__
         super().__init__((*code.co_varnames, *code.co_names, *code.co_freevars, *code.co_cellvars))
-        self.function, self.code = function, code
+        self.function: FunctionType = function
+        self.code = code
         self.items: list[Item] = []
         self.span = Span(code.co_firstlineno, 0, code.co_firstlineno, 0)
         self.opcode = ""
@@ -94,18 +99,18 @@ class Machine(Names):
         self.own = own
         self._bools: set[str] = set()
         read = {step.value for step in instructions if step.name == "LOAD_GLOBAL"}
-        self.written = {
+        self.written: set[Any] = {
             step.value for step in instructions if step.name in ("STORE_GLOBAL", "DELETE_GLOBAL")
         }
-        self.bound = {
+        self.bound: set[int] = {
             step.arg for step in instructions if step.name in ("STORE_FAST", "DELETE_FAST")
         }
         more = [name for name in code.co_cellvars if name not in code.co_varnames]
         names = [*code.co_varnames, *more]
         plain = {slot: self._local(name, read) for slot, name in enumerate(names)}
-        self.parameters = [plain[slot] for slot in range(_parameter_count(code))]
-        self.free = [self.variable(f"{name}_cell") for name in code.co_freevars]
-        self.frame = Frame([], plain, dict(enumerate(self.free, len(names))))
+        self.parameters: list[Var] = [plain[slot] for slot in range(_parameter_count(code))]
+        self.free: list[Var] = [self.variable(f"{name}_cell") for name in code.co_freevars]
+        self.frame: Frame = Frame([], plain, dict(enumerate(self.free, len(names))))
         if not code.co_flags & 0x1:  # CO_OPTIMIZED
             self.namespace = self.variable("namespace")
 

@@ -27,8 +27,8 @@ from adjoint.levels.arguments.tangent_checks import (
     needs_float,
     parts_given,
 )
+from adjoint.levels.distinct_objects import fresh
 from adjoint.levels.level import Level
-from adjoint.levels.operations import fresh
 from adjoint.primal.array_memory import (
     address_of,
     alias_of_root,
@@ -77,7 +77,7 @@ class Seeds:
         self._alone: list[tuple[Any, int]] = []
         self._constants: list[Any] = []
         self._argument = 0
-        self.exchanges = Exchanges()
+        self.exchanges: Exchanges = Exchanges()
         self._seen: dict[int, tuple[Any, Any]] = {}
         self._places: dict[tuple[int, int], tuple[Any, Any]] = {}
         self.unseen: list[Any] = []

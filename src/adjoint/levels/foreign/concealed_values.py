@@ -9,12 +9,13 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Container, Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from adjoint.diagnostics.no_derivative import name_of, needed
 from adjoint.diagnostics.refusals import missing
+from adjoint.levels.memory import LevelMemory
 from adjoint.primal.array_memory import root_of
 from adjoint.primal.engine_object import EngineObject
 from adjoint.primal.exposed_arrays import looks_elsewhere
@@ -29,9 +30,6 @@ from adjoint.runtime.foreign.foreign_run import ForeignRun
 from adjoint.runtime.memory.active_iterator import ActiveIterator as ActiveIterator
 from adjoint.runtime.memory.poisoning import is_opaque
 
-if TYPE_CHECKING:
-    from adjoint.levels.level import Level
-
 INACTIVE = frozenset({bool, str, bytes, type(None), slice, type, range, np.dtype})
 """Types of values that have no derivative."""
 
@@ -40,9 +38,16 @@ REALS = (float, complex, int, np.number, np.ndarray)
 
 
 class Concealing(EngineObject):
-    """The objects of one level that may conceal active values."""
+    """The objects of one level that may conceal active values.
+
+    Attributes
+    ----------
+    memory
+        The memory that the functions of the runtime get.
+    """
 
     def __init__(self) -> None:
+        self.memory = LevelMemory(self)
         self._hiding: dict[int, tuple[Any, Exception]] = {}
 
     def is_active(self, value: Any) -> bool:
@@ -54,7 +59,7 @@ class Concealing(EngineObject):
         are taken for counts or rounded results: they stay constants."""
         raise NotImplementedError
 
-    def down(self) -> Iterator[Level]:
+    def down(self) -> Iterator[Concealing]:
         """Yield this level and those below."""
         raise NotImplementedError
 

@@ -37,7 +37,7 @@ def _compiled() -> Any:
         return getattr(_stats_pythran, "_bvnu", None)
 
 
-above = _compiled()
+above: Any = _compiled()
 """Compiled function of the upper tail; ``None`` in SciPy versions that have it in Fortran."""
 
 if above is not None:

@@ -67,8 +67,8 @@ class State(Snapshot):
             if isinstance(value, np.ndarray) and value.dtype.kind in "iub":
                 root = root_of(value)  # integers have no derivative but may steer the function
                 self._kept[id(value)] = [SavedArray(root, np.array(root))]
-        self.known = {id(value) for value in kept}
-        self.drawing = [(set_state, get_state()) for get_state, set_state in _drawing(kept)]
+        self.known: set[int] = {id(value) for value in kept}
+        self.drawing: Any = [(set_state, get_state()) for get_state, set_state in _drawing(kept)]
         self._of_scipy = {id(vars(value)) for value in kept if _is_of_scipy(value)}
 
     def stored(self) -> list[Saved]:
@@ -124,15 +124,19 @@ class Search(EngineObject):
         operators about the global variables that it has assigned.
     """
 
+    after: State
+    before: State
+    given: tuple[Any, ...]
+
     def __init__(
         self, find: Any, given: tuple[Any, ...], before: State, can_repeat: bool = True
     ) -> None:
         self.can_repeat = can_repeat
         self.given, self.before, self.after = given, before, State(given)
-        self.stays = before.is_cut or self.after.is_cut
-        self.why = MANY if self.stays else CHANGES
-        self.error = needed(find, self.why, given)
-        self.stores = self.stays or bool(before.stored())
+        self.stays: bool = before.is_cut or self.after.is_cut
+        self.why: str = MANY if self.stays else CHANGES
+        self.error: Any = needed(find, self.why, given)
+        self.stores: bool = self.stays or bool(before.stored())
         self.arrays: list[Any] = []
         if self.stores and not self.stays:
             self.note_arrays()

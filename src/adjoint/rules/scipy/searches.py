@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from adjoint.levels.operations import fresh
+from adjoint.levels.distinct_objects import fresh
 from adjoint.primal.engine_object import EngineObject
 from adjoint.primal.value_kinds import by_value
 from adjoint.rulekit.projection import project

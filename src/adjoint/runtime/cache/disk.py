@@ -6,8 +6,7 @@ code, the version of Python, the function's code, the text of its source file, a
 global variable. The file holds plain values and a code object in the format of ``.pyc`` files,
 after a hash of its contents. Deleting the folder, or a part of it, is safe at any time.
 
-The environment variable ``ADJOINT_CACHE`` names another folder; ``ADJOINT_CACHE=off`` disables the
-cache.
+`adjoint.runtime.cache.folder` says where the folder is, and how large it may become.
 """
 
 from __future__ import annotations
@@ -18,9 +17,6 @@ import importlib
 import linecache
 import marshal
 import os
-import stat
-import sys
-import time
 from collections.abc import Callable, Iterator
 from functools import cache
 from types import BuiltinFunctionType, CodeType, EllipsisType, FunctionType, ModuleType
@@ -28,23 +24,13 @@ from typing import TYPE_CHECKING, Any
 
 from adjoint.emit.python import Source
 from adjoint.ir.nodes import Function, Parameter, Span, Var
-from adjoint.primal.code_owner import LIBRARY
+from adjoint.runtime.cache.folder import digest_of_file, folder, make_room, note_used, sha256
 from adjoint.runtime.cache.generate import Generated, blank_of, entries, runtime
 from adjoint.transform.activity import COUNTERS, RESULT_INACTIVE_BUILTINS
 from adjoint.transform.paths import is_constant_path
 
 if TYPE_CHECKING:
     from hashlib import _Hash
-
-
-def _sha256(data: bytes) -> _Hash:
-    import hashlib  # deferred, to keep `import adjoint` fast
-
-    return hashlib.sha256(data)
-
-
-DAYS_UNUSED = 30
-"""Days without use after which the files of other versions of this library are removed."""
 
 
 _open = open  # independent of replacements of the builtin
@@ -77,8 +63,9 @@ def read(f: FunctionType, ending: str = "") -> Any:
     except OSError:
         return None
     digest, body = data[:32], data[32:]
-    if _sha256(body).digest() != digest:
+    if sha256(body).digest() != digest:
         return None  # a truncated or modified file
+    note_used(path + ending)
     return marshal.loads(body)
 
 
@@ -92,12 +79,13 @@ def write(f: FunctionType, plain: Callable[[], Any], ending: str = "") -> None:
         body = marshal.dumps(plain())
     except (Unknown, ValueError):
         return
+    make_room()
     # Another process may be reading or writing the same file.
     unique = f"{path}.{os.getpid()}"
     with contextlib.suppress(OSError):
         handle = os.open(unique, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
         with os.fdopen(handle, "wb") as file:
-            file.write(_sha256(body).digest() + body)
+            file.write(sha256(body).digest() + body)
         os.replace(unique, path)
 
 
@@ -262,18 +250,18 @@ def _inner(code: CodeType, place: tuple[int, ...] = ()) -> Iterator[tuple[tuple[
 
 def _path_of(f: FunctionType) -> str | None:
     """Return the path of the file of `f`, or ``None`` if there is no cache."""
-    folder = _folder()
-    if folder is None:
+    kept = folder()
+    if kept is None:
         return None
     text = _digest_of_text(f.__code__.co_filename)
     if text is None:
         return None
-    digest = _sha256(text)
+    digest = sha256(text)
     names = _describe(f.__code__, digest)
     namespace = f.__globals__
     for name in sorted(names):
         digest.update(_kind(namespace.get(name, getattr(builtins, name, _ABSENT)), name))
-    return os.path.join(folder, digest.hexdigest()[:40])
+    return os.path.join(kept, digest.hexdigest()[:40])
 
 
 _ABSENT = object()
@@ -330,87 +318,8 @@ def _digest_of_text(filename: str) -> bytes | None:
 
     Code made by ``exec`` has no file; its text may be in `linecache`.
     """
-    digest = _digest_of_file(filename)
+    digest = digest_of_file(filename)
     if digest is not None or not (filename.startswith("<") and filename.endswith(">")):
         return digest
     text = "".join(linecache.getlines(filename))
-    return filename.encode() + _sha256(text.encode()).digest()
-
-
-@cache
-def _digest_of_file(filename: str) -> bytes | None:
-    try:
-        with _open(filename, "rb") as file:
-            return filename.encode() + _sha256(file.read()).digest()
-    except OSError:
-        return None
-
-
-# ---- the folder ----------------------------------------------------------------------------------
-
-
-@cache
-def _folder() -> str | None:
-    """Return the folder for this version of Python and the library; ``None`` without a cache."""
-    setting = os.environ.get("ADJOINT_CACHE", "")
-    if setting.lower() in ("off", "0", "no", "false"):
-        return None
-    root = setting or _default()
-    folder = os.path.join(root, _version())
-    try:
-        if not os.path.isdir(folder):
-            for path in (root, folder):
-                os.makedirs(path, mode=0o700, exist_ok=True)
-            _remove_unused(root)
-        if not all(map(_is_private, (root, folder))):
-            return None
-        os.utime(folder)
-    except OSError:  # a read-only file system
-        return None
-    return folder
-
-
-def _default() -> str:
-    home = os.path.expanduser("~")
-    if sys.platform == "win32":
-        return os.path.join(os.environ.get("LOCALAPPDATA") or home, "adjoint", "cache")
-    if sys.platform == "darwin":
-        return os.path.join(home, "Library", "Caches", "adjoint")
-    base = os.environ.get("XDG_CACHE_HOME") or os.path.join(home, ".cache")
-    return os.path.join(base, "adjoint")
-
-
-def _is_private(folder: str) -> bool:
-    """Return whether only this user can have put files into a folder."""
-    if not hasattr(os, "getuid"):
-        return True
-    state = os.lstat(folder)
-    return (
-        stat.S_ISDIR(state.st_mode)
-        and state.st_uid == os.getuid()
-        and not state.st_mode & (stat.S_IWGRP | stat.S_IWOTH)
-    )
-
-
-def _version() -> str:
-    """Return a hash of Python's version and of the size and time of this library's files."""
-    digest = _sha256(f"{sys.version} {sys.flags.optimize}".encode())
-    for folder, folders, files in os.walk(LIBRARY):
-        folders.sort()
-        for name in sorted(files):
-            if name.endswith(".py"):
-                path = os.path.join(folder, name)
-                state = os.stat(path)
-                known = f"{path[len(LIBRARY) :]} {state.st_size} {state.st_mtime_ns};"
-                digest.update(known.encode())
-    return digest.hexdigest()[:16]
-
-
-def _remove_unused(root: str) -> None:
-    """Remove folders of other versions that were not used for `DAYS_UNUSED`."""
-    import shutil  # rarely needed
-
-    limit = time.time() - DAYS_UNUSED * 86400
-    for entry in os.scandir(root):
-        if entry.is_dir() and entry.stat().st_mtime < limit:
-            shutil.rmtree(entry.path, ignore_errors=True)
+    return filename.encode() + sha256(text.encode()).digest()

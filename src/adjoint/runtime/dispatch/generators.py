@@ -26,7 +26,9 @@ from adjoint.runtime.memory.memory import Memory
 class Generator(ActiveIterator):
     """The result of a generator function in differentiated code; it behaves like a generator."""
 
-    stands_for = GeneratorType
+    __name__: str
+
+    stands_for: type = GeneratorType
 
     def __init__(
         self,
@@ -43,7 +45,7 @@ class Generator(ActiveIterator):
         self._delegate: Any = None
         self._has_ended = False
         self.restart: Callable[[list[Any], int], Generator] | None = None
-        self.segments = Segments(memory, record, reverse)
+        self.segments: Segments = Segments(memory, record, reverse)
         if cleans_up(function.__code__):
             if memory.unfinished is None:
                 memory.unfinished = weakref.WeakSet()
@@ -174,7 +176,7 @@ class GeneratorSubstitute(ActiveIterator):
 
     def __init__(self, generator: Generator, kind: type) -> None:
         super().__init__(generator.memory)
-        self.stands_for = kind
+        self.stands_for: type = kind
         self._generator = generator
 
     def step(self, record: list[Any], slot: int) -> Any:
@@ -240,6 +242,8 @@ class Segments:
     error
         The error for writes while the generator was freed, or ``None``.
     """
+
+    memory: Memory
 
     def __init__(self, memory: Memory, record: list[Any], reverse: Callable[..., Any]) -> None:
         self.memory, self._record, self._reverse = memory, record, reverse

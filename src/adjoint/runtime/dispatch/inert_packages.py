@@ -38,6 +38,7 @@ OWN = tuple(
         "ir",
         "primal",
         "runtime",
+        "standalone",
         "testing",
         "transform",
     )
@@ -70,6 +71,7 @@ OPERATORS = frozenset(
         "adjoint.levels.transforms",
         "adjoint.derivatives.linear_map",
         "adjoint.derivatives.jacobians",
+        "adjoint.derivatives.jax_forms",
         "adjoint.derivatives.hessians",
         "adjoint.derivatives.sparse",
         "adjoint.fast.programs.pullback",

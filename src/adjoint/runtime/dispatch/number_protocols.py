@@ -60,7 +60,7 @@ _NO_SEQUENCES = (
     list, tuple, dict, str, bytes, UserString, np.ndarray, np.generic, float, int, complex,
 )  # fmt: skip
 _OF_ARRAYS = ("__array__", "__array_interface__", "__array_struct__", "__buffer__")
-is_sequence = ByClass(_is_sequence)
+is_sequence: ByClass = ByClass(_is_sequence)
 """Return whether NumPy takes instances of a user class for lists of their elements."""
 
 

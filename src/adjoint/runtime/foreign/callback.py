@@ -17,7 +17,7 @@ class Callback:
 
     def __init__(self, memory: Memory, error: Exception | None) -> None:
         self.inner: list[Any] = [memory, None]
-        self.error = error
+        self.error: Exception | None = error
         self.value: Any = None
 
     def back(self, memory: Memory, bar: Any) -> None:

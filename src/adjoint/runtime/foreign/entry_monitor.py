@@ -220,7 +220,7 @@ class EntryMonitor:
 
     def __init__(self, see: See | None) -> None:
         self._see = see
-        self.ran = True
+        self.ran: bool = True
 
     def __enter__(self) -> EntryMonitor:
         thread = threading.get_ident()

@@ -97,6 +97,10 @@ class ForeignRun:
         "ran",
     )
 
+    memory: Memory
+    ran: bool
+    has_only_cached: bool
+
     def __init__(self, memory: Memory, f: Any) -> None:
         self.memory, self._f = memory, f
         self._args: tuple[Any, ...] = ()

@@ -19,6 +19,11 @@ class Changes:
 
     __slots__ = ("changes", "earlier", "error", "fresh", "known")
 
+    changes: list[Saved]
+    earlier: tuple[Any, ...]
+    error: Exception
+    known: set[int]
+
     def __init__(
         self,
         memory: Memory,
@@ -30,7 +35,7 @@ class Changes:
         # putting entries back into a dict calls `__hash__`, which needs the fields of the key
         changes = sorted(changes, key=lambda kept: kept.hashes())
         self.changes, self.earlier, self.known, self.error = changes, earlier, known, error
-        self.fresh = [
+        self.fresh: list[Any] = [
             new for kept in changes for _, new in kept.pairs()
             if new is not ABSENT and new is not kept.owner and id(new) not in known
         ]  # fmt: skip

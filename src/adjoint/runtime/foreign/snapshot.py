@@ -64,6 +64,8 @@ class Snapshot:
     """Saved states of what can be changed through the values added, at most `most` objects, the
     nearest first; `is_cut` says whether there are more."""
 
+    is_cut: bool
+
     def __init__(self, most: int = 4096) -> None:
         self._most = most
         self.is_cut = False

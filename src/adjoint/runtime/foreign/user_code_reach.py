@@ -74,7 +74,7 @@ def _functions_of(value: Any) -> tuple[Any, ...]:
     return value, class_attribute(kind, "__get__")
 
 
-has_code = ByClass(_defines_code)
+has_code: ByClass = ByClass(_defines_code)
 """Whether a class defines user code."""
 
 
@@ -196,7 +196,7 @@ class UserMethods:
     """Tell whether some special methods of values, or of what these hold, are user code."""
 
     def __init__(self, *names: str) -> None:
-        self.of = ByClass(lambda kind: max(_answer(kind, name) for name in names))
+        self.of: ByClass = ByClass(lambda kind: max(_answer(kind, name) for name in names))
         """The answer for instances of a class, without what they hold."""
         self._is_simple = ByClass(lambda kind: all(_is_closed(kind, name) for name in names))
 

@@ -23,6 +23,7 @@ import numpy as np
 
 from adjoint.cotangents.accumulate import accumulate, finish
 from adjoint.cotangents.poison import Poison
+from adjoint.diagnostics.public_function import plain_function
 from adjoint.errors import ArgumentError, CotangentError
 from adjoint.primal.array_memory import root_of
 from adjoint.primal.container_contents import base_of, elements_of, entries_of, place_of_held
@@ -232,6 +233,8 @@ class Reader:
             return self._view(value)
         if isinstance(value, FunctionType):
             return self._cells(value)
+        if (plain := plain_function(value)) is not None:
+            return self._cells(plain)
         if isinstance(value, MethodType | BuiltinMethodType | MethodWrapperType):
             owner = value.__self__
             bar = (self._shadow(value) or {}).get("__self__")

@@ -16,6 +16,7 @@ import numpy as np
 from adjoint.cotangents.accumulate import finish
 from adjoint.cotangents.form import fitted_cotangent, form_of
 from adjoint.cotangents.poison import Poison
+from adjoint.diagnostics.public_function import plain_function
 from adjoint.errors import CotangentError
 from adjoint.primal.array_memory import root_of
 from adjoint.primal.container_contents import elements_of, size_of
@@ -63,6 +64,8 @@ def deposit(memory: Memory, value: Any, bar: Any) -> Any:
         return deposit(memory, mapping_behind(value), bar)
     elif type(value) is FunctionType:
         _deposit_cells(memory, value, bar)
+    elif (plain := plain_function(value)) is not None:
+        _deposit_cells(memory, plain, bar)
     elif isinstance(bar, Mapping):
         _deposit_fields(memory, value, bar)
     elif type(value) not in ATOMS:

@@ -152,7 +152,7 @@ class Independent(EngineObject):
                     self._watch(parts.replacements.get(key), why)
             self._twins += parts.twins
             self._standing += [(x, parts.given[key]) for key, x in parts.replacements.items()]
-        self.args = tuple(own)
+        self.args: tuple[Any, ...] = tuple(own)
         stand_for(self._standing)
 
     def _watch(self, x: Any, why: str) -> None:

@@ -140,7 +140,7 @@ class Memory(UndoLog, EngineObject):
 
     def __init__(self, arguments: tuple[Any, ...] = ()) -> None:
         super().__init__()
-        self.arguments = arguments
+        self.arguments: tuple[Any, ...] = arguments
         self.shadows: dict[Any, Any] = {}
         self.buffers: dict[int, np.ndarray[Any, Any]] = {}
         self._lowest: dict[int, int] = {}
@@ -155,18 +155,18 @@ class Memory(UndoLog, EngineObject):
         self.freeing_error: Exception | None = None
         self.files: list[Any] = []
         self.appended_lists: frozenset[int] | set[int] = frozenset()
-        self.has_index_objects = False
+        self.has_index_objects: bool = False
         self.foreign_run: Any = None
-        self.trial = False
-        self.careful = True
-        self.runs_user_code = False
+        self.trial: bool = False
+        self.careful: bool = True
+        self.runs_user_code: bool = False
         self.owners: dict[int, Any] | None = None
         self.specialise_after: int | None = None
         self.calls: Any = None
         self.passed: Any = None
         self.delegate: Any = None
         self.alive: list[Any] = []
-        self.lock = threading.RLock()
+        self.lock: Any = threading.RLock()
 
     # ---- sweeps --------------------------------------------------------------------------------
 

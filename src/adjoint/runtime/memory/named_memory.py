@@ -25,8 +25,8 @@ class NamedMemory(Memory):
 
     def __init__(self, arguments: tuple[Any, ...], names: Names) -> None:
         super().__init__(arguments)
-        self.names = names
-        self.written = _Written(names)
+        self.names: Names = names
+        self.written: _Written = _Written(names)
 
     def rewind(self, position: int) -> None:
         while self.position > position:

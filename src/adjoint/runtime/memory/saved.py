@@ -20,6 +20,9 @@ class Saved:
 
     __slots__ = ("owner", "position", "saved")
 
+    owner: Any
+    saved: Any
+
     def __init__(self, owner: Any, saved: Any) -> None:
         self.owner, self.saved = owner, saved
 

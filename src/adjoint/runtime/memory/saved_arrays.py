@@ -34,6 +34,8 @@ class SavedArray(Saved):
 
     __slots__ = ("changed", "filled")
 
+    filled: bool
+
     def __init__(self, owner: Any, saved: Any) -> None:
         super().__init__(owner, saved)
         self.filled = False
@@ -61,11 +63,11 @@ class SavedArray(Saved):
         x, saved = np.asarray(self.owner), self.saved
         if x.shape != saved.shape:
             raise _of_another_shape()
-        self.changed = [*self._changes()]
+        self.changed: list[Any] = [*self._changes()]
         for part, changed in zip(_numbers_in(x), self.changed, strict=True):
             if np.any(changed):
                 memory.mark_written(part)
-        self.position = memory.note(swap_contents, x, saved.copy())
+        self.position: int = memory.note(swap_contents, x, saved.copy())
 
     def _changes(self) -> Iterator[Any]:
         """Yield, for each part in `_numbers_in`, a mask of the numbers that count as changed."""
@@ -145,8 +147,10 @@ class SavedObjects(Saved):
             raise _of_another_shape()
         places = [place for place, _ in elements_in(x)]
         changes = zip(places, self.saved.flat, x.flat, strict=True)
-        self.now = [(place, new) for place, old, new in changes if old is not new]
-        self.position = memory.note(swap_objects, x, ..., self.saved.copy())
+        self.now: list[tuple[int, Any]] = [
+            (place, new) for place, old, new in changes if old is not new
+        ]
+        self.position: int = memory.note(swap_objects, x, ..., self.saved.copy())
 
     def collect(self, memory: Memory) -> Iterator[tuple[Any, Any]]:
         memory.rewind(self.position)

@@ -220,9 +220,9 @@ class Global(_Variable):
 
     def log(self, memory: Memory) -> None:
         namespace, name = self.owner
-        self.now = self.present()
+        self.now: Any = self.present()
         memory.globals_written[id(namespace), name] = namespace
-        self.position = memory.note(swap_item, namespace, name, self.saved)
+        self.position: int = memory.note(swap_item, namespace, name, self.saved)
 
     def collect(self, memory: Memory) -> Iterator[tuple[Any, Any]]:
         memory.rewind(self.position)

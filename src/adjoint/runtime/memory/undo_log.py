@@ -24,6 +24,8 @@ class UndoLog:
 
     __slots__ = ("_log", "_step", "position")
 
+    position: int
+
     def __init__(self) -> None:
         self._log: list[list[Any]] = []
         self._step: Any = None

@@ -39,13 +39,16 @@ _BY_SUBSCRIPT: type = type(iter(np.zeros(1)))
 class Items(ActiveIterator):
     """The elements of a list, tuple or deque, by index."""
 
+    xs: Any
+    i: int
+
     def __init__(self, memory: Memory, xs: Any) -> None:
         super().__init__(memory)
         self.xs, self.i = xs, 0
         self.base: Any = list if isinstance(xs, list) else tuple
         self.stands_for = _OF_LISTS if self.base is list else _OF_TUPLES
         if isinstance(xs, deque):
-            self.stands_for = _OF_DEQUES
+            self.stands_for: type = _OF_DEQUES
 
     def __length_hint__(self) -> int:
         return max(size_of(self.xs) - self.i, 0)
@@ -67,7 +70,9 @@ class Items(ActiveIterator):
 class Repeated(ActiveIterator):
     """``itertools.repeat``: the one element of the tuple `held`, `times` times or endlessly."""
 
-    stands_for = itertools.repeat
+    held: tuple[Any]
+
+    stands_for: type = itertools.repeat
 
     def __init__(self, memory: Memory, held: tuple[Any], times: int | None) -> None:
         super().__init__(memory)
@@ -97,13 +102,16 @@ class Rows(ActiveIterator):
     to the array.
     """
 
-    stands_for = _BY_SUBSCRIPT
+    x: Any
+    i: int
+
+    stands_for: type = _BY_SUBSCRIPT
 
     def __init__(self, memory: Memory, x: np.ndarray[Any, Any]) -> None:
         super().__init__(memory)
         self.x, self.i = x, 0
         own = getattr(type(x), "__getitem__", None)
-        self.getter = own if type(own) is FunctionType else None
+        self.getter: FunctionType | None = own if type(own) is FunctionType else None
         self.is_vector = type(x) is np.ndarray and x.ndim == 1 and x.dtype.char == "d"
         if x.ndim == 0:
             raise TypeError("iteration over a 0-d array")
@@ -154,10 +162,14 @@ def _element_back(rows: Rows, shape: tuple[int, ...], i: int, bar: Any) -> None:
 class Entries(ActiveIterator):
     """The keys, values or items of a dict, or the elements of a set."""
 
+    owner: Any
+    view: Any
+    which: str
+
     def __init__(self, memory: Memory, owner: Any, view: Iterable[Any], which: str) -> None:
         super().__init__(memory)
         self.owner, self.view, self.which = owner, iter(view), which
-        self.stands_for = type(self.view)
+        self.stands_for: type = type(self.view)
 
     def __length_hint__(self) -> int:
         return operator.length_hint(self.view)
@@ -195,7 +207,10 @@ class Entries(ActiveIterator):
 class Zip(ActiveIterator):
     """``zip``: tuples of the elements of other iterators."""
 
-    stands_for = zip
+    parts: list[Any]
+    strict: bool
+
+    stands_for: type = zip
 
     def __init__(self, memory: Memory, parts: list[Any], strict: bool = False) -> None:
         super().__init__(memory)
@@ -247,7 +262,10 @@ class Zip(ActiveIterator):
 class Enumerated(ActiveIterator):
     """``enumerate``; a step that raises is not counted."""
 
-    stands_for = enumerate
+    part: Any
+    i: int
+
+    stands_for: type = enumerate
 
     def __init__(self, memory: Memory, part: Any, start: Any) -> None:
         super().__init__(memory)
@@ -273,7 +291,10 @@ class Enumerated(ActiveIterator):
 class Map(ActiveIterator):
     """``map(f, *iterables)``."""
 
-    stands_for = map
+    f: Any
+    parts: list[Any]
+
+    stands_for: type = map
 
     def __init__(self, memory: Memory, f: Any, parts: list[Any]) -> None:
         super().__init__(memory)
@@ -303,11 +324,14 @@ class ForeignIterator(ActiveIterator):
     A cotangent of an element poisons the iterator and the objects that it holds.
     """
 
+    iterator: Any
+    source: Any
+
     def __init__(self, memory: Memory, source: Any) -> None:
         super().__init__(memory)
         self.source, self.iterator = source, iter(source)
-        self.stands_for = type(self.iterator)
-        self.enters = type(source) not in PLAIN and reaches((source,))
+        self.stands_for: type = type(self.iterator)
+        self.enters: bool = type(source) not in PLAIN and reaches((source,))
         self._known: frozenset[int] | None = None
         self._arrays: list[Any] = []
         """On a level: the arrays that the iterator holds."""
@@ -397,7 +421,12 @@ class UserIterator(ActiveIterator):
 class BySubscript(ActiveIterator):
     """An object of a Python class with ``__getitem__`` and without ``__iter__``."""
 
-    stands_for = _BY_SUBSCRIPT
+    xs: Any
+    i: int
+
+    stands_for: type = _BY_SUBSCRIPT
+
+    has_ended: bool
 
     def __init__(self, memory: Memory, xs: Any) -> None:
         super().__init__(memory)

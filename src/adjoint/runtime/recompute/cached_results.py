@@ -113,6 +113,15 @@ class Evaluation:
         Whether a sweep needs `linear` only, because the call wrote nothing.
     """
 
+    args: tuple[Any, ...]
+    f: Any
+    memory: Memory
+    first: int
+    start: Any
+    stop: Any
+    uses: int
+    number: int
+
     def __init__(self, memory: Memory, f: Any, args: tuple[Any, ...]) -> None:
         self.memory, self.f, self.args = memory, f, args
         self.y: Any = None
@@ -122,9 +131,9 @@ class Evaluation:
         self.first, self.number = len(history.ended), -1
         self.start = self.stop = memory.position
         self.link: list[Any] = [memory, None]
-        self.differs = [*map(history.differs, args)]
+        self.differs: list[bool] = [*map(history.differs, args)]
         self.linear: tuple[list[Any], Rest | None] | None = None
-        self.is_closed = False
+        self.is_closed: bool = False
 
     # ---- forward
 

@@ -29,7 +29,7 @@ class RandomStates:
     """
 
     def __init__(self, values: tuple[Any, ...]) -> None:
-        self.cannot_restore = False
+        self.cannot_restore: bool = False
         self._states: list[tuple[Any, Any]] = []
         for source in (*_global_generators(), *self._sources(values)):
             try:

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import abc
 from types import UnionType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
-from adjoint.fast.evaluate.attribute_reads import attribute
+from adjoint.fast.evaluate.attribute_reads import attribute, special_method
+from adjoint.fast.evaluate.calls import set_attribute
+from adjoint.fast.evaluate.evaluator import Evaluator
+from adjoint.fast.evaluate.handlers.operators import is_numeric
+from adjoint.fast.evaluate.handlers.table import handler
 from adjoint.fast.evaluate.items import length_of
 from adjoint.fast.evaluate.iterables import MOST_UNROLLED
 from adjoint.fast.evaluate.outside_values import LONG
@@ -42,11 +46,6 @@ from adjoint.ir.single import Unpack, Value
 from adjoint.primal.special_methods import class_attribute
 from adjoint.rulekit.projection import project
 
-if TYPE_CHECKING:
-    from adjoint.fast.evaluate.evaluator import Evaluator
-from adjoint.fast.evaluate.calls import call, class_of, handler, set_attribute, special_method
-from adjoint.fast.evaluate.handlers.operators import is_numeric
-
 
 @handler(getattr)
 def _(ev: Evaluator, a: Abstract, name: Abstract) -> Abstract:
@@ -67,7 +66,7 @@ def _(
     ev: Evaluator, a: Abstract, name: Abstract, *args: Abstract, **keywords: Abstract
 ) -> Abstract:
     assert isinstance(name, Known)
-    return call(ev, attribute(ev, a, name.value), args, keywords)
+    return ev.call(attribute(ev, a, name.value), args, keywords)
 
 
 @handler(isinstance)
@@ -83,7 +82,7 @@ def _(ev: Evaluator, a: Abstract, classes: Abstract) -> Abstract:
         if len(found) == 1:
             return Known(found.pop())
     else:
-        cls = class_of(ev, a)
+        cls = ev.class_of(a)
         if cls is not None:
             return Known(issubclass(cls, classes.value))
     raise NotCovered("isinstance of a value of several types", ev.span)
@@ -110,7 +109,7 @@ _OWN_HOOKS = frozenset({"collections.abc", "builtins", "abc"})
 
 @handler(type)
 def _(ev: Evaluator, a: Abstract) -> Abstract:
-    cls = class_of(ev, a)
+    cls = ev.class_of(a)
     if cls is None:
         raise NotCovered("the type of a value of several types", ev.span)
     return Known(cls)
@@ -122,7 +121,7 @@ def _(ev: Evaluator, a: Abstract) -> Abstract:
         return Known(False)
     if isinstance(a, Closure | Bound | Partial):
         return Known(True)
-    cls = class_of(ev, a)
+    cls = ev.class_of(a)
     if cls is None:
         raise NotCovered("callable", ev.span)
     if isinstance(a, Known):
@@ -142,9 +141,9 @@ def _(ev: Evaluator, a: Abstract) -> Abstract:
     for parts in (ev.sequence(a), ev.keys(a)):
         if parts is not None:
             return Known(len(parts))
-    cls = class_of(ev, a)
+    cls = ev.class_of(a)
     if cls is not None and is_plain_object(cls):
-        found = call(ev, special_method(ev, cls, "__len__"), [a], {})
+        found = ev.call(special_method(ev, cls, "__len__"), [a], {})
         if isinstance(found, Known) and type(found.value) is int and found.value >= 0:
             return found
         if isinstance(found, Value) and found in ev.dims:
@@ -232,7 +231,7 @@ def _(ev: Evaluator, bar: Abstract, x: Abstract) -> Abstract:
 def _(ev: Evaluator, a: Abstract, name: Abstract) -> Abstract:
     if not isinstance(name, Known) or type(name.value) is not str:
         raise NotCovered("hasattr", ev.span)
-    cls = class_of(ev, a)
+    cls = ev.class_of(a)
     if isinstance(a, Value):
         if isinstance(ev.types[a], Array) or cls is not None:
             one = np.empty(0) if isinstance(ev.types[a], Array) else cls()  # type: ignore[misc]

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+from adjoint.fast.evaluate.evaluator import Evaluator
+from adjoint.fast.evaluate.handlers.table import handler
 from adjoint.fast.evaluate.values import (
     LOST,
     MISSING,
@@ -21,10 +21,6 @@ from adjoint.fast.single_assignment import primitives as single_primitives
 from adjoint.fast.support import functions as runtime
 from adjoint.ir import primitives
 from adjoint.ir.single import Value
-
-if TYPE_CHECKING:
-    from adjoint.fast.evaluate.evaluator import Evaluator
-from adjoint.fast.evaluate.calls import call, handler
 
 
 @handler(primitives.current_globals)
@@ -78,7 +74,7 @@ def _assigned(ev: Evaluator, a: Abstract, name: Abstract) -> Abstract:
     held = ev.heap[a.address] if isinstance(a, Ref) and a.address in ev.shared_lists else a
     inside = parts(held)
     if inside:
-        checked = [call(ev, Known(single_primitives.assigned), [x, name], {}) for x in inside]
+        checked = [ev.call(Known(single_primitives.assigned), [x, name], {}) for x in inside]
         if all(x is y for x, y in zip(inside, checked, strict=True)):
             return a
         made = rebuild(held, iter(checked))

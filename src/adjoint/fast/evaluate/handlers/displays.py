@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+from adjoint.fast.evaluate.evaluator import Evaluator
+from adjoint.fast.evaluate.handlers.table import handler, handlers
+from adjoint.fast.evaluate.item_lists import collected
 from adjoint.fast.evaluate.items import item
+from adjoint.fast.evaluate.loops import iterate
 from adjoint.fast.evaluate.rows import append, item_of, kind_of, pop, row_of
 from adjoint.fast.evaluate.values import (
     Abstract,
@@ -18,10 +20,6 @@ from adjoint.fast.evaluate.values import (
 )
 from adjoint.fast.not_covered import NotCovered
 from adjoint.ir import primitives
-
-if TYPE_CHECKING:
-    from adjoint.fast.evaluate.evaluator import Evaluator
-from adjoint.fast.evaluate.calls import call, handler, handlers
 
 
 @handler(primitives.build_tuple)
@@ -59,8 +57,6 @@ handlers[list.pop] = pop
 
 @handler(primitives.list_extend, list.extend)
 def _(ev: Evaluator, xs: Abstract, values: Abstract, function: Abstract | None = None) -> Abstract:
-    from adjoint.fast.evaluate.loops import iterate
-
     if not isinstance(ev.held(xs), ListOf | RowOf) or values == xs:
         raise NotCovered("extending a list", ev.span)
 
@@ -83,8 +79,6 @@ def _(ev: Evaluator, xs: Abstract | None = None) -> Abstract:
 
 
 def _as_tuple(ev: Evaluator, xs: Abstract) -> Abstract:
-    from adjoint.fast.evaluate.iterables import collected
-
     if isinstance(xs, Tuple):
         return Tuple(xs.items)
     made = collected(ev, xs)
@@ -98,8 +92,6 @@ def _as_tuple(ev: Evaluator, xs: Abstract) -> Abstract:
 
 @handler(list)
 def _(ev: Evaluator, xs: Abstract | None = None) -> Abstract:
-    from adjoint.fast.evaluate.iterables import collected
-
     if xs is None:
         return ev.allocate(ListOf(()))
     row = row_of(ev, xs)
@@ -122,7 +114,7 @@ def _(ev: Evaluator, f: Abstract, args: Abstract, keywords: Abstract) -> Abstrac
         raise NotCovered("a call with * of unknown length", ev.span)
     if not all(type(name) is str for name in named):
         raise NotCovered("a call with ** of keys that are no strings", ev.span)
-    return call(ev, f, items, named)
+    return ev.call(f, items, named)
 
 
 @handler(primitives.dict_merge, primitives.dict_update)

@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 import operator
-from typing import TYPE_CHECKING
 
 import numpy as np
 
+from adjoint.fast.evaluate.evaluator import Evaluator
+from adjoint.fast.evaluate.handlers.table import handler
 from adjoint.fast.evaluate.outside_values import is_own
 from adjoint.fast.evaluate.types import Array, Number
 from adjoint.fast.evaluate.values import Abstract, Known, Ref
 from adjoint.fast.not_covered import NotCovered
 from adjoint.ir.single import Value
-
-if TYPE_CHECKING:
-    from adjoint.fast.evaluate.evaluator import Evaluator
-from adjoint.fast.evaluate.calls import handler
 
 
 @handler(operator.is_)

@@ -4,8 +4,16 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from adjoint.fast.evaluate.branches import branch
+from adjoint.fast.evaluate.evaluator import Evaluator
+from adjoint.fast.evaluate.generators import take
+from adjoint.fast.evaluate.handlers.table import handler
+from adjoint.fast.evaluate.item_lists import listed
+from adjoint.fast.evaluate.loops import iterate
+from adjoint.fast.evaluate.sums import summed
+from adjoint.fast.evaluate.truth_values import truth
 from adjoint.fast.evaluate.types import Array, Row, number
 from adjoint.fast.evaluate.values import (
     MISSING,
@@ -25,10 +33,6 @@ from adjoint.fast.not_covered import NotCovered
 from adjoint.fast.single_assignment import primitives as single_primitives
 from adjoint.ir.primitives import begin
 from adjoint.ir.single import Value
-
-if TYPE_CHECKING:
-    from adjoint.fast.evaluate.evaluator import Evaluator
-from adjoint.fast.evaluate.calls import call, handler, truth
 
 
 @handler(range)
@@ -123,7 +127,7 @@ def _(ev: Evaluator, xs: Abstract) -> Abstract:
 def _(ev: Evaluator, value: Abstract) -> Abstract:
     consumer = ev.frames[-1].consumer
     assert consumer is not None
-    return consumer.take(ev, value)
+    return take(ev, consumer, value)
 
 
 def _quantifier(f: Any, stopping: bool) -> None:
@@ -131,14 +135,12 @@ def _quantifier(f: Any, stopping: bool) -> None:
 
     @handler(f)
     def _(ev: Evaluator, xs: Abstract) -> Abstract:
-        from adjoint.fast.evaluate.loops import iterate
-
         def body(x: Abstract, carried: list[Abstract]) -> list[Abstract]:
             found = truth(ev, x)
-            return [call(ev, Known(operator.not_), [found], {}) if stopping else found]
+            return [ev.call(Known(operator.not_), [found], {}) if stopping else found]
 
         (ended,) = iterate(ev, xs, [], body, True)
-        return call(ev, Known(operator.not_), [ended], {}) if stopping else ended
+        return ev.call(Known(operator.not_), [ended], {}) if stopping else ended
 
 
 _quantifier(any, True)
@@ -148,8 +150,6 @@ _quantifier(all, False)
 @handler(next)
 def _(ev: Evaluator, xs: Abstract, default: Abstract | None = None) -> Abstract:
     """Return the first item of an iterator, which is not used again."""
-    from adjoint.fast.evaluate.loops import iterate
-
     if not isinstance(ev.held(xs), IteratorOf):
         raise NotCovered("next of something else than an iterator", ev.span)
     first = MISSING if default is None else default
@@ -159,21 +159,17 @@ def _(ev: Evaluator, xs: Abstract, default: Abstract | None = None) -> Abstract:
     if isinstance(ended, Known) and ended.value:
         raise NotCovered("next of an empty iterator", ev.span)
     if isinstance(ended, Value):
-        ev.branch(ended, ev._leave, list, ev.span)
-    return call(ev, Known(single_primitives.assigned), [found, Known("item")], {})
+        branch(ev, ended, ev.leave, list, ev.span)
+    return ev.call(Known(single_primitives.assigned), [found, Known("item")], {})
 
 
 @handler(sum)
 def _(ev: Evaluator, xs: Abstract, start: Abstract = Known(0)) -> Abstract:
-    from adjoint.fast.evaluate.sums import summed
-
     return summed(ev, xs, start)
 
 
 @handler(sorted)
 def _(ev: Evaluator, xs: Abstract, *, reverse: Abstract = Known(False)) -> Abstract:
-    from adjoint.fast.evaluate.iterables import listed
-
     items = listed(ev, xs)
     if items is None or not isinstance(reverse, Known) or type(reverse.value) is not bool:
         raise NotCovered("a call of sorted", ev.span)

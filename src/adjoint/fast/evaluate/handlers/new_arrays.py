@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
-from adjoint.fast.evaluate.calls import handler
+from adjoint.fast.evaluate.evaluator import Evaluator
+from adjoint.fast.evaluate.handlers.table import handler
 from adjoint.fast.evaluate.rows import array_of, row_of
 from adjoint.fast.evaluate.types import Array, Dim, Number, is_covered, witnesses
 from adjoint.fast.evaluate.values import Abstract, Known
 from adjoint.fast.not_covered import NeedsKnown, NotCovered
 from adjoint.fast.support.members import members
 from adjoint.ir.single import Const, Value
-
-if TYPE_CHECKING:
-    from adjoint.fast.evaluate.evaluator import Evaluator
 
 
 @handler(np.array)

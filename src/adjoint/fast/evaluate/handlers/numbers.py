@@ -6,11 +6,16 @@ import cmath
 import math
 import operator
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from adjoint.fast.evaluate.attribute_reads import attribute
+from adjoint.fast.evaluate.calls import fold_known, infer_call
+from adjoint.fast.evaluate.evaluator import Evaluator
+from adjoint.fast.evaluate.handlers.operators import is_numeric
+from adjoint.fast.evaluate.handlers.table import handler
+from adjoint.fast.evaluate.item_lists import collected
 from adjoint.fast.evaluate.items import length_of, product
 from adjoint.fast.evaluate.rows import as_row, reduced, row_of
 from adjoint.fast.evaluate.types import Array, Number, has_complex, number, witnesses
@@ -20,11 +25,6 @@ from adjoint.fast.support import functions as runtime
 from adjoint.fast.support import rows
 from adjoint.ir.single import Value
 from adjoint.rulekit.partials import is_constant
-
-if TYPE_CHECKING:
-    from adjoint.fast.evaluate.evaluator import Evaluator
-from adjoint.fast.evaluate.calls import call, fold_known, handler, infer_call
-from adjoint.fast.evaluate.handlers.operators import is_numeric
 
 
 @handler(float)
@@ -47,8 +47,6 @@ def _extreme(f: Any) -> None:
     def _(ev: Evaluator, *operands: Abstract) -> Abstract:
         items: Sequence[Abstract] | None = operands
         if len(operands) == 1:
-            from adjoint.fast.evaluate.iterables import collected
-
             row = row_of(ev, operands[0])
             if row is None:
                 made = collected(ev, operands[0])
@@ -90,12 +88,12 @@ def _(
     options: dict[str, Abstract] = {"axis": axis} if axis.value is not None else {}
     if keepdims.value:
         options["keepdims"] = keepdims
-    total = call(ev, Known(np.sum), [a], options)
+    total = ev.call(Known(np.sum), [a], options)
     axes = range(len(t.shape)) if axis.value is None else np.atleast_1d(axis.value).tolist()
     count: Abstract = Known(1)
     for i in axes:
         count = product(ev, count, length_of(ev, a, i))
-    return call(ev, Known(operator.truediv), [total, count], {})
+    return ev.call(Known(operator.truediv), [total, count], {})
 
 
 # ---- complex numbers -----------------------------------------------------------------------------
@@ -134,7 +132,7 @@ def _(ev: Evaluator, a: Abstract) -> Abstract:
     assert isinstance(a, Value)
     t = ev.types[a]
     if isinstance(t, Array):
-        return call(ev, Known(np.conjugate), [a], {}) if has_complex(t) else a
+        return ev.call(Known(np.conjugate), [a], {}) if has_complex(t) else a
     assert isinstance(t, Number)
     if all(issubclass(kind, float | np.floating) for kind in t.kinds):
         return a
@@ -149,13 +147,11 @@ def _(ev: Evaluator, z: Abstract) -> Abstract:
     t = ev.types[z]
     if not isinstance(t, Number) or not t.kinds <= {float, complex}:
         raise NotCovered("cmath.polar of what is no number of Python's", ev.span)
-    return Tuple((call(ev, Known(abs), [z], {}), call(ev, Known(cmath.phase), [z], {})))
+    return Tuple((ev.call(Known(abs), [z], {}), ev.call(Known(cmath.phase), [z], {})))
 
 
 @handler(math.fsum)
 def _(ev: Evaluator, xs: Abstract) -> Abstract:
-    from adjoint.fast.evaluate.iterables import collected
-
     row = row_of(ev, xs)
     if row is None:
         made = collected(ev, xs)

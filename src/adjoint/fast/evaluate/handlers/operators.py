@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 import operator
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from adjoint.fast.evaluate.array_writes import is_alias_of_part, put, update
+from adjoint.fast.evaluate.attribute_reads import special_method
+from adjoint.fast.evaluate.calls import fold_known
+from adjoint.fast.evaluate.evaluator import Evaluator
+from adjoint.fast.evaluate.handlers.new_arrays import new_arrays
+from adjoint.fast.evaluate.handlers.table import handler
 from adjoint.fast.evaluate.items import item
 from adjoint.fast.evaluate.plain_classes import is_plain_class, is_plain_object
 from adjoint.fast.evaluate.rows import put as put_into_list
@@ -25,10 +30,6 @@ from adjoint.fast.evaluate.values import (
 )
 from adjoint.fast.not_covered import NotCovered
 from adjoint.ir.single import Value
-
-if TYPE_CHECKING:
-    from adjoint.fast.evaluate.evaluator import Evaluator
-from adjoint.fast.evaluate.calls import call, class_of, fold_known, handler, special_method
 
 _BINARY = {
     operator.add: "add",
@@ -66,11 +67,11 @@ def _binary(f: Any, name: str) -> None:
             return ev.infer(f, [a, b])
         if f is operator.add and isinstance(a, Tuple) and isinstance(b, Tuple):
             return Tuple(a.items + b.items)
-        if f is operator.add and class_of(ev, a) is list and class_of(ev, b) is list:
+        if f is operator.add and ev.class_of(a) is list and ev.class_of(b) is list:
             left, right = ev.sequence(a), ev.sequence(b)
             if left is not None and right is not None:
                 return ev.allocate(ListOf((*left, *right)))
-        if f is operator.mul and class_of(ev, a) is list and class_of(ev, b) is int:
+        if f is operator.mul and ev.class_of(a) is list and ev.class_of(b) is int:
             return repeated(ev, a, b)
         return _by_protocol(ev, f, f"__{name}__", f"__r{name}__", a, b)
 
@@ -85,12 +86,10 @@ def _by_protocol(
     ev: Evaluator, f: Any, name: str, reflected: str, a: Abstract, b: Abstract
 ) -> Abstract:
     """Evaluate a binary operator of objects by their special methods."""
-    left, right = class_of(ev, a), class_of(ev, b)
+    left, right = ev.class_of(a), ev.class_of(b)
     if left is None or right is None or (right is not left and issubclass(right, left)):
         raise NotCovered(f"the operator {f.__name__} of such operands", ev.span)
     if left is np.ndarray or right is np.ndarray:
-        from adjoint.fast.evaluate.handlers.new_arrays import new_arrays
-
         if left in (list, tuple) or right in (list, tuple):
             return ev.infer(f, new_arrays(ev, (a, b)))
         raise NotCovered(f"the operator {f.__name__} of an array and an object", ev.span)
@@ -106,7 +105,7 @@ def _by_protocol(
                 if any(method in vars(base) for base in cls.__mro__[:-1]):
                     raise NotCovered(f"{method} of {cls.__qualname__}", ev.span)
                 continue
-            result = call(ev, special_method(ev, cls, method), operands, {})
+            result = ev.call(special_method(ev, cls, method), operands, {})
             if isinstance(result, Known) and result.value is NotImplemented:
                 continue
             return result
@@ -154,7 +153,7 @@ def _equal_tuples(ev: Evaluator, f: Any, a: Tuple, b: Tuple) -> Abstract:
     for x, y in zip(a.items, b.items, strict=False):
         if not (_is_compared(ev, x) and _is_compared(ev, y)):
             raise NotCovered("a comparison of tuples", ev.span)
-        equal = call(ev, Known(operator.eq), [x, y], {})
+        equal = ev.call(Known(operator.eq), [x, y], {})
         if isinstance(equal, Known):
             if not equal.value:
                 if all(isinstance(z, Known) and z.value != z.value for z in (x, y)):
@@ -186,13 +185,13 @@ def _in_place(f: Any, plain: Any) -> None:
     def _(ev: Evaluator, a: Abstract, b: Abstract) -> Abstract:
         if isinstance(a, Value) and isinstance(ev.types[a], Array):
             return update(ev, plain, a, b)
-        is_list = isinstance(a, Ref) and class_of(ev, a) is list
-        if f is operator.iadd and is_list and class_of(ev, b) in (list, tuple):
-            call(ev, Known(list.extend), [a, b], {})
+        is_list = isinstance(a, Ref) and ev.class_of(a) is list
+        if f is operator.iadd and is_list and ev.class_of(b) in (list, tuple):
+            ev.call(Known(list.extend), [a, b], {})
             return a
         if isinstance(a, Ref | External):
             raise NotCovered("an augmented assignment to an object", ev.span)
-        return call(ev, Known(plain), [a, b], {})
+        return ev.call(Known(plain), [a, b], {})
 
 
 for _f, _plain in _IN_PLACE.items():
@@ -207,9 +206,9 @@ def _unary(f: Any, name: str) -> None:
             return folded
         if isinstance(a, Value):
             return ev.infer(f, [a])
-        cls = class_of(ev, a)
+        cls = ev.class_of(a)
         if cls is not None and is_plain_object(cls):
-            return call(ev, special_method(ev, cls, name), [a], {})
+            return ev.call(special_method(ev, cls, name), [a], {})
         raise NotCovered(f"the operator {f.__name__} of such an operand", ev.span)
 
 
@@ -236,7 +235,7 @@ def _(ev: Evaluator, container: Abstract, a: Abstract) -> Abstract:
     items = ev.sequence(container)
     if items is not None:
         for x in items:
-            equal = call(ev, Known(operator.eq), [x, a], {})
+            equal = ev.call(Known(operator.eq), [x, a], {})
             if not isinstance(equal, Known):
                 break
             if equal.value:
@@ -248,9 +247,9 @@ def _(ev: Evaluator, container: Abstract, a: Abstract) -> Abstract:
 
 @handler(operator.getitem)
 def _(ev: Evaluator, a: Abstract, index: Abstract) -> Abstract:
-    cls = class_of(ev, a)
+    cls = ev.class_of(a)
     if cls is not None and is_plain_object(cls) and hasattr(cls, "__getitem__"):
-        return call(ev, special_method(ev, cls, "__getitem__"), [a, index], {})
+        return ev.call(special_method(ev, cls, "__getitem__"), [a, index], {})
     return item(ev, a, index)
 
 

@@ -3,23 +3,20 @@
 from __future__ import annotations
 
 import operator
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from adjoint.fast.evaluate.calls import handler
+from adjoint.fast.evaluate.evaluator import Evaluator
+from adjoint.fast.evaluate.handlers.table import handler
+from adjoint.fast.evaluate.item_lists import listed
 from adjoint.fast.evaluate.values import Abstract, Iterating, Known, ListOf
 from adjoint.fast.not_covered import NotCovered
 from adjoint.ir import primitives
-
-if TYPE_CHECKING:
-    from adjoint.fast.evaluate.evaluator import Evaluator
 
 _PLAIN = (str, int, float, bool, type(None))
 
 
 def of_text(ev: Evaluator, f: Any, args: Any, keywords: dict[str, Abstract]) -> Abstract | None:
     """Evaluate a method of a known string; ``None`` for any other callee."""
-    from adjoint.fast.evaluate.iterables import listed
-
     if type(getattr(f, "__self__", None)) is not str or keywords:
         return None
     values: list[Any] = []
@@ -73,11 +70,6 @@ for _kind in (dict.items, dict.keys, dict.values):
 
 @handler(dict.get)
 def _(ev: Evaluator, mapping: Abstract, key: Abstract, default: Abstract = Known(None)) -> Abstract:
-    from adjoint.fast.evaluate.calls import call
-
-    present = call(ev, Known(operator.contains), [mapping, key], {})
+    present = ev.call(Known(operator.contains), [mapping, key], {})
     assert isinstance(present, Known)
-    return call(ev, Known(operator.getitem), [mapping, key], {}) if present.value else default
-
-
-# ---- orders, attributes --------------------------------------------------------------------------
+    return ev.call(Known(operator.getitem), [mapping, key], {}) if present.value else default

@@ -249,7 +249,7 @@ class Constant:
     __slots__ = ("value",)
 
     def __init__(self, value: Any) -> None:
-        self.value = value
+        self.value: Any = value
 
 
 _of_numbers: dict[Any, Number] = {}

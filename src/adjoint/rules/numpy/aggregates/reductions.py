@@ -432,7 +432,7 @@ _extremum((np.min, np.amin, *methods("min")), np.min, np.minimum.reduce)
 
 
 # Arrays of NumPy 2 still have the attribute, which raises.
-ptp_methods = methods("ptp") if np.__version__ < "2" else ()
+ptp_methods: Any = methods("ptp") if np.__version__ < "2" else ()
 
 
 @array_rule(np.ptp, *ptp_methods)

@@ -145,7 +145,7 @@ non_differentiable((np.flatiter, "index"), (np.flatiter, "coords"))
 class FlatIterator(ActiveIterator):
     """An iterator over the rest of a flat iterator, which keeps the position."""
 
-    stands_for = np.flatiter
+    stands_for: type = np.flatiter
 
     def __init__(self, memory: Memory, flat: Any) -> None:
         super().__init__(memory)

@@ -22,8 +22,8 @@ class Converter:
 
     def __init__(self, *operands):
         self.operands = operands
-        self.arrays = [np.asanyarray(operand) for operand in operands]
-        self.scalar_input = tuple([np.isscalar(operand) for operand in operands])
+        self.arrays: Any = [np.asanyarray(operand) for operand in operands]
+        self.scalar_input: Any = tuple([np.isscalar(operand) for operand in operands])
 
     def __len__(self):
         return len(self.arrays)

@@ -284,7 +284,7 @@ class DequeIterator(Items):
 
     def __init__(self, memory: Any, xs: Any) -> None:
         super().__init__(memory, xs)
-        self.values = deque.__iter__(xs)
+        self.values: Any = deque.__iter__(xs)
 
     def step(self, record: list[Any], slot: int) -> Any:
         value, i, memory, xs = next(self.values), self.i, self.memory, self.xs

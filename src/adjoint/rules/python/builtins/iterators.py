@@ -174,10 +174,12 @@ def _(record: list[Any], slot: int, xs: Any) -> Any:
 class ReversedItems(Items):
     """An iterator over a list or tuple from its end."""
 
+    i: int
+
     def __init__(self, memory: Any, xs: Any) -> None:
         super().__init__(memory, xs)
         self.i = size_of(xs) - 1
-        self.stands_for = type(reversed([])) if self.base is list else reversed
+        self.stands_for: type = type(reversed([])) if self.base is list else reversed
 
     def __length_hint__(self) -> int:
         return self.i + 1

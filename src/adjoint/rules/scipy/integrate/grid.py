@@ -44,7 +44,7 @@ class HalfLine(Identity):
 
     def __init__(self, bound: float, sides: int) -> None:
         self.bound = bound
-        self.signs = (1, -1) if sides == 2 else (sides,)
+        self.signs: Any = (1, -1) if sides == 2 else (sides,)
 
     def __call__(self, u: Any) -> Any:
         return [self.bound + sign * (1 - u) / u for sign in self.signs], 1 / u**2
@@ -56,6 +56,10 @@ class HalfLine(Identity):
 class Grid:
     """Intervals, of which those with the least exact sums are divided further. The derivative's
     error at a kink is proportional to the length of the interval."""
+
+    error: Any
+    size: float
+    added: int
 
     def __init__(self, integrand: Any, change: Identity, left: Any, right: Any) -> None:
         self.integrand = integrand

@@ -38,11 +38,17 @@ class Local:
         The k + 1 coefficients that a point depends on, by point, coefficient and value.
     """
 
+    k: int
+    n: int
+    nu: int
+    places: Any
+    x: Any
+
     def __init__(self, t: Any, k: int, x: Any, places: Any, local: Any, nu: int) -> None:
         self.n, self.k, self.nu, self.x, self.places = len(t), k, nu, x, places
-        self.columns = places[:, None] + np.arange(1 - k, k + 1)
-        self.knots = t[self.columns]
-        self.stages = [local]
+        self.columns: Any = places[:, None] + np.arange(1 - k, k + 1)
+        self.knots: Any = t[self.columns]
+        self.stages: list[Any] = [local]
         for r in range(1, k + 1 if nu <= k else 1):
             self.stages.append(self._stage(r))
 

@@ -47,12 +47,19 @@ class Picks:
         Values added to the window elements.
     """
 
+    added: Any
+    axes: Any
+    x: Any
+    y: Any
+
     def __init__(
         self, x: Any, cval: Any, y: Any, axes: Any, footprint: Any, added: Any = None
     ) -> None:
         self.x, self.y, self.axes, self.added = x, y, axes, added
-        self.starts = [tuple(start) for start in np.argwhere(footprint).tolist()]
-        self.wide = extended(x, axes, cval)
+        self.starts: list[tuple[int, ...]] = [
+            tuple(start) for start in np.argwhere(footprint).tolist()
+        ]
+        self.wide: Any = extended(x, axes, cval)
         self.count: Any = sum(hit.astype(float) for _, _, hit in self.hits())
         if not np.all(self.count):
             raise RuleError("a filter returned what is not in its window")

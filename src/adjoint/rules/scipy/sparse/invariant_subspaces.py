@@ -23,7 +23,7 @@ from scipy.sparse import linalg as sl
 from adjoint.cotangents.finiteness import doubt
 from adjoint.cotangents.poison import Poison
 from adjoint.errors import AdjointError
-from adjoint.levels.operations import fresh
+from adjoint.levels.distinct_objects import fresh
 from adjoint.primal.engine_object import EngineObject
 from adjoint.rulekit.projection import project
 from adjoint.rulekit.registry import frule, non_differentiable, rrule
@@ -53,10 +53,17 @@ class Equations(EngineObject):
         The precision of the numbers.
     """
 
+    a: Any
+    eps: float
+    f: Any
+    m: Any
+    w: Any
+    x: Any
+
     def __init__(self, f: Any, a: Any, m: Any, x: Any, w: Any, eps: float) -> None:
         self.f, self.a, self.m, self.x, self.w, self.eps = f, a, m, x, w, eps
-        self.mx = x if m is None else m @ x
-        self.y = np.linalg.qr(self.mx)[0]
+        self.mx: Any = x if m is None else m @ x
+        self.y: Any = np.linalg.qr(self.mx)[0]
         self._solvers: dict[int, Callable[[Any, bool], Any]] = {}
 
     def __deepcopy__(self, _: Any) -> Equations:

@@ -30,6 +30,10 @@ class Entries:
         Mask of the data that are entries; ``None`` for all.
     """
 
+    chosen: Any
+    columns: Any
+    rows: Any
+
     def __init__(self, rows: Any, columns: Any, chosen: Any = None) -> None:
         self.rows, self.columns, self.chosen = rows, columns, chosen
 

@@ -1,4 +1,4 @@
-"""Distinct integer objects: levels key numbers by identity, but Python shares small integers.
+"""Distinct objects: levels key numbers by identity, but Python shares small integers.
 
 An active integer is an object of its own, of type exactly `int`. It counts, indexes and compares
 like any other; only a level knows what it depends on.
@@ -6,10 +6,13 @@ like any other; only a level knows what it depends on.
 
 from __future__ import annotations
 
+import copy
 import ctypes
 import marshal
 import sys
 from typing import Any
+
+import numpy as np
 
 from adjoint.rulekit.registry import frule, rrule
 
@@ -40,3 +43,16 @@ def _(n: Any) -> Any:
 @frule.register(distinct_integer, trusted=True)
 def _(dots: Any, n: Any) -> Any:
     return distinct_integer(n), dots[0]
+
+
+def fresh(y: Any) -> Any:
+    """Return a copy of a number or an array, as a new object."""
+    if type(y) is float:
+        return y * 1.0
+    if type(y) is complex:
+        return complex(y.real, y.imag)
+    if type(y) is int or isinstance(y, np.integer):
+        return distinct_integer(y)
+    if isinstance(y, np.ndarray):
+        return y.copy()
+    return type(y)(y) if type(y).__module__ == "numpy" else copy.copy(y)

@@ -1,0 +1,1 @@
+"""``python -m adjoint``: what the library makes of a function or a file, from the command line."""

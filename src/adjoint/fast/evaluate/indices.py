@@ -1,0 +1,135 @@
+"""Parts of subscripts: as operands of the program, and the shapes that they select."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from adjoint.fast.evaluate.evaluator import Evaluator
+from adjoint.fast.evaluate.types import ANYTHING, Array, Dim, Number
+from adjoint.fast.evaluate.values import Abstract, Known, SliceOf, Tuple
+from adjoint.fast.not_covered import NotCovered
+from adjoint.ir import primitives
+from adjoint.ir.single import Const, Operand, Value
+
+
+def known_slice(index: Abstract) -> slice | None:
+    """Return `index` as a slice with known ends, or ``None``."""
+    if isinstance(index, Known) and isinstance(index.value, slice):
+        return index.value
+    if isinstance(index, SliceOf):
+        ends = (index.start, index.stop, index.step)
+        if all(isinstance(end, Known) for end in ends):
+            return slice(*(end.value for end in ends))  # type: ignore[union-attr]
+    return None
+
+
+def keys_of(index: Abstract) -> tuple[Abstract, ...]:
+    """Return the parts of an index."""
+    if isinstance(index, Known) and type(index.value) is tuple:
+        return tuple(map(Known, index.value))
+    return index.items if isinstance(index, Tuple) else (index,)
+
+
+def keeps_array(keys: Sequence[Abstract]) -> bool:
+    """Return whether an index has an ellipsis, which makes the result an array even of rank 0."""
+    return any(isinstance(key, Known) and key.value is Ellipsis for key in keys)
+
+
+def is_fancy(ev: Evaluator, key: Abstract) -> bool:
+    return isinstance(key, Value) and isinstance(ev.types[key], Array)
+
+
+def index_operand(ev: Evaluator, index: Abstract) -> Any:
+    if isinstance(index, Tuple):
+        parts = [index_operand(ev, key) for key in index.items]
+        if all(isinstance(part, Const) for part in parts):
+            return Const(tuple(part.value for part in parts))
+        return _index(ev, primitives.build_tuple, parts)
+    if isinstance(index, SliceOf):
+        ends = [ev.operand(end) for end in (index.start, index.stop, index.step)]
+        if all(isinstance(end, Const) for end in ends):
+            start, stop, step = (end.value for end in ends)  # type: ignore[union-attr]
+            return Const(slice(start, stop, step))
+        return _index(ev, primitives.build_slice, ends)
+    return ev.operand(index)
+
+
+def _index(ev: Evaluator, build: Any, operands: list[Operand]) -> Value:
+    made = ev.operation(build, operands, ANYTHING, name="index")
+    ev.indices[made] = tuple(operands)
+    return made
+
+
+def indexed_shape(ev: Evaluator, t: Array, keys: Sequence[Abstract]) -> tuple[Dim, ...]:
+    """Return the shape of ``a[keys]`` for an array of type `t`."""
+    used = sum(1 for key in keys if not _adds_axis(key) and not keeps_array([key]))
+    if used > len(t.shape):
+        raise NotCovered("too many indices", ev.span)
+    shape: list[Dim] = []
+    axis, fancy, beside = 0, False, False
+    for key in keys:
+        if _adds_axis(key):
+            shape.append(1)
+        elif keeps_array([key]):
+            shape += t.shape[axis : axis + len(t.shape) - used]
+            axis += len(t.shape) - used
+        elif isinstance(key, SliceOf) or (isinstance(key, Known) and isinstance(key.value, slice)):
+            shape.append(_sliced(ev, t.shape[axis], key))
+            axis += 1
+        elif is_fancy(ev, key):
+            of_key = ev.types[key]  # type: ignore[index]
+            assert isinstance(of_key, Array)
+            if of_key.dtype.kind not in "iu" or fancy:
+                raise NotCovered("an index by a mask, or by several arrays", ev.span)
+            fancy = True
+            shape += of_key.shape
+            axis += 1
+        elif _is_whole(ev, key):
+            beside = True
+            axis += 1
+        else:
+            raise NotCovered("an index of another kind", ev.span)
+    if fancy and beside:
+        raise NotCovered("an index by an array beside numbers", ev.span)
+    return (*shape, *t.shape[axis:])
+
+
+def _adds_axis(key: Abstract) -> bool:
+    return isinstance(key, Known) and key.value is None
+
+
+def _is_whole(ev: Evaluator, key: Abstract) -> bool:
+    """Return whether a part of an index is an integer."""
+    if isinstance(key, Known):
+        return type(key.value) is int
+    t = ev.types[key] if isinstance(key, Value) else None
+    return isinstance(t, Number) and all(k is int or issubclass(k, np.integer) for k in t.kinds)
+
+
+def _sliced(ev: Evaluator, dim: Dim, key: Any) -> Dim:
+    """Return the length of a slice of an axis of length `dim`."""
+    part = known_slice(key)
+    if part is None:
+        ends = tuple(_named(ev, end) for end in (key.start, key.stop, key.step))
+        return ev.derived("slice", dim, ends)
+    if part == slice(None):
+        return dim
+    if isinstance(dim, int):
+        return len(range(*part.indices(dim)))
+    start, stop, step = part.start or 0, part.stop, 1 if part.step is None else part.step
+    if step == -1 and part.start is None and stop is None:
+        return dim
+    if step == 1 and stop is None and start >= 0:
+        return ev.derived("less", dim, start)
+    if step == 1 and start >= 0 and stop is not None and stop < 0:
+        return ev.derived("less", dim, start - stop)
+    return ev.derived("slice", dim, (part.start, part.stop, part.step))
+
+
+def _named(ev: Evaluator, end: Abstract) -> Any:
+    if isinstance(end, Known):
+        return end.value
+    return ev.dims.get(end, end) if isinstance(end, Value) else end

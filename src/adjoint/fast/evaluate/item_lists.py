@@ -1,0 +1,86 @@
+"""The items of an iterable in a list, and in the variables of an unpacking."""
+
+from __future__ import annotations
+
+import operator
+
+from adjoint.fast.evaluate.branches import branch
+from adjoint.fast.evaluate.evaluator import Evaluator
+from adjoint.fast.evaluate.generators import is_pushed
+from adjoint.fast.evaluate.items import item, length_of
+from adjoint.fast.evaluate.iterables import steps_of
+from adjoint.fast.evaluate.loops import iterate
+from adjoint.fast.evaluate.rows import append, restorable
+from adjoint.fast.evaluate.types import Array
+from adjoint.fast.evaluate.values import Abstract, Iterating, IteratorOf, Known, ListOf, Ref
+from adjoint.fast.not_covered import NotCovered
+from adjoint.ir.single import Value
+
+
+def listed(ev: Evaluator, a: Abstract) -> list[Abstract] | None:
+    """Return the items of an iterable; ``None`` if they are not known one by one."""
+    if is_pushed(ev, a):
+        items = ev.sequence(collected(ev, a))
+        return None if items is None else list(items)
+    with restorable(ev) as restore:
+        steps = steps_of(ev, a)
+        if steps is None:
+            restore()
+    if steps is None:
+        return None
+    found = []
+    for step in steps.steps:
+        found.append(step())
+        steps.demand_unchanged(ev)
+    return found
+
+
+def collected(ev: Evaluator, xs: Abstract) -> Ref:
+    """Return a new list of the items of an iterable."""
+    steps = None if is_pushed(ev, xs) else listed(ev, xs)
+    if steps is not None:
+        return ev.allocate(ListOf(tuple(steps)))
+    made = ev.allocate(ListOf(()))
+
+    def add(x: Abstract, carried: list[Abstract]) -> list[Abstract]:
+        append(ev, made, x)
+        return carried
+
+    iterate(ev, xs, [], add)
+    return made
+
+
+def unpacked(ev: Evaluator, a: Abstract, n: int, starred: int | None) -> list[Abstract]:
+    """Return the values of ``x, y, *z = a``."""
+    if isinstance(a, Value):
+        t = ev.types[a]
+        length = t.shape[0] if starred is None and isinstance(t, Array) and t.shape else None
+        if length is None or (isinstance(length, int) and length != n):
+            raise NotCovered("unpacking something else than a tuple or a list", ev.span)
+        if length != n:
+            wrong = ev.infer(operator.ne, [length_of(ev, a, 0), Known(n)])
+            branch(ev, wrong, ev.leave, list, ev.span)  # type: ignore[arg-type]
+        return [item(ev, a, Known(i)) for i in range(n)]
+    items_known = ev.sequence(a)
+    if isinstance(a, Known) and type(a.value) is tuple:
+        items_known = tuple(map(Known, a.value))
+    if items_known is None and is_iterator(ev, a):
+        found = listed(ev, a)
+        items_known = None if found is None else tuple(found)
+    if items_known is None:
+        raise NotCovered("unpacking something else than a tuple or a list", ev.span)
+    if starred is None:
+        if len(items_known) != n:
+            raise NotCovered("unpacking into another number of variables", ev.span)
+        return list(items_known)
+    after = n - starred - 1
+    if len(items_known) < n - 1:
+        raise NotCovered("unpacking into another number of variables", ev.span)
+    middle = items_known[starred : len(items_known) - after]
+    last = items_known[len(items_known) - after :] if after else ()
+    return [*items_known[:starred], ev.allocate(ListOf(tuple(middle))), *last]
+
+
+def is_iterator(ev: Evaluator, a: Abstract) -> bool:
+    """Return whether `a` is an iterator or a ``range``."""
+    return isinstance(a, Iterating) or isinstance(ev.held(a), IteratorOf)

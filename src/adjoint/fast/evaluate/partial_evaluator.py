@@ -1,0 +1,157 @@
+"""The partial evaluator: runs a single-assignment function on abstract arguments.
+
+It computes what is known at specialisation: calls of functions, attributes, containers, tests that
+types decide. The remaining operations on numbers and arrays, with their branches and loops, are the
+program that `PartialEvaluator` writes, in the same IR, with a type for each value.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from inspect import CO_GENERATOR
+
+from adjoint.fast.evaluate import calls, generators
+from adjoint.fast.evaluate.arguments import bind
+from adjoint.fast.evaluate.branches import branch
+from adjoint.fast.evaluate.evaluator import Evaluator
+from adjoint.fast.evaluate.frames import Frame, place, single_of
+from adjoint.fast.evaluate.item_lists import unpacked
+from adjoint.fast.evaluate.loops import loop
+from adjoint.fast.evaluate.outside_values import is_own
+from adjoint.fast.evaluate.truth_values import truth
+from adjoint.fast.evaluate.values import (
+    LOST,
+    MISSING,
+    Abstract,
+    Closure,
+    Generating,
+    IteratorOf,
+    Known,
+)
+from adjoint.fast.not_covered import NotCovered
+from adjoint.ir import single as ir
+from adjoint.ir.single import Block, Call, If, Operand, Unpack
+
+MOST_STEPS = 60_000
+"""Greatest number of evaluated operations: recursion and unrolled loops may write none."""
+
+
+class PartialEvaluator(Evaluator):
+    """Run functions on abstract values, and write one program."""
+
+    _steps = 0
+    call = calls.call
+
+    # ---- functions -------------------------------------------------------------------------------
+
+    def inline(
+        self, closure: Closure, args: Sequence[Abstract], keywords: dict[str, Abstract]
+    ) -> Abstract:
+        """Run a Python function as a part of the program; return its result."""
+        self.demand_shallow()
+        function = single_of(closure)
+        values = bind(self, function, closure, args, keywords)
+        if closure.code.co_flags & CO_GENERATOR:
+            return self.allocate(IteratorOf(Generating(closure, tuple(values))))
+        if len(function.body.parameters) != len(values) + len(closure.cells):
+            raise NotCovered("a function whose variables are not those of its source", self.span)
+        frame = Frame(function, closure)
+        frame.values.update(zip(function.body.parameters, (*values, *closure.cells), strict=True))
+        span, hint = self.span, self.hint
+        self.frames.append(frame)
+        if not is_own(closure.namespace):
+            self.inlined.setdefault(closure.code.co_qualname)
+        try:
+            found = self.run(function.body)
+        except NotCovered as error:
+            place(error, closure, self.span, function.filename)
+            raise
+        finally:
+            self.frames.pop()
+            self.span, self.hint = span, hint
+        if found is None:
+            raise NotCovered("a function that always raises", self.span)
+        (result,) = found
+        if result is MISSING or result is LOST:
+            raise NotCovered("a function without a result in some way")
+        return result
+
+    # ---- blocks ----------------------------------------------------------------------------------
+
+    def run(self, block: Block) -> list[Abstract] | None:
+        """Run a block; return its results, or ``None`` if its end is never reached."""
+        self._steps += len(block.ops)
+        if self._steps > MOST_STEPS:
+            raise NotCovered("what takes too long to specialise", self.span)
+        for i, op in enumerate(block.ops):
+            if op.span is not None:
+                self.span = op.span
+            match op:
+                case Call():
+                    self._call(op)
+                case Unpack():
+                    self._unpack(op)
+                case If():
+                    if not self._if(op):
+                        return None
+                case ir.Loop():
+                    if not loop(self, op):
+                        return None
+                case ir.Raise():
+                    self.leave()
+                    return None
+            consumer = self.frames[-1].consumer
+            if consumer is not None and generators.may_have_stopped(self, consumer):
+                return generators.rest(self, consumer, replace(block, ops=block.ops[i + 1 :]))
+        if block.results is None:
+            return None
+        return [self.read(x) for x in block.results]
+
+    def _present(self, operand: Operand) -> Abstract:
+        found = self.read(operand)
+        if found is MISSING:
+            raise NotCovered("a variable that may have no value", self.span)
+        if found is LOST:
+            raise NotCovered("a variable that has a value in some ways only", self.span)
+        return found
+
+    def _call(self, op: Call) -> None:
+        if op.result is not None:
+            self.hint = op.result.name if not op.result.name.startswith("_") else "t"
+        result = self.call(
+            self._present(op.callee),
+            [self._present(x) for x in op.operands],
+            {name: self._present(x) for name, x in op.keywords},
+        )
+        if op.result is not None:
+            self.frames[-1].values[op.result] = result
+
+    def _unpack(self, op: Unpack) -> None:
+        items = unpacked(self, self._present(op.value), len(op.results), op.starred)
+        self.frames[-1].values.update(zip(op.results, items, strict=True))
+
+    def _if(self, op: If) -> bool:
+        condition = truth(self, self._present(op.condition))
+        values = self.frames[-1].values
+        if isinstance(condition, Known):
+            found = self.run(op.body if condition.value else op.orelse)
+        else:
+            found = branch(
+                self,
+                condition,
+                lambda: self._side(op.body),
+                lambda: self._side(op.orelse),
+                op.span,
+                tuple(result.name for result in op.results),
+            )
+        if found is None:
+            return False
+        values.update(zip(op.results, found, strict=True))
+        return True
+
+    def _side(self, block: Block) -> list[Abstract] | None:
+        if block.results is None:
+            self.leave()  # its operations only serve the error
+            return None
+        return self.run(block)

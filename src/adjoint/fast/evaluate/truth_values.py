@@ -1,0 +1,65 @@
+"""Truth values."""
+
+from __future__ import annotations
+
+import operator
+from types import FunctionType
+from typing import Any
+
+from adjoint.fast.evaluate.evaluator import Evaluator
+from adjoint.fast.evaluate.handlers.table import handler
+from adjoint.fast.evaluate.plain_classes import is_plain_class, is_plain_object
+from adjoint.fast.evaluate.rows import count, row_of
+from adjoint.fast.evaluate.types import Array, Number
+from adjoint.fast.evaluate.values import Abstract, Bound, Closure, Known, Partial
+from adjoint.fast.not_covered import NotCovered
+from adjoint.ir.single import Value
+
+_WITH_TRUTH = (bool, int, float, complex, str, tuple, FunctionType)
+
+
+def truth(ev: Evaluator, a: Abstract) -> Any:
+    """Return the truth value of `a`: a `Known`, or a value of the program."""
+    row = row_of(ev, a)
+    if row is not None:
+        return ev.infer(operator.gt, [count(ev, row), Known(0)])
+    if isinstance(a, Value):
+        t = ev.types[a]
+        if isinstance(t, Number):
+            if t.kinds <= {bool}:
+                return a
+            return ev.infer(operator.truth, [a])
+        if isinstance(t, Array) and all(d == 1 for d in t.shape):
+            return ev.infer(operator.truth, [a])
+        raise NotCovered("the truth value of an array", ev.span)
+    if isinstance(a, Known):
+        if a.value is None or isinstance(a.value, _WITH_TRUTH):
+            return Known(bool(a.value))
+        if isinstance(a.value, type) and is_plain_class(a.value):
+            return Known(True)
+    if isinstance(a, Closure | Bound | Partial):
+        return Known(True)
+    for parts in (ev.sequence(a), ev.keys(a)):
+        if parts is not None:
+            return Known(bool(parts))
+    cls = ev.class_of(a)
+    if (
+        cls is not None
+        and is_plain_object(cls)
+        and not (hasattr(cls, "__bool__") or hasattr(cls, "__len__"))
+    ):
+        return Known(True)
+    raise NotCovered("a truth value", ev.span)
+
+
+@handler(operator.truth, bool)
+def _(ev: Evaluator, a: Abstract) -> Abstract:
+    return truth(ev, a)  # type: ignore[no-any-return]
+
+
+@handler(operator.not_)
+def _(ev: Evaluator, a: Abstract) -> Abstract:
+    known = truth(ev, a)
+    if isinstance(known, Known):
+        return Known(not known.value)
+    return ev.infer(operator.not_, [known])

@@ -1,0 +1,125 @@
+"""The reverse sweep of a program, written in the same IR.
+
+A block is differentiated in two steps. The forward step goes through the operations in order and
+plans the reverse of each active one. The reverse step carries out the plan in opposite order and
+accumulates cotangents per value. A value of an inner block that it reads becomes a residual: a
+further result of a branch, or an item on the tape of a loop.
+"""
+
+from __future__ import annotations
+
+from adjoint.fast.evaluate.types import ANYTHING
+from adjoint.fast.reverse.activity import carries
+from adjoint.fast.reverse.block_cotangents import Scope
+from adjoint.fast.reverse.branches import if_back
+from adjoint.fast.reverse.contents import Place
+from adjoint.fast.reverse.differentiate import differentiated
+from adjoint.fast.reverse.forward_blocks import Branches, ForwardBlock, ForwardLoop, Planned, Step
+from adjoint.fast.reverse.loops import loop_back
+from adjoint.fast.reverse.sweep import Sweep, is_write, writes_in
+from adjoint.fast.reverse.writes import written_back
+from adjoint.fast.single_assignment.walk import results
+from adjoint.fast.support import functions as runtime
+from adjoint.ir import primitives
+from adjoint.ir import single as ir
+from adjoint.ir.single import Block, Call, Const, If, Loop, Unpack, Value
+
+
+def forward_sweep(sweep: Sweep, block: Block) -> ForwardBlock:
+    """Write the forward sweep of a block, with the plan of its reverse."""
+    region = ForwardBlock(block.parameters, is_outermost=not sweep.depth)
+    if region.is_outermost:
+        sweep.of_function = set(sweep.ev.types)
+    region.results = None if block.results is None else list(block.results)
+    region.defined.update(block.parameters)
+    outer, sweep.ev.block = sweep.ev.block, region.ops
+    try:
+        for op in block.ops:
+            _plan(sweep, op, region)
+    finally:
+        sweep.ev.block = outer
+    for op in region.ops:
+        is_branch = isinstance(op, Branches)
+        inner = op.op if isinstance(op, ForwardLoop) else op
+        region.defined.update(op.results if is_branch else results(inner))
+    if region.is_outermost:
+        sweep.free |= region.defined
+    return region
+
+
+def _plan(sweep: Sweep, op: ir.Op, region: ForwardBlock) -> None:
+    """Write an operation, and plan its reverse."""
+    contents = sweep.contents
+    contents.next_operation(not sweep.depth)
+    sweep.depth += 1
+    back = _forward_op(sweep, op, region)
+    sweep.depth -= 1
+    if back is not None:
+        place, has_blocks = len(region.ops), isinstance(op, If | Loop)
+        made = Place(region, place, contents.number, contents.outer, has_blocks)
+        region.plan.append(Planned(back, made))
+
+
+def _forward_op(sweep: Sweep, op: ir.Op, region: ForwardBlock) -> Step | None:
+    match op:
+        case Call(result=Value() as y):
+            # An array may be active because of a later write only.
+            if y in sweep.active and (not sweep.ev.written or carries(sweep, op)):
+                sweep.ev.span = op.span
+                return differentiated(sweep, op)
+        case Call() if is_write(op) and op.operands[0] in sweep.active:
+            sweep.ev.span = op.span
+            sweep.ev.block.append(op)
+            _note_writes(sweep, op)
+            return written_back(sweep, op)
+        case Unpack(value=Value() as v) if v in sweep.active:
+            sweep.ev.block.append(op)
+            return lambda scope: _unpack_back(scope, op)
+        case If() if sweep.holds_active(op):
+            return _forward_if(sweep, op, region)
+        case Loop() if sweep.holds_active(op):
+            return _forward_loop(sweep, op)
+    sweep.ev.block.append(op)
+    _note_writes(sweep, op)
+    return None
+
+
+def _note_writes(sweep: Sweep, op: ir.Op) -> None:
+    for write in writes_in(op):
+        target = write.operands[0]
+        assert isinstance(target, Value)
+        sweep.contents.note_write(target)
+
+
+def _forward_if(sweep: Sweep, op: If, region: ForwardBlock) -> Step:
+    made = Branches(
+        op, forward_sweep(sweep, op.body), forward_sweep(sweep, op.orelse), list(op.results), region
+    )
+    sweep.ev.block.append(made)  # type: ignore[arg-type]
+    return lambda scope: if_back(sweep, scope, made)
+
+
+def _forward_loop(sweep: Sweep, op: Loop) -> Step:
+    tape = sweep.ev.value(ANYTHING, name="tape")
+    sweep.ev.block.append(Call(tape, Const(runtime.new_tape), ()))
+    steps = sweep.made_by.get(op.iterable) if isinstance(op.iterable, Value) else None
+    is_range = steps is not None and steps.callee == Const(range) and not op.stops
+    if is_range:
+        sweep.free.add(op.body.parameters[0])
+    made = ForwardLoop(op, forward_sweep(sweep, op.body), op.iterable if is_range else None)
+    sweep.ev.block.append(made)  # type: ignore[arg-type]
+    return lambda scope: loop_back(sweep, scope, made, tape)
+
+
+def _unpack_back(scope: Scope, op: Unpack) -> None:
+    """Contribute to the cotangent of an unpacked list; the loop takes the columns of ``zip``."""
+    assert isinstance(op.value, Value)
+    if op.value not in scope.sweep.made_by:
+        return
+    bars = [*map(scope.take, op.results)]
+    if all(bar is None for bar in bars):
+        return
+    given = tuple(Const(0.0) if bar is None else bar for bar in bars)
+    packed = scope.ev.operation(primitives.build_list, given, ANYTHING, name="parts")
+    scope.ev.packs[packed] = given
+    scope.add(op.value, packed)

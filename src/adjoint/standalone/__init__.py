@@ -1,0 +1,1 @@
+"""Standalone files: the program of one derivative, with all that it calls, as one Python file."""

@@ -1,0 +1,194 @@
+"""The text of a standalone Python file for one derivative."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+
+from adjoint.api.gradients import withgradient
+from adjoint.api.program_choice import gradient_mode
+from adjoint.errors import ArgumentError, NoDerivativeError, place_text
+from adjoint.fast.build.modes import Mode
+from adjoint.fast.build.source import written
+from adjoint.fast.build.specialisation import specialise
+from adjoint.fast.not_covered import NotCovered
+from adjoint.fast.support.functions import finished
+from adjoint.runtime.session import leaving, session
+from adjoint.standalone.helpers import Helpers, NotExported
+from adjoint.standalone.inputs import described_types, in_docstring, input_functions
+from adjoint.standalone.literals import ARRAY, NoLiteral, literal
+from adjoint.standalone.self_test import SELF_TEST
+
+LONGEST_EXAMPLE = 300_000
+"""The greatest number of characters of the arguments that are kept for the self-test."""
+
+
+def exported(f: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> str:
+    """Return the text of `adjoint.export`."""
+    name = in_docstring(getattr(f, "__name__", None) or type(f).__name__)
+    if not all(key.isidentifier() for key in kwargs):
+        raise ArgumentError("a keyword argument has no name of Python's", hint="rename it")
+    given, mode = (*args, *kwargs.values()), gradient_mode(kwargs)
+    try:
+        with leaving, session:
+            text = _file(name, f, given, mode)
+        _demand_same(text, f, args, kwargs)
+    except NotCovered as error:
+        at = error.span and error.filename and place_text(error.filename, error.span.line)
+        raise NoDerivativeError(
+            f"'{name}' has no standalone file for such arguments, because of {error.reason}"
+            + (f", at {at}" if at else ""),
+            hint="a file holds one specialised program: ad.tier says what has none",
+        ) from None
+    except NotExported as error:
+        kind = ArgumentError if "argument" in str(error) else NoDerivativeError
+        raise kind(
+            f"'{name}' has no standalone file, because of {error}",
+            hint="a file holds numbers, arrays, lists, tuples and dicts, and calls of Python and"
+            " NumPy; give the numbers of an object as arguments, and write what a rule stands for"
+            " in NumPy",
+        ) from None
+    return text
+
+
+def _demand_same(text: str, f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+    """Run the file at the point, and refuse it unless it gives what the library gives."""
+    scope: dict[str, Any] = {"__name__": "standalone"}
+    exec(compile(text, "<standalone>", "exec"), scope)
+    try:
+        found = scope["value_and_gradient"](*args, **kwargs)
+    except Exception as error:
+        raise NotExported(f"what happens at this point: {type(error).__name__}: {error}") from None
+    if not is_same(found, tuple(withgradient(f, *args, **kwargs))):
+        raise NotExported("numbers that are not those of the library at this point")
+
+
+def is_same(a: Any, b: Any) -> bool:
+    """Return whether two structures have the same types, shapes and numbers. Linear algebra rounds
+    by the place of arrays in memory, so the last bits may differ from one run to the next."""
+    if type(a) is not type(b):
+        return False
+    if isinstance(a, dict):
+        return list(a) == list(b) and all(is_same(a[key], b[key]) for key in a)
+    if isinstance(a, list | tuple):
+        return len(a) == len(b) and all(map(is_same, a, b))
+    if a is None or isinstance(a, str):
+        return bool(a == b)
+    a, b = np.asarray(a), np.asarray(b)
+    if a.dtype != b.dtype or a.shape != b.shape:
+        return False
+    eps = np.finfo(a.dtype).eps if a.dtype.kind in "fc" else 0.0
+    size = np.max(np.abs(b), initial=0.0)
+    return bool(np.all(np.abs(a - b) <= 1e4 * eps * size))
+
+
+def _file(name: str, f: Any, given: tuple[Any, ...], mode: Mode) -> str:
+    program = specialise(f, given, mode)
+    writer = written(program)
+    helpers = Helpers()
+    main = writer.lines[0].partition("(")[0].removeprefix("def ")
+    for key, value in writer.bound.items():
+        if isinstance(value, ModuleType):
+            helpers.imports |= dict.fromkeys(_imports(key, value))
+        else:
+            helpers.define(key, value)
+    helpers.define("finished", finished)
+    names = {id(leaf.source): writer.name(leaf.value) for leaf in program.outside.leaves}
+    inputs = input_functions(program, mode, len(given), names, helpers)
+    code = "\n".join(writer.lines).replace(f"def {main}(", "def _program(", 1)
+    parameters = _parameters(f, len(given), mode)
+    texts = [code, *inputs, *_users(name, parameters, mode, described_types(program, parameters))]
+    example = f"{_example(given)}\nNAMES = {mode.names!r}\nCOUNT = {len(given) - len(mode.names)}"
+    body = "\n\n\n".join([*helpers.lines, *texts, example, SELF_TEST.strip("\n")])
+    head = _head(name, f)
+    if "_array(" in body:
+        helpers.imports["import base64"] = None
+        body = f"{ARRAY.strip()}\n\n\n{body}"
+    imports = "\n".join(sorted(helpers.imports, key=lambda line: (line.startswith("from"), line)))
+    return f"{head}\n\nfrom __future__ import annotations\n\n{imports}\n\n{body}\n"
+
+
+def _imports(key: str, module: ModuleType) -> list[str]:
+    """Return the import of a module under the name that the program uses; none if it uses none."""
+    used = [name for name in vars(module) if not name.startswith("__")]
+    return [f"import {module.__name__}"] if used and key != "np" else []
+
+
+def _head(name: str, f: Any) -> str:
+    code = getattr(f, "__code__", None)
+    where = f" (line {code.co_firstlineno})" if code is not None else ""
+    return (
+        f'"""Value and gradient of `{name}`{where}.\n\n'
+        "Generated by Adjoint, which is not needed to run it. It is for arguments of the types\n"
+        "that `value_and_gradient` names. Run as a script, it compares itself with finite\n"
+        "differences.\n"
+        '"""'
+    )
+
+
+def _parameters(f: Any, count: int, mode: Mode) -> list[str]:
+    """Return the names of the parameters in the user's words, those by keyword last."""
+    first = count - len(mode.names)
+    try:
+        parameters = [*inspect.signature(f).parameters.values()]
+    except (TypeError, ValueError):
+        parameters = []
+    kinds = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
+    known = [one.name for one in parameters if one.kind in kinds][:first]
+    known += [f"x{i}" for i in range(len(known), first)]
+    return [*known, *mode.names]
+
+
+def _users(name: str, parameters: list[str], mode: Mode, types: list[str]) -> list[str]:
+    """Return the definitions of the functions that the file is for."""
+    first = len(parameters) - len(mode.names)
+    shown = [*parameters[:first], *(["*"] if mode.names else []), *parameters[first:]]
+    passed = [*parameters[:first], *(f"{one}={one}" for one in parameters[first:])]
+    head, call, plain = ", ".join(shown), ", ".join(passed), ", ".join(parameters)
+    listed = "\n".join(f"    {line}" for line in types) or "    (none)"
+    behind = f", {plain}" if plain else ""
+    value_and_gradient = f'''TYPES = """the arguments are not of the types that this file is for:
+{listed}"""
+
+
+def value_and_gradient({head}):
+    """Return the value of `{name}`, and a tuple with its derivative in each positional argument.
+
+    Parameters
+    ----------
+{listed}
+
+    Raises
+    ------
+    TypeError
+        The arguments are of other types, lengths or keys.
+    FloatingPointError
+        A number is not finite, or NumPy would warn.
+    """
+    return _computed(_inputs({plain}){behind})'''
+    gradient = f'''def gradient({head}):
+    """Return a tuple with the derivative of `{name}` in each positional argument."""
+    return value_and_gradient({call})[1]'''
+    return [COMPUTED, value_and_gradient, gradient]
+
+
+COMPUTED = '''def _computed(leaves, *args):
+    """Run the program, and look whether its numbers are finite."""
+    with np.errstate(divide="raise", over="raise", invalid="raise"):
+        value, bars = _program(*leaves)
+    bars = finished(bars, leaves)
+    if bars is None:
+        raise FloatingPointError("a derivative is not finite")
+    return value, _arranged(bars, *args)'''
+
+
+def _example(given: tuple[Any, ...]) -> str:
+    try:
+        text = literal(given)
+    except NoLiteral as error:
+        raise NotExported(f"{error} in the arguments") from None
+    return f"EXAMPLE = {text if len(text) <= LONGEST_EXAMPLE else None}"
