@@ -56,6 +56,7 @@ def not_implemented(why: str) -> Any:
     ...
     adjoint.errors.NoDerivativeError: a derivative is needed that is not implemented: the order
     hint: hold that argument constant, with ad.stop_gradient for example
+    see https://github.com/adjoint-ad/adjoint/blob/main/docs/limitations.md#noderivativeerror
     """
     error = NoDerivativeError(
         f"a derivative is needed that is not implemented: {why}",
