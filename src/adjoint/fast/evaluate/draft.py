@@ -12,14 +12,11 @@ import numpy as np
 
 from adjoint.fast.evaluate.frames import Frame
 from adjoint.fast.evaluate.outside_values import Outside
-from adjoint.fast.evaluate.result_types.inferable_functions import POWERS
-from adjoint.fast.evaluate.result_types.inference import (
-    Constant,
-    kind_of_constant,
-    known_of_numbers,
-    result_type,
-    sizes_in,
-)
+from adjoint.fast.evaluate.result_types.elementwise import POWERS
+from adjoint.fast.evaluate.result_types.inference import result_type, sizes_in
+from adjoint.fast.evaluate.result_types.lengths import symbols_in
+from adjoint.fast.evaluate.result_types.of_numbers import known_of_numbers
+from adjoint.fast.evaluate.result_types.ones import Constant, kind_of_constant
 from adjoint.fast.evaluate.result_types.options import is_elementwise, with_known_options
 from adjoint.fast.evaluate.types import (
     ANYTHING,
@@ -313,11 +310,8 @@ class Draft:
         if f is operator.truediv and operands[1] in _ZEROS and is_float(self.type_at(operands[0])):
             return self.operation(f, operands, FLOAT)  # raises, if it is ever reached
         with self.demanding_sizes((*operands, *(v for _, v in named))):
-            t = result_type(
-                f, [self.type_of(x) for x in operands], {k: self.type_of(v) for k, v in named}
-            )
-        if isinstance(t, tuple):
-            raise NotCovered(f"several results of {getattr(f, '__name__', f)}", self.span)
+            types = {k: self.type_of(v) for k, v in named}
+            t = result_type(f, [*map(self.type_of, operands)], types, self.derived)
         if isinstance(t, Number) and complex in t.kinds and self._is_real(f, operands):
             from adjoint.fast.support.functions import real
 
@@ -400,9 +394,7 @@ class Draft:
             return []
         if dim.is_argument:
             return [dim]
-        key = next((key for key, known in self._derived.items() if known is dim), ())
-        inside = [part for part in key if isinstance(part, Symbol)]
-        return [symbol for part in inside for symbol in self._arguments_of(part)]
+        return [symbol for part in symbols_in(dim.key) for symbol in self._arguments_of(part)]
 
     def type_at(self, x: Operand) -> Type | None:
         """Return the type of a value; ``None`` for a constant."""
@@ -445,5 +437,5 @@ class Draft:
     def derived(self, *key: Any) -> Symbol:
         """Return the symbolic dimension of an expression `key`; equal keys share a symbol."""
         if key not in self._derived:
-            self._derived[key] = Symbol(f"m{len(self._derived)}", is_argument=False)
+            self._derived[key] = Symbol(f"m{len(self._derived)}", is_argument=False, key=key)
         return self._derived[key]

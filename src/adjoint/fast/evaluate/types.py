@@ -20,10 +20,14 @@ from adjoint.rulekit.partials import LOW
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Symbol:
-    """A symbolic dimension, compared by identity; never 0 or 1 if `is_argument`."""
+    """A symbolic dimension, compared by identity; never 0 or 1 if `is_argument`.
+
+    `key` is the expression that it follows from, if it has one (see `Draft.derived`).
+    """
 
     name: str
     is_argument: bool = True
+    key: tuple[Any, ...] = ()
 
     def __repr__(self) -> str:
         return self.name

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from adjoint.fast.evaluate.result_types.inference import name_of
+from adjoint.fast.evaluate.result_types.ones import name_of
 from adjoint.fast.evaluate.types import (
     ANYTHING,
     Array,
