@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import operator
 from typing import Any
 
@@ -9,10 +10,11 @@ import numpy as np
 
 from adjoint.fast.evaluate.result_types.lengths import Shape
 from adjoint.fast.evaluate.result_types.records import Record, broadcast, dims, shape_of
+from adjoint.fast.evaluate.types import Array, Symbol, has_integer
 
 _OPERATORS = frozenset(
     getattr(operator, name)
-    for name in "add sub mul truediv floordiv mod pow neg pos abs invert lt le eq ne gt ge "
+    for name in "add sub mul truediv floordiv mod pow neg pos abs invert inv lt le eq ne gt ge "
     "and_ or_ xor lshift rshift".split()
 )
 POWERS: frozenset[Any] = frozenset({operator.pow, pow, operator.ipow})
@@ -28,18 +30,42 @@ def broadcasting(*operands: Any, dtype: Any = None) -> Shape:
     return broadcast(*map(dims, operands))
 
 
+@shape_of(operator.pow, pow, of_numbers=True)
+def _(base: Any, exp: Any) -> Shape:
+    if isinstance(base, Array) and base.dtype.kind == "b":
+        if isinstance(exp, Symbol) or has_integer(exp):
+            raise TypeError("a square of truth values has another dtype than other powers")
+    return broadcast(dims(base), dims(exp))
+
+
 BROADCASTING = Record(broadcasting, of_numbers=True)
 
 
-@shape_of(float, int, bool, complex, round, divmod, max, min, of_numbers=True)
+@shape_of(float, int, bool, complex, round, divmod, max, min, arrays=0, of_numbers=True)
 def of_one_number(*operands: Any) -> Shape:
-    """The result of a function that takes arrays of one element as numbers."""
-    if any(n != 1 for x in operands for n in dims(x)):
+    """The result of a function that takes an array of one element as a number."""
+    if any(n != 1 for x in operands if isinstance(x, Array) for n in x.shape):
         raise ValueError("an array of several elements as a number")
     return ()
 
 
-OF_ONE_NUMBER = Record(of_one_number, of_numbers=True)
+@shape_of(math.prod, arrays=0)
+def _(iterable: Any, *, start: Any = 1) -> Shape:
+    if isinstance(iterable, Array):
+        (n,) = iterable.shape
+        if n == 0 or (isinstance(n, Symbol) and not n.is_argument):
+            raise ValueError("the product of no elements is an integer")
+    return ()
+
+
+@shape_of(math.dist, arrays=0)
+def _(p: Any, q: Any) -> Shape:
+    if len(dims(p)) != 1 or dims(p) != dims(q):
+        raise ValueError("points with other numbers of coordinates")
+    return ()
+
+
+OF_ONE_NUMBER = Record(of_one_number, arrays=0, of_numbers=True)
 
 
 @shape_of(np.where, arrays=3)

@@ -56,7 +56,7 @@ def result_type(
                 return known
     found = {
         _recorded(f, record, one, keywords, derived)
-        for one in itertools.product(*map(_alternatives, operands))
+        for one in itertools.product(*(_alternatives(t, record.arrays == 0) for t in operands))
     }
     if len(found) == 1:
         return found.pop()
@@ -69,8 +69,11 @@ def result_type(
     raise NotCovered(f"{name_of(f)} of numbers of several classes beside an array")
 
 
-def _alternatives(t: Any) -> list[Any]:
-    """Return a type with several classes or dtypes as one type for each."""
+def _alternatives(t: Any, inside: bool) -> list[Any]:
+    """Return a type with several classes or dtypes as one type for each; `inside`: also that of a
+    list, whose items are no elements of an array."""
+    if isinstance(t, tuple) and inside:
+        return [*itertools.product(*(_alternatives(part, inside) for part in t))]
     if isinstance(t, Number) and len(t.kinds) > 1:
         return [number(kind) for kind in t.kinds]
     if isinstance(t, IntegersOrFloats):

@@ -45,7 +45,9 @@ def _key(t: Any) -> Any:
     """Return the properties of an operand that decide class and dtype of results."""
     if type(t) is Constant:
         value = t.value
-        if type(value) is int or type(value) is float:  # NumPy 1 reads its size, too
+        if type(value) is int:  # may be a number of axes
+            return int, value
+        if type(value) is float:  # NumPy 1 reads its size
             return kind_of_constant(value), np.min_scalar_type(value).char
         return kind_of_constant(value)
     if isinstance(t, Array):
