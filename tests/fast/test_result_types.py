@@ -191,13 +191,18 @@ CASES = {
         call(V(1.5)),
         call(A("nm"), 0, None),
     ],
+    (np.nansum, np.nanprod, np.nanmean, np.nanvar, np.nanstd, np.nanmax, np.nanmin): reductions(),
+    (np.median, np.nanmedian): reductions(),
     (np.mean, np.ndarray.mean, np.var, np.std, np.ndarray.var, np.ndarray.std): [
         *reductions(),
         call(A("nm"), 0, np.float32),
         call(V(1.5)),
     ],
     (np.ndarray.any, np.ndarray.all, np.max, np.min, np.amax, np.amin, np.ptp): reductions(),
-    (np.ndarray.max, np.ndarray.min, np.count_nonzero): [*reductions(), call(V(2))],
+    (np.ndarray.max, np.ndarray.min, np.count_nonzero, getattr(np.ndarray, "ptp", np.ptp)): [
+        *reductions(),
+        call(V(2)),
+    ],
     (np.argmax, np.argmin, np.ndarray.argmax, np.ndarray.argmin): reductions(many=False),
     np.average: [
         *reductions(),
@@ -210,6 +215,7 @@ CASES = {
         call(A("nm"), 0, A("m")),
         call(T([V(1.5), V(2.5)]), weights=T([V(1.0), 2.0])),
     ],
+    (np.nancumsum, np.nancumprod): along(),
     (np.cumsum, np.cumprod, np.ndarray.cumsum, np.ndarray.cumprod): [
         *along(),
         call(A("nm"), 1, np.float32),
@@ -433,6 +439,19 @@ CASES = {
         call(A("nm"), [0, 1], [1, 0]),
         call(A("nm"), [Ellipsis, 0], [0, Ellipsis]),
     ],
+    # matrices
+    (np.linalg.inv, np.linalg.det, np.linalg.cholesky, np.linalg.eigvalsh): [
+        call(A(shape)) for shape in ("nn", "nm", "mnn", "N11", "0nn", "00", "22", "n")
+    ],
+    np.linalg.solve: [
+        call(A(a), A(b))
+        for a in ("nn", "mnn", "122", "11")
+        for b in ("n", "nk", "knm", "mn", "m", "1", "22", "")
+    ],
+    np.linalg.norm: [
+        *reductions(many=False),
+        *[call(A("nm"), "fro"), call(A("n"), 3), call(A("nm"), 2), call(A("nmk"), "nuc", (0, 2))],
+    ],
     # elementwise
     tuple(f for f, r in records.items() if r.result is records[operator.add].result): [
         *whole_calls(),
@@ -515,7 +534,7 @@ def fits(t, y, at):
     return all(evaluated(n, at) in (m, None) for n, m in zip(t.shape, y.shape, strict=True))
 
 
-REFUSED = "an array to write to", "a square of truth values"
+REFUSED = "an array to write to", "a square", "or none, as a number"
 """What records do not take, although the functions do."""
 
 

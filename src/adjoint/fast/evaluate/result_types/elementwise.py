@@ -32,9 +32,9 @@ def broadcasting(*operands: Any, dtype: Any = None) -> Shape:
 
 @shape_of(operator.pow, pow, of_numbers=True)
 def _(base: Any, exp: Any) -> Shape:
-    if isinstance(base, Array) and base.dtype.kind == "b":
-        if isinstance(exp, Symbol) or has_integer(exp):
-            raise TypeError("a square of truth values has another dtype than other powers")
+    if isinstance(base, Array) and (isinstance(exp, Symbol) or has_integer(exp)):
+        if base.dtype.kind == "b" or (not base.shape and base.dtype.char not in "dD"):
+            raise TypeError("a square has another dtype than other powers")  # () in NumPy 1
     return broadcast(dims(base), dims(exp))
 
 
@@ -45,7 +45,7 @@ BROADCASTING = Record(broadcasting, of_numbers=True)
 def of_one_number(*operands: Any) -> Shape:
     """The result of a function that takes an array of one element as a number."""
     if any(n != 1 for x in operands if isinstance(x, Array) for n in x.shape):
-        raise ValueError("an array of several elements as a number")
+        raise ValueError("an array of several elements, or none, as a number")
     return ()
 
 

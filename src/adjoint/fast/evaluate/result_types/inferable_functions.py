@@ -11,6 +11,7 @@ import numpy as np
 from adjoint.fast.evaluate.result_types import (  # noqa: F401  each registers its records
     creation,
     joining,
+    linear_algebra,
     products,
     reductions,
     shapes,

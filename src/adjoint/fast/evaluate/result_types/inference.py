@@ -49,24 +49,36 @@ def result_type(
         raise NotCovered(f"{name_of(f)} has no known result type")
     if len(operands) > most_operands(f):
         raise NotCovered(f"{name_of(f)} with an array to write to")
-    if not keywords and record.of_numbers:
-        if all(isinstance(t, Number | Constant | Symbol) for t in operands):
-            known = type_of_numbers(f, operands)
-            if known is not None:
-                return known
+    kinds = {*map(type, operands)}
+    if record.of_numbers and not keywords and kinds <= _NUMBERS:
+        known = type_of_numbers(f, operands)
+        if known is not None:
+            return known
+    if kinds.isdisjoint(_WITH_ALTERNATIVES) or not any(map(_has_alternatives, operands)):
+        return _recorded(f, record, operands, keywords, derived)  # type: ignore[no-any-return]
+    inside = record.arrays == 0
     found = {
         _recorded(f, record, one, keywords, derived)
-        for one in itertools.product(*(_alternatives(t, record.arrays == 0) for t in operands))
+        for one in itertools.product(*(_alternatives(t, inside) for t in operands))
     }
     if len(found) == 1:
-        return found.pop()
+        return found.pop()  # type: ignore[no-any-return]
     if all(isinstance(t, Number) for t in found):  # beside a length
-        return Number(frozenset().union(*(t.kinds for t in found)))
+        return Number(frozenset().union(*(t.kinds for t in found)))  # type: ignore[union-attr]
     if any(isinstance(t, IntegersOrFloats) for t in operands):
         joined: Any = reduce(lambda a, b: a and join(a, b), found)
         if joined is not None:
             return joined  # type: ignore[no-any-return]
     raise NotCovered(f"{name_of(f)} of numbers of several classes beside an array")
+
+
+_NUMBERS = frozenset({Number, Constant, Symbol})
+_WITH_ALTERNATIVES = frozenset({Number, IntegersOrFloats, tuple})
+
+
+def _has_alternatives(t: Any) -> bool:
+    """Return whether a type may have several classes or dtypes."""
+    return len(t.kinds) > 1 if type(t) is Number else type(t) in _WITH_ALTERNATIVES
 
 
 def _alternatives(t: Any, inside: bool) -> list[Any]:
@@ -89,9 +101,9 @@ def _recorded(
     derived: Callable[..., Symbol],
 ) -> Any:
     """Return the type of a result by the record of `f`."""
-    given, named = [*map(_given, operands)], {k: _given(t) for k, t in keywords.items()}
     try:
-        found = record.result(*given, **named)
+        given = [t if type(t) is Array else _given(t) for t in operands]
+        found = record.result(*given, **{k: _given(t) for k, t in keywords.items()})
     except (TypeError, ValueError, LookupError) as error:
         if isinstance(error, ValueError) and sizes_in((*operands, *keywords.values())):
             raise UnknownSizes(name_of(f)) from None
@@ -100,7 +112,9 @@ def _recorded(
         return found
     if isinstance(found, Array):
         return Array(found.dtype, settled(found.shape, derived))
-    flat = [_flat(t) if i < record.arrays else t for i, t in enumerate(operands)]
+    flat = [
+        t if type(t) is Array or i >= record.arrays else _flat(t) for i, t in enumerate(operands)
+    ]
     of_ones = type_on_ones(f, flat, keywords)
     if isinstance(of_ones, Array):
         assert len(of_ones.shape) == len(found), (f, found, of_ones)

@@ -6,7 +6,6 @@ Equal expressions have equal keys, for which `Draft.derived` returns the same sy
 from __future__ import annotations
 
 import itertools
-from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from math import gcd
@@ -72,14 +71,17 @@ def product(lengths: Iterable[Length], by: Iterable[Length] = ()) -> Length:
     ValueError
         Known lengths leave a remainder, or would be divided by zero.
     """
-    lengths, by = [*lengths], [*by]
+    lengths, by = [n for n in lengths if n != 1], [*by]
+    if len(lengths) == 1 and not by:
+        return lengths[0]
     if UNKNOWN in (*lengths, *by):
         return UNKNOWN
     above, below, factors = _factors(lengths)
     if by:
         of_below, of_above, divisors = _factors(by)
         above, below = above * of_above, below * of_below
-        factors.subtract(divisors)
+        for factor, power in divisors.items():
+            factors[factor] = factors.get(factor, 0) - power
     if below == 0:
         raise ValueError("a division by zero")
     above, below = above // gcd(above, below), below // gcd(above, below)
@@ -97,25 +99,27 @@ def product(lengths: Iterable[Length], by: Iterable[Length] = ()) -> Length:
     return Derived(("product", above, below, *pairs))
 
 
-def _factors(lengths: Iterable[Length]) -> tuple[int, int, Counter[Any]]:
+def _factors(lengths: Iterable[Length]) -> tuple[int, int, dict[Any, int]]:
     """Return a product of lengths as a fraction of integers, and powers of other lengths."""
     above, below = 1, 1
-    powers: Counter[Any] = Counter()
+    powers: dict[Any, int] = {}
     for length in lengths:
         if isinstance(length, int):
             above *= length
         elif length.key[:1] == ("product",):
             above, below = above * length.key[1], below * length.key[2]
             for factor, power in length.key[3:]:
-                powers[factor] += power
+                powers[factor] = powers.get(factor, 0) + power
         else:
-            powers[length] += 1
+            powers[length] = powers.get(length, 0) + 1
     return above, below, powers
 
 
 def settled(part: Any, derived: Callable[..., Symbol]) -> Any:
     """Replace each `Derived` in a length or a key by a symbol."""
     if isinstance(part, tuple):
+        if Derived not in map(type, part) and tuple not in map(type, part):
+            return part
         return tuple(settled(one, derived) for one in part)
     if not isinstance(part, Derived):
         return part

@@ -23,7 +23,9 @@ class Constant:
 
 def type_on_ones(f: Any, operands: Sequence[Any], keywords: Mapping[str, Any]) -> Type:
     """Return the type of a result of `f`, with all lengths of the operands set to 1."""
-    key = (f, *map(_key, operands), *((k, _key(t)) for k, t in keywords.items()))
+    key = (f, *map(_key, operands))
+    if keywords:
+        key += tuple((k, _key(t)) for k, t in keywords.items())
     found = _known.get(key)
     if found is None:
         with warnings.catch_warnings():
@@ -43,6 +45,8 @@ _known: dict[Any, Type] = {}
 
 def _key(t: Any) -> Any:
     """Return the properties of an operand that decide class and dtype of results."""
+    if type(t) is Array:
+        return t.dtype, len(t.shape)
     if type(t) is Constant:
         value = t.value
         if type(value) is int:  # may be a number of axes
@@ -50,8 +54,6 @@ def _key(t: Any) -> Any:
         if type(value) is float:  # NumPy 1 reads its size
             return kind_of_constant(value), np.min_scalar_type(value).char
         return kind_of_constant(value)
-    if isinstance(t, Array):
-        return t.dtype, len(t.shape)
     if isinstance(t, Number):
         return t.kinds
     return tuple(map(_key, t)) if isinstance(t, tuple) else type(t)

@@ -55,10 +55,12 @@ def shape_of(*functions: Any, arrays: int = 1, of_numbers: bool = False) -> Call
 
 def dims(x: Any) -> Shape:
     """Return the shape of an operand, a list of operands taken as an array."""
-    if isinstance(x, Array | np.ndarray):
+    if type(x) is Array:
         return x.shape
     if isinstance(x, Number | Symbol | int | float | complex | np.generic):
         return ()
+    if isinstance(x, Array | np.ndarray):
+        return x.shape
     if not isinstance(x, tuple | list):
         raise TypeError("an operand is neither a number nor an array")
     shapes = {dims(item) for item in x}
@@ -153,8 +155,14 @@ def _length_of(x: Any) -> Length:
 
 def broadcast(*shapes: Shape) -> Shape:
     """Return the shape that shapes are broadcast to."""
+    whole: Shape = ()
+    for shape in shapes:
+        if len(shape) > len(whole):
+            whole = shape
+    if all(shape == whole or not shape for shape in shapes):
+        return whole
     found: list[Length] = []
-    for i in range(1, max(map(len, shapes), default=0) + 1):
+    for i in range(1, len(whole) + 1):
         longer = {shape[-i] for shape in shapes if len(shape) >= i and shape[-i] != 1}
         if len(longer) > 1:
             raise ValueError("shapes that cannot be broadcast together")

@@ -20,7 +20,7 @@ from adjoint.fast.evaluate.result_types.records import (
 from adjoint.fast.evaluate.types import Array, Number
 
 
-def _reduced(a: Any, axis: Any, keepdims: Any) -> Shape:
+def reduced(a: Any, axis: Any, keepdims: Any) -> Shape:
     """Return the shape of a reduction of `a` along one axis, several, or all."""
     shape = dims(a)
     if not isinstance(keepdims, int | np.bool_):
@@ -33,13 +33,14 @@ def _reduced(a: Any, axis: Any, keepdims: Any) -> Shape:
 
 
 @shape_of(np.sum, np.prod, np.mean, np.ndarray.sum, np.ndarray.prod, np.ndarray.mean)
+@shape_of(np.nansum, np.nanprod, np.nanmean)
 def _(
     a: Any, axis: Any = None, dtype: Any = None, out: None = None, keepdims: Any = False
 ) -> Shape:
-    return _reduced(a, axis, keepdims)
+    return reduced(a, axis, keepdims)
 
 
-@shape_of(np.var, np.std, np.ndarray.var, np.ndarray.std)
+@shape_of(np.var, np.std, np.ndarray.var, np.ndarray.std, np.nanvar, np.nanstd)
 def _(
     a: Any,
     axis: Any = None,
@@ -51,20 +52,21 @@ def _(
     mean: Any = None,
     correction: Any = None,
 ) -> Shape:
-    return _reduced(a, axis, keepdims)
+    return reduced(a, axis, keepdims)
 
 
 @shape_of(np.any, np.all, np.ndarray.any, np.ndarray.all)
 def _(a: Any, axis: Any = None, out: None = None, keepdims: Any = False) -> Shape:
-    return _reduced(a, axis, keepdims)
+    return reduced(a, axis, keepdims)
 
 
 @shape_of(np.count_nonzero)
 def _(a: Any, axis: Any = None, *, keepdims: Any = False) -> Shape:
-    return _reduced(a, axis, keepdims)
+    return reduced(a, axis, keepdims)
 
 
 @shape_of(np.max, np.min, np.amax, np.amin, np.ptp, np.ndarray.max, np.ndarray.min)
+@shape_of(np.nanmax, np.nanmin)
 @shape_of(np.argmax, np.argmin, np.ndarray.argmax, np.ndarray.argmin)
 @shape_of(getattr(np.ndarray, "ptp", np.ptp))  # a method in NumPy 1 only
 def _(a: Any, axis: Any = None, out: None = None, keepdims: Any = False) -> Shape:
@@ -72,14 +74,21 @@ def _(a: Any, axis: Any = None, out: None = None, keepdims: Any = False) -> Shap
     axes = range(len(shape)) if axis is None or not shape else axes_of(axis, len(shape))
     if any(shape[i] == 0 for i in axes):
         raise ValueError("the largest of no elements")
-    return _reduced(a, axis, keepdims)
+    return reduced(a, axis, keepdims)
+
+
+@shape_of(np.median, np.nanmedian)
+def _(
+    a: Any, axis: Any = None, out: None = None, overwrite_input: Any = False, keepdims: Any = False
+) -> Shape:
+    return reduced(a, axis, keepdims)
 
 
 @shape_of(np.average)
 def _(
     a: Any, axis: Any = None, weights: Any = None, returned: Any = False, *, keepdims: Any = False
 ) -> Shape | Array | Number:
-    shape = _reduced(a, axis, keepdims)
+    shape = reduced(a, axis, keepdims)
     if returned is not False:
         raise TypeError("several results")
     if weights is None:
@@ -109,6 +118,7 @@ def along(a: Any, axis: Any) -> Shape:
 
 
 @shape_of(np.cumsum, np.cumprod, np.ndarray.cumsum, np.ndarray.cumprod)
+@shape_of(np.nancumsum, np.nancumprod)
 def _(a: Any, axis: Any = None, dtype: Any = None, out: None = None) -> Shape:
     return along(a, axis)
 
