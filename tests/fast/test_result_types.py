@@ -408,8 +408,11 @@ CASES = {
         call(0.0, 1.0, -1),
     ],
     # products
-    (np.dot, np.ndarray.dot, np.inner, np.vdot, np.outer, np.kron, np.matmul, operator.matmul): [
-        *factors()
+    (np.dot, np.inner, np.vdot, np.outer, np.kron, np.matmul, operator.matmul): [*factors()],
+    np.ndarray.dot: [
+        *factors(),
+        call(A("3"), b=T([V(1.5), 1, 2.0])),
+        call(A("n3"), b=[1.0, 1.0, 2.0]),
     ],
     np.tensordot: [call(A(a), A(b), axes) for a, b in FACTORS for axes in (0, 1, 2, (0, 0))]
     + [

@@ -212,14 +212,9 @@ def join(a: Type, b: Type) -> Type | None:
     return None
 
 
-def witnesses(t: Number, of_integers: int | None = None) -> list[Any]:
-    """Return one number per class of `t`; `of_integers` is the value of the integers."""
-    return [
-        kind(of_integers)
-        if of_integers is not None and (kind is int or issubclass(kind, np.integer))
-        else _WITNESSES[kind]
-        for kind in t.kinds
-    ]
+def witnesses(t: Number) -> list[Any]:
+    """Return one number per class of `t`."""
+    return [_WITNESSES[kind] for kind in t.kinds]
 
 
 def bar_type(t: Type) -> Type:

@@ -115,6 +115,9 @@ def _recorded(
     flat = [
         t if type(t) is Array or i >= record.arrays else _flat(t) for i, t in enumerate(operands)
     ]
+    if keywords:
+        names = record.result.__code__.co_varnames[: record.arrays]
+        keywords = {k: _flat(t) if k in names else t for k, t in keywords.items()}
     of_ones = type_on_ones(f, flat, keywords)
     if isinstance(of_ones, Array):
         assert len(of_ones.shape) == len(found), (f, found, of_ones)
