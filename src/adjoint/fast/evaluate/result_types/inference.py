@@ -64,7 +64,7 @@ def result_type(
     if len(found) == 1:
         return found.pop()  # type: ignore[no-any-return]
     if all(isinstance(t, Number) for t in found):  # beside a length
-        return Number(frozenset().union(*(t.kinds for t in found)))  # type: ignore[union-attr]
+        return Number(frozenset().union(*(t.kinds for t in found)))
     if any(isinstance(t, IntegersOrFloats) for t in operands):
         joined: Any = reduce(lambda a, b: a and join(a, b), found)
         if joined is not None:
