@@ -101,9 +101,9 @@ def _recorded(
     derived: Callable[..., Symbol],
 ) -> Any:
     """Return the type of a result by the record of `f`."""
+    named = {k: _given(t) for k, t in keywords.items()} if keywords else {}
     try:
-        given = [t if type(t) is Array else _given(t) for t in operands]
-        found = record.result(*given, **{k: _given(t) for k, t in keywords.items()})
+        found = record.result(*map(_given, operands), **named)
     except (TypeError, ValueError, LookupError) as error:
         if isinstance(error, ValueError) and sizes_in((*operands, *keywords.values())):
             raise UnknownSizes(name_of(f)) from None
@@ -112,9 +112,7 @@ def _recorded(
         return found
     if isinstance(found, Array):
         return Array(found.dtype, settled(found.shape, derived))
-    flat = [
-        t if type(t) is Array or i >= record.arrays else _flat(t) for i, t in enumerate(operands)
-    ]
+    flat = [*map(_flat, operands[: record.arrays]), *operands[record.arrays :]]
     if keywords:
         names = record.result.__code__.co_varnames[: record.arrays]
         keywords = {k: _flat(t) if k in names else t for k, t in keywords.items()}
@@ -128,6 +126,8 @@ def _recorded(
 
 def _given(t: Any) -> Any:
     """Return an operand as records take it."""
+    if type(t) is Array:
+        return t
     if isinstance(t, Constant):
         return t.value
     return tuple(map(_given, t)) if isinstance(t, tuple) else t
@@ -135,8 +135,10 @@ def _given(t: Any) -> Any:
 
 def _flat(t: Any) -> Any:
     """Return the type of a list as that of an array with lengths of 1."""
-    if isinstance(t, tuple) or (isinstance(t, Constant) and isinstance(t.value, tuple | list)):
-        whole = _given(t)
+    if type(t) is Array:
+        return t
+    whole = _given(t)
+    if isinstance(whole, tuple | list):
         return Array(dtype_of(whole), (1,) * len(dims(whole)))
     return t
 
