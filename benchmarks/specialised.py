@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import os
 import statistics
-import time
 from collections.abc import Callable, Iterator
 from itertools import chain
 from typing import Any
@@ -80,15 +80,22 @@ def _network(
     _specialised(ours)
     _check(ours()[1], hand()[1])
     title = f"network {'-'.join(map(str, sizes))}, {dtype}"
-    own, byhand, torch = measure(ours, hand, _torch_network(parameters, x, labels))
-    detail = f"adjoint {_time(own)}, by hand {_time(byhand)}, torch {_time(torch)}"
+    own, byhand, torch, jax = measure(
+        ours, hand, _torch_network(parameters, x, labels), _jax_network(parameters, x, y)
+    )
+    times = zip(("adjoint", "by hand", "torch", "jax"), (own, byhand, torch, jax), strict=True)
+    detail = ", ".join(f"{who} {_time(samples)}" for who, samples in times)
     lines = [
         Line(title, ratio(own, byhand), "x by hand", bar, False, detail),
         Line(f"{title}: torch", ratio(torch, own), "x as fast", 1.0, True),
+        Line(f"{title}: jax, compiled", ratio(jax, own), "x as fast"),
     ]
     if faster is not None:
         own, peer = measure(ours, _autograd_network(parameters, x, y), rounds=5)
-        lines.append(Line(f"{title}: autograd", ratio(peer, own), "x as fast", faster, True))
+        detail = f"autograd {_time(peer)}"
+        lines.append(
+            Line(f"{title}: autograd", ratio(peer, own), "x as fast", faster, True, detail)
+        )
     mine, theirs = peak(ours), peak(hand)
     detail = f"adjoint {mine / 1024:.0f} KiB, by hand {theirs / 1024:.0f} KiB"
     lines.append(Line(f"{title}: peak memory", mine / theirs, "x by hand", 1.1, False, detail))
@@ -117,6 +124,27 @@ def _torch_network(parameters: Any, x: Any, labels: Any) -> Callable[[], object]
         return torch.autograd.grad(loss, weights)
 
     return gradient
+
+
+def _jax_network(parameters: Any, x: Any, y: Any) -> Callable[[], object]:
+    jax = _jax()
+
+    def loss(weights: Any) -> Any:
+        W1, b1, W2, b2, W3, b3 = weights
+        h = jax.nn.relu(jax.numpy.tanh(x @ W1 + b1) @ W2 + b2)
+        return -jax.numpy.mean(jax.numpy.sum(y * jax.nn.log_softmax(h @ W3 + b3), axis=-1))
+
+    gradient, weights = jax.jit(jax.value_and_grad(loss)), list(map(jax.numpy.asarray, parameters))
+    return lambda: jax.block_until_ready(gradient(weights))
+
+
+def _jax() -> Any:
+    """JAX with double precision and, as the other libraries here, one thread."""
+    os.environ["XLA_FLAGS"] = "--xla_cpu_multi_thread_eigen=false intra_op_parallelism_threads=1"
+    import jax
+
+    jax.config.update("jax_enable_x64", True)
+    return jax
 
 
 def _autograd_network(parameters: Any, x: Any, y: Any) -> Callable[[], object]:
@@ -177,10 +205,22 @@ def _loop(name: str, point: tuple[float, ...]) -> list[Line]:
     detail = f"adjoint {_time(own)}, plain {_time(plain)}"
     lines = [Line(title, ratio(own, plain), "x plain", 6, False, detail)]
     seconds = statistics.median(own)
+    if name == "lotka_volterra":
+        own, jax = measure(ours, _jax_lotka_volterra(point))
+        lines.append(
+            Line(
+                f"{title}: jax, scan, compiled",
+                ratio(jax, own),
+                "x as fast",
+                None,
+                True,
+                f"jax {_time(jax)}",
+            )
+        )
     for peer, call in _peers(name, point).items():
-        begin = time.perf_counter()
+        begin = CLOCK()
         call()
-        taken = time.perf_counter() - begin
+        taken = CLOCK() - begin
         detail = f"{peer} {taken:.3g} s"
         lines.append(Line(f"{title}: {peer}", taken / seconds, "x as fast", 100, True, detail))
     return lines
@@ -200,6 +240,34 @@ def _peers(name: str, point: tuple[float, ...]) -> dict[str, Callable[[], object
 
     of_autograd = autograd.grad(getattr(theirs, name))
     return {"torch": by_torch, "autograd": lambda: of_autograd(*point)}
+
+
+def _jax_lotka_volterra(point: tuple[float, ...]) -> Callable[[], object]:
+    """The loop as a scan: JAX would unroll the steps of the text and compile all of them."""
+    jax = _jax()
+    h = 0.001
+
+    def steps(x: Any, y: Any, a: Any, b: Any) -> Any:
+        def field(x: Any, y: Any) -> Any:
+            return a * x - b * x * y, b * x * y - y
+
+        def step(state: Any, _: None) -> Any:
+            x, y = state
+            x1, y1 = field(x, y)
+            x2, y2 = field(x + 0.5 * h * x1, y + 0.5 * h * y1)
+            x3, y3 = field(x + 0.5 * h * x2, y + 0.5 * h * y2)
+            x4, y4 = field(x + h * x3, y + h * y3)
+            x = x + h / 6.0 * (x1 + 2.0 * x2 + 2.0 * x3 + x4)
+            y = y + h / 6.0 * (y1 + 2.0 * y2 + 2.0 * y3 + y4)
+            return (x, y), None
+
+        (x, y), _ = jax.lax.scan(step, (x, y), None, length=specialised.STEPS)
+        return x * y
+
+    gradient = jax.jit(jax.grad(steps))
+    if not np.isclose(gradient(*point), ad.gradient(specialised.lotka_volterra, *point)[0]):
+        raise AssertionError("the gradients differ")
+    return lambda: jax.block_until_ready(gradient(*point))
 
 
 def _overhead() -> list[Line]:

@@ -83,7 +83,7 @@ def _inside(pairs):
 
 
 REGISTERS = re.compile(
-    r"^@[\w.]*(formula|register|handler|rule|substitute|primitive|structural)", re.M
+    r"^@[\w.]*(formula|register|handler|rule|substitute|primitive|structural|shape_of)", re.M
 )
 """A decorator at the beginning of a line that puts what it decorates into a table."""
 

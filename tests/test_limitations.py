@@ -65,8 +65,19 @@ def test_an_example_gives_what_the_text_says(found, line):
 
 
 def test_links_lead_to_sections():
-    headings = re.findall(r"^#+ (.*)$", TEXT, re.MULTILINE)
-    anchors = {re.sub(r"[^\w -]", "", heading.lower()).replace(" ", "-") for heading in headings}
     links = set(re.findall(r"\]\(#([^)]*)\)", TEXT))
     assert len(links) > 8
-    assert sorted(links - anchors) == []
+    assert sorted(links - anchors()) == []
+
+
+def test_each_class_of_errors_has_a_section():
+    classes = [one for one in vars(ad.errors).values() if isinstance(one, type)]
+    errors = [one for one in classes if issubclass(one, ad.AdjointError)]
+    assert len(errors) > 8
+    links = {one("problem").link for one in errors}
+    assert {link.partition("limitations.md#")[2] for link in links} <= anchors()
+
+
+def anchors():
+    headings = re.findall(r"^#+ (.*)$", TEXT, re.MULTILINE)
+    return {re.sub(r"[^\w -]", "", heading.lower()).replace(" ", "-") for heading in headings}

@@ -2,12 +2,14 @@
 
 The code cells of a page are one program, with its blocks ``{code-block} python``, which stand where
 cells cannot: in dropdowns. A comment ``# → …``, behind a `print` or in lines of its own below it,
-is what the program prints; below cells the site shows the output itself in its place.
+is what the program prints; below cells the site shows the output itself in its place. Beside the
+program are the data files (csv) of the page's folder.
 """
 
 import ast
 import os
 import re
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -41,6 +43,8 @@ def test_a_page_prints_what_it_says(path, tmp_path):
     script = tmp_path / "page.py"
     text = code(path)
     script.write_text(text, encoding="utf-8")
+    for data in path.parent.glob("*.csv"):
+        shutil.copy(data, tmp_path)
     done = subprocess.run(
         [sys.executable, "-W", "error", str(script)],
         capture_output=True,

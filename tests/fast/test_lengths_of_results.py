@@ -1,4 +1,4 @@
-"""Lengths of results, which are told by examples: nothing is taken for a constant that is none."""
+"""Lengths of results: nothing is taken for a constant that is none."""
 
 import warnings
 
@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import adjoint as ad
+from adjoint.fast.build.modes import GRADIENT
 from adjoint.fast.programs import store as tier
 
 
@@ -75,10 +76,10 @@ def test_what_is_cut_off(f):
     agree(f, *[arrays(n) for n in (40, 13, 60, 100)])
 
 
-def test_more_than_is_looked_at():
+def test_long_steps():
     f = lambda x: len(np.arange(0, len(x), 5000)) * x[0]
     agree(f, arrays(6000), arrays(4000))
-    assert ad.tier(f, *arrays(6000)).tier == "generic"
+    assert ad.tier(f, *arrays(6000)).tier == "fast"
 
 
 TABLE = [(np.arange(1.0, 4 * n + 1).reshape(n, 4) / 7,) for n in (3, 5)]
@@ -162,3 +163,26 @@ def test_real_arrays_beside_complex_ones():
     expected = ad.value_and_grad(f, (0, 1), tier="generic")(x, y)[1]
     for bar, other in zip(bars, expected, strict=True):
         np.testing.assert_allclose(bar, other, rtol=1e-12)
+
+
+@pytest.mark.parametrize(
+    "f",
+    [
+        lambda x: np.sum(np.diff(x) * x[1:]) + np.sum(np.diff(x, 2) / (1 + x[1:-1])),
+        lambda x: np.sum(np.arange(1, len(x)) * x[1:]),
+        lambda x: np.sum(np.concatenate([x, x[1:]]) * np.concatenate([x[1:], x])),
+        lambda x: np.sum(np.outer(x, x).ravel().reshape(len(x), -1) @ x),
+        lambda x: np.sum(np.repeat(x, 2).reshape(-1, 2)[:, 0] * x),
+        lambda x: np.sum(np.diag(np.outer(x, x)) * x) + np.sum(np.tile(x, 2) * np.repeat(x, 2)),
+        lambda x: np.sum(np.kron(x, x) * np.outer(x, x).ravel()),
+        lambda x: np.sum(x[: 2 * (len(x) // 2)].reshape(-1, 2).sum(axis=1) ** 2),
+    ],
+)
+def test_equal_lengths_by_other_ways(f):
+    """Lengths that follow from others in the same way are known to be equal; one program does for
+    all sizes."""
+    sizes = [arrays(n) for n in (4, 2, 3, 7)]
+    agree(f, *sizes)
+    assert ad.tier(f, *sizes[0]).tier == "fast"
+    known = tier.known(f, GRADIENT)
+    assert known is not None and len(known.entries) == 1

@@ -47,7 +47,7 @@ def fitted_cotangent(form: Form, bar: Any) -> Any:
         what = getattr(bar, "dtype", type(bar).__name__)
         raise CotangentError(
             f"the cotangent of a number or an array has to be numeric, not {what}",
-            hint="give a number, or an array of the shape of what it belongs to",
+            hint="give an array of the shape of what it belongs to, a number for a number",
         )
     return bar.real if kind == "c" and form.is_real else bar
 

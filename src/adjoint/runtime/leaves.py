@@ -189,7 +189,7 @@ class Places:
                 raise CotangentError(
                     f"the cotangent has shape {np.shape(bar)},"
                     f" the result has shape {np.shape(value)}",
-                    hint="give a number, or an array of the shape of the result",
+                    hint="give an array of the shape of the result, a number for a number",
                 )
             return [(value, bar)]
         if is_objects(value):

@@ -62,7 +62,7 @@ def checked_cotangent(y: Any, y_bar: Any, within: tuple[int, ...] = ()) -> Any:
     return project(y_bar if not isinstance(y_bar, list) else array, y)
 
 
-_LIKE_THE_RESULT = "give a number, or an array of the shape of the result"
+_LIKE_THE_RESULT = "give an array of the shape of the result, a number for a number"
 
 
 def _checked_parts(y: Any, y_bar: Any, within: tuple[int, ...]) -> Any:

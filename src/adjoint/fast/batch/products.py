@@ -9,6 +9,7 @@ import numpy as np
 
 from adjoint.fast.batch.arrays import evaluated, known, written
 from adjoint.fast.batch.formulas import formula
+from adjoint.fast.evaluate.result_types.lengths import product, settled
 from adjoint.fast.evaluate.types import ANYTHING, Array, number
 from adjoint.fast.not_covered import NotCovered
 from adjoint.fast.reverse.formulas import callee_of
@@ -65,7 +66,7 @@ def _in_one(sweep: BatchValues, op: Call, left: Operand, right: Operand) -> Valu
     two matrices, which takes less time than one for each row."""
     ev = sweep.ev
     of_left, of_right = ev.array_type(left), ev.array_type(right)
-    whole = ev.derived("product", *of_left.shape[:2])
+    whole = settled(product(of_left.shape[:2]), ev.derived)
     inner = ev.operation(runtime.length, (right, Const(0)), number(int), name="n")
     shape = ev.operation(primitives.build_tuple, (Const(-1), inner), ANYTHING, name="shape")
     flat = Array(of_left.dtype, (whole, of_left.shape[2]))

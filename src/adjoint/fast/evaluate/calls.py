@@ -21,7 +21,7 @@ from adjoint.fast.evaluate.library import call_library, is_library
 from adjoint.fast.evaluate.outside_values import is_own
 from adjoint.fast.evaluate.plain_classes import is_named_tuple, is_plain_class, is_plain_object
 from adjoint.fast.evaluate.result_types.inferable_functions import is_inferable
-from adjoint.fast.evaluate.result_types.inference import name_of
+from adjoint.fast.evaluate.result_types.ones import name_of
 from adjoint.fast.evaluate.values import (
     Abstract,
     Bound,

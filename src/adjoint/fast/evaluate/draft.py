@@ -11,9 +11,7 @@ import numpy as np
 
 from adjoint.fast.evaluate.frames import Frame
 from adjoint.fast.evaluate.outside_values import Outside
-from adjoint.fast.evaluate.result_types.inference import (
-    Constant,
-)
+from adjoint.fast.evaluate.result_types.ones import Constant
 from adjoint.fast.evaluate.types import (
     ANYTHING,
     Array,
@@ -327,5 +325,5 @@ class Draft:
     def derived(self, *key: Any) -> Symbol:
         """Return the symbolic dimension of an expression `key`; equal keys share a symbol."""
         if key not in self._derived:
-            self._derived[key] = Symbol(f"m{len(self._derived)}", is_argument=False)
+            self._derived[key] = Symbol(f"m{len(self._derived)}", is_argument=False, key=key)
         return self._derived[key]

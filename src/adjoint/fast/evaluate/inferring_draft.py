@@ -9,13 +9,11 @@ from contextlib import contextmanager
 from typing import Any
 
 from adjoint.fast.evaluate.draft import Draft
-from adjoint.fast.evaluate.result_types.inferable_functions import POWERS
-from adjoint.fast.evaluate.result_types.inference import (
-    kind_of_constant,
-    known_of_numbers,
-    result_type,
-    sizes_in,
-)
+from adjoint.fast.evaluate.result_types.elementwise import POWERS
+from adjoint.fast.evaluate.result_types.inference import result_type, sizes_in
+from adjoint.fast.evaluate.result_types.lengths import symbols_in
+from adjoint.fast.evaluate.result_types.of_numbers import known_of_numbers
+from adjoint.fast.evaluate.result_types.ones import kind_of_constant
 from adjoint.fast.evaluate.result_types.options import is_elementwise, with_known_options
 from adjoint.fast.evaluate.types import FLOAT, Array, Dim, Number, Symbol, has_complex, is_float
 from adjoint.fast.evaluate.values import Abstract, Known
@@ -46,11 +44,8 @@ class InferringDraft(Draft):
         if f is operator.truediv and operands[1] in _ZEROS and is_float(self.type_at(operands[0])):
             return self.operation(f, operands, FLOAT)  # raises, if it is ever reached
         with self.demanding_sizes((*operands, *(v for _, v in named))):
-            t = result_type(
-                f, [self.type_of(x) for x in operands], {k: self.type_of(v) for k, v in named}
-            )
-        if isinstance(t, tuple):
-            raise NotCovered(f"several results of {getattr(f, '__name__', f)}", self.span)
+            types = {k: self.type_of(v) for k, v in named}
+            t = result_type(f, [*map(self.type_of, operands)], types, self.derived)
         if isinstance(t, Number) and complex in t.kinds and self._is_real(f, operands):
             kinds = Number(t.kinds - {complex} or frozenset({float}))
             return self.operation(real, (self.operation(f, operands, kinds, named),), kinds)
@@ -131,6 +126,4 @@ class InferringDraft(Draft):
             return []
         if dim.is_argument:
             return [dim]
-        key = next((key for key, known in self._derived.items() if known is dim), ())
-        inside = [part for part in key if isinstance(part, Symbol)]
-        return [symbol for part in inside for symbol in self._arguments_of(part)]
+        return [symbol for part in symbols_in(dim.key) for symbol in self._arguments_of(part)]

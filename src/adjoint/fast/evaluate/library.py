@@ -1,35 +1,28 @@
 """Calls of NumPy and SciPy functions that have a rule.
 
-The type of the result is inferred from examples. The program checks each result, and leaves the
-call to the generic tier if its type or its shape differs.
+Those without a record of their shape: the type of the result is inferred from examples. The program
+checks each result, and leaves the call to the generic tier if its type or its shape differs.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 from types import FunctionType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from adjoint.fast.evaluate.result_types.examples import type_on_examples
 from adjoint.fast.evaluate.result_types.inferable_functions import most_operands
-from adjoint.fast.evaluate.result_types.inference import (
-    Constant,
-    example_lengths,
-    name_of,
-    sizes_in,
-    type_on_examples,
-)
+from adjoint.fast.evaluate.result_types.ones import name_of
 from adjoint.fast.evaluate.types import (
     ANYTHING,
     Array,
     Dim,
     Number,
     Symbol,
-    has_complex,
     has_integer,
     has_truth_value,
-    is_complex,
     number,
 )
 from adjoint.fast.evaluate.values import Abstract
@@ -41,8 +34,6 @@ from adjoint.rulekit.registry import Rules
 
 if TYPE_CHECKING:
     from adjoint.fast.evaluate.evaluator import Evaluator
-
-_LENGTHS = ((3, 7, 5, 11), (5, 3, 11, 7), (9, 10, 12, 14))
 
 
 def is_library(f: Any, rules: Rules | None) -> bool:
@@ -69,9 +60,14 @@ def call_library(
         raise NotCovered(f"{name_of(f)} with an array to write to", ev.span)
     operands = tuple(map(ev.operand, args))
     named = tuple((k, ev.operand(v)) for k, v in keywords.items())
-    types = [ev.type_of(x) for x in operands]
+    types, of_named = [*map(ev.type_of, operands)], {k: ev.type_of(v) for k, v in named}
+    for t in (*types, *of_named.values()):
+        if isinstance(t, tuple | Symbol):
+            raise NotCovered(f"such a call of {name_of(f)}")
+        if has_integer(t) or has_truth_value(t):
+            raise NotCovered(f"{name_of(f)} of an integer that is not known")
     with ev.demanding_sizes((*operands, *(v for _, v in named))):
-        found = _seen(f, types, {k: ev.type_of(v) for k, v in named})
+        found = type_on_examples(f, types, of_named)
     made = ev.operation(f, operands, found, named)
     return _checked(ev, made, found, operands)
 
@@ -99,44 +95,3 @@ def _length(ev: Evaluator, dim: Dim, operands: tuple[Operand, ...]) -> Operand:
                 runtime.length, (x, Const(t.shape.index(dim))), number(int), name="n"
             )
     return Const(None)
-
-
-def _seen(
-    f: Callable[..., Any], operands: Sequence[Any], keywords: Mapping[str, Any]
-) -> Number | Array:
-    """Return the type of the result, inferred from three examples with different lengths."""
-    for t in (*operands, *keywords.values()):
-        if isinstance(t, tuple | Symbol):
-            raise NotCovered(f"such a call of {name_of(f)}")
-        if has_integer(t) or has_truth_value(t):
-            raise NotCovered(f"{name_of(f)} of an integer that is not known")
-    lengths = example_lengths(f, sizes_in((*operands, *keywords.values())), _LENGTHS)
-    rngs = [np.random.default_rng(seed) for seed in range(len(lengths))]
-    found = type_on_examples(
-        f, operands, keywords, lengths, lambda t, i: _example(t, lengths[i], rngs[i])
-    )
-    if isinstance(found, tuple):
-        raise NotCovered(f"{name_of(f)} returns several things")
-    return found  # type: ignore[no-any-return]
-
-
-def _example(t: Any, at: Mapping[Any, int], rng: np.random.Generator) -> Any:
-    if isinstance(t, Constant):
-        return t.value
-    if isinstance(t, Array):
-        shape = [at[d] if isinstance(d, Symbol) else d for d in t.shape]
-        made = 0.1 + 0.8 * rng.random(shape)
-        if made.ndim > 1 and shape[-1] == shape[-2]:  # some functions require positive definite
-            made = made @ np.swapaxes(made, -1, -2) + np.eye(shape[-1])
-        return made.astype(t.dtype)
-    if isinstance(t, Number):
-        (kind,) = t.kinds if len(t.kinds) == 1 else (_general(t),)
-        return kind(0.4)
-    raise NotCovered("an operand is neither a number nor an array")
-
-
-def _general(t: Number) -> type:
-    """Return one class to represent a number of several classes."""
-    if has_complex(t) and not is_complex(t):
-        raise NotCovered("a number that is real or complex, as an operand of a function")
-    return complex if has_complex(t) else float

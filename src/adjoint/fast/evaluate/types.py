@@ -20,10 +20,14 @@ from adjoint.rulekit.partials import LOW
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Symbol:
-    """A symbolic dimension, compared by identity; never 0 or 1 if `is_argument`."""
+    """A symbolic dimension, compared by identity; never 0 or 1 if `is_argument`.
+
+    `key` is the expression that it follows from, if it has one (see `Draft.derived`).
+    """
 
     name: str
     is_argument: bool = True
+    key: tuple[Any, ...] = ()
 
     def __repr__(self) -> str:
         return self.name
@@ -208,14 +212,9 @@ def join(a: Type, b: Type) -> Type | None:
     return None
 
 
-def witnesses(t: Number, of_integers: int | None = None) -> list[Any]:
-    """Return one number per class of `t`; `of_integers` is the value of the integers."""
-    return [
-        kind(of_integers)
-        if of_integers is not None and (kind is int or issubclass(kind, np.integer))
-        else _WITNESSES[kind]
-        for kind in t.kinds
-    ]
+def witnesses(t: Number) -> list[Any]:
+    """Return one number per class of `t`."""
+    return [_WITNESSES[kind] for kind in t.kinds]
 
 
 def bar_type(t: Type) -> Type:

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from adjoint.fast.evaluate.evaluator import Evaluator
-from adjoint.fast.evaluate.result_types.inference import name_of
+from adjoint.fast.evaluate.result_types.ones import name_of
 from adjoint.fast.evaluate.types import (
     ANYTHING,
     Array,

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from adjoint.rulekit.registry import non_differentiable
+from adjoint.rules.numpy.operands import core
 
 FUNCTIONS = {
     "which elements, where, how many": """
@@ -61,7 +62,7 @@ def members(owner: Any, names: str) -> list[Any]:
 
 for _names in FUNCTIONS.values():
     non_differentiable(*members(np, _names))
-non_differentiable((getattr(np, "_core", None) or np.core).multiarray.count_nonzero)
+non_differentiable(core.multiarray.count_nonzero)
 non_differentiable(*members(np.ndarray, METHODS), *members(np.generic, METHODS))
 for _source in (np.random, np.random.Generator, np.random.RandomState):
     non_differentiable(*members(_source, DISTRIBUTIONS))

@@ -15,8 +15,7 @@ from adjoint.rulekit.projection import project, projector
 from adjoint.rulekit.registry import frule, non_differentiable, primitive, rrule, substitute
 from adjoint.rulekit.tangents import steady_in
 from adjoint.rules.numpy.forward_rules import array_frule
-from adjoint.rules.numpy.operands import array_rule, methods
-from adjoint.rules.numpy.products import core
+from adjoint.rules.numpy.operands import array_rule, core, methods
 
 # ---- attributes ----------------------------------------------------------------------------------
 

@@ -30,6 +30,9 @@ from adjoint.rulekit.registry import entry, non_differentiable, rrule
 from adjoint.rulekit.rule import Rule
 from adjoint.rulekit.tangents import linear_in, steady_in
 
+core: Any = np._core if np.lib.NumpyVersion(np.__version__) >= "2.0.0" else np.core  # type: ignore
+"""NumPy's inner package. NumPy 1.26 has an empty `numpy._core`, too."""
+
 F = TypeVar("F", bound=Callable[..., Any])
 
 

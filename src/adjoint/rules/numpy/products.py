@@ -9,7 +9,7 @@ import numpy as np
 from adjoint.rulekit.matmul import plain_products
 from adjoint.rulekit.partials import as_strong
 from adjoint.rulekit.projection import project, unbroadcast
-from adjoint.rules.numpy.operands import array_rule, conj, linear_frule
+from adjoint.rules.numpy.operands import array_rule, conj, core, linear_frule
 
 # ---- contractions --------------------------------------------------------------------------------
 
@@ -197,9 +197,6 @@ def _(a, v, mode="valid"):
         return None, a_bar, np.reshape(conj(w_bar[::-1]), np.shape(v))
 
     return np.correlate(a, v, mode), correlate_back
-
-
-core: Any = getattr(np, "_core", None) or np.core
 
 
 @array_rule(core.multiarray.correlate, operands="a v")

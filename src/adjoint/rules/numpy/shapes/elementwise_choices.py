@@ -14,8 +14,7 @@ from adjoint.rulekit.families import elementwise
 from adjoint.rulekit.projection import as_numeric, project, projector, unbroadcast
 from adjoint.rulekit.registry import frule, non_differentiable, rrule
 from adjoint.rulekit.tangents import steady_in
-from adjoint.rules.numpy.operands import array_rule, dense
-from adjoint.rules.numpy.products import core
+from adjoint.rules.numpy.operands import array_rule, core, dense
 
 # ---- where, select -------------------------------------------------------------------------------
 

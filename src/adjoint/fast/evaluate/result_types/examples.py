@@ -1,0 +1,94 @@
+"""Result types of functions without a record, found by running the functions on examples.
+
+The lengths of the results in three runs, with other lengths of the operands in each, tell which
+symbols they are; the program checks them, since other lengths may give other results.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from adjoint.fast.evaluate.result_types.inference import sizes_in
+from adjoint.fast.evaluate.result_types.lengths import UNKNOWN, settled
+from adjoint.fast.evaluate.result_types.ones import Constant, name_of, run
+from adjoint.fast.evaluate.types import (
+    Array,
+    Number,
+    Symbol,
+    Type,
+    has_complex,
+    is_complex,
+    type_of,
+)
+from adjoint.fast.not_covered import NotCovered
+
+_LENGTHS = ((3, 7, 5, 11), (5, 3, 11, 7), (9, 10, 12, 14))
+
+
+def type_on_examples(
+    f: Any, operands: Sequence[Any], keywords: Mapping[str, Any]
+) -> Number | Array:
+    """Return the type of ``f(*operands, **keywords)``, inferred from three runs."""
+    symbols = sizes_in((*operands, *keywords.values()))
+    if len(symbols) > len(_LENGTHS[0]):
+        raise NotCovered(f"too many dimensions in a call of {name_of(f)}")
+    found, shapes = [], []
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # a warning may be due to the made-up sizes only
+        for seed, lengths in enumerate(_LENGTHS):
+            at, rng = dict(zip(symbols, lengths, strict=False)), np.random.default_rng(seed)
+            args = [_example(t, at, rng) for t in operands]
+            kwargs = {k: _example(t, at, rng) for k, t in keywords.items()}
+            y = run(f, args, kwargs, is_made_up=bool(symbols))
+            found.append(_type(f, y))
+            back = {n: symbol for symbol, n in at.items()}
+            shapes.append([(n, back.get(n)) for n in np.shape(y)])
+    first = found[0]
+    if isinstance(first, Number) and all(t == first for t in found):
+        return first
+    if not all(isinstance(t, Array) and len(t.shape) == len(shapes[0]) for t in found):
+        raise NotCovered(f"{name_of(f)} returns one thing or another")
+    return Array(first.dtype, tuple(map(_length, *shapes)))  # type: ignore[union-attr]
+
+
+def _type(f: Any, y: Any) -> Type:
+    if isinstance(y, tuple):
+        raise NotCovered(f"{name_of(f)} returns several things")
+    found = type_of(y)
+    if found is None:
+        raise NotCovered(f"{name_of(f)} returns a {type(y).__name__}")
+    return found
+
+
+def _length(*seen: tuple[int, Symbol | None]) -> Any:
+    """Return the length that was seen in each run, as a symbol or itself."""
+    lengths, symbols = zip(*seen, strict=True)
+    if symbols[0] is not None and len({*symbols}) == 1:
+        return symbols[0]
+    return lengths[0] if len({*lengths}) == 1 else settled(UNKNOWN, Symbol)
+
+
+def _example(t: Any, at: Mapping[Any, int], rng: np.random.Generator) -> Any:
+    if isinstance(t, Constant):
+        return t.value
+    if isinstance(t, Array):
+        shape = [at[d] if isinstance(d, Symbol) else d for d in t.shape]
+        made = 0.1 + 0.8 * rng.random(shape)
+        if made.ndim > 1 and shape[-1] == shape[-2]:  # some functions require positive definite
+            made = made @ np.swapaxes(made, -1, -2) + np.eye(shape[-1])
+        return made.astype(t.dtype)
+    if isinstance(t, Number):
+        (kind,) = t.kinds if len(t.kinds) == 1 else (_general(t),)
+        return kind(0.4)
+    raise NotCovered("an operand is neither a number nor an array")
+
+
+def _general(t: Number) -> type:
+    """Return one class to represent a number of several classes."""
+    if has_complex(t) and not is_complex(t):
+        raise NotCovered("a number that is real or complex, as an operand of a function")
+    return complex if has_complex(t) else float
