@@ -15,15 +15,15 @@ _PARAMETERS = (
 )
 _BY_DEFAULT = "functions are read and specialised when they are first differentiated: leave it out"
 _OPTIMIZERS = (
-    "ad.nn.gradient_descent trains a model; scipy.optimize.minimize(f, x, jac=ad.grad(f)) and"
-    " others take the gradient"
+    "ad.optim has adam, sgd and others in the form of optax; ad.nn.gradient_descent trains a model;"
+    " scipy.optimize.minimize(f, x, jac=ad.grad(f)) takes the gradient"
 )
 
 HINTS = {
     # JAX and autograd
     **dict.fromkeys(("jit", "compile", "make_jaxpr"), _BY_DEFAULT + "; ad.code shows the result"),
     **dict.fromkeys(("jnp", "numpy", "np", "scipy", "lax"), _NO_WRAPPER),
-    **dict.fromkeys(("optimizers", "optim", "optax", "Adam", "SGD"), _OPTIMIZERS),
+    **dict.fromkeys(("optimizers", "optax", "Adam", "SGD"), _OPTIMIZERS),
     "pmap": "ad.vmap maps a function over rows; processes of concurrent.futures share work",
     "custom_vjp": "write @ad.custom above the function, and @f.reverse above its rule",
     "custom_jvp": "write @ad.custom above the function, and @f.forward above its rule",
