@@ -452,6 +452,7 @@ CASES = {
     ],
     tuple(f for f in UFUNCS if f.nin == 1): [*whole_calls(), call(V(1.5)), call(V(2)), call(V(1j))],
     tuple(f for f in UFUNCS if f.nin == 2): pairs(),
+    (np.sinc, np.i0): whole_calls(),
     (float, int, bool, complex): whole_calls(),
     (round, max, min): [call(V(1.5), V(2)), call(L("n"), 3), call(A("n"), A("n"))],
     (pow, operator.pow): pairs(),

@@ -137,7 +137,7 @@ def stacked(ys):
 
 
 def is_at_once(mapped):
-    kept = store.known(mapped, mode_of("pushforward", ()))
+    kept = store.known(mapped.func, mode_of("pushforward", ()))
     return kept is not None and bool(kept.entries)
 
 
@@ -375,7 +375,7 @@ def test_copies_that_nothing_else_reads_are_left_out():
     np.testing.assert_allclose(other, 2.0 * np.stack([ad.grad(loss)(row) for row in X]), rtol=1e-12)
     found = jacobians(X)
     assert difference(found, np.stack([ad.jacobian(network, row) for row in X]), rtol=1e-12) is None
-    (entry,) = store.known(jacobians, mode_of("pushforward", ())).entries
+    (entry,) = store.known(jacobians.func, mode_of("pushforward", ())).entries
     assert "finite_derivative" in entry.source and "np.array" not in entry.source
 
 

@@ -112,3 +112,13 @@ def test_sizes_that_a_call_needs_are_known():
     with pytest.raises(ValueError, match="reshape"):
         ad.gradient(reshaped, x[:4])
     assert tier.is_strict[0]
+
+
+def test_an_array_that_is_read_as_a_list_several_times():
+    def f(weights, xs):
+        return np.sum(np.array([ad.evalpoly(float(x), weights) for x in xs]) * xs)
+
+    weights, xs = np.array([3.0, 2.0, -3.0, 1.0]), np.array([1.0, 2.0, 3.0, 4.0])
+    assert ad.tier(f, weights, xs).tier == "fast"
+    expected = np.array([np.sum(xs ** (k + 1)) for k in range(4)])
+    np.testing.assert_allclose(ad.gradient(f, weights, xs)[0], expected)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import itertools
 import math
+import operator
 import warnings
 
 import numpy as np
@@ -113,6 +114,14 @@ def test_records(f):
             ]
     assert not problems, "\n".join(problems[:20])
     assert seen >= 2 or f is divmod
+
+
+@pytest.mark.parametrize("f", [operator.add, operator.mul, operator.eq, operator.pow])
+def test_operators_of_lists_are_not_those_of_arrays(f):
+    parts = (number(float), number(float))
+    for operands in ((parts, parts), (parts, number(int)), (number(np.float64), parts)):
+        with pytest.raises(NotCovered):
+            result_type(f, operands, {}, None)
 
 
 def test_each_record_has_a_case():

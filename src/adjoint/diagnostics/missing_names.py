@@ -15,8 +15,8 @@ _PARAMETERS = (
 )
 _BY_DEFAULT = "functions are read and specialised when they are first differentiated: leave it out"
 _OPTIMIZERS = (
-    "ad.optim has adam, sgd and others; ad.nn.gradient_descent trains a model; "
-    "scipy.optimize.minimize(f, x, jac=ad.grad(f)) takes the gradient"
+    "ad.optim has adam, sgd and others in the form of optax; ad.nn.gradient_descent trains a model;"
+    " scipy.optimize.minimize(f, x, jac=ad.grad(f)) takes the gradient"
 )
 
 HINTS = {

@@ -3,16 +3,26 @@
 from __future__ import annotations
 
 import operator
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
-from adjoint.fast.evaluate.types import Array, Number, Row, bar_type, is_complex, may_overflow
+from adjoint.fast.evaluate.types import (
+    ANYTHING,
+    Array,
+    Number,
+    Row,
+    bar_type,
+    is_complex,
+    may_overflow,
+)
 from adjoint.fast.reverse.arithmetic import inferred
 from adjoint.fast.reverse.cotangent_types import are_floats, cast_to, plain, whole
 from adjoint.fast.reverse.sweep import Sweep
 from adjoint.fast.support import functions as runtime
 from adjoint.fast.support import rows
+from adjoint.ir import primitives
 from adjoint.ir import single as ir
 from adjoint.ir.single import Call, Const, Operand, Value
 
@@ -125,11 +135,22 @@ class Scope:
     def sum(self, v: Value, a: Operand, b: Operand) -> Operand:
         """Write the sum of two cotangents of `v`."""
         name = f"{v.name}_bar"
+        parts = [self.ev.packs.get(x) for x in (a, b) if isinstance(x, Value)]
+        if len(parts) == 2 and parts[0] is not None and parts[1] is not None:
+            return self._sum_of_lists(v, parts[0], parts[1])
         for x, other in ((b, a), (a, b)) if self.ev.negated else ():
             opposite = self.ev.opposite(x)
             if opposite is not None:  # x - y instead of x + -y
                 return inferred(self.ev, operator.sub, (other, opposite), name)
         return inferred(self.ev, operator.add, (a, b), name)
+
+    def _sum_of_lists(self, v: Value, a: Sequence[Operand], b: Sequence[Operand]) -> Operand:
+        """Write the sum of two cotangents of a list, item by item."""
+        items = tuple(self.sum(v, x, y) for x, y in zip(a, b, strict=True))
+        made = self.ev.operation(primitives.build_list, items, ANYTHING, name=f"{v.name}_bar")
+        self.ev.packs[made] = items
+        self.ev.note_alias(made, items)
+        return made
 
     def _all_buffers(self) -> set[Value]:
         return self.buffers if self.parent is None else self.buffers | self.parent._all_buffers()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import operator
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -25,13 +26,27 @@ def is_ufunc(f: Any) -> bool:
     return isinstance(f, np.ufunc) and f.signature is None and f.nout == 1
 
 
-@shape_of(*_OPERATORS, abs, pow, np.sinc, np.i0, of_numbers=True)
+@shape_of(*_OPERATORS, abs, of_numbers=True)
+def _(*operands: Any) -> Shape:
+    _demand_no_lists(operands)
+    return broadcast(*map(dims, operands))
+
+
+def _demand_no_lists(operands: Sequence[Any]) -> None:
+    """Refuse lists without an array beside them: operators join, repeat or compare them."""
+    if any(isinstance(x, tuple | list) for x in operands):
+        if not any(isinstance(x, Array | np.ndarray) for x in operands):
+            raise TypeError("an operator of lists")
+
+
+@shape_of(np.sinc, np.i0, of_numbers=True)
 def broadcasting(*operands: Any, dtype: Any = None) -> Shape:
     return broadcast(*map(dims, operands))
 
 
 @shape_of(operator.pow, pow, of_numbers=True)
 def _(base: Any, exp: Any) -> Shape:
+    _demand_no_lists((base, exp))
     if isinstance(base, Array) and (isinstance(exp, Symbol) or has_integer(exp)):
         if base.dtype.kind == "b" or (not base.shape and base.dtype.char not in "dD"):
             raise TypeError("a square has another dtype than other powers")  # () in NumPy 1
