@@ -5,7 +5,7 @@
 #   make test-long  the rest of those
 #   make test-installed  errors, callbacks and the corpus from a copy in site-packages
 #   make test-all   all tests in CPython 3.11, 3.12 and 3.13
-#   make docs       the documentation, in docs/_build/html
+#   make docs       the documentation, in docs/_build/html, and a check of its links
 #   make lint       ruff (format and rules), mypy --strict
 #   make types      pyright: the types that users see are complete
 #   make bench      measure speed and memory beside the peers
