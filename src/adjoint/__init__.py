@@ -6,7 +6,7 @@
 (0.0,)
 """
 
-from typing import TYPE_CHECKING as _TYPE_CHECKING
+import typing as _typing
 
 from adjoint import errors, nn, optim, testing, value
 from adjoint.api.checkpoint import checkpoint, checkpoint_loop
@@ -124,7 +124,7 @@ __all__ = [
 ]
 __version__ = "0.1.0"
 
-if not _TYPE_CHECKING:  # type checkers report such names themselves
+if not _typing.TYPE_CHECKING:  # type checkers report such names themselves
 
     def __getattr__(name: str) -> None:
         """Say what to write in place of a name that another library has."""

@@ -32,10 +32,12 @@ class _Method:
 class Tangent(Mapping[str, Any]):
     """Cotangent of an object: one entry per field, ``None`` for fields without derivative.
 
-    Fields are read as attributes and as a mapping. Tangents of one type are added, subtracted and
-    multiplied number by number (``*`` is no inner product); a number is added to, or multiplies,
-    each number. A field that is ``None``, or that one of two tangents lacks, is zero; there sums
-    have the other's field, and products and sums with numbers have ``None``.
+    Fields are read as attributes and as a mapping; one that is called like a method of mappings
+    (``keys``, ``values``, ``items``, ``get``) as ``tangent["values"]`` only. Tangents of one type
+    are added, subtracted and multiplied number by number (``*`` is no inner product); a number is
+    added to, or multiplies, each number. A field that is ``None``, or that one of two tangents
+    lacks, is zero; there sums have the other's field, and products and sums with numbers have
+    ``None``.
 
     Parameters
     ----------

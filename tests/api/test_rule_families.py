@@ -216,3 +216,9 @@ def test_rules_of_a_package_that_is_not_imported():
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.split() == ["True", "True"]
+
+
+def test_a_slope_of_one_value_called_y_is_refused():
+    """It might be the result, or an argument of that name."""
+    with pytest.raises(ad.ArgumentError, match="called 'y'"):
+        ad.scalar_rule(lambda y: float(str(y)), lambda y: -3 * y**2)

@@ -19,6 +19,8 @@ from tests.optim.cases import (
 import adjoint as ad
 from adjoint import optim
 
+EMPTY = optim.sgd(0.1).init([1.0])
+
 
 @pytest.mark.parametrize("name", OPTIMIZERS)
 def test_frozen_numbers_of_optax(name):
@@ -250,15 +252,15 @@ def test_a_schedule_counts_updates():
             r"'0' has shape \(3,\), its gradient or state \(2,\)",
         ),
         (
-            lambda: optim.sgd(0.1).update([np.ones(3)], ((),), [np.ones((3, 1))]),
+            lambda: optim.sgd(0.1).update([np.ones(3)], EMPTY, [np.ones((3, 1))]),
             r"'0' has shape \(3, 1\), its gradient or state \(3,\)",
         ),
-        (lambda: optim.sgd(0.1).update([1j], ((),), [1.0]), "'0' is real, its gradient is complex"),
+        (lambda: optim.sgd(0.1).update([1j], EMPTY, [1.0]), "'0' is real, its gradient is complex"),
         (
             lambda: optim.adamw(0.1).update([1.0], optim.adamw(0.1).init([1.0])),
             r"needs the weights\nhint: write updates, state = opt.update\(bars, state, params\)",
         ),
-        (lambda: optim.clip(1.0).update([1j], ((),)), "hint: use clip_by_global_norm"),
+        (lambda: optim.clip(1.0).update([1j], EMPTY), "hint: use clip_by_global_norm"),
         (lambda: optim.chain(0.1), r"chain takes transformations, got a float"),
         (lambda: optim.apply_updates([np.ones(3)], [np.ones((3, 3))]), r"has shape \(3,\)"),
         (lambda: optim.apply_updates([1.0, 2.0], [1.0]), "the trees differ"),

@@ -132,7 +132,12 @@ def _partial(slope: Any, place: int, count: int) -> Any:
             hint="for instance ad.scalar_rule(f, lambda y, x: 1 - y * y)",
         )
     names = _names(slope)
-    if len(names) != count and (names[:1] != ["y"] or len(names) not in (1, count + 1)):
+    if names == ["y"]:
+        raise ArgumentError(
+            f"the slope of argument {place} takes one value called 'y', the name of the result",
+            hint="lambda y, x: … to read the result; call the argument by another name than y",
+        )
+    if len(names) != count and (names[:1] != ["y"] or len(names) != count + 1):
         raise ArgumentError(
             f"the slope of argument {place} takes ({', '.join(names)}), and the function has"
             f" {count} arguments",
@@ -164,9 +169,10 @@ def linear_rule(
         The first argument is a number or an array.
     transpose : callable
         ``transpose(y_bar, shape, *others, **keywords)`` returns the cotangent of the first
-        argument, of shape `shape`; dtype and realness are those of the argument without further
-        ado. Its parameters after the first two are the calls that the rule takes: name each further
-        argument of `f`, with the default that `f` has, and leave out those that the rule declines.
+        argument, of shape `shape`, complex where `y_bar` is; it is then converted to the dtype of
+        the argument. Its parameters after the first two are the calls that the rule takes: name
+        each further argument of `f`, with the default that `f` has, and leave out those that the
+        rule declines.
     alias : bool
         The result may be a view of the argument.
 
@@ -187,7 +193,7 @@ def linear_rule(
     >>> def every_second(x):
     ...     return x[::2]
     >>> def spread(y_bar, shape):
-    ...     x_bar = np.zeros(shape)
+    ...     x_bar = np.zeros(shape, y_bar.dtype)
     ...     x_bar[::2] = y_bar
     ...     return x_bar
     >>> ad.linear_rule(every_second, spread, alias=True)

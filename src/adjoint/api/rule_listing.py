@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import html
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -75,7 +75,7 @@ def _kinds(entry: RuleEntry) -> str:
     return ", ".join(entry.kinds) + (" (yours)" if entry.by_user else "")
 
 
-def rules(name: str = "") -> RuleListing:
+def rules(name: str | Callable[..., Any] = "") -> RuleListing:
     """List the functions that have rules.
 
     Rules of Python, of NumPy and other packages that have been imported, and your own. A function
@@ -83,9 +83,9 @@ def rules(name: str = "") -> RuleListing:
 
     Parameters
     ----------
-    name : str
+    name : str or callable
         Only functions whose name contains it: ``"numpy.linalg"``, ``"solve"``. The rules of a
-        package of that name are loaded if need be.
+        package of that name are loaded if need be. Or one function.
 
     Returns
     -------
@@ -101,6 +101,8 @@ def rules(name: str = "") -> RuleListing:
       numpy.linalg.eigvals   reverse, forward
       numpy.linalg.eigvalsh  reverse, forward
     """
+    if not isinstance(name, str):
+        name = _name(name) or repr(name)
     loading.load_for(name)
     loading.load_all_imported()
     entries = {one.name: one for one in _entries() if name in one.name}
@@ -136,7 +138,9 @@ def _name(key: Any) -> str | None:
     if type(key) is tuple:
         kind, name = key
         return f"{kind.__module__}.{kind.__qualname__}.{name}"
-    module = (getattr(key, "__module__", None) or type(key).__module__).removeprefix("_")
+    module = getattr(key, "__module__", None) or type(key).__module__
+    if not module.startswith("__"):
+        module = module.removeprefix("_")
     if module == "adjoint" or module.startswith("adjoint."):
         return None
     name = getattr(key, "__qualname__", None) or getattr(key, "__name__", None)

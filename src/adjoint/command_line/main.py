@@ -121,10 +121,16 @@ COMMANDS: dict[str, Callable[[Target, argparse.Namespace], int]] = {
 }
 
 
+def _files(folder: Path) -> list[Path]:
+    """Return the files of Python in a folder."""
+    return sorted(folder.rglob("*.py"))
+
+
 def _lint(asked: argparse.Namespace) -> int:
     """Print what in files cannot be differentiated, by line."""
     status, count = 0, 0
-    for path in asked.files:
+    files = [one for path in asked.files for one in (_files(path) if path.is_dir() else [path])]
+    for path in files:
         if not path.is_file():
             print(f"{path}: there is no such file", file=sys.stderr)
             return 2

@@ -60,13 +60,15 @@ def add_target(parser: argparse.ArgumentParser) -> None:
 def target_of(parser: argparse.ArgumentParser, asked: argparse.Namespace) -> Target:
     """Return what a command line names, or leave with an error of the parser."""
     path, _, name = asked.function.rpartition(":")
-    if not name.isidentifier() or not Path(path).is_file():
+    if not all(map(str.isidentifier, name.split("."))) or not Path(path).is_file():
         parser.error(f"{asked.function!r} is not path.py:function, where path.py is a file")
     module = loaded(Path(path))
-    f = getattr(module, name, None)
+    f: Any = module
+    for part in name.split("."):
+        f = getattr(f, part, None)
     if not callable(f):
         parser.error(f"there is no function {name!r} in {path}")
-    names = (asked.args,) if asked.args else (f"{name}_example", "example")
+    names = (asked.args,) if asked.args else (f"{name.replace('.', '_')}_example", "example")
     given = next((getattr(module, one) for one in names if hasattr(module, one)), None)
     return Target(name, Path(path), f, given, names, parser.error)
 

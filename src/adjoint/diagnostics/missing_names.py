@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+
 _NO_WRAPPER = "functions are plain Python and NumPy: write import numpy as np, and use np"
 _NO_TAPE = "there is no tape: ad.gradient(f, x) and ad.grad(f)(x) take a plain function"
 _NO_ZERO_TYPE = (
@@ -73,9 +75,9 @@ HINTS = {
 
 
 def missing_name(name: str) -> AttributeError:
-    """Return the error for a name that the package does not have."""
+    """Return the error for a name that the package does not have; Python adds the nearest one."""
     hint = HINTS.get(name)
     text = f"module 'adjoint' has no attribute {name!r}"
-    error = AttributeError(text if hint is None else f"{text}\nhint: {hint}")
-    error.name = name
-    return error
+    if hint is not None:
+        return AttributeError(f"{text}\nhint: {hint}", name=name)
+    return AttributeError(text, name=name, obj=sys.modules["adjoint"])

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+from adjoint.diagnostics.function_argument import demand_function
 from adjoint.diagnostics.public_function import public
 from adjoint.explanation.contributions import Contribution, contributions
 from adjoint.explanation.graph import graph_of
@@ -172,4 +173,5 @@ def explain(f: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Explanation:
     >>> found.value, found.gradient
     (12.0, (4.0, 3.0))
     """
+    demand_function(f, "explain(f, x)")
     return Explanation(observed(f, args, kwargs))

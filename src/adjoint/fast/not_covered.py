@@ -63,7 +63,7 @@ class NeedsKnown(NotCovered):
         self.value = value
 
 
-class Deoptimize(Exception):
+class Deoptimize(ArithmeticError):
     """Raised by a running program when a value does not have the foreseen type.
 
     The generic tier runs the call again; the program has changed nothing outside itself so far.

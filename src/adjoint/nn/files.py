@@ -136,19 +136,22 @@ def _named(model: Any) -> dict[str, NDArray[Any]]:
 def _read_npz(path: Path) -> dict[str, NDArray[Any]]:
     try:
         with path.open("rb") as file, np.load(file, allow_pickle=False) as arrays:
-            return {name: arrays[name] for name in arrays.files}
+            # an entry is called like its array, with ".npy" behind it
+            return {name: arrays[f"{name}.npy"] for name in arrays.files}
     except (
         ValueError,
         AttributeError,
         TypeError,
         EOFError,
+        KeyError,
         zipfile.BadZipFile,
         zlib.error,
     ) as error:
         raise ArgumentError(
-            f"{path} is no .npz file of plain arrays: {error}",
-            hint="arrays of objects are not read, because they could run code",
-        ) from None
+            f"{path} is no .npz file of plain arrays",
+            hint="write it by ad.nn.save or numpy.savez; arrays of objects are not read, because"
+            " they could run code",
+        ) from error
 
 
 def _differences(arrays: dict[str, NDArray[Any]], found: dict[str, NDArray[Any]]) -> list[str]:

@@ -6,6 +6,7 @@ Each has the name and the formula of optax.
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -29,6 +30,12 @@ class MomentsState(NamedTuple):
     count: int  # type: ignore[assignment]  # hides `tuple.count`, as in optax
     mu: Parts
     nu: Parts
+
+
+class PartsState(NamedTuple):
+    """The names of the parts of the model."""
+
+    names: tuple[str, ...]
 
 
 class ScheduleState(NamedTuple):
@@ -213,13 +220,16 @@ def clip_by_global_norm(max_norm: float) -> GradientTransformation:
     """
     bound = at_least_zero("max_norm", max_norm)
 
-    def update(bars: Parts, state: EmptyState, params: Parts | None) -> tuple[Parts, EmptyState]:
+    def update(bars: Parts, state: PartsState, params: Parts | None) -> tuple[Parts, PartsState]:
+        for name in bars:
+            if name not in state.names:
+                raise _unknown(name, state.names)
         norm = float(tree_norm(bars))
         if norm < bound:
             return bars, state
         return map_parts(lambda g: (g / norm) * bound if norm else g, bars), state
 
-    return transformation(Step(lambda params: EmptyState(), update))
+    return transformation(Step(lambda params: PartsState(tuple(params)), update))
 
 
 def at_least_zero(name: str, x: float) -> float:
@@ -252,12 +262,17 @@ def _known(moments: Parts, bars: Parts) -> Parts:
     """Return the moments of these parts; refuse those of another model."""
     for name, g in bars.items():
         if name not in moments:
-            raise ArgumentError(
-                f"the optimizer's state has no part {name!r}; it has {[*moments]}",
-                hint="state = opt.init(params) for this model",
-            )
+            raise _unknown(name, moments)
         check_part(name, g, np.real(moments[name]))
     return moments
+
+
+def _unknown(name: str, known: Iterable[str]) -> ArgumentError:
+    return ArgumentError(
+        f"the optimizer's state has no part {name!r}; it has {[*known]}",
+        hint="state = opt.init(params) for this model; opt.update(bars, state, params) leaves out"
+        " what is constant, such as integers",
+    )
 
 
 def _moment(bars: Parts, moments: Parts, decay: float) -> Parts:

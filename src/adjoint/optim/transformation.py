@@ -71,6 +71,8 @@ class EmptyState(NamedTuple):
 def transformation(*steps: Step) -> GradientTransformation:
     """Return the steps, one after the other, as a transformation of models."""
 
+    kinds = [type(step.init({})) for step in steps]
+
     def init(params: Any) -> State:
         parts = variables(params)
         warn_of_captured(params)
@@ -78,6 +80,8 @@ def transformation(*steps: Step) -> GradientTransformation:
 
     def update(bars: Any, state: State, params: Any = None) -> tuple[Any, State]:
         _check_state(state, len(steps))
+        if [*map(type, state)] != kinds:
+            raise _other_state()
         parts, known = cotangents(bars, params)
         states = []
         for step, before in zip(steps, state, strict=True):
@@ -176,7 +180,11 @@ def _moved(p: Any, u: Any) -> Any:
 
 def _check_state(state: State, steps: int) -> None:
     if not isinstance(state, tuple) or len(state) != steps:
-        raise ArgumentError(
-            "the state is not one of this optimizer",
-            hint="state = opt.init(params); updates, state = opt.update(bars, state, params)",
-        )
+        raise _other_state()
+
+
+def _other_state() -> ArgumentError:
+    return ArgumentError(
+        "the state is not one of this optimizer",
+        hint="state = opt.init(params); updates, state = opt.update(bars, state, params)",
+    )

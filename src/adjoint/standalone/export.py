@@ -39,7 +39,8 @@ def export(
     str
         The source. What `f` captures or names, and defaults of arguments that are not given, are
         constants in it, with their present values. Where a number is not finite, or NumPy would
-        warn, its functions raise ``FloatingPointError``: such calls take more than one program.
+        warn, its functions raise ``FloatingPointError``, and ``ArithmeticError`` where `f` would
+        raise an error: such calls take more than one program.
 
     Raises
     ------

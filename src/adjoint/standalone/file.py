@@ -168,6 +168,8 @@ def value_and_gradient({head}):
         The arguments are of other types, lengths or keys.
     FloatingPointError
         A number is not finite, or NumPy would warn.
+    ArithmeticError
+        The function would raise an error here, or needs another program.
     """
     return _computed(_inputs({plain}){behind})'''
     gradient = f'''def gradient({head}):
