@@ -505,3 +505,32 @@ def test_types_of_tangents():
     for x in (np.float64(2.0), np.float32(2.0), 2.0, 2):
         y, y_dot = ad.pushforward(lambda x: x * 0.5, (x,), (1.0,))
         assert type(y_dot) is type(y)
+
+
+def started_by_a_number(x):
+    s = 0.0
+    for _ in range(2):
+        s = s + np.sum(x * x)
+    return s
+
+
+def by_a_branch(x):
+    return x.sum() if x[0] > 0 else 0.0
+
+
+def greatest(x):
+    m = -1e9
+    for v in x:
+        m = max(m, v)
+    return m
+
+
+@pytest.mark.parametrize("f", [started_by_a_number, by_a_branch, greatest])
+@pytest.mark.parametrize("kind", [np.float32, np.float64])
+def test_tangents_have_the_precision_of_results(f, kind):
+    x = np.array([1, 2, 3], kind)
+    y, y_dot = ad.pushforward(f, (x,), (x,))
+    assert type(y) is kind and type(y_dot) is kind
+    assert store.known(f, mode_of("pushforward", (0,))).entries
+    y, y_dot = ad.pushforward(by_a_branch, (-x,), (x,))
+    assert type(y) is float and y_dot == 0

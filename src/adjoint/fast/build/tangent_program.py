@@ -12,7 +12,7 @@ from adjoint.fast.build.program import Program, written_to
 from adjoint.fast.evaluate.array_writes import check_views, note_block_aliases
 from adjoint.fast.evaluate.evaluator import Evaluator
 from adjoint.fast.evaluate.leaves import Leaf
-from adjoint.fast.evaluate.types import Array, Number, Row, number
+from adjoint.fast.evaluate.types import LOW_KINDS, Array, Number, Row, bar_type, number
 from adjoint.fast.forward.sweep import ForwardSweep
 from adjoint.fast.not_covered import NotCovered
 from adjoint.fast.passes.copies import without_needless_copies
@@ -211,7 +211,11 @@ def _tangent(sweep: ForwardSweep, x: Operand) -> Operand:
     if not isinstance(sweep.ev.types[x], Array | Number | Row):
         raise NotCovered("a result of another kind")
     dot = sweep.settle(sweep.full(x), x)
-    if sweep.ev.types[x] == number(np.float64):
+    t = sweep.ev.types[x]
+    if isinstance(t, Number) and len(t.kinds) > 1 and t.kinds & LOW_KINDS:
+        # the precision is that of the result, which is known at run time only
+        return sweep.ev.operation(runtime.present, (dot, x), bar_type(t), name=f"{x.name}_dot")
+    if t == number(np.float64):
         return sweep.ev.operation(np.float64, (dot,), number(np.float64), name=f"{x.name}_dot")
     return dot
 
