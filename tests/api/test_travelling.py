@@ -9,6 +9,7 @@ import cloudpickle
 import joblib
 import numpy as np
 import pytest
+from joblib.externals.loky import get_reusable_executor
 
 import adjoint as ad
 
@@ -133,7 +134,10 @@ def test_process_pools(method):
 def test_joblib():
     captured = np.array([2.0, 3.0, 4.0])
     slope = ad.grad(lambda x: np.sum(captured * x**2))  # which only cloudpickle sends
-    found = joblib.Parallel(2)(joblib.delayed(slope)(X * i) for i in range(4))
+    try:
+        found = joblib.Parallel(2)(joblib.delayed(slope)(X * i) for i in range(4))
+    finally:  # its threads would go on beside other tests
+        get_reusable_executor().shutdown(wait=True)
     for i, bar in enumerate(found):
         np.testing.assert_array_equal(bar, 2 * captured * X * i)
 
