@@ -274,3 +274,19 @@ def test_a_schedule_counts_updates():
 def test_bad_input(wrong, message):
     with pytest.raises(ad.ArgumentError, match=message):
         wrong()
+
+
+@pytest.mark.parametrize(
+    "opt",
+    [
+        optim.adam(1e-3),
+        optim.sgd(optim.exponential_decay(0.1, 10, 0.5), momentum=0.9),
+        optim.chain(optim.clip_by_global_norm(1.0), optim.adamw(0.1)),
+    ],
+)
+def test_optimizers_travel(opt):
+    again = pickle.loads(pickle.dumps(opt))
+    params, bars = {"w": np.ones(3)}, {"w": np.array([1.0, -2.0, 3.0])}
+    here, _ = opt.update(bars, opt.init(params), params)
+    there, _ = again.update(bars, again.init(params), params)
+    np.testing.assert_array_equal(here["w"], there["w"])

@@ -7,6 +7,7 @@ place. States are tuples of numbers and of arrays by name (``layers.0.W``): they
 compared and printed.
 """
 
+from adjoint.optim.chains import chain
 from adjoint.optim.optimizers import adam, adamw, rmsprop, sgd
 from adjoint.optim.schedules import (
     Schedule,
@@ -17,7 +18,7 @@ from adjoint.optim.schedules import (
     warmup_cosine_decay_schedule,
 )
 from adjoint.optim.steps import clip, clip_by_global_norm
-from adjoint.optim.transformation import GradientTransformation, apply_updates, chain
+from adjoint.optim.transformation import GradientTransformation, apply_updates
 
 __all__ = [
     "GradientTransformation",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from adjoint.optim.recipes import pickled_by_call
 from adjoint.optim.schedules import Schedule
 from adjoint.optim.steps import (
     add_decayed_weights,
@@ -15,6 +16,7 @@ from adjoint.optim.steps import (
 from adjoint.optim.transformation import GradientTransformation, Step, transformation
 
 
+@pickled_by_call
 def sgd(
     learning_rate: float | Schedule, momentum: float | None = None, nesterov: bool = False
 ) -> GradientTransformation:
@@ -64,6 +66,7 @@ def sgd(
     return transformation(*steps)
 
 
+@pickled_by_call
 def adam(
     learning_rate: float | Schedule,
     b1: float = 0.9,
@@ -112,6 +115,7 @@ def adam(
     )
 
 
+@pickled_by_call
 def adamw(
     learning_rate: float | Schedule,
     b1: float = 0.9,
@@ -159,6 +163,7 @@ def adamw(
     )
 
 
+@pickled_by_call
 def rmsprop(
     learning_rate: float | Schedule,
     decay: float = 0.9,

@@ -7,11 +7,13 @@ from collections.abc import Callable, Mapping
 from typing import TypeAlias
 
 from adjoint.errors import ArgumentError
+from adjoint.optim.recipes import pickled_by_call
 
 Schedule: TypeAlias = Callable[[int], float]
 """``rate(count)``: a learning rate by the number of updates so far. Any such function will do."""
 
 
+@pickled_by_call
 def constant_schedule(value: float) -> Schedule:
     """The same rate at all times.
 
@@ -37,6 +39,7 @@ def constant_schedule(value: float) -> Schedule:
     return schedule
 
 
+@pickled_by_call
 def exponential_decay(
     init_value: float,
     transition_steps: int,
@@ -95,6 +98,7 @@ def exponential_decay(
     return schedule
 
 
+@pickled_by_call
 def cosine_decay_schedule(
     init_value: float, decay_steps: int, alpha: float = 0.0, exponent: float = 1.0
 ) -> Schedule:
@@ -140,6 +144,7 @@ def cosine_decay_schedule(
     return schedule
 
 
+@pickled_by_call
 def warmup_cosine_decay_schedule(
     init_value: float,
     peak_value: float,
@@ -190,6 +195,7 @@ def warmup_cosine_decay_schedule(
     return schedule
 
 
+@pickled_by_call
 def piecewise_constant_schedule(
     init_value: float, boundaries_and_scales: Mapping[int, float] | None = None
 ) -> Schedule:

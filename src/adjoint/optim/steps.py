@@ -14,6 +14,7 @@ import numpy as np
 from adjoint.derivatives.tree_functions import tree_norm
 from adjoint.derivatives.tree_names import Parts, check_part, map_parts
 from adjoint.errors import ArgumentError
+from adjoint.optim.recipes import pickled_by_call
 from adjoint.optim.schedules import Schedule
 from adjoint.optim.transformation import EmptyState, GradientTransformation, Step, transformation
 
@@ -147,6 +148,7 @@ def scale_by_learning_rate(learning_rate: float | Schedule) -> Step:
     )
 
 
+@pickled_by_call
 def clip(max_delta: float) -> GradientTransformation:
     """Bring each element of the updates into ``[-max_delta, max_delta]``.
 
@@ -188,6 +190,7 @@ def clip(max_delta: float) -> GradientTransformation:
     )
 
 
+@pickled_by_call
 def clip_by_global_norm(max_norm: float) -> GradientTransformation:
     """Shorten updates whose `adjoint.tree_norm` is `max_norm` or more to that norm.
 

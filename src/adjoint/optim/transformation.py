@@ -79,7 +79,7 @@ def transformation(*steps: Step) -> GradientTransformation:
         return tuple(step.init(parts) for step in steps)
 
     def update(bars: Any, state: State, params: Any = None) -> tuple[Any, State]:
-        _check_state(state, len(steps))
+        check_state(state, len(steps))
         if [*map(type, state)] != kinds:
             raise _other_state()
         parts, known = cotangents(bars, params)
@@ -88,54 +88,6 @@ def transformation(*steps: Step) -> GradientTransformation:
             parts, after = step.update(parts, before, known)
             states.append(after)
         return with_parts(bars, parts), tuple(states)
-
-    return GradientTransformation(init, update)
-
-
-def chain(*transformations: GradientTransformation) -> GradientTransformation:
-    """Apply transformations one after the other: each gets the updates of the one before.
-
-    Parameters
-    ----------
-    *transformations : GradientTransformation
-        For instance ``clip_by_global_norm(1.0), adam(1e-3)``.
-
-    Returns
-    -------
-    GradientTransformation
-        Its state is a tuple of theirs.
-
-    Raises
-    ------
-    ArgumentError
-        One of them is no transformation.
-
-    Examples
-    --------
-    >>> from adjoint.optim import clip, sgd
-    >>> opt = chain(clip(1.0), sgd(0.1))
-    >>> state = opt.init([3.0])
-    >>> updates, state = opt.update([50.0], state)
-    >>> apply_updates([3.0], updates)
-    [2.9]
-    """
-    for one in transformations:
-        if not isinstance(one, tuple) or len(one) != 2:
-            raise ArgumentError(
-                f"chain takes transformations, got a {type(one).__name__}",
-                hint="write chain(clip_by_global_norm(1.0), adam(1e-3))",
-            )
-
-    def init(params: Any) -> State:
-        return tuple(one.init(params) for one in transformations)
-
-    def update(bars: Any, state: State, params: Any = None) -> tuple[Any, State]:
-        _check_state(state, len(transformations))
-        states = []
-        for one, before in zip(transformations, state, strict=True):
-            bars, after = one.update(bars, before, params)
-            states.append(after)
-        return bars, tuple(states)
 
     return GradientTransformation(init, update)
 
@@ -178,7 +130,7 @@ def _moved(p: Any, u: Any) -> Any:
     return type(p)(p + u)
 
 
-def _check_state(state: State, steps: int) -> None:
+def check_state(state: State, steps: int) -> None:
     if not isinstance(state, tuple) or len(state) != steps:
         raise _other_state()
 
