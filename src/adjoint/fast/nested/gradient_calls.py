@@ -108,7 +108,7 @@ class InnerGradient(Composite):
     def __init__(self, block: Block, count: int) -> None:
         self.block, self.count = block, count
 
-    def _copy(
+    def copy_at(
         self, ev: Evaluator, operands: Sequence[Operand], apart: Sequence[int]
     ) -> tuple[Block, list[Value]]:
         """Return a copy of the block at `operands`, and the copies of those at the places `apart`,
@@ -123,7 +123,7 @@ class InnerGradient(Composite):
 
     def write(self, ev: Evaluator, op: Call) -> Sequence[Operand]:
         """Write the function and its reverse sweep; return its result and the cotangents."""
-        block, leaves = self._copy(ev, op.operands, range(self.count))
+        block, leaves = self.copy_at(ev, op.operands, range(self.count))
         ops, bars = gradient_ops(ev, block, leaves)
         for one in expanded(ev, Block((), tuple(ops), ())).ops:
             ev.write(one)
@@ -131,22 +131,12 @@ class InnerGradient(Composite):
         return block.results[0], *bars
 
     def tangent(self, sweep: TangentValues, op: Call) -> Operand:
-        """Write the operation, and a second one for the tangent of its result.
-
-        The tangent of the gradient of f is the gradient of the tangent of f, in the same variables.
-        """
+        """Write the operation, and a second one for the tangent of its result."""
         ev = sweep.ev
         ev.write(op)
-        own = [ev.value(ev.types[x], x.name) for x in self.block.parameters]
-        block = copied(ev, self.block, dict(zip(self.block.parameters, own, strict=True)))
-        moving = {x: dot for x, y in zip(own, op.operands, strict=True) if (dot := sweep.of(y))}
-        inner = ForwardSweep(ev, [*moving])
-        dots, ops = inner.run(block, [*moving])
-        assert block.results is not None
-        (y,) = block.results
-        with ev.writing(ops):
-            y_dot = inner.settle(inner.full(y), y) if isinstance(y, Value) else Const(0.0)
-        along = InnerGradient(Block((*own, *dots), tuple(ops), (y_dot,)), self.count)
+        pairs = zip(self.block.parameters, op.operands, strict=True)
+        moving = {x: dot for x, y in pairs if (dot := sweep.of(y)) is not None}
+        along = TangentOfGradient(self, [*moving])
         given = [whole(ev, dot, x) for x, dot in moving.items()]
         return ev.operation(along, (*op.operands, *given), ANYTHING, name="gradient_dot")
 
@@ -159,7 +149,7 @@ class InnerGradient(Composite):
         y_bar, *dots = ev.packs[packed]  # type: ignore[index]
         own = range(self.count)
         active = [i for i, x in enumerate(op.operands) if i in own or sweep.is_active((x,))]
-        block, variables = self._copy(ev, op.operands, active)
+        block, variables = self.copy_at(ev, op.operands, active)
         ops, bars = gradient_ops(ev, block, variables)
         ops = list(expanded(ev, Block((), tuple(ops), ())).ops)
         pairs = zip(variables[: self.count], dots, strict=True)
@@ -173,3 +163,62 @@ class InnerGradient(Composite):
                 scope.add(op.operands[i], moved)
             if y_bar != Const(0.0):
                 scope.add(op.operands[i], product(ev, bar, y_bar, "t"))
+
+
+class TangentOfGradient(Composite):
+    """``y_dot, *bar_dots = tangent_of_gradient(*leaves, *captured, *dots)``.
+
+    Parameters
+    ----------
+    gradient
+        The gradient that it is the tangent of.
+    moving
+        The parameters of the inner function that have tangents, in the order of `dots`.
+    """
+
+    def __init__(self, gradient: InnerGradient, moving: Sequence[Value]) -> None:
+        self.gradient, self.moving = gradient, moving
+
+    def write(self, ev: Evaluator, op: Call) -> Sequence[Operand]:
+        """Write the gradient with tangents: forward over reverse."""
+        parameters = self.gradient.block.parameters
+        places = [*range(self.gradient.count)]
+        places += [i for i, x in enumerate(parameters) if x in self.moving and i not in places]
+        block, variables = self.gradient.copy_at(ev, op.operands[: len(parameters)], places)
+        ops, bars = gradient_ops(ev, block, variables[: self.gradient.count])
+        own = dict(zip((parameters[i] for i in places), variables, strict=True))
+        dots = zip(self.moving, op.operands[len(parameters) :], strict=True)
+        given = {own[x]: whole(ev, dot, own[x]) for x, dot in dots}
+        tangents = ForwardSweep(ev, [*given])
+        for one in tangents.push(expanded(ev, Block((), tuple(ops), ())), given):
+            ev.write(one)
+        assert block.results is not None
+        ends = (block.results[0], *bars)
+        return [
+            tangents.settle(tangents.full(x), x) if isinstance(x, Value) else Const(0.0)
+            for x in ends
+        ]
+
+    def tangent(self, sweep: TangentValues, op: Call) -> Operand:
+        """Treat it as the gradient of the tangent of the function."""
+        return self._as_gradient(sweep.ev).tangent(sweep, op)
+
+    def back(self, sweep: Sweep, scope: Scope, op: Call) -> None:
+        """Treat it as the gradient of the tangent of the function."""
+        self._as_gradient(sweep.ev).back(sweep, scope, op)
+
+    def _as_gradient(self, ev: Evaluator) -> InnerGradient:
+        """Return the same as a gradient: the tangent of the gradient of f is the gradient of the
+        tangent of f, in the same variables."""
+        parameters = self.gradient.block.parameters
+        own = {x: ev.value(ev.types[x], x.name) for x in parameters}
+        block = copied(ev, self.gradient.block, own)
+        moving = [own[x] for x in self.moving]
+        inner = ForwardSweep(ev, moving)
+        dots, ops = inner.run(block, moving)
+        assert block.results is not None
+        (y,) = block.results
+        with ev.writing(ops):
+            y_dot = inner.settle(inner.full(y), y) if isinstance(y, Value) else Const(0.0)
+        whole_block = Block((*own.values(), *dots), tuple(ops), (y_dot,))
+        return InnerGradient(whole_block, self.gradient.count)
