@@ -138,8 +138,9 @@ class Project:
         (self.folder / f"{name}.py").write_text(textwrap.dedent(text), encoding="utf-8")
 
     def run(self, setting=None):
+        # Python's own cache takes a file of equal size for the same within a second.
         run = subprocess.run(
-            [sys.executable, "driver.py"],
+            [sys.executable, "-B", "driver.py"],
             cwd=self.folder,
             env={**os.environ, "ADJOINT_CACHE": setting or str(self.cache)},
             capture_output=True,
