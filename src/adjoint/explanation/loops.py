@@ -2,25 +2,21 @@
 
 from __future__ import annotations
 
-import itertools
 import sys
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from types import FunctionType
 from typing import Any
 
-from adjoint.diagnostics.generated_code import note_generated, unit_behind
+from adjoint.diagnostics.generated_code import unit_behind
 from adjoint.emit.level import LevelEmitter, emit_level
-from adjoint.frontend.same_code import compile_quietly
 from adjoint.ir.nodes import For, If, Operand, Span, Try, While
 from adjoint.ir.sweeps import ForwardOp, Traced
 from adjoint.levels.entries import ENTRIES, RUNTIME
-from adjoint.levels.units import LevelUnit
-from adjoint.runtime.cache.generate import arity_of, show_source
+from adjoint.levels.units import LevelUnit, compiled_unit
 from adjoint.runtime.cache.ir import lowered
 from adjoint.runtime.cache.unit_cache import UnitCache
-from adjoint.runtime.cache.units import built
 from adjoint.transform.activity import Activity
 from adjoint.transform.paths import join_paths
 from adjoint.transform.reverse import reverse
@@ -96,7 +92,6 @@ class _Emitter(LevelEmitter):
 
 _FIRST_LINE = 2
 """The number of the first line in the list of a writer: line 1 is ``def build(…):``."""
-_counter = itertools.count(1)
 
 
 def _compile(f: FunctionType) -> ObservedUnit:
@@ -111,20 +106,8 @@ def _compile(f: FunctionType) -> ObservedUnit:
     found: list[Loop] = []
     make = partial(_Emitter, found)
     source = emit_level(function, forward, ENTRIES, RUNTIME, namespace, is_active, make)
-    filename = f"<adjoint {f.__qualname__} observed #{next(_counter)}>"
-    compiled = compile_quietly(source.text, filename, 0)
-    run: Callable[..., Any] = built(compiled, namespace)(*source.bound.values())
-    show_source(filename, source.text)
-    guards = tuple({**modules, **activity.guards}.items())
-    unit = ObservedUnit(
-        whole, source, filename, namespace, guards, run, arity_of(whole), loops=tuple(found)
-    )
-    note_generated(replace(unit, run=_never), run)
-    return unit
-
-
-def _never(*_: Any) -> Any:
-    raise AssertionError("what is known of generated code does not keep it")
+    guards = {**modules, **activity.guards}
+    return compiled_unit(ObservedUnit, f, whole, source, guards, "observed", loops=tuple(found))
 
 
 _cache = UnitCache(_compile)

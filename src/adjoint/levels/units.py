@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
 from types import FunctionType
-from typing import Any
+from typing import Any, TypeVar
 
 from adjoint.diagnostics.dump import stages_of
 from adjoint.diagnostics.generated_code import note_generated
@@ -49,6 +49,7 @@ class LevelUnit:
         return all(namespace.get(name, value) is value for name, value in self.guards)
 
 
+Unit = TypeVar("Unit", bound=LevelUnit)
 _counter = itertools.count(1)
 
 
@@ -93,19 +94,26 @@ def _compile(f: FunctionType) -> LevelUnit:
     forward = reverse(function, activity).forward
     source = emit_level(function, forward, ENTRIES, RUNTIME, namespace, is_active)
     stages("source", lambda: source.text)
-    filename = f"<adjoint {f.__qualname__} on a level #{next(_counter)}>"
+    return compiled_unit(LevelUnit, f, whole, source, {**modules, **activity.guards}, "on a level")
+
+
+def compiled_unit(
+    kind: type[Unit],
+    f: FunctionType,
+    whole: Function,
+    source: Source,
+    guards: dict[str, Any],
+    label: str,
+    **more: Any,
+) -> Unit:
+    """Compile the generated code of a function; return a unit of a class, with `more` fields."""
+    namespace = f.__globals__
+    filename = f"<adjoint {f.__qualname__} {label} #{next(_counter)}>"
     compiled = compile_quietly(source.text, filename, 0)
     run: Callable[..., Any] = built(compiled, namespace)(*source.bound.values())
     show_source(filename, source.text)
-    unit = LevelUnit(
-        whole,
-        source,
-        filename,
-        namespace,
-        tuple({**modules, **activity.guards}.items()),
-        run,
-        arity_of(whole),
-    )
+    known = tuple(guards.items())
+    unit = kind(whole, source, filename, namespace, known, run, arity_of(whole), **more)
     note_generated(replace(unit, run=_never), run)
     return unit
 

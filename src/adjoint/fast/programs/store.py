@@ -12,26 +12,21 @@ import itertools
 import linecache
 import os
 import time
-from collections import Counter, OrderedDict, deque
-from collections.abc import Callable, Iterable, Sequence
+from collections import Counter, OrderedDict
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from functools import partial
-from types import BuiltinFunctionType, CodeType, FunctionType, MethodType, ModuleType
-from typing import TYPE_CHECKING, Any, TypeAlias
-
-import numpy as np
+from types import FunctionType
+from typing import TYPE_CHECKING, Any
 
 from adjoint.diagnostics.dump import DumpError
-from adjoint.diagnostics.public_function import PublicFunction, plain_function
 from adjoint.errors import ArgumentError, place_text
 from adjoint.fast.build.modes import Mode
 from adjoint.fast.not_covered import Defect, Deoptimize, NotCovered
 from adjoint.fast.programs.call_kinds import kinds_of
+from adjoint.fast.programs.owners import Owner, owner_of
 from adjoint.frontend.same_code import compile_quietly
 from adjoint.ir.nodes import Span
 from adjoint.locks import give_way, make_lock
-from adjoint.primal.compiled_functions import python_of
-from adjoint.primal.value_kinds import content_of
 from adjoint.runtime.cache.generate import show_source
 from adjoint.runtime.session import leaving, session
 
@@ -46,8 +41,6 @@ TOO_MANY_MODES = f"arguments given by name in more than {MOST_MODES} ways"
 MOST_NOT_COVERED = 12
 """Number of kinds not covered after which a function is no longer specialised."""
 MOST_FUNCTIONS = 1024
-MOST_CAPTURED = 8
-"""Number of captured functions that distinguish functions of the same code."""
 FEW_FAILURES = 8
 """Number of failures after which a program rests for some calls."""
 LONGEST_REST = 256
@@ -177,61 +170,6 @@ def _forget_oldest() -> None:
     kept.entries.clear()  # callers may still refer to the list
 
 
-Owner: TypeAlias = "tuple[Any, ...]"
-
-
-def _owner(f: Any) -> Owner | None:
-    """Return the key of the programs of `f`: its code, with that of captured functions, so that
-    functions under the same decorator share no programs; ``None`` if it can have none."""
-    kind = type(f)
-    if kind is FunctionType:
-        if FunctionType not in map(type, map(content_of, f.__closure__ or ())):
-            return (f.__code__,)  # a shortcut for most calls
-        return tuple(_codes((f,)))
-    if kind is MethodType and type(f.__func__) is FunctionType:
-        return _owner(f.__func__)
-    if kind is PublicFunction:  # what `grad` returned
-        asked = vars(f).get("asks_for")
-        inner = _owner(plain_function(f) if asked is None else asked.f)
-        return None if inner is None else (PublicFunction, *inner)
-    if kind is partial:
-        inner = _owner(f.func)
-        return None if inner is None else (partial, *inner)
-    if (
-        kind is np.ufunc
-        or kind is _DISPATCHER
-        or (kind is BuiltinFunctionType and type(f.__self__) is ModuleType)
-    ):
-        return (f,)
-    if (python := python_of(f)) is not None:
-        return _owner(python)
-    if type(kind) is not type:
-        return None
-    return (kind, *_codes(getattr(f, "__dict__", {}).values()))
-
-
-_DISPATCHER: Any = type(np.mean)
-
-
-def _codes(values: Iterable[Any]) -> list[CodeType]:
-    """Return the code of the first `MOST_CAPTURED` functions among `values` and their captured
-    variables, each once."""
-    found: dict[int, CodeType] = {}
-    pending = deque(values)
-    while pending and len(found) < MOST_CAPTURED:
-        value = pending.popleft()
-        if type(value) is PublicFunction and (asked := vars(value).get("asks_for")) is not None:
-            value = asked.f  # of what `grad` returned
-        elif type(value) is PublicFunction:
-            value = plain_function(value)
-        if type(value) is FunctionType:
-            code = value.__code__
-            if id(code) not in found:
-                found[id(code)] = code
-                pending.extend(map(content_of, value.__closure__ or ()))
-    return list(found.values())
-
-
 def _key(owner: Owner, mode: Mode) -> tuple[Any, ...]:
     return (mode, *map(id, owner))
 
@@ -260,7 +198,7 @@ def run(
         owner = None
         kept = _kept.get((mode, id(f.__code__)))
     else:
-        owner = _owner(f)
+        owner = owner_of(f)
         if owner is None:
             return MISS
         kept = _kept.get(_key(owner, mode))
@@ -277,13 +215,13 @@ def run(
 
 def known(f: Any, mode: Mode) -> _Stored | None:
     """Return the stored programs of a function, or ``None``."""
-    owner = _owner(f)
+    owner = owner_of(f)
     return None if owner is None else _kept.get(_key(owner, mode))
 
 
 def has_code(f: Any) -> bool:
     """Return whether programs can be stored for a function."""
-    return _owner(f) is not None
+    return owner_of(f) is not None
 
 
 def _first(
