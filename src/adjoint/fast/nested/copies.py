@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
 from adjoint.fast.evaluate.evaluator import Evaluator
-from adjoint.fast.single_assignment.walk import blocks, mapped, results, walk
+from adjoint.fast.single_assignment.walk import defined_values, mapped, results
 from adjoint.ir.single import Block, Call, Loop, Op, Operand, Value
 
 
@@ -15,7 +15,7 @@ def copied(ev: Evaluator, block: Block, given: Mapping[Value, Operand]) -> Block
     """Return a block without parameters that computes the same with operands `given` in place of
     the parameters of `block`: with new values, about which the evaluator knows as much."""
     names: dict[Value, Operand] = dict(given)
-    made = {x: _new(ev, x) for x in _defined(block) if x not in names}
+    made = {x: _new(ev, x) for x in defined_values(block) if x not in names}
     names |= made
 
     def new(x: Operand) -> Operand:
@@ -24,14 +24,6 @@ def copied(ev: Evaluator, block: Block, given: Mapping[Value, Operand]) -> Block
     for x, y in made.items():
         _note(ev, x, y, new)
     return replace(_copied(block, new), parameters=())
-
-
-def _defined(block: Block) -> Iterator[Value]:
-    yield from block.parameters
-    for op in walk(block):
-        yield from results(op)
-        for inner in blocks(op):
-            yield from inner.parameters
 
 
 def _new(ev: Evaluator, x: Value) -> Value:

@@ -119,13 +119,14 @@ def gradient(
     given = returned(inner.y, True)
     demand_real_scalar(given[0], ev)
     found = as_one(ev, inner.block, inner.leaves)
-    y, bars = inner.y, [] if found is None else found[1:]
-    if found is None:
+    if found is not None:
+        first, *bars = found
+        y = abstract_of(first)
+    else:
+        y = inner.y
         ops, bars = gradient_ops(ev, inner.block, inner.leaves)
         for op in ops:
             ev.write(op)
-    else:
-        y = abstract_of(found[0])
     of_leaf = dict(zip(inner.leaves, map(abstract_of, bars), strict=True))
     return y, [mapped(ev, inner.args[i], lambda x: of_leaf[x]) for i in wanted]  # type: ignore[index]
 

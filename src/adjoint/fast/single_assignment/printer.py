@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
 from typing import assert_never
 
-from adjoint.fast.single_assignment.walk import blocks, results, walk
+from adjoint.fast.single_assignment.walk import defined_values
 from adjoint.ir import nodes as named
 from adjoint.ir.printer import format_call, format_operand, format_signature
 from adjoint.ir.single import (
@@ -56,7 +55,7 @@ class _Printer:
         self._lines: list[str] = []
         self._depth = 0
         self._last_line: int | None = None
-        values = list(_values(function.body))
+        values = list(defined_values(function.body))
         counts = Counter(value.name for value in values)
         numbers: Counter[str] = Counter()
         self._names: dict[Value, str] = {}
@@ -163,12 +162,3 @@ class _Printer:
 
     def _texts(self, operands: tuple[Operand, ...]) -> str:
         return ", ".join(map(self._text, operands))
-
-
-def _values(block: Block) -> Iterator[Value]:
-    """Yield every value, in the order of the text."""
-    yield from block.parameters
-    for op in walk(block):
-        yield from results(op)
-        for inner in blocks(op):
-            yield from inner.parameters

@@ -69,6 +69,15 @@ def operands(op: Op) -> tuple[Operand, ...]:
             return tuple(value for value in (exception, cause) if value is not None)
 
 
+def defined_values(block: Block) -> Iterator[Value]:
+    """Yield every value that a block defines, in the order of the text."""
+    yield from block.parameters
+    for op in walk(block):
+        yield from results(op)
+        for inner in blocks(op):
+            yield from inner.parameters
+
+
 def read_by(op: Op) -> Iterator[Operand]:
     """Yield the operands of an operation and the results of its blocks."""
     yield from operands(op)
