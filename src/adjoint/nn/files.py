@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import os
-import zipfile
-import zlib
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -53,10 +51,9 @@ def save(path: str | os.PathLike[str], model: Any) -> None:
     if target.suffix == ".safetensors":
         safetensors.write(target, arrays)
         return
-    with zipfile.ZipFile(target, "w") as archive:  # `np.savez` has names of its own that clash
-        for name, array in arrays.items():
-            with archive.open(f"{name}.npy", "w", force_zip64=True) as file:
-                np.lib.format.write_array(file, np.asarray(array), allow_pickle=False)
+    from adjoint.nn import npz  # on first use, with all kinds of compression
+
+    npz.write(target, arrays)
 
 
 def load(path: str | os.PathLike[str], model: Model) -> Model:
@@ -90,7 +87,12 @@ def load(path: str | os.PathLike[str], model: Model) -> Model:
     """
     source = _checked(path)
     arrays = _named(model)
-    found = safetensors.read(source) if source.suffix == ".safetensors" else _read_npz(source)
+    if source.suffix == ".safetensors":
+        found = safetensors.read(source)
+    else:
+        from adjoint.nn import npz  # on first use, with all kinds of compression
+
+        found = npz.read(source)
     problems = [
         *_list("it lacks", [name for name in arrays if name not in found]),
         *_list("the model lacks", [name for name in found if name not in arrays]),
@@ -131,27 +133,6 @@ def _named(model: Any) -> dict[str, NDArray[Any]]:
             hint="keep parameters in np.array(..., dtype=float)",
         )
     return arrays
-
-
-def _read_npz(path: Path) -> dict[str, NDArray[Any]]:
-    try:
-        with path.open("rb") as file, np.load(file, allow_pickle=False) as arrays:
-            # an entry is called like its array, with ".npy" behind it
-            return {name: arrays[f"{name}.npy"] for name in arrays.files}
-    except (
-        ValueError,
-        AttributeError,
-        TypeError,
-        EOFError,
-        KeyError,
-        zipfile.BadZipFile,
-        zlib.error,
-    ) as error:
-        raise ArgumentError(
-            f"{path} is no .npz file of plain arrays",
-            hint="write it by ad.nn.save or numpy.savez; arrays of objects are not read, because"
-            " they could run code",
-        ) from error
 
 
 def _differences(arrays: dict[str, NDArray[Any]], found: dict[str, NDArray[Any]]) -> list[str]:
