@@ -11,12 +11,14 @@
 #   make bench      measure speed and memory beside the peers
 #   make bench-history  the figures of earlier runs
 #   make profile    where a derivative spends its time: FILE=path.py:function [ARGS=name]
+#   make coverage  what runs as programs, and why the rest does not; MOST=20 reasons
 #   make fuzz       100,000 random programs; N=5000 says how many, SEED=1 which
 #   make clean      remove what was built
 
 VENV ?= .venv
 N ?= 100000
 SEED ?= 0
+MOST ?= 40
 VERSIONS := 3.11 3.12 3.13
 # as many processes as the machine has cores; PYTEST_ARGS="tests/api -k shape" runs a part
 PYTEST_ARGS ?= -n auto --dist worksteal
@@ -24,7 +26,7 @@ PYTEST_ARGS ?= -n auto --dist worksteal
 PY = $(VENV)/bin/python
 PIP_INSTALL = -m pip install --quiet --disable-pip-version-check
 
-.PHONY: demo test test-at-once test-long test-installed test-all docs lint bench bench-history profile fuzz types clean $(VERSIONS:%=test-%)
+.PHONY: demo test test-at-once test-long test-installed test-all docs lint bench bench-history profile coverage fuzz types clean $(VERSIONS:%=test-%)
 
 demo: $(VENV)/.demo
 	$(PY) -m adjoint.demo
@@ -67,6 +69,9 @@ bench-history: $(VENV)/.bench
 
 profile: $(VENV)/.test
 	$(PY) -m adjoint.profile $(FILE) $(if $(ARGS),--args $(ARGS))
+
+coverage: $(VENV)/.test
+	$(PY) -m tests.program_coverage $(MOST)
 
 fuzz: $(VENV)/.test
 	$(PY) -m tests.fuzz $(N) --seed $(SEED)

@@ -157,9 +157,13 @@ class Sample:
 
     def plain(self) -> tuple[Any, tuple[Any, ...]]:
         """The result of the call, and the function and its arguments as the call leaves them."""
-        self.reset()
-        f, *args = mapped((self.f, *self.args))
+        f, *args = self.fresh()
         return f(*args, **self.kwargs), (f, *args)
+
+    def fresh(self) -> tuple[Any, ...]:
+        """The function and its arguments, copied; the state kept elsewhere is put back."""
+        self.reset()
+        return tuple(mapped((self.f, *self.args)))
 
     def finite_differences(self, y_bar: Any) -> FiniteDifferences:
         """Derivatives of ``<y_bar, f(*args)>``; integers that are not `fixed` count as real."""
