@@ -47,8 +47,75 @@ def test_only_numpy_and_the_standard_library():
     assert others <= {"adjoint", "numpy", *sys.stdlib_module_names, *sys.builtin_module_names}
 
 
+@pytest.mark.parametrize(
+    "use, loaded",
+    [
+        ("pass", []),
+        ("ad.gradient(np.tanh, 1.0)", []),
+        ("ad.nn.relu(1.0)", ["nn", "optim"]),
+        ("from adjoint import optim", ["optim"]),
+        ("from adjoint import *; value.Value(1.0)", ["nn", "optim", "testing", "value"]),
+    ],
+)
+def test_packages_for_users_are_imported_on_first_use(use, loaded):
+    found = run(
+        f"import sys, numpy as np, adjoint as ad; {use}\n"
+        "print(*sys.modules); assert set(ad.__all__) <= set(dir(ad))"
+    )
+    packages = {f"adjoint.{name}" for name in ("nn", "optim", "testing", "value")}
+    assert packages & set(found.split()) == {f"adjoint.{name}" for name in loaded}
+
+
+@pytest.mark.parametrize(
+    "body",
+    ["ad.nn.softmax(x)[0]", "(lambda n: n.softmax(x)[0])(ad.nn)", "ad.nn.Chain(np.sin)(x)[0]"],
+)
+def test_a_function_that_uses_such_a_package_first_has_a_program(body, tmp_path):
+    path = tmp_path / "first.py"
+    path.write_text(f"""
+import numpy as np, adjoint as ad
+from adjoint.fast.programs import store
+def f(x):
+    return {body}
+x = np.array([0.1, 0.2, 0.3])
+print(str(ad.tier(f, x)).partition("\\n")[0].partition(": ")[2])
+first = ad.gradient(f, x)[0].tolist()
+store.forget()
+store.is_enabled[0] = False
+assert np.allclose(first, ad.gradient(f, x)[0], rtol=1e-15)
+assert np.allclose(ad.gradient(f, x)[0] @ np.ones(3), ad.pushforward(f, (x,), (np.ones(3),))[1])
+""")
+    command = [sys.executable, str(path)]
+    done = subprocess.run(command, check=True, capture_output=True, text=True)
+    assert done.stdout.strip() == "fast tier"
+
+
+def test_the_generic_tier_reads_such_a_package_first():
+    found = run(
+        "import numpy as np, adjoint as ad; from adjoint.fast.programs import store\n"
+        "store.is_enabled[0] = False\n"
+        "print(ad.gradient(lambda x: ad.nn.relu(x) * 3.0, 2.0), ad.hessian("
+        "lambda x: ad.nn.softmax(x * x)[0], np.ones(2)).shape)"
+    )
+    assert found == "(3.0,) (2, 2)"
+
+
+def test_the_environment_has_each_rule_checked():
+    env = {**os.environ, "ADJOINT_CHECK": "1"}
+    code = """
+import numpy as np, adjoint as ad
+def g(x): return np.sin(x)
+@ad.rrule.register(g)
+def _(x): return np.sin(x), lambda y_bar: (None, 2.0 * y_bar)
+try: ad.gradient(g, 1.0)
+except ad.RuleError: print("wrong")
+"""
+    assert run(code, env) == "wrong"
+
+
 def test_import_time(tmp_path):
-    """At most as long as NumPy's own import and 0.2 s; time of the process, for other work runs.
+    """At most 0.15 s more than NumPy's import; time of the process, for other work runs. On a busy
+    machine that time grows, and NumPy's with it: a quiet one takes 0.08 s for it.
 
     The modules' bytecode is kept, as that of an installed package is.
     """
@@ -61,9 +128,9 @@ def test_import_time(tmp_path):
     run(code, env)
     assert list(tmp_path.rglob("adjoint/__init__*.pyc"))
     numpy_time, own_time = min(
-        (tuple(map(float, run(code, env).split())) for _ in range(5)), key=lambda times: times[1]
+        (tuple(map(float, run(code, env).split())) for _ in range(9)), key=lambda times: times[1]
     )
-    assert own_time < numpy_time + 0.2
+    assert own_time < 0.15 * max(1, numpy_time / 0.08)
 
 
 def test_every_public_name_is_there_and_documented():

@@ -93,7 +93,7 @@ def test_every_file_that_registers_something_is_loaded():
     for package in list(loading._libraries):
         if importlib.util.find_spec(package.partition(".")[0]):
             loading.load(package)
-    ad.gradient(lambda x: np.sum(x * x), np.ones(2))
+    ad.gradient(lambda x: np.sum(ad.nn.relu(x)), np.ones(2))
     registering = [
         name for name, path in FILES.items() if REGISTERS.search(path.read_text("utf-8"))
     ]

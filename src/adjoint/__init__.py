@@ -6,9 +6,11 @@
 (0.0,)
 """
 
+import importlib as _importlib
+import os as _os
 import typing as _typing
 
-from adjoint import errors, nn, optim, testing, value
+from adjoint import errors
 from adjoint.api.checkpoint import checkpoint, checkpoint_loop
 from adjoint.api.custom import custom
 from adjoint.api.extension_points import frule, non_differentiable, rrule
@@ -124,8 +126,22 @@ __all__ = [
 ]
 __version__ = "0.1.0"
 
-if not _typing.TYPE_CHECKING:  # type checkers report such names themselves
+_ON_FIRST_USE = frozenset({"nn", "optim", "testing", "value"})
 
-    def __getattr__(name: str) -> None:
-        """Say what to write in place of a name that another library has."""
+if _typing.TYPE_CHECKING:  # type checkers report missing names themselves
+    from adjoint import nn, optim, testing, value
+else:
+
+    def __getattr__(name: str) -> object:
+        """Import a package on first use; else say what to write in place of a name that another
+        library has."""
+        if name in _ON_FIRST_USE:
+            return _importlib.import_module(f"adjoint.{name}")
         raise _missing_name(name)
+
+    def __dir__() -> list[str]:
+        return sorted({*globals(), *_ON_FIRST_USE})
+
+
+if _os.environ.get("ADJOINT_CHECK"):
+    from adjoint import testing  # checks each rule from now on

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import html
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from typing import Any
 
+from adjoint.ir.node import node
 from adjoint.rulekit import loading, registry
 from adjoint.rulekit.registry import Rules
 
 
-@dataclass(frozen=True, slots=True)
+@node
 class RuleEntry:
     """What is registered for one function.
 

@@ -15,10 +15,11 @@ from adjoint.fast.build.modes import Mode
 from adjoint.fast.not_covered import NOT_SCALAR
 from adjoint.fast.programs import store as fast
 from adjoint.fast.programs.inner_calls import InnerCall
+from adjoint.ir.node import node
 from adjoint.pictures.html import text_html
 
 
-@dataclass(frozen=True, slots=True)
+@node
 class OperatorCall:
     """The function and the options that `grad` or `value_and_grad` was called with.
 

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from adjoint.emit.forward import ForwardEmitter
 from adjoint.emit.reverse import ReverseEmitter
 from adjoint.emit.writer import Names, Writer
+from adjoint.ir.node import node
 from adjoint.ir.nodes import Const, Function, Global, Operand, Path, Return, Span, Var, Yield
 from adjoint.ir.sweeps import Blank, Sweeps
 from adjoint.ir.walk import operands, targets, walk
 
 
-@dataclass(frozen=True, slots=True)
+@node
 class Source:
     """Generated source: ``build(*bound)`` returns ``(forward, reverse)``.
 

@@ -22,9 +22,10 @@ from adjoint.frontend.same_code import (
     positions,
 )
 from adjoint.frontend.scope import FunctionNode
+from adjoint.ir.node import node
 
 
-@dataclass(frozen=True, slots=True)
+@node
 class Source:
     """The source of a function.
 

@@ -10,7 +10,9 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
+from adjoint.ir.node import node
 from adjoint.primal.value_kinds import FLOAT64
+from adjoint.rulekit.parameters import parameters_of
 from adjoint.rulekit.projection import as_numeric, is_numeric
 
 Partial: TypeAlias = Callable[..., Any] | int | float | None
@@ -127,14 +129,14 @@ def _parameters(p: Callable[..., Any], n: int) -> tuple[list[str], set[str]]:
         if instruction.opname.startswith("LOAD_FAST"):
             argval = instruction.argval
             read.update(argval if isinstance(argval, tuple) else (argval,))
-    parameters = list(inspect.signature(p).parameters.values())
-    if parameters[-1].kind is inspect.Parameter.VAR_POSITIONAL:  # count all operands as read
+    found = parameters_of(p)
+    if found.has_any:  # count all operands as read
         every = [f"x{i}" for i in range(n)]
-        return [*(parameter.name for parameter in parameters[:-1]), *every], {*read, *every}
-    return [parameter.name for parameter in parameters], read
+        return [*found.names, *every], {*read, *every}
+    return list(found.names), read
 
 
-@dataclass(frozen=True, slots=True)
+@node
 class Traits:
     """Kind of function that a rule is for.
 

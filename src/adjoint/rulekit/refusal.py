@@ -7,7 +7,6 @@ input, so a constant argument costs nothing. In forward mode the error is raised
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -16,13 +15,14 @@ from adjoint.cotangents.finiteness import doubt
 from adjoint.cotangents.poison import Poison
 from adjoint.diagnostics.user_place import current_place
 from adjoint.errors import NoDerivativeError, Place
+from adjoint.ir.node import node
 from adjoint.locks import make_lock
 from adjoint.primal.value_kinds import is_objects
 from adjoint.rulekit.partials import Partial, Rule, with_arity
 from adjoint.rulekit.registry import frule, non_differentiable, rrule
 
 
-@dataclass(frozen=True, slots=True)
+@node
 class NoDerivative:
     """Takes the place of the partial in one argument.
 

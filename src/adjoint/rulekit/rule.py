@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
-from types import UnionType
 from typing import Any
+
+from adjoint.rulekit.parameters import parameters_of
 
 
 @dataclass(slots=True)
@@ -65,45 +65,20 @@ class Rule:
         partwise: bool = False,
     ) -> Rule:
         """Create a rule, reading its parameters from its signature."""
-        positional, required, keywords = 0, 0, set()
-        names: list[str] = []
-        defaults: list[Any] = []
-        types: list[tuple[int, Any]] = []
-        for parameter in inspect.signature(function, eval_str=True).parameters.values():
-            if parameter.kind is parameter.VAR_KEYWORD:
-                raise TypeError(
-                    "a rule must name the keyword arguments that it knows;"
-                    " '**' would swallow the others"
-                )
-            if parameter.kind is parameter.VAR_POSITIONAL:
-                positional = -1
-                continue
-            if parameter.kind is not parameter.KEYWORD_ONLY:
-                if isinstance(
-                    parameter.annotation, type | UnionType
-                ) and parameter.annotation not in (
-                    parameter.empty,
-                    Any,
-                ):
-                    types.append((positional, parameter.annotation))
-                positional += 1
-                names.append(parameter.name)
-                if parameter.default is parameter.empty:
-                    required += 1
-                else:
-                    defaults.append(parameter.default)
-            if parameter.kind is not parameter.POSITIONAL_ONLY:
-                keywords.add(parameter.name)
-        if positional < 0:
-            names, defaults = [], []
+        found = parameters_of(function)
+        if found.has_keywords:
+            raise TypeError(
+                "a rule must name the keyword arguments that it knows;"
+                " '**' would swallow the others"
+            )
         return cls(
             function,
-            frozenset(keywords),
-            positional,
-            required,
-            tuple(names),
-            tuple(defaults),
-            tuple(types),
+            frozenset(found.names[found.by_position :] + found.named),
+            -1 if found.has_any else len(found.names),
+            len(found.names) - len(found.defaults),
+            () if found.has_any else found.names,
+            () if found.has_any else found.defaults,
+            found.types,
             alias,
             trusted,
             keyword_bars,

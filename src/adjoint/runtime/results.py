@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Collection, Iterator, Mapping
-from dataclasses import dataclass
 from types import BuiltinMethodType, FunctionType, MethodType, MethodWrapperType
 from typing import Any
 
@@ -13,6 +12,7 @@ import numpy as np
 from adjoint.cotangents.accumulate import finish
 from adjoint.cotangents.poison import Poison
 from adjoint.errors import CotangentError
+from adjoint.ir.node import node
 from adjoint.primal.object_array_places import as_objects, elements_of
 from adjoint.primal.value_kinds import by_value, fields_of, is_objects, is_plain_object
 from adjoint.rulekit.loading import load_for
@@ -238,7 +238,7 @@ def _zero(value: Any) -> Any:
     return project(0.0, value)
 
 
-@dataclass(frozen=True, slots=True)
+@node
 class _Before:
     """A container or an object, with its parts at the time of construction."""
 

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import Literal
+
+from adjoint.ir.node import node
 
 Kind = Literal["gradient", "pullback", "pushforward", "hvp"]
 
 
-@dataclass(frozen=True, slots=True, eq=False)  # `mode_of` interns modes
+@node(eq=False)  # `mode_of` interns modes
 class Mode:
     """The results of a program, and the form of its arguments.
 

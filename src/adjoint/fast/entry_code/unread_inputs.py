@@ -7,7 +7,6 @@ function reads only one of them. Such calls are left to the generic tier.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import chain
 from types import FunctionType
 from typing import Any
@@ -17,6 +16,7 @@ import numpy as np
 from adjoint.fast.evaluate.outside_values import Outside
 from adjoint.fast.evaluate.types import Array, Row
 from adjoint.fast.evaluate.values import Source
+from adjoint.ir.node import node
 from adjoint.primal.value_kinds import fields_of, is_objects, slots_of
 from adjoint.runtime.leaves import object_fields
 from adjoint.runtime.memory.holdings import parts_of
@@ -26,7 +26,7 @@ _ITEMS = _PLAIN | {list, tuple}
 _READ = frozenset({"item", "attribute", "cell", "cell object"})
 
 
-@dataclass(frozen=True, slots=True)
+@node
 class Unread:
     """The places in one container that a program does not read.
 

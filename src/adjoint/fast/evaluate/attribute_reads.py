@@ -37,7 +37,7 @@ from adjoint.fast.support.functions import conjugate, imaginary_part, real_part
 from adjoint.ir.single import Value
 from adjoint.primal.special_methods import class_attribute
 
-_LOADING_PARTS = ("numpy", "scipy")
+_LOADING_PARTS = ("adjoint", "numpy", "scipy")
 """Modules that import some of their parts when these are first read."""
 
 

@@ -79,6 +79,8 @@ def _keywords_of(f: Any) -> frozenset[str] | None:
     """Return the names of the keyword arguments that `f` accepts; ``None`` for any name."""
     if f in _KEYWORDS:
         return _KEYWORDS[f]
+    if getattr(f, "__module__", None) == "_operator":
+        return _NONE
     try:
         parameters = inspect.signature(f).parameters.values()
     except (TypeError, ValueError):
@@ -91,7 +93,8 @@ def _keywords_of(f: Any) -> frozenset[str] | None:
 
 
 _NONE: frozenset[str] = frozenset()
-_KEYWORDS: dict[Any, frozenset[str]] = {
+_KEYWORDS: dict[Any, frozenset[str] | None] = {
+    operator.call: None,
     **dict.fromkeys((next, iter, range, map, filter, getattr, type, bool, reversed), _NONE),
     **dict.fromkeys((max, min), frozenset({"key", "default"})),
     zip: frozenset({"strict"}),

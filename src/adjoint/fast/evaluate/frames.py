@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import weakref
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import partial
 from types import CellType, CodeType, FunctionType
 from typing import Any
@@ -15,6 +14,7 @@ from adjoint.fast.evaluate.values import Abstract, Closure
 from adjoint.fast.not_covered import NotCovered
 from adjoint.fast.single_assignment.construction import single
 from adjoint.ir import single as ir
+from adjoint.ir.node import node
 from adjoint.ir.nodes import Span
 from adjoint.ir.single import Value
 from adjoint.runtime.cache.ir import lowered
@@ -35,7 +35,7 @@ class Frame:
         self.consumer: Consumer | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@node
 class Consumer:
     """The body of an iteration over a generator that is being run.
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import functools
 import operator
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 
 from adjoint.fast.evaluate.evaluator import Evaluator
@@ -26,6 +25,7 @@ from adjoint.fast.evaluate.values import (
 )
 from adjoint.fast.not_covered import NeedsKnown, NeedsSize, NotCovered
 from adjoint.fast.support.rows import part
+from adjoint.ir.node import node
 from adjoint.ir.single import Const, Operand, Unpack, Value
 
 MOST_UNROLLED = 64
@@ -35,7 +35,7 @@ _UNEVEN = "iterators of different lengths"
 Step = Callable[[], Abstract]
 
 
-@dataclass(frozen=True, slots=True)
+@node
 class Steps:
     """The items of an iterable, evaluated on demand, and checks that its length is unchanged."""
 

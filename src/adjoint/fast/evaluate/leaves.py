@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 from adjoint.fast.evaluate.types import Type
 from adjoint.fast.evaluate.values import Source
+from adjoint.ir.node import node
 from adjoint.ir.single import Value
 
 
-@dataclass(frozen=True, slots=True)
+@node
 class Guard:
     """A condition on the value of `source` in every call.
 
@@ -22,7 +22,7 @@ class Guard:
     value: Any
 
 
-@dataclass(frozen=True, slots=True)
+@node
 class Leaf:
     """A number, an array or a list of numbers that the program takes as a parameter."""
 

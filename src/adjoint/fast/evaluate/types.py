@@ -18,7 +18,7 @@ from adjoint.ir.node import node
 from adjoint.rulekit.partials import LOW
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@node(eq=False)
 class Symbol:
     """A symbolic dimension, compared by identity; never 0 or 1 if `is_argument`.
 
@@ -87,7 +87,7 @@ class IntegersOrFloats(Array):
 INTEGERS_OR_FLOATS = (np.dtype(np.int64), np.dtype(np.float64))
 
 
-@dataclass(frozen=True, slots=True)
+@node
 class Row:
     """A list of any length of numbers of type `item`; its cotangent is a list of equal length."""
 
@@ -97,7 +97,7 @@ class Row:
         return f"list[{self.item}]"
 
 
-@dataclass(frozen=True, slots=True)
+@node
 class Anything:
     """A value that is no number and carries no cotangent: a tape, an iterator, a pullback."""
 

@@ -18,6 +18,7 @@ from adjoint.fast.single_assignment.walk import operands, walk_ops
 from adjoint.fast.support import functions as runtime
 from adjoint.fast.support import rows
 from adjoint.ir import single as ir
+from adjoint.ir.node import node
 from adjoint.ir.single import Block, Call, Const, Operand, Value
 
 
@@ -31,7 +32,7 @@ class OpenBlock:
     defined: set[Value] = field(default_factory=set)
 
 
-@dataclass(frozen=True, slots=True)
+@node
 class Place:
     """The place of an operation in the forward sweep.
 

@@ -8,13 +8,14 @@ from dataclasses import dataclass, field, replace
 from adjoint.fast.reverse.block_cotangents import Scope
 from adjoint.fast.reverse.contents import OpenBlock, Place
 from adjoint.ir import single as ir
+from adjoint.ir.node import node
 from adjoint.ir.single import Block, If, Loop, Operand, Value
 
 Step = Callable[[Scope], None]
 """What writes the reverse of an operation."""
 
 
-@dataclass(frozen=True, slots=True)
+@node
 class Planned:
     """Plan of the reverse of an operation."""
 

@@ -29,7 +29,6 @@ from __future__ import annotations
 import itertools
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from typing import TypeAlias
 
 from adjoint.fast.not_covered import NotCovered
@@ -38,6 +37,7 @@ from adjoint.fast.single_assignment.liveness import DEEPEST, Liveness, Variables
 from adjoint.fast.single_assignment.loop_variables import Form
 from adjoint.fast.single_assignment.primitives import assigned, same, yielded
 from adjoint.ir import nodes as named
+from adjoint.ir.node import node
 from adjoint.ir.nodes import Const, Global, Path, Span, Var
 from adjoint.ir.primitives import unassigned_message
 from adjoint.ir.single import (
@@ -87,7 +87,7 @@ def single(function: named.Function, yields: bool = False) -> Function:
     )
 
 
-@dataclass(frozen=True, slots=True)
+@node
 class _Rest:
     """The operations still to lower: those of `region` from `index` on, then `next`."""
 

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from adjoint.fast.single_assignment.liveness import Variables, Way
+from adjoint.ir.node import node
 from adjoint.ir.nodes import Operand as NamedOperand
 from adjoint.ir.single import Const, Operand, Undefined, Value
 
@@ -18,7 +19,7 @@ YES: Final = Const(True)
 NO: Final = Const(False)
 
 
-@dataclass(frozen=True, slots=True)
+@node
 class Slots:
     """New values for the results of an `Ending`, in the order of the results."""
 

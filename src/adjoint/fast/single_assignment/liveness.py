@@ -10,10 +10,10 @@ from __future__ import annotations
 
 import enum
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Final, TypeAlias
 
 from adjoint.fast.not_covered import NotCovered
+from adjoint.ir.node import node
 from adjoint.ir.nodes import (
     Break,
     Const,
@@ -50,7 +50,7 @@ Ways: TypeAlias = frozenset[Way]
 FALLS: Final[Ways] = frozenset({Way.FALL})
 
 
-@dataclass(frozen=True, slots=True)
+@node
 class Summary:
     """Reads, writes and exits of an operation or a region.
 

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 from adjoint.fast.single_assignment.endings import NO, YES, Ending
 from adjoint.fast.single_assignment.liveness import Liveness, Variables, Way, endless
+from adjoint.ir.node import node
 from adjoint.ir.nodes import For, If, Op, Region, Return, Var, While
 from adjoint.ir.single import Operand, Undefined, Value
 
 
-@dataclass(frozen=True, slots=True)
+@node
 class Form:
     """The form of one loop.
 

@@ -6,16 +6,16 @@ import dis
 import linecache
 import os.path
 from collections.abc import Iterator
-from dataclasses import dataclass
 from types import CodeType
 from typing import Any
 
 from adjoint.errors import UnsupportedSyntaxError, cell_of
 from adjoint.frontend.source import is_known
+from adjoint.ir.node import node
 from adjoint.ir.nodes import Span
 
 
-@dataclass(frozen=True, slots=True)
+@node
 class Instruction:
     """One instruction.
 

@@ -7,10 +7,11 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from adjoint.frontend.bytecode.tree import Cycle
+from adjoint.ir.node import node
 from adjoint.ir.nodes import Operand, Var
 
 
-@dataclass(frozen=True, slots=True)
+@node
 class StackMark:
     """An entry without an operand."""
 
@@ -24,7 +25,7 @@ RUNNING = StackMark("RUNNING")
 """The mark of the iterator of a running loop."""
 
 
-@dataclass(frozen=True, slots=True)
+@node
 class Method:
     """``owner.name``, the callee of a following call."""
 
@@ -32,28 +33,28 @@ class Method:
     name: str
 
 
-@dataclass(frozen=True, slots=True)
+@node
 class NotStarted:
     """``iter(iterable)``, which a loop calls itself."""
 
     iterable: Operand
 
 
-@dataclass(frozen=True, slots=True)
+@node
 class LoopItem:
     """The current item of a ``for`` loop."""
 
     cycle: Cycle
 
 
-@dataclass(frozen=True, slots=True)
+@node
 class Unchecked:
     """A variable that may be unassigned; pushing it raises Python's error."""
 
     var: Var
 
 
-@dataclass(frozen=True, slots=True)
+@node
 class OuterVariable:
     """The content of a variable's slot outside a comprehension that uses the same name."""
 

@@ -15,15 +15,16 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any, TypeVar
 
 import numpy as np
 
 from adjoint.cotangents.poison import Poison
+from adjoint.ir.node import node
 from adjoint.primal.value_kinds import is_objects
 from adjoint.rulekit.elementwise_forward import contributions
 from adjoint.rulekit.families import linear
+from adjoint.rulekit.parameters import parameters_of
 from adjoint.rulekit.partials import LOW, as_strong
 from adjoint.rulekit.projection import SEQUENCES, Projector, as_numeric, projector
 from adjoint.rulekit.registry import entry, non_differentiable, rrule
@@ -119,7 +120,7 @@ def _are_arrays(args: tuple[Any, ...]) -> bool:
     return True
 
 
-@dataclass(frozen=True, slots=True)
+@node
 class _Plan:
     """A rule of arrays, the names of its parameters and of its operands."""
 
@@ -132,11 +133,12 @@ class _Plan:
 
     @classmethod
     def of(cls, function: Callable[..., Any], operands: list[str], nested: bool) -> _Plan:
-        parameters = list(inspect.signature(function).parameters.values())
-        order = [p.name for p in parameters]
-        required = sum(p.default is p.empty for p in parameters)
-        positional = sum(p.kind is not p.KEYWORD_ONLY for p in parameters)
-        return cls(function, order, operands, nested, positional, required)
+        found = parameters_of(function)
+        assert not found.has_any, function
+        defaults = len(found.defaults) + len(function.__kwdefaults__ or ())
+        order = [*found.names, *found.named]
+        required = len(order) - defaults
+        return cls(function, order, operands, nested, len(found.names), required)
 
     @property
     def leading_operands(self) -> tuple[int, int]:

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import dis
-from dataclasses import dataclass
 from types import CodeType
 
+from adjoint.ir.node import node
 from adjoint.primal.memo_by_code import by_code
 from adjoint.runtime.foreign.may_store import READING, called, is_reader
 
 
-@dataclass(frozen=True, slots=True)
+@node
 class Followed:
     """The values that a function reaches from those that it names.
 

@@ -45,11 +45,12 @@ _READERS = frozenset(
     " vars zip".split()
 )
 """Builtin functions that store nothing themselves."""
+_FROZEN = frozenset((*dir(tuple), *dir(frozenset), *dir(bytes)))
 _WRITERS = frozenset(
     name
     for kind in (list, dict, set, bytearray, deque, GeneratorType)
     for name in dir(kind)
-    if name not in dir(tuple) and name not in dir(frozenset) and name not in dir(bytes)
+    if name not in _FROZEN
 ) - frozenset("__iter__ __reversed__ get items keys values".split()) | frozenset(
     "__delattr__ __setattr__ at byteswap copyto delattr delitem fill fill_diagonal itemset"
     " partition place put put_along_axis putmask resize setattr setfield setflags setitem shuffle"

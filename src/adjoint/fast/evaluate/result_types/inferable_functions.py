@@ -28,6 +28,8 @@ def most_operands(f: Any) -> int:
     """Return the number of positional operands of `f` before ``out`` or an ``overwrite_`` flag."""
     if isinstance(f, np.ufunc):
         return f.nin
+    if getattr(f, "__module__", None) == "_operator":
+        return 99
     if getattr(f, "__objclass__", None) is np.ndarray:
         return _MOST_OPERANDS.get(f.__name__, 2)
     try:

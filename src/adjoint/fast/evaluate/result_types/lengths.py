@@ -7,14 +7,14 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
 from math import gcd
 from typing import Any, TypeAlias
 
 from adjoint.fast.evaluate.types import Symbol
+from adjoint.ir.node import node
 
 
-@dataclass(frozen=True, slots=True)
+@node
 class Derived:
     """A length that follows from others by the expression `key`; a length of its own if `key` is
     empty."""

@@ -40,7 +40,7 @@ FUNCTIONS = """
     stack std sum take trace var all any argmax argmin nanargmax nanargmin isneginf isposinf
 """
 BY_POSITION = {"choose": 2, "compress": 3, "concatenate": 2, "dot": 2, "einsum": 1 << 30}
-"""Positions of ``out`` in older versions of NumPy, which have no signatures."""
+"""Positions of ``out`` in functions in C, which have no signatures in older versions of NumPy."""
 
 METHODS = {
     "max": 2, "min": 2, "all": 2, "any": 2, "argmax": 2, "argmin": 2, "choose": 1 << 30, "dot": 2,
@@ -68,10 +68,9 @@ DRAWS = {
 
 
 def position_of_output(f: Any, name: str) -> int:
-    try:
-        parameter = inspect.signature(f).parameters["out"]
-    except (KeyError, ValueError):
+    if name in BY_POSITION:
         return BY_POSITION[name]
+    parameter = inspect.signature(f).parameters["out"]
     if parameter.kind is parameter.KEYWORD_ONLY:
         return 1 << 30
     return list(inspect.signature(f).parameters).index("out")
