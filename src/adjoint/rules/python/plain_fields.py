@@ -17,17 +17,19 @@ def is_made_of_fields(value: Any) -> bool:
     return (
         is_plain_object(value)
         and type(cls) is type
-        and cls.__new__ is object.__new__
+        and cls.__new__ == object.__new__
         and fields_of(value) is not None
         and not any(name in vars(base) for base in cls.__mro__[:-1] for name in _OF_COPYING)
         and not any("__slots__" in vars(base) for base in cls.__mro__[:-1])
     )
 
 
-@lambda f: substitute(f)(f)
 def object_of(cls: type, names: tuple[str, ...], *values: Any) -> Any:
     """Return a new object of a class with these fields, without a call of ``__init__``."""
     made: Any = object.__new__(cls)
     for name, value in zip(names, values, strict=True):
         object.__setattr__(made, name, value)
     return made
+
+
+substitute(object_of)(object_of)  # followed in its own place
