@@ -7,7 +7,9 @@ from typing import Any
 from adjoint.primal.value_kinds import fields_of, is_plain_object
 from adjoint.rulekit.registry import substitute
 
-_OF_COPYING = ("__copy__", "__reduce__", "__reduce_ex__", "__getstate__", "__setstate__")
+_OF_COPYING = frozenset(
+    "__copy__ __getstate__ __new__ __reduce__ __reduce_ex__ __setstate__ __slots__".split()
+)
 
 
 def is_made_of_fields(value: Any) -> bool:
@@ -17,10 +19,8 @@ def is_made_of_fields(value: Any) -> bool:
     return (
         is_plain_object(value)
         and type(cls) is type
-        and cls.__new__ == object.__new__
         and fields_of(value) is not None
-        and not any(name in vars(base) for base in cls.__mro__[:-1] for name in _OF_COPYING)
-        and not any("__slots__" in vars(base) for base in cls.__mro__[:-1])
+        and not any(_OF_COPYING & vars(base).keys() for base in cls.__mro__[:-1])
     )
 
 
