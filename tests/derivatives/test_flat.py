@@ -1,6 +1,7 @@
 """`adjoint.flatten`, and what SciPy's solvers make of our derivatives."""
 
 import dataclasses
+from collections import OrderedDict, namedtuple
 
 import numpy as np
 import pytest
@@ -88,6 +89,138 @@ def test_derivatives():
     np.testing.assert_allclose(hessian, hessian.T)
     _, dot = ad.pushforward(lambda m: ad.flatten(m)[0] ** 2, ([3.0, 1.0],), ([1.0, None],))
     assert dot.tolist() == [6.0, 0.0]
+
+
+Point = namedtuple("Point", "x y")
+
+
+@dataclasses.dataclass(frozen=True)
+class Layer:
+    w: np.ndarray
+    b: float
+
+
+class Net:
+    kind = "net"
+
+    def __init__(self):
+        self.layers = [Layer(np.ones((2, 3)), 0.1), Layer(np.full((3, 2), 0.5), 0.2)]
+        self.scale, self.names = {"s": 2.0, 3: np.float32(0.5)}, ("a", "b")
+
+    def __call__(self, x):
+        for layer in self.layers:
+            x = np.tanh(x @ layer.w + layer.b)
+        return np.sum(x) * self.scale["s"] + self.scale[3]
+
+
+def of_net(net):
+    return net(np.array([0.3, -0.4]))
+
+
+def of_arrays(p):
+    return np.sum(np.tanh(p["w"]) @ p["b"]) * p["c"][0] + p["c"][1] * p["point"].y ** 2
+
+
+SHARED = np.arange(1.0, 4.0)
+PROGRAMS = {
+    "an object": (of_net, Net()),
+    "dicts and lists": (
+        of_arrays,
+        {"w": np.ones((3, 2)), "b": np.arange(2.0), "c": [1.5, 0.5], "point": Point("p", 2.0)},
+    ),
+    "single precision": (
+        lambda p: np.sum(p[0] * p[1]["b"]) * p[1]["c"],
+        (np.ones(3, np.float32), {"b": np.arange(3, dtype=np.float32), "c": np.float32(2.0)}),
+    ),
+    "complex": (
+        lambda p: np.sum(np.abs(p["z"]) ** 4) + np.real(p["c"] * p["z"][0]),
+        {"z": np.array([1.0 + 2.0j, 0.5j]), "c": 1.0 - 1.0j},
+    ),
+    "the same array twice": (lambda p: np.sum(p[0] ** 2 * p[1]), [SHARED, SHARED]),
+    "one number": (lambda x: x**3, 2.0),
+}
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_unflatten_is_part_of_programs(name):
+    f, model = PROGRAMS[name]
+    vector, unflatten = ad.flatten(model)
+    loss = lambda v: f(unflatten(v))
+    v = vector + np.asarray(0.1, vector.dtype)
+    assert str(ad.tier(loss, v)).splitlines()[0].endswith("fast tier")
+    (found,) = ad.gradient(loss, v)
+    low = v.dtype == np.float32
+    np.testing.assert_allclose(found, ad.grad(loss, tier="generic")(v), rtol=1e-5 if low else 1e-13)
+    of_model = ad.flatten(ad.gradient(f, unflatten(v))[0])[0] if name != "an object" else found
+    if name != "the same array twice":
+        np.testing.assert_allclose(found, of_model, rtol=1e-5 if low else 1e-12)
+    if low:
+        return
+    ad.testing.check_gradient(loss, v)
+    u = np.cos(np.arange(v.size))
+    y, y_dot = ad.pushforward(loss, (v,), (u,))
+    np.testing.assert_allclose(y_dot, found @ u)
+    np.testing.assert_allclose(ad.pullback(loss, v)[1](2.0)[1], 2.0 * found)
+    step = 1e-6 * u
+    slope = (ad.gradient(loss, v + step)[0] - ad.gradient(loss, v - step)[0]) / 2e-6
+    np.testing.assert_allclose(ad.hvp(loss, v, u), slope, rtol=1e-5, atol=1e-7)
+
+
+def test_what_programs_leave_of_a_model():
+    net = Net()
+    vector, unflatten = ad.flatten(net)
+    ad.gradient(lambda v: of_net(unflatten(v)), vector)
+    made = ad.pullback(unflatten, vector)[0]
+    assert type(made) is Net and made.layers[0] is not net.layers[0] and made.names is net.names
+    assert list(vars(made)) == list(vars(net)) and type(made.layers[1]) is Layer
+    assert np.array_equal(net.layers[0].w, np.ones((2, 3)))
+
+
+def test_a_vector_of_another_shape_inside():
+    vector, unflatten = ad.flatten({"w": np.ones((3, 2)), "b": 1.0})
+    loss = lambda v: np.sum(unflatten(v)["w"])
+    ad.gradient(loss, vector)
+    for wrong in (np.ones(8), np.ones((7, 1)), np.ones(6)):
+        with pytest.raises(ArgumentError, match="has 7 numbers"):
+            ad.gradient(loss, wrong)
+
+
+class Copied:
+    """Is copied by its own method."""
+
+    def __init__(self, w):
+        self.w, self.count = w, 0
+
+    def __copy__(self):
+        made = Copied(self.w)
+        made.count = self.count + 1
+        return made
+
+
+class Single:
+    def __init__(self):
+        self.w = 2.0
+
+    def __copy__(self):
+        return self
+
+
+def test_what_copies_itself():
+    _, unflatten = ad.flatten({"c": Copied(np.ones(2)), "d": OrderedDict(b=1.0, a=[2.0])})
+    made = unflatten(np.arange(4.0))
+    assert made["c"].count == 1 and made["c"].w.tolist() == [0.0, 1.0]
+    assert type(made["d"]) is OrderedDict and made["d"]["a"] == [3.0]
+    loss = lambda v: np.sum(unflatten(v)["c"].w ** 2) * unflatten(v)["d"]["b"]
+    assert ad.gradient(loss, np.arange(1.0, 5.0))[0].tolist() == [6.0, 12.0, 5.0, 0.0]
+    with pytest.raises(ArgumentError, match="a Single cannot be copied"):
+        ad.flatten([Single()])
+
+
+def test_text_of_the_structure_stays_text():
+    """Names and keys are never run."""
+    key = 'a"]; raise SystemExit; ["'
+    vector, unflatten = ad.flatten({key: 1.0, "\n\\": [2.0], 3.5: 4.0, (1, "b"): 5.0})
+    assert unflatten(vector) == {key: 1.0, "\n\\": [2.0], 3.5: 4.0, (1, "b"): 5.0}
 
 
 # ---- SciPy ---------------------------------------------------------------------------------------

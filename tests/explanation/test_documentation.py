@@ -14,7 +14,7 @@ TEXT = (ROOT / "docs" / "explain.md").read_text(encoding="utf-8")
 def test_the_examples(tmp_path):
     code = re.findall(r"^```python\n(.*?)^```$", TEXT, re.DOTALL | re.MULTILINE)
     printed = re.findall(r"^```text\n(.*?)^```$", TEXT, re.DOTALL | re.MULTILINE)
-    assert len(code) == len(printed) == 4
+    assert len(code) == len(printed) == 5
     (tmp_path / "model.py").write_text("\n".join(code), encoding="utf-8")
     done = subprocess.run(
         [sys.executable, "model.py"], cwd=tmp_path, capture_output=True, encoding="utf-8",

@@ -1,7 +1,9 @@
 """What `explain` shows: the derivative of `withgradient`, and how it comes about."""
 
 import math
+import pickle
 
+import cloudpickle
 import numpy as np
 import pytest
 
@@ -43,6 +45,16 @@ def test_the_callers_data_are_as_the_function_leaves_them():
     f(y)
     assert np.array_equal(x, y) and found.value == 6.0
     assert np.array_equal(found.gradient[0], [6.0, 3.0])
+
+
+def test_what_to_send_in_place_of_an_explanation():
+    found = ad.explain(lambda x: x * x, 3.0)
+    with pytest.raises(ad.ArgumentError, match="an explanation cannot be pickled") as caught:
+        pickle.dumps(found)
+    assert "send str(explanation)" in caught.value.hint
+    with pytest.raises(ad.ArgumentError, match="contributions to x cannot be pickled") as caught:
+        cloudpickle.dumps(found.to("x"))
+    assert "list(contributions)" in caught.value.hint
 
 
 # ---- local derivatives ---------------------------------------------------------------------------

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from adjoint.derivatives.tree_plan import Node, Path, found, is_variable, plan_of, rebuilt
+from adjoint.derivatives.tree_plan import Node, Path, found, is_variable, plan_of
+from adjoint.derivatives.unflatten_code import LeafPlace, unflatten_function
 from adjoint.errors import ArgumentError
 from adjoint.rulekit.registry import non_differentiable
 
@@ -34,7 +35,7 @@ def flatten(model: Any, /) -> tuple[Any, Callable[[Any], Any]]:
     unflatten : callable
         Makes a new structure of a vector: containers and objects are copies, with arrays of the old
         shapes and dtypes and plain floats. Constants are shared, and an object that occurred twice
-        occurs twice again.
+        occurs twice again. It pickles, if the structure does.
 
     Raises
     ------
@@ -50,34 +51,37 @@ def flatten(model: Any, /) -> tuple[Any, Callable[[Any], Any]]:
     {'w': array([[2., 4.]]), 'b': 6.0, 'n': 7}
     """
     layout = _layout(model)
-    leaves = layout.leaves
-    vector = np.concatenate([_reals(found(model, leaf.path)) for leaf in leaves.values()])
-    vector = vector.astype(layout.dtype)
+    vector = np.concatenate([_reals(found(model, path)) for path in layout.paths.values()])
+    return vector.astype(layout.dtype), _unflatten_of(layout, model)
 
-    def unflatten(vector: Any) -> Any:
+
+class Unflatten:
+    """Makes a structure of a vector: the second result of `flatten`.
+
+    It pickles with the structure.
+    """
+
+    def __init__(self, model: Any, size: int, make: Callable[[Any], Any]) -> None:
+        self._model, self._size, self._make = model, size, make
+
+    def __call__(self, vector: Any) -> Any:
         """Return the structure with these numbers."""
-        if np.shape(vector) != (layout.size,):
-            _refuse_shape(np.shape(vector), layout.size)
+        return self._make(vector)
 
-        def new(number: int, value: Any) -> Any:
-            return _value_of(leaves[number], vector)
+    def __repr__(self) -> str:
+        return f"<unflatten: {self._size} numbers to a {type(self._model).__name__}>"
 
-        return rebuilt(layout.root, new, model, (), {})
-
-    return vector, unflatten
+    def __reduce__(self) -> Any:
+        return _of_model, (self._model,)
 
 
-@dataclass(frozen=True)
-class _Leaf:
-    """A leaf and its range in the vector."""
+def _of_model(model: Any) -> Unflatten:
+    return _unflatten_of(_layout(model), model)
 
-    path: Path
-    start: int
-    stop: int
-    shape: tuple[int, ...]
-    dtype: str | None
-    is_complex: bool
-    is_array: bool
+
+def _unflatten_of(layout: _Layout, model: Any) -> Unflatten:
+    make = unflatten_function(layout.root, model, layout.places)
+    return Unflatten(model, layout.size, make)
 
 
 @dataclass(frozen=True)
@@ -85,7 +89,8 @@ class _Layout:
     """The layout of a structure, without its numbers."""
 
     root: Node
-    leaves: dict[int, _Leaf]
+    paths: dict[int, Path]
+    places: dict[int, LeafPlace]
     size: int
     dtype: str
 
@@ -97,42 +102,31 @@ def _layout(model: Any) -> _Layout:
             f"a {type(model).__name__} in which there are no floats in sight cannot be flattened",
             hint="integers are constants, and so is what sets hold",
         )
-    leaves: dict[int, _Leaf] = {}
+    paths: dict[int, Path] = {}
+    places: dict[int, LeafPlace] = {}
     size, dtypes = 0, []
     for number, path, value, _ in plan.leaves:
         is_complex = np.iscomplexobj(value)
         stop = size + int(np.size(value)) * (2 if is_complex else 1)
         dtype = value.dtype if isinstance(value, np.ndarray | np.generic) else None
         dtypes += [] if dtype is None else [dtype]
-        leaves[number] = _Leaf(
-            path,
-            size,
-            stop,
-            np.shape(value),
-            None if dtype is None else dtype.str,
-            is_complex,
-            isinstance(value, np.ndarray),
-        )
+        named = None if dtype is None else dtype.str
+        is_array = isinstance(value, np.ndarray)
+        paths[number] = path
+        places[number] = LeafPlace(size, stop, np.shape(value), named, is_complex, is_array)
         size = stop
     dtype = np.result_type(*dtypes) if dtypes else np.dtype(float)
-    return _Layout(root, leaves, size, np.empty(0, dtype).real.dtype.str)
+    return _Layout(root, paths, places, size, np.empty(0, dtype).real.dtype.str)
 
 
 def places(model: Any) -> Iterator[tuple[tuple[tuple[str, Any], ...], tuple[int, ...], str]]:
     """Yield path, index and, for a complex number, the part (``.real``, ``.imag``) of each number
     of the vector."""
-    for leaf in _layout(model).leaves.values():
-        path, value = leaf.path, found(model, leaf.path)
+    for path in _layout(model).paths.values():
+        value = found(model, path)
         for part in (".real", ".imag") if np.iscomplexobj(value) else ("",):
             for index in np.ndindex(np.shape(value)):
                 yield path, index, part
-
-
-def _refuse_shape(shape: Sequence[int], size: int) -> None:
-    raise ArgumentError(
-        f"the vector has shape {tuple(shape)}, the structure has {size} numbers",
-        hint=f"give a vector of shape ({size},)",
-    )
 
 
 # ---- differentiated code -------------------------------------------------------------------------
@@ -143,23 +137,4 @@ def _reals(value: Any) -> Any:
     return np.concatenate([np.real(flat), np.imag(flat)]) if np.iscomplexobj(flat) else flat
 
 
-def _part_of(leaf: _Leaf, vector: Any) -> Any:
-    """Return the numbers of a leaf as a vector."""
-    if not leaf.is_complex:
-        return vector[leaf.start : leaf.stop]
-    middle = (leaf.start + leaf.stop) // 2
-    return vector[leaf.start : middle] + 1j * vector[middle : leaf.stop]
-
-
-def _value_of(leaf: _Leaf, vector: Any) -> Any:
-    """Return the new value of a leaf."""
-    if leaf.is_array:
-        return np.reshape(_part_of(leaf, vector), leaf.shape).astype(leaf.dtype)
-    if leaf.dtype is not None:
-        return _part_of(leaf, vector).astype(leaf.dtype)[0]
-    if leaf.is_complex:
-        return complex(vector[leaf.start], vector[leaf.start + 1])
-    return float(vector[leaf.start])
-
-
-non_differentiable(_layout)
+non_differentiable(_layout, _unflatten_of)

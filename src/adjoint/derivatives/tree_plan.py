@@ -249,7 +249,8 @@ def _same(a: Any, b: Any) -> bool:
     return parts.keys() == others.keys() and all(_same(parts[key], others[key]) for key in parts)
 
 
-def _refuse_copy(value: Any) -> None:
+def refuse_copy(value: Any) -> None:
+    """Raise the error for an object that `copy.copy` returns as it is."""
     raise ArgumentError(
         f"a {type(value).__name__} cannot be copied: copy.copy gives the same object",
         hint="keep what there is only one of outside the model, for instance in its class",
@@ -305,7 +306,7 @@ def rebuilt(node: Node, leaf: Any, value: Any, others: Sequence[Any], made: dict
 def _copied(node: Node, leaf: Any, value: Any, others: Sequence[Any], made: dict[int, Any]) -> Any:
     y = copy.copy(value)
     if y is value:
-        _refuse_copy(value)
+        refuse_copy(value)
     made[node.number] = y
     for key, child in node.children:
         if child.kind != "constant":

@@ -19,15 +19,19 @@ def pullback_text(f: Any) -> str:
 
 
 class StaysHere:
-    """A map that holds the values of one call: it is not pickled, and a copy of it is itself."""
+    """Holds the values of one call: it is not pickled, and a copy of it is itself."""
 
     __slots__ = ()
 
+    send_instead = "call ad.pullback there; or send the cotangents that it returns"
+
+    def _named(self) -> str:
+        return repr(self)
+
     def __reduce__(self) -> Any:
         raise ArgumentError(
-            f"{self!r} cannot be pickled: it holds what one call has computed",
-            hint="send the function and its arguments, and call ad.pullback there; or send the"
-            " cotangents that it returns",
+            f"{self._named()} cannot be pickled: it holds what one call has computed",
+            hint=f"send the function and its arguments, and {self.send_instead}",
         )
 
     def __copy__(self) -> Any:

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from adjoint.diagnostics.pullback_text import StaysHere
 from adjoint.explanation.contributions import Contribution, contributions
 from adjoint.explanation.graph import graph_of
 from adjoint.explanation.page import page_of
@@ -21,10 +22,11 @@ HEIGHT = 720
 """The height of a page in a notebook, in pixels."""
 
 
-class Explanation:
+class Explanation(StaysHere):
     """What happened in one derivative; `explain` makes it.
 
-    Printed, it is text for a terminal; in a notebook, a page.
+    Printed, it is text for a terminal; in a notebook, a page. It cannot be pickled: send its text
+    or its page.
 
     Attributes
     ----------
@@ -33,6 +35,8 @@ class Explanation:
     gradient : tuple
         As `withgradient` gives it.
     """
+
+    send_instead = "call ad.explain there; or send str(explanation) or explanation.to_html()"
 
     def __init__(self, run: Run) -> None:
         self._run = run
@@ -43,6 +47,9 @@ class Explanation:
         return text(self._run)
 
     __repr__ = __str__
+
+    def _named(self) -> str:
+        return "an explanation"
 
     def _repr_html_(self) -> str:
         return framed(self.to_html(), HEIGHT)
@@ -107,7 +114,7 @@ class Explanation:
         return dot(graph_of(self._run)[0])
 
 
-class Contributions:
+class Contributions(StaysHere):
     """The parts of one input's cotangent; iterates over pairs (line, part).
 
     Attributes
@@ -117,6 +124,8 @@ class Contributions:
     total
         Its cotangent, the sum of the parts; 0.0 if there is none.
     """
+
+    send_instead = "call ad.explain there; or send str(contributions) or list(contributions)"
 
     def __init__(self, run: Run, path: str) -> None:
         self.path = path
@@ -130,6 +139,9 @@ class Contributions:
         return contributions_text(self.path, text_of(self.total), self._found)
 
     __repr__ = __str__
+
+    def _named(self) -> str:
+        return f"the contributions to {self.path}"
 
     def _repr_html_(self) -> str:
         title = f"cotangent of {self.path}: {text_of(self.total)}"

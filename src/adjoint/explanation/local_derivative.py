@@ -7,19 +7,21 @@ from typing import Any
 import numpy as np
 
 from adjoint.cotangents.poison import Poison
+from adjoint.explanation.jacobian_text import jacobian_snapshot, product_snapshot
+from adjoint.explanation.snapshot import Snapshot, snapshot
 from adjoint.explanation.watch import Node, Probe
 from adjoint.levels.sweep import Sweep
 
-ROWS, ENTRIES = 6, 36
+ROWS, ENTRIES = 40, 2500
 """The largest result, and the largest Jacobian, of which all rows are asked for."""
 
 
 def local_derivatives(
     form: str, operands: tuple[Any, ...], y: Any, node: Node, sweep: Sweep
-) -> list[Any]:
-    """Return the derivative of `y` in each operand, ``None`` where it is not a number or a small
-    array: of an elementwise operation the partials, of a number its gradient, of a small array the
-    Jacobian, with the axes of the result first."""
+) -> list[Snapshot | None]:
+    """Return the derivative of `y` in each operand, ``None`` where it is not a number or an array:
+    of an elementwise operation the partials, of a number its gradient, of an array the Jacobian,
+    with the axes of the result first. There are none of what is too large."""
 
     def pulled(y_bar: Any) -> list[Any]:
         probe = Probe(operands, y_bar, sweep)
@@ -29,11 +31,11 @@ def local_derivatives(
 
     try:
         if isinstance(y, float | complex | np.inexact):
-            return pulled(type(y)(1))
+            return _snapshots(pulled(type(y)(1)))
         if not isinstance(y, np.ndarray) or y.dtype.kind not in "fc" or not y.size:
             return []
         if form == "elementwise":
-            return pulled(np.ones_like(y))
+            return _snapshots(pulled(np.ones_like(y)))
         largest = max((np.size(x) for x in operands if _is_plain(x)), default=0)
         if y.size > ROWS or y.size * largest > ENTRIES:
             return []
@@ -43,11 +45,24 @@ def local_derivatives(
         return []
 
 
+def _snapshots(found: list[Any]) -> list[Snapshot | None]:
+    return [None if one is None else snapshot(one) for one in found]
+
+
+def product_with(y: Any, operand: Any, bar: Snapshot) -> Snapshot:
+    """Return a Jacobian that is too large by its product with the cotangent."""
+    return product_snapshot((*_shape(y), *_shape(operand)), bar)
+
+
+def _shape(value: Any) -> tuple[int | str, ...]:
+    return np.shape(value) if _is_plain(value) else ("…",)
+
+
 def _is_plain(x: Any) -> bool:
     return isinstance(x, np.ndarray | float | int)
 
 
-def _stacked(y: Any, rows: tuple[Any, ...]) -> Any:
+def _stacked(y: Any, rows: tuple[Any, ...]) -> Snapshot | None:
     if any(row is None or not _is_plain(row) for row in rows):
         return None
-    return np.reshape(np.stack(rows), (*y.shape, *np.shape(rows[0])))
+    return jacobian_snapshot(np.reshape(np.stack(rows), (*y.shape, *np.shape(rows[0]))), y.size)

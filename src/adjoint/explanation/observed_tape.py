@@ -31,9 +31,9 @@ from adjoint.explanation.events import (
     Path,
     Taken,
 )
-from adjoint.explanation.local_derivative import local_derivatives
+from adjoint.explanation.local_derivative import local_derivatives, product_with
 from adjoint.explanation.loops import ObservedUnit
-from adjoint.explanation.snapshot import is_finite, snapshot
+from adjoint.explanation.snapshot import Snapshot, is_finite, is_number, snapshot
 from adjoint.explanation.source_text import labels_in, text_at
 from adjoint.explanation.watch import Node, Watch
 from adjoint.ir.nodes import Span
@@ -272,7 +272,7 @@ class ObservedTape(Tape):
     ) -> None:
         """Run what an operation put on the tape, and note the cotangents."""
         watch = Watch(self, event, operands, sweep)
-        locals_: list[Any] = []
+        locals_: list[Snapshot | None] = []
         if event.is_kept and event.form in ("call", "elementwise"):
             locals_ = local_derivatives(event.form, operands, y, node, sweep)
         node(watch)  # type: ignore[arg-type]
@@ -285,8 +285,9 @@ class ObservedTape(Tape):
             for i, operand in enumerate(event.operands):
                 if i in watch.bars:
                     operand.bar = snapshot(watch.bars[i])
-                    if i < len(locals_) and locals_[i] is not None:
-                        operand.local = snapshot(locals_[i])
+                    operand.local = locals_[i] if i < len(locals_) else None
+                    if operand.local is None and event.form == "call" and not is_number(y):
+                        operand.local = product_with(y, operands[i], operand.bar)
 
     def steps_of(self, value: Any) -> list[Added | Taken]:
         """Return what the sweep has done to the cotangent of an input and its memory."""

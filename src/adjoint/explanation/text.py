@@ -12,6 +12,8 @@ from adjoint.explanation.snapshot import text_of
 from adjoint.explanation.source_text import shortened
 
 MOST_LINES, MOST_SECTIONS, MOST_INPUTS, MOST_OF_A_LINE = 80, 12, 12, 6
+LONG_LOCAL = 60
+"""From this length on, local derivatives of one operation stand below each other."""
 
 
 def text(run: Run) -> str:
@@ -76,7 +78,7 @@ def _section(section: Section) -> list[str]:
         if number:
             rows.append((f"{number:5}  {source}{_times(here)}", "", "", ""))
         first = first_run(here) if here else []
-        rows += [_row(event) for event in first[:MOST_OF_A_LINE]]
+        rows += [row for event in first[:MOST_OF_A_LINE] for row in _rows(event)]
         if len(first) > MOST_OF_A_LINE:
             rows.append((f"         … and {len(first) - MOST_OF_A_LINE} more", "", "", ""))
         if len(rows) > MOST_LINES:
@@ -90,32 +92,39 @@ def _times(events: list[Event]) -> str:
     return f"  (1st of {runs} runs)" if runs > 1 else ""
 
 
-def _row(event: Event) -> tuple[str, ...]:
+def _rows(event: Event) -> list[tuple[str, ...]]:
+    """Return the row of an operation; where its local derivatives are long, a row for each."""
     value = "" if event.value is None else event.value.text
     bar = "0" if event.bar is None else event.bar.text
-    return f"         {shortened(event.text, 40)}", value, local_text(event), bar
+    parts = _local_parts(event)
+    if len(", ".join(parts)) <= LONG_LOCAL:
+        parts = [local_text(event)]
+    first, *rest = parts
+    head = (f"         {shortened(event.text, 40)}", value, first, bar)
+    return [head, *(("", "", one, "") for one in rest)]
 
 
 def local_text(event: Event) -> str:
     """Return the local derivative of an operation in each operand that has one."""
-    parts = [
+    form = {"read": "read: 1", "write": "write: 1", "other": "copy: 1"}
+    return ", ".join(_local_parts(event)) or form.get(event.form, "")
+
+
+def _local_parts(event: Event) -> list[str]:
+    return [
         f"∂/∂({one.label}) = {one.local.text}"
         if " " in one.label
         else f"∂/∂{one.label} = {one.local.text}"
         for one in event.operands
         if one.local is not None
     ]
-    if not parts and event.form == "call" and event.bar is not None:
-        return "a Jacobian"
-    form = {"read": "read: 1", "write": "write: 1", "other": "copy: 1"}
-    return ", ".join(parts) or form.get(event.form, "")
 
 
 def _aligned(rows: Sequence[tuple[str, ...]]) -> list[str]:
     """Return rows in columns; a cell that is wider than its column moves the next ones, and one
     that is alone in its row has room."""
     count = len(rows[0])
-    most = (58, 34, 44, 40)
+    most = (58, 34, 56, 40)
     widths = [
         min(max(len(row[i]) for row in rows if any(row[1:])), most[i if count == 4 else min(i, 2)])
         for i in range(count)

@@ -16,10 +16,11 @@ def export(
 ) -> str:
     """Text of a standalone Python file that computes a function and its gradient.
 
-    The file holds the specialised program (see `code`) and copies of all that it calls. It needs
-    NumPy, and SciPy where the function does, but not this library. Its functions
-    ``value_and_gradient`` and ``gradient`` return the same numbers as `withgradient` and
-    `gradient`, by the same operations; run as a script, it compares them with finite differences.
+    The file holds the specialised program (see `code`) and copies of all that it calls, rules of
+    this library included. It needs NumPy, and SciPy where the function does, but not this library.
+    Its functions ``value_and_gradient`` and ``gradient`` return the same numbers as `withgradient`
+    and `gradient`, by the same operations; run as a script, it compares them with finite
+    differences.
 
     Parameters
     ----------
@@ -45,8 +46,9 @@ def export(
     Raises
     ------
     NoDerivativeError
-        The call has no program (see `tier`), or the program calls something that is not NumPy's: a
-        rule of this library in closure form, a rule of yours, a function of another package.
+        The call has no program (see `tier`), or the program calls something that cannot be copied:
+        a rule of yours, an object or a function of another package. The message names it, and the
+        line that needs it.
     ArgumentError
         An argument is an object of a class, or one array is twice in an argument.
 

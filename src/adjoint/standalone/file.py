@@ -3,28 +3,43 @@
 from __future__ import annotations
 
 import inspect
+import re
 from collections.abc import Callable
-from types import ModuleType
 from typing import Any
 
 import numpy as np
 
 from adjoint.api.gradients import withgradient
 from adjoint.api.program_choice import gradient_mode
-from adjoint.errors import ArgumentError, NoDerivativeError, place_text
+from adjoint.diagnostics.no_derivative import name_of
+from adjoint.errors import ArgumentError, NoDerivativeError
 from adjoint.fast.build.modes import Mode
+from adjoint.fast.build.program import Program
 from adjoint.fast.build.source import written
 from adjoint.fast.build.specialisation import specialise
 from adjoint.fast.not_covered import NotCovered
+from adjoint.fast.single_assignment.walk import walk
 from adjoint.fast.support.functions import finished
+from adjoint.ir.single import Call, Const, Operand
 from adjoint.runtime.session import leaving, session
-from adjoint.standalone.helpers import Helpers, NotExported
+from adjoint.standalone.helpers import Helpers
 from adjoint.standalone.inputs import described_types, in_docstring, input_functions
 from adjoint.standalone.literals import ARRAY, NoLiteral, literal
+from adjoint.standalone.not_exported import NotExported
 from adjoint.standalone.self_test import SELF_TEST
 
 LONGEST_EXAMPLE = 300_000
 """The greatest number of characters of the arguments that are kept for the self-test."""
+
+
+IN_ARGUMENTS = (
+    "a file takes numbers, arrays, texts, and lists, tuples and dicts of them: give the numbers of"
+    " an object as arguments of a function that makes it"
+)
+IN = (
+    "a file holds the program, and copies of rules that are Python and need NumPy and SciPy alone:"
+    " write what this one stands for in NumPy, or take the function out"
+)
 
 
 def exported(f: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> str:
@@ -38,19 +53,19 @@ def exported(f: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any
             text = _file(name, f, given, mode)
         _demand_same(text, f, args, kwargs)
     except NotCovered as error:
-        at = error.span and error.filename and place_text(error.filename, error.span.line)
         raise NoDerivativeError(
-            f"'{name}' has no standalone file for such arguments, because of {error.reason}"
-            + (f", at {at}" if at else ""),
+            f"'{name}' has no standalone file for such arguments, because of {error.reason}",
             hint="a file holds one specialised program: ad.tier says what has none",
+            filename=error.filename,
+            span=error.span,
         ) from None
     except NotExported as error:
-        kind = ArgumentError if "argument" in str(error) else NoDerivativeError
+        kind, hint = (ArgumentError, IN_ARGUMENTS) if error.is_argument else (NoDerivativeError, IN)
         raise kind(
             f"'{name}' has no standalone file, because of {error}",
-            hint="a file holds numbers, arrays, lists, tuples and dicts, and calls of Python and"
-            " NumPy; give the numbers of an object as arguments, and write what a rule stands for"
-            " in NumPy",
+            hint=hint,
+            filename=error.filename,
+            span=error.span,
         ) from None
     return text
 
@@ -58,7 +73,7 @@ def exported(f: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any
 def _demand_same(text: str, f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
     """Run the file at the point, and refuse it unless it gives what the library gives."""
     scope: dict[str, Any] = {"__name__": "standalone"}
-    exec(compile(text, "<standalone>", "exec"), scope)
+    exec(compile(text, "<standalone>", "exec", dont_inherit=True), scope)
     try:
         found = scope["value_and_gradient"](*args, **kwargs)
     except Exception as error:
@@ -91,16 +106,17 @@ def _file(name: str, f: Any, given: tuple[Any, ...], mode: Mode) -> str:
     writer = written(program)
     helpers = Helpers()
     main = writer.lines[0].partition("(")[0].removeprefix("def ")
+    helpers.reserve(writer.bound)
     for key, value in writer.bound.items():
-        if isinstance(value, ModuleType):
-            helpers.imports |= dict.fromkeys(_imports(key, value))
-        else:
+        try:
             helpers.define(key, value)
+        except NotExported as error:
+            raise _placed(error, program, value) from None
     helpers.define("finished", finished)
     names = {id(leaf.source): writer.name(leaf.value) for leaf in program.outside.leaves}
-    inputs = input_functions(program, mode, len(given), names, helpers)
-    code = "\n".join(writer.lines).replace(f"def {main}(", "def _program(", 1)
     parameters = _parameters(f, len(given), mode)
+    inputs = input_functions(program, mode, parameters, names, helpers)
+    code = "\n".join(writer.lines).replace(f"def {main}(", "def _program(", 1)
     texts = [code, *inputs, *_users(name, parameters, mode, described_types(program, parameters))]
     example = f"{_example(given)}\nNAMES = {mode.names!r}\nCOUNT = {len(given) - len(mode.names)}"
     body = "\n\n\n".join([*helpers.lines, *texts, example, SELF_TEST.strip("\n")])
@@ -108,14 +124,28 @@ def _file(name: str, f: Any, given: tuple[Any, ...], mode: Mode) -> str:
     if "_array(" in body:
         helpers.imports["import base64"] = None
         body = f"{ARRAY.strip()}\n\n\n{body}"
-    imports = "\n".join(sorted(helpers.imports, key=lambda line: (line.startswith("from"), line)))
-    return f"{head}\n\nfrom __future__ import annotations\n\n{imports}\n\n{body}\n"
+    used = [line for line in helpers.imports if re.search(rf"\b{line.split()[-1]}\b", body)]
+    imports = "\n".join(sorted(used, key=lambda line: (line.startswith("from"), line)))
+    return f"{head}\n\n{imports}\n\n\n{body}\n"
 
 
-def _imports(key: str, module: ModuleType) -> list[str]:
-    """Return the import of a module under the name that the program uses; none if it uses none."""
-    used = [name for name in vars(module) if not name.startswith("__")]
-    return [f"import {module.__name__}"] if used and key != "np" else []
+def _placed(error: NotExported, program: Program, value: Any) -> NotExported:
+    """Add the function of which `value` is the rule, and the line that calls it, to an error."""
+    for op in (*walk(program.forward), *walk(program.reverse)):
+        if not isinstance(op, Call) or op.result is None or not _is(op.callee, value):
+            continue
+        pair, place = program.ev.rule_pairs.get(op.result), program.ev.places.get(op.result)
+        placed = (
+            error if pair is None else NotExported(f"{error}, in the rule of {name_of(pair.f)!r}")
+        )
+        if place is not None:
+            placed.filename, placed.span = place[0], op.span
+        return placed
+    return error
+
+
+def _is(callee: Operand, value: Any) -> bool:
+    return isinstance(callee, Const) and callee.value is value
 
 
 def _head(name: str, f: Any) -> str:
@@ -151,8 +181,9 @@ def _users(name: str, parameters: list[str], mode: Mode, types: list[str]) -> li
     head, call, plain = ", ".join(shown), ", ".join(passed), ", ".join(parameters)
     listed = "\n".join(f"    {line}" for line in types) or "    (none)"
     behind = f", {plain}" if plain else ""
-    value_and_gradient = f'''TYPES = """the arguments are not of the types that this file is for:
+    value_and_gradient = f'''TYPES = """the types that this file is for (n, m, ... are 2 or more):
 {listed}"""
+{OTHER}
 
 
 def value_and_gradient({head}):
@@ -178,6 +209,23 @@ def value_and_gradient({head}):
     return [COMPUTED, value_and_gradient, gradient]
 
 
+OTHER = '''
+
+def _other(name, value):
+    """Return the error for an argument that is not of the types that this file is for."""
+    what = f"of type {type(value).__name__}"
+    if isinstance(value, np.ndarray):
+        what = f"an array of {value.dtype}, shape {value.shape}"
+    elif isinstance(value, dict):
+        what = f"a dict with the keys {list(value)}"
+    elif isinstance(value, (list, tuple)):
+        what = f"a {type(value).__name__} of length {len(value)}"
+    elif isinstance(value, (bool, int, str)):
+        what = f"{value!r}, {what}"
+    return TypeError(f"{name} is {what}; {TYPES}")
+'''
+
+
 COMPUTED = '''def _computed(leaves, *args):
     """Run the program, and look whether its numbers are finite."""
     with np.errstate(divide="raise", over="raise", invalid="raise"):
@@ -192,5 +240,5 @@ def _example(given: tuple[Any, ...]) -> str:
     try:
         text = literal(given)
     except NoLiteral as error:
-        raise NotExported(f"{error} in the arguments") from None
+        raise NotExported(f"{error} in the arguments", is_argument=True) from None
     return f"EXAMPLE = {text if len(text) <= LONGEST_EXAMPLE else None}"

@@ -14,17 +14,24 @@ from adjoint.fast.entry_code.inputs import Reading
 from adjoint.fast.evaluate.types import Array, Dim, Number, Row
 from adjoint.fast.evaluate.values import Source
 from adjoint.runtime.results import with_zeros
-from adjoint.standalone.helpers import Helpers, NotExported
+from adjoint.standalone.helpers import Helpers
 from adjoint.standalone.literals import NoLiteral, literal
+from adjoint.standalone.not_exported import NotExported
 
 
 class ArgumentReading(Reading):
     """Reads what is in the arguments. Other numbers and arrays, which the function captures or
     names, are constants among the helpers, under the names that they have in the program."""
 
-    def __init__(self, program: Program, names: dict[int, str], helpers: Helpers) -> None:
+    def __init__(
+        self,
+        program: Program,
+        parameters: Sequence[str],
+        names: dict[int, str],
+        helpers: Helpers,
+    ) -> None:
         super().__init__(program.outside)
-        self._parameters, self._helpers = names, helpers
+        self._parameters, self._in_program, self._helpers = parameters, names, helpers
 
     def read_all(self) -> None:
         """Write the lines that read and test the arguments."""
@@ -37,7 +44,7 @@ class ArgumentReading(Reading):
                     self.lines.append(f"{name} = {text}")
                 tests = [self._test(name, guard) for guard in self._guards.get(id(source), ())]
             elif leaf is not None:
-                name = self.names[id(source)] = self._helpers.free(self._parameters[id(source)])
+                name = self.names[id(source)] = self._helpers.free(self._in_program[id(source)])
                 self._helpers.constant(name, leaf.sample)
             else:
                 self._look_at(source)
@@ -46,7 +53,10 @@ class ArgumentReading(Reading):
                 is_constant = source.argument is None  # of which only lengths are compared
                 tests += [one for one in of_leaf if not (is_constant and "type" in one)]
             if tests:
-                self.lines.append(f"if {' or '.join(tests)}: return MISS")
+                is_argument = source.argument is not None
+                what = _path(source, self._parameters) if is_argument else f"the constant {name}"
+                self.lines.append(f"if {' or '.join(tests)}:")
+                self.lines.append(f"    raise _other({what!r}, {name})")
 
     def _look_at(self, source: Source) -> None:
         """Name a source that is no argument, because guards of others may refer to it."""
@@ -60,13 +70,17 @@ class ArgumentReading(Reading):
             try:
                 return literal(self.bound[name]) if name in self.bound else name
             except NoLiteral as error:
-                raise NotExported(f"{error} in the arguments") from None
+                raise NotExported(f"{error} in the arguments", is_argument=True) from None
 
         return re.sub(r"\bk\d+\b", value, text)
 
 
 def input_functions(
-    program: Program, mode: Mode, count: int, names: dict[int, str], helpers: Helpers
+    program: Program,
+    mode: Mode,
+    parameters: Sequence[str],
+    names: dict[int, str],
+    helpers: Helpers,
 ) -> list[str]:
     """Return the definitions of ``_inputs`` and ``_arranged``; define what they need.
 
@@ -75,35 +89,39 @@ def input_functions(
     NotExported
         An argument is no number, array, text, list, tuple or dict.
     """
-    made = ArgumentReading(program, names, helpers)
+    count = len(parameters)
+    made = ArgumentReading(program, parameters, names, helpers)
     made.read_all()
     roots = mode.positions(count)
     for root in roots:
         made.distinct(root, program.wanted)
     if any(made.ties(root) for root in roots):
-        raise NotExported("parts of an argument that the function does not read")
+        raise NotExported("parts of an argument that the function does not read", True)
     given = cotangents(made, program, mode, count)
     if "Tangent(" in given:
-        raise NotExported("an object among the arguments")
+        raise NotExported("an object among the arguments", is_argument=True)
     if "filled(" in given:
         helpers.define("filled", with_zeros)
     leaves = [made.names[id(leaf.source)] for leaf in program.outside.leaves]
-    parameters = ", ".join(f"a{i}" for i in range(count))
+    given_names = ", ".join(f"a{i}" for i in range(count))
     lines = [made.written(line) for line in made.lines]
-    lines = [line.replace(": return MISS", ":\n        raise TypeError(TYPES)") for line in lines]
+    lines = [line.replace(": return MISS", f":\n        {_TWICE}") for line in lines]
     body = [re.sub(r"(?<!\.)\bndarray\b", "np.ndarray", line) for line in lines]
     return [
         _function(
-            f"def _inputs({parameters}):",
+            f"def _inputs({given_names}):",
             "Return the numbers and arrays of the program, after a look at their types.",
             [*body, f"return ({''.join(f'{leaf}, ' for leaf in leaves)})"],
         ),
         _function(
-            f"def _arranged(bars{', ' if parameters else ''}{parameters}):",
+            f"def _arranged(bars{', ' if count else ''}{given_names}):",
             "Return the cotangents in the structure of the arguments.",
             [f"return {made.written(given)}"],
         ),
     ]
+
+
+_TWICE = 'raise TypeError("one array or container is twice in an argument")'
 
 
 def _function(head: str, doc: str, body: Sequence[str]) -> str:
@@ -113,7 +131,12 @@ def _function(head: str, doc: str, body: Sequence[str]) -> str:
 def described_types(program: Program, names: Sequence[str]) -> list[str]:
     """Return a line for each number, array and list that the program reads in the arguments, and
     for each value that it takes for granted."""
-    lengths: dict[Dim, str] = {}
+    lengths: dict[Dim, str] = {
+        n: str(found)
+        for leaf in program.outside.leaves
+        if leaf.source.argument is None and isinstance(leaf.type, Array)
+        for n, found in zip(leaf.type.shape, leaf.sample.shape, strict=True)
+    }
     lines = [
         in_docstring(f"{_path(guard.source, names)} : {guard.value!r}")
         for guard in program.outside.guards
@@ -150,7 +173,8 @@ def _length(n: Dim, lengths: dict[Dim, str]) -> str:
     """Return a length, or a letter for one that is the same wherever the letter stands."""
     if isinstance(n, int):
         return str(n)
-    return lengths.setdefault(n, "nmklpq"[len(lengths)] if len(lengths) < 6 else str(n))
+    free = [letter for letter in "nmklpqrst" if letter not in lengths.values()]
+    return lengths.setdefault(n, free[0] if free else str(n))
 
 
 def _path(source: Source, names: Sequence[str]) -> str:

@@ -28,6 +28,8 @@ def literal(value: Any) -> str:
     kind = type(value)
     if value is None or value is Ellipsis or kind in (bool, int, str, bytes):
         return "..." if value is Ellipsis else repr(value)
+    if value is np._NoValue:
+        return "np._NoValue"
     if kind is float:
         return repr(value) if math.isfinite(value) else f"float({str(value)!r})"
     if kind is complex:

@@ -9,9 +9,14 @@ from typing import Any
 
 import numpy as np
 
-from adjoint.rulekit import projection
+from adjoint.cotangents import finiteness
+from adjoint.cotangents.poison import Poison
+from adjoint.diagnostics import user_place
+from adjoint.levels import bases
+from adjoint.rulekit import projection, row_sums
 from adjoint.rulekit.partials import as_strong
 from adjoint.rulekit.projection import unbroadcast
+from adjoint.rules.numpy.linalg import matrices
 from adjoint.runtime import results
 
 
@@ -24,6 +29,8 @@ def project(bar: Any, primal: Any) -> Any:
         bar = unbroadcast(bar, np.shape(primal))
     if np.iscomplexobj(bar) and not np.iscomplexobj(primal):
         bar = bar.real
+    if isinstance(primal, list | tuple):
+        return type(primal)([project(part, x) for part, x in zip(bar, primal, strict=True)])
     if is_array:
         dtype = primal.dtype if primal.dtype.kind in "fc" else np.dtype(float)
         if np.shape(bar) != primal.shape:
@@ -69,13 +76,17 @@ def with_zeros(value: Any, bar: Any) -> Any:
     raise TypeError(f"a {type(value).__name__} is not known to this file")
 
 
-def array_rule(rule: Any, places: tuple[int, ...], projects: bool) -> Any:
+def array_rule(rule: Any, places: tuple[int, ...], nested: bool) -> Any:
     """Return a rule of NumPy's array functions from one that returns cotangents of the operands,
     which stand at `places` among the arguments."""
 
     def placed(*args: Any, **kwargs: Any) -> Any:
-        y, back = rule(*args, **kwargs)
-        is_low = any(getattr(x, "dtype", np.dtype(float)).char in "efF" for x in args)
+        values = list(args)
+        for place in places if nested else ():
+            if place < len(values):
+                values[place] = as_numeric(values[place])
+        y, back = rule(*values, **kwargs)
+        is_low = any(getattr(x, "dtype", np.dtype(float)).char in "efF" for x in values)
 
         def placed_back(y_bar: Any) -> tuple[Any, ...]:
             if is_low:
@@ -83,12 +94,32 @@ def array_rule(rule: Any, places: tuple[int, ...], projects: bool) -> Any:
             bars: list[Any] = [None] * (len(args) + 1)
             for place, bar in zip(places, back(y_bar)[1:], strict=False):
                 if bar is not None and place < len(args):
-                    bars[place + 1] = project(bar, args[place]) if projects else bar
+                    bars[place + 1] = project(bar, args[place]) if nested else bar
             return tuple(bars)
 
         return y, placed_back
 
     return placed
+
+
+def doubt(bar: Any) -> None:
+    """Raise an error where code branches on numbers that are not finite."""
+    if bar is not None and not np.all(np.isfinite(bar)):
+        raise FloatingPointError("a derivative is not finite")
+
+
+def poisoned(back: Any) -> Any:
+    """Return a pullback as it is: its errors are raised at once."""
+    return back
+
+
+def poison(error: Exception) -> Any:
+    """Raise the error of a derivative that does not exist."""
+    raise error
+
+
+def nothing(*_: Any, **_named: Any) -> None:
+    """Return what the engine says where nothing else runs."""
 
 
 SUBSTITUTES: dict[int, Any] = {
@@ -97,5 +128,13 @@ SUBSTITUTES: dict[int, Any] = {
     id(projection.projector): projector,
     id(projection.as_numeric): as_numeric,
     id(projection.SEQUENCES): (list, tuple),
+    id(row_sums._ones): {np.dtype(float): {}, np.dtype(np.float32): {}},
+    id(finiteness.doubt): doubt,
+    id(matrices.poisoned): poisoned,
+    id(Poison): poison,
+    id(user_place.current_place): nothing,
+    id(bases.trial_now): nothing,
+    id(bases.can_try): nothing,
+    id(bases.note_missed): nothing,
 }
 """What is copied, by the identity of what it stands for."""

@@ -284,6 +284,20 @@ def _instance(
     return made
 
 
+def object_of_fields(ev: Evaluator, cls: Abstract, names: Abstract, *values: Abstract) -> Abstract:
+    """Evaluate `object_of`."""
+    if not isinstance(cls, Known) or not isinstance(names, Known):
+        raise NotCovered("a new object of a class that is not known", ev.span)
+    if not is_plain_object(cls.value) or type(cls.value) is not type:
+        raise NotCovered(f"a new {cls.value.__qualname__}", ev.span)
+    if any("__del__" in vars(base) for base in cls.value.__mro__):
+        raise NotCovered(f"a new {cls.value.__qualname__}, which has __del__", ev.span)
+    ev.outside.rely_on(cls.value)
+    for name in names.value:
+        ev.outside.rely_on_field(cls.value, name)
+    return ev.allocate(Instance(cls.value, names.value, values))
+
+
 def set_attribute(ev: Evaluator, a: Abstract, name: str, value: Abstract) -> None:
     """Evaluate ``a.name = value`` for an object that the program made."""
     held = ev.held(a)

@@ -109,6 +109,8 @@ def _called(
     back = ev.value(ANYTHING, name=f"{y.name}_back")
     pulled = [i for i, x in enumerate(targets) if isinstance(x, Value) and x in sweep.active]
     ev.rule_pairs[pair] = RulePair(callee_of(op), y, pulled)
+    if y in ev.places:
+        ev.places[pair] = ev.places[y]
     ev.block.append(Call(pair, Const(function), op.operands, op.keywords, op.span))
     ev.block.append(Unpack((y, back), pair, None, op.span))
     ev.note_alias(back, (y, *op.operands, *(x for _, x in op.keywords)))

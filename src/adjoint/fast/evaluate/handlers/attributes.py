@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from adjoint.fast.evaluate.attribute_reads import attribute, special_method
-from adjoint.fast.evaluate.calls import set_attribute
+from adjoint.fast.evaluate.calls import object_of_fields, set_attribute
 from adjoint.fast.evaluate.evaluator import Evaluator
 from adjoint.fast.evaluate.handlers.operators import is_numeric
 from adjoint.fast.evaluate.handlers.table import handler
@@ -45,6 +45,7 @@ from adjoint.ir import primitives
 from adjoint.ir.single import Unpack, Value
 from adjoint.primal.special_methods import class_attribute
 from adjoint.rulekit.projection import project
+from adjoint.rules.python.plain_fields import object_of
 
 
 @handler(getattr)
@@ -59,6 +60,9 @@ def _(ev: Evaluator, a: Abstract, name: Abstract, value: Abstract) -> Abstract:
     assert isinstance(name, Known)
     set_attribute(ev, a, name.value, value)
     return Known(None)
+
+
+handler(object_of)(object_of_fields)
 
 
 @handler(primitives.call_method)
