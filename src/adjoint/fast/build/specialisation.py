@@ -27,6 +27,7 @@ from adjoint.fast.evaluate.handlers import (  # noqa: F401  each registers its h
     attributes,
     closures,
     displays,
+    exceptions,
     identity,
     iterating_builtins,
     new_arrays,

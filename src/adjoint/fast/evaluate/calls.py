@@ -34,8 +34,9 @@ from adjoint.fast.evaluate.values import (
     Ref,
     Tuple,
 )
-from adjoint.fast.not_covered import NotCovered
+from adjoint.fast.not_covered import NotCovered, Raises
 from adjoint.ir.single import Value
+from adjoint.primal.special_methods import class_attribute
 from adjoint.rulekit.registry import Rules, facts, lookup
 from adjoint.rules.python.evalpoly import evalpoly
 
@@ -170,7 +171,7 @@ def fold_known(f: Any, args: Sequence[Abstract], keywords: dict[str, Abstract]) 
             )
         )
     except Exception as error:
-        raise NotCovered(f"a call that raises {type(error).__name__}") from None
+        raise Raises(type(error), f"a call that raises {type(error).__name__}") from None
 
 
 _TESTS = frozenset(
@@ -260,9 +261,12 @@ def _instance(
         given |= keywords
         if is_fitting and set(given) == set(cls._fields):
             return Tuple(tuple(given[name] for name in cls._fields), cls)
+    if issubclass(cls, BaseException) and _is_of_c(cls):
+        return ev.allocate(Instance(cls, (), ()))  # only its class matters to the program
     if (
         not is_plain_object(cls)
-        or type(cls) is not type
+        or not is_plain_class(cls)
+        or getattr(cls, "__abstractmethods__", None)
         or any(
             name in vars(base)
             for base in cls.__mro__[:-1]
@@ -279,6 +283,14 @@ def _instance(
     if not isinstance(returned, Known) or returned.value is not None:
         raise NotCovered(f"what {cls.__qualname__}.__init__ returns", ev.span)
     return made
+
+
+def _is_of_c(cls: type) -> bool:
+    """Return whether no Python code runs when an exception of a class is made."""
+    return not any(
+        isinstance(class_attribute(cls, name), FunctionType | staticmethod | classmethod)
+        for name in ("__new__", "__init__", "__setattr__", "__del__")
+    )
 
 
 def set_attribute(ev: Evaluator, a: Abstract, name: str, value: Abstract) -> None:

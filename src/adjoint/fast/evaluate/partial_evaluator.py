@@ -13,6 +13,7 @@ from inspect import CO_GENERATOR
 
 from adjoint.fast.evaluate import calls, generators
 from adjoint.fast.evaluate.arguments import bind
+from adjoint.fast.evaluate.attempts import Attempt
 from adjoint.fast.evaluate.branches import branch
 from adjoint.fast.evaluate.evaluator import Evaluator
 from adjoint.fast.evaluate.frames import Frame, place, single_of
@@ -29,7 +30,7 @@ from adjoint.fast.evaluate.values import (
     IteratorOf,
     Known,
 )
-from adjoint.fast.not_covered import NotCovered
+from adjoint.fast.not_covered import NotCovered, Raises
 from adjoint.ir import single as ir
 from adjoint.ir.single import Block, Call, If, Operand, Unpack
 
@@ -71,7 +72,7 @@ class PartialEvaluator(Evaluator):
             self.frames.pop()
             self.span, self.hint = span, hint
         if found is None:
-            raise NotCovered("a function that always raises", self.span)
+            raise Raises(None, "a function that always raises", self.span)
         (result,) = found
         if result is MISSING or result is LOST:
             raise NotCovered("a function without a result in some way")
@@ -99,7 +100,7 @@ class PartialEvaluator(Evaluator):
                     if not loop(self, op):
                         return None
                 case ir.Raise():
-                    self.leave()
+                    self._raise(op)
                     return None
             consumer = self.frames[-1].consumer
             if consumer is not None and generators.may_have_stopped(self, consumer):
@@ -131,11 +132,53 @@ class PartialEvaluator(Evaluator):
         items = unpacked(self, self._present(op.value), len(op.results), op.starred)
         self.frames[-1].values.update(zip(op.results, items, strict=True))
 
+    def _raise(self, op: ir.Raise) -> None:
+        """Raise to the handler around, or leave the program where there is none."""
+        if not self.may_handle():
+            self.leave()
+            return
+        kind: type | None = self.caught[-1] if self.caught else None
+        if op.exception is not None:
+            raised = self._present(op.exception)
+            is_class = isinstance(raised, Known) and isinstance(raised.value, type)
+            kind = raised.value if is_class else self.class_of(raised)  # type: ignore[union-attr]
+        if kind is not None and not issubclass(kind, BaseException):
+            kind = None
+        raise Raises(kind, "an exception that is raised in any case", op.span)
+
+    def _attempt(self, state: Attempt, op: If) -> list[Abstract] | None:
+        """Run the body of a ``try``, or its handler, if the body certainly raises."""
+        depth = len(self.attempts)
+        self.attempts.append(state)
+        try:
+            return self.run(op.body)
+        except Raises as error:
+            if state.is_over:
+                raise
+            if not state.handles or error.kind is None:
+                raise error.uncertain() from None
+            kind = error.kind
+        finally:
+            del self.attempts[depth:]
+        self.caught.append(kind)
+        try:
+            return self.run(op.orelse)
+        finally:
+            self.caught.pop()
+
     def _if(self, op: If) -> bool:
-        condition = truth(self, self._present(op.condition))
+        given = self._present(op.condition)
         values = self.frames[-1].values
+        if isinstance(given, Known) and isinstance(given.value, Attempt):
+            found = self._attempt(given.value, op)
+            if found is None:
+                return False
+            values.update(zip(op.results, found, strict=True))
+            return True
+        condition = truth(self, given)
         if isinstance(condition, Known):
-            found = self.run(op.body if condition.value else op.orelse)
+            block = op.body if condition.value else op.orelse
+            found = self.run(block) if self.may_handle() else self._side(block)
         else:
             found = branch(
                 self,

@@ -40,7 +40,7 @@ from adjoint.fast.evaluate.values import (
     RowOf,
     Tuple,
 )
-from adjoint.fast.not_covered import NeedsSize, NotCovered
+from adjoint.fast.not_covered import NeedsSize, NotCovered, Raises
 from adjoint.ir import primitives
 from adjoint.ir.single import Unpack, Value
 from adjoint.primal.special_methods import class_attribute
@@ -48,10 +48,15 @@ from adjoint.rulekit.projection import project
 
 
 @handler(getattr)
-def _(ev: Evaluator, a: Abstract, name: Abstract) -> Abstract:
+def _(ev: Evaluator, a: Abstract, name: Abstract, default: Abstract | None = None) -> Abstract:
     if not isinstance(name, Known):
         raise NotCovered("an attribute whose name is not known", ev.span)
-    return attribute(ev, a, name.value)
+    try:
+        return attribute(ev, a, name.value)
+    except Raises as error:
+        if default is None or error.kind is None or not issubclass(error.kind, AttributeError):
+            raise
+        return default
 
 
 @handler(setattr)
@@ -148,7 +153,8 @@ def _(ev: Evaluator, a: Abstract) -> Abstract:
             return found
         if isinstance(found, Value) and found in ev.dims:
             return found
-    raise NotCovered("a length", ev.span)
+    none = cls in (float, int, complex, bool, type(None))
+    raise Raises(TypeError if none else None, "a length", ev.span)
 
 
 def _query(f: Any, name: str, of_number: Abstract | None, reason: str) -> None:
@@ -236,6 +242,8 @@ def _(ev: Evaluator, a: Abstract, name: Abstract) -> Abstract:
         if isinstance(ev.types[a], Array) or cls is not None:
             one = np.empty(0) if isinstance(ev.types[a], Array) else cls()  # type: ignore[misc]
             return Known(hasattr(one, name.value))
+    elif isinstance(a, Known) and a.value is None:
+        return Known(hasattr(None, name.value))
     elif cls is not None and is_plain_object(cls) and isinstance(a, External | Ref):
         return Known(_has(ev, a, cls, name.value))
     raise NotCovered("hasattr", ev.span)
@@ -245,12 +253,14 @@ def _has(ev: Evaluator, a: External | Ref, cls: type, name: str) -> bool:
     held = ev.held(a)
     if isinstance(held, Instance) and name in held.names:
         return True
-    fields = getattr(a.sample, "__dict__", ()) if isinstance(a, External) else ()
-    if name not in fields and not any(name in vars(base) for base in cls.__mro__):
-        raise NotCovered("an attribute that may be missing", ev.span)
     if isinstance(class_attribute(cls, name), property):
         raise NotCovered("hasattr of a property, which may raise", ev.span)
     with restorable(ev) as restore:
-        attribute(ev, a, name)  # adds guards
+        try:
+            attribute(ev, a, name)  # adds guards
+        except Raises as error:
+            if error.kind is not AttributeError:
+                raise
+            return False
         restore()
     return True

@@ -29,7 +29,7 @@ from adjoint.fast.evaluate.values import (
     Ref,
     Tuple,
 )
-from adjoint.fast.not_covered import NotCovered
+from adjoint.fast.not_covered import NotCovered, Raises
 from adjoint.fast.single_assignment import primitives as single_primitives
 from adjoint.ir.primitives import begin
 from adjoint.ir.single import Value
@@ -54,7 +54,9 @@ def _made(ev: Evaluator, what: Iterating) -> Abstract:
     then, and dicts and the operand of ``reversed`` must not change afterwards."""
     for x in what.operands[:1] if what.kind is enumerate else what.operands:
         if not _is_iterable(ev, x):
-            raise NotCovered(f"{what.kind.__name__} of something that may not be iterable", ev.span)
+            kind = TypeError if ev.class_of(x) in (float, int, complex, type(None)) else None
+            reason = f"{what.kind.__name__} of something that may not be iterable"
+            raise Raises(kind, reason, ev.span)
     dicts = [x for x in _among(what) if isinstance(ev.heap[x.address], DictOf)]
     kept = [*_among(what)] if what.kind is reversed else dicts
     kept_now = tuple((x, ev.heap[x.address], ev.row_writes) for x in kept)
@@ -157,7 +159,7 @@ def _(ev: Evaluator, xs: Abstract, default: Abstract | None = None) -> Abstract:
     if default is not None:
         return found
     if isinstance(ended, Known) and ended.value:
-        raise NotCovered("next of an empty iterator", ev.span)
+        raise Raises(StopIteration, "next of an empty iterator", ev.span)
     if isinstance(ended, Value):
         branch(ev, ended, ev.leave, list, ev.span)
     return ev.call(Known(single_primitives.assigned), [found, Known("item")], {})
