@@ -8,6 +8,7 @@ from types import (
     MemberDescriptorType,
     MethodDescriptorType,
     ModuleType,
+    TracebackType,
     WrapperDescriptorType,
 )
 from typing import Any
@@ -156,6 +157,8 @@ def _of_object(ev: Evaluator, a: External | Ref, cls: type, name: str) -> Abstra
     """Return an attribute of an object, looked up as by `object.__getattribute__`."""
     if name == "__class__":
         return Known(cls)
+    if name == "__traceback__" and issubclass(cls, BaseException):
+        return ev.allocate(Instance(TracebackType, (), ()))
     if isinstance(a, External) and not is_plain_object(cls):
         if isinstance(a.sample, tuple) and name in getattr(cls, "_fields", ()):
             return item(ev, a, Known(cls._fields.index(name)))  # type: ignore[attr-defined]

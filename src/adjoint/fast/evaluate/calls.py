@@ -49,6 +49,8 @@ def call(
         case Known(value=value):
             return _call_known(ev, value, args, keywords)
         case Closure():
+            if callee.function is not None and callee.function in handlers:
+                return _call_known(ev, callee.function, args, keywords)
             if callee.code in ev.outside.compiled and not _may_be_active(ev, args, keywords):
                 return call_library(ev, ev.outside.compiled[callee.code], args, keywords)
             return ev.inline(callee, args, keywords)

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from adjoint.fast.evaluate.attempts import Attempt
-from adjoint.fast.evaluate.frames import Frame
+from adjoint.fast.evaluate.frames import Frame, Suspension
 from adjoint.fast.evaluate.outside_values import Outside
 from adjoint.fast.evaluate.result_types.ones import Constant
 from adjoint.fast.evaluate.types import (
@@ -225,6 +225,8 @@ class Draft:
             yield
         except Raises as error:
             raise error.uncertain() from None
+        except Suspension:
+            raise NotCovered("a context manager that yields in a branch or a loop") from None
         finally:
             self._certain_from = before
 

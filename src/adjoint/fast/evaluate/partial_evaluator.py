@@ -16,10 +16,11 @@ from adjoint.fast.evaluate.arguments import bind
 from adjoint.fast.evaluate.attempts import Attempt
 from adjoint.fast.evaluate.branches import branch
 from adjoint.fast.evaluate.evaluator import Evaluator
-from adjoint.fast.evaluate.frames import Frame, place, single_of
+from adjoint.fast.evaluate.frames import Frame, Suspension, place, single_of
 from adjoint.fast.evaluate.item_lists import unpacked
 from adjoint.fast.evaluate.loops import loop
 from adjoint.fast.evaluate.outside_values import is_own
+from adjoint.fast.evaluate.suspended_generators import suspend
 from adjoint.fast.evaluate.truth_values import truth
 from adjoint.fast.evaluate.values import (
     LOST,
@@ -88,26 +89,35 @@ class PartialEvaluator(Evaluator):
         for i, op in enumerate(block.ops):
             if op.span is not None:
                 self.span = op.span
-            match op:
-                case Call():
-                    self._call(op)
-                case Unpack():
-                    self._unpack(op)
-                case If():
-                    if not self._if(op):
-                        return None
-                case ir.Loop():
-                    if not loop(self, op):
-                        return None
-                case ir.Raise():
-                    self._raise(op)
+            try:
+                if not self._evaluate(op):
                     return None
+            except Suspension as error:
+                if self.frames[-1].suspends:
+                    suspend(error, op, block, i)
+                raise
             consumer = self.frames[-1].consumer
             if consumer is not None and generators.may_have_stopped(self, consumer):
                 return generators.rest(self, consumer, replace(block, ops=block.ops[i + 1 :]))
         if block.results is None:
             return None
         return [self.read(x) for x in block.results]
+
+    def _evaluate(self, op: ir.Op) -> bool:
+        """Run an operation; return whether the one after it may be reached."""
+        match op:
+            case Call():
+                self._call(op)
+            case Unpack():
+                self._unpack(op)
+            case If():
+                return self._if(op)
+            case ir.Loop():
+                return loop(self, op)
+            case ir.Raise():
+                self._raise(op)
+                return False
+        return True
 
     def _present(self, operand: Operand) -> Abstract:
         found = self.read(operand)

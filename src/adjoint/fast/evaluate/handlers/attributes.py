@@ -76,21 +76,35 @@ def _(
 
 @handler(isinstance)
 def _(ev: Evaluator, a: Abstract, classes: Abstract) -> Abstract:
+    known = _known_classes(ev, classes)
+    if isinstance(a, Value) and isinstance(t := ev.types[a], Number):
+        found = {issubclass(kind, known) for kind in t.kinds}
+        if len(found) == 1:
+            return Known(found.pop())
+    else:
+        cls = ev.class_of(a)
+        if cls is not None:
+            return Known(issubclass(cls, known))
+    raise NotCovered("isinstance of a value of several types", ev.span)
+
+
+@handler(issubclass)
+def _(ev: Evaluator, cls: Abstract, classes: Abstract) -> Abstract:
+    if not isinstance(cls, Known) or not isinstance(cls.value, type):
+        raise NotCovered("issubclass of what is not known", ev.span)
+    ev.outside.rely_on(cls.value)
+    return Known(issubclass(cls.value, _known_classes(ev, classes)))
+
+
+def _known_classes(ev: Evaluator, classes: Abstract) -> Any:
+    """Return the second argument of `isinstance`."""
     if not isinstance(classes, Known):
         items = ev.sequence(classes)
         if items is None or not all(isinstance(x, Known) for x in items):
             raise NotCovered("isinstance of a class that is not known", ev.span)
         classes = Known(tuple(x.value for x in items))  # type: ignore[union-attr]
     _demand_plain_checks(ev, classes.value)
-    if isinstance(a, Value) and isinstance(t := ev.types[a], Number):
-        found = {issubclass(kind, classes.value) for kind in t.kinds}
-        if len(found) == 1:
-            return Known(found.pop())
-    else:
-        cls = ev.class_of(a)
-        if cls is not None:
-            return Known(issubclass(cls, classes.value))
-    raise NotCovered("isinstance of a value of several types", ev.span)
+    return classes.value
 
 
 def _demand_plain_checks(ev: Evaluator, classes: Any) -> None:

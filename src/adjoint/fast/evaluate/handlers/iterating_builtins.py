@@ -8,6 +8,7 @@ from typing import Any
 
 from adjoint.fast.evaluate.branches import branch
 from adjoint.fast.evaluate.evaluator import Evaluator
+from adjoint.fast.evaluate.frames import Suspension
 from adjoint.fast.evaluate.generators import take
 from adjoint.fast.evaluate.handlers.table import handler
 from adjoint.fast.evaluate.item_lists import listed
@@ -127,6 +128,8 @@ def _(ev: Evaluator, xs: Abstract) -> Abstract:
 
 @handler(single_primitives.yielded)
 def _(ev: Evaluator, value: Abstract) -> Abstract:
+    if ev.frames[-1].suspends:
+        raise Suspension(value)
     consumer = ev.frames[-1].consumer
     assert consumer is not None
     return take(ev, consumer, value)

@@ -39,17 +39,16 @@ def _(ev: Evaluator, a: Abstract) -> Abstract:
             return a
         if isinstance(t, Number) or all(d == 1 for d in t.shape):  # type: ignore[union-attr]
             return ev.infer(float, [a])
+    if isinstance(a, Known) and type(a.value) is str:
+        try:
+            return Known(float(a.value))
+        except ValueError:
+            raise Raises(ValueError, "float of a text that is no number", ev.span) from None
     raise Raises(_error_of_float(ev, a), "float of something else than a number", ev.span)
 
 
 def _error_of_float(ev: Evaluator, a: Abstract) -> type[BaseException] | None:
     """Return the exception that ``float(a)`` certainly raises, if it is known."""
-    if isinstance(a, Known) and type(a.value) is str:
-        try:
-            float(a.value)
-        except ValueError:
-            return ValueError
-        return None
     if isinstance(a, Value):
         t = ev.types[a]
         shape = t.shape if isinstance(t, Array) else ()
