@@ -30,6 +30,7 @@ from adjoint.fast.evaluate.handlers import (  # noqa: F401  each registers its h
     displays,
     exceptions,
     identity,
+    imports,
     iterating_builtins,
     new_arrays,
     numbers,

@@ -13,6 +13,7 @@ import numpy as np
 
 from adjoint.fast.evaluate.arguments import by_position
 from adjoint.fast.evaluate.attribute_reads import special_method
+from adjoint.fast.evaluate.dispatching import CACHED, call_cached, call_dispatching
 from adjoint.fast.evaluate.evaluator import Evaluator
 from adjoint.fast.evaluate.handlers.new_arrays import as_arrays
 from adjoint.fast.evaluate.handlers.strings import of_text
@@ -36,7 +37,6 @@ from adjoint.fast.evaluate.values import (
 )
 from adjoint.fast.not_covered import NotCovered, Raises
 from adjoint.ir.single import Value
-from adjoint.primal.special_methods import class_attribute
 from adjoint.rulekit.registry import Rules, facts, lookup
 from adjoint.rules.python.evalpoly import evalpoly
 
@@ -62,6 +62,10 @@ def call(
             )
         case External() | Ref():
             cls = ev.class_of(callee)
+            if isinstance(callee, External) and cls is CACHED:
+                return call_cached(ev, callee, args, keywords)
+            if isinstance(callee, External) and cls is FunctionType:
+                return call_dispatching(ev, callee, args, keywords)
             if isinstance(callee, External) and lookup(callee.sample) is not None:
                 raise NotCovered("an object that has a rule", ev.span)
             if cls is not None and is_plain_object(cls):
@@ -263,36 +267,25 @@ def _instance(
         given |= keywords
         if is_fitting and set(given) == set(cls._fields):
             return Tuple(tuple(given[name] for name in cls._fields), cls)
-    if issubclass(cls, BaseException) and _is_of_c(cls):
-        return ev.allocate(Instance(cls, (), ()))  # only its class matters to the program
+    is_exception = issubclass(cls, BaseException)
+    bases = [x for x in cls.__mro__ if not is_exception or x.__module__ != "builtins"]
+    methods = {name for base in bases if base is not object for name in vars(base)}
     if (
-        not is_plain_object(cls)
+        not (is_plain_object(cls) or is_exception)
         or not is_plain_class(cls)
         or getattr(cls, "__abstractmethods__", None)
-        or any(
-            name in vars(base)
-            for base in cls.__mro__[:-1]
-            for name in ("__new__", "__setattr__", "__del__")
-        )
+        or not methods.isdisjoint({"__new__", "__setattr__", "__del__"})
     ):
         raise NotCovered(f"a new {cls.__qualname__}", ev.span)
     made = ev.allocate(Instance(cls, (), ()))
-    if not any("__init__" in vars(base) for base in cls.__mro__[:-1]):
-        if args or keywords:
+    if "__init__" not in methods:
+        if (args or keywords) and not is_exception:  # of those, no program reads the arguments
             raise NotCovered("arguments that do not fit", ev.span)
         return made
     returned = call(ev, special_method(ev, cls, "__init__"), [made, *args], keywords)
     if not isinstance(returned, Known) or returned.value is not None:
         raise NotCovered(f"what {cls.__qualname__}.__init__ returns", ev.span)
     return made
-
-
-def _is_of_c(cls: type) -> bool:
-    """Return whether no Python code runs when an exception of a class is made."""
-    return not any(
-        isinstance(class_attribute(cls, name), FunctionType | staticmethod | classmethod)
-        for name in ("__new__", "__init__", "__setattr__", "__del__")
-    )
 
 
 def set_attribute(ev: Evaluator, a: Abstract, name: str, value: Abstract) -> None:

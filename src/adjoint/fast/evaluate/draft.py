@@ -96,7 +96,7 @@ class Draft:
     attempts
         The ``try`` bodies that are being evaluated, outermost first.
     caught
-        The classes of the exceptions whose handlers are being evaluated, outermost first.
+        The exceptions whose handlers are being evaluated, outermost first.
     """
 
     def __init__(self, outside: Outside) -> None:
@@ -119,7 +119,7 @@ class Draft:
         self.built: dict[Value, Call] = {}
         self.most_rows = 0
         self.attempts: list[Attempt] = []
-        self.caught: list[type[BaseException]] = []
+        self.caught: list[Raises] = []
         self._certain_from = 0
         self.heap: dict[int, HeapObject] = {}
         self.shared_lists: set[int] = set()

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from adjoint.diagnostics.public_function import PublicFunction, is_plain, plain_function
+from adjoint.fast.evaluate.dispatching_functions import is_dispatching
 from adjoint.fast.evaluate.leaves import Guard, Leaf
 from adjoint.fast.evaluate.plain_classes import is_named_tuple, is_plain_object
 from adjoint.fast.evaluate.stand_ins import (
@@ -344,6 +345,8 @@ class Outside:
         if package(f.__globals__.get("__name__")) in COMPILING:
             raise NotCovered("a function of a package that compiles")
         self.guard(source, "code", f.__code__)
+        if is_dispatching(f):
+            return External(source, f)
         if is_mapped(f):
             return self._mapped(source, f)
         self.guard(source, "globals", f.__globals__)

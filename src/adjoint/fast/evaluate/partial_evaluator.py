@@ -147,14 +147,16 @@ class PartialEvaluator(Evaluator):
         if not self.may_handle():
             self.leave()
             return
-        kind: type | None = self.caught[-1] if self.caught else None
-        if op.exception is not None:
-            raised = self._present(op.exception)
-            is_class = isinstance(raised, Known) and isinstance(raised.value, type)
-            kind = raised.value if is_class else self.class_of(raised)  # type: ignore[union-attr]
-        if kind is not None and not issubclass(kind, BaseException):
-            kind = None
-        raise Raises(kind, "an exception that is raised in any case", op.span)
+        reason = "an exception that is raised in any case"
+        if op.exception is None:
+            again = self.caught[-1] if self.caught else Raises(None, reason)
+            raise Raises(again.kind, reason, op.span, again.raised)
+        raised: Abstract = self._present(op.exception)
+        if isinstance(raised, Known) and isinstance(raised.value, type):
+            raised = self.call(raised, [], {})
+        kind = self.class_of(raised)
+        is_exception = kind is not None and issubclass(kind, BaseException)
+        raise Raises(kind if is_exception else None, reason, op.span, raised)
 
     def _attempt(self, state: Attempt, op: If) -> list[Abstract] | None:
         """Run the body of a ``try``, or its handler, if the body certainly raises."""
@@ -167,10 +169,10 @@ class PartialEvaluator(Evaluator):
                 raise
             if not state.handles or error.kind is None:
                 raise error.uncertain() from None
-            kind = error.kind
+            caught = error
         finally:
             del self.attempts[depth:]
-        self.caught.append(kind)
+        self.caught.append(caught)
         try:
             return self.run(op.orelse)
         finally:

@@ -43,8 +43,11 @@ def _(ev: Evaluator, trying: Abstract) -> Abstract:
 
 @handler(single_primitives.caught_exception)
 def _(ev: Evaluator) -> Abstract:
-    """Return an exception of which only the class is known."""
-    return ev.allocate(Instance(ev.caught[-1], (), ()))
+    """Return the raised exception; one that Python raises itself has a known class only."""
+    error = ev.caught[-1]
+    assert error.kind is not None
+    raised: Abstract | None = error.raised
+    return ev.allocate(Instance(error.kind, (), ())) if raised is None else raised
 
 
 @handler(primitives.exception_match)
