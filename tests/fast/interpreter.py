@@ -4,12 +4,19 @@ from __future__ import annotations
 
 import functools
 import inspect
+import sys
 import types
 
 from adjoint.errors import UnsupportedSyntaxError
 from adjoint.fast.not_covered import NotCovered
 from adjoint.fast.single_assignment.construction import single
-from adjoint.fast.single_assignment.primitives import assigned
+from adjoint.fast.single_assignment.primitives import (
+    assigned,
+    attempt,
+    caught_exception,
+    completed,
+    wrote,
+)
 from adjoint.frontend.source_or_bytecode import lower_any
 from adjoint.ir import primitives
 from adjoint.ir.single import (
@@ -56,6 +63,30 @@ def interpreted(function, *, deep=False, convert=converted):
     return run
 
 
+class Unresolved(BaseException):
+    """An exception that a program leaves to the generic tier."""
+
+
+class Attempt:
+    """The state of the body of a ``try``."""
+
+    def __init__(self, handles):
+        self.is_over, self.handles = False, handles
+
+    def complete(self):
+        self.is_over = True
+
+    def write(self):
+        self.handles = False
+
+
+_OF_ATTEMPTS = {
+    id(attempt): Attempt,
+    id(completed): Attempt.complete,
+    id(wrote): Attempt.write,
+}
+
+
 class Activation:
     def __init__(self, function, deep):
         self.function, self.deep, self.values = function, deep, {}
@@ -97,8 +128,11 @@ class Activation:
                 self.unpack(op)
             case If():
                 test = self.used(op.condition)
-                assert isinstance(test, bool), f"the condition is {test!r}"
-                results = self.block(op.body if test else op.orelse)
+                if isinstance(test, Attempt):
+                    results = self.attempted(test, op)
+                else:
+                    assert isinstance(test, bool), f"the condition is {test!r}"
+                    results = self.block(op.body if test else op.orelse)
                 self.values.update(zip(op.results, results, strict=True))
             case Loop(iterable=None):
                 self.finish(op, *self.while_loop(op))
@@ -110,6 +144,18 @@ class Activation:
                 raise self.used(exception)
             case Raise(exception=exception, cause=cause):
                 raise self.used(exception) from self.used(cause)
+
+    def attempted(self, state, op):
+        try:
+            return self.block(op.body)
+        except Unresolved:
+            raise
+        except BaseException as error:
+            if state.is_over:
+                raise
+            if not state.handles:
+                raise Unresolved from error
+            return self.block(op.orelse)
 
     def finish(self, op, ended, carried):
         results = [ended, *carried] if op.stops else carried
@@ -146,6 +192,10 @@ class Activation:
         read = self.read if callee is assigned else self.used
         operands = [read(operand) for operand in op.operands]
         keywords = {name: read(operand) for name, operand in op.keywords}
+        if callee is caught_exception:
+            return sys.exception()
+        if id(callee) in _OF_ATTEMPTS:
+            return _OF_ATTEMPTS[id(callee)](*operands)
         if callee is primitives.current_globals:
             return self.function.__globals__
         if callee is primitives.apply:

@@ -37,6 +37,30 @@ class NotCovered(Exception):
             self.span, self.filename = self.span or span, filename
 
 
+class Raises(NotCovered):
+    """The user code certainly raises an exception here, of class `kind` (``None``: not known).
+
+    `raised` is the abstract value of an exception that a ``raise`` names.
+    A handler around it is then run at specialisation. Where there is none, the call is generic.
+    """
+
+    def __init__(
+        self,
+        kind: type[BaseException] | None,
+        reason: str,
+        span: Span | None = None,
+        raised: Any = None,
+    ) -> None:
+        super().__init__(reason, span)
+        self.kind, self.raised = kind, raised
+
+    def uncertain(self) -> NotCovered:
+        """Return the refusal, without the class, of code that may not run at all."""
+        refusal = NotCovered(self.reason, self.span)
+        refusal.filename = self.filename
+        return refusal
+
+
 class NeedsSize(NotCovered):
     """The program needs the length of a dimension; a length above `most` is not covered."""
 

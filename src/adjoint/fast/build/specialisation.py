@@ -26,8 +26,11 @@ from adjoint.fast.evaluate.evaluator import Evaluator
 from adjoint.fast.evaluate.handlers import (  # noqa: F401  each registers its handlers
     attributes,
     closures,
+    contexts,
     displays,
+    exceptions,
     identity,
+    imports,
     iterating_builtins,
     new_arrays,
     numbers,

@@ -9,7 +9,7 @@ from typing import Any
 from adjoint.fast.evaluate.evaluator import Evaluator
 from adjoint.fast.evaluate.types import Array, Number
 from adjoint.fast.evaluate.values import Abstract, Closure, DictOf, Known, Tuple
-from adjoint.fast.not_covered import NotCovered
+from adjoint.fast.not_covered import Raises
 from adjoint.ir.single import Function, Value
 
 
@@ -54,7 +54,7 @@ def bind(
             case _:
                 if name in given:
                     if parameter.kind == 1 and name in left:
-                        raise NotCovered("arguments that do not fit", ev.span)
+                        raise Raises(TypeError, "arguments that do not fit", ev.span)
                     values.append(given[name])
                 elif parameter.kind != 0 and name in left:
                     values.append(left.pop(name))
@@ -63,9 +63,9 @@ def bind(
                 elif parameter.kind == 3 and name in named_defaults:
                     values.append(named_defaults[name])
                 else:
-                    raise NotCovered("arguments that do not fit", ev.span)
+                    raise Raises(TypeError, "arguments that do not fit", ev.span)
     if rest or left:
-        raise NotCovered("arguments that do not fit", ev.span)
+        raise Raises(TypeError, "arguments that do not fit", ev.span)
     return values
 
 

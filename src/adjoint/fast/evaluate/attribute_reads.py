@@ -8,6 +8,7 @@ from types import (
     MemberDescriptorType,
     MethodDescriptorType,
     ModuleType,
+    TracebackType,
     WrapperDescriptorType,
 )
 from typing import Any
@@ -18,7 +19,7 @@ from adjoint.fast.evaluate.evaluator import Evaluator
 from adjoint.fast.evaluate.items import item, length_of, product
 from adjoint.fast.evaluate.outside_values import is_own
 from adjoint.fast.evaluate.plain_classes import is_plain_object
-from adjoint.fast.evaluate.types import Array, Number, has_complex, part_type
+from adjoint.fast.evaluate.types import Array, Number, Row, has_complex, part_type
 from adjoint.fast.evaluate.values import (
     Abstract,
     Bound,
@@ -32,7 +33,7 @@ from adjoint.fast.evaluate.values import (
     RowOf,
     Tuple,
 )
-from adjoint.fast.not_covered import NotCovered
+from adjoint.fast.not_covered import NotCovered, Raises
 from adjoint.fast.support.functions import conjugate, imaginary_part, real_part
 from adjoint.ir.single import Value
 from adjoint.primal.special_methods import class_attribute
@@ -57,13 +58,22 @@ def attribute(ev: Evaluator, a: Abstract, name: str) -> Abstract:
             return _of_object(ev, a, held.cls, name)
         kind: Any = list if isinstance(held, ListOf | RowOf) else dict
         if not isinstance(held, ListOf | DictOf | RowOf) or not _is_method(kind, name):
-            raise NotCovered(f"the attribute {name!r}", ev.span)
+            raise _missing_in(ev, ev.class_of(a), name)
         return Bound(Known(getattr(kind, name)), a)
     if isinstance(a, Tuple):
         fields = getattr(a.kind, "_fields", ())
         if name in fields:
             return a.items[fields.index(name)]
-    raise NotCovered(f"the attribute {name!r}", ev.span)
+    raise _missing_in(ev, ev.class_of(a), name)
+
+
+def _missing_in(ev: Evaluator, cls: type | None, name: str) -> NotCovered:
+    """Return the error of a read of an attribute of a builtin class, which no object of it has
+    unless the class has it."""
+    reason = f"the attribute {name!r}" + (f" of a {cls.__qualname__}" if cls is not None else "")
+    if cls is None or cls.__module__ not in ("builtins", "numpy") or hasattr(cls, name):
+        return NotCovered(reason, ev.span)
+    return Raises(AttributeError, reason, ev.span)
 
 
 def _of_known(ev: Evaluator, value: Any, name: str) -> Abstract:
@@ -71,7 +81,12 @@ def _of_known(ev: Evaluator, value: Any, name: str) -> Abstract:
         if name not in vars(value) and value.__name__ in _LOADING_PARTS:
             getattr(value, name, None)  # as the function itself will do
         if name not in vars(value):
-            raise NotCovered(f"{value.__name__}.{name}", ev.span)
+            reason = f"{value.__name__}.{name}"
+            if "__getattr__" in vars(value) or hasattr(type(value), name):
+                raise NotCovered(reason, ev.span)
+            for missing in (name, "__getattr__"):
+                ev.outside.guard(ev.outside.root("object", value), "no attribute", missing)
+            raise Raises(AttributeError, reason, ev.span)
         found = vars(value)[name]
         if is_own(vars(value)):
             return ev.outside.own(found)
@@ -100,7 +115,12 @@ def _of_known(ev: Evaluator, value: Any, name: str) -> Abstract:
                 break
     if callable(getattr(value, name, None)) and isinstance(value, str | np.ufunc):
         return Known(getattr(value, name))
+    if isinstance(value, _PLAIN) and not hasattr(value, name):
+        raise Raises(AttributeError, f"the attribute {name!r} of {value!r}", ev.span)
     raise NotCovered(f"the attribute {name!r} of {value!r}", ev.span)
+
+
+_PLAIN = (str, int, float, complex, type(None), tuple)
 
 
 def _is_method(kind: type, name: str) -> bool:
@@ -137,6 +157,8 @@ def _of_object(ev: Evaluator, a: External | Ref, cls: type, name: str) -> Abstra
     """Return an attribute of an object, looked up as by `object.__getattribute__`."""
     if name == "__class__":
         return Known(cls)
+    if name == "__traceback__" and issubclass(cls, BaseException):
+        return ev.allocate(Instance(TracebackType, (), ()))
     if isinstance(a, External) and not is_plain_object(cls):
         if isinstance(a.sample, tuple) and name in getattr(cls, "_fields", ()):
             return item(ev, a, Known(cls._fields.index(name)))  # type: ignore[attr-defined]
@@ -159,9 +181,16 @@ def _of_object(ev: Evaluator, a: External | Ref, cls: type, name: str) -> Abstra
         return Bound(_of_class(ev, cls, name, found), a)
     if type(found) in (staticmethod, classmethod):
         return _unbound(ev, cls, name, found)
+    if found is None and not _has(cls, name):
+        ev.outside.rely_on(cls)
+        raise Raises(AttributeError, f"the attribute {name!r} of a {cls.__qualname__}", ev.span)
     if found is None or hasattr(type(found), "__get__") or isinstance(found, GetSetDescriptorType):
         raise NotCovered(f"the attribute {name!r} of a {cls.__qualname__}", ev.span)
     return _guarded(ev, cls, name, found, "class attribute")
+
+
+def _has(cls: type, name: str) -> bool:
+    return any(name in vars(base) for base in cls.__mro__)
 
 
 def special_method(ev: Evaluator, cls: type, name: str) -> Abstract:
@@ -219,6 +248,8 @@ def _of_value(ev: Evaluator, a: Value, name: str) -> Abstract:
             (kind,) = t.kinds
             if issubclass(kind, np.generic):
                 return _of_known(ev, kind(), name)
+    if not isinstance(t, Row):
+        raise _missing_in(ev, np.ndarray if isinstance(t, Array) else ev.class_of(a), name)
     raise NotCovered(f"the attribute {name!r} of a {t}", ev.span)
 
 

@@ -8,6 +8,7 @@ from adjoint.fast.evaluate.evaluator import Evaluator
 from adjoint.fast.evaluate.joins import contents_template, generalise, instantiate, match
 from adjoint.fast.evaluate.rows import growing
 from adjoint.fast.evaluate.values import Abstract, Slot
+from adjoint.fast.not_covered import Raises
 from adjoint.ir.nodes import Span
 from adjoint.ir.single import Block, If, Operand, Value
 
@@ -24,6 +25,15 @@ def branch(
     return growing(ev, lambda: _branch(ev, condition, body, orelse, span, names))
 
 
+def _side(ev: Evaluator, run: Callable[[], list[Abstract] | None]) -> list[Abstract] | None:
+    """Run a branch; one that certainly raises leaves the program."""
+    try:
+        return run()
+    except Raises:
+        ev.leave()
+        return None
+
+
 def _branch(
     ev: Evaluator,
     condition: Value,
@@ -34,11 +44,11 @@ def _branch(
 ) -> list[Abstract] | None:
     before, lengths = dict(ev.heap), dict(ev.row_lengths)
     with ev.writing() as ops_a:
-        a = body()
+        a = _side(ev, body)
     heap_a, ev.heap = ev.heap, dict(before)
     lengths_a, ev.row_lengths = ev.row_lengths, lengths
     with ev.writing() as ops_b:
-        b = orelse()
+        b = _side(ev, orelse)
     heap_b = ev.heap
     if b is None:
         ev.row_lengths = lengths_a

@@ -13,6 +13,7 @@ import numpy as np
 
 from adjoint.fast.evaluate.arguments import by_position
 from adjoint.fast.evaluate.attribute_reads import special_method
+from adjoint.fast.evaluate.dispatching import CACHED, call_cached, call_dispatching
 from adjoint.fast.evaluate.evaluator import Evaluator
 from adjoint.fast.evaluate.handlers.new_arrays import as_arrays
 from adjoint.fast.evaluate.handlers.strings import of_text
@@ -34,7 +35,7 @@ from adjoint.fast.evaluate.values import (
     Ref,
     Tuple,
 )
-from adjoint.fast.not_covered import NotCovered
+from adjoint.fast.not_covered import NotCovered, Raises
 from adjoint.ir.single import Value
 from adjoint.rulekit.registry import Rules, facts, lookup
 from adjoint.rules.python.evalpoly import evalpoly
@@ -48,6 +49,8 @@ def call(
         case Known(value=value):
             return _call_known(ev, value, args, keywords)
         case Closure():
+            if callee.function is not None and callee.function in handlers:
+                return _call_known(ev, callee.function, args, keywords)
             if callee.code in ev.outside.compiled and not _may_be_active(ev, args, keywords):
                 return call_library(ev, ev.outside.compiled[callee.code], args, keywords)
             return ev.inline(callee, args, keywords)
@@ -59,6 +62,10 @@ def call(
             )
         case External() | Ref():
             cls = ev.class_of(callee)
+            if isinstance(callee, External) and cls is CACHED:
+                return call_cached(ev, callee, args, keywords)
+            if isinstance(callee, External) and cls is FunctionType:
+                return call_dispatching(ev, callee, args, keywords)
             if isinstance(callee, External) and lookup(callee.sample) is not None:
                 raise NotCovered("an object that has a rule", ev.span)
             if cls is not None and is_plain_object(cls):
@@ -173,7 +180,7 @@ def fold_known(f: Any, args: Sequence[Abstract], keywords: dict[str, Abstract]) 
             )
         )
     except Exception as error:
-        raise NotCovered(f"a call that raises {type(error).__name__}") from None
+        raise Raises(type(error), f"a call that raises {type(error).__name__}") from None
 
 
 _TESTS = frozenset(
@@ -263,19 +270,19 @@ def _instance(
         given |= keywords
         if is_fitting and set(given) == set(cls._fields):
             return Tuple(tuple(given[name] for name in cls._fields), cls)
+    is_exception = issubclass(cls, BaseException)
+    bases = [x for x in cls.__mro__ if not is_exception or x.__module__ != "builtins"]
+    methods = {name for base in bases if base is not object for name in vars(base)}
     if (
-        not is_plain_object(cls)
-        or type(cls) is not type
-        or any(
-            name in vars(base)
-            for base in cls.__mro__[:-1]
-            for name in ("__new__", "__setattr__", "__del__")
-        )
+        not (is_plain_object(cls) or is_exception)
+        or not is_plain_class(cls)
+        or getattr(cls, "__abstractmethods__", None)
+        or not methods.isdisjoint({"__new__", "__setattr__", "__del__"})
     ):
         raise NotCovered(f"a new {cls.__qualname__}", ev.span)
     made = ev.allocate(Instance(cls, (), ()))
-    if not any("__init__" in vars(base) for base in cls.__mro__[:-1]):
-        if args or keywords:
+    if "__init__" not in methods:
+        if (args or keywords) and not is_exception:  # of those, no program reads the arguments
             raise NotCovered("arguments that do not fit", ev.span)
         return made
     returned = call(ev, special_method(ev, cls, "__init__"), [made, *args], keywords)

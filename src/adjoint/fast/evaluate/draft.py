@@ -9,7 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from adjoint.fast.evaluate.frames import Frame
+from adjoint.fast.evaluate.attempts import Attempt
+from adjoint.fast.evaluate.frames import Frame, Suspension
 from adjoint.fast.evaluate.outside_values import Outside
 from adjoint.fast.evaluate.result_types.ones import Constant
 from adjoint.fast.evaluate.types import (
@@ -34,7 +35,7 @@ from adjoint.fast.evaluate.values import (
     Slot,
     Tuple,
 )
-from adjoint.fast.not_covered import NotCovered
+from adjoint.fast.not_covered import NotCovered, Raises
 from adjoint.fast.support.result_memory import NEW_ARRAYS, VIEWS
 from adjoint.ir import primitives
 from adjoint.ir import single as ir
@@ -92,6 +93,10 @@ class Draft:
         By pair of a value and a pullback that a registered rule returns at run time: the call.
     places
         By value: file and line of its user code.
+    attempts
+        The ``try`` bodies that are being evaluated, outermost first.
+    caught
+        The exceptions whose handlers are being evaluated, outermost first.
     """
 
     def __init__(self, outside: Outside) -> None:
@@ -113,6 +118,9 @@ class Draft:
         self.indices: dict[Value, tuple[Operand, ...]] = {}
         self.built: dict[Value, Call] = {}
         self.most_rows = 0
+        self.attempts: list[Attempt] = []
+        self.caught: list[Raises] = []
+        self._certain_from = 0
         self.heap: dict[int, HeapObject] = {}
         self.shared_lists: set[int] = set()
         self.block: list[ir.Op] = []
@@ -200,12 +208,31 @@ class Draft:
 
     @contextmanager
     def writing(self, block: list[ir.Op] | None = None) -> Iterator[list[ir.Op]]:
-        """Write into a new block, or into `block`."""
+        """Write into a new block, or into `block`, which may not run."""
         outer, self.block = self.block, [] if block is None else block
         try:
-            yield self.block
+            with self.uncertain():
+                yield self.block
         finally:
             self.block = outer
+
+    @contextmanager
+    def uncertain(self) -> Iterator[None]:
+        """Keep exceptions from the handlers around the context: its code may not run at all, or
+        they do not belong to it."""
+        before, self._certain_from = self._certain_from, len(self.attempts)
+        try:
+            yield
+        except Raises as error:
+            raise error.uncertain() from None
+        except Suspension:
+            raise NotCovered("a context manager that yields in a branch or a loop") from None
+        finally:
+            self._certain_from = before
+
+    def may_handle(self) -> bool:
+        """Return whether a ``try`` around would catch an exception raised here."""
+        return any(not one.is_over for one in self.attempts[self._certain_from :])
 
     @contextmanager
     def trial(self) -> Iterator[None]:

@@ -26,9 +26,10 @@ Body = Callable[[Any, list[Abstract]], "list[Abstract] | None"]
 class Frame:
     """One inlined call."""
 
-    __slots__ = ("consumer", "filename", "namespace", "values")
+    __slots__ = ("consumer", "filename", "namespace", "suspends", "values")
 
-    def __init__(self, function: ir.Function, closure: Closure) -> None:
+    def __init__(self, function: ir.Function, closure: Closure, suspends: bool = False) -> None:
+        self.suspends = suspends
         self.values: dict[Value, Abstract] = {}
         self.namespace: dict[str, Any] = closure.namespace
         self.filename: str = function.filename
@@ -55,6 +56,16 @@ class Consumer:
     body: Body
     stops: bool
     frame: Frame
+
+
+class Suspension(Exception):
+    """Raised where a generator that waits at its first ``yield`` (`suspended_generators`) gets
+    there."""
+
+    def __init__(self, value: Abstract) -> None:
+        super().__init__("a generator waits")
+        self.value = value
+        self.rests: list[tuple[ir.Op, ir.Block]] = []
 
 
 _singles: dict[int, tuple[weakref.ref[CodeType], Any]] = {}

@@ -38,11 +38,14 @@ from adjoint.ir.single import Block, Value
 
 def take(ev: Evaluator, consumer: Consumer, value: Abstract) -> Abstract:
     """Run the body for ``yield value``."""
+    if consumer.stops and any(one.frame is ev.frames[-1] for one in ev.attempts if not one.is_over):
+        raise NotCovered("a generator that may be left within a try or with", ev.span)
     now = list(_cell(ev, consumer).items[consumer.stops :])
     span, hint = ev.span, ev.hint
     ev.frames.append(consumer.frame)
     try:
-        found = consumer.body(value, now)
+        with ev.uncertain():
+            found = consumer.body(value, now)
     finally:
         ev.frames.pop()
     ev.span, ev.hint = span, hint

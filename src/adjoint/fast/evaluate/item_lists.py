@@ -13,7 +13,7 @@ from adjoint.fast.evaluate.loops import iterate
 from adjoint.fast.evaluate.rows import append, restorable
 from adjoint.fast.evaluate.types import Array
 from adjoint.fast.evaluate.values import Abstract, Iterating, IteratorOf, Known, ListOf, Ref
-from adjoint.fast.not_covered import NotCovered
+from adjoint.fast.not_covered import NotCovered, Raises
 from adjoint.ir.single import Value
 
 
@@ -71,11 +71,11 @@ def unpacked(ev: Evaluator, a: Abstract, n: int, starred: int | None) -> list[Ab
         raise NotCovered("unpacking something else than a tuple or a list", ev.span)
     if starred is None:
         if len(items_known) != n:
-            raise NotCovered("unpacking into another number of variables", ev.span)
+            raise Raises(ValueError, "unpacking into another number of variables", ev.span)
         return list(items_known)
     after = n - starred - 1
     if len(items_known) < n - 1:
-        raise NotCovered("unpacking into another number of variables", ev.span)
+        raise Raises(ValueError, "unpacking into another number of variables", ev.span)
     middle = items_known[starred : len(items_known) - after]
     last = items_known[len(items_known) - after :] if after else ()
     return [*items_known[:starred], ev.allocate(ListOf(tuple(middle))), *last]

@@ -26,7 +26,7 @@ from adjoint.fast.evaluate.values import (
     Ref,
     Tuple,
 )
-from adjoint.fast.not_covered import NeedsKnown, NotCovered
+from adjoint.fast.not_covered import NeedsKnown, NotCovered, Raises
 from adjoint.fast.support.functions import length
 from adjoint.ir.single import Const, Value
 
@@ -75,15 +75,22 @@ def item(ev: Evaluator, a: Abstract, index: Abstract) -> Abstract:
             try:
                 return Known(a.value[index.value])
             except Exception as error:
-                raise NotCovered(f"an index that raises {type(error).__name__}", ev.span) from None
+                reason = f"an index that raises {type(error).__name__}"
+                raise Raises(type(error), reason, ev.span) from None
         raise NotCovered("an index that is not known", ev.span)
     if isinstance(held, DictOf) and isinstance(index, Known):
         for key, found in zip(held.keys, held.items, strict=True):
             if type(key) is type(index.value) and key == index.value:
                 return found
-        raise NotCovered(f"the key {index.value!r} is missing", ev.span)
+        if type(index.value) not in _KEYS or index.value in held.keys:
+            raise NotCovered(f"the key {index.value!r}", ev.span)
+        raise Raises(KeyError, f"the key {index.value!r} is missing", ev.span)
     if isinstance(a, External) and type(a.sample) is dict and isinstance(index, Known):
-        if type(index.value) not in (str, int, bool) or index.value not in a.sample:
+        if type(index.value) not in _KEYS:
+            raise NotCovered("a key of a dict from outside", ev.span)
+        if index.value not in a.sample:  # its keys are guarded
+            raise Raises(KeyError, f"the key {index.value!r} is missing", ev.span)
+        if type(index.value) not in (str, int, bool):
             raise NotCovered("a key of a dict from outside", ev.span)
         return ev.outside.read(a.source, "item", index.value, a.sample[index.value])
     if isinstance(a, External) and isinstance(a.sample, list | tuple) and isinstance(index, Known):
@@ -92,8 +99,15 @@ def item(ev: Evaluator, a: Abstract, index: Abstract) -> Abstract:
             return ev.outside.read(a.source, "item", at, a.sample[at])
     items = ev.sequence(a)
     if items is None:
-        raise NotCovered("an index of something else than a sequence or a dict", ev.span)
+        reason = "an index of something else than a sequence or a dict"
+        cls = ev.class_of(a)
+        if cls is not None and not hasattr(cls, "__getitem__") and cls.__module__ == "builtins":
+            raise Raises(TypeError, reason, ev.span)
+        raise NotCovered(reason, ev.span)
     return _of_sequence(ev, a, items, index)
+
+
+_KEYS = (str, int, bool, float, type(None))
 
 
 def _of_sequence(
@@ -101,7 +115,7 @@ def _of_sequence(
 ) -> Abstract:
     if isinstance(index, Known) and isinstance(index.value, int):
         if not -len(items) <= index.value < len(items):
-            raise NotCovered("an index out of range", ev.span)
+            raise Raises(IndexError, "an index out of range", ev.span)
         return items[index.value]
     part = known_slice(index)
     if part is None:
@@ -114,7 +128,8 @@ def _of_array(ev: Evaluator, a: Value, index: Abstract) -> Abstract:
     """Write a read of an element or a part of an array."""
     t = ev.types[a]
     if not isinstance(t, Array):
-        raise NotCovered(f"an index of a {t}", ev.span)
+        kind = TypeError if ev.class_of(a) in (float, int, complex, bool) else None
+        raise Raises(kind, f"an index of a {t}", ev.span)
     keys = keys_of(index)
     shape = indexed_shape(ev, t, keys)
     operand = index_operand(ev, index)

@@ -6,6 +6,7 @@ checks each result, and leaves the call to the generic tier if its type or its s
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
 from types import FunctionType
 from typing import TYPE_CHECKING, Any
@@ -25,7 +26,7 @@ from adjoint.fast.evaluate.types import (
     has_truth_value,
     number,
 )
-from adjoint.fast.evaluate.values import Abstract
+from adjoint.fast.evaluate.values import ENTERED, Abstract, Instance
 from adjoint.fast.not_covered import NotCovered
 from adjoint.fast.support import functions as runtime
 from adjoint.ir import primitives
@@ -51,6 +52,16 @@ def is_library(f: Any, rules: Rules | None) -> bool:
     return library == "numpy" or (library == "scipy" and type(f) is FunctionType)
 
 
+def catches_warnings(ev: Evaluator) -> bool:
+    """Return whether this is within `warnings.catch_warnings`."""
+    return any(
+        isinstance(held, Instance)
+        and held.cls is warnings.catch_warnings
+        and held.items == (ENTERED,)
+        for held in ev.heap.values()
+    )
+
+
 def call_library(
     ev: Evaluator, f: Any, args: Sequence[Abstract], keywords: dict[str, Abstract]
 ) -> Abstract:
@@ -58,6 +69,8 @@ def call_library(
     writes = any(name in ("out", "copy") or name.startswith("overwrite") for name in keywords)
     if writes or len(args) > (1 if f is np.nan_to_num else most_operands(f)):
         raise NotCovered(f"{name_of(f)} with an array to write to", ev.span)
+    if catches_warnings(ev):  # the program does not filter those that it issues itself
+        raise NotCovered(f"{name_of(f)} within warnings.catch_warnings", ev.span)
     operands = tuple(map(ev.operand, args))
     named = tuple((k, ev.operand(v)) for k, v in keywords.items())
     types, of_named = [*map(ev.type_of, operands)], {k: ev.type_of(v) for k, v in named}

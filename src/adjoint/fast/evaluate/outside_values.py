@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from adjoint.diagnostics.public_function import PublicFunction, is_plain, plain_function
+from adjoint.fast.evaluate.dispatching_functions import is_dispatching
 from adjoint.fast.evaluate.leaves import Guard, Leaf
 from adjoint.fast.evaluate.plain_classes import is_named_tuple, is_plain_object
 from adjoint.fast.evaluate.stand_ins import (
@@ -90,7 +91,7 @@ class Outside:
     _read: dict[tuple[int, str, Any], Abstract] = field(default_factory=dict)
     _roots: dict[tuple[str, Any], Source] = field(default_factory=dict)
     _symbols: dict[int, Symbol] = field(default_factory=dict)
-    _ids: set[tuple[int | None, int]] = field(default_factory=set)
+    _ids: dict[tuple[int | None, int], Source] = field(default_factory=dict)
     _relied: set[type] = field(default_factory=set)
     _fields: set[tuple[type, str]] = field(default_factory=set)
     _kinds: set[tuple[type, str]] = field(default_factory=set)
@@ -196,6 +197,8 @@ class Outside:
             return self._function(source, value)
         if kind is PublicFunction:
             return self._operator(source, value)
+        if (known := self._known_twin(source, value)) is not None:
+            return known
         self.guard(source, "type", kind)
         if kind is MethodType:
             return Bound(
@@ -301,7 +304,15 @@ class Outside:
         place = source.argument, id(value)
         if place in self._ids:
             raise NotCovered("something that occurs twice in an argument, or in the function")
-        self._ids.add(place)
+        self._ids[place] = source
+
+    def _known_twin(self, source: Source, value: Any) -> Abstract | None:
+        """Return an object that was read at another place, unless it may have a cotangent."""
+        first = self._ids.get((source.argument, id(value)))
+        if first is None or self.is_wanted(source) or self.is_wanted(first):
+            return None
+        self.guard(source, "same", first)
+        return External(first, value)
 
     def _name(self, source: Source) -> str:
         """Return a name for a leaf, after its parameter or field."""
@@ -334,6 +345,8 @@ class Outside:
         if package(f.__globals__.get("__name__")) in COMPILING:
             raise NotCovered("a function of a package that compiles")
         self.guard(source, "code", f.__code__)
+        if is_dispatching(f):
+            return External(source, f)
         if is_mapped(f):
             return self._mapped(source, f)
         self.guard(source, "globals", f.__globals__)

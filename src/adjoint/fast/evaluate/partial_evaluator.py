@@ -13,12 +13,14 @@ from inspect import CO_GENERATOR
 
 from adjoint.fast.evaluate import calls, generators
 from adjoint.fast.evaluate.arguments import bind
+from adjoint.fast.evaluate.attempts import Attempt
 from adjoint.fast.evaluate.branches import branch
 from adjoint.fast.evaluate.evaluator import Evaluator
-from adjoint.fast.evaluate.frames import Frame, place, single_of
+from adjoint.fast.evaluate.frames import Frame, Suspension, place, single_of
 from adjoint.fast.evaluate.item_lists import unpacked
 from adjoint.fast.evaluate.loops import loop
 from adjoint.fast.evaluate.outside_values import is_own
+from adjoint.fast.evaluate.suspended_generators import suspend
 from adjoint.fast.evaluate.truth_values import truth
 from adjoint.fast.evaluate.values import (
     LOST,
@@ -29,7 +31,7 @@ from adjoint.fast.evaluate.values import (
     IteratorOf,
     Known,
 )
-from adjoint.fast.not_covered import NotCovered
+from adjoint.fast.not_covered import NotCovered, Raises
 from adjoint.ir import single as ir
 from adjoint.ir.single import Block, Call, If, Operand, Unpack
 
@@ -71,7 +73,7 @@ class PartialEvaluator(Evaluator):
             self.frames.pop()
             self.span, self.hint = span, hint
         if found is None:
-            raise NotCovered("a function that always raises", self.span)
+            raise Raises(None, "a function that always raises", self.span)
         (result,) = found
         if result is MISSING or result is LOST:
             raise NotCovered("a function without a result in some way")
@@ -87,26 +89,35 @@ class PartialEvaluator(Evaluator):
         for i, op in enumerate(block.ops):
             if op.span is not None:
                 self.span = op.span
-            match op:
-                case Call():
-                    self._call(op)
-                case Unpack():
-                    self._unpack(op)
-                case If():
-                    if not self._if(op):
-                        return None
-                case ir.Loop():
-                    if not loop(self, op):
-                        return None
-                case ir.Raise():
-                    self.leave()
+            try:
+                if not self._evaluate(op):
                     return None
+            except Suspension as error:
+                if self.frames[-1].suspends:
+                    suspend(error, op, block, i)
+                raise
             consumer = self.frames[-1].consumer
             if consumer is not None and generators.may_have_stopped(self, consumer):
                 return generators.rest(self, consumer, replace(block, ops=block.ops[i + 1 :]))
         if block.results is None:
             return None
         return [self.read(x) for x in block.results]
+
+    def _evaluate(self, op: ir.Op) -> bool:
+        """Run an operation; return whether the one after it may be reached."""
+        match op:
+            case Call():
+                self._call(op)
+            case Unpack():
+                self._unpack(op)
+            case If():
+                return self._if(op)
+            case ir.Loop():
+                return loop(self, op)
+            case ir.Raise():
+                self._raise(op)
+                return False
+        return True
 
     def _present(self, operand: Operand) -> Abstract:
         found = self.read(operand)
@@ -131,11 +142,55 @@ class PartialEvaluator(Evaluator):
         items = unpacked(self, self._present(op.value), len(op.results), op.starred)
         self.frames[-1].values.update(zip(op.results, items, strict=True))
 
+    def _raise(self, op: ir.Raise) -> None:
+        """Raise to the handler around, or leave the program where there is none."""
+        if not self.may_handle():
+            self.leave()
+            return
+        reason = "an exception that is raised in any case"
+        if op.exception is None:
+            again = self.caught[-1] if self.caught else Raises(None, reason)
+            raise Raises(again.kind, reason, op.span, again.raised)
+        raised: Abstract = self._present(op.exception)
+        if isinstance(raised, Known) and isinstance(raised.value, type):
+            raised = self.call(raised, [], {})
+        kind = self.class_of(raised)
+        is_exception = kind is not None and issubclass(kind, BaseException)
+        raise Raises(kind if is_exception else None, reason, op.span, raised)
+
+    def _attempt(self, state: Attempt, op: If) -> list[Abstract] | None:
+        """Run the body of a ``try``, or its handler, if the body certainly raises."""
+        depth = len(self.attempts)
+        self.attempts.append(state)
+        try:
+            return self.run(op.body)
+        except Raises as error:
+            if state.is_over:
+                raise
+            if not state.handles or error.kind is None:
+                raise error.uncertain() from None
+            caught = error
+        finally:
+            del self.attempts[depth:]
+        self.caught.append(caught)
+        try:
+            return self.run(op.orelse)
+        finally:
+            self.caught.pop()
+
     def _if(self, op: If) -> bool:
-        condition = truth(self, self._present(op.condition))
+        given = self._present(op.condition)
         values = self.frames[-1].values
+        if isinstance(given, Known) and isinstance(given.value, Attempt):
+            found = self._attempt(given.value, op)
+            if found is None:
+                return False
+            values.update(zip(op.results, found, strict=True))
+            return True
+        condition = truth(self, given)
         if isinstance(condition, Known):
-            found = self.run(op.body if condition.value else op.orelse)
+            block = op.body if condition.value else op.orelse
+            found = self.run(block) if self.may_handle() else self._side(block)
         else:
             found = branch(
                 self,

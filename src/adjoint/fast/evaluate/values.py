@@ -185,6 +185,8 @@ MISSING = Known(object())
 """The content of an unassigned variable."""
 LOST = Known(object())
 """The content of a variable that one branch does not assign and no template can represent."""
+ENTERED = Known(True)
+"""The state of a context manager of `warnings` or NumPy within its ``with``."""
 
 Abstract: TypeAlias = (
     Value | Known | Tuple | Ref | External | Closure | Bound | Partial | SliceOf | Iterating | Slot

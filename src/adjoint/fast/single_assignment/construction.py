@@ -27,12 +27,12 @@ which checks; so at a join, `Undefined` adds nothing to the other type.
 from __future__ import annotations
 
 import itertools
-import re
 from collections.abc import Iterable, Sequence
 from typing import TypeAlias
 
 from adjoint.fast.not_covered import NotCovered
 from adjoint.fast.single_assignment.endings import NO, YES, Ending, Slots
+from adjoint.fast.single_assignment.exceptions import TEMPORARY, user_names, without_tries
 from adjoint.fast.single_assignment.liveness import DEEPEST, Liveness, Variables, Way, chosen
 from adjoint.fast.single_assignment.loop_variables import Form
 from adjoint.fast.single_assignment.primitives import assigned, same, yielded
@@ -53,7 +53,6 @@ from adjoint.ir.single import (
     Unpack,
     Value,
 )
-from adjoint.ir.walk import walk
 
 
 def single(function: named.Function, yields: bool = False) -> Function:
@@ -67,14 +66,12 @@ def single(function: named.Function, yields: bool = False) -> Function:
     Raises
     ------
     NotCovered
-        The function is a generator although `yields` is false, has a ``try`` of any kind, or nests
-        blocks more deeply than Python allows.
+        The function is a generator although `yields` is false, or nests blocks more deeply than
+        Python allows.
     """
     if function.is_generator and not yields:
         raise NotCovered("a generator", function.span)
-    for op in walk(function.body):
-        if isinstance(op, named.Try):
-            raise NotCovered("a block that catches exceptions", op.span)
+    function = without_tries(function)
     names = [parameter.name for parameter in function.parameters]
     names += [variable.name for _, variable in function.free]
     return Function(
@@ -107,14 +104,12 @@ class _NeverReached(Exception):
 _Entry: TypeAlias = tuple[Operand, bool]
 """The operand of a variable, and whether the variable certainly has a value."""
 _Results: TypeAlias = tuple[Operand, ...] | None
-_TEMPORARY = re.compile(r"_\d+")
 
 
 class _Lowering:
     def __init__(self, function: named.Function) -> None:
         self._live = Liveness(function.body)
-        code = function.code
-        self._users = {*code.co_varnames, *code.co_cellvars, *code.co_freevars, *code.co_names}
+        self._users = user_names(function)
         self._region = function.body
         self._ops: list[Op] = []
         self._values: dict[str, _Entry] = {}
@@ -288,7 +283,7 @@ class _Lowering:
 
     def _is_temporary(self, name: str) -> bool:
         """Return whether `name` is a frontend temporary, which is read only after a write."""
-        return _TEMPORARY.fullmatch(name) is not None and name not in self._users
+        return TEMPORARY.fullmatch(name) is not None and name not in self._users
 
     # ---- if --------------------------------------------------------------------------------------
 

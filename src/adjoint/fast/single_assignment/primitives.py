@@ -23,3 +23,25 @@ def same(value: Any) -> Any:
 def yielded(value: Any) -> Any:
     """``yield value``: return the value sent by the consumer of the generator."""
     raise NotImplementedError
+
+
+def attempt(handles: bool) -> Any:
+    """Begin the body of a ``try``: the condition of an ``if`` whose ``else`` is the handler.
+    Without `handles`, a ``finally`` follows, which no exception may pass."""
+    raise NotImplementedError
+
+
+def completed(attempt: Any) -> None:
+    """End the body of a ``try``: its handler is no longer in force."""
+    raise NotImplementedError
+
+
+def wrote(attempt: Any) -> None:
+    """Note that the body of a ``try`` has written a variable which is read outside of it: the
+    handler, which has the values from before the body, must not run any more."""
+    raise NotImplementedError
+
+
+def caught_exception() -> Any:
+    """Return the exception that a handler has caught."""
+    raise NotImplementedError

@@ -40,7 +40,7 @@ from adjoint.fast.evaluate.values import (
     RowOf,
     Tuple,
 )
-from adjoint.fast.not_covered import NeedsSize, NotCovered
+from adjoint.fast.not_covered import NeedsSize, NotCovered, Raises
 from adjoint.ir import primitives
 from adjoint.ir.single import Unpack, Value
 from adjoint.primal.special_methods import class_attribute
@@ -49,10 +49,15 @@ from adjoint.rules.python.plain_fields import object_of
 
 
 @handler(getattr)
-def _(ev: Evaluator, a: Abstract, name: Abstract) -> Abstract:
+def _(ev: Evaluator, a: Abstract, name: Abstract, default: Abstract | None = None) -> Abstract:
     if not isinstance(name, Known):
         raise NotCovered("an attribute whose name is not known", ev.span)
-    return attribute(ev, a, name.value)
+    try:
+        return attribute(ev, a, name.value)
+    except Raises as error:
+        if default is None or error.kind is None or not issubclass(error.kind, AttributeError):
+            raise
+        return default
 
 
 @handler(setattr)
@@ -75,21 +80,35 @@ def _(
 
 @handler(isinstance)
 def _(ev: Evaluator, a: Abstract, classes: Abstract) -> Abstract:
+    known = _known_classes(ev, classes)
+    if isinstance(a, Value) and isinstance(t := ev.types[a], Number):
+        found = {issubclass(kind, known) for kind in t.kinds}
+        if len(found) == 1:
+            return Known(found.pop())
+    else:
+        cls = ev.class_of(a)
+        if cls is not None:
+            return Known(issubclass(cls, known))
+    raise NotCovered("isinstance of a value of several types", ev.span)
+
+
+@handler(issubclass)
+def _(ev: Evaluator, cls: Abstract, classes: Abstract) -> Abstract:
+    if not isinstance(cls, Known) or not isinstance(cls.value, type):
+        raise NotCovered("issubclass of what is not known", ev.span)
+    ev.outside.rely_on(cls.value)
+    return Known(issubclass(cls.value, _known_classes(ev, classes)))
+
+
+def _known_classes(ev: Evaluator, classes: Abstract) -> Any:
+    """Return the second argument of `isinstance`."""
     if not isinstance(classes, Known):
         items = ev.sequence(classes)
         if items is None or not all(isinstance(x, Known) for x in items):
             raise NotCovered("isinstance of a class that is not known", ev.span)
         classes = Known(tuple(x.value for x in items))  # type: ignore[union-attr]
     _demand_plain_checks(ev, classes.value)
-    if isinstance(a, Value) and isinstance(t := ev.types[a], Number):
-        found = {issubclass(kind, classes.value) for kind in t.kinds}
-        if len(found) == 1:
-            return Known(found.pop())
-    else:
-        cls = ev.class_of(a)
-        if cls is not None:
-            return Known(issubclass(cls, classes.value))
-    raise NotCovered("isinstance of a value of several types", ev.span)
+    return classes.value
 
 
 def _demand_plain_checks(ev: Evaluator, classes: Any) -> None:
@@ -152,7 +171,8 @@ def _(ev: Evaluator, a: Abstract) -> Abstract:
             return found
         if isinstance(found, Value) and found in ev.dims:
             return found
-    raise NotCovered("a length", ev.span)
+    none = cls in (float, int, complex, bool, type(None))
+    raise Raises(TypeError if none else None, "a length", ev.span)
 
 
 def _query(f: Any, name: str, of_number: Abstract | None, reason: str) -> None:
@@ -240,6 +260,8 @@ def _(ev: Evaluator, a: Abstract, name: Abstract) -> Abstract:
         if isinstance(ev.types[a], Array) or cls is not None:
             one = np.empty(0) if isinstance(ev.types[a], Array) else cls()  # type: ignore[misc]
             return Known(hasattr(one, name.value))
+    elif isinstance(a, Known) and a.value is None:
+        return Known(hasattr(None, name.value))
     elif cls is not None and is_plain_object(cls) and isinstance(a, External | Ref):
         return Known(_has(ev, a, cls, name.value))
     raise NotCovered("hasattr", ev.span)
@@ -249,12 +271,14 @@ def _has(ev: Evaluator, a: External | Ref, cls: type, name: str) -> bool:
     held = ev.held(a)
     if isinstance(held, Instance) and name in held.names:
         return True
-    fields = getattr(a.sample, "__dict__", ()) if isinstance(a, External) else ()
-    if name not in fields and not any(name in vars(base) for base in cls.__mro__):
-        raise NotCovered("an attribute that may be missing", ev.span)
     if isinstance(class_attribute(cls, name), property):
         raise NotCovered("hasattr of a property, which may raise", ev.span)
     with restorable(ev) as restore:
-        attribute(ev, a, name)  # adds guards
+        try:
+            attribute(ev, a, name)  # adds guards
+        except Raises as error:
+            if error.kind is not AttributeError:
+                raise
+            return False
         restore()
     return True

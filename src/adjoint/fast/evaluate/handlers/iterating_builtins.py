@@ -8,6 +8,7 @@ from typing import Any
 
 from adjoint.fast.evaluate.branches import branch
 from adjoint.fast.evaluate.evaluator import Evaluator
+from adjoint.fast.evaluate.frames import Suspension
 from adjoint.fast.evaluate.generators import take
 from adjoint.fast.evaluate.handlers.table import handler
 from adjoint.fast.evaluate.item_lists import listed
@@ -29,7 +30,7 @@ from adjoint.fast.evaluate.values import (
     Ref,
     Tuple,
 )
-from adjoint.fast.not_covered import NotCovered
+from adjoint.fast.not_covered import NotCovered, Raises
 from adjoint.fast.single_assignment import primitives as single_primitives
 from adjoint.ir.primitives import begin
 from adjoint.ir.single import Value
@@ -54,7 +55,9 @@ def _made(ev: Evaluator, what: Iterating) -> Abstract:
     then, and dicts and the operand of ``reversed`` must not change afterwards."""
     for x in what.operands[:1] if what.kind is enumerate else what.operands:
         if not _is_iterable(ev, x):
-            raise NotCovered(f"{what.kind.__name__} of something that may not be iterable", ev.span)
+            kind = TypeError if ev.class_of(x) in (float, int, complex, type(None)) else None
+            reason = f"{what.kind.__name__} of something that may not be iterable"
+            raise Raises(kind, reason, ev.span)
     dicts = [x for x in _among(what) if isinstance(ev.heap[x.address], DictOf)]
     kept = [*_among(what)] if what.kind is reversed else dicts
     kept_now = tuple((x, ev.heap[x.address], ev.row_writes) for x in kept)
@@ -125,6 +128,8 @@ def _(ev: Evaluator, xs: Abstract) -> Abstract:
 
 @handler(single_primitives.yielded)
 def _(ev: Evaluator, value: Abstract) -> Abstract:
+    if ev.frames[-1].suspends:
+        raise Suspension(value)
     consumer = ev.frames[-1].consumer
     assert consumer is not None
     return take(ev, consumer, value)
@@ -157,7 +162,7 @@ def _(ev: Evaluator, xs: Abstract, default: Abstract | None = None) -> Abstract:
     if default is not None:
         return found
     if isinstance(ended, Known) and ended.value:
-        raise NotCovered("next of an empty iterator", ev.span)
+        raise Raises(StopIteration, "next of an empty iterator", ev.span)
     if isinstance(ended, Value):
         branch(ev, ended, ev.leave, list, ev.span)
     return ev.call(Known(single_primitives.assigned), [found, Known("item")], {})

@@ -20,7 +20,7 @@ from adjoint.fast.evaluate.items import length_of, product
 from adjoint.fast.evaluate.rows import as_row, reduced, row_of
 from adjoint.fast.evaluate.types import Array, Number, has_complex, number, witnesses
 from adjoint.fast.evaluate.values import Abstract, Flag, Known, Tuple
-from adjoint.fast.not_covered import NotCovered
+from adjoint.fast.not_covered import NotCovered, Raises
 from adjoint.fast.support import functions as runtime
 from adjoint.fast.support import rows
 from adjoint.ir.single import Value
@@ -39,7 +39,22 @@ def _(ev: Evaluator, a: Abstract) -> Abstract:
             return a
         if isinstance(t, Number) or all(d == 1 for d in t.shape):  # type: ignore[union-attr]
             return ev.infer(float, [a])
-    raise NotCovered("float of something else than a number", ev.span)
+    if isinstance(a, Known) and type(a.value) is str:
+        try:
+            return Known(float(a.value))
+        except ValueError:
+            raise Raises(ValueError, "float of a text that is no number", ev.span) from None
+    raise Raises(_error_of_float(ev, a), "float of something else than a number", ev.span)
+
+
+def _error_of_float(ev: Evaluator, a: Abstract) -> type[BaseException] | None:
+    """Return the exception that ``float(a)`` certainly raises, if it is known."""
+    if isinstance(a, Value):
+        t = ev.types[a]
+        shape = t.shape if isinstance(t, Array) else ()
+        several = any(d != 1 if isinstance(d, int) else d.is_argument for d in shape)
+        return TypeError if several else None  # NumPy: "only length-1 arrays can be converted"
+    return TypeError if ev.class_of(a) in (list, tuple, dict, type(None)) else None
 
 
 def _extreme(f: Any) -> None:

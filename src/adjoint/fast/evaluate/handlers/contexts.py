@@ -1,0 +1,138 @@
+"""Handlers of ``with``, and of the context managers of Python and NumPy.
+
+A manager of a user class is entered and left by calls of its methods. `numpy.errstate` and
+`warnings.catch_warnings` do nothing in a program, because it leaves the call to the generic tier at
+the first warning, whatever is asked for.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import warnings
+from typing import Any
+
+import numpy as np
+
+from adjoint.fast.evaluate.attribute_reads import special_method
+from adjoint.fast.evaluate.evaluator import Evaluator
+from adjoint.fast.evaluate.handlers.table import handler
+from adjoint.fast.evaluate.items import item
+from adjoint.fast.evaluate.library import catches_warnings
+from adjoint.fast.evaluate.plain_classes import is_plain_object
+from adjoint.fast.evaluate.suspended_generators import Suspended, run_to_end, started
+from adjoint.fast.evaluate.values import (
+    ENTERED,
+    Abstract,
+    Generating,
+    Instance,
+    IteratorOf,
+    Known,
+    Ref,
+)
+from adjoint.fast.not_covered import NotCovered, Raises
+from adjoint.ir import primitives
+from adjoint.primal.special_methods import class_attribute
+
+_MANAGER: Any = contextlib._GeneratorContextManager
+"""The class of what a function decorated by `contextlib.contextmanager` returns."""
+_SILENT = (np.errstate, warnings.catch_warnings)
+_LEFT = Known(False)
+
+
+@handler(primitives.enter_context)
+def _(ev: Evaluator, manager: Abstract) -> Abstract:
+    held, cls = ev.held(manager), ev.class_of(manager)
+    if cls in _SILENT and isinstance(manager, Ref):
+        ev.heap[manager.address] = Instance(cls, ("entered",), (ENTERED,))
+        return Known(None)
+    if cls is _MANAGER and isinstance(held, Instance) and isinstance(manager, Ref):
+        return _enter_generator(ev, manager, held)
+    if cls is None or not is_plain_object(cls):
+        name = "several classes" if cls is None else cls.__qualname__
+        raise NotCovered(f"a context manager of {name}", ev.span)
+    if any(class_attribute(cls, name) is None for name in ("__enter__", "__exit__")):
+        ev.outside.rely_on(cls)
+        raise Raises(TypeError, f"{cls.__qualname__} is no context manager", ev.span)
+    return ev.call(special_method(ev, cls, "__enter__"), [manager], {})
+
+
+@handler(primitives.exit_context)
+def _(ev: Evaluator, manager: Abstract, *details: Abstract) -> Abstract:
+    held, cls = ev.held(manager), ev.class_of(manager)
+    if cls in _SILENT and isinstance(manager, Ref):
+        ev.heap[manager.address] = Instance(cls, ("entered",), (_LEFT,))
+        return Known(None)
+    if cls is _MANAGER and isinstance(held, Instance):
+        return _leave_generator(ev, held, details)
+    assert cls is not None
+    return ev.call(special_method(ev, cls, "__exit__"), [manager, *details], {})
+
+
+# ---- contextlib ----------------------------------------------------------------------------------
+
+
+@handler(_MANAGER)
+def _(ev: Evaluator, f: Abstract, args: Abstract, keywords: Abstract) -> Abstract:
+    positional, names = ev.sequence(args), ev.keys(keywords)
+    if positional is None or names is None:
+        raise NotCovered("a context manager of unknown arguments", ev.span)
+    named = {name: item(ev, keywords, Known(name)) for name in names}
+    made = ev.call(f, positional, named)
+    return ev.allocate(Instance(_MANAGER, ("gen",), (made,)))
+
+
+def _enter_generator(ev: Evaluator, manager: Ref, held: Instance) -> Abstract:
+    generator = held.items[0]
+    iterator = ev.held(generator)
+    source = iterator.source if isinstance(iterator, IteratorOf) else None
+    if held.names != ("gen",) or not isinstance(source, Generating):
+        raise NotCovered("a context manager that is entered twice", ev.span)
+    assert isinstance(generator, Ref)
+    ev.heap[generator.address] = IteratorOf(None)
+    value, waiting = started(ev, source)
+    ev.heap[manager.address] = Instance(_MANAGER, ("waiting",), (Known(waiting),))
+    return value
+
+
+def _leave_generator(ev: Evaluator, held: Instance, details: tuple[Abstract, ...]) -> Abstract:
+    raised, waiting = details[0], held.items[0]
+    if not isinstance(raised, Known) or raised.value is not None:
+        raise NotCovered("an exception in a context manager's generator", ev.span)
+    assert isinstance(waiting, Known) and isinstance(waiting.value, Suspended)
+    run_to_end(ev, waiting.value)
+    return Known(False)
+
+
+# ---- warnings ------------------------------------------------------------------------------------
+
+
+@handler(np.errstate)
+def _(ev: Evaluator, **options: Abstract) -> Abstract:
+    """Programs find every warning but underflow, which NumPy ignores unless it is asked not to."""
+    for name, option in options.items():
+        asked = option.value if isinstance(option, Known) else "unknown"
+        if name == "call" or (name in ("under", "all") and asked not in (None, "ignore")):
+            raise NotCovered("np.errstate that asks for underflow or for a function", ev.span)
+    return ev.allocate(Instance(np.errstate, (), ()))
+
+
+@handler(warnings.catch_warnings)
+def _(ev: Evaluator, *, record: Abstract = _LEFT) -> Abstract:
+    if not isinstance(record, Known) or record.value is not False:
+        raise NotCovered("warnings that are recorded", ev.span)
+    return ev.allocate(Instance(warnings.catch_warnings, (), ()))
+
+
+@handler(warnings.simplefilter, warnings.filterwarnings)
+def _(ev: Evaluator, action: Abstract, *options: Abstract, **named: Abstract) -> Abstract:
+    """Do nothing within `warnings.catch_warnings`, which undoes it."""
+    if not isinstance(action, Known) or action.value == "error":
+        raise NotCovered("warnings that are turned into errors", ev.span)
+    if not catches_warnings(ev):
+        raise NotCovered("a filter of warnings that stays", ev.span)
+    return Known(None)
+
+
+@handler(warnings.warn)
+def _(ev: Evaluator, *details: Abstract, **named: Abstract) -> Abstract:
+    raise Raises(None, "a warning", ev.span)
