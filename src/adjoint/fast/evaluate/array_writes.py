@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from adjoint.fast.evaluate.evaluator import Evaluator
-from adjoint.fast.evaluate.handlers.new_arrays import new_arrays
+from adjoint.fast.evaluate.handlers.new_arrays import new_arrays, with_arrays
 from adjoint.fast.evaluate.indices import index_operand, indexed_shape, keys_of
 from adjoint.fast.evaluate.types import Array, Number, Row, has_complex
 from adjoint.fast.evaluate.values import Abstract, Known
@@ -31,8 +31,6 @@ def _demand_own(ev: Evaluator, a: Value, value: Any) -> Array:
     if a not in ev.fresh:
         raise NotCovered("a write to an array that the function is not known to have made", ev.span)
     of_value = ev.types[value] if isinstance(value, Value) else None
-    if isinstance(of_value, Array) and of_value.dtype != t.dtype:
-        raise NotCovered("a write of another dtype", ev.span)
     is_complex = isinstance(value, Const) and isinstance(value.value, complex)
     if t.dtype.kind == "f" and (is_complex or has_complex(of_value)):
         raise NotCovered("a write of a complex number to a real array", ev.span)
@@ -52,15 +50,14 @@ def _given(ev: Evaluator, a: Value, value: Abstract) -> Operand:
 def put(ev: Evaluator, a: Value, index: Abstract, value: Abstract) -> None:
     given = _given(ev, a, value)
     t = _demand_own(ev, a, given)
-    keys = keys_of(index)
-    shape = indexed_shape(ev, t, keys)
-    if any(isinstance(key, Value) and isinstance(ev.types[key], Array) for key in keys):
-        raise NotCovered("a write by an index that is an array", ev.span)
+    index = with_arrays(ev, index)
+    shape = indexed_shape(ev, t, keys_of(index))
     of_value = ev.types[given] if isinstance(given, Value) else None
     f: Any = runtime.put
     if isinstance(of_value, Array) and of_value.shape != shape:
-        ev.demand_broadcast(of_value.shape, shape)
-        f = runtime.put_broadcast
+        if len(of_value.shape) > len(shape):
+            raise NotCovered("a write of an array with more axes than there are", ev.span)
+        f = runtime.put_broadcast  # NumPy raises where the lengths do not fit
     if of_value is None and not isinstance(given, Const):
         raise NotCovered("a write of something else than a number or an array", ev.span)
     ev.write(Call(None, Const(f), (a, index_operand(ev, index), given), (), ev.span))
@@ -96,16 +93,27 @@ def update(ev: Evaluator, f: Any, a: Value, value: Abstract) -> Abstract:
         return a
     given = _given(ev, a, value)
     t = _demand_own(ev, a, given)
-    if f not in _UPDATES:
-        raise NotCovered("an augmented assignment of another kind", ev.span)
     of_value = ev.types[given] if isinstance(given, Value) else None
-    if isinstance(of_value, Array):
-        ev.demand_broadcast(of_value.shape, t.shape)
-    elif isinstance(of_value, Number) and t.dtype.char not in "dD":
+    if f not in _UPDATES or not _is_updated(f, of_value, t):
+        put(ev, a, Known(Ellipsis), ev.call(Known(f), [a, value], {}))
+        return a
+    if isinstance(of_value, Number) and t.dtype.char not in "dD":
         if not of_value.kinds <= {float, int, complex}:
             raise NotCovered("an augmented assignment of another dtype", ev.span)
     ev.write(Call(None, Const(_UPDATES[f]), (a, given), (), ev.span))
     return a
+
+
+def _is_updated(f: Any, of_value: Any, t: Array) -> bool:
+    """Return whether the program may write ``a += value``, not only the whole ``a = a + value``:
+    the reverse sweep divides and multiplies by constants only, and sums over known axes."""
+    if of_value is not None and f in (operator.mul, operator.truediv):
+        return False
+    if not isinstance(of_value, Array):
+        return True
+    pairs = zip(of_value.shape[::-1], t.shape[::-1], strict=False)
+    fits = len(of_value.shape) <= len(t.shape) and all(m in (1, n) for m, n in pairs)
+    return fits and of_value.dtype == t.dtype
 
 
 # ---- views ---------------------------------------------------------------------------------------

@@ -11,6 +11,7 @@ import numpy as np
 
 from adjoint.fast.evaluate.frames import Frame
 from adjoint.fast.evaluate.outside_values import Outside
+from adjoint.fast.evaluate.result_types.lengths import fresh_length
 from adjoint.fast.evaluate.result_types.ones import Constant
 from adjoint.fast.evaluate.types import (
     ANYTHING,
@@ -135,7 +136,10 @@ class Draft:
 
     def slot_value(self, slot: Slot, name: str) -> Value:
         """Return a new value for a slot of a template."""
-        made = self.value(slot.type, name)
+        t = slot.type
+        if isinstance(t, Array) and slot.own:
+            t = t.with_shape(tuple(fresh_length() if n in slot.own else n for n in t.shape))
+        made = self.value(t, name)
         if slot.maybe:
             self.maybe.add(made)
         return made

@@ -57,6 +57,10 @@ class Array:
         if not self.dtype.isnative:
             raise NotCovered("an array in another byte order than the machine's")
 
+    def with_shape(self, shape: tuple[Dim, ...]) -> Array:
+        """Return the type of an array of the same dtype."""
+        return Array(self.dtype, shape)
+
     def __repr__(self) -> str:
         return f"{self.dtype}[{', '.join(map(str, self.shape))}]"
 
@@ -73,6 +77,9 @@ class IntegersOrFloats(Array):
     @property
     def dtype(self) -> np.dtype[Any]:
         raise NotCovered("an array of integers or floats, by a branch or an iteration")
+
+    def with_shape(self, shape: tuple[Dim, ...]) -> Array:
+        return IntegersOrFloats(shape)
 
     def __eq__(self, other: object) -> bool:
         return type(other) is IntegersOrFloats and self.shape == other.shape

@@ -11,7 +11,7 @@ from adjoint.fast.evaluate.evaluator import Evaluator
 from adjoint.fast.evaluate.handlers.table import handler
 from adjoint.fast.evaluate.rows import array_of, row_of
 from adjoint.fast.evaluate.types import Array, Dim, Number, is_covered, witnesses
-from adjoint.fast.evaluate.values import Abstract, Known
+from adjoint.fast.evaluate.values import Abstract, External, Known, Tuple
 from adjoint.fast.not_covered import NeedsKnown, NotCovered
 from adjoint.fast.support.members import members
 from adjoint.ir.single import Const, Value
@@ -73,6 +73,19 @@ def as_arrays(ev: Evaluator, f: Any, args: Sequence[Abstract]) -> Sequence[Abstr
 def new_arrays(ev: Evaluator, args: Sequence[Abstract]) -> list[Abstract]:
     """Convert the lists and tuples among operands to arrays."""
     return [_new_array(ev, x, Known(None)) if _is_list(ev, x) else x for x in args]
+
+
+def with_arrays(ev: Evaluator, index: Abstract) -> Abstract:
+    """Return an index whose lists are arrays, as NumPy takes them."""
+    if isinstance(index, Tuple) and index.kind is tuple:
+        made = [with_arrays(ev, key) for key in index.items]
+        same = all(x is y for x, y in zip(made, index.items, strict=True))
+        return index if same else Tuple(tuple(made))
+    if isinstance(index, Known | Value):
+        return index
+    if isinstance(index, External) and isinstance(index.sample, tuple):
+        return with_arrays(ev, Tuple(ev.sequence(index) or ()))
+    return new_arrays(ev, (index,))[0]
 
 
 def _is_list(ev: Evaluator, a: Abstract) -> bool:

@@ -106,7 +106,7 @@ def _recorded(
         found = record.result(*map(_given, operands), **named)
     except (TypeError, ValueError, LookupError) as error:
         if isinstance(error, ValueError) and sizes_in((*operands, *keywords.values())):
-            raise UnknownSizes(name_of(f)) from None
+            raise UnknownSizes(name_of(f), getattr(error, "pair", None)) from None
         raise NotCovered(f"{name_of(f)} does not take such operands: {error}") from None
     if isinstance(found, Number):
         return found

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
-from adjoint.fast.evaluate.result_types.lengths import UNKNOWN, Derived, Length, Shape
+from adjoint.fast.evaluate.result_types.lengths import UNKNOWN, Derived, Length, Misfit, Shape
 from adjoint.fast.evaluate.types import Array, Number, Symbol, is_covered
 from adjoint.fast.not_covered import NotCovered
 
@@ -165,6 +165,6 @@ def broadcast(*shapes: Shape) -> Shape:
     for i in range(1, len(whole) + 1):
         longer = {shape[-i] for shape in shapes if len(shape) >= i and shape[-i] != 1}
         if len(longer) > 1:
-            raise ValueError("shapes that cannot be broadcast together")
+            raise Misfit(*sorted(longer, key=str)[:2])
         found.append(longer.pop() if longer else 1)
     return tuple(found[::-1])
