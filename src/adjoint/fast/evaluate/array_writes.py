@@ -8,6 +8,7 @@ reads and that are overwritten later.
 from __future__ import annotations
 
 import operator
+from collections.abc import Sequence
 from itertools import product
 from typing import Any
 
@@ -16,8 +17,9 @@ import numpy as np
 from adjoint.fast.evaluate.evaluator import Evaluator
 from adjoint.fast.evaluate.handlers.new_arrays import new_arrays, with_arrays
 from adjoint.fast.evaluate.indices import index_operand, indexed_shape, keys_of
+from adjoint.fast.evaluate.result_types.ones import name_of
 from adjoint.fast.evaluate.types import Array, Number, Row, has_complex
-from adjoint.fast.evaluate.values import Abstract, Known
+from adjoint.fast.evaluate.values import Abstract, Known, Tuple
 from adjoint.fast.not_covered import NotCovered
 from adjoint.fast.single_assignment.walk import blocks, carried_values, operands, results, walk
 from adjoint.fast.support import functions as runtime
@@ -63,6 +65,22 @@ def put(ev: Evaluator, a: Value, index: Abstract, value: Abstract) -> None:
     ev.write(Call(None, Const(f), (a, index_operand(ev, index), given), (), ev.span))
 
 
+def add_at(ev: Evaluator, a: Abstract, index: Abstract, value: Abstract) -> Abstract:
+    """Write ``np.add.at(a, index, value)``."""
+    if not isinstance(a, Value):
+        raise NotCovered("a write to something else than an array", ev.span)
+    given = _given(ev, a, value)
+    t = _demand_own(ev, a, given)
+    index = with_arrays(ev, index)
+    shape = indexed_shape(ev, t, keys_of(index))
+    of_value = ev.types[given] if isinstance(given, Value) else None
+    if isinstance(of_value, Array) and len(of_value.shape) > len(shape):
+        raise NotCovered("a write of an array with more axes than there are", ev.span)
+    operands = (a, index_operand(ev, index), given)
+    ev.write(Call(None, Const(runtime.scatter), operands, (), ev.span))
+    return Known(None)
+
+
 _UPDATES = {
     operator.add: runtime.add_to,
     operator.sub: runtime.subtract_from,
@@ -102,6 +120,49 @@ def update(ev: Evaluator, f: Any, a: Value, value: Abstract) -> Abstract:
             raise NotCovered("an augmented assignment of another dtype", ev.span)
     ev.write(Call(None, Const(_UPDATES[f]), (a, given), (), ev.span))
     return a
+
+
+def write_into(
+    ev: Evaluator, f: Any, args: Sequence[Abstract], keywords: dict[str, Abstract]
+) -> Abstract:
+    """Evaluate ``f(*args, out=out)``: a write of the result; with ``where=``, of some elements."""
+    named = dict(keywords)
+    out, where = named.pop("out"), named.pop("where", None)
+    if isinstance(out, Tuple) and len(out.items) == 1:
+        (out,) = out.items
+    t = ev.types[out] if isinstance(out, Value) else None
+    if not isinstance(out, Value) or not isinstance(t, Array):
+        raise NotCovered(f"{name_of(f)} with something else than an array to write to", ev.span)
+    if where is None:
+        y = ev.call(Known(f), args, named)
+        of_y = ev.types[y] if isinstance(y, Value) else None
+        if not isinstance(f, np.ufunc) and getattr(of_y, "shape", ()) != t.shape:
+            raise NotCovered("an array to write to of another shape", ev.span)
+        put(ev, out, Known(Ellipsis), y)
+        return out
+    if not isinstance(f, np.ufunc):
+        raise NotCovered(f"an option of {name_of(f)}", ev.span)
+    where, *given = (_spread(ev, x, out, t) for x in (where, *args))
+    of_where = ev.types[where] if isinstance(where, Value) else None
+    if not isinstance(of_where, Array) or of_where.dtype.kind != "b":
+        raise NotCovered("a condition that is not an array of truth values", ev.span)
+    chosen = [
+        ev.call(Known(operator.getitem), [x, where], {})
+        if isinstance(x, Value) and isinstance(ev.types[x], Array)
+        else x
+        for x in given
+    ]
+    put(ev, out, where, ev.call(Known(f), chosen, named))
+    return out
+
+
+def _spread(ev: Evaluator, x: Abstract, out: Value, t: Array) -> Abstract:
+    """Return an operand in the shape of `out`; a number as it is."""
+    of_x = ev.types[x] if isinstance(x, Value) else None
+    if not isinstance(of_x, Array) or of_x.shape == t.shape:
+        return x
+    shape = ev.call(Known(getattr), [out, Known("shape")], {})
+    return ev.call(Known(np.broadcast_to), [x, shape], {})
 
 
 def _is_updated(f: Any, of_value: Any, t: Array) -> bool:

@@ -91,6 +91,8 @@ class Draft:
         How many rows to take at once; 0 without rows.
     rule_pairs
         By pair of a value and a pullback that a registered rule returns at run time: the call.
+    several
+        By tuple that a function returns: the types of its items.
     places
         By value: file and line of its user code.
     """
@@ -102,6 +104,7 @@ class Draft:
         self.packs: dict[Value, tuple[Operand, ...]] = {}
         self.places: dict[Value, tuple[str, int]] = {}
         self.rule_pairs: dict[Value, RulePair] = {}
+        self.several: dict[Value, tuple[Type, ...]] = {}
         self.maybe: set[Value] = set()
         self.fresh: set[Value] = set()
         self.negated: dict[Operand, Operand] = {}

@@ -11,10 +11,19 @@ from typing import Any
 from adjoint.fast.evaluate.draft import Draft
 from adjoint.fast.evaluate.result_types.elementwise import POWERS
 from adjoint.fast.evaluate.result_types.inference import result_type, sizes_in
-from adjoint.fast.evaluate.result_types.lengths import leaves_of, symbols_in
+from adjoint.fast.evaluate.result_types.lengths import (
+    Derived,
+    leaves_of,
+    less,
+    product,
+    settled,
+    symbols_in,
+    total,
+)
 from adjoint.fast.evaluate.result_types.of_numbers import known_of_numbers
 from adjoint.fast.evaluate.result_types.ones import kind_of_constant
 from adjoint.fast.evaluate.result_types.options import is_elementwise, with_known_options
+from adjoint.fast.evaluate.result_types.records import Several
 from adjoint.fast.evaluate.types import (
     ANYTHING,
     FLOAT,
@@ -26,12 +35,13 @@ from adjoint.fast.evaluate.types import (
     is_float,
     number,
 )
-from adjoint.fast.evaluate.values import Abstract, Known
+from adjoint.fast.evaluate.values import Abstract, Known, Tuple
 from adjoint.fast.not_covered import NeedsSize, NotCovered, UnknownSizes
 from adjoint.fast.support.functions import fitting, length, real
 from adjoint.ir import primitives
-from adjoint.ir.single import Const, Operand, Value
+from adjoint.ir.single import Const, Operand, Unpack, Value
 
+_OF_LENGTHS = (operator.add, operator.sub, operator.mul)
 _ZEROS = (Const(0), Const(0.0))
 MOST_MISFITS = 8
 _ONE_LENGTH = "arrays of one length, which is known of one"
@@ -69,10 +79,39 @@ class InferringDraft(Draft):
         with self.demanding_sizes((*operands, *(v for _, v in named))):
             types = {k: self.type_of(v) for k, v in named}
             t = result_type(f, [*map(self.type_of, operands)], types, self.derived)
+        if isinstance(t, Several):
+            return self._several(self.operation(f, operands, ANYTHING, named), t)
         if isinstance(t, Number) and complex in t.kinds and self._is_real(f, operands):
             kinds = Number(t.kinds - {complex} or frozenset({float}))
             return self.operation(real, (self.operation(f, operands, kinds, named),), kinds)
-        return self.operation(f, operands, t, named)
+        made = self.operation(f, operands, t, named)
+        if f in _OF_LENGTHS and any(x in self.dims for x in operands):
+            self._note_length(f, operands, made)
+        return made
+
+    def _note_length(self, f: Any, operands: Sequence[Operand], made: Value) -> None:
+        """Record of which length a sum, a difference or a product of lengths is the value."""
+        a, b = (self.dims.get(x) if isinstance(x, Value) else x.value for x in operands)
+        for x in (a, b):
+            if not isinstance(x, Symbol) and (type(x) is not int or x < 0):
+                return
+        if f is operator.add:
+            found: Any = total([a, b])
+        elif f is operator.mul:
+            found = product([a, b])
+        elif b == 1 and isinstance(a, Symbol) and a.is_argument:
+            found = less(a, 1)
+        else:
+            found = Derived(("minus", a, b))
+        if not isinstance(found, int):
+            self.dims[made] = settled(found, self.derived)
+
+    def _several(self, made: Value, t: Several) -> Tuple:
+        """Unpack the results of a function that returns a tuple."""
+        self.several[made] = t.types
+        values = tuple(self.value(one) for one in t.types)
+        self.write(Unpack(values, made, None, self.span))
+        return Tuple(values, t.kind)
 
     def _infer_of_numbers(self, f: Any, args: Sequence[Abstract]) -> Value | None:
         """`infer` of real numbers by a cached result type; ``None`` if none is cached."""

@@ -161,6 +161,17 @@ def has_integer(t: Any) -> bool:
     )
 
 
+def is_inexact(t: Any) -> bool:
+    """Return whether a value of a type may carry a derivative: it is no integer or truth value."""
+    if isinstance(t, IntegersOrFloats):
+        return True
+    if isinstance(t, Array):
+        return t.dtype.kind in "fc"
+    return not isinstance(t, Number) or not all(
+        issubclass(kind, int | np.integer | np.bool_) for kind in t.kinds
+    )
+
+
 def has_truth_value(t: Any) -> bool:
     """Return whether a number may be a Python or NumPy truth value."""
     return isinstance(t, Number) and not t.kinds.isdisjoint({bool, np.bool_})

@@ -32,6 +32,8 @@ def by_rule(sweep: TangentValues, op: Call) -> Operand:
     if rule is None:
         name = getattr(op.callee.value, "__name__", op.callee.value)
         raise NotCovered(f"{name} has no forward rule for such operands", op.span)
+    if op.result in sweep.ev.several:
+        return _called(sweep, op, rule, dots)
     if not isinstance(sweep.ev.types[op.result], Array | Number):
         raise NotCovered("a forward rule of a structure", op.span)
     for inlined in (_inlined_tangent, _inlined_pair):
@@ -142,6 +144,7 @@ def _called(sweep: TangentValues, op: Call, rule: Rule, dots: Sequence[Operand |
     pair = ev.operation(rule.function, (packed, *op.operands), ANYTHING, op.keywords, name="pair")
     raw = ev.value(ANYTHING, name=f"{y.name}_dot")
     ev.write(Unpack((y, raw), pair, None, op.span))
-    made = ev.operation(runtime.present, (raw, y), bar_type(ev.types[y]), name=f"{y.name}_dot")
+    f: Any = runtime.all_present if y in ev.several else runtime.present
+    made = ev.operation(f, (raw, y), bar_type(ev.types[y]), name=f"{y.name}_dot")
     ev.note_alias(made, (*given, *op.operands, y))
     return made

@@ -161,6 +161,11 @@ def present(x_bar: Any, x: Any) -> Any:
     return project(x_bar, x)
 
 
+def all_present(bars: Any, xs: Any) -> tuple[Any, ...]:
+    """Apply `present` to the items of a tuple."""
+    return tuple([present(bar, x) for bar, x in zip(bars, xs, strict=True)])
+
+
 def sum_of(items: list[Any], start: Any = 0) -> Any:
     return sum(items, start)
 
