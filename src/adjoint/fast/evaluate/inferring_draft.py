@@ -183,6 +183,8 @@ class InferringDraft(Draft):
         self, x: Operand, left: Dim, kept: Dim, operands: tuple[Operand, ...]
     ) -> Operand:
         """Write the check that each axis of `x` of length `left` has the length `kept`."""
+        if isinstance(x, Value) and x in self.packs:
+            return self._with_length_inside(x, left, kept, operands)
         t = self.type_at(x)
         if not isinstance(t, Array) or left not in t.shape:
             return x
@@ -190,6 +192,21 @@ class InferringDraft(Draft):
         lengths = tuple(to if n == left else Const(None) for n in t.shape)
         shape = tuple(kept if n == left else n for n in t.shape)
         return self.with_shape(x, t, lengths, shape)
+
+    def _with_length_inside(
+        self, x: Value, left: Dim, kept: Dim, operands: tuple[Operand, ...]
+    ) -> Operand:
+        """`_with_length` of each item of a list or a tuple."""
+        items = self.packs[x]
+        found = tuple(self._with_length(one, left, kept, (*operands, *items)) for one in items)
+        if found == items:
+            return x
+        callee = self.built[x].callee
+        assert isinstance(callee, Const)
+        made = self.operation(callee.value, found, ANYTHING, name="parts")
+        self.packs[made] = found
+        self.note_alias(made, found)
+        return made
 
     def with_shape(
         self, x: Operand, t: Array, lengths: Sequence[Operand], shape: tuple[Dim, ...]

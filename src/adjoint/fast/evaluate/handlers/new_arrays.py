@@ -14,7 +14,7 @@ from adjoint.fast.evaluate.result_types.records import broadcast
 from adjoint.fast.evaluate.rows import array_of, row_of
 from adjoint.fast.evaluate.types import Array, Dim, Number, is_covered, witnesses
 from adjoint.fast.evaluate.values import Abstract, External, Known, ListOf, Partial, Tuple
-from adjoint.fast.not_covered import NeedsKnown, NotCovered
+from adjoint.fast.not_covered import NotCovered
 from adjoint.fast.support.members import members
 from adjoint.ir.single import Const, Operand, Value
 
@@ -196,10 +196,8 @@ def _dtype(leaves: list[list[Any]], given: Any) -> np.dtype[Any]:
 
 
 @handler(np.arange)
-def _(ev: Evaluator, *operands: Abstract) -> Abstract:
-    if not all(isinstance(x, Known) or x in ev.dims for x in operands):
-        raise NotCovered("a range of values that are not known", ev.span)
-    return ev.infer(np.arange, operands)
+def _(ev: Evaluator, *operands: Abstract, dtype: Abstract | None = None) -> Abstract:
+    return ev.infer(np.arange, operands, () if dtype is None else [("dtype", dtype)])
 
 
 @handler(np.linspace)
@@ -215,6 +213,4 @@ def _(
         t = ev.types[x] if isinstance(x, Value) else None
         if isinstance(t, Number) and not t.kinds <= {float, np.float64}:
             raise NotCovered("linspace between integers of the caller's", ev.span)
-    if isinstance(num, Value) and num not in ev.dims:
-        raise NeedsKnown(num, "a number of points that is not known", ev.span)
     return ev.infer(np.linspace, [start, stop, num], [("endpoint", endpoint)])

@@ -64,7 +64,7 @@ _OF_INTEGERS = frozenset({abs, float, int, bool, complex, max, min, divmod, roun
 """Functions whose result type does not depend on the value of an integer."""
 
 
-_OF_LENGTHS = members(np, "zeros ones empty full eye identity")
+_OF_LENGTHS = members(np, "zeros ones empty full eye identity arange linspace")
 """Functions that give a result of unknown length for a length that the program computes."""
 _MADE_OF_SIZES = _OF_LENGTHS | {np.arange}
 _SIZES_BEHIND = members(
