@@ -31,7 +31,7 @@ def definition(*functions: Any) -> Callable[[F], F]:
 
 
 @definition(np.ndarray.sort)
-def _sort(a, axis=-1, kind=None, order=None):
+def _sort(a, axis=-1, kind=None):
     a[...] = np.sort(np.copy(a), axis)
 
 
@@ -46,15 +46,16 @@ def _fill(a, value):
 
 
 @definition(np.copyto)
-def _copyto(dst, src, casting="same_kind", where=True):
+def _copyto(dst, src, *, where=True):
     if where is True:
         dst[...] = src
     else:
-        dst[where] = np.broadcast_to(src, dst.shape)[where]
+        chosen = np.broadcast_to(where, dst.shape)
+        dst[chosen] = np.broadcast_to(src, dst.shape)[chosen]
 
 
 @definition(np.fill_diagonal)
-def _fill_diagonal(a, val, wrap=False):
+def _fill_diagonal(a, val):
     m, n = a.shape
     places = np.arange(min(m, n))
     a[places, places] = val
@@ -81,6 +82,8 @@ def array_split(ary, indices_or_sections, axis=0):
     n = ary.shape[axis]
     if isinstance(indices_or_sections, int):
         count = indices_or_sections
+        if count <= 0:
+            raise ValueError("number sections must be larger than 0")
         each, longer = n // count, n % count
         ends = [i * each + min(i, longer) for i in range(count + 1)]
     else:
@@ -134,14 +137,16 @@ def windows(x, window_shape, axis=None):
         return x[starts[:, None] + np.arange(length)]
     starts = np.arange(x.shape[axis] - length + 1)
     last = np.moveaxis(x, axis, -1)[..., starts[:, None] + np.arange(length)]
-    return np.moveaxis(last, -2, axis)
+    return np.moveaxis(last, -2, axis % x.ndim)
 
 
 # ---- arrays beside one another -------------------------------------------------------------------
 
 
 @definition(np.meshgrid)
-def _meshgrid(*xi, copy=True, sparse=False, indexing="xy"):
+def _meshgrid(*xi, sparse=False, indexing="xy"):
+    if indexing not in ("xy", "ij"):
+        raise ValueError("Valid values for `indexing` are 'xy' and 'ij'.")
     rank = len(xi)
     turned = indexing == "xy" and rank > 1
     places = [1 - i if turned and i < 2 else i for i in range(rank)]
@@ -151,20 +156,27 @@ def _meshgrid(*xi, copy=True, sparse=False, indexing="xy"):
     ]
     if not sparse:
         shape = tuple(found[places[i]].shape[i] for i in range(rank))
-        found = [np.copy(np.broadcast_to(x, shape)) for x in found]
-    return _several(found)
+        found = [np.broadcast_to(x, shape) for x in found]
+    return _several([np.copy(x) for x in found])
 
 
 @definition(np.block)
 def _block(arrays):
-    if isinstance(arrays[0], list):
-        return np.concatenate(
-            [np.concatenate([np.atleast_2d(x) for x in row], axis=1) for row in arrays], axis=0
-        )
-    rank = max([np.ndim(x) for x in arrays])
-    if rank > 1:
-        return np.concatenate([np.atleast_2d(x) for x in arrays], axis=1)
-    return np.concatenate([np.atleast_1d(x) for x in arrays])
+    nested = [isinstance(row, list) for row in arrays]
+    rows = arrays if nested[0] else [arrays]
+    rank = 1
+    for row in rows:
+        for x in row:
+            if isinstance(x, list):
+                raise ValueError("lists of lists of lists")
+            rank = max(rank, np.ndim(x))
+    if not isinstance(arrays, list) or any(nested) != all(nested) or rank > 2:
+        raise ValueError("blocks of another kind")
+    if not nested[0] and rank == 1:
+        return np.concatenate([np.atleast_1d(x) for x in arrays])
+    return np.concatenate(
+        [np.concatenate([np.atleast_2d(x) for x in row], axis=1) for row in rows], axis=0
+    )
 
 
 # ---- choices -------------------------------------------------------------------------------------
@@ -172,6 +184,8 @@ def _block(arrays):
 
 @definition(np.select)
 def _select(condlist, choicelist, default=0):
+    if len(condlist) != len(choicelist) or len(condlist) == 0:
+        raise ValueError("list of cases must be same length as list of conditions")
     y = default
     for i in range(len(condlist) - 1, -1, -1):
         if condlist[i].dtype != bool:
@@ -199,6 +213,8 @@ def _piecewise(x, condlist, funclist, *args, **kw):
     for i in range(1, len(condlist)):
         rest = rest | condlist[i]
     conditions = [*condlist, ~rest] if len(funclist) > len(condlist) else condlist
+    if len(conditions) != len(funclist):
+        raise ValueError("other numbers of conditions and functions")
     for condition, f in zip(conditions, funclist):
         if callable(f):
             chosen = x[condition]
@@ -234,6 +250,7 @@ def _apply_along_axis(func1d, axis, arr, *args, **kwargs):
 
 def vectorized(f, *args):
     whole = np.broadcast_arrays(*args) if len(args) > 1 else args
+    f(*[x.ravel().tolist()[0] for x in whole])  # NumPy asks for the type of the result first
     made = [f(*items) for items in zip(*[x.ravel().tolist() for x in whole])]
     return np.reshape(np.array(made), whole[0].shape)
 
@@ -243,12 +260,13 @@ def vectorized(f, *args):
 
 @definition(np.cov)
 def cov(m, y=None, rowvar=True, bias=False, ddof=None):
+    if np.ndim(m) > 2 or (y is not None and (np.ndim(y) > 2 or not rowvar)):
+        raise ValueError("variables of another kind")
     x = np.atleast_2d(m)
     if not rowvar and np.ndim(m) > 1:
         x = x.T
     if y is not None:
-        other = np.atleast_2d(y)
-        x = np.concatenate([x, other.T if not rowvar and np.ndim(y) > 1 else other], axis=0)
+        x = np.concatenate([x, np.atleast_2d(y)], axis=0)
     if ddof is None:
         ddof = 0 if bias else 1
     rest = x.shape[1] - ddof
@@ -258,7 +276,7 @@ def cov(m, y=None, rowvar=True, bias=False, ddof=None):
     if centred.dtype != np.float64:
         raise TypeError("numbers of another precision")
     c = np.dot(centred, centred.T) / rest
-    return c[0, 0] if x.shape[0] == 1 else c
+    return np.reshape(c, ()) if x.shape[0] == 1 else c
 
 
 @definition(np.corrcoef)
@@ -292,7 +310,10 @@ def _histogram(a, bins=10, range=None, density=None, weights=None):
         inside = (x >= edges[0]) & (x <= edges[-1])
         places = np.minimum(np.searchsorted(edges, x[inside], "right") - 1, len(edges) - 2)
         counts = np.zeros(len(edges) - 1)
-        np.add.at(counts, places, np.ravel(weights)[inside])
+        w = np.ravel(weights)
+        if w.dtype != np.float64:
+            raise TypeError("weights of another precision")
+        np.add.at(counts, places, w[inside])
     if density:
         return counts / np.diff(edges) / np.sum(counts), edges
     return counts, edges

@@ -58,7 +58,7 @@ def _(arr: Any, indices: Any, axis: Any = -1) -> Array:
 @shape_of(np.take, np.ndarray.take)
 def _(a: Any, indices: Any, axis: Any = None, out: None = None, mode: Any = "raise") -> Any:
     shape, chosen = dims(a), dims(indices)
-    if dtype_of(indices).kind not in "iu":
+    if dtype_of(indices).kind not in "iub":
         raise TypeError("indices that are no integers")
     if axis is None:
         found = chosen
@@ -93,8 +93,7 @@ def _(condition: Any, arr: Any) -> Array:
 
 @shape_of(np.isin)
 def _(element: Any, test_elements: Any, assume_unique: Any = False, invert: Any = False) -> Any:
-    shape = dims(element)
-    return array(np.bool_, shape) if shape else Number(frozenset({np.bool_}))
+    return array(np.bool_, dims(element))
 
 
 @shape_of(np.digitize)
@@ -127,11 +126,16 @@ def _(
     *,
     equal_nan: Any = True,
 ) -> Any:
-    if axis is not None:
-        raise TypeError("unique rows")
     count = fresh_length()
-    values = array(dtype_of(ar), (count,))
-    inverse = dims(ar) if _IN_SHAPE else (product(dims(ar)),)
+    shape = dims(ar)
+    if axis is not None:
+        if integer(return_inverse):
+            raise TypeError("the inverse of unique rows")
+        at = axis_of(axis, len(shape))
+        values = array(dtype_of(ar), (*shape[:at], count, *shape[at + 1 :]))
+    else:
+        values = array(dtype_of(ar), (count,))
+    inverse = shape if _IN_SHAPE else (product(shape),)
     given = (
         (return_index, (count,)),
         (return_inverse, inverse),
