@@ -211,6 +211,50 @@ CASES = {
         call(A("nm"), 1, np.float32),
     ],
     np.sort: along(),
+    (np.argsort, np.ndarray.argsort): along(),
+    (np.partition, np.argpartition, np.ndarray.argpartition): [
+        call(A("3"), 1),
+        call(A("34"), 2, axis=1),
+        call(A("n3"), 1, -1),
+        call(A("3n"), (0, 1), 0),
+        call(A("34"), 5, axis=None),
+    ],
+    np.take_along_axis: [
+        call(A("nm"), A(shape, "int64"), axis)
+        for shape in ("n1", "1m", "nm", "n3", "3m", "n", "0m")
+        for axis in (0, 1, -1)
+    ],
+    (np.take, np.ndarray.take): [
+        call(A(shape), index, *axis)
+        for shape in ("n", "nm", "3nm")
+        for index in (1, (0, 1), A("k3", "int8"), A("0", "int64"), A("k"))
+        for axis in ((), (0,), (-1,))
+    ],
+    (np.nonzero, np.ndarray.nonzero, np.flatnonzero, np.argwhere): whole_calls(),
+    (np.extract, np.compress): [call(A("n", "bool"), A("n")), call(A("3", "bool"), A("nm"))],
+    np.isin: [call(A(shape), A("3")) for shape in SHAPES],
+    np.digitize: [call(A(shape), (0.0, 1.0, 2.5)) for shape in SHAPES],
+    np.lexsort: [call(A("3n")), call(A("2nm")), call(T([A("n"), A("n")]))],
+    np.bincount: [
+        call(A("n", "int64")),
+        call(A("n", "uint8"), A("n")),
+        call(A("n", "int64"), A("n"), 7),
+        call(A("nm", "int64")),
+    ],
+    np.unique: [
+        *whole_calls(),
+        *[call(A(shape), True, True, True) for shape in SHAPES],
+        call(A("nm"), return_inverse=True),
+        call(A("nm"), return_counts=True),
+        call(A("nm"), axis=0),
+    ],
+    (np.hanning, np.hamming, np.blackman, np.bartlett): [call(L("n")), call(3), call(1), call(0)],
+    np.kaiser: [call(L("n"), 2.0), call(3, 1), call(1, 0.5)],
+    np.tri: [call(L("n")), call(3, L("n"), 1), call(2, dtype=int)],
+    (np.triu_indices, np.tril_indices): [call(L("n")), call(3, 1), call(3, -1, L("m"))],
+    (np.triu_indices_from, np.tril_indices_from): [call(A("nn")), call(A("nm"), 1), call(A("n"))],
+    np.diag_indices: [call(L("n")), call(3, 3)],
+    np.unravel_index: [call(2, (2, 3)), call(A("3", "int64"), (L("n"), 9)), call(A("n"), (2, 3))],
     np.diff: [
         *[call(A(s), n, axis) for s in SHAPES for n in (0, 1, 2, 11) for axis in axes(s)],
         *whole_calls(),
@@ -436,6 +480,14 @@ CASES = {
     (np.linalg.inv, np.linalg.det, np.linalg.cholesky, np.linalg.eigvalsh): [
         call(A(shape)) for shape in ("nn", "nm", "mnn", "N11", "0nn", "00", "22", "n")
     ],
+    (np.linalg.slogdet, np.linalg.eigh): [
+        call(A(shape)) for shape in ("nn", "nm", "mnn", "N11", "0nn", "00", "22", "n")
+    ],
+    (np.linalg.svd, np.linalg.qr): [
+        call(A(shape)) for shape in ("nn", "nm", "kmn", "N11", "23", "32", "n")
+    ]
+    + [call(A("nm"), "r"), call(A("nm"), "complete"), call(A("nm"), False), call(A("nm"), "raw")]
+    + [call(A("nm"), full_matrices=False), call(A("nm"), compute_uv=False)],
     np.linalg.solve: [
         call(A(a), A(b))
         for a in ("nn", "mnn", "122", "11")

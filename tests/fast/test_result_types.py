@@ -15,7 +15,7 @@ import pytest
 
 from adjoint.fast.evaluate.result_types.inference import result_type
 from adjoint.fast.evaluate.result_types.ones import Constant
-from adjoint.fast.evaluate.result_types.records import records
+from adjoint.fast.evaluate.result_types.records import Several, records
 from adjoint.fast.evaluate.types import Array, IntegersOrFloats, Number, Symbol, number
 from adjoint.fast.not_covered import NotCovered, UnknownSizes
 from tests.fast.result_type_cases import SYMBOLS, TABLE, typed, valued
@@ -42,6 +42,8 @@ def evaluated(length, at):
             up = above * math.prod(evaluated(n, at) ** p for n, p in powers if p > 0)
             down = below * math.prod(evaluated(n, at) ** -p for n, p in powers if p < 0)
             return up // down
+        case ["smaller", m, n]:
+            return min(m, n)
         case ["diagonal", m, n, k]:
             return len(np.diagonal(np.empty((m, n)), k))
         case ["range", start, stop, step]:
@@ -66,6 +68,8 @@ def called(f, operands, keywords, dtype, at):
 
 def fits(t, y, at):
     """Return whether the type `t` is that of the result `y`."""
+    if isinstance(t, Several):
+        return type(y) is t.kind and all(fits(*pair, at) for pair in zip(t.types, y, strict=True))
     if isinstance(t, Number):
         return t.kinds == {type(y)}
     if type(y) is not np.ndarray or y.dtype != t.dtype or y.ndim != len(t.shape):

@@ -73,10 +73,12 @@ class NeedsSize(NotCovered):
 
 
 class UnknownSizes(NotCovered):
-    """A function accepts arrays of some sizes only, and the sizes are symbolic."""
+    """A function accepts arrays of some sizes only, and the sizes are symbolic; `pair`: the two
+    lengths that have to be equal, if that is all."""
 
-    def __init__(self, name: str) -> None:
+    def __init__(self, name: str, pair: tuple[Any, Any] | None = None) -> None:
         super().__init__(f"{name} of arrays whose sizes are not known, nor whether they fit")
+        self.pair = pair
 
 
 class NeedsKnown(NotCovered):

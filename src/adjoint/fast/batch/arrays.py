@@ -174,6 +174,12 @@ def _(sweep: BatchValues, op: Call) -> Value:
     return written(sweep, op, np.broadcast_to, given, shape_of_rows(sweep, shape))
 
 
+@formula(runtime.fitting)
+def _(sweep: BatchValues, op: Call) -> Value:
+    x, *shape = op.operands
+    return written(sweep, op, runtime.fitting, sweep.full(x), shape_of_rows(sweep, shape))
+
+
 @formula(runtime.broadcast_like)
 def _(sweep: BatchValues, op: Call) -> Value:
     x_bar, x = op.operands
@@ -282,8 +288,10 @@ def _rank_of_part(sweep: BatchValues, x: Operand, index: Operand) -> int:
         if value is None:
             rank += 1
         elif isinstance(value, Value):
+            t = sweep.ev.types[value]
             is_slice = value in sweep.built or value in sweep.ev.built
-            rank += 0 if is_slice else sweep.rank(value) - 1
+            is_mask = isinstance(t, Array) and t.dtype.kind == "b"
+            rank += 0 if is_slice else (sweep.rank(value) - 1) * (-1 if is_mask else 1)
         elif not _is_slice(value):
             rank += np.asarray(value).ndim - 1
     return rank
@@ -344,7 +352,7 @@ def _(sweep: BatchValues, op: Call) -> None:
     sweep.ev.write(Call(None, op.callee, (sweep.rows[y], given), (), op.span))
 
 
-@formula(runtime.summed_part)
+@formula(runtime.summed_part, runtime.last_part)
 def _(sweep: BatchValues, op: Call) -> Value:
     y_bar, index, value = op.operands
     rank = _rank_of_part(sweep, y_bar, index)

@@ -8,16 +8,18 @@ reads and that are overwritten later.
 from __future__ import annotations
 
 import operator
+from collections.abc import Sequence
 from itertools import product
 from typing import Any
 
 import numpy as np
 
 from adjoint.fast.evaluate.evaluator import Evaluator
-from adjoint.fast.evaluate.handlers.new_arrays import new_arrays
+from adjoint.fast.evaluate.handlers.new_arrays import new_arrays, with_arrays
 from adjoint.fast.evaluate.indices import index_operand, indexed_shape, keys_of
+from adjoint.fast.evaluate.result_types.ones import name_of
 from adjoint.fast.evaluate.types import Array, Number, Row, has_complex
-from adjoint.fast.evaluate.values import Abstract, Known
+from adjoint.fast.evaluate.values import Abstract, Known, Tuple
 from adjoint.fast.not_covered import NotCovered
 from adjoint.fast.single_assignment.walk import blocks, carried_values, operands, results, walk
 from adjoint.fast.support import functions as runtime
@@ -31,8 +33,6 @@ def _demand_own(ev: Evaluator, a: Value, value: Any) -> Array:
     if a not in ev.fresh:
         raise NotCovered("a write to an array that the function is not known to have made", ev.span)
     of_value = ev.types[value] if isinstance(value, Value) else None
-    if isinstance(of_value, Array) and of_value.dtype != t.dtype:
-        raise NotCovered("a write of another dtype", ev.span)
     is_complex = isinstance(value, Const) and isinstance(value.value, complex)
     if t.dtype.kind == "f" and (is_complex or has_complex(of_value)):
         raise NotCovered("a write of a complex number to a real array", ev.span)
@@ -52,18 +52,33 @@ def _given(ev: Evaluator, a: Value, value: Abstract) -> Operand:
 def put(ev: Evaluator, a: Value, index: Abstract, value: Abstract) -> None:
     given = _given(ev, a, value)
     t = _demand_own(ev, a, given)
-    keys = keys_of(index)
-    shape = indexed_shape(ev, t, keys)
-    if any(isinstance(key, Value) and isinstance(ev.types[key], Array) for key in keys):
-        raise NotCovered("a write by an index that is an array", ev.span)
+    index = with_arrays(ev, index)
+    shape = indexed_shape(ev, t, keys_of(index))
     of_value = ev.types[given] if isinstance(given, Value) else None
     f: Any = runtime.put
     if isinstance(of_value, Array) and of_value.shape != shape:
-        ev.demand_broadcast(of_value.shape, shape)
-        f = runtime.put_broadcast
+        if len(of_value.shape) > len(shape):
+            raise NotCovered("a write of an array with more axes than there are", ev.span)
+        f = runtime.put_broadcast  # NumPy raises where the lengths do not fit
     if of_value is None and not isinstance(given, Const):
         raise NotCovered("a write of something else than a number or an array", ev.span)
     ev.write(Call(None, Const(f), (a, index_operand(ev, index), given), (), ev.span))
+
+
+def add_at(ev: Evaluator, a: Abstract, index: Abstract, value: Abstract) -> Abstract:
+    """Write ``np.add.at(a, index, value)``."""
+    if not isinstance(a, Value):
+        raise NotCovered("a write to something else than an array", ev.span)
+    given = _given(ev, a, value)
+    t = _demand_own(ev, a, given)
+    index = with_arrays(ev, index)
+    shape = indexed_shape(ev, t, keys_of(index))
+    of_value = ev.types[given] if isinstance(given, Value) else None
+    if isinstance(of_value, Array) and len(of_value.shape) > len(shape):
+        raise NotCovered("a write of an array with more axes than there are", ev.span)
+    operands = (a, index_operand(ev, index), given)
+    ev.write(Call(None, Const(runtime.scatter), operands, (), ev.span))
+    return Known(None)
 
 
 _UPDATES = {
@@ -96,16 +111,70 @@ def update(ev: Evaluator, f: Any, a: Value, value: Abstract) -> Abstract:
         return a
     given = _given(ev, a, value)
     t = _demand_own(ev, a, given)
-    if f not in _UPDATES:
-        raise NotCovered("an augmented assignment of another kind", ev.span)
     of_value = ev.types[given] if isinstance(given, Value) else None
-    if isinstance(of_value, Array):
-        ev.demand_broadcast(of_value.shape, t.shape)
-    elif isinstance(of_value, Number) and t.dtype.char not in "dD":
+    if f not in _UPDATES or not _is_updated(f, of_value, t):
+        put(ev, a, Known(Ellipsis), ev.call(Known(f), [a, value], {}))
+        return a
+    if isinstance(of_value, Number) and t.dtype.char not in "dD":
         if not of_value.kinds <= {float, int, complex}:
             raise NotCovered("an augmented assignment of another dtype", ev.span)
     ev.write(Call(None, Const(_UPDATES[f]), (a, given), (), ev.span))
     return a
+
+
+def write_into(
+    ev: Evaluator, f: Any, args: Sequence[Abstract], keywords: dict[str, Abstract]
+) -> Abstract:
+    """Evaluate ``f(*args, out=out)``: a write of the result; with ``where=``, of some elements."""
+    named = dict(keywords)
+    out, where = named.pop("out"), named.pop("where", None)
+    if isinstance(out, Tuple) and len(out.items) == 1:
+        (out,) = out.items
+    t = ev.types[out] if isinstance(out, Value) else None
+    if not isinstance(out, Value) or not isinstance(t, Array):
+        raise NotCovered(f"{name_of(f)} with something else than an array to write to", ev.span)
+    if where is None:
+        y = ev.call(Known(f), args, named)
+        of_y = ev.types[y] if isinstance(y, Value) else None
+        if not isinstance(f, np.ufunc) and getattr(of_y, "shape", ()) != t.shape:
+            raise NotCovered("an array to write to of another shape", ev.span)
+        put(ev, out, Known(Ellipsis), y)
+        return out
+    if not isinstance(f, np.ufunc):
+        raise NotCovered(f"an option of {name_of(f)}", ev.span)
+    where, *given = (_spread(ev, x, out, t) for x in (where, *args))
+    of_where = ev.types[where] if isinstance(where, Value) else None
+    if not isinstance(of_where, Array) or of_where.dtype.kind != "b":
+        raise NotCovered("a condition that is not an array of truth values", ev.span)
+    chosen = [
+        ev.call(Known(operator.getitem), [x, where], {})
+        if isinstance(x, Value) and isinstance(ev.types[x], Array)
+        else x
+        for x in given
+    ]
+    put(ev, out, where, ev.call(Known(f), chosen, named))
+    return out
+
+
+def _spread(ev: Evaluator, x: Abstract, out: Value, t: Array) -> Abstract:
+    """Return an operand in the shape of `out`; a number as it is."""
+    of_x = ev.types[x] if isinstance(x, Value) else None
+    if not isinstance(of_x, Array) or of_x.shape == t.shape:
+        return x
+    shape = ev.call(Known(getattr), [out, Known("shape")], {})
+    return ev.call(Known(np.broadcast_to), [x, shape], {})
+
+
+def _is_updated(f: Any, of_value: Any, t: Array) -> bool:
+    """Return whether the program may write ``a += value``, not only the whole ``a = a + value``:
+    the reverse sweep divides and multiplies by constants only, and sums over known axes."""
+    if of_value is not None and f in (operator.mul, operator.truediv):
+        return False
+    if not isinstance(of_value, Array):
+        return True
+    pairs = zip(of_value.shape[::-1], t.shape[::-1], strict=False)
+    fits = len(of_value.shape) <= len(t.shape) and all(m in (1, n) for m, n in pairs)
+    return fits and of_value.dtype == t.dtype
 
 
 # ---- views ---------------------------------------------------------------------------------------

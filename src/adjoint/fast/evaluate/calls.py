@@ -12,7 +12,9 @@ from typing import Any
 import numpy as np
 
 from adjoint.fast.evaluate.arguments import by_position
+from adjoint.fast.evaluate.array_writes import write_into
 from adjoint.fast.evaluate.attribute_reads import special_method
+from adjoint.fast.evaluate.definitions import definitions
 from adjoint.fast.evaluate.dispatching import CACHED, call_cached, call_dispatching
 from adjoint.fast.evaluate.evaluator import Evaluator
 from adjoint.fast.evaluate.handlers.new_arrays import as_arrays
@@ -133,6 +135,9 @@ def _call_known(
             if error.__traceback__ is not None and error.__traceback__.tb_next is None:
                 raise NotCovered(f"such a call of {name_of(f)}", ev.span) from None
             raise
+    defined = _definition_of(f)
+    if defined is not None:
+        return _defined(ev, f, defined, args, keywords)
     if isinstance(f, functools.partial):
         raise NotCovered("a functools.partial", ev.span)
     if issubclass(type(f), type):
@@ -193,10 +198,66 @@ def infer_call(
     ev: Evaluator, f: Any, args: Sequence[Abstract], keywords: dict[str, Abstract]
 ) -> Abstract:
     """Write a call of `f`, whose result type follows from the types of the operands."""
-    named = dict(keywords)
-    if named.keys() & {"out", "where", "initial", "casting", "order", "subok", "like"}:
+    named = {k: x for k, x in keywords.items() if not _is_default(k, x)}
+    if isinstance(f, np.ufunc) and len(args) == f.nin + 1:
+        args, named["out"] = args[:-1], args[-1]
+    if "out" in named:
+        return write_into(ev, f, args, named)
+    if named.keys() & {"where", "initial"}:
+        f = _OF_METHODS.get(f, f)
+    if "initial" in named:
+        args = _up_to_initial(f, args, named)
+    if isinstance(f, np.ufunc) and "where" in named:
+        raise NotCovered(f"{name_of(f)} of some elements only", ev.span)
+    if named.keys() & {"casting", "order", "like"}:
         raise NotCovered(f"an option of {name_of(f)}", ev.span)
     return ev.infer(f, args, tuple(named.items()))
+
+
+def _is_default(name: str, x: Abstract) -> bool:
+    """Return whether an option has the value that it has if it is not given, or no effect."""
+    if not isinstance(x, Known):
+        return False
+    if name == "order":
+        return x.value in (None, "C")
+    return name == "subok" or (name == "where" and x.value is True) or (
+        name == "out" and x.value is None
+    )
+
+
+def _up_to_initial(f: Any, args: Sequence[Abstract], named: dict[str, Abstract]) -> list[Abstract]:
+    """Return the operands of a reduction up to `initial`, which may carry a derivative, by position;
+    take them out of `named`."""
+    filled, names = [*args], list(inspect.signature(f).parameters)
+    for name in names[len(args) : names.index("initial") + 1]:
+        filled.append(named.pop(name, Known(False if name == "keepdims" else None)))
+    return filled
+
+
+_OF_METHODS = {
+    getattr(np.ndarray, name): getattr(np, name)
+    for name in "sum prod mean max min var std any all".split()
+}
+"""The function of the name of a method, whose rule has all options."""
+
+
+def _definition_of(f: Any) -> Any:
+    try:
+        return definitions.get(f)
+    except TypeError:
+        return None
+
+
+def _defined(
+    ev: Evaluator, f: Any, meaning: Any, args: Sequence[Abstract], keywords: dict[str, Abstract]
+) -> Abstract:
+    """Inline the function that a call of `f` stands for."""
+    try:
+        return ev.inline(ev.outside.own(meaning), args, keywords)  # type: ignore[arg-type]
+    except NotCovered as error:
+        if error.filename is None and type(error) is NotCovered:
+            raise NotCovered(f"a call of {name_of(f)}: {error.reason}", ev.span) from None
+        raise
 
 
 def _function(
@@ -210,12 +271,7 @@ def _function(
     if rules is None:
         return ev.inline(ev.outside.own(f), args, keywords)  # type: ignore[arg-type]
     if rules.substitute is not None:
-        try:
-            return ev.inline(ev.outside.own(rules.substitute), args, keywords)  # type: ignore[arg-type]
-        except NotCovered as error:
-            if error.filename is None and type(error) is NotCovered:
-                raise NotCovered(f"a call of {name_of(f)}: {error.reason}", ev.span) from None
-            raise
+        return _defined(ev, f, rules.substitute, args, keywords)
     if rules.structural is not None or rules.primitive is not None:
         raise NotCovered(f"a call of {name_of(f)}", ev.span)
     closure = ev.outside.own_closure(f)

@@ -12,6 +12,7 @@ import numpy as np
 from adjoint.fast.evaluate.attempts import Attempt
 from adjoint.fast.evaluate.frames import Frame, Suspension
 from adjoint.fast.evaluate.outside_values import Outside
+from adjoint.fast.evaluate.result_types.lengths import fresh_length
 from adjoint.fast.evaluate.result_types.ones import Constant
 from adjoint.fast.evaluate.types import (
     ANYTHING,
@@ -91,6 +92,8 @@ class Draft:
         How many rows to take at once; 0 without rows.
     rule_pairs
         By pair of a value and a pullback that a registered rule returns at run time: the call.
+    several
+        By tuple that a function returns: the types of its items.
     places
         By value: file and line of its user code.
     attempts
@@ -106,6 +109,7 @@ class Draft:
         self.packs: dict[Value, tuple[Operand, ...]] = {}
         self.places: dict[Value, tuple[str, int]] = {}
         self.rule_pairs: dict[Value, RulePair] = {}
+        self.several: dict[Value, tuple[Type, ...]] = {}
         self.maybe: set[Value] = set()
         self.fresh: set[Value] = set()
         self.negated: dict[Operand, Operand] = {}
@@ -143,7 +147,10 @@ class Draft:
 
     def slot_value(self, slot: Slot, name: str) -> Value:
         """Return a new value for a slot of a template."""
-        made = self.value(slot.type, name)
+        t = slot.type
+        if isinstance(t, Array) and slot.own:
+            t = t.with_shape(tuple(fresh_length() if n in slot.own else n for n in t.shape))
+        made = self.value(t, name)
         if slot.maybe:
             self.maybe.add(made)
         return made

@@ -8,6 +8,8 @@ from typing import Any
 import numpy as np
 
 from adjoint.fast.evaluate.evaluator import Evaluator
+from adjoint.fast.evaluate.result_types.lengths import Misfit
+from adjoint.fast.evaluate.result_types.records import broadcast
 from adjoint.fast.evaluate.types import ANYTHING, Array, Dim, Number
 from adjoint.fast.evaluate.values import Abstract, Known, SliceOf, Tuple
 from adjoint.fast.not_covered import NotCovered
@@ -64,13 +66,21 @@ def _index(ev: Evaluator, build: Any, operands: list[Operand]) -> Value:
 
 
 def indexed_shape(ev: Evaluator, t: Array, keys: Sequence[Abstract]) -> tuple[Dim, ...]:
-    """Return the shape of ``a[keys]`` for an array of type `t`."""
-    used = sum(1 for key in keys if not _adds_axis(key) and not keeps_array([key]))
+    """Return the shape of ``a[keys]`` for an array of type `t`.
+
+    Arrays, and integers beside them, select elements together: their shapes are broadcast. The
+    axes of this shape stand where these parts of the index stand, or first if other parts are
+    between them.
+    """
+    used = sum(_axes_used(ev, key) for key in keys)
     if used > len(t.shape):
         raise NotCovered("too many indices", ev.span)
     shape: list[Dim] = []
-    axis, fancy, beside = 0, False, False
-    for key in keys:
+    axis = 0
+    selecting: list[tuple[Dim, ...]] = []
+    places: list[int] = []
+    at = 0
+    for place, key in enumerate(keys):
         if _adds_axis(key):
             shape.append(1)
         elif keeps_array([key]):
@@ -79,22 +89,46 @@ def indexed_shape(ev: Evaluator, t: Array, keys: Sequence[Abstract]) -> tuple[Di
         elif isinstance(key, SliceOf) or (isinstance(key, Known) and isinstance(key.value, slice)):
             shape.append(_sliced(ev, t.shape[axis], key))
             axis += 1
-        elif is_fancy(ev, key):
-            of_key = ev.types[key]  # type: ignore[index]
-            assert isinstance(of_key, Array)
-            if of_key.dtype.kind not in "iu" or fancy:
-                raise NotCovered("an index by a mask, or by several arrays", ev.span)
-            fancy = True
-            shape += of_key.shape
-            axis += 1
-        elif _is_whole(ev, key):
-            beside = True
-            axis += 1
+        elif is_fancy(ev, key) or _is_whole(ev, key):
+            at = at if places else len(shape)
+            places.append(place)
+            selecting.append(_selected(ev, key, t.shape[axis : axis + _axes_used(ev, key)]))
+            axis += _axes_used(ev, key)
         else:
             raise NotCovered("an index of another kind", ev.span)
-    if fancy and beside:
-        raise NotCovered("an index by an array beside numbers", ev.span)
+    if any(is_fancy(ev, key) for key in keys):
+        if places[-1] - places[0] >= len(places):
+            at = 0
+        shape[at:at] = _broadcast(ev, selecting)
     return (*shape, *t.shape[axis:])
+
+
+def _axes_used(ev: Evaluator, key: Abstract) -> int:
+    """Return how many axes a part of an index stands for."""
+    if _adds_axis(key) or keeps_array([key]):
+        return 0
+    t = ev.types[key] if isinstance(key, Value) else None
+    return len(t.shape) if isinstance(t, Array) and t.dtype.kind == "b" else 1
+
+
+def _selected(ev: Evaluator, key: Abstract, axes: tuple[Dim, ...]) -> tuple[Dim, ...]:
+    """Return the shape that an array, or an integer, selects from some axes."""
+    t = ev.types[key] if isinstance(key, Value) else None
+    if not isinstance(t, Array):
+        return ()
+    if t.dtype.kind == "b" and t.shape:
+        return (ev.derived("count", key),)
+    if t.dtype.kind not in "iu":
+        raise NotCovered("an index that is an array of another kind", ev.span)
+    return t.shape
+
+
+def _broadcast(ev: Evaluator, shapes: Sequence[tuple[Dim, ...]]) -> tuple[Dim, ...]:
+    try:
+        return broadcast(*shapes)  # type: ignore[return-value]
+    except Misfit as error:
+        ev.demand_known("indices of lengths that are not known to fit", *error.pair)
+        raise NotCovered("indices of lengths that are not known to fit", ev.span) from None
 
 
 def _adds_axis(key: Abstract) -> bool:

@@ -11,17 +11,39 @@ from typing import Any
 from adjoint.fast.evaluate.draft import Draft
 from adjoint.fast.evaluate.result_types.elementwise import POWERS
 from adjoint.fast.evaluate.result_types.inference import result_type, sizes_in
-from adjoint.fast.evaluate.result_types.lengths import symbols_in
+from adjoint.fast.evaluate.result_types.lengths import (
+    Derived,
+    leaves_of,
+    less,
+    product,
+    settled,
+    symbols_in,
+    total,
+)
 from adjoint.fast.evaluate.result_types.of_numbers import known_of_numbers
 from adjoint.fast.evaluate.result_types.ones import kind_of_constant
 from adjoint.fast.evaluate.result_types.options import is_elementwise, with_known_options
-from adjoint.fast.evaluate.types import FLOAT, Array, Dim, Number, Symbol, has_complex, is_float
-from adjoint.fast.evaluate.values import Abstract, Known
+from adjoint.fast.evaluate.result_types.records import Several
+from adjoint.fast.evaluate.types import (
+    ANYTHING,
+    FLOAT,
+    Array,
+    Dim,
+    Number,
+    Symbol,
+    has_complex,
+    is_float,
+    number,
+)
+from adjoint.fast.evaluate.values import Abstract, Known, Tuple
 from adjoint.fast.not_covered import NeedsSize, NotCovered, UnknownSizes
-from adjoint.fast.support.functions import real
-from adjoint.ir.single import Const, Operand, Value
+from adjoint.fast.support.functions import fitting, length, real
+from adjoint.ir import primitives
+from adjoint.ir.single import Const, Operand, Unpack, Value
 
+_OF_LENGTHS = (operator.add, operator.sub, operator.mul)
 _ZEROS = (Const(0), Const(0.0))
+MOST_MISFITS = 8
 _ONE_LENGTH = "arrays of one length, which is known of one"
 
 
@@ -41,15 +63,55 @@ class InferringDraft(Draft):
             keywords = [(k, with_known_options(self, f, x, k)) for k, x in keywords]
         operands = tuple(map(self.operand, args))
         named = tuple((k, self.operand(v)) for k, v in keywords)
+        for _ in range(MOST_MISFITS):
+            try:
+                return self._inferred(f, operands, named)
+            except UnknownSizes as error:
+                operands = self._fitted(operands, error)
+        raise NotCovered("arrays of too many lengths that are not known to fit", self.span)
+
+    def _inferred(
+        self, f: Any, operands: tuple[Operand, ...], named: tuple[tuple[str, Operand], ...]
+    ) -> Abstract:
+        """Write a call of operands, whose result type follows from their types."""
         if f is operator.truediv and operands[1] in _ZEROS and is_float(self.type_at(operands[0])):
             return self.operation(f, operands, FLOAT)  # raises, if it is ever reached
         with self.demanding_sizes((*operands, *(v for _, v in named))):
             types = {k: self.type_of(v) for k, v in named}
             t = result_type(f, [*map(self.type_of, operands)], types, self.derived)
+        if isinstance(t, Several):
+            return self._several(self.operation(f, operands, ANYTHING, named), t)
         if isinstance(t, Number) and complex in t.kinds and self._is_real(f, operands):
             kinds = Number(t.kinds - {complex} or frozenset({float}))
             return self.operation(real, (self.operation(f, operands, kinds, named),), kinds)
-        return self.operation(f, operands, t, named)
+        made = self.operation(f, operands, t, named)
+        if f in _OF_LENGTHS and any(x in self.dims for x in operands):
+            self._note_length(f, operands, made)
+        return made
+
+    def _note_length(self, f: Any, operands: Sequence[Operand], made: Value) -> None:
+        """Record of which length a sum, a difference or a product of lengths is the value."""
+        a, b = (self.dims.get(x) if isinstance(x, Value) else x.value for x in operands)
+        for x in (a, b):
+            if not isinstance(x, Symbol) and (type(x) is not int or x < 0):
+                return
+        if f is operator.add:
+            found: Any = total([a, b])
+        elif f is operator.mul:
+            found = product([a, b])
+        elif b == 1 and isinstance(a, Symbol) and a.is_argument:
+            found = less(a, 1)
+        else:
+            found = Derived(("minus", a, b))
+        if not isinstance(found, int):
+            self.dims[made] = settled(found, self.derived)
+
+    def _several(self, made: Value, t: Several) -> Tuple:
+        """Unpack the results of a function that returns a tuple."""
+        self.several[made] = t.types
+        values = tuple(self.value(one) for one in t.types)
+        self.write(Unpack(values, made, None, self.span))
+        return Tuple(values, t.kind)
 
     def _infer_of_numbers(self, f: Any, args: Sequence[Abstract]) -> Value | None:
         """`infer` of real numbers by a cached result type; ``None`` if none is cached."""
@@ -86,10 +148,90 @@ class InferringDraft(Draft):
         try:
             yield
         except NotCovered as error:
+            pair = getattr(error, "pair", None) or ()
+            if any(map(self._depends_on_data, pair)):
+                raise
             self._demand_sizes(operands)
             if isinstance(error, UnknownSizes):
-                self._demand_known(error.reason, *sizes_in(map(self.type_of, operands)))
+                self.demand_known(error.reason, *sizes_in(map(self.type_of, operands)))
             raise
+
+    def _depends_on_data(self, dim: Dim) -> bool:
+        """Return whether a length follows from more than the lengths of the arguments."""
+        if isinstance(dim, int) or dim.is_argument:
+            return False
+        return not dim.key or any(
+            isinstance(part, Value) or (isinstance(part, Symbol) and self._depends_on_data(part))
+            for part in leaves_of(dim.key)
+        )
+
+    def _fitted(self, operands: tuple[Operand, ...], error: UnknownSizes) -> tuple[Operand, ...]:
+        """Write the check that two lengths are equal; return the operands with one of them. Where
+        they are not, the program leaves the call to the generic tier."""
+        if error.pair is None:
+            raise error
+        first, second = error.pair
+        kept, left = (second, first) if self._depends_on_data(first) else (first, second)
+        if not self._depends_on_data(left):
+            raise error
+        found = tuple(self._with_length(x, left, kept, operands) for x in operands)
+        if found == operands:
+            raise error
+        return found
+
+    def _with_length(
+        self, x: Operand, left: Dim, kept: Dim, operands: tuple[Operand, ...]
+    ) -> Operand:
+        """Write the check that each axis of `x` of length `left` has the length `kept`."""
+        if isinstance(x, Value) and x in self.packs:
+            return self._with_length_inside(x, left, kept, operands)
+        t = self.type_at(x)
+        if not isinstance(t, Array) or left not in t.shape:
+            return x
+        to = self.length_operand(kept, operands)
+        lengths = tuple(to if n == left else Const(None) for n in t.shape)
+        shape = tuple(kept if n == left else n for n in t.shape)
+        return self.with_shape(x, t, lengths, shape)
+
+    def _with_length_inside(
+        self, x: Value, left: Dim, kept: Dim, operands: tuple[Operand, ...]
+    ) -> Operand:
+        """`_with_length` of each item of a list or a tuple."""
+        items = self.packs[x]
+        found = tuple(self._with_length(one, left, kept, (*operands, *items)) for one in items)
+        if found == items:
+            return x
+        callee = self.built[x].callee
+        assert isinstance(callee, Const)
+        made = self.operation(callee.value, found, ANYTHING, name="parts")
+        self.packs[made] = found
+        self.note_alias(made, found)
+        return made
+
+    def with_shape(
+        self, x: Operand, t: Array, lengths: Sequence[Operand], shape: tuple[Dim, ...]
+    ) -> Operand:
+        """Write the check that `x` has the `lengths` (``None``: any); return it with the shape."""
+        given: Operand = Const(tuple(n.value for n in lengths if isinstance(n, Const)))
+        if not all(isinstance(n, Const) for n in lengths):
+            given = self.operation(primitives.build_tuple, lengths, ANYTHING, name="shape")
+        made = self.operation(fitting, (x, given), t.with_shape(shape), name=getattr(x, "name", "t"))
+        self.note_alias(made, (x,))
+        return made
+
+    def length_operand(self, dim: Dim, operands: Sequence[Operand]) -> Operand:
+        """Return a length as an operand: that of an axis of one of `operands`; ``None`` if no axis
+        has it."""
+        if isinstance(dim, int):
+            return Const(dim)
+        for x in operands:
+            t = self.type_at(x)
+            if isinstance(t, Array) and dim in t.shape:
+                axis = Const(t.shape.index(dim))
+                made = self.operation(length, (x, axis), number(int), name="n")
+                self.dims[made] = dim
+                return made
+        return Const(None)
 
     def _demand_sizes(self, operands: Sequence[Operand]) -> None:
         """Require known lengths for symbolic dimensions that may have to fit another one."""
@@ -102,23 +244,13 @@ class InferringDraft(Draft):
         for a, b in itertools.combinations(shapes, 2):
             for m, n in zip(a[::-1], b[::-1], strict=False):
                 if m != n and 1 not in (m, n):
-                    self._demand_known(_ONE_LENGTH, m, n)
+                    self.demand_known(_ONE_LENGTH, m, n)
 
-    def _demand_known(self, reason: str, *dims: Dim) -> None:
+    def demand_known(self, reason: str, *dims: Dim) -> None:
         """Require known lengths for the argument dimensions that `dims` are derived from."""
         for dim in dims:
             for symbol in self._arguments_of(dim):
                 raise NeedsSize(symbol, reason, self.span)
-
-    def demand_broadcast(self, shape: Sequence[Dim], to: Sequence[Dim]) -> None:
-        """Require that an array of shape `shape` can be broadcast to the shape `to`."""
-        if len(shape) > len(to):
-            raise NotCovered("a write of an array with more axes than there are", self.span)
-        for m, n in zip(shape[::-1], to[::-1], strict=False):
-            if m not in (1, n):
-                reason = "a write of an array that is not known to be as long as its place"
-                self._demand_known(reason, m, n)
-                raise NotCovered(reason, self.span)
 
     def _arguments_of(self, dim: Dim) -> list[Symbol]:
         """Return the argument dimensions that `dim` is derived from."""

@@ -14,6 +14,7 @@ from adjoint.fast.evaluate.indices import (
     keys_of,
     known_slice,
 )
+from adjoint.fast.evaluate.handlers.new_arrays import with_arrays
 from adjoint.fast.evaluate.joins import is_number
 from adjoint.fast.evaluate.rows import as_row, item_of, row_of
 from adjoint.fast.evaluate.types import Array, number
@@ -130,6 +131,7 @@ def _of_array(ev: Evaluator, a: Value, index: Abstract) -> Abstract:
     if not isinstance(t, Array):
         kind = TypeError if ev.class_of(a) in (float, int, complex, bool) else None
         raise Raises(kind, f"an index of a {t}", ev.span)
+    index = with_arrays(ev, index)
     keys = keys_of(index)
     shape = indexed_shape(ev, t, keys)
     operand = index_operand(ev, index)
@@ -140,6 +142,7 @@ def _of_array(ev: Evaluator, a: Value, index: Abstract) -> Abstract:
     made = ev.operation(operator.getitem, (a, operand), result)
     if any(is_fancy(ev, key) for key in keys):
         ev.aliases.pop(made, None)
+        ev.fresh.add(made)
     elif isinstance(result, Array):
         ev.parts_of[made] = a, index
     return made

@@ -13,7 +13,8 @@ from collections.abc import Callable
 from typing import Any
 
 from adjoint.fast.evaluate.evaluator import Evaluator
-from adjoint.fast.evaluate.types import Number, Row, Type, join, type_of
+from adjoint.fast.evaluate.result_types.lengths import fresh_length
+from adjoint.fast.evaluate.types import Array, Dim, Number, Row, Symbol, Type, join, type_of
 from adjoint.fast.evaluate.values import (
     LOST,
     MISSING,
@@ -83,11 +84,12 @@ def generalise(a: Any, b: Any, ev: Evaluator, before: Heap, after: Heap) -> Any:
         a, b = _shared_items(a, ev, before), _shared_items(b, ev, after)
     left, right = _leaf_type(a, ev.types), _leaf_type(b, ev.types)
     if left is not None and right is not None:
-        joined = join(left, right)
+        shape, own = _joined_shape(a, left, right)
+        joined = join(left, right) if shape is None else join(_with(left, shape), _with(right, shape))
         if joined is None:
             raise NotCovered(f"a variable is {left} in one way, {right} in the other")
         maybe = _may_be_missing(a, ev) or _may_be_missing(b, ev)
-        slot = Slot(joined, maybe)
+        slot = Slot(joined, maybe, own)
         return a if a == slot else slot
     if left is None and right is None and shape_of(a) is not None and shape_of(a) == shape_of(b):
         if isinstance(a, Iterating):
@@ -100,6 +102,27 @@ def generalise(a: Any, b: Any, ev: Evaluator, before: Heap, after: Heap) -> Any:
             return a
         return rebuild(a, iter(made))
     raise NotCovered("a variable holds different things, depending on a branch or an iteration")
+
+
+def _joined_shape(
+    a: Any, left: Type, right: Type
+) -> tuple[tuple[Dim, ...] | None, frozenset[Symbol]]:
+    """Return the shape of an array that is of type `left` or `right`, with lengths of its own where
+    theirs differ, and these lengths; `a` may be the slot of a template. ``None``: theirs are equal,
+    or their ranks differ."""
+    own = a.own if isinstance(a, Slot) else frozenset()
+    if not isinstance(left, Array) or not isinstance(right, Array) or left.shape == right.shape:
+        return None, own
+    if len(left.shape) != len(right.shape):
+        return None, own
+    pairs = zip(left.shape, right.shape, strict=True)
+    shape = tuple(m if m == n or m in own else fresh_length() for m, n in pairs)
+    return shape, own.union(n for n in shape if n not in left.shape)  # type: ignore[arg-type]
+
+
+def _with(t: Type, shape: tuple[Dim, ...]) -> Type:
+    assert isinstance(t, Array)
+    return t.with_shape(shape)
 
 
 def _may_be_missing(a: Any, ev: Evaluator) -> bool:
@@ -115,7 +138,7 @@ def _uncertain(a: Any, ev: Evaluator, heap: Heap) -> Any:
         return LOST
     a = _shared_items(_opened(a), ev, heap)
     if isinstance(a, Slot):
-        return a if a.maybe else Slot(a.type, True)
+        return a if a.maybe else Slot(a.type, True, a.own)
     known = _leaf_type(a, ev.types)
     if known is not None:
         return Slot(known, True)

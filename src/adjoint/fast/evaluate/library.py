@@ -19,12 +19,10 @@ from adjoint.fast.evaluate.result_types.ones import name_of
 from adjoint.fast.evaluate.types import (
     ANYTHING,
     Array,
-    Dim,
     Number,
     Symbol,
     has_integer,
     has_truth_value,
-    number,
 )
 from adjoint.fast.evaluate.values import ENTERED, Abstract, Instance
 from adjoint.fast.not_covered import NotCovered
@@ -90,7 +88,7 @@ def _checked(ev: Evaluator, y: Value, t: Number | Array, operands: tuple[Operand
     if isinstance(t, Number):
         (kind,) = t.kinds
         return ev.operation(runtime.foreseen_number, (y, Const(kind)), t)
-    lengths = tuple(_length(ev, dim, operands) for dim in t.shape)
+    lengths = tuple(ev.length_operand(dim, operands) for dim in t.shape)
     if all(isinstance(n, Const) for n in lengths):
         shape: Operand = Const(tuple(n.value for n in lengths if isinstance(n, Const)))
     else:
@@ -98,13 +96,3 @@ def _checked(ev: Evaluator, y: Value, t: Number | Array, operands: tuple[Operand
     return ev.operation(runtime.foreseen, (y, Const(t.dtype), shape), t)
 
 
-def _length(ev: Evaluator, dim: Dim, operands: tuple[Operand, ...]) -> Operand:
-    if isinstance(dim, int):
-        return Const(dim)
-    for x in operands:
-        t = ev.types.get(x) if isinstance(x, Value) else None
-        if isinstance(t, Array) and dim in t.shape:
-            return ev.operation(
-                runtime.length, (x, Const(t.shape.index(dim))), number(int), name="n"
-            )
-    return Const(None)

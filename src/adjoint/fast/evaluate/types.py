@@ -57,6 +57,10 @@ class Array:
         if not self.dtype.isnative:
             raise NotCovered("an array in another byte order than the machine's")
 
+    def with_shape(self, shape: tuple[Dim, ...]) -> Array:
+        """Return the type of an array of the same dtype."""
+        return Array(self.dtype, shape)
+
     def __repr__(self) -> str:
         return f"{self.dtype}[{', '.join(map(str, self.shape))}]"
 
@@ -73,6 +77,9 @@ class IntegersOrFloats(Array):
     @property
     def dtype(self) -> np.dtype[Any]:
         raise NotCovered("an array of integers or floats, by a branch or an iteration")
+
+    def with_shape(self, shape: tuple[Dim, ...]) -> Array:
+        return IntegersOrFloats(shape)
 
     def __eq__(self, other: object) -> bool:
         return type(other) is IntegersOrFloats and self.shape == other.shape
@@ -151,6 +158,17 @@ def has_integer(t: Any) -> bool:
     """Return whether a number may be a Python or NumPy integer."""
     return isinstance(t, Number) and any(
         kind is int or issubclass(kind, np.integer) for kind in t.kinds
+    )
+
+
+def is_inexact(t: Any) -> bool:
+    """Return whether a value of a type may carry a derivative: it is no integer or truth value."""
+    if isinstance(t, IntegersOrFloats):
+        return True
+    if isinstance(t, Array):
+        return t.dtype.kind in "fc"
+    return not isinstance(t, Number) or not all(
+        issubclass(kind, int | np.integer | np.bool_) for kind in t.kinds
     )
 
 

@@ -13,7 +13,7 @@ from dataclasses import replace
 from types import CodeType, FunctionType
 from typing import Any, NamedTuple, TypeAlias
 
-from adjoint.fast.evaluate.types import Type
+from adjoint.fast.evaluate.types import Symbol, Type
 from adjoint.ir.node import node
 from adjoint.ir.single import Value
 
@@ -175,10 +175,14 @@ class Generating:
 
 @node
 class Slot:
-    """A place in a template for a number or an array; if `maybe`, it may be unassigned."""
+    """A place in a template for a number or an array; if `maybe`, it may be unassigned.
+
+    The lengths `own` differ between the joined arrays, and between iterations.
+    """
 
     type: Type
     maybe: bool = False
+    own: frozenset[Symbol] = frozenset()
 
 
 MISSING = Known(object())

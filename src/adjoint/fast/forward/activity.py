@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from adjoint.fast.evaluate.evaluator import Evaluator
-from adjoint.fast.evaluate.types import Array, IntegersOrFloats, Number, Row
+from adjoint.fast.evaluate.types import Array, IntegersOrFloats, Number, Row, is_inexact
 from adjoint.fast.forward.constant_functions import carriers
 from adjoint.fast.not_covered import NotCovered
 from adjoint.fast.single_assignment.walk import carried_values
@@ -106,7 +106,7 @@ class Activity:
                     self._call(op)
                 case Unpack():
                     if self.is_active(op.value):
-                        self.active.update(op.results)
+                        self.active.update(x for x in op.results if self._may_be_unpacked(op, x))
                 case If():
                     for inner in (op.body, op.orelse):
                         self._find(inner)
@@ -122,6 +122,10 @@ class Activity:
         tape = self.tape_of(x)
         if tape is not None and result != x:
             self._stands_for[result] = tape
+
+    def _may_be_unpacked(self, op: Unpack, x: Value) -> bool:
+        """Return whether a part of what carries tangents may carry one."""
+        return op.value not in self.ev.several or is_inexact(self.ev.types[x])
 
     def _mark(self, x: Operand) -> None:
         if isinstance(x, Value) and self._may_carry(x):

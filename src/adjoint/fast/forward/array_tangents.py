@@ -56,7 +56,9 @@ def is_pack(sweep: TangentValues, x: Operand) -> bool:
     operator.getitem,
     runtime.own,
     runtime.broadcast_like,
+    runtime.fitting,
     runtime.summed_part,
+    runtime.last_part,
     runtime.present,
 )
 def _(sweep: TangentValues, op: Call) -> Operand | None:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Sequence
+from dataclasses import replace
 from types import FunctionType
 from typing import TYPE_CHECKING, Any
 
@@ -12,7 +14,7 @@ from adjoint.fast.evaluate.types import ANYTHING, Array, Number, bar_type
 from adjoint.fast.evaluate.values import Abstract, Known, Tuple
 from adjoint.fast.not_covered import NotCovered
 from adjoint.fast.reverse.cotangent_types import abstract_of, whole
-from adjoint.fast.reverse.registered_rules import example, tried
+from adjoint.fast.reverse.registered_rules import UNFIT, example, tried
 from adjoint.fast.single_assignment.primitives import same
 from adjoint.fast.support import functions as runtime
 from adjoint.ir import primitives
@@ -30,8 +32,15 @@ def by_rule(sweep: TangentValues, op: Call) -> Operand:
     dots = [_tangent(sweep, x) for x in op.operands]
     rule = _rule_for(sweep, op, dots)
     if rule is None:
+        named = _with_named_options(op)
+        rule = None if named is None else _rule_for(sweep, named, dots[: len(named.operands)])
+        if rule is not None and named is not None:
+            op, dots = named, dots[: len(named.operands)]
+    if rule is None:
         name = getattr(op.callee.value, "__name__", op.callee.value)
         raise NotCovered(f"{name} has no forward rule for such operands", op.span)
+    if op.result in sweep.ev.several:
+        return _called(sweep, op, rule, dots)
     if not isinstance(sweep.ev.types[op.result], Array | Number):
         raise NotCovered("a forward rule of a structure", op.span)
     for inlined in (_inlined_tangent, _inlined_pair):
@@ -39,6 +48,19 @@ def by_rule(sweep: TangentValues, op: Call) -> Operand:
         if found is not None:
             return found
     return _called(sweep, op, rule, dots)
+
+
+def _with_named_options(op: Call) -> Call | None:
+    """Return a call with the constant operands after the first by keyword; ``None`` if there are
+    others."""
+    f = op.callee.value if isinstance(op.callee, Const) else None
+    first, *options = op.operands
+    if not options or not all(isinstance(x, Const) for x in options):
+        return None
+    names = [*inspect.signature(f).parameters][1:]  # type: ignore[arg-type]
+    pairs = zip(names, options, strict=False)
+    named = tuple((name, x) for name, x in pairs if x != Const(None))
+    return replace(op, operands=(first,), keywords=(*named, *op.keywords))
 
 
 def _tangent(sweep: TangentValues, x: Operand) -> Operand | None:
@@ -64,7 +86,8 @@ def _rule_for(sweep: TangentValues, op: Call, dots: Sequence[Operand | None]) ->
             found = tried(rule.function, (given, *args), kwargs)
             if found is NotImplemented and len(rules.frules) > 1:
                 continue
-            return rule if isinstance(found, tuple) and len(found) == 2 else None
+            is_pair = isinstance(found, tuple) and len(found) == 2
+            return rule if is_pair or found is UNFIT else None
     return None
 
 
@@ -142,6 +165,7 @@ def _called(sweep: TangentValues, op: Call, rule: Rule, dots: Sequence[Operand |
     pair = ev.operation(rule.function, (packed, *op.operands), ANYTHING, op.keywords, name="pair")
     raw = ev.value(ANYTHING, name=f"{y.name}_dot")
     ev.write(Unpack((y, raw), pair, None, op.span))
-    made = ev.operation(runtime.present, (raw, y), bar_type(ev.types[y]), name=f"{y.name}_dot")
+    f: Any = runtime.all_present if y in ev.several else runtime.present
+    made = ev.operation(f, (raw, y), bar_type(ev.types[y]), name=f"{y.name}_dot")
     ev.note_alias(made, (*given, *op.operands, y))
     return made

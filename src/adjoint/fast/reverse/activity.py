@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from adjoint.fast.evaluate.types import is_inexact
 from adjoint.fast.not_covered import NotCovered
 from adjoint.fast.passes.sequence import is_effect
 from adjoint.fast.reverse.differentiate import is_carrier
@@ -65,7 +66,10 @@ def _find_active(sweep: Sweep, block: Block) -> None:
                 raise NotCovered("a reverse sweep over that of a list", op.span)
         elif isinstance(op, Unpack):
             if isinstance(op.value, Value) and op.value in sweep.active:
-                sweep.active.update(op.results)
+                is_tuple = op.value in sweep.ev.several
+                sweep.active.update(
+                    x for x in op.results if not is_tuple or is_inexact(sweep.ev.types[x])
+                )
         elif isinstance(op, If):
             for inner in (op.body, op.orelse):
                 _find_active(sweep, inner)

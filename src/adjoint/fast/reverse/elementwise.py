@@ -184,6 +184,8 @@ def _is_inexact_array(ev: Evaluator, x: Operand) -> bool:
     same,
     float,
     np.asarray,
+    np.copy,
+    np.ndarray.copy,
 )
 def _(scope: Scope, op: Call, y_bar: Operand) -> None:
     scope.add(op.operands[0], y_bar)

@@ -13,6 +13,7 @@ from adjoint.fast.reverse.activity import carries
 from adjoint.fast.reverse.block_cotangents import Scope
 from adjoint.fast.reverse.branches import if_back
 from adjoint.fast.reverse.contents import Place
+from adjoint.fast.reverse.cotangent_types import whole
 from adjoint.fast.reverse.differentiate import differentiated
 from adjoint.fast.reverse.forward_blocks import Branches, ForwardBlock, ForwardLoop, Planned, Step
 from adjoint.fast.reverse.loops import loop_back
@@ -120,6 +121,11 @@ def _unpack_back(scope: Scope, op: Unpack) -> None:
     if all(bar is None for bar in bars):
         return
     given = tuple(Const(0.0) if bar is None else bar for bar in bars)
+    if op.value in scope.ev.several:
+        given = tuple(
+            Const(None) if bar is None else whole(scope.ev, bar, y)
+            for y, bar in zip(op.results, bars, strict=True)
+        )
     packed = scope.ev.operation(primitives.build_list, given, ANYTHING, name="parts")
     scope.ev.packs[packed] = given
     scope.add(op.value, packed)

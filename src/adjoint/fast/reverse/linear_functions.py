@@ -14,6 +14,7 @@ from adjoint.fast.reverse.block_cotangents import Scope
 from adjoint.fast.reverse.cotangent_types import conjugated, fit, operand_type, whole
 from adjoint.fast.reverse.elementwise import demand_floats, demand_inexact
 from adjoint.fast.reverse.formulas import formula
+from adjoint.fast.single_assignment.primitives import same
 from adjoint.fast.support import functions as runtime
 from adjoint.ir.single import Call, Const, Operand, Value
 from adjoint.rules.numpy.shapes.shaping import inverse
@@ -104,6 +105,16 @@ def _(scope: Scope, op: Call, y_bar: Operand) -> None:
     scope.add(x, ev.operation(np.reshape, (y_bar, shape), t, name=bar_name(x)))
 
 
+@formula(runtime.fitting)
+def _(scope: Scope, op: Call, y_bar: Operand) -> None:
+    ev, x = scope.ev, op.operands[0]
+    assert isinstance(x, Value) and op.result is not None
+    if isinstance(operand_type(ev, y_bar), Array):
+        y_bar = whole(ev, y_bar, op.result)
+        y_bar = ev.operation(same, (y_bar,), bar_type(ev.types[x]), name=bar_name(x))
+    scope.add(x, y_bar)
+
+
 @formula(np.ndarray.tolist)
 def _(scope: Scope, op: Call, y_bar: Operand) -> None:
     ev, (x,) = scope.ev, op.operands
@@ -117,19 +128,20 @@ def _(scope: Scope, op: Call, y_bar: Operand) -> None:
     ev, (x, index) = scope.ev, op.operands
     assert isinstance(x, Value)
     buffer = scope.buffer(x)
-    add = runtime.scatter if _may_repeat(ev, index) else runtime.add_at
+    add = runtime.scatter if may_repeat(ev, index) else runtime.add_at
     ev.write(Call(None, Const(add), (buffer, index, y_bar)))
 
 
-def _may_repeat(ev: Evaluator, index: Operand) -> bool:
+def may_repeat(ev: Evaluator, index: Operand) -> bool:
     """Return whether an index may select an element more than once."""
     if isinstance(index, Const):
         return False
     assert isinstance(index, Value)
-    if isinstance(ev.types[index], Array):
-        return True
+    t = ev.types[index]
+    if isinstance(t, Array):
+        return t.dtype.kind != "b"
     made = ev.indices.get(index, ())
-    return any(_may_repeat(ev, part) for part in made)
+    return any(may_repeat(ev, part) for part in made)
 
 
 @formula(operator.matmul, np.matmul, np.dot, np.ndarray.dot)

@@ -156,7 +156,7 @@ def _of_active(sweep: Sweep, op: Call, function: Any) -> Any:
     if only is None or op.keywords or len(active) != 1 or only[active[0]] is None:
         return function
     examples = [example(ev, x) for x in op.operands]
-    declines = tried(only[active[0]], examples, {}) in (None, NotImplemented)
+    declines = tried(only[active[0]], examples, {}) in (None, NotImplemented, UNFIT)
     return function if declines else only[active[0]]
 
 
@@ -222,12 +222,19 @@ def _rule_for(ev: Evaluator, op: Call) -> Rule | None:
     return None
 
 
+UNFIT = object()
+"""Result of a rule for examples, whose lengths of 1 it may not accept."""
+
+
 def tried(function: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
-    """Return the result of a rule for examples; ``None`` if it does not accept them."""
+    """Return the result of a rule for examples; ``None`` if it does not accept them, `UNFIT` if this
+    may be due to their lengths."""
     try:
         with np.errstate(all="ignore"), warnings.catch_warnings():
             warnings.simplefilter("ignore")
             return function(*args, **kwargs)
+    except ValueError:
+        return UNFIT
     except Exception:  # the rule does not accept the examples
         return None
 

@@ -11,9 +11,10 @@ from adjoint.fast.evaluate.types import Array, Number, Row, number
 from adjoint.fast.not_covered import NotCovered
 from adjoint.fast.reverse.arithmetic import bar_name, product
 from adjoint.fast.reverse.block_cotangents import Scope
-from adjoint.fast.reverse.cotangent_types import conjugated, fit
+from adjoint.fast.reverse.cotangent_types import conjugated, fit, whole
 from adjoint.fast.reverse.formulas import callee_of
 from adjoint.fast.reverse.forward_blocks import Step
+from adjoint.fast.reverse.linear_functions import may_repeat
 from adjoint.fast.reverse.rows import row_written_back
 from adjoint.fast.reverse.sweep import Sweep
 from adjoint.fast.support import functions as runtime
@@ -59,24 +60,27 @@ def _put_back(scope: Scope, op: Call, y_bar: Operand) -> None:
     if isinstance(value, Value) and value in scope.sweep.active:
         t = ev.types[value]
         scalar = isinstance(t, Number)
-        slot = Array(of_y.dtype, ()) if scalar else t
-        if scalar and not _names_one(ev, index, len(of_y.shape)):
+        slot = Array(of_y.dtype, () if isinstance(t, Number) else ev.array_type(value).shape)
+        if may_repeat(ev, index):
+            kind = number(of_y.dtype.type) if scalar else slot
+            bar: Operand = ev.operation(
+                runtime.last_part, (y_bar, index, value), kind, name=bar_name(value)
+            )
+        elif scalar and not _names_one(ev, index, len(of_y.shape)):
             part: Operand = ev.operation(operator.getitem, (y_bar, index), slot)
-            bar: Operand = ev.operation(np.sum, (part,), number(of_y.dtype.type))
+            bar = ev.operation(np.sum, (part,), number(of_y.dtype.type))
         elif scalar:
             bar = ev.operation(
                 operator.getitem, (y_bar, index), number(of_y.dtype.type), name=bar_name(value)
             )
         elif f is runtime.put_broadcast:
-            assert isinstance(t, Array)
-            slot = Array(of_y.dtype, t.shape)
             bar = ev.operation(
                 runtime.summed_part, (y_bar, index, value), slot, name=bar_name(value)
             )
         else:
             part = ev.operation(operator.getitem, (y_bar, index), slot)
             bar = ev.operation(runtime.own, (part,), slot, name=bar_name(value))
-        scope.add(value, bar)
+        scope.add(value, whole(ev, bar, value))
     ev.write(Call(None, Const(runtime.clear), (y_bar, index)))
 
 
@@ -92,7 +96,7 @@ def _added_back(scope: Scope, op: Call, y_bar: Operand) -> None:
     else:
         part = ev.operation(operator.getitem, (y_bar, index), Array(dtype, ()), name="t")
         bar = ev.operation(np.sum, (part,), number(dtype.type), name=bar_name(value))
-    scope.add(value, bar)
+    scope.add(value, whole(ev, bar, value))
 
 
 def _names_one(ev: Evaluator, index: Operand, rank: int) -> bool:

@@ -38,6 +38,13 @@ def foreseen(y: Any, dtype: Any, shape: tuple[int | None, ...]) -> Any:
     return y
 
 
+def fitting(x: Any, shape: tuple[int | None, ...]) -> Any:
+    """Check that an array has the lengths in `shape` (``None``: any)."""
+    if any(n is not None and n != m for m, n in zip(x.shape, shape, strict=True)):
+        raise Deoptimize("an array has another length than was foreseen")
+    return x
+
+
 def foreseen_number(y: Any, kind: type) -> Any:
     """Check that `y` is a number of the foreseen class."""
     if type(y) is not kind:
@@ -152,6 +159,11 @@ def present(x_bar: Any, x: Any) -> Any:
     if x_bar is None:
         return zeros_like(x) if isinstance(x, np.ndarray) else 0.0
     return project(x_bar, x)
+
+
+def all_present(bars: Any, xs: Any) -> tuple[Any, ...]:
+    """Apply `present` to the items of a tuple."""
+    return tuple([present(bar, x) for bar, x in zip(bars, xs, strict=True)])
 
 
 def sum_of(items: list[Any], start: Any = 0) -> Any:
@@ -311,6 +323,19 @@ def put_broadcast(y: Any, index: Any, value: Any) -> None:
 def summed_part(y_bar: Any, index: Any, value: Any) -> Any:
     """Return the cotangent of `value`, which was broadcast to ``y[index]``."""
     return unbroadcast(y_bar[index], value.shape)
+
+
+def last_part(y_bar: Any, index: Any, value: Any) -> Any:
+    """Return the cotangent of `value`, which was written to ``y[index]``, where the last one of
+    equal places stays."""
+    part = y_bar[index]
+    numbers = np.arange(part.size).reshape(part.shape)
+    last = np.empty(y_bar.shape, int)
+    last[index] = numbers
+    kept = last[index] == numbers
+    if np.count_nonzero(kept) != kept.size:
+        part = np.where(kept, part, part.dtype.type(0))
+    return unbroadcast(part, value.shape) if type(value) is np.ndarray else part.sum()
 
 
 def clear(y_bar: Any, index: Any) -> None:

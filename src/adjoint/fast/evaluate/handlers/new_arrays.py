@@ -7,14 +7,18 @@ from typing import Any
 
 import numpy as np
 
+from adjoint.fast.evaluate.definitions import vectorized, windows
 from adjoint.fast.evaluate.evaluator import Evaluator
 from adjoint.fast.evaluate.handlers.table import handler
+from adjoint.fast.evaluate.result_types.records import broadcast
 from adjoint.fast.evaluate.rows import array_of, row_of
 from adjoint.fast.evaluate.types import Array, Dim, Number, is_covered, witnesses
-from adjoint.fast.evaluate.values import Abstract, Known
-from adjoint.fast.not_covered import NeedsKnown, NotCovered
+from adjoint.fast.evaluate.values import Abstract, External, Known, ListOf, Partial, Tuple
+from adjoint.fast.not_covered import NotCovered
 from adjoint.fast.support.members import members
-from adjoint.ir.single import Const, Value
+from adjoint.ir.single import Const, Operand, Value
+
+_NUMPY_2 = int(np.__version__.partition(".")[0]) >= 2
 
 
 @handler(np.array)
@@ -75,10 +79,70 @@ def new_arrays(ev: Evaluator, args: Sequence[Abstract]) -> list[Abstract]:
     return [_new_array(ev, x, Known(None)) if _is_list(ev, x) else x for x in args]
 
 
+def with_arrays(ev: Evaluator, index: Abstract) -> Abstract:
+    """Return an index whose lists are arrays, as NumPy takes them."""
+    if isinstance(index, Tuple) and index.kind is tuple:
+        made = [with_arrays(ev, key) for key in index.items]
+        same = all(x is y for x, y in zip(made, index.items, strict=True))
+        return index if same else Tuple(tuple(made))
+    if isinstance(index, Known | Value):
+        return index
+    if isinstance(index, External) and isinstance(index.sample, tuple):
+        return with_arrays(ev, Tuple(ev.sequence(index) or ()))
+    return new_arrays(ev, (index,))[0]
+
+
 def _is_list(ev: Evaluator, a: Abstract) -> bool:
     return row_of(ev, a) is not None or (
         not isinstance(a, Value | Known) and ev.sequence(a) is not None
     )
+
+
+@handler(np.ndarray)
+def _(ev: Evaluator, shape: Abstract, dtype: Abstract = Known(float)) -> Abstract:
+    return ev.infer(np.empty, [shape], [("dtype", dtype)])
+
+
+@handler(np.where)
+def _(ev: Evaluator, condition: Abstract, *values: Abstract) -> Abstract:
+    return ev.infer(np.where if values else np.nonzero, [condition, *values])
+
+
+@handler(np.broadcast_arrays)
+def _(ev: Evaluator, *args: Abstract, subok: Abstract = Known(False)) -> Abstract:
+    """Each array, or a view of it in the common shape."""
+    if not all(isinstance(x, Value) and isinstance(ev.types[x], Array) for x in args):
+        raise NotCovered("a broadcast of something else than arrays", ev.span)
+    try:
+        shape = broadcast(*(ev.array_type(x).shape for x in args))  # type: ignore[arg-type]
+    except ValueError:
+        raise NotCovered("arrays that are not known to fit", ev.span) from None
+    operands = tuple(ev.operand(x) for x in args)
+    lengths = tuple(_abstract(ev.length_operand(n, operands)) for n in shape)
+    found = tuple(
+        x if ev.array_type(x).shape == shape else ev.infer(np.broadcast_to, [x, Tuple(lengths)])
+        for x in operands
+    )
+    return Tuple(found) if _NUMPY_2 else ev.allocate(ListOf(found))
+
+
+def _abstract(x: Operand) -> Abstract:
+    return Known(x.value) if isinstance(x, Const) else x  # type: ignore[return-value]
+
+
+@handler(np.vectorize)
+def _(ev: Evaluator, pyfunc: Abstract) -> Abstract:
+    return Partial(ev.outside.own(vectorized), (pyfunc,), ())
+
+
+@handler(np.lib.stride_tricks.sliding_window_view)
+def _(ev: Evaluator, x: Abstract, *args: Abstract, **keywords: Abstract) -> Abstract:
+    """The program reads the windows into an array, which stands for a view of `x`."""
+    made = ev.call(ev.outside.own(windows), [x, *args], keywords)
+    if isinstance(made, Value):
+        ev.fresh.discard(made)
+        ev.note_alias(made, [ev.operand(x)])
+    return made
 
 
 @handler(np.stack)
@@ -132,10 +196,8 @@ def _dtype(leaves: list[list[Any]], given: Any) -> np.dtype[Any]:
 
 
 @handler(np.arange)
-def _(ev: Evaluator, *operands: Abstract) -> Abstract:
-    if not all(isinstance(x, Known) or x in ev.dims for x in operands):
-        raise NotCovered("a range of values that are not known", ev.span)
-    return ev.infer(np.arange, operands)
+def _(ev: Evaluator, *operands: Abstract, dtype: Abstract | None = None) -> Abstract:
+    return ev.infer(np.arange, operands, () if dtype is None else [("dtype", dtype)])
 
 
 @handler(np.linspace)
@@ -151,6 +213,4 @@ def _(
         t = ev.types[x] if isinstance(x, Value) else None
         if isinstance(t, Number) and not t.kinds <= {float, np.float64}:
             raise NotCovered("linspace between integers of the caller's", ev.span)
-    if isinstance(num, Value) and num not in ev.dims:
-        raise NeedsKnown(num, "a number of points that is not known", ev.span)
     return ev.infer(np.linspace, [start, stop, num], [("endpoint", endpoint)])

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from adjoint.fast.evaluate.array_writes import is_alias_of_part, put, update
+from adjoint.fast.evaluate.array_writes import add_at, is_alias_of_part, put, update
 from adjoint.fast.evaluate.attribute_reads import special_method
 from adjoint.fast.evaluate.calls import fold_known
 from adjoint.fast.evaluate.evaluator import Evaluator
@@ -251,6 +251,16 @@ def _(ev: Evaluator, a: Abstract, index: Abstract) -> Abstract:
     if cls is not None and is_plain_object(cls) and hasattr(cls, "__getitem__"):
         return ev.call(special_method(ev, cls, "__getitem__"), [a, index], {})
     return item(ev, a, index)
+
+
+@handler(np.add.at)
+def _(ev: Evaluator, a: Abstract, index: Abstract, value: Abstract) -> Abstract:
+    return add_at(ev, a, index, value)
+
+
+@handler(np.subtract.at)
+def _(ev: Evaluator, a: Abstract, index: Abstract, value: Abstract) -> Abstract:
+    return add_at(ev, a, index, ev.call(Known(operator.neg), [value], {}))
 
 
 @handler(operator.setitem)

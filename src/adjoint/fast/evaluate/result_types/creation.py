@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from adjoint.fast.evaluate.result_types.lengths import Derived, Length, Shape, less
+from adjoint.fast.evaluate.result_types.lengths import UNKNOWN, Derived, Length, Shape, less
 from adjoint.fast.evaluate.result_types.records import (
     array,
     broadcast,
@@ -68,11 +68,13 @@ def _(n: Any, dtype: Any = None) -> Array:
 @shape_of(np.arange)
 def _(start: Any, stop: Any = None, step: Any = None, dtype: Any = None) -> Array:
     given = [x for x in (start, stop, step) if x is not None]
-    if any(isinstance(x, Number) for x in given):
+    if any(isinstance(x, Number) and x.kinds != {int} for x in given):
         raise TypeError("a range of numbers that are not known")
     if dtype is None:  # no steps of the same classes
-        kinds = [int if isinstance(x, Symbol) else type(x) for x in given]
+        kinds = [int if isinstance(x, Symbol | Number) else type(x) for x in given]
         dtype = np.arange(*(kind(i > 1) for i, kind in enumerate(kinds))).dtype
+    if any(isinstance(x, Number) for x in given):
+        return array(dtype, (UNKNOWN,))
     if stop is None:
         start, stop = 0, start
     return array(dtype, (_steps(start, stop, 1 if step is None else step),))

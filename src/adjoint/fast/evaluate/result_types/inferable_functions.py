@@ -14,6 +14,7 @@ from adjoint.fast.evaluate.result_types import (  # noqa: F401  each registers i
     linear_algebra,
     products,
     reductions,
+    selection,
     shapes,
 )
 from adjoint.fast.evaluate.result_types.elementwise import BROADCASTING, OF_ONE_NUMBER, is_ufunc

@@ -11,7 +11,7 @@ from adjoint.fast.evaluate.result_types.inferable_functions import most_operands
 from adjoint.fast.evaluate.result_types.lengths import settled
 from adjoint.fast.evaluate.result_types.of_numbers import type_of_numbers
 from adjoint.fast.evaluate.result_types.ones import Constant, name_of, type_on_ones
-from adjoint.fast.evaluate.result_types.records import Record, dims, dtype_of
+from adjoint.fast.evaluate.result_types.records import Record, Several, dims, dtype_of
 from adjoint.fast.evaluate.types import (
     INTEGERS_OR_FLOATS,
     Array,
@@ -29,7 +29,7 @@ def result_type(
     operands: Sequence[Any],
     keywords: Mapping[str, Any],
     derived: Callable[..., Symbol],
-) -> Number | Array:
+) -> Number | Array | Several:
     """Return the type of ``f(*operands, **keywords)``.
 
     Parameters
@@ -47,7 +47,8 @@ def result_type(
     record = record_of(f)
     if record is None:
         raise NotCovered(f"{name_of(f)} has no known result type")
-    if len(operands) > most_operands(f):
+    most = most_operands(f)
+    if len(operands) > most and getattr(operands[most], "value", f) is not None:
         raise NotCovered(f"{name_of(f)} with an array to write to")
     kinds = {*map(type, operands)}
     if record.of_numbers and not keywords and kinds <= _NUMBERS:
@@ -106,10 +107,16 @@ def _recorded(
         found = record.result(*map(_given, operands), **named)
     except (TypeError, ValueError, LookupError) as error:
         if isinstance(error, ValueError) and sizes_in((*operands, *keywords.values())):
-            raise UnknownSizes(name_of(f)) from None
+            raise UnknownSizes(name_of(f), getattr(error, "pair", None)) from None
         raise NotCovered(f"{name_of(f)} does not take such operands: {error}") from None
     if isinstance(found, Number):
         return found
+    if isinstance(found, Several):
+        types = (
+            t if isinstance(t, Number) else Array(t.dtype, settled(t.shape, derived))
+            for t in found.types
+        )
+        return found._replace(types=tuple(types))
     if isinstance(found, Array):
         return Array(found.dtype, settled(found.shape, derived))
     flat = [*map(_flat, operands[: record.arrays]), *operands[record.arrays :]]

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from adjoint.fast.evaluate.result_types.lengths import Length, Shape, product, total
+from adjoint.fast.evaluate.result_types.lengths import Length, Misfit, Shape, product, total
 from adjoint.fast.evaluate.result_types.records import (
     array,
     axis_of,
@@ -31,10 +31,11 @@ def _parts(arrays: Any) -> _Parts:
 
 def _joined(parts: _Parts, axis: int) -> Shape:
     """Return the shape of arrays joined along an axis."""
-    rests = {(*shape[:axis], *shape[axis + 1 :]) for shape, _ in parts}
-    if len(rests) != 1:
-        raise ValueError("arrays of shapes that do not fit")
-    (rest,) = rests
+    rest, *others = ((*shape[:axis], *shape[axis + 1 :]) for shape, _ in parts)
+    for other in others:
+        for m, n in zip(rest, other, strict=True):
+            if m != n:
+                raise Misfit(m, n)
     length = total(product([shape[axis], n]) for shape, n in parts)
     return (*rest[:axis], length, *rest[axis:])
 

@@ -22,6 +22,14 @@ class Derived:
     key: tuple[Any, ...] = ()
 
 
+class Misfit(ValueError):
+    """Two lengths that have to be equal, and are not known to be."""
+
+    def __init__(self, first: Length, second: Length) -> None:
+        super().__init__("arrays of lengths that do not fit")
+        self.pair = first, second
+
+
 Length: TypeAlias = "int | Symbol | Derived"
 Shape: TypeAlias = tuple[Length, ...]
 UNKNOWN = Derived()
@@ -124,17 +132,27 @@ def settled(part: Any, derived: Callable[..., Symbol]) -> Any:
     if not isinstance(part, Derived):
         return part
     if not part.key:
-        return Symbol(f"n{next(_numbers)}", is_argument=False)
+        return fresh_length()
     return derived(*settled(part.key, derived))
+
+
+def fresh_length() -> Symbol:
+    """Return the symbol of a length that follows from nothing known."""
+    return Symbol(f"n{next(_numbers)}", is_argument=False)
 
 
 _numbers = itertools.count()
 
 
+def leaves_of(key: Any) -> Iterator[Any]:
+    """Yield the parts of a key that are no tuples."""
+    for part in key:
+        if isinstance(part, tuple):
+            yield from leaves_of(part)
+        else:
+            yield part
+
+
 def symbols_in(key: Any) -> Iterator[Symbol]:
     """Yield the symbols in a key."""
-    for part in key:
-        if isinstance(part, Symbol):
-            yield part
-        elif isinstance(part, tuple):
-            yield from symbols_in(part)
+    return (part for part in leaves_of(key) if isinstance(part, Symbol))

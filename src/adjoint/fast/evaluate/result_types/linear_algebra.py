@@ -2,13 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
-from adjoint.fast.evaluate.result_types.lengths import Length, Shape
-from adjoint.fast.evaluate.result_types.records import broadcast, dims, shape_of
+from adjoint.fast.evaluate.result_types.lengths import Derived, Length, Shape
+from adjoint.fast.evaluate.result_types.records import (
+    Several,
+    array,
+    broadcast,
+    dims,
+    dtype_of,
+    integer,
+    shape_of,
+)
 from adjoint.fast.evaluate.result_types.reductions import reduced
+from adjoint.fast.evaluate.types import Number
 
 
 def _square(a: Any) -> tuple[Shape, Length]:
@@ -34,6 +44,58 @@ def _(a: Any, /, *, upper: Any = False) -> Shape:
 @shape_of(np.linalg.det)
 def _(a: Any) -> Shape:
     return _square(a)[0]
+
+
+def _several(f: Any, dtypes: Sequence[Any], *shapes: Shape) -> Several:
+    """Return the types of results of `f`, of class and dtypes of an example."""
+    example = f(*(np.ones((1, 1), dtype) for dtype in dtypes))
+    found = [
+        array(y.dtype, shape) if shape else Number(frozenset({type(y)}))
+        for y, shape in zip(example, shapes, strict=True)
+    ]
+    return Several(tuple(found), type(example))
+
+
+@shape_of(np.linalg.slogdet)
+def _(a: Any) -> Several:
+    stack, _ = _square(a)
+    return _several(np.linalg.slogdet, [dtype_of(a)], stack, stack)
+
+
+@shape_of(np.linalg.eigh)
+def _(a: Any, UPLO: Any = "L") -> Several:
+    stack, n = _square(a)
+    return _several(np.linalg.eigh, [dtype_of(a)], (*stack, n), (*stack, n, n))
+
+
+@shape_of(np.linalg.svd)
+def _(a: Any, full_matrices: Any = True, compute_uv: Any = True, hermitian: Any = False) -> Any:
+    *stack, m, n = dims(a)
+    if not integer(compute_uv):
+        y = np.linalg.svd(np.ones((1, 1), dtype_of(a)), compute_uv=False)
+        return array(y.dtype, (*stack, _smaller(m, n)))
+    k = _smaller(m, n)
+    left, right = (m, n) if integer(full_matrices) else (k, k)
+    shapes = ((*stack, m, left), (*stack, k), (*stack, right, n))
+    return _several(np.linalg.svd, [dtype_of(a)], *shapes)
+
+
+@shape_of(np.linalg.qr)
+def _(a: Any, mode: Any = "reduced") -> Any:
+    *stack, m, n = dims(a)
+    k = m if mode == "complete" else _smaller(m, n)
+    if mode == "r":
+        return array(np.linalg.qr(np.ones((1, 1), dtype_of(a)), "r").dtype, (*stack, k, n))
+    if mode not in ("reduced", "complete"):
+        raise ValueError("another mode")
+    return _several(np.linalg.qr, [dtype_of(a)], (*stack, m, k), (*stack, k, n))
+
+
+def _smaller(m: Length, n: Length) -> Length:
+    """Return the smaller one of two lengths."""
+    if isinstance(m, int) and isinstance(n, int):
+        return min(m, n)
+    return m if m == n else Derived(("smaller", *sorted((m, n), key=str)))
 
 
 @shape_of(np.linalg.eigvalsh)

@@ -57,14 +57,14 @@ def with_known_options(ev: Draft, f: Any, a: Abstract, place: int | str) -> Abst
 def _is_content(f: Any, place: int | str) -> bool:
     """Return whether a truth value at `place` is an element or a condition, not an option such as
     ``keepdims``."""
-    return place in (0, "a", "condition") or f in _OF_INTEGERS
+    return place in (0, "a", "condition", "where") or f in _OF_INTEGERS
 
 
 _OF_INTEGERS = frozenset({abs, float, int, bool, complex, max, min, divmod, round, pow})
 """Functions whose result type does not depend on the value of an integer."""
 
 
-_OF_LENGTHS = members(np, "zeros ones empty eye identity")
+_OF_LENGTHS = members(np, "zeros ones empty full eye identity arange linspace")
 """Functions that give a result of unknown length for a length that the program computes."""
 _MADE_OF_SIZES = _OF_LENGTHS | {np.arange}
 _SIZES_BEHIND = members(

@@ -8,13 +8,13 @@ from typing import Any
 
 import numpy as np
 
-from adjoint.fast.evaluate.result_types.lengths import Length, Shape, product
+from adjoint.fast.evaluate.result_types.lengths import Length, Misfit, Shape, product
 from adjoint.fast.evaluate.result_types.records import axes_of, broadcast, dims, integer, shape_of
 
 
 def _contracted(a: Length, b: Length) -> None:
     if a != b:
-        raise ValueError("factors of lengths that do not fit")
+        raise Misfit(a, b)
 
 
 @shape_of(np.dot, np.ndarray.dot, arrays=2)

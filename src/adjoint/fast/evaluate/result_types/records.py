@@ -2,7 +2,7 @@
 
 A record has the parameters of the function, and returns a shape; then class and dtype of the result
 are those of a call on operands whose lengths are all 1 (`ones`). Where such a call would be illegal
-or large, the record returns an `Array`. An operand is given to it as an `Array`, a `Number`, a
+or large, the record returns an `Array`, a `Number`, or `Several`. An operand is given to it as an `Array`, a `Number`, a
 `Symbol` for a length, a tuple of such, or itself where it is known. It raises a ValueError for
 operands that do not fit, as the function does.
 """
@@ -15,7 +15,7 @@ from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
-from adjoint.fast.evaluate.result_types.lengths import UNKNOWN, Derived, Length, Shape
+from adjoint.fast.evaluate.result_types.lengths import UNKNOWN, Derived, Length, Misfit, Shape
 from adjoint.fast.evaluate.types import Array, Number, Symbol, is_covered
 from adjoint.fast.not_covered import NotCovered
 
@@ -38,6 +38,13 @@ class Record(NamedTuple):
     result: Callable[..., Any]
     arrays: int = 1
     of_numbers: bool = False
+
+
+class Several(NamedTuple):
+    """Types of the results of a function that returns a tuple of class `kind`."""
+
+    types: tuple[Any, ...]
+    kind: type = tuple
 
 
 records: dict[Any, Record] = {}
@@ -165,6 +172,6 @@ def broadcast(*shapes: Shape) -> Shape:
     for i in range(1, len(whole) + 1):
         longer = {shape[-i] for shape in shapes if len(shape) >= i and shape[-i] != 1}
         if len(longer) > 1:
-            raise ValueError("shapes that cannot be broadcast together")
+            raise Misfit(*sorted(longer, key=str)[:2])
         found.append(longer.pop() if longer else 1)
     return tuple(found[::-1])

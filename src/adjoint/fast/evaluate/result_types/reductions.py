@@ -35,7 +35,13 @@ def reduced(a: Any, axis: Any, keepdims: Any) -> Shape:
 @shape_of(np.sum, np.prod, np.mean, np.ndarray.sum, np.ndarray.prod, np.ndarray.mean)
 @shape_of(np.nansum, np.nanprod, np.nanmean)
 def _(
-    a: Any, axis: Any = None, dtype: Any = None, out: None = None, keepdims: Any = False
+    a: Any,
+    axis: Any = None,
+    dtype: Any = None,
+    out: None = None,
+    keepdims: Any = False,
+    initial: Any = 0,
+    where: Any = True,
 ) -> Shape:
     return reduced(a, axis, keepdims)
 
@@ -49,6 +55,7 @@ def _(
     ddof: Any = 0,
     keepdims: Any = False,
     *,
+    where: Any = True,
     mean: Any = None,
     correction: Any = None,
 ) -> Shape:
@@ -56,7 +63,9 @@ def _(
 
 
 @shape_of(np.any, np.all, np.ndarray.any, np.ndarray.all)
-def _(a: Any, axis: Any = None, out: None = None, keepdims: Any = False) -> Shape:
+def _(
+    a: Any, axis: Any = None, out: None = None, keepdims: Any = False, *, where: Any = True
+) -> Shape:
     return reduced(a, axis, keepdims)
 
 
@@ -69,10 +78,17 @@ def _(a: Any, axis: Any = None, *, keepdims: Any = False) -> Shape:
 @shape_of(np.nanmax, np.nanmin)
 @shape_of(np.argmax, np.argmin, np.ndarray.argmax, np.ndarray.argmin)
 @shape_of(getattr(np.ndarray, "ptp", np.ptp))  # a method in NumPy 1 only
-def _(a: Any, axis: Any = None, out: None = None, keepdims: Any = False) -> Shape:
+def _(
+    a: Any,
+    axis: Any = None,
+    out: None = None,
+    keepdims: Any = False,
+    initial: Any = None,
+    where: Any = True,
+) -> Shape:
     shape = dims(a)
     axes = range(len(shape)) if axis is None or not shape else axes_of(axis, len(shape))
-    if any(shape[i] == 0 for i in axes):
+    if initial is None and any(shape[i] == 0 for i in axes):
         raise ValueError("the largest of no elements")
     return reduced(a, axis, keepdims)
 

@@ -163,7 +163,7 @@ def reshaped(a: Any, shape: Any = None, order: Any = "C", *, newshape: Any = Non
     if -1 in to:
         at = to.index(-1)
         to[at] = product(dims(a), to[:at] + to[at + 1 :])
-    elif product(to) != product(dims(a)) or UNKNOWN in to:
+    elif all(isinstance(n, int) for n in (*to, *dims(a))) and product(to) != product(dims(a)):
         raise ValueError("a shape for another number of elements")
     found = made_lengths(to)
     return array(dtype_of(a), found) if dims(a) else found

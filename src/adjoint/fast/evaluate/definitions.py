@@ -1,0 +1,319 @@
+"""NumPy functions in terms of others: functions that programs inline in place of them.
+
+Each gives what NumPy gives, or raises; what it does not provide for raises as well, which leaves the
+call to the generic tier.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+import numpy as np
+
+F = TypeVar("F", bound=Callable[..., Any])
+definitions: dict[Any, Any] = {}
+_NUMPY_2 = int(np.__version__.partition(".")[0]) >= 2
+_several: Any = tuple if _NUMPY_2 else list
+
+
+def definition(*functions: Any) -> Callable[[F], F]:
+    """Register the decorated function as the definition of `functions`."""
+
+    def add(f: F) -> F:
+        definitions.update(dict.fromkeys(functions, f))
+        return f
+
+    return add
+
+
+# ---- writes --------------------------------------------------------------------------------------
+
+
+@definition(np.ndarray.sort)
+def _sort(a, axis=-1, kind=None):
+    a[...] = np.sort(np.copy(a), axis)
+
+
+@definition(np.ndarray.partition)
+def _partition(a, kth, axis=-1):
+    a[...] = np.partition(np.copy(a), kth, axis)
+
+
+@definition(np.ndarray.fill)
+def _fill(a, value):
+    a[...] = value
+
+
+@definition(np.copyto)
+def _copyto(dst, src, *, where=True):
+    if where is True:
+        dst[...] = src
+    else:
+        chosen = np.broadcast_to(where, dst.shape)
+        dst[chosen] = np.broadcast_to(src, dst.shape)[chosen]
+
+
+@definition(np.fill_diagonal)
+def _fill_diagonal(a, val):
+    m, n = a.shape
+    places = np.arange(min(m, n))
+    a[places, places] = val
+
+
+@definition(np.put_along_axis)
+def _put_along_axis(arr, indices, values, axis):
+    if arr.ndim == 1:
+        arr[indices] = values
+    elif arr.ndim == 2 and axis in (1, -1):
+        arr[np.arange(arr.shape[0])[:, None], indices] = values
+    else:
+        m, n = arr.shape
+        if axis not in (0, -2):
+            raise ValueError("another axis")
+        arr[indices, np.arange(n)] = values
+
+
+# ---- parts ---------------------------------------------------------------------------------------
+
+
+@definition(np.array_split)
+def array_split(ary, indices_or_sections, axis=0):
+    n = ary.shape[axis]
+    if isinstance(indices_or_sections, int):
+        count = indices_or_sections
+        if count <= 0:
+            raise ValueError("number sections must be larger than 0")
+        each, longer = n // count, n % count
+        ends = [i * each + min(i, longer) for i in range(count + 1)]
+    else:
+        ends = [0, *indices_or_sections, n]
+    if axis == 0:
+        return [ary[ends[i] : ends[i + 1]] for i in range(len(ends) - 1)]
+    turned = np.swapaxes(ary, 0, axis)
+    return [np.swapaxes(turned[ends[i] : ends[i + 1]], 0, axis) for i in range(len(ends) - 1)]
+
+
+@definition(np.split)
+def split(ary, indices_or_sections, axis=0):
+    if isinstance(indices_or_sections, int) and ary.shape[axis] % indices_or_sections:
+        raise ValueError("array split does not result in an equal division")
+    return array_split(ary, indices_or_sections, axis)
+
+
+@definition(np.vsplit)
+def _vsplit(ary, indices_or_sections):
+    return split(ary, indices_or_sections, 0)
+
+
+@definition(np.hsplit)
+def _hsplit(ary, indices_or_sections):
+    return split(ary, indices_or_sections, 1 if ary.ndim > 1 else 0)
+
+
+@definition(np.ndenumerate)
+def _ndenumerate(arr):
+    if arr.ndim == 1:
+        for i in range(arr.shape[0]):
+            yield (i,), arr[i]
+    elif arr.ndim == 2:
+        m, n = arr.shape
+        for i in range(m):
+            for j in range(n):
+                yield (i, j), arr[i, j]
+    else:
+        m, n, k = arr.shape
+        for i in range(m):
+            for j in range(n):
+                for p in range(k):
+                    yield (i, j, p), arr[i, j, p]
+
+
+def windows(x, window_shape, axis=None):
+    length = window_shape
+    if axis is None:
+        (n,) = x.shape
+        starts = np.arange(n - length + 1)
+        return x[starts[:, None] + np.arange(length)]
+    starts = np.arange(x.shape[axis] - length + 1)
+    last = np.moveaxis(x, axis, -1)[..., starts[:, None] + np.arange(length)]
+    return np.moveaxis(last, -2, axis % x.ndim)
+
+
+# ---- arrays beside one another -------------------------------------------------------------------
+
+
+@definition(np.meshgrid)
+def _meshgrid(*xi, sparse=False, indexing="xy"):
+    if indexing not in ("xy", "ij"):
+        raise ValueError("Valid values for `indexing` are 'xy' and 'ij'.")
+    rank = len(xi)
+    turned = indexing == "xy" and rank > 1
+    places = [1 - i if turned and i < 2 else i for i in range(rank)]
+    found = [
+        np.reshape(x, tuple(-1 if i == place else 1 for i in range(rank)))
+        for x, place in zip(xi, places)
+    ]
+    if not sparse:
+        shape = tuple(found[places[i]].shape[i] for i in range(rank))
+        found = [np.broadcast_to(x, shape) for x in found]
+    return _several([np.copy(x) for x in found])
+
+
+@definition(np.block)
+def _block(arrays):
+    nested = [isinstance(row, list) for row in arrays]
+    rows = arrays if nested[0] else [arrays]
+    rank = 1
+    for row in rows:
+        for x in row:
+            if isinstance(x, list):
+                raise ValueError("lists of lists of lists")
+            rank = max(rank, np.ndim(x))
+    if not isinstance(arrays, list) or any(nested) != all(nested) or rank > 2:
+        raise ValueError("blocks of another kind")
+    if not nested[0] and rank == 1:
+        return np.concatenate([np.atleast_1d(x) for x in arrays])
+    return np.concatenate(
+        [np.concatenate([np.atleast_2d(x) for x in row], axis=1) for row in rows], axis=0
+    )
+
+
+# ---- choices -------------------------------------------------------------------------------------
+
+
+@definition(np.select)
+def _select(condlist, choicelist, default=0):
+    if len(condlist) != len(choicelist) or len(condlist) == 0:
+        raise ValueError("list of cases must be same length as list of conditions")
+    y = default
+    for i in range(len(condlist) - 1, -1, -1):
+        if condlist[i].dtype != bool:
+            raise TypeError("a condition that is not of truth values")
+        y = np.where(condlist[i], choicelist[i], y)
+    return y
+
+
+@definition(np.choose)
+def _choose(a, choices):
+    if np.any((a < 0) | (a >= len(choices))):
+        raise ValueError("invalid entry in choice array")
+    y = choices[-1]
+    for i in range(len(choices) - 2, -1, -1):
+        y = np.where(a == i, choices[i], y)
+    return y
+
+
+@definition(np.piecewise)
+def _piecewise(x, condlist, funclist, *args, **kw):
+    if not isinstance(condlist, list | tuple):
+        condlist = [condlist]
+    y = np.zeros_like(x)
+    rest = condlist[0]
+    for i in range(1, len(condlist)):
+        rest = rest | condlist[i]
+    conditions = [*condlist, ~rest] if len(funclist) > len(condlist) else condlist
+    if len(conditions) != len(funclist):
+        raise ValueError("other numbers of conditions and functions")
+    for condition, f in zip(conditions, funclist):
+        if callable(f):
+            chosen = x[condition]
+            if len(chosen) > 0:
+                y[condition] = f(chosen, *args, **kw)
+        else:
+            y[condition] = f
+    return y
+
+
+# ---- functions of rows and of elements -----------------------------------------------------------
+
+
+@definition(np.apply_along_axis)
+def _apply_along_axis(func1d, axis, arr, *args, **kwargs):
+    rows = np.moveaxis(arr, axis, -1)
+    shape = rows.shape[:-1]
+    flat = np.reshape(rows, (-1, rows.shape[-1]))
+    first = func1d(flat[0], *args, **kwargs)
+    count = flat.shape[0]
+    if np.ndim(first) == 0:
+        y = np.empty(count, np.asarray(first).dtype)
+        y[0] = first
+        for i in range(1, count):
+            y[i] = func1d(flat[i], *args, **kwargs)
+        return np.reshape(y, shape)
+    y = np.empty((count, len(first)), first.dtype)
+    y[0] = first
+    for i in range(1, count):
+        y[i] = func1d(flat[i], *args, **kwargs)
+    return np.moveaxis(np.reshape(y, (*shape, len(first))), -1, axis)
+
+
+def vectorized(f, *args):
+    whole = np.broadcast_arrays(*args) if len(args) > 1 else args
+    f(*[x.ravel().tolist()[0] for x in whole])  # NumPy asks for the type of the result first
+    made = [f(*items) for items in zip(*[x.ravel().tolist() for x in whole])]
+    return np.reshape(np.array(made), whole[0].shape)
+
+
+# ---- statistics ----------------------------------------------------------------------------------
+
+
+@definition(np.cov)
+def cov(m, y=None, rowvar=True, bias=False, ddof=None):
+    if np.ndim(m) > 2 or (y is not None and (np.ndim(y) > 2 or not rowvar)):
+        raise ValueError("variables of another kind")
+    x = np.atleast_2d(m)
+    if not rowvar and np.ndim(m) > 1:
+        x = x.T
+    if y is not None:
+        x = np.concatenate([x, np.atleast_2d(y)], axis=0)
+    if ddof is None:
+        ddof = 0 if bias else 1
+    rest = x.shape[1] - ddof
+    if rest <= 0:
+        raise ValueError("no degrees of freedom")
+    centred = x - np.mean(x, axis=1)[:, None]
+    if centred.dtype != np.float64:
+        raise TypeError("numbers of another precision")
+    c = np.dot(centred, centred.T) / rest
+    return np.reshape(c, ()) if x.shape[0] == 1 else c
+
+
+@definition(np.corrcoef)
+def _corrcoef(x, y=None, rowvar=True):
+    c = cov(x, y, rowvar)
+    scale = np.sqrt(np.diag(c))
+    return np.clip(c / scale[:, None] / scale[None, :], -1, 1)
+
+
+@definition(np.histogram)
+def _histogram(a, bins=10, range=None, density=None, weights=None):
+    x = np.ravel(a)
+    if x.dtype != np.float64:
+        raise TypeError("numbers of another precision")
+    if isinstance(bins, int):
+        first, last = (np.min(x), np.max(x)) if range is None else range
+        if not first <= last:
+            raise ValueError("a range that is none")
+        if first == last:
+            first, last = first - 0.5, last + 0.5
+        edges = np.linspace(first, last, bins + 1)
+    else:
+        edges = np.asarray(bins)
+        if np.any(edges[:-1] > edges[1:]):
+            raise ValueError("edges that do not increase")
+    if weights is None:
+        x = np.sort(x)
+        ends = (np.searchsorted(x, edges[:-1]), np.searchsorted(x, edges[-1:], "right"))
+        counts = np.diff(np.concatenate(ends))
+    else:
+        inside = (x >= edges[0]) & (x <= edges[-1])
+        places = np.minimum(np.searchsorted(edges, x[inside], "right") - 1, len(edges) - 2)
+        counts = np.zeros(len(edges) - 1)
+        w = np.ravel(weights)
+        if w.dtype != np.float64:
+            raise TypeError("weights of another precision")
+        np.add.at(counts, places, w[inside])
+    if density:
+        return counts / np.diff(edges) / np.sum(counts), edges
+    return counts, edges
