@@ -66,6 +66,11 @@ class Program:
     count: int = 0
     most_rows: int = 0
 
+    @property
+    def written(self) -> list[Leaf]:
+        """The leaves that the program writes to."""
+        return [leaf for leaf in self.outside.leaves if leaf.value in self.ev.written]
+
 
 def written_to(ev: Evaluator) -> set[Value]:
     """Return the values that are written to, and their aliases."""

@@ -88,6 +88,7 @@ def specialise(f: Any, args: tuple[Any, ...], mode: Mode = GRADIENT) -> Program:
             names=_argument_names(f, mode, len(args)),
             of_function=mode.is_of_function,
             rows=rows,
+            is_writing=not mode.has_rows,
         )
         outside.is_wanted = partial(_is_wanted, mode=mode, count=len(args))  # holds no arguments
         ev = PartialEvaluator(outside)
@@ -208,6 +209,8 @@ def _differentiated(
     note_negations(ev, primal)
     region = forward_sweep(sweep, primal)
     sweep.primal = set(ev.fresh)
+    if not one:  # the caller may write to these arrays before the reverse sweep
+        sweep.contents.note_later_writes(ev.written & {leaf.value for leaf in ev.outside.leaves})
     y_bars = tuple(
         ev.value(bar_type(ev.types[y]), name=f"{y.name}_bar") if isinstance(y, Value) else None
         for y in (() if one else given)

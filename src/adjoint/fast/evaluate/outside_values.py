@@ -75,6 +75,8 @@ class Outside:
     """Values of the `pinned` leaves."""
     is_wanted: Callable[[Source], bool] = lambda source: True
     """Whether the cotangent of the value of a source is wanted."""
+    is_writing: bool = False
+    """Whether the program may write to arrays from outside."""
     rows: bool = True
     """Whether long lists of numbers are values of the program."""
     row_lengths: dict[Value, Dim] = field(default_factory=dict)

@@ -6,6 +6,7 @@ after the operation, the forward sweep copies the array directly after the opera
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -88,6 +89,10 @@ class Contents:
 
     def note_write(self, target: Value) -> None:
         self.last[target] = self.outer, self.number
+
+    def note_later_writes(self, targets: Iterable[Value]) -> None:
+        """Count arrays as written to after the forward sweep."""
+        self.last |= dict.fromkeys(targets, (self.outer + 1, self.number + 1))
 
     def begin(self, place: Place) -> _Step | None:
         """Begin the reverse of an operation; return the state for `end`."""
