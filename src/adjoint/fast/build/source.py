@@ -100,6 +100,8 @@ def _write_tangents(writer: Writer, program: Program) -> None:
     writer.flush(1)
     writer.line("", 0)
     writer.line(f"def {inner}({', '.join(map(writer.name, program.dots))}):", 1)
+    if program.written:  # by augmented assignments
+        writer.line(f"nonlocal {', '.join(writer.name(x.value) for x in program.written)}", 2)
     writer.block(second.ops, 2, _last_reads_of(program.ev, second.ops, {*ends}))
     writer.flush(2)
     texts = [writer.text(x) for x in ends]
