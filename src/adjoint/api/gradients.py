@@ -116,13 +116,13 @@ def _by_program(
     name = getattr(f, "__name__", None) or type(f).__name__
 
     def instead() -> Any:
-        if not unchanged(state(f, given), read):
-            raise MutationError(
-                f"what '{name}' reads has changed since its pullback was made",
-                hint="call pullback again: it has to run once more for a cotangent that is not"
-                " finite",
-            )
         with nullcontext() if incoming is None else incoming.in_place():
+            if not unchanged(state(f, given), read):
+                raise MutationError(
+                    f"what '{name}' reads has changed since its pullback was made",
+                    hint="call pullback again: it has to run once more for a cotangent that is not"
+                    " finite",
+                )
             return generic()
 
     return y, SpecialisedPullback(name, y, back, leaves, arrange, count, instead)

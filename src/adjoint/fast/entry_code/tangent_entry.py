@@ -129,7 +129,7 @@ def tangent_entry(program: Program, count: int, mode: Mode) -> tuple[str, dict[s
         ]
         begin = ["    try:"]
         if written:
-            begin, once = keeping(made, written, "None"), undoing(once)
+            begin, once = keeping(made, program, "None"), undoing(once)
         lines += [
             "def once(f, args, dots):",
             *head,

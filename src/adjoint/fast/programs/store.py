@@ -356,7 +356,7 @@ def _made(f: Any, args: tuple[Any, ...], mode: Mode) -> Entry:
     }
     exec(compile(entry_text, filename.replace("fast", "entry"), "exec", dont_inherit=True), bound)
     inlined = tuple(program.ev.inlined)[1:]  # without the function itself
-    writes = bool(program.written)
+    writes = program.writes
     program.ev.release()
     program.leaves = program.wanted = []
     cost = time.perf_counter() - begin

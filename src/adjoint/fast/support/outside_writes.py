@@ -1,8 +1,9 @@
-"""Writes of a program to arrays of its caller.
+"""Writes of a program to arrays, containers and objects of its caller.
 
-The program writes to the arrays themselves, like the function, so that results that are one of them,
-or a view of one, need no care. Their incoming contents are kept: if the program fails, they are put
-back, and the generic tier runs the call from its beginning.
+The program writes to arrays themselves, like the function, so that results that are one of them, or
+a view of one, need no care. Their incoming contents are kept: if the program fails, they are put
+back, and the generic tier runs the call from its beginning. What the program stores in containers and
+objects is written to them at its end.
 """
 
 from __future__ import annotations
@@ -17,47 +18,64 @@ from adjoint.fast.not_covered import Deoptimize
 
 
 class Incoming:
-    """The contents of the arrays that a program is going to write to.
+    """The contents of what a program is going to write to.
 
     Parameters
     ----------
-    written
+    arrays
         The arrays that the program writes to.
-    others
+    other_arrays
         The other arrays that it reads.
+    containers
+        The lists, dicts and objects that it changes.
+    other_containers
+        The others that it reads.
 
     Raises
     ------
     Deoptimize
-        An array is read-only, or two of them share memory: a write shows in another array.
+        An array is read-only, or something written to shows in something else: two arrays share
+        memory, or two containers are one.
     """
 
-    __slots__ = ("_arrays", "_contents")
+    __slots__ = ("_all", "_arrays", "_contents")
 
-    def __init__(self, written: Sequence[Any], others: Sequence[Any]) -> None:
-        if not all(a.flags.writeable for a in written):
+    def __init__(
+        self,
+        arrays: Sequence[Any],
+        other_arrays: Sequence[Any],
+        containers: Sequence[Any],
+        other_containers: Sequence[Any],
+    ) -> None:
+        if not all(a.flags.writeable for a in arrays):
             raise Deoptimize("a write to an array that is read-only")
-        for i, a in enumerate(written):
-            if any(_share_memory(a, b) for b in (*written[:i], *others)) or _overlaps_itself(a):
+        for i, a in enumerate(arrays):
+            if any(_share_memory(a, b) for b in (*arrays[:i], *other_arrays)):
                 raise Deoptimize("a write to memory that two arrays share")
-        self._arrays = written
-        self._contents = [a.copy() for a in written]
+            if 0 in a.strides and a.size > 1:
+                raise Deoptimize("a write to memory that elements of an array share")
+        seen = {*map(id, containers), *map(id, other_containers)}
+        if len(seen) != len(containers) + len(other_containers):
+            raise Deoptimize("a write to a container that is given twice")
+        self._arrays, self._all = arrays, (*arrays, *containers)
+        self._contents = [*map(_content, self._all)]
 
     def put_back(self) -> None:
         """Give the arrays their incoming contents."""
-        for a, content in zip(self._arrays, self._contents, strict=True):
+        for a, content in zip(self._arrays, self._contents, strict=False):
             a[...] = content
 
     @contextmanager
     def in_place(self) -> Iterator[None]:
-        """Put the incoming contents back for a further run of the function."""
-        now = [a.copy() for a in self._arrays]
-        self.put_back()
+        """Put all incoming contents back for a further run of the function."""
+        now = [*map(_content, self._all)]
         try:
+            for x, content in zip(self._all, self._contents, strict=True):
+                _set_content(x, content)
             yield
         finally:
-            for a, content in zip(self._arrays, now, strict=True):
-                a[...] = content
+            for x, content in zip(self._all, now, strict=True):
+                _set_content(x, content)
 
     def failed(self, failed: Callable[[Any], Any], error: Any) -> Any:
         """Put the incoming contents back and report the failure of a program."""
@@ -68,11 +86,30 @@ class Incoming:
 def _share_memory(a: Any, b: Any) -> bool:
     if a is b:
         return True
+    if type(b) is list:
+        return False
     if a.base is None and b.base is None and a.flags.owndata and b.flags.owndata:
         return False
     return bool(np.may_share_memory(a, b))
 
 
-def _overlaps_itself(a: Any) -> bool:
-    """Return whether two elements of an array may share memory, as in a broadcast one."""
-    return 0 in a.strides and a.size > 1
+def _content(x: Any) -> Any:
+    return x.copy() if isinstance(x, np.ndarray | list | dict) else vars(x).copy()
+
+
+def _set_content(x: Any, content: Any) -> None:
+    if isinstance(x, np.ndarray):
+        x[...] = content
+    elif isinstance(x, list):
+        x[:] = content
+    else:
+        fields = x if isinstance(x, dict) else vars(x)
+        fields.clear()
+        fields.update(content)
+
+
+def new_object(cls: Any, fields: dict[str, Any]) -> Any:
+    """Return an object of a user class with these fields."""
+    made = object.__new__(cls)
+    vars(made).update(fields)
+    return made

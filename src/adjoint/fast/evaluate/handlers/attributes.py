@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from adjoint.fast.evaluate.adopted_containers import object_behind
 from adjoint.fast.evaluate.attribute_reads import attribute, special_method
 from adjoint.fast.evaluate.calls import set_attribute
 from adjoint.fast.evaluate.evaluator import Evaluator
@@ -245,6 +246,8 @@ def _has(ev: Evaluator, a: External | Ref, cls: type, name: str) -> bool:
     held = ev.held(a)
     if isinstance(held, Instance) and name in held.names:
         return True
+    if isinstance(a, Ref) and (outside := object_behind(ev.outside, a)) is not None:
+        a = outside
     fields = getattr(a.sample, "__dict__", ()) if isinstance(a, External) else ()
     if name not in fields and not any(name in vars(base) for base in cls.__mro__):
         raise NotCovered("an attribute that may be missing", ev.span)
