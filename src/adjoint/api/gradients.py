@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection
+from contextlib import nullcontext
 from functools import partial
 from typing import Any, Literal, NamedTuple
 
@@ -109,19 +110,20 @@ def _by_program(
     found = run_specialised(f, given, mode)
     if found is MISS:
         return None
-    y, back, leaves, arrange, _, (state, read, is_tied) = found
+    y, back, leaves, arrange, _, (state, read, is_tied, incoming) = found
     if is_tied is not None and is_tied():
         return None
     name = getattr(f, "__name__", None) or type(f).__name__
 
     def instead() -> Any:
-        if not unchanged(state(f, given), read):
-            raise MutationError(
-                f"what '{name}' reads has changed since its pullback was made",
-                hint="call pullback again: it has to run once more for a cotangent that is not"
-                " finite",
-            )
-        return generic()
+        with nullcontext() if incoming is None else incoming.in_place():
+            if not unchanged(state(f, given), read):
+                raise MutationError(
+                    f"what '{name}' reads has changed since its pullback was made",
+                    hint="call pullback again: it has to run once more for a cotangent that is not"
+                    " finite",
+                )
+            return generic()
 
     return y, SpecialisedPullback(name, y, back, leaves, arrange, count, instead)
 

@@ -15,7 +15,7 @@ from adjoint.fast.build.modes import Mode
 from adjoint.fast.not_covered import NOT_SCALAR
 from adjoint.fast.programs import store as fast
 from adjoint.fast.programs.inner_calls import InnerCall
-from adjoint.ir.node import node
+from adjoint.fast.programs.owners import owner_of
 from adjoint.pictures.html import text_html
 
 
@@ -204,27 +204,35 @@ class _Looking:
     def at(self, args: tuple[Any, ...]) -> TierReport:
         """Return the report on one call."""
         f = self.f
-        fast.run(f, args, self.mode)
-        kept = fast.known(f, self.mode)
-        if kept is None and fast.has_code(f):
-            return self.generic(fast.TOO_MANY_MODES)
-        if kept is None:
+        owner = owner_of(f)
+        if owner is None:
             return self.generic(f"a {type(f).__qualname__}, which has no code of its own")
-        for entry in kept.entries:
-            result = entry.run(f, args)
-            if result is fast.FAILED:
-                return self.generic(entry.failures.reason, None, entry.cost)
-            if result is not fast.MISS:
-                return TierReport(
-                    self.name,
-                    self.operator,
-                    "fast",
-                    inlined=entry.inlined,
-                    cost=1e3 * entry.cost,
-                    programs=len(kept.entries),
-                    source=entry.source,
-                )
-        refused = kept.reason_for(f, args)
+        kept = fast.known(f, self.mode)
+        for entry in () if kept is None else [*kept.entries]:
+            if (found := self._by(entry, args)) is not None:
+                return found
+        refused = None if kept is None else kept.reason_for(f, args)
         if refused is None:
-            return self.generic("something else at each call")
+            made = fast.entry_of(owner, f, args, self.mode)
+            if isinstance(made, fast.Entry):
+                return self._by(made, args) or self.generic("something else at each call")
+            refused = made
         return self.generic(refused.reason, refused.place, refused.cost)
+
+    def _by(self, entry: fast.Entry, args: tuple[Any, ...]) -> TierReport | None:
+        """Return the report on a call by a program; ``None`` if the program does not fit it."""
+        result = entry.run(self.f, args)
+        if result is fast.FAILED:
+            return self.generic(entry.failures.reason, None, entry.cost)
+        if result is fast.MISS:
+            return None
+        kept = fast.known(self.f, self.mode)
+        return TierReport(
+            self.name,
+            self.operator,
+            "fast",
+            inlined=entry.inlined,
+            cost=1e3 * entry.cost,
+            programs=1 if kept is None else len(kept.entries),
+            source=entry.source,
+        )

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
 from adjoint.diagnostics.dump import Stages
 from adjoint.fast.evaluate.evaluator import Evaluator
+from adjoint.fast.evaluate.final_contents import Stored
 from adjoint.fast.evaluate.leaves import Leaf
 from adjoint.fast.evaluate.outside_values import Outside
 from adjoint.fast.evaluate.types import Array, Row
@@ -42,6 +43,10 @@ class Program:
         values, then their tangents.
     most_rows
         How many rows to take at once, in programs of rows; see `Draft.most_rows`.
+    stored
+        What is stored in containers and objects from outside.
+    values_stored
+        The values of the program in it; the forward sweep returns them behind `results`.
     stages
         Writes the stages of the program to files, if that is enabled.
     definite
@@ -65,6 +70,19 @@ class Program:
     dots: tuple[Value, ...] = ()
     count: int = 0
     most_rows: int = 0
+
+    stored: list[Stored] = field(default_factory=list)
+    values_stored: tuple[Value, ...] = ()
+
+    @property
+    def writes(self) -> bool:
+        """Whether the program writes to something from outside."""
+        return bool(self.written or self.stored)
+
+    @property
+    def written(self) -> list[Leaf]:
+        """The leaves that the program writes to."""
+        return [leaf for leaf in self.outside.leaves if leaf.value in self.ev.written]
 
 
 def written_to(ev: Evaluator) -> set[Value]:

@@ -39,9 +39,18 @@ def written(program: Program) -> Writer:
         shift = len(forward.ops)
         writer.block(reverse.ops, 1, {v: i - shift for v, i in last.items() if i >= shift})
     bars = tuple_text([writer.text(x) for x in reverse.results or ()])
+    more = _stored(writer, program)
     writer.flush(1)
-    writer.line(f"return {writer.text(program.results[0])}, {bars}", 1)
+    writer.line(f"return {writer.text(program.results[0])}, {bars}{more}", 1)
     return writer
+
+
+def _stored(writer: Writer, program: Program) -> str:
+    """Return the source of the further result: what is stored in containers from outside."""
+    if not program.stored:
+        return ""
+    values = (program.forward.results or ())[len(program.results) :]
+    return f", {tuple_text([writer.text(x) for x in values])}"
 
 
 def _last_reads(program: Program) -> dict[Value, int]:
@@ -85,7 +94,8 @@ def _write_pullback(writer: Writer, program: Program, back: str, bar: str) -> No
     writer.line(f"return {bars}", 2)
     writer.line("", 0)
     found = [writer.text(x) for x in program.results]
-    writer.line(f"return {tuple_text(found) if program.is_tuple else found[0]}, {back}", 1)
+    value = tuple_text(found) if program.is_tuple else found[0]
+    writer.line(f"return {value}, {back}{_stored(writer, program)}", 1)
 
 
 def _write_tangents(writer: Writer, program: Program) -> None:
@@ -100,6 +110,8 @@ def _write_tangents(writer: Writer, program: Program) -> None:
     writer.flush(1)
     writer.line("", 0)
     writer.line(f"def {inner}({', '.join(map(writer.name, program.dots))}):", 1)
+    if program.written:  # by augmented assignments
+        writer.line(f"nonlocal {', '.join(writer.name(x.value) for x in program.written)}", 2)
     writer.block(second.ops, 2, _last_reads_of(program.ev, second.ops, {*ends}))
     writer.flush(2)
     texts = [writer.text(x) for x in ends]

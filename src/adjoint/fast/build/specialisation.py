@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import partial
 from keyword import iskeyword
 from types import FunctionType
@@ -20,9 +21,12 @@ from adjoint.fast.build.tangent_program import (
     pushed_forward,
 )
 from adjoint.fast.build.tangent_rows import with_rows
+from adjoint.fast.evaluate.adopted_containers import adopt_all
+from adjoint.fast.evaluate.adoption import NeedsOwn, Pattern
 from adjoint.fast.evaluate.array_writes import check_views, note_block_aliases
 from adjoint.fast.evaluate.composites import expanded
 from adjoint.fast.evaluate.evaluator import Evaluator
+from adjoint.fast.evaluate.final_contents import stored, values_stored
 from adjoint.fast.evaluate.handlers import (  # noqa: F401  each registers its handlers
     attributes,
     closures,
@@ -70,7 +74,8 @@ from adjoint.ir import printer
 from adjoint.ir.single import Block, Call, Const, Operand, Unpack, Value
 from adjoint.runtime.cache.ir import lowered
 
-MOST_PINNED = 8
+MOST_ATTEMPTS = 16
+"""How often a function is specialised again because something more has to be known of a call."""
 
 
 def specialise(f: Any, args: tuple[Any, ...], mode: Mode = GRADIENT) -> Program:
@@ -83,14 +88,17 @@ def specialise(f: Any, args: tuple[Any, ...], mode: Mode = GRADIENT) -> Program:
     """
     pinned: set[tuple[Any, ...]] = set()
     sizes: set[int] = set()
+    owned: dict[Pattern, set[str]] = {}
     rows, order = True, 0
-    for _ in range(MOST_PINNED):
+    for _ in range(MOST_ATTEMPTS):
         outside = Outside(
             pinned=pinned,
             sizes=sizes,
             names=_argument_names(f, mode, len(args)),
             of_function=mode.is_of_function,
             rows=rows,
+            is_writing=not mode.has_rows,
+            owned=owned,
         )
         outside.is_wanted = partial(_is_wanted, mode=mode, count=len(args))  # holds no arguments
         ev = PartialEvaluator(outside)
@@ -109,11 +117,15 @@ def specialise(f: Any, args: tuple[Any, ...], mode: Mode = GRADIENT) -> Program:
             if size is None or (error.most is not None and size > error.most):
                 raise
             sizes.add(size)
+        except NeedsOwn as error:
+            if mode.kind == "pushforward" or error.name in owned.get(error.pattern, ()):
+                raise
+            owned.setdefault(error.pattern, set()).add(error.name)
         except NotCovered as error:
             if not rows or not ev.has_rows() or error.reason == NOT_SCALAR:
                 raise
             rows = False  # reading lists number by number covers more
-    raise NotCovered("too many integers that have to be known")
+    raise NotCovered("too much that has to be known")
 
 
 def _with_others(outside: Outside, source: Source) -> list[Source]:
@@ -158,15 +170,20 @@ def _specialised(ev: Evaluator, f: Any, args: tuple[Any, ...], mode: Mode, order
     values: list[Abstract] = [
         outside.bring(outside.root("argument", i), arg) for i, arg in enumerate(args)
     ]
+    if outside.owned:
+        roots = {("argument", i): arg for i, arg in enumerate(args)} | {("function", None): f}
+        adopt_all(outside, roots)
     count = len(values) - len(mode.names)
     by_name = dict(zip(mode.names, values[count:], strict=True))
     with ev.writing() as ops:
         y = ev.call(function, values[:count], by_name)
     given = returned(y, one)
+    changed = stored(ev) if mode.kind in ("gradient", "pullback") else []
+    more = values_stored(ev, changed)
     wanted = [leaf for leaf in outside.leaves if outside.is_wanted(leaf.source)]
     if one:
         demand_real_scalar(given[0], ev)
-    ends = tuple(map(ev.operand, given))
+    ends = (*map(ev.operand, given), *more)
     primal = Block(tuple(leaf.value for leaf in outside.leaves), tuple(ops), ends)
     stages("primal", partial(format_block, name, primal))
     if ev.written:
@@ -183,7 +200,8 @@ def _specialised(ev: Evaluator, f: Any, args: tuple[Any, ...], mode: Mode, order
     try:
         if order == "reverse over forward":
             return product_over_forward(ev, name, expanded(ev, primal), wanted, apart, stages)
-        return _differentiated(ev, name, primal, given, wanted, mode, y, apart, stages, order)
+        made = _differentiated(ev, name, primal, given, wanted, mode, y, apart, stages, order)
+        return replace(made, stored=changed, values_stored=more)
     except NotCovered as error:
         demanding = isinstance(error, NeedsKnown | NeedsSize)
         if mode.kind != "hvp" or order == ORDERS[-1] or demanding:
@@ -211,11 +229,14 @@ def _differentiated(
     note_negations(ev, primal)
     region = forward_sweep(sweep, primal)
     sweep.primal = set(ev.fresh)
+    if not one:  # the caller may write to these arrays before the reverse sweep
+        sweep.contents.note_later_writes(ev.written & {leaf.value for leaf in ev.outside.leaves})
     y_bars = tuple(
         ev.value(bar_type(ev.types[y]), name=f"{y.name}_bar") if isinstance(y, Value) else None
         for y in (() if one else given)
     )
-    seeds = tuple(zip(primal.results, (Const(1.0),) if one else y_bars, strict=True))
+    ends = primal.results[: len(given)]
+    seeds = tuple(zip(ends, (Const(1.0),) if one else y_bars, strict=True))
     reverse = expanded(ev, _reverse(ev, sweep, region, seeds, wanted, one))
     forward = expanded(ev, freeze(region))
     written = written_to(ev) | apart

@@ -19,6 +19,7 @@ from adjoint.fast.entry_code.cotangent_structure import cotangents
 from adjoint.fast.entry_code.finiteness import checked
 from adjoint.fast.entry_code.inputs import Reading
 from adjoint.fast.entry_code.tangent_entry import tangent_entry
+from adjoint.fast.entry_code.outside_writes import committing, keeping, undoing
 from adjoint.fast.entry_code.unread_inputs import holds_one
 from adjoint.fast.evaluate.leaves import Leaf
 from adjoint.fast.evaluate.types import Array, Row, is_float, may_warn
@@ -37,8 +38,9 @@ def entry_source(program: Program, count: int, mode: Mode) -> tuple[str, dict[st
     * the value, the inner pullback, and the wanted leaves;
     * ``arrange``, from the cotangents of the leaves to those of the function and the arguments;
     * the `exposure` (for ``constants``, the arrays that are);
-    * a function that reads the leaves again, the leaves, and a function that tests whether an
-      object occurs twice in an argument, or ``None``.
+    * a function that reads the leaves again, the leaves, a function that tests whether an object
+      occurs twice in an argument, or ``None``, and the `Incoming` contents of arrays that the
+      program writes to, or ``None``.
 
     `count` is the number of arguments.
     """
@@ -51,7 +53,7 @@ def entry_source(program: Program, count: int, mode: Mode) -> tuple[str, dict[st
     for root in roots:
         made.distinct(root, wanted)
     ties = " or ".join(test for root in roots for test in made.ties(root))
-    if ties and mode.is_gradient:
+    if ties and (mode.is_gradient or program.writes):
         made.lines.append(f"if {ties}: return MISS")
     leaves = ", ".join(made.names[id(leaf.source)] for leaf in outside.leaves)
     head = ["def run(f, args):", "    try:"]
@@ -61,30 +63,42 @@ def entry_source(program: Program, count: int, mode: Mode) -> tuple[str, dict[st
     body = [f"        {line}" for line in made.lines]
     read = [*head, *body]
     body += ["    except Exception:", "        return MISS", "    try:"]
-    run = [f"        value, bars = program({leaves})"]
+    call = f"value, bars{', committed' if program.stored else ''} = program({leaves})"
+    run = [f"        {call}"]
     if _uses_numpy(program):
         # Warnings raise, so that the generic tier issues them at the user's line.
         run = [
             f"        errors = {BEGIN_RAISING}",
             "        try:",
-            f"            value, bars = program({leaves})",
+            f"            {call}",
             "        finally:",
             "            end_raising(errors)",
         ]
     run += [f"        {line}" for line in checked(program, made)] if mode.is_gradient else []
-    tail = ["    except Exception as error:", "        return failed(error)"]
-    if mode.is_gradient:
+    run += ["    except Exception as error:", "        return failed(error)"]
+    if program.writes:
+        body[-1:], run = keeping(made, program), undoing(run)
+    commit = [f"    {line}" for line in committing(made, program)]
+    tail = []
+    if mode.is_gradient and commit:
+        tail += [f"    bars = {given}", *commit, "    return value, bars"]
+    elif mode.is_gradient:
         tail.append(f"    return value, {given}")
     else:
+        tail += commit
         kept = tuple_text(made.names[id(leaf.source)] for leaf in wanted)
+        if commit:
+            kept = f"(*{kept}, *committed)"
         found = f"value, bars, {kept}, arrange, {_exposed(made, wanted)}"
         state = "".join(
             f"(*{name},), " if isinstance(leaf.type, Row) else f"{name}, "
             for leaf in outside.leaves
             for name in (made.names[id(leaf.source)],)
         )
-        tied = f"lambda: {ties}" if ties else None
-        tail.append(f"    return {found}, (state, ({state}), {tied})")
+        tied = f"lambda: {ties}" if ties and not program.writes else None
+        incoming = "incoming" if program.writes else None
+        tail.append(f"    return {found}, (state, before, {tied}, {incoming})")
+        run.insert(0, f"        before = ({state})")
         tail += ["def arrange(bars):", f"    return {given}"]
         tail += [line.replace("def run(", "def state(") for line in read]
         tail += [f"        return ({state})", "    except Exception:", "        return None"]

@@ -39,6 +39,8 @@ def checked(program: Program, made: Reading) -> list[str]:
     # A cotangent may be an array of the caller, for example a factor of a product.
     arrays = [leaf for leaf in made.outside.leaves if isinstance(leaf.type, Array)]
     given = "".join(f"{made.names[id(leaf.source)]}, " for leaf in arrays)
+    if any(isinstance(program.ev.types[x], Array) for x in program.values_stored):
+        quick, given = False, f"{given}*committed, "
     slow = [f"bars = finished(bars, ({given}))", "if bars is None: return failed(None)"]
     if not quick:
         return slow

@@ -14,13 +14,13 @@ from adjoint.fast.not_covered import Defect
 
 def demanding_shapes(
     run: Callable[..., Any], program: Program, mode: Mode
-) -> Callable[..., tuple[Any, Any]]:
+) -> Callable[..., tuple[Any, ...]]:
     """Wrap a program so that it raises `Defect` if a cotangent has not the shape of its leaf."""
     leaves = program.outside.leaves
     places = [next(i for i, leaf in enumerate(leaves) if leaf is one) for one in program.wanted]
     name = program.name
 
-    def checked_run(*values: Any) -> tuple[Any, Any]:
+    def checked_run(*values: Any) -> tuple[Any, ...]:
         shapes = [_shape(values[place]) for place in places]
 
         def check(bars: Sequence[Any]) -> Sequence[Any]:
@@ -32,10 +32,10 @@ def demanding_shapes(
                     )
             return bars
 
-        value, bars = run(*values)
+        value, bars, *more = run(*values)
         if mode.is_gradient:
-            return value, check(bars)
-        return value, lambda *given: check(bars(*given))
+            return value, check(bars), *more
+        return value, lambda *given: check(bars(*given)), *more
 
     return checked_run
 

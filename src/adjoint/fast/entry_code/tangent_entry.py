@@ -22,6 +22,7 @@ from adjoint.fast.build.modes import Mode
 from adjoint.fast.build.program import Program, definite_results
 from adjoint.fast.entry_code.cotangent_structure import cotangents
 from adjoint.fast.entry_code.inputs import Reading
+from adjoint.fast.entry_code.outside_writes import keeping, undoing
 from adjoint.fast.entry_code.unread_inputs import holds_one
 from adjoint.fast.evaluate.leaves import Leaf
 from adjoint.fast.evaluate.types import Array, Row, has_complex, is_float, may_warn, number
@@ -60,8 +61,14 @@ def tangent_entry(program: Program, count: int, mode: Mode) -> tuple[str, dict[s
         given = []
         results = "values, outs" if program.is_tuple else "values[0], outs[0]"
     reads = [f"{tuple_text(dots)} = dots"]
+    written = program.written
     if not mode.has_rows:
         reads = [*_fitting(made, count), *_reads(made, wanted, dots)]
+        reads += [
+            f"{dot} = {dot}.copy()  # written to"
+            for dot, leaf in zip(dots, wanted, strict=True)
+            if leaf in written
+        ]
     head = [
         "    try:",
         f"        {tuple_text(f'a{i}' for i in range(count))} = args"
@@ -108,19 +115,29 @@ def tangent_entry(program: Program, count: int, mode: Mode) -> tuple[str, dict[s
         ]
     else:
         lines.append("    return along")
+    if written:  # which would happen once for each of the tangents
+        lines = ["def run(f, args):", "    return FAILED"]
     if not mode.has_rows:
         call = f"values, outs = program({', '.join(leaves)})({', '.join(dots)})"
-        lines += [
-            "def once(f, args, dots):",
-            *head,
-            *(f"    {line}" for line in given),
-            "    try:",
+        once = [
             *_indented(2, reads),
             *_indented(2, _raising([call], uses_numpy)),
             *_indented(2, _checked(program, arrays, mode)),
             "    except Exception as error:",
             "        failed(error)",
             "        return None",
+        ]
+        begin = ["    try:"]
+        if written:
+            begin, once = keeping(made, program, "None"), undoing(once)
+        lines += [
+            "def once(f, args, dots):",
+            *head,
+            *(f"    {line}" for line in given),
+            *begin,
+            *once,
+            # a product with a Hessian evaluates the function at a copy of the point
+            *(["    incoming.put_back()"] if written and mode.kind == "hvp" else []),
             f"    return {results}",
         ]
     made.bound |= NAMES_OF_RAISING | {

@@ -15,6 +15,8 @@ from typing import Any
 
 import numpy as np
 
+from adjoint.fast.evaluate.adopted_containers import object_behind
+from adjoint.fast.evaluate.adoption import demand_not_written
 from adjoint.fast.evaluate.evaluator import Evaluator
 from adjoint.fast.evaluate.items import item, length_of, product
 from adjoint.fast.evaluate.outside_values import is_own
@@ -163,6 +165,7 @@ def _of_object(ev: Evaluator, a: External | Ref, cls: type, name: str) -> Abstra
         if isinstance(a.sample, tuple) and name in getattr(cls, "_fields", ()):
             return item(ev, a, Known(cls._fields.index(name)))  # type: ignore[attr-defined]
         if cls in (list, dict, tuple) and _is_method(cls, name):
+            demand_not_written(a, name, ev.span)
             return Bound(Known(getattr(cls, name)), a)
         raise NotCovered(f"the attribute {name!r} of a {cls.__qualname__}", ev.span)
     found = class_attribute(cls, name)
@@ -206,7 +209,10 @@ def _field(ev: Evaluator, a: External | Ref, name: str, slot: bool) -> Abstract 
     if isinstance(a, Ref):
         held = ev.held(a)
         assert isinstance(held, Instance)
-        return held.items[held.names.index(name)] if name in held.names else None
+        if name in held.names:
+            return held.items[held.names.index(name)]
+        outside = object_behind(ev.outside, a)
+        return None if outside is None else _field(ev, outside, name, slot)
     if slot or name in getattr(a.sample, "__dict__", ()):
         if not hasattr(a.sample, name):
             raise NotCovered(f"the attribute {name!r} has no value", ev.span)

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from adjoint.fast.evaluate.adoption import NeedsOwn
 from adjoint.fast.evaluate.arguments import by_position
 from adjoint.fast.evaluate.array_writes import write_into
 from adjoint.fast.evaluate.attribute_reads import special_method
@@ -39,6 +40,7 @@ from adjoint.fast.evaluate.values import (
 )
 from adjoint.fast.not_covered import NotCovered, Raises
 from adjoint.ir.single import Value
+from adjoint.primal.special_methods import class_attribute
 from adjoint.rulekit.registry import Rules, facts, lookup
 from adjoint.rules.python.evalpoly import evalpoly
 
@@ -220,8 +222,10 @@ def _is_default(name: str, x: Abstract) -> bool:
         return False
     if name == "order":
         return x.value in (None, "C")
-    return name == "subok" or (name == "where" and x.value is True) or (
-        name == "out" and x.value is None
+    return (
+        name == "subok"
+        or (name == "where" and x.value is True)
+        or (name == "out" and x.value is None)
     )
 
 
@@ -362,8 +366,12 @@ def object_of_fields(ev: Evaluator, cls: Abstract, names: Abstract, *values: Abs
 
 
 def set_attribute(ev: Evaluator, a: Abstract, name: str, value: Abstract) -> None:
-    """Evaluate ``a.name = value`` for an object that the program made."""
+    """Evaluate ``a.name = value``."""
     held = ev.held(a)
+    if isinstance(a, External) and is_plain_object(type(a.sample)):
+        if class_attribute(type(a.sample), "__setattr__") is not object.__setattr__:
+            raise NotCovered("a write to an attribute by a method", ev.span)
+        raise NeedsOwn(a, "a write to an attribute of an object from outside", ev.span, name)
     if not isinstance(a, Ref) or not isinstance(held, Instance):
         raise NotCovered("a write to an attribute of an object from outside", ev.span)
     if not held.cls.__dictoffset__:

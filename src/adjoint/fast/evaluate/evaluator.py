@@ -5,10 +5,12 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
+from functools import partial
 from types import FunctionType
 
 import numpy as np
 
+from adjoint.fast.evaluate.adopted_containers import adopt
 from adjoint.fast.evaluate.inferring_draft import InferringDraft
 from adjoint.fast.evaluate.outside_values import Outside
 from adjoint.fast.evaluate.types import Array, Number, Row
@@ -48,6 +50,7 @@ class Evaluator(InferringDraft, ABC):
 
     def __init__(self, outside: Outside) -> None:
         super().__init__(outside)
+        outside.adopt = partial(adopt, outside, self.allocate)
         self.copied: set[Value | int] = set()
         self.inlined: dict[str, None] = {}
 

@@ -215,7 +215,9 @@ class InferringDraft(Draft):
         given: Operand = Const(tuple(n.value for n in lengths if isinstance(n, Const)))
         if not all(isinstance(n, Const) for n in lengths):
             given = self.operation(primitives.build_tuple, lengths, ANYTHING, name="shape")
-        made = self.operation(fitting, (x, given), t.with_shape(shape), name=getattr(x, "name", "t"))
+        made = self.operation(
+            fitting, (x, given), t.with_shape(shape), name=getattr(x, "name", "t")
+        )
         self.note_alias(made, (x,))
         return made
 

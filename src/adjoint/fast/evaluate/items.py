@@ -66,11 +66,11 @@ def item(ev: Evaluator, a: Abstract, index: Abstract) -> Abstract:
     if isinstance(a, Value):
         return _of_array(ev, a, index)
     held = ev.held(a)
-    if isinstance(a, Ref) and isinstance(index, Value) and isinstance(held, ListOf):
-        if not held.items or not all(is_number(x, ev.types) for x in held.items):
-            if ev.outside.is_leaf(index):
-                raise NeedsKnown(index, "an index of a list that is not known", ev.span)
-        return item_of(ev, a, as_row(ev, a.address), index)
+    if isinstance(index, Value):
+        if isinstance(held, ListOf) and held.items:
+            if all(is_number(x, ev.types) for x in held.items):
+                return item_of(ev, a, as_row(ev, a.address), index)
+        index = _known_index(ev, index)
     if isinstance(a, Known):
         if isinstance(index, Known) and not isinstance(a.value, type):
             try:
@@ -109,6 +109,16 @@ def item(ev: Evaluator, a: Abstract, index: Abstract) -> Abstract:
 
 
 _KEYS = (str, int, bool, float, type(None))
+
+
+def _known_index(ev: Evaluator, index: Value) -> Known:
+    """Return the value of an index of a structure, which has to be known."""
+    if index in ev.outside.fixed:
+        return Known(ev.outside.fixed[index])
+    reason = "an index of a list that is not known"
+    if ev.outside.is_leaf(index):
+        raise NeedsKnown(index, reason, ev.span)
+    raise NotCovered(reason, ev.span)
 
 
 def _of_sequence(

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from adjoint.diagnostics.public_function import PublicFunction, is_plain, plain_function
+from adjoint.fast.evaluate.adoption import Adopted, Pattern, pattern_of
 from adjoint.fast.evaluate.dispatching_functions import is_dispatching
 from adjoint.fast.evaluate.leaves import Guard, Leaf
 from adjoint.fast.evaluate.plain_classes import is_named_tuple, is_plain_object
@@ -32,6 +33,7 @@ from adjoint.fast.evaluate.values import (
     Flag,
     Known,
     Partial,
+    Ref,
     Source,
     Tuple,
     path_of,
@@ -60,6 +62,10 @@ def is_own(namespace: dict[str, Any]) -> bool:
     return str(namespace.get("__name__", "")).startswith("adjoint.")
 
 
+def _none_adopted(source: Source, value: Any, names: set[str]) -> Ref:
+    raise AssertionError("there is no heap")
+
+
 @dataclass
 class Outside:
     """The sources of one program, in the order in which they are read."""
@@ -76,6 +82,13 @@ class Outside:
     """Values of the `pinned` leaves."""
     is_wanted: Callable[[Source], bool] = lambda source: True
     """Whether the cotangent of the value of a source is wanted."""
+    is_writing: bool = False
+    """Whether the program may write to arrays from outside."""
+    owned: dict[Pattern, set[str]] = field(default_factory=dict)
+    """Containers and objects that the program writes to, with the names of attributes."""
+    adopted: list[Adopted] = field(default_factory=list)
+    adopt: Callable[[Source, Any, set[str]], Ref] = _none_adopted
+    """Puts such a container into the heap."""
     rows: bool = True
     """Whether long lists of numbers are values of the program."""
     row_lengths: dict[Value, Dim] = field(default_factory=dict)
@@ -100,6 +113,8 @@ class Outside:
         """Drop references to the values that the program was specialised with."""
         self.leaves = [replace(leaf, sample=None) for leaf in self.leaves]
         self.samples.clear()
+        self.owned = {}
+        self.adopted.clear()
         self._read.clear()
         self._cells.clear()
 
@@ -254,6 +269,8 @@ class Outside:
         if kind is not tuple:
             self._demand_once(source, value)
         self.samples[id(source)] = value
+        if self.owned and (names := self.owned.get(pattern_of(source))) is not None:
+            return self.adopt(source, value, names)
         return External(source, value)
 
     def _is_row(self, source: Source, value: list[Any]) -> bool:

@@ -42,6 +42,9 @@ class ForwardSweep(TangentValues):
         self.activity.find_all(block)
         self.dots.update(given)
         with self.ev.writing() as ops:
+            for x in block.parameters:
+                if x in self.ev.written and x in self.activity.active:
+                    self._bind(x, self.full(x))
             self._ops(block.ops)
         return ops
 

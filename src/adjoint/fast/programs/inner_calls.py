@@ -106,7 +106,7 @@ def call_inside(
         args = (*args, *kwargs.values())
     if not unit.is_specialised and _is_not_covered(f, args):
         return _missed(unit, memory, f, args)
-    found: Any = tier.run(f, args, PULLBACK)
+    found: Any = tier.run(f, args, PULLBACK, may_write=False)
     if found is tier.MISS:
         return _missed(unit, memory, f, args)
     y: Any

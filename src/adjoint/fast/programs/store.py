@@ -92,6 +92,8 @@ class Entry:
         The names of the inlined user functions.
     once
         ``once(f, args, dots)`` of `tangent_entry`, in programs of tangents.
+    writes
+        Whether it writes to arrays from outside.
     """
 
     program: Program
@@ -102,6 +104,7 @@ class Entry:
     failures: _Failures
     inlined: tuple[str, ...] = ()
     once: Callable[..., Any] | None = None
+    writes: bool = False
 
     def call(self, f: Any, args: tuple[Any, ...], dots: Sequence[Any] | None) -> Any:
         """Call `run`, or `once` with tangents."""
@@ -180,6 +183,8 @@ def run(
     mode: Mode,
     tried: list[Entry] | None = None,
     dots: Sequence[Any] | None = None,
+    *,
+    may_write: bool = True,
 ) -> Any:
     """Run the call by a program (result: see `entry_source`); `MISS` if there is none for it.
 
@@ -192,6 +197,8 @@ def run(
     dots
         One tangent per argument, for a program of tangents that is called for these alone; the
         result is then that of ``once``.
+    may_write
+        Whether the program may write to arrays from outside; else such a call is generic.
     """
     owner: Owner | None
     if type(f) is FunctionType and f.__closure__ is None:
@@ -203,14 +210,16 @@ def run(
             return MISS
         kept = _kept.get(_key(owner, mode))
     if kept is None:
-        return _first(owner or (f.__code__,), f, args, mode, dots)
+        return _first(owner or (f.__code__,), f, args, mode, dots, may_write=may_write)
     for entry in () if kept.entries is tried else kept.entries:
+        if entry.writes and not may_write:
+            return MISS
         found = entry.run(f, args) if dots is None else entry.call(f, args, dots)
         if found is not MISS:
             return MISS if found is FAILED else found
     if kept.reason_for(f, args) is not None:
         return MISS
-    return _first(kept.owner, f, args, mode, dots, len(kept.entries))
+    return _first(kept.owner, f, args, mode, dots, len(kept.entries), may_write=may_write)
 
 
 def known(f: Any, mode: Mode) -> _Stored | None:
@@ -231,6 +240,8 @@ def _first(
     mode: Mode,
     dots: Sequence[Any] | None,
     tried: int = 0,
+    *,
+    may_write: bool,
 ) -> Any:
     """Specialise `f`, unless another thread just did, and run the program."""
     while True:
@@ -243,7 +254,7 @@ def _first(
                 made = entry_of(owner, f, args, mode)
             else:
                 made = kept.entries[tried]
-        if isinstance(made, NotCoveredKind):
+        if isinstance(made, NotCoveredKind) or (made.writes and not may_write):
             return MISS
         found = made.call(f, args, dots)
         if found is not MISS:
@@ -337,6 +348,7 @@ def _made(f: Any, args: tuple[Any, ...], mode: Mode) -> Entry:
     run = scope[_MAIN.get(mode.kind, "at_point")]
     bound |= {
         "MISS": MISS,
+        "FAILED": FAILED,
         "program": demanding_shapes(run, program, mode)
         if is_strict[0] and not mode.has_tangents
         else run,
@@ -344,11 +356,12 @@ def _made(f: Any, args: tuple[Any, ...], mode: Mode) -> Entry:
     }
     exec(compile(entry_text, filename.replace("fast", "entry"), "exec", dont_inherit=True), bound)
     inlined = tuple(program.ev.inlined)[1:]  # without the function itself
+    writes = program.writes
     program.ev.release()
     program.leaves = program.wanted = []
     cost = time.perf_counter() - begin
     return Entry(
-        program, source, bound["run"], cost, filename, failures, inlined, bound.get("once")
+        program, source, bound["run"], cost, filename, failures, inlined, bound.get("once"), writes
     )
 
 

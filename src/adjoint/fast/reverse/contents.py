@@ -6,6 +6,7 @@ after the operation, the forward sweep copies the array directly after the opera
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -90,6 +91,10 @@ class Contents:
     def note_write(self, target: Value) -> None:
         self.last[target] = self.outer, self.number
 
+    def note_later_writes(self, targets: Iterable[Value]) -> None:
+        """Count arrays as written to after the forward sweep."""
+        self.last |= dict.fromkeys(targets, (self.outer + 1, self.number + 1))
+
     def begin(self, place: Place) -> _Step | None:
         """Begin the reverse of an operation; return the state for `end`."""
         if not self._primal:
@@ -144,6 +149,10 @@ class Contents:
             t, region = self.ev.types[x], step.place.region
             if not isinstance(t, Array):
                 reason = "what shows an array that is written to after it was used"
+                import os
+
+                if os.environ.get("DBG"):
+                    print("SHOWS", x, t, self.ev.aliased_by(x), self.ev.span)
                 raise NotCovered(reason, self.ev.span)
             made = self.ev.value(t, name=x.name)
             region.ops.insert(step.place.index, Call(made, Const(runtime.own), (x,)))
@@ -159,7 +168,13 @@ _SIZES = frozenset(
 )
 """Functions that read only the sizes of their operands."""
 _LAST_FOR_SIZE = frozenset(
-    {runtime.broadcast_like, runtime.real_like, runtime.summed_part, runtime.last_part, runtime.present}
+    {
+        runtime.broadcast_like,
+        runtime.real_like,
+        runtime.summed_part,
+        runtime.last_part,
+        runtime.present,
+    }
 )
 """Functions that read only the size or class of their last operand."""
 

@@ -8,6 +8,8 @@ further result of a branch, or an item on the tape of a loop.
 
 from __future__ import annotations
 
+import operator
+
 from adjoint.fast.evaluate.types import ANYTHING
 from adjoint.fast.reverse.activity import carries
 from adjoint.fast.reverse.block_cotangents import Scope
@@ -68,6 +70,10 @@ def _forward_op(sweep: Sweep, op: ir.Op, region: ForwardBlock) -> Step | None:
             if y in sweep.active and (not sweep.ev.written or carries(sweep, op)):
                 sweep.ev.span = op.span
                 return differentiated(sweep, op)
+        case Call() if _is_scaled_by_active(sweep, op):
+            for part in _scaled(sweep, op):
+                _plan(sweep, part, region)
+            return None
         case Call() if is_write(op) and op.operands[0] in sweep.active:
             sweep.ev.span = op.span
             sweep.ev.block.append(op)
@@ -83,6 +89,27 @@ def _forward_op(sweep: Sweep, op: ir.Op, region: ForwardBlock) -> Step | None:
     sweep.ev.block.append(op)
     _note_writes(sweep, op)
     return None
+
+
+_SCALING = {Const(runtime.scale): operator.mul, Const(runtime.divide): operator.truediv}
+
+
+def _is_scaled_by_active(sweep: Sweep, op: Call) -> bool:
+    """Return whether an array is multiplied in place by something active."""
+    return op.callee in _SCALING and op.operands[1] in sweep.active
+
+
+def _scaled(sweep: Sweep, op: Call) -> tuple[Call, Call]:
+    """Return ``y *= c`` as ``t = y * c; y[...] = t``: the cotangent of `c` needs the incoming
+    contents of `y`, which are kept as for any product."""
+    (y, c), ev = op.operands, sweep.ev
+    t = ev.value(ev.array_type(y), name="t")
+    ev.fresh.add(t)
+    sweep.active.add(t)
+    sweep.of_function.add(t)
+    made = Call(t, Const(_SCALING[op.callee]), (y, c), (), op.span)
+    sweep.made_by[t] = made
+    return made, Call(None, Const(runtime.put), (y, Const(...), t), (), op.span)
 
 
 def _note_writes(sweep: Sweep, op: ir.Op) -> None:

@@ -59,7 +59,7 @@ def simple_reduction(op: Call) -> bool:
     return names <= {"axis", "keepdims"} and len(op.operands) <= 2
 
 
-@formula(runtime.exactly)
+@formula(runtime.exactly, np.copy, np.ndarray.copy)
 def _(scope: Scope, op: Call, y_bar: Operand) -> None:
     scope.add(op.operands[0], y_bar)
 

@@ -31,6 +31,7 @@ from adjoint.fast.reverse.forward_blocks import Step
 from adjoint.fast.reverse.linear_functions import REDUCTIONS, simple_reduction
 from adjoint.fast.reverse.sweep import Sweep
 from adjoint.fast.single_assignment.primitives import same
+from adjoint.fast.support import functions as runtime
 from adjoint.fast.support.pullbacks import pushed
 from adjoint.ir.single import Call, Const, Operand, Unpack, Value
 from adjoint.rulekit.registry import lookup
@@ -111,9 +112,17 @@ def _called(
     ev.rule_pairs[pair] = RulePair(callee_of(op), y, pulled)
     if y in ev.places:
         ev.places[pair] = ev.places[y]
-    ev.block.append(Call(pair, Const(function), op.operands, op.keywords, op.span))
-    ev.block.append(Unpack((y, back), pair, None, op.span))
-    ev.note_alias(back, (y, *op.operands, *(x for _, x in op.keywords)))
+    shown = _shown_to_pullback(op, pulled)
+    given = tuple(_contents_now(ev, x) if x in shown else x for x in op.operands)
+    held = {x for x, before in zip(given, op.operands, strict=True) if before in shown}
+    ev.block.append(Call(pair, Const(function), given, op.keywords, op.span))
+    if y in ev.written and y in shown:
+        first = ev.value(t, name=y.name)
+        ev.block.append(Unpack((first, back), pair, None, op.span))
+        ev.block.append(Call(y, Const(runtime.own), (first,), (), op.span))
+    else:
+        ev.block.append(Unpack((y, back), pair, None, op.span))
+    ev.note_alias(back, (*held, *(x for _, x in op.keywords)))
 
     def use(scope: Scope, y_bar: Operand) -> None:
         if isinstance(t, Array):
@@ -125,6 +134,25 @@ def _called(
             scope.add_present(x, bar)
 
     return lambda scope: with_cotangent(scope, y_dot, lambda bar: use(scope, bar))
+
+
+def _shown_to_pullback(op: Call, pulled: Sequence[int]) -> set[Operand]:
+    """Return the result and operands whose contents the pullback of a rule may read; that of a
+    linear function reads neither the result nor the operand."""
+    rules = lookup(callee_of(op))
+    whole: tuple[Operand | None, ...] = (op.result, *op.operands)
+    if rules is not None and len(pulled) == 1 and pulled[0] in rules.linear:
+        whole = (*op.operands[: pulled[0]], *op.operands[pulled[0] + 1 :])
+    return {x for x in (*whole, *(x for _, x in op.keywords)) if x is not None}
+
+
+def _contents_now(ev: Evaluator, x: Operand) -> Operand:
+    """Return an operand of a rule whose pullback reads the present contents: a copy, if it is
+    written to."""
+    t = ev.type_at(x)
+    if not isinstance(t, Array) or ev.aliased_by(x).isdisjoint(ev.written):
+        return x
+    return ev.operation(runtime.own, (x,), t)
 
 
 def _pushed(sweep: Sweep, op: Call) -> Step:

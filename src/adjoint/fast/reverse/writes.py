@@ -8,7 +8,6 @@ import numpy as np
 
 from adjoint.fast.evaluate.evaluator import Evaluator
 from adjoint.fast.evaluate.types import Array, Number, Row, number
-from adjoint.fast.not_covered import NotCovered
 from adjoint.fast.reverse.arithmetic import bar_name, product
 from adjoint.fast.reverse.block_cotangents import Scope
 from adjoint.fast.reverse.cotangent_types import conjugated, fit, whole
@@ -45,8 +44,6 @@ def written_back(sweep: Sweep, op: Call) -> Step:
             ev.write(Call(None, op.callee, (y_bar, op.operands[1]), (), op.span))
         elif f in runtime.BUFFER_WRITES:
             _added_back(scope, op, y_bar)
-        elif isinstance(value, Value) and value in sweep.active:
-            raise NotCovered("an array that is scaled in place by what is active", op.span)
         else:
             ev.write(Call(None, Const(f), (y_bar, conjugated(ev, value)), (), op.span))
 

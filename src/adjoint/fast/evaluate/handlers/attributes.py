@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from adjoint.fast.evaluate.adopted_containers import object_behind
 from adjoint.fast.evaluate.attribute_reads import attribute, special_method
 from adjoint.fast.evaluate.calls import object_of_fields, set_attribute
 from adjoint.fast.evaluate.evaluator import Evaluator
@@ -271,6 +272,8 @@ def _has(ev: Evaluator, a: External | Ref, cls: type, name: str) -> bool:
     held = ev.held(a)
     if isinstance(held, Instance) and name in held.names:
         return True
+    if isinstance(a, Ref) and (outside := object_behind(ev.outside, a)) is not None:
+        a = outside
     if isinstance(class_attribute(cls, name), property):
         raise NotCovered("hasattr of a property, which may raise", ev.span)
     with restorable(ev) as restore:

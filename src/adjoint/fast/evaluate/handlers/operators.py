@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from adjoint.fast.evaluate.adoption import demand_not_written
 from adjoint.fast.evaluate.array_writes import add_at, is_alias_of_part, put, update
 from adjoint.fast.evaluate.attribute_reads import special_method
 from adjoint.fast.evaluate.calls import fold_known
@@ -189,6 +190,7 @@ def _in_place(f: Any, plain: Any) -> None:
         if f is operator.iadd and is_list and ev.class_of(b) in (list, tuple):
             ev.call(Known(list.extend), [a, b], {})
             return a
+        demand_not_written(a, f"__{f.__name__}__", ev.span)
         if isinstance(a, Ref | External):
             raise NotCovered("an augmented assignment to an object", ev.span)
         return ev.call(Known(plain), [a, b], {})
@@ -266,6 +268,7 @@ def _(ev: Evaluator, a: Abstract, index: Abstract, value: Abstract) -> Abstract:
 @handler(operator.setitem)
 def _(ev: Evaluator, a: Abstract, index: Abstract, value: Abstract) -> Abstract:
     held = ev.held(a)
+    demand_not_written(a, "__setitem__", ev.span)
     if isinstance(a, Value):
         if not is_alias_of_part(ev, a, index, value):
             put(ev, a, index, value)

@@ -1,0 +1,92 @@
+"""What a program has stored in containers and objects from outside when it has finished."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+from adjoint.fast.evaluate.evaluator import Evaluator
+from adjoint.fast.evaluate.values import (
+    Abstract,
+    DictOf,
+    External,
+    HeapObject,
+    Instance,
+    Known,
+    ListOf,
+    Ref,
+    RowOf,
+    Source,
+    Tuple,
+    parts,
+)
+from adjoint.fast.not_covered import NotCovered
+from adjoint.ir.single import Value
+
+
+@dataclass(frozen=True, slots=True)
+class Stored:
+    """The content of a container or an object from outside, before and after the program."""
+
+    source: Source
+    before: HeapObject
+    after: HeapObject
+
+
+def stored(ev: Evaluator) -> list[Stored]:
+    """Return the containers from outside that the program has changed."""
+    found = [Stored(x.source, x.initial, ev.heap[x.ref.address]) for x in ev.outside.adopted]
+    return [x for x in found if not _is_same(x.before, x.after)]
+
+
+def _is_same(before: HeapObject, after: HeapObject) -> bool:
+    if type(before) is not type(after) or _keys(before) != _keys(after):
+        return False
+    pairs = zip(parts(before) or (), parts(after) or (), strict=True)
+    return all(x is y or (isinstance(x, Ref) and x == y) for x, y in pairs)
+
+
+def _keys(held: HeapObject) -> tuple[object, ...]:
+    match held:
+        case DictOf(keys=keys):
+            return tuple((type(key), key) for key in keys)
+        case Instance(names=names):
+            return names
+        case _:
+            return (len(parts(held) or ()),)
+
+
+def values_stored(ev: Evaluator, changed: Iterable[Stored]) -> tuple[Value, ...]:
+    """Return the values of the program in what it has stored, each once."""
+    found: dict[Value, None] = {}
+    for one in changed:
+        if isinstance(one.after, RowOf):
+            found[one.after.value] = None
+        for part in parts(one.after) or ():
+            found.update(dict.fromkeys(_values_in(ev, part, ())))
+    return tuple(found)
+
+
+def _values_in(ev: Evaluator, a: Abstract, above: tuple[int, ...]) -> Iterator[Value]:
+    if isinstance(a, Value):
+        if a in ev.maybe:
+            raise NotCovered("a value that is stored outside in some ways only")
+        yield a
+    elif isinstance(a, Ref):
+        held = ev.heap[a.address]
+        if any(x.ref == a for x in ev.outside.adopted):
+            return
+        if a.address in above:
+            raise NotCovered("a container that holds itself is stored outside")
+        if isinstance(held, RowOf):
+            yield held.value
+        elif isinstance(held, ListOf | DictOf | Instance):
+            for part in held.items:
+                yield from _values_in(ev, part, (*above, a.address))
+        else:
+            raise NotCovered("what is stored outside is no number, array or container")
+    elif isinstance(a, Tuple):
+        for part in a.items:
+            yield from _values_in(ev, part, above)
+    elif not isinstance(a, Known | External):
+        raise NotCovered("what is stored outside is no number, array or container")

@@ -1,0 +1,348 @@
+"""Programs that write to arrays of their caller: the derivatives, and the contents after the call,
+are those of the generic tier."""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+import pytest
+
+import adjoint as ad
+from adjoint.fast.programs import store
+from adjoint.runtime.results import with_zeros
+from tests.fast.test_in_place_programs import POINT, PROGRAMS, Grammar, made
+from tests.structures import difference
+
+STEP = 1e-6
+
+
+def in_both_tiers(operator, f, args):
+    """Run an operator by a program and without; return both results, with the arguments as they are
+    after the call."""
+    found = []
+    for is_fast in (True, False):
+        given = copied(args)
+        before, store.is_enabled[0] = store.is_enabled[0], is_fast
+        try:
+            found.append((operator(f, given), given))
+        finally:
+            store.is_enabled[0] = before
+    return found
+
+
+def copied(x):
+    if isinstance(x, np.ndarray):
+        return x.copy()
+    if isinstance(x, list | tuple):
+        return type(x)(map(copied, x))
+    if isinstance(x, dict):
+        return {key: copied(part) for key, part in x.items()}
+    return x
+
+
+def ones(x):
+    if isinstance(x, list | tuple):
+        return type(x)(map(ones, x))
+    return np.ones_like(x) if isinstance(x, np.ndarray) else 1.0
+
+
+def gradient(f, args):
+    return ad.withgradient(f, *args)
+
+
+def twice_back(f, args):
+    """Value and cotangents: of a pullback that runs twice, after its arguments have changed."""
+    y, back = ad.pullback(f, *args)
+    value = copied(y)
+    return value, *[
+        [with_zeros(x, bar) for x, bar in zip(args, back(ones(y))[1:], strict=True)]
+        for _ in range(2)
+    ]
+
+
+def pushforward(f, args):
+    return copied(ad.pushforward(f, tuple(args), tuple(map(ones, args))))
+
+
+def product(f, args):
+    return ad.hvp(lambda first: f(first, *args[1:]), args[0], ones(args[0]))
+
+
+def hessian_product(f, args):
+    return ad.hvp(f, args[0], ones(args[0]))
+
+
+def agrees(f, *args, operators=(gradient, twice_back, pushforward), by_program=True):
+    for operator in operators:
+        (found, left), (expected, expected_left) = in_both_tiers(operator, f, args)
+        assert not difference(found, expected, rtol=1e-10), (operator.__name__, found, expected)
+        assert not difference(left, expected_left, rtol=1e-13), operator.__name__
+    if gradient in operators and by_program:
+        assert ad.tier(f, *copied(args)).tier == "fast", ad.tier(f, *copied(args))
+        by_differences(f, args)
+
+
+def by_differences(f, args):
+    bars = ad.gradient(f, *copied(args))
+    for i, x in enumerate(args):
+        if not isinstance(x, np.ndarray) or x.dtype != np.float64:
+            continue
+        for place in np.ndindex(x.shape):
+            values = []
+            for step in (STEP, -STEP):
+                moved = copied(args)
+                moved[i][place] += step
+                values.append(f(*moved))
+            slope = (values[0] - values[1]) / (2 * STEP)
+            assert abs(slope - bars[i][place]) <= 1e-5 * max(1.0, abs(slope)), (i, place)
+
+
+A = np.array([1.0, 2.0, 3.0, 4.0])
+M = np.arange(1.0, 13.0).reshape(3, 4) / 7
+
+
+def elements(a, x):
+    a[0] = x * 2
+    a[1:] *= 3.0
+    for i in range(1, len(a)):
+        a[i] += a[i - 1] * x
+    return np.sum(a * a)
+
+
+def scaled(a, b):
+    a *= b
+    b /= a
+    a *= a.sum()
+    return (a * b).sum()
+
+
+def factor(m):
+    for i in range(len(m)):
+        for j in range(i):
+            m[i, j] -= m[i, :j] @ m[:j, j]
+            m[i, j] /= m[j, j]
+        for j in range(i, len(m)):
+            m[i, j] -= m[i, :i] @ m[:i, j]
+    return (m * m).sum()
+
+
+def unread(a, x):
+    a[1] = x
+    return x * x
+
+
+def sometimes(a, x):
+    if x > 1:
+        a[0] = x
+    else:
+        for i in range(0):
+            a[i] = x
+    return (a * a).sum() * x
+
+
+def fill(out, x):
+    out[:] = np.sin(x)
+
+
+def called(out, x):
+    fill(out, x)
+    out[0] *= x
+    return out @ out
+
+
+def reads_then_writes(a, b):
+    s = np.linalg.inv(np.diag(a) + 1.0).sum() + np.flip(a) @ b
+    a[:] = b * s
+    return (a * a).sum() + np.cumsum(a)[-1]
+
+
+def stencil(a, b):
+    for _ in range(3):
+        b[1:-1] = 0.3 * (a[:-2] + a[1:-1] + a[2:])
+        a[1:-1] = 0.4 * (b[:-2] + b[1:-1] * b[2:])
+    return (a * b).sum()
+
+
+@pytest.mark.parametrize(
+    ("f", "args"),
+    [
+        (elements, (A, 1.5)),
+        (scaled, (A, A[::-1] + 0.5)),
+        (factor, (M[:, :3] + 2 * np.eye(3),)),
+        (unread, (A, 1.5)),
+        (sometimes, (A, 1.5)),
+        (sometimes, (A, 0.5)),
+        (called, (A, 0.7)),
+        (reads_then_writes, (A, A[::-1] * 0.3)),
+        (stencil, (A, A * 0.5)),
+        (elements, (A.astype(np.float32), 1.5)),
+        (elements, (A * (1 + 1j), 1.5)),
+    ],
+    ids=lambda x: getattr(x, "__name__", None),
+)
+def test_modes_agree(f, args):
+    real = np.asarray(args[0]).dtype.kind != "c"
+    operators = (gradient, twice_back, pushforward) if real else (twice_back, pushforward)
+    agrees(f, *args, operators=operators)
+
+
+@pytest.mark.parametrize(
+    "f",
+    [
+        lambda a: elements(a, a[0]),
+        lambda a: stencil(a, a * a),
+        lambda a: scaled(a, np.sin(a)),
+        factor,
+        lambda a: reads_then_writes(a, a * a),
+    ],
+)
+def test_second_order_agrees(f):
+    x = M[:, :3] + 2 * np.eye(3) if f is factor else A
+    agrees(f, x, operators=(hessian_product,))
+    found, expected = in_both_tiers(lambda f, args: ad.hessian(f, *args), f, (x,))
+    assert not difference(found, expected, rtol=1e-9)
+
+
+def test_results_are_the_caller_s():
+    def itself(a, x):
+        a += x
+        return a
+
+    def part(a, x):
+        a[1] = x
+        return a[1:], a[0] * x
+
+    agrees(itself, A, 1.5, operators=(twice_back, pushforward))
+    agrees(part, A, 1.5, operators=(twice_back, pushforward))
+    a = A.copy()
+    y, back = ad.pullback(itself, a, 1.5)
+    assert y is a
+    (y, _), back = ad.pullback(part, a, 1.5)
+    assert np.shares_memory(y, a)
+    a[:] = 0
+    assert not difference(back((np.ones(3), 1.0))[1], np.array([1.5, 0, 1, 1]))
+
+
+def test_a_program_that_fails_leaves_no_trace():
+    def invalid(a, x):
+        a[0] = 1 / x
+        b = np.log(a)
+        return b.sum()
+
+    def raising(a, x):
+        a[1] = 5.0
+        if x > 1:
+            raise ValueError("large")
+        return a.sum()
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        agrees(invalid, A, np.float64(0.0), operators=(gradient, twice_back), by_program=False)
+    a = A.copy()
+    with pytest.raises(ValueError, match="large"):
+        ad.gradient(raising, a, 2.0)
+    assert a.tolist() == [1.0, 5.0, 3.0, 4.0]
+
+
+def test_a_pullback_that_fails_runs_once_more_on_the_incoming_contents():
+    def f(a, x):
+        a *= x
+        return np.sqrt(a).sum()
+
+    agrees(f, np.array([0.0, 1.0]), 2.0, operators=(twice_back,))
+    a = np.array([0.0, 1.0])
+    _, back = ad.pullback(f, a, 2.0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        back(1.0)
+    assert a.tolist() == [0.0, 2.0]
+
+
+def two(a, b):
+    a[0] = 5 * b[1]
+    return np.sum(a * b)
+
+
+def test_aliases_are_left_to_the_generic_tier():
+    for make in (
+        lambda x: (x, x),
+        lambda x: (x, x[::-1]),
+        lambda x: (x[:4], x[4:8]),
+        lambda x: (x[:4], x[2:6]),
+        lambda x: (x[::2], x[1::2]),
+    ):
+        results = []
+        for is_fast in (True, False):
+            store.is_enabled[0] = is_fast
+            x = np.arange(8.0)
+            results.append((ad.gradient(two, *make(x)), x))
+        store.is_enabled[0] = True
+        assert not difference(*results)
+
+
+def test_read_only_arrays_raise():
+    a = A.copy()
+    a.flags.writeable = False
+    with pytest.raises(ValueError, match="read-only"):
+        ad.gradient(two, a, A)
+
+
+def test_captured_and_global_arrays_are_written():
+    held = np.zeros(3)
+
+    def keep(x):
+        held[0] = x
+        held[1:] += x * x
+        return held @ held
+
+    for tier in ("fast", "generic"):
+        held[:] = 1.0
+        assert ad.grad(keep, tier=tier)(2.0) == pytest.approx(4.0 + 2 * 2 * 5.0 * 4.0)
+        assert held.tolist() == [2.0, 5.0, 5.0]
+    assert ad.tier(keep, 2.0).tier == "fast"
+
+
+def test_calls_inside_the_generic_tier_do_not_write_behind_its_back():
+    def inner(a, x):
+        a[0] = x
+        return (a * a).sum()
+
+    def outer(x):
+        a, total = np.ones(3), 0.0
+        try:
+            for i in range(50):
+                total += inner(a, x * i) * a[0]
+        except ZeroDivisionError:
+            pass
+        return total
+
+    assert not difference(ad.grad(outer)(2.0), ad.grad(outer, tier="generic")(2.0))
+
+
+class Outside(Grammar):
+    """The programs of `Grammar` with its arrays as arguments."""
+
+    def program(self) -> str:
+        text = super().program()
+        head, _, _, _, number, *rest = text.split("\n")
+        return "\n".join([head.replace("(v)", "(v, a, c, m)"), number, *rest])
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_random_programs(seed):
+    grammar, covered = Outside(seed), 0
+    args = (POINT, POINT * 1.0 + 0.1, np.full(4, 1.3), np.zeros((3, 4)))
+    for number in range(PROGRAMS):
+        text = grammar.program()
+        f = made(text, f"outside {seed} {number}")
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            if not abs(f(*copied(args))) < 1e6:
+                continue
+            for operator in (gradient, twice_back, pushforward):
+                (found, left), (expected, expected_left) = in_both_tiers(operator, f, args)
+                assert not difference(found, expected, rtol=1e-8), (operator, text)
+                assert not difference(left, expected_left, rtol=1e-11), (operator, text)
+            covered += ad.tier(f, *copied(args)).tier == "fast"
+    assert covered >= 5
