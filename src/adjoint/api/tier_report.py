@@ -16,6 +16,7 @@ from adjoint.fast.not_covered import NOT_SCALAR
 from adjoint.fast.programs import store as fast
 from adjoint.fast.programs.inner_calls import InnerCall
 from adjoint.fast.programs.owners import owner_of
+from adjoint.ir.node import node
 from adjoint.pictures.html import text_html
 
 
