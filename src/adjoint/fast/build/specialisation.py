@@ -26,6 +26,7 @@ from adjoint.fast.evaluate.evaluator import Evaluator
 from adjoint.fast.evaluate.handlers import (  # noqa: F401  each registers its handlers
     attributes,
     closures,
+    containers,
     displays,
     identity,
     iterating_builtins,

@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from adjoint.fast.evaluate.containers import KINDS
 from adjoint.fast.evaluate.evaluator import Evaluator
 from adjoint.fast.evaluate.items import item, length_of, product
 from adjoint.fast.evaluate.outside_values import is_own
@@ -22,14 +23,11 @@ from adjoint.fast.evaluate.types import Array, Number, has_complex, part_type
 from adjoint.fast.evaluate.values import (
     Abstract,
     Bound,
-    DictOf,
     External,
     Flag,
     Instance,
     Known,
-    ListOf,
     Ref,
-    RowOf,
     Tuple,
 )
 from adjoint.fast.not_covered import NotCovered
@@ -55,8 +53,8 @@ def attribute(ev: Evaluator, a: Abstract, name: str) -> Abstract:
         held = ev.held(a)
         if isinstance(held, Instance):
             return _of_object(ev, a, held.cls, name)
-        kind: Any = list if isinstance(held, ListOf | RowOf) else dict
-        if not isinstance(held, ListOf | DictOf | RowOf) or not _is_method(kind, name):
+        kind = ev.class_of(a)
+        if kind not in KINDS or not _is_method(kind, name):
             raise NotCovered(f"the attribute {name!r}", ev.span)
         return Bound(Known(getattr(kind, name)), a)
     if isinstance(a, Tuple):
@@ -104,7 +102,8 @@ def _of_known(ev: Evaluator, value: Any, name: str) -> Abstract:
 
 
 def _is_method(kind: type, name: str) -> bool:
-    return type(vars(kind).get(name)) in (MethodDescriptorType, WrapperDescriptorType)
+    found = class_attribute(kind, name)
+    return type(found) in (MethodDescriptorType, WrapperDescriptorType, FunctionType)
 
 
 def _of_class(

@@ -4,6 +4,7 @@ each other by."""
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections import deque
 from collections.abc import Sequence
 from types import FunctionType
 
@@ -17,6 +18,7 @@ from adjoint.fast.evaluate.values import (
     Abstract,
     CellOf,
     Closure,
+    DequeOf,
     DictOf,
     External,
     Instance,
@@ -24,6 +26,7 @@ from adjoint.fast.evaluate.values import (
     ListOf,
     Ref,
     RowOf,
+    SetOf,
     Tuple,
 )
 from adjoint.fast.not_covered import NotCovered
@@ -112,8 +115,10 @@ class Evaluator(InferringDraft, ABC):
                         return cls
                     case ListOf():
                         return list
-                    case DictOf():
-                        return dict
+                    case DequeOf():
+                        return deque
+                    case DictOf(kind=cls) | SetOf(kind=cls):
+                        return cls
             case Closure():
                 return FunctionType
             case Value():

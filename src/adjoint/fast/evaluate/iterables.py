@@ -8,6 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+from adjoint.fast.evaluate.containers import closed
 from adjoint.fast.evaluate.evaluator import Evaluator
 from adjoint.fast.evaluate.items import item
 from adjoint.fast.evaluate.joins import is_number
@@ -15,6 +16,7 @@ from adjoint.fast.evaluate.rows import as_row, length_of_row, row_of
 from adjoint.fast.evaluate.types import ANYTHING, Array, Dim, Row, Symbol, Type, number
 from adjoint.fast.evaluate.values import (
     Abstract,
+    DequeOf,
     Generating,
     Iterating,
     IteratorOf,
@@ -22,6 +24,7 @@ from adjoint.fast.evaluate.values import (
     ListOf,
     Ref,
     RowOf,
+    SetOf,
     Tuple,
 )
 from adjoint.fast.not_covered import NeedsKnown, NeedsSize, NotCovered
@@ -77,6 +80,10 @@ def steps_of(ev: Evaluator, a: Abstract) -> Steps | None:
         n = len(held.items)
         live = (functools.partial(_live, ev, a, i) for i in range(n))
         return Steps(tuple(live), (functools.partial(_is_long, ev, a, n),))
+    if isinstance(held, DequeOf | SetOf):
+        found = held.items if isinstance(held, DequeOf) else [closed(ev, x) for x in held.keys]
+        made = tuple(functools.partial(_itself, x) for x in found)
+        return Steps(made, (lambda: ev.held(a) is held,))
     if ev.keys(a) is not None:
         return _of_view(ev, dict.keys, a)
     items = ev.sequence(a)
@@ -118,10 +125,11 @@ def _of_view(ev: Evaluator, kind: Any, mapping: Abstract) -> Steps | None:
         return None
 
     def entry(key: Any) -> Abstract:
+        known = closed(ev, key)
         if kind is dict.keys:
-            return Known(key)
-        found = item(ev, mapping, Known(key))
-        return found if kind is dict.values else Tuple((Known(key), found))
+            return known
+        found = item(ev, mapping, known)
+        return found if kind is dict.values else Tuple((known, found))
 
     return Steps(
         tuple(functools.partial(entry, key) for key in keys), (lambda: ev.keys(mapping) == keys,)

@@ -39,9 +39,9 @@ def truth(ev: Evaluator, a: Abstract) -> Any:
             return Known(True)
     if isinstance(a, Closure | Bound | Partial):
         return Known(True)
-    for parts in (ev.sequence(a), ev.keys(a)):
-        if parts is not None:
-            return Known(bool(parts))
+    n = ev.count(a)
+    if n is not None:
+        return Known(bool(n))
     cls = ev.class_of(a)
     if (
         cls is not None

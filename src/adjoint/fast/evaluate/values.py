@@ -200,9 +200,28 @@ class ListOf:
 
 
 @node(eq=False)
+class DequeOf:
+    items: tuple[Abstract, ...]
+    most: int | None = None
+
+
+@node(eq=False)
 class DictOf:
+    """A dict of class `kind`; `factory` makes the missing entries of a `defaultdict`. The keys are
+    those of a real dict, with an `Element` for an object (`containers`)."""
+
     keys: tuple[Any, ...]
     items: tuple[Abstract, ...]
+    kind: type = dict
+    factory: Abstract = Known(None)
+
+
+@node(eq=False)
+class SetOf:
+    """A set of class `kind`, with elements like the keys of a `DictOf`."""
+
+    keys: tuple[Any, ...]
+    kind: type = set
 
 
 @node(eq=False)
@@ -237,7 +256,7 @@ class RowOf:
     kind: type = list
 
 
-HeapObject: TypeAlias = ListOf | DictOf | Instance | CellOf | IteratorOf | RowOf
+HeapObject: TypeAlias = ListOf | DequeOf | DictOf | SetOf | Instance | CellOf | IteratorOf | RowOf
 
 
 # ---- structure -----------------------------------------------------------------------------------
@@ -246,8 +265,10 @@ HeapObject: TypeAlias = ListOf | DictOf | Instance | CellOf | IteratorOf | RowOf
 def parts(a: Abstract | HeapObject) -> tuple[Abstract, ...] | None:
     """Return the parts of a structure; ``None`` if `a` is no structure."""
     match a:
-        case Tuple() | ListOf() | CellOf() | DictOf() | Instance():
+        case Tuple() | ListOf() | DequeOf() | CellOf() | DictOf() | Instance():
             return a.items
+        case SetOf():
+            return ()
         case Closure():
             return (*a.defaults, *(d for _, d in a.named_defaults), *a.cells)
         case Bound():
@@ -269,8 +290,12 @@ def shape_of(a: Abstract | HeapObject) -> Any:
             return Tuple, a.kind, len(a.items)
         case ListOf() | CellOf():
             return type(a), len(a.items)
+        case DequeOf():
+            return DequeOf, len(a.items), a.most
         case DictOf():
-            return DictOf, a.keys
+            return DictOf, a.kind, id(a.factory), tuple(map(type, a.keys)), a.keys
+        case SetOf():
+            return SetOf, a.kind, tuple(map(type, a.keys)), a.keys
         case Instance():
             return Instance, a.cls, a.names
         case Closure():
@@ -289,7 +314,9 @@ def shape_of(a: Abstract | HeapObject) -> Any:
 def rebuild(a: Any, items: Iterator[Abstract]) -> Any:
     """Return a structure like `a` with the parts `items`, in the order of `parts`."""
     match a:
-        case Tuple() | ListOf() | CellOf() | DictOf() | Instance():
+        case SetOf():
+            return a
+        case Tuple() | ListOf() | DequeOf() | CellOf() | DictOf() | Instance():
             return replace(a, items=tuple(next(items) for _ in a.items))
         case Closure():
             return Closure(

@@ -138,9 +138,9 @@ def _(ev: Evaluator, a: Abstract) -> Abstract:
     row = row_of(ev, a)
     if row is not None:
         return count(ev, row)
-    for parts in (ev.sequence(a), ev.keys(a)):
-        if parts is not None:
-            return Known(len(parts))
+    n = ev.count(a)
+    if n is not None:
+        return Known(n)
     cls = ev.class_of(a)
     if cls is not None and is_plain_object(cls):
         found = ev.call(special_method(ev, cls, "__len__"), [a], {})

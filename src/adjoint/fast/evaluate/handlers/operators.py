@@ -10,18 +10,31 @@ import numpy as np
 from adjoint.fast.evaluate.array_writes import is_alias_of_part, put, update
 from adjoint.fast.evaluate.attribute_reads import special_method
 from adjoint.fast.evaluate.calls import fold_known
+from adjoint.fast.evaluate.containers import (
+    KINDS,
+    closed,
+    guarded,
+    key_of,
+    opened,
+    opened_element,
+    run,
+)
 from adjoint.fast.evaluate.evaluator import Evaluator
 from adjoint.fast.evaluate.handlers.new_arrays import new_arrays
 from adjoint.fast.evaluate.handlers.table import handler
+from adjoint.fast.evaluate.indices import known_slice
 from adjoint.fast.evaluate.items import item
 from adjoint.fast.evaluate.plain_classes import is_plain_class, is_plain_object
 from adjoint.fast.evaluate.rows import put as put_into_list
 from adjoint.fast.evaluate.rows import repeated
+from adjoint.fast.evaluate.truth_values import truth
 from adjoint.fast.evaluate.types import Array, Number
 from adjoint.fast.evaluate.values import (
     Abstract,
+    DequeOf,
     DictOf,
     External,
+    Iterating,
     Known,
     ListOf,
     Ref,
@@ -67,13 +80,30 @@ def _binary(f: Any, name: str) -> None:
             return ev.infer(f, [a, b])
         if f is operator.add and isinstance(a, Tuple) and isinstance(b, Tuple):
             return Tuple(a.items + b.items)
-        if f is operator.add and ev.class_of(a) is list and ev.class_of(b) is list:
-            left, right = ev.sequence(a), ev.sequence(b)
-            if left is not None and right is not None:
-                return ev.allocate(ListOf((*left, *right)))
         if f is operator.mul and ev.class_of(a) is list and ev.class_of(b) is int:
             return repeated(ev, a, b)
+        found = _of_containers(ev, f, a, b)
+        if found is not None:
+            return found
         return _by_protocol(ev, f, f"__{name}__", f"__r{name}__", a, b)
+
+
+_CONTAINERS = frozenset({*KINDS, tuple})
+
+
+def _of_containers(ev: Evaluator, f: Any, a: Abstract, b: Abstract) -> Abstract | None:
+    """Evaluate an operator of containers of known structure; ``None`` for other operands."""
+    kinds = {ev.class_of(a), ev.class_of(b)}
+    if not kinds <= _CONTAINERS | {int} or kinds == {int}:
+        return None
+    made = [x.value if _is_integer(x) else opened(ev, x) for x in (a, b)]  # type: ignore[union-attr]
+    if any(x is None for x in made):
+        return None
+    return closed(ev, guarded(ev, f, *made))
+
+
+def _is_integer(a: Abstract) -> bool:
+    return isinstance(a, Known) and type(a.value) is int
 
 
 def is_numeric(a: Abstract) -> bool:
@@ -132,6 +162,9 @@ def _comparison(f: Any, name: str, reflected: str) -> None:
                 is_plain_class(x.value) for x in (a, b) if isinstance(x.value, type)
             ):
                 return Known(f(a.value, b.value))
+        found = _of_containers(ev, f, a, b)
+        if found is not None:
+            return found
         return _by_protocol(ev, f, f"__{name}__", f"__{reflected}__", a, b)
 
 
@@ -189,8 +222,19 @@ def _in_place(f: Any, plain: Any) -> None:
         if f is operator.iadd and is_list and ev.class_of(b) in (list, tuple):
             ev.call(Known(list.extend), [a, b], {})
             return a
-        if isinstance(a, Ref | External):
+        cls = ev.class_of(a)
+        if isinstance(a, Ref) and cls in KINDS:
+            made = opened(ev, b)
+            if made is None:
+                raise NotCovered("an augmented assignment to a container", ev.span)
+            return run(ev, a, f, made)
+        if isinstance(a, External) and (cls is None or not is_plain_object(cls)):
             raise NotCovered("an augmented assignment to an object", ev.span)
+        name = f"__{f.__name__.strip('_')}__"
+        if cls is not None and is_plain_object(cls) and hasattr(cls, name):
+            result = ev.call(special_method(ev, cls, name), [a, b], {})
+            if not isinstance(result, Known) or result.value is not NotImplemented:
+                return result
         return ev.call(Known(plain), [a, b], {})
 
 
@@ -225,24 +269,38 @@ for _f, _name in _UNARY.items():
 
 @handler(operator.contains)
 def _(ev: Evaluator, container: Abstract, a: Abstract) -> Abstract:
-    if not isinstance(a, Known) or not isinstance(a.value, str | int | bool | None):
+    if isinstance(container, Iterating) and container.kind in (dict.keys, iter):
+        (container,) = container.operands
+    if isinstance(container, Known) and isinstance(a, Known):
+        if isinstance(container.value, str | range | dict | frozenset):
+            return Known(a.value in container.value)
+    cls = ev.class_of(container)
+    if cls is not None and is_plain_object(cls) and hasattr(cls, "__contains__"):
+        return truth(ev, ev.call(special_method(ev, cls, "__contains__"), [container, a], {}))
+    made = opened(ev, container)
+    if made is None:
         raise NotCovered("a test of membership", ev.span)
-    keys = ev.keys(container)
-    if keys is not None:
-        return Known(a.value in keys)
-    if isinstance(container, Known) and isinstance(container.value, str | tuple | dict | frozenset):
-        return Known(a.value in container.value)
-    items = ev.sequence(container)
-    if items is not None:
-        for x in items:
-            equal = ev.call(Known(operator.eq), [x, a], {})
-            if not isinstance(equal, Known):
-                break
-            if equal.value:
-                return Known(True)
-        else:
-            return Known(False)
-    raise NotCovered("a test of membership", ev.span)
+    if isinstance(made, dict | set | frozenset):
+        return Known(key_of(ev, a) in made)
+    return _among(ev, [closed(ev, x) for x in made], a)
+
+
+def _among(ev: Evaluator, items: list[Abstract], a: Abstract) -> Abstract:
+    """Evaluate ``a in items`` for a list or tuple; objects are compared by identity first."""
+    found: Abstract = Known(False)
+    for x in items:
+        if isinstance(x, Ref) and x == a:
+            return Known(True)
+        if isinstance(x, Value) and isinstance(a, Value):
+            raise NotCovered("a test of membership among numbers, which may be one object", ev.span)
+        if type(getattr(x, "value", 0)) is str and isinstance(a, Value):
+            continue  # a number equals no text
+        equal = truth(ev, ev.call(Known(operator.eq), [x, a], {}))
+        if not isinstance(equal, Known):
+            found = ev.call(Known(operator.or_), [found, equal], {})
+        elif equal.value:
+            return equal
+    return found
 
 
 @handler(operator.getitem)
@@ -259,22 +317,39 @@ def _(ev: Evaluator, a: Abstract, index: Abstract, value: Abstract) -> Abstract:
     if isinstance(a, Value):
         if not is_alias_of_part(ev, a, index, value):
             put(ev, a, index, value)
-    elif not isinstance(a, Ref):
-        raise NotCovered("a write to an item", ev.span)
     elif isinstance(held, RowOf) or (isinstance(held, ListOf) and isinstance(index, Value)):
+        assert isinstance(a, Ref)
         put_into_list(ev, a, index, value)
     elif isinstance(held, ListOf) and isinstance(index, Known) and type(index.value) is int:
+        assert isinstance(a, Ref)
         if not -len(held.items) <= index.value < len(held.items):
             raise NotCovered("an index out of range", ev.span)
         ev.demand_own_list(a.address)
         changed = [*held.items]
         changed[index.value] = value
         ev.heap[a.address] = ListOf(tuple(changed))
-    elif isinstance(held, DictOf) and isinstance(index, Known):
-        if type(index.value) not in (str, int):
-            raise NotCovered("a key of another kind", ev.span)
-        items = dict(zip(held.keys, held.items, strict=True)) | {index.value: value}
-        ev.heap[a.address] = DictOf(tuple(items), tuple(items.values()))
+    elif isinstance(held, DictOf):
+        run(ev, a, operator.setitem, key_of(ev, index), opened_element(ev, value))
+    elif isinstance(held, DequeOf):
+        run(ev, a, operator.setitem, opened_element(ev, index), opened_element(ev, value))
+    elif isinstance(held, ListOf) and (part := known_slice(index)) is not None:
+        run(ev, a, operator.setitem, part, opened(ev, value))
     else:
-        raise NotCovered("a write to an item", ev.span)
+        cls = ev.class_of(a)
+        if cls is None or not is_plain_object(cls) or not hasattr(cls, "__setitem__"):
+            raise NotCovered("a write to an item", ev.span)
+        ev.call(special_method(ev, cls, "__setitem__"), [a, index, value], {})
     return Known(None)
+
+
+@handler(operator.delitem)
+def _(ev: Evaluator, a: Abstract, index: Abstract) -> Abstract:
+    held, cls = ev.held(a), ev.class_of(a)
+    if isinstance(held, DictOf):
+        return run(ev, a, operator.delitem, key_of(ev, index))
+    if isinstance(held, ListOf | DequeOf):
+        part = known_slice(index)
+        return run(ev, a, operator.delitem, opened_element(ev, index) if part is None else part)
+    if cls is None or not is_plain_object(cls) or not hasattr(cls, "__delitem__"):
+        raise NotCovered("a deletion of an item", ev.span)
+    return ev.call(special_method(ev, cls, "__delitem__"), [a, index], {})

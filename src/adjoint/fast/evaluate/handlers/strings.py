@@ -1,14 +1,13 @@
-"""Handlers of strings and dict views."""
+"""Handlers of strings."""
 
 from __future__ import annotations
 
-import operator
 from typing import Any
 
 from adjoint.fast.evaluate.evaluator import Evaluator
 from adjoint.fast.evaluate.handlers.table import handler
 from adjoint.fast.evaluate.item_lists import listed
-from adjoint.fast.evaluate.values import Abstract, Iterating, Known, ListOf
+from adjoint.fast.evaluate.values import Abstract, Known, ListOf
 from adjoint.fast.not_covered import NotCovered
 from adjoint.ir import primitives
 
@@ -53,23 +52,3 @@ def _(ev: Evaluator, *parts: Abstract) -> Abstract:
     if not all(isinstance(x, Known) and isinstance(x.value, str) for x in parts):
         raise NotCovered("a string of what is not known", ev.span)
     return Known("".join(x.value for x in parts))  # type: ignore[union-attr]
-
-
-# ---- dicts ---------------------------------------------------------------------------------------
-
-
-def _view(kind: Any) -> None:
-    @handler(kind)
-    def _(ev: Evaluator, mapping: Abstract) -> Abstract:
-        return Iterating(kind, (mapping,))
-
-
-for _kind in (dict.items, dict.keys, dict.values):
-    _view(_kind)
-
-
-@handler(dict.get)
-def _(ev: Evaluator, mapping: Abstract, key: Abstract, default: Abstract = Known(None)) -> Abstract:
-    present = ev.call(Known(operator.contains), [mapping, key], {})
-    assert isinstance(present, Known)
-    return ev.call(Known(operator.getitem), [mapping, key], {}) if present.value else default
