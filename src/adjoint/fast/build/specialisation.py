@@ -25,6 +25,8 @@ from adjoint.fast.evaluate.composites import expanded
 from adjoint.fast.evaluate.evaluator import Evaluator
 from adjoint.fast.evaluate.handlers import (  # noqa: F401  each registers its handlers
     attributes,
+    callables,
+    classes,
     closures,
     containers,
     displays,
@@ -33,6 +35,7 @@ from adjoint.fast.evaluate.handlers import (  # noqa: F401  each registers its h
     new_arrays,
     numbers,
     operators,
+    sorting,
     strings,
 )
 from adjoint.fast.evaluate.leaves import Leaf

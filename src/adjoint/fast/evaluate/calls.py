@@ -17,9 +17,10 @@ from adjoint.fast.evaluate.evaluator import Evaluator
 from adjoint.fast.evaluate.handlers.new_arrays import as_arrays
 from adjoint.fast.evaluate.handlers.strings import of_text
 from adjoint.fast.evaluate.handlers.table import handlers
+from adjoint.fast.evaluate.instances import instance
 from adjoint.fast.evaluate.library import call_library, is_library
 from adjoint.fast.evaluate.outside_values import is_own
-from adjoint.fast.evaluate.plain_classes import is_named_tuple, is_plain_class, is_plain_object
+from adjoint.fast.evaluate.plain_classes import is_plain_class, is_plain_object
 from adjoint.fast.evaluate.result_types.inferable_functions import is_inferable
 from adjoint.fast.evaluate.result_types.ones import name_of
 from adjoint.fast.evaluate.values import (
@@ -28,11 +29,9 @@ from adjoint.fast.evaluate.values import (
     Closure,
     External,
     Flag,
-    Instance,
     Known,
     Partial,
     Ref,
-    Tuple,
 )
 from adjoint.fast.not_covered import NotCovered
 from adjoint.ir.single import Value
@@ -124,9 +123,9 @@ def _call_known(
                 raise NotCovered(f"such a call of {name_of(f)}", ev.span) from None
             raise
     if isinstance(f, functools.partial):
-        raise NotCovered("a functools.partial", ev.span)
+        return _call_partial(ev, f, args, keywords)
     if issubclass(type(f), type):
-        return _instance(ev, f, args, keywords)
+        return instance(ev, f, args, keywords)
     folded = fold_known(f, args, keywords)
     if folded is None and type(getattr(f, "__self__", None)) is str:
         folded = of_text(ev, f, args, keywords)
@@ -141,6 +140,14 @@ def _call_known(
     if type(f) is FunctionType:
         return _function(ev, f, rules, args, keywords)
     raise NotCovered(f"a call of {name_of(f)}", ev.span)
+
+
+def _call_partial(
+    ev: Evaluator, f: Any, args: Sequence[Abstract], keywords: dict[str, Abstract]
+) -> Abstract:
+    """Call a partial that was made at specialisation, such as ``dataclass(frozen=True)``."""
+    named = {k: ev.outside.own(x) for k, x in f.keywords.items()}
+    return call(ev, Known(f.func), [*map(ev.outside.own, f.args), *args], {**named, **keywords})
 
 
 _FOLDED = (int, float, bool, complex, str, tuple, type(None), np.dtype, slice, range, bytes)
@@ -242,55 +249,3 @@ def _is_constant_polynomial(ev: Evaluator, args: Sequence[Abstract]) -> bool:
         return getattr(ev.types[a], "shape", ())[:1] == (1,)
     items = None if a is None else ev.sequence(a)
     return items is not None and len(items) < 2
-
-
-# ---- classes ----
-
-
-def _instance(
-    ev: Evaluator, cls: Any, args: Sequence[Abstract], keywords: dict[str, Abstract]
-) -> Abstract:
-    """Return a new object of a user class."""
-    if lookup(cls) is not None:
-        raise NotCovered(f"{cls.__qualname__} has a rule", ev.span)
-    ev.outside.rely_on(cls)
-    if is_named_tuple(cls):
-        given = dict(zip(cls._fields, args, strict=False))
-        is_fitting = len(given) == len(args) and given.keys().isdisjoint(keywords)
-        given |= keywords
-        if is_fitting and set(given) == set(cls._fields):
-            return Tuple(tuple(given[name] for name in cls._fields), cls)
-    if (
-        not is_plain_object(cls)
-        or type(cls) is not type
-        or any(
-            name in vars(base)
-            for base in cls.__mro__[:-1]
-            for name in ("__new__", "__setattr__", "__del__")
-        )
-    ):
-        raise NotCovered(f"a new {cls.__qualname__}", ev.span)
-    made = ev.allocate(Instance(cls, (), ()))
-    if not any("__init__" in vars(base) for base in cls.__mro__[:-1]):
-        if args or keywords:
-            raise NotCovered("arguments that do not fit", ev.span)
-        return made
-    returned = call(ev, special_method(ev, cls, "__init__"), [made, *args], keywords)
-    if not isinstance(returned, Known) or returned.value is not None:
-        raise NotCovered(f"what {cls.__qualname__}.__init__ returns", ev.span)
-    return made
-
-
-def set_attribute(ev: Evaluator, a: Abstract, name: str, value: Abstract) -> None:
-    """Evaluate ``a.name = value`` for an object that the program made."""
-    held = ev.held(a)
-    if not isinstance(a, Ref) or not isinstance(held, Instance):
-        raise NotCovered("a write to an attribute of an object from outside", ev.span)
-    if not held.cls.__dictoffset__:
-        raise NotCovered("a write to an attribute of an object without fields", ev.span)
-    for base in held.cls.__mro__:
-        if name in vars(base) and hasattr(type(vars(base)[name]), "__set__"):
-            raise NotCovered(f"a write to the descriptor {name!r}", ev.span)
-    ev.outside.rely_on_field(held.cls, name)
-    fields = dict(zip(held.names, held.items, strict=True)) | {name: value}
-    ev.heap[a.address] = Instance(held.cls, tuple(fields), tuple(fields.values()))

@@ -1,9 +1,9 @@
 """Containers of known structure as real containers, whose methods run at specialisation.
 
 `opened` fills a container of Python with the elements of an abstract one: constants as they are,
-anything else as an `Element`, whose operators the evaluator evaluates. A method of the container, or
-an operator, is called on that; `closed` gives the result, `kept` the new contents. A comparison or a
-hash that depends on a value of the program is not covered.
+anything else as an `Element`, whose operators the evaluator evaluates. A method of the container,
+or an operator, is called on that; `closed` gives the abstract value of the result, and `keep` keeps
+the new contents. A comparison or a hash that depends on a value of the program is not covered.
 """
 
 from __future__ import annotations
@@ -109,9 +109,7 @@ def opened_element(ev: Evaluator, a: Abstract) -> Any:
             return value if is_plain_class(value) else Element(ev, a)
         if isinstance(value, tuple):
             return tuple.__new__(type(value), [opened_element(ev, Known(x)) for x in value])
-        if type(value).__hash__ is not None and (
-            isinstance(value, _ATOMS | Enum)
-        ):
+        if type(value).__hash__ is not None and (isinstance(value, _ATOMS | Enum)):
             return Element(ev, a) if _is_nan(value) else value
     return Element(ev, a)
 

@@ -289,7 +289,7 @@ class Draft:
         return None if parts is None else len(parts)
 
     def demand_known(self, a: Abstract, reason: str) -> None:
-        """Require that `a` is no number of the program; an integer from outside may become known."""
+        """Require that `a` is known; an integer from outside may become so."""
         if isinstance(a, Value):
             if self.outside.is_leaf(a):
                 raise NeedsKnown(a, reason, self.span)

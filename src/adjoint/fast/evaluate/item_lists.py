@@ -9,16 +9,25 @@ from adjoint.fast.evaluate.evaluator import Evaluator
 from adjoint.fast.evaluate.generators import is_pushed
 from adjoint.fast.evaluate.items import item, length_of
 from adjoint.fast.evaluate.iterables import steps_of
-from adjoint.fast.evaluate.loops import iterate
+from adjoint.fast.evaluate.loops import iterate, iterator_of
 from adjoint.fast.evaluate.rows import append, restorable
 from adjoint.fast.evaluate.types import Array
-from adjoint.fast.evaluate.values import Abstract, Iterating, IteratorOf, Known, ListOf, Ref
+from adjoint.fast.evaluate.values import (
+    Abstract,
+    External,
+    Iterating,
+    IteratorOf,
+    Known,
+    ListOf,
+    Ref,
+)
 from adjoint.fast.not_covered import NotCovered
 from adjoint.ir.single import Value
 
 
 def listed(ev: Evaluator, a: Abstract) -> list[Abstract] | None:
     """Return the items of an iterable; ``None`` if they are not known one by one."""
+    a = iterator_of(ev, a)
     if is_pushed(ev, a):
         items = ev.sequence(collected(ev, a))
         return None if items is None else list(items)
@@ -64,7 +73,7 @@ def unpacked(ev: Evaluator, a: Abstract, n: int, starred: int | None) -> list[Ab
     items_known = ev.sequence(a)
     if isinstance(a, Known) and type(a.value) is tuple:
         items_known = tuple(map(Known, a.value))
-    if items_known is None and is_iterator(ev, a):
+    if items_known is None and isinstance(a, Ref | External | Iterating):
         found = listed(ev, a)
         items_known = None if found is None else tuple(found)
     if items_known is None:

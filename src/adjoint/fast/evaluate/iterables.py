@@ -12,6 +12,7 @@ from adjoint.fast.evaluate.containers import closed
 from adjoint.fast.evaluate.evaluator import Evaluator
 from adjoint.fast.evaluate.items import item
 from adjoint.fast.evaluate.joins import is_number
+from adjoint.fast.evaluate.plain_classes import is_enumeration
 from adjoint.fast.evaluate.rows import as_row, length_of_row, row_of
 from adjoint.fast.evaluate.types import ANYTHING, Array, Dim, Row, Symbol, Type, number
 from adjoint.fast.evaluate.values import (
@@ -86,6 +87,9 @@ def steps_of(ev: Evaluator, a: Abstract) -> Steps | None:
         return Steps(made, (lambda: ev.held(a) is held,))
     if ev.keys(a) is not None:
         return _of_view(ev, dict.keys, a)
+    if isinstance(a, Known) and isinstance(a.value, type) and is_enumeration(a.value):
+        ev.outside.rely_on(a.value)
+        return Steps(tuple(functools.partial(_itself, Known(x)) for x in a.value))  # type: ignore[attr-defined]
     items = ev.sequence(a)
     if items is None and isinstance(a, Known) and isinstance(a.value, tuple | str | range):
         items = tuple(map(Known, a.value)) if len(a.value) <= MOST_UNROLLED else None

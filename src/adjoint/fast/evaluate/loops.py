@@ -100,7 +100,7 @@ def _for(
     stops: bool,
     op: Loop | None = None,
 ) -> list[Abstract] | None:
-    xs = _iterator_of(ev, xs)
+    xs = iterator_of(ev, xs)
     if is_pushed(ev, xs):
         variables = op.body.parameters[1:] if op is not None else ()
         return _pushed(ev, xs, carried, body, stops, variables[0].name if variables else "total")
@@ -134,7 +134,7 @@ def _for(
     raise NotCovered("a loop over something that is not known", ev.span)
 
 
-def _iterator_of(ev: Evaluator, xs: Abstract) -> Abstract:
+def iterator_of(ev: Evaluator, xs: Abstract) -> Abstract:
     """Return ``iter(xs)`` of an object of a user class; anything else unchanged."""
     cls = ev.class_of(xs)
     if cls is None or not is_plain_object(cls) or isinstance(xs, Known):

@@ -137,6 +137,14 @@ class Bound:
 
 
 @node(eq=False)
+class Super:
+    """``super(cls, owner)``."""
+
+    cls: type
+    owner: Abstract
+
+
+@node(eq=False)
 class Partial:
     """A `functools.partial`."""
 
@@ -187,7 +195,18 @@ LOST = Known(object())
 """The content of a variable that one branch does not assign and no template can represent."""
 
 Abstract: TypeAlias = (
-    Value | Known | Tuple | Ref | External | Closure | Bound | Partial | SliceOf | Iterating | Slot
+    Value
+    | Known
+    | Tuple
+    | Ref
+    | External
+    | Closure
+    | Bound
+    | Super
+    | Partial
+    | SliceOf
+    | Iterating
+    | Slot
 )
 
 

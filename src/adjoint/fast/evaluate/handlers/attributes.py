@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 
 from adjoint.fast.evaluate.attribute_reads import attribute, special_method
-from adjoint.fast.evaluate.calls import set_attribute
 from adjoint.fast.evaluate.evaluator import Evaluator
 from adjoint.fast.evaluate.handlers.operators import is_numeric
 from adjoint.fast.evaluate.handlers.table import handler
+from adjoint.fast.evaluate.instances import set_attribute
 from adjoint.fast.evaluate.items import length_of
 from adjoint.fast.evaluate.iterables import MOST_UNROLLED
 from adjoint.fast.evaluate.outside_values import LONG
@@ -63,7 +63,7 @@ def _(ev: Evaluator, a: Abstract, name: Abstract, value: Abstract) -> Abstract:
 
 @handler(primitives.call_method)
 def _(
-    ev: Evaluator, a: Abstract, name: Abstract, *args: Abstract, **keywords: Abstract
+    ev: Evaluator, a: Abstract, name: Abstract, /, *args: Abstract, **keywords: Abstract
 ) -> Abstract:
     assert isinstance(name, Known)
     return ev.call(attribute(ev, a, name.value), args, keywords)

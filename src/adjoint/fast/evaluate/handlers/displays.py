@@ -53,8 +53,8 @@ def _(ev: Evaluator, xs: Abstract, value: Abstract) -> Abstract:
 
 @handler(list.pop)
 def _(ev: Evaluator, xs: Abstract, *index: Abstract) -> Abstract:
-    if not index or isinstance(ev.held(xs), RowOf):
-        return pop(ev, xs, *index)
+    if not index:
+        return pop(ev, xs)
     return run(ev, xs, list.pop, opened_element(ev, *index))
 
 

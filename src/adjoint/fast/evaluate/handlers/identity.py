@@ -10,7 +10,7 @@ from adjoint.fast.evaluate.evaluator import Evaluator
 from adjoint.fast.evaluate.handlers.table import handler
 from adjoint.fast.evaluate.outside_values import is_own
 from adjoint.fast.evaluate.types import Array, Number
-from adjoint.fast.evaluate.values import Abstract, Known, Ref
+from adjoint.fast.evaluate.values import Abstract, External, Known, Ref
 from adjoint.fast.not_covered import NotCovered
 from adjoint.ir.single import Value
 
@@ -51,4 +51,10 @@ def _identical(ev: Evaluator, a: Abstract, b: Abstract) -> bool:
         if not ev.shared_lists.isdisjoint((a.address, b.address)):
             raise NotCovered("a test of identity of one list or another", ev.span)
         return a.address == b.address
+    if isinstance(a, External) and isinstance(b, External):
+        if a.source is not b.source:
+            ev.outside.guard(a.source, "not same", b.source)
+        return a.source is b.source
+    if {type(a), type(b)} in ({Ref, External}, {Ref, Known}):
+        return False  # the program has made the one, and not the other
     raise NotCovered("a test of identity", ev.span)
