@@ -149,6 +149,9 @@ def _through_class(ev: Evaluator, cls: Any, name: str) -> Abstract:
         if ev.outside.is_free(cls):
             return Known(found)
         return ev.outside.read(ev.outside.root("object", cls), "class attribute", name, found)
+    if name in ("__flags__", "__mro__", "__class__"):
+        ev.outside.rely_on(cls)
+        return Known(getattr(cls, name))
     if type(found) in (staticmethod, classmethod):
         return _unbound(ev, cls, name, found)
     if type(found) is FunctionType:

@@ -10,6 +10,7 @@ from adjoint.fast.evaluate.generators import is_pushed
 from adjoint.fast.evaluate.items import item, length_of
 from adjoint.fast.evaluate.iterables import steps_of
 from adjoint.fast.evaluate.loops import iterate, iterator_of
+from adjoint.fast.evaluate.plain_classes import is_plain_object
 from adjoint.fast.evaluate.rows import append, restorable
 from adjoint.fast.evaluate.types import Array
 from adjoint.fast.evaluate.values import (
@@ -27,6 +28,7 @@ from adjoint.ir.single import Value
 
 def listed(ev: Evaluator, a: Abstract) -> list[Abstract] | None:
     """Return the items of an iterable; ``None`` if they are not known one by one."""
+    demand_quiet_length(ev, a)
     a = iterator_of(ev, a)
     if is_pushed(ev, a):
         items = ev.sequence(collected(ev, a))
@@ -42,6 +44,20 @@ def listed(ev: Evaluator, a: Abstract) -> list[Abstract] | None:
         found.append(step())
         steps.demand_unchanged(ev)
     return found
+
+
+def demand_quiet_length(ev: Evaluator, a: Abstract) -> None:
+    """Require that ``len`` of an object changes nothing: it may be asked before an iteration."""
+    cls = ev.class_of(a)
+    if cls is None or not is_plain_object(cls) or not hasattr(cls, "__len__"):
+        return
+    heap, writes, written = dict(ev.heap), ev.row_writes, len(ev.written)
+    with restorable(ev) as restore:
+        ev.call(Known(len), [a], {})
+        changes = any(ev.heap[at] is not held for at, held in heap.items())
+        if changes or ev.row_writes != writes or len(ev.written) != written:
+            raise NotCovered("an object whose length changes something", ev.span)
+        restore()
 
 
 def collected(ev: Evaluator, xs: Abstract) -> Ref:

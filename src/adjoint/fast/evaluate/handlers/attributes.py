@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import abc
-from types import UnionType
+from types import FunctionType, UnionType
 from typing import Any
 
 import numpy as np
 
 from adjoint.fast.evaluate.attribute_reads import attribute, special_method
+from adjoint.fast.evaluate.containers import KINDS
 from adjoint.fast.evaluate.evaluator import Evaluator
 from adjoint.fast.evaluate.handlers.operators import is_numeric
 from adjoint.fast.evaluate.handlers.table import handler
@@ -16,7 +17,7 @@ from adjoint.fast.evaluate.instances import set_attribute
 from adjoint.fast.evaluate.items import length_of
 from adjoint.fast.evaluate.iterables import MOST_UNROLLED
 from adjoint.fast.evaluate.outside_values import LONG
-from adjoint.fast.evaluate.plain_classes import is_plain_object
+from adjoint.fast.evaluate.plain_classes import is_plain_class, is_plain_object
 from adjoint.fast.evaluate.rows import count, restorable, row_of
 from adjoint.fast.evaluate.types import (
     ANYTHING,
@@ -48,9 +49,11 @@ from adjoint.rulekit.projection import project
 
 
 @handler(getattr)
-def _(ev: Evaluator, a: Abstract, name: Abstract) -> Abstract:
+def _(ev: Evaluator, a: Abstract, name: Abstract, default: Abstract | None = None) -> Abstract:
     if not isinstance(name, Known):
         raise NotCovered("an attribute whose name is not known", ev.span)
+    if default is not None and not has(ev, a, name.value):
+        return default
     return attribute(ev, a, name.value)
 
 
@@ -231,25 +234,46 @@ def _(ev: Evaluator, bar: Abstract, x: Abstract) -> Abstract:
 def _(ev: Evaluator, a: Abstract, name: Abstract) -> Abstract:
     if not isinstance(name, Known) or type(name.value) is not str:
         raise NotCovered("hasattr", ev.span)
+    return Known(has(ev, a, name.value))
+
+
+def has(ev: Evaluator, a: Abstract, name: str) -> bool:
+    """Return whether an abstract value has an attribute; add the guards for it."""
     cls = ev.class_of(a)
     if isinstance(a, Value):
         if isinstance(ev.types[a], Array) or cls is not None:
             one = np.empty(0) if isinstance(ev.types[a], Array) else cls()  # type: ignore[misc]
-            return Known(hasattr(one, name.value))
+            return hasattr(one, name)
+    elif isinstance(a, Known) and isinstance(a.value, type) and is_plain_class(a.value):
+        ev.outside.rely_on(a.value)
+        return hasattr(a.value, name)
+    elif cls in (*KINDS, tuple) or (isinstance(a, Known) and not has_fields(a.value)):
+        return hasattr(cls, name)
     elif cls is not None and is_plain_object(cls) and isinstance(a, External | Ref):
-        return Known(_has(ev, a, cls, name.value))
+        return _object_has(ev, a, cls, name)
     raise NotCovered("hasattr", ev.span)
 
 
-def _has(ev: Evaluator, a: External | Ref, cls: type, name: str) -> bool:
+def has_fields(x: Any) -> bool:
+    """Return whether an object may have attributes of its own."""
+    return hasattr(x, "__dict__") or type(x).__flags__ & (1 << 9) != 0
+
+
+def _object_has(ev: Evaluator, a: External | Ref, cls: type, name: str) -> bool:
     held = ev.held(a)
     if isinstance(held, Instance) and name in held.names:
         return True
     fields = getattr(a.sample, "__dict__", ()) if isinstance(a, External) else ()
-    if name not in fields and not any(name in vars(base) for base in cls.__mro__):
-        raise NotCovered("an attribute that may be missing", ev.span)
-    if isinstance(class_attribute(cls, name), property):
-        raise NotCovered("hasattr of a property, which may raise", ev.span)
+    in_class = any(name in vars(base) for base in cls.__mro__)
+    if name not in fields and not in_class:
+        ev.outside.rely_on(cls)
+        ev.outside.rely_on_field(cls, name)
+        if isinstance(a, External) and hasattr(a.sample, "__dict__"):
+            ev.outside.guard(a.source, "no attribute", name)
+        return False
+    found = class_attribute(cls, name)
+    if in_class and hasattr(type(found), "__get__") and type(found) is not FunctionType:
+        raise NotCovered("hasattr of a descriptor, which may raise", ev.span)
     with restorable(ev) as restore:
         attribute(ev, a, name)  # adds guards
         restore()

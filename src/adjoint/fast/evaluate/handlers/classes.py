@@ -5,6 +5,7 @@ from __future__ import annotations
 import collections
 import dataclasses
 import functools
+import typing
 from collections.abc import Callable
 from typing import Any
 
@@ -83,6 +84,11 @@ def _(ev: Evaluator, namespace: Abstract, name: Abstract) -> Abstract:
     left = {k: x for k, x in zip(held.keys, held.items, strict=True) if k != name.value}
     ev.heap[namespace.address] = DictOf(tuple(left), tuple(left.values()))
     return Known(None)
+
+
+@handler(typing.NamedTuple)
+def _(ev: Evaluator, *args: Abstract, **keywords: Abstract) -> Abstract:
+    raise NotCovered("a call of NamedTuple", ev.span)
 
 
 # ---- functions that run on stand-ins -------------------------------------------------------------

@@ -5,7 +5,7 @@ from __future__ import annotations
 from adjoint.fast.evaluate.containers import closed, key_of, opened_element, run
 from adjoint.fast.evaluate.evaluator import Evaluator
 from adjoint.fast.evaluate.handlers.table import handler
-from adjoint.fast.evaluate.item_lists import collected
+from adjoint.fast.evaluate.item_lists import collected, demand_quiet_length
 from adjoint.fast.evaluate.items import item
 from adjoint.fast.evaluate.loops import iterate
 from adjoint.fast.evaluate.rows import append, item_of, kind_of, pop, row_of
@@ -62,6 +62,7 @@ def _(ev: Evaluator, xs: Abstract, *index: Abstract) -> Abstract:
 def _(ev: Evaluator, xs: Abstract, values: Abstract, function: Abstract | None = None) -> Abstract:
     if not isinstance(ev.held(xs), ListOf | RowOf) or values == xs:
         raise NotCovered("extending a list", ev.span)
+    demand_quiet_length(ev, values)
 
     def add(x: Abstract, carried: list[Abstract]) -> list[Abstract]:
         append(ev, xs, x)

@@ -7,12 +7,13 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
+from adjoint.fast.evaluate.attribute_reads import special_method
 from adjoint.fast.evaluate.branches import branch
 from adjoint.fast.evaluate.evaluator import Evaluator
 from adjoint.fast.evaluate.generators import take
 from adjoint.fast.evaluate.handlers.table import handler
 from adjoint.fast.evaluate.loops import iterate, iterator_of
-from adjoint.fast.evaluate.plain_classes import is_enumeration
+from adjoint.fast.evaluate.plain_classes import is_enumeration, is_plain_object
 from adjoint.fast.evaluate.sums import summed
 from adjoint.fast.evaluate.truth_values import truth
 from adjoint.fast.evaluate.types import Array, Row, number
@@ -92,6 +93,9 @@ def _among(what: Iterating) -> Iterator[Ref]:
 def _(ev: Evaluator, xs: Abstract) -> Abstract:
     if isinstance(ev.held(xs), IteratorOf) or (isinstance(xs, Iterating) and xs.kind is not range):
         raise NotCovered("reversed of an iterator", ev.span)
+    cls = ev.class_of(xs)
+    if cls is not None and is_plain_object(cls):
+        return ev.call(special_method(ev, cls, "__reversed__"), [xs], {})
     return _made(ev, Iterating(reversed, (xs,)))
 
 

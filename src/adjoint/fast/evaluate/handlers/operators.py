@@ -24,7 +24,12 @@ from adjoint.fast.evaluate.handlers.new_arrays import new_arrays
 from adjoint.fast.evaluate.handlers.table import handler
 from adjoint.fast.evaluate.indices import known_slice
 from adjoint.fast.evaluate.items import item
-from adjoint.fast.evaluate.plain_classes import is_plain_class, is_plain_object
+from adjoint.fast.evaluate.plain_classes import (
+    is_constant_object,
+    is_enumeration,
+    is_plain_class,
+    is_plain_object,
+)
 from adjoint.fast.evaluate.rows import put as put_into_list
 from adjoint.fast.evaluate.rows import repeated
 from adjoint.fast.evaluate.truth_values import truth
@@ -224,7 +229,7 @@ def _in_place(f: Any, plain: Any) -> None:
             return a
         cls = ev.class_of(a)
         if isinstance(a, Ref) and cls in KINDS:
-            made = opened(ev, b)
+            made = b.value if _is_integer(b) else opened(ev, b)  # type: ignore[union-attr]
             if made is None:
                 raise NotCovered("an augmented assignment to a container", ev.span)
             return run(ev, a, f, made)
@@ -305,10 +310,27 @@ def _among(ev: Evaluator, items: list[Abstract], a: Abstract) -> Abstract:
 
 @handler(operator.getitem)
 def _(ev: Evaluator, a: Abstract, index: Abstract) -> Abstract:
+    if isinstance(a, Known) and (isinstance(a.value, type) or is_constant_object(type(a.value))):
+        return _of_annotation(ev, a.value, index)
     cls = ev.class_of(a)
     if cls is not None and is_plain_object(cls) and hasattr(cls, "__getitem__"):
         return ev.call(special_method(ev, cls, "__getitem__"), [a, index], {})
     return item(ev, a, index)
+
+
+def _of_annotation(ev: Evaluator, kind: Any, index: Abstract) -> Abstract:
+    """Evaluate ``list[float]`` or ``Optional[float]``, and ``Color["RED"]``."""
+    key = opened_element(ev, index)
+    cls = kind if isinstance(kind, type) else None
+    if cls is not None and is_enumeration(cls):
+        if isinstance(key, str) and key in cls._member_map_:
+            ev.outside.rely_on(cls)
+            return Known(cls._member_map_[key])
+    elif cls is None or cls.__module__ in ("builtins", "collections", "collections.abc"):
+        if isinstance(index, Known):
+            key = index.value
+        return Known(guarded(ev, operator.getitem, kind, key))
+    raise NotCovered("an index of a class", ev.span)
 
 
 @handler(operator.setitem)
