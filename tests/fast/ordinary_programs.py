@@ -590,9 +590,10 @@ def reductions_and_tools(v):
 def getters(v):
     state = State(v[0], v[1])
     speed = operator.attrgetter("velocity")
-    return speed(state) * operator.itemgetter(2, 3)(v)[1] + operator.methodcaller("moved", 2.0)(
-        state
-    ).position
+    return (
+        speed(state) * operator.itemgetter(2, 3)(v)[1]
+        + operator.methodcaller("moved", 2.0)(state).position
+    )
 
 
 @program
@@ -634,7 +635,7 @@ def text_beside_numbers(v):
     values = {name: v[i] for i, name in enumerate(names)}
     label = f"value {v[0]:.3f} of {names[0].upper()}"
     message = "%s: %d" % ("n", 3)
-    return values["x01"] * values["x02"] + (v[3] if label.startswith("value") else 0.0) + len(message)
+    return values["x01"] * values["x02"] + (v[3] if message.endswith("3") else 0.0) + (label == 1)
 
 
 @program

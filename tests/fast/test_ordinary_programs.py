@@ -1,5 +1,5 @@
-"""Ordinary programs (`ordinary_programs`) run in the fast tier, in every mode: the numbers are those
-of the generic tier, and of differences."""
+"""Ordinary programs (`ordinary_programs`) run in the fast tier, in every mode: the numbers are
+those of the generic tier, and of differences."""
 
 from __future__ import annotations
 

@@ -25,6 +25,7 @@ from adjoint.fast.evaluate.composites import expanded
 from adjoint.fast.evaluate.evaluator import Evaluator
 from adjoint.fast.evaluate.handlers import (  # noqa: F401  each registers its handlers
     attributes,
+    cached_functions,
     callables,
     classes,
     closures,
@@ -37,6 +38,7 @@ from adjoint.fast.evaluate.handlers import (  # noqa: F401  each registers its h
     operators,
     sorting,
     strings,
+    tools_of_iterators,
 )
 from adjoint.fast.evaluate.leaves import Leaf
 from adjoint.fast.evaluate.outside_values import Outside

@@ -33,6 +33,7 @@ from adjoint.fast.evaluate.values import (
     Ref,
     SliceOf,
     Super,
+    Text,
     Tuple,
 )
 from adjoint.fast.not_covered import NotCovered
@@ -70,6 +71,8 @@ def attribute(ev: Evaluator, a: Abstract, name: str) -> Abstract:
             return Bound(Known(getattr(tuple, name)), a)
         if a.kind is not tuple:
             return _of_named_tuple(ev, a, name)
+    if isinstance(a, Text) and name in TEXT_METHODS:
+        return Known(any_text)
     if isinstance(a, SliceOf) and name in ("start", "stop", "step"):
         return getattr(a, name)  # type: ignore[no-any-return]
     if isinstance(a, Super):
@@ -165,6 +168,14 @@ def _through_class(ev: Evaluator, cls: Any, name: str) -> Abstract:
         get = special_method(ev, ev.class_of(read), "__get__")  # type: ignore[arg-type]
         return ev.call(get, [read, Known(None), Known(cls)], {})
     return read
+
+
+TEXT_METHODS = frozenset("upper lower title strip lstrip rstrip ljust rjust replace".split())
+"""Methods of strings that return a string whatever the string is."""
+
+
+def any_text() -> None:
+    """Stand for a function that returns a string that is not known."""
 
 
 _NOTHING = object()

@@ -260,6 +260,8 @@ class Draft:
         """Return the items of a tuple or list of known length; ``None`` for anything else."""
         if isinstance(a, Tuple):
             return a.items
+        if isinstance(a, Known) and isinstance(a.value, tuple):
+            return tuple(map(Known, a.value))
         if isinstance(held := self.held(a), ListOf):
             return held.items
         if isinstance(a, External) and isinstance(a.sample, list | tuple):

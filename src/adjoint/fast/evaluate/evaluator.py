@@ -21,12 +21,14 @@ from adjoint.fast.evaluate.values import (
     DequeOf,
     DictOf,
     External,
+    HeapObject,
     Instance,
     Known,
     ListOf,
     Ref,
     RowOf,
     SetOf,
+    Text,
     Tuple,
 )
 from adjoint.fast.not_covered import NotCovered
@@ -45,6 +47,8 @@ class Evaluator(InferringDraft, ABC):
     ----------
     copied
         Lists, as values or heap addresses, that the next loop iterates over in a copy.
+    caches
+        By address of the cache of a function: the heap at its first call with numbers of the program.
     inlined
         The names of the inlined user functions.
     """
@@ -53,10 +57,12 @@ class Evaluator(InferringDraft, ABC):
         super().__init__(outside)
         self.copied: set[Value | int] = set()
         self.inlined: dict[str, None] = {}
+        self.caches: dict[int, dict[int, HeapObject]] = {}
 
     def release(self) -> None:
         """Drop references to the values that the program was specialised with."""
         self.heap.clear()
+        self.caches.clear()
         self.frames.clear()
         self.outside.release()
 
@@ -121,6 +127,8 @@ class Evaluator(InferringDraft, ABC):
                         return cls
             case Closure():
                 return FunctionType
+            case Text():
+                return str
             case Value():
                 t = self.types[a]
                 if isinstance(t, Row):

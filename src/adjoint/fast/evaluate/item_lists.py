@@ -8,7 +8,7 @@ from adjoint.fast.evaluate.branches import branch
 from adjoint.fast.evaluate.evaluator import Evaluator
 from adjoint.fast.evaluate.generators import is_pushed
 from adjoint.fast.evaluate.items import item, length_of
-from adjoint.fast.evaluate.iterables import steps_of
+from adjoint.fast.evaluate.iterables import demand_steps, steps_of
 from adjoint.fast.evaluate.loops import iterate, iterator_of
 from adjoint.fast.evaluate.plain_classes import is_plain_object
 from adjoint.fast.evaluate.rows import append, restorable
@@ -44,6 +44,15 @@ def listed(ev: Evaluator, a: Abstract) -> list[Abstract] | None:
         found.append(step())
         steps.demand_unchanged(ev)
     return found
+
+
+def demand_listed(ev: Evaluator, a: Abstract, reason: str) -> list[Abstract]:
+    """Return the items of an iterable, which have to be known one by one."""
+    items = listed(ev, a)
+    if items is None:
+        demand_steps(ev, a, reason)
+        raise NotCovered(reason, ev.span)
+    return items
 
 
 def demand_quiet_length(ev: Evaluator, a: Abstract) -> None:

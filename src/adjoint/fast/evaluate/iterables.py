@@ -168,6 +168,8 @@ def _steps_through(ev: Evaluator, a: Iterating) -> Steps | None:
         return None
     columns: list[tuple[Step, ...]] = []
     checks: list[Callable[[], bool]] = []
+    if a.watched:
+        checks.append(lambda: all(ev.held(x) is held for x, held in a.watched))
     for x in a.operands[:1] if a.kind is enumerate else a.operands:
         column = steps_of(ev, x)
         if column is None:

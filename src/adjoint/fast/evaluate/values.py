@@ -165,12 +165,14 @@ class Iterating:
     """An unused ``range``, dict view or iterator (``zip``, ``map``, …) over `operands`.
 
     `function` is that of ``map`` and ``filter``. Iterators are in the heap, in an `IteratorOf`.
+    `watched` are contents that must not change during the iteration: they were read before.
     """
 
     kind: Any
     operands: tuple[Abstract, ...]
     function: Abstract | None = None
     strict: bool = False
+    watched: tuple[tuple[Ref, Any], ...] = ()
 
 
 @node(eq=False)
@@ -189,6 +191,12 @@ class Slot:
     maybe: bool = False
 
 
+@node(eq=False)
+class Text:
+    """A string with unknown numbers in it: nothing in a program reads it."""
+
+
+TEXT = Text()
 MISSING = Known(object())
 """The content of an unassigned variable."""
 LOST = Known(object())
@@ -206,6 +214,7 @@ Abstract: TypeAlias = (
     | Partial
     | SliceOf
     | Iterating
+    | Text
     | Slot
 )
 
@@ -359,5 +368,5 @@ def rebuild(a: Any, items: Iterator[Abstract]) -> Any:
         case Iterating():
             operands = tuple(next(items) for _ in a.operands)
             function = None if a.function is None else next(items)
-            return Iterating(a.kind, operands, function, a.strict)
+            return Iterating(a.kind, operands, function, a.strict, a.watched)
     raise TypeError(f"{a!r} has no parts")

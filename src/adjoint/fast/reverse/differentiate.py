@@ -25,6 +25,7 @@ from adjoint.rulekit.registry import lookup
 CONSTANT: frozenset[Any] = frozenset(
     {
         runtime.length,
+        runtime.equal_items,
         runtime.shape_of,
         runtime.zeros_like,
         runtime.new_tape,

@@ -39,9 +39,7 @@ def _(
     *cells: Abstract,
 ) -> Abstract:
     assert isinstance(code, Known) and isinstance(namespace, Known)
-    given = ev.sequence(defaults)
-    if isinstance(defaults, Known):
-        given = tuple(map(Known, defaults.value or ()))
+    given = () if isinstance(defaults, Known) and defaults.value is None else ev.sequence(defaults)
     by_name: tuple[tuple[str, Abstract], ...] = ()
     if isinstance(held := ev.held(named), DictOf):
         by_name = tuple(zip(held.keys, held.items, strict=True))

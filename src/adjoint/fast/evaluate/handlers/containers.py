@@ -21,7 +21,7 @@ from adjoint.fast.evaluate.containers import (
 )
 from adjoint.fast.evaluate.evaluator import Evaluator
 from adjoint.fast.evaluate.handlers.table import handler, handlers
-from adjoint.fast.evaluate.item_lists import listed
+from adjoint.fast.evaluate.item_lists import demand_listed, listed
 from adjoint.fast.evaluate.plain_classes import is_plain_object
 from adjoint.fast.evaluate.values import Abstract, Iterating, Known, Ref, Tuple
 from adjoint.fast.not_covered import NotCovered
@@ -44,9 +44,7 @@ def real(ev: Evaluator, a: Abstract) -> Any:
     made = opened(ev, a)
     if made is not None:
         return made
-    items = listed(ev, a)
-    if items is None:
-        raise NotCovered("a container of what is not known", ev.span)
+    items = demand_listed(ev, a, "a container of what is not known")
     return [opened_element(ev, x) for x in items]
 
 

@@ -12,6 +12,7 @@ import numpy as np
 
 from adjoint.fast.evaluate.attribute_reads import attribute
 from adjoint.fast.evaluate.calls import fold_known, infer_call
+from adjoint.fast.evaluate.containers import guarded
 from adjoint.fast.evaluate.evaluator import Evaluator
 from adjoint.fast.evaluate.handlers.operators import is_numeric
 from adjoint.fast.evaluate.handlers.sorting import first
@@ -32,6 +33,8 @@ from adjoint.rulekit.partials import is_constant
 def _(ev: Evaluator, a: Abstract) -> Abstract:
     if isinstance(a, Known) and isinstance(a.value, int | float) and not isinstance(a, Flag):
         return Known(float(a.value))
+    if isinstance(a, Known) and type(a.value) is str:
+        return Known(guarded(ev, float, a.value))
     if isinstance(a, Value):
         t = ev.types[a]
         if has_complex(t):

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import operator
+from collections import Counter, OrderedDict, defaultdict, deque
+from enum import Enum
 from typing import Any
 
 import numpy as np
@@ -21,6 +23,7 @@ from adjoint.fast.evaluate.containers import (
 )
 from adjoint.fast.evaluate.evaluator import Evaluator
 from adjoint.fast.evaluate.handlers.new_arrays import new_arrays
+from adjoint.fast.evaluate.handlers.strings import formatted_by_percent
 from adjoint.fast.evaluate.handlers.table import handler
 from adjoint.fast.evaluate.indices import known_slice
 from adjoint.fast.evaluate.items import item
@@ -33,8 +36,9 @@ from adjoint.fast.evaluate.plain_classes import (
 from adjoint.fast.evaluate.rows import put as put_into_list
 from adjoint.fast.evaluate.rows import repeated
 from adjoint.fast.evaluate.truth_values import truth
-from adjoint.fast.evaluate.types import Array, Number
+from adjoint.fast.evaluate.types import Array, Number, number
 from adjoint.fast.evaluate.values import (
+    TEXT,
     Abstract,
     DequeOf,
     DictOf,
@@ -44,9 +48,11 @@ from adjoint.fast.evaluate.values import (
     ListOf,
     Ref,
     RowOf,
+    Text,
     Tuple,
 )
 from adjoint.fast.not_covered import NotCovered
+from adjoint.fast.support import functions as runtime
 from adjoint.ir.single import Value
 
 _BINARY = {
@@ -85,6 +91,11 @@ def _binary(f: Any, name: str) -> None:
             return ev.infer(f, [a, b])
         if f is operator.add and isinstance(a, Tuple) and isinstance(b, Tuple):
             return Tuple(a.items + b.items)
+        if f is operator.mod and ev.class_of(a) is str:
+            return formatted_by_percent(ev, a, b)
+        if f is operator.add and Text in (type(a), type(b)):
+            if ev.class_of(a) is str and ev.class_of(b) is str:
+                return TEXT
         if f is operator.mul and ev.class_of(a) is list and ev.class_of(b) is int:
             return repeated(ev, a, b)
         found = _of_containers(ev, f, a, b)
@@ -128,7 +139,12 @@ def _by_protocol(
         if left in (list, tuple) or right in (list, tuple):
             return ev.infer(f, new_arrays(ev, (a, b)))
         raise NotCovered(f"the operator {f.__name__} of an array and an object", ev.span)
-    if issubclass(left, np.generic | str | bytes):  # their operators accept any object
+    is_equality = f in (operator.eq, operator.ne)
+    if is_equality and left in _FAMILIES and right in _FAMILIES:
+        if _FAMILIES[left] != _FAMILIES[right]:
+            return Known(f is operator.ne)
+    elif issubclass(left, np.generic | str | bytes) and not (is_equality and left in _FAMILIES):
+        # their operators accept any object
         raise NotCovered(f"the operator {f.__name__} of such operands", ev.span)
     asked = [(left, name, [a, b]), (right, reflected, [b, a])]
     if left is right and f in _BINARY:
@@ -139,12 +155,27 @@ def _by_protocol(
             if found is getattr(object, method, None):
                 if any(method in vars(base) for base in cls.__mro__[:-1]):
                     raise NotCovered(f"{method} of {cls.__qualname__}", ev.span)
+                if f is operator.ne and cls.__eq__ is not object.__eq__:
+                    result = ev.call(special_method(ev, cls, "__eq__"), operands, {})
+                    if not isinstance(result, Known) or result.value is not NotImplemented:
+                        return ev.call(Known(operator.not_), [result], {})
                 continue
             result = ev.call(special_method(ev, cls, method), operands, {})
             if isinstance(result, Known) and result.value is NotImplemented:
                 continue
             return result
+    if is_equality and all(is_plain_object(x) or x in _FAMILIES for x in (left, right)):
+        return ev.call(Known(operator.is_ if f is operator.eq else operator.is_not), [a, b], {})
     raise NotCovered(f"the operator {f.__name__} of such operands", ev.span)
+
+
+_FAMILIES: dict[type, Any] = {
+    **dict.fromkeys((int, float, bool, complex), "number"),
+    **dict.fromkeys((dict, defaultdict, OrderedDict, Counter), "mapping"),
+    **dict.fromkeys((set, frozenset), "set"),
+    **{kind: kind for kind in (str, bytes, list, tuple, deque, type(None))},
+}
+"""Builtin classes; objects of different families are never equal."""
 
 
 for _f, _name in _BINARY.items():
@@ -160,9 +191,16 @@ def _comparison(f: Any, name: str, reflected: str) -> None:
         if is_numeric(a) and is_numeric(b):
             known = _compared_lengths(ev, f, a, b)
             return ev.infer(f, [a, b]) if known is None else Known(known)
-        if isinstance(a, Tuple) and isinstance(b, Tuple) and f in (operator.eq, operator.ne):
-            return _equal_tuples(ev, f, a, b)
+        if f in (operator.eq, operator.ne):
+            for kind in (tuple, list):
+                left, right = ev.sequence(a), ev.sequence(b)
+                if left is None or right is None:
+                    break
+                if all(issubclass(ev.class_of(x) or object, kind) for x in (a, b)):
+                    return _equal_sequences(ev, f, left, right)
         if isinstance(a, Known) and isinstance(b, Known) and f in (operator.eq, operator.ne):
+            if isinstance(a.value, Enum) and type(a.value).__eq__ is object.__eq__:
+                return Known(f(a.value, b.value))
             if isinstance(a.value, np.dtype | type | str) and all(
                 is_plain_class(x.value) for x in (a, b) if isinstance(x.value, type)
             ):
@@ -186,32 +224,39 @@ def _compared_lengths(ev: Evaluator, f: Any, a: Abstract, b: Abstract) -> bool |
     return None
 
 
-def _equal_tuples(ev: Evaluator, f: Any, a: Tuple, b: Tuple) -> Abstract:
-    undecided = []
-    for x, y in zip(a.items, b.items, strict=False):
-        if not (_is_compared(ev, x) and _is_compared(ev, y)):
-            raise NotCovered("a comparison of tuples", ev.span)
-        equal = ev.call(Known(operator.eq), [x, y], {})
+def _equal_sequences(
+    ev: Evaluator, f: Any, a: tuple[Abstract, ...], b: tuple[Abstract, ...]
+) -> Abstract:
+    """Compare tuples or lists, whose items Python compares by identity first."""
+    found: Abstract = Known(True)
+    for x, y in zip(a, b, strict=False):
+        equal = _equal_items(ev, x, y)
         if isinstance(equal, Known):
             if not equal.value:
-                if all(isinstance(z, Known) and z.value != z.value for z in (x, y)):
-                    raise NotCovered("a comparison of NaN, which may be one object", ev.span)
                 return Known(f is operator.ne)
+        elif isinstance(found, Known):
+            found = equal
         else:
-            undecided.append(equal)
-    if len(a.items) != len(b.items):
+            found = ev.call(Known(operator.and_), [found, equal], {})
+    if len(a) != len(b):
         return Known(f is operator.ne)
-    if not undecided:
-        return Known(f is operator.eq)
-    raise NotCovered("a comparison of tuples", ev.span)
+    return found if f is operator.eq else ev.call(Known(operator.not_), [found], {})
 
 
-def _is_compared(ev: Evaluator, x: Abstract) -> bool:
-    """Return whether an item of a tuple can be compared: Python compares objects by identity first,
-    and a comparison of arrays has no truth value."""
-    if isinstance(x, Value):
-        return isinstance(ev.types[x], Number)
-    return isinstance(x, Tuple | Known)
+def _equal_items(ev: Evaluator, x: Abstract, y: Abstract) -> Abstract:
+    if isinstance(x, Ref) and x == y:
+        return Known(True)
+    if all(isinstance(z, Known) and z.value != z.value for z in (x, y)):
+        raise NotCovered("a comparison of NaN, which may be one object", ev.span)
+    if any(isinstance(z, Value) for z in (x, y)) and is_numeric(x) and is_numeric(y):
+        if not all(_is_number(ev, z) for z in (x, y)):
+            raise NotCovered("a comparison of arrays in a sequence", ev.span)
+        return ev.operation(runtime.equal_items, (ev.operand(x), ev.operand(y)), number(bool))
+    return truth(ev, ev.call(Known(operator.eq), [x, y], {}))
+
+
+def _is_number(ev: Evaluator, x: Abstract) -> bool:
+    return not isinstance(x, Value) or isinstance(ev.types[x], Number)
 
 
 for _f, (_name, _reflected) in _COMPARISONS.items():
@@ -291,16 +336,10 @@ def _(ev: Evaluator, container: Abstract, a: Abstract) -> Abstract:
 
 
 def _among(ev: Evaluator, items: list[Abstract], a: Abstract) -> Abstract:
-    """Evaluate ``a in items`` for a list or tuple; objects are compared by identity first."""
+    """Evaluate ``a in items`` for a list or tuple."""
     found: Abstract = Known(False)
     for x in items:
-        if isinstance(x, Ref) and x == a:
-            return Known(True)
-        if isinstance(x, Value) and isinstance(a, Value):
-            raise NotCovered("a test of membership among numbers, which may be one object", ev.span)
-        if type(getattr(x, "value", 0)) is str and isinstance(a, Value):
-            continue  # a number equals no text
-        equal = truth(ev, ev.call(Known(operator.eq), [x, a], {}))
+        equal = _equal_items(ev, x, a)
         if not isinstance(equal, Known):
             found = ev.call(Known(operator.or_), [found, equal], {})
         elif equal.value:

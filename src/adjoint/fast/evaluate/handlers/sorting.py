@@ -12,7 +12,7 @@ from typing import Any
 from adjoint.fast.evaluate.containers import keep, opened_element
 from adjoint.fast.evaluate.evaluator import Evaluator
 from adjoint.fast.evaluate.handlers.table import handler
-from adjoint.fast.evaluate.item_lists import listed
+from adjoint.fast.evaluate.item_lists import demand_listed
 from adjoint.fast.evaluate.joins import generalise, instantiate, is_number, match
 from adjoint.fast.evaluate.rows import as_row, item_of, restorable
 from adjoint.fast.evaluate.types import Row, has_complex, number
@@ -30,7 +30,8 @@ def _(
     key: Abstract = Known(None),
     reverse: Abstract = Known(False),
 ) -> Abstract:
-    return ev.allocate(ListOf(_sorted(ev, listed(ev, xs), key, reverse)))
+    items = demand_listed(ev, xs, "a call of sorted")
+    return ev.allocate(ListOf(_sorted(ev, items, key, reverse)))
 
 
 @handler(list.sort)
