@@ -29,7 +29,11 @@ from adjoint.fast.evaluate.evaluator import Evaluator
 from adjoint.fast.evaluate.final_contents import stored, values_stored
 from adjoint.fast.evaluate.handlers import (  # noqa: F401  each registers its handlers
     attributes,
+    cached_functions,
+    callables,
+    classes,
     closures,
+    containers,
     contexts,
     displays,
     exceptions,
@@ -39,7 +43,9 @@ from adjoint.fast.evaluate.handlers import (  # noqa: F401  each registers its h
     new_arrays,
     numbers,
     operators,
+    sorting,
     strings,
+    tools_of_iterators,
 )
 from adjoint.fast.evaluate.leaves import Leaf
 from adjoint.fast.evaluate.outside_values import Outside

@@ -11,6 +11,7 @@ from typing import Any
 from adjoint.fast.entry_code.unread_inputs import holds_one, object_at, unread
 from adjoint.fast.evaluate.leaves import Guard, Leaf
 from adjoint.fast.evaluate.outside_values import Outside
+from adjoint.fast.evaluate.plain_classes import is_plain_object
 from adjoint.fast.evaluate.types import Array, Number, Row
 from adjoint.fast.evaluate.values import Source
 from adjoint.fast.not_covered import NotCovered
@@ -27,6 +28,9 @@ _READS = {
     "class attribute": "{0}.{1}",
     "python": "{0}.{1}",
     "getter": "{0}.{1}.fget",
+    "fset": "{0}.{1}.fset",
+    "fdel": "{0}.{1}.fdel",
+    "cached": "{0}.{1}.func",
     "global": "{0}[{1!r}]",
     "cell object": "{0}.__closure__[{1}]",
     "cell": "{0}.__closure__[{1}].cell_contents",
@@ -97,8 +101,11 @@ class Reading:
         above, key = self.names[id(source.parent)], source.key
         if source.kind == "class attribute":
             for base in source.parent.key.__mro__:
-                if type(vars(base).get(key)) is classmethod:
+                found = vars(base).get(key)
+                if type(found) is classmethod:
                     return f"{above}.{key}.__func__"
+                if is_plain_object(type(found)) and hasattr(type(found), "__get__"):
+                    return f"{self.bind(base)}.__dict__[{key!r}]"
         elif source.kind == "attribute" and self._is_made_by_class(source.parent, key):
             return f"{above}.__dict__[{key!r}]"
         elif source.kind == "global" and key not in source.parent.key:
@@ -147,6 +154,10 @@ class Reading:
                 if not named:
                     return f"{test} or {name}.__kwdefaults__ is not None"
                 return f"{test} or tuple({name}.__kwdefaults__ or ()) != {named!r}"
+            case "same":
+                return f"{name} is not {self.names[id(value)]}"
+            case "not same":
+                return f"{name} is {self.names[id(value)]}"
             case "same cell":
                 first = f"{self.names[id(value.parent)]}.__closure__[{value.key}]"
                 return f"{name} is not {first}"

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from enum import Enum
+from functools import cached_property
 from types import (
+    BuiltinFunctionType,
     FunctionType,
     GetSetDescriptorType,
     MemberDescriptorType,
@@ -17,22 +20,23 @@ import numpy as np
 
 from adjoint.fast.evaluate.adopted_containers import object_behind
 from adjoint.fast.evaluate.adoption import demand_not_written
+from adjoint.fast.evaluate.containers import KINDS
 from adjoint.fast.evaluate.evaluator import Evaluator
 from adjoint.fast.evaluate.items import item, length_of, product
 from adjoint.fast.evaluate.outside_values import is_own
-from adjoint.fast.evaluate.plain_classes import is_plain_object
+from adjoint.fast.evaluate.plain_classes import is_enumeration, is_plain_object
 from adjoint.fast.evaluate.types import Array, Number, Row, has_complex, part_type
 from adjoint.fast.evaluate.values import (
     Abstract,
     Bound,
-    DictOf,
     External,
     Flag,
     Instance,
     Known,
-    ListOf,
     Ref,
-    RowOf,
+    SliceOf,
+    Super,
+    Text,
     Tuple,
 )
 from adjoint.fast.not_covered import NotCovered, Raises
@@ -58,14 +62,24 @@ def attribute(ev: Evaluator, a: Abstract, name: str) -> Abstract:
         held = ev.held(a)
         if isinstance(held, Instance):
             return _of_object(ev, a, held.cls, name)
-        kind: Any = list if isinstance(held, ListOf | RowOf) else dict
-        if not isinstance(held, ListOf | DictOf | RowOf) or not _is_method(kind, name):
-            raise _missing_in(ev, ev.class_of(a), name)
+        kind = ev.class_of(a)
+        if kind not in KINDS or not _is_method(kind, name):
+            raise _missing_in(ev, kind, name)
         return Bound(Known(getattr(kind, name)), a)
     if isinstance(a, Tuple):
         fields = getattr(a.kind, "_fields", ())
         if name in fields:
             return a.items[fields.index(name)]
+        if name in ("index", "count"):
+            return Bound(Known(getattr(tuple, name)), a)
+        if a.kind is not tuple:
+            return _of_named_tuple(ev, a, name)
+    if isinstance(a, Text) and name in TEXT_METHODS:
+        return Known(any_text)
+    if isinstance(a, SliceOf) and name in ("start", "stop", "step"):
+        return getattr(a, name)  # type: ignore[no-any-return]
+    if isinstance(a, Super):
+        return _above(ev, a, name)
     raise _missing_in(ev, ev.class_of(a), name)
 
 
@@ -76,6 +90,32 @@ def _missing_in(ev: Evaluator, cls: type | None, name: str) -> NotCovered:
     if cls is None or cls.__module__ not in ("builtins", "numpy") or hasattr(cls, name):
         return NotCovered(reason, ev.span)
     return Raises(AttributeError, reason, ev.span)
+
+
+def _of_named_tuple(ev: Evaluator, a: Tuple, name: str) -> Abstract:
+    """Return a method, property or attribute of the class of a named tuple."""
+    found = class_attribute(a.kind, name)
+    if type(found) is property and found.fget is not None:
+        return ev.call(_of_class(ev, a.kind, name, found.fget, "getter"), [a], {})
+    read = _through_class(ev, a.kind, name)
+    return Bound(read, a) if type(found) is FunctionType else read
+
+
+def _above(ev: Evaluator, a: Super, name: str) -> Abstract:
+    """Return an attribute of ``super(cls, owner)``."""
+    kind = a.owner.value if isinstance(a.owner, Known) else ev.class_of(a.owner)
+    assert isinstance(kind, type)
+    bases = kind.__mro__[kind.__mro__.index(a.cls) + 1 :]
+    base = next((base for base in bases if name in vars(base)), object)
+    found = class_attribute(base, name)
+    ev.outside.rely_on(kind)
+    if type(found) is property and found.fget is not None:
+        return ev.call(_of_class(ev, base, name, found.fget, "getter"), [a.owner], {})
+    if type(found) is classmethod and type(found.__func__) is FunctionType:
+        return Bound(_of_class(ev, base, name, found.__func__), Known(kind))
+    read = _through_class(ev, base, name)
+    is_bound = type(found) in (FunctionType, WrapperDescriptorType, MethodDescriptorType)
+    return Bound(read, a.owner) if is_bound else read
 
 
 def _of_known(ev: Evaluator, value: Any, name: str) -> Abstract:
@@ -105,16 +145,13 @@ def _of_known(ev: Evaluator, value: Any, name: str) -> Abstract:
             found = getattr(value, name)
             return Tuple(()) if found == () else Known(found)
     if isinstance(value, type) and type(value).__getattribute__ is type.__getattribute__:
-        for base in value.__mro__:
-            if name in vars(base):
-                found = vars(base)[name]
-                if type(found) is FunctionType:
-                    return _of_class(ev, value, name, found)
-                if type(found) in (staticmethod, classmethod):
-                    return _unbound(ev, value, name, found)
-                if type(found) in (str, int, bool, float, complex, type(None)):
-                    return _of_class(ev, value, name, found)
-                break
+        return _through_class(ev, value, name)
+    if isinstance(value, Enum) and is_enumeration(type(value)):
+        return _of_member(ev, value, name)
+    if isinstance(value, property) and name in ("getter", "setter", "deleter"):
+        return Bound(Known(getattr(property, name)), Known(value))
+    if isinstance(value, slice) and name in ("start", "stop", "step"):
+        return Known(getattr(value, name))
     if callable(getattr(value, name, None)) and isinstance(value, str | np.ufunc):
         return Known(getattr(value, name))
     if isinstance(value, _PLAIN) and not hasattr(value, name):
@@ -125,8 +162,75 @@ def _of_known(ev: Evaluator, value: Any, name: str) -> Abstract:
 _PLAIN = (str, int, float, complex, type(None), tuple)
 
 
+def _through_class(ev: Evaluator, cls: Any, name: str) -> Abstract:
+    """Evaluate ``cls.name``."""
+    if is_enumeration(cls) and name in cls._member_map_:
+        ev.outside.rely_on(cls)
+        return Known(cls._member_map_[name])
+    found = class_attribute(cls, name, _NOTHING)
+    owner = next((base for base in cls.__mro__ if name in vars(base)), object)
+    if name in ("__name__", "__qualname__", "__module__"):
+        found = getattr(cls, name)
+        if ev.outside.is_free(cls):
+            return Known(found)
+        return ev.outside.read(ev.outside.root("object", cls), "class attribute", name, found)
+    if name in ("__flags__", "__mro__", "__class__"):
+        ev.outside.rely_on(cls)
+        return Known(getattr(cls, name))
+    if type(found) in (staticmethod, classmethod):
+        return _unbound(ev, cls, name, found)
+    if type(found) is FunctionType:
+        return _of_class(ev, cls, name, found)
+    if type(found) in _OF_C and not owner.__flags__ & HEAP_TYPE:
+        return Known(getattr(cls, name))
+    if found is _NOTHING or hasattr(type(found), "__get__"):
+        raise NotCovered(f"the attribute {name!r} of {cls.__qualname__}", ev.span)
+    read = _of_class(ev, cls, name, found)
+    if _descriptor(ev, read, "__get__"):
+        get = special_method(ev, ev.class_of(read), "__get__")  # type: ignore[arg-type]
+        return ev.call(get, [read, Known(None), Known(cls)], {})
+    return read
+
+
+TEXT_METHODS = frozenset("upper lower title strip lstrip rstrip ljust rjust replace".split())
+"""Methods of strings that return a string whatever the string is."""
+
+
+def any_text() -> None:
+    """Stand for a function that returns a string that is not known."""
+
+
+_NOTHING = object()
+_OF_C = (WrapperDescriptorType, MethodDescriptorType, BuiltinFunctionType)
+HEAP_TYPE = 1 << 9
+"""The flag of classes that Python code has made."""
+
+
+def _of_member(ev: Evaluator, member: Enum, name: str) -> Abstract:
+    """Return an attribute of a member of an enumeration."""
+    cls = type(member)
+    name = {"value": "_value_", "name": "_name_"}.get(name, name)
+    if name in vars(member):
+        found = vars(member)[name]
+        if ev.outside.is_free(cls):
+            return ev.outside.own(found)
+        ev.outside.rely_on(cls)
+        source = ev.outside.root("object", member)
+        ev.outside.samples[id(source)] = member
+        return ev.outside.read(source, "attribute", name, found)
+    return _of_object(ev, Known(member), cls, name)
+
+
+def _descriptor(ev: Evaluator, a: Abstract, method: str) -> bool:
+    """Return whether `a` is a descriptor of a user class with such a method."""
+    cls = ev.class_of(a)
+    is_object = isinstance(a, Ref | External) and cls is not None and is_plain_object(cls)
+    return is_object and hasattr(cls, method)
+
+
 def _is_method(kind: type, name: str) -> bool:
-    return type(vars(kind).get(name)) in (MethodDescriptorType, WrapperDescriptorType)
+    found = class_attribute(kind, name)
+    return type(found) in (MethodDescriptorType, WrapperDescriptorType, FunctionType)
 
 
 def _of_class(
@@ -134,9 +238,10 @@ def _of_class(
 ) -> Abstract:
     """Return an attribute of a class, or the getter of a property, guarded unless the class is of
     this library."""
-    if is_own({"__name__": cls.__module__}):
+    owner = next((base for base in cls.__mro__ if name in vars(base)), cls)
+    if ev.outside.is_free(owner):
         return ev.outside.own(found)
-    return _guarded(ev, cls, name, found, kind)
+    return _guarded(ev, owner if ev.outside.is_free(cls) else cls, name, found, kind)
 
 
 def _guarded(ev: Evaluator, cls: type, name: str, found: Any, kind: str) -> Abstract:
@@ -155,7 +260,7 @@ def _unbound(ev: Evaluator, cls: type, name: str, found: Any) -> Abstract:
     return Bound(function, Known(cls)) if type(found) is classmethod else function
 
 
-def _of_object(ev: Evaluator, a: External | Ref, cls: type, name: str) -> Abstract:
+def _of_object(ev: Evaluator, a: External | Ref | Known, cls: type, name: str) -> Abstract:
     """Return an attribute of an object, looked up as by `object.__getattribute__`."""
     if name == "__class__":
         return Known(cls)
@@ -174,12 +279,21 @@ def _of_object(ev: Evaluator, a: External | Ref, cls: type, name: str) -> Abstra
             raise NotCovered(f"the property {name!r}", ev.span)
         return ev.call(_of_class(ev, cls, name, found.fget, "getter"), [a], {})
     slot = type(found) is MemberDescriptorType
-    if found is not None and not slot and hasattr(type(found), "__set__"):
+    descriptor = descriptor_of(ev, cls, name)
+    if descriptor is None and found is not None and not slot and hasattr(type(found), "__set__"):
         raise NotCovered(f"the descriptor {name!r}", ev.span)
-    own = _field(ev, a, name, slot)
-    if own is not None:
-        ev.outside.rely_on_field(cls, name)
-        return own
+    if descriptor is None or not _descriptor(ev, descriptor, "__set__"):
+        own = _field(ev, a, name, slot)
+        if own is not None:
+            ev.outside.rely_on_field(cls, name)
+            return own
+    if descriptor is not None and _descriptor(ev, descriptor, "__get__"):
+        get = special_method(ev, ev.class_of(descriptor), "__get__")  # type: ignore[arg-type]
+        return ev.call(get, [descriptor, a, Known(cls)], {})
+    if type(found) is cached_property and isinstance(a, Ref):
+        value = ev.call(_of_class(ev, cls, name, found.func, "cached"), [a], {})
+        set_field(ev, a, name, value)
+        return value
     if type(found) is FunctionType:
         return Bound(_of_class(ev, cls, name, found), a)
     if type(found) in (staticmethod, classmethod):
@@ -187,9 +301,31 @@ def _of_object(ev: Evaluator, a: External | Ref, cls: type, name: str) -> Abstra
     if found is None and not _has(cls, name):
         ev.outside.rely_on(cls)
         raise Raises(AttributeError, f"the attribute {name!r} of a {cls.__qualname__}", ev.span)
+    if type(found) in _OF_C:
+        return Bound(_through_class(ev, cls, name), a)
     if found is None or hasattr(type(found), "__get__") or isinstance(found, GetSetDescriptorType):
         raise NotCovered(f"the attribute {name!r} of a {cls.__qualname__}", ev.span)
-    return _guarded(ev, cls, name, found, "class attribute")
+    return _of_class(ev, cls, name, found)
+
+
+def descriptor_of(ev: Evaluator, cls: type, name: str) -> Abstract | None:
+    """Return the object of a user class that a class holds under a name; ``None`` for others."""
+    found = class_attribute(cls, name)
+    kind = type(found)
+    is_user = kind.__flags__ & HEAP_TYPE and kind is not cached_property
+    return _of_class(ev, cls, name, found) if is_user and is_plain_object(kind) else None
+
+
+def set_field(ev: Evaluator, a: Ref, name: str, value: Abstract | None) -> None:
+    """Set a field of an object that the program made; remove it if `value` is ``None``."""
+    held = ev.held(a)
+    assert isinstance(held, Instance)
+    fields = dict(zip(held.names, held.items, strict=True))
+    if value is not None:
+        fields[name] = value
+    else:
+        del fields[name]
+    ev.heap[a.address] = Instance(held.cls, tuple(fields), tuple(fields.values()))
 
 
 def _has(cls: type, name: str) -> bool:
@@ -204,8 +340,10 @@ def special_method(ev: Evaluator, cls: type, name: str) -> Abstract:
     return attribute(ev, Known(cls), name)
 
 
-def _field(ev: Evaluator, a: External | Ref, name: str, slot: bool) -> Abstract | None:
+def _field(ev: Evaluator, a: External | Ref | Known, name: str, slot: bool) -> Abstract | None:
     """Return a field of the instance, or ``None``; guard its absence."""
+    if isinstance(a, Known):
+        return None
     if isinstance(a, Ref):
         held = ev.held(a)
         assert isinstance(held, Instance)

@@ -11,7 +11,6 @@ from typing import Any
 
 import numpy as np
 
-from adjoint.fast.evaluate.adoption import NeedsOwn
 from adjoint.fast.evaluate.arguments import by_position
 from adjoint.fast.evaluate.array_writes import write_into
 from adjoint.fast.evaluate.attribute_reads import special_method
@@ -21,9 +20,10 @@ from adjoint.fast.evaluate.evaluator import Evaluator
 from adjoint.fast.evaluate.handlers.new_arrays import as_arrays
 from adjoint.fast.evaluate.handlers.strings import of_text
 from adjoint.fast.evaluate.handlers.table import handlers
+from adjoint.fast.evaluate.instances import instance
 from adjoint.fast.evaluate.library import call_library, is_library
 from adjoint.fast.evaluate.outside_values import is_own
-from adjoint.fast.evaluate.plain_classes import is_named_tuple, is_plain_class, is_plain_object
+from adjoint.fast.evaluate.plain_classes import is_plain_class, is_plain_object
 from adjoint.fast.evaluate.result_types.inferable_functions import is_inferable
 from adjoint.fast.evaluate.result_types.ones import name_of
 from adjoint.fast.evaluate.values import (
@@ -32,15 +32,12 @@ from adjoint.fast.evaluate.values import (
     Closure,
     External,
     Flag,
-    Instance,
     Known,
     Partial,
     Ref,
-    Tuple,
 )
 from adjoint.fast.not_covered import NotCovered, Raises
 from adjoint.ir.single import Value
-from adjoint.primal.special_methods import class_attribute
 from adjoint.rulekit.registry import Rules, facts, lookup
 from adjoint.rules.python.evalpoly import evalpoly
 
@@ -141,9 +138,9 @@ def _call_known(
     if defined is not None:
         return _defined(ev, f, defined, args, keywords)
     if isinstance(f, functools.partial):
-        raise NotCovered("a functools.partial", ev.span)
+        return _call_partial(ev, f, args, keywords)
     if issubclass(type(f), type):
-        return _instance(ev, f, args, keywords)
+        return instance(ev, f, args, keywords)
     folded = fold_known(f, args, keywords)
     if folded is None and type(getattr(f, "__self__", None)) is str:
         folded = of_text(ev, f, args, keywords)
@@ -158,6 +155,14 @@ def _call_known(
     if type(f) is FunctionType:
         return _function(ev, f, rules, args, keywords)
     raise NotCovered(f"a call of {name_of(f)}", ev.span)
+
+
+def _call_partial(
+    ev: Evaluator, f: Any, args: Sequence[Abstract], keywords: dict[str, Abstract]
+) -> Abstract:
+    """Call a partial that was made at specialisation, such as ``dataclass(frozen=True)``."""
+    named = {k: ev.outside.own(x) for k, x in f.keywords.items()}
+    return call(ev, Known(f.func), [*map(ev.outside.own, f.args), *args], {**named, **keywords})
 
 
 _FOLDED = (int, float, bool, complex, str, tuple, type(None), np.dtype, slice, range, bytes)
@@ -312,73 +317,3 @@ def _is_constant_polynomial(ev: Evaluator, args: Sequence[Abstract]) -> bool:
         return getattr(ev.types[a], "shape", ())[:1] == (1,)
     items = None if a is None else ev.sequence(a)
     return items is not None and len(items) < 2
-
-
-# ---- classes ----
-
-
-def _instance(
-    ev: Evaluator, cls: Any, args: Sequence[Abstract], keywords: dict[str, Abstract]
-) -> Abstract:
-    """Return a new object of a user class."""
-    if lookup(cls) is not None:
-        raise NotCovered(f"{cls.__qualname__} has a rule", ev.span)
-    ev.outside.rely_on(cls)
-    if is_named_tuple(cls):
-        given = dict(zip(cls._fields, args, strict=False))
-        is_fitting = len(given) == len(args) and given.keys().isdisjoint(keywords)
-        given |= keywords
-        if is_fitting and set(given) == set(cls._fields):
-            return Tuple(tuple(given[name] for name in cls._fields), cls)
-    is_exception = issubclass(cls, BaseException)
-    bases = [x for x in cls.__mro__ if not is_exception or x.__module__ != "builtins"]
-    methods = {name for base in bases if base is not object for name in vars(base)}
-    if (
-        not (is_plain_object(cls) or is_exception)
-        or not is_plain_class(cls)
-        or getattr(cls, "__abstractmethods__", None)
-        or not methods.isdisjoint({"__new__", "__setattr__", "__del__"})
-    ):
-        raise NotCovered(f"a new {cls.__qualname__}", ev.span)
-    made = ev.allocate(Instance(cls, (), ()))
-    if "__init__" not in methods:
-        if (args or keywords) and not is_exception:  # of those, no program reads the arguments
-            raise NotCovered("arguments that do not fit", ev.span)
-        return made
-    returned = call(ev, special_method(ev, cls, "__init__"), [made, *args], keywords)
-    if not isinstance(returned, Known) or returned.value is not None:
-        raise NotCovered(f"what {cls.__qualname__}.__init__ returns", ev.span)
-    return made
-
-
-def object_of_fields(ev: Evaluator, cls: Abstract, names: Abstract, *values: Abstract) -> Abstract:
-    """Evaluate `object_of`."""
-    if not isinstance(cls, Known) or not isinstance(names, Known):
-        raise NotCovered("a new object of a class that is not known", ev.span)
-    if not is_plain_object(cls.value) or type(cls.value) is not type:
-        raise NotCovered(f"a new {cls.value.__qualname__}", ev.span)
-    if any("__del__" in vars(base) for base in cls.value.__mro__):
-        raise NotCovered(f"a new {cls.value.__qualname__}, which has __del__", ev.span)
-    ev.outside.rely_on(cls.value)
-    for name in names.value:
-        ev.outside.rely_on_field(cls.value, name)
-    return ev.allocate(Instance(cls.value, names.value, values))
-
-
-def set_attribute(ev: Evaluator, a: Abstract, name: str, value: Abstract) -> None:
-    """Evaluate ``a.name = value``."""
-    held = ev.held(a)
-    if isinstance(a, External) and is_plain_object(type(a.sample)):
-        if class_attribute(type(a.sample), "__setattr__") is not object.__setattr__:
-            raise NotCovered("a write to an attribute by a method", ev.span)
-        raise NeedsOwn(a, "a write to an attribute of an object from outside", ev.span, name)
-    if not isinstance(a, Ref) or not isinstance(held, Instance):
-        raise NotCovered("a write to an attribute of an object from outside", ev.span)
-    if not held.cls.__dictoffset__:
-        raise NotCovered("a write to an attribute of an object without fields", ev.span)
-    for base in held.cls.__mro__:
-        if name in vars(base) and hasattr(type(vars(base)[name]), "__set__"):
-            raise NotCovered(f"a write to the descriptor {name!r}", ev.span)
-    ev.outside.rely_on_field(held.cls, name)
-    fields = dict(zip(held.names, held.items, strict=True)) | {name: value}
-    ev.heap[a.address] = Instance(held.cls, tuple(fields), tuple(fields.values()))

@@ -25,6 +25,7 @@ from adjoint.fast.evaluate.types import (
 )
 from adjoint.fast.evaluate.values import (
     Abstract,
+    DequeOf,
     DictOf,
     External,
     Flag,
@@ -33,10 +34,11 @@ from adjoint.fast.evaluate.values import (
     ListOf,
     Ref,
     RulePair,
+    SetOf,
     Slot,
     Tuple,
 )
-from adjoint.fast.not_covered import NotCovered, Raises
+from adjoint.fast.not_covered import NeedsKnown, NotCovered, Raises
 from adjoint.fast.support.result_memory import NEW_ARRAYS, VIEWS
 from adjoint.ir import primitives
 from adjoint.ir import single as ir
@@ -292,6 +294,8 @@ class Draft:
         """Return the items of a tuple or list of known length; ``None`` for anything else."""
         if isinstance(a, Tuple):
             return a.items
+        if isinstance(a, Known) and isinstance(a.value, tuple):
+            return tuple(map(Known, a.value))
         if isinstance(held := self.held(a), ListOf):
             return held.items
         if isinstance(a, External) and isinstance(a.sample, list | tuple):
@@ -307,6 +311,25 @@ class Draft:
             return tuple(a.sample)
         held = self.held(a)
         return held.keys if isinstance(held, DictOf) else None
+
+    def count(self, a: Abstract) -> int | None:
+        """Return the number of items of a container of known structure; ``None`` for others."""
+        held = self.held(a)
+        if isinstance(held, DequeOf):
+            return len(held.items)
+        if isinstance(held, SetOf):
+            return len(held.keys)
+        parts = self.sequence(a)
+        if parts is None:
+            parts = self.keys(a)
+        return None if parts is None else len(parts)
+
+    def demand_known(self, a: Abstract, reason: str) -> None:
+        """Require that `a` is known; an integer from outside may become so."""
+        if isinstance(a, Value):
+            if self.outside.is_leaf(a):
+                raise NeedsKnown(a, reason, self.span)
+            raise NotCovered(reason, self.span)
 
     def type_of(self, a: Operand) -> Any:
         """Return the type of an operand in the form that `result_type` takes."""

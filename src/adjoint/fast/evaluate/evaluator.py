@@ -4,6 +4,7 @@ each other by."""
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections import deque
 from collections.abc import Sequence
 from functools import partial
 from types import FunctionType
@@ -19,13 +20,17 @@ from adjoint.fast.evaluate.values import (
     Abstract,
     CellOf,
     Closure,
+    DequeOf,
     DictOf,
     External,
+    HeapObject,
     Instance,
     Known,
     ListOf,
     Ref,
     RowOf,
+    SetOf,
+    Text,
     Tuple,
 )
 from adjoint.fast.not_covered import NotCovered
@@ -44,6 +49,8 @@ class Evaluator(InferringDraft, ABC):
     ----------
     copied
         Lists, as values or heap addresses, that the next loop iterates over in a copy.
+    caches
+        By address of the cache of a function: the heap at its first call with numbers of the program.
     inlined
         The names of the inlined user functions.
     """
@@ -53,10 +60,12 @@ class Evaluator(InferringDraft, ABC):
         outside.adopt = partial(adopt, outside, self.allocate)
         self.copied: set[Value | int] = set()
         self.inlined: dict[str, None] = {}
+        self.caches: dict[int, dict[int, HeapObject]] = {}
 
     def release(self) -> None:
         """Drop references to the values that the program was specialised with."""
         self.heap.clear()
+        self.caches.clear()
         self.frames.clear()
         self.outside.release()
 
@@ -115,10 +124,14 @@ class Evaluator(InferringDraft, ABC):
                         return cls
                     case ListOf():
                         return list
-                    case DictOf():
-                        return dict
+                    case DequeOf():
+                        return deque
+                    case DictOf(kind=cls) | SetOf(kind=cls):
+                        return cls
             case Closure():
                 return FunctionType
+            case Text():
+                return str
             case Value():
                 t = self.types[a]
                 if isinstance(t, Row):

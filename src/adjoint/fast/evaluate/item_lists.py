@@ -8,17 +8,28 @@ from adjoint.fast.evaluate.branches import branch
 from adjoint.fast.evaluate.evaluator import Evaluator
 from adjoint.fast.evaluate.generators import is_pushed
 from adjoint.fast.evaluate.items import item, length_of
-from adjoint.fast.evaluate.iterables import steps_of
-from adjoint.fast.evaluate.loops import iterate
+from adjoint.fast.evaluate.iterables import demand_steps, steps_of
+from adjoint.fast.evaluate.loops import iterate, iterator_of
+from adjoint.fast.evaluate.plain_classes import is_plain_object
 from adjoint.fast.evaluate.rows import append, restorable
 from adjoint.fast.evaluate.types import Array
-from adjoint.fast.evaluate.values import Abstract, Iterating, IteratorOf, Known, ListOf, Ref
+from adjoint.fast.evaluate.values import (
+    Abstract,
+    External,
+    Iterating,
+    IteratorOf,
+    Known,
+    ListOf,
+    Ref,
+)
 from adjoint.fast.not_covered import NotCovered, Raises
 from adjoint.ir.single import Value
 
 
 def listed(ev: Evaluator, a: Abstract) -> list[Abstract] | None:
     """Return the items of an iterable; ``None`` if they are not known one by one."""
+    demand_quiet_length(ev, a)
+    a = iterator_of(ev, a)
     if is_pushed(ev, a):
         items = ev.sequence(collected(ev, a))
         return None if items is None else list(items)
@@ -33,6 +44,29 @@ def listed(ev: Evaluator, a: Abstract) -> list[Abstract] | None:
         found.append(step())
         steps.demand_unchanged(ev)
     return found
+
+
+def demand_listed(ev: Evaluator, a: Abstract, reason: str) -> list[Abstract]:
+    """Return the items of an iterable, which have to be known one by one."""
+    items = listed(ev, a)
+    if items is None:
+        demand_steps(ev, a, reason)
+        raise NotCovered(reason, ev.span)
+    return items
+
+
+def demand_quiet_length(ev: Evaluator, a: Abstract) -> None:
+    """Require that ``len`` of an object changes nothing: it may be asked before an iteration."""
+    cls = ev.class_of(a)
+    if cls is None or not is_plain_object(cls) or not hasattr(cls, "__len__"):
+        return
+    heap, writes, written = dict(ev.heap), ev.row_writes, len(ev.written)
+    with restorable(ev) as restore:
+        ev.call(Known(len), [a], {})
+        changes = any(ev.heap[at] is not held for at, held in heap.items())
+        if changes or ev.row_writes != writes or len(ev.written) != written:
+            raise NotCovered("an object whose length changes something", ev.span)
+        restore()
 
 
 def collected(ev: Evaluator, xs: Abstract) -> Ref:
@@ -64,7 +98,7 @@ def unpacked(ev: Evaluator, a: Abstract, n: int, starred: int | None) -> list[Ab
     items_known = ev.sequence(a)
     if isinstance(a, Known) and type(a.value) is tuple:
         items_known = tuple(map(Known, a.value))
-    if items_known is None and is_iterator(ev, a):
+    if items_known is None and isinstance(a, Ref | External | Iterating):
         found = listed(ev, a)
         items_known = None if found is None else tuple(found)
     if items_known is None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import operator
 from typing import Any
 
+from adjoint.fast.evaluate.containers import key_of, opened_element, run
 from adjoint.fast.evaluate.evaluator import Evaluator
 from adjoint.fast.evaluate.handlers.new_arrays import with_arrays
 from adjoint.fast.evaluate.indices import (
@@ -20,6 +21,7 @@ from adjoint.fast.evaluate.rows import as_row, item_of, row_of
 from adjoint.fast.evaluate.types import Array, number
 from adjoint.fast.evaluate.values import (
     Abstract,
+    DequeOf,
     DictOf,
     External,
     Known,
@@ -79,21 +81,16 @@ def item(ev: Evaluator, a: Abstract, index: Abstract) -> Abstract:
                 reason = f"an index that raises {type(error).__name__}"
                 raise Raises(type(error), reason, ev.span) from None
         raise NotCovered("an index that is not known", ev.span)
-    if isinstance(held, DictOf) and isinstance(index, Known):
-        for key, found in zip(held.keys, held.items, strict=True):
-            if type(key) is type(index.value) and key == index.value:
-                return found
-        if type(index.value) not in _KEYS or index.value in held.keys:
-            raise NotCovered(f"the key {index.value!r}", ev.span)
-        raise Raises(KeyError, f"the key {index.value!r} is missing", ev.span)
-    if isinstance(a, External) and type(a.sample) is dict and isinstance(index, Known):
-        if type(index.value) not in _KEYS:
-            raise NotCovered("a key of a dict from outside", ev.span)
-        if index.value not in a.sample:  # its keys are guarded
-            raise Raises(KeyError, f"the key {index.value!r} is missing", ev.span)
-        if type(index.value) not in (str, int, bool):
-            raise NotCovered("a key of a dict from outside", ev.span)
-        return ev.outside.read(a.source, "item", index.value, a.sample[index.value])
+    if isinstance(held, DictOf):
+        return run(ev, a, operator.getitem, key_of(ev, index))
+    if isinstance(held, DequeOf):
+        return run(ev, a, operator.getitem, opened_element(ev, index))
+    if isinstance(a, External) and type(a.sample) is dict:
+        wanted = key_of(ev, index)
+        for key in a.sample:
+            if key == wanted:
+                return ev.outside.read(a.source, "item", key, a.sample[key])
+        raise Raises(KeyError, f"the key {wanted!r} is missing", ev.span)  # its keys are guarded
     if isinstance(a, External) and isinstance(a.sample, list | tuple) and isinstance(index, Known):
         if type(index.value) is int and -len(a.sample) <= index.value < len(a.sample):
             at = index.value % len(a.sample)

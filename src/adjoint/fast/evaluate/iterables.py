@@ -7,13 +7,16 @@ import operator
 from collections.abc import Callable
 from typing import Any
 
+from adjoint.fast.evaluate.containers import closed
 from adjoint.fast.evaluate.evaluator import Evaluator
 from adjoint.fast.evaluate.items import item
 from adjoint.fast.evaluate.joins import is_number
+from adjoint.fast.evaluate.plain_classes import is_enumeration
 from adjoint.fast.evaluate.rows import as_row, length_of_row, row_of
 from adjoint.fast.evaluate.types import ANYTHING, Array, Dim, Row, Symbol, Type, number
 from adjoint.fast.evaluate.values import (
     Abstract,
+    DequeOf,
     Generating,
     Iterating,
     IteratorOf,
@@ -21,6 +24,7 @@ from adjoint.fast.evaluate.values import (
     ListOf,
     Ref,
     RowOf,
+    SetOf,
     Tuple,
 )
 from adjoint.fast.not_covered import NeedsKnown, NeedsSize, NotCovered
@@ -77,8 +81,15 @@ def steps_of(ev: Evaluator, a: Abstract) -> Steps | None:
         n = len(held.items)
         live = (functools.partial(_live, ev, a, i) for i in range(n))
         return Steps(tuple(live), (functools.partial(_is_long, ev, a, n),))
+    if isinstance(held, DequeOf | SetOf):
+        found = held.items if isinstance(held, DequeOf) else [closed(ev, x) for x in held.keys]
+        made = tuple(functools.partial(_itself, x) for x in found)
+        return Steps(made, (lambda: ev.held(a) is held,))
     if ev.keys(a) is not None:
         return _of_view(ev, dict.keys, a)
+    if isinstance(a, Known) and isinstance(a.value, type) and is_enumeration(a.value):
+        ev.outside.rely_on(a.value)
+        return Steps(tuple(functools.partial(_itself, Known(x)) for x in a.value))  # type: ignore[attr-defined]
     items = ev.sequence(a)
     if items is None and isinstance(a, Known) and isinstance(a.value, tuple | str | range):
         items = tuple(map(Known, a.value)) if len(a.value) <= MOST_UNROLLED else None
@@ -118,10 +129,11 @@ def _of_view(ev: Evaluator, kind: Any, mapping: Abstract) -> Steps | None:
         return None
 
     def entry(key: Any) -> Abstract:
+        known = closed(ev, key)
         if kind is dict.keys:
-            return Known(key)
-        found = item(ev, mapping, Known(key))
-        return found if kind is dict.values else Tuple((Known(key), found))
+            return known
+        found = item(ev, mapping, known)
+        return found if kind is dict.values else Tuple((known, found))
 
     return Steps(
         tuple(functools.partial(entry, key) for key in keys), (lambda: ev.keys(mapping) == keys,)
@@ -156,6 +168,8 @@ def _steps_through(ev: Evaluator, a: Iterating) -> Steps | None:
         return None
     columns: list[tuple[Step, ...]] = []
     checks: list[Callable[[], bool]] = []
+    if a.watched:
+        checks.append(lambda: all(ev.held(x) is held for x, held in a.watched))
     for x in a.operands[:1] if a.kind is enumerate else a.operands:
         column = steps_of(ev, x)
         if column is None:

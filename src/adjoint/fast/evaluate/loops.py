@@ -20,7 +20,7 @@ from adjoint.fast.evaluate.iterables import (
     source_of,
     steps_of,
 )
-from adjoint.fast.evaluate.joins import contents_template, generalise, instantiate, match
+from adjoint.fast.evaluate.joins import Grows, contents_template, generalise, instantiate, match
 from adjoint.fast.evaluate.plain_classes import is_plain_object
 from adjoint.fast.evaluate.rows import growing, note_lengths, restorable
 from adjoint.fast.evaluate.truth_values import truth
@@ -67,7 +67,7 @@ def loop(ev: Evaluator, op: Loop) -> bool:
     if op.iterable is not None:
         found = _for(ev, ev.read(op.iterable), carried, run, stops, op)
     else:
-        found = growing(ev, lambda: _while(ev, carried, op, lambda now: run(None, now), stops))
+        found = _either_while(ev, carried, op, lambda now: run(None, now), stops)
     if found is None:
         return False
     values.update(zip(op.results, found[stops and not op.stops :], strict=True))
@@ -100,7 +100,7 @@ def _for(
     stops: bool,
     op: Loop | None = None,
 ) -> list[Abstract] | None:
-    xs = _iterator_of(ev, xs)
+    xs = iterator_of(ev, xs)
     if is_pushed(ev, xs):
         variables = op.body.parameters[1:] if op is not None else ()
         return _pushed(ev, xs, carried, body, stops, variables[0].name if variables else "total")
@@ -131,10 +131,12 @@ def _for(
                     restore()
                     demand_steps(ev, xs, error.reason)
                 raise
+            restore()
+            demand_steps(ev, xs, error.reason)
     raise NotCovered("a loop over something that is not known", ev.span)
 
 
-def _iterator_of(ev: Evaluator, xs: Abstract) -> Abstract:
+def iterator_of(ev: Evaluator, xs: Abstract) -> Abstract:
     """Return ``iter(xs)`` of an object of a user class; anything else unchanged."""
     cls = ev.class_of(xs)
     if cls is None or not is_plain_object(cls) or isinstance(xs, Known):
@@ -360,6 +362,57 @@ def _ended(
     on: list[Value] = [ev.value(number(bool), name="done")] if stops else []
     ev.write(Loop((*on, *parameters), initial, iterable, test, body, stops, span))
     return [*on, *now]
+
+
+def _either_while(
+    ev: Evaluator,
+    initial: list[Abstract],
+    op: Loop,
+    body: Callable[[list[Abstract]], list[Abstract] | None],
+    stops: bool,
+) -> list[Abstract] | None:
+    """Evaluate a ``while`` loop as one of the program, or, where that is not covered, one iteration
+    after the other, as long as the test is known."""
+    with restorable(ev) as restore:
+        try:
+            return growing(ev, lambda: _while(ev, initial, op, body, stops))
+        except NotCovered as error:
+            if type(error) not in (NotCovered, Grows):
+                raise
+            restore()
+            try:
+                return _while_unrolled(ev, initial, op, body, stops)
+            except _Unrolled:
+                raise error from None
+
+
+def _while_unrolled(
+    ev: Evaluator,
+    now: list[Abstract],
+    op: Loop,
+    body: Callable[[list[Abstract]], list[Abstract] | None],
+    stops: bool,
+) -> list[Abstract] | None:
+    assert op.test is not None
+    frame = ev.frames[-1]
+    for _ in range(MOST_UNROLLED + 1):
+        frame.values.update(zip(op.test.parameters, now, strict=True))
+        tested = ev.run(op.test)
+        condition = None if tested is None else truth(ev, tested[0])
+        if tested is None or not isinstance(condition, Known):
+            raise _Unrolled
+        now = [x if y is MISSING else y for x, y in zip(now, tested[1:], strict=True)]
+        if not condition.value:
+            return [Known(True), *now] if stops else now
+        found = body(now)
+        if found is None:
+            return None
+        on, now = _parted(ev, found, stops)
+        if stops and not isinstance(on[0], Known):
+            raise _Unrolled
+        if stops and not on[0].value:  # type: ignore[union-attr]
+            return [Known(False), *now]
+    raise _Unrolled
 
 
 def _while(

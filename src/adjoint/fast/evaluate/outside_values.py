@@ -15,8 +15,13 @@ import numpy as np
 from adjoint.diagnostics.public_function import PublicFunction, is_plain, plain_function
 from adjoint.fast.evaluate.adoption import Adopted, Pattern, pattern_of
 from adjoint.fast.evaluate.dispatching_functions import is_dispatching
+from adjoint.fast.evaluate.handlers.table import handlers
 from adjoint.fast.evaluate.leaves import Guard, Leaf
-from adjoint.fast.evaluate.plain_classes import is_named_tuple, is_plain_object
+from adjoint.fast.evaluate.plain_classes import (
+    is_constant_object,
+    is_named_tuple,
+    is_plain_object,
+)
 from adjoint.fast.evaluate.stand_ins import (
     axes_of,
     gradient_in,
@@ -98,6 +103,9 @@ class Outside:
     """Whether the cotangent of captured variables is wanted."""
     compiled: dict[CodeType, Any] = field(default_factory=dict)
     """Functions that Numba compiles, by the code of their Python function."""
+    made: dict[int, tuple[Any, Abstract]] = field(default_factory=dict)
+    """Classes that the program makes, and stand-ins for abstract values in them, by identity: the
+    object, which is kept alive, and its abstract value."""
     _cells: dict[tuple[int | None, int], Source] = field(default_factory=dict)
     samples: dict[int, Any] = field(default_factory=dict)
     """Containers, objects and functions of the call at specialisation, by identity of source."""
@@ -115,6 +123,7 @@ class Outside:
         self.samples.clear()
         self.owned = {}
         self.adopted.clear()
+        self.made.clear()
         self._read.clear()
         self._cells.clear()
 
@@ -160,7 +169,9 @@ class Outside:
         if cls in self._relied or not cls.__flags__ & (1 << 9):  # Py_TPFLAGS_HEAPTYPE
             return
         self._relied.add(cls)
-        if is_own({"__name__": cls.__module__}):
+        if self.is_free(cls):
+            for base in cls.__mro__[1:]:
+                self.rely_on(base)
             return
         self.guard(self.root("object", cls), "bases", cls.__mro__)
         for base in cls.__mro__:
@@ -172,10 +183,12 @@ class Outside:
 
     def rely_on_field(self, cls: type, name: str) -> None:
         """Guard the class attribute with the name of a field: a descriptor may hide the field."""
-        if (cls, name) in self._fields or is_own({"__name__": cls.__module__}):
+        if (cls, name) in self._fields:
             return
         self._fields.add((cls, name))
         owner = next((base for base in cls.__mro__ if name in vars(base)), None)
+        if self.is_free(cls if owner is None else owner):
+            return
         if owner is not None:
             self.guard(self.root("object", owner), "getters", ((name, vars(owner)[name]),))
         elif type(cls) in (type, abc.ABCMeta) and getattr(cls, name, None) is None:
@@ -184,7 +197,11 @@ class Outside:
     def rely_on_value(self, cls: type, name: str) -> None:
         """Guard the type of a class attribute, since a descriptor decides the result of a read."""
         owner = next(base for base in cls.__mro__ if name in vars(base))
-        if (owner, name) not in self._kinds and owner.__flags__ & (1 << 9):
+        if (
+            (owner, name) not in self._kinds
+            and not self.is_free(owner)
+            and owner.__flags__ & (1 << 9)
+        ):
             self._kinds.add((owner, name))
             self.guard(self.root("object", owner), "kind", (name, type(vars(owner)[name])))
 
@@ -203,7 +220,9 @@ class Outside:
             return Flag(value) if kind is bool and self.is_wanted(source) else Known(value)
         if (python := python_of(value)) is not None:
             return self._compiled(source, value, python)
-        if issubclass(kind, _IDENTITIES):  # not isinstance: ``__class__`` may lie
+        if issubclass(kind, _IDENTITIES) or is_constant_object(
+            kind
+        ):  # not isinstance: ``__class__`` may lie
             self.guard(source, "is", value)
             return Known(value)
         if issubclass(kind, np.ndarray | np.generic) or kind in (int, float, complex):
@@ -329,7 +348,8 @@ class Outside:
         if first is None or self.is_wanted(source) or self.is_wanted(first):
             return None
         self.guard(source, "same", first)
-        return External(first, value)
+        owned = (x.ref for x in self.adopted if x.source is first)
+        return next(owned, External(first, value))
 
     def _name(self, source: Source) -> str:
         """Return a name for a leaf, after its parameter or field."""
@@ -356,7 +376,7 @@ class Outside:
         return next((n for n, known in self._symbols.items() if known is symbol), None)
 
     def _function(self, source: Source, f: FunctionType) -> Abstract:
-        if lookup(f) is not None or f is nested.derivative:
+        if lookup(f) is not None or f is nested.derivative or f in handlers:
             self.guard(source, "is", f)
             return Known(f)
         if package(f.__globals__.get("__name__")) in COMPILING:
@@ -447,8 +467,15 @@ class Outside:
             return self.own(value)
         return self.read(self.root("object", namespace), "global", name, value)
 
+    def is_free(self, cls: type) -> bool:
+        """Return whether a class needs no guards: of this library, or made by the program."""
+        return id(cls) in self.made or is_own({"__name__": cls.__module__})
+
     def own(self, value: Any) -> Abstract:
-        """Return the abstract value of an object of this library, which needs no guards."""
+        """Return the abstract value of an object that needs no guards: it is of this library, or
+        part of a class that the program makes."""
+        if id(value) in self.made:
+            return self.made[id(value)][1]
         if type(value) is FunctionType and lookup(value) is None:
             return self.own_closure(value)
         return Known(value)

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import abc
 from collections import deque
-from types import ModuleType
-from typing import Any
+from collections.abc import Callable
+from enum import EnumMeta, Flag
+from types import GenericAlias, ModuleType, UnionType
+from typing import Any, TypeVar, Union
 
 import numpy as np
 
@@ -31,6 +33,20 @@ def is_plain_object(cls: Any) -> bool:
 def is_plain_class(cls: type) -> bool:
     """Return whether a class has no metaclass other than `type` and `abc.ABCMeta`."""
     return type(cls) is type or type(cls) is abc.ABCMeta
+
+
+def is_enumeration(cls: type) -> bool:
+    """Return whether a class is an enumeration whose members are found by name only."""
+    return type(cls) is EnumMeta and not issubclass(cls, Flag)
+
+
+_OF_TYPES = (GenericAlias, UnionType, TypeVar, *(type(x) for x in (Union, Callable[..., int])))
+
+
+def is_constant_object(cls: type) -> bool:
+    """Return whether objects of `cls` never change: members of enumerations, and what annotations
+    consist of."""
+    return is_enumeration(cls) or cls.__module__ == "typing" or issubclass(cls, _OF_TYPES)
 
 
 def is_named_tuple(cls: type) -> bool:

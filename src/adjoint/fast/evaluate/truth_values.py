@@ -6,6 +6,7 @@ import operator
 from types import FunctionType
 from typing import Any
 
+from adjoint.fast.evaluate.attribute_reads import special_method
 from adjoint.fast.evaluate.evaluator import Evaluator
 from adjoint.fast.evaluate.handlers.table import handler
 from adjoint.fast.evaluate.plain_classes import is_plain_class, is_plain_object
@@ -39,15 +40,15 @@ def truth(ev: Evaluator, a: Abstract) -> Any:
             return Known(True)
     if isinstance(a, Closure | Bound | Partial):
         return Known(True)
-    for parts in (ev.sequence(a), ev.keys(a)):
-        if parts is not None:
-            return Known(bool(parts))
+    n = ev.count(a)
+    if n is not None:
+        return Known(bool(n))
     cls = ev.class_of(a)
-    if (
-        cls is not None
-        and is_plain_object(cls)
-        and not (hasattr(cls, "__bool__") or hasattr(cls, "__len__"))
-    ):
+    if cls is not None and is_plain_object(cls):
+        if hasattr(cls, "__bool__"):
+            return truth(ev, ev.call(special_method(ev, cls, "__bool__"), [a], {}))
+        if hasattr(cls, "__len__"):
+            return truth(ev, ev.call(Known(len), [a], {}))
         return Known(True)
     raise NotCovered("a truth value", ev.span)
 

@@ -137,6 +137,14 @@ class Bound:
 
 
 @node(eq=False)
+class Super:
+    """``super(cls, owner)``."""
+
+    cls: type
+    owner: Abstract
+
+
+@node(eq=False)
 class Partial:
     """A `functools.partial`."""
 
@@ -157,12 +165,14 @@ class Iterating:
     """An unused ``range``, dict view or iterator (``zip``, ``map``, …) over `operands`.
 
     `function` is that of ``map`` and ``filter``. Iterators are in the heap, in an `IteratorOf`.
+    `watched` are contents that must not change during the iteration: they were read before.
     """
 
     kind: Any
     operands: tuple[Abstract, ...]
     function: Abstract | None = None
     strict: bool = False
+    watched: tuple[tuple[Ref, Any], ...] = ()
 
 
 @node(eq=False)
@@ -185,6 +195,12 @@ class Slot:
     own: frozenset[Symbol] = frozenset()
 
 
+@node(eq=False)
+class Text:
+    """A string with unknown numbers in it: nothing in a program reads it."""
+
+
+TEXT = Text()
 MISSING = Known(object())
 """The content of an unassigned variable."""
 LOST = Known(object())
@@ -193,7 +209,19 @@ ENTERED = Known(True)
 """The state of a context manager of `warnings` or NumPy within its ``with``."""
 
 Abstract: TypeAlias = (
-    Value | Known | Tuple | Ref | External | Closure | Bound | Partial | SliceOf | Iterating | Slot
+    Value
+    | Known
+    | Tuple
+    | Ref
+    | External
+    | Closure
+    | Bound
+    | Super
+    | Partial
+    | SliceOf
+    | Iterating
+    | Text
+    | Slot
 )
 
 
@@ -206,9 +234,28 @@ class ListOf:
 
 
 @node(eq=False)
+class DequeOf:
+    items: tuple[Abstract, ...]
+    most: int | None = None
+
+
+@node(eq=False)
 class DictOf:
+    """A dict of class `kind`; `factory` makes the missing entries of a `defaultdict`. The keys are
+    those of a real dict, with an `Element` for an object (`containers`)."""
+
     keys: tuple[Any, ...]
     items: tuple[Abstract, ...]
+    kind: type = dict
+    factory: Abstract = Known(None)
+
+
+@node(eq=False)
+class SetOf:
+    """A set of class `kind`, with elements like the keys of a `DictOf`."""
+
+    keys: tuple[Any, ...]
+    kind: type = set
 
 
 @node(eq=False)
@@ -243,7 +290,7 @@ class RowOf:
     kind: type = list
 
 
-HeapObject: TypeAlias = ListOf | DictOf | Instance | CellOf | IteratorOf | RowOf
+HeapObject: TypeAlias = ListOf | DequeOf | DictOf | SetOf | Instance | CellOf | IteratorOf | RowOf
 
 
 # ---- structure -----------------------------------------------------------------------------------
@@ -252,8 +299,10 @@ HeapObject: TypeAlias = ListOf | DictOf | Instance | CellOf | IteratorOf | RowOf
 def parts(a: Abstract | HeapObject) -> tuple[Abstract, ...] | None:
     """Return the parts of a structure; ``None`` if `a` is no structure."""
     match a:
-        case Tuple() | ListOf() | CellOf() | DictOf() | Instance():
+        case Tuple() | ListOf() | DequeOf() | CellOf() | DictOf() | Instance():
             return a.items
+        case SetOf():
+            return ()
         case Closure():
             return (*a.defaults, *(d for _, d in a.named_defaults), *a.cells)
         case Bound():
@@ -275,8 +324,12 @@ def shape_of(a: Abstract | HeapObject) -> Any:
             return Tuple, a.kind, len(a.items)
         case ListOf() | CellOf():
             return type(a), len(a.items)
+        case DequeOf():
+            return DequeOf, len(a.items), a.most
         case DictOf():
-            return DictOf, a.keys
+            return DictOf, a.kind, id(a.factory), tuple(map(type, a.keys)), a.keys
+        case SetOf():
+            return SetOf, a.kind, tuple(map(type, a.keys)), a.keys
         case Instance():
             return Instance, a.cls, a.names
         case Closure():
@@ -295,7 +348,9 @@ def shape_of(a: Abstract | HeapObject) -> Any:
 def rebuild(a: Any, items: Iterator[Abstract]) -> Any:
     """Return a structure like `a` with the parts `items`, in the order of `parts`."""
     match a:
-        case Tuple() | ListOf() | CellOf() | DictOf() | Instance():
+        case SetOf():
+            return a
+        case Tuple() | ListOf() | DequeOf() | CellOf() | DictOf() | Instance():
             return replace(a, items=tuple(next(items) for _ in a.items))
         case Closure():
             return Closure(
@@ -319,5 +374,5 @@ def rebuild(a: Any, items: Iterator[Abstract]) -> Any:
         case Iterating():
             operands = tuple(next(items) for _ in a.operands)
             function = None if a.function is None else next(items)
-            return Iterating(a.kind, operands, function, a.strict)
+            return Iterating(a.kind, operands, function, a.strict, a.watched)
     raise TypeError(f"{a!r} has no parts")

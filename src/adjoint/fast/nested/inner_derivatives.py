@@ -7,6 +7,7 @@ captured, and the variables of derivatives around it, are constants in its own.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -214,7 +215,10 @@ def mapped(ev: Evaluator, a: Abstract, new: Callable[[Value | Known], Abstract])
         raise NotCovered("a derivative in an object, inside differentiated code", ev.span)
     parts = items_of(ev, a)
     assert parts is not None
-    return ev.allocate(DictOf(keys, tuple(mapped(ev, x, new) for x in parts)))
+    held = ev.held(a)
+    changed = tuple(mapped(ev, x, new) for x in parts)
+    made = replace(held, items=changed) if isinstance(held, DictOf) else DictOf(keys, changed)
+    return ev.allocate(made)
 
 
 def _is_number(a: Known) -> bool:

@@ -25,10 +25,14 @@ from adjoint.rulekit.registry import lookup
 CONSTANT: frozenset[Any] = frozenset(
     {
         runtime.length,
+        runtime.equal_items,
         runtime.shape_of,
         runtime.zeros_like,
         runtime.new_tape,
         rows.count,
+        rows.order,
+        rows.first_greatest,
+        rows.first_least,
         runtime.sum_of,
         runtime.sum_of_these,
         runtime.share_of_greater,

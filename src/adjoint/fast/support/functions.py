@@ -29,6 +29,13 @@ def assigned(x: Any) -> Any:
     return x
 
 
+def equal_items(x: Any, y: Any) -> bool:
+    """Compare two numbers in containers: NaN may be one object, which then equals itself."""
+    if x != x:
+        raise Deoptimize("a comparison of NaN")
+    return bool(x == y)
+
+
 def foreseen(y: Any, dtype: Any, shape: tuple[int | None, ...]) -> Any:
     """Check that `y` is an array of the foreseen dtype and shape (``None``: any length)."""
     if type(y) is not np.ndarray or y.dtype != dtype or y.ndim != len(shape):

@@ -61,6 +61,21 @@ def mean_at(xs: Any, places: list[int]) -> Any:
     return sum([xs[i] for i in places]) / len(places)
 
 
+def order(xs: Any, descends: bool) -> list[int]:
+    """Return the indices of the items in the order that ``sorted`` gives them."""
+    return sorted(range(len(xs)), key=xs.__getitem__, reverse=descends)
+
+
+def first_greatest(xs: Any) -> int:
+    """Return the index of the item that ``max`` returns."""
+    return max(range(len(xs)), key=xs.__getitem__)
+
+
+def first_least(xs: Any) -> int:
+    """Return the index of the item that ``min`` returns."""
+    return min(range(len(xs)), key=xs.__getitem__)
+
+
 def append(xs: Any, value: Any) -> None:
     xs.append(value)
 

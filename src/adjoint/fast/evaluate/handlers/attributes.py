@@ -3,21 +3,22 @@
 from __future__ import annotations
 
 import abc
-from types import UnionType
+from types import FunctionType, UnionType
 from typing import Any
 
 import numpy as np
 
 from adjoint.fast.evaluate.adopted_containers import object_behind
 from adjoint.fast.evaluate.attribute_reads import attribute, special_method
-from adjoint.fast.evaluate.calls import object_of_fields, set_attribute
+from adjoint.fast.evaluate.containers import KINDS
 from adjoint.fast.evaluate.evaluator import Evaluator
 from adjoint.fast.evaluate.handlers.operators import is_numeric
 from adjoint.fast.evaluate.handlers.table import handler
+from adjoint.fast.evaluate.instances import object_of_fields, set_attribute
 from adjoint.fast.evaluate.items import length_of
 from adjoint.fast.evaluate.iterables import MOST_UNROLLED
 from adjoint.fast.evaluate.outside_values import LONG
-from adjoint.fast.evaluate.plain_classes import is_plain_object
+from adjoint.fast.evaluate.plain_classes import is_plain_class, is_plain_object
 from adjoint.fast.evaluate.rows import count, restorable, row_of
 from adjoint.fast.evaluate.types import (
     ANYTHING,
@@ -73,7 +74,7 @@ handler(object_of)(object_of_fields)
 
 @handler(primitives.call_method)
 def _(
-    ev: Evaluator, a: Abstract, name: Abstract, *args: Abstract, **keywords: Abstract
+    ev: Evaluator, a: Abstract, name: Abstract, /, *args: Abstract, **keywords: Abstract
 ) -> Abstract:
     assert isinstance(name, Known)
     return ev.call(attribute(ev, a, name.value), args, keywords)
@@ -162,9 +163,9 @@ def _(ev: Evaluator, a: Abstract) -> Abstract:
     row = row_of(ev, a)
     if row is not None:
         return count(ev, row)
-    for parts in (ev.sequence(a), ev.keys(a)):
-        if parts is not None:
-            return Known(len(parts))
+    n = ev.count(a)
+    if n is not None:
+        return Known(n)
     cls = ev.class_of(a)
     if cls is not None and is_plain_object(cls):
         found = ev.call(special_method(ev, cls, "__len__"), [a], {})
@@ -256,26 +257,40 @@ def _(ev: Evaluator, bar: Abstract, x: Abstract) -> Abstract:
 def _(ev: Evaluator, a: Abstract, name: Abstract) -> Abstract:
     if not isinstance(name, Known) or type(name.value) is not str:
         raise NotCovered("hasattr", ev.span)
+    return Known(has(ev, a, name.value))
+
+
+def has(ev: Evaluator, a: Abstract, name: str) -> bool:
+    """Return whether an abstract value has an attribute; add the guards for it."""
     cls = ev.class_of(a)
     if isinstance(a, Value):
         if isinstance(ev.types[a], Array) or cls is not None:
             one = np.empty(0) if isinstance(ev.types[a], Array) else cls()  # type: ignore[misc]
-            return Known(hasattr(one, name.value))
-    elif isinstance(a, Known) and a.value is None:
-        return Known(hasattr(None, name.value))
+            return hasattr(one, name)
+    elif isinstance(a, Known) and isinstance(a.value, type) and is_plain_class(a.value):
+        ev.outside.rely_on(a.value)
+        return hasattr(a.value, name)
+    elif cls in (*KINDS, tuple) or (isinstance(a, Known) and not has_fields(a.value)):
+        return hasattr(cls, name)
     elif cls is not None and is_plain_object(cls) and isinstance(a, External | Ref):
-        return Known(_has(ev, a, cls, name.value))
+        return _object_has(ev, a, cls, name)
     raise NotCovered("hasattr", ev.span)
 
 
-def _has(ev: Evaluator, a: External | Ref, cls: type, name: str) -> bool:
+def has_fields(x: Any) -> bool:
+    """Return whether an object may have attributes of its own."""
+    return hasattr(x, "__dict__") or type(x).__flags__ & (1 << 9) != 0
+
+
+def _object_has(ev: Evaluator, a: External | Ref, cls: type, name: str) -> bool:
     held = ev.held(a)
     if isinstance(held, Instance) and name in held.names:
         return True
     if isinstance(a, Ref) and (outside := object_behind(ev.outside, a)) is not None:
         a = outside
-    if isinstance(class_attribute(cls, name), property):
-        raise NotCovered("hasattr of a property, which may raise", ev.span)
+    found = class_attribute(cls, name)
+    if found is not None and hasattr(type(found), "__get__") and type(found) is not FunctionType:
+        raise NotCovered("hasattr of a descriptor, which may raise", ev.span)
     with restorable(ev) as restore:
         try:
             attribute(ev, a, name)  # adds guards

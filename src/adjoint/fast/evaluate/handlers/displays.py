@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from adjoint.fast.evaluate.containers import closed, key_of, opened_element, run
 from adjoint.fast.evaluate.evaluator import Evaluator
-from adjoint.fast.evaluate.handlers.table import handler, handlers
-from adjoint.fast.evaluate.item_lists import collected
+from adjoint.fast.evaluate.handlers.table import handler
+from adjoint.fast.evaluate.item_lists import collected, demand_quiet_length
 from adjoint.fast.evaluate.items import item
 from adjoint.fast.evaluate.loops import iterate
 from adjoint.fast.evaluate.rows import append, item_of, kind_of, pop, row_of
@@ -39,10 +40,8 @@ def _(ev: Evaluator, start: Abstract, stop: Abstract, step: Abstract) -> Abstrac
 
 @handler(primitives.build_dict)
 def _(ev: Evaluator, *items: Abstract) -> Abstract:
-    keys = items[::2]
-    if not all(isinstance(k, Known) and type(k.value) in (str, int) for k in keys):
-        raise NotCovered("a dict with keys of another kind", ev.span)
-    made = dict(zip([k.value for k in keys], items[1::2], strict=True))  # type: ignore[union-attr]
+    keys = [key_of(ev, k) for k in items[::2]]
+    made = dict(zip(keys, items[1::2], strict=True))
     return ev.allocate(DictOf(tuple(made), tuple(made.values())))
 
 
@@ -52,13 +51,18 @@ def _(ev: Evaluator, xs: Abstract, value: Abstract) -> Abstract:
     return Known(None)
 
 
-handlers[list.pop] = pop
+@handler(list.pop)
+def _(ev: Evaluator, xs: Abstract, *index: Abstract) -> Abstract:
+    if not index:
+        return pop(ev, xs)
+    return run(ev, xs, list.pop, opened_element(ev, *index))
 
 
 @handler(primitives.list_extend, list.extend)
 def _(ev: Evaluator, xs: Abstract, values: Abstract, function: Abstract | None = None) -> Abstract:
     if not isinstance(ev.held(xs), ListOf | RowOf) or values == xs:
         raise NotCovered("extending a list", ev.span)
+    demand_quiet_length(ev, values)
 
     def add(x: Abstract, carried: list[Abstract]) -> list[Abstract]:
         append(ev, xs, x)
@@ -125,7 +129,7 @@ def _(ev: Evaluator, mapping: Abstract, other: Abstract, f: Abstract | None = No
     if keys is None:
         raise NotCovered("** of something else than a dict", ev.span)
     made = dict(zip(held.keys, held.items, strict=True))
-    more = {k: item(ev, other, Known(k)) for k in keys}
+    more = {k: item(ev, other, closed(ev, k)) for k in keys}
     if f is not None and made.keys() & more.keys():
         raise NotCovered("a keyword that is given twice", ev.span)
     made |= more

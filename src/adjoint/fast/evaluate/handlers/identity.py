@@ -10,7 +10,7 @@ from adjoint.fast.evaluate.evaluator import Evaluator
 from adjoint.fast.evaluate.handlers.table import handler
 from adjoint.fast.evaluate.outside_values import is_own
 from adjoint.fast.evaluate.types import Array, Number
-from adjoint.fast.evaluate.values import Abstract, Known, Ref
+from adjoint.fast.evaluate.values import Abstract, Bound, Closure, External, Known, Partial, Ref
 from adjoint.fast.not_covered import NotCovered
 from adjoint.ir.single import Value
 
@@ -43,6 +43,9 @@ def _identical(ev: Evaluator, a: Abstract, b: Abstract) -> bool:
         if isinstance(x, Known) and not isinstance(y, Known):
             if x.value is None or isinstance(x.value, type | str) or callable(x.value):
                 return False
+            cls = ev.class_of(y)
+            if cls is not None and cls is not type(x.value):
+                return False
             if isinstance(y, Value) and any(x.value is z for z in _SINGLE):
                 t = ev.types[y]
                 if isinstance(t, Array) or (isinstance(t, Number) and bool not in t.kinds):
@@ -51,4 +54,23 @@ def _identical(ev: Evaluator, a: Abstract, b: Abstract) -> bool:
         if not ev.shared_lists.isdisjoint((a.address, b.address)):
             raise NotCovered("a test of identity of one list or another", ev.span)
         return a.address == b.address
+    if a is b and isinstance(a, Closure | Partial | Bound):
+        return True
+    if all(isinstance(x, Closure | Partial | Bound | Ref | Known) for x in (a, b)):
+        if type(a) is not type(b) and not isinstance(a, Known) and not isinstance(b, Known):
+            return False
+    if isinstance(a, Closure) and isinstance(b, Closure) and a.code is not b.code:
+        return False
+    if (
+        isinstance(a, Partial)
+        and isinstance(b, Partial)
+        and not _identical(ev, a.function, b.function)
+    ):
+        return False
+    if isinstance(a, External) and isinstance(b, External):
+        if a.source is not b.source:
+            ev.outside.guard(a.source, "not same", b.source)
+        return a.source is b.source
+    if {type(a), type(b)} in ({Ref, External}, {Ref, Known}):
+        return False  # the program has made the one, and not the other
     raise NotCovered("a test of identity", ev.span)

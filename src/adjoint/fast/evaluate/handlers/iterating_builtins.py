@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
+from adjoint.fast.evaluate.attribute_reads import special_method
 from adjoint.fast.evaluate.branches import branch
 from adjoint.fast.evaluate.evaluator import Evaluator
 from adjoint.fast.evaluate.frames import Suspension
 from adjoint.fast.evaluate.generators import take
 from adjoint.fast.evaluate.handlers.table import handler
-from adjoint.fast.evaluate.item_lists import listed
-from adjoint.fast.evaluate.loops import iterate
+from adjoint.fast.evaluate.loops import iterate, iterator_of
+from adjoint.fast.evaluate.plain_classes import is_enumeration, is_plain_object
 from adjoint.fast.evaluate.sums import summed
 from adjoint.fast.evaluate.truth_values import truth
 from adjoint.fast.evaluate.types import Array, Row, number
@@ -26,7 +28,6 @@ from adjoint.fast.evaluate.values import (
     Iterating,
     IteratorOf,
     Known,
-    ListOf,
     Ref,
     Tuple,
 )
@@ -53,7 +54,10 @@ def _is_integer(ev: Evaluator, x: Abstract) -> bool:
 def _made(ev: Evaluator, what: Iterating) -> Abstract:
     """Return a new iterator. Python calls ``iter`` on the operands at once: a wrong operand raises
     then, and dicts and the operand of ``reversed`` must not change afterwards."""
-    for x in what.operands[:1] if what.kind is enumerate else what.operands:
+    n = 1 if what.kind is enumerate else len(what.operands)
+    iterators = [iterator_of(ev, x) for x in what.operands[:n]]
+    what = replace(what, operands=(*iterators, *what.operands[n:]))
+    for x in iterators:
         if not _is_iterable(ev, x):
             kind = TypeError if ev.class_of(x) in (float, int, complex, type(None)) else None
             reason = f"{what.kind.__name__} of something that may not be iterable"
@@ -69,6 +73,8 @@ def _is_iterable(ev: Evaluator, x: Abstract) -> bool:
         t = ev.types[x]
         return isinstance(t, Row) or (isinstance(t, Array) and bool(t.shape))
     if isinstance(x, Known):
+        if isinstance(x.value, type):
+            return is_enumeration(x.value)
         return isinstance(x.value, str | bytes | tuple | range)
     if isinstance(x, Ref):
         return not isinstance(ev.heap[x.address], Instance)
@@ -90,6 +96,9 @@ def _among(what: Iterating) -> Iterator[Ref]:
 def _(ev: Evaluator, xs: Abstract) -> Abstract:
     if isinstance(ev.held(xs), IteratorOf) or (isinstance(xs, Iterating) and xs.kind is not range):
         raise NotCovered("reversed of an iterator", ev.span)
+    cls = ev.class_of(xs)
+    if cls is not None and is_plain_object(cls):
+        return ev.call(special_method(ev, cls, "__reversed__"), [xs], {})
     return _made(ev, Iterating(reversed, (xs,)))
 
 
@@ -171,15 +180,3 @@ def _(ev: Evaluator, xs: Abstract, default: Abstract | None = None) -> Abstract:
 @handler(sum)
 def _(ev: Evaluator, xs: Abstract, start: Abstract = Known(0)) -> Abstract:
     return summed(ev, xs, start)
-
-
-@handler(sorted)
-def _(ev: Evaluator, xs: Abstract, *, reverse: Abstract = Known(False)) -> Abstract:
-    items = listed(ev, xs)
-    if items is None or not isinstance(reverse, Known) or type(reverse.value) is not bool:
-        raise NotCovered("a call of sorted", ev.span)
-    kinds = {type(x.value) if isinstance(x, Known) else None for x in items}
-    if len(kinds) > 1 or not kinds <= {int, str}:
-        raise NotCovered("a call of sorted", ev.span)
-    values = sorted((x.value for x in items), reverse=bool(reverse.value))  # type: ignore[union-attr]
-    return ev.allocate(ListOf(tuple(map(Known, values))))

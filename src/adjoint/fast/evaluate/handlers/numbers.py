@@ -12,14 +12,16 @@ import numpy as np
 
 from adjoint.fast.evaluate.attribute_reads import attribute
 from adjoint.fast.evaluate.calls import fold_known, infer_call
+from adjoint.fast.evaluate.containers import guarded
 from adjoint.fast.evaluate.evaluator import Evaluator
 from adjoint.fast.evaluate.handlers.operators import is_numeric
+from adjoint.fast.evaluate.handlers.sorting import first
 from adjoint.fast.evaluate.handlers.table import handler
-from adjoint.fast.evaluate.item_lists import collected
+from adjoint.fast.evaluate.item_lists import collected, listed
 from adjoint.fast.evaluate.items import length_of, product
 from adjoint.fast.evaluate.rows import as_row, reduced, row_of
 from adjoint.fast.evaluate.types import Array, Number, has_complex, number, witnesses
-from adjoint.fast.evaluate.values import Abstract, Flag, Known, Tuple
+from adjoint.fast.evaluate.values import Abstract, Flag, Known, ListOf, Tuple
 from adjoint.fast.not_covered import NotCovered, Raises
 from adjoint.fast.support import functions as runtime
 from adjoint.fast.support import rows
@@ -31,6 +33,8 @@ from adjoint.rulekit.partials import is_constant
 def _(ev: Evaluator, a: Abstract) -> Abstract:
     if isinstance(a, Known) and isinstance(a.value, int | float) and not isinstance(a, Flag):
         return Known(float(a.value))
+    if isinstance(a, Known) and type(a.value) is str:
+        return Known(guarded(ev, float, a.value))
     if isinstance(a, Value):
         t = ev.types[a]
         if has_complex(t):
@@ -59,8 +63,24 @@ def _error_of_float(ev: Evaluator, a: Abstract) -> type[BaseException] | None:
 
 def _extreme(f: Any) -> None:
     @handler(f)
-    def _(ev: Evaluator, *operands: Abstract) -> Abstract:
+    def _(
+        ev: Evaluator,
+        *operands: Abstract,
+        key: Abstract = Known(None),
+        default: Abstract | None = None,
+    ) -> Abstract:
         items: Sequence[Abstract] | None = operands
+        is_plain = isinstance(key, Known) and key.value is None
+        if not is_plain or default is not None:
+            given = listed(ev, operands[0]) if len(operands) == 1 else [*operands]
+            if given is None:
+                raise NotCovered(f"{f.__name__} of what is not known, with a key", ev.span)
+            if default is not None and not given:
+                return default
+            items = given
+            if not is_plain and given:
+                return first(ev, f, given, key)
+            operands = (ev.allocate(ListOf(tuple(given))),)
         if len(operands) == 1:
             row = row_of(ev, operands[0])
             if row is None:
@@ -68,7 +88,9 @@ def _extreme(f: Any) -> None:
                 row, items = row_of(ev, made), ev.sequence(made)
             if row is not None:
                 return reduced(ev, rows.greatest if f is max else rows.least, row)
-        if not items or not all(map(is_numeric, items)):
+        if items and not all(map(is_numeric, items)):
+            return first(ev, f, [*items], Known(None))
+        if not items:
             raise NotCovered(f"{f.__name__} of such operands", ev.span)
         if len(items) == 1:
             return items[0]

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import operator
+from collections import Counter, OrderedDict, defaultdict, deque
+from enum import Enum
 from typing import Any
 
 import numpy as np
@@ -11,25 +13,47 @@ from adjoint.fast.evaluate.adoption import demand_not_written
 from adjoint.fast.evaluate.array_writes import add_at, is_alias_of_part, put, update
 from adjoint.fast.evaluate.attribute_reads import special_method
 from adjoint.fast.evaluate.calls import fold_known
+from adjoint.fast.evaluate.containers import (
+    KINDS,
+    closed,
+    guarded,
+    key_of,
+    opened,
+    opened_element,
+    run,
+)
 from adjoint.fast.evaluate.evaluator import Evaluator
 from adjoint.fast.evaluate.handlers.new_arrays import new_arrays
+from adjoint.fast.evaluate.handlers.strings import formatted_by_percent
 from adjoint.fast.evaluate.handlers.table import handler
+from adjoint.fast.evaluate.indices import known_slice
 from adjoint.fast.evaluate.items import item
-from adjoint.fast.evaluate.plain_classes import is_plain_class, is_plain_object
+from adjoint.fast.evaluate.plain_classes import (
+    is_constant_object,
+    is_enumeration,
+    is_plain_class,
+    is_plain_object,
+)
 from adjoint.fast.evaluate.rows import put as put_into_list
 from adjoint.fast.evaluate.rows import repeated
-from adjoint.fast.evaluate.types import Array, Number
+from adjoint.fast.evaluate.truth_values import truth
+from adjoint.fast.evaluate.types import Array, Number, number
 from adjoint.fast.evaluate.values import (
+    TEXT,
     Abstract,
+    DequeOf,
     DictOf,
     External,
+    Iterating,
     Known,
     ListOf,
     Ref,
     RowOf,
+    Text,
     Tuple,
 )
 from adjoint.fast.not_covered import NotCovered
+from adjoint.fast.support import functions as runtime
 from adjoint.ir.single import Value
 
 _BINARY = {
@@ -68,13 +92,35 @@ def _binary(f: Any, name: str) -> None:
             return ev.infer(f, [a, b])
         if f is operator.add and isinstance(a, Tuple) and isinstance(b, Tuple):
             return Tuple(a.items + b.items)
-        if f is operator.add and ev.class_of(a) is list and ev.class_of(b) is list:
-            left, right = ev.sequence(a), ev.sequence(b)
-            if left is not None and right is not None:
-                return ev.allocate(ListOf((*left, *right)))
+        if f is operator.mod and ev.class_of(a) is str:
+            return formatted_by_percent(ev, a, b)
+        if f is operator.add and Text in (type(a), type(b)):
+            if ev.class_of(a) is str and ev.class_of(b) is str:
+                return TEXT
         if f is operator.mul and ev.class_of(a) is list and ev.class_of(b) is int:
             return repeated(ev, a, b)
+        found = _of_containers(ev, f, a, b)
+        if found is not None:
+            return found
         return _by_protocol(ev, f, f"__{name}__", f"__r{name}__", a, b)
+
+
+_CONTAINERS = frozenset({*KINDS, tuple})
+
+
+def _of_containers(ev: Evaluator, f: Any, a: Abstract, b: Abstract) -> Abstract | None:
+    """Evaluate an operator of containers of known structure; ``None`` for other operands."""
+    kinds = {ev.class_of(a), ev.class_of(b)}
+    if not kinds <= _CONTAINERS | {int} or kinds == {int}:
+        return None
+    made = [x.value if _is_integer(x) else opened(ev, x) for x in (a, b)]  # type: ignore[union-attr]
+    if any(x is None for x in made):
+        return None
+    return closed(ev, guarded(ev, f, *made))
+
+
+def _is_integer(a: Abstract) -> bool:
+    return isinstance(a, Known) and type(a.value) is int
 
 
 def is_numeric(a: Abstract) -> bool:
@@ -94,7 +140,12 @@ def _by_protocol(
         if left in (list, tuple) or right in (list, tuple):
             return ev.infer(f, new_arrays(ev, (a, b)))
         raise NotCovered(f"the operator {f.__name__} of an array and an object", ev.span)
-    if issubclass(left, np.generic | str | bytes):  # their operators accept any object
+    is_equality = f in (operator.eq, operator.ne)
+    if is_equality and left in _FAMILIES and right in _FAMILIES:
+        if _FAMILIES[left] != _FAMILIES[right]:
+            return Known(f is operator.ne)
+    elif issubclass(left, np.generic | str | bytes) and not (is_equality and left in _FAMILIES):
+        # their operators accept any object
         raise NotCovered(f"the operator {f.__name__} of such operands", ev.span)
     asked = [(left, name, [a, b]), (right, reflected, [b, a])]
     if left is right and f in _BINARY:
@@ -105,12 +156,27 @@ def _by_protocol(
             if found is getattr(object, method, None):
                 if any(method in vars(base) for base in cls.__mro__[:-1]):
                     raise NotCovered(f"{method} of {cls.__qualname__}", ev.span)
+                if f is operator.ne and cls.__eq__ is not object.__eq__:
+                    result = ev.call(special_method(ev, cls, "__eq__"), operands, {})
+                    if not isinstance(result, Known) or result.value is not NotImplemented:
+                        return ev.call(Known(operator.not_), [result], {})
                 continue
             result = ev.call(special_method(ev, cls, method), operands, {})
             if isinstance(result, Known) and result.value is NotImplemented:
                 continue
             return result
+    if is_equality and all(is_plain_object(x) or x in _FAMILIES for x in (left, right)):
+        return ev.call(Known(operator.is_ if f is operator.eq else operator.is_not), [a, b], {})
     raise NotCovered(f"the operator {f.__name__} of such operands", ev.span)
+
+
+_FAMILIES: dict[type, Any] = {
+    **dict.fromkeys((int, float, bool, complex), "number"),
+    **dict.fromkeys((dict, defaultdict, OrderedDict, Counter), "mapping"),
+    **dict.fromkeys((set, frozenset), "set"),
+    **{kind: kind for kind in (str, bytes, list, tuple, deque, type(None))},
+}
+"""Builtin classes; objects of different families are never equal."""
 
 
 for _f, _name in _BINARY.items():
@@ -126,13 +192,23 @@ def _comparison(f: Any, name: str, reflected: str) -> None:
         if is_numeric(a) and is_numeric(b):
             known = _compared_lengths(ev, f, a, b)
             return ev.infer(f, [a, b]) if known is None else Known(known)
-        if isinstance(a, Tuple) and isinstance(b, Tuple) and f in (operator.eq, operator.ne):
-            return _equal_tuples(ev, f, a, b)
+        if f in (operator.eq, operator.ne):
+            for kind in (tuple, list):
+                left, right = ev.sequence(a), ev.sequence(b)
+                if left is None or right is None:
+                    break
+                if all(issubclass(ev.class_of(x) or object, kind) for x in (a, b)):
+                    return _equal_sequences(ev, f, left, right)
         if isinstance(a, Known) and isinstance(b, Known) and f in (operator.eq, operator.ne):
+            if isinstance(a.value, Enum) and type(a.value).__eq__ is object.__eq__:
+                return Known(f(a.value, b.value))
             if isinstance(a.value, np.dtype | type | str) and all(
                 is_plain_class(x.value) for x in (a, b) if isinstance(x.value, type)
             ):
                 return Known(f(a.value, b.value))
+        found = _of_containers(ev, f, a, b)
+        if found is not None:
+            return found
         return _by_protocol(ev, f, f"__{name}__", f"__{reflected}__", a, b)
 
 
@@ -149,32 +225,39 @@ def _compared_lengths(ev: Evaluator, f: Any, a: Abstract, b: Abstract) -> bool |
     return None
 
 
-def _equal_tuples(ev: Evaluator, f: Any, a: Tuple, b: Tuple) -> Abstract:
-    undecided = []
-    for x, y in zip(a.items, b.items, strict=False):
-        if not (_is_compared(ev, x) and _is_compared(ev, y)):
-            raise NotCovered("a comparison of tuples", ev.span)
-        equal = ev.call(Known(operator.eq), [x, y], {})
+def _equal_sequences(
+    ev: Evaluator, f: Any, a: tuple[Abstract, ...], b: tuple[Abstract, ...]
+) -> Abstract:
+    """Compare tuples or lists, whose items Python compares by identity first."""
+    found: Abstract = Known(True)
+    for x, y in zip(a, b, strict=False):
+        equal = _equal_items(ev, x, y)
         if isinstance(equal, Known):
             if not equal.value:
-                if all(isinstance(z, Known) and z.value != z.value for z in (x, y)):
-                    raise NotCovered("a comparison of NaN, which may be one object", ev.span)
                 return Known(f is operator.ne)
+        elif isinstance(found, Known):
+            found = equal
         else:
-            undecided.append(equal)
-    if len(a.items) != len(b.items):
+            found = ev.call(Known(operator.and_), [found, equal], {})
+    if len(a) != len(b):
         return Known(f is operator.ne)
-    if not undecided:
-        return Known(f is operator.eq)
-    raise NotCovered("a comparison of tuples", ev.span)
+    return found if f is operator.eq else ev.call(Known(operator.not_), [found], {})
 
 
-def _is_compared(ev: Evaluator, x: Abstract) -> bool:
-    """Return whether an item of a tuple can be compared: Python compares objects by identity first,
-    and a comparison of arrays has no truth value."""
-    if isinstance(x, Value):
-        return isinstance(ev.types[x], Number)
-    return isinstance(x, Tuple | Known)
+def _equal_items(ev: Evaluator, x: Abstract, y: Abstract) -> Abstract:
+    if isinstance(x, Ref) and x == y:
+        return Known(True)
+    if all(isinstance(z, Known) and z.value != z.value for z in (x, y)):
+        raise NotCovered("a comparison of NaN, which may be one object", ev.span)
+    if any(isinstance(z, Value) for z in (x, y)) and is_numeric(x) and is_numeric(y):
+        if not all(_is_number(ev, z) for z in (x, y)):
+            raise NotCovered("a comparison of arrays in a sequence", ev.span)
+        return ev.operation(runtime.equal_items, (ev.operand(x), ev.operand(y)), number(bool))
+    return truth(ev, ev.call(Known(operator.eq), [x, y], {}))
+
+
+def _is_number(ev: Evaluator, x: Abstract) -> bool:
+    return not isinstance(x, Value) or isinstance(ev.types[x], Number)
 
 
 for _f, (_name, _reflected) in _COMPARISONS.items():
@@ -191,8 +274,19 @@ def _in_place(f: Any, plain: Any) -> None:
             ev.call(Known(list.extend), [a, b], {})
             return a
         demand_not_written(a, f"__{f.__name__}__", ev.span)
-        if isinstance(a, Ref | External):
+        cls = ev.class_of(a)
+        if isinstance(a, Ref) and cls in KINDS:
+            made = b.value if _is_integer(b) else opened(ev, b)  # type: ignore[union-attr]
+            if made is None:
+                raise NotCovered("an augmented assignment to a container", ev.span)
+            return run(ev, a, f, made)
+        if isinstance(a, External) and (cls is None or not is_plain_object(cls)):
             raise NotCovered("an augmented assignment to an object", ev.span)
+        name = f"__{f.__name__.strip('_')}__"
+        if cls is not None and is_plain_object(cls) and hasattr(cls, name):
+            result = ev.call(special_method(ev, cls, name), [a, b], {})
+            if not isinstance(result, Known) or result.value is not NotImplemented:
+                return result
         return ev.call(Known(plain), [a, b], {})
 
 
@@ -227,28 +321,38 @@ for _f, _name in _UNARY.items():
 
 @handler(operator.contains)
 def _(ev: Evaluator, container: Abstract, a: Abstract) -> Abstract:
-    if not isinstance(a, Known) or not isinstance(a.value, str | int | bool | None):
+    if isinstance(container, Iterating) and container.kind in (dict.keys, iter):
+        (container,) = container.operands
+    if isinstance(container, Known) and isinstance(a, Known):
+        if isinstance(container.value, str | range | dict | frozenset):
+            return Known(a.value in container.value)
+    cls = ev.class_of(container)
+    if cls is not None and is_plain_object(cls) and hasattr(cls, "__contains__"):
+        return truth(ev, ev.call(special_method(ev, cls, "__contains__"), [container, a], {}))
+    made = opened(ev, container)
+    if made is None:
         raise NotCovered("a test of membership", ev.span)
-    keys = ev.keys(container)
-    if keys is not None:
-        return Known(a.value in keys)
-    if isinstance(container, Known) and isinstance(container.value, str | tuple | dict | frozenset):
-        return Known(a.value in container.value)
-    items = ev.sequence(container)
-    if items is not None:
-        for x in items:
-            equal = ev.call(Known(operator.eq), [x, a], {})
-            if not isinstance(equal, Known):
-                break
-            if equal.value:
-                return Known(True)
-        else:
-            return Known(False)
-    raise NotCovered("a test of membership", ev.span)
+    if isinstance(made, dict | set | frozenset):
+        return Known(key_of(ev, a) in made)
+    return _among(ev, [closed(ev, x) for x in made], a)
+
+
+def _among(ev: Evaluator, items: list[Abstract], a: Abstract) -> Abstract:
+    """Evaluate ``a in items`` for a list or tuple."""
+    found: Abstract = Known(False)
+    for x in items:
+        equal = _equal_items(ev, x, a)
+        if not isinstance(equal, Known):
+            found = ev.call(Known(operator.or_), [found, equal], {})
+        elif equal.value:
+            return equal
+    return found
 
 
 @handler(operator.getitem)
 def _(ev: Evaluator, a: Abstract, index: Abstract) -> Abstract:
+    if isinstance(a, Known) and (isinstance(a.value, type) or is_constant_object(type(a.value))):
+        return _of_annotation(ev, a.value, index)
     cls = ev.class_of(a)
     if cls is not None and is_plain_object(cls) and hasattr(cls, "__getitem__"):
         return ev.call(special_method(ev, cls, "__getitem__"), [a, index], {})
@@ -265,6 +369,21 @@ def _(ev: Evaluator, a: Abstract, index: Abstract, value: Abstract) -> Abstract:
     return add_at(ev, a, index, ev.call(Known(operator.neg), [value], {}))
 
 
+def _of_annotation(ev: Evaluator, kind: Any, index: Abstract) -> Abstract:
+    """Evaluate ``list[float]`` or ``Optional[float]``, and ``Color["RED"]``."""
+    key = opened_element(ev, index)
+    cls = kind if isinstance(kind, type) else None
+    if cls is not None and is_enumeration(cls):
+        if isinstance(key, str) and key in cls._member_map_:
+            ev.outside.rely_on(cls)
+            return Known(cls._member_map_[key])
+    elif cls is None or cls.__module__ in ("builtins", "collections", "collections.abc"):
+        if isinstance(index, Known):
+            key = index.value
+        return Known(guarded(ev, operator.getitem, kind, key))
+    raise NotCovered("an index of a class", ev.span)
+
+
 @handler(operator.setitem)
 def _(ev: Evaluator, a: Abstract, index: Abstract, value: Abstract) -> Abstract:
     held = ev.held(a)
@@ -272,22 +391,39 @@ def _(ev: Evaluator, a: Abstract, index: Abstract, value: Abstract) -> Abstract:
     if isinstance(a, Value):
         if not is_alias_of_part(ev, a, index, value):
             put(ev, a, index, value)
-    elif not isinstance(a, Ref):
-        raise NotCovered("a write to an item", ev.span)
     elif isinstance(held, RowOf) or (isinstance(held, ListOf) and isinstance(index, Value)):
+        assert isinstance(a, Ref)
         put_into_list(ev, a, index, value)
     elif isinstance(held, ListOf) and isinstance(index, Known) and type(index.value) is int:
+        assert isinstance(a, Ref)
         if not -len(held.items) <= index.value < len(held.items):
             raise NotCovered("an index out of range", ev.span)
         ev.demand_own_list(a.address)
         changed = [*held.items]
         changed[index.value] = value
         ev.heap[a.address] = ListOf(tuple(changed))
-    elif isinstance(held, DictOf) and isinstance(index, Known):
-        if type(index.value) not in (str, int):
-            raise NotCovered("a key of another kind", ev.span)
-        items = dict(zip(held.keys, held.items, strict=True)) | {index.value: value}
-        ev.heap[a.address] = DictOf(tuple(items), tuple(items.values()))
+    elif isinstance(held, DictOf):
+        run(ev, a, operator.setitem, key_of(ev, index), opened_element(ev, value))
+    elif isinstance(held, DequeOf):
+        run(ev, a, operator.setitem, opened_element(ev, index), opened_element(ev, value))
+    elif isinstance(held, ListOf) and (part := known_slice(index)) is not None:
+        run(ev, a, operator.setitem, part, opened(ev, value))
     else:
-        raise NotCovered("a write to an item", ev.span)
+        cls = ev.class_of(a)
+        if cls is None or not is_plain_object(cls) or not hasattr(cls, "__setitem__"):
+            raise NotCovered("a write to an item", ev.span)
+        ev.call(special_method(ev, cls, "__setitem__"), [a, index, value], {})
     return Known(None)
+
+
+@handler(operator.delitem)
+def _(ev: Evaluator, a: Abstract, index: Abstract) -> Abstract:
+    held, cls = ev.held(a), ev.class_of(a)
+    if isinstance(held, DictOf):
+        return run(ev, a, operator.delitem, key_of(ev, index))
+    if isinstance(held, ListOf | DequeOf):
+        part = known_slice(index)
+        return run(ev, a, operator.delitem, opened_element(ev, index) if part is None else part)
+    if cls is None or not is_plain_object(cls) or not hasattr(cls, "__delitem__"):
+        raise NotCovered("a deletion of an item", ev.span)
+    return ev.call(special_method(ev, cls, "__delitem__"), [a, index], {})

@@ -1,75 +1,137 @@
-"""Handlers of strings and dict views."""
+"""Handlers of strings: known ones, and those with numbers that are not known."""
 
 from __future__ import annotations
 
 import operator
 from typing import Any
 
+from adjoint.fast.evaluate.attribute_reads import any_text, special_method
+from adjoint.fast.evaluate.containers import closed
 from adjoint.fast.evaluate.evaluator import Evaluator
 from adjoint.fast.evaluate.handlers.table import handler
 from adjoint.fast.evaluate.item_lists import listed
-from adjoint.fast.evaluate.values import Abstract, Iterating, Known, ListOf
+from adjoint.fast.evaluate.plain_classes import is_plain_object
+from adjoint.fast.evaluate.types import Array, Number, witnesses
+from adjoint.fast.evaluate.values import TEXT, Abstract, External, Known, Ref, Text, Tuple
 from adjoint.fast.not_covered import NotCovered
 from adjoint.ir import primitives
+from adjoint.ir.single import Value
 
 _PLAIN = (str, int, float, bool, type(None))
 
 
 def of_text(ev: Evaluator, f: Any, args: Any, keywords: dict[str, Abstract]) -> Abstract | None:
     """Evaluate a method of a known string; ``None`` for any other callee."""
-    if type(getattr(f, "__self__", None)) is not str or keywords:
+    if type(getattr(f, "__self__", None)) is not str:
         return None
+    if f.__name__ == "format":
+        return _formatted(ev, f, [*args], keywords)
     values: list[Any] = []
+    is_known = True
     for a in args:
         if isinstance(a, Known) and isinstance(a.value, (*_PLAIN, tuple)):
             values.append(a.value)
             continue
         items = listed(ev, a) if f.__name__ == "join" else None
-        if items is None or not all(isinstance(x, Known) for x in items):
+        if items is None or not all(ev.class_of(x) is str for x in items):
             raise NotCovered("a method of a string", ev.span)
-        values.append([x.value for x in items])  # type: ignore[union-attr]
+        is_known &= TEXT not in items
+        values.append([x.value if isinstance(x, Known) else "" for x in items])
+    if keywords:
+        raise NotCovered("a method of a string", ev.span)
+    found = _tried(ev, f, *values)
+    return closed(ev, found) if is_known else TEXT
+
+
+def _tried(ev: Evaluator, f: Any, *values: Any, **named: Any) -> Any:
     try:
-        found = f(*values)
+        return f(*values, **named)
     except Exception as error:
         raise NotCovered(f"a call that raises {type(error).__name__}", ev.span) from None
-    if type(found) is list:
-        return ev.allocate(ListOf(tuple(map(Known, found))))
-    return Known(found)
+
+
+def _formatted(
+    ev: Evaluator, f: Any, args: list[Abstract], keywords: dict[str, Abstract]
+) -> Abstract:
+    """Format operands by `f`; the result is known if they are."""
+    operands = [_shown(ev, x) for x in args]
+    named = {name: _shown(ev, x) for name, x in keywords.items()}
+    found = _tried(ev, f, *[x for x, _ in operands], **{k: x for k, (x, _) in named.items()})
+    is_known = all(known for _, known in (*operands, *named.values()))
+    return Known(found) if is_known else TEXT
+
+
+def _shown(ev: Evaluator, a: Abstract) -> tuple[Any, bool]:
+    """Return an object that is formatted like `a`, and whether the text is that of `a`."""
+    if isinstance(a, Known) and isinstance(a.value, _PLAIN):
+        return a.value, True
+    if isinstance(a, Text):
+        return "", False
+    if isinstance(a, Value):
+        t = ev.types[a]
+        if isinstance(t, Number):
+            kinds = witnesses(t)
+            if len(kinds) == 1:
+                return kinds[0], False
+        if isinstance(t, Array):
+            return t, False
+    if isinstance(a, Tuple) or (isinstance(a, Known) and type(a.value) is tuple):
+        shown = [_shown(ev, x) for x in ev.sequence(a) or ()]
+        return tuple(x for x, _ in shown), all(known for _, known in shown)
+    cls = ev.class_of(a)
+    if cls in (list, dict):
+        parts = ev.sequence(a) or ev.held(a).items  # type: ignore[union-attr]
+        if not all(isinstance(x, Known | Value) for x in parts):
+            raise NotCovered("a string of objects", ev.span)
+        return cls(), False
+    raise NotCovered("a string of what is not known", ev.span)
+
+
+def _text_of(ev: Evaluator, a: Abstract, name: str) -> Abstract:
+    """Return what ``__str__`` or ``__repr__`` of an object of a user class returns; any other value
+    unchanged."""
+    cls = ev.class_of(a)
+    if not isinstance(a, Ref | External) or cls is None or not is_plain_object(cls):
+        return a
+    if cls.__format__ is not object.__format__:
+        raise NotCovered(f"__format__ of {cls.__qualname__}", ev.span)
+    if name == "__str__" and cls.__str__ is object.__str__:
+        name = "__repr__"
+    if getattr(cls, name) is getattr(object, name):
+        return TEXT
+    return ev.call(special_method(ev, cls, name), [a], {})
 
 
 @handler(primitives.format_value)
 def _(ev: Evaluator, a: Abstract, conversion: Abstract, spec: Abstract) -> Abstract:
-    known = (a, conversion, spec)
-    if not all(isinstance(x, Known) and isinstance(x.value, _PLAIN) for x in known):
-        raise NotCovered("a string of what is not known", ev.span)
-    try:
-        return Known(primitives.format_value(*(x.value for x in known)))  # type: ignore[union-attr]
-    except Exception as error:
-        raise NotCovered(f"a format that raises {type(error).__name__}", ev.span) from None
+    is_str = isinstance(conversion, Known) and conversion.value in (None, "s")
+    shown = _text_of(ev, a, "__str__" if is_str else "__repr__")
+    if shown is not a:
+        conversion = Known(None)
+    return _formatted(ev, primitives.format_value, [shown, conversion, spec], {})
 
 
 @handler(primitives.build_string)
 def _(ev: Evaluator, *parts: Abstract) -> Abstract:
-    if not all(isinstance(x, Known) and isinstance(x.value, str) for x in parts):
-        raise NotCovered("a string of what is not known", ev.span)
-    return Known("".join(x.value for x in parts))  # type: ignore[union-attr]
+    return _formatted(ev, primitives.build_string, [*parts], {})
 
 
-# ---- dicts ---------------------------------------------------------------------------------------
+@handler(str)
+def _(ev: Evaluator, a: Abstract = Known("")) -> Abstract:
+    return _formatted(ev, str, [_text_of(ev, a, "__str__")], {})
 
 
-def _view(kind: Any) -> None:
-    @handler(kind)
-    def _(ev: Evaluator, mapping: Abstract) -> Abstract:
-        return Iterating(kind, (mapping,))
+@handler(repr)
+def _(ev: Evaluator, a: Abstract) -> Abstract:
+    shown = _text_of(ev, a, "__repr__")
+    return _formatted(ev, repr, [a], {}) if shown is a else shown
 
 
-for _kind in (dict.items, dict.keys, dict.values):
-    _view(_kind)
+def formatted_by_percent(ev: Evaluator, a: Abstract, b: Abstract) -> Abstract:
+    """Evaluate ``a % b`` for a known string."""
+    return _formatted(ev, operator.mod, [a, b], {})
 
 
-@handler(dict.get)
-def _(ev: Evaluator, mapping: Abstract, key: Abstract, default: Abstract = Known(None)) -> Abstract:
-    present = ev.call(Known(operator.contains), [mapping, key], {})
-    assert isinstance(present, Known)
-    return ev.call(Known(operator.getitem), [mapping, key], {}) if present.value else default
+@handler(any_text)
+def _(ev: Evaluator, *operands: Abstract) -> Abstract:
+    return TEXT

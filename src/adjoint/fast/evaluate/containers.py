@@ -1,0 +1,254 @@
+"""Containers of known structure as real containers, whose methods run at specialisation.
+
+`opened` fills a container of Python with the elements of an abstract one: constants as they are,
+anything else as an `Element`, whose operators the evaluator evaluates. A method of the container,
+or an operator, is called on that; `closed` gives the abstract value of the result, and `keep` keeps
+the new contents. A comparison or a hash that depends on a value of the program is not covered.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections import Counter, OrderedDict, defaultdict, deque
+from collections.abc import Callable
+from enum import Enum
+from typing import Any
+
+import numpy as np
+
+from adjoint.fast.evaluate.evaluator import Evaluator
+from adjoint.fast.evaluate.plain_classes import is_named_tuple, is_plain_class
+from adjoint.fast.evaluate.values import (
+    Abstract,
+    DequeOf,
+    DictOf,
+    External,
+    Flag,
+    HeapObject,
+    Instance,
+    Known,
+    ListOf,
+    Ref,
+    SetOf,
+    Tuple,
+)
+from adjoint.fast.not_covered import NotCovered, Raises
+
+KINDS = (list, deque, dict, defaultdict, OrderedDict, Counter, set, frozenset)
+"""Classes of containers of which programs hold the structure."""
+_ATOMS = int | float | complex | str | bytes | type(None) | np.number | np.dtype
+
+
+class Element:
+    """An abstract value in a real container."""
+
+    __slots__ = ("abstract", "ev")
+
+    def __init__(self, ev: Evaluator, abstract: Abstract) -> None:
+        self.ev, self.abstract = ev, abstract
+
+    def __bool__(self) -> bool:
+        return _decided(self.ev, self.ev.call(Known(operator.truth), [self.abstract], {}))
+
+    def __eq__(self, other: object) -> Any:
+        if isinstance(other, Element) and _is_same(self.abstract, other.abstract):
+            return True  # containers compare by identity first
+        if isinstance(self.abstract, Known) and _is_nan(self.abstract.value):
+            raise NotCovered("a comparison of NaN, which may be one object", self.ev.span)
+        if isinstance(self.abstract, Known) and isinstance(other, Element):
+            if type(self.abstract.value).__eq__ is object.__eq__:
+                return NotImplemented
+        return _evaluated(self.ev, operator.eq, self, other)
+
+    def __hash__(self) -> int:
+        found = self.ev.call(Known(hash), [self.abstract], {})
+        if not isinstance(found, Known):
+            raise NotCovered("a hash that is not known", self.ev.span)
+        return hash(found.value)
+
+
+def _operators(name: str, f: Callable[..., Any], reflected: str | None) -> None:
+    setattr(Element, f"__{name}__", lambda self, other: _evaluated(self.ev, f, self, other))
+    if reflected is not None:
+        method = f"__{reflected}__"
+        setattr(Element, method, lambda self, other: _evaluated(self.ev, f, other, self))
+
+
+for _name in ("add", "sub", "mul", "truediv"):
+    _operators(_name, getattr(operator, _name), f"r{_name}")
+for _name in ("lt", "gt", "le", "ge"):
+    _operators(_name, getattr(operator, _name), None)
+
+
+def _evaluated(ev: Evaluator, f: Any, *operands: Any) -> Any:
+    return opened_element(ev, ev.call(Known(f), [closed(ev, x) for x in operands], {}))
+
+
+def _decided(ev: Evaluator, found: Abstract) -> bool:
+    if not isinstance(found, Known):
+        raise NotCovered("a comparison of elements that depends on numbers", ev.span)
+    return bool(found.value)
+
+
+def _is_same(a: Abstract, b: Abstract) -> bool:
+    if isinstance(a, Ref) and isinstance(b, Ref):
+        return a.address == b.address
+    return isinstance(a, Known) and isinstance(b, Known) and a.value is b.value
+
+
+# ---- from abstract to real -----------------------------------------------------------------------
+
+
+def opened_element(ev: Evaluator, a: Abstract) -> Any:
+    """Return `a` as an element of a real container."""
+    if isinstance(a, Tuple) and (a.kind is tuple or is_named_tuple(a.kind)):
+        return tuple.__new__(a.kind, [opened_element(ev, x) for x in a.items])
+    if isinstance(a, Known) and not isinstance(a, Flag):
+        value = a.value
+        if isinstance(value, type):
+            return value if is_plain_class(value) else Element(ev, a)
+        if isinstance(value, tuple):
+            return tuple.__new__(type(value), [opened_element(ev, Known(x)) for x in value])
+        if type(value).__hash__ is not None and (isinstance(value, _ATOMS | Enum)):
+            return Element(ev, a) if _is_nan(value) else value
+    return Element(ev, a)
+
+
+def key_of(ev: Evaluator, a: Abstract) -> Any:
+    """Return `a` as a key of a real dict or an element of a real set."""
+    key = opened_element(ev, a)
+    _demand_key(ev, key)
+    return key
+
+
+def _demand_key(ev: Evaluator, key: Any) -> None:
+    if isinstance(key, tuple):
+        for part in key:
+            _demand_key(ev, part)
+    elif isinstance(key, Element):
+        ev.demand_known(key.abstract, "a key that is not known")
+        if isinstance(key.abstract, Known) and _is_nan(key.abstract.value):
+            raise NotCovered("NaN as a key", ev.span)
+        hash(key)
+
+
+def _is_nan(x: Any) -> bool:
+    return isinstance(x, float | complex | np.number) and bool(x != x)
+
+
+def opened(ev: Evaluator, a: Abstract) -> Any:
+    """Return a real container with the elements of a container of known structure; ``None`` for
+    anything else."""
+    held = ev.held(a)
+    match held:
+        case DequeOf():
+            return deque([opened_element(ev, x) for x in held.items], held.most)
+        case DictOf():
+            return _dict(ev, held)
+        case SetOf():
+            return held.kind(held.keys)
+        case Instance():
+            return None
+    if isinstance(a, Tuple) or (isinstance(a, Known) and type(a.value) is tuple):
+        return opened_element(ev, a)
+    if isinstance(a, External) and type(a.sample) is dict:
+        read = ev.outside.read
+        items = a.sample.items()
+        return {k: opened_element(ev, read(a.source, "item", k, x)) for k, x in items}
+    items_ = ev.sequence(a)
+    if items_ is None or ev.class_of(a) not in (list, tuple):
+        return None
+    made = [opened_element(ev, x) for x in items_]
+    return made if ev.class_of(a) is list else tuple(made)
+
+
+def _dict(ev: Evaluator, held: DictOf) -> Any:
+    made = held.kind()
+    if isinstance(made, defaultdict):
+        made.default_factory = factory_of(ev, held.factory)
+    for key, x in zip(held.keys, held.items, strict=True):
+        made[key] = opened_element(ev, x)
+    return made
+
+
+def factory_of(ev: Evaluator, factory: Abstract) -> Any:
+    """Return a function that makes a missing entry of a real `defaultdict`."""
+
+    def make() -> Any:
+        return opened_element(ev, ev.call(factory, [], {}))
+
+    make.abstract = factory  # type: ignore[attr-defined]  # for copies
+    return None if isinstance(factory, Known) and factory.value is None else make
+
+
+# ---- from real to abstract -----------------------------------------------------------------------
+
+
+def closed(ev: Evaluator, x: Any) -> Abstract:
+    """Return the abstract value of an element of a real container, or of a new real container."""
+    if isinstance(x, Element):
+        return x.abstract
+    if type(x) is tuple or (isinstance(x, tuple) and is_named_tuple(type(x))):
+        return Tuple(tuple(closed(ev, y) for y in x), type(x))
+    if type(x) in KINDS:
+        return ev.allocate(contents(ev, x))
+    if x is NotImplemented or isinstance(x, type | Enum | _ATOMS):
+        return Known(x)
+    raise NotCovered(f"a {type(x).__name__} of elements", ev.span)
+
+
+def contents(ev: Evaluator, x: Any, before: HeapObject | None = None) -> HeapObject:
+    """Return the contents of a real container; `before` are those that it was made from."""
+    if isinstance(x, dict):
+        factory = before.factory if isinstance(before, DictOf) else Known(None)
+        if before is None and isinstance(x, defaultdict):
+            factory = getattr(x.default_factory, "abstract", Known(None))
+        return DictOf(tuple(x), tuple(closed(ev, y) for y in x.values()), type(x), factory)
+    if isinstance(x, set | frozenset):
+        return SetOf(tuple(x), type(x))
+    items = tuple(closed(ev, y) for y in x)
+    return DequeOf(items, x.maxlen) if isinstance(x, deque) else ListOf(items)
+
+
+def run(ev: Evaluator, a: Abstract, f: Callable[..., Any], *operands: Any) -> Abstract:
+    """Call `f` on the opened container `a`, keep the new contents, and return the result."""
+    made = opened(ev, a)
+    if made is None:
+        raise NotCovered("a method of a container of unknown length", ev.span)
+    held = ev.held(a)
+    before = _parts(made)
+    found = guarded(ev, f, made, *operands)
+    after = _parts(made)
+    if len(before) != len(after) or any(x is not y for x, y in zip(before, after, strict=True)):
+        keep(ev, a, held, made)
+    return a if found is made else closed(ev, found)
+
+
+def _parts(made: Any) -> list[Any]:
+    return [*made, *made.values()] if isinstance(made, dict) else [*made]
+
+
+def keep(ev: Evaluator, a: Abstract, held: HeapObject | None, made: Any) -> None:
+    """Replace the contents `held` of `a` by those of the real container `made`."""
+    if not isinstance(a, Ref) or held is None:
+        raise NotCovered(f"a write to a {type(made).__name__} from outside", ev.span)
+    if ev.held(a) is not held:
+        raise NotCovered("a container that changes during its own method", ev.span)
+    ev.demand_own_list(a.address)
+    ev.heap[a.address] = contents(ev, made, held)
+
+
+def guarded(ev: Evaluator, f: Callable[..., Any], *operands: Any) -> Any:
+    """Call a function of real containers; one that raises is not covered."""
+    try:
+        return f(*operands)
+    except NotCovered:
+        raise
+    except Exception as error:
+        for x in operands:
+            if isinstance(x, Element):
+                ev.demand_known(x.abstract, f"a call that raises {type(error).__name__}")
+        reason = f"a call that raises {type(error).__name__}"
+        if isinstance(error, LookupError | StopIteration):
+            raise Raises(type(error), reason, ev.span) from None
+        raise NotCovered(reason, ev.span) from None

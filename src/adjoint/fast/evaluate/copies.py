@@ -1,0 +1,60 @@
+"""Copies of containers and objects of known structure."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+from adjoint.fast.evaluate.evaluator import Evaluator
+from adjoint.fast.evaluate.values import (
+    Abstract,
+    DequeOf,
+    DictOf,
+    External,
+    Instance,
+    Known,
+    ListOf,
+    Ref,
+    SetOf,
+    Tuple,
+)
+from adjoint.fast.not_covered import NotCovered
+
+
+def copied(ev: Evaluator, a: Abstract, part: Callable[[Abstract], Abstract]) -> Abstract:
+    """Return a new container or object like `a`, with `part` applied to each part."""
+    held: Any = ev.held(a)
+    if isinstance(a, Tuple):
+        return Tuple(tuple(map(part, a.items)), a.kind)
+    if isinstance(held, ListOf | DequeOf | DictOf | Instance):
+        return ev.allocate(replace(held, items=tuple(map(part, held.items))))
+    if isinstance(held, SetOf):
+        return ev.allocate(held)
+    if isinstance(a, External):
+        items = ev.sequence(a)
+        keys = ev.keys(a)
+        if items is not None:
+            made = tuple(map(part, items))
+            return ev.allocate(ListOf(made)) if ev.is_list(a) else Tuple(made, type(a.sample))
+        if keys is not None:
+            read = ev.outside.read
+            found = [part(read(a.source, "item", key, a.sample[key])) for key in keys]
+            return ev.allocate(DictOf(keys, tuple(found)))
+    if isinstance(a, Ref | External):
+        raise NotCovered("a copy of an object of another kind", ev.span)
+    return a
+
+
+def deep_copy(ev: Evaluator, a: Abstract, known: dict[int, Ref], of_value: Any) -> Abstract:
+    """Return ``copy.deepcopy(a)``; `known` holds the copies so far, by address."""
+    if isinstance(a, Ref):
+        if a.address not in known:
+            known[a.address] = made = ev.allocate(ListOf(()))
+            copy = copied(ev, a, lambda x: deep_copy(ev, x, known, of_value))
+            assert isinstance(copy, Ref)
+            ev.heap[made.address] = ev.heap.pop(copy.address)
+        return known[a.address]
+    if isinstance(a, Tuple | External):
+        return copied(ev, a, lambda x: deep_copy(ev, x, known, of_value))
+    return of_value(a) if not isinstance(a, Known) else a  # type: ignore[no-any-return]

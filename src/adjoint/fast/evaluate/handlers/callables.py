@@ -1,0 +1,137 @@
+"""Handlers of ``functools.partial``, slices, getters of `operator`, and copies."""
+
+from __future__ import annotations
+
+import copy
+import functools
+import operator
+
+import numpy as np
+
+from adjoint.fast.evaluate.attribute_reads import attribute
+from adjoint.fast.evaluate.copies import copied, deep_copy
+from adjoint.fast.evaluate.evaluator import Evaluator
+from adjoint.fast.evaluate.handlers.table import handler
+from adjoint.fast.evaluate.item_lists import listed
+from adjoint.fast.evaluate.loops import iterate
+from adjoint.fast.evaluate.plain_classes import is_plain_object
+from adjoint.fast.evaluate.types import Array
+from adjoint.fast.evaluate.values import Abstract, Known, Partial, SliceOf, Tuple
+from adjoint.fast.not_covered import NotCovered
+from adjoint.ir.single import Value
+
+
+@handler(functools.partial)
+def _(ev: Evaluator, f: Abstract, /, *args: Abstract, **keywords: Abstract) -> Abstract:
+    if isinstance(f, Partial):
+        return Partial(f.function, (*f.args, *args), (*{**dict(f.keywords), **keywords}.items(),))
+    return Partial(f, args, tuple(keywords.items()))
+
+
+@handler(functools.reduce)
+def _(ev: Evaluator, f: Abstract, xs: Abstract, initial: Abstract | None = None) -> Abstract:
+    if initial is None:
+        items = listed(ev, xs)
+        if not items:
+            raise NotCovered("reduce of what is not known, without a start", ev.span)
+        initial, xs = items[0], Tuple(tuple(items[1:]))
+    (total,) = iterate(ev, xs, [initial], lambda x, now: [ev.call(f, [now[0], x], {})])
+    return total
+
+
+@handler(slice)
+def _(ev: Evaluator, *ends: Abstract) -> Abstract:
+    if not 1 <= len(ends) <= 3:
+        raise NotCovered("arguments that do not fit", ev.span)
+    if len(ends) == 1:
+        ends = (Known(None), *ends)
+    return SliceOf(*ends, *[Known(None)] * (3 - len(ends)))
+
+
+# ---- getters -------------------------------------------------------------------------------------
+
+
+@handler(operator.itemgetter)
+def _(ev: Evaluator, *keys: Abstract) -> Abstract:
+    return Partial(Known(get_items), (Tuple(keys),), ())
+
+
+@handler(operator.attrgetter)
+def _(ev: Evaluator, *names: Abstract) -> Abstract:
+    return Partial(Known(get_attributes), (Tuple(names),), ())
+
+
+@handler(operator.methodcaller)
+def _(ev: Evaluator, name: Abstract, /, *args: Abstract, **keywords: Abstract) -> Abstract:
+    return Partial(Known(call_named), (name, Tuple(args)), tuple(keywords.items()))
+
+
+def get_items() -> None:
+    """Stand for ``itemgetter(*keys)``, with the keys before the operand."""
+
+
+def get_attributes() -> None:
+    """Stand for ``attrgetter(*names)``, with the names before the operand."""
+
+
+def call_named() -> None:
+    """Stand for ``methodcaller(name, *args)``, with these before the operand."""
+
+
+@handler(get_items)
+def _(ev: Evaluator, keys: Abstract, a: Abstract) -> Abstract:
+    assert isinstance(keys, Tuple)
+    found = tuple(ev.call(Known(operator.getitem), [a, key], {}) for key in keys.items)
+    return found[0] if len(found) == 1 else Tuple(found)
+
+
+@handler(get_attributes)
+def _(ev: Evaluator, names: Abstract, a: Abstract) -> Abstract:
+    assert isinstance(names, Tuple)
+    found = []
+    for name in names.items:
+        if not isinstance(name, Known) or type(name.value) is not str:
+            raise NotCovered("an attribute whose name is not known", ev.span)
+        part = a
+        for one in name.value.split("."):
+            part = attribute(ev, part, one)
+        found.append(part)
+    return found[0] if len(found) == 1 else Tuple(tuple(found))
+
+
+@handler(call_named)
+def _(ev: Evaluator, name: Abstract, args: Abstract, a: Abstract, **keywords: Abstract) -> Abstract:
+    assert isinstance(args, Tuple)
+    if not isinstance(name, Known) or type(name.value) is not str:
+        raise NotCovered("an attribute whose name is not known", ev.span)
+    return ev.call(attribute(ev, a, name.value), args.items, keywords)
+
+
+# ---- copies --------------------------------------------------------------------------------------
+
+
+@handler(copy.copy)
+def _(ev: Evaluator, a: Abstract) -> Abstract:
+    _demand_plain_copy(ev, a, "__copy__")
+    return a if isinstance(a, Tuple) else _array_or(ev, a) or copied(ev, a, lambda x: x)
+
+
+@handler(copy.deepcopy)
+def _(ev: Evaluator, a: Abstract) -> Abstract:
+    def part(x: Abstract) -> Abstract:
+        return _array_or(ev, x) or x
+
+    return deep_copy(ev, a, {}, part)
+
+
+def _array_or(ev: Evaluator, a: Abstract) -> Abstract | None:
+    """Return a copy of an array; ``None`` for anything else."""
+    if isinstance(a, Value) and isinstance(ev.types[a], Array):
+        return ev.call(Known(np.copy), [a], {})
+    return None
+
+
+def _demand_plain_copy(ev: Evaluator, a: Abstract, name: str) -> None:
+    cls = ev.class_of(a)
+    if cls is not None and is_plain_object(cls) and hasattr(cls, name):
+        raise NotCovered(f"{name} of {cls.__qualname__}", ev.span)

@@ -1,0 +1,187 @@
+"""Handlers of containers: constructors, methods, comparisons and operators of `containers`."""
+
+from __future__ import annotations
+
+import operator
+from collections import Counter, OrderedDict, defaultdict, deque
+from types import FunctionType, MethodDescriptorType
+from typing import Any
+
+from adjoint.fast.evaluate.attribute_reads import special_method
+from adjoint.fast.evaluate.containers import (
+    KINDS,
+    Element,
+    closed,
+    factory_of,
+    guarded,
+    key_of,
+    opened,
+    opened_element,
+    run,
+)
+from adjoint.fast.evaluate.evaluator import Evaluator
+from adjoint.fast.evaluate.handlers.table import handler, handlers
+from adjoint.fast.evaluate.item_lists import demand_listed, listed
+from adjoint.fast.evaluate.plain_classes import is_plain_object
+from adjoint.fast.evaluate.values import Abstract, Iterating, Known, Ref, Tuple
+from adjoint.fast.not_covered import NotCovered
+from adjoint.ir import primitives
+
+_OF_ITERABLES = frozenset(
+    "extend extendleft update subtract union intersection difference symmetric_difference"
+    " intersection_update difference_update symmetric_difference_update issubset issuperset"
+    " isdisjoint".split()
+)
+"""Methods whose arguments are iterated over."""
+_OF_KEYS = frozenset("pop get setdefault add discard remove move_to_end".split())
+"""Methods of dicts and sets whose first argument is hashed."""
+_VIEWS = ("items", "keys", "values")
+_AS_ITERATORS = frozenset({"elements", "fromkeys"})
+
+
+def real(ev: Evaluator, a: Abstract) -> Any:
+    """Return a real container of the items of an iterable."""
+    made = opened(ev, a)
+    if made is not None:
+        return made
+    items = demand_listed(ev, a, "a container of what is not known")
+    return [opened_element(ev, x) for x in items]
+
+
+def _method(kind: type, name: str) -> None:
+    f = getattr(kind, name)
+
+    @handler(f)
+    def _(ev: Evaluator, a: Abstract, *args: Abstract, **keywords: Abstract) -> Abstract:
+        operands: list[Any]
+        if name in _OF_ITERABLES:
+            operands = [real(ev, x) for x in args]
+        else:
+            operands = [opened_element(ev, x) for x in args]
+            if name in _OF_KEYS and args and not issubclass(kind, list | deque):
+                operands[0] = key_of(ev, args[0])
+        named = {k: opened_element(ev, x) for k, x in keywords.items()}
+        return run(ev, a, lambda made, *given: f(made, *given, **named), *operands)
+
+
+def _view(f: Any, kind: Any) -> None:
+    @handler(f)
+    def _(ev: Evaluator, mapping: Abstract) -> Abstract:
+        return Iterating(kind, (mapping,))
+
+
+for _kind in KINDS:
+    for _name in dir(_kind):
+        _f = getattr(_kind, _name)
+        if _name.startswith("_") or type(_f) not in (MethodDescriptorType, FunctionType):
+            continue
+        if _name in _VIEWS:
+            _view(_f, getattr(dict, _name))
+        elif _name not in _AS_ITERATORS and _f not in handlers:
+            _method(_kind, _name)
+for _name in ("index", "count"):
+    _method(tuple, _name)
+
+
+# ---- new containers ------------------------------------------------------------------------------
+
+
+def _new_dict(kind: Any) -> None:
+    @handler(kind)
+    def _(ev: Evaluator, *args: Abstract, **keywords: Abstract) -> Abstract:
+        named = {k: opened_element(ev, x) for k, x in keywords.items()}
+        given = [_entries(ev, x, kind) for x in args]
+        return closed(ev, guarded(ev, lambda: kind(*given, **named)))
+
+
+def _entries(ev: Evaluator, a: Abstract, kind: type) -> Any:
+    """Return the operand of a constructor of dicts: a mapping, or pairs."""
+    made = real(ev, a)
+    if isinstance(made, dict):
+        return made
+    if kind is Counter:
+        return [key_of(ev, closed(ev, x)) for x in made]
+    pairs = []
+    for x in made:
+        pair = listed(ev, closed(ev, x))
+        if pair is None or len(pair) != 2:
+            raise NotCovered("a dict of what are no pairs", ev.span)
+        pairs.append((key_of(ev, pair[0]), opened_element(ev, pair[1])))
+    return pairs
+
+
+for _kind in (dict, OrderedDict, Counter):
+    _new_dict(_kind)
+
+
+@handler(defaultdict)
+def _(
+    ev: Evaluator, factory: Abstract = Known(None), *args: Abstract, **keywords: Abstract
+) -> Abstract:
+    named = {k: opened_element(ev, x) for k, x in keywords.items()}
+    given = [_entries(ev, x, dict) for x in args]
+    make = factory_of(ev, factory)
+    return closed(ev, guarded(ev, lambda: defaultdict(make, *given, **named)))
+
+
+def _new_set(kind: Any) -> None:
+    @handler(kind)
+    def _(ev: Evaluator, xs: Abstract = Tuple(())) -> Abstract:
+        return _set(ev, kind, [closed(ev, x) for x in real(ev, xs)])
+
+
+def _set(ev: Evaluator, kind: Any, items: list[Abstract]) -> Abstract:
+    keys = [key_of(ev, x) for x in items]
+    return closed(ev, guarded(ev, kind, keys))
+
+
+for _kind in (set, frozenset):
+    _new_set(_kind)
+
+
+@handler(primitives.build_set)
+def _(ev: Evaluator, *items: Abstract) -> Abstract:
+    return _set(ev, set, [*items])
+
+
+@handler(deque)
+def _(ev: Evaluator, iterable: Abstract = Tuple(()), maxlen: Abstract = Known(None)) -> Abstract:
+    most = opened_element(ev, maxlen)
+    return closed(ev, guarded(ev, deque, real(ev, iterable), most))
+
+
+# ---- comprehensions, items -----------------------------------------------------------------------
+
+
+@handler(primitives.set_add)
+def _(ev: Evaluator, xs: Abstract, value: Abstract) -> Abstract:
+    return run(ev, xs, set.add, key_of(ev, value))
+
+
+@handler(primitives.set_update)
+def _(ev: Evaluator, xs: Abstract, values: Abstract) -> Abstract:
+    return run(ev, xs, set.update, real(ev, values))
+
+
+@handler(primitives.dict_insert)
+def _(ev: Evaluator, mapping: Abstract, key: Abstract, value: Abstract) -> Abstract:
+    return run(ev, mapping, operator.setitem, key_of(ev, key), opened_element(ev, value))
+
+
+@handler(hash)
+def _(ev: Evaluator, a: Abstract) -> Abstract:
+    """Hash a constant; an object by its ``__hash__``, or by its address."""
+    cls = ev.class_of(a)
+    if isinstance(a, Ref) and cls is not None and is_plain_object(cls):
+        method = cls.__hash__
+        if method is object.__hash__:
+            return Known(a.address)
+        if method is not None:
+            return ev.call(special_method(ev, cls, "__hash__"), [a], {})
+    elif isinstance(a, Known) and type(a.value).__hash__ is object.__hash__:
+        return Known(id(a.value))
+    elif isinstance(a, Known | Tuple) or ev.class_of(a) is frozenset:
+        key = opened(ev, a) if isinstance(a, Ref) else key_of(ev, a)
+        if not isinstance(key, Element):
+            return Known(hash(key))
+    raise NotCovered("a hash", ev.span)

@@ -1,0 +1,166 @@
+"""Handlers of `itertools`: its functions run at specialisation, on the known items of their
+operands."""
+
+from __future__ import annotations
+
+import itertools
+import operator
+from typing import Any
+
+from adjoint.fast.evaluate.containers import closed, guarded, opened_element
+from adjoint.fast.evaluate.evaluator import Evaluator
+from adjoint.fast.evaluate.handlers.table import handler
+from adjoint.fast.evaluate.item_lists import demand_listed
+from adjoint.fast.evaluate.iterables import MOST_UNROLLED
+from adjoint.fast.evaluate.values import (
+    Abstract,
+    Closure,
+    Generating,
+    Iterating,
+    IteratorOf,
+    Known,
+    ListOf,
+    Partial,
+    Ref,
+    Tuple,
+)
+from adjoint.fast.not_covered import NotCovered
+from adjoint.ir.single import Value
+
+_OF_ITERABLES = (
+    itertools.chain,
+    itertools.product,
+    itertools.zip_longest,
+    itertools.pairwise,
+    itertools.combinations,
+    itertools.permutations,
+    itertools.combinations_with_replacement,
+    itertools.islice,
+    itertools.compress,
+)
+MOST_ITEMS = 4096
+
+
+def _items(ev: Evaluator, a: Abstract) -> list[Any]:
+    if _runs_code(ev, a):
+        raise NotCovered("itertools of an iterator that runs code", ev.span)
+    items = demand_listed(ev, a, "itertools of what is not known")
+    return [opened_element(ev, x) for x in items]
+
+
+def _runs_code(ev: Evaluator, a: Abstract) -> bool:
+    """Return whether an iterator runs code: then it matters when an item is taken."""
+    held = ev.held(a)
+    what = held.source if isinstance(held, IteratorOf) else a
+    if isinstance(what, Iterating):
+        return what.function is not None or any(_runs_code(ev, x) for x in what.operands)
+    return isinstance(what, Generating)
+
+
+def _iterator(ev: Evaluator, items: list[Abstract], *sources: Abstract) -> Abstract:
+    """Return an iterator over items made of `sources`, which must not change meanwhile."""
+    refs = [x for x in (*sources, *items) if isinstance(x, Ref)]
+    refs += [y for x in sources for y in ev.sequence(x) or () if isinstance(y, Ref)]
+    watched = tuple((x, ev.held(x)) for x in refs if not isinstance(ev.held(x), IteratorOf))
+    made = ev.allocate(ListOf(tuple(items)))
+    return ev.allocate(IteratorOf(Iterating(iter, (made,), watched=watched)))
+
+
+def _known(ev: Evaluator, a: Abstract) -> Any:
+    if not isinstance(a, Known):
+        raise NotCovered("an option of itertools that is not known", ev.span)
+    return a.value
+
+
+def _tool(f: Any) -> None:
+    @handler(f)
+    def _(ev: Evaluator, *args: Abstract, **options: Abstract) -> Abstract:
+        if f is itertools.islice and isinstance(args[0], Value):
+            raise NotCovered("islice of an array", ev.span)
+        named = {k: opened_element(ev, x) for k, x in options.items()}
+        operands = [_known(ev, x) if _is_number(x) else _items(ev, x) for x in args]
+        found = guarded(ev, lambda: [*itertools.islice(f(*operands, **named), MOST_ITEMS)])
+        if len(found) == MOST_ITEMS:
+            raise NotCovered("itertools that give very many items", ev.span)
+        return _iterator(ev, [closed(ev, x) for x in found], *args)
+
+
+def _is_number(a: Abstract) -> bool:
+    return isinstance(a, Known) and (a.value is None or type(a.value) is int)
+
+
+for _f in _OF_ITERABLES:
+    _tool(_f)
+
+
+@handler(itertools.chain.from_iterable)
+def _(ev: Evaluator, xs: Abstract) -> Abstract:
+    inner = [closed(ev, x) for x in _items(ev, xs)]
+    return ev.call(Known(itertools.chain), inner, {})
+
+
+@handler(itertools.repeat)
+def _(ev: Evaluator, x: Abstract, times: Abstract) -> Abstract:
+    n = _known(ev, times)
+    if type(n) is not int or n > MOST_UNROLLED:
+        raise NotCovered("a repetition that is long", ev.span)
+    return _iterator(ev, [x] * n)
+
+
+def call_star() -> None:
+    """Stand for ``lambda args: f(*args)``, with the function before the operand."""
+
+
+@handler(call_star)
+def _(ev: Evaluator, f: Abstract, args: Abstract) -> Abstract:
+    return ev.call(f, demand_listed(ev, args, "starmap of what is not known"), {})
+
+
+@handler(itertools.starmap)
+def _(ev: Evaluator, f: Abstract, xs: Abstract) -> Abstract:
+    return ev.call(Known(map), [Partial(Known(call_star), (f,), ()), xs], {})
+
+
+def _demand_stateless(ev: Evaluator, f: Abstract) -> None:
+    """Require that a function reads no variable that may change before it is called."""
+    if isinstance(f, Partial):
+        _demand_stateless(ev, f.function)
+    elif not isinstance(f, Known) and not (isinstance(f, Closure) and not f.cells):
+        raise NotCovered("itertools of a function with variables", ev.span)
+
+
+@handler(itertools.accumulate)
+def _(
+    ev: Evaluator,
+    xs: Abstract,
+    func: Abstract = Known(None),
+    *,
+    initial: Abstract = Known(None),
+) -> Abstract:
+    if isinstance(func, Known) and func.value is None:
+        func = Known(operator.add)
+    _demand_stateless(ev, func)
+    items = [closed(ev, x) for x in _items(ev, xs)]
+    if not (isinstance(initial, Known) and initial.value is None):
+        items = [initial, *items]
+    totals = items[:1]
+    for x in items[1:]:
+        totals.append(ev.call(func, [totals[-1], x], {}))
+    return _iterator(ev, totals, xs)
+
+
+@handler(itertools.groupby)
+def _(ev: Evaluator, xs: Abstract, key: Abstract = Known(None)) -> Abstract:
+    is_plain = isinstance(key, Known) and key.value is None
+    _demand_stateless(ev, key)
+    groups: list[tuple[Abstract, list[Abstract]]] = []
+    for x in [closed(ev, x) for x in _items(ev, xs)]:
+        k = x if is_plain else ev.call(key, [x], {})
+        same = ev.call(Known(operator.eq), [groups[-1][0], k], {}) if groups else Known(False)
+        if not isinstance(same, Known):
+            raise NotCovered("groups that depend on numbers", ev.span)
+        if same.value:
+            groups[-1][1].append(x)
+        else:
+            groups.append((k, [x]))
+    return _iterator(ev, [Tuple((k, _iterator(ev, group, xs))) for k, group in groups], xs)
