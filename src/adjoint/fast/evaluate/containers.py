@@ -126,7 +126,7 @@ def _demand_key(ev: Evaluator, key: Any) -> None:
         for part in key:
             _demand_key(ev, part)
     elif isinstance(key, Element):
-        ev.demand_known(key.abstract, "a key that is not known")
+        ev.demand_value(key.abstract, "a key that is not known")
         if isinstance(key.abstract, Known) and _is_nan(key.abstract.value):
             raise NotCovered("NaN as a key", ev.span)
         hash(key)
@@ -247,7 +247,7 @@ def guarded(ev: Evaluator, f: Callable[..., Any], *operands: Any) -> Any:
     except Exception as error:
         for x in operands:
             if isinstance(x, Element):
-                ev.demand_known(x.abstract, f"a call that raises {type(error).__name__}")
+                ev.demand_value(x.abstract, f"a call that raises {type(error).__name__}")
         reason = f"a call that raises {type(error).__name__}"
         if isinstance(error, LookupError | StopIteration):
             raise Raises(type(error), reason, ev.span) from None

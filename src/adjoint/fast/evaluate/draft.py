@@ -324,7 +324,7 @@ class Draft:
             parts = self.keys(a)
         return None if parts is None else len(parts)
 
-    def demand_known(self, a: Abstract, reason: str) -> None:
+    def demand_value(self, a: Abstract, reason: str) -> None:
         """Require that `a` is known; an integer from outside may become so."""
         if isinstance(a, Value):
             if self.outside.is_leaf(a):
