@@ -63,7 +63,9 @@ _NUMBERS_OF_OPERANDS: dict[Any, tuple[int, ...]] = {
     **dict.fromkeys((np.ravel, np.ndarray.ravel, np.ndarray.flatten), (1,)),  # C order only
 }
 """Numbers of operands with which a formula applies, if not with any."""
-PRODUCTS_OF_ARRAYS = frozenset({operator.matmul, np.matmul, np.dot, np.ndarray.dot, np.vdot})
+PRODUCTS_OF_ARRAYS: frozenset[Any] = frozenset(
+    {operator.matmul, np.matmul, np.dot, np.ndarray.dot, np.vdot}
+)
 
 
 def _is_plain_product(f: Any, types: list[Any]) -> bool:
