@@ -93,6 +93,11 @@ class Rules:
     lane: tuple[int, Callable[..., Any] | None] = (-1, None)
 
     @property
+    def asking(self) -> bool:
+        """Return whether pullbacks ask which cotangents are wanted."""
+        return any(rule.asking for rule in self.rrules)
+
+    @property
     def makes_views(self) -> bool:
         """Return whether results may be aliases of an operand."""
         return any(rule.alias for rule in self.rrules)
