@@ -95,7 +95,10 @@ class Rules:
     @property
     def asking(self) -> bool:
         """Return whether pullbacks ask which cotangents are wanted."""
-        return any(rule.asking for rule in self.rrules)
+        for rule in self.rrules:  # a generator in `any` would cost more
+            if rule.asking:
+                return True
+        return False
 
     @property
     def makes_views(self) -> bool:

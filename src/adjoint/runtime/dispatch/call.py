@@ -110,11 +110,15 @@ def _of_zero(back: Callable[[Any], Any], y_bar: Any, n: int) -> tuple[Any, ...]:
 
 def call_left(record: list[Any], slot: int, f: Any, a: Any, b: Any) -> Any:
     """Run ``f(a, b)`` with a constant `b`."""
+    if type(f) is FunctionType and f not in table:
+        return call_function(record, slot, f, (a, b), NO_KEYWORDS)
     return _call_one_sided(record, slot, f, a, b, 0)
 
 
 def call_right(record: list[Any], slot: int, f: Any, a: Any, b: Any) -> Any:
     """Run ``f(a, b)`` with a constant `a`."""
+    if type(f) is FunctionType and f not in table:
+        return call_function(record, slot, f, (a, b), NO_KEYWORDS)
     return _call_one_sided(record, slot, f, a, b, 1)
 
 
