@@ -18,7 +18,7 @@ from typing import Any
 
 from adjoint.command_line.target import Args, add_target, target_of
 
-STAGES = {
+STAGES: dict[str, tuple[str, ...]] = {
     "lowering": ("frontend/", "ir/", "runtime/cache/"),
     "transform": ("transform/", "fast/evaluate/", "fast/single_assignment/", "fast/reverse/",
                   "fast/passes/", "fast/build/", "fast/support/"),

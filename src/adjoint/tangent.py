@@ -19,7 +19,8 @@ class _Method:
     """A method that a field of the same name hides."""
 
     def __init__(self, function: Callable[..., Any]) -> None:
-        self.function, self.__doc__ = function, function.__doc__
+        self.function: Callable[..., Any] = function
+        self.__doc__: str | None = function.__doc__
 
     def __get__(self, tangent: Any, owner: type) -> Any:
         if tangent is None:

@@ -12,6 +12,7 @@ import numpy as np
 from adjoint.api.gradients import pullback
 from adjoint.errors import ArgumentError, RuleError
 from adjoint.rulekit import registry
+from adjoint.rulekit.wanted import asks, may_ask
 
 F = TypeVar("F", bound=Callable[..., Any])
 Rule = Callable[..., Any]
@@ -149,30 +150,47 @@ def _reverse_of(f: Any, reverse: Rule) -> Rule:
     kinds = [parameter.kind for parameter in inspect.signature(reverse).parameters.values()]
     most = sum(kind in _BY_POSITION for kind in kinds)
 
-    @functools.wraps(reverse, updated=())
-    def rule(*args: Any, **kwargs: Any) -> Any:
+    def applied(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         result = reverse(*args, **kwargs)
         if result is NotImplemented:
-            return result
+            return None
         if type(result) is not tuple or len(result) != 2 or not callable(result[1]):
             raise _wrong(f, "reverse", f"a {type(result).__name__} instead of (y, back)")
-        y, back = result
-        n = len(args)
+        return result
+
+    def engine_bars(bars: Any, n: int) -> tuple[Any, ...]:
+        if type(bars) is not tuple and n == 1:
+            bars = (bars,)
+        if type(bars) is not tuple or not n <= len(bars) <= max(n, most):
+            kind = f"{len(bars)} cotangents" if type(bars) is tuple else f"a {type(bars).__name__}"
+            raise _wrong(f, "reverse", f"{kind} for {n} arguments")
+        return (None, *bars)
+
+    @functools.wraps(reverse, updated=())
+    def rule(*args: Any, **kwargs: Any) -> Any:
+        found = applied(args, kwargs)
+        if found is None:
+            return NotImplemented
+        y, back = found
 
         def custom_back(y_bar: Any) -> tuple[Any, ...]:
-            bars = back(y_bar)
-            if type(bars) is not tuple and n == 1:
-                bars = (bars,)
-            if type(bars) is not tuple or not n <= len(bars) <= max(n, most):
-                found = (
-                    f"{len(bars)} cotangents" if type(bars) is tuple else f"a {type(bars).__name__}"
-                )
-                raise _wrong(f, "reverse", f"{found} for {n} arguments")
-            return (None, *bars)
+            return engine_bars(back(y_bar), len(args))
 
         return y, custom_back
 
-    return rule
+    @functools.wraps(reverse, updated=())
+    def rule_that_asks(*args: Any, **kwargs: Any) -> Any:
+        found = applied(args, kwargs)
+        if found is None:
+            return NotImplemented
+        y, back = found
+
+        def custom_back(y_bar: Any, *, wanted: tuple[bool, ...]) -> tuple[Any, ...]:
+            return engine_bars(back(y_bar, wanted=wanted) if asks(back) else back(y_bar), len(args))
+
+        return y, custom_back
+
+    return rule_that_asks if may_ask(reverse) else rule
 
 
 _BY_POSITION = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)

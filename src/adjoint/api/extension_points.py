@@ -96,6 +96,8 @@ class Extension:
 
         The rule that was registered last is asked first. A rule may have annotated parameters, and
         is then for arguments of these types only; or it returns ``NotImplemented`` to decline.
+        A pullback that takes ``wanted`` by name, one boolean per positional argument, need not
+        compute the other cotangents: ``def cube_back(y_bar, *, wanted)``.
 
         Parameters
         ----------

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from adjoint.primal.value_kinds import content_of
+from adjoint.rulekit.wanted import plain
 
 SHORT = 60
 """The number of characters of a value that is shown in full."""
@@ -35,11 +36,11 @@ class RulePullback:
     def __init__(self, back: Callable[[Any], tuple[Any, ...]], of: str) -> None:
         self._back, self._of = back, of
 
-    def __call__(self, y_bar: Any) -> tuple[Any, ...]:
-        return self._back(y_bar)
+    def __call__(self, y_bar: Any, **wanted: Any) -> tuple[Any, ...]:
+        return self._back(y_bar, **wanted)
 
     def _captured(self) -> dict[str, Any]:
-        back = self._back
+        back = plain(self._back)
         if type(back) is not FunctionType:
             return {}
         cells = map(content_of, back.__closure__ or ())
@@ -57,8 +58,9 @@ class RulePullback:
         return [*object.__dir__(self), *self._captured()]
 
     def __repr__(self) -> str:
-        name = getattr(self._back, "__name__", "back")
-        is_of_family = getattr(self._back, "__module__", "").startswith("adjoint.rulekit.")
+        back = plain(self._back)
+        name = getattr(back, "__name__", "back")
+        is_of_family = getattr(back, "__module__", "").startswith("adjoint.rulekit.")
         if is_of_family or not name.endswith("_back"):
             name = f"{self._of}_back"
         held = ", ".join(f"{key}={_short(value)}" for key, value in self._captured().items())

@@ -89,7 +89,7 @@ class MadeBy(NamedTuple):
         return found.replace(parameters=[*found.parameters.values()][1:])
 
 
-class PublicFunction(functools.partial):  # type: ignore[type-arg]
+class PublicFunction(functools.partial[Any]):
     """A function that is called through another one but otherwise looks like it.
 
     Attributes

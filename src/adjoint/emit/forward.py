@@ -19,7 +19,6 @@ from adjoint.ir.nodes import (
     For,
     If,
     Operand,
-    Path,
     Raise,
     Return,
     Try,
@@ -301,9 +300,9 @@ class ForwardEmitter:
         return f"{run}({', '.join([place, self._callee(call.callee), *operands])})"
 
     def _call_of(self, call: Call) -> str:
-        """Return the name of the runtime function for a call. Functions of modules may have a
-        shorter rule for the case that one of two operands is active."""
-        if isinstance(call.callee, Path) and len(call.operands) == 2:
+        """Return the name of the runtime function for a call. Functions may have a shorter rule for
+        the case that one of two operands is active, or one that asks which are."""
+        if not isinstance(call.callee, Const) and len(call.operands) == 2:
             left, right = map(self._is_active, call.operands)
             if left != right:
                 return "call_left" if left else "call_right"

@@ -111,4 +111,5 @@ def _compile(f: FunctionType) -> ObservedUnit:
 
 
 _cache = UnitCache(_compile)
-known_unit, unit_of = _cache.known, _cache.of
+known_unit: Callable[[FunctionType], ObservedUnit | None] = _cache.known
+unit_of: Callable[[FunctionType], ObservedUnit] = _cache.of

@@ -71,12 +71,12 @@ class ObservedTape(Tape):
 
     def __init__(self) -> None:
         super().__init__(None)
-        self.calls = [Call(0, None, None)]
+        self.calls: list[Call] = [Call(0, None, None)]
         self.events: list[Event] = []
         self.inputs: list[Input] = []
         self.journal: list[Added | Taken] | None = []
         self.bad: Bad | None = None
-        self.why_no_journal = ""
+        self.why_no_journal: str = ""
         self._bytes = 0
         self._steps: dict[int, list[Added | Taken]] | None = None
         self._top = self.calls[0]

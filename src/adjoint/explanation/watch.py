@@ -51,7 +51,7 @@ class Watch:
         self._places = Places(operands)
         self.taken: Any = None
         self.bars: dict[int, Any] = {}
-        self.gives_finite = True
+        self.gives_finite: bool = True
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._sweep, name)

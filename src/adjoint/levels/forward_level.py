@@ -306,6 +306,8 @@ class Forward(RunningLevel):
                 result = self.below(rule.function, *operands, **rest)
                 if result is not NotImplemented:
                     y, back = result
+                    if rule.asking:
+                        back = rule.told(back, [self.tangent(x) is not None for x in operands])
                     self.demand_numbers(f, y, args)
                     y = self.value_below(f, y, args, kwargs)
                     if rule.keyword_bars:

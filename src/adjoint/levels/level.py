@@ -55,8 +55,8 @@ class Level(Concealing):
     def __init__(self, outer: Level | None) -> None:
         super().__init__()
         self.outer = outer
-        self.same = Same(self.memory.exposed)
-        self.names = Aliases()
+        self.same: Same = Same(self.memory.exposed)
+        self.names: Aliases = Aliases()
         self.written: dict[int, Any] = {}
 
     # ---- running ---------------------------------------------------------------------------------

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -100,7 +101,8 @@ def _new_object(y: Any) -> Any:
     return y + type(y)(-0.0) if is_plain else y  # keeps the sign of zero
 
 
-least, greatest = _best(min), _best(max)
+least: Callable[..., Any] = _best(min)
+greatest: Callable[..., Any] = _best(max)
 
 
 @leveled((float, "as_integer_ratio"), *((kind, "as_integer_ratio") for kind in _FLOATING))

@@ -163,6 +163,7 @@ class Tape(RunningLevel):
                 result = self.below(rule.function, *operands, **rest)
                 if result is not NotImplemented:
                     y, back = result
+                    back = rule.told(back, [self._depends(x) for x in operands])
                     self.demand_numbers(f, y, args)
                     y = self.value_below(f, y, args, kwargs)
                     if not is_own(rule):

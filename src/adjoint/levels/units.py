@@ -119,4 +119,5 @@ def compiled_unit(
 
 
 _cache = UnitCache(_compile)
-known_unit, unit_of = _cache.known, _cache.of
+known_unit: Callable[[FunctionType], LevelUnit | None] = _cache.known
+unit_of: Callable[[FunctionType], LevelUnit] = _cache.of

@@ -17,7 +17,8 @@ class Patience:
     """
 
     def __init__(self, rounds: int | None, min_delta: float) -> None:
-        self.rounds, self.min_delta = rounds, min_delta
+        self.rounds: int | None = rounds
+        self.min_delta: float = min_delta
         self._lowest, self._waited = math.inf, 0
         self._sum, self._samples = 0.0, 0
 

@@ -40,10 +40,11 @@ def bilinear(f: Any, left_bar: Any, right_bar: Any) -> None:
         y = f(a, b)
         kind = type(y)
 
-        def product_back(y_bar):
+        def product_back(y_bar, *, wanted=(True, True)):
             y_bar = as_strong(y_bar, kind)
-            a_bar, b_bar = left_bar(y_bar, left, right), right_bar(y_bar, left, right)
-            return None, to_a(a_bar), to_b(b_bar)
+            a_bar = to_a(left_bar(y_bar, left, right)) if wanted[0] else None
+            b_bar = to_b(right_bar(y_bar, left, right)) if wanted[1] else None
+            return None, a_bar, b_bar
 
         return y, product_back
 
@@ -131,10 +132,11 @@ def plain_products(f: Any) -> None:
             return NotImplemented
         to_left, to_right = left_bars[b.ndim], right_bars[a.ndim]
 
-        def product_back(y_bar):
+        def product_back(y_bar, *, wanted=(True, True)):
             if type(y_bar) is not np.ndarray:  # a number, or a `Cotangent`
                 return None, left_bar(y_bar, a, b), right_bar(y_bar, a, b)
-            return None, to_left(y_bar, b, a.ndim), to_right(y_bar, a, b.ndim)
+            a_bar = to_left(y_bar, b, a.ndim) if wanted[0] else None
+            return None, a_bar, to_right(y_bar, a, b.ndim) if wanted[1] else None
 
         return f(a, b), product_back
 

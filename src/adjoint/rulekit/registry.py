@@ -93,6 +93,14 @@ class Rules:
     lane: tuple[int, Callable[..., Any] | None] = (-1, None)
 
     @property
+    def asking(self) -> bool:
+        """Return whether pullbacks ask which cotangents are wanted."""
+        for rule in self.rrules:  # a generator in `any` would cost more
+            if rule.asking:
+                return True
+        return False
+
+    @property
     def makes_views(self) -> bool:
         """Return whether results may be aliases of an operand."""
         return any(rule.alias for rule in self.rrules)

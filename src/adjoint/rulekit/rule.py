@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
 from adjoint.rulekit.parameters import parameters_of
+from adjoint.rulekit.wanted import asking, may_ask, told
 
 
 @dataclass(slots=True)
@@ -39,6 +40,9 @@ class Rule:
         Each part of the result depends only on the argument at its position.
     foreign
         It was written outside this library.
+    asking
+        Its pullback asks which cotangents are wanted. `function` is the form of `wanted.asking`,
+        unless it is trusted: then its pullback has a default, all of them.
     """
 
     function: Callable[..., Any]
@@ -53,6 +57,7 @@ class Rule:
     keyword_bars: bool = False
     partwise: bool = False
     foreign: bool = False
+    asking: bool = False
 
     @classmethod
     def of(
@@ -71,10 +76,11 @@ class Rule:
                 "a rule must name the keyword arguments that it knows;"
                 " '**' would swallow the others"
             )
+        asks, most = may_ask(function), -1 if found.has_any else len(found.names)
         return cls(
-            function,
+            asking(function, most) if asks and not trusted else function,
             frozenset(found.names[found.by_position :] + found.named),
-            -1 if found.has_any else len(found.names),
+            most,
             len(found.names) - len(found.defaults),
             () if found.has_any else found.names,
             () if found.has_any else found.defaults,
@@ -84,7 +90,24 @@ class Rule:
             keyword_bars,
             partwise,
             _is_foreign(function),
+            asks,
         )
+
+    @property
+    def written(self) -> Callable[..., Any]:
+        """The rule as it was written."""
+        is_told = self.asking and not self.trusted
+        return vars(self.function)["__wrapped__"] if is_told else self.function
+
+    def told(self, back: Any, wanted: Sequence[bool]) -> Any:
+        """Tell a pullback of this rule which cotangents are wanted, if it asks."""
+        return told(back, wanted, self.positional) if self.asking else back
+
+    def for_wanted(self, wanted: Sequence[bool]) -> Callable[..., Any]:
+        """Return the rule for calls of which these cotangents are wanted."""
+        if not self.asking:
+            return self.function
+        return asking(self.function, self.positional, wanted)  # type: ignore[no-any-return]
 
     def arrange(
         self, args: tuple[Any, ...], kwargs: dict[str, Any]

@@ -312,8 +312,8 @@ for _f in BINARY:
     for _kind in _OF_NUMBERS:
         if _special in vars(_kind):
             _in_place = _f.__name__.startswith("i") and _f not in (operator.invert,)
-            run = base_updater(_f, BINARY[_f]) if _in_place else method_operator(_f)
-            primitive((_kind, _special))(run)
+            _run = base_updater(_f, BINARY[_f]) if _in_place else method_operator(_f)
+            primitive((_kind, _special))(_run)
 for _f in (*BINARY, divmod):
     _special = f"__{REFLECTED.get(_f.__name__.rstrip('_'))}__"
     for _kind in _OF_NUMBERS:
@@ -366,7 +366,7 @@ HANDLERS[PublicFunction] = _public_function
 class _Basics:
     """Loads, on the first differentiated call, the rules that every such call needs."""
 
-    ready = False
+    ready: bool = False
 
     def load(self) -> None:
         load("operator")

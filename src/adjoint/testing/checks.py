@@ -7,6 +7,7 @@ change its arguments, gives the same answer twice, and has the shape and precisi
 from __future__ import annotations
 
 import copy
+import functools
 import warnings
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
@@ -30,6 +31,7 @@ from adjoint.derivatives.differences import (
 from adjoint.diagnostics.public_function import public
 from adjoint.errors import ArgumentError
 from adjoint.rulekit.registry import frule, rrule
+from adjoint.rulekit.wanted import asks
 from adjoint.testing.value_comparison import has_reals, is_inexact, resolution_of, same, shared
 
 if TYPE_CHECKING:
@@ -186,6 +188,8 @@ def check_rule(f: Any, *args: Any, rtol: float = 1e-6, atol: float = 1e-9, **kwa
         bars = _apply_twice(back, y_bar, len(args))
         _assert_same(args, before, "the arguments after the rule")
         _check_bars(lambda *xs: call(*xs, **kwargs), args, bars, y_bar, y, rtol, atol)
+        if asks(back):
+            _check_each_wanted(back, y_bar, bars)
         bars = tuple(None if type(bar) is Poison else bar for bar in bars)
         _check_forward(f, args, kwargs, bars, y_bar, y)
 
@@ -200,6 +204,15 @@ def _apply_twice(back: Callable[[Any], Any], y_bar: Any, n: int) -> tuple[Any, .
     kept = copy.deepcopy(bars)
     _assert_same(back(_read_only(y_bar)), kept, "the second call of back")
     return bars[1 : n + 1]
+
+
+def _check_each_wanted(back: Any, y_bar: Any, bars: tuple[Any, ...]) -> None:
+    """Ask a pullback for each cotangent alone."""
+    given = back.keywords if isinstance(back, functools.partial) else back.__kwdefaults__
+    n = len(given["wanted"])
+    for i, bar in enumerate(bars):
+        alone = back(y_bar, wanted=tuple(j == i for j in range(n)))[i + 1]
+        _assert_same(alone, bar, f"the cotangent of argument {i} where no other is wanted")
 
 
 # ---- finite differences --------------------------------------------------------------------------

@@ -209,7 +209,7 @@ class Comparison:
 
     def _error(self, problem: str) -> RuleError:
         name = name_of(self._f)
-        code = getattr(self._rule.function, "__code__", None)
+        code = getattr(self._rule.written, "__code__", None)
         where = "" if code is None else f" at {place_text(code.co_filename, code.co_firstlineno)}"
         return RuleError(
             f"the rule of '{name}' is wrong: {problem}",

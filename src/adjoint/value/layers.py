@@ -116,8 +116,8 @@ class Neuron(Module):
             raise ValueError(f"unknown activation {activation!r}; known are {known}")
         source = _source(rng, init)
         bound = 1.0 if init == "uniform" else inputs**-0.5
-        self.weights = [Value(source.uniform(-bound, bound)) for _ in range(inputs)]
-        self.bias = Value(0.0)
+        self.weights: list[Value] = [Value(source.uniform(-bound, bound)) for _ in range(inputs)]
+        self.bias: Value = Value(0.0)
         self.activation = activation
 
     @property
@@ -186,7 +186,9 @@ class Layer(Module):
         if outputs < 1:
             raise ValueError(f"a layer needs at least one output, got {outputs}")
         source = _source(rng, init)
-        self.neurons = [Neuron(inputs, activation, init=init, rng=source) for _ in range(outputs)]
+        self.neurons: list[Neuron] = [
+            Neuron(inputs, activation, init=init, rng=source) for _ in range(outputs)
+        ]
 
     def __call__(self, x: Sequence[Value | float]) -> Value | list[Value]:
         outputs = [neuron(x) for neuron in self.neurons]
@@ -254,7 +256,7 @@ class MLP(Module):
         source = _source(rng, init)
         widths = [inputs, *sizes]
         activations = [*[activation] * (len(sizes) - 1), output_activation]
-        self.layers = [
+        self.layers: list[Layer] = [
             Layer(n_in, n_out, kind, init=init, rng=source)
             for n_in, n_out, kind in zip(widths[:-1], sizes, activations, strict=True)
         ]

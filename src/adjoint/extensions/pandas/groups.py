@@ -31,7 +31,7 @@ def register(groupby: Any, windows: Any, algos: Any) -> None:
 # ---- groups --------------------------------------------------------------------------------------
 
 
-def averages(x, place, size):
+def averages(x: Any, place: Any, size: Any) -> Any:
     return totals(x, place, size) / counts(place, size)
 
 
@@ -40,7 +40,7 @@ def counts(place: Any, size: int) -> Any:
     return np.maximum(np.bincount(place, minlength=size), 1)
 
 
-def squares(x, place, size, ddof):
+def squares(x: Any, place: Any, size: Any, ddof: Any) -> Any:
     gaps = x - averages(x, place, size)[place]
     free = np.bincount(place, minlength=size) - ddof
     return totals(gaps * gaps, place, size) / np.maximum(free, 1)
@@ -94,12 +94,12 @@ def _at(x, place, size, chosen):
     return found
 
 
-def skewed(n, second, third):
+def skewed(n: Any, second: Any, third: Any) -> Any:
     """Return the skewness from the number of elements and central moments."""
     return _where_it_varies(second, third * np.sqrt(n * (n - 1)) / np.maximum(n - 2, 1), 1.5)
 
 
-def peaked(n, second, fourth):
+def peaked(n: Any, second: Any, fourth: Any) -> Any:
     """Return the unbiased excess kurtosis from the number of elements and central moments."""
     scaled = _where_it_varies(second, (n * n - 1) * fourth, 2)
     return (scaled - 3 * (n - 1) ** 2) / np.maximum((n - 2) * (n - 3), 1)
@@ -140,7 +140,7 @@ def _median(x, place, size, found):
     return totals(x[chosen], place[chosen], size) / several
 
 
-EQUIVALENTS = {
+EQUIVALENTS: dict[Any, Any] = {
     "group_sum": lambda x, place, size, found: totals(x, place, size),
     "group_mean": lambda x, place, size, found: averages(x, place, size),
     "group_var": _variance,
@@ -167,7 +167,7 @@ def written(f: Any, given: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
     return outputs.pop("out"), outputs
 
 
-def write_others(given, others):
+def write_others(given: Any, others: Any) -> Any:
     for name, values in others.items():
         given[name][...] = values
 
@@ -297,7 +297,11 @@ def middle(x: Any, there: Any) -> float:
     return float(np.sum(x) / max(np.sum(there), 1))
 
 
-WINDOWS = {"roll_sum": _window_sum, "roll_mean": _window_mean, "roll_var": _window_variance}
+WINDOWS: dict[Any, Any] = {
+    "roll_sum": _window_sum,
+    "roll_mean": _window_mean,
+    "roll_var": _window_variance,
+}
 
 
 def _moving(f: Any, of_window: Any) -> None:

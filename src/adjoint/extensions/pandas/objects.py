@@ -89,7 +89,7 @@ def _as_numbers(lib: Any, masked: type) -> None:
         return (numbers_among(values, found) if found.dtype.kind in "fc" else found), mask
 
 
-def numbers_among(objects, plain):
+def numbers_among(objects: Any, plain: Any) -> Any:
     """Return `plain`, made from objects, with the derivatives of those that are numbers."""
     made = np.array(plain)
     for i, part in enumerate(objects.flat):

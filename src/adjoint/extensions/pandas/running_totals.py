@@ -56,7 +56,7 @@ def _sources(start: Any, found: Any) -> Any:
     return np.maximum.accumulate(np.where(fresh, place, 0))
 
 
-EQUIVALENTS = {
+EQUIVALENTS: dict[Any, Any] = {
     "group_cumsum": _sums,
     "group_cumprod": _products,
     "group_cummax": _extremes,

@@ -83,7 +83,7 @@ def _rolled_quantile(values, start, end, minp, quantile, interpolation):
     return values[low] * (1 - far) + values[high] * far
 
 
-def rolled_median(values, start, end, minp):
+def rolled_median(values: Any, start: Any, end: Any, minp: Any) -> Any:
     return _rolled_quantile(values, start, end, minp, 0.5, "linear")
 
 
@@ -339,7 +339,7 @@ def _applied(obj, start, end, minp, function, raw, args, kwargs):
     return np.array(y, dtype=float)
 
 
-OF_WINDOWS = {
+OF_WINDOWS: dict[Any, Any] = {
     "roll_median_c": rolled_median,
     "roll_quantile": _rolled_quantile,
     "roll_first": _first,
@@ -354,7 +354,7 @@ OF_WINDOWS = {
     "roll_weighted_mean": _weighted_mean,
     "roll_weighted_var": _weighted_variance,
 }
-OF_ALGOS = {
+OF_ALGOS: dict[Any, Any] = {
     "scalar_skew": _skew,
     "scalar_kurt": _kurtosis,
     "axis_skew": _skew_along,

@@ -119,7 +119,7 @@ def demand_steps(ev: Evaluator, a: Abstract, reason: str) -> None:
             raise NeedsKnown(a, reason, ev.span)
 
 
-VIEWS = (dict.items, dict.keys, dict.values)
+VIEWS: tuple[Any, ...] = (dict.items, dict.keys, dict.values)
 
 
 def _of_view(ev: Evaluator, kind: Any, mapping: Abstract) -> Steps | None:

@@ -106,7 +106,8 @@ class InnerGradient(Composite):
     """
 
     def __init__(self, block: Block, count: int) -> None:
-        self.block, self.count = block, count
+        self.block: Block = block
+        self.count: int = count
 
     def copy_at(
         self, ev: Evaluator, operands: Sequence[Operand], apart: Sequence[int]
@@ -177,7 +178,8 @@ class TangentOfGradient(Composite):
     """
 
     def __init__(self, gradient: InnerGradient, moving: Sequence[Value]) -> None:
-        self.gradient, self.moving = gradient, moving
+        self.gradient: InnerGradient = gradient
+        self.moving: Sequence[Value] = moving
 
     def write(self, ev: Evaluator, op: Call) -> Sequence[Operand]:
         """Write the gradient with tangents: forward over reverse."""

@@ -72,7 +72,7 @@ class Inner:
         ]
         held = {address: ev.heap[address] for arg in self.args for address in addresses(ev, arg)}
         with ev.writing() as ops:
-            self.y = ev.call(f, self.args, keywords)
+            self.y: Abstract = ev.call(f, self.args, keywords)
         if any(ev.heap[address] is not before for address, before in held.items()):
             raise NotCovered("an inner function that writes to its argument", ev.span)
         self.block: Block = Block(

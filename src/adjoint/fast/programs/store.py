@@ -375,8 +375,10 @@ class _Failures:
     __slots__ = ("bound", "count", "last", "rest")
 
     def __init__(self, bound: dict[str, Any]) -> None:
-        self.count, self.rest, self.bound = 0, 0, bound
-        self.last = ""
+        self.count: int = 0
+        self.rest: int = 0
+        self.bound: dict[str, Any] = bound
+        self.last: str = ""
 
     @property
     def reason(self) -> str:

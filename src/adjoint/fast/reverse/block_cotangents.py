@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from adjoint.fast.evaluate.evaluator import Evaluator
 from adjoint.fast.evaluate.types import (
     ANYTHING,
     Array,
@@ -45,7 +46,7 @@ class Scope:
 
     def __init__(self, sweep: Sweep, parent: Scope | None = None) -> None:
         self.sweep, self.parent = sweep, parent
-        self.ev = sweep.ev
+        self.ev: Evaluator = sweep.ev
         self.bars: dict[Value, Operand] = {}
         self.buffers: set[Value] = set()
         self.inner: set[Value] = set()

@@ -8,7 +8,7 @@ from typing import Any
 from adjoint.fast.reverse.block_cotangents import Scope
 from adjoint.fast.reverse.forward_blocks import Step
 from adjoint.fast.reverse.sweep import Sweep
-from adjoint.fast.support.tables import registering
+from adjoint.fast.support.tables import Registering, registering
 from adjoint.ir.single import Call, Const, Operand, Value
 
 Formula = Callable[..., None]
@@ -21,7 +21,7 @@ formulas: dict[Any, Formula] = {}
 steps: dict[Any, Callable[[Sweep, Call], Step]] = {}
 """``steps[f](sweep, op)`` writes further forward operations, and returns the reverse."""
 
-formula = registering(formulas)
+formula: Registering[Formula] = registering(formulas)
 """Register the decorated function as that of each of the given callees."""
 
 

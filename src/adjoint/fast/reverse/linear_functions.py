@@ -64,7 +64,7 @@ def _(scope: Scope, op: Call, y_bar: Operand) -> None:
     scope.add(op.operands[0], y_bar)
 
 
-REDUCTIONS = {np.sum, np.max, np.min, np.ndarray.sum, np.ndarray.max, np.ndarray.min}
+REDUCTIONS: set[Any] = {np.sum, np.max, np.min, np.ndarray.sum, np.ndarray.max, np.ndarray.min}
 
 
 @formula(np.max, np.min, np.ndarray.max, np.ndarray.min)

@@ -22,7 +22,7 @@ from adjoint.fast.evaluate.types import (
     number,
     witnesses,
 )
-from adjoint.fast.evaluate.values import Known, RulePair, Tuple
+from adjoint.fast.evaluate.values import Abstract, Closure, Known, RulePair, Tuple
 from adjoint.fast.not_covered import NotCovered
 from adjoint.fast.reverse.block_cotangents import Scope
 from adjoint.fast.reverse.cotangent_types import abstract_of, operand_type, whole
@@ -36,6 +36,7 @@ from adjoint.fast.support.pullbacks import pushed
 from adjoint.ir.single import Call, Const, Operand, Unpack, Value
 from adjoint.rulekit.registry import lookup
 from adjoint.rulekit.rule import Rule
+from adjoint.rulekit.wanted import code_asks
 
 
 def has_formula(ev: Evaluator, op: Call) -> bool:
@@ -64,7 +65,9 @@ _NUMBERS_OF_OPERANDS: dict[Any, tuple[int, ...]] = {
     **dict.fromkeys((np.ravel, np.ndarray.ravel, np.ndarray.flatten), (1,)),  # C order only
 }
 """Numbers of operands with which a formula applies, if not with any."""
-PRODUCTS_OF_ARRAYS = frozenset({operator.matmul, np.matmul, np.dot, np.ndarray.dot, np.vdot})
+PRODUCTS_OF_ARRAYS: frozenset[Any] = frozenset(
+    {operator.matmul, np.matmul, np.dot, np.ndarray.dot, np.vdot}
+)
 
 
 def _is_plain_product(f: Any, types: list[Any]) -> bool:
@@ -94,8 +97,15 @@ def by_rule(sweep: Sweep, op: Call) -> Step:
     inlined = _inlined(sweep, op, rule)
     if inlined is not None:
         return inlined
-    function = _of_active(sweep, op, rule.function)
+    function = _of_active(sweep, op, rule.for_wanted(_wanted(sweep, op.operands)))
     return _called(sweep, op, function, y, op.operands)
+
+
+def _wanted(sweep: Sweep, operands: Sequence[Operand]) -> tuple[bool, ...]:
+    """Return which operands are active. Lists count as active."""
+    return tuple(
+        isinstance(x, Value) and (x in sweep.active or x in sweep.ev.packs) for x in operands
+    )
 
 
 def _called(
@@ -167,7 +177,8 @@ def _pushed(sweep: Sweep, op: Call) -> Step:
     active = {i for i, x in enumerate(given[n:]) if x in sweep.active}
     if rule is None or rules is None or not active <= {*rules.steady}:
         raise NotCovered(f"{name_of(f.value)} has no rule for such operands", op.span)
-    return _called(sweep, primal, rule.function, op.result, given[:n])
+    function = rule.for_wanted(_wanted(sweep, given[:n]))
+    return _called(sweep, primal, function, op.result, given[:n])
 
 
 steps[pushed] = _pushed
@@ -176,11 +187,7 @@ steps[pushed] = _pushed
 def _of_active(sweep: Sweep, op: Call, function: Any) -> Any:
     """Return the form of a rule for a single active operand, if it applies; else the rule."""
     ev, only = sweep.ev, getattr(function, "only", None)
-    active = [
-        i
-        for i, x in enumerate(op.operands)
-        if isinstance(x, Value) and (x in sweep.active or x in ev.packs)
-    ]
+    active = [i for i, is_active in enumerate(_wanted(sweep, op.operands)) if is_active]
     if only is None or op.keywords or len(active) != 1 or only[active[0]] is None:
         return function
     examples = [example(ev, x) for x in op.operands]
@@ -195,22 +202,26 @@ def _inlined(sweep: Sweep, op: Call, rule: Rule) -> Step | None:
     """
     ev, y = sweep.ev, op.result
     assert y is not None
-    if type(rule.function) is not FunctionType:
+    function = rule.written
+    if type(function) is not FunctionType:
         return None
     args = [*map(abstract_of, op.operands)]
     named = {k: abstract_of(x) for k, x in op.keywords}
     heap, place = dict(ev.heap), len(ev.block)
     try:
-        found = ev.call(ev.outside.own(rule.function), args, named)
+        found = ev.call(ev.outside.own(function), args, named)
         if not isinstance(found, Tuple) or len(found.items) != 2:
             raise NotCovered("a rule that declines")
         value, back = found.items
         if not isinstance(value, Value):
             raise NotCovered("a rule whose value is a structure")
+        told: dict[str, Abstract] = {}
+        if rule.asking and isinstance(back, Closure) and code_asks(back.code):
+            told["wanted"] = Tuple(tuple(map(Known, _wanted(sweep, op.operands))))
         with ev.trial():
             t = ev.types[y]
             like = bar_type(t) if isinstance(t, Array) or has_complex(t) else number(float)
-            ev.call(back, [ev.value(like, name="y_bar")], {})
+            ev.call(back, [ev.value(like, name="y_bar")], told)
     except NotCovered:
         ev.heap = heap
         del ev.block[place:]
@@ -222,7 +233,7 @@ def _inlined(sweep: Sweep, op: Call, rule: Rule) -> Step | None:
 
     def use(scope: Scope, y_bar: Operand) -> None:
         given = whole(ev, y_bar, y) if isinstance(ev.types[y], Array) else y_bar
-        bars = ev.call(back, [abstract_of(given)], {})
+        bars = ev.call(back, [abstract_of(given)], told)
         items = ev.sequence(bars)
         assert items is not None
         for x, bar in zip(op.operands, items[1:], strict=True):

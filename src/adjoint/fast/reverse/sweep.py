@@ -35,7 +35,7 @@ class Sweep:
         self.slopes: dict[Any, Partials | None] = {}  # by callee and operands
         self.free: set[Value] = set()  # values that the whole reverse sweep can read
         self.taped: set[Operand] = set()  # tapes of active items
-        self.contents = Contents(ev, self.free)
+        self.contents: Contents = Contents(ev, self.free)
         self.depth = 0  # of the operations that are being planned
 
     def is_active(self, operands: Iterable[Operand]) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import operator
+from typing import Any
 
 import numpy as np
 
@@ -22,10 +23,12 @@ _ARITHMETIC = members(operator, "add sub mul truediv neg pow matmul")
 
 _COMPUTED = members(np, "sum mean where outer dot concatenate stack cumsum tile ndarray.sum")
 
-NEW_ARRAYS = _CREATED | _ARITHMETIC | _COMPUTED | {runtime.inner_derivative, runtime.repeated}
+NEW_ARRAYS: frozenset[Any] = (
+    _CREATED | _ARITHMETIC | _COMPUTED | {runtime.inner_derivative, runtime.repeated}
+)
 """Functions besides ufuncs that return a new array, which the program may write to."""
 
-OWN_MEMORY = _ARITHMETIC | {
+OWN_MEMORY: frozenset[Any] = _ARITHMETIC | {
     np.sum,
     column_sums,
     np.outer,
@@ -44,7 +47,7 @@ OWN_MEMORY = _ARITHMETIC | {
 }
 """Functions besides ufuncs whose results own their memory and refer to no operand."""
 
-MADE_EACH_TIME = _CREATED | {
+MADE_EACH_TIME: frozenset[Any] = _CREATED | {
     runtime.new_tape,
     runtime.zeros_like,
     runtime.own,
@@ -67,7 +70,7 @@ MADE_EACH_TIME = _CREATED | {
 }
 """Functions whose results may be changed or used up, so that two calls must not become one."""
 
-VIEWS = members(
+VIEWS: frozenset[Any] = members(
     np,
     "transpose swapaxes moveaxis ravel reshape expand_dims squeeze broadcast_to flip diag "
     "einsum atleast_1d atleast_2d asarray ndarray.transpose ndarray.swapaxes ndarray.ravel "

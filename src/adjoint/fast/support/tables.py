@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, TypeVar
+from typing import Any, TypeAlias, TypeVar
 
 F = TypeVar("F", bound=Callable[..., Any])
 
 
-def registering(table: dict[Any, F]) -> Callable[..., Callable[[F], F]]:
+Registering: TypeAlias = Callable[..., Callable[[F], F]]
+
+
+def registering(table: dict[Any, F]) -> Registering[F]:
     """Return ``register(*callees)``, a decorator that puts a function into `table` for each of
     them."""
 

@@ -47,7 +47,7 @@ class Concealing(EngineObject):
     """
 
     def __init__(self) -> None:
-        self.memory = LevelMemory(self)
+        self.memory: LevelMemory = LevelMemory(self)
         self._hiding: dict[int, tuple[Any, Exception]] = {}
 
     def is_active(self, value: Any) -> bool:

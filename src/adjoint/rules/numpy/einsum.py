@@ -80,12 +80,13 @@ def _(*operands, optimize=False, dtype=None, order="K", casting="safe"):
         return y, lambda y_bar: (None,) * (len(operands) + 1)
     bars_of = transposes(subscripts, tuple([np.shape(value) for value in values]))
 
-    def einsum_back(y_bar):
+    def einsum_back(y_bar, *, wanted):
         conjugates = [conj(value) for value in values]
         bars: list[Any] = [None] * (len(operands) + 1)
         for i, (place, bar_of) in enumerate(zip(places, bars_of, strict=True)):
-            others = conjugates[:i] + conjugates[i + 1 :]
-            bars[place + 1] = project(bar_of(y_bar, others, optimize), operands[place])
+            if wanted[place]:
+                others = conjugates[:i] + conjugates[i + 1 :]
+                bars[place + 1] = project(bar_of(y_bar, others, optimize), operands[place])
         return tuple(bars)
 
     return y, einsum_back

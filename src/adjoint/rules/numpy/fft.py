@@ -21,7 +21,12 @@ from adjoint.rules.numpy.protocols.out import position_of_output, take_output
 fft: Any = np.fft
 
 NUMPY_2 = np.lib.NumpyVersion(np.__version__) >= "2.0.0"
-OPPOSITE = {None: "forward", "backward": "forward", "ortho": "ortho", "forward": "backward"}
+OPPOSITE: dict[Any, Any] = {
+    None: "forward",
+    "backward": "forward",
+    "ortho": "ortho",
+    "forward": "backward",
+}
 
 
 def _register(f: Any, back: Any, alias: bool = False) -> None:

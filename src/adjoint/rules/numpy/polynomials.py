@@ -97,7 +97,7 @@ def _(dots, p):
 # ---- objects that are polynomials: zeros in front are cut off ------------------------------------
 
 
-def without_leading_zeros(coefficients):
+def without_leading_zeros(coefficients: Any) -> Any:
     """Cut off leading zeros, but keep one coefficient."""
     if len(coefficients) == 0:
         return np.array([0], coefficients.dtype)

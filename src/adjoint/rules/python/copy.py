@@ -27,7 +27,7 @@ ATOMS = frozenset({
 """Types whose values are their own copies."""
 _DATES = frozenset({date, datetime, time, timedelta})
 
-SHALLOW_ATOMS = ATOMS | {tuple, frozenset, slice}
+SHALLOW_ATOMS: frozenset[Any] = ATOMS | {tuple, frozenset, slice}
 
 
 @substitute(copy.copy)

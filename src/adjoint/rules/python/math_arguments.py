@@ -14,7 +14,7 @@ from adjoint.runtime.dispatch.linked import linked
 from adjoint.runtime.dispatch.source_call import call_function
 
 
-def real(x):
+def real(x: Any) -> Any:
     """Return the float that C converts `x` to."""
     kind = type(x)
     if not (hasattr(kind, "__float__") or hasattr(kind, "__index__")):

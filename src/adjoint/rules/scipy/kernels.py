@@ -15,7 +15,7 @@ from adjoint.rules.scipy.equivalents import carried
 PRECISION = {"float": 1e-3, "double": 1e-6, "long double": 1e-6}
 
 
-def logarithms(points, xi, cho_cov):
+def logarithms(points: Any, xi: Any, cho_cov: Any) -> Any:
     """Return the logarithm of the kernel around each point (columns) at each place (rows)."""
     points = solve_triangular(cho_cov, points.T, lower=True)
     places = solve_triangular(cho_cov, xi.T, lower=True)

@@ -21,7 +21,7 @@ from adjoint.rulekit.registry import lookup, non_differentiable, primitive
 from adjoint.runtime.dispatch.source_call import call_function
 
 
-def overwriting(f, flags, args, kwargs):
+def overwriting(f: Any, flags: Any, args: Any, kwargs: Any) -> Any:
     """Return ``f(*args, **kwargs, **flags)``, where `flags` name the arguments to overwrite.
 
     Parameters

@@ -35,7 +35,7 @@ def scales(df: Any) -> tuple[Any, float]:
     return np.linspace(low, high, 500, retstep=True)
 
 
-def density(df):
+def density(df: Any) -> Any:
     """Return the grid of log s, and the density on it times the step."""
     if df >= LIMIT:
         return np.zeros(1), 1.0
@@ -45,14 +45,14 @@ def density(df):
     return u, np.exp(constant + df * u - half * np.exp(2 * u))
 
 
-def single_cdf(q, k, df):
+def single_cdf(q: Any, k: Any, df: Any) -> Any:
     u, weight = density(df)
     between = ndtr(-Z) - ndtr(-Z - q * np.exp(u)[:, None])
     inner = k * STEP * np.sum(NORMAL * np.maximum(between, LEAST) ** (k - 1), axis=1)
     return np.sum(weight * inner)
 
 
-def single_pdf(q, k, df):
+def single_pdf(q: Any, k: Any, df: Any) -> Any:
     u, weight = density(df)
     s = np.exp(u)
     other = Z + q * s[:, None]

@@ -16,7 +16,7 @@ from adjoint.primal.array_classes import has_array_wrap, is_subclassed
 from adjoint.runtime.dispatch import rule_call
 
 
-def wrapped_call(f, args, kwargs):
+def wrapped_call(f: Any, args: Any, kwargs: Any) -> Any:
     """Return ``f(*args, **kwargs)`` for operands with ``__array_wrap__``; a substitute."""
     arrays = [np.asarray(arg) if may_wrap(arg) else arg for arg in args]
     named = {}
@@ -32,7 +32,7 @@ def wrapped_call(f, args, kwargs):
     return wrapped_result(y, operands, wrap_calls(ask, operands, [*arrays, *named.values()]))
 
 
-def wrapped_result(y, operands, answers):
+def wrapped_result(y: Any, operands: Any, answers: Any) -> Any:
     """Return the result, or several for a tuple of `answers`, as ``__array_wrap__`` of the operands
     converts them."""
     if isinstance(answers, tuple):
@@ -48,14 +48,14 @@ def wrapped_result(y, operands, answers):
     return owner.__array_wrap__(np.asanyarray(y), *told)
 
 
-def data_of(x):
+def data_of(x: Any) -> Any:
     """Return the data that NumPy computes with: a plain view of an array of a subclass."""
     if is_subclassed(x):
         return np.ndarray.view(x, np.ndarray)
     return np.asarray(x) if has_array_wrap(x) else x
 
 
-def wrapped_output(f, out, args, outs, i):
+def wrapped_output(f: Any, out: Any, args: Any, outs: Any, i: Any) -> Any:
     """Return `out`, the output number `i` of a ufunc, as its class converts it."""
     if not has_array_wrap(out):
         return out
@@ -63,7 +63,7 @@ def wrapped_output(f, out, args, outs, i):
     return out.__array_wrap__(out, *_accepted(out, (context, False)))
 
 
-def scalar_operator(f, number, other, swapped):
+def scalar_operator(f: Any, number: Any, other: Any, swapped: Any) -> Any:
     """Return ``f(number, other)`` for an operator of a NumPy scalar, which converts `other` to an
     array first, so that ``__array_wrap__`` is not called."""
     other = np.asarray(other)

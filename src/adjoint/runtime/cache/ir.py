@@ -28,7 +28,7 @@ def lowered(f: FunctionType) -> Function:
 
 
 _NODES: tuple[Any, ...] = tuple(
-    value for name in nodes.__all__ if type(value := getattr(nodes, name)) is type
+    one for one in (getattr(nodes, name) for name in nodes.__all__) if type(one) is type
 )
 _NUMBERS = {node: number for number, node in enumerate(_NODES)}
 _FIELDS = [tuple(field.name for field in fields(node)) for node in _NODES]

@@ -103,7 +103,8 @@ def _not_kept(*_: Any) -> Any:
 
 
 _cache = UnitCache(_compile)
-known_unit, unit_of = _cache.known, _cache.of
+known_unit: Callable[[FunctionType], Unit | None] = _cache.known
+unit_of: Callable[[FunctionType], Unit] = _cache.of
 
 
 def built(compiled: CodeType, namespace: dict[str, Any]) -> Callable[..., Any]:

@@ -8,6 +8,7 @@ result is constant.
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from types import BuiltinFunctionType, FunctionType
 from typing import Any
 
@@ -16,7 +17,7 @@ import numpy as np
 from adjoint.cotangents.poison import Poison
 from adjoint.primal.value_kinds import PLAIN, REALS
 from adjoint.rulekit.partials import POLES
-from adjoint.rulekit.registry import TrustedRule, table, trusted_rule, trusted_rules
+from adjoint.rulekit.registry import Rules, TrustedRule, table, trusted_rule, trusted_rules
 from adjoint.runtime.dispatch import rule_call
 from adjoint.runtime.dispatch.checked_pullback import checked_trusted
 from adjoint.runtime.dispatch.linked import DECLINED, HANDLERS, NO_KEYWORDS
@@ -109,11 +110,15 @@ def _of_zero(back: Callable[[Any], Any], y_bar: Any, n: int) -> tuple[Any, ...]:
 
 def call_left(record: list[Any], slot: int, f: Any, a: Any, b: Any) -> Any:
     """Run ``f(a, b)`` with a constant `b`."""
+    if type(f) is FunctionType and f not in table:
+        return call_function(record, slot, f, (a, b), NO_KEYWORDS)
     return _call_one_sided(record, slot, f, a, b, 0)
 
 
 def call_right(record: list[Any], slot: int, f: Any, a: Any, b: Any) -> Any:
     """Run ``f(a, b)`` with a constant `a`."""
+    if type(f) is FunctionType and f not in table:
+        return call_function(record, slot, f, (a, b), NO_KEYWORDS)
     return _call_one_sided(record, slot, f, a, b, 1)
 
 
@@ -132,7 +137,21 @@ def _call_one_sided(record: list[Any], slot: int, f: Any, a: Any, b: Any, side: 
                 if sealed is not None:
                     record[slot] = sealed
                     return y
+    rules = table.get(f) if type(f) in _KEYS else None
+    if rules is not None and rules.asking and memory.level is None and not memory.globals_written:
+        told = _for_wanted(rules, (side == 0, side == 1))
+        y = run_rules(record, slot, f, told, (a, b), NO_KEYWORDS)
+        if y is not DECLINED:
+            return y
     return call(record, slot, f, a, b)
+
+
+def _for_wanted(rules: Rules, wanted: tuple[bool, ...]) -> Rules:
+    """Return the rules for calls of which these cotangents are wanted."""
+    return replace(
+        rules,
+        rrules=[replace(rule, function=rule.for_wanted(wanted)) for rule in rules.rrules],
+    )
 
 
 def call_keywords(
@@ -182,6 +201,7 @@ _SETTINGS = frozenset({int, bool, str, tuple, type(None)})
 
 _KEYED_BY_IDENTITY = frozenset({BuiltinFunctionType, np.ufunc, type(np.mean)})
 """Types of callables of C that are themselves the keys of rules."""
+_KEYS = _KEYED_BY_IDENTITY | {FunctionType}
 
 
 # ---- calls within calls --------------------------------------------------------------------------

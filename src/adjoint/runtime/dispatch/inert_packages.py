@@ -8,7 +8,7 @@ from typing import Any
 from adjoint.diagnostics.public_function import PublicFunction
 from adjoint.primal.packages import FOLLOWED, INERT, package
 
-DIFFERENTIATED_NAMES = {
+DIFFERENTIATED_NAMES: dict[str, tuple[str, ...]] = {
     "ast": ("NodeVisitor", "NodeTransformer", "iter_child_nodes", "iter_fields"),
     "inspect": tuple(
         """Signature Parameter BoundArguments signature _signature_from_ _signature_get_

@@ -11,7 +11,7 @@ from adjoint.runtime.arrays.wrap_results import data_of, wrapped_call, wrapped_o
 from adjoint.runtime.arrays.writes import demand_order
 
 
-def ufunc_into(f, out, where, args, kwargs):
+def ufunc_into(f: Any, out: Any, where: Any, args: Any, kwargs: Any) -> Any:
     """Run ``f(*args, out=out, where=where, **kwargs)`` as an assignment.
 
     Parameters
@@ -50,7 +50,7 @@ def ufunc_into(f, out, where, args, kwargs):
     return wrapped_output(f, out, given, (out,), 0) if isinstance(f, np.ufunc) else out
 
 
-def ufunc_into_all(f, outs, args, kwargs):
+def ufunc_into_all(f: Any, outs: Any, args: Any, kwargs: Any) -> Any:
     """Run ``f(*args, out=outs, **kwargs)`` of a ufunc with several results; ``None`` among the
     outputs means a new array."""
     if outs is Ellipsis:

@@ -35,7 +35,7 @@ def store_cell(record: list[Any], slot: int, cell: CellType, value: Any) -> None
     cell.cell_contents = value
 
 
-load_cell = _loading(primitives.load_cell)
+load_cell: Callable[..., Any] = _loading(primitives.load_cell)
 
 
 def _deleting(load: Callable[[CellType, str], Any]) -> Callable[..., Any]:

@@ -6,11 +6,11 @@ from collections.abc import Callable
 from typing import Any
 
 from adjoint.fast.evaluate.values import Abstract
-from adjoint.fast.support.tables import registering
+from adjoint.fast.support.tables import Registering, registering
 
 Handler = Callable[..., Abstract]
 handlers: dict[Any, Handler] = {}
 """Abstract versions of callees: ``handler(ev, *args, **keywords)``."""
 
-handler = registering(handlers)
+handler: Registering[Handler] = registering(handlers)
 """Register the decorated function as that of each of the given callees."""

@@ -18,7 +18,7 @@ class Constant:
     __slots__ = ("value",)
 
     def __init__(self, value: Any) -> None:
-        self.value = value
+        self.value: Any = value
 
 
 def type_on_ones(f: Any, operands: Sequence[Any], keywords: Mapping[str, Any]) -> Type:

@@ -147,7 +147,7 @@ def order_slope(x: Any, y: Any, order: Any, axes: tuple[int, ...]) -> Any:
 non_differentiable(_is_real)
 
 
-def norm_rule(x, ord=None, axis=None, keepdims=False):
+def norm_rule(x: Any, ord: Any = None, axis: Any = None, keepdims: Any = False) -> Any:
     """Apply the rule of a norm of elements, rows, columns or singular values; an integer order is
     a constant."""
     y = np.linalg.norm(x, ord, axis, keepdims)
@@ -216,7 +216,7 @@ def _cond_slope(x: Any, y: Any, p: Any) -> Any:
     return np.where(infinite, np.nan, result)
 
 
-def cond_rule(x, p=None):
+def cond_rule(x: Any, p: Any = None) -> Any:
     y = np.linalg.cond(x, p)
 
     def cond_back(y_bar):

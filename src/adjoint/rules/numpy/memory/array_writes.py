@@ -30,7 +30,7 @@ def _demand_cast(f: Any, a: Any, values: Any) -> None:
 non_differentiable(demand_order)
 
 
-def as_written(a, values):
+def as_written(a: Any, values: Any) -> Any:
     """Convert `values` to elements of `a` as NumPy does."""
     if is_objects(a):
         return np.asarray(values, object)

@@ -22,7 +22,7 @@ from adjoint.runtime.memory.memory import Memory
 
 # ---- ufunc.at ------------------------------------------------------------------------------------
 
-SIGNS = {np.add: 1, np.subtract: -1}
+SIGNS: dict[Any, int] = {np.add: 1, np.subtract: -1}
 
 
 @structural((np.ufunc, "at"))

@@ -24,26 +24,28 @@ FACTS = frozenset({
 class Iteration:
     """A `numpy.nditer` without buffers, with its operands."""
 
-    def __init__(self, native, operands):
-        self.native, self.operands, self._begun = native, operands, False
+    def __init__(self, native: Any, operands: Any) -> None:
+        self.native: Any = native
+        self.operands: Any = operands
+        self._begun = False
 
     @property  # type: ignore[misc]
-    def __class__(self):
+    def __class__(self) -> Any:
         return np.nditer
 
-    def __getattr__(self, name):
+    def __getattr__(self, name: Any) -> Any:
         return _fact(self.native, name)
 
-    def __setattr__(self, name, value):
+    def __setattr__(self, name: Any, value: Any) -> None:
         if name in FACTS:
             _move(self.native, name, value)
         else:
             object.__setattr__(self, name, value)
 
-    def __len__(self):
+    def __len__(self) -> int:
         return len(self.operands)
 
-    def __getitem__(self, k):
+    def __getitem__(self, k: Any) -> Any:
         if isinstance(k, slice):
             return tuple([self[i] for i in range(*k.indices(len(self.operands)))])
         operand = self.operands[k]
@@ -56,36 +58,36 @@ class Iteration:
         _lock(view, self.native, k)
         return view
 
-    def __setitem__(self, k, value):
+    def __setitem__(self, k: Any, value: Any) -> None:
         self[k][...] = value
 
     @property
-    def value(self):
+    def value(self) -> Any:
         return self[0] if len(self.operands) == 1 else self[:]
 
-    def __iter__(self):
+    def __iter__(self) -> Any:
         return self
 
-    def __next__(self):
+    def __next__(self) -> Any:
         if not _advance(self.native, self._begun):
             raise StopIteration
         self._begun = True
         return self.value
 
-    def iternext(self):
+    def iternext(self) -> Any:
         return _iternext(self.native)
 
-    def reset(self):
+    def reset(self) -> None:
         self._begun = False
         _reset(self.native)
 
-    def close(self):
+    def close(self) -> None:
         _close(self.native)
 
-    def __enter__(self):
+    def __enter__(self) -> Any:
         return self
 
-    def __exit__(self, kind, error, traceback):
+    def __exit__(self, kind: Any, error: Any, traceback: Any) -> Any:
         _close(self.native)
 
 

@@ -17,7 +17,7 @@ _ARRAYS = (np.ndarray, np.generic, float, int, complex)
 """Types whose subclasses NumPy converts without ``__array__``."""
 
 
-def array_of_object(f, object, *args, **kwargs):
+def array_of_object(f: Any, object: Any, *args: Any, **kwargs: Any) -> Any:
     """Call `f` on the array that ``__array__`` returns."""
     return f(object.__array__(), *args, **kwargs)
 

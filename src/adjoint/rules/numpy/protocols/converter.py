@@ -20,21 +20,21 @@ _array_converter: Any = getattr(getattr(_core, "_multiarray_umath", None), "_arr
 class Converter:
     """The operands as arrays, and the conversion of results."""
 
-    def __init__(self, *operands):
+    def __init__(self, *operands: Any) -> None:
         self.operands = operands
         self.arrays: Any = [np.asanyarray(operand) for operand in operands]
         self.scalar_input: Any = tuple([np.isscalar(operand) for operand in operands])
 
-    def __len__(self):
+    def __len__(self) -> int:
         return len(self.arrays)
 
-    def __getitem__(self, index):
+    def __getitem__(self, index: Any) -> Any:
         return self.arrays[index]
 
-    def as_arrays(self, /, subok=True, pyscalars="convert_if_no_array"):
+    def as_arrays(self, /, subok: Any = True, pyscalars: Any = "convert_if_no_array") -> Any:
         return tuple([array if subok else np.asarray(array) for array in self.arrays])
 
-    def result_type(self, /, extra_dtype=None, ensure_inexact=False):
+    def result_type(self, /, extra_dtype: Any = None, ensure_inexact: Any = False) -> Any:
         dtypes = [array.dtype for array in self.arrays]
         if extra_dtype is not None:
             dtypes.append(extra_dtype)
@@ -42,7 +42,7 @@ class Converter:
             dtypes.append(np.float64 if np.result_type(*dtypes).kind in "biu" else np.float16)
         return np.result_type(*dtypes)
 
-    def wrap(self, arr, /, to_scalar=None):
+    def wrap(self, arr: Any, /, to_scalar: Any = None) -> Any:
         if to_scalar is None:
             to_scalar = all(self.scalar_input)
         if not any(map(may_wrap, self.operands)):

@@ -27,8 +27,8 @@ from adjoint.runtime.dispatch.checked_pullback import finished_cotangent, result
 from adjoint.runtime.dispatch.number_protocols import holds_unlike_elements
 from adjoint.runtime.memory.memory import Memory
 
-FLOATS = {float, np.float64}
-NUMBERS = {float, int, np.float64}
+FLOATS: set[Any] = {float, np.float64}
+NUMBERS: set[Any] = {float, int, np.float64}
 
 # ---- of values -----------------------------------------------------------------------------------
 
@@ -257,7 +257,7 @@ def may_fail(item, dtype):
     return kind in "fciu" and not (kind in "fc" and isinstance(item, float | np.floating))
 
 
-def of_elements(items, dtype):
+def of_elements(items: Any, dtype: Any) -> Any:
     """Make an array of a list, with one element per item."""
     if not holds_unlike_elements(dtype, items):
         return np.array(items, dtype)

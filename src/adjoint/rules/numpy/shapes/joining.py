@@ -189,7 +189,7 @@ def blocks(record: list[Any], slot: int, *args: Any, **kwargs: Any) -> Any:
     )
 
 
-def block_of_arrays(f, arrays):
+def block_of_arrays(f: Any, arrays: Any) -> Any:
     return f(_with_arrays(arrays))
 
 

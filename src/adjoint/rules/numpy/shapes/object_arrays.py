@@ -86,7 +86,7 @@ def _holds(source: Any, y: Any) -> bool:
 non_differentiable(_of_objects, _to_objects)
 
 
-def listed(source, y):
+def listed(source: Any, y: Any) -> Any:
     """Return an array of the items of nested lists, shaped like `y`."""
     made = np.empty(y.shape, object)
     for index in np.ndindex(*y.shape):
@@ -97,7 +97,7 @@ def listed(source, y):
     return made
 
 
-def boxed(source, y):
+def boxed(source: Any, y: Any) -> Any:
     """Return an array of Python's own numbers."""
     made = np.empty(y.shape, object)
     for index in np.ndindex(*y.shape):
@@ -105,14 +105,14 @@ def boxed(source, y):
     return made
 
 
-def copied(source, y):
+def copied(source: Any, y: Any) -> Any:
     """Return a copy of an array of objects in the layout of `y`."""
     made = np.empty_like(y)
     made[...] = source
     return made
 
 
-def numbers_of(source, y):
+def numbers_of(source: Any, y: Any) -> Any:
     """Return the numbers of objects as C converts them, in the layout of `y`."""
     made = np.empty_like(y)
     for index in np.ndindex(*y.shape):

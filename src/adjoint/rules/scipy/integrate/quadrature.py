@@ -141,7 +141,7 @@ def _(dots, length, factor):
 NEAR, SHARES = (found.tolist() for found in np.polynomial.legendre.leggauss(8))
 
 
-def beyond(limit, func, args):
+def beyond(limit: Any, func: Any, args: Any) -> Any:
     """Return the integral from the current value of the limit to the limit: zero.
 
     It has derivatives of any order in the limit and in the integrand's operands, because Gauss'

@@ -183,7 +183,7 @@ if _best is not None:
 # ---- least squares -------------------------------------------------------------------------------
 
 
-def design(t, k, x, nu=0):
+def design(t: Any, k: Any, x: Any, nu: Any = 0) -> Any:
     """Return the values of all B-splines, one row per point."""
     columns = places_in(t, k, x)[:, None] + np.arange(-k, 1)
     matrix = np.zeros((len(x), len(t) - k - 1))
@@ -191,12 +191,12 @@ def design(t, k, x, nu=0):
     return matrix
 
 
-def fitted(x, y, t, k, w):
+def fitted(x: Any, y: Any, t: Any, k: Any, w: Any) -> Any:
     """Return the coefficients of the least-squares spline for rows `y` and weights `w`."""
     return np.linalg.lstsq(w[:, None] * design(t, k, x), w[:, None] * y, rcond=None)[0]
 
 
-def knots_of(x, k, first, last):
+def knots_of(x: Any, k: Any, first: Any, last: Any) -> Any:
     """Return the knots of FITPACK's interpolants, with repeated ends. Inner knots are positions for
     an odd degree, and midpoints of positions for an even one."""
     before, inner = k // 2, len(x) - k - 1
@@ -209,7 +209,7 @@ def knots_of(x, k, first, last):
 # ---- several variables ---------------------------------------------------------------------------
 
 
-def products(xi, t, len_t, k, nu, strides):
+def products(xi: Any, t: Any, len_t: Any, k: Any, nu: Any, strides: Any) -> Any:
     """Return the nonzero products of B-splines at each point, and their indices. Indices are those
     of coefficients in a flat array with the given `strides`."""
     m = len(xi)

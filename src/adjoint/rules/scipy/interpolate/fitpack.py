@@ -97,7 +97,9 @@ def spalde(x, tck):
 # ---- interpolation and least squares -------------------------------------------------------------
 
 
-def curve(x, y, w, t, c, k, ends, *, interpolates, given):
+def curve(
+    x: Any, y: Any, w: Any, t: Any, c: Any, k: Any, ends: Any, *, interpolates: Any, given: Any
+) -> Any:
     """Return knots and coefficients with their derivatives. The spline passes through all values
     (`interpolates`), or has the knots `given`; otherwise its knots were chosen by trial."""
     n = len(t) - k - 1

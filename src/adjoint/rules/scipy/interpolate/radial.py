@@ -52,7 +52,7 @@ def _gaussian(r):
     return np.exp(-(r**2))
 
 
-KERNELS = {
+KERNELS: dict[Any, Any] = {
     "linear": _linear, "thin_plate_spline": _thin_plate_spline, "cubic": _cubic,
     "quintic": _quintic, "multiquadric": _multiquadric,
     "inverse_multiquadric": _inverse_multiquadric, "inverse_quadratic": _inverse_quadratic,

@@ -76,14 +76,14 @@ def compiled_values(made: Any, *args: Any, **options: Any) -> Any:
 class Linear(LinearNDInterpolator):  # type: ignore[misc]
     """A Python subclass; `made` is the compiled object made from `places` and `heights`."""
 
-    def __init__(self, made, places, heights, outside):
+    def __init__(self, made: Any, places: Any, heights: Any, outside: Any) -> None:
         take_fields(self, made, places, heights, outside)
 
-    def __call__(self, *args, **options):
+    def __call__(self, *args: Any, **options: Any) -> Any:
         return evaluated(self.made, self.places, self.heights, self.fill_value, args, options)
 
 
-def take_fields(self, made, places, heights, outside):
+def take_fields(self: Any, made: Any, places: Any, heights: Any, outside: Any) -> Any:
     self.made, self.places, self.heights = made, places, heights
     self.tri, self.scale, self.points, self.values = made.tri, made.scale, places, heights
     self.values_shape, self.is_complex = made.values_shape, made.is_complex
@@ -96,12 +96,12 @@ def linear(points, values, fill_value=np.nan, rescale=False):
     return Linear(made, places_of(points, made), np.asarray(values), fill_value)
 
 
-def places_of(points, made):
+def places_of(points: Any, made: Any) -> Any:
     places = made.tri.points if hasattr(points, "simplices") else coordinates(points)
     return np.asarray(places, float)
 
 
-def evaluated(made, places, heights, outside, args, options):
+def evaluated(made: Any, places: Any, heights: Any, outside: Any, args: Any, options: Any) -> Any:
     at = coordinates(args, made.points.shape[1])
     flat = np.asarray(np.reshape(at, (-1, at.shape[-1])), float)
     y, corners, inside = found(made, flat, options)
@@ -141,14 +141,14 @@ def constants(made: Any) -> Any:
 class Cubic(CloughTocher2DInterpolator):  # type: ignore[misc]
     """A Python subclass whose derivative is refused inside the triangulation."""
 
-    def __init__(self, made, places, heights, outside):
+    def __init__(self, made: Any, places: Any, heights: Any, outside: Any) -> None:
         take_fields(self, made, places, heights, outside)
 
-    def __call__(self, *args, **options):
+    def __call__(self, *args: Any, **options: Any) -> Any:
         return smooth(self.made, self.places, self.heights, self.fill_value, args, options)
 
 
-def smooth(made, places, heights, outside, args, options):
+def smooth(made: Any, places: Any, heights: Any, outside: Any, args: Any, options: Any) -> Any:
     at = coordinates(args, 2)
     y, _, inside = found(made, np.reshape(at, (-1, 2)), options)
     value = refusing(y, CloughTocher2DInterpolator, CUBIC, places, heights, at)

@@ -49,7 +49,7 @@ def triangle(a: Any, lower: Any, unit: Any) -> Any:
     return kept if lower else kept.T
 
 
-def valued(y, carrier, f):
+def valued(y: Any, carrier: Any, f: Any) -> Any:
     return with_derivative_of(y, np.reshape(carrier, y.shape), f, slack(y), slack(y) * size(y))
 
 

@@ -136,7 +136,9 @@ def extreme_along(input, size, axis, dtype, mode, cval, origin, minimum):
     """Return the smallest or the largest of the `size` neighbours along one axis."""
 
 
-def ranked_along(input, rank, size, dtype, mode, cval, origin, axis=0):
+def ranked_along(
+    input: Any, rank: Any, size: Any, dtype: Any, mode: Any, cval: Any, origin: Any, axis: Any = 0
+) -> Any:
     """Return the element with this rank among `size` neighbours along a line."""
     y = np.empty(np.shape(input), dtype)
     _rank_filter_1d.rank_filter(input, rank, size, y, mode, cval, origin)

@@ -15,7 +15,7 @@ from adjoint.rules.scipy.ndimage.rank_filters import Picks
 _compiled: Any = _sigtools._medfilt2d
 
 
-def medians(image, sizes):
+def medians(image: Any, sizes: Any) -> Any:
     """Return the medians of the windows of an image that is extended by zeros."""
     return _compiled(image, sizes)
 

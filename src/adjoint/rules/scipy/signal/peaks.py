@@ -26,7 +26,7 @@ def _shares(x: Any, left: Any, right: Any) -> Any:
     return 0.5 + 0.5 * np.sign(x[left] - x[right])
 
 
-def prominences(x, peaks, wlen):
+def prominences(x: Any, peaks: Any, wlen: Any) -> Any:
     """Return the prominences of peaks and the positions of their bases."""
     return compiled._peak_prominences(x, peaks, wlen)
 
@@ -86,7 +86,9 @@ def _crossings(x: Any, at: Any, heights: Any, step: int) -> _Crossings:
     return _Crossings(below, above, along, np.where(between, step / rise, 0.0))
 
 
-def widths(x, peaks, rel_height, over, left_bases, right_bases):
+def widths(
+    x: Any, peaks: Any, rel_height: Any, over: Any, left_bases: Any, right_bases: Any
+) -> Any:
     """Return widths at a part `rel_height` of the prominences (`over`), heights, and both ends."""
     return compiled._peak_widths(x, peaks, rel_height, over, left_bases, right_bases)
 

@@ -214,7 +214,7 @@ def _(call: Call) -> Any:
     return back, push_state
 
 
-DIVIDES = ss.lfiltic(ONE, np.array([2.0, 1.0]), ONE)[0] == -0.5
+DIVIDES: bool = ss.lfiltic(ONE, np.array([2.0, 1.0]), ONE)[0] == -0.5
 """Whether `lfiltic` normalizes; older versions of SciPy assume ``a[0] == 1``."""
 
 

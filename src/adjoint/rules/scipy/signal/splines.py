@@ -32,7 +32,7 @@ POLES = NoDerivative("the poles", "has no rule")
 FIRST = "symiirorder1_ic symiirorder2_ic_fwd symiirorder2_ic_bwd"
 
 
-def first_values(signal, poles, precision, compiled):
+def first_values(signal: Any, poles: Any, precision: Any, compiled: Any) -> Any:
     """Return the first values of a symmetric recursive filter for each row."""
     return compiled(signal, *poles, precision)
 

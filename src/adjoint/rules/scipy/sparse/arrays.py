@@ -124,7 +124,7 @@ for _name, _depth in {"hstack": 1, "vstack": 1, "bmat": 2, "block_array": 2}.ite
 
 # ---- NumPy's functions ---------------------------------------------------------------------------
 
-METHODS = {
+METHODS: dict[Any, Any] = {
     np.absolute: "__abs__",
     np.negative: "__neg__",
     np.conjugate: "conjugate",

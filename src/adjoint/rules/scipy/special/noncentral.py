@@ -37,7 +37,7 @@ def chi_density(x: Any, df: Any, nc: Any) -> Any:
     return np.where(near, by_series, by_bessel)[()]
 
 
-CHI = (
+CHI: tuple[Any, ...] = (
     lambda x, df, nc: chi_density(x, df, nc),
     FREEDOM,
     lambda x, df, nc: -chi_density(x, df + 2, nc),
