@@ -46,7 +46,9 @@ def product_snapshot(shape: tuple[int | str, ...], product: Snapshot) -> Snapsho
     >>> print(product_snapshot((100, 50), Snapshot("[1, 2]", None, True)))
     J (100, 50), cotangent · J = [1, 2]
     """
-    return Snapshot(f"J ({', '.join(map(str, shape))}), cotangent · J = {product.text}", None, product.is_finite)
+    return Snapshot(
+        f"J ({', '.join(map(str, shape))}), cotangent · J = {product.text}", None, product.is_finite
+    )
 
 
 def _structure(matrix: Any) -> str:

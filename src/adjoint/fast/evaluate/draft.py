@@ -29,6 +29,7 @@ from adjoint.fast.evaluate.values import (
     HeapObject,
     Known,
     ListOf,
+    Origin,
     Ref,
     RulePair,
     Slot,
@@ -92,6 +93,11 @@ class Draft:
         By pair of a value and a pullback that a registered rule returns at run time: the call.
     places
         By value: file and line of its user code.
+    origins
+        By value, those of reverse sweeps included: the place that it belongs to, and those of the
+        calls that led there.
+    origin
+        The origin of what is made outside of all frames: of the operation whose reverse is written.
     """
 
     def __init__(self, outside: Outside) -> None:
@@ -100,6 +106,8 @@ class Draft:
         self.dims: dict[Value, Dim] = {}
         self.packs: dict[Value, tuple[Operand, ...]] = {}
         self.places: dict[Value, tuple[str, int]] = {}
+        self.origins: dict[Value, Origin] = {}
+        self.origin: Origin | None = None
         self.rule_pairs: dict[Value, RulePair] = {}
         self.maybe: set[Value] = set()
         self.fresh: set[Value] = set()
@@ -131,7 +139,17 @@ class Draft:
         self.types[made] = t
         if self.span is not None and self.frames:
             self.places[made] = self.frames[-1].filename, self.span.line
+        origin = self.origin_now()
+        if origin is not None:
+            self.origins[made] = origin
         return made
+
+    def origin_now(self) -> Origin | None:
+        """Return the origin of a value that is made now."""
+        if not self.frames:
+            return self.origin
+        frame = self.frames[-1]
+        return frame.caller if self.span is None else (frame.filename, self.span.line, frame.caller)
 
     def slot_value(self, slot: Slot, name: str) -> Value:
         """Return a new value for a slot of a template."""

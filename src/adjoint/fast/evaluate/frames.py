@@ -11,7 +11,7 @@ from typing import Any
 
 from adjoint.errors import AdjointError
 from adjoint.fast.evaluate.outside_values import is_own
-from adjoint.fast.evaluate.values import Abstract, Closure
+from adjoint.fast.evaluate.values import Abstract, Closure, Origin
 from adjoint.fast.not_covered import NotCovered
 from adjoint.fast.single_assignment.construction import single
 from adjoint.ir import single as ir
@@ -24,15 +24,22 @@ Body = Callable[[Any, list[Abstract]], "list[Abstract] | None"]
 
 
 class Frame:
-    """One inlined call."""
+    """One inlined call.
 
-    __slots__ = ("consumer", "filename", "namespace", "values")
+    Attributes
+    ----------
+    caller
+        The origin of the call.
+    """
+
+    __slots__ = ("caller", "consumer", "filename", "namespace", "values")
 
     def __init__(self, function: ir.Function, closure: Closure) -> None:
         self.values: dict[Value, Abstract] = {}
         self.namespace: dict[str, Any] = closure.namespace
         self.filename: str = function.filename
         self.consumer: Consumer | None = None
+        self.caller: Origin | None = None
 
 
 @dataclass(frozen=True, slots=True)
