@@ -5,6 +5,7 @@ import subprocess
 import sys
 import time
 import zipfile
+from pathlib import Path
 
 import platformdirs
 import pytest
@@ -17,10 +18,8 @@ def cache(tmp_path, monkeypatch):
     made = tmp_path / "cache"
     monkeypatch.setenv("ADJOINT_CACHE", str(made))
     folder.folder.cache_clear()
-    folder.make_room.cache_clear()
     yield made
     folder.folder.cache_clear()
-    folder.make_room.cache_clear()
 
 
 def filled(version, sizes):
@@ -44,29 +43,93 @@ def test_it_is_the_users_folder_for_caches(monkeypatch):
     assert folder.root() is None
 
 
+BLOCK = 4096
+
+
 def test_the_oldest_files_go(cache):
-    filled(cache / ("a" * 16), [100] * 10)
-    folder.remove_oldest(str(cache), 1000)
+    filled(cache / ("a" * 16), [100] * 10)  # each takes a block of the disk
+    assert folder.remove_oldest(str(cache), 10 * BLOCK) == 10 * BLOCK
     assert len(left(cache)) == 10
-    folder.remove_oldest(str(cache), 900)
+    assert folder.remove_oldest(str(cache), 9 * BLOCK) == 6 * BLOCK
     assert left(cache) == [f"file{i}" for i in range(4, 10)]
     other = cache / "not of ours"
-    filled(other, [5000])
-    folder.remove_oldest(str(cache), 900)
+    filled(other, [50_000])
+    folder.remove_oldest(str(cache), 9 * BLOCK)
     assert (other / "file0").exists()
 
 
-def test_room_is_made_once_a_day(cache, monkeypatch):
-    monkeypatch.setattr(folder, "MOST_BYTES", 500)
-    own = folder.folder()
-    assert own is not None
-    filled(cache / ("a" * 16), [100] * 10)
-    folder.make_room()
-    assert len(left(cache)) == 10  # the folder was made today
-    folder.make_room.cache_clear()
-    os.utime(cache, (0, 0))
-    folder.make_room()
-    assert left(cache) == ["file7", "file8", "file9"]
+def write(own, count, size, start=0):
+    """Files as `disk.write` makes them, and the largest size of all on the way."""
+    most = 0
+    for i in range(start, start + count):
+        path = own / f"file{i:04}"
+        path.write_bytes(b"x" * size)
+        os.utime(path, (1e9 + i, 1e9 + i))
+        folder.note_written(size)
+        most = max(most, folder.usage(str(own.parent)).size)
+    return most
+
+
+def test_the_size_never_exceeds_the_limit_by_more_than_a_file(cache, monkeypatch):
+    limit = 40 * BLOCK
+    monkeypatch.setattr(folder, "MOST_BYTES", limit)
+    own = Path(folder.folder())
+    for size in (100, 5000):  # one block, and two
+        assert limit // 2 < write(own, 100, size, start=size) <= limit
+    assert max(left(cache)) == "file5099" and "file0100" not in left(cache)
+    measured = []
+    monkeypatch.setattr(folder, "make_room", measured.append)
+    write(own, 5, 100, start=9000)
+    assert not measured  # files are counted, not measured, until there may be too many
+
+
+def test_what_others_have_written_counts(cache, monkeypatch):
+    """Files of another version that has not counted them, or of a count that was lost."""
+    monkeypatch.setattr(folder, "MOST_BYTES", 20 * BLOCK)
+    filled(cache / ("a" * 16), [100] * 30)
+    own = Path(folder.folder())  # a new version: all is measured
+    assert folder.usage(str(cache)).size <= 15 * BLOCK
+    filled(cache / ("b" * 16), [100] * 30)
+    (cache / "blocks").unlink()
+    write(own, 1, 100)
+    assert folder.usage(str(cache)).size <= 15 * BLOCK
+    folder.clear(str(cache))
+    assert not [*cache.iterdir()]
+
+
+WRITER = """
+import sys
+from adjoint.runtime.cache import folder
+folder.MOST_BYTES = 100 * 4096
+own = folder.folder()
+for i in range(200):
+    with open(f"{own}/file{sys.argv[1]}-{i}", "wb") as file:
+        file.write(b"x" * 100)
+    folder.note_written(100)
+"""
+
+
+def test_several_processes_share_the_limit(cache):
+    folder.folder()
+    running = [subprocess.Popen([sys.executable, "-c", WRITER, str(i)]) for i in range(2)]
+    assert [one.wait() for one in running] == [0, 0]
+    assert folder.usage(str(cache)).size <= 102 * BLOCK
+
+
+def test_generated_code_is_counted(cache):
+    source = cache.parent / "counted.py"
+    source.write_text("".join(f"def f{i}(x):\n    return x * {i}.0\n\n\n" for i in range(20)))
+    program = f"""
+import sys
+sys.path.insert(0, {str(cache.parent)!r})
+import adjoint as ad, counted
+from adjoint.runtime.cache import folder
+folder.MOST_BYTES = 10 * 4096
+for i in range(20):
+    ad.grad(getattr(counted, f"f{{i}}"), tier="generic")(2.0)
+"""
+    subprocess.run([sys.executable, "-c", program], check=True)
+    assert 0 < folder.usage(str(cache)).size <= 10 * BLOCK
 
 
 def test_use_is_noted(cache):

@@ -151,7 +151,7 @@ class Project:
         return json.loads(run.stdout)
 
     def files(self):
-        return sorted(path for path in self.cache.rglob("*") if path.is_file())
+        return sorted(path for path in self.cache.glob("*/*") if path.is_file())
 
     def generated(self):
         return [path for path in self.files() if path.suffix != ".ir"]

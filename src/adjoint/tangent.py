@@ -30,11 +30,62 @@ class _Method:
         return fields[name] if name in fields else self.function.__get__(tangent)
 
 
+class _MappingMethod:
+    """A method of mappings. It stays one where a field has its name, for ``dict(tangent)`` and all
+    who take a mapping, and then says where the field is if it is used as a number."""
+
+    def __init__(self, function: Callable[..., Any]) -> None:
+        self.function, self.__doc__ = function, function.__doc__
+
+    def __get__(self, tangent: Any, owner: type) -> Any:
+        if tangent is None:
+            return self.function
+        method, name = self.function.__get__(tangent), self.function.__name__
+        return _BesideField(method, name) if name in tangent._fields else method
+
+
+class _BesideField:
+    """A method whose name is that of a field, too."""
+
+    __slots__ = ("_method", "_name")
+
+    __array_ufunc__ = None
+
+    def __init__(self, method: Callable[..., Any], name: str) -> None:
+        self._method, self._name = method, name
+
+    def __call__(self, *args: Any) -> Any:
+        return self._method(*args)
+
+    def _refuse(self, *_: Any, **_named: Any) -> Any:
+        name = self._name
+        raise ArgumentError(
+            f"tangent.{name} is the method of mappings, also where a field is called {name!r}",
+            hint=f"read the field as tangent[{name!r}]",
+        )
+
+    __add__ = __radd__ = __sub__ = __rsub__ = __mul__ = __rmul__ = __truediv__ = __rtruediv__ = (
+        _refuse
+    )
+    __pow__ = __rpow__ = __matmul__ = __rmatmul__ = __neg__ = __abs__ = __float__ = __array__ = (
+        _refuse
+    )
+    __getitem__ = __len__ = __iter__ = __lt__ = __gt__ = _refuse
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        return self._refuse()
+
+
 class Tangent(Mapping[str, Any]):
     """Cotangent of an object: one entry per field, ``None`` for fields without derivative.
 
-    Fields are read as attributes and as a mapping; one that is called like a method of mappings
-    (``keys``, ``values``, ``items``, ``get``) as ``tangent["values"]`` only. Tangents of one type
+    Fields are read as attributes, ``tangent.w``, and as a mapping, ``tangent["w"]``. A field called
+    ``keys``, ``values``, ``items`` or ``get`` is ``tangent["values"]`` only, as a column of a table
+    of pandas: the attribute is the method, so that ``dict(tangent)`` holds for any object, and it
+    says so where it is used as a number. A field called ``map`` or ``norm`` hides the method.
+    Tangents of one type
     are added, subtracted and multiplied number by number (``*`` is no inner product); a number is
     added to, or multiplies, each number. A field that is ``None``, or that one of two tangents
     lacks, is zero; there sums have the other's field, and products and sums with numbers have
@@ -94,6 +145,11 @@ class Tangent(Mapping[str, Any]):
         return self._primal is other._primal and _equal(self._fields, other._fields)
 
     __hash__ = None  # type: ignore[assignment]
+
+    keys: Any = _MappingMethod(Mapping.keys)
+    values: Any = _MappingMethod(Mapping.values)
+    items: Any = _MappingMethod(Mapping.items)
+    get: Any = _MappingMethod(Mapping.get)
 
     # ---- arithmetic ------------------------------------------------------------------------------
 

@@ -225,3 +225,51 @@ def test_arithmetic_inside_differentiated_code():
         return ad.Tangent("M", {"a": x, "b": [x * x, None]}).map(lambda v: 2 * v).norm()
 
     assert ad.gradient(norm, 3.0)[0] == pytest.approx(2 * (1 + 2 * 9) * 3 / np.sqrt(9 + 81))
+
+
+class NamedLikeMethods:
+    """Fields with the names of methods of mappings and of tangents."""
+
+    def __init__(self):
+        self.keys, self.values = np.ones(2), np.array([1.0, 2.0])
+        self.items, self.get, self.map, self.norm = [1.0, 2.0], 3.0, np.ones(2), 0.5
+
+
+def of_such_fields(m):
+    return (
+        np.sum(m.keys * m.values) * m.items[0] * m.get + np.sum(m.map**2) * m.norm + m.items[1] ** 2
+    )
+
+
+@pytest.mark.parametrize("tier", [None, "generic"])
+def test_fields_called_like_methods(tier):
+    model = NamedLikeMethods()
+    bar = ad.grad(of_such_fields, tier=tier)(model)
+    fields = {
+        "keys": [3.0, 6.0], "values": [3.0, 3.0], "items": [9.0, 4.0], "get": 3.0,
+        "map": [1.0, 1.0], "norm": 2.0,
+    }  # fmt: skip
+    assert {name: np.asarray(part).tolist() for name, part in dict(bar).items()} == fields
+    assert [*bar.keys()] == [*fields] and len(bar.values()) == 6 and bar.get("get") == 3.0
+    assert bar.map.tolist() == [1.0, 1.0] and bar.norm == 2.0
+    assert len(ad.tree_leaves(bar)) == 7 and np.isfinite(ad.tree_norm(bar))
+    assert ad.tree_map(lambda x, y: x - y, model, bar).values.tolist() == [-2.0, -1.0]
+    assert ad.flatten(bar)[0].tolist() == [3.0, 6.0, 3.0, 3.0, 9.0, 4.0, 3.0, 1.0, 1.0, 2.0]
+    assert ad.grad(of_such_fields, argnums=[0, "values"])(model).tolist() == [3.0, 3.0]
+    ad.testing.check_gradient(of_such_fields, model)
+
+
+@pytest.mark.parametrize("name", ["keys", "values", "items", "get"])
+def test_a_method_used_as_the_field(name):
+    bar = ad.Tangent("f", {name: np.ones(2), "w": 1.0})
+    method = getattr(bar, name)
+    uses = [
+        lambda: 0.1 * method, lambda: method + 1.0, lambda: np.ones(2) - method, lambda: -method,
+        lambda: method[0], lambda: np.sum(method), lambda: float(method), lambda: method.shape,
+        lambda: np.ones((2, 2)) @ method, lambda: list(method), lambda: method < 1.0,
+    ]  # fmt: skip
+    for use in uses:
+        with pytest.raises(ad.ArgumentError, match=f"'{name}'") as caught:
+            use()
+        assert caught.value.hint == f"read the field as tangent['{name}']"
+    assert getattr(ad.Tangent("f", {"w": 1.0}), name)(*["w"] * (name == "get")) is not None

@@ -141,6 +141,59 @@ def test_a_wrong_command_line_is_status_2(arguments, path, capsys):
     assert "usage: python -m adjoint" in capsys.readouterr().err
 
 
+BROKEN = {
+    "def f(x):\n    return x +\n": ":2:15: cannot be imported: SyntaxError: invalid syntax",
+    "import nothing_of_this_name\n": ":1: cannot be imported: ModuleNotFoundError: No module",
+    "x = 1\n\ny = 1 / 0\n": ":3: cannot be imported: ZeroDivisionError: division by zero",
+    "raise SystemExit(3)\n": ":1: cannot be imported: SystemExit: 3",
+    "assert False\n": ":1: cannot be imported: AssertionError",
+    "x = '\0'\n": ": cannot be imported: SyntaxError: source code",
+}
+COMMANDS = ["code", "ir", "tier", "explain", "check", "export", "lint"]
+
+
+@pytest.mark.parametrize("text", BROKEN)
+@pytest.mark.parametrize("command", COMMANDS)
+def test_a_file_that_cannot_be_imported_is_status_2(command, text, path, capsys):
+    path.write_text(text)
+    assert main([command, str(path) if command == "lint" else f"{path}:f"]) == 2
+    out, err = capsys.readouterr()
+    assert not out and len(err.splitlines()) == 1
+    assert err.startswith(str(path)) and BROKEN[text] in err.replace("code string", "code")
+    assert "file_of_commands" not in sys.modules
+
+
+@pytest.mark.parametrize("command", COMMANDS[:-1])
+def test_a_function_that_does_not_exist_is_status_2(command, path, capsys):
+    with pytest.raises(SystemExit) as caught:
+        main([command, f"{path}:squre"])
+    assert caught.value.code == 2
+    assert "there is no function 'squre'" in (err := capsys.readouterr().err)
+    assert "did you mean 'square'?" in err
+
+
+def test_files_that_are_no_python(tmp_path, path, capsys):
+    other = tmp_path / "notes.txt"
+    other.write_text("square")
+    assert main(["code", f"{other}:f"]) == 2
+    assert "no file of Python" in capsys.readouterr().err
+    assert main(["lint", str(other), str(path)]) == 2  # the others are read all the same
+    out, err = capsys.readouterr()
+    assert "no file of Python" in err and "real_if_close" in out + err or "async" in out
+
+
+def test_what_the_function_raises_is_status_1(path, capsys):
+    path.write_text("def f(x):\n    return x['a']\n\n\nexample = 2.0\n")
+    assert main(["explain", f"{path}:f"]) == 1
+    (line,) = capsys.readouterr().err.splitlines()
+    assert line.startswith(f"{path}:2: f raises TypeError: 'float' object is not subscriptable")
+
+
+def test_a_path_that_cannot_be_written_is_status_2(path, capsys):
+    assert main(["export", f"{path}:square", "--output", "/no/such/folder/a.py"]) == 2
+    assert "/no/such/folder/a.py: cannot be written: No such file" in capsys.readouterr().err
+
+
 def test_as_a_program(path):
     command = [sys.executable, "-m", "adjoint", "tier", f"{path}:square"]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
@@ -176,9 +229,6 @@ def test_the_status_of_notes(path, capsys):
     capsys.readouterr()
     assert main(["lint", "--strict", str(path)]) == 0
     assert capsys.readouterr().out == "nothing found\n"
-    path.write_text("import nothing_of_that_name\n")
-    assert main(["lint", str(path)]) == 1
-    assert "cannot be imported: ModuleNotFoundError" in capsys.readouterr().out
     assert main(["lint", str(path.parent / "nothing.py")]) == 2
 
 

@@ -216,6 +216,21 @@ def test_what_copies_itself():
         ad.flatten([Single()])
 
 
+def test_a_gradient_is_flattened():
+    bar = ad.gradient(of_net, Net())[0]
+    vector, unflatten = ad.flatten(bar)
+    assert unflatten(vector) == bar and unflatten(2.0 * vector) == 2.0 * bar
+    loss = lambda v: np.sum(unflatten(v).layers[0].w ** 2)
+    np.testing.assert_allclose(ad.gradient(loss, vector)[0][:6], 2.0 * vector[:6])
+
+
+def test_a_tuple_in_a_loop():
+    loop = [1.0, None]
+    loop[1] = (2.0, loop)
+    made = ad.flatten(loop)[1](np.array([3.0, 4.0]))
+    assert made[0] == 3.0 and made[1][0] == 4.0 and made[1][1] is made
+
+
 def test_text_of_the_structure_stays_text():
     """Names and keys are never run."""
     key = 'a"]; raise SystemExit; ["'

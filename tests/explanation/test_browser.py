@@ -176,6 +176,39 @@ def test_hovering_lights_lines_of_the_generated_code(opened):
     assert "tank.step(inflow)" in source.text
 
 
+def test_a_switch_between_the_program_and_the_generic_tier(opened):
+    page = opened(nan_from_log)
+    program, generic = page.all("#s0 [data-shown]")
+    buttons = page.all("#s0 .switch button")
+    assert [one.text for one in buttons] == ["program of the fast tier", "generic tier"]
+    assert program.is_displayed() and not generic.is_displayed()
+    assert "def gradient(p):" in program.text and "p_bar" in program.text
+    source = next(one for one in page.all("#s0 tr.line") if "weights = p / np.sum(p)" in one.text)
+    ActionChains(page.driver).move_to_element(source).perform()
+    lit = [one.text for one in program.find_elements(By.CSS_SELECTOR, ".lit")]
+    assert any("weights = p / t" in one for one in lit) and any("p_bar = " in one for one in lit)
+    assert not any("np.log(weights)" in one and "_bar" not in one for one in lit)
+    page.click(buttons[1])
+    assert not program.is_displayed() and "def forward(" in generic.text
+    assert [one.get_attribute("aria-pressed") for one in buttons] == ["false", "true"]
+    assert not page.all("#graph .switch")
+    page.click(buttons[0])
+    code = next(one for one in program.find_elements(By.CSS_SELECTOR, ".code div")
+                if "logs = np.log" in one.text and "#" not in one.text)  # fmt: skip
+    ActionChains(page.driver).move_to_element(code).perform()
+    (source,) = page.all("#s0 tr.line.lit")
+    assert "logs = np.log(weights)" in source.text
+
+
+def test_a_function_without_a_program_has_no_switch(opened):
+    def f(x):
+        text = f"{x:.3f}"
+        return x * x + len(text)
+
+    page = opened((f, (2.0,)))
+    assert not page.all(".switch") and "generic tier" in page.text("#s0 .pair p")
+
+
 def test_callees_unfold(opened):
     page = opened(recursion)
     section = page.section("power")

@@ -9,6 +9,8 @@ import pytest
 
 import adjoint as ad
 from adjoint.explanation.events import MOST_EVENTS
+from adjoint.explanation.program import in_sections, program_of
+from adjoint.explanation.sections import sections_of
 from tests.explanation.examples import EXAMPLES, nan_from_log
 from tests.structures import difference
 
@@ -45,6 +47,38 @@ def test_the_callers_data_are_as_the_function_leaves_them():
     f(y)
     assert np.array_equal(x, y) and found.value == 6.0
     assert np.array_equal(found.gradient[0], [6.0, 3.0])
+
+
+def test_lines_of_the_program_belong_to_lines_of_the_user():
+    def inner(x):
+        y = np.sin(x)
+        return y * y
+
+    def outer(x, w):
+        total = 0.0
+        for i in range(2):
+            total = total + inner(x[i]) * w
+        return np.linalg.norm(x) + total
+
+    run = ad.explain(outer, np.array([0.3, 0.4]), 2.0)._run
+    sections = sections_of(run)
+    lines = in_sections(program_of(run), sections)
+    assert lines[0][0].startswith("def gradient(x, w)")
+    first = {one.name: one.lines[0][0] for one in sections}
+    names = [one.name for one in sections]
+    of = {
+        (names[section], line - first[names[section]]): []
+        for _, section, line in lines
+        if section >= 0
+    }
+    for text, section, line in lines:
+        if section >= 0 and "#" not in text:
+            of[names[section], line - first[names[section]]].append(text.strip())
+    assert any("sin(" in text for text in of["inner", 1])
+    assert any("_bar" in text for text in of["inner", 1]) or any(
+        "cos(" in str(x) for x in of.values()
+    )
+    assert any("norm" in text or "sqrt" in text for text in of["outer", 4])
 
 
 def test_what_to_send_in_place_of_an_explanation():

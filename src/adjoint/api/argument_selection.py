@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 
 from adjoint.errors import ArgumentError
-from adjoint.tangent import Tangent
 
 Argnums = int | np.integer[Any] | str | list[Any] | tuple[Any, ...] | None
 """A position, a parameter name, a path ``[position or name, key, …]`` into containers, or a tuple
@@ -199,7 +198,7 @@ def inside(bar: Any, path: tuple[Any, ...]) -> Any:
     for step in path:
         if bar is None:
             return None
-        bar = getattr(bar, step) if isinstance(bar, Tangent) else bar[step]
+        bar = bar[step]
     return bar
 
 

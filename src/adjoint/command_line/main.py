@@ -9,13 +9,21 @@ from pathlib import Path
 
 import adjoint as ad
 from adjoint.command_line import cache, lint
-from adjoint.command_line.target import Target, add_target, loaded, target_of
+from adjoint.command_line.target import (
+    NotLoaded,
+    Target,
+    add_target,
+    loaded,
+    place_of,
+    target_of,
+    told,
+)
 
 EPILOG = """\
 The arguments of a function come from its file: --args NAME names a tuple of them there (or one
 argument), or a function that returns it; by default <function>_example, else example. The file is
 run as Python imports it. Exit status: 0 if all is well, 1 if something was found or refused, 2 for
-a wrong command line.
+a wrong command line, or a file that cannot be imported.
 """
 
 
@@ -29,10 +37,28 @@ def main(arguments: Sequence[str] | None = None) -> int:
             return 0
         if asked.command == "lint":
             return _lint(asked)
-        target = target_of(parser, asked)
-        return COMMANDS[asked.command](target, asked)
+        return _run(target_of(parser, asked), asked)
     except ad.AdjointError as error:
         print(f"{type(error).__name__}: {error}", file=sys.stderr)
+        return 1
+    except NotLoaded as error:
+        print(error, file=sys.stderr)
+        return 2
+
+
+def _run(target: Target, asked: argparse.Namespace) -> int:
+    """Run a command for a function."""
+    try:
+        return COMMANDS[asked.command](target, asked)
+    except ad.AdjointError:
+        raise
+    except Exception as error:
+        written = getattr(asked, "output", None) or getattr(asked, "save", None)
+        if isinstance(error, OSError) and written is not None and error.filename == written:
+            print(f"{written}: cannot be written: {error.strerror}", file=sys.stderr)
+            return 2
+        where = place_of(error, target.path)
+        print(f"{where}: {target.name} raises {told(error)}", file=sys.stderr)
         return 1
 
 
@@ -136,14 +162,15 @@ def _lint(asked: argparse.Namespace) -> int:
             return 2
         try:
             module = loaded(path)
-        except Exception as error:
-            print(f"{path}: cannot be imported: {type(error).__name__}: {error}")
-            return 1
+        except NotLoaded as error:
+            print(error, file=sys.stderr)
+            status = 2
+            continue
         for one in lint.findings(module):
             print(one.text(str(path)))
             count += 1
             if one.is_error or asked.strict:
-                status = 1
-    if not count:
+                status = max(status, 1)
+    if not count and status < 2:
         print("nothing found")
     return status

@@ -15,6 +15,7 @@ import numpy as np
 from adjoint.primal.object_array_places import as_objects
 from adjoint.primal.value_kinds import is_objects
 from adjoint.rulekit.projection import is_numeric
+from adjoint.tangent import Tangent
 
 
 class Leaf(NamedTuple):
@@ -57,7 +58,7 @@ def part_at(bar: Any, path: tuple[tuple[str, Any], ...]) -> Any:
         if bar is None:
             return None
         if kind == ".":
-            bar = getattr(bar, key, None)
+            bar = bar.get(key) if isinstance(bar, Tangent) else getattr(bar, key, None)
         else:
             bar = bar.get(key) if isinstance(bar, dict) else bar[key]
     return bar

@@ -110,7 +110,7 @@ class Plan:
         for other in others:
             _check_beside(kind, value, parts, other, path)
         number = self._open[id(value)] = self._next()
-        step = "." if kind in ("object", "tangent") else "[]"
+        step = "." if kind == "object" else "[]"
         children = []
         for key, part in parts.items():
             below = tuple(_way(other, key) for other in others)

@@ -31,6 +31,7 @@ from adjoint.derivatives.tree_plan import Node, refuse_copy
 from adjoint.errors import ArgumentError
 from adjoint.rulekit.registry import non_differentiable
 from adjoint.rules.python.plain_fields import is_made_of_fields, object_of
+from adjoint.tangent import tangent_of
 
 
 @dataclass(frozen=True)
@@ -108,8 +109,12 @@ class _Writing:
         items = ", ".join(part for _, part in parts)
         if kind == "list":
             return f"[{items}]"
-        if kind == "dict":
-            return f"{{{', '.join(f'{self._constant(key)}: {part}' for key, part in parts)}}}"
+        if kind in ("dict", "tangent"):
+            pairs = ", ".join(f"{self._constant(key)}: {part}" for key, part in parts)
+            is_dict = kind == "dict"
+            return (
+                f"{{{pairs}}}" if is_dict else f"tangent_of({self._constant(value)}, {{{pairs}}})"
+            )
         if kind == "tuple":
             is_named = hasattr(value, "_fields")
             one = "," * (len(parts) == 1)
@@ -119,9 +124,9 @@ class _Writing:
 
     def _copy(self, node: Node, value: Any, name: str) -> None:
         """Write a copy whose parts are replaced one by one, for what may contain itself."""
-        if node.kind == "tuple":
-            parts = [self.part(child, value[key]) for key, child in node.children]
-            self.lines.append(f"{name} = ({', '.join(parts)},)")
+        if node.kind in ("tuple", "tangent"):  # which cannot be changed
+            parts = [(key, self.part(child, value[key])) for key, child in node.children]
+            self.lines.append(f"{name} = {self._display(node.kind, value, parts)}")
             return
         if copy.copy(value) is value:
             refuse_copy(value)
@@ -148,7 +153,7 @@ def _at(node: Node, value: Any, key: Any) -> Any:
 
 def _is_simple(kind: str, value: Any) -> bool:
     """Return whether a part is made again by a display, or of its fields."""
-    if kind == "tuple":
+    if kind in ("tuple", "tangent"):
         return True
     return type(value) in (list, dict) or (kind == "object" and is_made_of_fields(value))
 
@@ -185,6 +190,7 @@ _NAMES = {
     "copy": copy.copy,
     "object_of": object_of,
     "set_field": object.__setattr__,
+    "tangent_of": tangent_of,
     "wrong_shape": wrong_shape,
 }
 

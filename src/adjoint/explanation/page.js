@@ -168,6 +168,12 @@ document.querySelectorAll(".node[data-event]").forEach((node) => {
 document.querySelectorAll("button[data-event]").forEach((button) =>
   button.addEventListener("click", () => showEvent(Number(button.dataset.event))));
 
+document.querySelectorAll(".switch button").forEach((button) => button.addEventListener("click", () => {
+  const holder = button.closest("p").parentElement;
+  holder.querySelectorAll("[data-shown]").forEach((one) => { one.hidden = one.dataset.shown !== button.dataset.code; });
+  holder.querySelectorAll(".switch button").forEach((one) => one.setAttribute("aria-pressed", String(one === button)));
+}));
+
 const chosen = document.getElementById("input");
 function contributions() {
   const one = data.inputs[Number(chosen.value)], body = document.getElementById("contributions");

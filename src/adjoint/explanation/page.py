@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from html import escape
 from pathlib import Path
 
 from adjoint.explanation.events import MOST_EVENTS
 from adjoint.explanation.graph import graph_of
 from adjoint.explanation.page_data import events_of, inputs_data, section_data
+from adjoint.explanation.program import in_sections, program_of
 from adjoint.explanation.run import Run
 from adjoint.explanation.sections import Section, sections_of
 from adjoint.explanation.snapshot import text_of
@@ -34,6 +36,7 @@ def _page(run: Run, most: int) -> str:
     sections = sections_of(run)[:MOST_SECTIONS]
     events = events_of(sections, most)
     inputs = inputs_data(run, sections)
+    program = in_sections(program_of(run), sections)
     kept = sum(event.is_kept for event in run.tape.events)
     notes = left_out(run)
     if len(events) < kept:
@@ -46,7 +49,7 @@ def _page(run: Run, most: int) -> str:
     body = "\n".join(
         [
             _head(run, notes),
-            *(_section(i, section) for i, section in enumerate(sections)),
+            *(_section(i, one, () if i else program) for i, one in enumerate(sections)),
             _graph(run),
             _contributions([str(one["name"]) for one in inputs]),
         ]
@@ -84,7 +87,7 @@ def _head(run: Run, notes: list[str]) -> str:
     )
 
 
-def _section(number: int, section: Section) -> str:
+def _section(number: int, section: Section, program: Sequence[tuple[str, int, int]]) -> str:
     is_open = " open" if not section.is_library and number < 6 else ""
     count = len(section.calls)
     calls = f", {count} calls" if count > 1 else ""
@@ -95,7 +98,7 @@ def _section(number: int, section: Section) -> str:
         for line, source in lines
     )
     heads = "".join(f"<th>{head}</th>" for head in HEADS)
-    code = _code(number, section)
+    code = _code(number, section, program)
     return (
         f'<details class="card" id="s{number}"{is_open}><summary>{escape(section.name)}'
         f' <span class="note">{escape(section.place)}{calls}</span></summary>'
@@ -105,20 +108,39 @@ def _section(number: int, section: Section) -> str:
     )
 
 
-def _code(number: int, section: Section) -> str:
-    generated = section.generated()
-    if not generated:
+def _code(number: int, section: Section, program: Sequence[tuple[str, int, int]]) -> str:
+    """Return the generated code: that of the program, if there is one, and of the generic tier."""
+    generic = [
+        (text, -1 if line is None else number, line or 0) for text, line in section.generated()
+    ]
+    if not generic:
         return ""
+    blocks = [("generic tier", "generic", generic)]
+    if program:
+        blocks.insert(0, ("program of the fast tier", "program", [*program]))
+    buttons = "".join(
+        f'<button data-code="{key}" aria-pressed="{"false" if i else "true"}">{name}</button>'
+        for i, (name, key, _) in enumerate(blocks)
+    )
+    switch = f'<span class="switch">{buttons}</span>' if program else "of the generic tier"
+    shown = "".join(
+        f'<div class="scroll tall" data-shown="{key}"{" hidden" if i else ""}>'
+        f'<div class="code mono">{_lines(lines)}</div></div>'
+        for i, (_, key, lines) in enumerate(blocks)
+    )
+    return f'<div><p class="note">generated code {switch}; hover over a line</p>{shown}</div>'
+
+
+def _lines(lines: list[tuple[str, int, int]]) -> str:
     parts = []
-    for text, line in generated[:MOST_CODE]:
-        place = "" if line is None else f' data-section="{number}" data-line="{line}"'
+    for text, section, line in lines[:MOST_CODE]:
+        place = "" if section < 0 else f' data-section="{section}" data-line="{line}"'
         parts.append(
             f'<div{place}><span class="no">{line or ""}</span><span>{escape(text)}</span></div>'
         )
-    return (
-        '<div><p class="note">generated code; hover over a line</p>'
-        f'<div class="scroll tall"><div class="code mono">{"".join(parts)}</div></div></div>'
-    )
+    if len(lines) > MOST_CODE:
+        parts.append(f"<div><span></span><span>… and {len(lines) - MOST_CODE} more</span></div>")
+    return "".join(parts)
 
 
 def _graph(run: Run) -> str:

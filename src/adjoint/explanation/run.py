@@ -34,6 +34,8 @@ class Run:
         The cotangent of each input, ``None`` for zero.
     result
         The operation that the value comes from; see `ObservedTape.maker_of`.
+    call
+        Function, arguments and keyword arguments.
     """
 
     function: str
@@ -43,6 +45,7 @@ class Run:
     names: list[str]
     bars: list[Any]
     result: int | None
+    call: tuple[Any, tuple[Any, ...], dict[str, Any]]
 
     def first_bad(self) -> Bad | None:
         """Return where something not finite arises first, in the values, else in the sweep."""
@@ -61,6 +64,7 @@ def observed(f: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any
     before = [structure_of(arg) for arg in args]
     tape = ObservedTape()
     names = names_of(f, len(args))
+    call = f, args, kwargs
     args, apart = independent_arguments(f, args, kwargs, range(len(args)))
     with leaving, session, entered(tape), Seeds(tape, tape.seed, apart) as seeds:
         own = [seeds.argument(arg, True) for arg in args]
@@ -84,4 +88,4 @@ def observed(f: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any
         bars = [sweep.read(one.value) for one in tape.inputs]
     gradient = tuple(map(with_zeros, before, found))
     name = str(getattr(f, "__name__", None) or type(f).__name__)
-    return Run(name, tape, value, gradient, names, bars, tape.maker_of(y))
+    return Run(name, tape, value, gradient, names, bars, tape.maker_of(y), call)

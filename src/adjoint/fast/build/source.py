@@ -16,7 +16,7 @@ def written(program: Program) -> Writer:
     """Write the source of a program that returns the value and the cotangents, the value and a
     pullback, or values and their tangents."""
     ev = program.ev
-    writer = Writer(ev.types, ev.places)
+    writer = Writer(ev.types, ev.places, ev.origins)
     if program.has_tangents:
         _write_tangents(writer, program)
         return writer
@@ -35,12 +35,14 @@ def written(program: Program) -> Writer:
         _write_pullback(writer, program, back, bar)
         return writer
     if reverse.ops:
+        writer.origin = None
         writer.line("# the reverse sweep", 1)
         shift = len(forward.ops)
         writer.block(reverse.ops, 1, {v: i - shift for v, i in last.items() if i >= shift})
     bars = tuple_text([writer.text(x) for x in reverse.results or ()])
     more = _stored(writer, program)
     writer.flush(1)
+    writer.origin = None
     writer.line(f"return {writer.text(program.results[0])}, {bars}{more}", 1)
     return writer
 

@@ -32,6 +32,7 @@ from adjoint.fast.evaluate.values import (
     HeapObject,
     Known,
     ListOf,
+    Origin,
     Ref,
     RulePair,
     SetOf,
@@ -102,6 +103,11 @@ class Draft:
         The ``try`` bodies that are being evaluated, outermost first.
     caught
         The exceptions whose handlers are being evaluated, outermost first.
+    origins
+        By value, those of reverse sweeps included: the place that it belongs to, and those of the
+        calls that led there.
+    origin
+        The origin of what is made outside of all frames: of the operation whose reverse is written.
     """
 
     def __init__(self, outside: Outside) -> None:
@@ -110,6 +116,8 @@ class Draft:
         self.dims: dict[Value, Dim] = {}
         self.packs: dict[Value, tuple[Operand, ...]] = {}
         self.places: dict[Value, tuple[str, int]] = {}
+        self.origins: dict[Value, Origin] = {}
+        self.origin: Origin | None = None
         self.rule_pairs: dict[Value, RulePair] = {}
         self.several: dict[Value, tuple[Type, ...]] = {}
         self.maybe: set[Value] = set()
@@ -145,7 +153,17 @@ class Draft:
         self.types[made] = t
         if self.span is not None and self.frames:
             self.places[made] = self.frames[-1].filename, self.span.line
+        origin = self.origin_now()
+        if origin is not None:
+            self.origins[made] = origin
         return made
+
+    def origin_now(self) -> Origin | None:
+        """Return the origin of a value that is made now."""
+        if not self.frames:
+            return self.origin
+        frame = self.frames[-1]
+        return frame.caller if self.span is None else (frame.filename, self.span.line, frame.caller)
 
     def slot_value(self, slot: Slot, name: str) -> Value:
         """Return a new value for a slot of a template."""

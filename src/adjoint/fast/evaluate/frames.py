@@ -10,7 +10,7 @@ from typing import Any
 
 from adjoint.errors import AdjointError
 from adjoint.fast.evaluate.outside_values import is_own
-from adjoint.fast.evaluate.values import Abstract, Closure
+from adjoint.fast.evaluate.values import Abstract, Closure, Origin
 from adjoint.fast.not_covered import NotCovered
 from adjoint.fast.single_assignment.construction import single
 from adjoint.ir import single as ir
@@ -24,9 +24,16 @@ Body = Callable[[Any, list[Abstract]], "list[Abstract] | None"]
 
 
 class Frame:
-    """One inlined call."""
+    """One inlined call.
 
-    __slots__ = ("consumer", "filename", "namespace", "suspends", "values")
+
+    Attributes
+    ----------
+    caller
+        The origin of the call.
+    """
+
+    __slots__ = ("caller", "consumer", "filename", "namespace", "suspends", "values")
 
     def __init__(self, function: ir.Function, closure: Closure, suspends: bool = False) -> None:
         self.suspends = suspends
@@ -34,6 +41,7 @@ class Frame:
         self.namespace: dict[str, Any] = closure.namespace
         self.filename: str = function.filename
         self.consumer: Consumer | None = None
+        self.caller: Origin | None = None
 
 
 @node

@@ -61,6 +61,7 @@ class PartialEvaluator(Evaluator):
         frame = Frame(function, closure)
         frame.values.update(zip(function.body.parameters, (*values, *closure.cells), strict=True))
         span, hint = self.span, self.hint
+        frame.caller = self.origin_now()
         self.frames.append(frame)
         if not is_own(closure.namespace):
             self.inlined.setdefault(closure.code.co_qualname)

@@ -17,6 +17,9 @@ from adjoint.fast.evaluate.types import Symbol, Type
 from adjoint.ir.node import node
 from adjoint.ir.single import Value
 
+Origin: TypeAlias = "tuple[str, int, Origin | None]"
+"""A place in source, file and line, and the place of the call that led there, if there is one."""
+
 
 class RulePair(NamedTuple):
     """The call of a registered rule by a program: that of `f` with result `y`, whose pullback gives

@@ -9,8 +9,10 @@ further result of a branch, or an item on the tape of a loop.
 from __future__ import annotations
 
 import operator
+from collections.abc import Callable
 
 from adjoint.fast.evaluate.types import ANYTHING
+from adjoint.fast.evaluate.values import Origin
 from adjoint.fast.reverse.activity import carries
 from adjoint.fast.reverse.block_cotangents import Scope
 from adjoint.fast.reverse.branches import if_back
@@ -69,7 +71,7 @@ def _forward_op(sweep: Sweep, op: ir.Op, region: ForwardBlock) -> Step | None:
             # An array may be active because of a later write only.
             if y in sweep.active and (not sweep.ev.written or carries(sweep, op)):
                 sweep.ev.span = op.span
-                return differentiated(sweep, op)
+                return _at(sweep, sweep.ev.origins.get(y), differentiated, op)
         case Call() if _is_scaled_by_active(sweep, op):
             for part in _scaled(sweep, op):
                 _plan(sweep, part, region)
@@ -78,7 +80,11 @@ def _forward_op(sweep: Sweep, op: ir.Op, region: ForwardBlock) -> Step | None:
             sweep.ev.span = op.span
             sweep.ev.block.append(op)
             _note_writes(sweep, op)
-            return written_back(sweep, op)
+            target = op.operands[0]
+            place = sweep.ev.origins.get(target) if isinstance(target, Value) else None
+            if place is not None and op.span is not None:
+                place = place[0], op.span.line, place[2]
+            return _at(sweep, place, written_back, op)
         case Unpack(value=Value() as v) if v in sweep.active:
             sweep.ev.block.append(op)
             return lambda scope: _unpack_back(scope, op)
@@ -110,6 +116,21 @@ def _scaled(sweep: Sweep, op: Call) -> tuple[Call, Call]:
     made = Call(t, Const(_SCALING[op.callee]), (y, c), (), op.span)
     sweep.made_by[t] = made
     return made, Call(None, Const(runtime.put), (y, Const(...), t), (), op.span)
+
+
+def _at(sweep: Sweep, origin: Origin | None, plan: Callable[[Sweep, Call], Step], op: Call) -> Step:
+    """Plan the reverse of an operation; what that makes belongs to the place `origin`."""
+    ev = sweep.ev
+    ev.origin = origin
+    back = plan(sweep, op)
+    ev.origin = None
+
+    def placed_back(scope: Scope) -> None:
+        ev.origin = origin
+        back(scope)
+        ev.origin = None
+
+    return placed_back
 
 
 def _note_writes(sweep: Sweep, op: ir.Op) -> None:

@@ -16,7 +16,8 @@ from typing import Any
 import numpy as np
 
 from adjoint.fast.evaluate.types import Type
-from adjoint.fast.single_assignment.walk import blocks, operands, walk, walk_ops
+from adjoint.fast.evaluate.values import Origin
+from adjoint.fast.single_assignment.walk import blocks, operands, results, walk, walk_ops
 from adjoint.fast.source.formulas import ATOM, Formulas
 from adjoint.fast.support import functions as runtime
 from adjoint.fast.support import rows
@@ -30,12 +31,29 @@ _PLAIN = frozenset({"t", "slope", "scale", "n", "parts", "shape", "steps", "inde
 
 
 class Writer(Formulas):
-    """Write the source of one function."""
+    """Write the source of one function.
 
-    def __init__(self, types: dict[Value, Type], places: dict[Value, tuple[str, int]]) -> None:
+    Attributes
+    ----------
+    lines
+        What is written.
+    origins
+        For each line, the place that it belongs to, if that is known.
+    origin
+        That of the next line.
+    """
+
+    def __init__(
+        self,
+        types: dict[Value, Type],
+        places: dict[Value, tuple[str, int]],
+        origins: dict[Value, Origin],
+    ) -> None:
         super().__init__(types)
-        self.places = places
+        self.places, self._origins = places, origins
         self.lines: list[str] = []
+        self.origins: list[Origin | None] = []
+        self.origin: Origin | None = None
         self._uses: Counter[Value] = Counter()
         self._handed_out: set[Value] = set()
         self._named: set[Value] = set()
@@ -43,6 +61,7 @@ class Writer(Formulas):
 
     def line(self, text: str, depth: int) -> None:
         self.lines.append("    " * depth + text)
+        self.origins.append(self.origin)
 
     def count(self, block: Block, more: Iterable[Operand] = ()) -> None:
         """Count the uses of each value; called before anything is written."""
@@ -69,11 +88,18 @@ class Writer(Formulas):
         going: list[Value] = []
         for i, op in enumerate(ops):
             before = len(self.lines)
+            self.origin = self._origin_of(op)
             self.statement(op, depth)
             if last:
                 going += [x for x in self._read_by(op) if last.get(x) == i and x not in going]
                 if len(self.lines) > before:
                     going = self._delete(going, depth)
+
+    def _origin_of(self, op: Op) -> Origin | None:
+        """Return the place that an operation belongs to."""
+        made = results(op) or operands(op)[::-1]
+        found = (self._origins.get(v) for v in made if isinstance(v, Value))
+        return next((place for place in found if place is not None), None)
 
     def _read_by(self, op: Op) -> list[Value]:
         read = (x for one in walk_ops((op,)) for x in operands(one))

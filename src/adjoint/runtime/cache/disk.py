@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, Any
 
 from adjoint.emit.python import Source
 from adjoint.ir.nodes import Function, Parameter, Span, Var
-from adjoint.runtime.cache.folder import digest_of_file, folder, make_room, note_used, sha256
+from adjoint.runtime.cache.folder import digest_of_file, folder, note_used, note_written, sha256
 from adjoint.runtime.cache.generate import Generated, blank_of, entries, runtime
 from adjoint.transform.activity import COUNTERS, RESULT_INACTIVE_BUILTINS
 from adjoint.transform.paths import is_constant_path
@@ -79,7 +79,6 @@ def write(f: FunctionType, plain: Callable[[], Any], ending: str = "") -> None:
         body = marshal.dumps(plain())
     except (Unknown, ValueError):
         return
-    make_room()
     # Another process may be reading or writing the same file.
     unique = f"{path}.{os.getpid()}"
     with contextlib.suppress(OSError):
@@ -87,6 +86,7 @@ def write(f: FunctionType, plain: Callable[[], Any], ending: str = "") -> None:
         with os.fdopen(handle, "wb") as file:
             file.write(sha256(body).digest() + body)
         os.replace(unique, path)
+        note_written(len(body) + 32)
 
 
 # ---- what is written -----------------------------------------------------------------------------

@@ -26,7 +26,8 @@ if TYPE_CHECKING:
 DAYS_UNUSED = 30
 """Days without use after which the files of other versions of this library are removed."""
 MOST_BYTES = 256 << 20
-"""The size of all files above which those that were not used for the longest time are removed."""
+"""The size on the disk of all files above which those that were not used for the longest time are
+removed."""
 DAY = 86400.0
 
 _open = open  # independent of replacements of the builtin
@@ -67,6 +68,7 @@ def folder() -> str | None:
             for path in (whole, own):
                 os.makedirs(path, mode=0o700, exist_ok=True)
             _remove_unused(whole)
+            make_room(whole)  # earlier versions of this library may not have counted
         for path in (whole, own):
             if not _is_private(path):
                 _warn(path, "others can write to it", f"chmod go-w {path!r}, or name another")
@@ -168,32 +170,54 @@ def note_used(path: str) -> None:
             os.utime(path)
 
 
-@cache
-def make_room() -> None:
-    """Remove the files that were not used for the longest time, if all are too large together. Once
-    in a process that writes, and once a day, which the time of the folder tells."""
+def note_written(size: int) -> None:
+    """Count a new file of `size` bytes; if all files may be too large together, measure them, and
+    remove those that were not used for the longest time.
+
+    The length of the file `_COUNT` is the number of blocks that were written since all files were
+    measured, added to those that there were.
+    """
     whole = root()
-    if whole is None or folder() is None:
+    if whole is None:
         return
+    blocks = -(-size // _BLOCK)
     with contextlib.suppress(OSError):
-        if os.stat(whole).st_mtime < time.time() - DAY:
-            os.utime(whole)
-            remove_oldest(whole, MOST_BYTES)
+        with _open(os.path.join(whole, _COUNT), "ab", opener=_private) as file:
+            file.write(b"." * blocks)
+            total = file.tell()
+        if total == blocks or total * _BLOCK > MOST_BYTES:  # a new count, or a full folder
+            make_room(whole)
 
 
-def remove_oldest(whole: str, most: int) -> None:
+_BLOCK, _COUNT = 4096, "blocks"
+
+
+def make_room(whole: str) -> None:
+    """Measure all files, remove the oldest if they are too large together, and count anew."""
+    size = remove_oldest(whole, MOST_BYTES)
+    path = os.path.join(whole, _COUNT)
+    with contextlib.suppress(OSError), _open(path, "wb", opener=_private) as file:
+        file.truncate(max(1, size // _BLOCK))
+
+
+def _private(path: str, flags: int) -> int:
+    return os.open(path, flags, 0o600)
+
+
+def remove_oldest(whole: str, most: int) -> int:
     """Remove files, those first that were not used for the longest time, until the others have at
-    most three quarters of `most` bytes; if all have fewer than `most`, none."""
+    most three quarters of `most` bytes; if all have fewer than `most`, none. Return their size."""
     files = [*_files(whole)]
     total = sum(one.size for one in files)
     if total <= most:
-        return
+        return total
     for one in sorted(files):
         with contextlib.suppress(OSError):  # another process may have removed it
             os.remove(one.path)
         total -= one.size
         if total <= most * 3 // 4:
-            return
+            break
+    return total
 
 
 class _File(NamedTuple):
@@ -203,16 +227,19 @@ class _File(NamedTuple):
 
 
 def _files(whole: str) -> Iterator[_File]:
+    """Yield all files with the memory that they take on the disk, in whole blocks."""
     for version in _versions(whole):
         with contextlib.suppress(OSError), os.scandir(version.path) as entries:
             for entry in entries:
                 if entry.is_file(follow_symlinks=False):
-                    state = entry.stat()
-                    yield _File(state.st_mtime, state.st_size, entry.path)
+                    with contextlib.suppress(OSError):  # another process may have removed it
+                        state = entry.stat()
+                        size = -(-state.st_size // _BLOCK) * _BLOCK
+                        yield _File(state.st_mtime, size, entry.path)
 
 
 class Usage(NamedTuple):
-    """The size of the cache: files, bytes, and versions of Python and the library."""
+    """The size of the cache: files, bytes on the disk, and versions of Python and the library."""
 
     files: int
     size: int
@@ -229,3 +256,5 @@ def clear(whole: str) -> None:
     """Remove all that this library has written into a cache, and nothing else."""
     for version in [*_versions(whole)]:
         _remove(version.path)
+    with contextlib.suppress(OSError):
+        os.remove(os.path.join(whole, _COUNT))
