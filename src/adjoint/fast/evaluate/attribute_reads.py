@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from enum import EnumType
 from types import (
     FunctionType,
     GetSetDescriptorType,
@@ -102,6 +103,12 @@ def _of_known(ev: Evaluator, value: Any, name: str) -> Abstract:
         if name in ("real", "imag", "kind", "itemsize", "type", "dtype", "shape", "ndim", "size"):
             found = getattr(value, name)
             return Tuple(()) if found == () else Known(found)
+    if isinstance(value, np.dtype) and name in ("char", "name", "num", "str", "names"):
+        return Known(getattr(value, name))
+    if isinstance(value, EnumType) and name in value.__members__:
+        member: Any = value.__members__[name]
+        if not isinstance(member, _PLAIN):  # those are numbers or strings, too
+            return ev.outside.constant(ev.outside.root("object", value), "member", name, member)
     if isinstance(value, type) and type(value).__getattribute__ is type.__getattribute__:
         for base in value.__mro__:
             if name in vars(base):

@@ -6,18 +6,18 @@ import functools
 import inspect
 import operator
 from collections.abc import Sequence
-from types import FunctionType
+from types import FunctionType, MemberDescriptorType
 from typing import Any
 
 import numpy as np
 
 from adjoint.fast.evaluate.arguments import by_position
 from adjoint.fast.evaluate.attribute_reads import special_method
-from adjoint.fast.evaluate.dispatching import CACHED, call_cached, call_dispatching
 from adjoint.fast.evaluate.evaluator import Evaluator
 from adjoint.fast.evaluate.handlers.new_arrays import as_arrays
 from adjoint.fast.evaluate.handlers.strings import of_text
 from adjoint.fast.evaluate.handlers.table import handlers
+from adjoint.fast.evaluate.handlers.wrapped_functions import CACHED, call_dispatching, call_wrapper
 from adjoint.fast.evaluate.library import call_library, is_library
 from adjoint.fast.evaluate.outside_values import is_own
 from adjoint.fast.evaluate.plain_classes import is_named_tuple, is_plain_class, is_plain_object
@@ -37,6 +37,7 @@ from adjoint.fast.evaluate.values import (
 )
 from adjoint.fast.not_covered import NotCovered, Raises
 from adjoint.ir.single import Value
+from adjoint.primal.special_methods import class_attribute
 from adjoint.rulekit.registry import Rules, facts, lookup
 from adjoint.rules.python.evalpoly import evalpoly
 
@@ -63,7 +64,7 @@ def call(
         case External() | Ref():
             cls = ev.class_of(callee)
             if isinstance(callee, External) and cls is CACHED:
-                return call_cached(ev, callee, args, keywords)
+                return call_wrapper(ev, callee, args, keywords)
             if isinstance(callee, External) and cls is FunctionType:
                 return call_dispatching(ev, callee, args, keywords)
             if isinstance(callee, External) and lookup(callee.sample) is not None:
@@ -293,11 +294,12 @@ def set_attribute(ev: Evaluator, a: Abstract, name: str, value: Abstract) -> Non
     held = ev.held(a)
     if not isinstance(a, Ref) or not isinstance(held, Instance):
         raise NotCovered("a write to an attribute of an object from outside", ev.span)
-    if not held.cls.__dictoffset__:
+    found = class_attribute(held.cls, name)
+    is_slot = type(found) is MemberDescriptorType
+    if not held.cls.__dictoffset__ and not is_slot:
         raise NotCovered("a write to an attribute of an object without fields", ev.span)
-    for base in held.cls.__mro__:
-        if name in vars(base) and hasattr(type(vars(base)[name]), "__set__"):
-            raise NotCovered(f"a write to the descriptor {name!r}", ev.span)
+    if hasattr(type(found), "__set__") and not is_slot:
+        raise NotCovered(f"a write to the descriptor {name!r}", ev.span)
     ev.outside.rely_on_field(held.cls, name)
     fields = dict(zip(held.names, held.items, strict=True)) | {name: value}
     ev.heap[a.address] = Instance(held.cls, tuple(fields), tuple(fields.values()))

@@ -9,8 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from adjoint.fast.evaluate.attempts import Attempt
-from adjoint.fast.evaluate.frames import Frame, Suspension
+from adjoint.fast.evaluate.frames import Attempt, Frame, Suspension
 from adjoint.fast.evaluate.outside_values import Outside
 from adjoint.fast.evaluate.result_types.ones import Constant
 from adjoint.fast.evaluate.types import (
@@ -97,6 +96,10 @@ class Draft:
         The ``try`` bodies that are being evaluated, outermost first.
     caught
         The exceptions whose handlers are being evaluated, outermost first.
+    cached
+        Results of cached functions, by function and operands, that are in sight.
+    cached_states
+        By cached function: the contents of the variables that it has captured.
     """
 
     def __init__(self, outside: Outside) -> None:
@@ -120,6 +123,8 @@ class Draft:
         self.most_rows = 0
         self.attempts: list[Attempt] = []
         self.caught: list[Raises] = []
+        self.cached: dict[Any, Abstract] = {}
+        self.cached_states: dict[Any, list[Abstract]] = {}
         self._certain_from = 0
         self.heap: dict[int, HeapObject] = {}
         self.shared_lists: set[int] = set()
@@ -210,11 +215,12 @@ class Draft:
     def writing(self, block: list[ir.Op] | None = None) -> Iterator[list[ir.Op]]:
         """Write into a new block, or into `block`, which may not run."""
         outer, self.block = self.block, [] if block is None else block
+        cached, self.cached = self.cached, dict(self.cached)
         try:
             with self.uncertain():
                 yield self.block
         finally:
-            self.block = outer
+            self.block, self.cached = outer, cached
 
     @contextmanager
     def uncertain(self) -> Iterator[None]:

@@ -36,6 +36,26 @@ class Frame:
         self.consumer: Consumer | None = None
 
 
+@dataclass(slots=True, eq=False)
+class Attempt:
+    """One evaluation of a ``try`` body.
+
+    Attributes
+    ----------
+    frame
+        The call that it belongs to.
+    handles
+        Whether the handler may run: not once the body has written a variable that is read outside
+        of it, and never for a ``finally``.
+    is_over
+        Whether the body has been completed: what follows is not caught.
+    """
+
+    frame: Frame
+    handles: bool
+    is_over: bool = False
+
+
 @dataclass(frozen=True, slots=True)
 class Consumer:
     """The body of an iteration over a generator that is being run.

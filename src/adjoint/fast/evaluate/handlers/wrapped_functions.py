@@ -1,0 +1,153 @@
+"""Functions that `functools` has wrapped: cached ones, and those that dispatch by type.
+
+A differentiated call has caches of its own, empty at first. In a program, a call with the operands
+of an earlier one that certainly ran is its result. Any other call evaluates the function again,
+which gives the same, because it must neither read nor return what may change, nor change anything.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Sequence
+from dataclasses import dataclass
+from types import FunctionType, ModuleType
+from typing import Any
+
+from adjoint.fast.evaluate.evaluator import Evaluator
+from adjoint.fast.evaluate.handlers.table import handler
+from adjoint.fast.evaluate.types import Number
+from adjoint.fast.evaluate.values import (
+    Abstract,
+    Closure,
+    External,
+    Flag,
+    Known,
+    Partial,
+    Ref,
+    Tuple,
+)
+from adjoint.fast.not_covered import NotCovered, Raises
+from adjoint.ir.single import Value
+
+CACHED: Any = type(functools.lru_cache(lambda: None))
+"""The class of what `functools.lru_cache` returns."""
+_CONSTANTS = (type(None), bool, int, float, str, type, ModuleType, FunctionType)
+
+
+# ---- caches --------------------------------------------------------------------------------------
+
+
+def _cached_call(f: Any, *args: Any, **keywords: Any) -> Any:
+    """Stand for a call of a function that the program has wrapped."""
+    raise NotImplementedError
+
+
+def _caching(f: Any) -> Any:
+    """Stand for ``lru_cache(…)``."""
+    raise NotImplementedError
+
+
+@handler(functools.cache, _caching)
+def _(ev: Evaluator, f: Abstract) -> Abstract:
+    return Partial(Known(_cached_call), (f,), ())
+
+
+@handler(functools.lru_cache)
+def _(ev: Evaluator, maxsize: Abstract = Known(128), typed: Abstract = Known(False)) -> Abstract:
+    if isinstance(maxsize, Closure):
+        return Partial(Known(_cached_call), (maxsize,), ())
+    return Known(_caching)
+
+
+@handler(_cached_call)
+def call_cached(ev: Evaluator, f: Abstract, *args: Abstract, **keywords: Abstract) -> Abstract:
+    """Evaluate a call of a cached function."""
+    if not isinstance(f, Closure):
+        raise NotCovered("a cached function of another kind", ev.span)
+    place = f.code, *(x.address for x in f.cells if isinstance(x, Ref))
+    read: list[Abstract] = []
+    _read_by(ev, f, read, set())
+    first = ev.cached_states.setdefault(place, read)
+    if len(first) != len(read) or any(x is not y for x, y in zip(first, read, strict=True)):
+        raise NotCovered("a cached function that reads what has changed", ev.span)
+    key = (place, *map(_key, args), *((name, _key(x)) for name, x in keywords.items()))
+    for x in (*args, *keywords.values()):
+        _demand_fixed(ev, x)
+    if key not in ev.cached:
+        heap, written = ev.heap, set(ev.written)
+        before = dict(heap)
+        found = ev.call(f, args, keywords)
+        _demand_fixed(ev, found)
+        if ev.written - written or any(ev.heap.get(at) is not x for at, x in before.items()):
+            raise NotCovered("a cached function that changes something", ev.span)
+        ev.cached[key] = found
+    return ev.cached[key]
+
+
+def call_wrapper(
+    ev: Evaluator, f: External, args: Sequence[Abstract], keywords: dict[str, Abstract]
+) -> Abstract:
+    """Evaluate a call of a cached function from outside."""
+    wrapped = ev.outside.read(f.source, "attribute", "__wrapped__", f.sample.__wrapped__)
+    return call_cached(ev, wrapped, *args, **keywords)
+
+
+def _key(x: Abstract) -> Any:
+    return (type(x.value), x.value) if isinstance(x, Known) else x
+
+
+def _is_fixed(ev: Evaluator, x: Abstract) -> bool:
+    if isinstance(x, Value):
+        return isinstance(ev.types[x], Number) and x not in ev.maybe
+    if isinstance(x, Tuple):
+        return all(_is_fixed(ev, item) for item in x.items)
+    return isinstance(x, Known) and isinstance(x.value, _CONSTANTS) and not isinstance(x, Flag)
+
+
+def _demand_fixed(ev: Evaluator, x: Abstract) -> None:
+    """Refuse what a cached function takes or returns unless it is a number or a constant."""
+    if not _is_fixed(ev, x):
+        raise NotCovered("a cached function of or with other things than numbers", ev.span)
+
+
+def _read_by(ev: Evaluator, f: Abstract, found: list[Abstract], seen: set[int]) -> None:
+    """Append what a function has captured of the variables of the program."""
+    if isinstance(f, Partial):
+        for x in (f.function, *f.args):
+            _read_by(ev, x, found, seen)
+    elif isinstance(f, Closure):
+        for cell in f.cells:
+            if isinstance(cell, Ref) and cell.address not in seen:
+                seen.add(cell.address)
+                content = ev.load_cell(cell)
+                found.append(content)
+                _read_by(ev, content, found, seen)
+    else:
+        _demand_fixed(ev, f)
+
+
+# ---- dispatch ------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class _Chosen:
+    """The function that `functools.singledispatch` chooses for a class."""
+
+    cls: type
+
+    def __call__(self, f: Any) -> Any:
+        return f.dispatch(self.cls)
+
+
+def call_dispatching(
+    ev: Evaluator, f: External, args: Sequence[Abstract], keywords: dict[str, Abstract]
+) -> Abstract:
+    """Evaluate a call of a function that dispatches on the class of its first argument."""
+    if not args:
+        raise Raises(TypeError, "no argument to dispatch on", ev.span)
+    cls = ev.class_of(args[0])
+    if cls is None or ev.outside.of_function:
+        raise NotCovered("dispatch on a value of several types", ev.span)
+    chosen = f.sample.dispatch(cls)
+    ev.outside.guard(f.source, "fact", (_Chosen(cls), chosen))
+    return ev.call(ev.outside.bring(ev.outside.root("object", chosen), chosen), args, keywords)
