@@ -28,6 +28,7 @@ from adjoint.fast.evaluate.handlers import (  # noqa: F401  each registers its h
     closures,
     contexts,
     displays,
+    dtypes,
     exceptions,
     identity,
     imports,

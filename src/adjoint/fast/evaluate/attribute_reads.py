@@ -32,6 +32,7 @@ from adjoint.fast.evaluate.values import (
     ListOf,
     Ref,
     RowOf,
+    SliceOf,
     Tuple,
 )
 from adjoint.fast.not_covered import NotCovered, Raises
@@ -61,6 +62,8 @@ def attribute(ev: Evaluator, a: Abstract, name: str) -> Abstract:
         if not isinstance(held, ListOf | DictOf | RowOf) or not _is_method(kind, name):
             raise _missing_in(ev, ev.class_of(a), name)
         return Bound(Known(getattr(kind, name)), a)
+    if isinstance(a, SliceOf) and name in ("start", "stop", "step"):
+        return getattr(a, name)  # type: ignore[no-any-return]
     if isinstance(a, Tuple):
         fields = getattr(a.kind, "_fields", ())
         if name in fields:
@@ -103,6 +106,10 @@ def _of_known(ev: Evaluator, value: Any, name: str) -> Abstract:
         if name in ("real", "imag", "kind", "itemsize", "type", "dtype", "shape", "ndim", "size"):
             found = getattr(value, name)
             return Tuple(()) if found == () else Known(found)
+    if isinstance(value, np.finfo | np.iinfo) and name in _LIMITS:
+        return Known(getattr(value, name))
+    if isinstance(value, slice) and name in ("start", "stop", "step"):
+        return Known(getattr(value, name))
     if isinstance(value, np.dtype) and name in ("char", "name", "num", "str", "names"):
         return Known(getattr(value, name))
     if isinstance(value, EnumType) and name in value.__members__:
@@ -127,6 +134,9 @@ def _of_known(ev: Evaluator, value: Any, name: str) -> Abstract:
     raise NotCovered(f"the attribute {name!r} of {value!r}", ev.span)
 
 
+_LIMITS = frozenset(
+    {"eps", "epsneg", "tiny", "smallest_normal", "max", "min", "bits", "resolution"}
+)
 _PLAIN = (str, int, float, complex, type(None), tuple)
 
 
