@@ -341,3 +341,53 @@ def test_arrays_that_are_copied_or_not():
         return np.sum(a * a * b) if np.iterable(a) and not np.iterable(a[0]) else a
 
     agrees(f, V)
+
+
+def test_arrays_of_single_numbers():
+    def products(x):
+        a, b = np.asarray(x), np.asarray(2)
+        return (a - b) * a
+
+    def by_rank(x):
+        a = np.asarray(x, dtype=float)
+        if a.ndim == 0:
+            a = a.reshape(1)
+        return np.sum(np.sin(a) * a)
+
+    def with_arrays(x, v):
+        a = np.asarray(x)
+        return np.sum(a * v) + np.exp(a)[()] * np.sum(np.atleast_1d(a) * v)
+
+    agrees(products, 1.5)
+    agrees(by_rank, 1.5)
+    agrees(by_rank, V)
+    agrees(with_arrays, 1.5, V)
+    assert ad.hvp(products, 1.5, 1.0) == 2.0
+    single = np.float32(1.5)
+    (bar,) = ad.gradient(products, single)
+    assert type(bar) is np.float32 and bar == 1.0
+
+
+def test_questions_about_dtypes():
+    def f(v):
+        dtype = np.promote_types(v.dtype, np.float64)
+        if not np.issubdtype(dtype, np.inexact) or np.result_type(v, 1.0j).kind != "c":
+            return v[0]
+        return np.sum(v * v) + np.finfo(dtype).eps * v[0]
+
+    agrees(f, V)
+
+
+def test_parts_of_slices():
+    class Cut:
+        def __init__(self, v):
+            self.v = v
+
+        def __getitem__(self, key):
+            return cut(self.v, key)
+
+    def cut(v, key):
+        step = 1 if key.step is None else key.step
+        return v[key.start : key.stop : step] * step
+
+    agrees(lambda v: np.sum(Cut(v)[0:2] ** 2), V)

@@ -11,7 +11,7 @@ from adjoint.fast.evaluate.evaluator import Evaluator
 from adjoint.fast.evaluate.handlers.table import handler
 from adjoint.fast.evaluate.rows import array_of, row_of
 from adjoint.fast.evaluate.types import Array, Dim, Number, is_covered, witnesses
-from adjoint.fast.evaluate.values import Abstract, Known
+from adjoint.fast.evaluate.values import Abstract, Known, Tuple
 from adjoint.fast.not_covered import NeedsKnown, NotCovered
 from adjoint.fast.support.members import members
 from adjoint.ir.single import Const, Value
@@ -70,7 +70,9 @@ def _new_array(ev: Evaluator, a: Abstract, dtype: Abstract) -> Abstract:
         return ev.operation(np.array, (a,), t)
     leaves: list[list[Any]] = []
     shape = _layout(ev, a, leaves)
-    if not shape or not leaves:
+    if not shape and leaves:
+        return ev.infer(np.reshape, [_new_array(ev, Tuple((a,)), dtype), Tuple(())])
+    if not leaves:
         raise NotCovered("an array of something else than a list", ev.span)
     found = _dtype(leaves, dtype.value)
     keywords = () if dtype.value is None else (("dtype", Const(found)),)
