@@ -75,7 +75,7 @@ def _missing_in(ev: Evaluator, cls: type | None, name: str) -> NotCovered:
     """Return the error of a read of an attribute of a builtin class, which no object of it has
     unless the class has it."""
     reason = f"the attribute {name!r}" + (f" of a {cls.__qualname__}" if cls is not None else "")
-    if cls is None or cls.__module__ not in ("builtins", "numpy") or hasattr(cls, name):
+    if cls is None or cls.__module__ not in ("builtins", "numpy") or _has(cls, name):
         return NotCovered(reason, ev.span)
     return Raises(AttributeError, reason, ev.span)
 
@@ -254,7 +254,7 @@ def _of_value(ev: Evaluator, a: Value, name: str) -> Abstract:
             return part_of(ev, a, name)
         if name in ("conj", "conjugate"):
             return Bound(Known(conjugate), a)
-        if hasattr(np.ndarray, name) and callable(getattr(np.ndarray, name)):
+        if _has(np.ndarray, name) and callable(getattr(np.ndarray, name)):
             return Bound(Known(getattr(np.ndarray, name)), a)
     if isinstance(t, Number):
         if name in ("real", "imag"):

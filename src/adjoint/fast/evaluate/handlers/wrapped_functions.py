@@ -87,7 +87,13 @@ def call_cached(ev: Evaluator, f: Abstract, *args: Abstract, **keywords: Abstrac
 def call_wrapper(
     ev: Evaluator, f: External, args: Sequence[Abstract], keywords: dict[str, Abstract]
 ) -> Abstract:
-    """Evaluate a call of a cached function from outside."""
+    """Evaluate a call of a cached function from outside.
+
+    A pullback may be part of a differentiated call, whose cache its calls would go past.
+    """
+    constant = all(isinstance(x, Known) for x in (*args, *keywords.values()))
+    if ev.outside.of_function and not (constant and f.source.kind == "global"):
+        raise NotCovered("a cached function that others may call, too", ev.span)
     wrapped = ev.outside.read(f.source, "attribute", "__wrapped__", f.sample.__wrapped__)
     return call_cached(ev, wrapped, *args, **keywords)
 
