@@ -5,6 +5,7 @@ After an intended change of the text: ``python -m tests.fast.test_single``.
 
 from __future__ import annotations
 
+import contextlib
 import inspect
 import sys
 from pathlib import Path
@@ -19,6 +20,7 @@ from tests.corpus import all_cases
 from tests.fast.interpreter import Unresolved, converted, interpreted
 from tests.fast.jumping import jumping, made, source
 from tests.fast.printed import PRINTED
+from tests.fast.raising import raising
 from tests.frontend import cases, class_cases  # noqa: F401  (enters its functions there)
 from tests.frontend.test_meaning import name, outcome
 from tests.fuzz.batches import Checker
@@ -91,6 +93,16 @@ def test_random_jumps(batch):
         run = interpreted(f)
         for args in [(0, 0), (1, 0), (2, 3), (3, 1), (5, 2), (-1, 4)]:
             assert outcome(run, args, {}) == outcome(f, args, {}), source(seed)
+
+
+@pytest.mark.parametrize("batch", range(3))
+def test_random_exceptions(batch):
+    for seed in range(batch * 50, (batch + 1) * 50):
+        f = raising(seed)
+        run = interpreted(f)
+        for args in [(0.7, 2), (2.9, 0), (-1.3, 2), (0.2, 1)]:
+            with contextlib.suppress(Unresolved):
+                assert outcome(run, args, {}) == outcome(f, args, {}), seed
 
 
 @pytest.mark.parametrize("batch", range(5))

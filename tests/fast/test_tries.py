@@ -12,6 +12,7 @@ import pytest
 import adjoint as ad
 from adjoint.fast.programs import store as tier
 from tests.fast.agreement import agrees, refused
+from tests.fast.raising import raising
 from tests.fast.try_programs import PROGRAMS
 from tests.structures import difference
 
@@ -76,6 +77,30 @@ def test_pushforward_and_second_order(case):
     assert not difference(found, expected, rtol=1e-8)
     ends = [ad.gradient(one, x + h * x_dot)[0] for h in (STEP, -STEP)]
     np.testing.assert_allclose(found, (ends[0] - ends[1]) / (2 * STEP), rtol=1e-4, atol=1e-6)
+
+
+def outcome(run):
+    try:
+        return tuple(run())
+    except Exception as error:
+        return type(error), str(error)
+
+
+@pytest.mark.parametrize("batch", range(4))
+def test_random_functions(batch):
+    covered = 0
+    for seed in range(batch * 12, (batch + 1) * 12):
+        f = raising(seed)
+        tier.forget()
+        for x, n in ((0.7, 2), (2.9, 0), (-1.3, 2), (0.2, 1)):
+            found = outcome(lambda: ad.value_and_grad(f)(x, n))
+            expected = outcome(lambda: ad.value_and_grad(f, tier="generic")(x, n))
+            assert not difference(found, expected, rtol=1e-9), (seed, x, n)
+            if type(found[0]) is float:
+                found = ad.pushforward(lambda x: f(x, n), (x,), (1.0,))
+                np.testing.assert_allclose(found, expected, rtol=1e-9)
+        covered += any(kept.entries for kept in tier._kept.values())
+    assert covered >= 6
 
 
 # ---- when something is raised --------------------------------------------------------------------

@@ -36,6 +36,7 @@ from adjoint.fast.evaluate.handlers import (  # noqa: F401  each registers its h
     containers,
     contexts,
     displays,
+    dtypes,
     exceptions,
     identity,
     imports,

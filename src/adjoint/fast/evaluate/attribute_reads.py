@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from enum import Enum
+from enum import Enum, EnumType
 from functools import cached_property
 from types import (
     BuiltinFunctionType,
@@ -87,7 +87,7 @@ def _missing_in(ev: Evaluator, cls: type | None, name: str) -> NotCovered:
     """Return the error of a read of an attribute of a builtin class, which no object of it has
     unless the class has it."""
     reason = f"the attribute {name!r}" + (f" of a {cls.__qualname__}" if cls is not None else "")
-    if cls is None or cls.__module__ not in ("builtins", "numpy") or hasattr(cls, name):
+    if cls is None or cls.__module__ not in ("builtins", "numpy") or _has(cls, name):
         return NotCovered(reason, ev.span)
     return Raises(AttributeError, reason, ev.span)
 
@@ -144,6 +144,14 @@ def _of_known(ev: Evaluator, value: Any, name: str) -> Abstract:
         if name in ("real", "imag", "kind", "itemsize", "type", "dtype", "shape", "ndim", "size"):
             found = getattr(value, name)
             return Tuple(()) if found == () else Known(found)
+    if isinstance(value, np.finfo | np.iinfo) and name in _LIMITS:
+        return Known(getattr(value, name))
+    if isinstance(value, np.dtype) and name in ("char", "name", "num", "str", "names"):
+        return Known(getattr(value, name))
+    if isinstance(value, EnumType) and name in value.__members__:
+        member: Any = value.__members__[name]
+        if not isinstance(member, _PLAIN):  # those are numbers or strings, too
+            return ev.outside.constant(ev.outside.root("object", value), "member", name, member)
     if isinstance(value, type) and type(value).__getattribute__ is type.__getattribute__:
         return _through_class(ev, value, name)
     if isinstance(value, Enum) and is_enumeration(type(value)):
@@ -159,6 +167,9 @@ def _of_known(ev: Evaluator, value: Any, name: str) -> Abstract:
     raise NotCovered(f"the attribute {name!r} of {value!r}", ev.span)
 
 
+_LIMITS = frozenset(
+    {"eps", "epsneg", "tiny", "smallest_normal", "max", "min", "bits", "resolution"}
+)
 _PLAIN = (str, int, float, complex, type(None), tuple)
 
 
@@ -381,7 +392,7 @@ def _of_value(ev: Evaluator, a: Value, name: str) -> Abstract:
             return part_of(ev, a, name)
         if name in ("conj", "conjugate"):
             return Bound(Known(conjugate), a)
-        if hasattr(np.ndarray, name) and callable(getattr(np.ndarray, name)):
+        if _has(np.ndarray, name) and callable(getattr(np.ndarray, name)):
             return Bound(Known(getattr(np.ndarray, name)), a)
     if isinstance(t, Number):
         if name in ("real", "imag"):

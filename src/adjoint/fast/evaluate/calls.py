@@ -15,7 +15,7 @@ from adjoint.fast.evaluate.arguments import by_position
 from adjoint.fast.evaluate.array_writes import write_into
 from adjoint.fast.evaluate.attribute_reads import special_method
 from adjoint.fast.evaluate.definitions import definitions
-from adjoint.fast.evaluate.dispatching import CACHED, call_cached, call_dispatching
+from adjoint.fast.evaluate.dispatching import call_dispatching
 from adjoint.fast.evaluate.evaluator import Evaluator
 from adjoint.fast.evaluate.handlers.new_arrays import as_arrays
 from adjoint.fast.evaluate.handlers.strings import of_text
@@ -63,8 +63,6 @@ def call(
             )
         case External() | Ref():
             cls = ev.class_of(callee)
-            if isinstance(callee, External) and cls is CACHED:
-                return call_cached(ev, callee, args, keywords)
             if isinstance(callee, External) and cls is FunctionType:
                 return call_dispatching(ev, callee, args, keywords)
             if isinstance(callee, External) and lookup(callee.sample) is not None:

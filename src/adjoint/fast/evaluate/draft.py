@@ -9,8 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from adjoint.fast.evaluate.attempts import Attempt
-from adjoint.fast.evaluate.frames import Frame, Suspension
+from adjoint.fast.evaluate.frames import Attempt, Frame, Suspension
 from adjoint.fast.evaluate.outside_values import Outside
 from adjoint.fast.evaluate.result_types.lengths import fresh_length
 from adjoint.fast.evaluate.result_types.ones import Constant

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import weakref
 from collections.abc import Callable
+from dataclasses import dataclass
 from functools import partial
 from types import CellType, CodeType, FunctionType
 from typing import Any
@@ -42,6 +43,26 @@ class Frame:
         self.filename: str = function.filename
         self.consumer: Consumer | None = None
         self.caller: Origin | None = None
+
+
+@dataclass(slots=True, eq=False)
+class Attempt:
+    """One evaluation of a ``try`` body.
+
+    Attributes
+    ----------
+    frame
+        The call that it belongs to.
+    handles
+        Whether the handler may run: not once the body has written a variable that is read outside
+        of it, and never for a ``finally``.
+    is_over
+        Whether the body has been completed: what follows is not caught.
+    """
+
+    frame: Frame
+    handles: bool
+    is_over: bool = False
 
 
 @node

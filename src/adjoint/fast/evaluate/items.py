@@ -5,6 +5,8 @@ from __future__ import annotations
 import operator
 from typing import Any
 
+import numpy as np
+
 from adjoint.fast.evaluate.containers import key_of, opened_element, run
 from adjoint.fast.evaluate.evaluator import Evaluator
 from adjoint.fast.evaluate.handlers.new_arrays import with_arrays
@@ -18,7 +20,7 @@ from adjoint.fast.evaluate.indices import (
 )
 from adjoint.fast.evaluate.joins import is_number
 from adjoint.fast.evaluate.rows import as_row, item_of, row_of
-from adjoint.fast.evaluate.types import Array, number
+from adjoint.fast.evaluate.types import Array, Number, number
 from adjoint.fast.evaluate.values import (
     Abstract,
     DequeOf,
@@ -135,6 +137,9 @@ def _of_sequence(
 def _of_array(ev: Evaluator, a: Value, index: Abstract) -> Abstract:
     """Write a read of an element or a part of an array."""
     t = ev.types[a]
+    if isinstance(t, Number) and all(issubclass(kind, np.generic) for kind in t.kinds):
+        if ev.sequence(index) == () or (isinstance(index, Known) and index.value == ()):
+            return a
     if not isinstance(t, Array):
         kind = TypeError if ev.class_of(a) in (float, int, complex, bool) else None
         raise Raises(kind, f"an index of a {t}", ev.span)

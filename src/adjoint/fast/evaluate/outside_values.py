@@ -14,7 +14,6 @@ import numpy as np
 
 from adjoint.diagnostics.public_function import PublicFunction, is_plain, plain_function
 from adjoint.fast.evaluate.adoption import Adopted, Pattern, pattern_of
-from adjoint.fast.evaluate.dispatching_functions import is_dispatching
 from adjoint.fast.evaluate.handlers.table import handlers
 from adjoint.fast.evaluate.leaves import Guard, Leaf
 from adjoint.fast.evaluate.plain_classes import (
@@ -25,6 +24,7 @@ from adjoint.fast.evaluate.plain_classes import (
 from adjoint.fast.evaluate.stand_ins import (
     axes_of,
     gradient_in,
+    is_dispatching,
     is_mapped,
     options_of,
     rows_of,
@@ -40,7 +40,7 @@ from adjoint.fast.evaluate.values import (
     Partial,
     Ref,
     Source,
-    Tuple,
+    constant_structure,
     path_of,
 )
 from adjoint.fast.not_covered import NotCovered
@@ -162,7 +162,7 @@ class Outside:
         """Return ``f(whole)``, computed now, and guard that it stays the same."""
         found = f(whole.sample)
         self.guard(whole.source, "fact", (f, found))
-        return _plain(found)
+        return constant_structure(found)
 
     def rely_on(self, cls: type) -> None:
         """Guard the bases of a user class, and the set of attribute names of each of them."""
@@ -490,12 +490,3 @@ class Outside:
             tuple(map(Known, f.__closure__ or ())),
             f,
         )
-
-
-def _plain(value: Any) -> Abstract:
-    """Return the abstract value of strings and integers in nested tuples."""
-    if type(value) is tuple:
-        return Tuple(tuple(map(_plain, value)))
-    if type(value) not in (str, int, bool):
-        raise NotCovered("keys other than strings and integers")
-    return Known(value)

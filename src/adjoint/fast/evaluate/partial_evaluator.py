@@ -13,10 +13,9 @@ from inspect import CO_GENERATOR
 
 from adjoint.fast.evaluate import calls, generators
 from adjoint.fast.evaluate.arguments import bind
-from adjoint.fast.evaluate.attempts import Attempt
 from adjoint.fast.evaluate.branches import branch
 from adjoint.fast.evaluate.evaluator import Evaluator
-from adjoint.fast.evaluate.frames import Frame, Suspension, place, single_of
+from adjoint.fast.evaluate.frames import Attempt, Frame, Suspension, place, single_of
 from adjoint.fast.evaluate.item_lists import unpacked
 from adjoint.fast.evaluate.loops import loop
 from adjoint.fast.evaluate.outside_values import is_own

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import abc
+import threading
 from collections import deque
 from collections.abc import Callable
 from enum import EnumMeta, Flag
@@ -20,7 +21,7 @@ _VALUES = (int, float, complex, str, bytes, list, tuple, dict, set, frozenset, d
 def is_plain_object(cls: Any) -> bool:
     """Return whether reading an attribute of an instance runs no code other than descriptors."""
     return (
-        cls.__getattribute__ is object.__getattribute__
+        (cls.__getattribute__ is object.__getattribute__ or cls is threading.local)
         and not hasattr(cls, "__getattr__")
         and cls.__module__ not in ("builtins", "numpy")
         and not cls.__module__.startswith(_PROXIES)

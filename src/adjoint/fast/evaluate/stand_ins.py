@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from types import FunctionType
+import functools
+from types import CodeType, FunctionType
 from typing import Any
 
 from adjoint.diagnostics.public_function import PublicFunction
@@ -54,3 +55,14 @@ def axes_of(f: FunctionType) -> tuple[Any, Any] | None:
 
 def _is_axis(axis: Any) -> bool:
     return axis is None or type(axis) is int or (type(axis) is tuple and all(map(_is_axis, axis)))
+
+
+def is_dispatching(f: FunctionType) -> bool:
+    """Return whether `functools.singledispatch` has made a function."""
+    return f.__code__ is _dispatching_code()
+
+
+@functools.cache
+def _dispatching_code() -> CodeType:
+    made: Any = functools.singledispatch(lambda x: x)
+    return made.__code__  # type: ignore[no-any-return]

@@ -14,6 +14,7 @@ from types import CodeType, FunctionType
 from typing import Any, NamedTuple, TypeAlias
 
 from adjoint.fast.evaluate.types import Symbol, Type
+from adjoint.fast.not_covered import NotCovered
 from adjoint.ir.node import node
 from adjoint.ir.single import Value
 
@@ -379,3 +380,12 @@ def rebuild(a: Any, items: Iterator[Abstract]) -> Any:
             function = None if a.function is None else next(items)
             return Iterating(a.kind, operands, function, a.strict, a.watched)
     raise TypeError(f"{a!r} has no parts")
+
+
+def constant_structure(value: Any) -> Abstract:
+    """Return the abstract value of strings and integers in nested tuples."""
+    if type(value) is tuple:
+        return Tuple(tuple(map(constant_structure, value)))
+    if type(value) not in (str, int, bool):
+        raise NotCovered("keys other than strings and integers")
+    return Known(value)

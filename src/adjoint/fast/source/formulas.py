@@ -144,7 +144,7 @@ class Formulas:
             value = value.type
         if isinstance(value, type) and issubclass(value, np.generic):
             return self.member(f"np.{value.__name__}", value), ATOM
-        if isinstance(value, float):
+        if type(value) is float:
             return f'float("{value!r}")', ATOM
         return self.bind(value, getattr(value, "__name__", type(value).__name__)), ATOM
 

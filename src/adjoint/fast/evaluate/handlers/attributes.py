@@ -196,6 +196,17 @@ _query(np.ndim, "ndim", Known(0), "a rank")
 _query(np.size, "size", None, "a size")
 
 
+@handler(np.iterable)
+def _(ev: Evaluator, a: Abstract) -> Abstract:
+    if isinstance(a, Value):
+        t = ev.types[a]
+        return Known(isinstance(t, Row) or (isinstance(t, Array) and bool(t.shape)))
+    cls = ev.class_of(a)
+    if cls not in (list, tuple, dict, str, int, float, bool, complex, type(None)):
+        raise NotCovered("whether an object is iterable", ev.span)
+    return Known(hasattr(cls, "__iter__"))
+
+
 @handler(np.iscomplexobj)
 def _(ev: Evaluator, a: Abstract) -> Abstract:
     return Known(_is_complex(ev, a))

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from adjoint.fast.evaluate.attempts import Attempt
 from adjoint.fast.evaluate.evaluator import Evaluator
+from adjoint.fast.evaluate.frames import Attempt
 from adjoint.fast.evaluate.handlers.table import handler
 from adjoint.fast.evaluate.values import Abstract, Instance, Known
 from adjoint.fast.not_covered import NotCovered

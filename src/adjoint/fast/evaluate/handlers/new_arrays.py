@@ -22,8 +22,30 @@ _NUMPY_2 = int(np.__version__.partition(".")[0]) >= 2
 
 
 @handler(np.array)
-def _(ev: Evaluator, a: Abstract, dtype: Abstract = Known(None)) -> Abstract:
+def _(
+    ev: Evaluator, a: Abstract, dtype: Abstract = Known(None), *, copy: Abstract = Known(True)
+) -> Abstract:
+    if not isinstance(copy, Known):
+        raise NotCovered("an array that is copied or not", ev.span)
+    if copy.value is not True:
+        same = _as_it_is(ev, a, dtype)
+        if same is not None:
+            return same
+        if copy.value is not None and copy.value is not getattr(_COPY_MODE, "IF_NEEDED", None):
+            raise NotCovered("an array that must not be copied", ev.span)
     return _new_array(ev, a, dtype)
+
+
+_COPY_MODE: Any = getattr(np, "_CopyMode", None)
+"""The other values of the option `copy`."""
+
+
+def _as_it_is(ev: Evaluator, a: Abstract, dtype: Abstract) -> Abstract | None:
+    """Return `a`, if it is an array of the dtype."""
+    if isinstance(a, Value) and isinstance(t := ev.types[a], Array):
+        if isinstance(dtype, Known) and (dtype.value is None or np.dtype(dtype.value) == t.dtype):
+            return a
+    return None
 
 
 @handler(np.ascontiguousarray)
@@ -35,10 +57,8 @@ def _(ev: Evaluator, a: Abstract, dtype: Abstract = Known(None)) -> Abstract:
 
 @handler(np.asarray, np.asanyarray)
 def _(ev: Evaluator, a: Abstract, dtype: Abstract = Known(None)) -> Abstract:
-    if isinstance(a, Value) and isinstance(t := ev.types[a], Array):
-        if isinstance(dtype, Known) and (dtype.value is None or np.dtype(dtype.value) == t.dtype):
-            return a
-    return _new_array(ev, a, dtype)
+    same = _as_it_is(ev, a, dtype)
+    return _new_array(ev, a, dtype) if same is None else same
 
 
 def _new_array(ev: Evaluator, a: Abstract, dtype: Abstract) -> Abstract:
@@ -54,7 +74,9 @@ def _new_array(ev: Evaluator, a: Abstract, dtype: Abstract) -> Abstract:
         return ev.operation(np.array, (a,), t)
     leaves: list[list[Any]] = []
     shape = _layout(ev, a, leaves)
-    if not shape or not leaves:
+    if not shape and leaves:
+        return ev.infer(np.reshape, [_new_array(ev, Tuple((a,)), dtype), Tuple(())])
+    if not leaves:
         raise NotCovered("an array of something else than a list", ev.span)
     found = _dtype(leaves, dtype.value)
     keywords = () if dtype.value is None else (("dtype", Const(found)),)

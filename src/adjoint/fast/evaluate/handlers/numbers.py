@@ -61,6 +61,22 @@ def _error_of_float(ev: Evaluator, a: Abstract) -> type[BaseException] | None:
     return TypeError if ev.class_of(a) in (list, tuple, dict, type(None)) else None
 
 
+@handler(int)
+def _(ev: Evaluator, a: Abstract, *base: Abstract) -> Abstract:
+    if isinstance(a, Value) and a in ev.dims:
+        return a
+    constants = [x.value for x in (a, *base) if isinstance(x, Known) and not isinstance(x, Flag)]
+    if len(constants) != 1 + len(base) or not isinstance(a.value, _TO_INTEGER):  # type: ignore[union-attr]
+        raise NotCovered("int has a rule", ev.span)
+    try:
+        return Known(int(*constants))
+    except Exception as error:
+        raise Raises(type(error), "int of what is no integer", ev.span) from None
+
+
+_TO_INTEGER = (int, float, str, type(None), tuple)
+
+
 def _extreme(f: Any) -> None:
     @handler(f)
     def _(
