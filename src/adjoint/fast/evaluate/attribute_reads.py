@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from enum import Enum, EnumType
+from enum import Enum
 from functools import cached_property
 from types import (
     BuiltinFunctionType,
@@ -148,10 +148,6 @@ def _of_known(ev: Evaluator, value: Any, name: str) -> Abstract:
         return Known(getattr(value, name))
     if isinstance(value, np.dtype) and name in ("char", "name", "num", "str", "names"):
         return Known(getattr(value, name))
-    if isinstance(value, EnumType) and name in value.__members__:
-        member: Any = value.__members__[name]
-        if not isinstance(member, _PLAIN):  # those are numbers or strings, too
-            return ev.outside.constant(ev.outside.root("object", value), "member", name, member)
     if isinstance(value, type) and type(value).__getattribute__ is type.__getattribute__:
         return _through_class(ev, value, name)
     if isinstance(value, Enum) and is_enumeration(type(value)):
