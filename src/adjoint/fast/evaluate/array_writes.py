@@ -137,7 +137,7 @@ def write_into(
         y = ev.call(Known(f), args, named)
         of_y = ev.types[y] if isinstance(y, Value) else None
         if not isinstance(f, np.ufunc) and getattr(of_y, "shape", ()) != t.shape:
-            raise NotCovered("an array to write to of another shape", ev.span)
+            y = _in_shape(ev, y, of_y, out, t)
         put(ev, out, Known(Ellipsis), y)
         return out
     if not isinstance(f, np.ufunc):
@@ -154,6 +154,14 @@ def write_into(
     ]
     put(ev, out, where, ev.call(Known(f), chosen, named))
     return out
+
+
+def _in_shape(ev: Evaluator, y: Abstract, of_y: Any, out: Value, t: Array) -> Abstract:
+    """Write the check that a result has the shape of the array that it is written to."""
+    if not isinstance(y, Value) or not isinstance(of_y, Array) or len(of_y.shape) != len(t.shape):
+        raise NotCovered("an array to write to of another shape", ev.span)
+    lengths = tuple(ev.length_operand(n, (out,)) for n in t.shape)
+    return ev.with_shape(y, of_y, lengths, t.shape)
 
 
 def _spread(ev: Evaluator, x: Abstract, out: Value, t: Array) -> Abstract:

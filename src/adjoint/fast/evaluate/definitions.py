@@ -46,8 +46,8 @@ def _fill(a, value):
 
 
 @definition(np.copyto)
-def _copyto(dst, src, *, where=True):
-    if where is True:
+def _copyto(dst, src, *, where=None):
+    if where is None:
         dst[...] = src
     else:
         chosen = np.broadcast_to(where, dst.shape)
@@ -236,8 +236,7 @@ def _apply_along_axis(func1d, axis, arr, *args, **kwargs):
     first = func1d(flat[0], *args, **kwargs)
     count = flat.shape[0]
     if np.ndim(first) == 0:
-        y = np.empty(count, np.asarray(first).dtype)
-        y[0] = first
+        y = np.full(count, first)
         for i in range(1, count):
             y[i] = func1d(flat[i], *args, **kwargs)
         return np.reshape(y, shape)
@@ -276,7 +275,11 @@ def cov(m, y=None, rowvar=True, bias=False, ddof=None):
     if centred.dtype != np.float64:
         raise TypeError("numbers of another precision")
     c = np.dot(centred, centred.T) / rest
-    return np.reshape(c, ()) if x.shape[0] == 1 else c
+    if np.ndim(m) < 2 and y is None:
+        return np.reshape(c, ())
+    if x.shape[0] == 1:
+        raise ValueError("one variable")
+    return c
 
 
 @definition(np.corrcoef)
@@ -317,3 +320,14 @@ def _histogram(a, bins=10, range=None, density=None, weights=None):
     if density:
         return counts / np.diff(edges) / np.sum(counts), edges
     return counts, edges
+
+
+@definition(np.gradient)
+def _gradient(f, spacing=1.0, axis=None):
+    if np.ndim(spacing) > 0 or (f.ndim > 1 and axis is None) or f.dtype != np.float64:
+        raise ValueError("differences of another kind")
+    g = np.moveaxis(f, 0 if axis is None else axis, -1)
+    middle = (g[..., 2:] - g[..., :-2]) / (2.0 * spacing)
+    first = (g[..., 1:2] - g[..., :1]) / spacing
+    last = (g[..., -1:] - g[..., -2:-1]) / spacing
+    return np.moveaxis(np.concatenate([first, middle, last], -1), -1, 0 if axis is None else axis)

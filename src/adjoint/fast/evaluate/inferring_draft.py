@@ -13,6 +13,7 @@ from adjoint.fast.evaluate.result_types.elementwise import POWERS
 from adjoint.fast.evaluate.result_types.inference import result_type, sizes_in
 from adjoint.fast.evaluate.result_types.lengths import (
     Derived,
+    Misfit,
     leaves_of,
     less,
     product,
@@ -23,7 +24,7 @@ from adjoint.fast.evaluate.result_types.lengths import (
 from adjoint.fast.evaluate.result_types.of_numbers import known_of_numbers
 from adjoint.fast.evaluate.result_types.ones import kind_of_constant
 from adjoint.fast.evaluate.result_types.options import is_elementwise, with_known_options
-from adjoint.fast.evaluate.result_types.records import Several
+from adjoint.fast.evaluate.result_types.records import Several, broadcast
 from adjoint.fast.evaluate.types import (
     ANYTHING,
     FLOAT,
@@ -140,6 +141,21 @@ class InferringDraft(Draft):
             isinstance(x.value, complex) if isinstance(x, Const) else has_complex(self.type_at(x))
             for x in operands
         )
+
+    def broadcast_together(
+        self, operands: tuple[Operand, ...]
+    ) -> tuple[tuple[Operand, ...], tuple[Dim, ...]]:
+        """Return arrays that are known to fit, and the shape that they are broadcast to."""
+        for _ in range(MOST_MISFITS):
+            try:
+                with self.demanding_sizes(operands):
+                    try:
+                        return operands, broadcast(*(self.array_type(x).shape for x in operands))  # type: ignore[return-value]
+                    except Misfit as error:
+                        raise UnknownSizes("broadcast_arrays", error.pair) from None
+            except UnknownSizes as error:
+                operands = self._fitted(operands, error)
+        raise NotCovered("arrays of too many lengths that are not known to fit", self.span)
 
     @contextmanager
     def demanding_sizes(self, operands: Sequence[Operand]) -> Iterator[None]:
