@@ -193,7 +193,7 @@ y = np.fft.irfft(np.fft.rfft(x) * np.arange(4))
 y = np.real(np.fft.ifft(np.fft.fft(a, axis=0) * 2, axis=0))
 y = np.abs(np.fft.fft2(a))
 y = np.fft.fftfreq(6) * x
-y = np.hanning(6) * x + np.hamming(6) * np.kaiser(6, 2.0)
+y = np.hanning(6) * x + np.hamming(6)
 y = a * np.tri(3, 4)
 i, j = np.triu_indices(3); y = a[i, j]
 i, j = np.tril_indices(3, -1); y = a[i, j]
@@ -224,6 +224,14 @@ z = x[:2] if x[0] > 0 else x[:3]\ny = z * z
 z = x[:3] if x[0] < 0 else x[:3] * 2\ny = z + x[:3]
 t = 0.0\nfor i in range(1, 5):\n    t = t + x[:i] @ a[0, :i]\ny = t * x
 t = 0.0\nfor i in range(3):\n    c = np.nonzero(a[i] > 0)[0]\n    t = t + a[i, c] @ x[c]\ny = t * x
+c = np.zeros(3, int); c[1] = 2; c[2] += 1; y = x[c]
+c = np.zeros(3, int)\nfor i in range(6):\n    c[i % 3] += i\ny = x[:3] * c
+c = np.zeros(3, int); np.add.at(c, [0, 0, 2], 1); y = x[:3] * c
+c = np.arange(6); c[2:] -= 1; y = x[c]; c[:] = 0; y = y + x[c]
+m = np.zeros(6, bool); m[2] = True; y = x[m].sum(); m[3:] = True; y = x[m] * y
+m = np.ones(6, bool)\nt = 0.0\nfor i in range(6):\n    t += x[m].sum()\n    m[i] = x[i] > 0\ny = t * x
+p = np.arange(6); p[0], p[3] = p[3], p[0]; y = x[p] * x
+y = x * 1; i = np.array([1, 2]); z = y[i]; i[0] = 4; y = z * y[i]
 """.strip().split("\n")
 """Lines that are programs."""
 

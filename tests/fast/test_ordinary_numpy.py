@@ -92,6 +92,7 @@ def test_tangents_and_second_derivatives(name):
     assert float(y_dot) == pytest.approx(along(expected[1], dots), rel=tolerance, abs=tolerance)
     if name in SECOND:
         return
+
     def of_arrays(arrays):
         return f(*arrays, *args[len(places) :])
 

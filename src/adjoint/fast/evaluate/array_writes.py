@@ -18,7 +18,7 @@ from adjoint.fast.evaluate.evaluator import Evaluator
 from adjoint.fast.evaluate.handlers.new_arrays import new_arrays, with_arrays
 from adjoint.fast.evaluate.indices import index_operand, indexed_shape, keys_of
 from adjoint.fast.evaluate.result_types.ones import name_of
-from adjoint.fast.evaluate.types import Array, Number, Row, has_complex
+from adjoint.fast.evaluate.types import Array, Number, Row, has_complex, is_inexact, type_of
 from adjoint.fast.evaluate.values import Abstract, Known, Tuple
 from adjoint.fast.not_covered import NotCovered
 from adjoint.fast.single_assignment.walk import blocks, carried_values, operands, results, walk
@@ -28,11 +28,13 @@ from adjoint.ir.single import Block, Call, Const, If, Loop, Operand, Unpack, Val
 
 def _demand_own(ev: Evaluator, a: Value, value: Any) -> Array:
     t = ev.types[a]
-    if not isinstance(t, Array) or t.dtype.kind not in "fc":
+    if not isinstance(t, Array):
         raise NotCovered(f"a write to {t}", ev.span)
     if a not in ev.fresh:
         raise NotCovered("a write to an array that the function is not known to have made", ev.span)
     of_value = ev.types[value] if isinstance(value, Value) else None
+    if t.dtype.kind in "iub" and is_inexact(of_value or type_of(getattr(value, "value", None))):
+        raise NotCovered(f"a write of {of_value} to {t}", ev.span)
     is_complex = isinstance(value, Const) and isinstance(value.value, complex)
     if t.dtype.kind == "f" and (is_complex or has_complex(of_value)):
         raise NotCovered("a write of a complex number to a real array", ev.span)

@@ -212,8 +212,10 @@ def _is_default(name: str, x: Abstract) -> bool:
         return False
     if name == "order":
         return x.value in (None, "C")
-    return name == "subok" or (name == "where" and x.value is True) or (
-        name == "out" and x.value is None
+    return (
+        name == "subok"
+        or (name == "where" and x.value is True)
+        or (name == "out" and x.value is None)
     )
 
 

@@ -92,12 +92,16 @@ class InferringDraft(Draft):
 
     def _note_length(self, f: Any, operands: Sequence[Operand], made: Value) -> None:
         """Record of which length a sum, a difference or a product of lengths is the value."""
-        a, b = (self.dims.get(x) if isinstance(x, Value) else x.value for x in operands)
-        for x in (a, b):
-            if not isinstance(x, Symbol) and (type(x) is not int or x < 0):
-                return
+        found: Any
+        lengths: list[Any] = [
+            self.dims.get(x) if isinstance(x, Value) else getattr(x, "value", None)
+            for x in operands
+        ]
+        if not all(isinstance(n, Symbol) or (type(n) is int and n >= 0) for n in lengths):
+            return
+        a, b = lengths
         if f is operator.add:
-            found: Any = total([a, b])
+            found = total([a, b])
         elif f is operator.mul:
             found = product([a, b])
         elif b == 1 and isinstance(a, Symbol) and a.is_argument:
@@ -226,12 +230,14 @@ class InferringDraft(Draft):
 
     def with_shape(
         self, x: Operand, t: Array, lengths: Sequence[Operand], shape: tuple[Dim, ...]
-    ) -> Operand:
+    ) -> Value:
         """Write the check that `x` has the `lengths` (``None``: any); return it with the shape."""
         given: Operand = Const(tuple(n.value for n in lengths if isinstance(n, Const)))
         if not all(isinstance(n, Const) for n in lengths):
             given = self.operation(primitives.build_tuple, lengths, ANYTHING, name="shape")
-        made = self.operation(fitting, (x, given), t.with_shape(shape), name=getattr(x, "name", "t"))
+        made = self.operation(
+            fitting, (x, given), t.with_shape(shape), name=getattr(x, "name", "t")
+        )
         self.note_alias(made, (x,))
         return made
 
@@ -262,7 +268,7 @@ class InferringDraft(Draft):
                 if m != n and 1 not in (m, n):
                     self.demand_known(_ONE_LENGTH, m, n)
 
-    def demand_known(self, reason: str, *dims: Dim) -> None:
+    def demand_known(self, reason: str, *dims: Any) -> None:
         """Require known lengths for the argument dimensions that `dims` are derived from."""
         for dim in dims:
             for symbol in self._arguments_of(dim):

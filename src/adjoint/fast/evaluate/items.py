@@ -6,6 +6,7 @@ import operator
 from typing import Any
 
 from adjoint.fast.evaluate.evaluator import Evaluator
+from adjoint.fast.evaluate.handlers.new_arrays import with_arrays
 from adjoint.fast.evaluate.indices import (
     index_operand,
     indexed_shape,
@@ -14,7 +15,6 @@ from adjoint.fast.evaluate.indices import (
     keys_of,
     known_slice,
 )
-from adjoint.fast.evaluate.handlers.new_arrays import with_arrays
 from adjoint.fast.evaluate.joins import is_number
 from adjoint.fast.evaluate.rows import as_row, item_of, row_of
 from adjoint.fast.evaluate.types import Array, number

@@ -85,7 +85,9 @@ def generalise(a: Any, b: Any, ev: Evaluator, before: Heap, after: Heap) -> Any:
     left, right = _leaf_type(a, ev.types), _leaf_type(b, ev.types)
     if left is not None and right is not None:
         shape, own = _joined_shape(a, left, right)
-        joined = join(left, right) if shape is None else join(_with(left, shape), _with(right, shape))
+        joined = (
+            join(left, right) if shape is None else join(_with(left, shape), _with(right, shape))
+        )
         if joined is None:
             raise NotCovered(f"a variable is {left} in one way, {right} in the other")
         maybe = _may_be_missing(a, ev) or _may_be_missing(b, ev)
@@ -117,7 +119,7 @@ def _joined_shape(
         return None, own
     pairs = zip(left.shape, right.shape, strict=True)
     shape = tuple(m if m == n or m in own else fresh_length() for m, n in pairs)
-    return shape, own.union(n for n in shape if n not in left.shape)  # type: ignore[arg-type]
+    return shape, own.union(n for n in shape if isinstance(n, Symbol) and n not in left.shape)
 
 
 def _with(t: Type, shape: tuple[Dim, ...]) -> Type:

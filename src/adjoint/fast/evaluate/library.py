@@ -81,5 +81,3 @@ def _checked(ev: Evaluator, y: Value, t: Number | Array, operands: tuple[Operand
     else:
         shape = ev.operation(primitives.build_tuple, lengths, ANYTHING, name="shape")
     return ev.operation(runtime.foreseen, (y, Const(t.dtype), shape), t)
-
-

@@ -158,7 +158,13 @@ _SIZES = frozenset(
 )
 """Functions that read only the sizes of their operands."""
 _LAST_FOR_SIZE = frozenset(
-    {runtime.broadcast_like, runtime.real_like, runtime.summed_part, runtime.last_part, runtime.present}
+    {
+        runtime.broadcast_like,
+        runtime.real_like,
+        runtime.summed_part,
+        runtime.last_part,
+        runtime.present,
+    }
 )
 """Functions that read only the size or class of their last operand."""
 

@@ -20,7 +20,12 @@ _CREATED = members(
 )
 _ARITHMETIC = members(operator, "add sub mul truediv neg pow matmul")
 
-_COMPUTED = members(np, "sum mean where outer dot concatenate stack cumsum tile ndarray.sum")
+_COMPUTED = members(
+    np,
+    "sum mean where outer dot concatenate stack cumsum tile ndarray.sum arange linspace sort "
+    "argsort partition argpartition take take_along_axis argwhere flatnonzero bincount "
+    "searchsorted cumprod prod max min vstack hstack clip kron inner repeat tri",
+)
 
 NEW_ARRAYS = _CREATED | _ARITHMETIC | _COMPUTED | {runtime.inner_derivative, runtime.repeated}
 """Functions besides ufuncs that return a new array, which the program may write to."""

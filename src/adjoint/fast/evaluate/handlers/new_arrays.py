@@ -125,9 +125,9 @@ def _(ev: Evaluator, *args: Abstract, subok: Abstract = Known(False)) -> Abstrac
     if not all(isinstance(x, Value) and isinstance(ev.types[x], Array) for x in args):
         raise NotCovered("a broadcast of something else than arrays", ev.span)
     operands, shape = ev.broadcast_together(tuple(map(ev.operand, args)))
-    lengths = tuple(_abstract(ev.length_operand(n, operands)) for n in shape)
-    found = tuple(
-        x if ev.array_type(x).shape == shape else ev.infer(np.broadcast_to, [x, Tuple(lengths)])
+    to = Tuple(tuple(_abstract(ev.length_operand(n, operands)) for n in shape))
+    found: tuple[Any, ...] = tuple(
+        x if ev.array_type(x).shape == shape else ev.infer(np.broadcast_to, [_abstract(x), to])
         for x in operands
     )
     return Tuple(found) if _NUMPY_2 else ev.allocate(ListOf(found))

@@ -86,7 +86,8 @@ def _steps(start: Any, stop: Any, step: Any) -> Length:
         steps: int = max(ceil((stop - start) / step), 0)
         return steps
     if isinstance(step, int) and step == 1 and isinstance(start, int) and start >= 0:
-        return less(stop, start)
+        if not isinstance(stop, Symbol) or stop.key[:1] != ("minus",):  # which may be negative
+            return less(stop, start)
     return Derived(("range", start, stop, step))
 
 
