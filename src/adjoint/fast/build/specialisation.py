@@ -32,6 +32,7 @@ from adjoint.fast.evaluate.handlers import (  # noqa: F401  each registers its h
     new_arrays,
     numbers,
     operators,
+    random_numbers,
     strings,
 )
 from adjoint.fast.evaluate.leaves import Leaf

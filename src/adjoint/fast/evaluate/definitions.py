@@ -300,7 +300,7 @@ def _histogram(a, bins=10, range=None, density=None, weights=None):
             first, last = first - 0.5, last + 0.5
         edges = np.linspace(first, last, bins + 1)
     else:
-        edges = np.asarray(bins)
+        edges: Any = np.asarray(bins)
         if np.any(edges[:-1] > edges[1:]):
             raise ValueError("edges that do not increase")
     if weights is None:

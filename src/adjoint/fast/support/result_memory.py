@@ -65,6 +65,7 @@ MADE_EACH_TIME = _CREATED | {
     rows.repeated,
     rows.array_of,
     primitives.build_list,
+    np.random.default_rng,
     zip,
     enumerate,
     reversed,
