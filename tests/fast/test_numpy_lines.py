@@ -238,9 +238,26 @@ r = np.random.default_rng(3); y = x[r.integers(0, 6, 4)] * x[r.permutation(6)[:4
 r = np.random.default_rng(3)\nt = 0.0\nfor i in range(4):\n    e = r.standard_normal(6)\n    t += x * e\ny = t * t
 r = np.random.default_rng(3); p = r.random(6); y = x * r.random(6)
 r = np.random.default_rng(3)\nif x[0] > 0:\n    x = x + r.random(6)\ny = x * r.random(6)
+y = x * 1; y[1:] = y[:-1]
+y = x * 1; y[::2] = y[1::2]
+y = x * 1; y[:-1] = y[1:]; y[:] = y
+y = a * 1; y[:, 1:] = y[:, :-1]; y[1:] = y[:-1]
+y = a[:, :3] * 1; y[:] = y.T
+y = a * 1; y[0] = y[1]; y[:, -1] = y[:, -2]; y[2, 1:] = y[2, :-1]; y[0, :] = y[1, :]
+y = x * 1; y[1:] += y[:-1]; y -= y[::-1] * 0.5; y *= y
 y = x * 1; i = np.array([1, 2]); z = y[i]; i[0] = 4; y = z * y[i]
 """.strip().split("\n")
 """Lines that are programs."""
+
+REFUSED = r"""
+y = x * 1; y[::2] = y[:3]
+y = x * 1; y[:] = y[::-1]
+y = a[:, :3] * 1; y[1, :] = y[:, 0]
+y = x * 1; y[[0, 1]] = y[1:3]
+y = x * 1; y[x > 0] = y[: np.sum(x > 0)]
+y = a * 1; y[0] = y[:, 0].T[:1] * 1 + y[1]; y[:, 0] = y[1, :3]
+""".strip().split("\n")
+"""Lines whose order of reads and writes in overlapping memory NumPy decides, or may decide."""
 
 
 def function(line: str):
@@ -252,6 +269,12 @@ def function(line: str):
     namespace = {"np": np, "__name__": __name__}
     exec(compile(text, filename, "exec"), namespace)
     return namespace["f"]
+
+
+@pytest.mark.parametrize("line", REFUSED)
+def test_refused(line):
+    tier.forget()
+    assert tier.run(function(line), (X.copy(), A.copy(), B.copy()), GRADIENT) is tier.MISS
 
 
 def directional(f, args, dots, step):

@@ -16,10 +16,10 @@ import numpy as np
 
 from adjoint.fast.evaluate.evaluator import Evaluator
 from adjoint.fast.evaluate.handlers.new_arrays import new_arrays, with_arrays
-from adjoint.fast.evaluate.indices import index_operand, indexed_shape, keys_of
+from adjoint.fast.evaluate.indices import index_operand, indexed_shape, is_fancy, keys_of
 from adjoint.fast.evaluate.result_types.ones import name_of
-from adjoint.fast.evaluate.types import Array, Number, Row, has_complex, is_inexact, type_of
-from adjoint.fast.evaluate.values import Abstract, Known, Tuple
+from adjoint.fast.evaluate.types import Array, Dim, Number, Row, has_complex, is_inexact, type_of
+from adjoint.fast.evaluate.values import Abstract, Known, SliceOf, Tuple
 from adjoint.fast.not_covered import NotCovered
 from adjoint.fast.single_assignment.walk import blocks, carried_values, operands, results, walk
 from adjoint.fast.support import functions as runtime
@@ -56,6 +56,8 @@ def put(ev: Evaluator, a: Value, index: Abstract, value: Abstract) -> None:
     t = _demand_own(ev, a, given)
     index = with_arrays(ev, index)
     shape = indexed_shape(ev, t, keys_of(index))
+    if isinstance(value, Value) and a in ev.aliased_by(value):
+        _demand_order(ev, a, index, shape, value)
     of_value = ev.types[given] if isinstance(given, Value) else None
     f: Any = runtime.put
     if isinstance(of_value, Array) and of_value.shape != shape:
@@ -65,6 +67,36 @@ def put(ev: Evaluator, a: Value, index: Abstract, value: Abstract) -> None:
     if of_value is None and not isinstance(given, Const):
         raise NotCovered("a write of something else than a number or an array", ev.span)
     ev.write(Call(None, Const(f), (a, index_operand(ev, index), given), (), ev.span))
+
+
+def _demand_order(
+    ev: Evaluator, a: Value, index: Abstract, shape: Sequence[Dim], value: Value
+) -> None:
+    """Demand that NumPy assigns an alias of `a` as if it were a copy: it copies what has several
+    axes first, and moves elements along one axis by one distance."""
+    basic = not any(is_fancy(ev, key) for key in keys_of(index))
+    if basic and len(shape) != 1:
+        return
+    owner, part = (a, Known(slice(None))) if value is a else ev.parts_of.get(value, (None, index))
+    steps, others = [*map(_step, keys_of(index))], [*map(_step, keys_of(part))]
+    if owner is not a or not basic or steps != others or None in steps:
+        raise NotCovered("a write within overlapping memory", ev.span)
+
+
+def _step(index: Abstract) -> int | None:
+    """Return the step of a slice, if it is known and positive; 0 for an integer."""
+    if isinstance(index, Value) or (isinstance(index, Known) and type(index.value) is int):
+        return 0
+    if isinstance(index, Known) and index.value is Ellipsis:
+        return 1
+    if isinstance(index, Known) and isinstance(index.value, slice):
+        step = index.value.step
+    elif isinstance(index, SliceOf) and isinstance(index.step, Known):
+        step = index.step.value
+    else:
+        return None
+    step = 1 if step is None else step
+    return step if type(step) is int and step > 0 else None
 
 
 def add_at(ev: Evaluator, a: Abstract, index: Abstract, value: Abstract) -> Abstract:

@@ -272,7 +272,7 @@ def cov(m, y=None, rowvar=True, bias=False, ddof=None):
     centred = x - np.mean(x, axis=1)[:, None]
     if centred.dtype != np.float64:
         raise TypeError("numbers of another precision")
-    c = np.dot(centred, centred.T) / rest
+    c = np.dot(centred, centred.T) * (1 / rest)
     if np.ndim(m) < 2 and y is None:
         return np.reshape(c, ())
     if x.shape[0] == 1:
