@@ -229,13 +229,13 @@ c = np.zeros(3, int)\nfor i in range(6):\n    c[i % 3] += i\ny = x[:3] * c
 c = np.zeros(3, int); np.add.at(c, [0, 0, 2], 1); y = x[:3] * c
 c = np.arange(6); c[2:] -= 1; y = x[c]; c[:] = 0; y = y + x[c]
 m = np.zeros(6, bool); m[2] = True; y = x[m].sum(); m[3:] = True; y = x[m] * y
-m = np.ones(6, bool)\nt = 0.0\nfor i in range(6):\n    t += x[m].sum()\n    m[i] = x[i] > 0\ny = t * x
+m = np.ones(6, bool)\nt = 0.0\nfor i in range(6):\n  t += x[m].sum()\n  m[i] = x[i] > 0\ny = t * x
 p = np.arange(6); p[0], p[3] = p[3], p[0]; y = x[p] * x
 r = np.random.default_rng(3); y = x * r.normal(size=6) + r.normal(size=6)
 r = np.random.default_rng(3); y = r.normal(x[0], abs(x[1]), 4) * r.uniform(x[2], 3.0, size=(3, 4))
 r = np.random.default_rng(3); u = r.random(6); v = r.random(6); w = r.random(); y = (v + x * u) * w
 r = np.random.default_rng(3); y = x[r.integers(0, 6, 4)] * x[r.permutation(6)[:4]] * r.poisson(3.0)
-r = np.random.default_rng(3)\nt = 0.0\nfor i in range(4):\n    e = r.standard_normal(6)\n    t += x * e\ny = t * t
+r = np.random.default_rng(3)\nt = 0.0\nfor i in range(4):\n  t += x * r.random(6)\ny = t * t
 r = np.random.default_rng(3); p = r.random(6); y = x * r.random(6)
 r = np.random.default_rng(3)\nif x[0] > 0:\n    x = x + r.random(6)\ny = x * r.random(6)
 y = x * 1; y[1:] = y[:-1]

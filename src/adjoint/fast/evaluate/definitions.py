@@ -289,6 +289,8 @@ def _corrcoef(x, y=None, rowvar=True):
 
 @definition(np.histogram)
 def _histogram(a, bins=10, range=None, density=None, weights=None):
+    edges: Any
+    counts: Any
     x = np.ravel(a)
     if x.dtype != np.float64:
         raise TypeError("numbers of another precision")
@@ -300,7 +302,7 @@ def _histogram(a, bins=10, range=None, density=None, weights=None):
             first, last = first - 0.5, last + 0.5
         edges = np.linspace(first, last, bins + 1)
     else:
-        edges: Any = np.asarray(bins)
+        edges = np.asarray(bins)
         if np.any(edges[:-1] > edges[1:]):
             raise ValueError("edges that do not increase")
     if weights is None:
