@@ -249,7 +249,6 @@ CASES = {
         call(A("nm"), axis=0),
     ],
     (np.hanning, np.hamming, np.blackman, np.bartlett): [call(L("n")), call(3), call(1), call(0)],
-    np.kaiser: [call(L("n"), 2.0), call(3, 1), call(1, 0.5)],
     np.tri: [call(L("n")), call(3, L("n"), 1), call(2, dtype=int)],
     (np.triu_indices, np.tril_indices): [call(L("n")), call(3, 1), call(3, -1, L("m"))],
     (np.triu_indices_from, np.tril_indices_from): [call(A("nn")), call(A("nm"), 1), call(A("n"))],

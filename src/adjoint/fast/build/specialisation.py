@@ -44,6 +44,7 @@ from adjoint.fast.evaluate.handlers import (  # noqa: F401  each registers its h
     new_arrays,
     numbers,
     operators,
+    random_numbers,
     sorting,
     strings,
     tools_of_iterators,

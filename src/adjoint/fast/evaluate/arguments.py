@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from adjoint.fast.evaluate.evaluator import Evaluator
+from adjoint.fast.evaluate.result_types.inferable_functions import record_of
 from adjoint.fast.evaluate.types import Array, Number
 from adjoint.fast.evaluate.values import Abstract, Closure, DictOf, Known, Tuple
 from adjoint.fast.not_covered import Raises
@@ -93,8 +94,11 @@ def _positional(f: Any) -> list[tuple[str, Any]]:
     try:
         parameters = inspect.signature(f).parameters.values()
     except (TypeError, ValueError):
-        return []
-    return [(p.name, p.default) for p in parameters if p.kind is p.POSITIONAL_OR_KEYWORD]
+        record = record_of(f)
+        if record is None:
+            return []
+        parameters = inspect.signature(record.result).parameters.values()
+    return [(p.name, p.default) for p in parameters if p.kind <= p.POSITIONAL_OR_KEYWORD]
 
 
 def _is_inexact(ev: Evaluator, x: Abstract) -> bool:

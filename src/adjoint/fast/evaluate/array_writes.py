@@ -17,10 +17,10 @@ import numpy as np
 
 from adjoint.fast.evaluate.evaluator import Evaluator
 from adjoint.fast.evaluate.handlers.new_arrays import new_arrays, with_arrays
-from adjoint.fast.evaluate.indices import index_operand, indexed_shape, keys_of
+from adjoint.fast.evaluate.indices import index_operand, indexed_shape, is_fancy, keys_of
 from adjoint.fast.evaluate.result_types.ones import name_of
-from adjoint.fast.evaluate.types import Array, Number, Row, has_complex
-from adjoint.fast.evaluate.values import Abstract, Known, Tuple
+from adjoint.fast.evaluate.types import Array, Dim, Number, Row, has_complex, is_inexact, type_of
+from adjoint.fast.evaluate.values import Abstract, Known, SliceOf, Tuple
 from adjoint.fast.not_covered import NotCovered
 from adjoint.fast.single_assignment.walk import blocks, carried_values, operands, results, walk
 from adjoint.fast.support import functions as runtime
@@ -29,11 +29,13 @@ from adjoint.ir.single import Block, Call, Const, If, Loop, Operand, Unpack, Val
 
 def _demand_own(ev: Evaluator, a: Value, value: Any) -> Array:
     t = ev.types[a]
-    if not isinstance(t, Array) or t.dtype.kind not in "fc":
+    if not isinstance(t, Array):
         raise NotCovered(f"a write to {t}", ev.span)
     if a not in ev.fresh and not (ev.outside.is_writing and ev.outside.is_leaf(a)):
         raise NotCovered("a write to an array that the function is not known to have made", ev.span)
     of_value = ev.types[value] if isinstance(value, Value) else None
+    if t.dtype.kind in "iub" and is_inexact(of_value or type_of(getattr(value, "value", None))):
+        raise NotCovered(f"a write of {of_value} to {t}", ev.span)
     is_complex = isinstance(value, Const) and isinstance(value.value, complex)
     if t.dtype.kind == "f" and (is_complex or has_complex(of_value)):
         raise NotCovered("a write of a complex number to a real array", ev.span)
@@ -55,6 +57,8 @@ def put(ev: Evaluator, a: Value, index: Abstract, value: Abstract) -> None:
     t = _demand_own(ev, a, given)
     index = with_arrays(ev, index)
     shape = indexed_shape(ev, t, keys_of(index))
+    if isinstance(value, Value) and a in ev.aliased_by(value):
+        _demand_order(ev, a, index, shape, value)
     of_value = ev.types[given] if isinstance(given, Value) else None
     f: Any = runtime.put
     if isinstance(of_value, Array) and of_value.shape != shape:
@@ -64,6 +68,36 @@ def put(ev: Evaluator, a: Value, index: Abstract, value: Abstract) -> None:
     if of_value is None and not isinstance(given, Const):
         raise NotCovered("a write of something else than a number or an array", ev.span)
     ev.write(Call(None, Const(f), (a, index_operand(ev, index), given), (), ev.span))
+
+
+def _demand_order(
+    ev: Evaluator, a: Value, index: Abstract, shape: Sequence[Dim], value: Value
+) -> None:
+    """Demand that NumPy assigns an alias of `a` as if it were a copy: it copies what has several
+    axes first, and moves elements along one axis by one distance."""
+    basic = not any(is_fancy(ev, key) for key in keys_of(index))
+    if basic and len(shape) != 1:
+        return
+    owner, part = (a, Known(slice(None))) if value is a else ev.parts_of.get(value, (None, index))
+    steps, others = [*map(_step, keys_of(index))], [*map(_step, keys_of(part))]
+    if owner is not a or not basic or steps != others or None in steps:
+        raise NotCovered("a write within overlapping memory", ev.span)
+
+
+def _step(index: Abstract) -> int | None:
+    """Return the step of a slice, if it is known and positive; 0 for an integer."""
+    if isinstance(index, Value) or (isinstance(index, Known) and type(index.value) is int):
+        return 0
+    if isinstance(index, Known) and index.value is Ellipsis:
+        return 1
+    if isinstance(index, Known) and isinstance(index.value, slice):
+        step = index.value.step
+    elif isinstance(index, SliceOf) and isinstance(index.step, Known):
+        step = index.step.value
+    else:
+        return None
+    step = 1 if step is None else step
+    return step if type(step) is int and step > 0 else None
 
 
 def add_at(ev: Evaluator, a: Abstract, index: Abstract, value: Abstract) -> Abstract:
@@ -138,7 +172,7 @@ def write_into(
         y = ev.call(Known(f), args, named)
         of_y = ev.types[y] if isinstance(y, Value) else None
         if not isinstance(f, np.ufunc) and getattr(of_y, "shape", ()) != t.shape:
-            raise NotCovered("an array to write to of another shape", ev.span)
+            y = _in_shape(ev, y, of_y, out, t)
         put(ev, out, Known(Ellipsis), y)
         return out
     if not isinstance(f, np.ufunc):
@@ -155,6 +189,14 @@ def write_into(
     ]
     put(ev, out, where, ev.call(Known(f), chosen, named))
     return out
+
+
+def _in_shape(ev: Evaluator, y: Abstract, of_y: Any, out: Value, t: Array) -> Abstract:
+    """Write the check that a result has the shape of the array that it is written to."""
+    if not isinstance(y, Value) or not isinstance(of_y, Array) or len(of_y.shape) != len(t.shape):
+        raise NotCovered("an array to write to of another shape", ev.span)
+    lengths = tuple(ev.length_operand(n, (out,)) for n in t.shape)
+    return ev.with_shape(y, of_y, lengths, t.shape)
 
 
 def _spread(ev: Evaluator, x: Abstract, out: Value, t: Array) -> Abstract:

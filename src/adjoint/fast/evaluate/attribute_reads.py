@@ -60,6 +60,8 @@ def attribute(ev: Evaluator, a: Abstract, name: str) -> Abstract:
         return _of_object(ev, a, type(a.sample), name)
     if isinstance(a, Ref):
         held = ev.held(a)
+        if isinstance(held, Instance) and held.cls is np.random.Generator:
+            return Bound(Known(getattr(held.cls, name, None)), a)
         if isinstance(held, Instance):
             return _of_object(ev, a, held.cls, name)
         kind = ev.class_of(a)

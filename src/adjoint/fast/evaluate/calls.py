@@ -210,8 +210,10 @@ def infer_call(
         return write_into(ev, f, args, named)
     if named.keys() & {"where", "initial"}:
         f = _OF_METHODS.get(f, f)
-    if "initial" in named:
-        args = _up_to_initial(f, args, named)
+    last = next((name for name in ("initial", "ddof") if name in named), None)
+    if last is not None:
+        f = _OF_METHODS.get(f, f)
+        args = _up_to(last, f, args, named)
     if isinstance(f, np.ufunc) and "where" in named:
         raise NotCovered(f"{name_of(f)} of some elements only", ev.span)
     if named.keys() & {"casting", "order", "like"}:
@@ -232,11 +234,13 @@ def _is_default(name: str, x: Abstract) -> bool:
     )
 
 
-def _up_to_initial(f: Any, args: Sequence[Abstract], named: dict[str, Abstract]) -> list[Abstract]:
-    """Return the operands of a reduction up to `initial`, which may carry a derivative, by position;
+def _up_to(
+    last: str, f: Any, args: Sequence[Abstract], named: dict[str, Abstract]
+) -> list[Abstract]:
+    """Return the operands of a reduction up to `last`, which may carry a derivative, by position;
     take them out of `named`."""
     filled, names = [*args], list(inspect.signature(f).parameters)
-    for name in names[len(args) : names.index("initial") + 1]:
+    for name in names[len(args) : names.index(last) + 1]:
         filled.append(named.pop(name, Known(False if name == "keepdims" else None)))
     return filled
 

@@ -1,7 +1,7 @@
 """NumPy functions in terms of others: functions that programs inline in place of them.
 
-Each gives what NumPy gives, or raises; what it does not provide for raises as well, which leaves the
-call to the generic tier.
+Each gives what NumPy gives, or raises: then the generic tier runs the call. So what a definition
+does not provide for raises, too.
 """
 
 from __future__ import annotations
@@ -46,8 +46,8 @@ def _fill(a, value):
 
 
 @definition(np.copyto)
-def _copyto(dst, src, *, where=True):
-    if where is True:
+def _copyto(dst, src, *, where=None):
+    if where is None:
         dst[...] = src
     else:
         chosen = np.broadcast_to(where, dst.shape)
@@ -56,8 +56,7 @@ def _copyto(dst, src, *, where=True):
 
 @definition(np.fill_diagonal)
 def _fill_diagonal(a, val):
-    m, n = a.shape
-    places = np.arange(min(m, n))
+    places = np.arange(min(a.shape))
     a[places, places] = val
 
 
@@ -68,10 +67,9 @@ def _put_along_axis(arr, indices, values, axis):
     elif arr.ndim == 2 and axis in (1, -1):
         arr[np.arange(arr.shape[0])[:, None], indices] = values
     else:
-        m, n = arr.shape
-        if axis not in (0, -2):
+        if axis not in (0, -2) or arr.ndim != 2:
             raise ValueError("another axis")
-        arr[indices, np.arange(n)] = values
+        arr[indices, np.arange(arr.shape[1])] = values
 
 
 # ---- parts ---------------------------------------------------------------------------------------
@@ -152,7 +150,7 @@ def _meshgrid(*xi, sparse=False, indexing="xy"):
     places = [1 - i if turned and i < 2 else i for i in range(rank)]
     found = [
         np.reshape(x, tuple(-1 if i == place else 1 for i in range(rank)))
-        for x, place in zip(xi, places)
+        for x, place in zip(xi, places, strict=True)
     ]
     if not sparse:
         shape = tuple(found[places[i]].shape[i] for i in range(rank))
@@ -215,7 +213,7 @@ def _piecewise(x, condlist, funclist, *args, **kw):
     conditions = [*condlist, ~rest] if len(funclist) > len(condlist) else condlist
     if len(conditions) != len(funclist):
         raise ValueError("other numbers of conditions and functions")
-    for condition, f in zip(conditions, funclist):
+    for condition, f in zip(conditions, funclist, strict=True):
         if callable(f):
             chosen = x[condition]
             if len(chosen) > 0:
@@ -236,8 +234,7 @@ def _apply_along_axis(func1d, axis, arr, *args, **kwargs):
     first = func1d(flat[0], *args, **kwargs)
     count = flat.shape[0]
     if np.ndim(first) == 0:
-        y = np.empty(count, np.asarray(first).dtype)
-        y[0] = first
+        y = np.full(count, first)
         for i in range(1, count):
             y[i] = func1d(flat[i], *args, **kwargs)
         return np.reshape(y, shape)
@@ -251,7 +248,7 @@ def _apply_along_axis(func1d, axis, arr, *args, **kwargs):
 def vectorized(f, *args):
     whole = np.broadcast_arrays(*args) if len(args) > 1 else args
     f(*[x.ravel().tolist()[0] for x in whole])  # NumPy asks for the type of the result first
-    made = [f(*items) for items in zip(*[x.ravel().tolist() for x in whole])]
+    made = [f(*items) for items in zip(*[x.ravel().tolist() for x in whole], strict=False)]
     return np.reshape(np.array(made), whole[0].shape)
 
 
@@ -275,8 +272,12 @@ def cov(m, y=None, rowvar=True, bias=False, ddof=None):
     centred = x - np.mean(x, axis=1)[:, None]
     if centred.dtype != np.float64:
         raise TypeError("numbers of another precision")
-    c = np.dot(centred, centred.T) / rest
-    return np.reshape(c, ()) if x.shape[0] == 1 else c
+    c = np.dot(centred, centred.T) * (1 / rest)
+    if np.ndim(m) < 2 and y is None:
+        return np.reshape(c, ())
+    if x.shape[0] == 1:
+        raise ValueError("one variable")
+    return c
 
 
 @definition(np.corrcoef)
@@ -288,6 +289,8 @@ def _corrcoef(x, y=None, rowvar=True):
 
 @definition(np.histogram)
 def _histogram(a, bins=10, range=None, density=None, weights=None):
+    edges: Any
+    counts: Any
     x = np.ravel(a)
     if x.dtype != np.float64:
         raise TypeError("numbers of another precision")
@@ -307,13 +310,28 @@ def _histogram(a, bins=10, range=None, density=None, weights=None):
         ends = (np.searchsorted(x, edges[:-1]), np.searchsorted(x, edges[-1:], "right"))
         counts = np.diff(np.concatenate(ends))
     else:
-        inside = (x >= edges[0]) & (x <= edges[-1])
-        places = np.minimum(np.searchsorted(edges, x[inside], "right") - 1, len(edges) - 2)
-        counts = np.zeros(len(edges) - 1)
-        w = np.ravel(weights)
-        if w.dtype != np.float64:
-            raise TypeError("weights of another precision")
-        np.add.at(counts, places, w[inside])
+        counts = _sums_by_bin(x, np.ravel(weights), edges)
     if density:
         return counts / np.diff(edges) / np.sum(counts), edges
     return counts, edges
+
+
+def _sums_by_bin(x, weights, edges):
+    if weights.dtype != np.float64:
+        raise TypeError("weights of another precision")
+    inside = (x >= edges[0]) & (x <= edges[-1])
+    places = np.minimum(np.searchsorted(edges, x[inside], "right") - 1, len(edges) - 2)
+    sums = np.zeros(len(edges) - 1)
+    np.add.at(sums, places, weights[inside])
+    return sums
+
+
+@definition(np.gradient)
+def _gradient(f, spacing=1.0, axis=None):
+    if np.ndim(spacing) > 0 or (f.ndim > 1 and axis is None) or f.dtype != np.float64:
+        raise ValueError("differences of another kind")
+    g = np.moveaxis(f, 0 if axis is None else axis, -1)
+    middle = (g[..., 2:] - g[..., :-2]) / (2.0 * spacing)
+    first = (g[..., 1:2] - g[..., :1]) / spacing
+    last = (g[..., -1:] - g[..., -2:-1]) / spacing
+    return np.moveaxis(np.concatenate([first, middle, last], -1), -1, 0 if axis is None else axis)

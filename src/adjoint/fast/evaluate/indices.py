@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from adjoint.fast.evaluate.evaluator import Evaluator
-from adjoint.fast.evaluate.result_types.lengths import Misfit
+from adjoint.fast.evaluate.result_types.lengths import Misfit, fresh_length
 from adjoint.fast.evaluate.result_types.records import broadcast
 from adjoint.fast.evaluate.types import ANYTHING, Array, Dim, Number
 from adjoint.fast.evaluate.values import Abstract, Known, SliceOf, Tuple
@@ -117,7 +117,9 @@ def _selected(ev: Evaluator, key: Abstract, axes: tuple[Dim, ...]) -> tuple[Dim,
     if not isinstance(t, Array):
         return ()
     if t.dtype.kind == "b" and t.shape:
-        return (ev.derived("count", key),)
+        assert isinstance(key, Value)
+        may_be_written = not ev.aliased_by(key).isdisjoint(ev.fresh)
+        return (fresh_length() if may_be_written else ev.derived("count", key),)
     if t.dtype.kind not in "iu":
         raise NotCovered("an index that is an array of another kind", ev.span)
     return t.shape

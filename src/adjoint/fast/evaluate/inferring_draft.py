@@ -13,6 +13,7 @@ from adjoint.fast.evaluate.result_types.elementwise import POWERS
 from adjoint.fast.evaluate.result_types.inference import result_type, sizes_in
 from adjoint.fast.evaluate.result_types.lengths import (
     Derived,
+    Misfit,
     leaves_of,
     less,
     product,
@@ -23,7 +24,7 @@ from adjoint.fast.evaluate.result_types.lengths import (
 from adjoint.fast.evaluate.result_types.of_numbers import known_of_numbers
 from adjoint.fast.evaluate.result_types.ones import kind_of_constant
 from adjoint.fast.evaluate.result_types.options import is_elementwise, with_known_options
-from adjoint.fast.evaluate.result_types.records import Several
+from adjoint.fast.evaluate.result_types.records import Several, broadcast
 from adjoint.fast.evaluate.types import (
     ANYTHING,
     FLOAT,
@@ -91,12 +92,16 @@ class InferringDraft(Draft):
 
     def _note_length(self, f: Any, operands: Sequence[Operand], made: Value) -> None:
         """Record of which length a sum, a difference or a product of lengths is the value."""
-        a, b = (self.dims.get(x) if isinstance(x, Value) else x.value for x in operands)
-        for x in (a, b):
-            if not isinstance(x, Symbol) and (type(x) is not int or x < 0):
-                return
+        found: Any
+        lengths: list[Any] = [
+            self.dims.get(x) if isinstance(x, Value) else getattr(x, "value", None)
+            for x in operands
+        ]
+        if not all(isinstance(n, Symbol) or (type(n) is int and n >= 0) for n in lengths):
+            return
+        a, b = lengths
         if f is operator.add:
-            found: Any = total([a, b])
+            found = total([a, b])
         elif f is operator.mul:
             found = product([a, b])
         elif b == 1 and isinstance(a, Symbol) and a.is_argument:
@@ -140,6 +145,21 @@ class InferringDraft(Draft):
             isinstance(x.value, complex) if isinstance(x, Const) else has_complex(self.type_at(x))
             for x in operands
         )
+
+    def broadcast_together(
+        self, operands: tuple[Operand, ...]
+    ) -> tuple[tuple[Operand, ...], tuple[Dim, ...]]:
+        """Return arrays that are known to fit, and the shape that they are broadcast to."""
+        for _ in range(MOST_MISFITS):
+            try:
+                with self.demanding_sizes(operands):
+                    try:
+                        return operands, broadcast(*(self.array_type(x).shape for x in operands))  # type: ignore[return-value]
+                    except Misfit as error:
+                        raise UnknownSizes("broadcast_arrays", error.pair) from None
+            except UnknownSizes as error:
+                operands = self._fitted(operands, error)
+        raise NotCovered("arrays of too many lengths that are not known to fit", self.span)
 
     @contextmanager
     def demanding_sizes(self, operands: Sequence[Operand]) -> Iterator[None]:
@@ -210,7 +230,7 @@ class InferringDraft(Draft):
 
     def with_shape(
         self, x: Operand, t: Array, lengths: Sequence[Operand], shape: tuple[Dim, ...]
-    ) -> Operand:
+    ) -> Value:
         """Write the check that `x` has the `lengths` (``None``: any); return it with the shape."""
         given: Operand = Const(tuple(n.value for n in lengths if isinstance(n, Const)))
         if not all(isinstance(n, Const) for n in lengths):
@@ -248,7 +268,7 @@ class InferringDraft(Draft):
                 if m != n and 1 not in (m, n):
                     self.demand_known(_ONE_LENGTH, m, n)
 
-    def demand_known(self, reason: str, *dims: Dim) -> None:
+    def demand_known(self, reason: str, *dims: Any) -> None:
         """Require known lengths for the argument dimensions that `dims` are derived from."""
         for dim in dims:
             for symbol in self._arguments_of(dim):

@@ -119,7 +119,7 @@ def _joined_shape(
         return None, own
     pairs = zip(left.shape, right.shape, strict=True)
     shape = tuple(m if m == n or m in own else fresh_length() for m, n in pairs)
-    return shape, own.union(n for n in shape if n not in left.shape)  # type: ignore[arg-type]
+    return shape, own.union(n for n in shape if isinstance(n, Symbol) and n not in left.shape)
 
 
 def _with(t: Type, shape: tuple[Dim, ...]) -> Type:

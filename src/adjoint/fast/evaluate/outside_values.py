@@ -56,7 +56,15 @@ MOST_SOURCES = 600
 _CONSTANTS = (str, bytes, bool, type(None), type(Ellipsis), type(NotImplemented))
 LONG = 17
 """Length from which a list of numbers is one value, not read number by number."""
-_IDENTITIES = (type, ModuleType, BuiltinFunctionType, np.ufunc, np.dtype, type(np.sum))
+_IDENTITIES = (
+    type,
+    ModuleType,
+    BuiltinFunctionType,
+    np.ufunc,
+    np.dtype,
+    type(np.sum),
+    type(np.random.default_rng),
+)
 
 
 _OF_CLASSES: Any = type.__eq__

@@ -70,6 +70,7 @@ def _(sweep: TangentValues, op: Call) -> Operand | None:
         not isinstance(x, Value)
         or is_pack(sweep, x)
         or {k for k, _ in op.keywords} - _LINEAR_KEYWORDS
+        or (f in (np.sum, np.mean) and not simple_reduction(op))
     ):
         return None
     dot = sweep.of(x)

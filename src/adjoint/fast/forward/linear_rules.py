@@ -6,6 +6,8 @@ pullback that do not change with the operands: both are called as they are.
 
 from __future__ import annotations
 
+import functools
+import inspect
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -35,7 +37,7 @@ def linear_tangent(sweep: TangentValues, op: Call) -> Operand | None:
     rules, dots = lookup(f), _dots(sweep, op)
     if rules is None or dots is None or not dots.keys() <= {*rules.linear}:
         return None
-    if not _is_inexact(ev.types[y]) or not _NOT_LINEAR.isdisjoint(k for k, _ in op.keywords):
+    if not _is_inexact(ev.types[y]) or not is_linear(f, op):
         return None
     t, name = bar_type(ev.types[y]), f"{y.name}_dot"
     total: Operand | None = None
@@ -45,6 +47,21 @@ def linear_tangent(sweep: TangentValues, op: Call) -> Operand | None:
         ev.note_alias(term, given)
         total = term if total is None else sum_of(ev, total, term, name)
     return total
+
+
+def is_linear(f: Any, op: Call) -> bool:
+    """Return whether no option of a call, by keyword or position, enters the result."""
+    given = zip(_parameters(f), op.operands, strict=False)
+    options = {name for name, x in given if x != Const(None)} | {k for k, _ in op.keywords}
+    return _NOT_LINEAR.isdisjoint(options)
+
+
+@functools.cache
+def _parameters(f: Any) -> tuple[str, ...]:
+    try:
+        return tuple(inspect.signature(f).parameters)
+    except (TypeError, ValueError):
+        return ()
 
 
 def steady_tangent(sweep: TangentValues, op: Call) -> Operand | None:

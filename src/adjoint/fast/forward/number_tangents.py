@@ -37,6 +37,7 @@ def sum_of(ev: Evaluator, a: Operand, b: Operand, name: str) -> Operand:
     runtime.assigned,
     runtime.foreseen,
     runtime.foreseen_number,
+    runtime.not_negative,
     runtime.exactly,
     runtime.as_float,
     runtime.inner_derivative,

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 def by_rule(sweep: TangentValues, op: Call) -> Operand:
     """Write an operation by its forward rule, and return the tangent of its result."""
     assert isinstance(op.callee, Const) and op.result is not None
+    f, y = op.callee.value, op.result
     dots = [_tangent(sweep, x) for x in op.operands]
     rule = _rule_for(sweep, op, dots)
     if rule is None:
@@ -37,11 +38,11 @@ def by_rule(sweep: TangentValues, op: Call) -> Operand:
         if rule is not None and named is not None:
             op, dots = named, dots[: len(named.operands)]
     if rule is None:
-        name = getattr(op.callee.value, "__name__", op.callee.value)
+        name = getattr(f, "__name__", f)
         raise NotCovered(f"{name} has no forward rule for such operands", op.span)
-    if op.result in sweep.ev.several:
+    if y in sweep.ev.several:
         return _called(sweep, op, rule, dots)
-    if not isinstance(sweep.ev.types[op.result], Array | Number):
+    if not isinstance(sweep.ev.types[y], Array | Number):
         raise NotCovered("a forward rule of a structure", op.span)
     for inlined in (_inlined_tangent, _inlined_pair):
         found = _attempt(sweep, inlined, op, rule, dots)

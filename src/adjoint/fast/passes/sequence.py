@@ -38,6 +38,7 @@ _EFFECTS: frozenset[Any] = frozenset(
         boundary,
         runtime.leave,
         runtime.push,
+        runtime.draw,
         *runtime.WRITES,
         *runtime.BUFFER_WRITES,
         *rows.EFFECTS,

@@ -178,6 +178,7 @@ def _is_inexact_array(ev: Evaluator, x: Operand) -> bool:
     runtime.assigned,
     runtime.foreseen,
     runtime.foreseen_number,
+    runtime.not_negative,
     runtime.inner_derivative,
     runtime.own,
     runtime.present,

@@ -203,6 +203,14 @@ def _(scope: Scope, op: Call, y_bar: Operand) -> None:
         scope.add(x, fit(scope.ev, whole(scope.ev, y_bar, y), x, y))
 
 
+@formula(np.full, np.full_like)
+def _(scope: Scope, op: Call, y_bar: Operand) -> None:
+    x, y = op.operands[1], op.result
+    assert y is not None
+    if isinstance(x, Value):
+        scope.add(x, fit(scope.ev, whole(scope.ev, y_bar, y), x, y))
+
+
 @formula(np.where)
 def _(scope: Scope, op: Call, y_bar: Operand) -> None:
     ev, (condition, a, b), y = scope.ev, op.operands, op.result

@@ -266,8 +266,8 @@ UNFIT = object()
 
 
 def tried(function: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
-    """Return the result of a rule for examples; ``None`` if it does not accept them, `UNFIT` if this
-    may be due to their lengths."""
+    """Return the result of a rule for examples; ``None`` if it does not accept them, `UNFIT` if
+    this may be due to their lengths."""
     try:
         with np.errstate(all="ignore"), warnings.catch_warnings():
             warnings.simplefilter("ignore")

@@ -7,7 +7,7 @@ import operator
 import numpy as np
 
 from adjoint.fast.evaluate.evaluator import Evaluator
-from adjoint.fast.evaluate.types import Array, Number, Row, number
+from adjoint.fast.evaluate.types import Array, Number, Row, bar_type, number
 from adjoint.fast.reverse.arithmetic import bar_name, product
 from adjoint.fast.reverse.block_cotangents import Scope
 from adjoint.fast.reverse.cotangent_types import conjugated, fit, whole
@@ -53,7 +53,8 @@ def written_back(sweep: Sweep, op: Call) -> Step:
 def _put_back(scope: Scope, op: Call, y_bar: Operand) -> None:
     f, ev, (y, index, value) = callee_of(op), scope.ev, op.operands
     assert isinstance(y, Value)
-    of_y = ev.array_type(y)
+    of_y = bar_type(ev.array_type(y))
+    assert isinstance(of_y, Array)
     if isinstance(value, Value) and value in scope.sweep.active:
         t = ev.types[value]
         scalar = isinstance(t, Number)
@@ -86,7 +87,9 @@ def _added_back(scope: Scope, op: Call, y_bar: Operand) -> None:
     ev, (y, index, value) = scope.ev, op.operands
     if not isinstance(value, Value) or value not in scope.sweep.active:
         return
-    dtype, t = ev.array_type(y).dtype, ev.types[value]
+    of_y, t = bar_type(ev.array_type(y)), ev.types[value]
+    assert isinstance(of_y, Array)
+    dtype = of_y.dtype
     if isinstance(t, Array):
         slot = Array(dtype, t.shape)
         bar = ev.operation(runtime.summed_part, (y_bar, index, value), slot, name=bar_name(value))

@@ -161,7 +161,10 @@ class Writer(Formulas):
             self.line(text, depth)
             return
         text, level = self.call(op)
-        if op.callee.value is rows.take_last:  # pending reads must precede the write
+        if op.callee.value in (
+            rows.take_last,
+            runtime.draw,
+        ):  # pending reads must precede the write
             self.flush(depth)
             self.line(f"{self.name(v)} = {text}", depth)
             return

@@ -173,6 +173,17 @@ def all_present(bars: Any, xs: Any) -> tuple[Any, ...]:
     return tuple([present(bar, x) for bar, x in zip(bars, xs, strict=True)])
 
 
+def draw(stream: Any, name: str, *args: Any, **kwargs: Any) -> Any:
+    """Return random numbers of a generator."""
+    return getattr(stream, name)(*args, **kwargs)
+
+
+def not_negative(scale: Any) -> Any:
+    if scale < 0:
+        raise Deoptimize("a scale is negative")
+    return scale
+
+
 def sum_of(items: list[Any], start: Any = 0) -> Any:
     return sum(items, start)
 

@@ -21,7 +21,12 @@ _CREATED = members(
 )
 _ARITHMETIC = members(operator, "add sub mul truediv neg pow matmul")
 
-_COMPUTED = members(np, "sum mean where outer dot concatenate stack cumsum tile ndarray.sum")
+_COMPUTED = members(
+    np,
+    "sum mean where outer dot concatenate stack cumsum tile ndarray.sum arange linspace sort "
+    "argsort partition argpartition take take_along_axis argwhere flatnonzero bincount "
+    "searchsorted cumprod prod max min vstack hstack clip kron inner repeat tri",
+)
 
 NEW_ARRAYS: frozenset[Any] = (
     _CREATED | _ARITHMETIC | _COMPUTED | {runtime.inner_derivative, runtime.repeated}
@@ -63,6 +68,7 @@ MADE_EACH_TIME: frozenset[Any] = _CREATED | {
     rows.repeated,
     rows.array_of,
     primitives.build_list,
+    np.random.default_rng,
     zip,
     enumerate,
     reversed,

@@ -10,7 +10,6 @@ import numpy as np
 from adjoint.fast.evaluate.definitions import vectorized, windows
 from adjoint.fast.evaluate.evaluator import Evaluator
 from adjoint.fast.evaluate.handlers.table import handler
-from adjoint.fast.evaluate.result_types.records import broadcast
 from adjoint.fast.evaluate.rows import array_of, row_of
 from adjoint.fast.evaluate.types import Array, Dim, Number, is_covered, witnesses
 from adjoint.fast.evaluate.values import Abstract, External, Known, ListOf, Partial, Tuple
@@ -104,14 +103,26 @@ def new_arrays(ev: Evaluator, args: Sequence[Abstract]) -> list[Abstract]:
 def with_arrays(ev: Evaluator, index: Abstract) -> Abstract:
     """Return an index whose lists are arrays, as NumPy takes them."""
     if isinstance(index, Tuple) and index.kind is tuple:
-        made = [with_arrays(ev, key) for key in index.items]
+        made = [_array_key(ev, key) for key in index.items]
         same = all(x is y for x, y in zip(made, index.items, strict=True))
         return index if same else Tuple(tuple(made))
+    if isinstance(index, Known) and type(index.value) is tuple:
+        if any(isinstance(x, tuple | list) for x in index.value):
+            return with_arrays(ev, Tuple(tuple(map(Known, index.value))))
     if isinstance(index, Known | Value):
         return index
     if isinstance(index, External) and isinstance(index.sample, tuple):
         return with_arrays(ev, Tuple(ev.sequence(index) or ()))
     return new_arrays(ev, (index,))[0]
+
+
+def _array_key(ev: Evaluator, key: Abstract) -> Abstract:
+    """Return a part of an index; a list or a tuple as an array."""
+    if isinstance(key, Known) and isinstance(key.value, tuple | list):
+        key = Tuple(tuple(map(Known, key.value)))
+    if isinstance(key, Tuple):
+        return _new_array(ev, key, Known(None))
+    return with_arrays(ev, key)
 
 
 def _is_list(ev: Evaluator, a: Abstract) -> bool:
@@ -135,14 +146,10 @@ def _(ev: Evaluator, *args: Abstract, subok: Abstract = Known(False)) -> Abstrac
     """Each array, or a view of it in the common shape."""
     if not all(isinstance(x, Value) and isinstance(ev.types[x], Array) for x in args):
         raise NotCovered("a broadcast of something else than arrays", ev.span)
-    try:
-        shape = broadcast(*(ev.array_type(x).shape for x in args))  # type: ignore[arg-type]
-    except ValueError:
-        raise NotCovered("arrays that are not known to fit", ev.span) from None
-    operands = tuple(ev.operand(x) for x in args)
-    lengths = tuple(_abstract(ev.length_operand(n, operands)) for n in shape)
-    found = tuple(
-        x if ev.array_type(x).shape == shape else ev.infer(np.broadcast_to, [x, Tuple(lengths)])
+    operands, shape = ev.broadcast_together(tuple(map(ev.operand, args)))
+    to = Tuple(tuple(_abstract(ev.length_operand(n, operands)) for n in shape))
+    found: tuple[Any, ...] = tuple(
+        x if ev.array_type(x).shape == shape else ev.infer(np.broadcast_to, [_abstract(x), to])
         for x in operands
     )
     return Tuple(found) if _NUMPY_2 else ev.allocate(ListOf(found))

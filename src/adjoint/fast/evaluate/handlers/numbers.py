@@ -130,13 +130,19 @@ for _f in (max, min):
 
 @handler(np.mean, np.ndarray.mean)
 def _(
-    ev: Evaluator, a: Abstract, axis: Abstract = Known(None), *, keepdims: Abstract = Known(False)
+    ev: Evaluator,
+    a: Abstract,
+    axis: Abstract = Known(None),
+    *,
+    keepdims: Abstract = Known(False),
+    where: Abstract = Known(True),
 ) -> Abstract:
     """Divide the sum by the number of elements, as NumPy does."""
     t = ev.types.get(a) if isinstance(a, Value) else None
     plain = isinstance(t, Array) and t.dtype.char in "fdD"  # NumPy divides other dtypes differently
-    if not plain or not isinstance(axis, Known) or not isinstance(keepdims, Known):
-        return infer_call(ev, np.mean, [a, axis], {"keepdims": keepdims})
+    whole = isinstance(where, Known) and where.value is True
+    if not plain or not whole or not isinstance(axis, Known) or not isinstance(keepdims, Known):
+        return infer_call(ev, np.mean, [a, axis], {"keepdims": keepdims, "where": where})
     assert isinstance(t, Array) and isinstance(a, Value)
     options: dict[str, Abstract] = {"axis": axis} if axis.value is not None else {}
     if keepdims.value:

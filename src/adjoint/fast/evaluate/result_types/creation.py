@@ -68,7 +68,7 @@ def _(n: Any, dtype: Any = None) -> Array:
 @shape_of(np.arange)
 def _(start: Any, stop: Any = None, step: Any = None, dtype: Any = None) -> Array:
     given = [x for x in (start, stop, step) if x is not None]
-    if any(isinstance(x, Number) and x.kinds != {int} for x in given):
+    if any(isinstance(x, Number) and not x.kinds <= {int, np.int64} for x in given):
         raise TypeError("a range of numbers that are not known")
     if dtype is None:  # no steps of the same classes
         kinds = [int if isinstance(x, Symbol | Number) else type(x) for x in given]
@@ -86,7 +86,8 @@ def _steps(start: Any, stop: Any, step: Any) -> Length:
         steps: int = max(ceil((stop - start) / step), 0)
         return steps
     if isinstance(step, int) and step == 1 and isinstance(start, int) and start >= 0:
-        return less(stop, start)
+        if not isinstance(stop, Symbol) or stop.key[:1] != ("minus",):  # which may be negative
+            return less(stop, start)
     return Derived(("range", start, stop, step))
 
 

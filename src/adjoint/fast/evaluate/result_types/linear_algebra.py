@@ -85,7 +85,8 @@ def _(a: Any, mode: Any = "reduced") -> Any:
     *stack, m, n = dims(a)
     k = m if mode == "complete" else _smaller(m, n)
     if mode == "r":
-        return array(np.linalg.qr(np.ones((1, 1), dtype_of(a)), "r").dtype, (*stack, k, n))
+        r: Any = np.linalg.qr(np.ones((1, 1), dtype_of(a)), "r")
+        return array(r.dtype, (*stack, k, n))
     if mode not in ("reduced", "complete"):
         raise ValueError("another mode")
     return _several(np.linalg.qr, [dtype_of(a)], (*stack, m, k), (*stack, k, n))

@@ -41,7 +41,7 @@ def with_known_options(ev: Draft, f: Any, a: Abstract, place: int | str) -> Abst
         t = ev.types[a]
         if isinstance(t, Array) and _is_of_sizes(f, place) and t.dtype.kind in "iu":
             raise NotCovered(f"{name_of(f)} with lengths or axes in an array", ev.span)
-        if has_integer(t) and f not in _OF_INTEGERS:
+        if has_integer(t) and f not in _OF_INTEGERS and (f, place) not in _CONTENT:
             if a in ev.outside.fixed:
                 if not _is_of_sizes(f, place):
                     raise NotCovered(f"the derivative of {name_of(f)} in an integer", ev.span)
@@ -62,6 +62,10 @@ def _is_content(f: Any, place: int | str) -> bool:
 
 _OF_INTEGERS = frozenset({abs, float, int, bool, complex, max, min, divmod, round, pow})
 """Functions whose result type does not depend on the value of an integer."""
+
+
+_CONTENT = {(np.unravel_index, 0), (np.take, 1), (np.ndarray.take, 1)}
+"""Functions, and places of integers that are elements or indices."""
 
 
 _OF_LENGTHS = members(np, "zeros ones empty full eye identity arange linspace")

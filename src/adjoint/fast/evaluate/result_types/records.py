@@ -2,9 +2,9 @@
 
 A record has the parameters of the function, and returns a shape; then class and dtype of the result
 are those of a call on operands whose lengths are all 1 (`ones`). Where such a call would be illegal
-or large, the record returns an `Array`, a `Number`, or `Several`. An operand is given to it as an `Array`, a `Number`, a
-`Symbol` for a length, a tuple of such, or itself where it is known. It raises a ValueError for
-operands that do not fit, as the function does.
+or large, the record returns an `Array`, a `Number`, or `Several`. An operand is given to it as an
+`Array`, a `Number`, a `Symbol` for a length, a tuple of such, or itself where it is known. It
+raises a ValueError for operands that do not fit, as the function does.
 """
 
 from __future__ import annotations

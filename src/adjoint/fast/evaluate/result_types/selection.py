@@ -154,11 +154,6 @@ def _(M: Any) -> Array:
     return array(np.float64, made_lengths(M))
 
 
-@shape_of(np.kaiser)
-def _(M: Any, beta: Any) -> Array:
-    return array(np.float64, made_lengths(M))
-
-
 @shape_of(np.tri)
 def _(N: Any, M: Any = None, k: Any = 0, dtype: Any = float) -> Array:
     return array(dtype, made_lengths((N, N if M is None else M)))

@@ -1,0 +1,128 @@
+"""Random numbers of generators that the program makes with a known seed.
+
+A generator is an object of the heap with one field: the generator at run time. Draws that depend on
+values of the program are standard ones, shifted and scaled by arithmetic, as NumPy does.
+"""
+
+from __future__ import annotations
+
+import operator
+from typing import Any
+
+import numpy as np
+
+from adjoint.fast.evaluate.evaluator import Evaluator
+from adjoint.fast.evaluate.handlers.table import handler
+from adjoint.fast.evaluate.result_types.ones import run
+from adjoint.fast.evaluate.types import ANYTHING, Array, Number, number, type_of
+from adjoint.fast.evaluate.values import Abstract, Instance, Known
+from adjoint.fast.not_covered import NotCovered
+from adjoint.fast.support import functions as runtime
+from adjoint.ir.single import Const, Value
+
+_Generator = np.random.Generator
+_FIELD = "stream"
+
+
+@handler(np.random.default_rng)
+def _(ev: Evaluator, seed: Abstract) -> Abstract:
+    if not isinstance(seed, Known) or type(seed.value) is not int:
+        raise NotCovered("a generator of random numbers without a known seed", ev.span)
+    made = ev.operation(np.random.default_rng, (Const(seed.value),), ANYTHING, name="stream")
+    return ev.allocate(Instance(_Generator, (_FIELD,), (made,)))
+
+
+def _stream(ev: Evaluator, generator: Abstract) -> Value:
+    held = ev.held(generator)
+    if isinstance(held, Instance) and held.names == (_FIELD,) and isinstance(held.items[0], Value):
+        return held.items[0]
+    raise NotCovered("random numbers of a generator from outside", ev.span)
+
+
+def _standard(ev: Evaluator, generator: Abstract, name: str, size: Abstract) -> Value:
+    """Write a draw of standard random numbers."""
+    stream = _stream(ev, generator)
+    t: Any = number(float)
+    if not isinstance(size, Known) or size.value is not None:
+        t = ev.types[ev.infer(np.empty, [size])]  # type: ignore[index]
+    return ev.operation(runtime.draw, (stream, Const(name), ev.operand(size)), t)
+
+
+@handler(_Generator.standard_normal)
+def _(ev: Evaluator, generator: Abstract, size: Abstract = Known(None)) -> Abstract:
+    return _standard(ev, generator, "standard_normal", size)
+
+
+@handler(_Generator.random)
+def _(ev: Evaluator, generator: Abstract, size: Abstract = Known(None)) -> Abstract:
+    return _standard(ev, generator, "random", size)
+
+
+@handler(_Generator.normal)
+def _(
+    ev: Evaluator,
+    generator: Abstract,
+    loc: Abstract = Known(0.0),
+    scale: Abstract = Known(1.0),
+    size: Abstract = Known(None),
+) -> Abstract:
+    _demand_numbers(ev, size, loc, scale)
+    if isinstance(scale, Value):  # NumPy raises if it is negative
+        scale = ev.operation(runtime.not_negative, (scale,), ev.types[scale])
+    return _moved(ev, _standard(ev, generator, "standard_normal", size), loc, scale)
+
+
+@handler(_Generator.uniform)
+def _(
+    ev: Evaluator,
+    generator: Abstract,
+    low: Abstract = Known(0.0),
+    high: Abstract = Known(1.0),
+    size: Abstract = Known(None),
+) -> Abstract:
+    _demand_numbers(ev, size, low, high)
+    width = ev.call(Known(operator.sub), [high, low], {})
+    return _moved(ev, _standard(ev, generator, "random", size), low, width)
+
+
+def _demand_numbers(ev: Evaluator, size: Abstract, *options: Abstract) -> None:
+    """Demand options that are numbers: with arrays, the size may follow from them."""
+    for x in options:
+        t = ev.types[x] if isinstance(x, Value) else None
+        is_known = isinstance(x, Known) and type(x.value) in (int, float) and x.value >= 0
+        if not is_known and not (isinstance(t, Number) and t.kinds <= {float, np.float64}):
+            raise NotCovered("random numbers with options of another kind", ev.span)
+
+
+def _moved(ev: Evaluator, drawn: Value, by: Abstract, scale: Abstract) -> Abstract:
+    """Write ``by + scale * drawn``."""
+    scaled = ev.call(Known(operator.mul), [scale, drawn], {})
+    return ev.call(Known(operator.add), [by, scaled], {})
+
+
+def _by_example(name: str) -> None:
+    @handler(getattr(_Generator, name))
+    def _(ev: Evaluator, generator: Abstract, *args: Abstract, **keywords: Abstract) -> Abstract:
+        """Write a draw with options that are all known."""
+        stream = _stream(ev, generator)
+        named = tuple((k, ev.operand(x)) for k, x in keywords.items())
+        operands = tuple(map(ev.operand, args))
+        if not all(isinstance(x, Const) for x in (*operands, *(x for _, x in named))):
+            raise NotCovered("random numbers with options that are not known", ev.span)
+        f = getattr(np.random.default_rng(0), name)
+        y = run(f, [x.value for x in operands], {k: x.value for k, x in named})  # type: ignore[union-attr]
+        t = type_of(y)
+        if not isinstance(t, Array | Number):
+            raise NotCovered(f"random numbers as {type(y).__name__}", ev.span)
+        return ev.operation(runtime.draw, (stream, Const(name), *operands), t, named)
+
+
+for _name in (
+    "integers",
+    "permutation",
+    "choice",
+    "standard_exponential",
+    "exponential",
+    "poisson",
+):
+    _by_example(_name)
