@@ -18,8 +18,8 @@ from adjoint.fast.build.program import Program
 from adjoint.fast.entry_code.cotangent_structure import cotangents
 from adjoint.fast.entry_code.finiteness import checked
 from adjoint.fast.entry_code.inputs import Reading
-from adjoint.fast.entry_code.tangent_entry import tangent_entry
 from adjoint.fast.entry_code.outside_writes import committing, keeping, undoing
+from adjoint.fast.entry_code.tangent_entry import tangent_entry
 from adjoint.fast.entry_code.unread_inputs import holds_one
 from adjoint.fast.evaluate.leaves import Leaf
 from adjoint.fast.evaluate.types import Array, Row, is_float, may_warn

@@ -1,7 +1,7 @@
 """Writes to arrays.
 
-The program writes in place, like the function: to arrays that it made in memory of their own, and to
-arrays from outside, whose incoming contents the entry code keeps (`support.outside_writes`). No
+The program writes in place, like the function: to arrays that it made in memory of their own, and
+to arrays from outside, whose incoming contents the entry code keeps (`support.outside_writes`). No
 alias of one is read after a write. `reverse.contents` copies contents that the reverse sweep reads
 and that are overwritten later.
 """
@@ -29,7 +29,7 @@ def _demand_own(ev: Evaluator, a: Value, value: Any) -> Array:
     t = ev.types[a]
     if not isinstance(t, Array) or t.dtype.kind not in "fc":
         raise NotCovered(f"a write to {t}", ev.span)
-    if a not in ev.fresh and not (ev.outside.is_writing and ev.outside.is_leaf(a)):
+    if a not in ev.fresh and not ev.outside.may_write_to(a):
         raise NotCovered("a write to an array that the function is not known to have made", ev.span)
     of_value = ev.types[value] if isinstance(value, Value) else None
     if isinstance(of_value, Array) and of_value.dtype != t.dtype:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import operator
 from typing import Any
 
+from adjoint.fast.evaluate.adoption import NeedsOwn
 from adjoint.fast.evaluate.evaluator import Evaluator
 from adjoint.fast.evaluate.indices import (
     index_operand,
@@ -66,9 +67,15 @@ def item(ev: Evaluator, a: Abstract, index: Abstract) -> Abstract:
         return _of_array(ev, a, index)
     held = ev.held(a)
     if isinstance(index, Value):
-        if isinstance(held, ListOf) and held.items:
+        if isinstance(a, Ref) and isinstance(held, ListOf) and held.items:
             if all(is_number(x, ev.types) for x in held.items):
                 return item_of(ev, a, as_row(ev, a.address), index)
+        if (
+            isinstance(a, External)
+            and type(a.sample) is list
+            and _NUMBERS.issuperset(map(type, a.sample))
+        ):
+            raise NeedsOwn(a, "an index of a list that is not known", ev.span)
         index = _known_index(ev, index)
     if isinstance(a, Known):
         if isinstance(index, Known) and not isinstance(a.value, type):
@@ -94,6 +101,9 @@ def item(ev: Evaluator, a: Abstract, index: Abstract) -> Abstract:
     if items is None:
         raise NotCovered("an index of something else than a sequence or a dict", ev.span)
     return _of_sequence(ev, a, items, index)
+
+
+_NUMBERS = frozenset({int, float, complex})
 
 
 def _known_index(ev: Evaluator, index: Value) -> Known:

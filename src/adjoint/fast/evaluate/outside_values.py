@@ -81,8 +81,8 @@ class Outside:
     """Values of the `pinned` leaves."""
     is_wanted: Callable[[Source], bool] = lambda source: True
     """Whether the cotangent of the value of a source is wanted."""
-    is_writing: bool = False
-    """Whether the program may write to arrays from outside."""
+    may_write: Callable[[Source, bool], bool] = lambda source, is_array: False
+    """Whether the program may write to an array, or to a container, from outside."""
     owned: dict[Pattern, set[str]] = field(default_factory=dict)
     """Containers and objects that the program writes to, with the names of attributes."""
     adopted: list[Adopted] = field(default_factory=list)
@@ -332,6 +332,11 @@ class Outside:
     def is_leaf(self, x: Value) -> bool:
         """Return whether a value is read from outside."""
         return any(leaf.value is x for leaf in self.leaves)
+
+    def may_write_to(self, x: Value) -> bool:
+        """Return whether a value is an array from outside that the program may write to."""
+        leaf = next((leaf for leaf in self.leaves if leaf.value is x), None)
+        return leaf is not None and self.may_write(leaf.source, True)
 
     def _dimension(self, n: int) -> Any:
         if n < 2 or n in self.sizes:

@@ -9,6 +9,7 @@ further result of a branch, or an item on the tape of a loop.
 from __future__ import annotations
 
 import operator
+from typing import Any
 
 from adjoint.fast.evaluate.types import ANYTHING
 from adjoint.fast.reverse.activity import carries
@@ -24,7 +25,7 @@ from adjoint.fast.single_assignment.walk import results
 from adjoint.fast.support import functions as runtime
 from adjoint.ir import primitives
 from adjoint.ir import single as ir
-from adjoint.ir.single import Block, Call, Const, If, Loop, Unpack, Value
+from adjoint.ir.single import Block, Call, Const, If, Loop, Operand, Unpack, Value
 
 
 def forward_sweep(sweep: Sweep, block: Block) -> ForwardBlock:
@@ -90,7 +91,10 @@ def _forward_op(sweep: Sweep, op: ir.Op, region: ForwardBlock) -> Step | None:
     return None
 
 
-_SCALING = {Const(runtime.scale): operator.mul, Const(runtime.divide): operator.truediv}
+_SCALING: dict[Operand, Any] = {
+    Const(runtime.scale): operator.mul,
+    Const(runtime.divide): operator.truediv,
+}
 
 
 def _is_scaled_by_active(sweep: Sweep, op: Call) -> bool:
