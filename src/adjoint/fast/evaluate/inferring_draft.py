@@ -11,13 +11,13 @@ from typing import Any
 from adjoint.fast.evaluate.draft import Draft
 from adjoint.fast.evaluate.result_types.elementwise import POWERS
 from adjoint.fast.evaluate.result_types.inference import result_type, sizes_in
-from adjoint.fast.evaluate.result_types.lengths import symbols_in
+from adjoint.fast.evaluate.result_types.lengths import symbols_in, values_in
 from adjoint.fast.evaluate.result_types.of_numbers import known_of_numbers
 from adjoint.fast.evaluate.result_types.ones import kind_of_constant
 from adjoint.fast.evaluate.result_types.options import is_elementwise, with_known_options
 from adjoint.fast.evaluate.types import FLOAT, Array, Dim, Number, Symbol, has_complex, is_float
 from adjoint.fast.evaluate.values import Abstract, Known
-from adjoint.fast.not_covered import NeedsSize, NotCovered, UnknownSizes
+from adjoint.fast.not_covered import NeedsKnown, NeedsSize, NotCovered, UnknownSizes
 from adjoint.fast.support.functions import real
 from adjoint.ir.single import Const, Operand, Value
 
@@ -105,7 +105,11 @@ class InferringDraft(Draft):
                     self._demand_known(_ONE_LENGTH, m, n)
 
     def _demand_known(self, reason: str, *dims: Dim) -> None:
-        """Require known lengths for the argument dimensions that `dims` are derived from."""
+        """Require known values for the integers from outside, and known lengths for the argument
+        dimensions, that `dims` are derived from."""
+        for dim in dims:
+            for x in self._integers_of(dim):
+                raise NeedsKnown(x, reason, self.span)
         for dim in dims:
             for symbol in self._arguments_of(dim):
                 raise NeedsSize(symbol, reason, self.span)
@@ -119,6 +123,31 @@ class InferringDraft(Draft):
                 reason = "a write of an array that is not known to be as long as its place"
                 self._demand_known(reason, m, n)
                 raise NotCovered(reason, self.span)
+
+    def _integers_of(self, dim: Dim) -> list[Value]:
+        """Return the integers from outside that `dim` is derived from."""
+        pending = [] if isinstance(dim, int) else [*values_in(dim.key)]
+        found = []
+        while pending:
+            x = pending.pop()
+            _, operands = self.integers.get(x, (None, ()))
+            pending += [y for y in operands if isinstance(y, Value)]
+            if self.outside.is_leaf(x):
+                found.append(x)
+        return found
+
+    def known_integer(self, x: Operand) -> int | None:
+        """Return the value of an integer that follows from those that have to be known."""
+        if isinstance(x, Const):
+            return x.value if type(x.value) is int else None
+        assert isinstance(x, Value)
+        if x in self.outside.fixed:
+            return self.outside.fixed[x]
+        f, operands = self.integers.get(x, (None, ()))
+        known = [self.known_integer(y) for y in operands]
+        if f is None or None in known or (f is operator.floordiv and known[1] == 0):
+            return None
+        return f(*known)  # type: ignore[no-any-return]
 
     def _arguments_of(self, dim: Dim) -> list[Symbol]:
         """Return the argument dimensions that `dim` is derived from."""

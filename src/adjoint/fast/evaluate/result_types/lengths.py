@@ -12,6 +12,7 @@ from math import gcd
 from typing import Any, TypeAlias
 
 from adjoint.fast.evaluate.types import Symbol
+from adjoint.ir.single import Value
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,3 +139,14 @@ def symbols_in(key: Any) -> Iterator[Symbol]:
             yield part
         elif isinstance(part, tuple):
             yield from symbols_in(part)
+
+
+def values_in(key: Any) -> Iterator[Value]:
+    """Yield the values of the program in a key, and in those of its symbols."""
+    for part in key:
+        if isinstance(part, Value):
+            yield part
+        elif isinstance(part, tuple):
+            yield from values_in(part)
+        elif isinstance(part, Symbol):
+            yield from values_in(part.key)
