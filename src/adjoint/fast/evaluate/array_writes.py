@@ -14,12 +14,13 @@ from typing import Any
 
 import numpy as np
 
+from adjoint.fast.evaluate.carried_arrays import slots_apart
 from adjoint.fast.evaluate.evaluator import Evaluator
 from adjoint.fast.evaluate.handlers.new_arrays import new_arrays
 from adjoint.fast.evaluate.indices import index_operand, indexed_shape, keys_of
 from adjoint.fast.evaluate.types import Array, Number, Row, has_complex
 from adjoint.fast.evaluate.values import Abstract, Known
-from adjoint.fast.not_covered import NotCovered
+from adjoint.fast.not_covered import CarriedWrite, NotCovered
 from adjoint.fast.single_assignment.walk import blocks, carried_values, operands, results, walk
 from adjoint.fast.support import functions as runtime
 from adjoint.ir.single import Block, Call, Const, If, Loop, Operand, Unpack, Value
@@ -30,7 +31,8 @@ def _demand_own(ev: Evaluator, a: Value, value: Any) -> Array:
     if not isinstance(t, Array) or t.dtype.kind not in "fc":
         raise NotCovered(f"a write to {t}", ev.span)
     if a not in ev.fresh and not ev.outside.may_write_to(a):
-        raise NotCovered("a write to an array that the function is not known to have made", ev.span)
+        reason = "a write to an array that the function is not known to have made"
+        raise CarriedWrite(a, reason, ev.span)
     of_value = ev.types[value] if isinstance(value, Value) else None
     if isinstance(of_value, Array) and of_value.dtype != t.dtype:
         raise NotCovered("a write of another dtype", ev.span)
@@ -120,7 +122,10 @@ def note_block_aliases(ev: Evaluator, block: Block) -> None:
                 for result, x in zip(op.results, inner.results or (), strict=False):
                     _note_result_alias(ev, result, x)
         elif isinstance(op, Loop):
-            for values, made_of in carried_values(op):
+            apart = slots_apart(ev, block, op)
+            for i, (values, made_of) in enumerate(carried_values(op)):
+                if i in apart:
+                    continue
                 for result, x in product(values, made_of):
                     _note_result_alias(ev, result, x)
             if op.iterable is not None:

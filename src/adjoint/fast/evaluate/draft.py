@@ -75,6 +75,8 @@ class Draft:
         Arrays that the program made in memory of their own.
     written
         Arrays and lists that the program writes to.
+    copied_parameters
+        Arrays that a loop carries and copies at the start of each iteration, to write to the copy.
     totals
         Sums over all elements of a cotangent, made by the reverse sweep.
     row_lengths
@@ -112,6 +114,7 @@ class Draft:
         self.negated: dict[Operand, Operand] = {}
         self.written: set[Value] = set()
         self.row_writes = 0
+        self.copied_parameters: set[Value] = set()
         self.totals: set[Value] = set()
         self.aliases: dict[Value, set[Value]] = {}
         self.parts_of: dict[Value, tuple[Value, Abstract]] = {}
