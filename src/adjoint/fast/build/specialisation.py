@@ -21,12 +21,9 @@ from adjoint.fast.build.tangent_program import (
     pushed_forward,
 )
 from adjoint.fast.build.tangent_rows import with_rows
-from adjoint.fast.evaluate.adopted_containers import adopt_all
-from adjoint.fast.evaluate.adoption import NeedsOwn, Pattern
 from adjoint.fast.evaluate.array_writes import check_views, note_block_aliases
 from adjoint.fast.evaluate.composites import expanded
 from adjoint.fast.evaluate.evaluator import Evaluator
-from adjoint.fast.evaluate.final_contents import stored, values_stored
 from adjoint.fast.evaluate.handlers import (  # noqa: F401  each registers its handlers
     attributes,
     closures,
@@ -43,6 +40,9 @@ from adjoint.fast.evaluate.outside_values import Outside
 from adjoint.fast.evaluate.partial_evaluator import PartialEvaluator
 from adjoint.fast.evaluate.types import Array, Number, bar_type, has_integer
 from adjoint.fast.evaluate.values import Abstract, Source, Tuple, path_of
+from adjoint.fast.evaluate.writes.adopted_containers import adopt_all
+from adjoint.fast.evaluate.writes.adoption import NeedsOwn, Pattern
+from adjoint.fast.evaluate.writes.final_contents import stored, values_stored
 from adjoint.fast.nested import operators as inlined_operators  # noqa: F401  registers handlers
 from adjoint.fast.not_covered import NOT_SCALAR, NeedsKnown, NeedsSize, NotCovered
 from adjoint.fast.passes.contraction import contract

@@ -12,7 +12,6 @@ from keyword import iskeyword
 
 from adjoint.fast.build.program import Program
 from adjoint.fast.entry_code.inputs import Reading
-from adjoint.fast.evaluate.final_contents import Stored
 from adjoint.fast.evaluate.types import Array, Row
 from adjoint.fast.evaluate.values import (
     Abstract,
@@ -26,6 +25,7 @@ from adjoint.fast.evaluate.values import (
     RowOf,
     Tuple,
 )
+from adjoint.fast.evaluate.writes.final_contents import Stored
 from adjoint.fast.not_covered import NotCovered
 from adjoint.fast.source.formulas import tuple_text
 from adjoint.fast.support.outside_writes import Incoming, new_object

@@ -14,12 +14,12 @@ from typing import Any
 
 import numpy as np
 
-from adjoint.fast.evaluate.carried_arrays import slots_apart
 from adjoint.fast.evaluate.evaluator import Evaluator
 from adjoint.fast.evaluate.handlers.new_arrays import new_arrays
 from adjoint.fast.evaluate.indices import index_operand, indexed_shape, keys_of
 from adjoint.fast.evaluate.types import Array, Number, Row, has_complex
 from adjoint.fast.evaluate.values import Abstract, Known
+from adjoint.fast.evaluate.writes.carried_arrays import slots_apart
 from adjoint.fast.not_covered import CarriedWrite, NotCovered
 from adjoint.fast.single_assignment.walk import blocks, carried_values, operands, results, walk
 from adjoint.fast.support import functions as runtime
@@ -30,7 +30,7 @@ def _demand_own(ev: Evaluator, a: Value, value: Any) -> Array:
     t = ev.types[a]
     if not isinstance(t, Array) or t.dtype.kind not in "fc":
         raise NotCovered(f"a write to {t}", ev.span)
-    if a not in ev.fresh and not ev.outside.may_write_to(a):
+    if a not in ev.fresh and not _may_write(ev, a):
         reason = "a write to an array that the function is not known to have made"
         raise CarriedWrite(a, reason, ev.span)
     of_value = ev.types[value] if isinstance(value, Value) else None
@@ -41,6 +41,12 @@ def _demand_own(ev: Evaluator, a: Value, value: Any) -> Array:
         raise NotCovered("a write of a complex number to a real array", ev.span)
     ev.written.add(a)
     return t
+
+
+def _may_write(ev: Evaluator, a: Value) -> bool:
+    """Return whether an array is one from outside that the program may write to."""
+    leaf = next((leaf for leaf in ev.outside.leaves if leaf.value is a), None)
+    return leaf is not None and ev.outside.may_write(leaf.source, True)
 
 
 def _given(ev: Evaluator, a: Value, value: Abstract) -> Operand:

@@ -14,8 +14,6 @@ from typing import Any
 
 import numpy as np
 
-from adjoint.fast.evaluate.adopted_containers import object_behind
-from adjoint.fast.evaluate.adoption import demand_not_written
 from adjoint.fast.evaluate.evaluator import Evaluator
 from adjoint.fast.evaluate.items import item, length_of, product
 from adjoint.fast.evaluate.outside_values import is_own
@@ -34,6 +32,8 @@ from adjoint.fast.evaluate.values import (
     RowOf,
     Tuple,
 )
+from adjoint.fast.evaluate.writes.adopted_containers import object_behind
+from adjoint.fast.evaluate.writes.adoption import demand_not_written
 from adjoint.fast.not_covered import NotCovered
 from adjoint.fast.support.functions import conjugate, imaginary_part, real_part
 from adjoint.ir.single import Value

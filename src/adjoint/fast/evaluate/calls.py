@@ -11,7 +11,6 @@ from typing import Any
 
 import numpy as np
 
-from adjoint.fast.evaluate.adoption import NeedsOwn
 from adjoint.fast.evaluate.arguments import by_position
 from adjoint.fast.evaluate.attribute_reads import special_method
 from adjoint.fast.evaluate.evaluator import Evaluator
@@ -35,6 +34,7 @@ from adjoint.fast.evaluate.values import (
     Ref,
     Tuple,
 )
+from adjoint.fast.evaluate.writes.adoption import NeedsOwn
 from adjoint.fast.not_covered import NotCovered
 from adjoint.ir.single import Value
 from adjoint.primal.special_methods import class_attribute

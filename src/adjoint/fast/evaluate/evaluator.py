@@ -10,7 +10,6 @@ from types import FunctionType
 
 import numpy as np
 
-from adjoint.fast.evaluate.adopted_containers import adopt
 from adjoint.fast.evaluate.inferring_draft import InferringDraft
 from adjoint.fast.evaluate.outside_values import Outside
 from adjoint.fast.evaluate.types import Array, Number, Row
@@ -28,6 +27,7 @@ from adjoint.fast.evaluate.values import (
     RowOf,
     Tuple,
 )
+from adjoint.fast.evaluate.writes.adopted_containers import adopt
 from adjoint.fast.not_covered import NotCovered
 from adjoint.fast.support.functions import leave
 from adjoint.ir import single as ir

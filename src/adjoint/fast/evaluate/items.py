@@ -5,7 +5,6 @@ from __future__ import annotations
 import operator
 from typing import Any
 
-from adjoint.fast.evaluate.adoption import NeedsOwn
 from adjoint.fast.evaluate.evaluator import Evaluator
 from adjoint.fast.evaluate.indices import (
     index_operand,
@@ -27,6 +26,7 @@ from adjoint.fast.evaluate.values import (
     Ref,
     Tuple,
 )
+from adjoint.fast.evaluate.writes.adoption import NeedsOwn
 from adjoint.fast.not_covered import NeedsKnown, NotCovered
 from adjoint.fast.support.functions import length
 from adjoint.ir.single import Const, Value

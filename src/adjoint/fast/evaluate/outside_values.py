@@ -13,7 +13,6 @@ from typing import Any
 import numpy as np
 
 from adjoint.diagnostics.public_function import PublicFunction, is_plain, plain_function
-from adjoint.fast.evaluate.adoption import Adopted, Pattern, pattern_of
 from adjoint.fast.evaluate.leaves import Guard, Leaf
 from adjoint.fast.evaluate.plain_classes import is_named_tuple, is_plain_object
 from adjoint.fast.evaluate.stand_ins import (
@@ -34,9 +33,10 @@ from adjoint.fast.evaluate.values import (
     Partial,
     Ref,
     Source,
-    Tuple,
+    known_parts,
     path_of,
 )
+from adjoint.fast.evaluate.writes.adoption import Adopted, Pattern, pattern_of
 from adjoint.fast.not_covered import NotCovered
 from adjoint.ir.single import Value
 from adjoint.primal.compiled_functions import python_of
@@ -61,10 +61,6 @@ def is_own(namespace: dict[str, Any]) -> bool:
     return str(namespace.get("__name__", "")).startswith("adjoint.")
 
 
-def _none_adopted(source: Source, value: Any, names: set[str]) -> Ref:
-    raise AssertionError("there is no heap")
-
-
 @dataclass
 class Outside:
     """The sources of one program, in the order in which they are read."""
@@ -86,7 +82,7 @@ class Outside:
     owned: dict[Pattern, set[str]] = field(default_factory=dict)
     """Containers and objects that the program writes to, with the names of attributes."""
     adopted: list[Adopted] = field(default_factory=list)
-    adopt: Callable[[Source, Any, set[str]], Ref] = _none_adopted
+    adopt: Callable[[Source, Any, set[str]], Ref] | None = None
     """Puts such a container into the heap."""
     rows: bool = True
     """Whether long lists of numbers are values of the program."""
@@ -152,7 +148,7 @@ class Outside:
         """Return ``f(whole)``, computed now, and guard that it stays the same."""
         found = f(whole.sample)
         self.guard(whole.source, "fact", (f, found))
-        return _plain(found)
+        return known_parts(found)
 
     def rely_on(self, cls: type) -> None:
         """Guard the bases of a user class, and the set of attribute names of each of them."""
@@ -266,7 +262,8 @@ class Outside:
         if kind is not tuple:
             self._demand_once(source, value)
         self.samples[id(source)] = value
-        if self.owned and (names := self.owned.get(pattern_of(source))) is not None:
+        names = self.owned.get(pattern_of(source)) if self.owned else None
+        if names is not None and self.adopt is not None:
             return self.adopt(source, value, names)
         return External(source, value)
 
@@ -332,11 +329,6 @@ class Outside:
     def is_leaf(self, x: Value) -> bool:
         """Return whether a value is read from outside."""
         return any(leaf.value is x for leaf in self.leaves)
-
-    def may_write_to(self, x: Value) -> bool:
-        """Return whether a value is an array from outside that the program may write to."""
-        leaf = next((leaf for leaf in self.leaves if leaf.value is x), None)
-        return leaf is not None and self.may_write(leaf.source, True)
 
     def _dimension(self, n: int) -> Any:
         if n < 2 or n in self.sizes:
@@ -455,12 +447,3 @@ class Outside:
             tuple(map(Known, f.__closure__ or ())),
             f,
         )
-
-
-def _plain(value: Any) -> Abstract:
-    """Return the abstract value of strings and integers in nested tuples."""
-    if type(value) is tuple:
-        return Tuple(tuple(map(_plain, value)))
-    if type(value) not in (str, int, bool):
-        raise NotCovered("keys other than strings and integers")
-    return Known(value)

@@ -14,6 +14,7 @@ from types import CodeType, FunctionType
 from typing import Any, NamedTuple, TypeAlias
 
 from adjoint.fast.evaluate.types import Type
+from adjoint.fast.not_covered import NotCovered
 from adjoint.ir.node import node
 from adjoint.ir.single import Value
 
@@ -238,6 +239,15 @@ class RowOf:
 
 
 HeapObject: TypeAlias = ListOf | DictOf | Instance | CellOf | IteratorOf | RowOf
+
+
+def known_parts(value: Any) -> Abstract:
+    """Return the abstract value of strings and integers in nested tuples."""
+    if type(value) is tuple:
+        return Tuple(tuple(map(known_parts, value)))
+    if type(value) not in (str, int, bool):
+        raise NotCovered("keys other than strings and integers")
+    return Known(value)
 
 
 # ---- structure -----------------------------------------------------------------------------------

@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 
-from adjoint.fast.evaluate.adoption import demand_not_written
 from adjoint.fast.evaluate.array_writes import is_alias_of_part, put, update
 from adjoint.fast.evaluate.attribute_reads import special_method
 from adjoint.fast.evaluate.calls import fold_known
@@ -29,6 +28,7 @@ from adjoint.fast.evaluate.values import (
     RowOf,
     Tuple,
 )
+from adjoint.fast.evaluate.writes.adoption import demand_not_written
 from adjoint.fast.not_covered import NotCovered
 from adjoint.ir.single import Value
 
