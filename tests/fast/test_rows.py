@@ -488,12 +488,15 @@ def generic_gradient(f, *args):
     return generic(f, args)[1]
 
 
-def test_an_argument_is_not_written_to():
+def test_an_argument_is_written_to():
     def f(xs):
         xs.append(1.0)
         return sum(xs)
 
-    assert refused(f, list(XS))
+    xs = list(XS)
+    assert ad.gradient(f, xs) == ([1.0] * len(XS),)
+    assert xs == [*XS, 1.0]
+    assert ad.tier(f, list(XS)).tier == "fast"
 
 
 def test_unpacked_all_the_same():

@@ -92,7 +92,8 @@ class Typed(Activation):
         self.require(known == n, v, value, f"has a length of {n} for {known}")
 
     def demand_memory(self, op):
-        """A new array is new, and where there are writes, a view is known as one."""
+        """A new array is new, and where there are writes, a view is known as one, except beside
+        arrays that a loop copies in each iteration: these are not written to later."""
         result = op.result
         made = self.values.get(result)
         if not isinstance(self.ev.types.get(result), Array) or not made.size:
@@ -103,7 +104,8 @@ class Typed(Activation):
             if type(x) is np.ndarray and np.may_share_memory(made, x):
                 self.require(result not in self.ev.fresh, result, made, f"shows {v.name}")
                 both = self.ev.aliased_by(v) & self.ev.aliased_by(result)
-                self.require(both or not self.ev.written, result, made, f"may show {v.name}")
+                is_plain = not self.ev.written or self.ev.copied_parameters
+                self.require(both or is_plain, result, made, f"may show {v.name}")
 
     def require(self, holds, v, value, problem):
         if not holds:

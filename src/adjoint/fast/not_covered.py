@@ -89,6 +89,14 @@ class NeedsKnown(NotCovered):
         self.value = value
 
 
+class CarriedWrite(NotCovered):
+    """The program writes to an array that may be carried by a loop: `value`."""
+
+    def __init__(self, value: Value, reason: str, span: Any = None) -> None:
+        super().__init__(reason, span)
+        self.value = value
+
+
 class Deoptimize(ArithmeticError):
     """Raised by a running program when a value does not have the foreseen type.
 

@@ -103,6 +103,8 @@ def is_same(a: Any, b: Any) -> bool:
 
 def _file(name: str, f: Any, given: tuple[Any, ...], mode: Mode) -> str:
     program = specialise(f, given, mode)
+    if program.writes:
+        raise NotExported("a write to what the function is given, or refers to")
     writer = written(program)
     helpers = Helpers()
     main = writer.lines[0].partition("(")[0].removeprefix("def ")

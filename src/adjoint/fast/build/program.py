@@ -8,10 +8,10 @@ import numpy as np
 
 from adjoint.diagnostics.dump import Stages
 from adjoint.fast.evaluate.evaluator import Evaluator
-from adjoint.fast.evaluate.final_contents import Stored
 from adjoint.fast.evaluate.leaves import Leaf
 from adjoint.fast.evaluate.outside_values import Outside
 from adjoint.fast.evaluate.types import Array, Row
+from adjoint.fast.evaluate.writes.final_contents import Stored
 from adjoint.fast.single_assignment.primitives import same
 from adjoint.fast.support.result_memory import OWN_MEMORY
 from adjoint.ir.single import Block, Call, Const, Operand, Value

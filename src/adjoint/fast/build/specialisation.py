@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
 from keyword import iskeyword
@@ -21,12 +21,9 @@ from adjoint.fast.build.tangent_program import (
     pushed_forward,
 )
 from adjoint.fast.build.tangent_rows import with_rows
-from adjoint.fast.evaluate.adopted_containers import adopt_all
-from adjoint.fast.evaluate.adoption import NeedsOwn, Pattern
 from adjoint.fast.evaluate.array_writes import check_views, note_block_aliases
 from adjoint.fast.evaluate.composites import expanded
 from adjoint.fast.evaluate.evaluator import Evaluator
-from adjoint.fast.evaluate.final_contents import stored, values_stored
 from adjoint.fast.evaluate.handlers import (  # noqa: F401  each registers its handlers
     attributes,
     cached_functions,
@@ -54,6 +51,9 @@ from adjoint.fast.evaluate.outside_values import Outside
 from adjoint.fast.evaluate.partial_evaluator import PartialEvaluator
 from adjoint.fast.evaluate.types import Array, Number, bar_type, has_integer
 from adjoint.fast.evaluate.values import Abstract, Source, Tuple, path_of
+from adjoint.fast.evaluate.writes.adopted_containers import adopt_all
+from adjoint.fast.evaluate.writes.adoption import NeedsOwn, Pattern
+from adjoint.fast.evaluate.writes.final_contents import stored, values_stored
 from adjoint.fast.nested import operators as inlined_operators  # noqa: F401  registers handlers
 from adjoint.fast.not_covered import NOT_SCALAR, NeedsKnown, NeedsSize, NotCovered
 from adjoint.fast.passes.contraction import contract
@@ -105,10 +105,10 @@ def specialise(f: Any, args: tuple[Any, ...], mode: Mode = GRADIENT) -> Program:
             names=_argument_names(f, mode, len(args)),
             of_function=mode.is_of_function,
             rows=rows,
-            is_writing=not mode.has_rows,
             owned=owned,
         )
         outside.is_wanted = partial(_is_wanted, mode=mode, count=len(args))  # holds no arguments
+        outside.may_write = partial(_may_write, mode, outside.is_wanted)
         ev = PartialEvaluator(outside)
         try:
             made = _specialised(ev, f, args, mode, ORDERS[order])
@@ -126,7 +126,7 @@ def specialise(f: Any, args: tuple[Any, ...], mode: Mode = GRADIENT) -> Program:
                 raise
             sizes.add(size)
         except NeedsOwn as error:
-            if mode.kind == "pushforward" or error.name in owned.get(error.pattern, ()):
+            if error.name in owned.get(error.pattern, ()):
                 raise
             owned.setdefault(error.pattern, set()).add(error.name)
         except NotCovered as error:
@@ -186,7 +186,11 @@ def _specialised(ev: Evaluator, f: Any, args: tuple[Any, ...], mode: Mode, order
     with ev.writing() as ops:
         y = ev.call(function, values[:count], by_name)
     given = returned(y, one)
-    changed = stored(ev) if mode.kind in ("gradient", "pullback") else []
+    changed = stored(ev)
+    if not all(outside.may_write(one.source, False) for one in changed):
+        raise NotCovered("a write to a container from outside")
+    if mode.kind == "hvp":
+        changed = []  # the function is evaluated at a copy of the point
     more = values_stored(ev, changed)
     wanted = [leaf for leaf in outside.leaves if outside.is_wanted(leaf.source)]
     if one:
@@ -329,6 +333,17 @@ def _shared_by_results(ev: Evaluator, primal: Block) -> set[Value]:
         ends = [block.results or () for block in blocks(made[y])] if y in made else []
         pending += [x for end in ends for x in end if isinstance(x, Value)]
     return found
+
+
+def _may_write(
+    mode: Mode, is_wanted: Callable[[Source], bool], source: Source, is_array: bool
+) -> bool:
+    """Return whether a program may write to an array, or to a container, from outside."""
+    if is_array and mode.has_rows:  # for many tangents, it would write many times
+        return False
+    if mode.kind == "hvp":
+        return is_wanted(source)
+    return is_array or mode.kind != "pushforward"
 
 
 def _is_wanted(source: Source, mode: Mode, count: int) -> bool:

@@ -1,17 +1,17 @@
 """Source that undoes and commits the writes of a program to arrays, containers and objects of its
 caller.
 
-The program writes to arrays themselves; where it fails, their incoming contents are put back. What it
-stores in containers and objects is committed when it has finished.
+The program writes to arrays themselves; where it fails, their incoming contents are put back. What
+it stores in containers and objects is committed when it has finished.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from keyword import iskeyword
 
 from adjoint.fast.build.program import Program
 from adjoint.fast.entry_code.inputs import Reading
-from adjoint.fast.evaluate.final_contents import Stored
 from adjoint.fast.evaluate.types import Array, Row
 from adjoint.fast.evaluate.values import (
     Abstract,
@@ -25,6 +25,7 @@ from adjoint.fast.evaluate.values import (
     RowOf,
     Tuple,
 )
+from adjoint.fast.evaluate.writes.final_contents import Stored
 from adjoint.fast.not_covered import NotCovered
 from adjoint.fast.source.formulas import tuple_text
 from adjoint.fast.support.outside_writes import Incoming, new_object
@@ -99,6 +100,8 @@ class _Contents:
             known = dict(zip(before.names, before.items, strict=True))
             for key, x in zip(after.names, after.items, strict=True):
                 if known.get(key) is not x:
+                    if not key.isidentifier() or iskeyword(key):
+                        raise NotCovered("a write to an attribute with such a name")
                     self.lines.append(f"{name}.{key} = {self._text(x)}")
         else:
             raise NotCovered("such a content of a container from outside")

@@ -1,7 +1,7 @@
 """Writes to arrays.
 
-The program writes in place, like the function: to arrays that it made in memory of their own, and to
-arrays from outside, whose incoming contents the entry code keeps (`support.outside_writes`). No
+The program writes in place, like the function: to arrays that it made in memory of their own, and
+to arrays from outside, whose incoming contents the entry code keeps (`support.outside_writes`). No
 alias of one is read after a write. `reverse.contents` copies contents that the reverse sweep reads
 and that are overwritten later.
 """
@@ -21,7 +21,8 @@ from adjoint.fast.evaluate.indices import index_operand, indexed_shape, is_fancy
 from adjoint.fast.evaluate.result_types.ones import name_of
 from adjoint.fast.evaluate.types import Array, Dim, Number, Row, has_complex, is_inexact, type_of
 from adjoint.fast.evaluate.values import Abstract, Known, SliceOf, Tuple
-from adjoint.fast.not_covered import NotCovered
+from adjoint.fast.evaluate.writes.carried_arrays import slots_apart
+from adjoint.fast.not_covered import CarriedWrite, NotCovered
 from adjoint.fast.single_assignment.walk import blocks, carried_values, operands, results, walk
 from adjoint.fast.support import functions as runtime
 from adjoint.ir.single import Block, Call, Const, If, Loop, Operand, Unpack, Value
@@ -31,8 +32,9 @@ def _demand_own(ev: Evaluator, a: Value, value: Any) -> Array:
     t = ev.types[a]
     if not isinstance(t, Array):
         raise NotCovered(f"a write to {t}", ev.span)
-    if a not in ev.fresh and not (ev.outside.is_writing and ev.outside.is_leaf(a)):
-        raise NotCovered("a write to an array that the function is not known to have made", ev.span)
+    if a not in ev.fresh and not _may_write(ev, a):
+        reason = "a write to an array that the function is not known to have made"
+        raise CarriedWrite(a, reason, ev.span)
     of_value = ev.types[value] if isinstance(value, Value) else None
     if t.dtype.kind in "iub" and is_inexact(of_value or type_of(getattr(value, "value", None))):
         raise NotCovered(f"a write of {of_value} to {t}", ev.span)
@@ -41,6 +43,12 @@ def _demand_own(ev: Evaluator, a: Value, value: Any) -> Array:
         raise NotCovered("a write of a complex number to a real array", ev.span)
     ev.written.add(a)
     return t
+
+
+def _may_write(ev: Evaluator, a: Value) -> bool:
+    """Return whether an array is one from outside that the program may write to."""
+    leaf = next((leaf for leaf in ev.outside.leaves if leaf.value is a), None)
+    return leaf is not None and ev.outside.may_write(leaf.source, True)
 
 
 def _given(ev: Evaluator, a: Value, value: Abstract) -> Operand:
@@ -231,7 +239,10 @@ def note_block_aliases(ev: Evaluator, block: Block) -> None:
                 for result, x in zip(op.results, inner.results or (), strict=False):
                     _note_result_alias(ev, result, x)
         elif isinstance(op, Loop):
-            for values, made_of in carried_values(op):
+            apart = slots_apart(ev, block, op)
+            for i, (values, made_of) in enumerate(carried_values(op)):
+                if i in apart:
+                    continue
                 for result, x in product(values, made_of):
                     _note_result_alias(ev, result, x)
             if op.iterable is not None:

@@ -18,8 +18,6 @@ from typing import Any
 
 import numpy as np
 
-from adjoint.fast.evaluate.adopted_containers import object_behind
-from adjoint.fast.evaluate.adoption import demand_not_written
 from adjoint.fast.evaluate.containers import KINDS
 from adjoint.fast.evaluate.evaluator import Evaluator
 from adjoint.fast.evaluate.items import item, length_of, product
@@ -39,6 +37,8 @@ from adjoint.fast.evaluate.values import (
     Text,
     Tuple,
 )
+from adjoint.fast.evaluate.writes.adopted_containers import object_behind
+from adjoint.fast.evaluate.writes.adoption import demand_not_written
 from adjoint.fast.not_covered import NotCovered, Raises
 from adjoint.fast.support.functions import conjugate, imaginary_part, real_part
 from adjoint.ir.single import Value

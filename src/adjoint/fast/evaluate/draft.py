@@ -21,6 +21,7 @@ from adjoint.fast.evaluate.types import (
     Symbol,
     Type,
     may_overflow,
+    number,
 )
 from adjoint.fast.evaluate.values import (
     Abstract,
@@ -49,6 +50,8 @@ MOST_OPERATIONS = 60_000
 """Greatest size of a program; compiling a larger one would cost more than it saves."""
 _ZEROS = (Const(0), Const(0.0))
 _ONE_LENGTH = "arrays of one length, which is known of one"
+_OF_INTEGERS = frozenset({operator.add, operator.sub, operator.mul, operator.floordiv})
+_INTEGER = number(int)
 LARGE = 1000
 """Arrays of this many elements are freed after their last read, and added to in place."""
 
@@ -68,12 +71,16 @@ class Draft:
         By alias of a part of an array: the array, and the index of the part.
     packs
         By tuple or list built as an operand: its items.
+    integers
+        By sum, difference or product of Python integers: the operator and the operands.
     negated
         By value: the operand whose negative it is.
     fresh
         Arrays that the program made in memory of their own.
     written
         Arrays and lists that the program writes to.
+    copied_parameters
+        Arrays that a loop carries and copies at the start of each iteration, to write to the copy.
     totals
         Sums over all elements of a cotangent, made by the reverse sweep.
     row_lengths
@@ -121,9 +128,11 @@ class Draft:
         self.several: dict[Value, tuple[Type, ...]] = {}
         self.maybe: set[Value] = set()
         self.fresh: set[Value] = set()
+        self.integers: dict[Value, tuple[Any, tuple[Operand, ...]]] = {}
         self.negated: dict[Operand, Operand] = {}
         self.written: set[Value] = set()
         self.row_writes = 0
+        self.copied_parameters: set[Value] = set()
         self.totals: set[Value] = set()
         self.aliases: dict[Value, set[Value]] = {}
         self.parts_of: dict[Value, tuple[Value, Abstract]] = {}
@@ -191,6 +200,8 @@ class Draft:
                 self.note_alias(result, operands)
         if f is operator.neg:
             self.note_negated(result, operands[0])
+        elif f in _OF_INTEGERS and t == _INTEGER:
+            self.integers[result] = f, tuple(operands)
         op = Call(result, Const(f), tuple(operands), keywords, self.span)
         if f in primitives.BUILDING:
             self.built[result] = op

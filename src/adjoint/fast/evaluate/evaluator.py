@@ -11,7 +11,6 @@ from types import FunctionType
 
 import numpy as np
 
-from adjoint.fast.evaluate.adopted_containers import adopt
 from adjoint.fast.evaluate.inferring_draft import InferringDraft
 from adjoint.fast.evaluate.outside_values import Outside
 from adjoint.fast.evaluate.types import Array, Number, Row
@@ -33,6 +32,7 @@ from adjoint.fast.evaluate.values import (
     Text,
     Tuple,
 )
+from adjoint.fast.evaluate.writes.adopted_containers import adopt
 from adjoint.fast.not_covered import NotCovered
 from adjoint.fast.support.functions import leave
 from adjoint.ir import single as ir

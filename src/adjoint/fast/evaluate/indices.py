@@ -147,6 +147,8 @@ def _is_whole(ev: Evaluator, key: Abstract) -> bool:
 
 def _sliced(ev: Evaluator, dim: Dim, key: Any) -> Dim:
     """Return the length of a slice of an axis of length `dim`."""
+    if isinstance(key, SliceOf):
+        key = SliceOf(*(_with_known(ev, end) for end in (key.start, key.stop, key.step)))
     part = known_slice(key)
     if part is None:
         ends = tuple(_named(ev, end) for end in (key.start, key.stop, key.step))
@@ -163,6 +165,12 @@ def _sliced(ev: Evaluator, dim: Dim, key: Any) -> Dim:
     if step == 1 and start >= 0 and stop is not None and stop < 0:
         return ev.derived("less", dim, start - stop)
     return ev.derived("slice", dim, (part.start, part.stop, part.step))
+
+
+def _with_known(ev: Evaluator, end: Abstract) -> Abstract:
+    """Return an end of a slice, as `Known` if its value has to be known."""
+    known = ev.known_integer(end) if isinstance(end, Value) else None
+    return end if known is None else Known(known)
 
 
 def _named(ev: Evaluator, end: Abstract) -> Any:

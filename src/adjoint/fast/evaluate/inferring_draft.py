@@ -20,6 +20,7 @@ from adjoint.fast.evaluate.result_types.lengths import (
     settled,
     symbols_in,
     total,
+    values_in,
 )
 from adjoint.fast.evaluate.result_types.of_numbers import known_of_numbers
 from adjoint.fast.evaluate.result_types.ones import kind_of_constant
@@ -37,7 +38,7 @@ from adjoint.fast.evaluate.types import (
     number,
 )
 from adjoint.fast.evaluate.values import Abstract, Known, Tuple
-from adjoint.fast.not_covered import NeedsSize, NotCovered, UnknownSizes
+from adjoint.fast.not_covered import NeedsKnown, NeedsSize, NotCovered, UnknownSizes
 from adjoint.fast.support.functions import fitting, length, real
 from adjoint.ir import primitives
 from adjoint.ir.single import Const, Operand, Unpack, Value
@@ -269,10 +270,39 @@ class InferringDraft(Draft):
                     self.demand_known(_ONE_LENGTH, m, n)
 
     def demand_known(self, reason: str, *dims: Any) -> None:
-        """Require known lengths for the argument dimensions that `dims` are derived from."""
+        """Require known values for the integers from outside, and known lengths for the argument
+        dimensions, that `dims` are derived from."""
+        for dim in dims:
+            for x in self._integers_of(dim):
+                raise NeedsKnown(x, reason, self.span)
         for dim in dims:
             for symbol in self._arguments_of(dim):
                 raise NeedsSize(symbol, reason, self.span)
+
+    def _integers_of(self, dim: Dim) -> list[Value]:
+        """Return the integers from outside that `dim` is derived from."""
+        pending = [] if isinstance(dim, int) else [*values_in(dim.key)]
+        found = []
+        while pending:
+            x = pending.pop()
+            _, operands = self.integers.get(x, (None, ()))
+            pending += [y for y in operands if isinstance(y, Value)]
+            if self.outside.is_leaf(x):
+                found.append(x)
+        return found
+
+    def known_integer(self, x: Operand) -> int | None:
+        """Return the value of an integer that follows from those that have to be known."""
+        if isinstance(x, Const):
+            return x.value if type(x.value) is int else None
+        assert isinstance(x, Value)
+        if x in self.outside.fixed:
+            return self.outside.fixed[x]
+        f, operands = self.integers.get(x, (None, ()))
+        known = [self.known_integer(y) for y in operands]
+        if f is None or None in known or (f is operator.floordiv and known[1] == 0):
+            return None
+        return f(*known)  # type: ignore[no-any-return]
 
     def _arguments_of(self, dim: Dim) -> list[Symbol]:
         """Return the argument dimensions that `dim` is derived from."""

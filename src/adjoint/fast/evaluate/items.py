@@ -31,6 +31,7 @@ from adjoint.fast.evaluate.values import (
     Ref,
     Tuple,
 )
+from adjoint.fast.evaluate.writes.adoption import NeedsOwn
 from adjoint.fast.not_covered import NeedsKnown, NotCovered, Raises
 from adjoint.fast.support.functions import length
 from adjoint.ir.single import Const, Value
@@ -71,9 +72,15 @@ def item(ev: Evaluator, a: Abstract, index: Abstract) -> Abstract:
         return _of_array(ev, a, index)
     held = ev.held(a)
     if isinstance(index, Value):
-        if isinstance(held, ListOf) and held.items:
+        if isinstance(a, Ref) and isinstance(held, ListOf) and held.items:
             if all(is_number(x, ev.types) for x in held.items):
                 return item_of(ev, a, as_row(ev, a.address), index)
+        if (
+            isinstance(a, External)
+            and type(a.sample) is list
+            and _NUMBERS.issuperset(map(type, a.sample))
+        ):
+            raise NeedsOwn(a, "an index of a list that is not known", ev.span)
         index = _known_index(ev, index)
     if isinstance(a, Known):
         if isinstance(index, Known) and not isinstance(a.value, type):
@@ -107,7 +114,7 @@ def item(ev: Evaluator, a: Abstract, index: Abstract) -> Abstract:
     return _of_sequence(ev, a, items, index)
 
 
-_KEYS = (str, int, bool, float, type(None))
+_NUMBERS = frozenset({int, float, complex})
 
 
 def _known_index(ev: Evaluator, index: Value) -> Known:

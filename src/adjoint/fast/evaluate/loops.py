@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
+
 from adjoint.fast.evaluate.attribute_reads import special_method
 from adjoint.fast.evaluate.branches import branch
 from adjoint.fast.evaluate.evaluator import Evaluator
@@ -34,7 +36,7 @@ from adjoint.fast.evaluate.values import (
     RowOf,
     Slot,
 )
-from adjoint.fast.not_covered import NotCovered
+from adjoint.fast.not_covered import CarriedWrite, NotCovered
 from adjoint.fast.single_assignment.primitives import yielded
 from adjoint.fast.single_assignment.walk import walk, walk_ops
 from adjoint.fast.support.functions import WRITES
@@ -225,16 +227,28 @@ class _Carried:
         self.heap: dict[int, Any] = {}
         self.rows: dict[Value, Type] = {}
         self.lengths = dict(ev.row_lengths)
+        self.copied: set[int] = set()  # slots of arrays that the body writes to
         self.has_lost_lengths = False  # if true, the iterable may have changed its length, too
 
-    def begin(self) -> tuple[list[Abstract], tuple[Value, ...]]:
+    def copy(self, error: CarriedWrite, parameters: tuple[Value, ...]) -> None:
+        """Copy an array that the body writes to at the start of each iteration; see
+        `carried_arrays`."""
+        if error.value not in parameters:
+            raise error
+        self.copied.add(parameters.index(error.value))
+
+    def begin(self, is_body: bool = False) -> tuple[list[Abstract], tuple[Value, ...]]:
         """Return the carried values at the start of an iteration, and the parameters in them."""
         parameters: list[Value] = []
         name = ""
 
         def new(slot: Slot) -> Value:
-            parameters.append(self.ev.slot_value(slot, name))
-            return parameters[-1]
+            made = self.ev.slot_value(slot, name)
+            parameters.append(made)
+            if not is_body or len(parameters) - 1 not in self.copied:
+                return made
+            self.ev.copied_parameters.add(made)
+            return self.ev.operation(np.copy, (made,), self.ev.types[made], name=name)
 
         self.ev.heap = heap = dict(self.before)
         rows = [held.value for held in heap.values() if isinstance(held, RowOf)]
@@ -299,9 +313,13 @@ def _program_loop(
     copied, ev.copied = ev.copied, set()
     for _ in range(MOST_ROUNDS):
         with ev.writing() as ops:
-            now, parameters = state.begin()
+            now, parameters = state.begin(is_body=True)
             x = ev.value(item_type, name=name if not name.startswith("_") else "item")
-            found = body(meaning(x), now)
+            try:
+                found = body(meaning(x), now)
+            except CarriedWrite as error:
+                state.copy(error, parameters)
+                continue
         on, after = _parted(ev, found, stops)
         heap = ev.heap
         if not state.widen(after):
@@ -446,8 +464,12 @@ def _while(
         if state.widen(tested[1:]):
             continue
         with ev.writing() as ops:
-            inner, inner_parameters = state.begin()
-            found = body(inner)
+            inner, inner_parameters = state.begin(is_body=True)
+            try:
+                found = body(inner)
+            except CarriedWrite as error:
+                state.copy(error, inner_parameters)
+                continue
         on, after = _parted(ev, found, stops)
         heap = ev.heap
         if not state.widen(after):

@@ -13,7 +13,6 @@ from typing import Any
 import numpy as np
 
 from adjoint.diagnostics.public_function import PublicFunction, is_plain, plain_function
-from adjoint.fast.evaluate.adoption import Adopted, Pattern, pattern_of
 from adjoint.fast.evaluate.handlers.table import handlers
 from adjoint.fast.evaluate.leaves import Guard, Leaf
 from adjoint.fast.evaluate.plain_classes import (
@@ -43,6 +42,7 @@ from adjoint.fast.evaluate.values import (
     constant_structure,
     path_of,
 )
+from adjoint.fast.evaluate.writes.adoption import Adopted, Pattern, pattern_of
 from adjoint.fast.not_covered import NotCovered
 from adjoint.ir.single import Value
 from adjoint.primal.compiled_functions import python_of
@@ -75,10 +75,6 @@ def is_own(namespace: dict[str, Any]) -> bool:
     return str(namespace.get("__name__", "")).startswith("adjoint.")
 
 
-def _none_adopted(source: Source, value: Any, names: set[str]) -> Ref:
-    raise AssertionError("there is no heap")
-
-
 @dataclass
 class Outside:
     """The sources of one program, in the order in which they are read."""
@@ -95,12 +91,12 @@ class Outside:
     """Values of the `pinned` leaves."""
     is_wanted: Callable[[Source], bool] = lambda source: True
     """Whether the cotangent of the value of a source is wanted."""
-    is_writing: bool = False
-    """Whether the program may write to arrays from outside."""
+    may_write: Callable[[Source, bool], bool] = lambda source, is_array: False
+    """Whether the program may write to an array, or to a container, from outside."""
     owned: dict[Pattern, set[str]] = field(default_factory=dict)
     """Containers and objects that the program writes to, with the names of attributes."""
     adopted: list[Adopted] = field(default_factory=list)
-    adopt: Callable[[Source, Any, set[str]], Ref] = _none_adopted
+    adopt: Callable[[Source, Any, set[str]], Ref] | None = None
     """Puts such a container into the heap."""
     rows: bool = True
     """Whether long lists of numbers are values of the program."""
@@ -296,7 +292,8 @@ class Outside:
         if kind is not tuple:
             self._demand_once(source, value)
         self.samples[id(source)] = value
-        if self.owned and (names := self.owned.get(pattern_of(source))) is not None:
+        names = self.owned.get(pattern_of(source)) if self.owned else None
+        if names is not None and self.adopt is not None:
             return self.adopt(source, value, names)
         return External(source, value)
 

@@ -14,7 +14,7 @@ from adjoint.fast.evaluate.composites import expanded
 from adjoint.fast.evaluate.evaluator import Evaluator
 from adjoint.fast.evaluate.types import Array, Dim, number
 from adjoint.fast.evaluate.values import Abstract, Known
-from adjoint.fast.nested.inner_derivatives import addresses, demand_own_writes, items_of, mapped
+from adjoint.fast.nested.inner_derivatives import demand_own_writes, items_of, mapped
 from adjoint.fast.not_covered import NotCovered
 from adjoint.fast.support import functions as runtime
 from adjoint.ir.single import Block, Const, Operand, Value
@@ -36,11 +36,11 @@ def all_rows(
     named = {name: rows.of(arg, 0) for name, arg in keywords.items()}
     if rows.length is None or rows.count is None:
         raise NotCovered("rows of no argument", ev.span)
-    held = {address: ev.heap[address] for arg in given for address in addresses(ev, arg)}
+    held = dict(ev.heap)
     with ev.writing() as ops:
         y = ev.call(f, given, named)
     if any(ev.heap[address] is not before for address, before in held.items()):
-        raise NotCovered("a function that writes to its row", ev.span)
+        raise NotCovered("a function that writes to its row, or to what is around it", ev.span)
     _demand_numbers(ev, y)
     block = expanded(ev, Block(tuple(rows.given), tuple(ops), ()))
     demand_own_writes(block, block.parameters)

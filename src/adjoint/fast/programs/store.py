@@ -3,7 +3,7 @@
 A call without a stored program is specialised. If specialisation is not covered, the store records
 the kind of the call, and later calls of the kind are generic. If a program fails (the function
 raises, a number is not finite, a power is complex), the generic tier runs the call from its
-beginning: programs write only to objects that they made.
+beginning: a program leaves no trace before it has finished.
 """
 
 from __future__ import annotations
@@ -93,7 +93,7 @@ class Entry:
     once
         ``once(f, args, dots)`` of `tangent_entry`, in programs of tangents.
     writes
-        Whether it writes to arrays from outside.
+        Whether it writes to arrays, containers or objects from outside.
     """
 
     program: Program
@@ -198,7 +198,7 @@ def run(
         One tangent per argument, for a program of tangents that is called for these alone; the
         result is then that of ``once``.
     may_write
-        Whether the program may write to arrays from outside; else such a call is generic.
+        Whether the program may write to something from outside; else such a call is generic.
     """
     owner: Owner | None
     if type(f) is FunctionType and f.__closure__ is None:

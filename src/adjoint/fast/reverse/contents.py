@@ -149,10 +149,6 @@ class Contents:
             t, region = self.ev.types[x], step.place.region
             if not isinstance(t, Array):
                 reason = "what shows an array that is written to after it was used"
-                import os
-
-                if os.environ.get("DBG"):
-                    print("SHOWS", x, t, self.ev.aliased_by(x), self.ev.span)
                 raise NotCovered(reason, self.ev.span)
             made = self.ev.value(t, name=x.name)
             region.ops.insert(step.place.index, Call(made, Const(runtime.own), (x,)))

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable
+from typing import Any
 
 from adjoint.fast.evaluate.types import ANYTHING
 from adjoint.fast.evaluate.values import Origin
@@ -27,7 +28,7 @@ from adjoint.fast.single_assignment.walk import results
 from adjoint.fast.support import functions as runtime
 from adjoint.ir import primitives
 from adjoint.ir import single as ir
-from adjoint.ir.single import Block, Call, Const, If, Loop, Unpack, Value
+from adjoint.ir.single import Block, Call, Const, If, Loop, Operand, Unpack, Value
 
 
 def forward_sweep(sweep: Sweep, block: Block) -> ForwardBlock:
@@ -97,7 +98,10 @@ def _forward_op(sweep: Sweep, op: ir.Op, region: ForwardBlock) -> Step | None:
     return None
 
 
-_SCALING = {Const(runtime.scale): operator.mul, Const(runtime.divide): operator.truediv}
+_SCALING: dict[Operand, Any] = {
+    Const(runtime.scale): operator.mul,
+    Const(runtime.divide): operator.truediv,
+}
 
 
 def _is_scaled_by_active(sweep: Sweep, op: Call) -> bool:

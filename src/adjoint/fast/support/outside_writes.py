@@ -2,8 +2,8 @@
 
 The program writes to arrays themselves, like the function, so that results that are one of them, or
 a view of one, need no care. Their incoming contents are kept: if the program fails, they are put
-back, and the generic tier runs the call from its beginning. What the program stores in containers and
-objects is written to them at its end.
+back, and the generic tier runs the call from its beginning. What the program stores in containers
+and objects is written to them at its end.
 """
 
 from __future__ import annotations

@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 
-from adjoint.fast.evaluate.adopted_containers import object_behind
 from adjoint.fast.evaluate.attribute_reads import attribute, special_method
 from adjoint.fast.evaluate.containers import KINDS
 from adjoint.fast.evaluate.evaluator import Evaluator
@@ -42,6 +41,7 @@ from adjoint.fast.evaluate.values import (
     RowOf,
     Tuple,
 )
+from adjoint.fast.evaluate.writes.adopted_containers import object_behind
 from adjoint.fast.not_covered import NeedsSize, NotCovered, Raises
 from adjoint.ir import primitives
 from adjoint.ir.single import Unpack, Value

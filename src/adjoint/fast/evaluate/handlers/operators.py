@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 
-from adjoint.fast.evaluate.adoption import demand_not_written
 from adjoint.fast.evaluate.array_writes import add_at, is_alias_of_part, put, update
 from adjoint.fast.evaluate.attribute_reads import special_method
 from adjoint.fast.evaluate.calls import fold_known
@@ -52,6 +51,7 @@ from adjoint.fast.evaluate.values import (
     Text,
     Tuple,
 )
+from adjoint.fast.evaluate.writes.adoption import demand_not_written
 from adjoint.fast.not_covered import NotCovered
 from adjoint.fast.support import functions as runtime
 from adjoint.ir.single import Value

@@ -12,6 +12,7 @@ from typing import Any, TypeAlias
 
 from adjoint.fast.evaluate.types import Symbol
 from adjoint.ir.node import node
+from adjoint.ir.single import Value
 
 
 @node
@@ -156,3 +157,12 @@ def leaves_of(key: Any) -> Iterator[Any]:
 def symbols_in(key: Any) -> Iterator[Symbol]:
     """Yield the symbols in a key."""
     return (part for part in leaves_of(key) if isinstance(part, Symbol))
+
+
+def values_in(key: Any) -> Iterator[Value]:
+    """Yield the values of the program in a key, and in those of its symbols."""
+    for part in leaves_of(key):
+        if isinstance(part, Value):
+            yield part
+        elif isinstance(part, Symbol):
+            yield from values_in(part.key)

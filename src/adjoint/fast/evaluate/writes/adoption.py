@@ -32,7 +32,7 @@ ANY = Known(None)
 
 @dataclass(frozen=True, slots=True)
 class Adopted:
-    """A container from outside that is in the heap: its source, and its content at the beginning."""
+    """A container from outside in the heap: its source, and its content at the beginning."""
 
     source: Source
     ref: Ref

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from adjoint.fast.evaluate.adoption import Adopted, Pattern, adopted_fields, parts_along
 from adjoint.fast.evaluate.outside_values import Outside
 from adjoint.fast.evaluate.values import (
     DictOf,
@@ -16,6 +15,7 @@ from adjoint.fast.evaluate.values import (
     Ref,
     Source,
 )
+from adjoint.fast.evaluate.writes.adoption import Adopted, Pattern, adopted_fields, parts_along
 from adjoint.fast.not_covered import NotCovered
 
 

@@ -1,0 +1,1 @@
+"""Writes to what a function is given, and to arrays that a loop carries."""
