@@ -243,7 +243,12 @@ def test_attributes():
         return x * 2.0 if hasattr(model, "bias") else x
 
     agrees(f, 1.5, Model())
-    assert refused(missing, 1.5, Model())
+    model = Model()
+    agrees(missing, 1.5, model)
+    model.bias = 1.0
+    agrees(missing, 1.5, model)
+    Model.bias = 2.0
+    agrees(missing, 1.5, Model())
 
 
 def test_a_dict_that_grows_raises():

@@ -52,7 +52,9 @@ def attribute(ev: Evaluator, a: Abstract, name: str) -> Abstract:
     if isinstance(a, Known):
         if isinstance(a, Flag):
             raise NotCovered("a truth value as a number", ev.span)
-        return _of_known(ev, a.value, name)
+        if not isinstance(a.value, tuple):
+            return _of_known(ev, a.value, name)
+        a = Tuple(tuple(map(Known, a.value)), type(a.value))
     if isinstance(a, External):
         return _of_object(ev, a, type(a.sample), name)
     if isinstance(a, Ref):

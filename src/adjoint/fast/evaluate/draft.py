@@ -28,6 +28,7 @@ from adjoint.fast.evaluate.values import (
     External,
     Flag,
     HeapObject,
+    Iterating,
     Known,
     ListOf,
     Ref,
@@ -281,6 +282,8 @@ class Draft:
     def count(self, a: Abstract) -> int | None:
         """Return the number of items of a container of known structure; ``None`` for others."""
         held = self.held(a)
+        if isinstance(a, Iterating) and a.kind in (dict.keys, dict.values, dict.items):
+            (a,) = a.operands
         if isinstance(held, DequeOf):
             return len(held.items)
         if isinstance(held, SetOf):

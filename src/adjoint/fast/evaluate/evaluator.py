@@ -48,7 +48,7 @@ class Evaluator(InferringDraft, ABC):
     copied
         Lists, as values or heap addresses, that the next loop iterates over in a copy.
     caches
-        By address of the cache of a function: the heap at its first call with numbers of the program.
+        By address of the cache of a function: the heap at its first call with unknown numbers.
     inlined
         The names of the inlined user functions.
     """

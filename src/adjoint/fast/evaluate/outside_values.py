@@ -17,6 +17,7 @@ from adjoint.fast.evaluate.handlers.table import handlers
 from adjoint.fast.evaluate.leaves import Guard, Leaf
 from adjoint.fast.evaluate.plain_classes import (
     is_constant_object,
+    is_enumeration,
     is_named_tuple,
     is_plain_object,
 )
@@ -145,6 +146,11 @@ class Outside:
     def guard(self, source: Source, kind: str, value: Any) -> None:
         self.guards.append(Guard(source, kind, value))
 
+    def distinguish(self, a: Source, b: Source) -> None:
+        """Guard that two objects are not the same."""
+        first, last = sorted((a, b), key=self.sources.index)
+        self.guard(last, "not same", first)
+
     def fact(self, whole: External, f: Callable[[Any], Any]) -> Abstract:
         """Return ``f(whole)``, computed now, and guard that it stays the same."""
         found = f(whole.sample)
@@ -264,8 +270,8 @@ class Outside:
         if kind in (tuple, list) or is_named_tuple(kind):
             self.guard(source, "length", len(value))
         elif kind is dict:
-            if not all(type(key) in (str, int, bool) for key in value):
-                raise NotCovered("a dict with keys other than strings and integers")
+            if not all(map(_is_constant_key, value)):
+                raise NotCovered("a dict with keys that are no constants")
             self.guard(source, "keys", tuple(value))
         elif not is_plain_object(kind):
             raise NotCovered(f"an object of class {kind.__qualname__}")
@@ -466,6 +472,12 @@ class Outside:
             tuple(map(Known, f.__closure__ or ())),
             f,
         )
+
+
+def _is_constant_key(key: Any) -> bool:
+    if type(key) is tuple:
+        return all(map(_is_constant_key, key))
+    return type(key) in (str, int, bool, type(None), bytes) or is_enumeration(type(key))
 
 
 def _plain(value: Any) -> Abstract:

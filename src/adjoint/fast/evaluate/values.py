@@ -176,6 +176,13 @@ class Iterating:
 
 
 @node(eq=False)
+class Rest:
+    """What is left of an iterator: `steps` are the `iterables.Steps` that remain."""
+
+    steps: Any
+
+
+@node(eq=False)
 class Generating:
     """An unused generator: its function, and the values of the function's parameters."""
 
@@ -214,6 +221,7 @@ Abstract: TypeAlias = (
     | Partial
     | SliceOf
     | Iterating
+    | Rest
     | Text
     | Slot
 )
@@ -272,7 +280,7 @@ class IteratorOf:
     """An iterator over `source`; ``None`` if it may have been used. `contents` are contents of
     lists and dicts that must not change before the iteration begins."""
 
-    source: Iterating | Generating | None
+    source: Iterating | Generating | Rest | None
     contents: tuple[tuple[Ref, Any, int], ...] = ()
 
 

@@ -87,6 +87,7 @@ def _binary(f: Any, name: str) -> None:
         folded = fold_known(f, (a, b), {})
         if folded is not None:
             return folded
+        a, b = _plain_number(a, name), _plain_number(b, f"r{name}")
         if is_numeric(a) and is_numeric(b):
             return ev.infer(f, [a, b])
         if f is operator.add and isinstance(a, Tuple) and isinstance(b, Tuple):
@@ -102,6 +103,15 @@ def _binary(f: Any, name: str) -> None:
         if found is not None:
             return found
         return _by_protocol(ev, f, f"__{name}__", f"__r{name}__", a, b)
+
+
+def _plain_number(a: Abstract, name: str) -> Abstract:
+    """Return a member of an `IntEnum` with the operator of integers as a plain integer; anything
+    else unchanged."""
+    if isinstance(a, Known) and isinstance(a.value, Enum) and isinstance(a.value, int):
+        if getattr(type(a.value), f"__{name}__", None) is getattr(int, f"__{name}__", 0):
+            return Known(int.__index__(a.value))
+    return a
 
 
 _CONTAINERS = frozenset({*KINDS, tuple})
@@ -188,6 +198,7 @@ def _comparison(f: Any, name: str, reflected: str) -> None:
         folded = fold_known(f, (a, b), {})
         if folded is not None:
             return folded
+        a, b = _plain_number(a, name), _plain_number(b, reflected)
         if is_numeric(a) and is_numeric(b):
             known = _compared_lengths(ev, f, a, b)
             return ev.infer(f, [a, b]) if known is None else Known(known)
