@@ -27,6 +27,7 @@ from adjoint.fast.evaluate.values import (
     Abstract,
     Bound,
     External,
+    FieldsOf,
     Flag,
     Instance,
     Known,
@@ -40,6 +41,7 @@ from adjoint.fast.not_covered import NotCovered
 from adjoint.fast.support.functions import conjugate, imaginary_part, real_part
 from adjoint.ir.single import Value
 from adjoint.primal.special_methods import class_attribute
+from adjoint.primal.value_kinds import slots_of
 
 _LOADING_PARTS = ("numpy", "scipy")
 """Modules that import some of their parts when these are first read."""
@@ -57,9 +59,9 @@ def attribute(ev: Evaluator, a: Abstract, name: str) -> Abstract:
         a = Tuple(tuple(map(Known, a.value)), type(a.value))
     if isinstance(a, External):
         return _of_object(ev, a, type(a.sample), name)
-    if isinstance(a, Ref):
+    if isinstance(a, Ref | FieldsOf):
         held = ev.held(a)
-        if isinstance(held, Instance):
+        if isinstance(a, Ref) and isinstance(held, Instance):
             return _of_object(ev, a, held.cls, name)
         kind = ev.class_of(a)
         if kind not in KINDS or not _is_method(kind, name):
@@ -192,6 +194,8 @@ def _of_member(ev: Evaluator, member: Enum, name: str) -> Abstract:
     name = {"value": "_value_", "name": "_name_"}.get(name, name)
     if name in vars(member):
         found = vars(member)[name]
+        if id(member) in ev.outside.shown_members and not isinstance(found, str | None):
+            raise NotCovered("the value of a member of an enumeration from outside", ev.span)
         if ev.outside.is_free(cls):
             return ev.outside.own(found)
         ev.outside.rely_on(cls)
@@ -244,6 +248,8 @@ def _of_object(ev: Evaluator, a: External | Ref | Known, cls: type, name: str) -
     """Return an attribute of an object, looked up as by `object.__getattribute__`."""
     if name == "__class__":
         return Known(cls)
+    if name == "__dict__" and is_plain_object(cls) and not isinstance(a, Known):
+        return _fields(ev, a, cls)
     if isinstance(a, External) and not is_plain_object(cls):
         if isinstance(a.sample, tuple) and name in getattr(cls, "_fields", ()):
             return item(ev, a, Known(cls._fields.index(name)))  # type: ignore[attr-defined]
@@ -280,6 +286,20 @@ def _of_object(ev: Evaluator, a: External | Ref | Known, cls: type, name: str) -
     if found is None or hasattr(type(found), "__get__") or isinstance(found, GetSetDescriptorType):
         raise NotCovered(f"the attribute {name!r} of a {cls.__qualname__}", ev.span)
     return _of_class(ev, cls, name, found)
+
+
+def _fields(ev: Evaluator, a: External | Ref, cls: type) -> Abstract:
+    """Evaluate ``a.__dict__``."""
+    if not cls.__dictoffset__ or slots_of(cls):
+        raise NotCovered("the fields of an object with slots", ev.span)
+    if isinstance(a, External):
+        ev.outside.fact(a, names_of_fields)
+    return FieldsOf(a)
+
+
+def names_of_fields(x: Any) -> tuple[str, ...]:
+    """Return the names of the fields of an object, in order."""
+    return tuple(vars(x))
 
 
 def descriptor_of(ev: Evaluator, cls: type, name: str) -> Abstract | None:

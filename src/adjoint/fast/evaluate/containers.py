@@ -23,6 +23,7 @@ from adjoint.fast.evaluate.values import (
     DequeOf,
     DictOf,
     External,
+    FieldsOf,
     Flag,
     HeapObject,
     Instance,
@@ -149,6 +150,8 @@ def opened(ev: Evaluator, a: Abstract) -> Any:
             return held.kind(held.keys)
         case Instance():
             return None
+    if isinstance(a, FieldsOf):
+        return dict(zip(ev.keys(a) or (), _fields(ev, a), strict=True))
     if isinstance(a, Tuple) or (isinstance(a, Known) and type(a.value) is tuple):
         return opened_element(ev, a)
     if isinstance(a, External) and type(a.sample) is dict:
@@ -160,6 +163,16 @@ def opened(ev: Evaluator, a: Abstract) -> Any:
         return None
     made = [opened_element(ev, x) for x in items_]
     return made if ev.class_of(a) is list else tuple(made)
+
+
+def _fields(ev: Evaluator, a: FieldsOf) -> list[Any]:
+    held = ev.held(a.owner)
+    if isinstance(held, Instance):
+        return [opened_element(ev, x) for x in held.items]
+    assert isinstance(a.owner, External)
+    read, source = ev.outside.read, a.owner.source
+    found = [read(source, "attribute", k, x) for k, x in vars(a.owner.sample).items()]
+    return [opened_element(ev, x) for x in found]
 
 
 def _dict(ev: Evaluator, held: DictOf) -> Any:
@@ -230,6 +243,12 @@ def _parts(made: Any) -> list[Any]:
 
 def keep(ev: Evaluator, a: Abstract, held: HeapObject | None, made: Any) -> None:
     """Replace the contents `held` of `a` by those of the real container `made`."""
+    if isinstance(a, FieldsOf) and isinstance(fields := ev.held(a.owner), Instance):
+        items = tuple(closed(ev, x) for x in made.values())
+        ev.heap[a.owner.address] = Instance(fields.cls, tuple(made), items)  # type: ignore[union-attr]
+        for name in made:
+            ev.outside.rely_on_field(fields.cls, name)
+        return
     if not isinstance(a, Ref) or held is None:
         raise NotCovered(f"a write to a {type(made).__name__} from outside", ev.span)
     if ev.held(a) is not held:

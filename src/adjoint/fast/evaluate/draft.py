@@ -26,8 +26,10 @@ from adjoint.fast.evaluate.values import (
     DequeOf,
     DictOf,
     External,
+    FieldsOf,
     Flag,
     HeapObject,
+    Instance,
     Iterating,
     Known,
     ListOf,
@@ -276,6 +278,9 @@ class Draft:
         """Return the keys of a dict; ``None`` for anything else."""
         if isinstance(a, External) and type(a.sample) is dict:
             return tuple(a.sample)
+        if isinstance(a, FieldsOf):
+            held = self.held(a.owner)
+            return held.names if isinstance(held, Instance) else tuple(vars(a.owner.sample))  # type: ignore[union-attr]
         held = self.held(a)
         return held.keys if isinstance(held, DictOf) else None
 

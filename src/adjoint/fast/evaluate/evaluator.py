@@ -21,6 +21,7 @@ from adjoint.fast.evaluate.values import (
     DequeOf,
     DictOf,
     External,
+    FieldsOf,
     HeapObject,
     Instance,
     Known,
@@ -28,10 +29,11 @@ from adjoint.fast.evaluate.values import (
     Ref,
     RowOf,
     SetOf,
+    SliceOf,
     Text,
     Tuple,
 )
-from adjoint.fast.not_covered import NotCovered
+from adjoint.fast.not_covered import NeedsKnown, NotCovered
 from adjoint.fast.support.functions import leave
 from adjoint.ir import single as ir
 from adjoint.ir.single import Block, Call, Const, Operand, Value
@@ -129,6 +131,10 @@ class Evaluator(InferringDraft, ABC):
                 return FunctionType
             case Text():
                 return str
+            case FieldsOf():
+                return dict
+            case SliceOf():
+                return slice
             case Value():
                 t = self.types[a]
                 if isinstance(t, Row):
@@ -146,4 +152,7 @@ class Evaluator(InferringDraft, ABC):
     def demand_shallow(self) -> None:
         """Refuse a call inside of `MOST_CALLS` others."""
         if len(self.frames) >= MOST_CALLS:
+            for leaf in self.outside.leaves:  # one of them may say how deep the recursion is
+                if type(leaf.sample) is int and not self.outside.is_wanted(leaf.source):
+                    raise NeedsKnown(leaf.value, "recursion", self.span)
             raise NotCovered(f"calls more than {MOST_CALLS} deep, or recursion", self.span)

@@ -57,6 +57,15 @@ def stand_in(ev: Evaluator, a: Abstract) -> Any:
     return made
 
 
+def _with_constants(x: Any) -> Any:
+    """Return a real container with constants in place of the elements that stand for them."""
+    if isinstance(x, Element):
+        return x.abstract.value if type(x.abstract) is Known else x
+    if isinstance(x, dict):
+        return {k: _with_constants(y) for k, y in x.items()}
+    return type(x)(map(_with_constants, x)) if isinstance(x, list | tuple) else x
+
+
 def _has_elements(x: Any) -> bool:
     return isinstance(x, Element) or (isinstance(x, tuple) and any(map(_has_elements, x)))
 
@@ -114,7 +123,7 @@ def _attribute(ev: Evaluator, key: str, value: Abstract) -> Any:
         "_fields",
         "__static_attributes__",
     ):
-        made = opened(ev, value)
+        made = _with_constants(opened(ev, value))
         if made is None or _has_elements(tuple(made.values() if isinstance(made, dict) else made)):
             raise NotCovered(f"{key} that are not known", ev.span)
         return made

@@ -93,6 +93,8 @@ class Outside:
     made: dict[int, tuple[Any, Abstract]] = field(default_factory=dict)
     """Classes that the program makes, and stand-ins for abstract values in them, by identity: the
     object, which is kept alive, and its abstract value."""
+    shown_members: set[int] = field(default_factory=set)
+    """Members of enumerations, by identity, whose numbers would have a cotangent."""
     _cells: dict[tuple[int | None, int], Source] = field(default_factory=dict)
     samples: dict[int, Any] = field(default_factory=dict)
     """Containers, objects and functions of the call at specialisation, by identity of source."""
@@ -213,9 +215,12 @@ class Outside:
             return Flag(value) if kind is bool and self.is_wanted(source) else Known(value)
         if (python := python_of(value)) is not None:
             return self._compiled(source, value, python)
-        if issubclass(kind, _IDENTITIES) or is_constant_object(
-            kind
-        ):  # not isinstance: ``__class__`` may lie
+        if is_enumeration(kind) and self.is_wanted(source):
+            if issubclass(kind, int | float | complex):
+                raise NotCovered("a member of an enumeration as a number")
+            self.shown_members.add(id(value))
+        # not isinstance: ``__class__`` may lie
+        if issubclass(kind, _IDENTITIES) or is_constant_object(kind):
             self.guard(source, "is", value)
             return Known(value)
         if issubclass(kind, np.ndarray | np.generic) or kind in (int, float, complex):

@@ -114,6 +114,13 @@ class External:
 
 
 @node(eq=False)
+class FieldsOf:
+    """The ``__dict__`` of an object."""
+
+    owner: Ref | External
+
+
+@node(eq=False)
 class Closure:
     """A Python function with abstract cells; `function` is ``None`` if the program makes it."""
 
@@ -215,6 +222,7 @@ Abstract: TypeAlias = (
     | Tuple
     | Ref
     | External
+    | FieldsOf
     | Closure
     | Bound
     | Super
@@ -309,6 +317,8 @@ def parts(a: Abstract | HeapObject) -> tuple[Abstract, ...] | None:
             return (*a.defaults, *(d for _, d in a.named_defaults), *a.cells)
         case Bound():
             return (a.function, a.owner)
+        case FieldsOf():
+            return (a.owner,)
         case Partial():
             return (a.function, *a.args, *(value for _, value in a.keywords))
         case SliceOf():
@@ -339,7 +349,7 @@ def shape_of(a: Abstract | HeapObject) -> Any:
             return Closure, id(a.code), id(a.namespace), len(a.defaults), names, len(a.cells)
         case Partial():
             return Partial, len(a.args), tuple(name for name, _ in a.keywords)
-        case Bound() | SliceOf():
+        case Bound() | SliceOf() | FieldsOf():
             return type(a)
         case Iterating():
             return Iterating, a.kind, len(a.operands)
@@ -365,6 +375,8 @@ def rebuild(a: Any, items: Iterator[Abstract]) -> Any:
             )
         case Bound():
             return Bound(next(items), next(items))
+        case FieldsOf():
+            return FieldsOf(next(items))  # type: ignore[arg-type]
         case Partial():
             return Partial(
                 next(items),

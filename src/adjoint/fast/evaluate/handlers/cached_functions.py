@@ -20,12 +20,14 @@ from adjoint.ir.single import Value
 _key: Any = vars(functools)["_make_key"]
 
 
-def cached() -> None:
+def cached(maxsize: Any, typed: Any, f: Any) -> Any:
     """Stand for the decorator with its options before the function."""
+    raise NotImplementedError
 
 
-def call_cached() -> None:
+def call_cached(*args: Any, **keywords: Any) -> Any:
     """Stand for a call, with the function, its cache and the options before the arguments."""
+    raise NotImplementedError
 
 
 @handler(functools.cache)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import functools
 import operator
+from typing import Any
 
 import numpy as np
 
@@ -74,8 +75,9 @@ def get_attributes() -> None:
     """Stand for ``attrgetter(*names)``, with the names before the operand."""
 
 
-def call_named() -> None:
+def call_named(name: Any, args: Any, operand: Any, **keywords: Any) -> Any:
     """Stand for ``methodcaller(name, *args)``, with these before the operand."""
+    raise NotImplementedError
 
 
 @handler(get_items)

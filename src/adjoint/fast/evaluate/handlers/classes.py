@@ -63,10 +63,17 @@ def _(
     return made
 
 
+def _namespace(ev: Evaluator, namespace: Abstract) -> DictOf:
+    held = ev.held(namespace)
+    if not isinstance(held, DictOf):
+        raise NotCovered("the body of a class by itself", ev.span)
+    return held
+
+
 @handler(primitives.load_class_name)
 def _(ev: Evaluator, namespace: Abstract, name: Abstract, outside: Abstract) -> Abstract:
-    held = ev.held(namespace)
-    assert isinstance(held, DictOf) and isinstance(name, Known)
+    held = _namespace(ev, namespace)
+    assert isinstance(name, Known)
     if name.value in held.keys:
         return held.items[held.keys.index(name.value)]
     if isinstance(outside, Known) and isinstance(outside.value, dict):
@@ -79,8 +86,8 @@ def _(ev: Evaluator, namespace: Abstract, name: Abstract, outside: Abstract) -> 
 
 @handler(primitives.delete_class_name)
 def _(ev: Evaluator, namespace: Abstract, name: Abstract) -> Abstract:
-    held = ev.held(namespace)
-    assert isinstance(held, DictOf) and isinstance(namespace, Ref) and isinstance(name, Known)
+    held = _namespace(ev, namespace)
+    assert isinstance(namespace, Ref) and isinstance(name, Known)
     left = {k: x for k, x in zip(held.keys, held.items, strict=True) if k != name.value}
     ev.heap[namespace.address] = DictOf(tuple(left), tuple(left.values()))
     return Known(None)

@@ -5,12 +5,13 @@ from __future__ import annotations
 import operator
 from collections import Counter, OrderedDict, defaultdict, deque
 from enum import Enum
-from typing import Any
+from types import FunctionType
+from typing import Any, Generic
 
 import numpy as np
 
 from adjoint.fast.evaluate.array_writes import is_alias_of_part, put, update
-from adjoint.fast.evaluate.attribute_reads import special_method
+from adjoint.fast.evaluate.attribute_reads import attribute, special_method
 from adjoint.fast.evaluate.calls import fold_known
 from adjoint.fast.evaluate.containers import (
     KINDS,
@@ -40,9 +41,11 @@ from adjoint.fast.evaluate.types import Array, Number, number
 from adjoint.fast.evaluate.values import (
     TEXT,
     Abstract,
+    Bound,
     DequeOf,
     DictOf,
     External,
+    FieldsOf,
     Iterating,
     Known,
     ListOf,
@@ -54,6 +57,7 @@ from adjoint.fast.evaluate.values import (
 from adjoint.fast.not_covered import NotCovered
 from adjoint.fast.support import functions as runtime
 from adjoint.ir.single import Value
+from adjoint.primal.special_methods import class_attribute
 
 _BINARY = {
     operator.add: "add",
@@ -376,10 +380,15 @@ def _of_annotation(ev: Evaluator, kind: Any, index: Abstract) -> Abstract:
         if isinstance(key, str) and key in cls._member_map_:
             ev.outside.rely_on(cls)
             return Known(cls._member_map_[key])
-    elif cls is None or cls.__module__ in ("builtins", "collections", "collections.abc"):
+    elif cls is None or cls.__module__ in ("builtins", "collections", "collections.abc", "typing"):
         if isinstance(index, Known):
             key = index.value
         return Known(guarded(ev, operator.getitem, kind, key))
+    elif issubclass(cls, Generic):
+        return Known(cls)
+    elif type(class_attribute(cls, "__class_getitem__")) in (FunctionType, classmethod):
+        found = attribute(ev, Known(cls), "__class_getitem__")
+        return ev.call(found, [index] if isinstance(found, Bound) else [Known(cls), index], {})
     raise NotCovered("an index of a class", ev.span)
 
 
@@ -400,7 +409,7 @@ def _(ev: Evaluator, a: Abstract, index: Abstract, value: Abstract) -> Abstract:
         changed = [*held.items]
         changed[index.value] = value
         ev.heap[a.address] = ListOf(tuple(changed))
-    elif isinstance(held, DictOf):
+    elif isinstance(held, DictOf) or isinstance(a, FieldsOf):
         run(ev, a, operator.setitem, key_of(ev, index), opened_element(ev, value))
     elif isinstance(held, DequeOf):
         run(ev, a, operator.setitem, opened_element(ev, index), opened_element(ev, value))
@@ -417,7 +426,7 @@ def _(ev: Evaluator, a: Abstract, index: Abstract, value: Abstract) -> Abstract:
 @handler(operator.delitem)
 def _(ev: Evaluator, a: Abstract, index: Abstract) -> Abstract:
     held, cls = ev.held(a), ev.class_of(a)
-    if isinstance(held, DictOf):
+    if isinstance(held, DictOf) or isinstance(a, FieldsOf):
         return run(ev, a, operator.delitem, key_of(ev, index))
     if isinstance(held, ListOf | DequeOf):
         part = known_slice(index)
