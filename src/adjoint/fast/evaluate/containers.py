@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from adjoint.fast.evaluate.evaluator import Evaluator
-from adjoint.fast.evaluate.plain_classes import is_named_tuple, is_plain_class
+from adjoint.fast.evaluate.plain_classes import has_own, is_named_tuple, is_plain_class
 from adjoint.fast.evaluate.values import (
     Abstract,
     DequeOf,
@@ -37,7 +37,7 @@ from adjoint.fast.not_covered import NotCovered
 
 KINDS = (list, deque, dict, defaultdict, OrderedDict, Counter, set, frozenset)
 """Classes of containers of which programs hold the structure."""
-_ATOMS = int | float | complex | str | bytes | type(None) | np.number | np.dtype
+_ATOMS: Any = int | float | complex | str | bytes | type(None) | np.number | np.dtype
 
 
 class Element:
@@ -57,7 +57,7 @@ class Element:
         if isinstance(self.abstract, Known) and _is_nan(self.abstract.value):
             raise NotCovered("a comparison of NaN, which may be one object", self.ev.span)
         if isinstance(self.abstract, Known) and isinstance(other, Element):
-            if type(self.abstract.value).__eq__ is object.__eq__:
+            if not has_own(type(self.abstract.value), "__eq__"):
                 return NotImplemented
         return _evaluated(self.ev, operator.eq, self, other)
 

@@ -13,7 +13,12 @@ from adjoint.fast.evaluate.attribute_reads import (
     special_method,
 )
 from adjoint.fast.evaluate.evaluator import Evaluator
-from adjoint.fast.evaluate.plain_classes import is_named_tuple, is_plain_class, is_plain_object
+from adjoint.fast.evaluate.plain_classes import (
+    has_own,
+    is_named_tuple,
+    is_plain_class,
+    is_plain_object,
+)
 from adjoint.fast.evaluate.values import Abstract, Instance, Known, Ref, Tuple
 from adjoint.fast.not_covered import NotCovered
 from adjoint.primal.special_methods import class_attribute
@@ -90,9 +95,11 @@ def _defaults(cls: Any) -> tuple[Any, ...]:
 def _default(ev: Evaluator, cls: Any, name: str, value: Any) -> Abstract:
     if ev.outside.is_free(cls):
         return ev.outside.own(value)
-    new = ev.outside.read(ev.outside.root("object", cls), "class attribute", "__new__", cls.__new__)
+    root = ev.outside.root("object", cls)
+    new: Any = ev.outside.read(root, "class attribute", "__new__", cls.__new__)
     place = cls._fields[len(cls._fields) - len(_defaults(cls)) :].index(name)
-    return new.defaults[place]  # type: ignore[union-attr]
+    found: Abstract = new.defaults[place]
+    return found
 
 
 # ---- writes --------------------------------------------------------------------------------------
@@ -103,7 +110,7 @@ def set_attribute(ev: Evaluator, a: Abstract, name: str, value: Abstract) -> Non
     held = ev.held(a)
     if not isinstance(a, Ref) or not isinstance(held, Instance):
         raise NotCovered("a write to an attribute of an object from outside", ev.span)
-    if held.cls.__setattr__ is not object.__setattr__:
+    if has_own(held.cls, "__setattr__"):
         ev.call(special_method(ev, held.cls, "__setattr__"), [a, Known(name), value], {})
     else:
         set_plainly(ev, a, held, name, value)

@@ -17,7 +17,7 @@ from adjoint.fast.evaluate.handlers.table import handler
 from adjoint.fast.evaluate.instances import new_object, set_plainly
 from adjoint.fast.evaluate.item_lists import listed
 from adjoint.fast.evaluate.local_classes import build, note_made, stand_in
-from adjoint.fast.evaluate.plain_classes import is_named_tuple, is_plain_object
+from adjoint.fast.evaluate.plain_classes import has_own, is_named_tuple, is_plain_object
 from adjoint.fast.evaluate.values import (
     MISSING,
     Abstract,
@@ -43,7 +43,8 @@ def _(
     metaclass: Abstract = Known(None),
     **keywords: Abstract,
 ) -> Abstract:
-    known = [x.value if isinstance(x, Known) else None for x in (name, metaclass, *bases)]
+    operands = (name, metaclass, *bases)
+    known: list[Any] = [x.value if isinstance(x, Known) else None for x in operands]
     if keywords or None in known[2:] or not isinstance(body, Closure):
         raise NotCovered("a class with keywords, or with bases that are not known", ev.span)
     namespace = ev.allocate(DictOf((), ()))
@@ -141,6 +142,9 @@ for _f in _DECORATORS:
     _decorated(_f)
 
 
+_named_tuple: Any = collections.namedtuple
+
+
 @handler(collections.namedtuple)
 def _(
     ev: Evaluator, name: Abstract, fields: Abstract, *, defaults: Abstract = Known(None)
@@ -151,7 +155,7 @@ def _(
         raise NotCovered("a call of namedtuple", ev.span)
     values = None if given is None else tuple(stand_in(ev, x) for x in given)
     try:
-        made = collections.namedtuple(name.value, names, defaults=values)
+        made = _named_tuple(name.value, names, defaults=values)
     except Exception as error:
         raise NotCovered(f"a call that raises {type(error).__name__}", ev.span) from None
     return note_made(ev, made)
@@ -196,7 +200,7 @@ def _(ev: Evaluator, a: Abstract, name: Abstract) -> Abstract:
 @handler(delattr)
 def _(ev: Evaluator, a: Abstract, name: Abstract) -> Abstract:
     cls = ev.class_of(a)
-    if cls is None or cls.__delattr__ is not object.__delattr__:
+    if cls is None or has_own(cls, "__delattr__"):
         raise NotCovered("a deletion of an attribute", ev.span)
     return _written(ev, a, name, None)
 

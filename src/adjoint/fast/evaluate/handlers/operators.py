@@ -29,6 +29,7 @@ from adjoint.fast.evaluate.handlers.table import handler
 from adjoint.fast.evaluate.indices import known_slice
 from adjoint.fast.evaluate.items import item
 from adjoint.fast.evaluate.plain_classes import (
+    has_own,
     is_constant_object,
     is_enumeration,
     is_plain_class,
@@ -169,7 +170,7 @@ def _by_protocol(
             if found is getattr(object, method, None):
                 if any(method in vars(base) for base in cls.__mro__[:-1]):
                     raise NotCovered(f"{method} of {cls.__qualname__}", ev.span)
-                if f is operator.ne and cls.__eq__ is not object.__eq__:
+                if f is operator.ne and has_own(cls, "__eq__"):
                     result = ev.call(special_method(ev, cls, "__eq__"), operands, {})
                     if not isinstance(result, Known) or result.value is not NotImplemented:
                         return ev.call(Known(operator.not_), [result], {})
@@ -214,7 +215,7 @@ def _comparison(f: Any, name: str, reflected: str) -> None:
                 if all(issubclass(ev.class_of(x) or object, kind) for x in (a, b)):
                     return _equal_sequences(ev, f, left, right)
         if isinstance(a, Known) and isinstance(b, Known) and f in (operator.eq, operator.ne):
-            if isinstance(a.value, Enum) and type(a.value).__eq__ is object.__eq__:
+            if isinstance(a.value, Enum) and not has_own(type(a.value), "__eq__"):
                 return Known(f(a.value, b.value))
             if isinstance(a.value, np.dtype | type | str) and all(
                 is_plain_class(x.value) for x in (a, b) if isinstance(x.value, type)
@@ -267,7 +268,7 @@ def _equal_items(ev: Evaluator, x: Abstract, y: Abstract) -> Abstract:
         if not all(_is_number(ev, z) for z in (x, y)):
             raise NotCovered("a comparison of arrays in a sequence", ev.span)
         return ev.operation(runtime.equal_items, (ev.operand(x), ev.operand(y)), number(bool))
-    return truth(ev, ev.call(Known(operator.eq), [x, y], {}))
+    return truth(ev, ev.call(Known(operator.eq), [x, y], {}))  # type: ignore[no-any-return]
 
 
 def _is_number(ev: Evaluator, x: Abstract) -> bool:
@@ -341,7 +342,8 @@ def _(ev: Evaluator, container: Abstract, a: Abstract) -> Abstract:
             return Known(a.value in container.value)
     cls = ev.class_of(container)
     if cls is not None and is_plain_object(cls) and hasattr(cls, "__contains__"):
-        return truth(ev, ev.call(special_method(ev, cls, "__contains__"), [container, a], {}))
+        found = ev.call(special_method(ev, cls, "__contains__"), [container, a], {})
+        return truth(ev, found)  # type: ignore[no-any-return]
     made = opened(ev, container)
     if made is None:
         raise NotCovered("a test of membership", ev.span)
@@ -375,7 +377,7 @@ def _(ev: Evaluator, a: Abstract, index: Abstract) -> Abstract:
 def _of_annotation(ev: Evaluator, kind: Any, index: Abstract) -> Abstract:
     """Evaluate ``list[float]`` or ``Optional[float]``, and ``Color["RED"]``."""
     key = opened_element(ev, index)
-    cls = kind if isinstance(kind, type) else None
+    cls: Any = kind if isinstance(kind, type) else None
     if cls is not None and is_enumeration(cls):
         if isinstance(key, str) and key in cls._member_map_:
             ev.outside.rely_on(cls)
