@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import Field
 from enum import Enum
 from functools import cached_property
 from types import (
@@ -21,7 +22,7 @@ from adjoint.fast.evaluate.containers import KINDS
 from adjoint.fast.evaluate.evaluator import Evaluator
 from adjoint.fast.evaluate.items import item, length_of, product
 from adjoint.fast.evaluate.outside_values import is_own
-from adjoint.fast.evaluate.plain_classes import is_enumeration, is_plain_object
+from adjoint.fast.evaluate.plain_classes import is_enumeration, is_named_tuple, is_plain_object
 from adjoint.fast.evaluate.types import Array, Number, has_complex, part_type
 from adjoint.fast.evaluate.values import (
     Abstract,
@@ -84,12 +85,15 @@ def attribute(ev: Evaluator, a: Abstract, name: str) -> Abstract:
     raise NotCovered(f"the attribute {name!r}", ev.span)
 
 
-def _of_named_tuple(ev: Evaluator, a: Tuple, name: str) -> Abstract:
+def _of_named_tuple(ev: Evaluator, a: Tuple | External, name: str) -> Abstract:
     """Return a method, property or attribute of the class of a named tuple."""
-    found = class_attribute(a.kind, name)
+    kind = a.kind if isinstance(a, Tuple) else type(a.sample)
+    found = class_attribute(kind, name)
     if type(found) is property and found.fget is not None:
-        return ev.call(_of_class(ev, a.kind, name, found.fget, "getter"), [a], {})
-    read = _through_class(ev, a.kind, name)
+        return ev.call(_of_class(ev, kind, name, found.fget, "getter"), [a], {})
+    if type(found) in (WrapperDescriptorType, MethodDescriptorType):
+        return Bound(Known(getattr(kind, name)), a)
+    read = _through_class(ev, kind, name)
     return Bound(read, a) if type(found) is FunctionType else read
 
 
@@ -135,6 +139,8 @@ def _of_known(ev: Evaluator, value: Any, name: str) -> Abstract:
         return _through_class(ev, value, name)
     if isinstance(value, Enum) and is_enumeration(type(value)):
         return _of_member(ev, value, name)
+    if isinstance(value, Field) and name in ("name", "type", "init", "repr", "compare", "kw_only"):
+        return Known(getattr(value, name))
     if isinstance(value, property) and name in ("getter", "setter", "deleter"):
         return Bound(Known(getattr(property, name)), Known(value))
     if isinstance(value, slice) and name in ("start", "stop", "step"):
@@ -255,6 +261,8 @@ def _of_object(ev: Evaluator, a: External | Ref | Known, cls: type, name: str) -
             return item(ev, a, Known(cls._fields.index(name)))  # type: ignore[attr-defined]
         if cls in (list, dict, tuple) and _is_method(cls, name):
             return Bound(Known(getattr(cls, name)), a)
+        if is_named_tuple(cls):
+            return _of_named_tuple(ev, a, name)
         raise NotCovered(f"the attribute {name!r} of a {cls.__qualname__}", ev.span)
     found = class_attribute(cls, name)
     if type(found) is property:

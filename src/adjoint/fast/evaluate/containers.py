@@ -158,11 +158,11 @@ def opened(ev: Evaluator, a: Abstract) -> Any:
         read = ev.outside.read
         items = a.sample.items()
         return {k: opened_element(ev, read(a.source, "item", k, x)) for k, x in items}
-    items_ = ev.sequence(a)
-    if items_ is None or ev.class_of(a) not in (list, tuple):
+    items_, kind = ev.sequence(a), ev.class_of(a)
+    if items_ is None or not (kind in (list, tuple) or (kind and is_named_tuple(kind))):
         return None
     made = [opened_element(ev, x) for x in items_]
-    return made if ev.class_of(a) is list else tuple(made)
+    return made if kind is list else tuple.__new__(kind, made)
 
 
 def _fields(ev: Evaluator, a: FieldsOf) -> list[Any]:

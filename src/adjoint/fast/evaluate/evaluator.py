@@ -51,6 +51,8 @@ class Evaluator(InferringDraft, ABC):
         Lists, as values or heap addresses, that the next loop iterates over in a copy.
     caches
         By address of the cache of a function: the heap at its first call with unknown numbers.
+    outside_caches
+        By identity of a cached function from outside: its cache in the run.
     inlined
         The names of the inlined user functions.
     """
@@ -59,12 +61,14 @@ class Evaluator(InferringDraft, ABC):
         super().__init__(outside)
         self.copied: set[Value | int] = set()
         self.inlined: dict[str, None] = {}
+        self.outside_caches: dict[int, Ref] = {}
         self.caches: dict[int, dict[int, HeapObject]] = {}
 
     def release(self) -> None:
         """Drop references to the values that the program was specialised with."""
         self.heap.clear()
         self.caches.clear()
+        self.outside_caches.clear()
         self.frames.clear()
         self.outside.release()
 

@@ -12,9 +12,11 @@ from adjoint.fast.evaluate.attribute_reads import (
     set_field,
     special_method,
 )
+from adjoint.fast.evaluate.containers import key_of
 from adjoint.fast.evaluate.evaluator import Evaluator
 from adjoint.fast.evaluate.plain_classes import (
     has_own,
+    is_enumeration,
     is_named_tuple,
     is_plain_class,
     is_plain_object,
@@ -32,6 +34,8 @@ def instance(
     if lookup(cls) is not None:
         raise NotCovered(f"{cls.__qualname__} has a rule", ev.span)
     ev.outside.rely_on(cls)
+    if is_enumeration(cls):
+        return _member(ev, cls, args, keywords)
     if is_named_tuple(cls):
         return _named_tuple(ev, cls, args, keywords)
     if not _is_made_plainly(cls):
@@ -52,6 +56,19 @@ def instance(
         if not isinstance(returned, Known) or returned.value is not None:
             raise NotCovered(f"what {cls.__qualname__}.__init__ returns", ev.span)
     return made
+
+
+def _member(
+    ev: Evaluator, cls: Any, args: Sequence[Abstract], keywords: dict[str, Abstract]
+) -> Abstract:
+    """Evaluate ``Color("red")``."""
+    is_plain = not any("_missing_" in vars(x) for x in cls.__mro__ if x.__module__ != "enum")
+    if not is_plain or keywords or len(args) != 1 or not isinstance(args[0], Known):
+        raise NotCovered(f"a new {cls.__qualname__}", ev.span)
+    member = cls._value2member_map_.get(key_of(ev, args[0]))
+    if member is None:
+        raise NotCovered("a value without a member", ev.span)
+    return Known(member)
 
 
 def _is_made_plainly(cls: Any) -> bool:

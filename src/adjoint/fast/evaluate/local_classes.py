@@ -17,7 +17,7 @@ from typing import Any
 from adjoint.fast.evaluate.containers import Element, opened, opened_element
 from adjoint.fast.evaluate.evaluator import Evaluator
 from adjoint.fast.evaluate.types import Number
-from adjoint.fast.evaluate.values import Abstract, Closure, Flag, Known, Ref
+from adjoint.fast.evaluate.values import Abstract, Closure, Flag, Known
 from adjoint.fast.not_covered import NotCovered
 from adjoint.ir.single import Value
 
@@ -50,8 +50,9 @@ def stand_in(ev: Evaluator, a: Abstract) -> Any:
         if not _has_elements(known):
             return known
         is_number = isinstance(a, Value) and isinstance(ev.types[a], Number)
-        is_container = isinstance(a, Ref) and opened(ev, a) is not None
-        hashable = is_number or not (isinstance(a, Value) or is_container)
+        cls = ev.class_of(a)
+        has_hash = cls is None or cls.__hash__ is not None
+        hashable = is_number or (has_hash and not isinstance(a, Value))
         made = StandIn() if hashable else UnhashableStandIn()
     ev.outside.made[id(made)] = made, a
     return made

@@ -23,6 +23,7 @@ from adjoint.fast.evaluate.plain_classes import (
 )
 from adjoint.fast.evaluate.stand_ins import (
     axes_of,
+    call_cached_outside,
     gradient_in,
     is_mapped,
     options_of,
@@ -55,6 +56,11 @@ _CONSTANTS = (str, bytes, bool, type(None), type(Ellipsis), type(NotImplemented)
 LONG = 17
 """Length from which a list of numbers is one value, not read number by number."""
 _IDENTITIES = (type, ModuleType, BuiltinFunctionType, np.ufunc, np.dtype, type(np.sum))
+
+
+@functools.cache
+def _cached() -> None:
+    """Serve as an example of a cached function."""
 
 
 _OF_CLASSES: Any = type.__eq__
@@ -230,6 +236,10 @@ class Outside:
         if kind is PublicFunction:
             return self._operator(source, value)
         self.guard(source, "type", kind)
+        if kind is type(_cached):
+            self.samples[id(source)] = value
+            wrapped = self.read(source, "attribute", "__wrapped__", value.__wrapped__)
+            return Partial(Known(call_cached_outside), (wrapped, Known(value)), ())
         if kind is MethodType:
             return Bound(
                 self.read(source, "underlying", None, value.__func__),
@@ -463,7 +473,7 @@ class Outside:
         part of a class that the program makes."""
         if id(value) in self.made:
             return self.made[id(value)][1]
-        if type(value) is FunctionType and lookup(value) is None:
+        if type(value) is FunctionType and lookup(value) is None and value not in handlers:
             return self.own_closure(value)
         return Known(value)
 

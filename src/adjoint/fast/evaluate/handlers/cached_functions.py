@@ -13,6 +13,7 @@ from typing import Any
 from adjoint.fast.evaluate.containers import opened_element
 from adjoint.fast.evaluate.evaluator import Evaluator
 from adjoint.fast.evaluate.handlers.table import handler
+from adjoint.fast.evaluate.stand_ins import call_cached_outside
 from adjoint.fast.evaluate.values import Abstract, DictOf, Known, Partial, Ref, Tuple
 from adjoint.fast.not_covered import NotCovered
 from adjoint.ir.single import Value
@@ -88,6 +89,20 @@ def _is_known(a: Abstract) -> bool:
     if isinstance(a, Tuple):
         return all(map(_is_known, a.items))
     return isinstance(a, Known)
+
+
+@handler(call_cached_outside)
+def _(
+    ev: Evaluator, f: Abstract, cached: Abstract, /, *args: Abstract, **keywords: Abstract
+) -> Abstract:
+    """Evaluate a call of a cached function from outside: what it has cached before is not used."""
+    assert isinstance(cached, Known)
+    known = cached.value.cache_parameters()
+    cache = ev.outside_caches.get(id(cached.value))
+    if cache is None or cache.address not in ev.heap:
+        cache = ev.outside_caches[id(cached.value)] = ev.allocate(DictOf((), ()))
+    options = [Known(known["maxsize"]), Known(known["typed"])]
+    return ev.call(Known(call_cached), [f, cache, *options, *args], keywords)
 
 
 def _demand_unchanged(ev: Evaluator, cache: Ref) -> None:

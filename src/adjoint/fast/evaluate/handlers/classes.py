@@ -24,6 +24,7 @@ from adjoint.fast.evaluate.values import (
     CellOf,
     Closure,
     DictOf,
+    External,
     Instance,
     Known,
     Ref,
@@ -57,8 +58,10 @@ def _(
         ev.heap[cell.address] = CellOf((made,))
     for key, value in entries.items():  # as `type` does when it has made the class
         cls = ev.class_of(value)
-        if isinstance(value, Ref) and cls is not None and is_plain_object(cls):
+        if isinstance(value, Ref | External) and cls is not None and is_plain_object(cls):
             if hasattr(cls, "__set_name__"):
+                if isinstance(value, External):
+                    raise NotCovered("a descriptor from outside, which is told its name", ev.span)
                 method = special_method(ev, cls, "__set_name__")
                 ev.call(method, [value, made, Known(key)], {})
     return made
@@ -225,6 +228,15 @@ def _(ev: Evaluator, a: Abstract, /, **changes: Abstract) -> Abstract:
         if one.init and one.name not in changes:
             changes[one.name] = attribute(ev, a, one.name)
     return ev.call(Known(cls), [], changes)
+
+
+@handler(dataclasses.fields)
+def _(ev: Evaluator, a: Abstract) -> Abstract:
+    cls = a.value if isinstance(a, Known) and isinstance(a.value, type) else ev.class_of(a)
+    if cls is None or not dataclasses.is_dataclass(cls):
+        raise NotCovered("fields of something else than a data class", ev.span)
+    ev.outside.rely_on(cls)
+    return Tuple(tuple(map(Known, dataclasses.fields(cls))))
 
 
 @handler(dataclasses.asdict)
