@@ -65,9 +65,7 @@ def _(
     if not all(map(_is_known, (*args, *keywords.values()))):
         _demand_unchanged(ev, cache)
         return _evaluated(ev, f, args, keywords)
-    given = tuple(opened_element(ev, x) for x in args)
-    named = {k: opened_element(ev, x) for k, x in keywords.items()}
-    key = _key(given, named, typed.value)
+    key = _key_of(ev, args, keywords, typed.value)
     held = _contents(ev, cache)
     if key in held:
         return held[key]
@@ -95,14 +93,28 @@ def _is_known(a: Abstract) -> bool:
 def _(
     ev: Evaluator, f: Abstract, cached: Abstract, /, *args: Abstract, **keywords: Abstract
 ) -> Abstract:
-    """Evaluate a call of a cached function from outside: what it has cached before is not used."""
+    """Evaluate a call of a cached function from outside: what it has cached before is not used. No
+    program changes what such a function reads, so known results are kept for the whole run."""
     assert isinstance(cached, Known)
-    known = cached.value.cache_parameters()
-    cache = ev.outside_caches.get(id(cached.value))
-    if cache is None or cache.address not in ev.heap:
-        cache = ev.outside_caches[id(cached.value)] = ev.allocate(DictOf((), ()))
-    options = [Known(known["maxsize"]), Known(known["typed"])]
-    return ev.call(Known(call_cached), [f, cache, *options, *args], keywords)
+    if not all(map(_is_known, (*args, *keywords.values()))):
+        return _evaluated(ev, f, args, keywords)
+    typed = cached.value.cache_parameters()["typed"]
+    place = id(cached.value), _key_of(ev, args, keywords, typed)
+    if place not in ev.outside_results:
+        found = ev.call(f, args, keywords)
+        if isinstance(found, Ref):
+            raise NotCovered("a cached function that returns a container or an object", ev.span)
+        if not isinstance(found, Known):
+            return found
+        ev.outside_results[place] = found
+    return ev.outside_results[place]
+
+
+def _key_of(
+    ev: Evaluator, args: tuple[Abstract, ...], keywords: dict[str, Abstract], typed: bool
+) -> Any:
+    given = tuple(opened_element(ev, x) for x in args)
+    return _key(given, {k: opened_element(ev, x) for k, x in keywords.items()}, typed)
 
 
 def _demand_unchanged(ev: Evaluator, cache: Ref) -> None:
