@@ -248,7 +248,7 @@ def test_attributes():
     model.bias = 1.0
     agrees(missing, 1.5, model)
     agrees(missing, 1.5, Model())
-    Model.bias = 1.0
+    Model.bias = 2.0
     agrees(missing, 1.5, Model())
 
 

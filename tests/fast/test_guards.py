@@ -955,7 +955,7 @@ def _of_pair(x, y):
     [
         (_squares, (np.zeros(0),), (WEIGHTS,)),
         (_squares_of_key, ({"w": np.zeros(0)},), ({"w": WEIGHTS},)),
-        (_squares_of_key, ({"w": WEIGHTS, (1, 2): 3.0},), ({"w": WEIGHTS},)),
+        (_squares_of_key, ({"w": WEIGHTS, frozenset({1}): 3.0},), ({"w": WEIGHTS},)),
         (_squares_of_field, (Layered(np.zeros(0)),), (Layered(WEIGHTS),)),
         (lambda pair: _of_pair(*pair), ([WEIGHTS, WEIGHTS],), ([WEIGHTS, WEIGHTS + 1.0],)),
     ],

@@ -108,9 +108,11 @@ def _assembled(made: Reading, source: Source, at: dict[int, int]) -> str | None:
     names = _keys(sample)
     if type(sample) is FunctionType:
         names = sample.__code__.co_freevars
-    named = ", ".join(f"{name!r}: {item}" for name, item in zip(names, items, strict=True))
     if isinstance(sample, dict):
+        texts = [repr(key) if type(key) is str else made.bind(key) for key in names]
+        named = ", ".join(f"{key}: {item}" for key, item in zip(texts, items, strict=True))
         return f"{{{named}}}"
+    named = ", ".join(f"{name!r}: {item}" for name, item in zip(names, items, strict=True))
     if type(sample) is not FunctionType:
         made.require_same_fields(source)
     return f"Tangent({made.bind(tangent_maker(sample))}, {{{named}}})"

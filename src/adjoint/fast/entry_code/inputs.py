@@ -106,6 +106,8 @@ class Reading:
                     return f"{above}.{key}.__func__"
                 if is_plain_object(type(found)) and hasattr(type(found), "__get__"):
                     return f"{self.bind(base)}.__dict__[{key!r}]"
+        elif source.kind == "item" and type(key) not in (str, int, bool):
+            return f"{above}[{self.bind(key)}]"
         elif source.kind == "attribute" and self._is_made_by_class(source.parent, key):
             return f"{above}.__dict__[{key!r}]"
         elif source.kind == "global" and key not in source.parent.key:

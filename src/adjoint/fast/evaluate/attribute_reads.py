@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import Field
 from enum import Enum
 from functools import cached_property
 from types import (
@@ -22,12 +23,13 @@ from adjoint.fast.evaluate.containers import KINDS
 from adjoint.fast.evaluate.evaluator import Evaluator
 from adjoint.fast.evaluate.items import item, length_of, product
 from adjoint.fast.evaluate.outside_values import is_own
-from adjoint.fast.evaluate.plain_classes import is_enumeration, is_plain_object
+from adjoint.fast.evaluate.plain_classes import is_enumeration, is_named_tuple, is_plain_object
 from adjoint.fast.evaluate.types import Array, Number, Row, has_complex, part_type
 from adjoint.fast.evaluate.values import (
     Abstract,
     Bound,
     External,
+    FieldsOf,
     Flag,
     Instance,
     Known,
@@ -43,6 +45,7 @@ from adjoint.fast.not_covered import NotCovered, Raises
 from adjoint.fast.support.functions import conjugate, imaginary_part, real_part
 from adjoint.ir.single import Value
 from adjoint.primal.special_methods import class_attribute
+from adjoint.primal.value_kinds import slots_of
 
 _LOADING_PARTS = ("adjoint", "numpy", "scipy")
 """Modules that import some of their parts when these are first read."""
@@ -55,14 +58,16 @@ def attribute(ev: Evaluator, a: Abstract, name: str) -> Abstract:
     if isinstance(a, Known):
         if isinstance(a, Flag):
             raise NotCovered("a truth value as a number", ev.span)
-        return _of_known(ev, a.value, name)
+        if not isinstance(a.value, tuple):
+            return _of_known(ev, a.value, name)
+        a = Tuple(tuple(map(Known, a.value)), type(a.value))
     if isinstance(a, External):
         return _of_object(ev, a, type(a.sample), name)
-    if isinstance(a, Ref):
+    if isinstance(a, Ref | FieldsOf):
         held = ev.held(a)
         if isinstance(held, Instance) and held.cls is np.random.Generator:
             return Bound(Known(getattr(held.cls, name, None)), a)
-        if isinstance(held, Instance):
+        if isinstance(a, Ref) and isinstance(held, Instance):
             return _of_object(ev, a, held.cls, name)
         kind = ev.class_of(a)
         if kind not in KINDS or not _is_method(kind, name):
@@ -94,12 +99,15 @@ def _missing_in(ev: Evaluator, cls: type | None, name: str) -> NotCovered:
     return Raises(AttributeError, reason, ev.span)
 
 
-def _of_named_tuple(ev: Evaluator, a: Tuple, name: str) -> Abstract:
+def _of_named_tuple(ev: Evaluator, a: Tuple | External, name: str) -> Abstract:
     """Return a method, property or attribute of the class of a named tuple."""
-    found = class_attribute(a.kind, name)
+    kind = a.kind if isinstance(a, Tuple) else type(a.sample)
+    found = class_attribute(kind, name)
     if type(found) is property and found.fget is not None:
-        return ev.call(_of_class(ev, a.kind, name, found.fget, "getter"), [a], {})
-    read = _through_class(ev, a.kind, name)
+        return ev.call(_of_class(ev, kind, name, found.fget, "getter"), [a], {})
+    if type(found) in (WrapperDescriptorType, MethodDescriptorType):
+        return Bound(Known(getattr(kind, name)), a)
+    read = _through_class(ev, kind, name)
     return Bound(read, a) if type(found) is FunctionType else read
 
 
@@ -154,6 +162,8 @@ def _of_known(ev: Evaluator, value: Any, name: str) -> Abstract:
         return _through_class(ev, value, name)
     if isinstance(value, Enum) and is_enumeration(type(value)):
         return _of_member(ev, value, name)
+    if isinstance(value, Field) and name in ("name", "type", "init", "repr", "compare", "kw_only"):
+        return Known(getattr(value, name))
     if isinstance(value, property) and name in ("getter", "setter", "deleter"):
         return Bound(Known(getattr(property, name)), Known(value))
     if isinstance(value, slice) and name in ("start", "stop", "step"):
@@ -221,6 +231,8 @@ def _of_member(ev: Evaluator, member: Enum, name: str) -> Abstract:
     name = {"value": "_value_", "name": "_name_"}.get(name, name)
     if name in vars(member):
         found = vars(member)[name]
+        if id(member) in ev.outside.shown_members and not isinstance(found, str | None):
+            raise NotCovered("the value of a member of an enumeration from outside", ev.span)
         if ev.outside.is_free(cls):
             return ev.outside.own(found)
         ev.outside.rely_on(cls)
@@ -275,12 +287,16 @@ def _of_object(ev: Evaluator, a: External | Ref | Known, cls: type, name: str) -
         return Known(cls)
     if name == "__traceback__" and issubclass(cls, BaseException):
         return ev.allocate(Instance(TracebackType, (), ()))
+    if name == "__dict__" and is_plain_object(cls) and not isinstance(a, Known):
+        return _fields(ev, a, cls)
     if isinstance(a, External) and not is_plain_object(cls):
         if isinstance(a.sample, tuple) and name in getattr(cls, "_fields", ()):
             return item(ev, a, Known(cls._fields.index(name)))  # type: ignore[attr-defined]
         if cls in (list, dict, tuple) and _is_method(cls, name):
             demand_not_written(a, name, ev.span)
             return Bound(Known(getattr(cls, name)), a)
+        if is_named_tuple(cls):
+            return _of_named_tuple(ev, a, name)
         raise NotCovered(f"the attribute {name!r} of a {cls.__qualname__}", ev.span)
     found = class_attribute(cls, name)
     if type(found) is property:
@@ -315,6 +331,20 @@ def _of_object(ev: Evaluator, a: External | Ref | Known, cls: type, name: str) -
     if found is None or hasattr(type(found), "__get__") or isinstance(found, GetSetDescriptorType):
         raise NotCovered(f"the attribute {name!r} of a {cls.__qualname__}", ev.span)
     return _of_class(ev, cls, name, found)
+
+
+def _fields(ev: Evaluator, a: External | Ref, cls: type) -> Abstract:
+    """Evaluate ``a.__dict__``."""
+    if not cls.__dictoffset__ or slots_of(cls):
+        raise NotCovered("the fields of an object with slots", ev.span)
+    if isinstance(a, External):
+        ev.outside.fact(a, names_of_fields)
+    return FieldsOf(a)
+
+
+def names_of_fields(x: Any) -> tuple[str, ...]:
+    """Return the names of the fields of an object, in order."""
+    return tuple(vars(x))
 
 
 def descriptor_of(ev: Evaluator, cls: type, name: str) -> Abstract | None:

@@ -17,12 +17,13 @@ from typing import Any
 import numpy as np
 
 from adjoint.fast.evaluate.evaluator import Evaluator
-from adjoint.fast.evaluate.plain_classes import is_named_tuple, is_plain_class
+from adjoint.fast.evaluate.plain_classes import has_own, is_named_tuple, is_plain_class
 from adjoint.fast.evaluate.values import (
     Abstract,
     DequeOf,
     DictOf,
     External,
+    FieldsOf,
     Flag,
     HeapObject,
     Instance,
@@ -36,7 +37,7 @@ from adjoint.fast.not_covered import NotCovered, Raises
 
 KINDS = (list, deque, dict, defaultdict, OrderedDict, Counter, set, frozenset)
 """Classes of containers of which programs hold the structure."""
-_ATOMS = int | float | complex | str | bytes | type(None) | np.number | np.dtype
+_ATOMS: Any = int | float | complex | str | bytes | type(None) | np.number | np.dtype
 
 
 class Element:
@@ -56,7 +57,7 @@ class Element:
         if isinstance(self.abstract, Known) and _is_nan(self.abstract.value):
             raise NotCovered("a comparison of NaN, which may be one object", self.ev.span)
         if isinstance(self.abstract, Known) and isinstance(other, Element):
-            if type(self.abstract.value).__eq__ is object.__eq__:
+            if not has_own(type(self.abstract.value), "__eq__"):
                 return NotImplemented
         return _evaluated(self.ev, operator.eq, self, other)
 
@@ -149,17 +150,29 @@ def opened(ev: Evaluator, a: Abstract) -> Any:
             return held.kind(held.keys)
         case Instance():
             return None
+    if isinstance(a, FieldsOf):
+        return dict(zip(ev.keys(a) or (), _fields(ev, a), strict=True))
     if isinstance(a, Tuple) or (isinstance(a, Known) and type(a.value) is tuple):
         return opened_element(ev, a)
     if isinstance(a, External) and type(a.sample) is dict:
         read = ev.outside.read
         items = a.sample.items()
         return {k: opened_element(ev, read(a.source, "item", k, x)) for k, x in items}
-    items_ = ev.sequence(a)
-    if items_ is None or ev.class_of(a) not in (list, tuple):
+    items_, kind = ev.sequence(a), ev.class_of(a)
+    if items_ is None or not (kind in (list, tuple) or (kind and is_named_tuple(kind))):
         return None
     made = [opened_element(ev, x) for x in items_]
-    return made if ev.class_of(a) is list else tuple(made)
+    return made if kind is list else tuple.__new__(kind, made)
+
+
+def _fields(ev: Evaluator, a: FieldsOf) -> list[Any]:
+    held = ev.held(a.owner)
+    if isinstance(held, Instance):
+        return [opened_element(ev, x) for x in held.items]
+    assert isinstance(a.owner, External)
+    read, source = ev.outside.read, a.owner.source
+    found = [read(source, "attribute", k, x) for k, x in vars(a.owner.sample).items()]
+    return [opened_element(ev, x) for x in found]
 
 
 def _dict(ev: Evaluator, held: DictOf) -> Any:
@@ -230,6 +243,12 @@ def _parts(made: Any) -> list[Any]:
 
 def keep(ev: Evaluator, a: Abstract, held: HeapObject | None, made: Any) -> None:
     """Replace the contents `held` of `a` by those of the real container `made`."""
+    if isinstance(a, FieldsOf) and isinstance(fields := ev.held(a.owner), Instance):
+        items = tuple(closed(ev, x) for x in made.values())
+        ev.heap[a.owner.address] = Instance(fields.cls, tuple(made), items)  # type: ignore[union-attr]
+        for name in made:
+            ev.outside.rely_on_field(fields.cls, name)
+        return
     if not isinstance(a, Ref) or held is None:
         raise NotCovered(f"a write to a {type(made).__name__} from outside", ev.span)
     if ev.held(a) is not held:

@@ -6,9 +6,12 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
+from adjoint.fast.evaluate.containers import Element
 from adjoint.fast.evaluate.evaluator import Evaluator
+from adjoint.fast.evaluate.plain_classes import has_own
 from adjoint.fast.evaluate.values import (
     Abstract,
+    Closure,
     DequeOf,
     DictOf,
     External,
@@ -17,9 +20,11 @@ from adjoint.fast.evaluate.values import (
     ListOf,
     Ref,
     SetOf,
+    Text,
     Tuple,
 )
 from adjoint.fast.not_covered import NotCovered
+from adjoint.ir.single import Value
 
 
 def copied(ev: Evaluator, a: Abstract, part: Callable[[Abstract], Abstract]) -> Abstract:
@@ -27,6 +32,10 @@ def copied(ev: Evaluator, a: Abstract, part: Callable[[Abstract], Abstract]) -> 
     held: Any = ev.held(a)
     if isinstance(a, Tuple):
         return Tuple(tuple(map(part, a.items)), a.kind)
+    if isinstance(held, Instance) and any(has_own(held.cls, name) for name in _PROTOCOL):
+        raise NotCovered(f"a copy of a {held.cls.__qualname__}, which has a say", ev.span)
+    if isinstance(held, DictOf | SetOf) and any(isinstance(k, Element) for k in held.keys):
+        raise NotCovered("a copy of a container of objects as keys", ev.span)
     if isinstance(held, ListOf | DequeOf | DictOf | Instance):
         return ev.allocate(replace(held, items=tuple(map(part, held.items))))
     if isinstance(held, SetOf):
@@ -46,8 +55,13 @@ def copied(ev: Evaluator, a: Abstract, part: Callable[[Abstract], Abstract]) -> 
     return a
 
 
-def deep_copy(ev: Evaluator, a: Abstract, known: dict[int, Ref], of_value: Any) -> Abstract:
-    """Return ``copy.deepcopy(a)``; `known` holds the copies so far, by address."""
+_PROTOCOL = tuple(
+    f"__{name}__" for name in "copy deepcopy reduce reduce_ex getstate setstate".split()
+)
+
+
+def deep_copy(ev: Evaluator, a: Abstract, known: dict[Any, Abstract], of_value: Any) -> Abstract:
+    """Return ``copy.deepcopy(a)``; `known` holds the copies so far, by address or source."""
     if isinstance(a, Ref):
         if a.address not in known:
             known[a.address] = made = ev.allocate(ListOf(()))
@@ -55,6 +69,12 @@ def deep_copy(ev: Evaluator, a: Abstract, known: dict[int, Ref], of_value: Any) 
             assert isinstance(copy, Ref)
             ev.heap[made.address] = ev.heap.pop(copy.address)
         return known[a.address]
-    if isinstance(a, Tuple | External):
+    if isinstance(a, External):
+        if a.source not in known:
+            known[a.source] = copied(ev, a, lambda x: deep_copy(ev, x, known, of_value))
+        return known[a.source]
+    if isinstance(a, Tuple):
         return copied(ev, a, lambda x: deep_copy(ev, x, known, of_value))
-    return of_value(a) if not isinstance(a, Known) else a  # type: ignore[no-any-return]
+    if not isinstance(a, Known | Value | Closure | Text):
+        raise NotCovered("a copy of something else than a container or an object", ev.span)
+    return of_value(a)  # type: ignore[no-any-return]

@@ -28,8 +28,11 @@ from adjoint.fast.evaluate.values import (
     DequeOf,
     DictOf,
     External,
+    FieldsOf,
     Flag,
     HeapObject,
+    Instance,
+    Iterating,
     Known,
     ListOf,
     Origin,
@@ -337,12 +340,17 @@ class Draft:
         """Return the keys of a dict; ``None`` for anything else."""
         if isinstance(a, External) and type(a.sample) is dict:
             return tuple(a.sample)
+        if isinstance(a, FieldsOf):
+            held = self.held(a.owner)
+            return held.names if isinstance(held, Instance) else tuple(vars(a.owner.sample))  # type: ignore[union-attr]
         held = self.held(a)
         return held.keys if isinstance(held, DictOf) else None
 
     def count(self, a: Abstract) -> int | None:
         """Return the number of items of a container of known structure; ``None`` for others."""
         held = self.held(a)
+        if isinstance(a, Iterating) and a.kind in (dict.keys, dict.values, dict.items):
+            (a,) = a.operands
         if isinstance(held, DequeOf):
             return len(held.items)
         if isinstance(held, SetOf):

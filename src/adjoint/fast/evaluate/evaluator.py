@@ -8,6 +8,7 @@ from collections import deque
 from collections.abc import Sequence
 from functools import partial
 from types import FunctionType
+from typing import Any
 
 import numpy as np
 
@@ -22,6 +23,7 @@ from adjoint.fast.evaluate.values import (
     DequeOf,
     DictOf,
     External,
+    FieldsOf,
     HeapObject,
     Instance,
     Known,
@@ -29,11 +31,12 @@ from adjoint.fast.evaluate.values import (
     Ref,
     RowOf,
     SetOf,
+    SliceOf,
     Text,
     Tuple,
 )
 from adjoint.fast.evaluate.writes.adopted_containers import adopt
-from adjoint.fast.not_covered import NotCovered
+from adjoint.fast.not_covered import NeedsKnown, NotCovered
 from adjoint.fast.support.functions import leave
 from adjoint.ir import single as ir
 from adjoint.ir.single import Block, Call, Const, Operand, Value
@@ -50,7 +53,9 @@ class Evaluator(InferringDraft, ABC):
     copied
         Lists, as values or heap addresses, that the next loop iterates over in a copy.
     caches
-        By address of the cache of a function: the heap at its first call with numbers of the program.
+        By address of the cache of a function: the heap at its first call with unknown numbers.
+    outside_results
+        Known results of cached functions from outside, by their identity and the key of the call.
     inlined
         The names of the inlined user functions.
     """
@@ -60,12 +65,14 @@ class Evaluator(InferringDraft, ABC):
         outside.adopt = partial(adopt, outside, self.allocate)
         self.copied: set[Value | int] = set()
         self.inlined: dict[str, None] = {}
+        self.outside_results: dict[Any, Known] = {}
         self.caches: dict[int, dict[int, HeapObject]] = {}
 
     def release(self) -> None:
         """Drop references to the values that the program was specialised with."""
         self.heap.clear()
         self.caches.clear()
+        self.outside_results.clear()
         self.frames.clear()
         self.outside.release()
 
@@ -132,6 +139,10 @@ class Evaluator(InferringDraft, ABC):
                 return FunctionType
             case Text():
                 return str
+            case FieldsOf():
+                return dict
+            case SliceOf():
+                return slice
             case Value():
                 t = self.types[a]
                 if isinstance(t, Row):
@@ -149,4 +160,7 @@ class Evaluator(InferringDraft, ABC):
     def demand_shallow(self) -> None:
         """Refuse a call inside of `MOST_CALLS` others."""
         if len(self.frames) >= MOST_CALLS:
+            for leaf in self.outside.leaves:  # one of them may say how deep the recursion is
+                if type(leaf.sample) is int and not self.outside.is_wanted(leaf.source):
+                    raise NeedsKnown(leaf.value, "recursion", self.span)
             raise NotCovered(f"calls more than {MOST_CALLS} deep, or recursion", self.span)

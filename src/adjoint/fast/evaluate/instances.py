@@ -14,8 +14,15 @@ from adjoint.fast.evaluate.attribute_reads import (
     set_field,
     special_method,
 )
+from adjoint.fast.evaluate.containers import key_of
 from adjoint.fast.evaluate.evaluator import Evaluator
-from adjoint.fast.evaluate.plain_classes import is_named_tuple, is_plain_class, is_plain_object
+from adjoint.fast.evaluate.plain_classes import (
+    has_own,
+    is_enumeration,
+    is_named_tuple,
+    is_plain_class,
+    is_plain_object,
+)
 from adjoint.fast.evaluate.values import Abstract, External, Instance, Known, Ref, Tuple
 from adjoint.fast.not_covered import NotCovered
 from adjoint.primal.special_methods import class_attribute
@@ -29,6 +36,8 @@ def instance(
     if lookup(cls) is not None:
         raise NotCovered(f"{cls.__qualname__} has a rule", ev.span)
     ev.outside.rely_on(cls)
+    if is_enumeration(cls):
+        return _member(ev, cls, args, keywords)
     if is_named_tuple(cls):
         return _named_tuple(ev, cls, args, keywords)
     if issubclass(cls, BaseException):
@@ -84,6 +93,19 @@ def object_of_fields(ev: Evaluator, cls: Abstract, names: Abstract, *values: Abs
     return made
 
 
+def _member(
+    ev: Evaluator, cls: Any, args: Sequence[Abstract], keywords: dict[str, Abstract]
+) -> Abstract:
+    """Evaluate ``Color("red")``."""
+    is_plain = not any("_missing_" in vars(x) for x in cls.__mro__ if x.__module__ != "enum")
+    if not is_plain or keywords or len(args) != 1 or not isinstance(args[0], Known):
+        raise NotCovered(f"a new {cls.__qualname__}", ev.span)
+    member = cls._value2member_map_.get(key_of(ev, args[0]))
+    if member is None:
+        raise NotCovered("a value without a member", ev.span)
+    return Known(member)
+
+
 def _is_made_plainly(cls: Any) -> bool:
     """Return whether calls of a class run nothing but its ``__new__`` and ``__init__``."""
     return (
@@ -125,9 +147,11 @@ def _defaults(cls: Any) -> tuple[Any, ...]:
 def _default(ev: Evaluator, cls: Any, name: str, value: Any) -> Abstract:
     if ev.outside.is_free(cls):
         return ev.outside.own(value)
-    new = ev.outside.read(ev.outside.root("object", cls), "class attribute", "__new__", cls.__new__)
+    root = ev.outside.root("object", cls)
+    new: Any = ev.outside.read(root, "class attribute", "__new__", cls.__new__)
     place = cls._fields[len(cls._fields) - len(_defaults(cls)) :].index(name)
-    return new.defaults[place]  # type: ignore[union-attr]
+    found: Abstract = new.defaults[place]
+    return found
 
 
 # ---- writes --------------------------------------------------------------------------------------
@@ -142,7 +166,7 @@ def set_attribute(ev: Evaluator, a: Abstract, name: str, value: Abstract) -> Non
         raise NeedsOwn(a, "a write to an attribute of an object from outside", ev.span, name)
     if not isinstance(a, Ref) or not isinstance(held, Instance):
         raise NotCovered("a write to an attribute of an object from outside", ev.span)
-    if held.cls.__setattr__ is not object.__setattr__:
+    if has_own(held.cls, "__setattr__"):
         ev.call(special_method(ev, held.cls, "__setattr__"), [a, Known(name), value], {})
     else:
         set_plainly(ev, a, held, name, value)

@@ -26,6 +26,7 @@ from adjoint.fast.evaluate.values import (
     DequeOf,
     DictOf,
     External,
+    FieldsOf,
     Known,
     ListOf,
     Ref,
@@ -90,7 +91,7 @@ def item(ev: Evaluator, a: Abstract, index: Abstract) -> Abstract:
                 reason = f"an index that raises {type(error).__name__}"
                 raise Raises(type(error), reason, ev.span) from None
         raise NotCovered("an index that is not known", ev.span)
-    if isinstance(held, DictOf):
+    if isinstance(held, DictOf) or isinstance(a, FieldsOf):
         return run(ev, a, operator.getitem, key_of(ev, index))
     if isinstance(held, DequeOf):
         return run(ev, a, operator.getitem, opened_element(ev, index))

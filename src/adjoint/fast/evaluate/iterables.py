@@ -23,6 +23,7 @@ from adjoint.fast.evaluate.values import (
     Known,
     ListOf,
     Ref,
+    Rest,
     RowOf,
     SetOf,
     Tuple,
@@ -75,6 +76,8 @@ def opened(ev: Evaluator, a: Abstract) -> Abstract | Generating:
 def steps_of(ev: Evaluator, a: Abstract) -> Steps | None:
     """Return the steps of an iteration; ``None`` if their number is not known."""
     a = opened(ev, a)  # type: ignore[assignment]
+    if isinstance(a, Rest):
+        return a.steps  # type: ignore[no-any-return]
     if isinstance(a, Iterating):
         return _of_view(ev, a.kind, *a.operands) if a.kind in VIEWS else _steps_through(ev, a)
     if isinstance(held := ev.held(a), ListOf):

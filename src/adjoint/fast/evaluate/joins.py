@@ -18,6 +18,7 @@ from adjoint.fast.evaluate.types import Array, Dim, Number, Row, Symbol, Type, j
 from adjoint.fast.evaluate.values import (
     LOST,
     MISSING,
+    TEXT,
     Abstract,
     External,
     Flag,
@@ -28,6 +29,7 @@ from adjoint.fast.evaluate.values import (
     Ref,
     RowOf,
     Slot,
+    Text,
     Tuple,
     parts,
     rebuild,
@@ -80,6 +82,8 @@ def generalise(a: Any, b: Any, ev: Evaluator, before: Heap, after: Heap) -> Any:
     a, b = _opened(a), _opened(b)
     if a is MISSING or b is MISSING:
         return _uncertain(b, ev, after) if a is MISSING else _uncertain(a, ev, before)
+    if all(isinstance(x, Text) or type(getattr(x, "value", None)) is str for x in (a, b)):
+        return TEXT
     if _is_list(a, before) and _is_list(b, after):
         a, b = _shared_items(a, ev, before), _shared_items(b, ev, after)
     left, right = _leaf_type(a, ev.types), _leaf_type(b, ev.types)

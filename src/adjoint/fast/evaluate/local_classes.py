@@ -17,7 +17,7 @@ from typing import Any
 from adjoint.fast.evaluate.containers import Element, opened, opened_element
 from adjoint.fast.evaluate.evaluator import Evaluator
 from adjoint.fast.evaluate.types import Number
-from adjoint.fast.evaluate.values import Abstract, Closure, Flag, Known, Ref
+from adjoint.fast.evaluate.values import Abstract, Closure, Flag, Known
 from adjoint.fast.not_covered import NotCovered
 from adjoint.ir.single import Value
 
@@ -50,11 +50,21 @@ def stand_in(ev: Evaluator, a: Abstract) -> Any:
         if not _has_elements(known):
             return known
         is_number = isinstance(a, Value) and isinstance(ev.types[a], Number)
-        is_container = isinstance(a, Ref) and opened(ev, a) is not None
-        hashable = is_number or not (isinstance(a, Value) or is_container)
+        cls = ev.class_of(a)
+        has_hash = cls is None or cls.__hash__ is not None
+        hashable = is_number or (has_hash and not isinstance(a, Value))
         made = StandIn() if hashable else UnhashableStandIn()
     ev.outside.made[id(made)] = made, a
     return made
+
+
+def _with_constants(x: Any) -> Any:
+    """Return a real container with constants in place of the elements that stand for them."""
+    if isinstance(x, Element):
+        return x.abstract.value if type(x.abstract) is Known else x
+    if isinstance(x, dict):
+        return {k: _with_constants(y) for k, y in x.items()}
+    return type(x)(map(_with_constants, x)) if isinstance(x, list | tuple) else x
 
 
 def _has_elements(x: Any) -> bool:
@@ -114,7 +124,7 @@ def _attribute(ev: Evaluator, key: str, value: Abstract) -> Any:
         "_fields",
         "__static_attributes__",
     ):
-        made = opened(ev, value)
+        made = _with_constants(opened(ev, value))
         if made is None or _has_elements(tuple(made.values() if isinstance(made, dict) else made)):
             raise NotCovered(f"{key} that are not known", ev.span)
         return made

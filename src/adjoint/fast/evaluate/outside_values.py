@@ -17,11 +17,13 @@ from adjoint.fast.evaluate.handlers.table import handlers
 from adjoint.fast.evaluate.leaves import Guard, Leaf
 from adjoint.fast.evaluate.plain_classes import (
     is_constant_object,
+    is_enumeration,
     is_named_tuple,
     is_plain_object,
 )
 from adjoint.fast.evaluate.stand_ins import (
     axes_of,
+    call_cached_outside,
     gradient_in,
     is_dispatching,
     is_mapped,
@@ -67,6 +69,11 @@ _IDENTITIES = (
 )
 
 
+@functools.cache
+def _cached() -> None:
+    """Serve as an example of a cached function."""
+
+
 _OF_CLASSES: Any = type.__eq__
 
 
@@ -110,6 +117,8 @@ class Outside:
     made: dict[int, tuple[Any, Abstract]] = field(default_factory=dict)
     """Classes that the program makes, and stand-ins for abstract values in them, by identity: the
     object, which is kept alive, and its abstract value."""
+    shown_members: set[int] = field(default_factory=set)
+    """Members of enumerations, by identity, whose numbers would have a cotangent."""
     _cells: dict[tuple[int | None, int], Source] = field(default_factory=dict)
     samples: dict[int, Any] = field(default_factory=dict)
     """Containers, objects and functions of the call at specialisation, by identity of source."""
@@ -161,6 +170,11 @@ class Outside:
 
     def guard(self, source: Source, kind: str, value: Any) -> None:
         self.guards.append(Guard(source, kind, value))
+
+    def distinguish(self, a: Source, b: Source) -> None:
+        """Guard that two objects are not the same."""
+        first, last = sorted((a, b), key=self.sources.index)
+        self.guard(last, "not same", first)
 
     def fact(self, whole: External, f: Callable[[Any], Any]) -> Abstract:
         """Return ``f(whole)``, computed now, and guard that it stays the same."""
@@ -224,9 +238,12 @@ class Outside:
             return Flag(value) if kind is bool and self.is_wanted(source) else Known(value)
         if (python := python_of(value)) is not None:
             return self._compiled(source, value, python)
-        if issubclass(kind, _IDENTITIES) or is_constant_object(
-            kind
-        ):  # not isinstance: ``__class__`` may lie
+        if is_enumeration(kind) and self.is_wanted(source):
+            if issubclass(kind, int | float | complex):
+                raise NotCovered("a member of an enumeration as a number")
+            self.shown_members.add(id(value))
+        # not isinstance: ``__class__`` may lie
+        if issubclass(kind, _IDENTITIES) or is_constant_object(kind):
             self.guard(source, "is", value)
             return Known(value)
         if issubclass(kind, np.ndarray | np.generic) or kind in (int, float, complex):
@@ -238,6 +255,10 @@ class Outside:
         if (known := self._known_twin(source, value)) is not None:
             return known
         self.guard(source, "type", kind)
+        if kind is type(_cached):
+            self.samples[id(source)] = value
+            wrapped = self.read(source, "attribute", "__wrapped__", value.__wrapped__)
+            return Partial(Known(call_cached_outside), (wrapped, Known(value)), ())
         if kind is MethodType:
             return Bound(
                 self.read(source, "underlying", None, value.__func__),
@@ -283,8 +304,8 @@ class Outside:
         if kind in (tuple, list) or is_named_tuple(kind):
             self.guard(source, "length", len(value))
         elif kind is dict:
-            if not all(type(key) in (str, int, bool) for key in value):
-                raise NotCovered("a dict with keys other than strings and integers")
+            if not all(map(_is_constant_key, value)):
+                raise NotCovered("a dict with keys that are no constants")
             self.guard(source, "keys", tuple(value))
         elif not is_plain_object(kind):
             raise NotCovered(f"an object of class {kind.__qualname__}")
@@ -481,7 +502,7 @@ class Outside:
         part of a class that the program makes."""
         if id(value) in self.made:
             return self.made[id(value)][1]
-        if type(value) is FunctionType and lookup(value) is None:
+        if type(value) is FunctionType and lookup(value) is None and value not in handlers:
             return self.own_closure(value)
         return Known(value)
 
@@ -495,3 +516,9 @@ class Outside:
             tuple(map(Known, f.__closure__ or ())),
             f,
         )
+
+
+def _is_constant_key(key: Any) -> bool:
+    if type(key) is tuple:
+        return all(map(_is_constant_key, key))
+    return type(key) in (str, int, bool, type(None), bytes) or is_enumeration(type(key))

@@ -36,6 +36,11 @@ def is_plain_class(cls: type) -> bool:
     return type(cls) is type or type(cls) is abc.ABCMeta
 
 
+def has_own(cls: type, name: str) -> bool:
+    """Return whether a class has another special method than `object`."""
+    return getattr(cls, name, None) is not getattr(object, name, None)
+
+
 def is_enumeration(cls: type) -> bool:
     """Return whether a class is an enumeration whose members are found by name only."""
     return type(cls) is EnumMeta and not issubclass(cls, Flag)

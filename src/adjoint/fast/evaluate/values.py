@@ -118,6 +118,13 @@ class External:
 
 
 @node(eq=False)
+class FieldsOf:
+    """The ``__dict__`` of an object."""
+
+    owner: Ref | External
+
+
+@node(eq=False)
 class Closure:
     """A Python function with abstract cells; `function` is ``None`` if the program makes it."""
 
@@ -180,6 +187,13 @@ class Iterating:
 
 
 @node(eq=False)
+class Rest:
+    """What is left of an iterator: `steps` are the `iterables.Steps` that remain."""
+
+    steps: Any
+
+
+@node(eq=False)
 class Generating:
     """An unused generator: its function, and the values of the function's parameters."""
 
@@ -218,12 +232,14 @@ Abstract: TypeAlias = (
     | Tuple
     | Ref
     | External
+    | FieldsOf
     | Closure
     | Bound
     | Super
     | Partial
     | SliceOf
     | Iterating
+    | Rest
     | Text
     | Slot
 )
@@ -282,7 +298,7 @@ class IteratorOf:
     """An iterator over `source`; ``None`` if it may have been used. `contents` are contents of
     lists and dicts that must not change before the iteration begins."""
 
-    source: Iterating | Generating | None
+    source: Iterating | Generating | Rest | None
     contents: tuple[tuple[Ref, Any, int], ...] = ()
 
 
@@ -311,6 +327,8 @@ def parts(a: Abstract | HeapObject) -> tuple[Abstract, ...] | None:
             return (*a.defaults, *(d for _, d in a.named_defaults), *a.cells)
         case Bound():
             return (a.function, a.owner)
+        case FieldsOf():
+            return (a.owner,)
         case Partial():
             return (a.function, *a.args, *(value for _, value in a.keywords))
         case SliceOf():
@@ -341,7 +359,7 @@ def shape_of(a: Abstract | HeapObject) -> Any:
             return Closure, id(a.code), id(a.namespace), len(a.defaults), names, len(a.cells)
         case Partial():
             return Partial, len(a.args), tuple(name for name, _ in a.keywords)
-        case Bound() | SliceOf():
+        case Bound() | SliceOf() | FieldsOf():
             return type(a)
         case Iterating():
             return Iterating, a.kind, len(a.operands)
@@ -367,6 +385,8 @@ def rebuild(a: Any, items: Iterator[Abstract]) -> Any:
             )
         case Bound():
             return Bound(next(items), next(items))
+        case FieldsOf():
+            return FieldsOf(next(items))  # type: ignore[arg-type]
         case Partial():
             return Partial(
                 next(items),

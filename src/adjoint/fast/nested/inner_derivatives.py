@@ -217,8 +217,9 @@ def mapped(ev: Evaluator, a: Abstract, new: Callable[[Value | Known], Abstract])
     assert parts is not None
     held = ev.held(a)
     changed = tuple(mapped(ev, x, new) for x in parts)
-    made = replace(held, items=changed) if isinstance(held, DictOf) else DictOf(keys, changed)
-    return ev.allocate(made)
+    if isinstance(held, DictOf):
+        return ev.allocate(replace(held, items=changed))
+    return ev.allocate(DictOf(keys, changed))
 
 
 def _is_number(a: Known) -> bool:

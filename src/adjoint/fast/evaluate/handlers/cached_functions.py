@@ -13,6 +13,7 @@ from typing import Any
 from adjoint.fast.evaluate.containers import opened_element
 from adjoint.fast.evaluate.evaluator import Evaluator
 from adjoint.fast.evaluate.handlers.table import handler
+from adjoint.fast.evaluate.stand_ins import call_cached_outside
 from adjoint.fast.evaluate.values import Abstract, DictOf, Known, Partial, Ref, Tuple
 from adjoint.fast.not_covered import NotCovered
 from adjoint.ir.single import Value
@@ -20,12 +21,14 @@ from adjoint.ir.single import Value
 _key: Any = vars(functools)["_make_key"]
 
 
-def cached() -> None:
+def cached(maxsize: Any, typed: Any, f: Any) -> Any:
     """Stand for the decorator with its options before the function."""
+    raise NotImplementedError
 
 
-def call_cached() -> None:
+def call_cached(*args: Any, **keywords: Any) -> Any:
     """Stand for a call, with the function, its cache and the options before the arguments."""
+    raise NotImplementedError
 
 
 @handler(functools.cache)
@@ -62,9 +65,7 @@ def _(
     if not all(map(_is_known, (*args, *keywords.values()))):
         _demand_unchanged(ev, cache)
         return _evaluated(ev, f, args, keywords)
-    given = tuple(opened_element(ev, x) for x in args)
-    named = {k: opened_element(ev, x) for k, x in keywords.items()}
-    key = _key(given, named, typed.value)
+    key = _key_of(ev, args, keywords, typed.value)
     held = _contents(ev, cache)
     if key in held:
         return held[key]
@@ -86,6 +87,34 @@ def _is_known(a: Abstract) -> bool:
     if isinstance(a, Tuple):
         return all(map(_is_known, a.items))
     return isinstance(a, Known)
+
+
+@handler(call_cached_outside)
+def _(
+    ev: Evaluator, f: Abstract, cached: Abstract, /, *args: Abstract, **keywords: Abstract
+) -> Abstract:
+    """Evaluate a call of a cached function from outside: what it has cached before is not used. No
+    program changes what such a function reads, so known results are kept for the whole run."""
+    assert isinstance(cached, Known)
+    if not all(map(_is_known, (*args, *keywords.values()))):
+        return _evaluated(ev, f, args, keywords)
+    typed = cached.value.cache_parameters()["typed"]
+    place = id(cached.value), _key_of(ev, args, keywords, typed)
+    if place not in ev.outside_results:
+        found = ev.call(f, args, keywords)
+        if isinstance(found, Ref):
+            raise NotCovered("a cached function that returns a container or an object", ev.span)
+        if not isinstance(found, Known):
+            return found
+        ev.outside_results[place] = found
+    return ev.outside_results[place]
+
+
+def _key_of(
+    ev: Evaluator, args: tuple[Abstract, ...], keywords: dict[str, Abstract], typed: bool
+) -> Any:
+    given = tuple(opened_element(ev, x) for x in args)
+    return _key(given, {k: opened_element(ev, x) for k, x in keywords.items()}, typed)
 
 
 def _demand_unchanged(ev: Evaluator, cache: Ref) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import functools
 import operator
+from typing import Any
 
 import numpy as np
 
@@ -14,7 +15,6 @@ from adjoint.fast.evaluate.evaluator import Evaluator
 from adjoint.fast.evaluate.handlers.table import handler
 from adjoint.fast.evaluate.item_lists import listed
 from adjoint.fast.evaluate.loops import iterate
-from adjoint.fast.evaluate.plain_classes import is_plain_object
 from adjoint.fast.evaluate.types import Array
 from adjoint.fast.evaluate.values import Abstract, Known, Partial, SliceOf, Tuple
 from adjoint.fast.not_covered import NotCovered
@@ -74,8 +74,9 @@ def get_attributes() -> None:
     """Stand for ``attrgetter(*names)``, with the names before the operand."""
 
 
-def call_named() -> None:
+def call_named(name: Any, args: Any, operand: Any, **keywords: Any) -> Any:
     """Stand for ``methodcaller(name, *args)``, with these before the operand."""
+    raise NotImplementedError
 
 
 @handler(get_items)
@@ -112,7 +113,6 @@ def _(ev: Evaluator, name: Abstract, args: Abstract, a: Abstract, **keywords: Ab
 
 @handler(copy.copy)
 def _(ev: Evaluator, a: Abstract) -> Abstract:
-    _demand_plain_copy(ev, a, "__copy__")
     return a if isinstance(a, Tuple) else _array_or(ev, a) or copied(ev, a, lambda x: x)
 
 
@@ -129,9 +129,3 @@ def _array_or(ev: Evaluator, a: Abstract) -> Abstract | None:
     if isinstance(a, Value) and isinstance(ev.types[a], Array):
         return ev.call(Known(np.copy), [a], {})
     return None
-
-
-def _demand_plain_copy(ev: Evaluator, a: Abstract, name: str) -> None:
-    cls = ev.class_of(a)
-    if cls is not None and is_plain_object(cls) and hasattr(cls, name):
-        raise NotCovered(f"{name} of {cls.__qualname__}", ev.span)

@@ -17,13 +17,14 @@ from adjoint.fast.evaluate.handlers.table import handler
 from adjoint.fast.evaluate.instances import new_object, set_plainly
 from adjoint.fast.evaluate.item_lists import listed
 from adjoint.fast.evaluate.local_classes import build, note_made, stand_in
-from adjoint.fast.evaluate.plain_classes import is_named_tuple, is_plain_object
+from adjoint.fast.evaluate.plain_classes import has_own, is_named_tuple, is_plain_object
 from adjoint.fast.evaluate.values import (
     MISSING,
     Abstract,
     CellOf,
     Closure,
     DictOf,
+    External,
     Instance,
     Known,
     Ref,
@@ -43,7 +44,8 @@ def _(
     metaclass: Abstract = Known(None),
     **keywords: Abstract,
 ) -> Abstract:
-    known = [x.value if isinstance(x, Known) else None for x in (name, metaclass, *bases)]
+    operands = (name, metaclass, *bases)
+    known: list[Any] = [x.value if isinstance(x, Known) else None for x in operands]
     if keywords or None in known[2:] or not isinstance(body, Closure):
         raise NotCovered("a class with keywords, or with bases that are not known", ev.span)
     namespace = ev.allocate(DictOf((), ()))
@@ -56,17 +58,26 @@ def _(
         ev.heap[cell.address] = CellOf((made,))
     for key, value in entries.items():  # as `type` does when it has made the class
         cls = ev.class_of(value)
-        if isinstance(value, Ref) and cls is not None and is_plain_object(cls):
+        if isinstance(value, Ref | External) and cls is not None and is_plain_object(cls):
             if hasattr(cls, "__set_name__"):
+                if isinstance(value, External):
+                    raise NotCovered("a descriptor from outside, which is told its name", ev.span)
                 method = special_method(ev, cls, "__set_name__")
                 ev.call(method, [value, made, Known(key)], {})
     return made
 
 
+def _namespace(ev: Evaluator, namespace: Abstract) -> DictOf:
+    held = ev.held(namespace)
+    if not isinstance(held, DictOf):
+        raise NotCovered("the body of a class by itself", ev.span)
+    return held
+
+
 @handler(primitives.load_class_name)
 def _(ev: Evaluator, namespace: Abstract, name: Abstract, outside: Abstract) -> Abstract:
-    held = ev.held(namespace)
-    assert isinstance(held, DictOf) and isinstance(name, Known)
+    held = _namespace(ev, namespace)
+    assert isinstance(name, Known)
     if name.value in held.keys:
         return held.items[held.keys.index(name.value)]
     if isinstance(outside, Known) and isinstance(outside.value, dict):
@@ -79,8 +90,8 @@ def _(ev: Evaluator, namespace: Abstract, name: Abstract, outside: Abstract) -> 
 
 @handler(primitives.delete_class_name)
 def _(ev: Evaluator, namespace: Abstract, name: Abstract) -> Abstract:
-    held = ev.held(namespace)
-    assert isinstance(held, DictOf) and isinstance(namespace, Ref) and isinstance(name, Known)
+    held = _namespace(ev, namespace)
+    assert isinstance(namespace, Ref) and isinstance(name, Known)
     left = {k: x for k, x in zip(held.keys, held.items, strict=True) if k != name.value}
     ev.heap[namespace.address] = DictOf(tuple(left), tuple(left.values()))
     return Known(None)
@@ -134,6 +145,9 @@ for _f in _DECORATORS:
     _decorated(_f)
 
 
+_named_tuple: Any = collections.namedtuple
+
+
 @handler(collections.namedtuple)
 def _(
     ev: Evaluator, name: Abstract, fields: Abstract, *, defaults: Abstract = Known(None)
@@ -144,7 +158,7 @@ def _(
         raise NotCovered("a call of namedtuple", ev.span)
     values = None if given is None else tuple(stand_in(ev, x) for x in given)
     try:
-        made = collections.namedtuple(name.value, names, defaults=values)
+        made = _named_tuple(name.value, names, defaults=values)
     except Exception as error:
         raise NotCovered(f"a call that raises {type(error).__name__}", ev.span) from None
     return note_made(ev, made)
@@ -189,7 +203,7 @@ def _(ev: Evaluator, a: Abstract, name: Abstract) -> Abstract:
 @handler(delattr)
 def _(ev: Evaluator, a: Abstract, name: Abstract) -> Abstract:
     cls = ev.class_of(a)
-    if cls is None or cls.__delattr__ is not object.__delattr__:
+    if cls is None or has_own(cls, "__delattr__"):
         raise NotCovered("a deletion of an attribute", ev.span)
     return _written(ev, a, name, None)
 
@@ -214,6 +228,15 @@ def _(ev: Evaluator, a: Abstract, /, **changes: Abstract) -> Abstract:
         if one.init and one.name not in changes:
             changes[one.name] = attribute(ev, a, one.name)
     return ev.call(Known(cls), [], changes)
+
+
+@handler(dataclasses.fields)
+def _(ev: Evaluator, a: Abstract) -> Abstract:
+    cls = a.value if isinstance(a, Known) and isinstance(a.value, type) else ev.class_of(a)
+    if cls is None or not dataclasses.is_dataclass(cls):
+        raise NotCovered("fields of something else than a data class", ev.span)
+    ev.outside.rely_on(cls)
+    return Tuple(tuple(map(Known, dataclasses.fields(cls))))
 
 
 @handler(dataclasses.asdict)

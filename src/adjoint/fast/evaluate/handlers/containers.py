@@ -22,7 +22,7 @@ from adjoint.fast.evaluate.containers import (
 from adjoint.fast.evaluate.evaluator import Evaluator
 from adjoint.fast.evaluate.handlers.table import handler, handlers
 from adjoint.fast.evaluate.item_lists import demand_listed, listed
-from adjoint.fast.evaluate.plain_classes import is_plain_object
+from adjoint.fast.evaluate.plain_classes import has_own, is_plain_object
 from adjoint.fast.evaluate.values import Abstract, Iterating, Known, Ref, Tuple
 from adjoint.fast.not_covered import NotCovered
 from adjoint.ir import primitives
@@ -173,12 +173,11 @@ def _(ev: Evaluator, a: Abstract) -> Abstract:
     """Hash a constant; an object by its ``__hash__``, or by its address."""
     cls = ev.class_of(a)
     if isinstance(a, Ref) and cls is not None and is_plain_object(cls):
-        method = cls.__hash__
-        if method is object.__hash__:
+        if not has_own(cls, "__hash__"):
             return Known(a.address)
-        if method is not None:
+        if getattr(cls, "__hash__") is not None:  # noqa: B009  of any type
             return ev.call(special_method(ev, cls, "__hash__"), [a], {})
-    elif isinstance(a, Known) and type(a.value).__hash__ is object.__hash__:
+    elif isinstance(a, Known) and not has_own(type(a.value), "__hash__"):
         return Known(id(a.value))
     elif isinstance(a, Known | Tuple) or ev.class_of(a) is frozenset:
         key = opened(ev, a) if isinstance(a, Ref) else key_of(ev, a)

@@ -69,7 +69,7 @@ def _identical(ev: Evaluator, a: Abstract, b: Abstract) -> bool:
         return False
     if isinstance(a, External) and isinstance(b, External):
         if a.source is not b.source:
-            ev.outside.guard(a.source, "not same", b.source)
+            ev.outside.distinguish(a.source, b.source)
         return a.source is b.source
     if {type(a), type(b)} in ({Ref, External}, {Ref, Known}):
         return False  # the program has made the one, and not the other

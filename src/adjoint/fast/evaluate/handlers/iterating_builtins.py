@@ -11,10 +11,12 @@ from adjoint.fast.evaluate.attribute_reads import special_method
 from adjoint.fast.evaluate.branches import branch
 from adjoint.fast.evaluate.evaluator import Evaluator
 from adjoint.fast.evaluate.frames import Suspension
-from adjoint.fast.evaluate.generators import take
+from adjoint.fast.evaluate.generators import is_pushed, take
 from adjoint.fast.evaluate.handlers.table import handler
+from adjoint.fast.evaluate.iterables import steps_of
 from adjoint.fast.evaluate.loops import iterate, iterator_of
 from adjoint.fast.evaluate.plain_classes import is_enumeration, is_plain_object
+from adjoint.fast.evaluate.rows import restorable
 from adjoint.fast.evaluate.sums import summed
 from adjoint.fast.evaluate.truth_values import truth
 from adjoint.fast.evaluate.types import Array, Row, number
@@ -29,6 +31,7 @@ from adjoint.fast.evaluate.values import (
     IteratorOf,
     Known,
     Ref,
+    Rest,
     Tuple,
 )
 from adjoint.fast.not_covered import NotCovered, Raises
@@ -80,7 +83,7 @@ def _is_iterable(ev: Evaluator, x: Abstract) -> bool:
         return not isinstance(ev.heap[x.address], Instance)
     if isinstance(x, External):
         return isinstance(x.sample, list | dict | tuple)
-    return isinstance(x, Tuple | Iterating | Generating)
+    return isinstance(x, Tuple | Iterating | Generating | Rest)
 
 
 def _among(what: Iterating) -> Iterator[Ref]:
@@ -166,6 +169,9 @@ def _(ev: Evaluator, xs: Abstract, default: Abstract | None = None) -> Abstract:
     """Return the first item of an iterator, which is not used again."""
     if not isinstance(ev.held(xs), IteratorOf):
         raise NotCovered("next of something else than an iterator", ev.span)
+    found = _taken(ev, xs)
+    if found is not None:
+        return found
     first = MISSING if default is None else default
     ended, found = iterate(ev, xs, [first], lambda x, carried: [Known(False), x], True)
     if default is not None:
@@ -175,6 +181,22 @@ def _(ev: Evaluator, xs: Abstract, default: Abstract | None = None) -> Abstract:
     if isinstance(ended, Value):
         branch(ev, ended, ev.leave, list, ev.span)
     return ev.call(Known(single_primitives.assigned), [found, Known("item")], {})
+
+
+def _taken(ev: Evaluator, xs: Abstract) -> Abstract | None:
+    """Take the first of the items of an iterator; ``None`` if they are not known one by one, or if
+    there are none."""
+    if is_pushed(ev, xs) or not isinstance(xs, Ref):
+        return None
+    with restorable(ev) as restore:
+        steps = steps_of(ev, xs)
+        if steps is None or not steps.steps:
+            restore()
+            return None
+    found = steps.steps[0]()
+    steps.demand_unchanged(ev)
+    ev.heap[xs.address] = IteratorOf(Rest(steps.after(0)))
+    return found
 
 
 @handler(sum)

@@ -5,12 +5,13 @@ from __future__ import annotations
 import operator
 from collections import Counter, OrderedDict, defaultdict, deque
 from enum import Enum
-from typing import Any
+from types import FunctionType
+from typing import Any, Generic
 
 import numpy as np
 
 from adjoint.fast.evaluate.array_writes import add_at, is_alias_of_part, put, update
-from adjoint.fast.evaluate.attribute_reads import special_method
+from adjoint.fast.evaluate.attribute_reads import attribute, special_method
 from adjoint.fast.evaluate.calls import fold_known
 from adjoint.fast.evaluate.containers import (
     KINDS,
@@ -28,6 +29,7 @@ from adjoint.fast.evaluate.handlers.table import handler
 from adjoint.fast.evaluate.indices import known_slice
 from adjoint.fast.evaluate.items import item
 from adjoint.fast.evaluate.plain_classes import (
+    has_own,
     is_constant_object,
     is_enumeration,
     is_plain_class,
@@ -40,9 +42,11 @@ from adjoint.fast.evaluate.types import Array, Number, number
 from adjoint.fast.evaluate.values import (
     TEXT,
     Abstract,
+    Bound,
     DequeOf,
     DictOf,
     External,
+    FieldsOf,
     Iterating,
     Known,
     ListOf,
@@ -55,6 +59,7 @@ from adjoint.fast.evaluate.writes.adoption import demand_not_written
 from adjoint.fast.not_covered import NotCovered
 from adjoint.fast.support import functions as runtime
 from adjoint.ir.single import Value
+from adjoint.primal.special_methods import class_attribute
 
 _BINARY = {
     operator.add: "add",
@@ -88,6 +93,7 @@ def _binary(f: Any, name: str) -> None:
         folded = fold_known(f, (a, b), {})
         if folded is not None:
             return folded
+        a, b = _plain_number(a, name), _plain_number(b, f"r{name}")
         if is_numeric(a) and is_numeric(b):
             return ev.infer(f, [a, b])
         if f is operator.add and isinstance(a, Tuple) and isinstance(b, Tuple):
@@ -103,6 +109,15 @@ def _binary(f: Any, name: str) -> None:
         if found is not None:
             return found
         return _by_protocol(ev, f, f"__{name}__", f"__r{name}__", a, b)
+
+
+def _plain_number(a: Abstract, name: str) -> Abstract:
+    """Return a member of an `IntEnum` with the operator of integers as a plain integer; anything
+    else unchanged."""
+    if isinstance(a, Known) and isinstance(a.value, Enum) and isinstance(a.value, int):
+        if getattr(type(a.value), f"__{name}__", None) is getattr(int, f"__{name}__", 0):
+            return Known(int.__index__(a.value))
+    return a
 
 
 _CONTAINERS = frozenset({*KINDS, tuple})
@@ -156,7 +171,7 @@ def _by_protocol(
             if found is getattr(object, method, None):
                 if any(method in vars(base) for base in cls.__mro__[:-1]):
                     raise NotCovered(f"{method} of {cls.__qualname__}", ev.span)
-                if f is operator.ne and cls.__eq__ is not object.__eq__:
+                if f is operator.ne and has_own(cls, "__eq__"):
                     result = ev.call(special_method(ev, cls, "__eq__"), operands, {})
                     if not isinstance(result, Known) or result.value is not NotImplemented:
                         return ev.call(Known(operator.not_), [result], {})
@@ -189,6 +204,7 @@ def _comparison(f: Any, name: str, reflected: str) -> None:
         folded = fold_known(f, (a, b), {})
         if folded is not None:
             return folded
+        a, b = _plain_number(a, name), _plain_number(b, reflected)
         if is_numeric(a) and is_numeric(b):
             known = _compared_lengths(ev, f, a, b)
             return ev.infer(f, [a, b]) if known is None else Known(known)
@@ -200,7 +216,7 @@ def _comparison(f: Any, name: str, reflected: str) -> None:
                 if all(issubclass(ev.class_of(x) or object, kind) for x in (a, b)):
                     return _equal_sequences(ev, f, left, right)
         if isinstance(a, Known) and isinstance(b, Known) and f in (operator.eq, operator.ne):
-            if isinstance(a.value, Enum) and type(a.value).__eq__ is object.__eq__:
+            if isinstance(a.value, Enum) and not has_own(type(a.value), "__eq__"):
                 return Known(f(a.value, b.value))
             if isinstance(a.value, np.dtype | type | str) and all(
                 is_plain_class(x.value) for x in (a, b) if isinstance(x.value, type)
@@ -253,7 +269,7 @@ def _equal_items(ev: Evaluator, x: Abstract, y: Abstract) -> Abstract:
         if not all(_is_number(ev, z) for z in (x, y)):
             raise NotCovered("a comparison of arrays in a sequence", ev.span)
         return ev.operation(runtime.equal_items, (ev.operand(x), ev.operand(y)), number(bool))
-    return truth(ev, ev.call(Known(operator.eq), [x, y], {}))
+    return truth(ev, ev.call(Known(operator.eq), [x, y], {}))  # type: ignore[no-any-return]
 
 
 def _is_number(ev: Evaluator, x: Abstract) -> bool:
@@ -328,7 +344,8 @@ def _(ev: Evaluator, container: Abstract, a: Abstract) -> Abstract:
             return Known(a.value in container.value)
     cls = ev.class_of(container)
     if cls is not None and is_plain_object(cls) and hasattr(cls, "__contains__"):
-        return truth(ev, ev.call(special_method(ev, cls, "__contains__"), [container, a], {}))
+        found = ev.call(special_method(ev, cls, "__contains__"), [container, a], {})
+        return truth(ev, found)  # type: ignore[no-any-return]
     made = opened(ev, container)
     if made is None:
         raise NotCovered("a test of membership", ev.span)
@@ -372,15 +389,20 @@ def _(ev: Evaluator, a: Abstract, index: Abstract, value: Abstract) -> Abstract:
 def _of_annotation(ev: Evaluator, kind: Any, index: Abstract) -> Abstract:
     """Evaluate ``list[float]`` or ``Optional[float]``, and ``Color["RED"]``."""
     key = opened_element(ev, index)
-    cls = kind if isinstance(kind, type) else None
+    cls: Any = kind if isinstance(kind, type) else None
     if cls is not None and is_enumeration(cls):
         if isinstance(key, str) and key in cls._member_map_:
             ev.outside.rely_on(cls)
             return Known(cls._member_map_[key])
-    elif cls is None or cls.__module__ in ("builtins", "collections", "collections.abc"):
+    elif cls is None or cls.__module__ in ("builtins", "collections", "collections.abc", "typing"):
         if isinstance(index, Known):
             key = index.value
         return Known(guarded(ev, operator.getitem, kind, key))
+    elif issubclass(cls, Generic):
+        return Known(cls)
+    elif type(class_attribute(cls, "__class_getitem__")) in (FunctionType, classmethod):
+        found = attribute(ev, Known(cls), "__class_getitem__")
+        return ev.call(found, [index] if isinstance(found, Bound) else [Known(cls), index], {})
     raise NotCovered("an index of a class", ev.span)
 
 
@@ -402,7 +424,7 @@ def _(ev: Evaluator, a: Abstract, index: Abstract, value: Abstract) -> Abstract:
         changed = [*held.items]
         changed[index.value] = value
         ev.heap[a.address] = ListOf(tuple(changed))
-    elif isinstance(held, DictOf):
+    elif isinstance(held, DictOf) or isinstance(a, FieldsOf):
         run(ev, a, operator.setitem, key_of(ev, index), opened_element(ev, value))
     elif isinstance(held, DequeOf):
         run(ev, a, operator.setitem, opened_element(ev, index), opened_element(ev, value))
@@ -419,7 +441,7 @@ def _(ev: Evaluator, a: Abstract, index: Abstract, value: Abstract) -> Abstract:
 @handler(operator.delitem)
 def _(ev: Evaluator, a: Abstract, index: Abstract) -> Abstract:
     held, cls = ev.held(a), ev.class_of(a)
-    if isinstance(held, DictOf):
+    if isinstance(held, DictOf) or isinstance(a, FieldsOf):
         return run(ev, a, operator.delitem, key_of(ev, index))
     if isinstance(held, ListOf | DequeOf):
         part = known_slice(index)

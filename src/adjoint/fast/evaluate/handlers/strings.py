@@ -10,7 +10,7 @@ from adjoint.fast.evaluate.containers import closed
 from adjoint.fast.evaluate.evaluator import Evaluator
 from adjoint.fast.evaluate.handlers.table import handler
 from adjoint.fast.evaluate.item_lists import listed
-from adjoint.fast.evaluate.plain_classes import is_plain_object
+from adjoint.fast.evaluate.plain_classes import has_own, is_plain_object
 from adjoint.fast.evaluate.types import Array, Number, witnesses
 from adjoint.fast.evaluate.values import TEXT, Abstract, External, Known, Ref, Text, Tuple
 from adjoint.fast.not_covered import NotCovered
@@ -93,11 +93,11 @@ def _text_of(ev: Evaluator, a: Abstract, name: str) -> Abstract:
     cls = ev.class_of(a)
     if not isinstance(a, Ref | External) or cls is None or not is_plain_object(cls):
         return a
-    if cls.__format__ is not object.__format__:
+    if has_own(cls, "__format__"):
         raise NotCovered(f"__format__ of {cls.__qualname__}", ev.span)
-    if name == "__str__" and cls.__str__ is object.__str__:
+    if name == "__str__" and not has_own(cls, "__str__"):
         name = "__repr__"
-    if getattr(cls, name) is getattr(object, name):
+    if not has_own(cls, name):
         return TEXT
     return ev.call(special_method(ev, cls, name), [a], {})
 
