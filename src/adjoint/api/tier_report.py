@@ -55,6 +55,8 @@ class TierReport:
         File and line of the reason in the user's code.
     inlined : tuple of str
         The user's functions that the specialised program contains.
+    opaque : tuple of str
+        The calls that the specialised program leaves to the generic tier, with place and reason.
     cost : float
         Milliseconds that specialising took, on the first call.
     programs : int
@@ -76,6 +78,7 @@ class TierReport:
     programs: int = 0
     source: str | None = field(default=None, repr=False)
     calls: tuple[InnerCall, ...] = ()
+    opaque: tuple[str, ...] = ()
 
     def __str__(self) -> str:
         lines = [f"{self.operator} of {self.function}: {self.tier} tier"]
@@ -85,6 +88,7 @@ class TierReport:
             lines.append(f"  at {self.place}")
         if self.inlined:
             lines.append(f"  inlined: {', '.join(self.inlined)}")
+        lines += [f"  opaque: {call}" for call in self.opaque]
         if self.cost and self.tier == "generic":
             lines.append(f"  seen in {self.cost:.1f} ms")
         elif self.cost:
@@ -222,6 +226,7 @@ class _Looking:
                     cost=1e3 * entry.cost,
                     programs=len(kept.entries),
                     source=entry.source,
+                    opaque=entry.opaque,
                 )
         refused = kept.reason_for(f, args)
         if refused is None:

@@ -6,6 +6,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from types import FunctionType
+from typing import Any
 
 import numpy as np
 
@@ -44,16 +45,23 @@ class Evaluator(InferringDraft, ABC):
         Lists, as values or heap addresses, that the next loop iterates over in a copy.
     inlined
         The names of the inlined user functions.
+    opaque
+        By name and place of an opaque operation: why it is opaque.
+    examples
+        By call of an opaque operation: its results for examples, and why it has no derivative.
     """
 
     def __init__(self, outside: Outside) -> None:
         super().__init__(outside)
         self.copied: set[Value | int] = set()
         self.inlined: dict[str, None] = {}
+        self.opaque: dict[str, str] = {}
+        self.examples: dict[Any, Any] = {}
 
     def release(self) -> None:
         """Drop references to the values that the program was specialised with."""
         self.heap.clear()
+        self.examples.clear()
         self.frames.clear()
         self.outside.release()
 

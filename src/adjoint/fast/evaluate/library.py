@@ -69,10 +69,10 @@ def call_library(
     with ev.demanding_sizes((*operands, *(v for _, v in named))):
         found = type_on_examples(f, types, of_named)
     made = ev.operation(f, operands, found, named)
-    return _checked(ev, made, found, operands)
+    return checked(ev, made, found, operands)
 
 
-def _checked(ev: Evaluator, y: Value, t: Number | Array, operands: tuple[Operand, ...]) -> Value:
+def checked(ev: Evaluator, y: Value, t: Number | Array, operands: tuple[Operand, ...]) -> Value:
     """Write the check that the result `y` has type `t`."""
     if isinstance(t, Number):
         (kind,) = t.kinds

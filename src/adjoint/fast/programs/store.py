@@ -90,6 +90,8 @@ class Entry:
         The counter of failed calls.
     inlined
         The names of the inlined user functions.
+    opaque
+        The opaque operations, each with its place and the reason.
     once
         ``once(f, args, dots)`` of `tangent_entry`, in programs of tangents.
     """
@@ -101,6 +103,7 @@ class Entry:
     filename: str
     failures: _Failures
     inlined: tuple[str, ...] = ()
+    opaque: tuple[str, ...] = ()
     once: Callable[..., Any] | None = None
 
     def call(self, f: Any, args: tuple[Any, ...], dots: Sequence[Any] | None) -> Any:
@@ -335,6 +338,8 @@ def _made(f: Any, args: tuple[Any, ...], mode: Mode) -> Entry:
     show_source(filename, source)
     failures = _Failures(bound)
     run = scope[_MAIN.get(mode.kind, "at_point")]
+    if program.ev.opaque:
+        run = _in_session(run)
     bound |= {
         "MISS": MISS,
         "program": demanding_shapes(run, program, mode)
@@ -344,12 +349,31 @@ def _made(f: Any, args: tuple[Any, ...], mode: Mode) -> Entry:
     }
     exec(compile(entry_text, filename.replace("fast", "entry"), "exec", dont_inherit=True), bound)
     inlined = tuple(program.ev.inlined)[1:]  # without the function itself
+    opaque = tuple(f"{name}, because of {reason}" for name, reason in program.ev.opaque.items())
     program.ev.release()
     program.leaves = program.wanted = []
     cost = time.perf_counter() - begin
     return Entry(
-        program, source, bound["run"], cost, filename, failures, inlined, bound.get("once")
+        program,
+        source,
+        bound["run"],
+        cost,
+        filename,
+        failures,
+        inlined,
+        opaque,
+        bound.get("once"),
     )
+
+
+def _in_session(run: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a program that runs in one session, for the records of its opaque operations."""
+
+    def program(*leaves: Any) -> Any:
+        with leaving, session:
+            return run(*leaves)
+
+    return program
 
 
 class _Failures:

@@ -22,7 +22,9 @@ _ARITHMETIC = members(operator, "add sub mul truediv neg pow matmul")
 
 _COMPUTED = members(np, "sum mean where outer dot concatenate stack cumsum tile ndarray.sum")
 
-NEW_ARRAYS = _CREATED | _ARITHMETIC | _COMPUTED | {runtime.inner_derivative, runtime.repeated}
+NEW_ARRAYS = (
+    _CREATED | _ARITHMETIC | _COMPUTED | {runtime.apart, runtime.inner_derivative, runtime.repeated}
+)
 """Functions besides ufuncs that return a new array, which the program may write to."""
 
 OWN_MEMORY = _ARITHMETIC | {
@@ -31,6 +33,7 @@ OWN_MEMORY = _ARITHMETIC | {
     np.outer,
     np.where,
     np.array,
+    runtime.apart,
     runtime.zeros_like,
     runtime.own,
     runtime.inner_derivative,
@@ -45,6 +48,7 @@ OWN_MEMORY = _ARITHMETIC | {
 
 MADE_EACH_TIME = _CREATED | {
     runtime.new_tape,
+    runtime.apart,
     runtime.zeros_like,
     runtime.own,
     runtime.inner_derivative,
