@@ -9,7 +9,11 @@ import scipy.stats
 
 import adjoint as ad
 from adjoint.fast.build.modes import GRADIENT, PULLBACK, mode_of
+from adjoint.fast.evaluate import partial_evaluator
+from adjoint.fast.not_covered import NotCovered
 from adjoint.fast.programs import store
+from adjoint.runtime.dispatch.observed_results import observed
+from tests.fast import opaque_functions as user
 from tests.fast.agreeing import generic_tier
 from tests.fast.agreement import refused
 
@@ -173,7 +177,10 @@ def _all(f, x, v):
 
 @pytest.mark.parametrize("f", CASES, ids=lambda f: f.__name__)
 def test_all_modes_agree_with_the_generic_tier_and_with_differences(f):
-    x = CASES[f]
+    check_all_modes(f, CASES[f])
+
+
+def check_all_modes(f, x):
     v = np.cos(np.arange(np.size(x)) + 1.0).reshape(np.shape(x)).astype(np.asarray(x).dtype)
     v = float(v) if isinstance(x, float) else v
     found = _all(f, x, v)
@@ -304,3 +311,102 @@ def test_an_operator_around_it():
     with generic_tier():
         expected = ad.gradient(f, X)
     np.testing.assert_allclose(ad.gradient(f, X)[0], expected[0])
+
+
+# ---- functions of the user -----------------------------------------------------------------------
+
+
+@pytest.fixture
+def uncovered(monkeypatch):
+    """Functions of `opaque_functions` that programs call are not covered by themselves."""
+    callees = (user.scaled, user.norm, user.collected, user.doubled, user.halves, user.chosen)
+    callees += (user.inverse, user.recorded, user.filled, user.of_constants)
+    inner = {one.__code__ for one in callees}
+    found = partial_evaluator.single_of
+
+    def single_of(closure):
+        if closure.code in inner:
+            raise NotCovered("a test")
+        return found(closure)
+
+    monkeypatch.setattr(partial_evaluator, "single_of", single_of)
+    observed.clear()
+    yield
+    store.forget()
+
+
+OF_USER = {
+    user.a_call: X,
+    user.by_keyword: X,
+    user.in_a_loop: X,
+    user.in_a_branch: X,
+    user.of_numbers: X,
+    user.a_view: X,
+    user.constant: X,
+}
+
+
+@pytest.mark.parametrize("f", OF_USER, ids=lambda f: f.__name__)
+def test_functions_of_the_user_from_the_second_call_on(f, uncovered):
+    x = OF_USER[f]
+    assert refused(f, x) == ["a test"]
+    ad.gradient(f, x)
+    check_all_modes(f, x)
+    assert ad.tier(f, x).opaque
+
+
+def test_functions_of_the_user_in_forward_mode_alone(uncovered):
+    mode = mode_of("pushforward", (0,))
+    for _ in range(2):
+        ad.pushforward(user.a_call, (X,), (X,))
+    assert store.known(user.a_call, mode).entries
+
+
+def test_other_operands(uncovered):
+    def f(x, how):
+        return np.sum(user.chosen(x, how) * x)
+
+    for how in ("squared", "squared", "first", "first", "squared", "first"):
+        with generic_tier():
+            expected = ad.gradient(f, X, how)
+        np.testing.assert_allclose(ad.gradient(f, X, how)[0], expected[0])
+    assert ad.tier(f, X, "squared").tier == ad.tier(f, X, "first").tier == "fast"
+
+
+def test_a_result_of_another_class(uncovered):
+    for first in (0.9, 0.9, 0.2, 0.9, 0.2):
+        x = X.copy()
+        x[0] = first
+        with generic_tier():
+            expected = ad.gradient(user.of_numbers, x)
+        np.testing.assert_allclose(ad.gradient(user.of_numbers, x)[0], expected[0])
+
+
+def test_effects_take_place_once_per_call(uncovered):
+    for call in (ad.gradient, ad.gradient, lambda f, x: ad.pullback(f, x)):
+        before = len(user.SEEN)
+        call(user.with_effects, X)
+        assert len(user.SEEN) == before + 1
+    assert refused(user.with_effects, X) == ["a test"]
+
+
+@pytest.mark.parametrize("f", [user.writes, user.writes_to_constants])
+def test_writes_to_operands(f, uncovered):
+    for _ in range(3):
+        with generic_tier():
+            expected = ad.gradient(f, X)
+        np.testing.assert_allclose(ad.gradient(f, X)[0], expected[0])
+        v = np.ones(6)
+        np.testing.assert_allclose(ad.pushforward(f, (X,), (v,))[1], np.sum(expected[0]))
+        np.testing.assert_allclose(ad.pullback(f, X)[1](1.0)[1], expected[0])
+
+
+def test_an_exception_in_a_function_of_the_user(uncovered):
+    def f(x):
+        return np.sum(user.inverse(x) * x * x)
+
+    for _ in range(3):
+        np.testing.assert_allclose(ad.gradient(f, X)[0], 1.0)
+    assert ad.tier(f, X).tier == "fast"
+    with pytest.raises(ValueError, match="a negative number"):
+        ad.gradient(f, -X)

@@ -19,7 +19,7 @@ from adjoint.fast.evaluate.handlers.new_arrays import as_arrays
 from adjoint.fast.evaluate.handlers.strings import of_text
 from adjoint.fast.evaluate.handlers.table import handlers
 from adjoint.fast.evaluate.library import call_library, is_library
-from adjoint.fast.evaluate.opaque_calls import opaque_call, state_of
+from adjoint.fast.evaluate.opaque_calls import is_of_user, opaque_call, state_of
 from adjoint.fast.evaluate.outside_values import is_own
 from adjoint.fast.evaluate.plain_classes import is_named_tuple, is_plain_class, is_plain_object
 from adjoint.fast.evaluate.result_types.inferable_functions import is_inferable
@@ -119,7 +119,7 @@ def _guarded(
     resolve: Callable[[Sequence[Abstract], dict[str, Abstract]], Abstract],
 ) -> Abstract:
     """Evaluate a call by `resolve`; write an opaque operation if that does not cover it."""
-    if not may_be_opaque(f):
+    if not ev.frames or not (may_be_opaque(f) or is_of_user(ev, f)):
         return resolve(args, keywords)
     state = state_of(ev, f)
     try:

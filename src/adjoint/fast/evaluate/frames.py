@@ -26,10 +26,11 @@ Body = Callable[[Any, list[Abstract]], "list[Abstract] | None"]
 class Frame:
     """One inlined call."""
 
-    __slots__ = ("consumer", "filename", "namespace", "values")
+    __slots__ = ("code", "consumer", "filename", "namespace", "values")
 
     def __init__(self, function: ir.Function, closure: Closure) -> None:
         self.values: dict[Value, Abstract] = {}
+        self.code = closure.code
         self.namespace: dict[str, Any] = closure.namespace
         self.filename: str = function.filename
         self.consumer: Consumer | None = None

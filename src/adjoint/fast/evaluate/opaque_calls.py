@@ -19,10 +19,12 @@ import numpy as np
 from adjoint.errors import place_text
 from adjoint.fast.evaluate.evaluator import Evaluator
 from adjoint.fast.evaluate.library import checked
+from adjoint.fast.evaluate.outside_values import is_own
 from adjoint.fast.evaluate.plain_classes import is_named_tuple
 from adjoint.fast.evaluate.result_types.examples import Run, joined_type, runs_on_examples
 from adjoint.fast.evaluate.result_types.inferable_functions import is_inferable, most_operands
 from adjoint.fast.evaluate.result_types.inference import sizes_in
+from adjoint.fast.evaluate.result_types.observations import observed_run
 from adjoint.fast.evaluate.result_types.ones import Constant, name_of
 from adjoint.fast.evaluate.types import (
     ANYTHING,
@@ -36,7 +38,11 @@ from adjoint.fast.evaluate.values import Abstract, HeapObject, ListOf, Tuple
 from adjoint.fast.not_covered import NeedsKnown, NeedsSize, NotCovered
 from adjoint.fast.support import functions as runtime
 from adjoint.fast.support import opaque
+from adjoint.fast.support.opaque_functions import may_be_opaque
+from adjoint.fast.support.pure_functions import names_of_pure
 from adjoint.ir.single import Op, Operand, Unpack, Value
+from adjoint.rulekit.registry import lookup
+from adjoint.runtime.dispatch.observed_results import MOST, ask
 
 # ---- the state of the evaluator ------------------------------------------------------------------
 
@@ -111,7 +117,10 @@ def opaque_call(
     try:
         operands = tuple(map(ev.operand, (*args, *keywords.values())))
         callee = opaque.Opaque(f, tuple(keywords), error.reason)
-        return _written(ev, callee, operands, _example_runs(ev, callee, operands))
+        if may_be_opaque(f):
+            return _written(ev, callee, operands, _example_runs(ev, callee, operands))
+        callee.is_watched = True
+        return _written(ev, callee, operands, _observed_runs(ev, callee, operands, error))
     except NotCovered as found:
         raise (found if _is_demand(ev, found) else error) from None
 
@@ -119,7 +128,8 @@ def opaque_call(
 def _is_demand(ev: Evaluator, error: NotCovered) -> bool:
     """Return whether the evaluator begins again with what `error` demands."""
     if isinstance(error, NeedsKnown):
-        return any(leaf.value is error.value for leaf in ev.outside.leaves)
+        leaves = [leaf for leaf in ev.outside.leaves if leaf.value is error.value]
+        return any(not ev.outside.is_wanted(leaf.source) for leaf in leaves)
     if isinstance(error, NeedsSize):
         size = ev.outside.size_of(error.symbol)
         return size is not None and (error.most is None or size <= error.most)
@@ -138,6 +148,7 @@ def _example_runs(ev: Evaluator, callee: opaque.Opaque, operands: Sequence[Opera
     types = [*map(ev.type_of, operands)]
     for x, t in zip(operands, types, strict=True):
         _demand_plain(ev, callee.function, x, t)
+        _demand_known(ev, callee.function, x, t)
     key = callee.function, callee.names, *map(_key, types)
     if key not in ev.examples:
         first = len(operands) - len(callee.names)
@@ -150,6 +161,41 @@ def _example_runs(ev: Evaluator, callee: opaque.Opaque, operands: Sequence[Opera
     return runs
 
 
+# ---- functions of the user -----------------------------------------------------------------------
+
+
+def is_of_user(ev: Evaluator, f: Any) -> bool:
+    """Return whether `f` is a function of user code that is defined in a module and is not being
+    evaluated."""
+    if type(f) is not FunctionType or f.__closure__ is not None or is_own(f.__globals__):
+        return False
+    code, home = f.__code__, f.__globals__
+    return home.get(f.__name__) is f and all(frame.code is not code for frame in ev.frames)
+
+
+def _observed_runs(
+    ev: Evaluator, callee: opaque.Opaque, operands: Sequence[Operand], error: NotCovered
+) -> list[Run]:
+    """Return a result of a pure function of the user for operands of these types, as the generic
+    tier has noted it; ask for one if there is none."""
+    f: Any = callee.function
+    names = names_of_pure(f)
+    if names is None or lookup(f) is not None:
+        raise error
+    types = [*map(ev.type_of, operands)]
+    for x, t in zip(operands, types, strict=True):
+        _demand_plain(ev, f, x, t)
+    found = observed_run(f, callee.names, types)
+    if found is not None:
+        for namespace, name in names:
+            ev.outside.global_(namespace, name)  # guards what makes the function pure
+        return [found]
+    count = ask(f.__code__)
+    if count < MOST:
+        error.awaits.append((f.__code__, count))
+    raise error
+
+
 def _key(t: Any) -> Any:
     if isinstance(t, Constant):
         return type(t.value), repr(t.value)
@@ -157,19 +203,26 @@ def _key(t: Any) -> Any:
 
 
 def _demand_plain(ev: Evaluator, f: Any, x: Operand, t: Any) -> None:
-    """Refuse operands that examples cannot stand for."""
+    """Refuse operands other than numbers, arrays, lists of these, and plain constants."""
     if isinstance(x, Value) and x in ev.packs:
         for part in ev.packs[x]:
             _demand_plain(ev, f, part, ev.type_of(part))
-    elif isinstance(t, Symbol):
+    elif isinstance(t, Constant):
+        if not _is_plain(t.value):
+            raise NotCovered(f"such a call of {name_of(f)}", ev.span)
+    elif not isinstance(t, Array | Number | Symbol):
+        raise NotCovered(f"such a call of {name_of(f)}", ev.span)
+
+
+def _demand_known(ev: Evaluator, f: Any, x: Operand, t: Any) -> None:
+    """Refuse integers that are not known, on which the shape of a result may depend."""
+    if isinstance(x, Value) and x in ev.packs:
+        for part in ev.packs[x]:
+            _demand_known(ev, f, part, ev.type_of(part))
+    elif isinstance(x, Value) and isinstance(t, Symbol):
         raise NotCovered(f"such a call of {name_of(f)}", ev.span)
     elif isinstance(x, Value) and (has_integer(t) or has_truth_value(t)):
         raise NeedsKnown(x, f"{name_of(f)} of an integer that is not known", ev.span)
-    elif isinstance(t, Constant):
-        if isinstance(t.value, type | FunctionType | np.ndarray) or not _is_plain(t.value):
-            raise NotCovered(f"such a call of {name_of(f)}", ev.span)
-    elif not isinstance(t, Array | Number):
-        raise NotCovered(f"such a call of {name_of(f)}", ev.span)
 
 
 def _is_plain(value: Any) -> bool:
@@ -219,7 +272,7 @@ def _part(
     made = checked(ev, y, t, operands)
     if not isinstance(t, Array):
         return made
-    if any(_may_be_alias(one) for one in found):
+    if any(one.is_alias for one in found):
         ev.note_alias(made, operands)
         return made
     arrays = [x for x in operands if isinstance(x, Value) and isinstance(ev.types[x], Array)]
@@ -237,14 +290,6 @@ def _type(ev: Evaluator, f: Any, operands: Sequence[Operand], found: Sequence[Ru
         for n in t.shape
     )
     return Array(t.dtype, tuple(shape))
-
-
-def _may_be_alias(one: Run) -> bool:
-    pending = [*one.args, *one.kwargs.values()]
-    for x in pending:  # `pending` grows in the loop
-        if isinstance(x, list | tuple):
-            pending += x
-    return any(isinstance(x, np.ndarray) and np.may_share_memory(one.y, x) for x in pending)
 
 
 def _problem_of(f: Any, one: Run) -> str | None:

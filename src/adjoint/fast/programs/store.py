@@ -15,7 +15,7 @@ import time
 from collections import Counter, OrderedDict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from types import FunctionType
+from types import CodeType, FunctionType
 from typing import TYPE_CHECKING, Any
 
 from adjoint.diagnostics.dump import DumpError
@@ -28,6 +28,7 @@ from adjoint.frontend.same_code import compile_quietly
 from adjoint.ir.nodes import Span
 from adjoint.locks import give_way, make_lock
 from adjoint.runtime.cache.generate import show_source
+from adjoint.runtime.dispatch.observed_results import observed
 from adjoint.runtime.session import leaving, session
 
 if TYPE_CHECKING:
@@ -123,6 +124,8 @@ class NotCoveredKind:
     kinds: tuple[Any, ...]
     cost: float = 0.0
     filename: str | None = None
+    awaits: Sequence[tuple[CodeType, int]] = ()
+    """See `NotCovered`."""
 
     @property
     def place(self) -> str | None:
@@ -142,7 +145,11 @@ class _Stored:
         """Return why a call is not covered, or ``None`` if its kind is unknown."""
         if not self.refused:
             return None
-        found = self.refused.get(kinds_of(f, args))
+        kinds = kinds_of(f, args)
+        found = self.refused.get(kinds)
+        if found is not None and any(len(observed[code]) > n for code, n in found.awaits):
+            del self.refused[kinds]
+            return None
         if found is None and len(self.refused) >= MOST_NOT_COVERED:
             return next(reversed(self.refused.values()))
         return found
@@ -291,7 +298,9 @@ def entry_of(owner: Owner, f: Any, args: tuple[Any, ...], mode: Mode) -> Entry |
         except NotCovered as error:
             kinds = kinds_of(f, args)
             cost = time.perf_counter() - begin
-            refused = NotCoveredKind(error.reason, error.span, kinds, cost, error.filename)
+            refused = NotCoveredKind(
+                error.reason, error.span, kinds, cost, error.filename, error.awaits
+            )
             kept.refused[kinds] = refused
             return refused
         kept.entries.append(made)

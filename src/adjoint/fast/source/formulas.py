@@ -182,8 +182,10 @@ class Formulas:
         n = len(xs) - len(f.names)
         given = [self.text(x) for x in xs[:n]]
         given += [f"{k}={self.text(x)}" for k, x in zip(f.names, xs[n:], strict=True)]
-        *callee, last = *first, self.function(f.function)
-        return f"{(*callee, last)[0]}({', '.join([*((last,) if callee else ()), *given])})"
+        is_watched = f.is_watched and not first
+        last = self.bind(f, f.__name__) if is_watched else self.function(f.function)
+        callee, *rest = *first, last
+        return f"{callee}({', '.join([*rest, *given])})"
 
     def _opaque_pullback(self, callee: Operand, *xs: Operand) -> str:
         """Return the text of the pullback of an opaque operation."""

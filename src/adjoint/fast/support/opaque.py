@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -37,19 +38,27 @@ class Opaque:
         Why the call has no derivative; ``None`` if it has one.
     is_constant
         Whether the derivative is zero.
+    is_watched
+        Whether each call is watched for writes to operands.
     """
 
-    __slots__ = ("function", "is_constant", "names", "problem", "reason")
+    __slots__ = ("function", "is_constant", "is_watched", "names", "problem", "reason")
 
     def __init__(self, function: Callable[..., Any], names: tuple[str, ...], reason: str) -> None:
         self.function, self.names, self.reason = function, names, reason
         self.problem: str | None = None
+        self.is_watched = False
         rules = lookup(function)
         self.is_constant: bool = rules is not None and rules.inactive
 
     @property
     def __name__(self) -> str:
         return str(self.function.__name__)
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """Call the function; undo its writes to operands and leave the program."""
+        with unwritten((*args, *kwargs.values())):
+            return self.function(*args, **kwargs)
 
     def by_position(self) -> Callable[..., Any]:
         """Return the function of all operands by position."""
@@ -169,4 +178,37 @@ def nested_pullback(callee: Opaque, *operands: Any) -> Any:
 
 def pushforward(callee: Opaque, operands: tuple[Any, ...], dots: tuple[Any, ...]) -> Any:
     """Return the result of an opaque operation and its tangent, by the generic tier."""
-    return nested.pushforward_on_level(callee.by_position(), operands, dots)
+    with unwritten(operands):
+        return nested.pushforward_on_level(callee.by_position(), operands, dots)
+
+
+@contextmanager
+def unwritten(operands: Any) -> Iterator[None]:
+    """Undo writes to operands inside a ``with`` statement, and raise `Deoptimize` if there are."""
+    before = [*map(_contents, operands)]
+    try:
+        yield
+    finally:
+        if not all([*map(_is_as_before, operands, before)]):
+            raise Deoptimize("an opaque operation writes to an operand")
+
+
+def _contents(x: Any) -> Any:
+    if isinstance(x, list | tuple):
+        return [*x], [*map(_contents, x)]
+    return x.copy() if isinstance(x, np.ndarray) else None
+
+
+def _is_as_before(x: Any, before: Any) -> bool:
+    """Return whether an operand has the contents `before`; restore them."""
+    if isinstance(x, np.ndarray):
+        if np.array_equal(x, before, equal_nan=True):
+            return True
+        x[...] = before
+        return False
+    if not isinstance(x, list | tuple):
+        return True
+    is_same = len(x) == len(before[0]) and all(a is b for a, b in zip(x, before[0], strict=True))
+    if not is_same:
+        x[:] = before[0]  # type: ignore[index]
+    return all([*map(_is_as_before, *before)]) and is_same

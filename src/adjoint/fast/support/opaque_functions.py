@@ -23,11 +23,17 @@ from adjoint.runtime.foreign.may_store import is_writer
 
 def may_be_opaque(f: Any) -> bool:
     """Return whether a call of `f` may be an opaque operation: it is a function of NumPy or SciPy
-    that has source or a rule, takes no random generator, and reads or writes no files."""
-    if type(f) not in _KINDS or not _is_pure(f):
+    without a rule of the user that has no effects besides its result."""
+    if not has_no_effects(f) or is_writer(f.__name__):
         return False
     rules = lookup(f)
     return rules is None or not rules.overridden
+
+
+def has_no_effects(f: Any) -> bool:
+    """Return whether `f` is a function of NumPy or SciPy that has source or a rule, takes no random
+    generator, neither reads nor writes files, and writes to nothing but operands."""
+    return type(f) in _KINDS and _is_pure(f)
 
 
 _DISPATCHER: Any = type(np.mean)
@@ -48,8 +54,6 @@ _RANDOM = frozenset({"rng", "random_state", "seed"})
 @functools.lru_cache(4096)
 def _is_pure(f: Callable[..., Any]) -> bool:
     inner: Any = getattr(f, "__wrapped__", f) if type(f) is _DISPATCHER else f
-    if is_writer(f.__name__):
-        return False
     if type(inner) is not FunctionType and type(f) is not FunctionType:
         of_numpy = type(f) is np.ufunc or getattr(f, "__objclass__", None) is np.ndarray
         of_numpy = of_numpy or str(getattr(f, "__module__", None)).partition(".")[0] == "numpy"

@@ -40,12 +40,14 @@ def type_on_examples(
 
 
 class Run(NamedTuple):
-    """The result of a function for an example, its operands, and the symbols by length."""
+    """The result of a function for an example, its operands, the symbols by length, and whether the
+    result may be an alias of an operand."""
 
     y: Any
     args: list[Any]
     kwargs: dict[str, Any]
     symbols: dict[int, Symbol]
+    is_alias: bool
 
 
 def runs_on_examples(f: Any, operands: Sequence[Any], keywords: Mapping[str, Any]) -> list[Run]:
@@ -61,8 +63,16 @@ def runs_on_examples(f: Any, operands: Sequence[Any], keywords: Mapping[str, Any
             args = [_example(t, at, rng) for t in operands]
             kwargs = {k: _example(t, at, rng) for k, t in keywords.items()}
             y = run(f, args, kwargs, is_made_up=bool(symbols))
-            found.append(Run(y, args, kwargs, {n: symbol for symbol, n in at.items()}))
+            given = _arrays([*args, *kwargs.values()])
+            is_alias = any(np.may_share_memory(a, b) for a in _arrays(y) for b in given)
+            found.append(Run(y, args, kwargs, {n: s for s, n in at.items()}, is_alias))
     return found
+
+
+def _arrays(x: Any) -> list[Any]:
+    if isinstance(x, list | tuple):
+        return [array for part in x for array in _arrays(part)]
+    return [x] if isinstance(x, np.ndarray) else []
 
 
 def joined_type(f: Any, seen: Sequence[tuple[Any, Mapping[int, Symbol]]]) -> Number | Array:
