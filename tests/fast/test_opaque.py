@@ -410,3 +410,64 @@ def test_an_exception_in_a_function_of_the_user(uncovered):
     assert ad.tier(f, X).tier == "fast"
     with pytest.raises(ValueError, match="a negative number"):
         ad.gradient(f, -X)
+
+
+def test_tangents_of_what_is_written_later():
+    def f(a):
+        z = np.sin(a)
+        low, high = np.array_split(np.unwrap(z, axis=0), 2)
+        z *= 3.0
+        return np.sum(low * high) + np.sum(z)
+
+    v = np.cos(A)
+    with generic_tier():
+        expected = ad.pushforward(f, (A,), (v,)), ad.gradient(f, A), ad.hvp(f, A, v)
+    found = ad.pushforward(f, (A,), (v,)), ad.gradient(f, A), ad.hvp(f, A, v)
+    for a, b in zip(found, expected, strict=True):
+        for x, y in zip(a, b, strict=True):
+            np.testing.assert_allclose(x, y, rtol=1e-10)
+
+
+def test_a_view_by_a_library_function_is_seen_after_a_write():
+    def f(a):
+        z = np.sin(a)
+        y = np.rot90(z, 4, (0, 1))
+        z *= 3.0
+        return np.sum(y * z)
+
+    found = ad.pushforward(f, (A,), (A,))[1]
+    np.testing.assert_allclose(found, np.sum(9 * np.sin(2 * A) * A))
+
+
+def test_complex_results():
+    def f(b):
+        _, h = scipy.signal.freqz(b, worN=8)
+        return np.sum(np.abs(h) ** 2)
+
+    v = np.cos(X)
+    with generic_tier():
+        expected = ad.gradient(f, X)[0], ad.pushforward(f, (X,), (v,))[1], ad.hvp(f, X, v)
+    found = ad.gradient(f, X)[0], ad.pushforward(f, (X,), (v,))[1], ad.hvp(f, X, v)
+    for a, b in zip(found, expected, strict=True):
+        np.testing.assert_allclose(a, b, rtol=1e-10)
+    step = 1e-6 * v
+    difference = (f(X + step) - f(X - step)) / 2e-6
+    np.testing.assert_allclose(found[1], difference, rtol=1e-6)
+
+
+def test_functions_are_let_go():
+    import gc
+    import weakref
+
+    def make():
+        large = np.ones(1000)
+
+        def f(x):
+            return np.sum(np.unwrap(x) * large[0])
+
+        ad.gradient(f, X)
+        return weakref.ref(f)
+
+    found = make()
+    gc.collect()
+    assert found() is None

@@ -68,8 +68,11 @@ def call_library(
             raise NotCovered(f"{name_of(f)} of an integer that is not known")
     with ev.demanding_sizes((*operands, *(v for _, v in named))):
         found = type_on_examples(f, types, of_named)
-    made = ev.operation(f, operands, found, named)
-    return checked(ev, made, found, operands)
+    made = ev.operation(f, operands, found.type, named)
+    y = checked(ev, made, found.type, operands)
+    if found.is_alias:
+        ev.note_alias(y, operands)
+    return y
 
 
 def checked(ev: Evaluator, y: Value, t: Number | Array, operands: tuple[Operand, ...]) -> Value:

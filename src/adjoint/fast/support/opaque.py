@@ -179,7 +179,15 @@ def nested_pullback(callee: Opaque, *operands: Any) -> Any:
 def pushforward(callee: Opaque, operands: tuple[Any, ...], dots: tuple[Any, ...]) -> Any:
     """Return the result of an opaque operation and its tangent, by the generic tier."""
     with unwritten(operands):
-        return nested.pushforward_on_level(callee.by_position(), operands, dots)
+        y, y_dot = nested.pushforward_on_level(callee.by_position(), operands, dots)
+    if isinstance(y, list | tuple):
+        return y, [*map(_copied, y_dot)]
+    return y, _copied(y_dot)
+
+
+def _copied(y_dot: Any) -> Any:
+    """Copy a tangent: the program may write to those that it was made of."""
+    return np.array(y_dot) if isinstance(y_dot, np.ndarray) else y_dot
 
 
 @contextmanager

@@ -12,7 +12,7 @@ import functools
 import inspect
 import sys
 from collections.abc import Callable
-from types import BuiltinFunctionType, FunctionType, MethodDescriptorType
+from types import BuiltinFunctionType, FunctionType, MethodDescriptorType, ModuleType
 from typing import Any
 
 import numpy as np
@@ -33,7 +33,15 @@ def may_be_opaque(f: Any) -> bool:
 def has_no_effects(f: Any) -> bool:
     """Return whether `f` is a function of NumPy or SciPy that has source or a rule, takes no random
     generator, neither reads nor writes files, and writes to nothing but operands."""
-    return type(f) in _KINDS and _is_pure(f)
+    kind = type(f)
+    if kind is FunctionType:
+        library = str(f.__globals__.get("__name__")).partition(".")[0]
+        home = vars(sys.modules.get(str(f.__module__), sys))
+        # Others may have captured what user code has given to a function of the library.
+        return library in ("numpy", "scipy") and home.get(f.__name__) is f and _is_pure(f)
+    if kind is BuiltinFunctionType and type(f.__self__) not in (ModuleType, np.ufunc):
+        return False
+    return kind in _KINDS and _is_pure(f)
 
 
 _DISPATCHER: Any = type(np.mean)
@@ -59,9 +67,6 @@ def _is_pure(f: Callable[..., Any]) -> bool:
         of_numpy = of_numpy or str(getattr(f, "__module__", None)).partition(".")[0] == "numpy"
         of_ufunc = type(getattr(f, "__self__", None)) is np.ufunc
         return of_ufunc or (of_numpy and lookup(f) is not None)
-    home = vars(sys.modules.get(str(f.__module__), sys))
-    if home.get(f.__name__) is not f:
-        return False  # it may have captured what user code has given to another function
     module = str(inspect.unwrap(inner).__globals__.get("__name__"))
     if module.partition(".")[0] not in ("numpy", "scipy"):
         return False

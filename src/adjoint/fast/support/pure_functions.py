@@ -31,7 +31,8 @@ _NOT_READING = frozenset(
     "callable filter getattr hash id map object print property type vars".split()
 )
 _PLAIN = (int, float, complex, str, bytes, bool, type(None), np.generic)
-_FILES = frozenset("dump tofile setflags".split())
+_REFUSED = frozenset("dump tofile setflags resize".split())
+"""Methods of arrays that write files, or more than elements."""
 
 
 def names_of_pure(f: FunctionType) -> list[tuple[dict[str, Any], str]] | None:
@@ -84,7 +85,7 @@ def _names(code: CodeType) -> tuple[frozenset[str], frozenset[str]] | None:
             variables.add(i.argval)
         elif i.opname in ("LOAD_ATTR", "LOAD_METHOD", "LOAD_SUPER_ATTR"):
             attributes.add(i.argval)
-    if any(name in _FILES or name.startswith("_") for name in attributes):
+    if any(name in _REFUSED or name.startswith("_") for name in attributes):
         return None
     return frozenset(variables), frozenset(attributes)
 

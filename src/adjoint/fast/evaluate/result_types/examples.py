@@ -29,14 +29,20 @@ from adjoint.fast.not_covered import NotCovered
 _LENGTHS = ((3, 7, 5, 11), (5, 3, 11, 7), (9, 10, 12, 14))
 
 
-def type_on_examples(
-    f: Any, operands: Sequence[Any], keywords: Mapping[str, Any]
-) -> Number | Array:
+class TypeAndAlias(NamedTuple):
+    """The type of a result, and whether it may be an alias of an operand."""
+
+    type: Number | Array
+    is_alias: bool
+
+
+def type_on_examples(f: Any, operands: Sequence[Any], keywords: Mapping[str, Any]) -> TypeAndAlias:
     """Return the type of ``f(*operands, **keywords)``, inferred from three runs."""
     found = runs_on_examples(f, operands, keywords)
     if isinstance(found[0].y, tuple):
         raise NotCovered(f"{name_of(f)} returns several things")
-    return joined_type(f, [(one.y, one.symbols) for one in found])
+    t = joined_type(f, [(one.y, one.symbols) for one in found])
+    return TypeAndAlias(t, any(one.is_alias for one in found))
 
 
 class Run(NamedTuple):
