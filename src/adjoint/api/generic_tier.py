@@ -29,6 +29,7 @@ from adjoint.primal.rebuild import rebuild
 from adjoint.primal.value_kinds import is_array_of_others
 from adjoint.runtime.cache.units import known_unit
 from adjoint.runtime.dispatch.call import call_keywords
+from adjoint.runtime.dispatch.unit_call import OFTEN
 from adjoint.runtime.entries import basics
 from adjoint.runtime.foreign.freed_objects import check_at_end
 from adjoint.runtime.foreign.open_files import flush
@@ -40,9 +41,6 @@ from adjoint.runtime.memory.write_check import WriteMarks
 from adjoint.runtime.results import checked_cotangent, collect_arguments, plain_cotangents
 from adjoint.runtime.session import leaving, session
 from adjoint.tangent import Tangent
-
-OFTEN = 32
-"""The number of calls inside the generic tier after which a function is specialised."""
 
 
 class Pullback(StaysHere, EngineObject):

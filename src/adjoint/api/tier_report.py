@@ -57,6 +57,8 @@ class TierReport:
         File and line of the reason in the user's code.
     inlined : tuple of str
         The user's functions that the specialised program contains.
+    opaque : tuple of str
+        The calls that the specialised program leaves to the generic tier, with place and reason.
     cost : float
         Milliseconds that specialising took, on the first call.
     programs : int
@@ -78,6 +80,7 @@ class TierReport:
     programs: int = 0
     source: str | None = field(default=None, repr=False)
     calls: tuple[InnerCall, ...] = ()
+    opaque: tuple[str, ...] = ()
 
     def __str__(self) -> str:
         lines = [f"{self.operator} of {self.function}: {self.tier} tier"]
@@ -87,6 +90,7 @@ class TierReport:
             lines.append(f"  at {self.place}")
         if self.inlined:
             lines.append(f"  inlined: {', '.join(self.inlined)}")
+        lines += [f"  opaque: {call}" for call in self.opaque]
         if self.cost and self.tier == "generic":
             lines.append(f"  seen in {self.cost:.1f} ms")
         elif self.cost:
@@ -236,4 +240,5 @@ class _Looking:
             cost=1e3 * entry.cost,
             programs=1 if kept is None else len(kept.entries),
             source=entry.source,
+            opaque=entry.opaque,
         )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from types import CodeType
 from typing import TYPE_CHECKING, Any
 
 from adjoint.ir.nodes import Span
@@ -20,6 +21,9 @@ class NotCovered(Exception):
     ----------
     reason
         The construct that is not covered, in a few words.
+    awaits
+        The code of functions, and how many of their results were noted: with more of them the call
+        may be covered.
     span, filename
         Place of the construct in user code, if it has one place.
     """
@@ -29,6 +33,7 @@ class NotCovered(Exception):
     def __init__(self, reason: str, span: Span | None = None) -> None:
         super().__init__(reason)
         self.reason, self.span = reason, span
+        self.awaits: list[tuple[CodeType, int]] = []
         self.filename: str | None = None
 
     def at(self, span: Span | None, filename: str) -> None:

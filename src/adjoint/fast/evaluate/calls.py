@@ -5,7 +5,8 @@ from __future__ import annotations
 import functools
 import inspect
 import operator
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 from types import FunctionType
 from typing import Any
 
@@ -22,6 +23,7 @@ from adjoint.fast.evaluate.handlers.strings import of_text
 from adjoint.fast.evaluate.handlers.table import handlers
 from adjoint.fast.evaluate.instances import instance
 from adjoint.fast.evaluate.library import call_library, is_library
+from adjoint.fast.evaluate.opaque_calls import is_of_user, opaque_call, state_of
 from adjoint.fast.evaluate.outside_values import is_own
 from adjoint.fast.evaluate.plain_classes import is_plain_class, is_plain_object
 from adjoint.fast.evaluate.result_types.inferable_functions import is_inferable
@@ -37,6 +39,7 @@ from adjoint.fast.evaluate.values import (
     Ref,
 )
 from adjoint.fast.not_covered import NotCovered, Raises
+from adjoint.fast.support.opaque_functions import may_be_opaque
 from adjoint.ir.single import Value
 from adjoint.rulekit.registry import Rules, facts, lookup
 from adjoint.rules.python.evalpoly import evalpoly
@@ -54,7 +57,7 @@ def call(
                 return _call_known(ev, callee.function, args, keywords)
             if callee.code in ev.outside.compiled and not _may_be_active(ev, args, keywords):
                 return call_library(ev, ev.outside.compiled[callee.code], args, keywords)
-            return ev.inline(callee, args, keywords)
+            return _guarded(ev, callee.function, args, keywords, partial(ev.inline, callee))
         case Bound():
             return call(ev, callee.function, [callee.owner, *args], keywords)
         case Partial():
@@ -111,6 +114,30 @@ _KEYWORDS: dict[Any, frozenset[str] | None] = {
 
 
 def _call_known(
+    ev: Evaluator, f: Any, args: Sequence[Abstract], keywords: dict[str, Abstract]
+) -> Abstract:
+    """Evaluate a call of a known callee."""
+    return _guarded(ev, f, args, keywords, partial(_resolved, ev, f))
+
+
+def _guarded(
+    ev: Evaluator,
+    f: Any,
+    args: Sequence[Abstract],
+    keywords: dict[str, Abstract],
+    resolve: Callable[[Sequence[Abstract], dict[str, Abstract]], Abstract],
+) -> Abstract:
+    """Evaluate a call by `resolve`; write an opaque operation if that does not cover it."""
+    if not ev.frames or not (may_be_opaque(f) or is_of_user(ev, f)):
+        return resolve(args, keywords)
+    state = state_of(ev, f)
+    try:
+        return resolve(args, keywords)
+    except NotCovered as error:
+        return opaque_call(ev, state, f, args, keywords, error)
+
+
+def _resolved(
     ev: Evaluator, f: Any, args: Sequence[Abstract], keywords: dict[str, Abstract]
 ) -> Abstract:
     rules = lookup(f)

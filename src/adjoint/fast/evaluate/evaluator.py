@@ -58,6 +58,10 @@ class Evaluator(InferringDraft, ABC):
         Known results of cached functions from outside, by their identity and the key of the call.
     inlined
         The names of the inlined user functions.
+    opaque
+        By name and place of an opaque operation: why it is opaque.
+    examples
+        By call of an opaque operation: its results for examples, and why it has no derivative.
     """
 
     def __init__(self, outside: Outside) -> None:
@@ -67,12 +71,15 @@ class Evaluator(InferringDraft, ABC):
         self.inlined: dict[str, None] = {}
         self.outside_results: dict[Any, Known] = {}
         self.caches: dict[int, dict[int, HeapObject]] = {}
+        self.opaque: dict[str, str] = {}
+        self.examples: dict[Any, Any] = {}
 
     def release(self) -> None:
         """Drop references to the values that the program was specialised with."""
         self.heap.clear()
         self.caches.clear()
         self.outside_results.clear()
+        self.examples.clear()
         self.frames.clear()
         self.outside.release()
 

@@ -34,11 +34,12 @@ class Frame:
         The origin of the call.
     """
 
-    __slots__ = ("caller", "consumer", "filename", "namespace", "suspends", "values")
+    __slots__ = ("caller", "code", "consumer", "filename", "namespace", "suspends", "values")
 
     def __init__(self, function: ir.Function, closure: Closure, suspends: bool = False) -> None:
         self.suspends = suspends
         self.values: dict[Value, Abstract] = {}
+        self.code = closure.code
         self.namespace: dict[str, Any] = closure.namespace
         self.filename: str = function.filename
         self.consumer: Consumer | None = None

@@ -79,11 +79,14 @@ def call_library(
             raise NotCovered(f"{name_of(f)} of an integer that is not known")
     with ev.demanding_sizes((*operands, *(v for _, v in named))):
         found = type_on_examples(f, types, of_named)
-    made = ev.operation(f, operands, found, named)
-    return _checked(ev, made, found, operands)
+    made = ev.operation(f, operands, found.type, named)
+    y = checked(ev, made, found.type, operands)
+    if found.is_alias:
+        ev.note_alias(y, operands)
+    return y
 
 
-def _checked(ev: Evaluator, y: Value, t: Number | Array, operands: tuple[Operand, ...]) -> Value:
+def checked(ev: Evaluator, y: Value, t: Number | Array, operands: tuple[Operand, ...]) -> Value:
     """Write the check that the result `y` has type `t`."""
     if isinstance(t, Number):
         (kind,) = t.kinds

@@ -11,6 +11,7 @@ import numpy as np
 from adjoint.fast.reverse.differentiate import CONSTANT
 from adjoint.fast.support import functions as runtime
 from adjoint.fast.support import rows
+from adjoint.fast.support.opaque import Opaque
 from adjoint.ir.single import Call, Const, Operand
 from adjoint.rulekit.registry import lookup
 
@@ -35,6 +36,7 @@ _CARRIERS: dict[Any, tuple[int, ...]] = {
     runtime.last_part: _FIRST,
     runtime.exactly: _FIRST,
     runtime.assigned: _FIRST,
+    runtime.apart: _FIRST,
     runtime.foreseen: _FIRST,
     runtime.fitting: _FIRST,
     runtime.foreseen_number: _FIRST,
@@ -64,6 +66,8 @@ def is_constant(f: Any) -> bool:
     """Return whether a function has derivative zero."""
     if f in _CONSTANT:
         return True
+    if isinstance(f, Opaque):
+        return f.is_constant
     rules = lookup(f)
     return rules is not None and rules.inactive and not has_rule_from_outside(f)
 

@@ -35,6 +35,7 @@ def sum_of(ev: Evaluator, a: Operand, b: Operand, name: str) -> Operand:
     runtime.real,
     runtime.inexact,
     runtime.assigned,
+    runtime.apart,
     runtime.foreseen,
     runtime.foreseen_number,
     runtime.not_negative,

@@ -1,7 +1,8 @@
-"""Tangents of registered rules that the sweeps of a gradient call as they are.
+"""Tangents of opaque operations, and of registered rules that the sweeps of a gradient call as they
+are.
 
-The rule is differentiated on a level of the interpreter, at run time. So a gradient with a rule
-that has not been inlined has tangents, too, at the price of an interpreted call.
+The function or the rule is differentiated on a level of the interpreter, at run time. So a gradient
+with a rule that has not been inlined has tangents, too, at the price of an interpreted call.
 """
 
 from __future__ import annotations
@@ -9,22 +10,44 @@ from __future__ import annotations
 import operator
 from typing import TYPE_CHECKING
 
-from adjoint.fast.evaluate.types import ANYTHING
+from adjoint.fast.evaluate.types import ANYTHING, bar_type
 from adjoint.fast.forward.formulas import formula
 from adjoint.fast.forward.linear_rules import linear_pair
 from adjoint.fast.not_covered import NotCovered
-from adjoint.fast.support import pullbacks
+from adjoint.fast.support import functions as runtime
+from adjoint.fast.support import opaque, pullbacks
 from adjoint.ir import primitives
-from adjoint.ir.single import Call, Const, Operand
+from adjoint.ir.single import Call, Const, Operand, Unpack
 
 if TYPE_CHECKING:
     from adjoint.fast.forward.tangent_values import TangentValues
 
 
+def opaque_tangent(sweep: TangentValues, op: Call) -> Operand:
+    """Write an opaque operation, and return the tangent of its result."""
+    assert isinstance(op.callee, Const) and isinstance(op.callee.value, opaque.Opaque)
+    ev, y, f = sweep.ev, op.result, op.callee.value
+    assert y is not None
+    if f.problem is not None or not sweep.is_last:
+        raise NotCovered(f.problem or "a reverse sweep over the tangent of a function", op.span)
+    dots = tuple(Const(None) if (dot := sweep.of(x)) is None else dot for x in op.operands)
+    packed = (
+        ev.operation(primitives.build_tuple, items, ANYTHING, name="parts")
+        for items in (op.operands, dots)
+    )
+    pair = ev.operation(opaque.pushforward, (op.callee, *packed), ANYTHING, name="pair")
+    raw = ev.value(ANYTHING, name=f"{y.name}_dot")
+    ev.write(Unpack((y, raw), pair, None, op.span))
+    if ev.types[y] == ANYTHING:
+        return raw
+    return ev.operation(runtime.present, (raw, y), bar_type(ev.types[y]), name=f"{y.name}_dot")
+
+
 def tangents_of_pair(sweep: TangentValues, op: Call) -> Operand:
     """Write the call of a rule, and the pair of the tangent of its value and that of its
     pullback."""
-    found = linear_pair(sweep, op)
+    is_opaque = op.callee == Const(opaque.pullback)
+    found = None if is_opaque else linear_pair(sweep, op)
     if found is not None:
         return found
     if not sweep.has_opaque_rules:
@@ -37,7 +60,8 @@ def tangents_of_pair(sweep: TangentValues, op: Call) -> Operand:
         ev.operation(primitives.build_tuple, items, ANYTHING, name="parts")
         for items in (op.operands, dots, tuple(x for _, x in op.keywords))
     ]
-    given = (op.callee, *packed[:2], Const(names), packed[2])
+    callee = Const(opaque.nested_pullback) if is_opaque else op.callee
+    given = (callee, *packed[:2], Const(names), packed[2])
     return ev.operation(pullbacks.TangentsOfRule, given, ANYTHING, name="rule_dot")
 
 

@@ -13,13 +13,14 @@ from adjoint.fast.forward.formulas import formulas
 from adjoint.fast.forward.inlined_tangents import inlined_tangent
 from adjoint.fast.forward.linear_rules import linear_tangent, steady_tangent
 from adjoint.fast.forward.number_tangents import sum_of
-from adjoint.fast.forward.opaque_rules import tangents_of_pair
+from adjoint.fast.forward.opaque_rules import opaque_tangent, tangents_of_pair
 from adjoint.fast.forward.registered_rules import by_rule
 from adjoint.fast.not_covered import NotCovered
 from adjoint.fast.reverse.arithmetic import product
 from adjoint.fast.reverse.cotangent_types import conjugated, operand_type
 from adjoint.fast.reverse.differentiate import slopes_of
 from adjoint.fast.reverse.elementwise import PRODUCTS, direction_of, evaluated_slope, is_modulus
+from adjoint.fast.support.opaque import Opaque
 from adjoint.ir.single import Call, Const, Operand
 from adjoint.rulekit.partials import Partials
 
@@ -40,6 +41,8 @@ def tangent(sweep: TangentValues, op: Call) -> Operand:
     f = op.callee.value
     if isinstance(f, Composite):
         return f.tangent(sweep, op)
+    if isinstance(f, Opaque):
+        return opaque_tangent(sweep, op)
     if op.result in sweep.ev.rule_pairs:
         return tangents_of_pair(sweep, op)
     if has_rule_from_outside(f):

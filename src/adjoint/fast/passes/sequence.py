@@ -22,6 +22,7 @@ from adjoint.fast.single_assignment.walk import is_call_of, results, walk
 from adjoint.fast.support import functions as runtime
 from adjoint.fast.support import rows
 from adjoint.fast.support.members import members
+from adjoint.fast.support.opaque import Opaque
 from adjoint.fast.support.result_memory import MADE_EACH_TIME
 from adjoint.ir import primitives
 from adjoint.ir.single import Block, Call, Const, Function, Loop, Operand, Value
@@ -124,6 +125,8 @@ def _sharing(written: Collection[Operand | None]) -> Callable[[Call], bool]:
     def is_shared(call: Call) -> bool:
         callee = call.callee
         if type(callee) is not Const or callee.value in _NOT_SHARED:
+            return False
+        if type(callee.value) is Opaque:
             return False
         if is_never_written:
             return True

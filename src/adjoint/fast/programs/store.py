@@ -15,7 +15,7 @@ import time
 from collections import Counter, OrderedDict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from types import FunctionType
+from types import CodeType, FunctionType
 from typing import TYPE_CHECKING, Any
 
 from adjoint.diagnostics.dump import DumpError
@@ -28,6 +28,7 @@ from adjoint.frontend.same_code import compile_quietly
 from adjoint.ir.nodes import Span
 from adjoint.locks import give_way, make_lock
 from adjoint.runtime.cache.generate import show_source
+from adjoint.runtime.dispatch.observed_results import observed
 from adjoint.runtime.session import leaving, session
 
 if TYPE_CHECKING:
@@ -90,6 +91,8 @@ class Entry:
         The counter of failed calls.
     inlined
         The names of the inlined user functions.
+    opaque
+        The opaque operations, each with its place and the reason.
     once
         ``once(f, args, dots)`` of `tangent_entry`, in programs of tangents.
     writes
@@ -103,6 +106,7 @@ class Entry:
     filename: str
     failures: _Failures
     inlined: tuple[str, ...] = ()
+    opaque: tuple[str, ...] = ()
     once: Callable[..., Any] | None = None
     writes: bool = False
 
@@ -123,6 +127,8 @@ class NotCoveredKind:
     kinds: tuple[Any, ...]
     cost: float = 0.0
     filename: str | None = None
+    awaits: Sequence[tuple[CodeType, int]] = ()
+    """See `NotCovered`."""
 
     @property
     def place(self) -> str | None:
@@ -142,7 +148,11 @@ class _Stored:
         """Return why a call is not covered, or ``None`` if its kind is unknown."""
         if not self.refused:
             return None
-        found = self.refused.get(kinds_of(f, args))
+        kinds = kinds_of(f, args)
+        found = self.refused.get(kinds)
+        if found is not None and any(len(observed[code]) > n for code, n in found.awaits):
+            del self.refused[kinds]
+            return None
         if found is None and len(self.refused) >= MOST_NOT_COVERED:
             return next(reversed(self.refused.values()))
         return found
@@ -299,7 +309,9 @@ def entry_of(owner: Owner, f: Any, args: tuple[Any, ...], mode: Mode) -> Entry |
         except NotCovered as error:
             kinds = kinds_of(f, args)
             cost = time.perf_counter() - begin
-            refused = NotCoveredKind(error.reason, error.span, kinds, cost, error.filename)
+            refused = NotCoveredKind(
+                error.reason, error.span, kinds, cost, error.filename, error.awaits
+            )
             kept.refused[kinds] = refused
             return refused
         kept.entries.append(made)
@@ -346,6 +358,8 @@ def _made(f: Any, args: tuple[Any, ...], mode: Mode) -> Entry:
     show_source(filename, source)
     failures = _Failures(bound)
     run = scope[_MAIN.get(mode.kind, "at_point")]
+    if program.ev.opaque:
+        run = _in_session(run)
     bound |= {
         "MISS": MISS,
         "FAILED": FAILED,
@@ -357,12 +371,32 @@ def _made(f: Any, args: tuple[Any, ...], mode: Mode) -> Entry:
     exec(compile(entry_text, filename.replace("fast", "entry"), "exec", dont_inherit=True), bound)
     inlined = tuple(program.ev.inlined)[1:]  # without the function itself
     writes = program.writes
+    opaque = tuple(f"{name}, because of {reason}" for name, reason in program.ev.opaque.items())
     program.ev.release()
     program.leaves = program.wanted = []
     cost = time.perf_counter() - begin
     return Entry(
-        program, source, bound["run"], cost, filename, failures, inlined, bound.get("once"), writes
+        program,
+        source,
+        bound["run"],
+        cost,
+        filename,
+        failures,
+        inlined,
+        opaque,
+        bound.get("once"),
+        writes,
     )
+
+
+def _in_session(run: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a program that runs in one session, for the records of its opaque operations."""
+
+    def program(*leaves: Any) -> Any:
+        with leaving, session:
+            return run(*leaves)
+
+    return program
 
 
 class _Failures:

@@ -13,10 +13,12 @@ from adjoint.fast.not_covered import NotCovered
 from adjoint.fast.reverse.elementwise import PRODUCTS, elementwise_back, evaluated_slope, is_modulus
 from adjoint.fast.reverse.formulas import callee_of, formulas, steps, with_cotangent
 from adjoint.fast.reverse.forward_blocks import Step
+from adjoint.fast.reverse.opaque_calls import opaque_back
 from adjoint.fast.reverse.registered_rules import by_rule, has_formula
 from adjoint.fast.reverse.sweep import Sweep
 from adjoint.fast.support import functions as runtime
 from adjoint.fast.support import rows
+from adjoint.fast.support.opaque import Opaque
 from adjoint.ir import primitives
 from adjoint.ir.single import Call, Const, Operand
 from adjoint.rulekit.partials import Partials
@@ -57,6 +59,8 @@ def is_carrier(sweep: Sweep, op: Call) -> bool:
     f = callee_of(op)
     if isinstance(f, Composite):
         return True
+    if isinstance(f, Opaque):
+        return not f.is_constant
     if f is runtime.to_extremes:
         return sweep.is_active(op.operands[2:3])
     if f in CONSTANT or (f is round and len(op.operands) == 1):
@@ -99,6 +103,8 @@ def differentiated(sweep: Sweep, op: Call) -> Step:
     if isinstance(f, Composite):
         ev.block.append(op)
         return lambda scope: f.back(sweep, scope, op)
+    if isinstance(f, Opaque):
+        return opaque_back(sweep, op)
     if f in steps:
         ev.block.append(op)
         return steps[f](sweep, op)

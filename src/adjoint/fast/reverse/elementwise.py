@@ -176,6 +176,7 @@ def _is_inexact_array(ev: Evaluator, x: Operand) -> bool:
     runtime.real,
     runtime.inexact,
     runtime.assigned,
+    runtime.apart,
     runtime.foreseen,
     runtime.foreseen_number,
     runtime.not_negative,

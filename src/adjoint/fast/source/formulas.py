@@ -11,7 +11,7 @@ import cmath
 import keyword
 import math
 import operator
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from types import ModuleType
 from typing import Any
 
@@ -21,6 +21,7 @@ from adjoint.fast.evaluate.types import Array, Type
 from adjoint.fast.single_assignment.primitives import same
 from adjoint.fast.support import functions as runtime
 from adjoint.fast.support import rows
+from adjoint.fast.support.opaque import Opaque, pullback
 from adjoint.ir import primitives
 from adjoint.ir.single import Call, Const, Operand, Value
 
@@ -154,6 +155,10 @@ class Formulas:
         """Return the text of a call, and its level."""
         assert isinstance(op.callee, Const)
         f, xs = op.callee.value, op.operands
+        if f is pullback:
+            return self._opaque_pullback(*xs), ATOM
+        if isinstance(f, Opaque):
+            return self._opaque_call(f, xs), ATOM
         if f in _INFIX and len(xs) == 2:
             sign, level = _INFIX[f]
             right = level if f is operator.pow else level + 1
@@ -171,6 +176,21 @@ class Formulas:
             name = getattr(f, "__name__")  # noqa: B009
             return f"{self.text(xs[0], ATOM)}.{name}({self.arguments(op, 1)})", ATOM
         return f"{self.function(f)}({self.arguments(op, 0)})", ATOM
+
+    def _opaque_call(self, f: Opaque, xs: Sequence[Operand], *first: str) -> str:
+        """Return the text of an opaque operation, or of its pullback if that comes `first`."""
+        n = len(xs) - len(f.names)
+        given = [self.text(x) for x in xs[:n]]
+        given += [f"{k}={self.text(x)}" for k, x in zip(f.names, xs[n:], strict=True)]
+        is_watched = f.is_watched and not first
+        last = self.bind(f, f.__name__) if is_watched else self.function(f.function)
+        callee, *rest = *first, last
+        return f"{callee}({', '.join([*rest, *given])})"
+
+    def _opaque_pullback(self, callee: Operand, *xs: Operand) -> str:
+        """Return the text of the pullback of an opaque operation."""
+        assert isinstance(callee, Const) and isinstance(callee.value, Opaque)
+        return self._opaque_call(callee.value, xs, self.function(pullback))
 
     def method(
         self, name: str, x: Operand, args: tuple[Operand, ...], options: dict[str, Operand]

@@ -59,6 +59,14 @@ def foreseen_number(y: Any, kind: type) -> Any:
     return y
 
 
+def apart(y: Any, *operands: Any) -> Any:
+    """Copy a result, and check that it is no alias of an operand."""
+    for x in operands:
+        if np.may_share_memory(y, x):
+            raise Deoptimize("a function returns an alias of an operand")
+    return np.array(y)
+
+
 def real(x: Any) -> Any:
     """Check that the power `x` is real: one of a negative base may be complex."""
     if type(x) is complex:

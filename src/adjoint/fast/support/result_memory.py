@@ -29,7 +29,7 @@ _COMPUTED = members(
 )
 
 NEW_ARRAYS: frozenset[Any] = (
-    _CREATED | _ARITHMETIC | _COMPUTED | {runtime.inner_derivative, runtime.repeated}
+    _CREATED | _ARITHMETIC | _COMPUTED | {runtime.apart, runtime.inner_derivative, runtime.repeated}
 )
 """Functions besides ufuncs that return a new array, which the program may write to."""
 
@@ -39,6 +39,7 @@ OWN_MEMORY: frozenset[Any] = _ARITHMETIC | {
     np.outer,
     np.where,
     np.array,
+    runtime.apart,
     runtime.zeros_like,
     runtime.own,
     runtime.inner_derivative,
@@ -54,6 +55,7 @@ OWN_MEMORY: frozenset[Any] = _ARITHMETIC | {
 
 MADE_EACH_TIME: frozenset[Any] = _CREATED | {
     runtime.new_tape,
+    runtime.apart,
     runtime.zeros_like,
     runtime.own,
     runtime.inner_derivative,

@@ -18,6 +18,7 @@ from adjoint.runtime.dispatch.inert_packages import (
     is_inert,
 )
 from adjoint.runtime.dispatch.linked import DECLINED
+from adjoint.runtime.dispatch.observed_results import note, wanted
 from adjoint.runtime.dispatch.unit_call import call_unit
 from adjoint.runtime.foreign.unknown_call import run_unknown
 
@@ -31,6 +32,16 @@ def call_function(
     """Call `f` by running its generated forward function; compile `f` first if needed."""
     level = record[0].level
     unit = known_unit(f) if level is None else level.known_unit(f)
+    if wanted and f.__code__ in wanted:
+        y = _call_source(record, slot, unit, f, args, kwargs)
+        note(f.__code__, args, kwargs, y)
+        return y
+    return _call_source(record, slot, unit, f, args, kwargs)
+
+
+def _call_source(
+    record: list[Any], slot: int, unit: Any, f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> Any:
     if unit is None:
         return _first_call(record, slot, f, args, kwargs)
     return call_unit(record[0], record, slot, unit, f, args, kwargs)

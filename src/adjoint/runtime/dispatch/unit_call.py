@@ -15,6 +15,9 @@ MISSING: Any = object()
 """The result of `specialised_call` if there is no specialised program for the call."""
 
 
+OFTEN = 32
+"""The number of calls inside the generic tier after which a function is specialised."""
+
 specialised_call: list[Callable[..., Any]] = []
 """Hook of one entry: runs a call by a specialised program (`adjoint.fast.programs.inner_calls`)."""
 

@@ -192,6 +192,11 @@ def is_reader(name: str) -> bool:
     return name in _READERS
 
 
+def is_writer(name: str) -> bool:
+    """Return whether functions and methods of that name write into their operands."""
+    return name in _WRITERS
+
+
 def _names_output(word: Any) -> bool:
     """Return whether `word` is the name of an output argument."""
     return type(word) is str and (

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -29,14 +29,39 @@ from adjoint.fast.not_covered import NotCovered
 _LENGTHS = ((3, 7, 5, 11), (5, 3, 11, 7), (9, 10, 12, 14))
 
 
-def type_on_examples(
-    f: Any, operands: Sequence[Any], keywords: Mapping[str, Any]
-) -> Number | Array:
+class TypeAndAlias(NamedTuple):
+    """The type of a result, and whether it may be an alias of an operand."""
+
+    type: Number | Array
+    is_alias: bool
+
+
+def type_on_examples(f: Any, operands: Sequence[Any], keywords: Mapping[str, Any]) -> TypeAndAlias:
     """Return the type of ``f(*operands, **keywords)``, inferred from three runs."""
+    found = runs_on_examples(f, operands, keywords)
+    if isinstance(found[0].y, tuple):
+        raise NotCovered(f"{name_of(f)} returns several things")
+    t = joined_type(f, [(one.y, one.symbols) for one in found])
+    return TypeAndAlias(t, any(one.is_alias for one in found))
+
+
+class Run(NamedTuple):
+    """The result of a function for an example, its operands, the symbols by length, and whether the
+    result may be an alias of an operand."""
+
+    y: Any
+    args: list[Any]
+    kwargs: dict[str, Any]
+    symbols: dict[int, Symbol]
+    is_alias: bool
+
+
+def runs_on_examples(f: Any, operands: Sequence[Any], keywords: Mapping[str, Any]) -> list[Run]:
+    """Run a function on three examples of its operands."""
     symbols = sizes_in((*operands, *keywords.values()))
     if len(symbols) > len(_LENGTHS[0]):
         raise NotCovered(f"too many dimensions in a call of {name_of(f)}")
-    found, shapes = [], []
+    found = []
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # a warning may be due to the made-up sizes only
         for seed, lengths in enumerate(_LENGTHS):
@@ -44,9 +69,22 @@ def type_on_examples(
             args = [_example(t, at, rng) for t in operands]
             kwargs = {k: _example(t, at, rng) for k, t in keywords.items()}
             y = run(f, args, kwargs, is_made_up=bool(symbols))
-            found.append(_type(f, y))
-            back = {n: symbol for symbol, n in at.items()}
-            shapes.append([(n, back.get(n)) for n in np.shape(y)])
+            given = _arrays([*args, *kwargs.values()])
+            is_alias = any(np.may_share_memory(a, b) for a in _arrays(y) for b in given)
+            found.append(Run(y, args, kwargs, {n: s for s, n in at.items()}, is_alias))
+    return found
+
+
+def _arrays(x: Any) -> list[Any]:
+    if isinstance(x, list | tuple):
+        return [array for part in x for array in _arrays(part)]
+    return [x] if isinstance(x, np.ndarray) else []
+
+
+def joined_type(f: Any, seen: Sequence[tuple[Any, Mapping[int, Symbol]]]) -> Number | Array:
+    """Return the type of results of several runs, each with the symbols by length."""
+    found = [_type(f, y) for y, _ in seen]
+    shapes = [[(n, symbols.get(n)) for n in np.shape(y)] for y, symbols in seen]
     first = found[0]
     if isinstance(first, Number) and all(t == first for t in found):
         return first
@@ -56,8 +94,6 @@ def type_on_examples(
 
 
 def _type(f: Any, y: Any) -> Type:
-    if isinstance(y, tuple):
-        raise NotCovered(f"{name_of(f)} returns several things")
     found = type_of(y)
     if found is None:
         raise NotCovered(f"{name_of(f)} returns a {type(y).__name__}")
@@ -75,6 +111,8 @@ def _length(*seen: tuple[int, Symbol | None]) -> Any:
 def _example(t: Any, at: Mapping[Any, int], rng: np.random.Generator) -> Any:
     if isinstance(t, Constant):
         return t.value
+    if isinstance(t, tuple):
+        return [_example(part, at, rng) for part in t]
     if isinstance(t, Array):
         shape = [at[d] if isinstance(d, Symbol) else d for d in t.shape]
         made = 0.1 + 0.8 * rng.random(shape)
