@@ -15,6 +15,7 @@ from adjoint.rulekit.registry import non_differentiable, primitive, substitute
 from adjoint.rules.scipy import equations, isotonic, minimization  # noqa: F401  they register
 from adjoint.rules.scipy.search_state import evaluate_at_end, repeated, restore_after, run_search
 from adjoint.rules.scipy.searches import as_tuple, corrected, corrections, is_near, refused_result
+from adjoint.runtime.dispatch.program_call import in_program
 from adjoint.runtime.foreign.unknown_call import run_unknown
 
 try:
@@ -49,16 +50,17 @@ def _root_of(find: Any) -> None:
     @substitute(find)
     def solve(f, a, b, args=(), *settings, **named):
         others = as_tuple(args)
-        found, search = run_search(find, (f, a, b, others, *settings), named)
-        root = found[0] if isinstance(found, tuple) else found
         at = lambda x: f(x, *others)
+        given = (f, a, b, others) + settings
+        found, search = run_search(find, given, named, at, a * 1.0)
+        root = found[0] if isinstance(found, tuple) else found
         slope, why = evaluate_at_end(search, _slope, at, root)
         if why:
-            root = refused_result(root, find, why, f, a, b, *others, *settings, *named.values())
+            root = refused_result(root, find, why, *given, *named.values())
         else:
             at = repeated(search, at)
             for _ in corrections():
-                root = corrected(root, at(root), slope)
+                root = corrected(root, in_program(at, root), slope)
         restore_after(search)
         return _reported(found, root) if isinstance(found, tuple) else root
 

@@ -19,6 +19,7 @@ from adjoint.primal.value_kinds import by_value
 from adjoint.rulekit.projection import project
 from adjoint.rulekit.registry import frule, non_differentiable, primitive, rrule
 from adjoint.rules.scipy.search_state import INERT, Search, evaluate_at_end, repeated
+from adjoint.runtime.dispatch.program_call import in_program
 from adjoint.runtime.foreign.unknown_call import run_unknown
 
 
@@ -115,7 +116,7 @@ def value_at(
     _, why = evaluate_at_end(search, _given, f, x)
     if why:
         return refused_result(value, find, why, *given)
-    return with_value(value, repeated(search, f)(x))
+    return with_value(value, in_program(repeated(search, f), x))
 
 
 def _given(f: Callable[..., Any], x: Any) -> tuple[Any, str]:

@@ -151,9 +151,12 @@ def odeint(
         return np.ravel(func(time, y, *args) if tfirst else func(y, time, *args))
 
     given = tfirst, func, y0, t, args, Dfun, col_deriv, full_output, ml, mu, rtol, atol
-    (found, seen), search = run_search(_seen, (*given, tcrit, h0, hmax, *rest), named)
-    values, report = found if full_output else (found, None)
     y, times = np.ravel(y0) * 1.0, np.asarray(t) * 1.0
+    probe = rate if len(times) else None
+    (found, seen), search = run_search(
+        _seen, given + (tcrit, h0, hmax) + rest, named, probe, times[0] if len(times) else 0.0, y
+    )
+    values, report = found if full_output else (found, None)
     if search.stores:
         values = refused_result(values, find, CHANGES, rate, y, times)
     elif len(times) == 0 or times[0] == times[-1]:
@@ -213,16 +216,17 @@ def solve_ivp(
     named = {"events": events, "vectorized": vectorized, "args": args, **options}
     asked = (fun, t_span, y0, method, t_eval)
     is_dense = dense_output or events is None  # else it would change the number of results
-    (found, solution), search = run_search(_solved, (is_dense, *asked), named)
-    if search.stores and not search.stays and kind is not integrate.LSODA:
-        return _SOLVE_IVP(*given, **options)  # its steps in Python are followed
 
     def rate(time, y):
         y = np.reshape(y, (-1, 1)) if vectorized else y
         return np.ravel(fun(time, y, *further))
 
-    given = (*given, *options.values())
     y, start = np.ravel(y0) * 1.0, t_span[0] * 1.0
+    (found, solution), search = run_search(_solved, (is_dense, *asked), named, rate, start, y)
+    if search.stores and not search.stays and kind is not integrate.LSODA:
+        return _SOLVE_IVP(*given, **options)  # its steps in Python are followed
+
+    given = given + tuple(options.values())
     steps: Any = None
     why = search.why
     if not search.stores and found.status < 0 and kind not in EXPLICIT:
