@@ -25,6 +25,7 @@ from adjoint.rules.scipy.minimization import FOUND, TOUCHING, minimum_with_deriv
 from adjoint.rules.scipy.search_state import (
     Search,
     evaluate_at_end,
+    go_back,
     repeated,
     restore_after,
     run_search,
@@ -138,7 +139,18 @@ def root(fun, x0, args=(), method="hybr", jac=None, tol=None, callback=None, opt
     return _restored(refuse_rest(find, found, given, "x", "fun"), search)
 
 
-_ROOT = without_rule(optimize.root)
+_ROOT, _FIXED_POINT = without_rule(optimize.root), without_rule(optimize.fixed_point)
+
+
+@substitute(optimize.fixed_point)
+def fixed_point(func, x0, args=(), *settings, **named):
+    find, given = optimize.fixed_point, (func, x0, args) + settings
+    f = _shaped(lambda z: z - func(z, *args), ())
+    found, search = run_search(find, given, named, f, np.asarray(x0) * 1.0)
+    if evaluate_at_end(search, _slopes, f, found)[1]:
+        go_back(search)
+        return _FIXED_POINT(*given, **named)
+    return _restored(_root(find, f, found, search, given + tuple(named.values())), search)
 
 
 # ---- least squares -------------------------------------------------------------------------------

@@ -23,6 +23,7 @@ from adjoint.rules.scipy.search_state import (
     INERT,
     Search,
     evaluate_at_end,
+    go_back,
     repeated,
     restore_after,
     restore_before,
@@ -292,16 +293,16 @@ def _is_stepwise(method: Any, bounds: Any, constraints: Any) -> bool:
     return method.lower() in _STEPWISE
 
 
-def _has_to_be_followed(search: Search, f: Callable[..., Any], x: Any) -> bool:
+def _is_elsewhere(search: Search, f: Callable[..., Any], x: Any) -> bool:
     """Return whether a search whose steps can be followed has ended elsewhere than at a minimum
     whose derivative is known. If so, the state is as before the search."""
     why = evaluate_at_end(search, _curvature, f, x)[1]
-    if why and not search.stores and not search.stays:
-        restore_before(search.before)
+    if why:
+        go_back(search)
     return bool(why)
 
 
-non_differentiable(_has_to_be_followed)
+non_differentiable(_is_elsewhere)
 
 
 @substitute(optimize.minimize)
@@ -315,7 +316,7 @@ def minimize(
         return _MINIMIZE(*given)
     find, f = optimize.minimize, _value(fun, args, jac is True)
     found, search = run_search(find, given, {}, f, np.ravel(x0) * 1.0)
-    if _is_stepwise(method, bounds, constraints) and _has_to_be_followed(search, f, found.x):
+    if _is_stepwise(method, bounds, constraints) and _is_elsewhere(search, f, found.x):
         return _MINIMIZE(*given)
     return _report(find, f, found, search, given, {})
 
@@ -328,7 +329,7 @@ def minimize_scalar(fun, bracket=None, bounds=None, args=(), method=None, tol=No
         return _MINIMIZE_SCALAR(*given)
     find, f = optimize.minimize_scalar, lambda z: fun(z, *args)
     found, search = run_search(find, given, {}, f, 1.0)
-    if str(method).lower() != "golden" and _has_to_be_followed(search, f, found.x):
+    if str(method).lower() != "golden" and _is_elsewhere(search, f, found.x):
         return _MINIMIZE_SCALAR(*given)
     return _report(find, f, found, search, given, {})
 

@@ -210,6 +210,13 @@ def restore_after(search: Search) -> None:
         restore_before(search.after)
 
 
+@non_differentiable
+def go_back(search: Search) -> None:
+    """Restore the state before the search, so that its steps can be followed instead."""
+    if not search.stores and not search.stays:
+        restore_before(search.before)
+
+
 @primitive(restore_after)
 def _(record: list[Any], slot: int, search: Search) -> None:
     if not search.stays:
