@@ -18,11 +18,7 @@ from scipy.optimize._lsq.common import EPS
 from scipy.optimize._lsq.least_squares import construct_loss_function
 
 from adjoint.errors import AdjointError
-from adjoint.rulekit import nested
-from adjoint.rulekit.registry import substitute
-from adjoint.rulekit.substitute_source import without_rule
-from adjoint.rules.scipy.minimization import FOUND, TOUCHING, minimum_with_derivative
-from adjoint.rules.scipy.search_state import (
+from adjoint.levels.foreign.search_state import (
     Search,
     evaluate_at_end,
     go_back,
@@ -30,8 +26,13 @@ from adjoint.rules.scipy.search_state import (
     restore_after,
     run_search,
 )
+from adjoint.rulekit import nested
+from adjoint.rulekit.registry import substitute
+from adjoint.rulekit.substitute_source import without_rule
+from adjoint.rules.scipy.minimization import FOUND, TOUCHING, minimum_with_derivative
 from adjoint.rules.scipy.searches import (
     as_tuple,
+    capturing,
     corrected,
     corrections,
     is_determined,
@@ -210,7 +211,7 @@ def _covariance(
 
 
 def jacobian_at(search: Search, residuals: Callable[..., Any], x: Any) -> Any:
-    return in_program(_jacobian, repeated(search, residuals), x)
+    return in_program(capturing(_jacobian, repeated(search, residuals)), x)
 
 
 def _jacobian(residuals, x):
@@ -231,10 +232,7 @@ def least_squares(
     find, by_name = optimize.least_squares, kwargs or {}
     given = (fun, x0, jac, bounds, method, ftol, xtol, gtol, x_scale, loss, f_scale) + settings
     named = {"args": args, "kwargs": by_name, **named}
-    if by_name:
-        residuals = _system(lambda z: fun(z, *args, **by_name), ())
-    else:
-        residuals = _system(fun, args)
+    residuals = _system(lambda z: fun(z, *args, **by_name), ())
 
     def cost(z):
         return _cost(residuals(z), loss, f_scale)

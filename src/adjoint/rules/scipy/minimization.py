@@ -15,11 +15,7 @@ import numpy as np
 from scipy import optimize
 
 from adjoint.errors import AdjointError
-from adjoint.levels.transforms import derivative
-from adjoint.rulekit import nested
-from adjoint.rulekit.registry import non_differentiable, substitute
-from adjoint.rulekit.substitute_source import without_rule
-from adjoint.rules.scipy.search_state import (
+from adjoint.levels.foreign.search_state import (
     INERT,
     Search,
     evaluate_at_end,
@@ -30,8 +26,13 @@ from adjoint.rules.scipy.search_state import (
     run_search,
     without_levels,
 )
+from adjoint.levels.transforms import derivative
+from adjoint.rulekit import nested
+from adjoint.rulekit.registry import non_differentiable, substitute
+from adjoint.rulekit.substitute_source import without_rule
 from adjoint.rules.scipy.searches import (
     as_tuple,
+    capturing,
     corrected,
     corrections,
     is_determined,
@@ -79,7 +80,7 @@ def minimum_with_derivative(
         return refused_result(x, find, why, *given)
     f = repeated(search, f)
     for _ in corrections():
-        x = corrected(x, in_program(_slope_at, f, x), curvature)
+        x = corrected(x, in_program(capturing(_slope_at, f), x), curvature)
     return x
 
 
@@ -98,7 +99,7 @@ def _report(
     if "fun" in found:
         known["fun"] = value_at(find, f, x, found.fun, search, given)
     if isinstance(found.get("jac"), np.ndarray) and not why and not search.stores:
-        known["jac"] = with_value(found.jac, in_program(_slope_at, f, x))
+        known["jac"] = with_value(found.jac, in_program(capturing(_slope_at, f), x))
     for name in list(found):
         if name in known:
             found[name] = known[name]
@@ -287,12 +288,6 @@ _STEPWISE = ("bfgs", "cg", "newton-cg", "powell")
 """Methods of `minimize` that are differentiated step by step if they do not end at a minimum."""
 
 
-def _is_stepwise(method: Any, bounds: Any, constraints: Any) -> bool:
-    if method is None:
-        return bounds is None and not constraints
-    return method.lower() in _STEPWISE
-
-
 def _is_elsewhere(search: Search, f: Callable[..., Any], x: Any) -> bool:
     """Return whether a search whose steps can be followed has ended elsewhere than at a minimum
     whose derivative is known. If so, the state is as before the search."""
@@ -316,7 +311,9 @@ def minimize(
         return _MINIMIZE(*given)
     find, f = optimize.minimize, _value(fun, args, jac is True)
     found, search = run_search(find, given, {}, f, np.ravel(x0) * 1.0)
-    if _is_stepwise(method, bounds, constraints) and _is_elsewhere(search, f, found.x):
+    is_bfgs = method is None and bounds is None and not constraints
+    is_stepwise = is_bfgs or str(method).lower() in _STEPWISE
+    if is_stepwise and _is_elsewhere(search, f, found.x):
         return _MINIMIZE(*given)
     return _report(find, f, found, search, given, {})
 

@@ -10,17 +10,17 @@ from typing import Any
 import numpy as np
 from scipy import optimize
 
-from adjoint.rulekit import nested
-from adjoint.rulekit.registry import non_differentiable, primitive, substitute
-from adjoint.rulekit.substitute_source import without_rule
-from adjoint.rules.scipy import equations, isotonic, minimization  # noqa: F401  they register
-from adjoint.rules.scipy.search_state import (
+from adjoint.levels.foreign.search_state import (
     evaluate_at_end,
     go_back,
     repeated,
     restore_after,
     run_search,
 )
+from adjoint.rulekit import nested
+from adjoint.rulekit.registry import non_differentiable, primitive, substitute
+from adjoint.rulekit.substitute_source import without_rule
+from adjoint.rules.scipy import equations, isotonic, minimization  # noqa: F401  they register
 from adjoint.rules.scipy.searches import as_tuple, corrected, corrections, is_near, refused_result
 from adjoint.runtime.dispatch.program_call import in_program
 from adjoint.runtime.foreign.unknown_call import run_unknown

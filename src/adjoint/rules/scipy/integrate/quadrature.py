@@ -15,6 +15,7 @@ import numpy as np
 from scipy.integrate import _quadpack, quad, quad_vec
 
 from adjoint.diagnostics.no_derivative import Reason, needed
+from adjoint.levels.foreign.search_state import State, refuse_stored
 from adjoint.rulekit import nested
 from adjoint.rulekit.refusal import NoDerivative, refusal, refused_bar
 from adjoint.rulekit.registry import (
@@ -30,7 +31,7 @@ from adjoint.rules.scipy.equivalents import refusing, with_derivative_of
 from adjoint.rules.scipy.integrate.grid import Grid, HalfLine, Identity
 from adjoint.rules.scipy.integrate.integrand import under
 from adjoint.rules.scipy.integrate.integrand_sums import weighed
-from adjoint.rules.scipy.search_state import State, refuse_stored
+from adjoint.rules.scipy.searches import capturing
 from adjoint.runtime.dispatch.program_call import in_program
 from adjoint.runtime.foreign.unknown_call import run_unknown
 from adjoint.runtime.steering import stop_gradient
@@ -258,7 +259,9 @@ def _sum(known, shifts, func, args, number):
         for point, scale in zip(points.tolist(), scales.tolist()):  # noqa: B905 (it is lowered)
             terms.append(scale * number(func(point, *args)))
     elif known.order == 1:
-        return in_program(_weighed, func, args, nodes.points.tolist(), nodes.weights.tolist())
+        return in_program(
+            capturing(_weighed, func), args, nodes.points.tolist(), nodes.weights.tolist()
+        )
     else:
         terms = [number(func(point, *args)) for point in nodes.points.tolist()]
     return weighed(terms, nodes.weights, nodes.nulls, nodes.blocks, known.order > 1)

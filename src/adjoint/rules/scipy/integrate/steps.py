@@ -19,7 +19,7 @@ from scipy import integrate
 from adjoint.rulekit import nested
 from adjoint.rulekit.projection import project
 from adjoint.rulekit.registry import frule, non_differentiable, rrule
-from adjoint.rules.scipy.searches import corrections
+from adjoint.rules.scipy.searches import capturing, corrections
 from adjoint.runtime.dispatch.program_call import in_program
 
 Rate = Callable[[Any, Any], Any]
@@ -31,32 +31,22 @@ class Steps:
 
     Attributes
     ----------
-    begins, lengths
-        Offsets of the starts from the first time, and lengths; shape (N,).
-    matrix, places, weights
-        Coefficients of the method: of the stages (S, S), their positions (S,), and those of the
-        end of a step (S,).
-    powers
-        Matrix (S, degree): a step's values are the start plus, for each stage, its increment times
-        the polynomial without constant in the position within the step.
+    method
+        Offsets of the starts from the first time and lengths, of shape (N,); and of the method,
+        the coefficients of the stages (S, S), their positions (S,), the coefficients of the end
+        of a step (S,), and a matrix (S, degree): a step's values are the start plus, for each
+        stage, its increment times the polynomial without constant in the position in the step.
     stages, inverse
         Of implicit methods: the stages (N, S, n), and the inverse (N, S n, S n) of the Jacobian of
         the stage equations.
+    offsets
+        Of implicit methods: the offsets (N S,) of the stages from the first time.
     """
 
-    begins: Any
-    lengths: Any
-    matrix: Any
-    places: Any
-    weights: Any
-    powers: Any
+    method: tuple[Any, ...]
     stages: Any = None
     inverse: Any = None
-
-    @property
-    def offsets(self) -> Any:
-        """Return the offsets (N, S) of the stages from the first time."""
-        return self.begins[:, None] + self.lengths[:, None] * self.places
+    offsets: Any = None
 
 
 # ---- methods -------------------------------------------------------------------------------------
@@ -101,11 +91,9 @@ def radau(s: int) -> tuple[Any, Any, Any, Any]:
 # ---- the steps as programs -----------------------------------------------------------------------
 
 
-def stages_of(
-    rate: Rate, start: Any, y: Any, begins: Any, lengths: Any, matrix: Any, places: Any,
-    weights: Any,
-) -> Any:  # fmt: skip
+def stages_of(rate: Rate, start: Any, y: Any, method: Any) -> Any:
     """Return the starts (N, n) of explicit steps and the increments (N, S, n) of their stages."""
+    begins, lengths, matrix, places, weights, _ = method
     starts = np.empty((len(lengths), len(y)), y.dtype)
     increments = np.empty((len(lengths), len(places), len(y)), y.dtype)
     for k in range(len(lengths)):
@@ -127,11 +115,21 @@ def rates_at(rate: Rate, start: Any, offsets: Any, values: Any) -> Any:
     return found
 
 
-def interpolated(
-    times: Any, start: Any, begins: Any, lengths: Any, powers: Any, where: Any, starts: Any,
-    increments: Any,
-) -> Any:  # fmt: skip
-    """Return the values (m, n) at m times, each within its step."""
+def residual_of(rate: Rate, start: Any, y: Any, method: Any, offsets: Any, stages: Any) -> Any:
+    """Return what is left of the equations of the stages (N, S, n) of implicit steps from `y`."""
+    flat = np.reshape(stages, (-1, len(y)))
+    return _left(rates_at(rate, start, offsets, flat), y, method, stages)
+
+
+def _left(rates: Any, y: Any, method: Any, stages: Any) -> Any:
+    starts = np.concatenate((np.reshape(y, (1, -1)), stages[:-1, -1]))
+    moves = np.reshape(method[1], (-1, 1, 1)) * (method[2] @ np.reshape(rates, np.shape(stages)))
+    return stages - starts[:, None] - moves
+
+
+def interpolated(times: Any, start: Any, method: Any, where: Any, path: Any) -> Any:
+    """Return the values (m, n) at m times from the starts and increments of all steps."""
+    (begins, lengths, *_, powers), (starts, increments) = method, path
     theta = np.reshape((times - start - begins[where]) / lengths[where], (-1, 1))
     parts = powers.T @ increments[where]
     y = parts[:, -1]
@@ -140,41 +138,37 @@ def interpolated(
     return starts[where] + theta * y
 
 
+def interpolated_stages(times: Any, start: Any, method: Any, where: Any, path: Any) -> Any:
+    """Return the values (m, n) at m times from the first start and the stages of all steps."""
+    y, stages = path
+    starts = np.concatenate((np.reshape(y, (1, -1)), stages[:-1, -1]))
+    return interpolated(times, start, method, where, (starts, stages - starts[:, None]))
+
+
 def path_of(rate: Rate, start: Any, y: Any, steps: Steps) -> Callable[[Any], Any]:
     """Return the function from times (m,) to values (m, n) that the steps from `y` give. It has
     derivatives in the times, in `start`, in `y`, and in what `rate` reads."""
-    if steps.stages is None:
-        starts, increments = in_program(
-            stages_of, rate, start, y, steps.begins, steps.lengths, steps.matrix, steps.places,
-            steps.weights,
-        )  # fmt: skip
+    method, stages, offsets = steps.method, steps.stages, steps.offsets
+    if stages is None:
+        at, found = interpolated, in_program(capturing(stages_of, rate), start, y, method)
     else:
-        starts, increments = _implicit(rate, start, y, steps)
+        left = capturing(residual_of, rate)
+        for _ in corrections():
+            residual = in_program(left, start, y, method, offsets, stages)
+            stages = settled(stages, residual, steps)
+        at, found = interpolated_stages, (y, stages)
 
-    def path(times):
-        return in_program(
-            interpolated, times, start, steps.begins, steps.lengths, steps.powers,
-            _where(steps, times - start), starts, increments,
-        )  # fmt: skip
+    def path(times: Any) -> Any:
+        return in_program(at, times, start, method, _where(steps, times, start), found)
 
     return path
 
 
-def _where(steps: Steps, after: Any) -> Any:
-    direction = np.sign(steps.lengths[0])
-    return np.searchsorted(direction * steps.begins[1:], direction * after)
-
-
-def _implicit(rate: Rate, start: Any, y: Any, steps: Steps) -> Any:
-    stages, (_, s, n) = steps.stages, np.shape(steps.stages)
-    for _ in corrections():
-        flat = np.reshape(stages, (-1, n))
-        rates = in_program(rates_at, rate, start, steps.offsets.ravel(), flat)
-        starts = np.concatenate((np.reshape(y, (1, n)), stages[:-1, -1]))[:, None]
-        moves = steps.lengths[:, None, None] * (steps.matrix @ np.reshape(rates, (-1, s, n)))
-        stages = settled(stages, stages - starts - moves, steps)
-    starts = np.concatenate((np.reshape(y, (1, n)), stages[:-1, -1]))
-    return starts, stages - starts[:, None]
+@non_differentiable
+def _where(steps: Steps, times: Any, start: Any) -> Any:
+    begins, lengths = steps.method[:2]
+    direction = np.sign(lengths[0])
+    return np.searchsorted(direction * begins[1:], direction * (times - start))
 
 
 # ---- implicit steps ------------------------------------------------------------------------------
@@ -234,26 +228,22 @@ def collocation(
 ) -> tuple[Steps, Any, Any]:
     """Return steps of the Radau method with `s` stages, and the Newton correction of these stages:
     of each step alone, and of all, which they have got. `values` (N, S, n) are the solver's."""
-    steps = Steps(begins, lengths, *radau(s), stages=values)
+    method = (begins, lengths, *radau(s))
     n_steps, _, n = values.shape
-    offsets, flat = steps.offsets.ravel(), np.reshape(values, (-1, n))
-    slopes = np.empty((len(flat), n, n), values.dtype)
-    rates: Any = 0.0
+    offsets = (begins[:, None] + lengths[:, None] * method[3]).ravel()
+    flat = np.reshape(values, (-1, n))
+    slopes, rates = np.empty((len(flat), n, n), values.dtype), flat
     for j in range(n):
         along = np.zeros(flat.shape, values.dtype)
         along[:, j] = 1.0
-        given, dots = (rate, start, offsets, flat), (None, None, None, along)
-        rates, slopes[:, :, j] = nested.pushforward(rates_at, given, dots)
+        given, dots = (start, offsets, flat), (None, None, along)
+        rates, slopes[:, :, j] = nested.pushforward(capturing(rates_at, rate), given, dots)
     blocks = np.reshape(slopes, (n_steps, s, n, n))
-    coupled = np.einsum("k,ij,kjab->kiajb", lengths, steps.matrix, blocks)
-    steps.inverse = np.linalg.inv(np.eye(s * n) - coupled.reshape(n_steps, s * n, s * n))
-    starts = np.concatenate((np.reshape(y, (1, n)), values[:-1, -1]))[:, None]
-    moves = lengths[:, None, None] * (steps.matrix @ np.reshape(rates, (-1, s, n)))
-    residual = values - starts - moves
-    local = np.reshape(steps.inverse @ residual.reshape(n_steps, -1, 1), residual.shape)
+    coupled = np.einsum("k,ij,kjab->kiajb", lengths, method[2], blocks)
+    inverse = np.linalg.inv(np.eye(s * n) - coupled.reshape(n_steps, s * n, s * n))
+    residual = _left(rates, y, method, values)
+    local = np.reshape(inverse @ residual.reshape(n_steps, -1, 1), residual.shape)
+    steps = Steps(method, values, inverse, offsets)
     moved = _forward(steps, residual)
     steps.stages = values - moved
     return steps, local, moved
-
-
-non_differentiable(_where)

@@ -2,7 +2,7 @@
 
 The values are SciPy's. Their derivatives are those of steps that are computed again, with constant
 lengths (see `adjoint.rules.scipy.integrate.steps`): of the steps themselves where the solver is an
-explicit Runge-Kutta method, or Radau; of a collocation method of order nine that finds the same
+explicit Runge-Kutta method, or Radau; of a collocation method of order 13 that finds the same
 solution where it is BDF or LSODA.
 """
 
@@ -16,12 +16,11 @@ import numpy as np
 from scipy import integrate
 
 from adjoint.errors import AdjointError
-from adjoint.primal.engine_object import EngineObject
+from adjoint.levels.foreign.search_state import CHANGES, restore_after, run_search, without_levels
 from adjoint.rulekit import nested
 from adjoint.rulekit.registry import substitute
 from adjoint.rulekit.substitute_source import without_rule
-from adjoint.rules.scipy.integrate.steps import Steps, collocation, explicit, path_of, radau
-from adjoint.rules.scipy.search_state import CHANGES, restore_after, run_search, without_levels
+from adjoint.rules.scipy.integrate.steps import Rate, Steps, collocation, explicit, path_of, radau
 from adjoint.rules.scipy.searches import (
     as_tuple,
     corrected,
@@ -30,8 +29,6 @@ from adjoint.rules.scipy.searches import (
     refused_result,
     with_value,
 )
-
-Rate = Callable[[Any, Any], Any]
 
 DIFFERENT = (
     "solves a differential equation of which another method finds another solution; give a longest"
@@ -51,24 +48,11 @@ NEAR, FARTHER = 10.0, 1e3
 is short enough, and the largest of all that finds no other solution."""
 
 
-# ---- steps ---------------------------------------------------------------------------------------
-
-
-class _Solution(EngineObject):
-    """A dense solution, which is not copied."""
-
-    def __init__(self, sol: Any) -> None:
-        self.sol = sol
-
-    def __deepcopy__(self, memo: Any) -> _Solution:
-        return self
-
-
 def _solved(dense_output: bool, *given: Any, **options: Any) -> Any:
-    """Return the result of `solve_ivp` and, in a holder, its dense solution."""
+    """Return the result of `solve_ivp`, and a function that returns its dense solution."""
     found = integrate.solve_ivp(*given, dense_output=dense_output, **options)
     sol, found.sol = found.sol, None
-    return found, _Solution(sol)
+    return found, lambda: sol
 
 
 def _seen(tfirst: bool, func: Any, *given: Any, **options: Any) -> Any:
@@ -212,7 +196,7 @@ def solve_ivp(
     kind = METHODS.get(method) if isinstance(method, str) else method
     if kind not in METHODS.values():
         return _SOLVE_IVP(*given, **options)
-    find, further = integrate.solve_ivp, args or ()
+    find, further = integrate.solve_ivp, () if args is None else tuple(args)
     named = {"events": events, "vectorized": vectorized, "args": args, **options}
     asked = (fun, t_span, y0, method, t_eval)
     is_dense = dense_output or events is None  # else it would change the number of results
@@ -250,22 +234,22 @@ _SOLVE_IVP = without_rule(integrate.solve_ivp)
 
 
 @without_levels
-def _copied(solution: _Solution) -> Any:
-    return copy.deepcopy(solution.sol)
+def _copied(solution: Any) -> Any:
+    return copy.deepcopy(solution())
 
 
 @without_levels
 def _steps_of(
-    rate: Rate, y: Any, kind: Any, is_dense: bool, solution: _Solution, asked: Any, named: Any
+    rate: Rate, y: Any, kind: Any, is_dense: bool, solution: Any, asked: Any, named: Any
 ) -> Any:
     """Return the steps of the solver, or those of a collocation method in their place."""
-    sol = solution.sol if is_dense else _solved(True, *asked, **named)[1].sol
+    sol = solution() if is_dense else _solved(True, *asked, **named)[1]()
     paths = sol.interpolants
     if not paths:
         return None, NO_STEP
     times = np.array([*(path.t_old for path in paths), paths[-1].t])
     if kind in EXPLICIT:
-        return Steps(*_lengths(times[:-1], times[-1]), *explicit(kind)), ""
+        return Steps((*_lengths(times[:-1], times[-1]), *explicit(kind))), ""
     near = named.get("rtol", 1e-3), named.get("atol", 1e-6)
     is_radau = kind is integrate.Radau
     return _implicit_steps(rate, y, times, lambda t: sol(t).T, near, is_radau)

@@ -302,7 +302,7 @@ def repeated(search: Search, f: Callable[..., Any]) -> Callable[..., Any]:
         return f
     arrays = search.arrays
 
-    def undone(*args):
+    def undone(*args: Any) -> Any:
         state = _state_of(f)
         contents = [np.array(array) for array in arrays]
         y = f(*args)
@@ -312,7 +312,7 @@ def repeated(search: Search, f: Callable[..., Any]) -> Callable[..., Any]:
         _undo(state)
         return y
 
-    def again(*args):
+    def again(*args: Any) -> Any:
         # Generated code would log what is stored and what is restored.
         return undone(*args) if _on_a_level() else nested.pullback(undone, *args)[0]
 
