@@ -64,7 +64,11 @@ case(
 case(
     "scipy.integrate.solve_ivp",
     1.3,
-    call=lambda k: integrate.solve_ivp(lambda t, y: -k * y, (0, 1), [1.0], t_eval=[1.0]).y,
+    call=lambda k: (
+        integrate.solve_ivp(
+            lambda t, y: -k * y, (0, 1), [1.0], t_eval=[1.0], rtol=1e-10, atol=1e-12
+        ).y
+    ),
 )
 
 # ---- interpolate ---------------------------------------------------------------------------------

@@ -54,5 +54,5 @@ def fresh(y: Any) -> Any:
     if type(y) is int or isinstance(y, np.integer):
         return distinct_integer(y)
     if isinstance(y, np.ndarray):
-        return y.copy()
+        return y.copy("K")
     return type(y)(y) if type(y).__module__ == "numpy" else copy.copy(y)

@@ -29,3 +29,5 @@ code_of_mapped: Any
 """The code of the functions that `vmap` returns."""
 pushed: Any
 """See `adjoint.fast.programs.tangents.pushed`."""
+has_program: Any
+"""See `adjoint.fast.programs.tangents.has_program`."""

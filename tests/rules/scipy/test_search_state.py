@@ -8,7 +8,7 @@ from scipy.sparse import linalg as sl
 
 import adjoint as ad
 from adjoint.errors import NoDerivativeError
-from adjoint.rules.scipy import search_state
+from adjoint.levels.foreign import search_state
 
 A = np.array([1.3, 0.4])
 EXACT = {"xtol": 1e-14, "rtol": 1e-14}

@@ -6,8 +6,6 @@ from collections.abc import Sequence
 from types import MemberDescriptorType
 from typing import Any
 
-from adjoint.fast.evaluate.adopted_containers import object_behind
-from adjoint.fast.evaluate.adoption import NeedsOwn
 from adjoint.fast.evaluate.attribute_reads import (
     attribute,
     descriptor_of,
@@ -24,6 +22,8 @@ from adjoint.fast.evaluate.plain_classes import (
     is_plain_object,
 )
 from adjoint.fast.evaluate.values import Abstract, External, Instance, Known, Ref, Tuple
+from adjoint.fast.evaluate.writes.adopted_containers import object_behind
+from adjoint.fast.evaluate.writes.adoption import NeedsOwn
 from adjoint.fast.not_covered import NotCovered
 from adjoint.primal.special_methods import class_attribute
 from adjoint.rulekit.registry import lookup

@@ -116,7 +116,7 @@ def call_inside(
     arrays = [x if type(x) is np.ndarray else None for x in (y if kind is tuple else (y,))]
     if exposure is not None and (
         exposure == "shared"
-        or not memory.is_untouched()
+        or not memory.has_only_filled_cells()
         or memory.owners is not None  # a recomputation: the log misses earlier writes
         or any(x is not None and _is_alias_of_any(x, exposure) for x in arrays)
     ):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, TypeAlias
 
-from adjoint.fast.build.modes import Kind, mode_of
+from adjoint.fast.build.modes import PULLBACK, Kind, mode_of
 from adjoint.fast.programs.store import FAILED, MISS, is_enabled, run
 from adjoint.rulekit import nested
 
@@ -87,4 +87,13 @@ def pushed(
     return None if found is MISS or found is FAILED else found
 
 
+def has_program(f: Any, point: tuple[Any, ...]) -> bool:
+    """Return whether a program covers the call ``f(*point)``: then the function stores nothing."""
+    if not is_enabled[0]:
+        return False
+    found = run(f, point, PULLBACK)
+    return found is not MISS and found is not FAILED
+
+
 nested.pushed = pushed
+nested.has_program = has_program

@@ -18,19 +18,21 @@ from scipy.optimize._lsq.common import EPS
 from scipy.optimize._lsq.least_squares import construct_loss_function
 
 from adjoint.errors import AdjointError
-from adjoint.rulekit import nested
-from adjoint.rulekit.registry import substitute
-from adjoint.rulekit.substitute_source import without_rule
-from adjoint.rules.scipy.minimization import FOUND, TOUCHING, minimum_with_derivative
-from adjoint.rules.scipy.search_state import (
+from adjoint.levels.foreign.search_state import (
     Search,
     evaluate_at_end,
+    go_back,
     repeated,
     restore_after,
     run_search,
 )
+from adjoint.rulekit import nested
+from adjoint.rulekit.registry import substitute
+from adjoint.rulekit.substitute_source import without_rule
+from adjoint.rules.scipy.minimization import FOUND, TOUCHING, minimum_with_derivative
 from adjoint.rules.scipy.searches import (
     as_tuple,
+    capturing,
     corrected,
     corrections,
     is_determined,
@@ -40,6 +42,7 @@ from adjoint.rules.scipy.searches import (
     value_at,
     with_value,
 )
+from adjoint.runtime.dispatch.program_call import in_program
 
 UNDETERMINED = "has found a minimum that is not determined by what was given"
 NO_ROOT = "has not found a root where the equations have a solution nearby"
@@ -68,7 +71,7 @@ def _root(find: Any, f: Callable[..., Any], x: Any, search: Search, given: tuple
         return refused_result(x, find, why, *given)
     f = repeated(search, f)
     for _ in corrections():
-        x = corrected(x, f(x), slopes)
+        x = corrected(x, in_program(f, x), slopes)
     return x
 
 
@@ -86,10 +89,9 @@ def _system(func: Callable[..., Any], args: tuple[Any, ...]) -> Callable[[Any], 
 @substitute(optimize.fsolve)
 def fsolve(func, x0, args=(), fprime=None, full_output=0, *settings, **named):
     args, find = as_tuple(args), optimize.fsolve
-    given = (func, x0, args, fprime, full_output, *settings)
-    found, search = run_search(find, given, named)
-    given = (*given, *named.values())
-    f = _system(func, args)
+    given, f = (func, x0, args, fprime, full_output) + settings, _system(func, args)
+    found, search = run_search(find, given, named, f, np.ravel(x0) * 1.0)
+    given = given + tuple(named.values())
     if not full_output:
         return _restored(_root(find, f, found, search, given), search)
     x = _root(find, f, found[0], search, given)
@@ -99,9 +101,9 @@ def fsolve(func, x0, args=(), fprime=None, full_output=0, *settings, **named):
 def _nonlinear(find: Any) -> None:
     @substitute(find)
     def solve(F, xin, *settings, **named):
-        given = (F, xin, *settings)
-        found, search = run_search(find, given, named)
-        return _restored(_root(find, _shaped(F, ()), found, search, given), search)
+        given, f = (F, xin) + settings, _shaped(F, ())
+        found, search = run_search(find, given, named, f, np.asarray(xin) * 1.0)
+        return _restored(_root(find, f, found, search, given), search)
 
 
 def _shaped(func: Callable[..., Any], args: tuple[Any, ...]) -> Callable[[Any], Any]:
@@ -127,18 +129,29 @@ def root(fun, x0, args=(), method="hybr", jac=None, tol=None, callback=None, opt
     if callable(method):
         return _ROOT(*given)
     func = (lambda *z: fun(*z)[0]) if jac is True else fun
-    found, search = run_search(find, given, {})
-    if method.lower() == "lm":  # there may be more equations than unknowns
-        f = _system(func, args)
+    is_fit = method.lower() == "lm"  # there may be more equations than unknowns
+    f = _system(func, args) if is_fit else _shaped(func, args)
+    found, search = run_search(find, given, {}, f, np.asarray(x0) * 1.0)
+    if is_fit:
         found.x = _fitted(find, f, found.x, search, given)
     else:
-        f = _shaped(func, args)
         found.x = _root(find, f, found.x, search, given)
     found.fun = value_at(find, f, found.x, found.fun, search, given)
     return _restored(refuse_rest(find, found, given, "x", "fun"), search)
 
 
-_ROOT = without_rule(optimize.root)
+_ROOT, _FIXED_POINT = without_rule(optimize.root), without_rule(optimize.fixed_point)
+
+
+@substitute(optimize.fixed_point)
+def fixed_point(func, x0, args=(), *settings, **named):
+    find, given = optimize.fixed_point, (func, x0, args) + settings
+    f = _shaped(lambda z: z - func(z, *args), ())
+    found, search = run_search(find, given, named, f, np.asarray(x0) * 1.0)
+    if evaluate_at_end(search, _slopes, f, found)[1]:
+        go_back(search)
+        return _FIXED_POINT(*given, **named)
+    return _restored(_root(find, f, found, search, given + tuple(named.values())), search)
 
 
 # ---- least squares -------------------------------------------------------------------------------
@@ -170,10 +183,10 @@ def _regular(residuals: Callable[..., Any], x: Any) -> tuple[Any, str]:
 @substitute(optimize.leastsq)
 def leastsq(func, x0, args=(), Dfun=None, full_output=False, *settings, **named):
     args, find = as_tuple(args), optimize.leastsq
-    given = (func, x0, args, Dfun, full_output, *settings)
-    found, search = run_search(find, given, named)
-    given = (*given, *named.values())
+    given = (func, x0, args, Dfun, full_output) + settings
     residuals = _system(func, args)
+    found, search = run_search(find, given, named, residuals, np.ravel(x0) * 1.0)
+    given = given + tuple(named.values())
     x = _fitted(find, residuals, found[0], search, given)
     if not full_output:
         return _restored((x, *found[1:]), search)
@@ -198,46 +211,53 @@ def _covariance(
 
 
 def jacobian_at(search: Search, residuals: Callable[..., Any], x: Any) -> Any:
-    return nested.jacobian_forward(repeated(search, residuals), x)
+    return in_program(capturing(_jacobian, repeated(search, residuals)), x)
+
+
+def _jacobian(residuals, x):
+    columns = []
+    for along in np.eye(len(x)):
+        columns.append(nested.pushforward(residuals, (x,), (along,))[1])
+    return np.stack(columns, axis=1)
+
+
+_X_SCALE = signature(optimize.least_squares).parameters["x_scale"].default
 
 
 @substitute(optimize.least_squares)
 def least_squares(
-    fun, x0, jac="2-point", bounds=(-np.inf, np.inf), method="trf", *settings,
-    args=(), kwargs=None, **named,
+    fun, x0, jac="2-point", bounds=(-np.inf, np.inf), method="trf", ftol=1e-8, xtol=1e-8, gtol=1e-8,
+    x_scale=_X_SCALE, loss="linear", f_scale=1.0, *settings, args=(), kwargs=None, **named,
 ):  # fmt: skip
-    find, kwargs = optimize.least_squares, kwargs or {}
-    given = (fun, x0, jac, bounds, method, *settings)
-    named = {"args": args, "kwargs": kwargs, **named}
-    found, search = run_search(find, given, named)
-    given = (*given, *named.values())
-    named = {**dict(zip(_SETTINGS, settings)), **named}  # noqa: B905 (it is lowered)
-    loss, scale = named.get("loss", "linear"), named.get("f_scale", 1.0)
-    residuals = _system(lambda z: fun(z, *args, **kwargs), ())
+    find, by_name = optimize.least_squares, kwargs or {}
+    given = (fun, x0, jac, bounds, method, ftol, xtol, gtol, x_scale, loss, f_scale) + settings
+    named = {"args": args, "kwargs": by_name, **named}
+    residuals = _system(lambda z: fun(z, *args, **by_name), ())
 
     def cost(z):
-        return _cost(residuals(z), loss, scale)
+        return _cost(residuals(z), loss, f_scale)
 
+    found, search = run_search(find, given, named, residuals, np.ravel(x0) * 1.0)
+    given = given + tuple(named.values())
     x, why = _within(find, residuals, cost, found.x, bounds, search, given)
-    found.x, known = x, ["x", "fun", "cost"]
-    found.fun = value_at(find, residuals, x, found.fun, search, given)
-    found.cost = with_value(found.cost, _cost(found.fun, loss, scale))
+    at_x = value_at(find, residuals, x, found.fun, search, given)
+    lowest = with_value(found.cost, _cost(at_x, loss, f_scale))
+    known = ["x", "fun", "cost"]
     if not why and isinstance(found.jac, np.ndarray):
         slopes = jacobian_at(search, residuals, x)
-        slope, bend = _weights(found.fun, loss, scale)
+        slope, bend = _weights(at_x, loss, f_scale)
+        known = ["x", "fun", "cost", "grad", "jac"]
         found.grad = with_value(found.grad, slopes.T @ slope)
         found.jac = with_value(found.jac, (slopes.T * bend).T)
-        known += ["grad", "jac"]
+    found.x, found.fun, found.cost = x, at_x, lowest
     return _restored(refuse_rest(find, found, given, *known), search)
-
-
-_SETTINGS = list(signature(optimize.least_squares).parameters)[5:]
 
 
 def _cost(r: Any, loss: Any, scale: Any) -> Any:
     """Return the cost that `least_squares` minimizes."""
-    weigh = construct_loss_function(len(r), loss, scale)
-    return 0.5 * (r @ r) if weigh is None else weigh(r, cost_only=True)
+    if loss == "linear":
+        return 0.5 * (r @ r)
+    return construct_loss_function(len(r), loss, scale)(r, cost_only=True)
 
 
 def _weights(r: Any, loss: Any, scale: Any) -> tuple[Any, Any]:
@@ -267,6 +287,9 @@ def _within(
     if why:
         return refused_result(x, find, why, *given), why
     free, below, above = sides
+    if len(free) == len(x):
+        _, why = evaluate_at_end(search, _regular, residuals, x)
+        return minimum_with_derivative(find, cost, x, search, given, why), why
     held = np.where(below, lower, np.where(above, upper, 0.0))
     order = np.argsort(np.concatenate([free, np.flatnonzero(below | above)]))
     held = with_value(x[below | above], held[below | above])
@@ -311,7 +334,7 @@ if hasattr(_minpack_py, "_lightweight_memoizer"):
 
 @substitute(optimize.nnls)
 def nnls(A, b, *settings, **named):
-    (x, distance), _ = run_search(optimize.nnls, (A, b, *settings), named)
+    (x, distance), _ = run_search(optimize.nnls, (A, b) + settings, named)
     free = np.flatnonzero(x)  # the bound fixes the others at zero
     A, b = np.asarray(A), np.asarray(b)
     columns, y = A[:, free], x[free]

@@ -15,29 +15,33 @@ import numpy as np
 from scipy import optimize
 
 from adjoint.errors import AdjointError
-from adjoint.levels.transforms import derivative
-from adjoint.rulekit import nested
-from adjoint.rulekit.registry import substitute
-from adjoint.rulekit.substitute_source import without_rule
-from adjoint.rules.scipy.search_state import (
+from adjoint.levels.foreign.search_state import (
     INERT,
     Search,
     evaluate_at_end,
+    go_back,
     repeated,
     restore_after,
     restore_before,
     run_search,
     without_levels,
 )
+from adjoint.levels.transforms import derivative
+from adjoint.rulekit import nested
+from adjoint.rulekit.registry import non_differentiable, substitute
+from adjoint.rulekit.substitute_source import without_rule
 from adjoint.rules.scipy.searches import (
     as_tuple,
+    capturing,
     corrected,
     corrections,
     is_determined,
     is_near,
     refused_result,
     value_at,
+    with_value,
 )
+from adjoint.runtime.dispatch.program_call import in_program
 
 FOUND = "is found by a search whose steps do not show it"
 
@@ -76,8 +80,12 @@ def minimum_with_derivative(
         return refused_result(x, find, why, *given)
     f = repeated(search, f)
     for _ in corrections():
-        x = corrected(x, nested.gradient(f, x)[0], curvature)
+        x = corrected(x, in_program(capturing(_slope_at, f), x), curvature)
     return x
+
+
+def _slope_at(f, x):
+    return nested.gradient(f, x)[0]
 
 
 def _report(
@@ -87,14 +95,16 @@ def _report(
     given = (*args, *named.values())
     why = binding_constraint(search, find, found.x, args, named)
     x = minimum_with_derivative(find, f, found.x, search, given, why)
+    known = {"x": x}  # before anything is written
+    if "fun" in found:
+        known["fun"] = value_at(find, f, x, found.fun, search, given)
+    if isinstance(found.get("jac"), np.ndarray) and not why and not search.stores:
+        known["jac"] = with_value(found.jac, in_program(capturing(_slope_at, f), x))
     for name in list(found):
-        value = found[name]
-        if name == "x":
-            found[name] = x
-        elif name == "fun":
-            found[name] = value_at(find, f, x, value, search, given)
-        elif not isinstance(value, INERT):
-            found[name] = refused_result(value, find, FOUND, *given)
+        if name in known:
+            found[name] = known[name]
+        elif not isinstance(found[name], INERT):
+            found[name] = refused_result(found[name], find, FOUND, *given)
     restore_after(search)
     return found
 
@@ -209,21 +219,23 @@ def _number(func: Callable[..., Any], args: tuple[Any, ...]) -> Callable[[Any], 
     return lambda z: np.reshape(func(np.array(z), *args), ())
 
 
-def _search(find: Any, before: int, made: Callable[..., Any]) -> None:
-    """Register a search ``find(func, *before, args, ...)``; `made` attaches the derivatives."""
+def _search(find: Any, before: int, made: Callable[..., Any], starts: bool = False) -> None:
+    """Register a search ``find(func, *before, args, ...)``; `made` attaches the derivatives.
+    `starts` tells whether the first argument after `func` is where it starts."""
 
     @substitute(find)
     def search(func, *operands, **named):
         args = named.get("args", operands[before] if len(operands) > before else ())
         f = _number(func, as_tuple(args))
         given = (func, *operands)
-        found, search = run_search(find, given, named)
+        start = np.ravel(operands[0]) * 1.0 if starts else None
+        found, search = run_search(find, given, named, f if starts else None, start)
         return made(find, f, found, search, given, named)
 
 
-_search(optimize.fmin, 1, _parts)
-_search(optimize.fmin_cobyla, 2, _parts)
-_search(optimize.fmin_slsqp, 9, _parts)
+_search(optimize.fmin, 1, _parts, True)
+_search(optimize.fmin_cobyla, 2, _parts, True)
+_search(optimize.fmin_slsqp, 9, _parts, True)
 for _find in (
     optimize.differential_evolution,
     optimize.dual_annealing,
@@ -236,7 +248,7 @@ for _find in (
 @substitute(optimize.golden)
 def golden(func, args=(), *settings, **named):
     args, find = as_tuple(args), optimize.golden
-    given = (func, args, *settings)
+    given = (func, args) + settings
     found, search = run_search(find, given, named)
     return _parts(find, lambda z: func(z, *args), found, search, given, named)
 
@@ -244,7 +256,7 @@ def golden(func, args=(), *settings, **named):
 @substitute(optimize.brute)
 def brute(func, ranges, args=(), *settings, **named):
     args, find = as_tuple(args), optimize.brute
-    given = (func, ranges, args, *settings)
+    given = (func, ranges, args) + settings
 
     def f(z):
         return np.reshape(func(np.array(z).ravel(), *args), ())
@@ -260,9 +272,9 @@ def _quasi_newton(find: Any) -> None:
     def search(func, x0, fprime=None, args=(), approx_grad=0, *settings, **named):
         args = as_tuple(args)
         both = fprime is None and not approx_grad
-        given = (func, x0, fprime, args, approx_grad, *settings)
-        found, search = run_search(find, given, named)
-        return _parts(find, _value(func, args, both), found, search, given, named)
+        given, f = (func, x0, fprime, args, approx_grad) + settings, _value(func, args, both)
+        found, search = run_search(find, given, named, f, np.ravel(x0) * 1.0)
+        return _parts(find, f, found, search, given, named)
 
 
 def _value(func: Callable[..., Any], args: tuple[Any, ...], both: bool) -> Callable[[Any], Any]:
@@ -272,14 +284,20 @@ def _value(func: Callable[..., Any], args: tuple[Any, ...], both: bool) -> Calla
 _quasi_newton(optimize.fmin_l_bfgs_b)
 _quasi_newton(optimize.fmin_tnc)
 
-_STEPWISE = ("bfgs", "cg", "newton-cg", "powell", "_custom")
-"""Methods of `minimize` that are differentiated step by step."""
+_STEPWISE = ("bfgs", "cg", "newton-cg", "powell")
+"""Methods of `minimize` that are differentiated step by step if they do not end at a minimum."""
 
 
-def _is_stepwise(method: Any, bounds: Any, constraints: Any) -> bool:
-    if method is None:
-        return bounds is None and not constraints
-    return callable(method) or method.lower() in _STEPWISE
+def _is_elsewhere(search: Search, f: Callable[..., Any], x: Any) -> bool:
+    """Return whether a search whose steps can be followed has ended elsewhere than at a minimum
+    whose derivative is known. If so, the state is as before the search."""
+    why = evaluate_at_end(search, _curvature, f, x)[1]
+    if why:
+        go_back(search)
+    return bool(why)
+
+
+non_differentiable(_is_elsewhere)
 
 
 @substitute(optimize.minimize)
@@ -288,23 +306,29 @@ def minimize(
     tol=None, callback=None, options=None,
 ):  # fmt: skip
     args = as_tuple(args)
-    settings = (method, jac, hess, hessp, bounds, constraints, tol, callback, options)
-    if _is_stepwise(method, bounds, constraints):
-        return _MINIMIZE(fun, x0, args, *settings)
-    find, given = optimize.minimize, (fun, x0, args, *settings)
-    found, search = run_search(find, given, {})
-    return _report(find, _value(fun, args, jac is True), found, search, given, {})
+    given = fun, x0, args, method, jac, hess, hessp, bounds, constraints, tol, callback, options
+    if callable(method) or str(method).lower() == "_custom":
+        return _MINIMIZE(*given)
+    find, f = optimize.minimize, _value(fun, args, jac is True)
+    found, search = run_search(find, given, {}, f, np.ravel(x0) * 1.0)
+    is_bfgs = method is None and bounds is None and not constraints
+    is_stepwise = is_bfgs or str(method).lower() in _STEPWISE
+    if is_stepwise and _is_elsewhere(search, f, found.x):
+        return _MINIMIZE(*given)
+    return _report(find, f, found, search, given, {})
 
 
 @substitute(optimize.minimize_scalar)
 def minimize_scalar(fun, bracket=None, bounds=None, args=(), method=None, tol=None, options=None):
     args = as_tuple(args)
-    settings = (bracket, bounds, args, method, tol, options)
-    if callable(method) or str(method).lower() != "golden":
-        return _MINIMIZE_SCALAR(fun, *settings)
-    find, given = optimize.minimize_scalar, (fun, *settings)
-    found, search = run_search(find, given, {})
-    return _report(find, lambda z: fun(z, *args), found, search, given, {})
+    given = fun, bracket, bounds, args, method, tol, options
+    if callable(method):
+        return _MINIMIZE_SCALAR(*given)
+    find, f = optimize.minimize_scalar, lambda z: fun(z, *args)
+    found, search = run_search(find, given, {}, f, 1.0)
+    if str(method).lower() != "golden" and _is_elsewhere(search, f, found.x):
+        return _MINIMIZE_SCALAR(*given)
+    return _report(find, f, found, search, given, {})
 
 
 _MINIMIZE, _MINIMIZE_SCALAR = (

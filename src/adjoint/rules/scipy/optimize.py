@@ -10,11 +10,19 @@ from typing import Any
 import numpy as np
 from scipy import optimize
 
+from adjoint.levels.foreign.search_state import (
+    evaluate_at_end,
+    go_back,
+    repeated,
+    restore_after,
+    run_search,
+)
 from adjoint.rulekit import nested
 from adjoint.rulekit.registry import non_differentiable, primitive, substitute
+from adjoint.rulekit.substitute_source import without_rule
 from adjoint.rules.scipy import equations, isotonic, minimization  # noqa: F401  they register
-from adjoint.rules.scipy.search_state import evaluate_at_end, repeated, restore_after, run_search
 from adjoint.rules.scipy.searches import as_tuple, corrected, corrections, is_near, refused_result
+from adjoint.runtime.dispatch.program_call import in_program
 from adjoint.runtime.foreign.unknown_call import run_unknown
 
 try:
@@ -45,22 +53,50 @@ def _reported(found: Any, moved: Any) -> Any:
     return moved, report
 
 
+def _moved(find: Any, at: Any, found: Any, search: Any, given: Any, slope: Any, why: str) -> Any:
+    """Return what a search has found, with the derivative of the root."""
+    root = found[0] if isinstance(found, tuple) else found
+    if why:
+        root = refused_result(root, find, why, *given)
+    else:
+        at = repeated(search, at)
+        for _ in corrections():
+            root = corrected(root, in_program(at, root), slope)
+    restore_after(search)
+    return _reported(found, root) if isinstance(found, tuple) else root
+
+
 def _root_of(find: Any) -> None:
     @substitute(find)
     def solve(f, a, b, args=(), *settings, **named):
         others = as_tuple(args)
-        found, search = run_search(find, (f, a, b, others, *settings), named)
-        root = found[0] if isinstance(found, tuple) else found
         at = lambda x: f(x, *others)
+        given = (f, a, b, others) + settings
+        found, search = run_search(find, given, named, at, a * 1.0)
+        root = found[0] if isinstance(found, tuple) else found
         slope, why = evaluate_at_end(search, _slope, at, root)
-        if why:
-            root = refused_result(root, find, why, f, a, b, *others, *settings, *named.values())
-        else:
-            at = repeated(search, at)
-            for _ in corrections():
-                root = corrected(root, at(root), slope)
-        restore_after(search)
-        return _reported(found, root) if isinstance(found, tuple) else root
+        return _moved(find, at, found, search, given + tuple(named.values()), slope, why)
+
+
+_NEWTON = without_rule(optimize.newton)
+
+
+@substitute(optimize.newton)
+def newton(
+    func, x0, fprime=None, args=(), tol=1.48e-8, maxiter=50, fprime2=None, x1=None, rtol=0.0,
+    full_output=False, disp=True,
+):  # fmt: skip
+    given = func, x0, fprime, args, tol, maxiter, fprime2, x1, rtol, full_output, disp
+    if np.ndim(x0) or np.iscomplexobj(x0):
+        return _NEWTON(*given)
+    find, at = optimize.newton, lambda x: func(x, *args)
+    found, search = run_search(find, given, {}, at, x0 * 1.0)
+    root = found[0] if isinstance(found, tuple) else found
+    slope, why = evaluate_at_end(search, _slope, at, root)
+    if why:
+        go_back(search)
+        return _NEWTON(*given)
+    return _moved(find, at, found, search, given, slope, why)
 
 
 for _name in ("bisect", "brenth", "brentq", "ridder"):

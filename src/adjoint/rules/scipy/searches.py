@@ -14,11 +14,12 @@ from typing import Any
 import numpy as np
 
 from adjoint.levels.distinct_objects import fresh
+from adjoint.levels.foreign.search_state import INERT, Search, evaluate_at_end, repeated
 from adjoint.primal.engine_object import EngineObject
 from adjoint.primal.value_kinds import by_value
 from adjoint.rulekit.projection import project
 from adjoint.rulekit.registry import frule, non_differentiable, primitive, rrule
-from adjoint.rules.scipy.search_state import INERT, Search, evaluate_at_end, repeated
+from adjoint.runtime.dispatch.program_call import in_program
 from adjoint.runtime.foreign.unknown_call import run_unknown
 
 
@@ -103,6 +104,12 @@ def _(dots, x, residual, slope):
     return y, moved if x_dot is None else x_dot + moved
 
 
+def capturing(f: Callable[..., Any], g: Callable[..., Any]) -> Callable[..., Any]:
+    """Return ``f(g, ...)`` as a function of the rest. It has programs of its own for each `g`,
+    because captured functions distinguish the programs of a function."""
+    return lambda *args: f(g, *args)
+
+
 def with_value(value: Any, y: Any) -> Any:
     """Return the value `value` with the derivative of `y`, a second computation of the same."""
     return corrected(value, y, -1.0)
@@ -115,7 +122,7 @@ def value_at(
     _, why = evaluate_at_end(search, _given, f, x)
     if why:
         return refused_result(value, find, why, *given)
-    return with_value(value, repeated(search, f)(x))
+    return with_value(value, in_program(repeated(search, f), x))
 
 
 def _given(f: Callable[..., Any], x: Any) -> tuple[Any, str]:

@@ -8,7 +8,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from adjoint.runtime.memory.log_entries import complete, put, swap_contents
+from adjoint.primal.container_contents import ABSENT
+from adjoint.runtime.memory.log_entries import complete, put, swap_cell, swap_contents
+
+FEW = 64
+"""Most writes that `has_only_filled_cells` looks through."""
 
 _UNDOING_FAILS = (IndexError, KeyError, AttributeError, ValueError)
 
@@ -53,6 +57,14 @@ class UndoLog:
 
     def is_untouched(self) -> bool:
         return not self._log
+
+    def has_only_filled_cells(self) -> bool:
+        """Return whether all writes gave new captured variables their first value; ``False`` if
+        there are many writes."""
+        log = self._log
+        return len(log) <= FEW and all(
+            entry[0] is swap_cell and entry[2] is ABSENT for entry in log
+        )
 
     def forget(self, position: int) -> None:
         """Drop the entries from `position` on, to which memory was rewound."""

@@ -15,6 +15,8 @@ import numpy as np
 from scipy.integrate import _quadpack, quad, quad_vec
 
 from adjoint.diagnostics.no_derivative import Reason, needed
+from adjoint.levels.foreign.search_state import State, refuse_stored
+from adjoint.rulekit import nested
 from adjoint.rulekit.refusal import NoDerivative, refusal, refused_bar
 from adjoint.rulekit.registry import (
     frule,
@@ -29,7 +31,8 @@ from adjoint.rules.scipy.equivalents import refusing, with_derivative_of
 from adjoint.rules.scipy.integrate.grid import Grid, HalfLine, Identity
 from adjoint.rules.scipy.integrate.integrand import under
 from adjoint.rules.scipy.integrate.integrand_sums import weighed
-from adjoint.rules.scipy.search_state import State, refuse_stored
+from adjoint.rules.scipy.searches import capturing
+from adjoint.runtime.dispatch.program_call import in_program
 from adjoint.runtime.foreign.unknown_call import run_unknown
 from adjoint.runtime.steering import stop_gradient
 
@@ -44,16 +47,19 @@ STORES = Reason(
 )
 
 
-def _evaluate_plainly(find: Any, f: Any, where: int, among: int) -> None:
+def _evaluate_plainly(find: Any, f: Any, where: int, among: int, at: Any) -> None:
     """Call `f`, which evaluates an integrand, without differentiation.
 
-    `where` and `among` are the positions of the integrand and its arguments in `f`'s operands.
+    `where` and `among` are the positions of the integrand and its arguments in `f`'s operands, and
+    `at` gives a point of the integrand. An integrand that has a program there stores nothing.
     Whatever the integrand stores meanwhile has no derivative.
     """
 
     @primitive(f)
     def _(record: Any, slot: int, *operands: Any) -> Any:
-        given = operands[where], operands[among]
+        given = func, args = operands[where], operands[among]
+        if not record[0].globals_written and nested.has_program(func, (at(operands), *args)):
+            return f(*operands)
         before = State(given)
         try:
             return f(*operands)
@@ -73,7 +79,15 @@ def at_limit(func: Any, limit: Any, args: Any) -> Any:
         return None
 
 
-_evaluate_plainly(quad, at_limit, 0, 2)
+_evaluate_plainly(quad, at_limit, 0, 2, lambda given: float(given[1]))
+
+
+def _within(low: Any, high: Any) -> float:
+    """Return a point between two limits."""
+    ends = [end for end in (float(low), float(high)) if np.isfinite(end)]
+    if len(ends) == 2:
+        return 0.5 * (ends[0] + ends[1])
+    return ends[0] + (1.0 if np.isinf(high) else -1.0) if ends else 0.5
 
 
 # ---- the limits ----------------------------------------------------------------------------------
@@ -244,9 +258,20 @@ def _sum(known, shifts, func, args, number):
         terms = []
         for point, scale in zip(points.tolist(), scales.tolist()):  # noqa: B905 (it is lowered)
             terms.append(scale * number(func(point, *args)))
+    elif known.order == 1:
+        return in_program(
+            capturing(_weighed, func), args, nodes.points.tolist(), nodes.weights.tolist()
+        )
     else:
         terms = [number(func(point, *args)) for point in nodes.points.tolist()]
     return weighed(terms, nodes.weights, nodes.nulls, nodes.blocks, known.order > 1)
+
+
+def _weighed(func, args, points, weights):
+    total = 0.0
+    for point, weight in zip(points, weights):  # noqa: B905 (it is lowered)
+        total = total + weight * func(point, *args)
+    return total
 
 
 # ---- QUADPACK's routines -------------------------------------------------------------------------
@@ -267,7 +292,7 @@ def evaluated(
         return found, under(func, args, grid, named, order)
 
 
-_evaluate_plainly(quad, evaluated, 1, 3)
+_evaluate_plainly(quad, evaluated, 1, 3, lambda given: _within(*given[6][:2]))
 
 
 def _integral(leaf, func, where, args, tolerances, limit, full_output, named):
@@ -365,7 +390,7 @@ def vectors(f: Any, a: Any, b: Any, args: Any, options: dict[str, Any], order: i
         return found, under(f, args, grid, named, order)
 
 
-_evaluate_plainly(quad_vec, vectors, 0, 3)
+_evaluate_plainly(quad_vec, vectors, 0, 3, lambda given: _within(given[1], given[2]))
 
 
 def _identity(value):

@@ -1,24 +1,26 @@
-"""Differential equations solved by compiled code: `odeint`, and `solve_ivp` by LSODA.
+"""Solutions of differential equations: `odeint`, and `solve_ivp` by each of SciPy's methods.
 
-The values are LSODA's. Their derivatives come from the implicit Radau method of order 5 with three
-stages (Hairer and Wanner, *Solving Ordinary Differential Equations II*, section IV.5), with the
-steps of SciPy's Radau solver. The stages solve equations, so they move as roots do (`corrected`).
-The steps are constant, as in Bock's internal differentiation.
+The values are SciPy's. Their derivatives are those of steps that are computed again, with constant
+lengths (see `adjoint.rules.scipy.integrate.steps`): of the steps themselves where the solver is an
+explicit Runge-Kutta method, or Radau; of a collocation method of order 13 that finds the same
+solution where it is BDF or LSODA.
 """
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from scipy import integrate
 
 from adjoint.errors import AdjointError
+from adjoint.levels.foreign.search_state import CHANGES, restore_after, run_search, without_levels
 from adjoint.rulekit import nested
 from adjoint.rulekit.registry import substitute
 from adjoint.rulekit.substitute_source import without_rule
-from adjoint.rules.scipy.search_state import CHANGES, restore_after, run_search, without_levels
+from adjoint.rules.scipy.integrate.steps import Rate, Steps, collocation, explicit, path_of, radau
 from adjoint.rules.scipy.searches import (
     as_tuple,
     corrected,
@@ -28,149 +30,98 @@ from adjoint.rules.scipy.searches import (
     with_value,
 )
 
-S = 6**0.5
-C = np.array([(4 - S) / 10, (4 + S) / 10, 1.0])
-"""Position of the stages in a step, relative to its length."""
-
-A = np.array(
-    [
-        [(88 - 7 * S) / 360, (296 - 169 * S) / 1800, (-2 + 3 * S) / 225],
-        [(296 + 169 * S) / 1800, (88 + 7 * S) / 360, (-2 - 3 * S) / 225],
-        [(16 - S) / 36, (16 + S) / 36, 1 / 9],
-    ]
-)
-
-BETWEEN = np.linalg.inv(np.vander([0.0, *C], increasing=True))
-"""Matrix from values (start of a step, stages) to the coefficients of their polynomial."""
-
-COARSER = 10.0
-"""Tolerance of the steps, relative to LSODA's. It gives equal errors, because Radau estimates its
-own by a method of order 3."""
-
 DIFFERENT = (
     "solves a differential equation of which another method finds another solution; give a longest"
     " step (hmax, max_step) that no change in the equation is shorter than, or smaller tolerances"
 )
 
-USUAL = 1.49012e-8
-"""Default tolerances of `odeint`."""
+EXPLICIT = (integrate.RK45, integrate.RK23, integrate.DOP853)
+
+STAGES = 7
+"""Number of stages of the collocation method, whose order is 13."""
+
+MERGED = 8
+"""Most steps of a solver that one step of the collocation method replaces."""
+
+NEAR, FARTHER = 10.0, 1e3
+"""Corrections of the solver's solution, relative to its tolerances: the largest within a step that
+is short enough, and the largest of all that finds no other solution."""
 
 
-FARTHER, FAR = 1e3, 1e-2
-"""Largest deviation of the two solutions: relative to the tolerances, and to the largest value."""
+def _solved(dense_output: bool, *given: Any, **options: Any) -> Any:
+    """Return the result of `solve_ivp`, and a function that returns its dense solution."""
+    found = integrate.solve_ivp(*given, dense_output=dense_output, **options)
+    sol, found.sol = found.sol, None
+    return found, lambda: sol
 
 
-class Step(NamedTuple):
-    """A step: offset of its start from the first time, length, stages (3, n) and their Jacobian.
-    `slopes` is the Jacobian (3n, 3n) of the stage equations in the stages."""
+def _seen(tfirst: bool, func: Any, *given: Any, **options: Any) -> Any:
+    """Return the result of `odeint`, and the times at which it has evaluated `func`."""
+    seen: list[float] = []
 
-    begin: float
-    length: float
-    stages: Any
-    slopes: Any
+    def watched(*operands: Any) -> Any:
+        seen.append(operands[0 if tfirst else 1])
+        return func(*operands)
 
-
-class Settings(NamedTuple):
-    """The tolerances, first step and longest step that LSODA was given."""
-
-    rtol: Any
-    atol: Any
-    h0: Any
-    hmax: Any
+    return integrate.odeint(watched, *given, tfirst=tfirst, **options), np.array(seen)
 
 
-class Output(NamedTuple):
-    """An output time: its offset from the first time, its step, and interpolation weights."""
+_solved.__name__, _seen.__name__ = "solve_ivp", "odeint"
+_solved.__module__ = _seen.__module__ = "scipy.integrate"
 
-    after: float
-    step: int
-    weights: Any
+
+def _lengths(begins: Any, end: Any) -> tuple[Any, Any]:
+    """Return offsets of starts and lengths, from the starts of steps and the end of the last."""
+    ends = np.array([*begins, end], float)
+    lengths = np.diff(ends)
+    lengths[lengths == 0] = 1e-6 * (1 + abs(ends[0]))  # an integration over nothing
+    return ends[:-1] - ends[0], lengths
 
 
 @without_levels
-def _steps(
-    f: Callable[..., Any], y: Any, times: Any, values: Any, settings: Settings
-) -> tuple[list[Step], list[Output], str]:
-    """Return the steps, the output times within them, and the reason if there are none."""
-    first, last = times[0], times[-1]
-    rtol, atol = (
-        COARSER * np.min(USUAL if given is None else given)
-        for given in (settings.rtol, settings.atol)
-    )
-    found = integrate.solve_ivp(
-        f,
-        (first, last),
-        y,
-        "Radau",
-        dense_output=True,
-        rtol=rtol,
-        atol=atol,
-        first_step=min(settings.h0, abs(last - first)) or None,
-        max_step=settings.hmax or np.inf,
-    )
-    if not found.success:
-        return [], [], f"solves a differential equation; {found.message}"
-    steps, n = [], len(y)
-    for begin, path in zip(found.t[:-1], found.sol.interpolants, strict=True):
-        h = path.t - begin
-        places = begin + C * h
-        stages = path(places).T
+def _implicit_steps(
+    rate: Rate, y: Any, times: Any, at: Callable[[Any], Any], near: Any, is_radau: bool = False
+) -> tuple[Any, str]:
+    """Return steps of a collocation method, or the reason if there are none.
+
+    Parameters
+    ----------
+    times
+        The ends of the steps of the solver.
+    at
+        The solution (m, n) at given times.
+    near
+        The tolerances of the solver, relative and absolute.
+    """
+    stages, every = (3, 1) if is_radau else (STAGES, MERGED)
+    chosen = [*range(0, len(times) - 1, every), len(times) - 1]
+    while True:
+        ends = times[chosen]
+        begins, lengths = _lengths(ends[:-1], ends[-1])
+        places = ends[:-1, None] + lengths[:, None] * radau(stages)[1]
+        values = np.reshape(at(places.ravel()), (len(begins), stages, -1))
         try:
-            slopes = [nested.jacobian(lambda y, i=i: f(places[i], y), stages[i]) for i in range(3)]
+            steps, local, moved = collocation(rate, times[0], y, begins, lengths, stages, values)
         except AdjointError as error:
-            return [], [], f"solves a differential equation, and of that: {error.problem}"
-        coupled = np.einsum("ij,jab->iajb", A, np.array(slopes)).reshape(3 * n, 3 * n)
-        matrix = np.eye(3 * n) - h * coupled
-        rates = [f(places[i], stages[i]) for i in range(3)]
-        residual = stages - y - h * (A @ rates)  # SciPy converges only to a step's tolerance
-        stages -= np.linalg.solve(matrix, residual.ravel()).reshape(3, n)
-        steps.append(Step(begin - first, h, stages, matrix))
-        y = stages[2]
-    direction = 1.0 if last >= first else -1.0
-    where = np.searchsorted(direction * found.t[1:-1], direction * times)
-    outputs = []
-    for time, k in zip(times - first, where, strict=True):
-        theta = (time - steps[k].begin) / steps[k].length
-        outputs.append(Output(time, k, theta ** np.arange(4) @ BETWEEN))
-    starts = [found.y[:, 0], *(step.stages[2] for step in steps)]
-    rows = [weights @ np.stack([starts[k], *steps[k].stages]) for _, k, weights in outputs]
-    size = np.max(np.abs(values), axis=0)
-    near = max(min(FARTHER * rtol, FAR), rtol) * size + FARTHER * atol
-    if not np.all(np.abs(rows - values) <= near):
-        return [], [], DIFFERENT
-    return steps, outputs, ""
+            return None, f"solves a differential equation, and of that: {error.problem}"
+        except np.linalg.LinAlgError:
+            return None, "solves a differential equation, with steps at which it is singular"
+        allowed = near[0] * np.max(np.abs(values), axis=(0, 1)) + near[1]
+        far = np.max(np.abs(local) / allowed, axis=(1, 2), initial=0.0) > NEAR
+        pairs = zip(chosen, chosen[1:], far, strict=False)
+        halves = [(i + j) // 2 for i, j, is_far in pairs if is_far and j > i + 1]
+        if is_radau or not halves:
+            break
+        chosen = sorted({*chosen, *halves})
+    if np.any(np.abs(moved) > FARTHER * allowed):
+        return None, DIFFERENT
+    return steps, ""
 
 
-def _path(
-    f: Callable[..., Any], y: Any, times: Any, steps: list[Step], outputs: list[Output]
-) -> Any:
-    """Return the values at `times` as rows, with derivatives in `y`, `times` and what `f` reads."""
-    start, paths = times[0], []
-    for begin, h, stages, slopes in steps:
-        for _ in corrections():
-            rates = [f(start + (begin + C[i] * h), stages[i]) for i in range(3)]
-            stages = corrected(stages, stages - y - h * (A @ np.stack(rates)), slopes)
-        paths.append(np.stack([y, *stages]))
-        y = stages[2]
-    rows = []
-    for time, (after, k, weights) in zip(times, outputs, strict=True):
-        place = start + after
-        rows.append(_further(f, place, weights @ paths[k], time - place))
-    return np.stack(rows)
+# ---- odeint --------------------------------------------------------------------------------------
 
-
-def _further(f: Callable[..., Any], t: Any, y: Any, h: Any) -> Any:
-    """Return a Runge-Kutta step of length `h`, which is zero but may have a derivative. As many
-    derivatives in `h` are exact as the order of the method."""
-    order = len(corrections())
-    k = f(t, y)
-    if order == 1:
-        return y + h * k
-    half = f(t + h / 2, y + h / 2 * k)
-    if order == 2:
-        return y + h * half
-    again = f(t + h / 2, y + h / 2 * half)
-    return y + h / 6 * (k + 2 * half + 2 * again + f(t + h, y + h * again))
+USUAL = 1.49012e-8
+"""Default tolerances of `odeint`."""
 
 
 @substitute(integrate.odeint)
@@ -183,30 +134,57 @@ def odeint(
     def rate(time, y):
         return np.ravel(func(time, y, *args) if tfirst else func(y, time, *args))
 
-    given = func, y0, t, args, Dfun, col_deriv, full_output, ml, mu, rtol, atol
-    given = *given, tcrit, h0, hmax, *rest
-    found, search = run_search(find, given, {"tfirst": tfirst, **named})
-    values, report = found if full_output else (found, None)
+    given = tfirst, func, y0, t, args, Dfun, col_deriv, full_output, ml, mu, rtol, atol
     y, times = np.ravel(y0) * 1.0, np.asarray(t) * 1.0
+    probe = rate if len(times) else None
+    (found, seen), search = run_search(
+        _seen, given + (tcrit, h0, hmax) + rest, named, probe, times[0] if len(times) else 0.0, y
+    )
+    values, report = found if full_output else (found, None)
     if search.stores:
         values = refused_result(values, find, CHANGES, rate, y, times)
+    elif len(times) == 0 or times[0] == times[-1]:
+        values = with_value(values, y + np.zeros(np.shape(values)))
     else:
-        values = _moving(find, rate, y, times, values, Settings(rtol, atol, h0, hmax))
+        options = args, Dfun, col_deriv, 0, ml, mu, rtol, atol, tcrit, h0, hmax, *rest
+        steps, why = _odeint_steps(rate, func, y, times, seen, options, {"tfirst": tfirst, **named})
+        if why:
+            values = refused_result(values, find, why, rate, y, times)
+        else:
+            values = with_value(values, path_of(rate, times[0], y, steps)(times))
     if full_output:
         report = refuse_rest(find, report, (rate, y, times))
     restore_after(search)
     return (values, report) if full_output else values
 
 
-def _moving(
-    find: Any, rate: Callable[..., Any], y: Any, times: Any, values: Any, settings: Settings
+@without_levels
+def _odeint_steps(
+    rate: Rate, func: Any, y: Any, times: Any, seen: Any, options: Any, named: Any
 ) -> Any:
-    if len(times) == 0 or times[0] == times[-1]:
-        return with_value(values, y + np.zeros(np.shape(values)))
-    steps, outputs, why = _steps(rate, y, times, values, settings)
-    if why:
-        return refused_result(values, find, why, rate, y, times)
-    return with_value(values, _path(rate, y, times, steps, outputs))
+    """Return steps with the ends that the times at which `odeint` evaluates show."""
+    direction = 1.0 if times[-1] >= times[0] else -1.0
+    ends: list[float] = []
+    for time in seen.tolist():
+        while ends and direction * (time - ends[-1]) <= 0:  # a step is tried again
+            ends.pop()
+        ends.append(time)
+    kept = [end for end in ends if direction * (times[-1] - end) > 0]
+
+    def at(places: Any) -> Any:
+        return integrate.odeint(func, y, np.append(times[0], places), *options, **named)[1:]
+
+    rtol, atol = (USUAL if given is None else given for given in options[6:8])
+    return _implicit_steps(rate, y, np.array([*kept, times[-1]]), at, (rtol, atol))
+
+
+# ---- solve_ivp -----------------------------------------------------------------------------------
+
+METHODS = {
+    name: getattr(integrate, name) for name in ("RK45", "RK23", "DOP853", "Radau", "BDF", "LSODA")
+}
+NO_STEP = "has not solved a differential equation: its first step failed"
+GRAZES = "has found an event where its function does not cross zero"
 
 
 @substitute(integrate.solve_ivp)
@@ -215,49 +193,122 @@ def solve_ivp(
     vectorized=False, args=None, **options,
 ):  # fmt: skip
     given = fun, t_span, y0, method, t_eval, dense_output, events, vectorized, args
-    if method not in ("LSODA", integrate.LSODA):  # the others step in Python
+    kind = METHODS.get(method) if isinstance(method, str) else method
+    if kind not in METHODS.values():
         return _SOLVE_IVP(*given, **options)
-    find, further = integrate.solve_ivp, args or ()
-    found, search = run_search(find, given, options)
+    find, further = integrate.solve_ivp, () if args is None else tuple(args)
+    named = {"events": events, "vectorized": vectorized, "args": args, **options}
+    asked = (fun, t_span, y0, method, t_eval)
+    is_dense = dense_output or events is None  # else it would change the number of results
 
     def rate(time, y):
         y = np.reshape(y, (-1, 1)) if vectorized else y
         return np.ravel(fun(time, y, *further))
 
-    y, start = np.ravel(y0) * 1.0, np.ravel(t_span[0]) * 1.0
-    if t_eval is not None:
-        times = np.asarray(t_eval)[: len(found.t)] * 1.0
-    else:
-        times = np.concatenate((start, found.t[1:-1], np.ravel(t_span[1]) * 1.0))
-    given = (*given, *options.values())
-    why = CHANGES if search.stores else ENDED if found.status != 0 else ""
+    y, start = np.ravel(y0) * 1.0, t_span[0] * 1.0
+    (found, solution), search = run_search(_solved, (is_dense, *asked), named, rate, start, y)
+    if search.stores and not search.stays and kind is not integrate.LSODA:
+        return _SOLVE_IVP(*given, **options)  # its steps in Python are followed
+
+    given = given + tuple(options.values())
+    steps: Any = None
+    why = search.why
+    if not search.stores and found.status < 0 and kind not in EXPLICIT:
+        why = f"solves a differential equation; {found.message}"
+    elif not search.stores:
+        steps, why = _steps_of(rate, y, kind, is_dense, solution, asked, named)
     if why:
-        found.y = refused_result(found.y, find, why, rate, y, times, *given)
-    elif np.size(found.t):
-        rows = np.concatenate((np.reshape(y, (1, -1)), found.y.T))  # `times` may start later
-        times = np.concatenate((start, times))
-        rows = _moving(find, rate, y, times, rows, _settings(**options))[1:]
-        times = with_value(found.t, times[1:])
-        if t_eval is None:
-            rows, times = (_ends(find, x, rate, y, given) for x in (rows, times))
-        found.t, found.y = times, rows.T
+        found.y = refused_result(found.y, find, why, *given)
+        found = refuse_rest(find, found, given, "y")
+    else:
+        path = path_of(rate, start, y, steps)
+        _move(found, path, start, t_span[1], t_eval, events, further, given)
+        if dense_output:
+            found.sol = _copied(solution)
+            found.sol.path = path
     restore_after(search)
-    return refuse_rest(find, found, given, "y", *(() if why else ("t",)))
-
-
-def _ends(find: Any, rows: Any, rate: Callable[..., Any], y: Any, given: Any) -> Any:
-    """Return rows whose inner ones are refused, because LSODA chooses their times."""
-    inner = refused_result(rows[1:-1], find, ITS_OWN, rate, y, *given)
-    return np.concatenate((rows[:1], inner, rows[-1:]))
+    return found
 
 
 _SOLVE_IVP = without_rule(integrate.solve_ivp)
 
-ENDED = "solves a differential equation as far as an event, or until it fails"
-ITS_OWN = "chooses at which times it tells a solution; give it t_eval"
+
+@without_levels
+def _copied(solution: Any) -> Any:
+    return copy.deepcopy(solution())
 
 
-def _settings(
-    rtol: Any = 1e-3, atol: Any = 1e-6, first_step: Any = None, max_step: Any = np.inf, **_: Any
-) -> Settings:
-    return Settings(rtol, atol, first_step or 0.0, max_step)
+@without_levels
+def _steps_of(
+    rate: Rate, y: Any, kind: Any, is_dense: bool, solution: Any, asked: Any, named: Any
+) -> Any:
+    """Return the steps of the solver, or those of a collocation method in their place."""
+    sol = solution() if is_dense else _solved(True, *asked, **named)[1]()
+    paths = sol.interpolants
+    if not paths:
+        return None, NO_STEP
+    times = np.array([*(path.t_old for path in paths), paths[-1].t])
+    if kind in EXPLICIT:
+        return Steps((*_lengths(times[:-1], times[-1]), *explicit(kind))), ""
+    near = named.get("rtol", 1e-3), named.get("atol", 1e-6)
+    is_radau = kind is integrate.Radau
+    return _implicit_steps(rate, y, times, lambda t: sol(t).T, near, is_radau)
+
+
+def _move(found, path, start, last, t_eval, events, further, given):
+    """Attach the derivatives of the solution, its times and its events to a result."""
+    if found.t_events is not None:
+        for i, event in enumerate([events] if callable(events) else events):
+            zeros = [_crossing(event, path, t, further, given) for t in found.t_events[i].tolist()]
+            if zeros:
+                if t_eval is None and found.status == 1 and zeros[-1] == found.t[-1]:
+                    last = zeros[-1]
+                stacked = np.stack(zeros)
+                found.t_events[i] = with_value(found.t_events[i], stacked)
+                found.y_events[i] = with_value(found.y_events[i], path(stacked))
+    if len(found.t):
+        if t_eval is not None:
+            times = np.asarray(t_eval)[: len(found.t)] * 1.0
+        else:
+            times = start + (found.t - found.t[0])
+            if found.status >= 0:
+                times = np.concatenate((times[:-1], np.ravel(last)))
+        found.t = with_value(found.t, times)
+        found.y = with_value(found.y, path(times).T)
+
+
+def _crossing(event, path, time, further, given):
+    """Return the time of an event, which moves as the zero of the event's function does."""
+
+    def value(time):
+        return np.reshape(event(time, path(np.ravel(time))[0], *further), ())
+
+    slope = _slope(value, time)
+    if slope == 0.0:
+        return refused_result(time, integrate.solve_ivp, GRAZES, *given)
+    for _ in corrections():
+        time = corrected(time, value(time), slope)
+    return time
+
+
+@without_levels
+def _slope(f: Callable[..., Any], time: float) -> float:
+    return float(nested.derivative(f)(time))
+
+
+# ---- dense output --------------------------------------------------------------------------------
+
+_CALL = without_rule(integrate.OdeSolution.__call__)
+
+
+@substitute(integrate.OdeSolution.__call__)
+def _(self, t):
+    if not hasattr(self, "path"):
+        return _CALL(self, t)
+    rows = self.path(np.ravel(t) * 1.0)
+    return with_value(_value(self, t), rows.T if np.ndim(t) else rows[0])
+
+
+@without_levels
+def _value(solution: Any, t: Any) -> Any:
+    return _CALL(solution, t)

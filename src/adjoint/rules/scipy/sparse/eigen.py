@@ -15,9 +15,9 @@ import numpy as np
 from scipy import sparse
 from scipy.sparse import linalg as sl
 
+from adjoint.levels.foreign.search_state import evaluate_at_end, repeated, restore_after, run_search
 from adjoint.rulekit.registry import non_differentiable, primitive
 from adjoint.rules.numpy.linalg.matrices import dagger
-from adjoint.rules.scipy.search_state import evaluate_at_end, repeated, restore_after, run_search
 from adjoint.rules.scipy.searches import corrections, refused_result, with_value
 from adjoint.rules.scipy.sparse.invariant_subspaces import Equations, moved, of_any_phase, separated
 from adjoint.runtime.dispatch.source_call import call_function

@@ -155,19 +155,44 @@ class Search(EngineObject):
         ]  # fmt: skip
 
 
-def run_search(find: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, Search]:
+class PureSearch(Search):
+    """A search whose function has a program, so that it stores nothing."""
+
+    def __init__(self) -> None:
+        self.stores, self.stays, self.why = False, True, CHANGES
+
+
+def run_search(
+    find: Any, args: tuple[Any, ...], kwargs: dict[str, Any], f: Any = None, *point: Any
+) -> tuple[Any, Search]:
     """Run the search ``find(*args, **kwargs)`` and return its result and a `Search` for
-    `restore_after`."""
+    `restore_after`. `f` calls the function of the search, and `point` is where it may be called."""
     given = (*args, *kwargs.values())
     before = State(given)
     return find(*args, **kwargs), Search(find, given, before)
 
 
+def _count_functions(values: Any) -> int:
+    return sum(
+        _count_functions(value) if type(value) in (list, tuple) else callable(value)
+        for value in values
+    )
+
+
 @primitive(run_search)
 def _(
-    record: list[Any], slot: int, find: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
+    record: list[Any],
+    slot: int,
+    find: Any,
+    args: tuple[Any, ...],
+    kwargs: dict[str, Any],
+    f: Any = None,
+    *point: Any,
 ) -> tuple[Any, Search]:
     given = (*args, *kwargs.values())
+    is_one = f is not None and _count_functions(given) == 1 and not record[0].globals_written
+    if is_one and nested.has_program(f, point):
+        return copy.deepcopy(find(*args, **kwargs)), PureSearch()
     before = State(given)
     try:
         found = copy.deepcopy(find(*args, **kwargs))  # the parts must share no memory
@@ -183,6 +208,13 @@ def restore_after(search: Search) -> None:
     """Restore the state after the search, once its functions have been called again."""
     if not search.stays:
         restore_before(search.after)
+
+
+@non_differentiable
+def go_back(search: Search) -> None:
+    """Restore the state before the search, so that its steps can be followed instead."""
+    if not search.stores and not search.stays:
+        restore_before(search.before)
 
 
 @primitive(restore_after)
@@ -270,7 +302,7 @@ def repeated(search: Search, f: Callable[..., Any]) -> Callable[..., Any]:
         return f
     arrays = search.arrays
 
-    def undone(*args):
+    def undone(*args: Any) -> Any:
         state = _state_of(f)
         contents = [np.array(array) for array in arrays]
         y = f(*args)
@@ -280,7 +312,7 @@ def repeated(search: Search, f: Callable[..., Any]) -> Callable[..., Any]:
         _undo(state)
         return y
 
-    def again(*args):
+    def again(*args: Any) -> Any:
         # Generated code would log what is stored and what is restored.
         return undone(*args) if _on_a_level() else nested.pullback(undone, *args)[0]
 
