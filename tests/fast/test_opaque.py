@@ -205,11 +205,11 @@ def check_all_modes(f, x):
 
 
 def test_the_report_names_opaque_operations_and_the_code_shows_them():
-    report = ad.tier(histogram, X)
+    report = ad.tier(a_fit, X)
     (said,) = report.opaque
-    assert said.startswith("histogram at ") and said.endswith("because of a call of histogram")
+    assert said.startswith("polyfit at ") and "because of " in said
     assert f"opaque: {said}" in str(report)
-    assert "pullback(np.histogram, x, 5, range=(0.0, 2.0), weights=" in str(ad.code(histogram, X))
+    assert "pullback(np.polyfit, " in str(ad.code(a_fit, X))
 
 
 def test_a_type_that_was_not_foreseen():

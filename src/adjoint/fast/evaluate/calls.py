@@ -161,7 +161,8 @@ def _resolved(
             raise
     defined = _definition_of(f)
     if defined is not None:
-        return _defined(ev, f, defined, args, keywords)
+        with ev.uncertain():  # it also raises for what it does not provide for
+            return _defined(ev, f, defined, args, keywords)
     if isinstance(f, functools.partial):
         return _call_partial(ev, f, args, keywords)
     if issubclass(type(f), type):
