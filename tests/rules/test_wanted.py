@@ -269,3 +269,59 @@ def test_an_einsum_is_asked_for_the_active_operands_only():
             tracemalloc.stop()
             store.is_enabled[0] = True
         assert peak < wide.nbytes / 4
+
+
+HELD = A.copy()
+
+
+def writes_a_global(b):
+    HELD[0] = A[0] * b[0]
+    return np.sum(solved(HELD, b))
+
+
+def writes_a_global_beside_a_constant(b):
+    HELD[0] = A[0] * b[0]
+    return np.sum(solved(HELD, B) ** 2)
+
+
+@pytest.mark.parametrize("f", [writes_a_global, writes_a_global_beside_a_constant])
+def test_a_global_array_that_was_written_is_wanted(f, tier):
+    ad.testing.check_gradient(f, np.array([1.5, -0.5]))
+
+
+MEMBERS = [1.0, 2.0]
+
+
+def total(values, b):
+    return values[0] * values[-1] * b
+
+
+@ad.rrule.register(total)
+def _(values, b):
+    first, last = values[0], values[-1]
+
+    def total_back(y_bar, *, wanted):
+        bars = [0.0] * len(values)
+        if wanted[0]:
+            bars[0], bars[-1] = y_bar * last * b, y_bar * first * b
+        return None, bars if wanted[0] else None, y_bar * first * last if wanted[1] else None
+
+    return first * last * b, total_back
+
+
+def writes_a_global_list(b):
+    MEMBERS[0] = b * b
+    return total(MEMBERS, b)
+
+
+def writes_a_view_of_a_global(b):
+    row = HELD[0]
+    row[:] = A[0] * b[0]
+    return np.sum(solved(HELD, b))
+
+
+@pytest.mark.parametrize(
+    "f, x", [(writes_a_global_list, 1.5), (writes_a_view_of_a_global, np.array([1.5, -0.5]))]
+)
+def test_a_global_that_holds_something_active_is_wanted(f, x, tier):
+    ad.testing.check_gradient(f, x)

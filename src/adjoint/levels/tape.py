@@ -28,6 +28,7 @@ from adjoint.levels.running_level import RunningLevel
 from adjoint.levels.sweep import Sweep, poison_in, to_value
 from adjoint.primal.array_memory import original_of, root_of
 from adjoint.primal.rebuild import with_parts
+from adjoint.primal.value_kinds import by_value
 from adjoint.rulekit.partials import Partials
 from adjoint.rulekit.projection import SEQUENCES
 from adjoint.rulekit.refusal import demand_known
@@ -163,7 +164,10 @@ class Tape(RunningLevel):
                 result = self.below(rule.function, *operands, **rest)
                 if result is not NotImplemented:
                     y, back = result
-                    back = rule.told(back, [self._depends(x) for x in operands])
+                    if rule.asking:
+                        back = rule.told(
+                            back, [not by_value(x) or self._depends(x) for x in operands]
+                        )
                     self.demand_numbers(f, y, args)
                     y = self.value_below(f, y, args, kwargs)
                     if not is_own(rule):

@@ -138,12 +138,26 @@ def _call_one_sided(record: list[Any], slot: int, f: Any, a: Any, b: Any, side: 
                     record[slot] = sealed
                     return y
     rules = table.get(f) if type(f) in _KEYS else None
-    if rules is not None and rules.asking and memory.level is None and not memory.globals_written:
+    if (
+        rules is not None
+        and rules.asking
+        and memory.level is None
+        and not memory.globals_written
+        and _is_unwritten(memory, b if side == 0 else a)
+    ):
         told = _for_wanted(rules, (side == 0, side == 1))
         y = run_rules(record, slot, f, told, (a, b), NO_KEYWORDS)
         if y is not DECLINED:
             return y
     return call(record, slot, f, a, b)
+
+
+def _is_unwritten(memory: Memory, x: Any) -> bool:
+    """Return whether a constant has kept its value: a number, or an array that nothing has written;
+    others may hold something active by now."""
+    if type(x) is np.ndarray:
+        return x.dtype.char != "O" and not (memory.written and memory.is_written(x))
+    return type(x) in PLAIN
 
 
 def _for_wanted(rules: Rules, wanted: tuple[bool, ...]) -> Rules:
