@@ -337,7 +337,7 @@ def hessian_diagonal(f: Callable[..., Any], x: Any, /, **kwargs: Any) -> Any:
         entries = []
         for place, unit in zip(np.ndindex(np.shape(leaf)), units(leaf), strict=True):
             bar = form.split(back(slope_form.build({j: unit}))[0], "the cotangent")[j]
-            entries.append(0.0 if bar is None else on_level(entry, bar, place))
+            entries.append(on_level(entry, with_zeros(leaf, bar), place))
         found.append(on_level(from_entries, entries, leaf))
     return with_zeros(x, form.build(found))
 
