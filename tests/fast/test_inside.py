@@ -51,14 +51,12 @@ def agree(f, *args):
 
 
 def caught(f):
-    """`f` within a statement that the fast tier does not cover."""
+    """`f` after a statement that the fast tier does not cover."""
 
     @functools.wraps(f)
     def around(*args, **kwargs):
-        try:
-            return f(*args, **kwargs)
-        except MemoryError:
-            return None
+        eval("0")
+        return f(*args, **kwargs)
 
     return around
 
@@ -101,7 +99,7 @@ def test_the_corpus(taken):
         found.compare(one.name, fresh, {}, cotangent(y))
         sample.reset()
     assert not found.problems, "\n".join(found.problems[:20])
-    assert len(taken) >= 300
+    assert len(taken) >= 400
 
 
 # ---- what is around the call ---------------------------------------------------------------------
