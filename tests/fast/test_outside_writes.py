@@ -164,9 +164,21 @@ def stencil(a, b):
     return (a * b).sum()
 
 
+def normalised(m):
+    spread = m.std(axis=0)
+    spread[1] += 0.5
+    largest = np.max(m, axis=1)
+    largest *= 2.0
+    m -= np.mean(m, axis=0)
+    m /= spread
+    m *= largest[:, None]
+    return (m**3).sum()
+
+
 @pytest.mark.parametrize(
     ("f", "args"),
     [
+        (normalised, (M * M,)),
         (elements, (A, 1.5)),
         (scaled, (A, A[::-1] + 0.5)),
         (factor, (M[:, :3] + 2 * np.eye(3),)),

@@ -20,7 +20,11 @@ _CREATED = members(
 )
 _ARITHMETIC = members(operator, "add sub mul truediv neg pow matmul")
 
-_COMPUTED = members(np, "sum mean where outer dot concatenate stack cumsum tile ndarray.sum")
+_COMPUTED = members(
+    np,
+    "sum mean std var prod max min where outer dot concatenate stack cumsum tile ndarray.sum "
+    "ndarray.mean ndarray.std ndarray.var ndarray.prod ndarray.max ndarray.min",
+)
 
 NEW_ARRAYS = _CREATED | _ARITHMETIC | _COMPUTED | {runtime.inner_derivative, runtime.repeated}
 """Functions besides ufuncs that return a new array, which the program may write to."""
