@@ -18,7 +18,7 @@ from adjoint.fast.evaluate.evaluator import Evaluator
 from adjoint.fast.evaluate.handlers.new_arrays import new_arrays
 from adjoint.fast.evaluate.indices import index_operand, indexed_shape, keys_of
 from adjoint.fast.evaluate.types import Array, Number, Row, has_complex
-from adjoint.fast.evaluate.values import Abstract, Known
+from adjoint.fast.evaluate.values import Abstract, Known, SliceOf
 from adjoint.fast.evaluate.writes.carried_arrays import slots_apart
 from adjoint.fast.not_covered import CarriedWrite, NotCovered
 from adjoint.fast.single_assignment.walk import blocks, carried_values, operands, results, walk
@@ -62,6 +62,8 @@ def put(ev: Evaluator, a: Value, index: Abstract, value: Abstract) -> None:
     given = _given(ev, a, value)
     t = _demand_own(ev, a, given)
     keys = keys_of(index)
+    if isinstance(value, Value) and a in ev.aliased_by(value):
+        _demand_same_order(ev, a, index, value)
     shape = indexed_shape(ev, t, keys)
     if any(isinstance(key, Value) and isinstance(ev.types[key], Array) for key in keys):
         raise NotCovered("a write by an index that is an array", ev.span)
@@ -73,6 +75,30 @@ def put(ev: Evaluator, a: Value, index: Abstract, value: Abstract) -> None:
     if of_value is None and not isinstance(given, Const):
         raise NotCovered("a write of something else than a number or an array", ev.span)
     ev.write(Call(None, Const(f), (a, index_operand(ev, index), given), (), ev.span))
+
+
+def _demand_same_order(ev: Evaluator, a: Value, index: Abstract, value: Value) -> None:
+    """Refuse the write of a vector of `a` to another one with other strides: NumPy copies one
+    element after the other, and may read what it has just written."""
+    t = ev.array_type(a)
+    if len(indexed_shape(ev, t, keys_of(index))) != 1:
+        return
+    owner, at = ev.parts_of.get(value, (None, index))
+    stride = _stride(t, keys_of(index))
+    if owner is not a or stride is None or stride != _stride(t, keys_of(at)):
+        raise NotCovered("a write whose value may overlap its place in another order", ev.span)
+
+
+def _stride(t: Array, keys: tuple[Abstract, ...]) -> tuple[int, int] | None:
+    """Return axis and step of an index that selects a vector; ``None`` if they are not known."""
+    found = []
+    for axis in range(len(t.shape)):
+        key = keys[axis] if axis < len(keys) else Known(slice(None))
+        ends = key.value if isinstance(key, Known) else key
+        if isinstance(ends, slice | SliceOf):
+            step = ends.step.value if isinstance(ends.step, Known) else ends.step
+            found.append((axis, 1 if step is None else step))
+    return found[0] if len(found) == 1 and type(found[0][1]) is int else None
 
 
 _UPDATES = {
