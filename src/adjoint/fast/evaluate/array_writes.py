@@ -91,7 +91,7 @@ def _demand_same_order(ev: Evaluator, a: Value, index: Abstract, value: Value) -
 
 def _stride(t: Array, keys: tuple[Abstract, ...]) -> tuple[int, int] | None:
     """Return axis and step of an index that selects a vector; ``None`` if they are not known."""
-    found = []
+    found: list[tuple[int, Any]] = []
     for axis in range(len(t.shape)):
         key = keys[axis] if axis < len(keys) else Known(slice(None))
         ends = key.value if isinstance(key, Known) else key
