@@ -23,9 +23,10 @@ _ARITHMETIC = members(operator, "add sub mul truediv neg pow matmul")
 
 _COMPUTED = members(
     np,
-    "sum mean where outer dot concatenate stack cumsum tile ndarray.sum arange linspace sort "
-    "argsort partition argpartition take take_along_axis argwhere flatnonzero bincount "
-    "searchsorted cumprod prod max min vstack hstack clip kron inner repeat tri",
+    "sum mean std var where outer dot concatenate stack cumsum tile arange linspace sort argsort "
+    "partition argpartition take take_along_axis argwhere flatnonzero bincount searchsorted "
+    "cumprod prod max min vstack hstack clip kron inner repeat tri "
+    "ndarray.sum ndarray.mean ndarray.std ndarray.var ndarray.prod ndarray.max ndarray.min",
 )
 
 NEW_ARRAYS: frozenset[Any] = (
