@@ -7,8 +7,11 @@ import pytest
 from scipy import integrate, optimize
 
 import adjoint as ad
+from adjoint.rulekit.registry import frule, rrule
+from adjoint.rules.scipy.integrate.steps import Steps, collocation, settled
 from adjoint.runtime.dispatch import program_call
 from adjoint.runtime.dispatch.unit_call import MISSING, specialised_call
+from tests.rules.harness import table
 
 X = np.linspace(0.0, 1.0, 20)
 DATA = 2.0 * np.exp(-1.3 * X) + 0.01 * np.cos(20 * X)
@@ -139,3 +142,27 @@ def test_steps_of_an_unfinished_search():
     h = 1e-5
     expected = (unfinished(1.0 + h) - unfinished(1.0 - h)) / (2 * h)
     assert ad.gradient(unfinished, 1.0)[0] == pytest.approx(expected, rel=1e-2)
+
+
+# ---- implicit steps ------------------------------------------------------------------------------
+
+NONE = np.zeros((0, 1, 1))
+CASES = {settled: [(NONE, NONE, Steps((), NONE, NONE))]}
+test_rules = table(CASES)
+
+
+def test_stages_that_solve_their_equations():
+    """The forward and the reverse rule are adjoint, and solve the equations of all stages."""
+    rng = np.random.default_rng(0)
+    matrix = rng.normal(size=(2, 2))
+    begins, lengths = np.array([0.0, 0.2, 0.5]), np.array([0.2, 0.3, 0.1])
+    values = rng.normal(size=(3, 3, 2))
+    steps, _, _ = collocation(lambda t, y: matrix @ y, 0.0, np.ones(2), begins, lengths, 3, values)
+    end = steps.stages[-1, -1]  # of a linear equation, after one Newton step
+    exact = np.linalg.matrix_power(np.eye(2) + matrix * 0.6 / 2**20, 2**20) @ np.ones(2)
+    np.testing.assert_allclose(end, exact, rtol=1e-4)
+    dot, bar = rng.normal(size=(2, 3, 3, 2))
+    y_dot = frule(settled, (None, dot, None), values, values, steps)[1]
+    residual_bar = rrule(settled, values, values, steps)[1](bar)[2]
+    assert np.sum(y_dot * bar) == pytest.approx(np.sum(dot * residual_bar))
+    assert np.array_equal(frule(settled, (dot, None, None), values, values, steps)[1], dot)

@@ -183,7 +183,7 @@ def settled(stages: Any, residual: Any, steps: Steps) -> Any:
 def _forward(steps: Steps, residual: Any) -> Any:
     """Solve the linearized equations of all stages."""
     n_steps, s, n = residual.shape
-    own = np.reshape(steps.inverse @ residual.reshape(n_steps, -1, 1), residual.shape)
+    own = np.reshape(steps.inverse @ residual.reshape(n_steps, s * n, 1), residual.shape)
     through = steps.inverse.reshape(n_steps, s * n, s, n).sum(axis=2)  # of the start of a step
     ends, last = through[:, -n:], own[:, -1]
     starts = np.zeros((n_steps, n), own.dtype)
@@ -196,7 +196,7 @@ def _reverse(steps: Steps, bar: Any) -> Any:
     """Solve the adjoint equations of `_forward`."""
     n_steps, s, n = bar.shape
     inverse = np.conj(np.swapaxes(steps.inverse, 1, 2))
-    own = np.reshape(inverse @ bar.reshape(n_steps, -1, 1), bar.shape)
+    own = np.reshape(inverse @ bar.reshape(n_steps, s * n, 1), bar.shape)
     from_end = inverse[:, :, -n:]
     ends, sums = from_end.reshape(n_steps, s, n, n).sum(axis=1), own.sum(axis=1)
     after = np.zeros((n_steps, n), own.dtype)
@@ -242,7 +242,7 @@ def collocation(
     coupled = np.einsum("k,ij,kjab->kiajb", lengths, method[2], blocks)
     inverse = np.linalg.inv(np.eye(s * n) - coupled.reshape(n_steps, s * n, s * n))
     residual = _left(rates, y, method, values)
-    local = np.reshape(inverse @ residual.reshape(n_steps, -1, 1), residual.shape)
+    local = np.reshape(inverse @ residual.reshape(n_steps, s * n, 1), residual.shape)
     steps = Steps(method, values, inverse, offsets)
     moved = _forward(steps, residual)
     steps.stages = values - moved
