@@ -5,7 +5,6 @@ from __future__ import annotations
 import operator
 from typing import Any
 
-from adjoint.fast.evaluate.containers import key_of, opened_element, run
 from adjoint.fast.evaluate.evaluator import Evaluator
 from adjoint.fast.evaluate.indices import (
     index_operand,
@@ -16,6 +15,7 @@ from adjoint.fast.evaluate.indices import (
     known_slice,
 )
 from adjoint.fast.evaluate.joins import is_number
+from adjoint.fast.evaluate.objects.containers import key_of, opened_element, run
 from adjoint.fast.evaluate.rows import as_row, item_of, row_of
 from adjoint.fast.evaluate.types import Array, number
 from adjoint.fast.evaluate.values import (

@@ -10,9 +10,9 @@ from __future__ import annotations
 import functools
 from typing import Any
 
-from adjoint.fast.evaluate.containers import opened_element
 from adjoint.fast.evaluate.evaluator import Evaluator
 from adjoint.fast.evaluate.handlers.table import handler
+from adjoint.fast.evaluate.objects.containers import opened_element
 from adjoint.fast.evaluate.stand_ins import call_cached_outside
 from adjoint.fast.evaluate.values import Abstract, DictOf, Known, Partial, Ref, Tuple
 from adjoint.fast.not_covered import NotCovered
