@@ -7,7 +7,6 @@ from abc import ABC, abstractmethod
 from collections import deque
 from collections.abc import Sequence
 from types import FunctionType
-from typing import Any
 
 import numpy as np
 
@@ -52,8 +51,6 @@ class Evaluator(InferringDraft, ABC):
         Lists, as values or heap addresses, that the next loop iterates over in a copy.
     caches
         By address of the cache of a function: the heap at its first call with unknown numbers.
-    outside_results
-        Known results of cached functions from outside, by their identity and the key of the call.
     inlined
         The names of the inlined user functions.
     """
@@ -62,14 +59,12 @@ class Evaluator(InferringDraft, ABC):
         super().__init__(outside)
         self.copied: set[Value | int] = set()
         self.inlined: dict[str, None] = {}
-        self.outside_results: dict[Any, Known] = {}
         self.caches: dict[int, dict[int, HeapObject]] = {}
 
     def release(self) -> None:
         """Drop references to the values that the program was specialised with."""
         self.heap.clear()
         self.caches.clear()
-        self.outside_results.clear()
         self.frames.clear()
         self.outside.release()
 

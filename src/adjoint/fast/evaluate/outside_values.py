@@ -23,7 +23,6 @@ from adjoint.fast.evaluate.plain_classes import (
 )
 from adjoint.fast.evaluate.stand_ins import (
     axes_of,
-    call_cached_outside,
     gradient_in,
     is_mapped,
     options_of,
@@ -56,11 +55,6 @@ _CONSTANTS = (str, bytes, bool, type(None), type(Ellipsis), type(NotImplemented)
 LONG = 17
 """Length from which a list of numbers is one value, not read number by number."""
 _IDENTITIES = (type, ModuleType, BuiltinFunctionType, np.ufunc, np.dtype, type(np.sum))
-
-
-@functools.cache
-def _cached() -> None:
-    """Serve as an example of a cached function."""
 
 
 _OF_CLASSES: Any = type.__eq__
@@ -162,10 +156,6 @@ class Outside(Guards):
         if kind is PublicFunction:
             return self._operator(source, value)
         self.guard(source, "type", kind)
-        if kind is type(_cached):
-            self.samples[id(source)] = value
-            wrapped = self.read(source, "attribute", "__wrapped__", value.__wrapped__)
-            return Partial(Known(call_cached_outside), (wrapped, Known(value)), ())
         if kind is MethodType:
             return Bound(
                 self.read(source, "underlying", None, value.__func__),
