@@ -616,14 +616,9 @@ def memoised_recursion(v):
     return bell(6, 3) * v[3]
 
 
-@functools.lru_cache(maxsize=64)
-def binomial(n: int, k: int) -> int:
-    return 1 if k in (0, n) else binomial(n - 1, k - 1) + binomial(n - 1, k)
-
-
 @program
-def cached_coefficients(v):
-    bernstein = sum(binomial(3, i) * v[i] * 0.3**i * 0.7 ** (3 - i) for i in range(4))
+def fields_of_parameters(v):
+    bernstein = sum(math.comb(3, i) * v[i] * 0.3**i * 0.7 ** (3 - i) for i in range(4))
     p = Parameters(v[0], v[1])
     return bernstein * sum(getattr(p, one.name) for one in dataclasses.fields(p))
 

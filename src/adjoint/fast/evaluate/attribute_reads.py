@@ -19,10 +19,10 @@ from typing import Any
 
 import numpy as np
 
-from adjoint.fast.evaluate.containers import KINDS
 from adjoint.fast.evaluate.evaluator import Evaluator
 from adjoint.fast.evaluate.items import item, length_of, product
-from adjoint.fast.evaluate.outside_values import is_own
+from adjoint.fast.evaluate.objects.containers import KINDS
+from adjoint.fast.evaluate.objects.guards import is_own
 from adjoint.fast.evaluate.plain_classes import is_enumeration, is_named_tuple, is_plain_object
 from adjoint.fast.evaluate.types import Array, Number, Row, has_complex, part_type
 from adjoint.fast.evaluate.values import (

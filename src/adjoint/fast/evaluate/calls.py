@@ -21,10 +21,10 @@ from adjoint.fast.evaluate.evaluator import Evaluator
 from adjoint.fast.evaluate.handlers.new_arrays import as_arrays
 from adjoint.fast.evaluate.handlers.strings import of_text
 from adjoint.fast.evaluate.handlers.table import handlers
-from adjoint.fast.evaluate.instances import instance
 from adjoint.fast.evaluate.library import call_library, is_library
+from adjoint.fast.evaluate.objects.guards import is_own
+from adjoint.fast.evaluate.objects.instances import instance
 from adjoint.fast.evaluate.opaque_calls import is_of_user, opaque_call, state_of
-from adjoint.fast.evaluate.outside_values import is_own
 from adjoint.fast.evaluate.plain_classes import is_plain_class, is_plain_object
 from adjoint.fast.evaluate.result_types.inferable_functions import is_inferable
 from adjoint.fast.evaluate.result_types.ones import name_of

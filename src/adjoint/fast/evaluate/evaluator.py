@@ -8,7 +8,6 @@ from collections import deque
 from collections.abc import Sequence
 from functools import partial
 from types import FunctionType
-from typing import Any
 
 import numpy as np
 
@@ -54,8 +53,6 @@ class Evaluator(InferringDraft, ABC):
         Lists, as values or heap addresses, that the next loop iterates over in a copy.
     caches
         By address of the cache of a function: the heap at its first call with unknown numbers.
-    outside_results
-        Known results of cached functions from outside, by their identity and the key of the call.
     inlined
         The names of the inlined user functions.
     opaque
@@ -69,7 +66,6 @@ class Evaluator(InferringDraft, ABC):
         outside.adopt = partial(adopt, outside, self.allocate)
         self.copied: set[Value | int] = set()
         self.inlined: dict[str, None] = {}
-        self.outside_results: dict[Any, Known] = {}
         self.caches: dict[int, dict[int, HeapObject]] = {}
         self.opaque: dict[str, str] = {}
         self.examples: dict[Any, Any] = {}
@@ -78,7 +74,6 @@ class Evaluator(InferringDraft, ABC):
         """Drop references to the values that the program was specialised with."""
         self.heap.clear()
         self.caches.clear()
-        self.outside_results.clear()
         self.examples.clear()
         self.frames.clear()
         self.outside.release()

@@ -10,7 +10,7 @@ from types import CellType, CodeType, FunctionType
 from typing import Any
 
 from adjoint.errors import AdjointError
-from adjoint.fast.evaluate.outside_values import is_own
+from adjoint.fast.evaluate.objects.guards import is_own
 from adjoint.fast.evaluate.values import Abstract, Closure, Origin
 from adjoint.fast.not_covered import NotCovered
 from adjoint.fast.single_assignment.construction import single

@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 
-from adjoint.fast.evaluate.containers import key_of, opened_element, run
 from adjoint.fast.evaluate.evaluator import Evaluator
 from adjoint.fast.evaluate.handlers.new_arrays import with_arrays
 from adjoint.fast.evaluate.indices import (
@@ -19,6 +18,7 @@ from adjoint.fast.evaluate.indices import (
     known_slice,
 )
 from adjoint.fast.evaluate.joins import is_number
+from adjoint.fast.evaluate.objects.containers import key_of, opened_element, run
 from adjoint.fast.evaluate.rows import as_row, item_of, row_of
 from adjoint.fast.evaluate.types import Array, Number, number
 from adjoint.fast.evaluate.values import (

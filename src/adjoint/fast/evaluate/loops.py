@@ -27,6 +27,7 @@ from adjoint.fast.evaluate.plain_classes import is_plain_object
 from adjoint.fast.evaluate.rows import growing, note_lengths, restorable
 from adjoint.fast.evaluate.truth_values import truth
 from adjoint.fast.evaluate.types import Type, number
+from adjoint.fast.evaluate.unrolling import Unrolled, while_unrolled
 from adjoint.fast.evaluate.values import (
     MISSING,
     Abstract,
@@ -116,7 +117,7 @@ def _for(
     def kept() -> list[Abstract] | None:
         source = source_of(ev, xs)
         if source is None:
-            raise _Unrolled
+            raise Unrolled
         return _program_loop(ev, _Carried(ev, carried, names), body, source, stops, span, item)
 
     with restorable(ev) as restore:
@@ -124,7 +125,7 @@ def _for(
             return growing(ev, kept, lambda: _is_short(ev, xs))
         except NotCovered as error:
             restore()
-            is_tried = not isinstance(error, _Unrolled)
+            is_tried = not isinstance(error, Unrolled)
             steps = steps_of(ev, xs)
             if steps is not None and not (is_tried and len(steps.steps) > MOST_UNROLLED):
                 return _unrolled(ev, steps, carried, body, stops)
@@ -150,13 +151,6 @@ def iterator_of(ev: Evaluator, xs: Abstract) -> Abstract:
     if kind is not None and not hasattr(kind, "__next__"):
         raise NotCovered("a loop over what is no iterator", ev.span)
     return found
-
-
-class _Unrolled(NotCovered):
-    """Raised where a loop can only be unrolled."""
-
-    def __init__(self) -> None:
-        super().__init__("a loop over something that is not known")
 
 
 def _is_short(ev: Evaluator, xs: Abstract) -> bool:
@@ -399,38 +393,9 @@ def _either_while(
                 raise
             restore()
             try:
-                return _while_unrolled(ev, initial, op, body, stops)
-            except _Unrolled:
+                return while_unrolled(ev, initial, op, body, stops)
+            except Unrolled:
                 raise error from None
-
-
-def _while_unrolled(
-    ev: Evaluator,
-    now: list[Abstract],
-    op: Loop,
-    body: Callable[[list[Abstract]], list[Abstract] | None],
-    stops: bool,
-) -> list[Abstract] | None:
-    assert op.test is not None
-    frame = ev.frames[-1]
-    for _ in range(MOST_UNROLLED + 1):
-        frame.values.update(zip(op.test.parameters, now, strict=True))
-        tested = ev.run(op.test)
-        condition = None if tested is None else truth(ev, tested[0])
-        if tested is None or not isinstance(condition, Known):
-            raise _Unrolled
-        now = [x if y is MISSING else y for x, y in zip(now, tested[1:], strict=True)]
-        if not condition.value:
-            return [Known(True), *now] if stops else now
-        found = body(now)
-        if found is None:
-            return None
-        on, now = _parted(ev, found, stops)
-        if stops and not isinstance(on[0], Known):
-            raise _Unrolled
-        if stops and not on[0].value:  # type: ignore[union-attr]
-            return [Known(False), *now]
-    raise _Unrolled
 
 
 def _while(

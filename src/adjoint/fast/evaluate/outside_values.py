@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import abc
 import builtins
 import functools
 from collections.abc import Callable
@@ -14,7 +13,8 @@ import numpy as np
 
 from adjoint.diagnostics.public_function import PublicFunction, is_plain, plain_function
 from adjoint.fast.evaluate.handlers.table import handlers
-from adjoint.fast.evaluate.leaves import Guard, Leaf
+from adjoint.fast.evaluate.leaves import Leaf
+from adjoint.fast.evaluate.objects.guards import Guards, is_own
 from adjoint.fast.evaluate.plain_classes import (
     is_constant_object,
     is_enumeration,
@@ -23,7 +23,6 @@ from adjoint.fast.evaluate.plain_classes import (
 )
 from adjoint.fast.evaluate.stand_ins import (
     axes_of,
-    call_cached_outside,
     gradient_in,
     is_dispatching,
     is_mapped,
@@ -69,26 +68,14 @@ _IDENTITIES = (
 )
 
 
-@functools.cache
-def _cached() -> None:
-    """Serve as an example of a cached function."""
-
-
 _OF_CLASSES: Any = type.__eq__
 
 
-def is_own(namespace: dict[str, Any]) -> bool:
-    """Return whether the globals are those of a module of this library; these need no guards."""
-    return str(namespace.get("__name__", "")).startswith("adjoint.")
-
-
 @dataclass
-class Outside:
+class Outside(Guards):
     """The sources of one program, in the order in which they are read."""
 
     leaves: list[Leaf] = field(default_factory=list)
-    guards: list[Guard] = field(default_factory=list)
-    sources: list[Source] = field(default_factory=list)
     sizes: set[int] = field(default_factory=set)
     """Known lengths of dimensions: a structure of the program depends on them."""
     types: dict[Value, Type] = field(default_factory=dict)
@@ -114,21 +101,14 @@ class Outside:
     """Whether the cotangent of captured variables is wanted."""
     compiled: dict[CodeType, Any] = field(default_factory=dict)
     """Functions that Numba compiles, by the code of their Python function."""
-    made: dict[int, tuple[Any, Abstract]] = field(default_factory=dict)
-    """Classes that the program makes, and stand-ins for abstract values in them, by identity: the
-    object, which is kept alive, and its abstract value."""
     shown_members: set[int] = field(default_factory=set)
     """Members of enumerations, by identity, whose numbers would have a cotangent."""
     _cells: dict[tuple[int | None, int], Source] = field(default_factory=dict)
     samples: dict[int, Any] = field(default_factory=dict)
     """Containers, objects and functions of the call at specialisation, by identity of source."""
     _read: dict[tuple[int, str, Any], Abstract] = field(default_factory=dict)
-    _roots: dict[tuple[str, Any], Source] = field(default_factory=dict)
     _symbols: dict[int, Symbol] = field(default_factory=dict)
     _ids: dict[tuple[int | None, int], Source] = field(default_factory=dict)
-    _relied: set[type] = field(default_factory=set)
-    _fields: set[tuple[type, str]] = field(default_factory=set)
-    _kinds: set[tuple[type, str]] = field(default_factory=set)
 
     def release(self) -> None:
         """Drop references to the values that the program was specialised with."""
@@ -139,13 +119,6 @@ class Outside:
         self.made.clear()
         self._read.clear()
         self._cells.clear()
-
-    def root(self, kind: str, key: Any = None) -> Source:
-        known = (kind, id(key) if kind == "object" else key)
-        if known not in self._roots:
-            self._roots[known] = source = Source(None, kind, key)
-            self.sources.append(source)
-        return self._roots[known]
 
     def read(self, parent: Source, kind: str, key: Any, sample: Any) -> Abstract:
         """Return the value at `key` of `parent`, which is `sample` at specialisation."""
@@ -168,64 +141,11 @@ class Outside:
             self._read[known] = Known(value)
         return self._read[known]  # type: ignore[return-value]
 
-    def guard(self, source: Source, kind: str, value: Any) -> None:
-        self.guards.append(Guard(source, kind, value))
-
-    def distinguish(self, a: Source, b: Source) -> None:
-        """Guard that two objects are not the same."""
-        first, last = sorted((a, b), key=self.sources.index)
-        self.guard(last, "not same", first)
-
     def fact(self, whole: External, f: Callable[[Any], Any]) -> Abstract:
         """Return ``f(whole)``, computed now, and guard that it stays the same."""
         found = f(whole.sample)
         self.guard(whole.source, "fact", (f, found))
         return constant_structure(found)
-
-    def rely_on(self, cls: type) -> None:
-        """Guard the bases of a user class, and the set of attribute names of each of them."""
-        if cls in self._relied or not cls.__flags__ & (1 << 9):  # Py_TPFLAGS_HEAPTYPE
-            return
-        self._relied.add(cls)
-        if self.is_free(cls):
-            for base in cls.__mro__[1:]:
-                self.rely_on(base)
-            return
-        self.guard(self.root("object", cls), "bases", cls.__mro__)
-        for base in cls.__mro__:
-            if base.__flags__ & (1 << 9) and not is_own({"__name__": base.__module__}):
-                self.guard(self.root("object", base), "attributes", [*vars(base)])
-        if is_named_tuple(cls):
-            getters = tuple((name, vars(cls)[name]) for name in ("__new__", *vars(cls)["_fields"]))
-            self.guard(self.root("object", cls), "getters", getters)
-
-    def rely_on_field(self, cls: type, name: str) -> None:
-        """Guard the class attribute with the name of a field: a descriptor may hide the field."""
-        if (cls, name) in self._fields:
-            return
-        self._fields.add((cls, name))
-        owner = next((base for base in cls.__mro__ if name in vars(base)), None)
-        if self.is_free(cls if owner is None else owner):
-            return
-        if owner is not None:
-            self.guard(self.root("object", owner), "getters", ((name, vars(owner)[name]),))
-        elif type(cls) in (type, abc.ABCMeta) and getattr(cls, name, None) is None:
-            self.guard(self.root("object", cls), "nothing", name)
-
-    def rely_on_value(self, cls: type, name: str) -> None:
-        """Guard the type of a class attribute, since a descriptor decides the result of a read."""
-        owner = next(base for base in cls.__mro__ if name in vars(base))
-        if (
-            (owner, name) not in self._kinds
-            and not self.is_free(owner)
-            and owner.__flags__ & (1 << 9)
-        ):
-            self._kinds.add((owner, name))
-            self.guard(self.root("object", owner), "kind", (name, type(vars(owner)[name])))
-
-    def rely_on_registrations(self) -> None:
-        """Guard that no class is registered with an abstract base class later."""
-        self.guard(self.root("object", abc.ABCMeta), "registered", abc.get_cache_token())
 
     def bring(self, source: Source, value: Any) -> Abstract:
         """Return the abstract value of `value`, read from `source`, and add its guards."""
@@ -255,10 +175,6 @@ class Outside:
         if (known := self._known_twin(source, value)) is not None:
             return known
         self.guard(source, "type", kind)
-        if kind is type(_cached):
-            self.samples[id(source)] = value
-            wrapped = self.read(source, "attribute", "__wrapped__", value.__wrapped__)
-            return Partial(Known(call_cached_outside), (wrapped, Known(value)), ())
         if kind is MethodType:
             return Bound(
                 self.read(source, "underlying", None, value.__func__),
@@ -492,10 +408,6 @@ class Outside:
         if is_own(namespace):
             return self.own(value)
         return self.read(self.root("object", namespace), "global", name, value)
-
-    def is_free(self, cls: type) -> bool:
-        """Return whether a class needs no guards: of this library, or made by the program."""
-        return id(cls) in self.made or is_own({"__name__": cls.__module__})
 
     def own(self, value: Any) -> Abstract:
         """Return the abstract value of an object that needs no guards: it is of this library, or

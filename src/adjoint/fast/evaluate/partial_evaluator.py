@@ -18,7 +18,7 @@ from adjoint.fast.evaluate.evaluator import Evaluator
 from adjoint.fast.evaluate.frames import Attempt, Frame, Suspension, place, single_of
 from adjoint.fast.evaluate.item_lists import unpacked
 from adjoint.fast.evaluate.loops import loop
-from adjoint.fast.evaluate.outside_values import is_own
+from adjoint.fast.evaluate.objects.guards import is_own
 from adjoint.fast.evaluate.suspended_generators import suspend
 from adjoint.fast.evaluate.truth_values import truth
 from adjoint.fast.evaluate.values import (

@@ -21,11 +21,6 @@ def derivative_at(f: Any, x: Any, *args: Any, **kwargs: Any) -> Any:
     raise NotImplementedError
 
 
-def call_cached_outside(f: Any, cached: Any, *args: Any, **kwargs: Any) -> Any:
-    """Stand for a function with a cache, from outside; `f` is the function itself."""
-    raise NotImplementedError
-
-
 def options_of(value: Any) -> tuple[Any, bool] | None:
     """Return what `grad` or `value_and_grad` was told to differentiate in, and whether the value is
     returned too; ``None`` for other options and other functions."""

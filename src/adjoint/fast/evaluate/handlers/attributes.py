@@ -10,13 +10,13 @@ from typing import Any
 import numpy as np
 
 from adjoint.fast.evaluate.attribute_reads import attribute, special_method
-from adjoint.fast.evaluate.containers import KINDS
 from adjoint.fast.evaluate.evaluator import Evaluator
 from adjoint.fast.evaluate.handlers.operators import is_numeric
 from adjoint.fast.evaluate.handlers.table import handler
-from adjoint.fast.evaluate.instances import object_of_fields, set_attribute
 from adjoint.fast.evaluate.items import length_of
 from adjoint.fast.evaluate.iterables import MOST_UNROLLED
+from adjoint.fast.evaluate.objects.containers import KINDS
+from adjoint.fast.evaluate.objects.instances import object_of_fields, set_attribute
 from adjoint.fast.evaluate.outside_values import LONG
 from adjoint.fast.evaluate.plain_classes import is_plain_class, is_plain_object
 from adjoint.fast.evaluate.rows import count, restorable, row_of

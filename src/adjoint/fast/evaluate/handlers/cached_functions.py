@@ -10,10 +10,9 @@ from __future__ import annotations
 import functools
 from typing import Any
 
-from adjoint.fast.evaluate.containers import opened_element
 from adjoint.fast.evaluate.evaluator import Evaluator
 from adjoint.fast.evaluate.handlers.table import handler
-from adjoint.fast.evaluate.stand_ins import call_cached_outside
+from adjoint.fast.evaluate.objects.containers import opened_element
 from adjoint.fast.evaluate.values import Abstract, DictOf, Known, Partial, Ref, Tuple
 from adjoint.fast.not_covered import NotCovered
 from adjoint.ir.single import Value
@@ -87,27 +86,6 @@ def _is_known(a: Abstract) -> bool:
     if isinstance(a, Tuple):
         return all(map(_is_known, a.items))
     return isinstance(a, Known)
-
-
-@handler(call_cached_outside)
-def _(
-    ev: Evaluator, f: Abstract, cached: Abstract, /, *args: Abstract, **keywords: Abstract
-) -> Abstract:
-    """Evaluate a call of a cached function from outside: what it has cached before is not used. No
-    program changes what such a function reads, so known results are kept for the whole run."""
-    assert isinstance(cached, Known)
-    if not all(map(_is_known, (*args, *keywords.values()))):
-        return _evaluated(ev, f, args, keywords)
-    typed = cached.value.cache_parameters()["typed"]
-    place = id(cached.value), _key_of(ev, args, keywords, typed)
-    if place not in ev.outside_results:
-        found = ev.call(f, args, keywords)
-        if isinstance(found, Ref):
-            raise NotCovered("a cached function that returns a container or an object", ev.span)
-        if not isinstance(found, Known):
-            return found
-        ev.outside_results[place] = found
-    return ev.outside_results[place]
 
 
 def _key_of(

@@ -10,11 +10,11 @@ from typing import Any
 import numpy as np
 
 from adjoint.fast.evaluate.attribute_reads import attribute
-from adjoint.fast.evaluate.copies import copied, deep_copy
 from adjoint.fast.evaluate.evaluator import Evaluator
 from adjoint.fast.evaluate.handlers.table import handler
 from adjoint.fast.evaluate.item_lists import listed
 from adjoint.fast.evaluate.loops import iterate
+from adjoint.fast.evaluate.objects.copies import copied, deep_copy
 from adjoint.fast.evaluate.types import Array
 from adjoint.fast.evaluate.values import Abstract, Known, Partial, SliceOf, Tuple
 from adjoint.fast.not_covered import NotCovered

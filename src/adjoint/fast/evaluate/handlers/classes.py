@@ -10,13 +10,13 @@ from collections.abc import Callable
 from typing import Any
 
 from adjoint.fast.evaluate.attribute_reads import attribute, special_method
-from adjoint.fast.evaluate.containers import opened
-from adjoint.fast.evaluate.copies import copied
 from adjoint.fast.evaluate.evaluator import Evaluator
 from adjoint.fast.evaluate.handlers.table import handler
-from adjoint.fast.evaluate.instances import new_object, set_plainly
 from adjoint.fast.evaluate.item_lists import listed
-from adjoint.fast.evaluate.local_classes import build, note_made, stand_in
+from adjoint.fast.evaluate.objects.containers import opened
+from adjoint.fast.evaluate.objects.copies import copied
+from adjoint.fast.evaluate.objects.instances import new_object, set_plainly
+from adjoint.fast.evaluate.objects.local_classes import build, note_made, stand_in
 from adjoint.fast.evaluate.plain_classes import has_own, is_named_tuple, is_plain_object
 from adjoint.fast.evaluate.values import (
     MISSING,

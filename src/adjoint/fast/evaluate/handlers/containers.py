@@ -8,7 +8,10 @@ from types import FunctionType, MethodDescriptorType
 from typing import Any
 
 from adjoint.fast.evaluate.attribute_reads import special_method
-from adjoint.fast.evaluate.containers import (
+from adjoint.fast.evaluate.evaluator import Evaluator
+from adjoint.fast.evaluate.handlers.table import handler, handlers
+from adjoint.fast.evaluate.item_lists import demand_listed, listed
+from adjoint.fast.evaluate.objects.containers import (
     KINDS,
     Element,
     closed,
@@ -19,9 +22,6 @@ from adjoint.fast.evaluate.containers import (
     opened_element,
     run,
 )
-from adjoint.fast.evaluate.evaluator import Evaluator
-from adjoint.fast.evaluate.handlers.table import handler, handlers
-from adjoint.fast.evaluate.item_lists import demand_listed, listed
 from adjoint.fast.evaluate.plain_classes import has_own, is_plain_object
 from adjoint.fast.evaluate.values import Abstract, Iterating, Known, Ref, Tuple
 from adjoint.fast.not_covered import NotCovered

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from adjoint.fast.evaluate.containers import closed, key_of, opened_element, run
 from adjoint.fast.evaluate.evaluator import Evaluator
 from adjoint.fast.evaluate.handlers.table import handler
 from adjoint.fast.evaluate.item_lists import collected, demand_quiet_length
 from adjoint.fast.evaluate.items import item
 from adjoint.fast.evaluate.loops import iterate
+from adjoint.fast.evaluate.objects.containers import closed, key_of, opened_element, run
 from adjoint.fast.evaluate.rows import append, item_of, kind_of, pop, row_of
 from adjoint.fast.evaluate.values import (
     Abstract,

@@ -8,7 +8,7 @@ import numpy as np
 
 from adjoint.fast.evaluate.evaluator import Evaluator
 from adjoint.fast.evaluate.handlers.table import handler
-from adjoint.fast.evaluate.outside_values import is_own
+from adjoint.fast.evaluate.objects.guards import is_own
 from adjoint.fast.evaluate.types import Array, Number
 from adjoint.fast.evaluate.values import Abstract, Bound, Closure, External, Known, Partial, Ref
 from adjoint.fast.not_covered import NotCovered

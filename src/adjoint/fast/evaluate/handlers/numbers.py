@@ -12,13 +12,13 @@ import numpy as np
 
 from adjoint.fast.evaluate.attribute_reads import attribute
 from adjoint.fast.evaluate.calls import fold_known, infer_call
-from adjoint.fast.evaluate.containers import guarded
 from adjoint.fast.evaluate.evaluator import Evaluator
 from adjoint.fast.evaluate.handlers.operators import is_numeric
 from adjoint.fast.evaluate.handlers.sorting import first
 from adjoint.fast.evaluate.handlers.table import handler
 from adjoint.fast.evaluate.item_lists import collected, listed
 from adjoint.fast.evaluate.items import length_of, product
+from adjoint.fast.evaluate.objects.containers import guarded
 from adjoint.fast.evaluate.rows import as_row, reduced, row_of
 from adjoint.fast.evaluate.types import Array, Number, has_complex, number, witnesses
 from adjoint.fast.evaluate.values import Abstract, Flag, Known, ListOf, Tuple

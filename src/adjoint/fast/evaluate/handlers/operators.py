@@ -13,7 +13,13 @@ import numpy as np
 from adjoint.fast.evaluate.array_writes import add_at, is_alias_of_part, put, update
 from adjoint.fast.evaluate.attribute_reads import attribute, special_method
 from adjoint.fast.evaluate.calls import fold_known
-from adjoint.fast.evaluate.containers import (
+from adjoint.fast.evaluate.evaluator import Evaluator
+from adjoint.fast.evaluate.handlers.new_arrays import new_arrays
+from adjoint.fast.evaluate.handlers.strings import formatted_by_percent
+from adjoint.fast.evaluate.handlers.table import handler
+from adjoint.fast.evaluate.indices import known_slice
+from adjoint.fast.evaluate.items import item
+from adjoint.fast.evaluate.objects.containers import (
     KINDS,
     closed,
     guarded,
@@ -22,12 +28,6 @@ from adjoint.fast.evaluate.containers import (
     opened_element,
     run,
 )
-from adjoint.fast.evaluate.evaluator import Evaluator
-from adjoint.fast.evaluate.handlers.new_arrays import new_arrays
-from adjoint.fast.evaluate.handlers.strings import formatted_by_percent
-from adjoint.fast.evaluate.handlers.table import handler
-from adjoint.fast.evaluate.indices import known_slice
-from adjoint.fast.evaluate.items import item
 from adjoint.fast.evaluate.plain_classes import (
     has_own,
     is_constant_object,

@@ -9,11 +9,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from adjoint.fast.evaluate.containers import keep, opened_element
 from adjoint.fast.evaluate.evaluator import Evaluator
 from adjoint.fast.evaluate.handlers.table import handler
 from adjoint.fast.evaluate.item_lists import demand_listed
 from adjoint.fast.evaluate.joins import generalise, instantiate, is_number, match
+from adjoint.fast.evaluate.objects.containers import keep, opened_element
 from adjoint.fast.evaluate.rows import as_row, item_of, restorable
 from adjoint.fast.evaluate.types import Row, has_complex, number
 from adjoint.fast.evaluate.values import Abstract, Known, ListOf, Slot, Tuple

@@ -6,10 +6,10 @@ import operator
 from typing import Any
 
 from adjoint.fast.evaluate.attribute_reads import any_text, special_method
-from adjoint.fast.evaluate.containers import closed
 from adjoint.fast.evaluate.evaluator import Evaluator
 from adjoint.fast.evaluate.handlers.table import handler
 from adjoint.fast.evaluate.item_lists import listed
+from adjoint.fast.evaluate.objects.containers import closed
 from adjoint.fast.evaluate.plain_classes import has_own, is_plain_object
 from adjoint.fast.evaluate.types import Array, Number, witnesses
 from adjoint.fast.evaluate.values import TEXT, Abstract, External, Known, Ref, Text, Tuple

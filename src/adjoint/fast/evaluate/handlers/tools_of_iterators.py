@@ -7,11 +7,11 @@ import itertools
 import operator
 from typing import Any
 
-from adjoint.fast.evaluate.containers import closed, guarded, opened_element
 from adjoint.fast.evaluate.evaluator import Evaluator
 from adjoint.fast.evaluate.handlers.table import handler
 from adjoint.fast.evaluate.item_lists import demand_listed
 from adjoint.fast.evaluate.iterables import MOST_UNROLLED
+from adjoint.fast.evaluate.objects.containers import closed, guarded, opened_element
 from adjoint.fast.evaluate.values import (
     Abstract,
     Closure,

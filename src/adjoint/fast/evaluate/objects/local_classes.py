@@ -14,8 +14,8 @@ from enum import EnumMeta
 from types import CellType, FunctionType
 from typing import Any
 
-from adjoint.fast.evaluate.containers import Element, opened, opened_element
 from adjoint.fast.evaluate.evaluator import Evaluator
+from adjoint.fast.evaluate.objects.containers import Element, opened, opened_element
 from adjoint.fast.evaluate.types import Number
 from adjoint.fast.evaluate.values import Abstract, Closure, Flag, Known
 from adjoint.fast.not_covered import NotCovered

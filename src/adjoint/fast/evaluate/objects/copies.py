@@ -6,8 +6,8 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
-from adjoint.fast.evaluate.containers import Element
 from adjoint.fast.evaluate.evaluator import Evaluator
+from adjoint.fast.evaluate.objects.containers import Element
 from adjoint.fast.evaluate.plain_classes import has_own
 from adjoint.fast.evaluate.values import (
     Abstract,

@@ -12,8 +12,8 @@ from adjoint.fast.evaluate.attribute_reads import (
     set_field,
     special_method,
 )
-from adjoint.fast.evaluate.containers import key_of
 from adjoint.fast.evaluate.evaluator import Evaluator
+from adjoint.fast.evaluate.objects.containers import key_of
 from adjoint.fast.evaluate.plain_classes import (
     has_own,
     is_enumeration,

@@ -1,0 +1,1 @@
+"""Containers, objects and classes of known structure."""
