@@ -1,9 +1,10 @@
 """Calls that the evaluator cannot resolve, as opaque operations of the program.
 
 An opaque operation calls the function as it is; its derivative is that of the generic tier
-(`adjoint.fast.support.opaque`). Only functions of NumPy and SciPy are called so: besides their
-operands they write to nothing that user code sees (`adjoint.primal.packages.LIBRARIES`), so the
-program may still be left. Types of results are inferred from examples, and the program checks them.
+(`adjoint.fast.support.opaque`). Only functions without other effects than their result are called
+so, because the program may still be left. The type of the result of a library function is inferred
+from examples; that of a function of the user is the one that the generic tier has noted. The
+program checks both.
 """
 
 from __future__ import annotations
