@@ -471,3 +471,13 @@ def test_functions_are_let_go():
     found = make()
     gc.collect()
     assert found() is None
+
+
+def test_loops_of_little_else_are_left_to_the_generic_tier(uncovered):
+    def f(x):
+        for _ in range(3):
+            x = user.scaled(x, 2.0)
+        return np.sum(x)
+
+    ad.gradient(f, X)
+    assert refused(f, X)[-1] == "a loop of little else than calls of the generic tier"

@@ -47,6 +47,7 @@ from adjoint.fast.evaluate.handlers import (  # noqa: F401  each registers its h
     tools_of_iterators,
 )
 from adjoint.fast.evaluate.leaves import Leaf
+from adjoint.fast.evaluate.opaque_calls import demand_other_operations
 from adjoint.fast.evaluate.outside_values import Outside
 from adjoint.fast.evaluate.partial_evaluator import PartialEvaluator
 from adjoint.fast.evaluate.types import Array, Number, bar_type, has_integer
@@ -202,6 +203,8 @@ def _specialised(ev: Evaluator, f: Any, args: tuple[Any, ...], mode: Mode, order
         note_block_aliases(ev, primal)
     apart = _shared_by_results(ev, primal)
     primal = simplified(primal, name, ev.types, written_to(ev) | apart, stages)
+    if ev.opaque:
+        demand_other_operations(primal)
     if wanted:
         check_views(ev, primal)
     assert primal.results is not None

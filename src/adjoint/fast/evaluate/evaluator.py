@@ -8,6 +8,7 @@ from collections import deque
 from collections.abc import Sequence
 from functools import partial
 from types import FunctionType
+from typing import Any
 
 import numpy as np
 

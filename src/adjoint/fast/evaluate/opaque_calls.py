@@ -1,9 +1,10 @@
 """Calls that the evaluator cannot resolve, as opaque operations of the program.
 
 An opaque operation calls the function as it is; its derivative is that of the generic tier
-(`adjoint.fast.support.opaque`). Only functions of NumPy and SciPy are called so: besides their
-operands they write to nothing that user code sees (`adjoint.primal.packages.LIBRARIES`), so the
-program may still be left. Types of results are inferred from examples, and the program checks them.
+(`adjoint.fast.support.opaque`). Only functions without other effects than their result are called
+so, because the program may still be left. The type of the result of a library function is inferred
+from examples; that of a function of the user is the one that the generic tier has noted. The
+program checks both.
 """
 
 from __future__ import annotations
@@ -37,11 +38,13 @@ from adjoint.fast.evaluate.types import (
 )
 from adjoint.fast.evaluate.values import Abstract, HeapObject, ListOf, Tuple
 from adjoint.fast.not_covered import NeedsKnown, NeedsSize, NotCovered, Raises, UnknownSizes
+from adjoint.fast.single_assignment.walk import walk
 from adjoint.fast.support import functions as runtime
 from adjoint.fast.support import opaque
 from adjoint.fast.support.opaque_functions import may_be_opaque
 from adjoint.fast.support.pure_functions import names_of_pure
-from adjoint.ir.single import Op, Operand, Unpack, Value
+from adjoint.ir import primitives
+from adjoint.ir.single import Block, Call, Const, Loop, Op, Operand, Unpack, Value
 from adjoint.rulekit.registry import lookup
 from adjoint.runtime.dispatch.observed_results import MOST, ask
 
@@ -164,6 +167,42 @@ def _example_runs(ev: Evaluator, callee: opaque.Opaque, operands: Sequence[Opera
     runs: list[Run]
     runs, callee.problem = ev.examples[key]
     return runs
+
+
+def demand_other_operations(block: Block) -> None:
+    """Refuse loops of little else than opaque operations, which are slower than in the generic
+    tier; functions of libraries in Python cost more than what is lost."""
+    for loop in walk(block):
+        if not isinstance(loop, Loop):
+            continue
+        calls = [op for op in walk(loop.body) if isinstance(op, Call) and op.callee not in _CHECKS]
+        cheap = [op for op in calls if _is_cheap(op)]
+        if len(calls) < len(cheap) * (1 + FEWEST_OTHERS):
+            raise NotCovered("a loop of little else than calls of the generic tier", cheap[0].span)
+
+
+_CHECKS = tuple(
+    map(
+        Const,
+        (
+            runtime.apart,
+            runtime.foreseen,
+            runtime.foreseen_number,
+            runtime.length,
+            primitives.build_tuple,
+        ),
+    )
+)
+FEWEST_OTHERS = 5
+"""The number of other operations for each opaque one in a loop."""
+
+
+def _is_cheap(op: Call) -> bool:
+    callee = op.callee.value if isinstance(op.callee, Const) else None
+    if not isinstance(callee, opaque.Opaque):
+        return False
+    inner = getattr(callee.function, "__wrapped__", callee.function)
+    return callee.is_watched or type(inner) is not FunctionType
 
 
 # ---- functions of the user -----------------------------------------------------------------------

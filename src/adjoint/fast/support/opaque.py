@@ -4,23 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from math import isfinite
 from typing import Any
 
 import numpy as np
 
+from adjoint.cotangents.accumulate import finish
 from adjoint.cotangents.finiteness import all_finite, doubts
 from adjoint.fast.not_covered import Deoptimize
 from adjoint.primal.array_memory import root_of
 from adjoint.rulekit import nested
 from adjoint.rulekit.projection import project
 from adjoint.rulekit.registry import lookup
-from adjoint.runtime.dispatch.call import call_keywords
+from adjoint.runtime.dispatch.call import call, call_keywords
 from adjoint.runtime.dispatch.unit_call import OFTEN
 from adjoint.runtime.entries import basics
 from adjoint.runtime.memory.collect import Reader
 from adjoint.runtime.memory.deposit import deposit
 from adjoint.runtime.memory.memory import Memory
-from adjoint.runtime.session import leaving, session
 
 
 class Opaque:
@@ -88,12 +89,11 @@ def pullback(f: Any, *args: Any, **kwargs: Any) -> tuple[Any, OpaquePullback]:
     memory = Memory(operands)
     memory.specialise_after, memory.careful = OFTEN, False
     record: list[Any] = [memory, None]
-    with leaving, session:
-        try:
-            y = call_keywords(record, 1, f, args, kwargs)
-        except BaseException:
-            memory.rewind(0)
-            raise
+    try:
+        y = call_keywords(record, 1, f, args, kwargs) if kwargs else call(record, 1, f, *args)
+    except BaseException:
+        memory.rewind(0)
+        raise
     if not memory.is_untouched() and _is_written(memory, operands):
         memory.rewind(0)
         raise Deoptimize(f"'{f.__name__}' writes to an operand")
@@ -129,19 +129,38 @@ class OpaquePullback:
         self._memory, self._record, self._y, self._operands = memory, record, y, operands
 
     def __call__(self, y_bar: Any) -> tuple[Any, ...]:
-        memory, back = self._memory, self._record[1]
+        memory, back, before = self._memory, self._record[1], doubts[0]
         if back is None:
             return (None,) * (len(self._operands) + 1)
-        before = doubts[0]
-        with leaving, session, np.errstate(all="ignore"), memory, memory:
-            bars = back(deposit(memory, self._y, _fitted(self._y, y_bar)))
-            memory.rewind(0)
-            reader = Reader(memory, taking=False)
-            pairs = enumerate(zip(self._operands, bars[1:], strict=True))
-            found = [reader.read_at(i, *pair) for i, pair in pairs]
-        if doubts[0] != before or not all_finite(found):  # poison is not finite
+        with np.errstate(all="ignore"):
+            if memory.is_untouched():
+                memory.exchange_shadows()
+                found = self._pulled(back, y_bar)
+            else:
+                with memory, memory:
+                    found = self._pulled(back, y_bar)
+        if doubts[0] != before or not all(map(_is_finite, found)):  # poison is not finite
             raise Deoptimize("an opaque operation with an unknown or infinite derivative")
-        return (None, *found)
+        return found
+
+    def _pulled(self, back: Callable[[Any], Any], y_bar: Any) -> tuple[Any, ...]:
+        memory, operands = self._memory, self._operands
+        bars = back(deposit(memory, self._y, _fitted(self._y, y_bar)))
+        if memory.is_untouched() and _BY_VALUE.issuperset(map(type, operands)):
+            return (None, *map(finish, bars[1:]))
+        memory.rewind(0)
+        reader = Reader(memory, taking=False)
+        pairs = enumerate(zip(operands, bars[1:], strict=True))
+        return (None, *[reader.read_at(i, *pair) for i, pair in pairs])
+
+
+def _is_finite(bar: Any) -> bool:
+    if bar is None:
+        return True
+    return isfinite(bar) if type(bar) is float or type(bar) is np.float64 else all_finite(bar)
+
+
+_BY_VALUE = frozenset({float, int, complex, bool, str, type(None), np.float64, np.ndarray})
 
 
 def _shaped(y: Any, y_bar: Any) -> Any:
