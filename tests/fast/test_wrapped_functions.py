@@ -137,7 +137,25 @@ def test_cached_functions_whose_state_matters():
         noted(1.0)
         return noted(1.0) * len(seen)
 
-    for f, expected in ((rebound, 4.0), (returns_a_list, 3.0), (counts, 1.0)):
+    def reads_an_array(x):
+        state = np.array([x, x])
+
+        @functools.cache
+        def first(k):
+            return k * state[0]
+
+        total = 0.0
+        for _ in range(2):
+            total += first(2.0)
+            state[0] = 5.0 * x
+        return total
+
+    for f, expected in (
+        (rebound, 4.0),
+        (returns_a_list, 3.0),
+        (counts, 1.0),
+        (reads_an_array, 4.0),
+    ):
         assert "cached" in refused(f, 1.5)[0]
         assert ad.gradient(f, 1.5) == (expected,)
 

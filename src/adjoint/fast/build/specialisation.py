@@ -203,6 +203,7 @@ def _specialised(ev: Evaluator, f: Any, args: tuple[Any, ...], mode: Mode, order
         note_block_aliases(ev, primal)
     apart = _shared_by_results(ev, primal)
     primal = simplified(primal, name, ev.types, written_to(ev) | apart, stages)
+    cached_functions.demand_unwritten(ev)
     if ev.opaque:
         demand_other_operations(primal)
     if wanted:

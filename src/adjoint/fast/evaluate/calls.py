@@ -18,6 +18,7 @@ from adjoint.fast.evaluate.attribute_reads import special_method
 from adjoint.fast.evaluate.definitions import definitions
 from adjoint.fast.evaluate.dispatching import call_dispatching
 from adjoint.fast.evaluate.evaluator import Evaluator
+from adjoint.fast.evaluate.handlers.cached_functions import CACHED, call_wrapper
 from adjoint.fast.evaluate.handlers.new_arrays import as_arrays
 from adjoint.fast.evaluate.handlers.strings import of_text
 from adjoint.fast.evaluate.handlers.table import handlers
@@ -66,6 +67,8 @@ def call(
             )
         case External() | Ref():
             cls = ev.class_of(callee)
+            if isinstance(callee, External) and cls is CACHED:
+                return call_wrapper(ev, callee, args, keywords)
             if isinstance(callee, External) and cls is FunctionType:
                 return call_dispatching(ev, callee, args, keywords)
             if isinstance(callee, External) and lookup(callee.sample) is not None:

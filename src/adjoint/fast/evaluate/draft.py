@@ -112,6 +112,12 @@ class Draft:
         The ``try`` bodies that are being evaluated, outermost first.
     caught
         The exceptions whose handlers are being evaluated, outermost first.
+    cached
+        Results of cached functions, by function and operands, that are in sight.
+    cached_states
+        By cached function: the contents of the variables that it has captured.
+    read_by_cached
+        Arrays that cached functions read: nothing may write to them.
     origins
         By value, those of reverse sweeps included: the place that it belongs to, and those of the
         calls that led there.
@@ -145,6 +151,9 @@ class Draft:
         self.most_rows = 0
         self.attempts: list[Attempt] = []
         self.caught: list[Raises] = []
+        self.cached: dict[Any, Abstract] = {}
+        self.cached_states: dict[Any, list[Abstract]] = {}
+        self.read_by_cached: set[Value] = set()
         self._certain_from = 0
         self.heap: dict[int, HeapObject] = {}
         self.shared_lists: set[int] = set()
@@ -250,11 +259,12 @@ class Draft:
     def writing(self, block: list[ir.Op] | None = None) -> Iterator[list[ir.Op]]:
         """Write into a new block, or into `block`, which may not run."""
         outer, self.block = self.block, [] if block is None else block
+        cached, self.cached = self.cached, dict(self.cached)
         try:
             with self.uncertain():
                 yield self.block
         finally:
-            self.block = outer
+            self.block, self.cached = outer, cached
 
     @contextmanager
     def uncertain(self) -> Iterator[None]:

@@ -58,11 +58,13 @@ def restorable(ev: Evaluator) -> Iterator[Callable[[], None]]:
     """Return a function that undoes what is written after this point."""
     heap, length, frames, span = dict(ev.heap), len(ev.block), len(ev.frames), ev.span
     block, lengths, shared = ev.block, dict(ev.row_lengths), set(ev.shared_lists)
+    cached = dict(ev.cached)
 
     def restore() -> None:
         ev.heap = dict(heap)
         ev.row_lengths = dict(lengths)
         ev.shared_lists = set(shared)
+        ev.cached = dict(cached)
         ev.block = block
         del ev.block[length:]
         del ev.frames[frames:]

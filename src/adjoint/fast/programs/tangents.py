@@ -88,10 +88,10 @@ def pushed(
 
 
 def has_program(f: Any, point: tuple[Any, ...]) -> bool:
-    """Return whether a program covers the call ``f(*point)``: then the function stores nothing."""
+    """Return whether a program that writes to nothing outside covers the call ``f(*point)``."""
     if not is_enabled[0]:
         return False
-    found = run(f, point, PULLBACK)
+    found = run(f, point, PULLBACK, may_write=False)
     return found is not MISS and found is not FAILED
 
 

@@ -1,117 +1,136 @@
-"""Handlers of ``functools.cache`` and ``lru_cache``: a cache of its own in each run.
+"""Functions that `functools` has wrapped in a cache.
 
-A call with known arguments is looked up in the cache, by the key that Python makes. A call with
-numbers of the program is evaluated again, if the function changes nothing, returns nothing that can
-be written to, and nothing has changed since the first call: then nobody can tell.
+A differentiated call has caches of its own, empty at first. In a program, a call with the operands
+of an earlier one that certainly ran is its result. Any other call evaluates the function again,
+which gives the same, because it must neither read nor return what may change, nor change anything.
 """
 
 from __future__ import annotations
 
 import functools
+from collections.abc import Sequence
+from types import FunctionType, ModuleType
 from typing import Any
 
 from adjoint.fast.evaluate.evaluator import Evaluator
 from adjoint.fast.evaluate.handlers.table import handler
-from adjoint.fast.evaluate.objects.containers import opened_element
-from adjoint.fast.evaluate.values import Abstract, DictOf, Known, Partial, Ref, Tuple
+from adjoint.fast.evaluate.types import Array, Number
+from adjoint.fast.evaluate.values import (
+    Abstract,
+    Closure,
+    External,
+    Flag,
+    Known,
+    Partial,
+    Ref,
+    Tuple,
+)
 from adjoint.fast.not_covered import NotCovered
 from adjoint.ir.single import Value
 
-_key: Any = vars(functools)["_make_key"]
+CACHED: Any = type(functools.lru_cache(lambda: None))
+"""The class of what `functools.lru_cache` returns."""
+_CONSTANTS = (type(None), bool, int, float, str, type, ModuleType, FunctionType)
 
 
-def cached(maxsize: Any, typed: Any, f: Any) -> Any:
-    """Stand for the decorator with its options before the function."""
+def _cached_call(f: Any, *args: Any, **keywords: Any) -> Any:
+    """Stand for a call of a function that the program has wrapped."""
     raise NotImplementedError
 
 
-def call_cached(*args: Any, **keywords: Any) -> Any:
-    """Stand for a call, with the function, its cache and the options before the arguments."""
+def _caching(f: Any) -> Any:
+    """Stand for ``lru_cache(…)``."""
     raise NotImplementedError
 
 
-@handler(functools.cache)
+@handler(functools.cache, _caching)
 def _(ev: Evaluator, f: Abstract) -> Abstract:
-    return ev.call(Known(cached), [Known(None), Known(False), f], {})
+    return Partial(Known(_cached_call), (f,), ())
 
 
 @handler(functools.lru_cache)
 def _(ev: Evaluator, maxsize: Abstract = Known(128), typed: Abstract = Known(False)) -> Abstract:
-    if not isinstance(maxsize, Known) or not isinstance(typed, Known):  # ``@lru_cache`` itself
-        return ev.call(Known(cached), [Known(128), Known(False), maxsize], {})
-    if not isinstance(maxsize.value, int | None):
-        raise NotCovered("lru_cache of something else than a function", ev.span)
-    return Partial(Known(cached), (maxsize, typed), ())
+    if isinstance(maxsize, Closure):
+        return Partial(Known(_cached_call), (maxsize,), ())
+    return Known(_caching)
 
 
-@handler(cached)
-def _(ev: Evaluator, most: Abstract, typed: Abstract, f: Abstract) -> Abstract:
-    return Partial(Known(call_cached), (f, ev.allocate(DictOf((), ())), most, typed), ())
+@handler(_cached_call)
+def call_cached(ev: Evaluator, f: Abstract, *args: Abstract, **keywords: Abstract) -> Abstract:
+    """Evaluate a call of a cached function."""
+    if not isinstance(f, Closure):
+        raise NotCovered("a cached function of another kind", ev.span)
+    place = f.code, *(x.address for x in f.cells if isinstance(x, Ref))
+    read: list[Abstract] = []
+    _read_by(ev, f, read, set())
+    first = ev.cached_states.setdefault(place, read)
+    if len(first) != len(read) or any(x is not y for x, y in zip(first, read, strict=True)):
+        raise NotCovered("a cached function that reads what has changed", ev.span)
+    key = (place, *map(_key, args), *((name, _key(x)) for name, x in keywords.items()))
+    for x in (*args, *keywords.values()):
+        _demand_fixed(ev, x)
+    if key not in ev.cached:
+        heap, written = ev.heap, set(ev.written)
+        before = dict(heap)
+        found = ev.call(f, args, keywords)
+        _demand_fixed(ev, found)
+        if ev.written - written or any(ev.heap.get(at) is not x for at, x in before.items()):
+            raise NotCovered("a cached function that changes something", ev.span)
+        ev.cached[key] = found
+    return ev.cached[key]
 
 
-@handler(call_cached)
-def _(
-    ev: Evaluator,
-    f: Abstract,
-    cache: Abstract,
-    most: Abstract,
-    typed: Abstract,
-    /,
-    *args: Abstract,
-    **keywords: Abstract,
+def call_wrapper(
+    ev: Evaluator, f: External, args: Sequence[Abstract], keywords: dict[str, Abstract]
 ) -> Abstract:
-    assert isinstance(cache, Ref) and isinstance(most, Known) and isinstance(typed, Known)
-    if not all(map(_is_known, (*args, *keywords.values()))):
-        _demand_unchanged(ev, cache)
-        return _evaluated(ev, f, args, keywords)
-    key = _key_of(ev, args, keywords, typed.value)
-    held = _contents(ev, cache)
-    if key in held:
-        return held[key]
-    found = ev.call(f, args, keywords)
-    held = _contents(ev, cache) | {key: found}
-    if most.value is not None and len(held) > most.value:
-        raise NotCovered("a cache that lets results go", ev.span)
-    ev.heap[cache.address] = DictOf(tuple(held), tuple(held.values()))
-    return found
+    """Evaluate a call of a cached function from outside.
+
+    A pullback may be part of a differentiated call, whose cache its calls would go past.
+    """
+    constant = all(isinstance(x, Known) for x in (*args, *keywords.values()))
+    if ev.outside.of_function and not (constant and f.source.kind == "global"):
+        raise NotCovered("a cached function that others may call, too", ev.span)
+    wrapped = ev.outside.read(f.source, "attribute", "__wrapped__", f.sample.__wrapped__)
+    return call_cached(ev, wrapped, *args, **keywords)
 
 
-def _contents(ev: Evaluator, cache: Ref) -> dict[Any, Abstract]:
-    held = ev.held(cache)
-    assert isinstance(held, DictOf)
-    return dict(zip(held.keys, held.items, strict=True))
+def _key(x: Abstract) -> Any:
+    return (type(x.value), x.value) if isinstance(x, Known) else x
 
 
-def _is_known(a: Abstract) -> bool:
-    if isinstance(a, Tuple):
-        return all(map(_is_known, a.items))
-    return isinstance(a, Known)
+def _is_fixed(ev: Evaluator, x: Abstract) -> bool:
+    if isinstance(x, Value):
+        return isinstance(ev.types[x], Number) and x not in ev.maybe
+    if isinstance(x, Tuple):
+        return all(_is_fixed(ev, item) for item in x.items)
+    return isinstance(x, Known) and isinstance(x.value, _CONSTANTS) and not isinstance(x, Flag)
 
 
-def _key_of(
-    ev: Evaluator, args: tuple[Abstract, ...], keywords: dict[str, Abstract], typed: bool
-) -> Any:
-    given = tuple(opened_element(ev, x) for x in args)
-    return _key(given, {k: opened_element(ev, x) for k, x in keywords.items()}, typed)
+def _demand_fixed(ev: Evaluator, x: Abstract) -> None:
+    """Refuse what a cached function takes or returns unless it is a number or a constant."""
+    if not _is_fixed(ev, x):
+        raise NotCovered("a cached function of or with other things than numbers", ev.span)
 
 
-def _demand_unchanged(ev: Evaluator, cache: Ref) -> None:
-    """Require that all is as it was at the first call with numbers of the program: Python would
-    return the first result for equal numbers, whatever has changed since."""
-    first = ev.caches.setdefault(cache.address, dict(ev.heap))
-    if any(ev.heap.get(at) is not held for at, held in first.items() if at not in ev.caches):
-        raise NotCovered("a cached function, called again after something has changed", ev.span)
+def _read_by(ev: Evaluator, f: Abstract, found: list[Abstract], seen: set[int]) -> None:
+    """Append what a function has captured of the variables of the program."""
+    if isinstance(f, Partial):
+        for x in (f.function, *f.args):
+            _read_by(ev, x, found, seen)
+    elif isinstance(f, Closure):
+        for cell in f.cells:
+            if isinstance(cell, Ref) and cell.address not in seen:
+                seen.add(cell.address)
+                content = ev.load_cell(cell)
+                found.append(content)
+                _read_by(ev, content, found, seen)
+    elif isinstance(f, Value) and isinstance(ev.types[f], Array):
+        ev.read_by_cached.add(f)
+    else:
+        _demand_fixed(ev, f)
 
 
-def _evaluated(
-    ev: Evaluator, f: Abstract, args: tuple[Abstract, ...], keywords: dict[str, Abstract]
-) -> Abstract:
-    """Evaluate a call without the cache."""
-    heap, writes, written = dict(ev.heap), ev.row_writes, len(ev.written)
-    found = ev.call(f, args, keywords)
-    changes = any(ev.heap[at] is not held for at, held in heap.items())
-    if changes or ev.row_writes != writes or len(ev.written) != written:
-        raise NotCovered("a cached function that changes something", ev.span)
-    if not isinstance(found, Known | Value):
-        raise NotCovered("a cached function of numbers that returns a structure", ev.span)
-    return found
+def demand_unwritten(ev: Evaluator) -> None:
+    """Refuse programs that write to an array which a cached function reads."""
+    if any(not ev.aliased_by(x).isdisjoint(ev.written) for x in ev.read_by_cached):
+        raise NotCovered("a cached function that reads what has changed")
