@@ -17,7 +17,7 @@ import pytest
 
 import adjoint as ad
 from adjoint.fast.build.modes import GRADIENT
-from adjoint.fast.evaluate.library import is_library
+from adjoint.fast.evaluate.callees.library import is_library
 from adjoint.fast.not_covered import NotCovered
 from adjoint.fast.programs import store as tier
 from adjoint.fast.programs.call_kinds import kinds_of

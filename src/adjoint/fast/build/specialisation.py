@@ -22,6 +22,7 @@ from adjoint.fast.build.tangent_program import (
 )
 from adjoint.fast.build.tangent_rows import with_rows
 from adjoint.fast.evaluate.array_writes import check_views, note_block_aliases
+from adjoint.fast.evaluate.callees.opaque_calls import demand_other_operations
 from adjoint.fast.evaluate.composites import expanded
 from adjoint.fast.evaluate.evaluator import Evaluator
 from adjoint.fast.evaluate.handlers import (  # noqa: F401  each registers its handlers
@@ -47,7 +48,6 @@ from adjoint.fast.evaluate.handlers import (  # noqa: F401  each registers its h
     tools_of_iterators,
 )
 from adjoint.fast.evaluate.leaves import Leaf
-from adjoint.fast.evaluate.opaque_calls import demand_other_operations
 from adjoint.fast.evaluate.outside_values import Outside
 from adjoint.fast.evaluate.partial_evaluator import PartialEvaluator
 from adjoint.fast.evaluate.types import Array, Number, bar_type, has_integer

@@ -12,20 +12,20 @@ from typing import Any
 
 import numpy as np
 
-from adjoint.fast.evaluate.arguments import by_position
 from adjoint.fast.evaluate.array_writes import write_into
 from adjoint.fast.evaluate.attribute_reads import special_method
-from adjoint.fast.evaluate.definitions import definitions
-from adjoint.fast.evaluate.dispatching import call_dispatching
+from adjoint.fast.evaluate.callees.arguments import by_position
+from adjoint.fast.evaluate.callees.definitions import definitions
+from adjoint.fast.evaluate.callees.dispatching import call_dispatching
+from adjoint.fast.evaluate.callees.library import call_library, is_library
+from adjoint.fast.evaluate.callees.opaque_calls import is_of_user, opaque_call, state_of
 from adjoint.fast.evaluate.evaluator import Evaluator
 from adjoint.fast.evaluate.handlers.cached_functions import CACHED, call_wrapper
 from adjoint.fast.evaluate.handlers.new_arrays import as_arrays
 from adjoint.fast.evaluate.handlers.strings import of_text
 from adjoint.fast.evaluate.handlers.table import handlers
-from adjoint.fast.evaluate.library import call_library, is_library
 from adjoint.fast.evaluate.objects.guards import is_own
 from adjoint.fast.evaluate.objects.instances import instance
-from adjoint.fast.evaluate.opaque_calls import is_of_user, opaque_call, state_of
 from adjoint.fast.evaluate.plain_classes import is_plain_class, is_plain_object
 from adjoint.fast.evaluate.result_types.inferable_functions import is_inferable
 from adjoint.fast.evaluate.result_types.ones import name_of

@@ -12,8 +12,8 @@ from dataclasses import replace
 from inspect import CO_GENERATOR
 
 from adjoint.fast.evaluate import calls, generators
-from adjoint.fast.evaluate.arguments import bind
 from adjoint.fast.evaluate.branches import branch
+from adjoint.fast.evaluate.callees.arguments import bind
 from adjoint.fast.evaluate.evaluator import Evaluator
 from adjoint.fast.evaluate.frames import Attempt, Frame, Suspension, place, single_of
 from adjoint.fast.evaluate.item_lists import unpacked

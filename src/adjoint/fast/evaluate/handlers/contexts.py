@@ -14,10 +14,10 @@ from typing import Any
 import numpy as np
 
 from adjoint.fast.evaluate.attribute_reads import special_method
+from adjoint.fast.evaluate.callees.library import catches_warnings
 from adjoint.fast.evaluate.evaluator import Evaluator
 from adjoint.fast.evaluate.handlers.table import handler
 from adjoint.fast.evaluate.items import item
-from adjoint.fast.evaluate.library import catches_warnings
 from adjoint.fast.evaluate.plain_classes import is_plain_object
 from adjoint.fast.evaluate.suspended_generators import Suspended, run_to_end, started
 from adjoint.fast.evaluate.values import (

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from adjoint.fast.evaluate.definitions import vectorized, windows
+from adjoint.fast.evaluate.callees.definitions import vectorized, windows
 from adjoint.fast.evaluate.evaluator import Evaluator
 from adjoint.fast.evaluate.handlers.table import handler
 from adjoint.fast.evaluate.rows import array_of, row_of
