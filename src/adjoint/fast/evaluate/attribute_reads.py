@@ -153,7 +153,7 @@ def _of_known(ev: Evaluator, value: Any, name: str) -> Abstract:
     if isinstance(value, np.dtype | np.generic | int | float | complex):
         if name in ("real", "imag", "kind", "itemsize", "type", "dtype", "shape", "ndim", "size"):
             found = getattr(value, name)
-            return Tuple(()) if found == () else Known(found)
+            return Tuple(()) if type(found) is tuple and not found else Known(found)
     if isinstance(value, np.finfo | np.iinfo) and name in _LIMITS:
         return Known(getattr(value, name))
     if isinstance(value, np.dtype) and name in ("char", "name", "num", "str", "names"):
