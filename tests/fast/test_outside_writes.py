@@ -372,4 +372,26 @@ def test_overlapping_places_are_covered_where_the_order_does_not_matter():
         return (a * a).sum()
 
     agrees(rows, M)
-    assert "another order" in ad.tier(other_strides, A.copy()).reason
+    assert "overlapping memory" in ad.tier(other_strides, A.copy()).reason
+
+
+def test_tangents_that_share_memory_with_what_is_written():
+    def product(a, b):
+        a[0] = b[1] * a[1]
+        return (a * a * b).sum()
+
+    def shifted(a, b):
+        a[1:] = b[:-1] * 2
+        return a[::-1]
+
+    args = (np.array([1.0, 2.0, 3.0]), np.array([0.5, 0.7, 1.1]))
+    for f in (product, shifted):
+        for places in ((1, 0), (0, 0), (0, 1), (1, 1)):
+
+            def along(f, given, places=places):
+                return copied(ad.pushforward(f, tuple(given), tuple(given[i] for i in places)))
+
+            (found, left), (expected, expected_left) = in_both_tiers(along, f, args)
+            assert not difference(found, expected, rtol=1e-12), (f.__name__, places)
+            assert not difference(left, expected_left, rtol=1e-12), (f.__name__, places)
+        assert ad.tier(f, *copied(args)).tier == "fast"

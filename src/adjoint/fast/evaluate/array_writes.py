@@ -179,6 +179,8 @@ def write_into(
     if where is None:
         y = ev.call(Known(f), args, named)
         of_y = ev.types[y] if isinstance(y, Value) else None
+        if not isinstance(f, np.ufunc) and getattr(of_y, "dtype", None) != t.dtype:
+            raise NotCovered(f"{name_of(f)} with an array of another dtype to write to", ev.span)
         if not isinstance(f, np.ufunc) and getattr(of_y, "shape", ()) != t.shape:
             y = _in_shape(ev, y, of_y, out, t)
         put(ev, out, Known(Ellipsis), y)
