@@ -395,3 +395,24 @@ def test_tangents_that_share_memory_with_what_is_written():
             assert not difference(found, expected, rtol=1e-12), (f.__name__, places)
             assert not difference(left, expected_left, rtol=1e-12), (f.__name__, places)
         assert ad.tier(f, *copied(args)).tier == "fast"
+
+
+def test_windows_that_share_elements():
+    windows = np.lib.stride_tricks.sliding_window_view(np.arange(1.0, 7.0), 3, writeable=True)
+
+    def one(a, x):
+        a[0, 1] = x
+        return (a * a).sum()
+
+    def all_of_them(a, x):
+        a *= x
+        return a.sum()
+
+    for f in (one, all_of_them):
+        assert ad.tier(f, windows.copy(), 1.5).tier == "fast"
+    windows[0, 1] = 1.5
+    bars = ad.gradient(one, windows, 1.5)
+    assert bars[1] == pytest.approx(6.0)  # it is in two of the windows
+    assert ad.pushforward(one, (windows, 1.5), (None, 1.0))[1] == pytest.approx(6.0)
+    with pytest.raises(ad.AdjointError, match="elements share their memory"):
+        ad.gradient(all_of_them, windows, 1.5)
