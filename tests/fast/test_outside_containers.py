@@ -252,3 +252,18 @@ def test_attributes_that_a_method_sets_are_generic():
     assert ad.gradient(unread, o, 2.0)[1] == 4.0
     assert o.x == 4.0
     assert "by a method" in ad.tier(unread, o, 2.0).reason
+
+
+def test_a_list_that_is_given_twice_and_put_back():
+    def f(first, second, x):
+        old = first[0]
+        first[0] = x
+        y = sum(second) * x
+        first[0] = old
+        return y
+
+    assert ad.gradient(f, [1.0, 2.0], [1.0, 2.0], 3.0) == ([0.0, 0.0], [3.0, 3.0], 3.0)
+    both = [1.0, 2.0]
+    with pytest.raises(ad.AdjointError, match="given twice"):
+        ad.gradient(f, both, both, 3.0)
+    assert both == [1.0, 2.0]

@@ -11,6 +11,7 @@ from adjoint.fast.evaluate.evaluator import Evaluator
 from adjoint.fast.evaluate.leaves import Leaf
 from adjoint.fast.evaluate.outside_values import Outside
 from adjoint.fast.evaluate.types import Array, Row
+from adjoint.fast.evaluate.values import Source
 from adjoint.fast.evaluate.writes.final_contents import Stored
 from adjoint.fast.single_assignment.primitives import same
 from adjoint.fast.support.result_memory import OWN_MEMORY
@@ -45,6 +46,9 @@ class Program:
         How many rows to take at once, in programs of rows; see `Draft.most_rows`.
     stored
         What is stored in containers and objects from outside.
+    adopted
+        The containers and objects from outside that it writes to, also those that hold at the end
+        what they held before.
     values_stored
         The values of the program in it; the forward sweep returns them behind `results`.
     stages
@@ -73,11 +77,12 @@ class Program:
 
     stored: list[Stored] = field(default_factory=list)
     values_stored: tuple[Value, ...] = ()
+    adopted: tuple[Source, ...] = ()
 
     @property
     def writes(self) -> bool:
         """Whether the program writes to something from outside."""
-        return bool(self.written or self.stored)
+        return bool(self.written or self.adopted)
 
     @property
     def written(self) -> list[Leaf]:

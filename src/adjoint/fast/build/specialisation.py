@@ -187,11 +187,11 @@ def _specialised(ev: Evaluator, f: Any, args: tuple[Any, ...], mode: Mode, order
     with ev.writing() as ops:
         y = ev.call(function, values[:count], by_name)
     given = returned(y, one)
-    changed = stored(ev)
-    if not all(outside.may_write(one.source, False) for one in changed):
+    changed, adopted = stored(ev), tuple(x.source for x in outside.adopted)
+    if not all(outside.may_write(source, False) for source in adopted):
         raise NotCovered("a write to a container from outside")
     if mode.kind == "hvp":
-        changed = []  # the function is evaluated at a copy of the point
+        changed, adopted = [], ()  # the function is evaluated at a copy of the point
     more = values_stored(ev, changed)
     wanted = [leaf for leaf in outside.leaves if outside.is_wanted(leaf.source)]
     if one:
@@ -217,7 +217,7 @@ def _specialised(ev: Evaluator, f: Any, args: tuple[Any, ...], mode: Mode, order
         if order == "reverse over forward":
             return product_over_forward(ev, name, expanded(ev, primal), wanted, apart, stages)
         made = _differentiated(ev, name, primal, given, wanted, mode, y, apart, stages, order)
-        return replace(made, stored=changed, values_stored=more)
+        return replace(made, stored=changed, values_stored=more, adopted=adopted)
     except NotCovered as error:
         demanding = isinstance(error, NeedsKnown | NeedsSize)
         if mode.kind != "hvp" or order == ORDERS[-1] or demanding:

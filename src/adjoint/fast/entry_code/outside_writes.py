@@ -44,8 +44,8 @@ def keeping(made: Reading, program: Program, failure: str = "FAILED") -> list[st
         for leaf in outside.leaves
         if isinstance(leaf.type, Array | Row) and id(leaf) not in known
     ]
-    changed = {id(one.source) for one in program.stored}
-    containers = [made.names[id(one.source)] for one in program.stored]
+    changed = {*map(id, program.adopted)}
+    containers = [made.names[id(source)] for source in program.adopted]
     more = [
         made.names[id(source)]
         for source in outside.sources
