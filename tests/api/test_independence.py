@@ -15,6 +15,7 @@ import pytest
 
 import adjoint as ad
 from adjoint.errors import MutationError
+from adjoint.fast.programs import store
 from adjoint.levels.reverse import nested
 from tests.structures import difference, is_leaf, mapped
 
@@ -713,3 +714,33 @@ def test_an_array_that_is_read_with_its_list_is_another_variable_than_the_writte
     for _ in range(2):
         assert difference(back(1.0)[1:], expected) is None
         assert items[0] is x and np.array_equal(x, [0.5, 0.2, 0.3, 0.4])
+
+
+_NAMED = [1.0, 2.0, 3.0]
+
+
+def _by_the_named(xs):
+    return sum(xs) * _NAMED[0]
+
+
+def test_what_a_captured_function_names_is_constant():
+    def through(g):
+        return lambda xs: g(xs)
+
+    for tier in ("fast", "generic"):
+        found = ad.grad(through(_by_the_named), tier=tier)(_NAMED)
+        assert found == [1.0, 1.0, 1.0]
+
+
+@pytest.mark.parametrize("is_fast", [True, False])
+def test_what_a_function_holds_is_constant_in_second_derivatives(is_fast, monkeypatch):
+    monkeypatch.setattr(store, "is_enabled", [is_fast])
+    held = [1.0, 2.0, 3.0]
+
+    def far(xs):
+        return sum((x - y) ** 2 for x, y in zip(xs, held, strict=True))
+
+    v = [1.0, 2.0, 3.0]
+    assert ad.hvp(far, held, v) == [2.0, 4.0, 6.0]
+    assert ad.pushforward(ad.grad(far), (held,), (v,))[1] == [2.0, 4.0, 6.0]
+    assert ad.hvp(_by_the_named, _NAMED, v) == [0.0, 0.0, 0.0]

@@ -24,7 +24,6 @@ from adjoint.primal.array_memory import root_of
 from adjoint.primal.code_owner import is_user_code
 from adjoint.primal.container_contents import elements_of, entries_of
 from adjoint.primal.engine_object import EngineObject
-from adjoint.primal.packages import package
 from adjoint.primal.reachability import names_in, spaces_of
 from adjoint.primal.value_kinds import (
     by_value,
@@ -50,12 +49,15 @@ class Holdings:
         The identities of those of `found` that hold numbers or arrays at any depth.
     arrays
         By identity: the arrays that own the memory of arrays of numbers.
+    functions
+        The functions that hold nothing; they may name global variables.
     """
 
     def __init__(self, values: Iterable[Any], most: int | None = None) -> None:
         self.found: dict[int, Any] = {}
         self.carrying: set[int] = set()
         self.arrays: dict[int, Any] = {}
+        self.functions: list[FunctionType] = []
         around: dict[int, list[int]] = {}
         queue, count = deque(values), 0
         while queue and (most is None or count < most):
@@ -69,6 +71,8 @@ class Holdings:
                     self.arrays[id(root)] = root
                 continue
             if not _holds(x, kind):
+                if kind is FunctionType:
+                    self.functions.append(x)
                 continue
             self.found[key] = x
             parts = parts_of(x)
@@ -107,7 +111,7 @@ def _holds(x: Any, kind: type) -> bool:
     if kind is FunctionType:
         if not (x.__closure__ or x.__defaults__ or x.__kwdefaults__):
             return False
-        return package(x.__module__) != "adjoint" and lookup(x) is None
+        return lookup(x) is None
     return not issubclass(kind, type | ModuleType | EngineObject | enum.Enum)
 
 
@@ -143,7 +147,7 @@ def parts_of(x: Any) -> list[Any]:
 
 def named_by(f: Any, held: Holdings) -> Iterator[Any]:
     """Yield the global variables that `f`, functions that it holds, and their callees name."""
-    queue, seen = deque([f, *held.found.values()]), set[int]()
+    queue, seen = deque([f, *held.found.values(), *held.functions]), set[int]()
     while queue and len(seen) < _MOST_FUNCTIONS:
         x = queue.popleft()
         x = x.__func__ if isinstance(x, MethodType) else x

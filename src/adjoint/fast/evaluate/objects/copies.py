@@ -34,6 +34,9 @@ def copied(ev: Evaluator, a: Abstract, part: Callable[[Abstract], Abstract]) -> 
         return Tuple(tuple(map(part, a.items)), a.kind)
     if isinstance(held, Instance) and any(has_own(held.cls, name) for name in _PROTOCOL):
         raise NotCovered(f"a copy of a {held.cls.__qualname__}, which has a say", ev.span)
+    if isinstance(held, Instance) and has_own(held.cls, "__setattr__"):
+        if any("__slots__" in vars(base) for base in held.cls.__mro__):  # which it sets
+            raise NotCovered(f"a copy of a {held.cls.__qualname__}, which has a say", ev.span)
     if isinstance(held, DictOf | SetOf) and any(isinstance(k, Element) for k in held.keys):
         raise NotCovered("a copy of a container of objects as keys", ev.span)
     if isinstance(held, ListOf | DequeOf | DictOf | Instance):
