@@ -166,8 +166,10 @@ def _resolved(
     if defined is not None:
         with ev.uncertain():  # it also raises for what it does not provide for
             return _defined(ev, f, defined, args, keywords)
-    if isinstance(f, functools.partial):
+    if type(f) is functools.partial:
         return _call_partial(ev, f, args, keywords)
+    if isinstance(f, functools.partial):
+        raise NotCovered("a function that an operator has returned", ev.span)
     if issubclass(type(f), type):
         return instance(ev, f, args, keywords)
     folded = fold_known(f, args, keywords)

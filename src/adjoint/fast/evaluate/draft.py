@@ -321,6 +321,8 @@ class Draft:
         items = self.sequence(a)
         if items is None:
             raise NotCovered("a structure as an operand of an operation", self.span)
+        if isinstance(a, Ref):
+            self._demand_tree(a)
         operands = tuple(map(self.operand, items))
         kind = list if isinstance(a, Ref) or self.is_list(a) else tuple
         if all(isinstance(x, Const) for x in operands):
@@ -330,6 +332,19 @@ class Draft:
         self.packs[made] = operands
         self.note_alias(made, operands)
         return made
+
+    def _demand_tree(self, a: Ref) -> None:
+        """Refuse a list that holds itself."""
+        inside, seen = [*(self.sequence(a) or ())], {a.address}
+        while inside:
+            x = inside.pop()
+            if isinstance(x, Ref):
+                if x.address == a.address:
+                    raise NotCovered("a list that holds itself", self.span)
+                if x.address in seen:
+                    continue
+                seen.add(x.address)
+            inside += self.sequence(x) or ()
 
     def sequence(self, a: Abstract) -> tuple[Abstract, ...] | None:
         """Return the items of a tuple or list of known length; ``None`` for anything else."""

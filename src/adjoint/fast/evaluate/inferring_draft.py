@@ -12,6 +12,7 @@ from adjoint.fast.evaluate.draft import Draft
 from adjoint.fast.evaluate.result_types.elementwise import POWERS
 from adjoint.fast.evaluate.result_types.inference import result_type, sizes_in
 from adjoint.fast.evaluate.result_types.lengths import (
+    UNIT,
     Derived,
     Misfit,
     leaves_of,
@@ -193,6 +194,9 @@ class InferringDraft(Draft):
             raise error
         first, second = error.pair
         kept, left = (second, first) if self._depends_on_data(first) else (first, second)
+        for dim in error.pair:
+            if isinstance(dim, Symbol) and dim.key[:1] == (UNIT,):
+                kept, left = 1, dim
         if not self._depends_on_data(left):
             raise error
         found = tuple(self._with_length(x, left, kept, operands) for x in operands)
