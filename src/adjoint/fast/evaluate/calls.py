@@ -67,12 +67,12 @@ def call(
             )
         case External() | Ref():
             cls = ev.class_of(callee)
+            if isinstance(callee, External) and lookup(callee.sample) is not None:
+                raise NotCovered("an object that has a rule", ev.span)
             if isinstance(callee, External) and cls is CACHED:
                 return call_wrapper(ev, callee, args, keywords)
             if isinstance(callee, External) and cls is FunctionType:
                 return call_dispatching(ev, callee, args, keywords)
-            if isinstance(callee, External) and lookup(callee.sample) is not None:
-                raise NotCovered("an object that has a rule", ev.span)
             if cls is not None and is_plain_object(cls):
                 return call(ev, special_method(ev, cls, "__call__"), [callee, *args], keywords)
     raise NotCovered("a call of something that is not a function", ev.span)

@@ -63,6 +63,7 @@ def index_operand(ev: Evaluator, index: Abstract) -> Any:
 def _index(ev: Evaluator, build: Any, operands: list[Operand]) -> Value:
     made = ev.operation(build, operands, ANYTHING, name="index")
     ev.indices[made] = tuple(operands)
+    ev.note_alias(made, [x for x in operands if isinstance(x, Value)])
     return made
 
 

@@ -41,6 +41,13 @@ def has_own(cls: type, name: str) -> bool:
     return getattr(cls, name, None) is not getattr(object, name, None)
 
 
+def is_hashed_by_user_code(cls: Any) -> bool:
+    """Return whether objects of a class are hashed by a method that somebody has written, which
+    may count its calls; `dataclass` compiles methods from text."""
+    code = getattr(cls.__hash__, "__code__", None)
+    return code is not None and code.co_filename != "<string>"
+
+
 def is_enumeration(cls: type) -> bool:
     """Return whether a class is an enumeration whose members are found by name only."""
     return type(cls) is EnumMeta and not issubclass(cls, Flag)

@@ -247,7 +247,7 @@ def _apply_along_axis(func1d, axis, arr, *args, **kwargs):
 
 def vectorized(f, *args):
     whole = np.broadcast_arrays(*args) if len(args) > 1 else args
-    f(*[x.ravel().tolist()[0] for x in whole])  # NumPy asks for the type of the result first
+    f(*[x.ravel()[0] for x in whole])  # NumPy asks for the type of the result first
     made = [f(*items) for items in zip(*[x.ravel().tolist() for x in whole], strict=False)]
     return np.reshape(np.array(made), whole[0].shape)
 

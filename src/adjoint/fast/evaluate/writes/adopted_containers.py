@@ -27,6 +27,10 @@ def adopt(
     names: set[str],
 ) -> Ref:
     """Put a container or an object into the heap; `names` are the attributes that are written."""
+    now = value if type(value) in (list, dict) else vars(value)
+    inside = now if type(now) is list else now.values()
+    if any(hasattr(type(x), "__del__") for x in inside):
+        raise NotCovered("a write to what holds an object with __del__")
     held: HeapObject
     read = outside.read
     if type(value) is list:
