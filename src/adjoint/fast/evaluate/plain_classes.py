@@ -23,6 +23,7 @@ def is_plain_object(cls: Any) -> bool:
     return (
         (cls.__getattribute__ is object.__getattribute__ or cls is threading.local)
         and not hasattr(cls, "__getattr__")
+        and isinstance(cls.__module__, str)
         and cls.__module__ not in ("builtins", "numpy")
         and not cls.__module__.startswith(_PROXIES)
         and not issubclass(cls, type | ModuleType | np.ndarray | np.generic | BaseException)
