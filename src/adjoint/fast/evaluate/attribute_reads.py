@@ -151,7 +151,8 @@ def _of_known(ev: Evaluator, value: Any, name: str) -> Abstract:
         if hasattr(value, name):
             return Bound(Known(conjugate), Known(value))
     if isinstance(value, np.dtype | np.generic | int | float | complex):
-        if name in ("real", "imag", "kind", "itemsize", "type", "dtype", "shape", "ndim", "size"):
+        names = ("real", "imag", "kind", "itemsize", "type", "dtype", "shape", "ndim", "size")
+        if name in names and hasattr(value, name):
             found = getattr(value, name)
             return Tuple(()) if type(found) is tuple and not found else Known(found)
     if isinstance(value, np.finfo | np.iinfo) and name in _LIMITS:
