@@ -168,7 +168,7 @@ def test_hovering_lights_lines_of_the_generated_code(opened):
     line = row.get_attribute("data-line")
     lit = page.all("#s0 .code .lit")
     assert lit and {one.get_attribute("data-line") for one in lit} == {line}
-    assert any("pow_left(" in one.text for one in lit) and any("_bar" in one.text for one in lit)
+    assert any("** 2" in one.text for one in lit) and any("_bar" in one.text for one in lit)
     assert len(page.all("#graph .node.lit")) == 2
     code = next(one for one in page.all("#s0 .code div") if "'step'" in one.text)
     ActionChains(page.driver).move_to_element(code).perform()

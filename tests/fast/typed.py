@@ -124,7 +124,10 @@ def typed_runs(monkeypatch):
         ev = sweep.ev
         typed = Typed(ev, ev.outside.leaves)
         counts["programs"] += 1
-        with np.errstate(all="ignore"), contextlib.suppress(Deoptimize, Stop, ArithmeticError):
+        with (
+            np.errstate(all="ignore"),
+            contextlib.suppress(Deoptimize, Stop, ArithmeticError, ValueError, LookupError),
+        ):
             typed.block(primal, [typed.values[x] for x in primal.parameters])
             counts["to their end"] += 1
             problems.extend(typed.problems)
