@@ -26,6 +26,10 @@ class Stop(Exception):
     """A program that runs for too long here."""
 
 
+RAISED = (ArithmeticError, ValueError, LookupError, TypeError)
+"""Exceptions of user code, which end a program."""
+
+
 class Typed(Activation):
     """One run of one program.
 
@@ -126,7 +130,9 @@ def typed_runs(monkeypatch):
         counts["programs"] += 1
         with (
             np.errstate(all="ignore"),
-            contextlib.suppress(Deoptimize, Stop, ArithmeticError, ValueError, LookupError),
+            contextlib.suppress(
+                Deoptimize, Stop, ArithmeticError, ValueError, LookupError, TypeError
+            ),
         ):
             typed.block(primal, [typed.values[x] for x in primal.parameters])
             counts["to their end"] += 1
