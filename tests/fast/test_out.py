@@ -53,3 +53,23 @@ def test_options_that_write_to_the_operand():
     x = np.array([1.0, 2.0])
     np.testing.assert_allclose(ad.grad(f)(x), 24.0 * x**2)
     assert ad.tier(f, x).tier == "generic"
+
+
+def test_arrays_of_another_dtype():
+    """NumPy decides for each function which dtypes it writes to, and in which one it computes."""
+
+    def dot(x, b):
+        np.dot(np.eye(3), x, out=b)
+        return np.sum(b * x)
+
+    def taken(x, b):
+        np.take(b, [0, 1, 2], out=x)
+        return np.sum(x * x)
+
+    x = np.array([0.1, 0.2, 0.3])
+    for tier in ("fast", None, "generic"):
+        with pytest.raises((ValueError, ad.AdjointError)):
+            ad.grad(dot, tier=tier)(x, np.zeros(3, np.float32))
+        with pytest.raises((TypeError, ad.AdjointError)):
+            ad.grad(taken, tier=tier)(x, np.arange(3))
+    assert ad.tier(dot, x, np.zeros(3)).tier == "fast"

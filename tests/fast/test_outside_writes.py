@@ -373,3 +373,46 @@ def test_overlapping_places_are_covered_where_the_order_does_not_matter():
 
     agrees(rows, M)
     assert "overlapping memory" in ad.tier(other_strides, A.copy()).reason
+
+
+def test_tangents_that_share_memory_with_what_is_written():
+    def product(a, b):
+        a[0] = b[1] * a[1]
+        return (a * a * b).sum()
+
+    def shifted(a, b):
+        a[1:] = b[:-1] * 2
+        return a[::-1]
+
+    args = (np.array([1.0, 2.0, 3.0]), np.array([0.5, 0.7, 1.1]))
+    for f in (product, shifted):
+        for places in ((1, 0), (0, 0), (0, 1), (1, 1)):
+
+            def along(f, given, places=places):
+                return copied(ad.pushforward(f, tuple(given), tuple(given[i] for i in places)))
+
+            (found, left), (expected, expected_left) = in_both_tiers(along, f, args)
+            assert not difference(found, expected, rtol=1e-12), (f.__name__, places)
+            assert not difference(left, expected_left, rtol=1e-12), (f.__name__, places)
+        assert ad.tier(f, *copied(args)).tier == "fast"
+
+
+def test_windows_that_share_elements():
+    windows = np.lib.stride_tricks.sliding_window_view(np.arange(1.0, 7.0), 3, writeable=True)
+
+    def one(a, x):
+        a[0, 1] = x
+        return (a * a).sum()
+
+    def all_of_them(a, x):
+        a *= x
+        return a.sum()
+
+    for f in (one, all_of_them):
+        assert ad.tier(f, windows.copy(), 1.5).tier == "fast"
+    windows[0, 1] = 1.5
+    bars = ad.gradient(one, windows, 1.5)
+    assert bars[1] == pytest.approx(6.0)  # it is in two of the windows
+    assert ad.pushforward(one, (windows, 1.5), (None, 1.0))[1] == pytest.approx(6.0)
+    with pytest.raises(ad.AdjointError, match="elements share their memory"):
+        ad.gradient(all_of_them, windows, 1.5)

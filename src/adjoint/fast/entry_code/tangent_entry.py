@@ -65,9 +65,9 @@ def tangent_entry(program: Program, count: int, mode: Mode) -> tuple[str, dict[s
     if not mode.has_rows:
         reads = [*_fitting(made, count), *_reads(made, wanted, dots)]
         reads += [
-            f"{dot} = {dot}.copy()  # written to"
+            f"{dot} = {dot}.copy()  # written to, or it may share memory with what is"
             for dot, leaf in zip(dots, wanted, strict=True)
-            if leaf in written
+            if written and isinstance(leaf.type, Array)
         ]
     head = [
         "    try:",

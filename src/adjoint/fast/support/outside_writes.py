@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from adjoint.fast.not_covered import Deoptimize
+from adjoint.primal.array_memory import names_twice
 
 
 class Incoming:
@@ -52,7 +53,7 @@ class Incoming:
         for i, a in enumerate(arrays):
             if any(_share_memory(a, b) for b in (*arrays[:i], *other_arrays)):
                 raise Deoptimize("a write to memory that two arrays share")
-            if 0 in a.strides and a.size > 1:
+            if a.base is not None and names_twice(a):
                 raise Deoptimize("a write to memory that elements of an array share")
         seen = {*map(id, containers), *map(id, other_containers)}
         if len(seen) != len(containers) + len(other_containers):
