@@ -144,12 +144,22 @@ def is_numeric(a: Abstract) -> bool:
     return isinstance(a, Value)
 
 
+def _derives(cls: type, base: type) -> bool:
+    return cls is not base and issubclass(cls, base)
+
+
+def _overrides(derived: type, base: type, method: str) -> bool:
+    """Return whether a class has a reflected operator that its base class does not have."""
+    return getattr(derived, method, None) is not getattr(base, method, None)
+
+
 def _by_protocol(
     ev: Evaluator, f: Any, name: str, reflected: str, a: Abstract, b: Abstract
 ) -> Abstract:
     """Evaluate a binary operator of objects by their special methods."""
     left, right = ev.class_of(a), ev.class_of(b)
-    if left is None or right is None or (right is not left and issubclass(right, left)):
+    derives = left is not None and right is not None and _derives(right, left)
+    if left is None or right is None or (derives and not is_plain_object(left)):
         raise NotCovered(f"the operator {f.__name__} of such operands", ev.span)
     if left is np.ndarray or right is np.ndarray:
         if left in (list, tuple) or right in (list, tuple):
@@ -165,6 +175,10 @@ def _by_protocol(
     asked = [(left, name, [a, b]), (right, reflected, [b, a])]
     if left is right and f in _BINARY:
         asked.pop()
+    if derives:
+        ev.outside.rely_on(right)
+        if f in _COMPARISONS or _overrides(right, left, reflected):
+            asked.reverse()
     for cls, method, operands in asked:
         if is_plain_object(cls) and hasattr(cls, method):
             found = getattr(cls, method)
