@@ -17,10 +17,12 @@ from adjoint.rulekit import nested
 from adjoint.rulekit.projection import project
 from adjoint.rulekit.registry import lookup
 from adjoint.runtime.dispatch.call import call, call_keywords
+from adjoint.runtime.dispatch.observed_results import is_alias
 from adjoint.runtime.dispatch.unit_call import OFTEN
 from adjoint.runtime.entries import basics
 from adjoint.runtime.memory.collect import Reader
 from adjoint.runtime.memory.deposit import deposit
+from adjoint.runtime.memory.log_entries import swap_with
 from adjoint.runtime.memory.memory import Memory
 
 
@@ -41,14 +43,16 @@ class Opaque:
         Whether the derivative is zero.
     is_watched
         Whether each call is watched for writes to operands.
+    is_alias
+        Whether a result may be an alias of an operand.
     """
 
-    __slots__ = ("function", "is_constant", "is_watched", "names", "problem", "reason")
+    __slots__ = ("function", "is_alias", "is_constant", "is_watched", "names", "problem", "reason")
 
     def __init__(self, function: Callable[..., Any], names: tuple[str, ...], reason: str) -> None:
         self.function, self.names, self.reason = function, names, reason
         self.problem: str | None = None
-        self.is_watched = False
+        self.is_watched = self.is_alias = False
         rules = lookup(function)
         self.is_constant: bool = rules is not None and rules.inactive
 
@@ -109,8 +113,15 @@ def _is_written(memory: Memory, operands: tuple[Any, ...]) -> bool:
         elif isinstance(x, list | tuple | dict):
             places.add(id(x))
             pending += x.values() if isinstance(x, dict) else x
-    owners = (entry[1] for entry in memory.entries() if len(entry) > 1)
-    return any(id(root_of(x) if isinstance(x, np.ndarray) else x) in places for x in owners)
+    return any(
+        entry[0] is swap_with or id(_owner(entry[1])) in places for entry in memory.entries()
+    )
+
+
+def _owner(x: Any) -> Any:
+    """Return the object that an entry of the log is of, given its first part: an array, an object,
+    or a method of one."""
+    return root_of(x) if isinstance(x, np.ndarray) else getattr(x, "__self__", x)
 
 
 def _apart(memory: Memory, y: Any) -> Any:
@@ -118,6 +129,13 @@ def _apart(memory: Memory, y: Any) -> Any:
     if isinstance(y, np.ndarray):
         return y.copy() if memory.written and memory.is_written(y) else y
     return tuple([_apart(memory, part) for part in y]) if type(y) is tuple else y
+
+
+def apart_from(pair: Any, *operands: Any) -> Any:
+    """Return ``y, back``; check that no part of the result `y` is an alias of an operand."""
+    if is_alias(pair[0], operands):
+        raise Deoptimize("a function returns an alias of an operand")
+    return pair
 
 
 class OpaquePullback:
