@@ -69,7 +69,24 @@ def appended_at_times(x, found):
     return np.sum(x)
 
 
+def given_list(x, xs):
+    return xs if x[0] < 1.0 else [v * 2.0 for v in xs]
+
+
+def product_of_items(xs):
+    return np.sum(xs[0] * xs[1]) + xs[0][1]
+
+
+def constant_at_times(x, b):
+    if x[0] < 1.0:
+        b[0] = 4.0
+    return np.sum(x)
+
+
 INNER = (
+    given_list,
+    product_of_items,
+    constant_at_times,
     data_of_a_function,
     data_by_name,
     exception_with_effects,
@@ -130,3 +147,28 @@ def appended(x):
     found = [1.0]
     y = appended_at_times(x * x, found)
     return y * sum(found) * len(found)
+
+
+def item_of_a_result_written(x):
+    xs = [x[0], x[1] * x[2]]
+    found = given_list(np.sin(x) * 1.5, xs)
+    found[0] = x[2]
+    return xs[0] * xs[1] + found[0] * found[1]
+
+
+def item_of_an_operand_written(x):
+    xs = [x[0], x[1] * x[2]]
+    found = given_list(np.sin(x) * 1.5, xs)
+    xs[0] = x[2]
+    return xs[0] * xs[1] + found[0] * found[1]
+
+
+def same_array_twice(x):
+    y = x * x
+    return product_of_items([y, y]) + product_of_items((y, y)) * product_of_items([y, x])
+
+
+def the_same_number_written(x):
+    b = x + 3.5
+    y = constant_at_times(x, b)
+    return y * np.sum(b * x)

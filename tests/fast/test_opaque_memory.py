@@ -53,6 +53,10 @@ MODES = {
         user.result_of_a_list_written,
         user.operand_written_that_is_read_back,
         user.appended,
+        user.item_of_a_result_written,
+        user.item_of_an_operand_written,
+        user.same_array_twice,
+        user.the_same_number_written,
     ],
     ids=lambda f: f.__name__,
 )

@@ -17,7 +17,7 @@ from adjoint.rulekit import nested
 from adjoint.rulekit.projection import project
 from adjoint.rulekit.registry import lookup
 from adjoint.runtime.dispatch.call import call, call_keywords
-from adjoint.runtime.dispatch.observed_results import is_alias
+from adjoint.runtime.dispatch.observed_results import has_list_of, is_alias
 from adjoint.runtime.dispatch.unit_call import OFTEN
 from adjoint.runtime.entries import basics
 from adjoint.runtime.memory.collect import Reader
@@ -63,7 +63,8 @@ class Opaque:
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Call the function; undo its writes to operands and leave the program."""
         with unwritten((*args, *kwargs.values())):
-            return self.function(*args, **kwargs)
+            y = self.function(*args, **kwargs)
+        return _with_new_lists(y, (*args, *kwargs.values()))
 
     def by_position(self) -> Callable[..., Any]:
         """Return the function of all operands by position."""
@@ -101,6 +102,7 @@ def pullback(f: Any, *args: Any, **kwargs: Any) -> tuple[Any, OpaquePullback]:
     if not memory.is_untouched() and _is_written(memory, operands):
         memory.rewind(0)
         raise Deoptimize(f"'{f.__name__}' writes to an operand")
+    _with_new_lists(y, operands)
     return _apart(memory, y), OpaquePullback(memory, record, y, operands)
 
 
@@ -129,6 +131,13 @@ def _apart(memory: Memory, y: Any) -> Any:
     if isinstance(y, np.ndarray):
         return y.copy() if memory.written and memory.is_written(y) else y
     return tuple([_apart(memory, part) for part in y]) if type(y) is tuple else y
+
+
+def _with_new_lists(y: Any, operands: Any) -> Any:
+    """Return a result; check that it has no list of the operands."""
+    if has_list_of(y, operands):
+        raise Deoptimize("a function returns a list that it was given")
+    return y
 
 
 def apart_from(pair: Any, *operands: Any) -> Any:
@@ -216,10 +225,17 @@ def nested_pullback(callee: Opaque, *operands: Any) -> Any:
 def pushforward(callee: Opaque, operands: tuple[Any, ...], dots: tuple[Any, ...]) -> Any:
     """Return the result of an opaque operation and its tangent, by the generic tier."""
     with unwritten(operands):
-        y, y_dot = nested.pushforward_on_level(callee.by_position(), operands, dots)
+        f = callee.by_position()
+        y, y_dot = nested.pushforward_on_level(f, operands, dots, _leave_after_a_write)
+    _with_new_lists(y, operands)
     if isinstance(y, list | tuple):
         return y, [*map(_copied, y_dot)]
     return y, _copied(y_dot)
+
+
+def _leave_after_a_write() -> None:
+    """Leave a program after a write to an operand; it may have changed its tangent only."""
+    raise Deoptimize("an opaque operation writes to an operand")
 
 
 def _copied(y_dot: Any) -> Any:

@@ -43,9 +43,11 @@ def ask(code: CodeType) -> int:
 
 
 def note(code: CodeType, args: tuple[Any, ...], kwargs: dict[str, Any], y: Any) -> None:
-    """Note the result of a call."""
+    """Note the result of a call, unless it has a list of the operands."""
     wanted.discard(code)
     given = (*args, *kwargs.values())
+    if has_list_of(y, given):
+        return
     named = {name: _outline(x) for name, x in kwargs.items()}
     shared = is_alias(y, given)
     observed[code].append(Observed(tuple(map(_outline, args)), named, _outline(y), shared))
@@ -57,6 +59,15 @@ def is_alias(y: Any, given: Any) -> bool:
     outside = itertools.product(parts, _arrays(given))
     pairs = itertools.chain(outside, itertools.combinations(parts, 2))
     return any(np.may_share_memory(a, b) for a, b in pairs)
+
+
+def has_list_of(y: Any, given: Any) -> bool:
+    """Return whether a list in a result is one of `given`, or in one of these."""
+    if type(y) is tuple:
+        return any(has_list_of(part, given) for part in y)
+    return isinstance(y, list) and any(
+        x is y or (isinstance(x, list | tuple) and has_list_of(y, x)) for x in given
+    )
 
 
 def _outline(x: Any) -> Any:
