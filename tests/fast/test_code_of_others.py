@@ -13,6 +13,7 @@ import scipy.stats as st
 from scipy.spatial.transform import Rotation
 
 import adjoint as ad
+from adjoint.api.program_choice import PULLBACK
 from adjoint.fast.programs import store as tier
 from tests.fast.agreeing import generic_tier
 from tests.support import check_reverse
@@ -163,6 +164,34 @@ def test_programs(name):
 
 def test_values_that_are_repeated():
     check_reverse(repeated, np.array([0.3, 1.2, 2.5, 0.7]), 1.3)
+
+
+class Looped:
+    """An object whose fields lead back to it."""
+
+    def __init__(self, w):
+        self.w, self.whole, self.method = w, self, self.product
+
+    def product(self, x):
+        return x * self.w
+
+    def value(self, x):
+        return self.method(x) + self.whole.w * x * x
+
+
+def test_objects_that_hold_themselves():
+    for f in (Looped(2.0).value, Looped(np.array([1.0, 2.0])).value, st.norm.logpdf):
+        args = (np.array([0.3, 0.4]), *((0.1, 1.2) if f == st.norm.logpdf else ()))
+        for _ in range(3):
+            _, back = ad.pullback(f, *args)
+            found = back(np.ones(2)), back(np.ones(2))
+        with generic_tier():
+            expected = ad.pullback(f, *args)[1](np.ones(2))
+        for bars in found:
+            assert repr(bars[0]) == repr(expected[0])
+            for a, b in zip(bars[1:], expected[1:], strict=True):
+                np.testing.assert_allclose(a, b, rtol=1e-12)
+        assert tier.known(f, PULLBACK).entries
 
 
 def test_a_key_that_comes_later():

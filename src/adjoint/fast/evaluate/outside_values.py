@@ -290,10 +290,17 @@ class Outside(Guards):
         self._ids[place] = source
 
     def _known_twin(self, source: Source, value: Any) -> Abstract | None:
-        """Return an object that was read at another place, unless it may have a cotangent."""
+        """Return an object that was read at another place. If it may have a cotangent, only one
+        that this place is within: the cotangent then is at the other place."""
         first = self._ids.get((source.argument, id(value)))
-        if first is None or self.is_wanted(source) or self.is_wanted(first):
+        if first is None:
             return None
+        if self.is_wanted(source) or self.is_wanted(first):
+            above = source.parent
+            while above is not None and above is not first:
+                above = above.parent
+            if above is None:
+                return None
         self.guard(source, "same", first)
         owned = (x.ref for x in self.adopted if x.source is first)
         return next(owned, External(first, value))
