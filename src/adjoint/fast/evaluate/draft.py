@@ -386,11 +386,16 @@ class Draft:
         return None if parts is None else len(parts)
 
     def demand_value(self, a: Abstract, reason: str) -> None:
-        """Require that `a` is known; an integer from outside may become so."""
-        if isinstance(a, Value):
-            if self.outside.is_leaf(a):
-                raise NeedsKnown(a, reason, self.span)
-            raise NotCovered(reason, self.span)
+        """Require that `a` is known; it may become so where integers from outside are known."""
+        if not isinstance(a, Value):
+            return
+        pending: list[Any] = [a]
+        while pending:
+            x = pending.pop()
+            if isinstance(x, Value) and self.outside.is_leaf(x):
+                raise NeedsKnown(x, reason, self.span)
+            pending += self.integers.get(x, (None, ()))[1]
+        raise NotCovered(reason, self.span)
 
     def type_of(self, a: Operand) -> Any:
         """Return the type of an operand in the form that `result_type` takes."""

@@ -12,6 +12,7 @@ import operator
 from collections import Counter, OrderedDict, defaultdict, deque
 from collections.abc import Callable
 from enum import Enum
+from types import ModuleType
 from typing import Any
 
 import numpy as np
@@ -42,7 +43,7 @@ from adjoint.fast.not_covered import NotCovered, Raises
 
 KINDS = (list, deque, dict, defaultdict, OrderedDict, Counter, set, frozenset)
 """Classes of containers of which programs hold the structure."""
-_ATOMS: Any = int | float | complex | str | bytes | type(None) | np.number | np.dtype
+_ATOMS: Any = int | float | complex | str | bytes | type(None) | np.number | np.dtype | ModuleType
 
 
 class Element:
