@@ -31,7 +31,7 @@ ATOMS = (
     np.dtype,
     np.random.Generator,
 )
-FOREIGN = ("functools", "_thread", "_io")
+FOREIGN = ("functools", "_thread", "_io", "adjoint.fast.programs.store")
 """Modules whose objects are taken as they are: they keep no derivative of their own."""
 
 

@@ -22,10 +22,10 @@ def heat(x, n):
     return total
 
 def caught(x):
-    try:
-        return np.sum(np.tanh(x))
-    finally:
-        x[:] = 0.0
+    exec("", {})
+    y = np.sum(np.tanh(x))
+    x[:] = 0.0
+    return y
 
 def vector(x):
     return np.cos(x)
@@ -74,7 +74,7 @@ def test_generic_tier(path, capsys):
     text = capsys.readouterr().out
     assert text.startswith("gradient of caught: generic tier\n")
     for sweep in ("forward", "reverse"):
-        assert f"heat_of_tests.py:12 {sweep}: return np.sum(np.tanh(x))" in text
+        assert f"heat_of_tests.py:12 {sweep}: y = np.sum(np.tanh(x))" in text
 
 
 def test_a_function_that_returns_an_array(path, capsys):

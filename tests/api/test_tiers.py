@@ -1,6 +1,7 @@
 """`tier`, and what chooses between the tiers."""
 
 import contextlib
+import datetime
 import functools
 import linecache
 import math
@@ -61,14 +62,12 @@ def test_why_not_and_where():
 
 
 def test_source_that_is_not_covered():
-    def caught(x):
-        try:
-            return x * 2
-        except ValueError:
-            return x
+    def written(x):
+        exec("", {})
+        return x * 2
 
-    found = ad.tier(caught, 1.0)
-    assert found.tier == "generic" and "catches" in found.reason
+    found = ad.tier(written, 1.0)
+    assert found.tier == "generic" and "exec" in found.reason
     assert found.place.startswith(__file__)
 
 
@@ -99,15 +98,14 @@ def test_a_tuple_of_what_is_made_of_a_list():
     assert ad.tier(f, w, 1.5, 5).tier == "fast"
 
 
-def test_sizes_that_are_not_known_do_not_count_as_wrong():
+def test_a_slice_of_one_fits_any_length():
     def shortest(d):
         for k in range(len(d)):
             d = np.minimum(d, d[:, k : k + 1] + d[k])
         return d.sum()
 
-    assert ad.tier(shortest, np.ones((5, 5))).tier == "fast"
-    found = ad.tier(shortest, np.ones((90, 90)))
-    assert found.reason == "add of arrays whose sizes are not known, nor whether they fit"
+    for n in (5, 90):
+        assert ad.tier(shortest, np.ones((n, n))).tier == "fast"
 
 
 def test_programs_are_counted():
@@ -182,8 +180,8 @@ def written_globally(x):
     return LAST * x
 
 
-def of_a_set(x):
-    return {1, 2}.pop() * x
+def of_a_date(x):
+    return datetime.date(2024, 1, 2).day * x
 
 
 @pytest.mark.parametrize(
@@ -191,7 +189,7 @@ def of_a_set(x):
     [
         (halved_power, "a power is complex"),
         (written_globally, "an assignment to a global variable"),
-        (of_a_set, "set has a rule"),
+        (of_a_date, "a new date"),
     ],
 )
 def test_reasons(f, reason):

@@ -163,10 +163,12 @@ def test_sliders(opened):
 
 def test_hovering_lights_lines_of_the_generated_code(opened):
     page = opened(in_place_writes)
+    page.all("#s0 .switch button")[1].click()
     row = page.one("#s0 tr.line[data-line]:nth-child(5)")
     ActionChains(page.driver).move_to_element(row).perform()
     line = row.get_attribute("data-line")
     lit = page.all("#s0 .code .lit")
+    lit = [one for one in lit if one.is_displayed()]
     assert lit and {one.get_attribute("data-line") for one in lit} == {line}
     assert any("pow_left(" in one.text for one in lit) and any("_bar" in one.text for one in lit)
     assert len(page.all("#graph .node.lit")) == 2

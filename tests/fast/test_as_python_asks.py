@@ -226,6 +226,74 @@ def test_operands_of_one_class_are_not_reflected():
     agree(lambda x: x if Silent() < Silent() else 2 * x, 2.0)
 
 
+class Money:
+    def __init__(self, x):
+        self.x = x
+
+    def __add__(self, other):
+        return type(self)(self.x + other.x)
+
+    def __radd__(self, other):
+        return type(self)(self.x * 10 + other)
+
+    def __eq__(self, other):
+        return self.x == other.x * 2
+
+    def __lt__(self, other):
+        return self.x < other.x * 2
+
+    __hash__ = None
+
+
+class Plain(Money):
+    pass
+
+
+class Reflected(Money):
+    def __radd__(self, other):
+        return Reflected(self.x * 3 + other.x)
+
+    def __gt__(self, other):
+        return self.x > 100
+
+
+class Silent(Plain):
+    def __radd__(self, other):
+        return NotImplemented
+
+    def __eq__(self, other):
+        return NotImplemented
+
+    __hash__ = None
+
+
+@pytest.mark.parametrize("derived", [Plain, Reflected, Silent])
+def test_a_right_operand_of_a_derived_class(derived):
+    def f(x):
+        a, b = Money(x), derived(x * 2)
+        total = (a + b).x * 3 + (b + a).x
+        total += (Money(x * 2) == derived(x)) * x + (a == b) * x * 2
+        return total + (a < b) * x * 4 + (a > b) * x * 8
+
+    agree(f, 0.5)
+    agree(f, -2.0)
+    assert "fast tier" in str(ad.tier(f, 0.5))
+
+
+def test_a_derived_class_that_gets_a_reflected_operator():
+    class Late(Money):
+        pass
+
+    def f(x):
+        return (Money(x) + Late(x * 2)).x
+
+    agree(f, 0.5)
+    Late.__radd__ = lambda self, other: Money(self.x * 7)
+    agree(f, 0.5)
+    Late.__radd__ = lambda self, other: Money(self.x * 9)
+    agree(f, 0.5)
+
+
 def test_tuples_that_hold_one_nan():
     agree(lambda x: x * 2 if (math.nan, 1) == (math.nan, 1) else x * 3, 2.0)
     agree(lambda x: x * 2 if (math.nan, 1) == (float("nan"), 1) else x * 3, 2.0)

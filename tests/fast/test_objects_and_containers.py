@@ -142,6 +142,54 @@ def deep_copy_of_aliases(x):
     return sum(zs[1]) + len(xs)
 
 
+@t((2.0, np.array([1.0, 3.0])), (-1.0, np.array([3.0, 1.0])))
+def deep_copy_of_an_array_in_two_places(x, v):
+    xs = copy.deepcopy([v, (v, v * 2)])
+    xs[0][0] = 5.0 * x
+    return xs[1][0][0] * v[0] + xs[1][1][0]
+
+
+@t((2.0, np.array([1.0, 3.0])), (-1.0, np.array([3.0, 1.0])))
+def deep_copy_of_one_of_two_arrays(x, v):
+    w = v + 1.0
+    z = v * 2.0
+    y = w if x > 0 else z
+    xs = copy.deepcopy([w, y, z])
+    xs[0][0] = 5.0 * x
+    return xs[1][0] * v[0] + xs[2][0]
+
+
+@dataclass
+class Pair:
+    a: Any
+    b: Any
+
+
+class Holder:
+    def __init__(self, content):
+        self.content = content
+
+
+@t((2.0, np.array([1.0, 3.0])), (-1.0, np.array([3.0, 1.0])))
+def fields_of_data_classes_are_copies(x, v):
+    pair = Pair(v, [{"v": v}, Pair(v, x)])
+    given = dataclasses.asdict(pair)
+    given["a"][0] = 5.0 * x
+    given["b"][0]["v"][1] = x
+    listed = dataclasses.astuple(pair)
+    listed[0][1] = 7.0 * x
+    return v[0] * v[1] + given["a"][0] * given["b"][1]["a"][0] + listed[0][1]
+
+
+@t(1.3)
+def objects_in_fields_of_data_classes(x):
+    holder = Holder(Pair(x, 2.0))
+    given = dataclasses.asdict(Pair(holder, deque([x])))
+    given["a"].content.a = 7.0 * x
+    given["b"].append(3.0)
+    return holder.content.a * given["a"].content.a + given["b"][0]
+
+
 @t(1.3)
 def ordered_data_classes(x):
     @dataclass(order=True)

@@ -229,6 +229,20 @@ def test_a_variable_that_the_body_has_written_is_not_read_too_early():
     assert ad.gradient(f, 1.5) == (6.0,)
 
 
+def test_a_variable_that_a_finally_has_written():
+    def f(x):
+        n = 7.0
+        try:
+            try:
+                raise KeyError
+            finally:
+                n = x
+        except KeyError:
+            return n * x
+
+    assert ad.gradient(f, 1.5) == (3.0,)
+
+
 def test_a_variable_of_an_earlier_iteration():
     def f(x):
         total = 0.0

@@ -77,6 +77,18 @@ def test_cached_functions_of_numbers():
     agrees(f, 1.5, 0.5)
 
 
+@pytest.mark.parametrize("typed", [False, True])
+def test_cached_functions_of_equal_constants_of_different_types(typed):
+    def f(x):
+        @functools.lru_cache(typed=typed)
+        def g(v, k=1):
+            return v * v if isinstance(v, float) and isinstance(k, int) else v * 10
+
+        return (g(1) + 3 * g(1.0) + 5 * g(True) + 7 * g(2.0, k=1) + 9 * g(2.0, k=1.0)) * x
+
+    assert ad.value_and_grad(f)(2.0) == (f(2.0), f(1.0))
+
+
 def test_a_recursion_that_is_cached_is_linear():
     def f(x):
         @functools.cache

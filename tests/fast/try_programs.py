@@ -51,6 +51,40 @@ def finally_overwrites_what_is_returned(x):
     return inner(x)
 
 
+def jumps_past_a_finally_of_assignments(x):
+    total, last, seen = 0.0, 1.0, 7.0
+    for i in range(4):
+        try:
+            try:
+                if i == 1:
+                    continue
+                if i == 3:
+                    break
+                total = total + x
+            finally:
+                last = i
+        finally:
+            seen = x * last
+        total = total + seen
+    return total * last + seen
+
+
+def jumps_out_of_a_handler(x):
+    total = 0.0
+    for i in range(4):
+        try:
+            {}["a"]  # noqa: B018
+        except KeyError as error:
+            total = total + x * isinstance(error, LookupError)
+            if i == 1:
+                continue
+            if i == 3:
+                break
+            total = total * x
+        total = total + 1.0
+    return total
+
+
 def jumps_through_finally(x):
     total = [0.0]
     for i in range(5):
@@ -340,6 +374,8 @@ PROGRAMS = [
     (with_else, 1.7),
     (finally_after_return, 1.7),
     (finally_overwrites_what_is_returned, 1.7),
+    (jumps_past_a_finally_of_assignments, 1.1),
+    (jumps_out_of_a_handler, 1.1),
     (jumps_through_finally, 1.1),
     (jumps_through_finally, 0.3),
     (nested_finally, 1.7),

@@ -26,6 +26,10 @@ class Stop(Exception):
     """A program that runs for too long here."""
 
 
+RAISED = (ArithmeticError, ValueError, LookupError, TypeError)
+"""Exceptions of user code, which end a program."""
+
+
 class Typed(Activation):
     """One run of one program.
 
@@ -124,7 +128,12 @@ def typed_runs(monkeypatch):
         ev = sweep.ev
         typed = Typed(ev, ev.outside.leaves)
         counts["programs"] += 1
-        with np.errstate(all="ignore"), contextlib.suppress(Deoptimize, Stop, ArithmeticError):
+        with (
+            np.errstate(all="ignore"),
+            contextlib.suppress(
+                Deoptimize, Stop, ArithmeticError, ValueError, LookupError, TypeError
+            ),
+        ):
             typed.block(primal, [typed.values[x] for x in primal.parameters])
             counts["to their end"] += 1
             problems.extend(typed.problems)

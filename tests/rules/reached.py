@@ -183,7 +183,7 @@ UNSEEN = {
     "mpmath.libmp.libmpf": "from_float from_npfloat to_float",
     "numpy": """
         fromfile fromregex generic.tofile genfromtxt ndarray.tofile printoptions savez_compressed
-        set_printoptions setbufsize show_config show_runtime
+        setbufsize show_config show_runtime
     """,
     "numpy.lib._function_base_impl": "_parse_input_dimensions",
     "numpy.lib._stride_tricks_impl": "_broadcast_to",

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import adjoint as ad
+from tests.fast.agreeing import generic_tier
 
 CALLS = []
 
@@ -90,12 +91,17 @@ def list_of_an_integer(x):
     return f(2, 3.0)[0] + f(x, 3.0)[0]
 
 
-@pytest.mark.parametrize(
-    "f", [shared_lists, shared_lists_of_tuples, of_an_integer, list_of_an_integer]
-)
+@pytest.mark.parametrize("f", [shared_lists, shared_lists_of_tuples, list_of_an_integer])
 def test_whose_derivative_it_is_cannot_be_told(f):
     with pytest.raises(ad.AdjointError, match=r"in its arguments is needed, of a (list|float)"):
         ad.gradient(f, 2.0)
+
+
+def test_an_integer_that_is_equal_to_what_is_differentiated():
+    """A program differentiates each call by itself, as differences do."""
+    with generic_tier(), pytest.raises(ad.AdjointError, match="in its arguments is needed"):
+        ad.gradient(of_an_integer, 2.0)
+    assert ad.gradient(of_an_integer, 2.0) == (3.0,)
 
 
 def test_nothing_is_refused_where_no_derivative_is_needed():

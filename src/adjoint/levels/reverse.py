@@ -7,7 +7,7 @@ from typing import Any
 
 from adjoint.diagnostics.public_function import public
 from adjoint.diagnostics.pullback_text import StaysHere, pullback_text
-from adjoint.levels import level_rules  # noqa: F401  they are registered
+from adjoint.levels import level_rules, programs_on_levels  # noqa: F401  they are registered
 from adjoint.levels.arguments.seeds import Seeds
 from adjoint.levels.bases import NESTED, in_trial
 from adjoint.levels.current import current, entered

@@ -88,12 +88,19 @@ def pushforward(
 
 
 def pushforward_on_level(
-    f: Callable[..., Any], args: Sequence[Any], tangents: Sequence[Any]
+    f: Callable[..., Any],
+    args: Sequence[Any],
+    tangents: Sequence[Any],
+    on_write: Callable[[], None] | None = None,
 ) -> tuple[Any, Any]:
-    """Run `pushforward` without a program."""
+    """Run `pushforward` without a program; call `on_write` if an array of `args` was written."""
     if not basics.ready:
         basics.load()
-    return _pushed(Forward(current.level), f, args, tangents, {})
+    level = Forward(current.level)
+    found = _pushed(level, f, args, tangents, {})
+    if on_write is not None and level.has_written(tuple(args)):
+        on_write()
+    return found
 
 
 def _pushed(

@@ -56,8 +56,8 @@ def asking(rule: Callable[..., Any], n: int, wanted: Sequence[bool] | None = Non
 
 def asks(back: Any) -> bool:
     """Return whether a pullback asks what is wanted."""
-    back = plain(back)
-    return type(back) is FunctionType and code_asks(back.__code__)
+    code = getattr(plain(back), "__code__", None)
+    return code is not None and code_asks(code)
 
 
 def plain(back: Any) -> Any:

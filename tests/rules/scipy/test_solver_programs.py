@@ -166,3 +166,25 @@ def test_stages_that_solve_their_equations():
     residual_bar = rrule(settled, values, values, steps)[1](bar)[2]
     assert np.sum(y_dot * bar) == pytest.approx(np.sum(dot * residual_bar))
     assert np.array_equal(frule(settled, (dot, None, None), values, values, steps)[1], dot)
+
+
+@pytest.mark.parametrize("method", ["RK45", "RK23", "DOP853", "Radau", "BDF", "LSODA"])
+def test_counts_of_evaluations(method):
+    """Differentiation changes no count: neither SciPy's nor that of the user's function."""
+    counts = {"calls": 0}
+
+    def decay(t, y, a):
+        counts["calls"] += 1
+        return -a * y
+
+    def reported(a):
+        found = integrate.solve_ivp(decay, (0.0, 1.0), [1.0], method, args=(a,))
+        return found.y[0, -1] * 0.0 + found.nfev
+
+    def counted(f):
+        counts["calls"] = 0
+        return f(), counts["calls"]
+
+    expected = counted(lambda: reported(1.3))
+    assert counted(lambda: ad.withgradient(reported, 1.3)[0]) == expected
+    assert counted(lambda: ad.pushforward(reported, (1.3,), (1.0,))[0]) == expected

@@ -179,10 +179,11 @@ def write_into(
     if where is None:
         y = ev.call(Known(f), args, named)
         of_y = ev.types[y] if isinstance(y, Value) else None
-        if not isinstance(f, np.ufunc) and getattr(of_y, "dtype", None) != t.dtype:
-            raise NotCovered(f"{name_of(f)} with an array of another dtype to write to", ev.span)
-        if not isinstance(f, np.ufunc) and getattr(of_y, "shape", ()) != t.shape:
-            y = _in_shape(ev, y, of_y, out, t)
+        if not isinstance(f, np.ufunc):
+            if (of_y.dtype if isinstance(of_y, Array) else np.float64) != t.dtype:
+                raise NotCovered(f"{name_of(f)} into an array of another dtype", ev.span)
+            if getattr(of_y, "shape", ()) != t.shape:
+                y = _in_shape(ev, y, of_y, out, t)
         put(ev, out, Known(Ellipsis), y)
         return out
     if not isinstance(f, np.ufunc):

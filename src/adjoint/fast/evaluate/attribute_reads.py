@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from dataclasses import Field
 from enum import Enum
 from functools import cached_property
@@ -21,6 +22,7 @@ import numpy as np
 
 from adjoint.fast.evaluate.evaluator import Evaluator
 from adjoint.fast.evaluate.items import item, length_of, product
+from adjoint.fast.evaluate.memory_orders import is_contiguous, is_transposed, order_of
 from adjoint.fast.evaluate.objects.containers import KINDS
 from adjoint.fast.evaluate.objects.guards import is_own
 from adjoint.fast.evaluate.plain_classes import is_enumeration, is_named_tuple, is_plain_object
@@ -87,6 +89,8 @@ def attribute(ev: Evaluator, a: Abstract, name: str) -> Abstract:
         return getattr(a, name)  # type: ignore[no-any-return]
     if isinstance(a, Super):
         return _above(ev, a, name)
+    if isinstance(a, Bound) and getattr(a.function, "value", None) is is_contiguous:
+        return _flag(ev, a.owner, name)
     raise _missing_in(ev, ev.class_of(a), name)
 
 
@@ -151,7 +155,8 @@ def _of_known(ev: Evaluator, value: Any, name: str) -> Abstract:
         if hasattr(value, name):
             return Bound(Known(conjugate), Known(value))
     if isinstance(value, np.dtype | np.generic | int | float | complex):
-        if name in ("real", "imag", "kind", "itemsize", "type", "dtype", "shape", "ndim", "size"):
+        names = ("real", "imag", "kind", "itemsize", "type", "dtype", "shape", "ndim", "size")
+        if name in names and hasattr(value, name):
             found = getattr(value, name)
             return Tuple(()) if type(found) is tuple and not found else Known(found)
     if isinstance(value, np.finfo | np.iinfo) and name in _LIMITS:
@@ -166,6 +171,8 @@ def _of_known(ev: Evaluator, value: Any, name: str) -> Abstract:
         return Known(getattr(value, name))
     if isinstance(value, property) and name in ("getter", "setter", "deleter"):
         return Bound(Known(getattr(property, name)), Known(value))
+    if value is sys.modules and name == "get":
+        return Bound(Known(dict.get), Known(value))
     if isinstance(value, slice) and name in ("start", "stop", "step"):
         return Known(getattr(value, name))
     if callable(getattr(value, name, None)) and isinstance(value, str | np.ufunc):
@@ -420,6 +427,8 @@ def _of_value(ev: Evaluator, a: Value, name: str) -> Abstract:
             return part_of(ev, a, name)
         if name in ("conj", "conjugate"):
             return Bound(Known(conjugate), a)
+        if name == "flags":
+            return Bound(Known(is_contiguous), a)
         if _has(np.ndarray, name) and callable(getattr(np.ndarray, name)):
             return Bound(Known(getattr(np.ndarray, name)), a)
     if isinstance(t, Number):
@@ -436,6 +445,16 @@ def _of_value(ev: Evaluator, a: Value, name: str) -> Abstract:
     raise NotCovered(f"the attribute {name!r} of a {t}", ev.span)
 
 
+def _flag(ev: Evaluator, a: Abstract, name: str) -> Abstract:
+    """Evaluate ``a.flags.name``."""
+    if name == "writeable" and a in ev.fresh:
+        return Known(True)
+    if name not in _ORDERS:
+        raise NotCovered(f"the flag {name!r} of an array", ev.span)
+    return Known(order_of(ev, a, _ORDERS[name]))
+
+
+_ORDERS = {"c_contiguous": is_contiguous, "f_contiguous": is_transposed}
 _OF_PYTHON = frozenset({int, float, bool, complex})
 """Classes of numbers without ``conj``."""
 

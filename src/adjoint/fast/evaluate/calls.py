@@ -17,7 +17,7 @@ from adjoint.fast.evaluate.attribute_reads import special_method
 from adjoint.fast.evaluate.callees.arguments import by_position
 from adjoint.fast.evaluate.callees.definitions import definitions
 from adjoint.fast.evaluate.callees.dispatching import call_dispatching
-from adjoint.fast.evaluate.callees.library import call_library, is_library
+from adjoint.fast.evaluate.callees.library import call_library, checked, is_library
 from adjoint.fast.evaluate.callees.opaque_calls import is_of_user, opaque_call, state_of
 from adjoint.fast.evaluate.evaluator import Evaluator
 from adjoint.fast.evaluate.handlers.cached_functions import CACHED, call_wrapper
@@ -67,12 +67,12 @@ def call(
             )
         case External() | Ref():
             cls = ev.class_of(callee)
+            if isinstance(callee, External) and lookup(callee.sample) is not None:
+                raise NotCovered("an object that has a rule", ev.span)
             if isinstance(callee, External) and cls is CACHED:
                 return call_wrapper(ev, callee, args, keywords)
             if isinstance(callee, External) and cls is FunctionType:
                 return call_dispatching(ev, callee, args, keywords)
-            if isinstance(callee, External) and lookup(callee.sample) is not None:
-                raise NotCovered("an object that has a rule", ev.span)
             if cls is not None and is_plain_object(cls):
                 return call(ev, special_method(ev, cls, "__call__"), [callee, *args], keywords)
     raise NotCovered("a call of something that is not a function", ev.span)
@@ -166,8 +166,10 @@ def _resolved(
     if defined is not None:
         with ev.uncertain():  # it also raises for what it does not provide for
             return _defined(ev, f, defined, args, keywords)
-    if isinstance(f, functools.partial):
+    if type(f) is functools.partial:
         return _call_partial(ev, f, args, keywords)
+    if isinstance(f, functools.partial):
+        raise NotCovered("a function that an operator has returned", ev.span)
     if issubclass(type(f), type):
         return instance(ev, f, args, keywords)
     folded = fold_known(f, args, keywords)
@@ -183,6 +185,8 @@ def _resolved(
         return call_library(ev, f, args, keywords)
     if type(f) is FunctionType:
         return _function(ev, f, rules, args, keywords)
+    if rules is not None and rules.substitute is not None:
+        return _defined(ev, f, rules.substitute, args, keywords)
     raise NotCovered(f"a call of {name_of(f)}", ev.span)
 
 
@@ -294,6 +298,8 @@ def _defined(
     ev: Evaluator, f: Any, meaning: Any, args: Sequence[Abstract], keywords: dict[str, Abstract]
 ) -> Abstract:
     """Inline the function that a call of `f` stands for."""
+    if any(frame.code is meaning.__code__ for frame in ev.frames):  # it calls `f` itself
+        raise NotCovered(f"a call of {name_of(f)}", ev.span)
     try:
         return ev.inline(ev.outside.own(meaning), args, keywords)  # type: ignore[arg-type]
     except NotCovered as error:
@@ -317,6 +323,9 @@ def _function(
     if rules.structural is not None or rules.primitive is not None:
         raise NotCovered(f"a call of {name_of(f)}", ev.span)
     closure = ev.outside.own_closure(f)
+    template = vars(f).get("template") if is_own(f.__globals__) else None
+    if template is not None:
+        return _templated(ev, f, ev.outside.own_closure(template), args, keywords)
     if f in DECOMPOSED and not _is_constant_polynomial(ev, args):
         return ev.inline(closure, args, keywords)
     if f in facts and len(args) == 1 and isinstance(args[0], External) and not keywords:
@@ -336,6 +345,24 @@ def _function(
     operands = tuple(map(ev.operand, args))
     named = tuple((k, ev.operand(v)) for k, v in keywords.items())
     return ev.operation(f, operands, ev.types[known], named)
+
+
+def _templated(
+    ev: Evaluator,
+    f: Any,
+    template: Closure,
+    args: Sequence[Abstract],
+    keywords: dict[str, Abstract],
+) -> Abstract:
+    """Write a call of `f`, whose result has the type of that of `template`."""
+    with ev.trial():
+        like = ev.inline(template, args, keywords)
+    if not isinstance(like, Value):
+        raise NotCovered(f"{name_of(f)} returns a structure", ev.span)
+    t: Any = ev.types[like]
+    operands = tuple(map(ev.operand, args))
+    named = tuple((k, ev.operand(v)) for k, v in keywords.items())
+    return checked(ev, ev.operation(f, operands, t, named), t, operands)
 
 
 DECOMPOSED = frozenset({evalpoly})

@@ -321,6 +321,8 @@ class Draft:
         items = self.sequence(a)
         if items is None:
             raise NotCovered("a structure as an operand of an operation", self.span)
+        if isinstance(a, Ref):
+            self._demand_tree(a)
         operands = tuple(map(self.operand, items))
         kind = list if isinstance(a, Ref) or self.is_list(a) else tuple
         if all(isinstance(x, Const) for x in operands):
@@ -330,6 +332,19 @@ class Draft:
         self.packs[made] = operands
         self.note_alias(made, operands)
         return made
+
+    def _demand_tree(self, a: Ref) -> None:
+        """Refuse a list that holds itself."""
+        inside, seen = [*(self.sequence(a) or ())], {a.address}
+        while inside:
+            x = inside.pop()
+            if isinstance(x, Ref):
+                if x.address == a.address:
+                    raise NotCovered("a list that holds itself", self.span)
+                if x.address in seen:
+                    continue
+                seen.add(x.address)
+            inside += self.sequence(x) or ()
 
     def sequence(self, a: Abstract) -> tuple[Abstract, ...] | None:
         """Return the items of a tuple or list of known length; ``None`` for anything else."""
@@ -371,11 +386,16 @@ class Draft:
         return None if parts is None else len(parts)
 
     def demand_value(self, a: Abstract, reason: str) -> None:
-        """Require that `a` is known; an integer from outside may become so."""
-        if isinstance(a, Value):
-            if self.outside.is_leaf(a):
-                raise NeedsKnown(a, reason, self.span)
-            raise NotCovered(reason, self.span)
+        """Require that `a` is known; it may become so where integers from outside are known."""
+        if not isinstance(a, Value):
+            return
+        pending: list[Any] = [a]
+        while pending:
+            x = pending.pop()
+            if isinstance(x, Value) and self.outside.is_leaf(x):
+                raise NeedsKnown(x, reason, self.span)
+            pending += self.integers.get(x, (None, ()))[1]
+        raise NotCovered(reason, self.span)
 
     def type_of(self, a: Operand) -> Any:
         """Return the type of an operand in the form that `result_type` takes."""

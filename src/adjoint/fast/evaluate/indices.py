@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from adjoint.fast.evaluate.evaluator import Evaluator
-from adjoint.fast.evaluate.result_types.lengths import Misfit, fresh_length
+from adjoint.fast.evaluate.result_types.lengths import UNIT, Misfit, fresh_length
 from adjoint.fast.evaluate.result_types.records import broadcast
 from adjoint.fast.evaluate.types import ANYTHING, Array, Dim, Number
 from adjoint.fast.evaluate.values import Abstract, Known, SliceOf, Tuple
@@ -62,6 +63,7 @@ def index_operand(ev: Evaluator, index: Abstract) -> Any:
 def _index(ev: Evaluator, build: Any, operands: list[Operand]) -> Value:
     made = ev.operation(build, operands, ANYTHING, name="index")
     ev.indices[made] = tuple(operands)
+    ev.note_alias(made, [x for x in operands if isinstance(x, Value)])
     return made
 
 
@@ -152,7 +154,7 @@ def _sliced(ev: Evaluator, dim: Dim, key: Any) -> Dim:
     part = known_slice(key)
     if part is None:
         ends = tuple(_named(ev, end) for end in (key.start, key.stop, key.step))
-        return ev.derived("slice", dim, ends)
+        return ev.derived(UNIT if _is_unit(ev, key) else "slice", dim, ends)
     if part == slice(None):
         return dim
     if isinstance(dim, int):
@@ -165,6 +167,17 @@ def _sliced(ev: Evaluator, dim: Dim, key: Any) -> Dim:
     if step == 1 and start >= 0 and stop is not None and stop < 0:
         return ev.derived("less", dim, start - stop)
     return ev.derived("slice", dim, (part.start, part.stop, part.step))
+
+
+def _is_unit(ev: Evaluator, key: SliceOf) -> bool:
+    """Return whether a slice is ``k : k + 1``."""
+    if not isinstance(key.start, Value) or not isinstance(key.stop, Value):
+        return False
+    is_plain = isinstance(key.step, Known) and key.step.value in (None, 1)
+    return is_plain and ev.integers.get(key.stop) in (
+        (operator.add, (key.start, Const(1))),
+        (operator.add, (Const(1), key.start)),
+    )
 
 
 def _with_known(ev: Evaluator, end: Abstract) -> Abstract:

@@ -8,10 +8,13 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
+import numpy as np
+
 from adjoint.fast.evaluate.draft import Draft
 from adjoint.fast.evaluate.result_types.elementwise import POWERS
 from adjoint.fast.evaluate.result_types.inference import result_type, sizes_in
 from adjoint.fast.evaluate.result_types.lengths import (
+    UNIT,
     Derived,
     Misfit,
     leaves_of,
@@ -61,6 +64,8 @@ class InferringDraft(Draft):
             if found is not None:
                 return found
         else:
+            if f is np.arange and len(args) + len(keywords) > 1:
+                self._demand_constant_steps(args)
             args = [with_known_options(self, f, x, i) for i, x in enumerate(args)]
             keywords = [(k, with_known_options(self, f, x, k)) for k, x in keywords]
         operands = tuple(map(self.operand, args))
@@ -193,6 +198,9 @@ class InferringDraft(Draft):
             raise error
         first, second = error.pair
         kept, left = (second, first) if self._depends_on_data(first) else (first, second)
+        for dim in error.pair:
+            if isinstance(dim, Symbol) and dim.key[:1] == (UNIT,):
+                kept, left = 1, dim
         if not self._depends_on_data(left):
             raise error
         found = tuple(self._with_length(x, left, kept, operands) for x in operands)
@@ -290,6 +298,16 @@ class InferringDraft(Draft):
             if self.outside.is_leaf(x):
                 found.append(x)
         return found
+
+    def _demand_constant_steps(self, args: Sequence[Abstract]) -> None:
+        """Refuse a range whose start or step is an integer that carries a derivative."""
+        wanted = {x.value for x in self.outside.leaves if self.outside.is_wanted(x.source)}
+        pending = [x for x in (*args[:1], *args[2:]) if isinstance(x, Value)]
+        while pending:
+            x = pending.pop()
+            if x in wanted:
+                raise NotCovered("a range of values that are not known", self.span)
+            pending += [y for y in self.integers.get(x, (None, ()))[1] if isinstance(y, Value)]
 
     def known_integer(self, x: Operand) -> int | None:
         """Return the value of an integer that follows from those that have to be known."""

@@ -18,6 +18,7 @@ from adjoint.fast.evaluate.indices import (
     known_slice,
 )
 from adjoint.fast.evaluate.joins import is_number
+from adjoint.fast.evaluate.loaded_modules import is_modules, loaded
 from adjoint.fast.evaluate.objects.containers import key_of, opened_element, run
 from adjoint.fast.evaluate.rows import as_row, item_of, row_of
 from adjoint.fast.evaluate.types import Array, Number, number
@@ -30,6 +31,7 @@ from adjoint.fast.evaluate.values import (
     Known,
     ListOf,
     Ref,
+    SliceOf,
     Tuple,
 )
 from adjoint.fast.evaluate.writes.adoption import NeedsOwn
@@ -83,6 +85,12 @@ def item(ev: Evaluator, a: Abstract, index: Abstract) -> Abstract:
         ):
             raise NeedsOwn(a, "an index of a list that is not known", ev.span)
         index = _known_index(ev, index)
+    if is_modules(a):
+        name = key_of(ev, index)
+        module = loaded(ev, name)
+        if module is None:
+            raise Raises(KeyError, f"the module {name!r} is missing", ev.span)
+        return module
     if isinstance(a, Known):
         if isinstance(index, Known) and not isinstance(a.value, type):
             try:
@@ -137,6 +145,9 @@ def _of_sequence(
         return items[index.value]
     part = known_slice(index)
     if part is None:
+        if isinstance(index, SliceOf):
+            for end in (index.start, index.stop, index.step):
+                ev.demand_value(end, "an index of a sequence that is not known")
         raise NotCovered("an index of a sequence that is not known", ev.span)
     chosen = items[part]
     return ev.allocate(ListOf(chosen)) if ev.is_list(a) or isinstance(a, Ref) else Tuple(chosen)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import builtins
 import functools
+import sys
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from types import BuiltinFunctionType, CodeType, FunctionType, MethodType, ModuleType
@@ -55,6 +56,8 @@ MOST_SOURCES = 600
 """Greatest number of sources: for larger structures, specialising takes longer than it saves."""
 
 _CONSTANTS = (str, bytes, bool, type(None), type(Ellipsis), type(NotImplemented))
+_DEFAULTS = ("default", "named default")
+"""Kinds of sources whose integers are known: axes and options, which hardly ever change."""
 LONG = 17
 """Length from which a list of numbers is one value, not read number by number."""
 _IDENTITIES = (
@@ -163,7 +166,8 @@ class Outside(Guards):
                 raise NotCovered("a member of an enumeration as a number")
             self.shown_members.add(id(value))
         # not isinstance: ``__class__`` may lie
-        if issubclass(kind, _IDENTITIES) or is_constant_object(kind):
+        is_fixed = issubclass(kind, _IDENTITIES) or value is sys.modules
+        if is_fixed or is_constant_object(kind):
             self.guard(source, "is", value)
             return Known(value)
         if issubclass(kind, np.ndarray | np.generic) or kind in (int, float, complex):
@@ -260,7 +264,8 @@ class Outside(Guards):
                 if hasattr(value, "dtype")
                 else f"a {type(value).__name__}"
             )
-        is_fixed = has_integer(t) and path_of(source) in self.pinned
+        is_default = type(value) is int and source.kind in _DEFAULTS
+        is_fixed = has_integer(t) and (is_default or path_of(source) in self.pinned)
         if is_fixed:
             self.guard(source, "equal", value)
             if not self.is_wanted(source) and type(value) is int:
@@ -285,10 +290,17 @@ class Outside(Guards):
         self._ids[place] = source
 
     def _known_twin(self, source: Source, value: Any) -> Abstract | None:
-        """Return an object that was read at another place, unless it may have a cotangent."""
+        """Return an object that was read at another place. If it may have a cotangent, only one
+        that this place is within: the cotangent then is at the other place."""
         first = self._ids.get((source.argument, id(value)))
-        if first is None or self.is_wanted(source) or self.is_wanted(first):
+        if first is None:
             return None
+        if self.is_wanted(source) or self.is_wanted(first):
+            above = source.parent
+            while above is not None and above is not first:
+                above = above.parent
+            if above is None:
+                return None
         self.guard(source, "same", first)
         owned = (x.ref for x in self.adopted if x.source is first)
         return next(owned, External(first, value))
@@ -433,4 +445,5 @@ class Outside(Guards):
 def _is_constant_key(key: Any) -> bool:
     if type(key) is tuple:
         return all(map(_is_constant_key, key))
-    return type(key) in (str, int, bool, type(None), bytes) or is_enumeration(type(key))
+    kinds = (str, int, bool, type(None), bytes, type, ModuleType)
+    return type(key) in kinds or is_enumeration(type(key))

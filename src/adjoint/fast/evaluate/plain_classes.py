@@ -23,6 +23,7 @@ def is_plain_object(cls: Any) -> bool:
     return (
         (cls.__getattribute__ is object.__getattribute__ or cls is threading.local)
         and not hasattr(cls, "__getattr__")
+        and isinstance(cls.__module__, str)
         and cls.__module__ not in ("builtins", "numpy")
         and not cls.__module__.startswith(_PROXIES)
         and not issubclass(cls, type | ModuleType | np.ndarray | np.generic | BaseException)
@@ -39,6 +40,13 @@ def is_plain_class(cls: type) -> bool:
 def has_own(cls: type, name: str) -> bool:
     """Return whether a class has another special method than `object`."""
     return getattr(cls, name, None) is not getattr(object, name, None)
+
+
+def is_hashed_by_user_code(cls: Any) -> bool:
+    """Return whether objects of a class are hashed by a method that somebody has written, which
+    may count its calls; `dataclass` compiles methods from text."""
+    code = getattr(cls.__hash__, "__code__", None)
+    return code is not None and code.co_filename != "<string>"
 
 
 def is_enumeration(cls: type) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import operator
+import re
 from types import FunctionType
 from typing import Any
 
@@ -36,7 +37,8 @@ def truth(ev: Evaluator, a: Abstract) -> Any:
     if isinstance(a, Known):
         if a.value is None or isinstance(a.value, _WITH_TRUTH):
             return Known(bool(a.value))
-        if isinstance(a.value, type) and is_plain_class(a.value):
+        is_class = isinstance(a.value, type) and is_plain_class(a.value)
+        if is_class or isinstance(a.value, re.Match):
             return Known(True)
     if isinstance(a, Closure | Bound | Partial):
         return Known(True)

@@ -11,7 +11,7 @@ import numpy as np
 from adjoint.fast.reverse.differentiate import CONSTANT
 from adjoint.fast.support import functions as runtime
 from adjoint.fast.support import rows
-from adjoint.fast.support.opaque import Opaque
+from adjoint.fast.support.opaque import Opaque, apart_from
 from adjoint.ir.single import Call, Const, Operand
 from adjoint.rulekit.registry import lookup
 
@@ -37,6 +37,7 @@ _CARRIERS: dict[Any, tuple[int, ...]] = {
     runtime.exactly: _FIRST,
     runtime.assigned: _FIRST,
     runtime.apart: _FIRST,
+    apart_from: _FIRST,
     runtime.foreseen: _FIRST,
     runtime.fitting: _FIRST,
     runtime.foreseen_number: _FIRST,

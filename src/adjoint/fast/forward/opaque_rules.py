@@ -65,6 +65,12 @@ def tangents_of_pair(sweep: TangentValues, op: Call) -> Operand:
     return ev.operation(pullbacks.TangentsOfRule, given, ANYTHING, name="rule_dot")
 
 
+@formula(opaque.apart_from)
+def _(sweep: TangentValues, op: Call) -> Operand | None:
+    """``pair = apart_from(pair, *copies)``"""
+    return sweep.of(op.operands[0])
+
+
 @formula(operator.call)
 def _(sweep: TangentValues, op: Call) -> Operand | None:
     """``bars = back(y_bar)``"""

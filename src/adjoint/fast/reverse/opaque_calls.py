@@ -34,6 +34,10 @@ def opaque_back(sweep: Sweep, op: Call) -> Step:
     ev.rule_pairs[pair] = RulePair(f, y, pulled)
     given = (Const(f), *operands)
     ev.block.append(Call(pair, Const(opaque.pullback), given, (), op.span))
+    copies = [x for x, given in zip(operands, op.operands, strict=True) if x is not given]
+    if copies and not f.is_alias:  # the program compares the result with what these are copies of
+        raw, pair = pair, ev.value(ANYTHING, name=pair.name)
+        ev.block.append(Call(pair, Const(opaque.apart_from), (raw, *copies), (), op.span))
     ev.block.append(Unpack((y, back), pair, None, op.span))
 
     def use(scope: Scope, y_bar: Operand) -> None:

@@ -71,9 +71,10 @@ def without_tries(function: Function) -> Function:
 
 @dataclass(frozen=True, slots=True)
 class _Exit:
-    """A ``try`` that a jump leaves: its attempt, and its ``finally`` with the place of it."""
+    """A ``try`` that a jump leaves: its attempt, if it has one, and its ``finally`` with the place
+    of it."""
 
-    attempt: Var
+    attempt: Var | None
     final: Region
     place: _Place
 
@@ -101,6 +102,11 @@ class _Place:
         """Return the place of the body of a ``try`` at this place."""
         left = _Exit(attempt, final, self)
         return replace(self, returning=(left, *self.returning), jumping=(left, *self.jumping))
+
+    def before(self, final: Region) -> _Place:
+        """Return the place of what a ``finally`` follows that writes local variables only: these
+        matter after ``break`` and ``continue``, and no more after ``return``."""
+        return replace(self, jumping=(_Exit(None, final, self), *self.jumping))
 
     def loop(self) -> _Place:
         """Return the place of the body of a loop at this place."""
@@ -152,15 +158,20 @@ class _Rewriter:
         ops: list[Op] = []
         if any(one.final for one in exits):
             for one in exits:
-                ops += [_call(completed, one.attempt, span), *self.region(one.final, one.place)]
+                if one.attempt is not None:
+                    ops.append(_call(completed, one.attempt, span))
+                ops += self.region(one.final, one.place)
         return ops
 
     # ---- try -------------------------------------------------------------------------------------
 
     def _try(self, op: Try, place: _Place) -> list[Op]:
         final = self.region(op.final, place)
-        if not op.final or all(isinstance(x, Assign | Delete) for x in op.final):
-            return [*self._handled(op, place), *final]  # locals matter no more on the way out
+        if not op.final:
+            return self._handled(op, place)
+        if all(isinstance(x, Assign | Delete) for x in op.final):
+            if _is_clean_up(op.final) or not _noted_targets(op.final, place):
+                return [*self._handled(op, place.before(op.final)), *final]
         begin, trying = self._begin(handles=False, span=op.span)
         body = self._handled(op, place.inside(trying, op.final))
         ended = _call(completed, trying, op.span)
@@ -205,6 +216,17 @@ def _reads(region: Region) -> Counter[str]:
 
 def _call(f: object, trying: Var, span: Span | None) -> Call:
     return Call(None, Const(f), (trying,), (), span)
+
+
+def _is_clean_up(final: Region) -> bool:
+    """Return whether variables have no value at the end, as after ``except KeyError as error``."""
+    written = {x.target.name for x in final if isinstance(x, Assign)}
+    return written <= {x.target.name for x in final[-1:] if isinstance(x, Delete)}
+
+
+def _noted_targets(final: Region, place: _Place) -> bool:
+    """Return whether a handler around a ``finally`` may read a variable that this writes."""
+    return any(_noted(op, place) for op in final)
 
 
 def _noted(op: Op, place: _Place) -> list[Op]:

@@ -17,10 +17,12 @@ from adjoint.rulekit import nested
 from adjoint.rulekit.projection import project
 from adjoint.rulekit.registry import lookup
 from adjoint.runtime.dispatch.call import call, call_keywords
+from adjoint.runtime.dispatch.observed_results import has_list_of, is_alias
 from adjoint.runtime.dispatch.unit_call import OFTEN
 from adjoint.runtime.entries import basics
 from adjoint.runtime.memory.collect import Reader
 from adjoint.runtime.memory.deposit import deposit
+from adjoint.runtime.memory.log_entries import swap_with
 from adjoint.runtime.memory.memory import Memory
 
 
@@ -41,14 +43,16 @@ class Opaque:
         Whether the derivative is zero.
     is_watched
         Whether each call is watched for writes to operands.
+    is_alias
+        Whether a result may be an alias of an operand.
     """
 
-    __slots__ = ("function", "is_constant", "is_watched", "names", "problem", "reason")
+    __slots__ = ("function", "is_alias", "is_constant", "is_watched", "names", "problem", "reason")
 
     def __init__(self, function: Callable[..., Any], names: tuple[str, ...], reason: str) -> None:
         self.function, self.names, self.reason = function, names, reason
         self.problem: str | None = None
-        self.is_watched = False
+        self.is_watched = self.is_alias = False
         rules = lookup(function)
         self.is_constant: bool = rules is not None and rules.inactive
 
@@ -59,7 +63,8 @@ class Opaque:
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Call the function; undo its writes to operands and leave the program."""
         with unwritten((*args, *kwargs.values())):
-            return self.function(*args, **kwargs)
+            y = self.function(*args, **kwargs)
+        return _with_new_lists(y, (*args, *kwargs.values()))
 
     def by_position(self) -> Callable[..., Any]:
         """Return the function of all operands by position."""
@@ -97,6 +102,7 @@ def pullback(f: Any, *args: Any, **kwargs: Any) -> tuple[Any, OpaquePullback]:
     if not memory.is_untouched() and _is_written(memory, operands):
         memory.rewind(0)
         raise Deoptimize(f"'{f.__name__}' writes to an operand")
+    _with_new_lists(y, operands)
     return _apart(memory, y), OpaquePullback(memory, record, y, operands)
 
 
@@ -109,8 +115,15 @@ def _is_written(memory: Memory, operands: tuple[Any, ...]) -> bool:
         elif isinstance(x, list | tuple | dict):
             places.add(id(x))
             pending += x.values() if isinstance(x, dict) else x
-    owners = (entry[1] for entry in memory.entries() if len(entry) > 1)
-    return any(id(root_of(x) if isinstance(x, np.ndarray) else x) in places for x in owners)
+    return any(
+        entry[0] is swap_with or id(_owner(entry[1])) in places for entry in memory.entries()
+    )
+
+
+def _owner(x: Any) -> Any:
+    """Return the object that an entry of the log is of, given its first part: an array, an object,
+    or a method of one."""
+    return root_of(x) if isinstance(x, np.ndarray) else getattr(x, "__self__", x)
 
 
 def _apart(memory: Memory, y: Any) -> Any:
@@ -118,6 +131,20 @@ def _apart(memory: Memory, y: Any) -> Any:
     if isinstance(y, np.ndarray):
         return y.copy() if memory.written and memory.is_written(y) else y
     return tuple([_apart(memory, part) for part in y]) if type(y) is tuple else y
+
+
+def _with_new_lists(y: Any, operands: Any) -> Any:
+    """Return a result; check that it has no list of the operands."""
+    if has_list_of(y, operands):
+        raise Deoptimize("a function returns a list that it was given")
+    return y
+
+
+def apart_from(pair: Any, *operands: Any) -> Any:
+    """Return ``y, back``; check that no part of the result `y` is an alias of an operand."""
+    if is_alias(pair[0], operands):
+        raise Deoptimize("a function returns an alias of an operand")
+    return pair
 
 
 class OpaquePullback:
@@ -198,10 +225,17 @@ def nested_pullback(callee: Opaque, *operands: Any) -> Any:
 def pushforward(callee: Opaque, operands: tuple[Any, ...], dots: tuple[Any, ...]) -> Any:
     """Return the result of an opaque operation and its tangent, by the generic tier."""
     with unwritten(operands):
-        y, y_dot = nested.pushforward_on_level(callee.by_position(), operands, dots)
+        f = callee.by_position()
+        y, y_dot = nested.pushforward_on_level(f, operands, dots, _leave_after_a_write)
+    _with_new_lists(y, operands)
     if isinstance(y, list | tuple):
         return y, [*map(_copied, y_dot)]
     return y, _copied(y_dot)
+
+
+def _leave_after_a_write() -> None:
+    """Leave a program after a write to an operand; it may have changed its tangent only."""
+    raise Deoptimize("an opaque operation writes to an operand")
 
 
 def _copied(y_dot: Any) -> Any:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+import numpy as np
+
 from adjoint.fast.not_covered import Deoptimize
 from adjoint.fast.support.functions import present
 from adjoint.rulekit import nested
@@ -42,7 +44,7 @@ class TangentsOfRule:
         values: tuple[Any, ...],
     ) -> None:
         self._function = function
-        self._args, self._dots = args, dots
+        self._args, self._dots = tuple(map(_with_distinct_items, args)), dots
         self._kwargs = dict(zip(names, values, strict=True))
 
     def __iter__(self) -> Iterator[Any]:
@@ -62,6 +64,18 @@ class TangentsOfRule:
             return function(*args[:-1], **kwargs)[1](args[-1])
 
         return nested.pushforward_on_level(bars, (*self._args, y_bar), (*self._dots, y_bar_dot))[1]
+
+
+def _with_distinct_items(x: Any) -> Any:
+    """Return a list or a tuple with views in the place of arrays that stand in it already: each
+    item has a cotangent of its own."""
+    if type(x) not in (list, tuple):
+        return x
+    found: list[Any] = []
+    for item in x:
+        again = isinstance(item, np.ndarray) and any(item is one for one in found)
+        found.append(item.view() if again else item)
+    return type(x)(found)
 
 
 def pulled(back: Any, back_dot: Any, y_bar: Any, y_bar_dot: Any) -> Any:

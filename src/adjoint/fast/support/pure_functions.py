@@ -31,8 +31,15 @@ _NOT_READING = frozenset(
     "callable filter getattr hash id map object print property type vars".split()
 )
 _PLAIN = (int, float, complex, str, bytes, bool, type(None), np.generic)
-_REFUSED = frozenset("dump tofile setflags resize".split())
-"""Methods of arrays that write files, or more than elements."""
+_REFUSED = frozenset(
+    "dump tofile setflags resize attrgetter methodcaller update_wrapper wraps".split()
+)
+"""Methods of arrays that write files, or more than elements; functions that name attributes."""
+_EMPTY_CLASS = frozenset(
+    "__module__ __qualname__ __doc__ __dict__ __weakref__ __firstlineno__"
+    " __static_attributes__".split()
+)
+"""Names in a class of which nothing is defined."""
 
 
 def names_of_pure(f: FunctionType) -> list[tuple[dict[str, Any], str]] | None:
@@ -48,18 +55,20 @@ def names_of_pure(f: FunctionType) -> list[tuple[dict[str, Any], str]] | None:
         if names is None:
             return None
         for name in sorted(names[0]):
+            found.append((g.__globals__, name))
             if name not in g.__globals__:
                 if not _is_pure_builtin(name):
                     return None
                 continue
             value = g.__globals__[name]
             if type(value) is FunctionType and not has_no_effects(value):
+                if not names[1].isdisjoint(vars(value)):  # data that outlive a call
+                    return None
                 if value not in seen:
                     seen.add(value)
                     pending.append(value)
             elif not _is_pure(value, names[1]):
                 return None
-            found.append((g.__globals__, name))
     return found
 
 
@@ -101,22 +110,29 @@ def _is_pure_builtin(name: str) -> bool:
     return hasattr(builtins, name) and is_reader(name) and name not in _NOT_READING
 
 
-def _is_pure(value: Any, attributes: frozenset[str]) -> bool:
-    """Return whether the value of a global variable is pure, with those of `attributes` it has."""
+def _is_pure(value: Any, attributes: frozenset[str], within: tuple[ModuleType, ...] = ()) -> bool:
+    """Return whether the value of a global variable, or of a part of the modules `within`, is pure,
+    with those of `attributes` it has."""
     if type(value) is ModuleType:
+        if value in within:
+            return True
         home = value.__name__.partition(".")[0]
         if home not in _MODULES and home not in ("numpy", "scipy"):
             return False
         parts = (vars(value)[name] for name in attributes if name in vars(value))
         return home in _MODULES or all(
-            _is_pure(part, attributes - {_name_of(part)}) for part in parts
+            _is_pure(part, attributes, (*within, value)) for part in parts
         )
     if isinstance(value, type):
-        return issubclass(value, np.generic | BaseException) or value in (np.errstate, np.ndarray)
+        if issubclass(value, np.generic | BaseException):
+            return all(map(_defines_nothing, value.__mro__))
+        return value in (np.errstate, np.ndarray)
     if type(value) is BuiltinFunctionType and value.__module__ in ("math", "cmath", "_operator"):
         return True
     return _is_plain(value) or isinstance(value, np.dtype) or has_no_effects(value)
 
 
-def _name_of(part: Any) -> str:
-    return str(getattr(part, "__name__", "")).rpartition(".")[2]
+def _defines_nothing(cls: type) -> bool:
+    """Return whether a class is of Python or NumPy, or one of the user without contents."""
+    home = cls.__module__.partition(".")[0]
+    return home in ("builtins", "numpy") or _EMPTY_CLASS.issuperset(vars(cls))

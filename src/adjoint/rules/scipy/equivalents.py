@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -42,14 +42,9 @@ def carried(
     """
 
     def add(twin: Callable[..., Any]) -> Callable[..., Any]:
-        @non_differentiable
-        def plain(*args: Any, **kwargs: Any) -> Any:
-            y = f(*args, **kwargs)
-            return tuple(map(_array, y)) if isinstance(y, tuple) else _array(y)
-
         def with_value(*args: Any, **kwargs: Any) -> Any:
-            y = plain(*args, **kwargs)
             carrier = twin(*args, **kwargs)
+            y = compiled(f, carrier, *args, **kwargs)
             if type(y) is not tuple:
                 return with_derivative_of(y, carrier, f, rtol, atol)
             parts: list[Any] = []
@@ -64,6 +59,28 @@ def carried(
         return twin
 
     return add
+
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+def result_like(template: Callable[..., Any]) -> Callable[[F], F]:
+    """Note that the decorated function returns an array of the shape and dtype of what `template`
+    returns for the same arguments; programs learn these from `template`."""
+
+    def add(f: F) -> F:
+        f.template = template  # type: ignore[attr-defined]
+        return f
+
+    return add
+
+
+@result_like(lambda f, like, *args, **kwargs: like)
+@non_differentiable
+def compiled(f: Any, like: Any, *args: Any, **kwargs: Any) -> Any:
+    """Return ``f(*args, **kwargs)`` as arrays, of the shapes and dtypes of `like`."""
+    y = f(*args, **kwargs)
+    return tuple(map(_array, y)) if isinstance(y, tuple) else _array(y)
 
 
 def _array(y: Any) -> Any:

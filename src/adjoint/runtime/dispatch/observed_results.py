@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from types import CodeType
 from typing import Any, NamedTuple
 from weakref import WeakKeyDictionary, WeakSet
@@ -18,7 +19,7 @@ class Observed(NamedTuple):
     Attributes
     ----------
     is_alias
-        Whether the result may be an alias of an operand.
+        Whether the result may be an alias of an operand, or a part of it one of another part.
     """
 
     args: tuple[Any, ...]
@@ -42,12 +43,31 @@ def ask(code: CodeType) -> int:
 
 
 def note(code: CodeType, args: tuple[Any, ...], kwargs: dict[str, Any], y: Any) -> None:
-    """Note the result of a call."""
+    """Note the result of a call, unless it has a list of the operands."""
     wanted.discard(code)
     given = (*args, *kwargs.values())
+    if has_list_of(y, given):
+        return
     named = {name: _outline(x) for name, x in kwargs.items()}
-    shared = any(np.may_share_memory(a, b) for a in _arrays(y) for b in _arrays(given))
+    shared = is_alias(y, given)
     observed[code].append(Observed(tuple(map(_outline, args)), named, _outline(y), shared))
+
+
+def is_alias(y: Any, given: Any) -> bool:
+    """Return whether an array of a result may share memory with one of `given` or of the result."""
+    parts = _arrays(y)
+    outside = itertools.product(parts, _arrays(given))
+    pairs = itertools.chain(outside, itertools.combinations(parts, 2))
+    return any(np.may_share_memory(a, b) for a, b in pairs)
+
+
+def has_list_of(y: Any, given: Any) -> bool:
+    """Return whether a list in a result is one of `given`, or in one of these."""
+    if type(y) is tuple:
+        return any(has_list_of(part, given) for part in y)
+    return isinstance(y, list) and any(
+        x is y or (isinstance(x, list | tuple) and has_list_of(y, x)) for x in given
+    )
 
 
 def _outline(x: Any) -> Any:

@@ -11,6 +11,9 @@ from typing import Any, TypeVar
 
 import numpy as np
 
+from adjoint.rulekit.registry import non_differentiable
+from adjoint.rules.scipy.equivalents import result_like, with_derivative_of
+
 F = TypeVar("F", bound=Callable[..., Any])
 definitions: dict[Any, Any] = {}
 _NUMPY_2 = int(np.__version__.partition(".")[0]) >= 2
@@ -25,6 +28,25 @@ def definition(*functions: Any) -> Callable[[F], F]:
         return f
 
     return add
+
+
+# ---- compiled functions whose derivative is that of a twin in Python -----------------------------
+
+
+@result_like(lambda x: x)
+@non_differentiable
+def constant(x):
+    return np.array(x)
+
+
+@definition(with_derivative_of)
+def _with_derivative_of(y, carrier, f, rtol, atol):
+    """The second derivative is that of `carrier`, too: so it is not the rule that is inlined."""
+    if y.dtype != carrier.dtype or y.shape != carrier.shape:
+        raise TypeError("results of another kind")
+    if not np.all(np.abs(carrier - y) <= atol + rtol * np.abs(y)):
+        raise ValueError("results that disagree")
+    return y + (carrier - constant(carrier))
 
 
 # ---- writes --------------------------------------------------------------------------------------
@@ -70,6 +92,34 @@ def _put_along_axis(arr, indices, values, axis):
         if axis not in (0, -2) or arr.ndim != 2:
             raise ValueError("another axis")
         arr[indices, np.arange(arr.shape[1])] = values
+
+
+@definition(np.putmask)
+def _putmask(a, /, mask, values):
+    chosen = np.asarray(mask) != 0
+    if chosen.shape != a.shape:
+        raise ValueError("mask and data must be the same size")
+    if np.ndim(values) == 0:
+        a[chosen] = values
+    else:
+        if np.shape(values) != a.shape:
+            raise ValueError("values of another shape")
+        a[chosen] = values[chosen]
+
+
+@definition(np.place)
+def _place(arr, mask, vals):
+    chosen = np.asarray(mask) != 0
+    if chosen.shape != arr.shape:
+        raise ValueError("mask of another shape")
+    if np.ndim(vals) == 0:
+        arr[chosen] = vals
+    else:
+        count = np.count_nonzero(chosen)
+        flat = np.ravel(vals)
+        if len(flat) < count:
+            raise ValueError("values that are repeated")
+        arr[chosen] = flat[:count]
 
 
 # ---- parts ---------------------------------------------------------------------------------------
@@ -247,7 +297,7 @@ def _apply_along_axis(func1d, axis, arr, *args, **kwargs):
 
 def vectorized(f, *args):
     whole = np.broadcast_arrays(*args) if len(args) > 1 else args
-    f(*[x.ravel().tolist()[0] for x in whole])  # NumPy asks for the type of the result first
+    f(*[x.ravel()[0] for x in whole])  # NumPy asks for the type of the result first
     made = [f(*items) for items in zip(*[x.ravel().tolist() for x in whole], strict=False)]
     return np.reshape(np.array(made), whole[0].shape)
 

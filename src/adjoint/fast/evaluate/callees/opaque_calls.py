@@ -281,9 +281,11 @@ def _written(
 ) -> Abstract:
     """Write the operation, and the checks of its results."""
     f, first = callee.function, found[0].y
+    callee.is_alias = any(one.is_alias for one in found)
     _note(ev, callee)
     if not isinstance(first, tuple | list):
-        return _part(ev, ev.operation(callee, operands, ANYTHING), f, operands, found)
+        made = ev.operation(callee, operands, ANYTHING)
+        return _part(ev, made, callee, operands, found, _arrays_of(ev, operands))
     kind = type(first)
     if kind not in (tuple, list) and not is_named_tuple(kind):
         raise NotCovered(f"{name_of(f)} returns a {kind.__name__}")
@@ -293,10 +295,12 @@ def _written(
     pack = ev.operation(callee, operands, ANYTHING, name="parts")
     parts = [ev.value(ANYTHING) for _ in columns]
     ev.write(Unpack(tuple(parts), pack, None, ev.span))
-    items = tuple(
-        _part(ev, part, f, operands, column) for part, column in zip(parts, columns, strict=True)
-    )
-    return ev.allocate(ListOf(items)) if kind is list else Tuple(items, kind)
+    items, others = [], _arrays_of(ev, operands)
+    for part, column in zip(parts, columns, strict=True):
+        items.append(_part(ev, part, callee, operands, column, others))
+        if isinstance(ev.types[part], Array):
+            others.append(part)
+    return ev.allocate(ListOf(tuple(items))) if kind is list else Tuple(tuple(items), kind)
 
 
 def _note(ev: Evaluator, callee: opaque.Opaque) -> None:
@@ -307,20 +311,35 @@ def _note(ev: Evaluator, callee: opaque.Opaque) -> None:
     ev.opaque[f"{callee.__name__}{place}"] = callee.reason
 
 
+def _arrays_of(ev: Evaluator, operands: Sequence[Operand]) -> list[Value]:
+    """Return the operands that are arrays, also those in lists."""
+    found: list[Value] = []
+    for x in operands:
+        if isinstance(x, Value) and x in ev.packs:
+            found += _arrays_of(ev, ev.packs[x])
+        elif isinstance(x, Value) and isinstance(ev.types[x], Array):
+            found.append(x)
+    return found
+
+
 def _part(
-    ev: Evaluator, y: Value, f: Any, operands: tuple[Operand, ...], found: Sequence[Run]
+    ev: Evaluator,
+    y: Value,
+    callee: opaque.Opaque,
+    operands: tuple[Operand, ...],
+    found: Sequence[Run],
+    others: Sequence[Value],
 ) -> Value:
     """Write the checks of a result, or of a part of one: its type, and whether it may be an alias
-    of an operand, as in the examples."""
-    ev.types[y] = t = _type(ev, f, operands, found)
+    of an operand or of a part before it, as in the examples."""
+    ev.types[y] = t = _type(ev, callee.function, operands, found)
     made = checked(ev, y, t, operands)
     if not isinstance(t, Array):
         return made
-    if any(one.is_alias for one in found):
-        ev.note_alias(made, operands)
+    if callee.is_alias:
+        ev.note_alias(made, (y, *operands, *others))
         return made
-    arrays = [x for x in operands if isinstance(x, Value) and isinstance(ev.types[x], Array)]
-    return ev.operation(runtime.apart, (made, *arrays), t)
+    return ev.operation(runtime.apart, (made, *others), t)
 
 
 def _type(ev: Evaluator, f: Any, operands: Sequence[Operand], found: Sequence[Run]) -> Any:

@@ -150,9 +150,13 @@ def _demand_plain_checks(ev: Evaluator, classes: Any) -> None:
                 raise NotCovered(f"isinstance of {cls.__qualname__}, which has a say", ev.span)
             ev.outside.rely_on_registrations()
         elif type(cls) is not type:
-            raise NotCovered(f"isinstance of {cls}, which has a say", ev.span)
+            meta: Any = type(cls)
+            if any(getattr(meta, name) is not getattr(type, name) for name in _CHECKS):
+                raise NotCovered(f"isinstance of {cls}, which has a say", ev.span)
+            ev.outside.rely_on(meta)
 
 
+_CHECKS = ("__instancecheck__", "__subclasscheck__")
 _OWN_HOOKS = frozenset({"collections.abc", "builtins", "abc"})
 """Modules whose ``__subclasshook__`` looks at methods only."""
 

@@ -67,6 +67,8 @@ def call_cached(ev: Evaluator, f: Abstract, *args: Abstract, **keywords: Abstrac
     if len(first) != len(read) or any(x is not y for x, y in zip(first, read, strict=True)):
         raise NotCovered("a cached function that reads what has changed", ev.span)
     key = (place, *map(_key, args), *((name, _key(x)) for name, x in keywords.items()))
+    if key not in ev.cached and any(_may_equal(key, other) for other in ev.cached):
+        raise NotCovered("a cached function of equal constants of different types", ev.span)
     for x in (*args, *keywords.values()):
         _demand_fixed(ev, x)
     if key not in ev.cached:
@@ -96,6 +98,21 @@ def call_wrapper(
 
 def _key(x: Abstract) -> Any:
     return (type(x.value), x.value) if isinstance(x, Known) else x
+
+
+def _may_equal(key: tuple[Any, ...], other: tuple[Any, ...]) -> bool:
+    """Return whether keys differ in the types of constants only, as those of ``1`` and ``1.0``."""
+    return len(key) == len(other) and all(map(_are_equal, key, other))
+
+
+def _are_equal(a: Any, b: Any) -> bool:
+    if isinstance(a, tuple) and isinstance(b, tuple) and len(a) == len(b) == 2:
+        return (
+            bool(a[1] == b[1])
+            if isinstance(a[0], type)
+            else a[0] == b[0] and _are_equal(a[1], b[1])
+        )
+    return bool(a == b)
 
 
 def _is_fixed(ev: Evaluator, x: Abstract) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import functools
+import itertools
 import operator
 from typing import Any
 
@@ -118,10 +119,29 @@ def _(ev: Evaluator, a: Abstract) -> Abstract:
 
 @handler(copy.deepcopy)
 def _(ev: Evaluator, a: Abstract) -> Abstract:
-    def part(x: Abstract) -> Abstract:
-        return _array_or(ev, x) or x
+    arrays: dict[Value, Abstract] = {}
 
-    return deep_copy(ev, a, {}, part)
+    def part(x: Abstract) -> Abstract:
+        if not isinstance(x, Value) or not isinstance(ev.types[x], Array):
+            return x
+        if x not in arrays:
+            arrays[x] = ev.call(Known(np.copy), [x], {})
+        return arrays[x]
+
+    made = deep_copy(ev, a, {}, part)
+    if len(arrays) > 1:
+        _demand_apart(ev, [*arrays])
+    return made
+
+
+def _demand_apart(ev: Evaluator, arrays: list[Value]) -> None:
+    """Require that arrays are different objects: a deep copy holds one copy of each."""
+    known = ev.fresh | {leaf.value for leaf in ev.outside.leaves}
+    memory = [ev.aliased_by(x) for x in arrays]
+    if not known.issuperset(arrays) or any(
+        not a.isdisjoint(b) for a, b in itertools.combinations(memory, 2)
+    ):
+        raise NotCovered("a deep copy of arrays that may be one", ev.span)
 
 
 def _array_or(ev: Evaluator, a: Abstract) -> Abstract | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import collections
+import copy
 import dataclasses
 import functools
 import typing
@@ -256,6 +257,8 @@ def _deep(ev: Evaluator, a: Abstract, as_dict: bool) -> Abstract:
         names = tuple(one.name for one in dataclasses.fields(cls))
         items = tuple(_deep(ev, attribute(ev, a, name), as_dict) for name in names)
         return ev.allocate(DictOf(names, items)) if as_dict else Tuple(items)
+    if cls is None or not issubclass(cls, list | tuple | dict):
+        return ev.call(Known(copy.deepcopy), [a], {})
     return copied(ev, a, lambda x: _deep(ev, x, as_dict))
 
 

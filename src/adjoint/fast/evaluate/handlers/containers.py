@@ -11,6 +11,8 @@ from adjoint.fast.evaluate.attribute_reads import special_method
 from adjoint.fast.evaluate.evaluator import Evaluator
 from adjoint.fast.evaluate.handlers.table import handler, handlers
 from adjoint.fast.evaluate.item_lists import demand_listed, listed
+from adjoint.fast.evaluate.items import item
+from adjoint.fast.evaluate.loaded_modules import is_modules, loaded
 from adjoint.fast.evaluate.objects.containers import (
     KINDS,
     Element,
@@ -23,7 +25,7 @@ from adjoint.fast.evaluate.objects.containers import (
     run,
 )
 from adjoint.fast.evaluate.plain_classes import has_own, is_plain_object
-from adjoint.fast.evaluate.values import Abstract, Iterating, Known, Ref, Tuple
+from adjoint.fast.evaluate.values import Abstract, External, Iterating, Known, Ref, Tuple
 from adjoint.fast.not_covered import NotCovered
 from adjoint.ir import primitives
 
@@ -62,6 +64,17 @@ def _method(kind: type, name: str) -> None:
                 operands[0] = key_of(ev, args[0])
         named = {k: opened_element(ev, x) for k, x in keywords.items()}
         return run(ev, a, lambda made, *given: f(made, *given, **named), *operands)
+
+
+@handler(dict.get)
+def _(ev: Evaluator, a: Abstract, key: Abstract, default: Abstract = Known(None)) -> Abstract:
+    if isinstance(a, External) and type(a.sample) is dict:
+        is_there = key_of(ev, key) in a.sample  # its keys are guarded
+        return item(ev, a, key) if is_there else default
+    if is_modules(a):
+        module = loaded(ev, key_of(ev, key))
+        return default if module is None else module
+    return run(ev, a, dict.get, key_of(ev, key), opened_element(ev, default))
 
 
 def _view(f: Any, kind: Any) -> None:

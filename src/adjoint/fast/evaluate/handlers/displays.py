@@ -8,7 +8,7 @@ from adjoint.fast.evaluate.item_lists import collected, demand_quiet_length
 from adjoint.fast.evaluate.items import item
 from adjoint.fast.evaluate.loops import iterate
 from adjoint.fast.evaluate.objects.containers import closed, key_of, opened_element, run
-from adjoint.fast.evaluate.rows import append, item_of, kind_of, pop, row_of
+from adjoint.fast.evaluate.rows import append, item_of, kind_of, length_of_row, pop, row_of
 from adjoint.fast.evaluate.values import (
     Abstract,
     DictOf,
@@ -115,10 +115,19 @@ def _(ev: Evaluator, f: Abstract, args: Abstract, keywords: Abstract) -> Abstrac
     elif not (isinstance(keywords, Known) and not keywords.value):
         raise NotCovered("a call with **", ev.span)
     if items is None:
+        _demand_length(ev, args)
         raise NotCovered("a call with * of unknown length", ev.span)
     if not all(type(name) is str for name in named):
         raise NotCovered("a call with ** of keys that are no strings", ev.span)
     return ev.call(f, items, named)
+
+
+def _demand_length(ev: Evaluator, args: Abstract) -> None:
+    """Require a known length of a short list or tuple of numbers."""
+    row = row_of(ev, args)
+    n = None if row is None else length_of_row(ev, row)
+    if n is not None:
+        ev.demand_known("a call with * of unknown length", n)
 
 
 @handler(primitives.dict_merge, primitives.dict_update)

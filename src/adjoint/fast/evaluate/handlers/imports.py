@@ -8,6 +8,7 @@ from importlib.util import resolve_name
 from adjoint.fast.evaluate.attribute_reads import attribute
 from adjoint.fast.evaluate.evaluator import Evaluator
 from adjoint.fast.evaluate.handlers.table import handler
+from adjoint.fast.evaluate.loaded_modules import loaded
 from adjoint.fast.evaluate.values import Abstract, Known
 from adjoint.fast.not_covered import NotCovered, Raises
 from adjoint.ir import primitives
@@ -15,10 +16,10 @@ from adjoint.ir import primitives
 
 def _loaded(ev: Evaluator, name: str) -> Abstract:
     """Return a loaded module, guarded."""
-    module = sys.modules.get(name)
+    module = loaded(ev, name)
     if module is None:
         raise NotCovered(f"the import of {name}, which is not loaded", ev.span)
-    return ev.outside.read(ev.outside.root("object", sys.modules), "item", name, module)
+    return module
 
 
 @handler(primitives.import_module)

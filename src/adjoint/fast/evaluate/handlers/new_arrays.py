@@ -10,6 +10,7 @@ import numpy as np
 from adjoint.fast.evaluate.callees.definitions import vectorized, windows
 from adjoint.fast.evaluate.evaluator import Evaluator
 from adjoint.fast.evaluate.handlers.table import handler
+from adjoint.fast.evaluate.memory_orders import is_contiguous, order_of
 from adjoint.fast.evaluate.rows import array_of, row_of
 from adjoint.fast.evaluate.types import Array, Dim, Number, is_covered, witnesses
 from adjoint.fast.evaluate.values import Abstract, External, Known, ListOf, Partial, Tuple
@@ -50,12 +51,24 @@ def _as_it_is(ev: Evaluator, a: Abstract, dtype: Abstract) -> Abstract | None:
 @handler(np.ascontiguousarray)
 def _(ev: Evaluator, a: Abstract, dtype: Abstract = Known(None)) -> Abstract:
     if isinstance(a, Value) and isinstance(ev.types[a], Array):
+        same = _as_it_is(ev, a, dtype)
+        if same is not None and order_of(ev, a, is_contiguous):
+            return same
         raise NotCovered("an array that is copied or not, by how it lies in memory", ev.span)
     return _new_array(ev, a, dtype)
 
 
 @handler(np.asarray, np.asanyarray)
-def _(ev: Evaluator, a: Abstract, dtype: Abstract = Known(None)) -> Abstract:
+def _(
+    ev: Evaluator,
+    a: Abstract,
+    dtype: Abstract = Known(None),
+    order: Abstract = Known(None),
+    copy: Abstract = Known(None),
+) -> Abstract:
+    for option in (order, copy):
+        if not isinstance(option, Known) or option.value is not None:
+            raise NotCovered("an option of an array", ev.span)
     same = _as_it_is(ev, a, dtype)
     return _new_array(ev, a, dtype) if same is None else same
 
@@ -69,7 +82,7 @@ def _new_array(ev: Evaluator, a: Abstract, dtype: Abstract) -> Abstract:
         return array_of(ev, row, dtype.value)
     if isinstance(a, Value) and isinstance(t := ev.types[a], Array):
         if dtype.value is not None and np.dtype(dtype.value) != t.dtype:
-            raise NotCovered("an array of another dtype", ev.span)
+            return ev.call(Known(np.ndarray.astype), [a, dtype], {})
         return ev.operation(np.array, (a,), t)
     leaves: list[list[Any]] = []
     shape = _layout(ev, a, leaves)

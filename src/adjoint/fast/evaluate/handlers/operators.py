@@ -5,7 +5,7 @@ from __future__ import annotations
 import operator
 from collections import Counter, OrderedDict, defaultdict, deque
 from enum import Enum
-from types import FunctionType
+from types import FunctionType, UnionType
 from typing import Any, Generic
 
 import numpy as np
@@ -19,6 +19,7 @@ from adjoint.fast.evaluate.handlers.strings import formatted_by_percent
 from adjoint.fast.evaluate.handlers.table import handler
 from adjoint.fast.evaluate.indices import known_slice
 from adjoint.fast.evaluate.items import item
+from adjoint.fast.evaluate.loaded_modules import is_modules, loaded
 from adjoint.fast.evaluate.objects.containers import (
     KINDS,
     closed,
@@ -108,6 +109,8 @@ def _binary(f: Any, name: str) -> None:
         found = _of_containers(ev, f, a, b)
         if found is not None:
             return found
+        if f is operator.or_ and _is_class(a) and (_is_class(b) or ev.class_of(b) is type(None)):
+            return Known(f(a.value, b.value))  # type: ignore[union-attr]
         return _by_protocol(ev, f, f"__{name}__", f"__r{name}__", a, b)
 
 
@@ -118,6 +121,11 @@ def _plain_number(a: Abstract, name: str) -> Abstract:
         if getattr(type(a.value), f"__{name}__", None) is getattr(int, f"__{name}__", 0):
             return Known(int.__index__(a.value))
     return a
+
+
+def _is_class(a: Abstract) -> bool:
+    """Return whether `a` is a known class without a metaclass, or a union of such."""
+    return isinstance(a, Known) and type(a.value) in (type, UnionType)
 
 
 _CONTAINERS = frozenset({*KINDS, tuple})
@@ -144,12 +152,22 @@ def is_numeric(a: Abstract) -> bool:
     return isinstance(a, Value)
 
 
+def _derives(cls: type, base: type) -> bool:
+    return cls is not base and issubclass(cls, base)
+
+
+def _overrides(derived: type, base: type, method: str) -> bool:
+    """Return whether a class has a reflected operator that its base class does not have."""
+    return getattr(derived, method, None) is not getattr(base, method, None)
+
+
 def _by_protocol(
     ev: Evaluator, f: Any, name: str, reflected: str, a: Abstract, b: Abstract
 ) -> Abstract:
     """Evaluate a binary operator of objects by their special methods."""
     left, right = ev.class_of(a), ev.class_of(b)
-    if left is None or right is None or (right is not left and issubclass(right, left)):
+    derives = left is not None and right is not None and _derives(right, left)
+    if left is None or right is None or (derives and not is_plain_object(left)):
         raise NotCovered(f"the operator {f.__name__} of such operands", ev.span)
     if left is np.ndarray or right is np.ndarray:
         if left in (list, tuple) or right in (list, tuple):
@@ -165,6 +183,10 @@ def _by_protocol(
     asked = [(left, name, [a, b]), (right, reflected, [b, a])]
     if left is right and f in _BINARY:
         asked.pop()
+    if derives:
+        ev.outside.rely_on(right)
+        if f in _COMPARISONS or _overrides(right, left, reflected):
+            asked.reverse()
     for cls, method, operands in asked:
         if is_plain_object(cls) and hasattr(cls, method):
             found = getattr(cls, method)
@@ -339,6 +361,8 @@ for _f, _name in _UNARY.items():
 def _(ev: Evaluator, container: Abstract, a: Abstract) -> Abstract:
     if isinstance(container, Iterating) and container.kind in (dict.keys, iter):
         (container,) = container.operands
+    if is_modules(container):
+        return Known(loaded(ev, key_of(ev, a)) is not None)
     if isinstance(container, Known) and isinstance(a, Known):
         if isinstance(container.value, str | range | dict | frozenset):
             return Known(a.value in container.value)
@@ -346,6 +370,8 @@ def _(ev: Evaluator, container: Abstract, a: Abstract) -> Abstract:
     if cls is not None and is_plain_object(cls) and hasattr(cls, "__contains__"):
         found = ev.call(special_method(ev, cls, "__contains__"), [container, a], {})
         return truth(ev, found)  # type: ignore[no-any-return]
+    if isinstance(container, External) and type(container.sample) is dict:
+        return Known(key_of(ev, a) in container.sample)  # its keys are guarded
     made = opened(ev, container)
     if made is None:
         raise NotCovered("a test of membership", ev.span)

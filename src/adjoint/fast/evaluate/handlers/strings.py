@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import operator
+import re
 from typing import Any
 
 from adjoint.fast.evaluate.attribute_reads import any_text, special_method
@@ -18,6 +19,23 @@ from adjoint.ir import primitives
 from adjoint.ir.single import Value
 
 _PLAIN = (str, int, float, bool, type(None))
+
+
+def _search(f: Any) -> None:
+    @handler(f)
+    def _(
+        ev: Evaluator, pattern: Abstract, string: Abstract, flags: Abstract = Known(0)
+    ) -> Abstract:
+        """Search in a known string; only whether something is found is known."""
+        given = (pattern, string, flags)
+        if not all(isinstance(x, Known) and isinstance(x.value, str | int) for x in given):
+            raise NotCovered("a search in a string that is not known", ev.span)
+        found = f(*[x.value for x in given])  # type: ignore[union-attr]
+        return Known(None) if found is None else Known(found)
+
+
+for _f in (re.match, re.search, re.fullmatch):
+    _search(_f)
 
 
 def of_text(ev: Evaluator, f: Any, args: Any, keywords: dict[str, Abstract]) -> Abstract | None:

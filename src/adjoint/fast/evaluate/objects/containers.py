@@ -12,12 +12,18 @@ import operator
 from collections import Counter, OrderedDict, defaultdict, deque
 from collections.abc import Callable
 from enum import Enum
+from types import ModuleType
 from typing import Any
 
 import numpy as np
 
 from adjoint.fast.evaluate.evaluator import Evaluator
-from adjoint.fast.evaluate.plain_classes import has_own, is_named_tuple, is_plain_class
+from adjoint.fast.evaluate.plain_classes import (
+    has_own,
+    is_hashed_by_user_code,
+    is_named_tuple,
+    is_plain_class,
+)
 from adjoint.fast.evaluate.values import (
     Abstract,
     DequeOf,
@@ -37,7 +43,7 @@ from adjoint.fast.not_covered import NotCovered, Raises
 
 KINDS = (list, deque, dict, defaultdict, OrderedDict, Counter, set, frozenset)
 """Classes of containers of which programs hold the structure."""
-_ATOMS: Any = int | float | complex | str | bytes | type(None) | np.number | np.dtype
+_ATOMS: Any = int | float | complex | str | bytes | type(None) | np.number | np.dtype | ModuleType
 
 
 class Element:
@@ -62,6 +68,9 @@ class Element:
         return _evaluated(self.ev, operator.eq, self, other)
 
     def __hash__(self) -> int:
+        cls: Any = self.ev.class_of(self.abstract)
+        if cls is None or is_hashed_by_user_code(cls):
+            raise NotCovered("a hash by a method of a class", self.ev.span)
         found = self.ev.call(Known(hash), [self.abstract], {})
         if not isinstance(found, Known):
             raise NotCovered("a hash that is not known", self.ev.span)

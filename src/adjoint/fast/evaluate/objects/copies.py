@@ -59,7 +59,7 @@ def copied(ev: Evaluator, a: Abstract, part: Callable[[Abstract], Abstract]) -> 
 
 
 _PROTOCOL = tuple(
-    f"__{name}__" for name in "copy deepcopy reduce reduce_ex getstate setstate".split()
+    f"__{name}__" for name in "copy deepcopy reduce reduce_ex getstate setstate setattr".split()
 )
 
 

@@ -84,7 +84,10 @@ def build(
     """Return the class of a class statement with an evaluated body."""
     resolved = types.resolve_bases(bases)
     keywords = {} if meta is None else {"metaclass": meta}
-    kind, filled, _ = types.prepare_class(name, resolved, keywords)
+    try:
+        kind, filled, _ = types.prepare_class(name, resolved, keywords)
+    except TypeError:
+        raise NotCovered("a class whose bases have metaclasses in conflict", ev.span) from None
     _demand_plain(ev, name, kind, resolved)
     for key, value in namespace.items():
         if key != "__classcell__":

@@ -25,6 +25,7 @@ from adjoint.fast.evaluate.types import (
     type_of,
 )
 from adjoint.fast.not_covered import NotCovered
+from adjoint.runtime.dispatch.observed_results import is_alias
 
 _LENGTHS = ((3, 7, 5, 11), (5, 3, 11, 7), (9, 10, 12, 14))
 
@@ -47,7 +48,7 @@ def type_on_examples(f: Any, operands: Sequence[Any], keywords: Mapping[str, Any
 
 class Run(NamedTuple):
     """The result of a function for an example, its operands, the symbols by length, and whether the
-    result may be an alias of an operand."""
+    result may be an alias of an operand, or a part of it one of another part."""
 
     y: Any
     args: list[Any]
@@ -69,16 +70,9 @@ def runs_on_examples(f: Any, operands: Sequence[Any], keywords: Mapping[str, Any
             args = [_example(t, at, rng) for t in operands]
             kwargs = {k: _example(t, at, rng) for k, t in keywords.items()}
             y = run(f, args, kwargs, is_made_up=bool(symbols))
-            given = _arrays([*args, *kwargs.values()])
-            is_alias = any(np.may_share_memory(a, b) for a in _arrays(y) for b in given)
-            found.append(Run(y, args, kwargs, {n: s for s, n in at.items()}, is_alias))
+            shared = is_alias(y, [*args, *kwargs.values()])
+            found.append(Run(y, args, kwargs, {n: s for s, n in at.items()}, shared))
     return found
-
-
-def _arrays(x: Any) -> list[Any]:
-    if isinstance(x, list | tuple):
-        return [array for part in x for array in _arrays(part)]
-    return [x] if isinstance(x, np.ndarray) else []
 
 
 def joined_type(f: Any, seen: Sequence[tuple[Any, Mapping[int, Symbol]]]) -> Number | Array:

@@ -14,6 +14,9 @@ from adjoint.fast.evaluate.types import Symbol
 from adjoint.ir.node import node
 from adjoint.ir.single import Value
 
+UNIT = "unit slice"
+"""Key of the length of ``k : k + 1``, which is 1 where it has to fit others."""
+
 
 @node
 class Derived:

@@ -42,9 +42,10 @@ def with_known_options(ev: Draft, f: Any, a: Abstract, place: int | str) -> Abst
         if isinstance(t, Array) and _is_of_sizes(f, place) and t.dtype.kind in "iu":
             raise NotCovered(f"{name_of(f)} with lengths or axes in an array", ev.span)
         if has_integer(t) and f not in _OF_INTEGERS and (f, place) not in _CONTENT:
-            if a in ev.outside.fixed:
+            if a in ev.outside.fixed or f in _SIZE_OF:
                 if not _is_of_sizes(f, place):
                     raise NotCovered(f"the derivative of {name_of(f)} in an integer", ev.span)
+            if a in ev.outside.fixed:
                 return Known(int(ev.outside.fixed[a]))
             if f in _OF_LENGTHS and not ev.outside.is_leaf(a):
                 return a
@@ -82,6 +83,12 @@ _SIZES_BEHIND = members(
 
 def _is_of_sizes(f: Any, place: int | str) -> bool:
     """Return whether an integer at `place` of a call of `f` is an axis or a length."""
+    if f in _SIZE_OF:
+        return place in _SIZE_OF[f]
     if f in _MADE_OF_SIZES or (f in _SIZES_BEHIND and place not in (0, "a")):
         return True
-    return (f is np.full and place in (0, "shape")) or place in ("axis", "shape")
+    return place in ("axis", "shape")
+
+
+_SIZE_OF: dict[Any, tuple[int | str, ...]] = {np.full: (0, "shape"), np.linspace: (2, "num")}
+"""Places of the lengths of functions that have values beside them."""

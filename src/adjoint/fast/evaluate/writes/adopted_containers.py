@@ -17,6 +17,7 @@ from adjoint.fast.evaluate.values import (
 )
 from adjoint.fast.evaluate.writes.adoption import Adopted, Pattern, adopted_fields, parts_along
 from adjoint.fast.not_covered import NotCovered
+from adjoint.primal.value_kinds import fields_of
 
 
 def adopt(
@@ -27,6 +28,11 @@ def adopt(
     names: set[str],
 ) -> Ref:
     """Put a container or an object into the heap; `names` are the attributes that are written."""
+    inside = value if type(value) is list else (fields_of(value) or {}).values()
+    if type(value) is dict:
+        inside = value.values()
+    if any(hasattr(type(x), "__del__") for x in inside):
+        raise NotCovered("a write to what holds an object with __del__")
     held: HeapObject
     read = outside.read
     if type(value) is list:

@@ -145,16 +145,20 @@ def interpolated_stages(times: Any, start: Any, method: Any, where: Any, path: A
     return interpolated(times, start, method, where, (starts, stages - starts[:, None]))
 
 
-def path_of(rate: Rate, start: Any, y: Any, steps: Steps) -> Callable[[Any], Any]:
-    """Return the function from times (m,) to values (m, n) that the steps from `y` give. It has
-    derivatives in the times, in `start`, in `y`, and in what `rate` reads."""
+def path_of(
+    make: Callable[..., Rate], further: Any, start: Any, y: Any, steps: Steps
+) -> Callable[[Any], Any]:
+    """Return the function from times (m,) to values (m, n) that the steps from `y` give. The rate
+    is ``make(*further)``. The function has derivatives in the times, in `further`, in `start`, in
+    `y`, and in what the rate reads."""
     method, stages, offsets = steps.method, steps.stages, steps.offsets
     if stages is None:
-        at, found = interpolated, in_program(capturing(stages_of, rate), start, y, method)
+        explicit_steps = _with_rate(stages_of, make)
+        at, found = interpolated, in_program(explicit_steps, further, start, y, method)
     else:
-        left = capturing(residual_of, rate)
+        left = _with_rate(residual_of, make)
         for _ in corrections():
-            residual = in_program(left, start, y, method, offsets, stages)
+            residual = in_program(left, further, start, y, method, offsets, stages)
             stages = settled(stages, residual, steps)
         at, found = interpolated_stages, (y, stages)
 
@@ -162,6 +166,11 @@ def path_of(rate: Rate, start: Any, y: Any, steps: Steps) -> Callable[[Any], Any
         return in_program(at, times, start, method, _where(steps, times, start), found)
 
     return path
+
+
+def _with_rate(f: Callable[..., Any], make: Callable[..., Rate]) -> Callable[..., Any]:
+    """Return ``f(make(*further), ...)`` as a function of `further` and the rest."""
+    return lambda further, *rest: f(make(*further), *rest)
 
 
 @non_differentiable

@@ -131,9 +131,10 @@ def odeint(
 ):  # fmt: skip
     args, find = as_tuple(args), integrate.odeint
 
-    def rate(time, y):
-        return np.ravel(func(time, y, *args) if tfirst else func(y, time, *args))
+    def make(*args):
+        return lambda time, y: np.ravel(func(time, y, *args) if tfirst else func(y, time, *args))
 
+    rate = make(*args)
     given = tfirst, func, y0, t, args, Dfun, col_deriv, full_output, ml, mu, rtol, atol
     y, times = np.ravel(y0) * 1.0, np.asarray(t) * 1.0
     probe = rate if len(times) else None
@@ -151,7 +152,7 @@ def odeint(
         if why:
             values = refused_result(values, find, why, rate, y, times)
         else:
-            values = with_value(values, path_of(rate, times[0], y, steps)(times))
+            values = with_value(values, path_of(make, args, times[0], y, steps)(times))
     if full_output:
         report = refuse_rest(find, report, (rate, y, times))
     restore_after(search)
@@ -199,12 +200,15 @@ def solve_ivp(
     find, further = integrate.solve_ivp, () if args is None else tuple(args)
     named = {"events": events, "vectorized": vectorized, "args": args, **options}
     asked = (fun, t_span, y0, method, t_eval)
-    is_dense = dense_output or events is None  # else it would change the number of results
+    # Else it would change the number of results, or of evaluations.
+    is_dense = dense_output or (events is None and kind is not integrate.DOP853)
 
-    def rate(time, y):
-        y = np.reshape(y, (-1, 1)) if vectorized else y
-        return np.ravel(fun(time, y, *further))
+    def make(*further):
+        return lambda time, y: np.ravel(
+            fun(time, np.reshape(y, (-1, 1)) if vectorized else y, *further)
+        )
 
+    rate = make(*further)
     y, start = np.ravel(y0) * 1.0, t_span[0] * 1.0
     (found, solution), search = run_search(_solved, (is_dense, *asked), named, rate, start, y)
     if search.stores and not search.stays and kind is not integrate.LSODA:
@@ -221,7 +225,7 @@ def solve_ivp(
         found.y = refused_result(found.y, find, why, *given)
         found = refuse_rest(find, found, given, "y")
     else:
-        path = path_of(rate, start, y, steps)
+        path = path_of(make, further, start, y, steps)
         _move(found, path, start, t_span[1], t_eval, events, further, given)
         if dense_output:
             found.sol = _copied(solution)

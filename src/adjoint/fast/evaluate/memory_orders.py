@@ -1,0 +1,30 @@
+"""The order of the elements of arrays from outside in memory, which programs guard."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from adjoint.fast.evaluate.evaluator import Evaluator
+from adjoint.fast.evaluate.values import Abstract
+from adjoint.fast.not_covered import NotCovered
+
+
+def is_contiguous(x: Any) -> bool:
+    """Return whether the elements of an array lie in the order of C, one after another."""
+    return bool(x.flags.c_contiguous)
+
+
+def is_transposed(x: Any) -> bool:
+    """Return whether the elements of an array lie in the order of Fortran, one after another."""
+    return bool(x.flags.f_contiguous)
+
+
+def order_of(ev: Evaluator, a: Abstract, asked: Callable[[Any], bool]) -> bool:
+    """Return what `asked` says of an array from outside, and guard it."""
+    leaf = next((leaf for leaf in ev.outside.leaves if leaf.value is a), None)
+    if leaf is None:
+        raise NotCovered("how an array lies in memory", ev.span)
+    found = asked(leaf.sample)
+    ev.outside.guard(leaf.source, "fact", (asked, found))
+    return found
