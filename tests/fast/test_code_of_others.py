@@ -229,6 +229,14 @@ def test_a_default_that_changes():
     assert np.array_equal(ad.gradient(total, x)[0], 2 * np.array([[3.0, 3.0], [7.0, 7.0]]))
 
 
+def test_defaults_that_differ_each_time():
+    tier.forget()
+    for i in range(12):
+        f = lambda x, i=i: np.sum(x * x) * i  # noqa: E731
+        assert np.array_equal(ad.gradient(f, X)[0], 2 * X * i)
+    assert ad.tier(f, X).tier == "fast"
+
+
 def test_the_order_of_elements():
     def f(x):
         return np.sum(x * (2.0 if x.flags.c_contiguous else 3.0))
