@@ -11,7 +11,7 @@ import numpy as np
 from adjoint.fast.evaluate.callees.definitions import vectorized, windows
 from adjoint.fast.evaluate.evaluator import Evaluator
 from adjoint.fast.evaluate.handlers.table import handler
-from adjoint.fast.evaluate.memory_orders import is_contiguous, order_of
+from adjoint.fast.evaluate.objects.memory_orders import is_contiguous, order_of
 from adjoint.fast.evaluate.rows import array_of, row_of
 from adjoint.fast.evaluate.types import Array, Dim, Number, is_covered, witnesses
 from adjoint.fast.evaluate.values import Abstract, External, Known, ListOf, Partial, Tuple
