@@ -42,6 +42,13 @@ def repeated(x, s):
     return np.sum(y * x)
 
 
+def of_several(x, s):
+    a, b, c = np.broadcast_arrays(x, s, 2)
+    d, e = np.atleast_1d(x, s * s)
+    f, g = np.atleast_2d(x, [s, 2.0])
+    return np.sum(a * b * c) + np.sum(d * e) + np.sum(f @ x) + np.sum(g)
+
+
 MODES = {math: "first", np: "second"}
 KINDS = {float: 2.0, int: 3.0}
 
@@ -104,7 +111,9 @@ CALLS = {
     "of_fixed_spline": lambda x, s: np.sum(SPLINE(x * s) ** 2),
     "masked_put": masked_put,
     "placed": placed,
+    "of_several": of_several,
     "by_module": by_module,
+    "t": lambda x, s: np.sum(st.t.pdf(x, s)),
     "of_loaded": of_loaded,
     "unpacked": unpacked,
     "scaled": scaled,
@@ -218,6 +227,14 @@ def test_a_default_that_changes():
     assert np.array_equal(ad.gradient(total, x)[0], 2 * np.array([[4.0, 6.0], [4.0, 6.0]]))
     total.__defaults__ = (1,)
     assert np.array_equal(ad.gradient(total, x)[0], 2 * np.array([[3.0, 3.0], [7.0, 7.0]]))
+
+
+def test_defaults_that_differ_each_time():
+    tier.forget()
+    for i in range(12):
+        f = lambda x, i=i: np.sum(x * x) * i  # noqa: E731
+        assert np.array_equal(ad.gradient(f, X)[0], 2 * X * i)
+    assert ad.tier(f, X).tier == "fast"
 
 
 def test_the_order_of_elements():

@@ -22,9 +22,9 @@ import numpy as np
 
 from adjoint.fast.evaluate.evaluator import Evaluator
 from adjoint.fast.evaluate.items import item, length_of, product
-from adjoint.fast.evaluate.memory_orders import is_contiguous, is_transposed, order_of
 from adjoint.fast.evaluate.objects.containers import KINDS
 from adjoint.fast.evaluate.objects.guards import is_own
+from adjoint.fast.evaluate.objects.memory_orders import flag, is_contiguous
 from adjoint.fast.evaluate.plain_classes import is_enumeration, is_named_tuple, is_plain_object
 from adjoint.fast.evaluate.types import Array, Number, Row, has_complex, part_type
 from adjoint.fast.evaluate.values import (
@@ -90,7 +90,7 @@ def attribute(ev: Evaluator, a: Abstract, name: str) -> Abstract:
     if isinstance(a, Super):
         return _above(ev, a, name)
     if isinstance(a, Bound) and getattr(a.function, "value", None) is is_contiguous:
-        return _flag(ev, a.owner, name)
+        return Known(flag(ev, a.owner, name))
     raise _missing_in(ev, ev.class_of(a), name)
 
 
@@ -445,16 +445,6 @@ def _of_value(ev: Evaluator, a: Value, name: str) -> Abstract:
     raise NotCovered(f"the attribute {name!r} of a {t}", ev.span)
 
 
-def _flag(ev: Evaluator, a: Abstract, name: str) -> Abstract:
-    """Evaluate ``a.flags.name``."""
-    if name == "writeable" and a in ev.fresh:
-        return Known(True)
-    if name not in _ORDERS:
-        raise NotCovered(f"the flag {name!r} of an array", ev.span)
-    return Known(order_of(ev, a, _ORDERS[name]))
-
-
-_ORDERS = {"c_contiguous": is_contiguous, "f_contiguous": is_transposed}
 _OF_PYTHON = frozenset({int, float, bool, complex})
 """Classes of numbers without ``conj``."""
 

@@ -294,11 +294,15 @@ def _definition_of(f: Any) -> Any:
         return None
 
 
+MOST_NESTED = 4
+"""Deepest recursion of a definition, which may also call the function that it stands for."""
+
+
 def _defined(
     ev: Evaluator, f: Any, meaning: Any, args: Sequence[Abstract], keywords: dict[str, Abstract]
 ) -> Abstract:
     """Inline the function that a call of `f` stands for."""
-    if any(frame.code is meaning.__code__ for frame in ev.frames):  # it calls `f` itself
+    if sum(frame.code is meaning.__code__ for frame in ev.frames) > MOST_NESTED:
         raise NotCovered(f"a call of {name_of(f)}", ev.span)
     try:
         return ev.inline(ev.outside.own(meaning), args, keywords)  # type: ignore[arg-type]

@@ -18,8 +18,8 @@ from adjoint.fast.evaluate.indices import (
     known_slice,
 )
 from adjoint.fast.evaluate.joins import is_number
-from adjoint.fast.evaluate.loaded_modules import is_modules, loaded
 from adjoint.fast.evaluate.objects.containers import key_of, opened_element, run
+from adjoint.fast.evaluate.objects.loaded_modules import is_modules, loaded
 from adjoint.fast.evaluate.rows import as_row, item_of, row_of
 from adjoint.fast.evaluate.types import Array, Number, number
 from adjoint.fast.evaluate.values import (

@@ -56,8 +56,6 @@ MOST_SOURCES = 600
 """Greatest number of sources: for larger structures, specialising takes longer than it saves."""
 
 _CONSTANTS = (str, bytes, bool, type(None), type(Ellipsis), type(NotImplemented))
-_DEFAULTS = ("default", "named default")
-"""Kinds of sources whose integers are known: axes and options, which hardly ever change."""
 LONG = 17
 """Length from which a list of numbers is one value, not read number by number."""
 _IDENTITIES = (
@@ -264,8 +262,9 @@ class Outside(Guards):
                 if hasattr(value, "dtype")
                 else f"a {type(value).__name__}"
             )
-        is_default = type(value) is int and source.kind in _DEFAULTS
-        is_fixed = has_integer(t) and (is_default or path_of(source) in self.pinned)
+        is_fixed = has_integer(t) and (
+            self._is_option(source, value) or path_of(source) in self.pinned
+        )
         if is_fixed:
             self.guard(source, "equal", value)
             if not self.is_wanted(source) and type(value) is int:
@@ -281,6 +280,13 @@ class Outside(Guards):
         if is_fixed:
             self.fixed[leaf.value] = value
         return leaf.value
+
+    def _is_option(self, source: Source, value: Any) -> bool:
+        """Return whether a value is an integer default of a function that is defined once: an axis
+        or an option, which hardly ever changes."""
+        if type(value) is not int or source.kind not in ("default", "named default"):
+            return False
+        return "<" not in self.samples[id(source.parent)].__qualname__
 
     def _demand_once(self, source: Source, value: Any) -> None:
         """Raise `NotCovered` if an object occurs twice in one argument, or in the function."""

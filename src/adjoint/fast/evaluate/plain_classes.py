@@ -15,6 +15,8 @@ import numpy as np
 _PROXIES = ("adjoint.cotangents", "adjoint.primal", "adjoint.runtime")
 """Packages whose objects are proxies for other objects."""
 
+_IN_PYTHON = ("__array_namespace_info__",)
+"""Classes of NumPy without anything in C."""
 _VALUES = (int, float, complex, str, bytes, list, tuple, dict, set, frozenset, deque)
 
 
@@ -24,7 +26,7 @@ def is_plain_object(cls: Any) -> bool:
         (cls.__getattribute__ is object.__getattribute__ or cls is threading.local)
         and not hasattr(cls, "__getattr__")
         and isinstance(cls.__module__, str)
-        and cls.__module__ not in ("builtins", "numpy")
+        and (cls.__module__ not in ("builtins", "numpy") or cls.__name__ in _IN_PYTHON)
         and not cls.__module__.startswith(_PROXIES)
         and not issubclass(cls, type | ModuleType | np.ndarray | np.generic | BaseException)
         and not issubclass(cls, _VALUES)  # abstract values have no place for both value and fields

@@ -12,7 +12,6 @@ from adjoint.fast.evaluate.evaluator import Evaluator
 from adjoint.fast.evaluate.handlers.table import handler, handlers
 from adjoint.fast.evaluate.item_lists import demand_listed, listed
 from adjoint.fast.evaluate.items import item
-from adjoint.fast.evaluate.loaded_modules import is_modules, loaded
 from adjoint.fast.evaluate.objects.containers import (
     KINDS,
     Element,
@@ -24,6 +23,7 @@ from adjoint.fast.evaluate.objects.containers import (
     opened_element,
     run,
 )
+from adjoint.fast.evaluate.objects.loaded_modules import is_modules, loaded
 from adjoint.fast.evaluate.plain_classes import has_own, is_plain_object
 from adjoint.fast.evaluate.values import Abstract, External, Iterating, Known, Ref, Tuple
 from adjoint.fast.not_covered import NotCovered

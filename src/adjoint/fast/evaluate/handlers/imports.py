@@ -8,7 +8,7 @@ from importlib.util import resolve_name
 from adjoint.fast.evaluate.attribute_reads import attribute
 from adjoint.fast.evaluate.evaluator import Evaluator
 from adjoint.fast.evaluate.handlers.table import handler
-from adjoint.fast.evaluate.loaded_modules import loaded
+from adjoint.fast.evaluate.objects.loaded_modules import loaded
 from adjoint.fast.evaluate.values import Abstract, Known
 from adjoint.fast.not_covered import NotCovered, Raises
 from adjoint.ir import primitives

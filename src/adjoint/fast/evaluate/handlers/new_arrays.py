@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import repeat
 from typing import Any
 
 import numpy as np
@@ -10,7 +11,7 @@ import numpy as np
 from adjoint.fast.evaluate.callees.definitions import vectorized, windows
 from adjoint.fast.evaluate.evaluator import Evaluator
 from adjoint.fast.evaluate.handlers.table import handler
-from adjoint.fast.evaluate.memory_orders import is_contiguous, order_of
+from adjoint.fast.evaluate.objects.memory_orders import is_contiguous, order_of
 from adjoint.fast.evaluate.rows import array_of, row_of
 from adjoint.fast.evaluate.types import Array, Dim, Number, is_covered, witnesses
 from adjoint.fast.evaluate.values import Abstract, External, Known, ListOf, Partial, Tuple
@@ -156,16 +157,41 @@ def _(ev: Evaluator, condition: Abstract, *values: Abstract) -> Abstract:
 
 @handler(np.broadcast_arrays)
 def _(ev: Evaluator, *args: Abstract, subok: Abstract = Known(False)) -> Abstract:
-    """Each array, or a view of it in the common shape."""
-    if not all(isinstance(x, Value) and isinstance(ev.types[x], Array) for x in args):
+    """Each array or number, or a view of it in the common shape."""
+    is_array = [isinstance(x, Value) and isinstance(ev.types[x], Array) for x in args]
+    if not any(is_array) or not all(map(_is_array_or_number, repeat(ev), args)):
         raise NotCovered("a broadcast of something else than arrays", ev.span)
-    operands, shape = ev.broadcast_together(tuple(map(ev.operand, args)))
+    arrays = tuple(ev.operand(x) for x, chosen in zip(args, is_array, strict=True) if chosen)
+    operands, shape = ev.broadcast_together(arrays)
     to = Tuple(tuple(_abstract(ev.length_operand(n, operands)) for n in shape))
+    rest = iter(operands)
+    whole = [_abstract(next(rest)) if one else x for x, one in zip(args, is_array, strict=True)]
     found: tuple[Any, ...] = tuple(
-        x if ev.array_type(x).shape == shape else ev.infer(np.broadcast_to, [_abstract(x), to])
-        for x in operands
+        x if one and ev.array_type(x).shape == shape else ev.infer(np.broadcast_to, [x, to])  # type: ignore[arg-type]
+        for x, one in zip(whole, is_array, strict=True)
     )
+    return _several(ev, found)
+
+
+def _is_array_or_number(ev: Evaluator, x: Abstract) -> bool:
+    if isinstance(x, Value):
+        return isinstance(ev.types[x], Array | Number)
+    return isinstance(x, Known) and type(x.value) in (float, int)
+
+
+def _several(ev: Evaluator, found: tuple[Any, ...]) -> Abstract:
     return Tuple(found) if _NUMPY_2 else ev.allocate(ListOf(found))
+
+
+def _at_least(f: Any) -> None:
+    @handler(f)
+    def _(ev: Evaluator, *arrays: Abstract) -> Abstract:
+        found = tuple(ev.infer(f, [x]) for x in new_arrays(ev, arrays))
+        return found[0] if len(found) == 1 else _several(ev, found)
+
+
+for _f in (np.atleast_1d, np.atleast_2d):
+    _at_least(_f)
 
 
 def _abstract(x: Operand) -> Abstract:

@@ -19,7 +19,6 @@ from adjoint.fast.evaluate.handlers.strings import formatted_by_percent
 from adjoint.fast.evaluate.handlers.table import handler
 from adjoint.fast.evaluate.indices import known_slice
 from adjoint.fast.evaluate.items import item
-from adjoint.fast.evaluate.loaded_modules import is_modules, loaded
 from adjoint.fast.evaluate.objects.containers import (
     KINDS,
     closed,
@@ -29,6 +28,7 @@ from adjoint.fast.evaluate.objects.containers import (
     opened_element,
     run,
 )
+from adjoint.fast.evaluate.objects.loaded_modules import is_modules, loaded
 from adjoint.fast.evaluate.plain_classes import (
     has_own,
     is_constant_object,

@@ -28,3 +28,15 @@ def order_of(ev: Evaluator, a: Abstract, asked: Callable[[Any], bool]) -> bool:
     found = asked(leaf.sample)
     ev.outside.guard(leaf.source, "fact", (asked, found))
     return found
+
+
+_ORDERS = {"c_contiguous": is_contiguous, "f_contiguous": is_transposed}
+
+
+def flag(ev: Evaluator, a: Abstract, name: str) -> bool:
+    """Return ``a.flags.name``."""
+    if name == "writeable" and a in ev.fresh:
+        return True
+    if name not in _ORDERS:
+        raise NotCovered(f"the flag {name!r} of an array", ev.span)
+    return order_of(ev, a, _ORDERS[name])
