@@ -65,8 +65,7 @@ def pullback(
         ``f(*args, **kwargs)``.
     back : Pullback
         ``back(y_bar)`` returns ``(f_bar, *arg_bars)``: the cotangent of what `f` captured, then one
-        per positional argument, each with the structure, shape and floating dtype of its primal;
-        ``None`` may stand for zeros.
+        per positional argument, with the structure and dtype of its primal; ``None`` is zero.
 
     Raises
     ------

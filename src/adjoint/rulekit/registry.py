@@ -152,11 +152,8 @@ def entry(key: Key) -> Rules:
 
 
 def key_of(f: Any) -> Key:
-    """Return the key under which a function is registered: ``(type, name)`` for methods of builtin
-    types.
-
-    A named tuple may itself be a callable, not such a pair.
-    """
+    """Return the key of a function: ``(type, name)`` for methods of builtin types. A named tuple
+    may itself be a callable."""
     if type(f) is FunctionType or type(f) is BuiltinFunctionType:
         return f  # most functions
     if type(f) is tuple:

@@ -45,6 +45,7 @@ from adjoint.fast.evaluate.handlers import (  # noqa: F401  each registers its h
     random_numbers,
     sorting,
     strings,
+    subscripts,
     tools_of_iterators,
 )
 from adjoint.fast.evaluate.leaves import Leaf

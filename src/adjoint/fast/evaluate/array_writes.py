@@ -23,7 +23,14 @@ from adjoint.fast.evaluate.types import Array, Dim, Number, Row, has_complex, is
 from adjoint.fast.evaluate.values import Abstract, Known, SliceOf, Tuple
 from adjoint.fast.evaluate.writes.carried_arrays import slots_apart
 from adjoint.fast.not_covered import CarriedWrite, NotCovered
-from adjoint.fast.single_assignment.walk import blocks, carried_values, operands, results, walk
+from adjoint.fast.single_assignment.walk import (
+    blocks,
+    carried_values,
+    operands,
+    results,
+    walk,
+    walk_ops,
+)
 from adjoint.fast.support import functions as runtime
 from adjoint.ir.single import Block, Call, Const, If, Loop, Operand, Unpack, Value
 
@@ -308,3 +315,14 @@ class _Viewer:
         if isinstance(x, Value) and x in self.seen:
             if any(self.writes.get(owner, 0) != n for owner, n in self.seen[x].items()):
                 raise NotCovered("a view that is read after a write to what it looks at")
+
+
+def written_in(ops: list[Any]) -> set[Any]:
+    """Return the operands that some operations write to."""
+    return {
+        op.operands[0]
+        for op in walk_ops(ops)
+        if isinstance(op, Call)
+        and isinstance(op.callee, Const)
+        and op.callee.value in runtime.WRITES
+    }

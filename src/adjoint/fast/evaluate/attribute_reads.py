@@ -25,8 +25,9 @@ from adjoint.fast.evaluate.items import item, length_of, product
 from adjoint.fast.evaluate.objects.containers import KINDS
 from adjoint.fast.evaluate.objects.guards import is_own
 from adjoint.fast.evaluate.objects.memory_orders import flag, is_contiguous
+from adjoint.fast.evaluate.parts_of_numbers import part_of
 from adjoint.fast.evaluate.plain_classes import is_enumeration, is_named_tuple, is_plain_object
-from adjoint.fast.evaluate.types import Array, Number, Row, has_complex, part_type
+from adjoint.fast.evaluate.types import Array, Number, Row
 from adjoint.fast.evaluate.values import (
     Abstract,
     Bound,
@@ -44,7 +45,7 @@ from adjoint.fast.evaluate.values import (
 from adjoint.fast.evaluate.writes.adopted_containers import object_behind
 from adjoint.fast.evaluate.writes.adoption import demand_not_written
 from adjoint.fast.not_covered import NotCovered, Raises
-from adjoint.fast.support.functions import conjugate, imaginary_part, real_part
+from adjoint.fast.support.functions import conjugate
 from adjoint.ir.single import Value
 from adjoint.primal.special_methods import class_attribute
 from adjoint.primal.value_kinds import slots_of
@@ -447,14 +448,3 @@ def _of_value(ev: Evaluator, a: Value, name: str) -> Abstract:
 
 _OF_PYTHON = frozenset({int, float, bool, complex})
 """Classes of numbers without ``conj``."""
-
-
-def part_of(ev: Evaluator, a: Value, name: str) -> Value:
-    """Write ``a.real`` or ``a.imag`` of a number or an array."""
-    t = ev.types[a]
-    if name == "real" and not has_complex(t) and not (isinstance(t, Number) and bool in t.kinds):
-        return a  # the real part of a truth value is an integer
-    if isinstance(t, Array) and not has_complex(t):
-        raise NotCovered("the imaginary part of a real array", ev.span)
-    f = real_part if name == "real" else imaginary_part
-    return ev.operation(f, (a,), part_type(t, name))

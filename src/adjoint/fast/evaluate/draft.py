@@ -108,19 +108,16 @@ class Draft:
         By tuple that a function returns: the types of its items.
     places
         By value: file and line of its user code.
-    attempts
-        The ``try`` bodies that are being evaluated, outermost first.
-    caught
-        The exceptions whose handlers are being evaluated, outermost first.
+    attempts, caught
+        The ``try`` bodies, and the exceptions whose handlers, are being evaluated, outermost first.
     cached
-        Results of cached functions, by function and operands, that are in sight.
+        Results of cached functions that are in sight, by function and operands.
     cached_states
         By cached function: the contents of the variables that it has captured.
     read_by_cached
         Arrays that cached functions read: nothing may write to them.
     origins
-        By value, those of reverse sweeps included: the place that it belongs to, and those of the
-        calls that led there.
+        By value, also of reverse sweeps: its place, and those of the calls that led there.
     origin
         The origin of what is made outside of all frames: of the operation whose reverse is written.
     """

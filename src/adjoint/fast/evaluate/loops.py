@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from adjoint.fast.evaluate.array_writes import written_in
 from adjoint.fast.evaluate.attribute_reads import special_method
 from adjoint.fast.evaluate.branches import branch
 from adjoint.fast.evaluate.evaluator import Evaluator
@@ -39,8 +40,7 @@ from adjoint.fast.evaluate.values import (
 )
 from adjoint.fast.not_covered import CarriedWrite, NotCovered
 from adjoint.fast.single_assignment.primitives import yielded
-from adjoint.fast.single_assignment.walk import walk, walk_ops
-from adjoint.fast.support.functions import WRITES
+from adjoint.fast.single_assignment.walk import walk
 from adjoint.ir.nodes import Span
 from adjoint.ir.single import Block, Call, Const, Loop, Operand, Value
 
@@ -325,7 +325,7 @@ def _program_loop(
     found = _ended(ev, state, iterable, None, block, stops, span)
     if is_some(n):  # the loop has at least one iteration
         _narrow(ev, found[stops:], after)
-    if copied and not copied.isdisjoint(_written_in(ops) | state.heap.keys()):
+    if copied and not copied.isdisjoint(written_in(ops) | state.heap.keys()):
         raise NotCovered("a list that changes while it is iterated over", ev.span)
     if n is not None and not stops and not state.has_lost_lengths:
         note_lengths(ev, ops, n)
@@ -339,15 +339,6 @@ def _parted(
     if found is None:
         raise NotCovered("a loop whose iterations never reach their end", ev.span)
     return found[:stops], found[stops:]
-
-
-def _written_in(ops: list[Any]) -> set[Any]:
-    """Return the operands that some operations write to."""
-    return {
-        op.operands[0]
-        for op in walk_ops(ops)
-        if isinstance(op, Call) and isinstance(op.callee, Const) and op.callee.value in WRITES
-    }
 
 
 def _narrow(ev: Evaluator, results: list[Abstract], after: list[Abstract]) -> None:
@@ -442,7 +433,7 @@ def _while(
     else:
         raise NotCovered("a loop whose types do not settle", ev.span)
     condition_operand = ev.operand(condition)
-    if _written_in(test_ops):  # the reverse sweep reverses the body only
+    if written_in(test_ops):  # the reverse sweep reverses the body only
         raise NotCovered("a test that writes to an array or a list", op.span)
     if state.operands(tested[1:], heap_tested) != parameters:
         raise NotCovered("a test that assigns variables", op.span)

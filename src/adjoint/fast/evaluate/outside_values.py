@@ -17,6 +17,7 @@ from adjoint.fast.evaluate.handlers.table import handlers
 from adjoint.fast.evaluate.leaves import Leaf
 from adjoint.fast.evaluate.objects.guards import Guards, is_own
 from adjoint.fast.evaluate.plain_classes import (
+    is_constant_key,
     is_constant_object,
     is_enumeration,
     is_named_tuple,
@@ -222,7 +223,7 @@ class Outside(Guards):
         if kind in (tuple, list) or is_named_tuple(kind):
             self.guard(source, "length", len(value))
         elif kind is dict:
-            if not all(map(_is_constant_key, value)):
+            if not all(map(is_constant_key, value)):
                 raise NotCovered("a dict with keys that are no constants")
             self.guard(source, "keys", tuple(value))
         elif not is_plain_object(kind):
@@ -446,10 +447,3 @@ class Outside(Guards):
             tuple(map(Known, f.__closure__ or ())),
             f,
         )
-
-
-def _is_constant_key(key: Any) -> bool:
-    if type(key) is tuple:
-        return all(map(_is_constant_key, key))
-    kinds = (str, int, bool, type(None), bytes, type, ModuleType)
-    return type(key) in kinds or is_enumeration(type(key))

@@ -65,6 +65,14 @@ def is_constant_object(cls: type) -> bool:
     return is_enumeration(cls) or cls.__module__ == "typing" or issubclass(cls, _OF_TYPES)
 
 
+def is_constant_key(key: Any) -> bool:
+    """Return whether a key of a dict from outside is one that programs know."""
+    if type(key) is tuple:
+        return all(map(is_constant_key, key))
+    kinds = (str, int, bool, type(None), bytes, type, ModuleType)
+    return type(key) in kinds or is_enumeration(type(key))
+
+
 def is_named_tuple(cls: type) -> bool:
     """Return whether a class is made by `collections.namedtuple`, with no special method changed
     or added."""

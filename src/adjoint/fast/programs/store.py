@@ -21,8 +21,14 @@ from typing import TYPE_CHECKING, Any
 from adjoint.diagnostics.dump import DumpError
 from adjoint.errors import ArgumentError, place_text
 from adjoint.fast.build.modes import Mode
-from adjoint.fast.not_covered import Defect, Deoptimize, NotCovered
+from adjoint.fast.not_covered import NotCovered
 from adjoint.fast.programs.call_kinds import kinds_of
+from adjoint.fast.programs.failures import FAILED as FAILED
+from adjoint.fast.programs.failures import FEW_FAILURES as FEW_FAILURES
+from adjoint.fast.programs.failures import LONGEST_REST as LONGEST_REST
+from adjoint.fast.programs.failures import Failures
+from adjoint.fast.programs.failures import demand_foreseen as demand_foreseen
+from adjoint.fast.programs.failures import is_strict as is_strict
 from adjoint.fast.programs.owners import Owner, owner_of
 from adjoint.frontend.same_code import compile_quietly
 from adjoint.ir.nodes import Span
@@ -42,16 +48,9 @@ TOO_MANY_MODES = f"arguments given by name in more than {MOST_MODES} ways"
 MOST_NOT_COVERED = 12
 """Number of kinds not covered after which a function is no longer specialised."""
 MOST_FUNCTIONS = 1024
-FEW_FAILURES = 8
-"""Number of failures after which a program rests for some calls."""
-LONGEST_REST = 256
-"""Greatest number of calls until a resting program is tried again."""
 
 MISS: Any = type("Miss", (), {"__repr__": lambda self: "MISS"})()
 """Result of an entry whose guard fails: another program may fit the call."""
-
-FAILED: Any = type("Failed", (), {"__repr__": lambda self: "FAILED"})()
-"""Result of an entry whose program fails: the call is generic."""
 
 
 def _is_wanted() -> bool:
@@ -70,9 +69,6 @@ is_enabled: list[bool] = [_is_wanted()]
 
 refusal: list[str | None] = [None]
 """The reason why no function is specialised now, not even with ``tier="fast"``, or ``None``."""
-
-is_strict: list[bool] = [False]
-"""Strict mode: whether an internal error of the fast tier is raised; else the call is generic."""
 
 
 @dataclass(slots=True)
@@ -104,7 +100,7 @@ class Entry:
     run: Callable[..., Any]
     cost: float
     filename: str
-    failures: _Failures
+    failures: Failures
     inlined: tuple[str, ...] = ()
     opaque: tuple[str, ...] = ()
     once: Callable[..., Any] | None = None
@@ -356,7 +352,7 @@ def _made(f: Any, args: tuple[Any, ...], mode: Mode) -> Entry:
     except (SyntaxError, RecursionError, MemoryError) as error:
         raise NotCovered(f"the generated source is beyond Python: {error}") from None
     show_source(filename, source)
-    failures = _Failures(bound)
+    failures = Failures(bound)
     run = scope[_MAIN.get(mode.kind, "at_point")]
     if program.ev.opaque:
         run = _in_session(run)
@@ -397,70 +393,3 @@ def _in_session(run: Callable[..., Any]) -> Callable[..., Any]:
             return run(*leaves)
 
     return program
-
-
-class _Failures:
-    """Count the failures of a program.
-
-    Later calls may succeed with other numbers. So a program that fails often rests for some calls,
-    more after each failure, and is tried again.
-    """
-
-    __slots__ = ("bound", "count", "last", "rest")
-
-    def __init__(self, bound: dict[str, Any]) -> None:
-        self.count: int = 0
-        self.rest: int = 0
-        self.bound: dict[str, Any] = bound
-        self.last: str = ""
-
-    @property
-    def reason(self) -> str:
-        """Why the last call was generic."""
-        if self.rest > 0:
-            return f"what made this program fail {self.count} times: {self.last}"
-        return self.last
-
-    def __call__(self, error: Exception | None) -> Any:
-        demand_foreseen(error)
-        if type(error) is not _Resting:
-            self.last = _what_happened(error)
-            self.count += 1
-            if self.count > FEW_FAILURES:
-                self._let_rest(min(2 ** (self.count - FEW_FAILURES), LONGEST_REST))
-        return FAILED
-
-    def _let_rest(self, calls: int) -> None:
-        program = self.bound["program"]
-        if self.rest > 0:  # set by another thread
-            return
-        self.rest = calls
-
-        def resting(*leaves: Any) -> Any:
-            self.rest -= 1
-            if self.rest <= 0:
-                self.bound["program"] = program
-            raise _Resting
-
-        self.bound["program"] = resting
-
-
-class _Resting(Deoptimize):
-    """Raised in place of running a resting program."""
-
-
-def _what_happened(error: Exception | None) -> str:
-    """Return the reason of a failure in words."""
-    if error is None:
-        return "a cotangent that is not finite"
-    if isinstance(error, Deoptimize):
-        return str(error)
-    if isinstance(error, FloatingPointError):
-        return f"a warning of NumPy's: {error}"
-    return f"an error: {type(error).__name__}"
-
-
-def demand_foreseen(error: Exception | None) -> None:
-    """Raise an error that only wrong generated source can cause, in strict mode."""
-    if is_strict[0] and isinstance(error, NameError | Defect):
-        raise error

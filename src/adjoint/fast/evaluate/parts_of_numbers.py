@@ -1,0 +1,20 @@
+"""Real and imaginary parts of numbers and arrays."""
+
+from __future__ import annotations
+
+from adjoint.fast.evaluate.evaluator import Evaluator
+from adjoint.fast.evaluate.types import Array, Number, has_complex, part_type
+from adjoint.fast.not_covered import NotCovered
+from adjoint.fast.support.functions import imaginary_part, real_part
+from adjoint.ir.single import Value
+
+
+def part_of(ev: Evaluator, a: Value, name: str) -> Value:
+    """Write ``a.real`` or ``a.imag`` of a number or an array."""
+    t = ev.types[a]
+    if name == "real" and not has_complex(t) and not (isinstance(t, Number) and bool in t.kinds):
+        return a  # the real part of a truth value is an integer
+    if isinstance(t, Array) and not has_complex(t):
+        raise NotCovered("the imaginary part of a real array", ev.span)
+    f = real_part if name == "real" else imaginary_part
+    return ev.operation(f, (a,), part_type(t, name))

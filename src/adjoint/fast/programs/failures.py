@@ -1,0 +1,85 @@
+"""Failures of programs: what a program that cannot finish a call leaves, and when it rests."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from adjoint.fast.not_covered import Defect, Deoptimize
+
+FEW_FAILURES = 8
+"""Number of failures after which a program rests for some calls."""
+LONGEST_REST = 256
+"""Greatest number of calls until a resting program is tried again."""
+
+FAILED: Any = type("Failed", (), {"__repr__": lambda self: "FAILED"})()
+"""Result of an entry whose program fails: the call is generic."""
+
+is_strict: list[bool] = [False]
+"""Strict mode: whether an internal error of the fast tier is raised; else the call is generic."""
+
+
+class Failures:
+    """Count the failures of a program.
+
+    Later calls may succeed with other numbers. So a program that fails often rests for some calls,
+    more after each failure, and is tried again.
+    """
+
+    __slots__ = ("bound", "count", "last", "rest")
+
+    def __init__(self, bound: dict[str, Any]) -> None:
+        self.count: int = 0
+        self.rest: int = 0
+        self.bound: dict[str, Any] = bound
+        self.last: str = ""
+
+    @property
+    def reason(self) -> str:
+        """Why the last call was generic."""
+        if self.rest > 0:
+            return f"what made this program fail {self.count} times: {self.last}"
+        return self.last
+
+    def __call__(self, error: Exception | None) -> Any:
+        demand_foreseen(error)
+        if type(error) is not _Resting:
+            self.last = _what_happened(error)
+            self.count += 1
+            if self.count > FEW_FAILURES:
+                self._let_rest(min(2 ** (self.count - FEW_FAILURES), LONGEST_REST))
+        return FAILED
+
+    def _let_rest(self, calls: int) -> None:
+        program = self.bound["program"]
+        if self.rest > 0:  # set by another thread
+            return
+        self.rest = calls
+
+        def resting(*leaves: Any) -> Any:
+            self.rest -= 1
+            if self.rest <= 0:
+                self.bound["program"] = program
+            raise _Resting
+
+        self.bound["program"] = resting
+
+
+class _Resting(Deoptimize):
+    """Raised in place of running a resting program."""
+
+
+def _what_happened(error: Exception | None) -> str:
+    """Return the reason of a failure in words."""
+    if error is None:
+        return "a cotangent that is not finite"
+    if isinstance(error, Deoptimize):
+        return str(error)
+    if isinstance(error, FloatingPointError):
+        return f"a warning of NumPy's: {error}"
+    return f"an error: {type(error).__name__}"
+
+
+def demand_foreseen(error: Exception | None) -> None:
+    """Raise an error that only wrong generated source can cause, in strict mode."""
+    if is_strict[0] and isinstance(error, NameError | Defect):
+        raise error
