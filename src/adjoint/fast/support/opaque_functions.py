@@ -70,7 +70,7 @@ def _is_pure(f: Callable[..., Any]) -> bool:
     module = str(inspect.unwrap(inner).__globals__.get("__name__"))
     if module.partition(".")[0] not in ("numpy", "scipy"):
         return False
-    if f"{module}.".startswith(_ACTING):
-        return False
+    if f"{module}.".startswith(_ACTING) or inner.__name__.startswith("_"):
+        return False  # what is not public may write to its operands
     parameters = inspect.signature(f).parameters
     return _RANDOM.isdisjoint(parameters)

@@ -337,45 +337,6 @@ def _corrcoef(x, y=None, rowvar=True):
     return np.clip(c / scale[:, None] / scale[None, :], -1, 1)
 
 
-@definition(np.histogram)
-def _histogram(a, bins=10, range=None, density=None, weights=None):
-    edges: Any
-    counts: Any
-    x = np.ravel(a)
-    if x.dtype != np.float64:
-        raise TypeError("numbers of another precision")
-    if isinstance(bins, int):
-        first, last = (np.min(x), np.max(x)) if range is None else range
-        if not first <= last:
-            raise ValueError("a range that is none")
-        if first == last:
-            first, last = first - 0.5, last + 0.5
-        edges = np.linspace(first, last, bins + 1)
-    else:
-        edges = np.asarray(bins)
-        if np.any(edges[:-1] > edges[1:]):
-            raise ValueError("edges that do not increase")
-    if weights is None:
-        x = np.sort(x)
-        ends = (np.searchsorted(x, edges[:-1]), np.searchsorted(x, edges[-1:], "right"))
-        counts = np.diff(np.concatenate(ends))
-    else:
-        counts = _sums_by_bin(x, np.ravel(weights), edges)
-    if density:
-        return counts / np.diff(edges) / np.sum(counts), edges
-    return counts, edges
-
-
-def _sums_by_bin(x, weights, edges):
-    if weights.dtype != np.float64:
-        raise TypeError("weights of another precision")
-    inside = (x >= edges[0]) & (x <= edges[-1])
-    places = np.minimum(np.searchsorted(edges, x[inside], "right") - 1, len(edges) - 2)
-    sums = np.zeros(len(edges) - 1)
-    np.add.at(sums, places, weights[inside])
-    return sums
-
-
 @definition(np.gradient)
 def _gradient(f, spacing=1.0, axis=None):
     if np.ndim(spacing) > 0 or (f.ndim > 1 and axis is None) or f.dtype != np.float64:
