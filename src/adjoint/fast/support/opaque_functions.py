@@ -52,7 +52,7 @@ _ACTING = tuple(
     numpy.lib._format_impl. numpy.ctypeslib. numpy.__config__. numpy._core._ufunc_config.
     numpy._core.arrayprint. numpy._core.memmap.
     numpy.core._ufunc_config. numpy.core.arrayprint. numpy.core.memmap. scipy.io. scipy.datasets.
-    scipy._lib. scipy.differentiate.""".split()
+    scipy._lib. scipy.differentiate. scipy.special._ellip_harm.""".split()
 )
 """Modules of functions with other effects than their result."""
 _RANDOM = frozenset({"rng", "random_state", "seed"})
