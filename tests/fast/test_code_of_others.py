@@ -124,6 +124,8 @@ CALLS = {
 }
 
 
+GENERIC = {"of_spline", "of_fixed_spline"}
+"""Calls without a program."""
 ONE_POINT = {"unpacked", "nnlf", "of_quaternion", "of_spline"}
 """Functions that are not defined, or not smooth, at the other points."""
 
@@ -151,7 +153,7 @@ def test_other_modes(name):
 def test_programs(name):
     f = CALLS[name]
     ad.gradient(f, X, 1.3)
-    assert ad.tier(f, X, 1.3).tier == "fast"
+    assert name in GENERIC or ad.tier(f, X, 1.3).tier == "fast"
     for x in (X, -X, X[:3] * 0.7):
         if name in ONE_POINT and x is not X:
             continue

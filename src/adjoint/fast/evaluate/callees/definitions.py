@@ -99,6 +99,8 @@ def _putmask(a, /, mask, values):
     chosen = np.asarray(mask) != 0
     if chosen.shape != a.shape:
         raise ValueError("mask and data must be the same size")
+    if a.dtype != np.float64:
+        raise TypeError("an array of another precision")
     if np.ndim(values) == 0:
         a[chosen] = values
     else:
@@ -112,6 +114,8 @@ def _place(arr, mask, vals):
     chosen = np.asarray(mask) != 0
     if chosen.shape != arr.shape:
         raise ValueError("mask of another shape")
+    if arr.dtype != np.float64:
+        raise TypeError("an array of another precision")
     if np.ndim(vals) == 0:
         arr[chosen] = vals
     else:
