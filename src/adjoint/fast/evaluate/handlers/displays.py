@@ -55,7 +55,7 @@ def _(ev: Evaluator, xs: Abstract, value: Abstract) -> Abstract:
 def _(ev: Evaluator, xs: Abstract, *index: Abstract) -> Abstract:
     if not index:
         return pop(ev, xs)
-    return run(ev, xs, list.pop, opened_element(ev, *index))
+    return run(ev, xs, list.pop, *(opened_element(ev, i) for i in index))
 
 
 @handler(primitives.list_extend, list.extend)

@@ -87,6 +87,8 @@ def _extreme(f: Any) -> None:
     ) -> Abstract:
         items: Sequence[Abstract] | None = operands
         is_plain = isinstance(key, Known) and key.value is None
+        if default is not None and len(operands) != 1:
+            raise NotCovered(f"such a call of {f.__name__}", ev.span)
         if not is_plain or default is not None:
             given = listed(ev, operands[0]) if len(operands) == 1 else [*operands]
             if given is None:
