@@ -187,7 +187,9 @@ def fit(ev: Evaluator, bar: Operand, x: Value, y: Value) -> Operand:
         of_y = Array(found.dtype, of_y.shape)
     if isinstance(of_x, Number):
         return _total(ev, bar, number(of_y.dtype.type), f"{x.name}_bar")
-    return _summed(ev, bar, x, ev.array_type(x), of_y)
+    if not isinstance(of_x, Array):
+        raise NotCovered("the cotangent of a list that stands for an array", ev.span)
+    return _summed(ev, bar, x, of_x, of_y)
 
 
 def _total(ev: Evaluator, bar: Operand, t: Number, name: str) -> Operand:
