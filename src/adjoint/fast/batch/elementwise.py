@@ -102,7 +102,14 @@ def _(sweep: BatchValues, op: Call) -> Value:
     return sweep.ev.operation(op.callee.value, operands, t, name=op.result.name)
 
 
-@formula(runtime.inner_derivative, runtime.own, runtime.zeros_like, np.copy, np.ndarray.copy)
+@formula(
+    runtime.inner_derivative,
+    runtime.constant,
+    runtime.own,
+    runtime.zeros_like,
+    np.copy,
+    np.ndarray.copy,
+)
 def _(sweep: BatchValues, op: Call) -> Value:
     assert op.result is not None and isinstance(op.callee, Const)
     t = sweep.type_of_rows(sweep.ev.types[op.result])

@@ -29,6 +29,7 @@ from adjoint.fast.evaluate.objects.instances import instance
 from adjoint.fast.evaluate.plain_classes import is_plain_class, is_plain_object
 from adjoint.fast.evaluate.result_types.inferable_functions import is_inferable
 from adjoint.fast.evaluate.result_types.ones import name_of
+from adjoint.fast.evaluate.types import is_inexact
 from adjoint.fast.evaluate.values import (
     Abstract,
     Bound,
@@ -38,11 +39,13 @@ from adjoint.fast.evaluate.values import (
     Known,
     Partial,
     Ref,
+    Tuple,
 )
 from adjoint.fast.not_covered import NotCovered, Raises
+from adjoint.fast.support import functions as runtime
 from adjoint.fast.support.opaque_functions import may_be_opaque
 from adjoint.ir.single import Value
-from adjoint.rulekit.registry import Rules, facts, lookup
+from adjoint.rulekit.registry import Rules, facts, lookup, plain
 from adjoint.rules.python.evalpoly import evalpoly
 
 
@@ -295,14 +298,17 @@ def _definition_of(f: Any) -> Any:
 
 
 MOST_NESTED = 4
-"""Deepest recursion of a definition, which may also call the function that it stands for."""
+"""Deepest recursion of a definition."""
+_AS_IT_IS = plain(len).__code__
+"""The code of `plain`, by which a definition calls the function that it stands for."""
 
 
 def _defined(
     ev: Evaluator, f: Any, meaning: Any, args: Sequence[Abstract], keywords: dict[str, Abstract]
 ) -> Abstract:
     """Inline the function that a call of `f` stands for."""
-    if sum(frame.code is meaning.__code__ for frame in ev.frames) > MOST_NESTED:
+    depth = sum(frame.code is meaning.__code__ for frame in ev.frames)
+    if depth > MOST_NESTED or (ev.frames and ev.frames[-1].code is _AS_IT_IS):
         raise NotCovered(f"a call of {name_of(f)}", ev.span)
     try:
         return ev.inline(ev.outside.own(meaning), args, keywords)  # type: ignore[arg-type]
@@ -337,7 +343,8 @@ def _function(
     if rules.inactive or not rules.rrules:
         if not is_own(f.__globals__):
             raise NotCovered(f"{name_of(f)} is not differentiable", ev.span)
-        return ev.inline(closure, args, keywords)
+        made = ev.inline(closure, args, keywords)
+        return _constants(ev, f, made) if rules.inactive else made
     # The reverse sweep calls the rule; a trial run of the source of `f` gives the result type.
     heap, written = ev.heap, set(ev.written)
     with ev.trial():
@@ -349,6 +356,18 @@ def _function(
     operands = tuple(map(ev.operand, args))
     named = tuple((k, ev.operand(v)) for k, v in keywords.items())
     return ev.operation(f, operands, ev.types[known], named)
+
+
+def _constants(ev: Evaluator, f: Any, a: Abstract) -> Abstract:
+    """Return the result of a function that is not differentiable, without derivatives."""
+    if isinstance(a, Tuple):
+        return Tuple(tuple(_constants(ev, f, x) for x in a.items), a.kind)
+    if isinstance(a, Value):
+        t = ev.types[a]
+        return ev.operation(runtime.constant, (a,), t) if is_inexact(t) else a
+    if not isinstance(a, Known):
+        raise NotCovered(f"{name_of(f)} is not differentiable, and returns a structure", ev.span)
+    return a
 
 
 def _templated(

@@ -26,6 +26,7 @@ from adjoint.rulekit.registry import lookup
 
 CONSTANT: frozenset[Any] = frozenset(
     {
+        runtime.constant,
         runtime.length,
         runtime.equal_items,
         runtime.shape_of,

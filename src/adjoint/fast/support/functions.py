@@ -141,6 +141,12 @@ def own(x_bar: Any) -> Any:
     return np.array(x_bar)
 
 
+def constant(x: Any) -> Any:
+    """Copy a result of a function that is registered as not differentiable: it carries no
+    derivative, whatever the function computes it from."""
+    return np.array(x) if isinstance(x, np.ndarray) else x
+
+
 def broadcast_like(x_bar: Any, x: Any) -> Any:
     """Broadcast a cotangent into a new array of the shape of its primal `x`."""
     dtype = x.dtype if x.dtype.kind in "fc" else np.float64

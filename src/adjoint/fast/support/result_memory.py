@@ -41,6 +41,7 @@ OWN_MEMORY: frozenset[Any] = _ARITHMETIC | {
     np.where,
     np.array,
     runtime.apart,
+    runtime.constant,
     runtime.zeros_like,
     runtime.own,
     runtime.inner_derivative,

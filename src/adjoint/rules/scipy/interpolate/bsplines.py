@@ -14,7 +14,7 @@ from scipy.sparse.linalg import spsolve
 
 from adjoint.rulekit.refusal import NoDerivative
 from adjoint.rulekit.registry import non_differentiable, plain, substitute
-from adjoint.rules.scipy.equivalents import refusing, with_derivative_of
+from adjoint.rules.scipy.equivalents import refusing, result_like, with_derivative_of
 from adjoint.rules.scipy.interpolate.deboor import Local, places_of
 from adjoint.rules.scipy.interpolate.piecewise import added
 from adjoint.rules.scipy.linalg.matrix_rule import Call, matrix_rule
@@ -33,6 +33,7 @@ BESIDE = NoDerivative("its arguments", "is that of something beside the coeffici
 # ---- values --------------------------------------------------------------------------------------
 
 
+@result_like(lambda t, c, k, x, nu, extrapolate: np.empty((len(x), c.shape[1]), c.dtype))
 def spline(t: Any, c: Any, k: int, x: Any, nu: int, extrapolate: Any) -> Any:
     """Return the values of a spline, one row per point, from the compiled code."""
     if _leaves is not None:
@@ -68,6 +69,7 @@ def _(call: Call) -> Any:
 # ---- the basis -----------------------------------------------------------------------------------
 
 
+@result_like(lambda t, k, x, places, nu: np.empty((len(x), k + 1)))
 def basis(t: Any, k: int, x: Any, places: Any, nu: int) -> Any:
     """Return the k + 1 nonzero B-splines at each point, or their derivatives."""
     return _local(t, k, x, places, nu).y
@@ -89,6 +91,7 @@ def _(call: Call) -> Any:
     return basis_back, lambda t_dot, x_dot: local.push(t_dot, x_dot, None)
 
 
+@result_like(lambda t, k, x: np.empty(len(x), int))
 @non_differentiable
 def places_in(t: Any, k: int, x: Any) -> Any:
     """Return the interval of each point."""
@@ -115,6 +118,7 @@ if _leaves is not None:
             one_row(t, k, xval, m, nu), carrier, _leaves.evaluate_all_bspl, *NEAR
         )
 
+    @result_like(lambda x, t, k, shape, offset: np.empty(shape))
     @non_differentiable
     def collocation(x: Any, t: Any, k: int, shape: Any, offset: int) -> Any:
         ab = np.zeros(shape)

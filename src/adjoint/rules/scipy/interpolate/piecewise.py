@@ -15,6 +15,7 @@ from scipy import special
 from scipy.interpolate import _ppoly
 
 from adjoint.rulekit.registry import non_differentiable, substitute
+from adjoint.rules.scipy.equivalents import result_like
 from adjoint.rules.scipy.linalg.matrix_rule import Call, matrix_rule
 
 # ---- shared functions ----------------------------------------------------------------------------
@@ -50,6 +51,10 @@ def _evaluated(evaluate: Callable[..., Any], c: Any, x: Any, xp: Any, nu: int, e
     return out
 
 
+def _as_evaluated(c: Any, x: Any, xp: Any, nu: int, extrapolate: Any) -> Any:
+    return np.empty((len(xp), c.shape[2]), c.dtype)
+
+
 def _at_points(local: Any, weights: Any) -> Any:
     """Return the sum over coefficients: the last axis of `weights`, the middle one of `local`."""
     return np.einsum("rk,rkn->rn", weights, local)
@@ -81,6 +86,7 @@ def _pair(call: Call, places: Any, weights: Any, slopes: Any, ends: list[Any]) -
 # ---- powers --------------------------------------------------------------------------------------
 
 
+@result_like(_as_evaluated)
 def piecewise(c: Any, x: Any, xp: Any, nu: int, extrapolate: Any) -> Any:
     """Return the values that `_ppoly.evaluate` writes into its last argument."""
     return _evaluated(_ppoly.evaluate, c, x, xp, nu, extrapolate)
@@ -107,6 +113,7 @@ def _(call: Call) -> Any:
 # ---- Bernstein's basis ---------------------------------------------------------------------------
 
 
+@result_like(_as_evaluated)
 def bernstein(c: Any, x: Any, xp: Any, nu: int, extrapolate: Any) -> Any:
     """Return the values that `_ppoly.evaluate_bernstein` writes into its last argument."""
     return _evaluated(_ppoly.evaluate_bernstein, c, x, xp, nu, extrapolate)
