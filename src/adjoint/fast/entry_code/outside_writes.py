@@ -90,8 +90,6 @@ class _Contents:
 
     def commit(self, one: Stored) -> None:
         name, before, after = self.made.names[id(one.source)], one.before, one.after
-        if not one.is_changed:
-            return
         if isinstance(after, ListOf | RowOf):
             self.lines.append(f"{name}[:] = {self._content(after)}")
         elif isinstance(after, DictOf) and isinstance(before, DictOf):

@@ -17,7 +17,6 @@ from adjoint.fast.evaluate.values import (
     Abstract,
     External,
     Iterating,
-    IteratorOf,
     Known,
     ListOf,
     Ref,
@@ -113,8 +112,3 @@ def unpacked(ev: Evaluator, a: Abstract, n: int, starred: int | None) -> list[Ab
     middle = items_known[starred : len(items_known) - after]
     last = items_known[len(items_known) - after :] if after else ()
     return [*items_known[:starred], ev.allocate(ListOf(tuple(middle))), *last]
-
-
-def is_iterator(ev: Evaluator, a: Abstract) -> bool:
-    """Return whether `a` is an iterator or a ``range``."""
-    return isinstance(a, Iterating) or isinstance(ev.held(a), IteratorOf)

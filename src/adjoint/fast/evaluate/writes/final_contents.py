@@ -32,15 +32,11 @@ class Stored:
     before: HeapObject
     after: HeapObject
 
-    @property
-    def is_changed(self) -> bool:
-        """Whether the program has left something else in it."""
-        return not _is_same(self.before, self.after)
-
 
 def stored(ev: Evaluator) -> list[Stored]:
-    """Return the containers from outside that the program writes to."""
-    return [Stored(x.source, x.initial, ev.heap[x.ref.address]) for x in ev.outside.adopted]
+    """Return the containers from outside that the program has changed."""
+    found = [Stored(x.source, x.initial, ev.heap[x.ref.address]) for x in ev.outside.adopted]
+    return [x for x in found if not _is_same(x.before, x.after)]
 
 
 def _is_same(before: HeapObject, after: HeapObject) -> bool:
@@ -64,8 +60,6 @@ def values_stored(ev: Evaluator, changed: Iterable[Stored]) -> tuple[Value, ...]
     """Return the values of the program in what it has stored, each once."""
     found: dict[Value, None] = {}
     for one in changed:
-        if not one.is_changed:
-            continue
         if isinstance(one.after, RowOf):
             found[one.after.value] = None
         for part in parts(one.after) or ():
