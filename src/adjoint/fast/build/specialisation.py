@@ -212,7 +212,14 @@ def _specialised(ev: Evaluator, f: Any, args: tuple[Any, ...], mode: Mode, order
     assert primal.results is not None
     if mode.kind == "pushforward":
         return pushed_forward(
-            ev, name, expanded(ev, primal), wanted, isinstance(y, Tuple), apart, stages
+            ev,
+            name,
+            expanded(ev, primal),
+            wanted,
+            isinstance(y, Tuple),
+            apart,
+            stages,
+            has_tangents=mode.wanted != (),
         )
     try:
         if order == "reverse over forward":

@@ -39,10 +39,14 @@ def pushed_forward(
     is_tuple: bool,
     apart: set[Value],
     stages: Stages,
+    *,
+    has_tangents: bool,
 ) -> Program:
     """Return the program of a pushforward from the computation of a function; the values `apart`
-    have calls of their own."""
-    return _made(ev, name, primal, primal, wanted, is_tuple, apart, stages)
+    have calls of their own. Without `has_tangents`, only the values are wanted."""
+    return _made(
+        ev, name, primal, primal, wanted, is_tuple, apart, stages, has_tangents=has_tangents
+    )
 
 
 def hessian_product(
@@ -58,7 +62,9 @@ def hessian_product(
 ) -> Program:
     """Return the program of a gradient and its tangent from the sweeps of the gradient."""
     whole = Block(forward.parameters, (*forward.ops, *reverse.ops), reverse.results)
-    return _made(ev, name, whole, forward, wanted, True, apart, stages, has_opaque_rules)
+    return _made(
+        ev, name, whole, forward, wanted, True, apart, stages, has_opaque_rules=has_opaque_rules
+    )
 
 
 def product_over_forward(
@@ -129,15 +135,17 @@ def _made(
     is_tuple: bool,
     apart: set[Value],
     stages: Stages,
+    *,
     has_opaque_rules: bool = False,
+    has_tangents: bool = True,
 ) -> Program:
     moving = [leaf.value for leaf in wanted]
     note_negations(ev, block)
     sweep = ForwardSweep(ev, moving, is_last=True, has_opaque_rules=has_opaque_rules)
     dots, ops = sweep.run(block, moving)
     ends = block.results or ()
-    with ev.writing(ops):  # without tangents of arguments, only the values are wanted
-        end_dots = tuple(_tangent(sweep, x) if moving else Const(None) for x in ends)
+    with ev.writing(ops):
+        end_dots = tuple(_tangent(sweep, x) if has_tangents else Const(None) for x in ends)
     made = Block((*block.parameters, *dots), tuple(ops), (*ends, *end_dots))
     stages("tangents", partial(format_block, name, made))
     made = simplified(made, name, ev.types, written_to(ev) | apart, stages, own)

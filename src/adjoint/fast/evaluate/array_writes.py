@@ -20,7 +20,7 @@ from adjoint.fast.evaluate.handlers.new_arrays import new_arrays, with_arrays
 from adjoint.fast.evaluate.indices import index_operand, indexed_shape, is_fancy, keys_of
 from adjoint.fast.evaluate.result_types.ones import name_of
 from adjoint.fast.evaluate.types import Array, Dim, Number, Row, has_complex, is_inexact, type_of
-from adjoint.fast.evaluate.values import Abstract, Known, SliceOf, Tuple
+from adjoint.fast.evaluate.values import Abstract, Known, ListOf, Ref, SliceOf, Tuple
 from adjoint.fast.evaluate.writes.carried_arrays import slots_apart
 from adjoint.fast.not_covered import CarriedWrite, NotCovered
 from adjoint.fast.single_assignment.walk import (
@@ -183,6 +183,8 @@ def write_into(
     t = ev.types[out] if isinstance(out, Value) else None
     if not isinstance(out, Value) or not isinstance(t, Array):
         raise NotCovered(f"{name_of(f)} with something else than an array to write to", ev.span)
+    if not isinstance(f, np.ufunc):  # a ufunc copies what overlaps first
+        _demand_apart(ev, args, out)
     if where is None:
         y = ev.call(Known(f), args, named)
         of_y = ev.types[y] if isinstance(y, Value) else None
@@ -207,6 +209,18 @@ def write_into(
     ]
     put(ev, out, where, ev.call(Known(f), chosen, named))
     return out
+
+
+def _demand_apart(ev: Evaluator, args: Sequence[Abstract], out: Value) -> None:
+    """Require that no operand shares memory with the array that is written."""
+    memory = ev.aliased_by(out)
+    for x in args:
+        held = ev.heap[x.address] if isinstance(x, Ref) else x
+        for part in held.items if isinstance(held, ListOf | Tuple) else (held,):
+            if not isinstance(part, Value | Known) or (
+                isinstance(part, Value) and not memory.isdisjoint(ev.aliased_by(part))
+            ):
+                raise NotCovered("a write within overlapping memory", ev.span)
 
 
 def _in_shape(ev: Evaluator, y: Abstract, of_y: Any, out: Value, t: Array) -> Abstract:

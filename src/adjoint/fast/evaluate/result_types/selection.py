@@ -112,7 +112,7 @@ def _(keys: Any, axis: Any = -1) -> Array:
 @shape_of(np.bincount)
 def _(x: Any, /, weights: Any = None, minlength: Any = 0) -> Array:
     if weights is None:
-        raise TypeError("counts")  # they are no linear function of weights
+        return array(_INDEX, (fresh_length(),))
     return array(np.float64, (fresh_length(),))
 
 

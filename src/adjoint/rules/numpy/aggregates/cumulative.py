@@ -278,4 +278,6 @@ def _(x, /, weights=None, minlength=0):
 
 @array_frule(np.bincount, operands="weights")
 def _(dots, y, x, /, weights=None, minlength=0):
+    if weights is None:  # counts are constants
+        return np.zeros(y.shape)
     return np.bincount(x, dots[0], minlength)
