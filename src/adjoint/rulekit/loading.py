@@ -153,7 +153,9 @@ def load_all_imported() -> None:
 def when_loaded(module: str, then: Callable[[], None]) -> bool:
     """Call `then` once the rules of the library of a module are loaded; return false if there are
     none left to load."""
-    package = module.partition(".")[0]
+    package, _, rest = module.partition(".")
+    part = f"{package}.{rest.partition('.')[0]}"
+    package = part if part in _libraries else package
     if package not in _libraries or package in _loaded:
         return False
     _later.setdefault(package, []).append(then)

@@ -73,7 +73,10 @@ def _is_type(annotation: Any) -> bool:
 
 
 def _of_signature(function: Callable[..., Any]) -> Parameters:
-    every = list(inspect.signature(function, eval_str=True).parameters.values())
+    given = vars(function).get("__signature__") if hasattr(function, "__dict__") else None
+    if not isinstance(given, inspect.Signature):
+        given = inspect.signature(function, eval_str=True)
+    every = list(given.parameters.values())
     leading = [p for p in every if p.kind <= p.POSITIONAL_OR_KEYWORD]
     kinds = [p.kind for p in every]
     annotations = enumerate(p.annotation for p in leading)

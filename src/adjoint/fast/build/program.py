@@ -18,7 +18,7 @@ from adjoint.fast.support.result_memory import OWN_MEMORY
 from adjoint.ir.single import Block, Call, Const, Operand, Value
 
 
-@dataclass
+@dataclass(eq=False, repr=False)
 class Program:
     """A function specialised for one kind of arguments.
 

@@ -42,7 +42,6 @@ from adjoint.fast.evaluate.handlers import (  # noqa: F401  each registers its h
     new_arrays,
     numbers,
     operators,
-    random_numbers,
     sorting,
     strings,
     subscripts,
@@ -82,7 +81,17 @@ from adjoint.fast.support import functions as runtime
 from adjoint.fast.support.result_memory import OWN_MEMORY
 from adjoint.ir import printer
 from adjoint.ir.single import Block, Call, Const, Operand, Unpack, Value
+from adjoint.rulekit.loading import when_loaded
 from adjoint.runtime.cache.ir import lowered
+
+
+def _add_random_numbers() -> None:
+    # deferred: NumPy imports `numpy.random` on its first use, which takes a while
+    from adjoint.fast.evaluate.handlers import random_numbers  # noqa: F401  registers handlers
+
+
+if not when_loaded("numpy.random", _add_random_numbers):
+    _add_random_numbers()
 
 MOST_ATTEMPTS = 16
 """How often a function is specialised again because something more has to be known of a call."""

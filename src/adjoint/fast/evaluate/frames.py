@@ -46,7 +46,7 @@ class Frame:
         self.caller: Origin | None = None
 
 
-@dataclass(slots=True, eq=False)
+@dataclass(slots=True, eq=False, repr=False)
 class Attempt:
     """One evaluation of a ``try`` body.
 

@@ -66,14 +66,16 @@ _IDENTITIES = (
     np.ufunc,
     np.dtype,
     type(np.sum),
-    type(np.random.default_rng),
 )
 
+
+_CYTHON = "cython_function_or_method"
+"""Functions of modules that Cython has compiled, each version of which makes a class of its own."""
 
 _OF_CLASSES: Any = type.__eq__
 
 
-@dataclass
+@dataclass(eq=False, repr=False)
 class Outside(Guards):
     """The sources of one program, in the order in which they are read."""
 
@@ -165,7 +167,7 @@ class Outside(Guards):
                 raise NotCovered("a member of an enumeration as a number")
             self.shown_members.add(id(value))
         # not isinstance: ``__class__`` may lie
-        is_fixed = issubclass(kind, _IDENTITIES) or value is sys.modules
+        is_fixed = issubclass(kind, _IDENTITIES) or value is sys.modules or kind.__name__ == _CYTHON
         if is_fixed or is_constant_object(kind):
             self.guard(source, "is", value)
             return Known(value)

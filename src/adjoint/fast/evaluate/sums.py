@@ -30,7 +30,7 @@ _PLAIN = _STARTS | {bool}
 """Classes of totals and of addends that Python adds with compensation."""
 
 
-@dataclass
+@dataclass(eq=False, repr=False)
 class _Gathered:
     """The addends on a tape, from the first one that may be compensated."""
 

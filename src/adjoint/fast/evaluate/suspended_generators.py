@@ -6,16 +6,17 @@ out, and run when the generator goes on.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from adjoint.fast.evaluate.evaluator import Evaluator
 from adjoint.fast.evaluate.frames import Frame, Suspension, single_of
 from adjoint.fast.evaluate.values import Abstract, Generating, Known
 from adjoint.fast.not_covered import NotCovered
+from adjoint.ir.node import node
 from adjoint.ir.single import Block, If, Op
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@node(eq=False)
 class Suspended:
     """A generator at a ``yield``: for each block around it, the operation that it is in, and the
     block from there on."""

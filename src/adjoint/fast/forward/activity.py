@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -22,6 +21,7 @@ from adjoint.fast.single_assignment.walk import carried_values
 from adjoint.fast.support import functions as runtime
 from adjoint.fast.support import rows
 from adjoint.ir import primitives
+from adjoint.ir.node import node
 from adjoint.ir.single import Block, Call, Const, If, Loop, Op, Operand, Unpack, Value
 
 _PYTHONS = frozenset({float, int, bool, complex})
@@ -31,7 +31,7 @@ EFFECTS = runtime.WRITES | runtime.BUFFER_WRITES | rows.EFFECTS
 """Functions that write to their first operand."""
 
 
-@dataclass(frozen=True)
+@node
 class Column:
     """A value that each iteration of a loop takes from `source`.
 

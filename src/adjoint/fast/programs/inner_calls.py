@@ -38,7 +38,7 @@ generic_parts: list[Callable[[Any, tuple[Any, ...], Any], tuple[Any, ...]]] = []
 (set by `adjoint.api.generic_tier`)."""
 
 
-@dataclass
+@dataclass(eq=False, repr=False)
 class InnerCall:
     """Statistics of the calls of one function inside the generic tier.
 

@@ -71,7 +71,7 @@ refusal: list[str | None] = [None]
 """The reason why no function is specialised now, not even with ``tier="fast"``, or ``None``."""
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False, repr=False)
 class Entry:
     """One specialised program.
 
@@ -114,7 +114,7 @@ class Entry:
         return self.once(f, args, dots)
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False, repr=False)
 class NotCoveredKind:
     """The reason why calls of a kind are not covered."""
 
@@ -134,7 +134,7 @@ class NotCoveredKind:
         return place_text(self.filename, self.span.line)
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False, repr=False)
 class _Stored:
     owner: Owner
     entries: list[Entry] = field(default_factory=list)

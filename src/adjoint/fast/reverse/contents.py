@@ -23,7 +23,7 @@ from adjoint.ir.node import node
 from adjoint.ir.single import Block, Call, Const, Operand, Value
 
 
-@dataclass
+@dataclass(eq=False, repr=False)
 class OpenBlock:
     """The operations of a block of the forward sweep under construction."""
 
@@ -55,7 +55,7 @@ class Place:
     has_blocks: bool
 
 
-@dataclass
+@dataclass(eq=False, repr=False)
 class _Step:
     """The operation that is being reversed, and the copies made directly after it."""
 

@@ -23,7 +23,7 @@ class Planned:
     place: Place
 
 
-@dataclass
+@dataclass(eq=False, repr=False)
 class ForwardBlock(OpenBlock):
     """A block of the forward sweep under construction, with the plan of its reverse."""
 
@@ -43,7 +43,7 @@ class ForwardBlock(OpenBlock):
             contents.end(before, ev.block, count)
 
 
-@dataclass
+@dataclass(eq=False, repr=False)
 class Branches:
     """A branch of the forward sweep; `results` includes residuals."""
 
@@ -54,7 +54,7 @@ class Branches:
     owner: ForwardBlock
 
 
-@dataclass
+@dataclass(eq=False, repr=False)
 class ForwardLoop:
     """A loop of the forward sweep; `range` is its iterable, if that is a range run to its end."""
 

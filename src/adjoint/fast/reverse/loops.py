@@ -27,7 +27,7 @@ from adjoint.ir.single import Block, Call, Const, Loop, Operand, Unpack, Value
 _Items: TypeAlias = "list[tuple[Value, Callable[[Scope], Operand | None]]]"
 
 
-@dataclass
+@dataclass(eq=False, repr=False)
 class _Iteration:
     """The reverse of an iteration.
 

@@ -34,7 +34,7 @@ class Slots:
         return (*self.flags, *one, *self.variables)
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False, repr=False)
 class Ending:
     """Layout of the results of a block.
 

@@ -24,7 +24,7 @@ from __future__ import annotations
 import itertools
 import re
 from collections import Counter
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from adjoint.fast.single_assignment.primitives import (
     attempt,
@@ -32,6 +32,7 @@ from adjoint.fast.single_assignment.primitives import (
     completed,
     wrote,
 )
+from adjoint.ir.node import node
 from adjoint.ir.nodes import (
     Assign,
     Break,
@@ -69,7 +70,7 @@ def without_tries(function: Function) -> Function:
     return replace(function, body=_Rewriter(function).region(function.body, _Place()))
 
 
-@dataclass(frozen=True, slots=True)
+@node
 class _Exit:
     """A ``try`` that a jump leaves: its attempt, if it has one, and its ``finally`` with the place
     of it."""
@@ -79,7 +80,7 @@ class _Exit:
     place: _Place
 
 
-@dataclass(frozen=True, slots=True)
+@node
 class _Place:
     """What surrounds a region.
 

@@ -187,6 +187,11 @@ def all_present(bars: Any, xs: Any) -> tuple[Any, ...]:
     return tuple([present(bar, x) for bar, x in zip(bars, xs, strict=True)])
 
 
+def new_stream(seed: int) -> np.random.Generator:
+    """Return a generator of random numbers."""
+    return np.random.default_rng(seed)
+
+
 def draw(stream: Any, name: str, *args: Any, **kwargs: Any) -> Any:
     """Return random numbers of a generator."""
     return getattr(stream, name)(*args, **kwargs)

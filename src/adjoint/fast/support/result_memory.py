@@ -72,7 +72,7 @@ MADE_EACH_TIME: frozenset[Any] = _CREATED | {
     rows.repeated,
     rows.array_of,
     primitives.build_list,
-    np.random.default_rng,
+    runtime.new_stream,
     zip,
     enumerate,
     reversed,

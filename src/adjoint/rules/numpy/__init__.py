@@ -1,7 +1,8 @@
 """The rules of NumPy by topic; imported on the first call into NumPy.
 
-Products of arrays (`numpy.dot`, `numpy.kron`) are in `products`, functions of `numpy.linalg` in
-`linalg`. The folders hold topics of several files.
+Products of arrays (`numpy.dot`, `numpy.kron`) are in `products`. The rules of `numpy.fft`,
+`numpy.linalg`, `numpy.ma`, `numpy.polynomial` and `numpy.random` are imported on the first call
+into these. The folders hold topics of several files.
 """
 
 from adjoint.rules.numpy import (  # noqa: F401  each registers its rules
@@ -13,7 +14,6 @@ from adjoint.rules.numpy import (  # noqa: F401  each registers its rules
     polynomials,
     products,
     scalars,
-    series,
     specials,
     tangents,
     ufunc_methods,
@@ -40,10 +40,6 @@ from adjoint.rules.numpy.protocols import (  # noqa: F401  each registers its ru
     error_settings,
     out,
     vectorizing,
-)
-from adjoint.rules.numpy.random import (  # noqa: F401  each registers its rules
-    distributions,
-    sampling,
 )
 from adjoint.rules.numpy.shapes import (  # noqa: F401  each registers its rules
     creation,

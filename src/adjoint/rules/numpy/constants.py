@@ -42,13 +42,6 @@ METHODS = """
     itemsize nbytes ndim nonzero round searchsorted shape size strides tofile __len__
     __bool__ __contains__ __eq__ __ne__ __lt__ __le__ __gt__ __ge__ is_integer
 """
-DISTRIBUTIONS = """
-    binomial bytes geometric hypergeometric integers logseries multinomial
-    multivariate_hypergeometric negative_binomial poisson rand randint randn random random_integers
-    random_sample ranf sample standard_cauchy standard_exponential standard_normal zipf
-"""
-"""Draws without parameters, and of integers. `adjoint.rules.numpy.random.distributions` has the
-others, `adjoint.rules.numpy.memory.in_place` in-place shuffles."""
 
 
 def members(owner: Any, names: str) -> list[Any]:
@@ -64,11 +57,3 @@ for _names in FUNCTIONS.values():
     non_differentiable(*members(np, _names))
 non_differentiable(core.multiarray.count_nonzero)
 non_differentiable(*members(np.ndarray, METHODS), *members(np.generic, METHODS))
-for _source in (np.random, np.random.Generator, np.random.RandomState):
-    non_differentiable(*members(_source, DISTRIBUTIONS))
-non_differentiable(
-    *members(np.random, "default_rng seed get_state set_state Generator RandomState SeedSequence"),
-    *members(np.random, "PCG64 PCG64DXSM MT19937 Philox SFC64"),
-    *members(np.random.Generator, "spawn bit_generator"),
-    *members(np.random.RandomState, "seed get_state set_state tomaxint"),
-)

@@ -10,8 +10,8 @@ from adjoint.primal.value_kinds import is_objects
 from adjoint.rulekit.elementwise_forward import like_result
 from adjoint.rulekit.registry import frule, substitute
 from adjoint.rules.numpy.forward_rules import array_frule
+from adjoint.rules.numpy.leading_zeros import cut
 from adjoint.rules.numpy.operands import array_rule, conj, dense
-from adjoint.rules.numpy.series import cut
 
 # ---- values --------------------------------------------------------------------------------------
 

@@ -15,22 +15,16 @@ from numpy.polynomial import polyutils
 from numpy.polynomial._polybase import ABCPolyBase
 
 from adjoint.cotangents.poison import Poison
-from adjoint.primal.array_memory import names_twice
 from adjoint.rulekit.elementwise_forward import like_result
-from adjoint.rulekit.projection import is_numeric
 from adjoint.rulekit.refusal import (
-    NoDerivative,
-    added,
     may_be_nonzero,
     refusal,
-    refused_bar,
-    refused_dot,
 )
-from adjoint.rulekit.registry import frule, rrule, substitute
+from adjoint.rulekit.registry import frule, substitute
 from adjoint.rulekit.tangents import linear_in, steady_in
+from adjoint.rules.numpy.leading_zeros import CUT, cut
 from adjoint.rules.numpy.operands import array_rule, conj, cotangent_dtype, dense
 
-CUT = NoDerivative("leading coefficients", "are zero here and have been cut off")
 BASES = {
     "polynomial": "poly",
     "chebyshev": "cheb",
@@ -43,34 +37,6 @@ BASES = {
 
 
 # ---- cutting off zeros ---------------------------------------------------------------------------
-
-
-def without_zeros(f: Any, kept: Any, lost: Any) -> Any:
-    """Copy `kept`, from which `f` has cut off the zeros `lost`; their derivative is refused."""
-    return kept.copy()
-
-
-@rrule.register(without_zeros)
-def _(f, kept, lost):
-    return kept.copy(), lambda y_bar: (None, None, y_bar, refused_bar(f, CUT, y_bar))
-
-
-@frule.register(without_zeros)
-def _(dots, f, kept, lost):
-    _, kept_dot, lost_dot = dots
-    return kept.copy(), added(kept_dot, refused_dot(f, CUT, lost_dot, kept))
-
-
-def cut(f: Any, seq: Any, start: int, stop: int) -> Any:
-    """Return ``seq[start:stop]``, to which `f` cuts a series; the other coefficients are zero."""
-    y = seq[start:stop]
-    if isinstance(seq, np.ndarray) and is_numeric(seq) and len(y) < len(seq):
-        y = without_zeros(f, y, seq[:start] if start else seq[stop:])
-        if not names_twice(seq) and seq.flags.writeable:
-            # The result stays an alias of `seq`.
-            seq[start:stop] = y
-            return seq[start:stop]
-    return y
 
 
 @substitute(polyutils.trimseq)

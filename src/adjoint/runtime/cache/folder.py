@@ -127,15 +127,20 @@ def _version() -> str:
     digest = sha256(f"{sys.version} {sys.flags.optimize}".encode())
     if not os.path.isdir(LIBRARY):
         digest.update(digest_of_file(os.path.join(LIBRARY, "__init__.py")) or b"")
-    for inner, folders, files in os.walk(LIBRARY):
-        folders.sort()
-        for name in sorted(files):
-            if name.endswith(".py"):
-                path = os.path.join(inner, name)
-                state = os.stat(path)
-                known = f"{path[len(LIBRARY) :]} {state.st_size} {state.st_mtime_ns};"
-                digest.update(known.encode())
+    else:
+        digest.update("".join(sorted(_states(LIBRARY))).encode())
     return digest.hexdigest()[:16]
+
+
+def _states(path: str) -> Iterator[str]:
+    """Yield the name, size and time of each file of Python in a folder."""
+    with os.scandir(path) as entries:
+        for entry in entries:
+            if entry.name.endswith(".py"):
+                state = entry.stat()
+                yield f"{entry.path[len(LIBRARY) :]} {state.st_size} {state.st_mtime_ns};"
+            elif not entry.name.startswith("__") and entry.is_dir():
+                yield from _states(entry.path)
 
 
 # ---- how large it may become ---------------------------------------------------------------------

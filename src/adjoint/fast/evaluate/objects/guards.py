@@ -16,7 +16,7 @@ def is_own(namespace: dict[str, Any]) -> bool:
     return str(namespace.get("__name__", "")).startswith("adjoint.")
 
 
-@dataclass
+@dataclass(eq=False, repr=False)
 class Guards:
     """The sources of one program, in the order in which they are read, and the guards on them."""
 

@@ -7,7 +7,6 @@ the function made. What it holds at the end is written back when the program has
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -21,6 +20,7 @@ from adjoint.fast.evaluate.values import (
     Source,
 )
 from adjoint.fast.not_covered import NotCovered
+from adjoint.ir.node import node
 from adjoint.ir.nodes import Span
 from adjoint.primal.value_kinds import fields_of
 
@@ -30,7 +30,7 @@ Pattern: TypeAlias = tuple[tuple[str, Any], ...]
 ANY = Known(None)
 
 
-@dataclass(frozen=True, slots=True)
+@node
 class Adopted:
     """A container from outside in the heap: its source, and its content at the beginning."""
 
@@ -58,7 +58,7 @@ def pattern_of(source: Source) -> Pattern:
     return tuple(reversed(steps))
 
 
-@dataclass(frozen=True, slots=True)
+@node
 class _Object:
     """A key: text, a position, or an object that is compared by identity."""
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 
 from adjoint.fast.evaluate.evaluator import Evaluator
 from adjoint.fast.evaluate.values import (
@@ -21,10 +20,11 @@ from adjoint.fast.evaluate.values import (
     parts,
 )
 from adjoint.fast.not_covered import NotCovered
+from adjoint.ir.node import node
 from adjoint.ir.single import Value
 
 
-@dataclass(frozen=True, slots=True)
+@node
 class Stored:
     """The content of a container or an object from outside, before and after the program."""
 

@@ -60,20 +60,15 @@ _OF_MASKS = [
 ]
 """Functions that change the mask of an output in C, or not at all."""
 UFUNC_METHODS = {"reduce": 4, "accumulate": 4, "reduceat": 5, "outer": 1 << 30}
-DRAWS = {
-    "random": (3, 1), "standard_normal": (3, 1), "standard_exponential": (4, 1),
-    "standard_gamma": (4, 2),
-}  # fmt: skip
-"""Positions of ``out`` and ``size`` in methods, the object itself included."""
 
 
 def position_of_output(f: Any, name: str) -> int:
     if name in BY_POSITION:
         return BY_POSITION[name]
-    parameter = inspect.signature(f).parameters["out"]
-    if parameter.kind is parameter.KEYWORD_ONLY:
+    parameters = inspect.signature(f).parameters
+    if parameters["out"].kind is inspect.Parameter.KEYWORD_ONLY:
         return 1 << 30
-    return list(inspect.signature(f).parameters).index("out")
+    return list(parameters).index("out")
 
 
 def take_output(f: Any, key: Any, position: int, size: int = 0) -> None:
@@ -139,6 +134,3 @@ for _kind, _methods in ((np.ndarray, METHODS), (np.ufunc, UFUNC_METHODS)):
     for _name, _place in _methods.items():
         if hasattr(_kind, _name):
             take_output(getattr(_kind, _name), (_kind, _name), _place)
-for _name, (_place, _size) in DRAWS.items():
-    _f = getattr(np.random.Generator, _name)
-    take_output(_f, (np.random.Generator, _name), _place, _size)
