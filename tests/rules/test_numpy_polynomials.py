@@ -8,8 +8,8 @@ from numpy.polynomial import Chebyshev, Laguerre, Legendre, Polynomial, polyutil
 import adjoint as ad
 from adjoint.errors import NoDerivativeError
 from adjoint.rulekit.registry import rrule
-from adjoint.rules.numpy.polynomials import without_leading_zeros
 from adjoint.rules.numpy.leading_zeros import without_zeros
+from adjoint.rules.numpy.polynomials import without_leading_zeros
 from tests.levels import NESTINGS
 from tests.rules.harness import case, complexes, reals, table
 from tests.support import check_reverse

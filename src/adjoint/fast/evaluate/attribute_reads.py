@@ -50,7 +50,6 @@ from adjoint.ir.single import Value
 from adjoint.primal.special_methods import class_attribute
 from adjoint.primal.value_kinds import slots_of
 
-_RANDOM = "numpy.random._generator"
 _LOADING_PARTS = ("adjoint", "numpy", "scipy")
 """Modules that import some of their parts when these are first read."""
 
@@ -69,7 +68,7 @@ def attribute(ev: Evaluator, a: Abstract, name: str) -> Abstract:
         return _of_object(ev, a, type(a.sample), name)
     if isinstance(a, Ref | FieldsOf):
         held = ev.held(a)
-        if isinstance(held, Instance) and held.cls.__module__ == _RANDOM:
+        if isinstance(held, Instance) and held.cls.__module__ == "numpy.random._generator":
             return Bound(Known(getattr(held.cls, name, None)), a)
         if isinstance(a, Ref) and isinstance(held, Instance):
             return _of_object(ev, a, held.cls, name)

@@ -59,18 +59,9 @@ MOST_SOURCES = 600
 _CONSTANTS = (str, bytes, bool, type(None), type(Ellipsis), type(NotImplemented))
 LONG = 17
 """Length from which a list of numbers is one value, not read number by number."""
-_IDENTITIES = (
-    type,
-    ModuleType,
-    BuiltinFunctionType,
-    np.ufunc,
-    np.dtype,
-    type(np.sum),
-)
-
-
+_IDENTITIES = (type, ModuleType, BuiltinFunctionType, np.ufunc, np.dtype, type(np.sum))
 _CYTHON = "cython_function_or_method"
-"""Functions of modules that Cython has compiled, each version of which makes a class of its own."""
+"""The name of the classes, one for each version of Cython, of functions that it has compiled."""
 
 _OF_CLASSES: Any = type.__eq__
 
