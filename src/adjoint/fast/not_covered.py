@@ -94,6 +94,10 @@ class NeedsKnown(NotCovered):
         self.value = value
 
 
+class TooDeep(NotCovered):
+    """Calls are nested too deeply, mostly by a recursion that ends by what is not known."""
+
+
 class CarriedWrite(NotCovered):
     """The program writes to an array that may be carried by a loop: `value`."""
 

@@ -36,7 +36,7 @@ from adjoint.fast.evaluate.values import (
     Tuple,
 )
 from adjoint.fast.evaluate.writes.adopted_containers import adopt
-from adjoint.fast.not_covered import NeedsKnown, NotCovered
+from adjoint.fast.not_covered import NeedsKnown, NotCovered, TooDeep
 from adjoint.fast.support.functions import leave
 from adjoint.ir import single as ir
 from adjoint.ir.single import Block, Call, Const, Operand, Value
@@ -166,4 +166,4 @@ class Evaluator(InferringDraft, ABC):
             for leaf in self.outside.leaves:  # one of them may say how deep the recursion is
                 if type(leaf.sample) is int and not self.outside.is_wanted(leaf.source):
                     raise NeedsKnown(leaf.value, "recursion", self.span)
-            raise NotCovered(f"calls more than {MOST_CALLS} deep, or recursion", self.span)
+            raise TooDeep(f"calls more than {MOST_CALLS} deep, or recursion", self.span)

@@ -37,7 +37,14 @@ from adjoint.fast.evaluate.types import (
     has_truth_value,
 )
 from adjoint.fast.evaluate.values import Abstract, HeapObject, ListOf, Tuple
-from adjoint.fast.not_covered import NeedsKnown, NeedsSize, NotCovered, Raises, UnknownSizes
+from adjoint.fast.not_covered import (
+    NeedsKnown,
+    NeedsSize,
+    NotCovered,
+    Raises,
+    TooDeep,
+    UnknownSizes,
+)
 from adjoint.fast.single_assignment.walk import walk
 from adjoint.fast.support import functions as runtime
 from adjoint.fast.support import opaque
@@ -118,7 +125,7 @@ def opaque_call(
 ) -> Abstract:
     """Write ``f(*args, **keywords)``, of which `error` says why it is not covered, as an opaque
     operation; raise `error` if it cannot be one."""
-    if _is_demand(ev, error) or _writes(f, args, keywords):
+    if _is_demand(ev, f, error) or _writes(f, args, keywords):
         raise error
     _restore(ev, state)
     try:
@@ -129,12 +136,15 @@ def opaque_call(
         callee.is_watched = True
         return _written(ev, callee, operands, _observed_runs(ev, callee, operands, error))
     except NotCovered as found:
-        raise (found if _is_demand(ev, found) else error) from None
+        raise (found if _is_demand(ev, f, found) else error) from None
 
 
-def _is_demand(ev: Evaluator, error: NotCovered) -> bool:
-    """Return whether something else than an opaque operation answers to `error`: a handler, or an
-    evaluation that begins again with what it demands."""
+def _is_demand(ev: Evaluator, f: Any, error: NotCovered) -> bool:
+    """Return whether something else than an opaque call of `f` answers to `error`: a handler, an
+    evaluation that begins again with what it demands, the outermost call of a recursion."""
+    if isinstance(error, TooDeep):
+        code = getattr(f, "__code__", None)
+        return any(frame.code is code for frame in ev.frames)
     if isinstance(error, NeedsKnown):
         leaves = [leaf for leaf in ev.outside.leaves if leaf.value is error.value]
         return any(not ev.outside.is_wanted(leaf.source) for leaf in leaves)
