@@ -32,6 +32,8 @@ from types import (
 )
 from typing import Any, TypeAlias, TypeVar
 
+import numpy as np
+
 from adjoint.cotangents.poison import Poison
 from adjoint.rulekit.loading import all_loaded, load_for, load_what_is_imported, when_loaded
 from adjoint.rulekit.rule import Rule
@@ -154,7 +156,7 @@ def entry(key: Key) -> Rules:
 def key_of(f: Any) -> Key:
     """Return the key of a function: ``(type, name)`` for methods of builtin types. A named tuple
     may itself be a callable."""
-    if type(f) is FunctionType or type(f) is BuiltinFunctionType:
+    if type(f) in _PLAIN:
         return f  # most functions
     if type(f) is tuple:
         kind, name = f
@@ -169,6 +171,8 @@ def key_of(f: Any) -> Key:
     return f  # type: ignore[no-any-return]
 
 
+_PLAIN = frozenset((FunctionType, BuiltinFunctionType, np.ufunc, type(np.sum)))
+"""Classes whose objects are hashed by identity and have no subclasses in Python."""
 _FUNCTIONS = (FunctionType, BuiltinFunctionType, type)
 
 
