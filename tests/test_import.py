@@ -40,6 +40,18 @@ def test_nothing_heavy_is_imported(use):
     assert not found & set(HEAVY)
 
 
+def test_parts_of_numpy_are_imported_on_first_use():
+    parts = {"numpy.polynomial", "numpy.random"}
+    draw = "lambda x: x * np.random.default_rng(0).normal()"
+    for f, used in (("np.tanh", set()), (draw, {"numpy.random"})):
+        found = run(
+            f"import sys, numpy as np, adjoint as ad; y = ad.gradient({f}, 1.0)[0]\n"
+            f"assert abs(y - ad.derivative({f})(1.0)) < 1e-12\n"
+            f"assert ad.tier({f}, 1.0).tier == 'fast'; print(*sys.modules)"
+        )
+        assert parts & set(found.split()) == used
+
+
 def test_only_numpy_and_the_standard_library():
     before = set(run("import sys, numpy; print(*sys.modules)").split())
     after = set(run("import sys, adjoint; print(*sys.modules)").split())
