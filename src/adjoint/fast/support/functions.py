@@ -133,7 +133,8 @@ def zeros_like(x: Any) -> Any:
     not assign, and whose cotangent is not used."""
     if x is None:
         return 0.0
-    return np.zeros(x.shape, x.dtype if x.dtype.kind in "fc" else np.float64)
+    dtype = x.dtype
+    return np.zeros(x.shape, dtype if dtype.kind in "fc" else np.float64)
 
 
 def own(x_bar: Any) -> Any:
@@ -149,8 +150,8 @@ def constant(x: Any) -> Any:
 
 def broadcast_like(x_bar: Any, x: Any) -> Any:
     """Broadcast a cotangent into a new array of the shape of its primal `x`."""
-    dtype = x.dtype if x.dtype.kind in "fc" else np.float64
-    whole = np.empty(x.shape, dtype)
+    dtype = x.dtype
+    whole = np.empty(x.shape, dtype if dtype.kind in "fc" else np.float64)
     whole[...] = x_bar
     return whole
 
@@ -244,21 +245,23 @@ def push(tape: list[Any], *residuals: Any) -> None:
 
 def finished(bars: tuple[Any, ...], leaves: tuple[Any, ...]) -> tuple[Any, ...] | None:
     """Return the cotangents in arrays that share no memory; ``None`` if one is not finite."""
-    seen = {id(x) for x in leaves}
+    seen: set[int] = set()
     found = []
     for bar in bars:
-        if type(bar) is np.ndarray:
+        kind = type(bar)
+        if kind is float:
+            if not math.isfinite(bar):
+                return None
+        elif kind is np.ndarray:
+            seen = seen or {*map(id, leaves)}
             if not finite(bar) and not np.isfinite(bar).all():  # `finite` fails if squares overflow
                 return None
             if bar.base is not None or id(bar) in seen or not bar.flags.writeable:
                 bar = bar.copy()
             seen.add(id(bar))
-        elif type(bar) is list:
+        elif kind is list:
             is_finite = cmath.isfinite if complex in map(type, bar) else math.isfinite
             if not all(map(is_finite, bar)):
-                return None
-        elif type(bar) is float:
-            if not math.isfinite(bar):
                 return None
         elif bar is not None and not cmath.isfinite(bar):
             return None
