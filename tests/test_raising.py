@@ -25,15 +25,22 @@ STATES = [
 ]
 
 
+RAISING = {"divide": "raise", "over": "raise", "invalid": "raise"}
+
+
+@pytest.mark.parametrize(
+    ("begin", "settings"),
+    [(floating.begin_raising, RAISING), (floating.begin_ignoring, {"all": "ignore"})],
+)
 @pytest.mark.parametrize("asked", STATES, ids=lambda asked: "-".join(asked) or "default")
-def test_it_is_what_errstate_does(asked):
+def test_it_is_what_errstate_does(asked, begin, settings):
     with np.errstate(**asked):
         before = state()
-        with np.errstate(divide="raise", over="raise", invalid="raise"):
+        with np.errstate(**settings):
             expected = state()
-        token = floating.begin_raising()
+        token = begin()
         found = state()
-        floating.end_raising(token)
+        floating.end_handling(token)
         assert state() == before
     assert found == expected
 
@@ -43,7 +50,7 @@ def test_beside_what_logs():
     token = floating.begin_raising()
     with pytest.raises(FloatingPointError):
         np.log(np.zeros(1))
-    floating.end_raising(token)
+    floating.end_handling(token)
     floating.end_logging(logging)
     assert np.geterr()["divide"] == "warn"
 
@@ -53,7 +60,7 @@ def test_without_the_variable():
 
     def one():
         before = state()
-        settings = floating._begin_by_settings()
+        settings = floating._beginning(RAISING, None)()
         with pytest.raises(FloatingPointError):
             np.log(np.zeros(1))
         floating._end_by_settings(settings)

@@ -1010,7 +1010,7 @@ def _of_global(x):
 )
 def test_what_is_refused_for_what_a_function_reads(make):
     tier.forget()
-    refused = np.array(2.0)
+    refused = np.array([2.0], ">f8")  # in another byte order
     assert ad.tier(make(refused), WEIGHTS).tier == "generic"
     assert ad.tier(make(np.arange(1.0, len(WEIGHTS) + 1)), WEIGHTS).tier == "fast"
     assert ad.tier(make(refused), WEIGHTS).tier == "generic"

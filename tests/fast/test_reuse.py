@@ -10,6 +10,7 @@ import scipy.special
 import adjoint as ad
 from adjoint.fast.build.modes import GRADIENT
 from adjoint.fast.programs import store as tier
+from adjoint.fast.support.functions import add_outer
 from adjoint.rulekit.registry import lookup
 from adjoint.runtime.entries import basics
 from tests.fast.agreeing import generic_tier
@@ -44,6 +45,40 @@ def both(f, *args):
 def test_a_residual_is_overwritten_at_its_last_use():
     source = both(lambda x: np.sum(np.sin(x) * np.exp(x) + np.sin(x) ** 2), RNG.normal(size=N))
     assert " *= " in source
+
+
+def test_outer_products_are_added_by_rows():
+    def f(a, v, w):
+        return np.sum((a @ v) ** 2) - np.sum(a[1:] @ w) ** 2 + np.sum((v @ a.T) * (a @ w))
+
+    given = RNG.normal(size=(300, 400)), RNG.normal(size=400), RNG.normal(size=400)
+    assert both(f, *given).count("add_outer(add, a_bar") == 2
+
+
+def test_short_outer_products_are_added_whole():
+    def f(a, v):
+        return np.sum(a @ v + a @ np.sin(v))
+
+    assert "add_outer" not in both(f, RNG.normal(size=(3, 4)), RNG.normal(size=4))
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64, np.complex128])
+@pytest.mark.parametrize("f", [np.add, np.subtract])
+def test_outer_products_added_by_rows_have_the_same_bits(f, dtype):
+    a, b, x = (RNG.normal(size=n).astype(dtype) for n in (700, 300, 700 * 300))
+    x = x.reshape(700, 300)
+    for index, u, v in [
+        (..., a, b),
+        (slice(None, None, -2), a[::2], b),
+        ((slice(0, 9), slice(3, 5)), a[:9], b[:2]),
+        (np.array([5, 1]), a[:2], b),
+        (..., x[:, 3], b),
+        (slice(2, 2), a[:0], b),
+    ]:
+        y, z = x.copy(), x.copy()
+        z[index] = f(z[index], np.outer(u, v))
+        add_outer(f, y, index, y[:, 3] if u.base is x else u, v)
+        assert np.array_equal(y, z)
 
 
 def test_short_arrays_are_left_alone():

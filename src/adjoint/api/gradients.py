@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection
-from contextlib import nullcontext
 from functools import partial
+from types import FunctionType
 from typing import Any, Literal, NamedTuple
 
 from adjoint.api.argument_selection import Argnums, Selection, copied_containers, select, split_aux
@@ -20,12 +20,11 @@ from adjoint.api.tier_report import OperatorCall
 from adjoint.api.unit_cotangent import cotangent_one
 from adjoint.diagnostics.function_argument import demand_function, demand_point
 from adjoint.diagnostics.public_function import MadeBy, named_after, plain_function, public
-from adjoint.errors import ArgumentError, MutationError
+from adjoint.errors import ArgumentError
 from adjoint.fast.build.modes import Mode
 from adjoint.fast.programs.pullback import SpecialisedPullback
 from adjoint.fast.programs.store import MISS, is_enabled
 from adjoint.fast.programs.store import run as run_specialised
-from adjoint.fast.support.tangents import unchanged
 from adjoint.levels.current import current
 from adjoint.levels.foreign.mentions import goes_on_a_tape, mentions_operator
 from adjoint.levels.reverse import NestedPullback, nested
@@ -78,7 +77,8 @@ def pullback(
     >>> y, back(1.0)
     (9.0, (None, 6.0))
     """
-    f = python_of(f) or plain_function(f) or f  # whose captured variables have cotangents
+    if type(f) is not FunctionType:  # whose captured variables have cotangents
+        f = python_of(f) or plain_function(f) or f
     specialised = _specialised_pullback(f, args, kwargs)
     if specialised is not None:
         return specialised
@@ -96,9 +96,9 @@ def _specialised_pullback(
     """Return value and pullback from a specialised program; ``None`` if there is none."""
     if current.level is not None or not is_enabled[0]:
         return None
-    mode = pullback_mode(kwargs)
+    given = (*args, *kwargs.values()) if kwargs else args
     back = partial(generic_pullback, f, args, kwargs)
-    return _by_program(f, (*args, *kwargs.values()), mode, len(args), back)
+    return _by_program(f, given, pullback_mode(kwargs), len(args), back)
 
 
 def _by_program(
@@ -109,22 +109,10 @@ def _by_program(
     found = run_specialised(f, given, mode)
     if found is MISS:
         return None
-    y, back, leaves, arrange, _, (state, read, is_tied, incoming) = found
+    is_tied = found[-1][2]
     if is_tied is not None and is_tied():
         return None
-    name = getattr(f, "__name__", None) or type(f).__name__
-
-    def instead() -> Any:
-        with nullcontext() if incoming is None else incoming.in_place():
-            if not unchanged(state(f, given), read):
-                raise MutationError(
-                    f"what '{name}' reads has changed since its pullback was made",
-                    hint="call pullback again: it has to run once more for a cotangent that is not"
-                    " finite",
-                )
-            return generic()
-
-    return y, SpecialisedPullback(name, y, back, leaves, arrange, count, instead)
+    return found[0], SpecialisedPullback(f, given, found, count, generic)
 
 
 def pullback_of_arguments(

@@ -4,7 +4,8 @@ NumPy gives its warnings the place of the innermost Python frame, which here is 
 pass them to an object that writes a log, and that finds the right place. NumPy keeps the handling
 of such errors in a context variable. The forward sweep sets a value that differs from the default
 only in the log; a setting of the user's own stays. Specialised programs set a value that turns
-warnings into errors, which takes less time than `numpy.errstate`.
+warnings into errors, their pullbacks one that ignores them, which takes less time than
+`numpy.errstate`.
 """
 
 from __future__ import annotations
@@ -63,6 +64,7 @@ def _place(frame: FrameType | None) -> tuple[str, dict[str, Any], int]:
 
 
 _RAISE: dict[str, Any] = {"divide": "raise", "over": "raise", "invalid": "raise"}
+_IGNORE: dict[str, Any] = {"all": "ignore"}
 
 
 def _set_now() -> Iterator[tuple[contextvars.ContextVar[Any], Any]]:
@@ -72,19 +74,21 @@ def _set_now() -> Iterator[tuple[contextvars.ContextVar[Any], Any]]:
             yield variable, value
 
 
-def _look() -> tuple[contextvars.ContextVar[Any], Any, Any, Any]:
-    """Return NumPy's context variable, its default, and the values that log and that raise."""
+def _look() -> tuple[contextvars.ContextVar[Any], Any, Any, Any, Any]:
+    """Return NumPy's context variable, its default, and the values that log, raise and ignore."""
     changed: dict[str, Any] = {kind: "log" for kind, do in np.geterr().items() if do == "warn"}
     with np.errstate(**changed, call=_log):
         logging = [*_set_now()]
     with np.errstate(**_RAISE):
         raising = [*_set_now()]
-    for (variable, own), (_, other) in zip(logging, raising, strict=True):
-        return variable, contextvars.Context().run(variable.get), own, other
-    return contextvars.ContextVar("none", default=None), _log, None, None
+    with np.errstate(**_IGNORE):
+        ignoring = [*_set_now()]
+    for (variable, own), (_, one), (_, other) in zip(logging, raising, ignoring, strict=True):
+        return variable, contextvars.Context().run(variable.get), own, one, other
+    return contextvars.ContextVar("none", default=None), _log, None, None, None
 
 
-_variable, _default, _own, _raising = contextvars.Context().run(_look)
+_variable, _default, _own, _raising, _ignoring = contextvars.Context().run(_look)
 _get, _set, _reset = _variable.get, _variable.set, _variable.reset
 
 
@@ -111,30 +115,31 @@ def end_logging(token: contextvars.Token[Any]) -> None:
         np.seterrcall(None)
 
 
-def _begin_by_variable() -> Any:
-    now = _get()
-    if now is _default or now is _own:
-        return _set(_raising)
-    with np.errstate(**_RAISE):
-        raising = _get()
-    return _set(raising)
+def _beginning(settings: dict[str, Any], usual: Any) -> Callable[[], Any]:
+    """Return a function that begins the handling of errors by `settings`, which is the value
+    `usual` of NumPy's variable where the user has set nothing."""
 
+    def begin() -> Any:
+        now = _get()
+        if now is _default or now is _own:
+            return _set(usual)
+        with np.errstate(**settings):
+            found = _get()
+        return _set(found)
 
-def _begin_by_settings() -> Any:
-    return np.seterr(**_RAISE)
+    return begin if usual is not None else lambda: np.seterr(**settings)  # NumPy before 2.0
 
 
 def _end_by_settings(before: Any) -> None:
     np.seterr(**before)
 
 
-begin_raising: Callable[[], Any] = _begin_by_variable
+begin_raising = _beginning(_RAISE, _raising)
 """Turn NumPy's warnings into errors from now on, except underflow."""
-end_raising: Callable[[Any], None] = _reset
-"""Restore the handling before `begin_raising`, which returned the argument."""
-
-if _raising is None:  # NumPy before 2.0
-    begin_raising, end_raising = _begin_by_settings, _end_by_settings
+begin_ignoring = _beginning(_IGNORE, _ignoring)
+"""Ignore what NumPy would warn of from now on."""
+end_handling: Callable[[Any], None] = _reset if _raising is not None else _end_by_settings
+"""Restore the handling before `begin_raising` or `begin_ignoring`, which returned the argument."""
 
 BEGIN_RAISING = "set_handling(raising) if handling() is usual else begin_raising()"
 """Source of `begin_raising()`, written out for the usual handling."""
@@ -144,7 +149,7 @@ NAMES_OF_RAISING: dict[str, Any] = {
     "handling": _get,
     "usual": _default,
     "begin_raising": begin_raising,
-    "end_raising": end_raising,
+    "end_raising": end_handling,
 }
 """The objects of the names in `BEGIN_RAISING`, and `end_raising`."""
 

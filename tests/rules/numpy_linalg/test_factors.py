@@ -132,6 +132,25 @@ def test_a_matrix_that_is_not_positive_raises_numpys_own_error():
         ad.pullback(np.linalg.cholesky, -np.eye(2))
 
 
+@pytest.mark.parametrize("is_complex", [False, True])
+def test_cholesky_of_large_matrices(is_complex):
+    rng = np.random.default_rng(3)
+    root, direction, weights = rng.normal(size=(3, 201, 201)) * (1 + 0.5j * is_complex)
+    if not is_complex:
+        root, direction, weights = root.real, direction.real, weights.real
+    a = root @ root.conj().T + 201 * np.eye(201)
+    y, back = ad.pullback(np.linalg.cholesky, a)
+    a_bar = back(weights)[1]
+    assert np.array_equal(a_bar, np.tril(a_bar))
+    direction = direction + direction.conj().T
+    h = 1e-5
+    y_dot = (np.linalg.cholesky(a + h * direction) - np.linalg.cholesky(a - h * direction)) / (
+        2 * h
+    )
+    given = np.sum(np.conj(weights) * y_dot).real
+    assert np.sum(np.conj(a_bar) * direction).real == pytest.approx(given, rel=1e-7)
+
+
 def test_the_log_determinant_by_cholesky():
     """The cotangent stands in the triangle that is read; of both it is the inverse."""
 

@@ -264,7 +264,7 @@ class Outside(Guards):
             if not self.is_wanted(source) and type(value) is int:
                 return Known(value)
         if isinstance(t, Array):
-            if not t.shape or (0 in t.shape and self.is_wanted(source)):
+            if (not t.shape or 0 in t.shape) and self.is_wanted(source):
                 raise NotCovered("an array without elements, or of rank 0")
             self._demand_once(source, value)
             t = Array(t.dtype, tuple(self._dimension(n) for n in value.shape))

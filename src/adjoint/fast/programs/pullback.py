@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import nullcontext
 from typing import Any
 
 import numpy as np
 
-from adjoint.diagnostics.public_function import public
+from adjoint.diagnostics.numpy_warnings import begin_ignoring, end_handling
+from adjoint.diagnostics.public_function import hide_frames
 from adjoint.diagnostics.pullback_text import StaysHere, pullback_text
+from adjoint.errors import MutationError
 from adjoint.fast.programs.store import demand_foreseen
 from adjoint.fast.support.functions import finished
+from adjoint.fast.support.tangents import unchanged
+from adjoint.levels.current import current
 from adjoint.levels.foreign.constant_pullbacks import follows, pulled
 from adjoint.primal.engine_object import EngineObject
 from adjoint.primal.value_kinds import by_value
@@ -23,80 +28,95 @@ class SpecialisedPullback(StaysHere, EngineObject):
 
     Parameters
     ----------
-    name
-        The name of the function.
-    y
-        The result of the function.
-    back
-        The reverse sweep of the program.
-    leaves
-        The wanted leaves.
-    arrange
-        Maps the cotangents of the leaves to those of the function and its arguments.
+    f, given
+        The function and all its arguments.
+    found
+        What the program returned; see `entry_source`.
     count
-        The number of arguments.
+        The number of arguments with cotangents.
     generic
         Makes the pullback of the generic tier, for cotangents with which the program fails.
     """
 
-    __slots__ = ("_arrange", "_back", "_count", "_generic", "_leaves", "_name", "_other", "_y")
+    __slots__ = ("_count", "_f", "_found", "_generic", "_given", "_other")
 
     def __init__(
         self,
-        name: str,
-        y: Any,
-        back: Callable[[Any], tuple[Any, ...]],
-        leaves: tuple[Any, ...],
-        arrange: Callable[[tuple[Any, ...]], tuple[Any, ...]],
+        f: Any,
+        given: tuple[Any, ...],
+        found: tuple[Any, ...],
         count: int,
         generic: Callable[[], Callable[[Any], tuple[Any, ...]]],
     ) -> None:
-        self._name, self._y, self._back, self._leaves = name, y, back, leaves
-        self._arrange, self._count, self._generic = arrange, count, generic
+        self._f, self._given, self._found = f, given, found
+        self._count, self._generic = count, generic
         self._other: Callable[[Any], tuple[Any, ...]] | None = None
+
+    @property
+    def _name(self) -> str:
+        return getattr(self._f, "__name__", None) or type(self._f).__name__
 
     def __repr__(self) -> str:
         return pullback_text(self._name)
 
-    @public
     def __call__(self, y_bar: Any) -> tuple[Any, ...]:
         """Pull a cotangent of the result back; see `adjoint.api.generic_tier.Pullback`."""
-        return self.swept(y_bar)
+        try:
+            return self.swept(y_bar)
+        except BaseException as error:
+            hide_frames(error)
+            raise
 
     def swept(self, y_bar: Any) -> tuple[Any, ...]:
         """Return the cotangents of the function and of its arguments."""
         if y_bar is None:
             return (None,) * (self._count + 1)
-        value_bar, given = self._checked(y_bar)
-        if follows(y_bar):
-            return pulled(self.swept, self._y, y_bar)  # type: ignore[no-any-return]
+        y, back, leaves, arrange, _, _ = self._found
+        value_bar = checked_cotangent(y, y_bar)
+        if current.level is not None and follows(y_bar):
+            return pulled(self.swept, y, y_bar)  # type: ignore[no-any-return]
+        given: tuple[Any, ...] | None = (y_bar, value_bar)
+        if type(y) is tuple:
+            value_bar, given = _parts(y, y_bar, value_bar)
         if self._other is None and given is not None:
+            errors = begin_ignoring()
             try:
-                with np.errstate(all="ignore"):
-                    bars = finished(self._back(value_bar), (*self._leaves, *given))
+                bars = finished(back(value_bar), (*leaves, *given))
             except Exception as error:  # the generic tier raises it, or succeeds
                 demand_foreseen(error)
                 bars = None
+            finally:
+                end_handling(errors)
             if bars is not None:
-                return self._arrange(bars)
+                return arrange(bars)  # type: ignore[no-any-return]
         if self._other is None:
-            self._other = self._generic()
+            self._other = self._run_again()
         return self._other(y_bar)
 
-    def _checked(self, y_bar: Any) -> tuple[Any, tuple[Any, ...] | None]:
-        """Return the cotangent in the form that the program takes, and the arrays that the results
-        must not alias; ``None`` for both if the program does not take it."""
-        value_bar = checked_cotangent(self._y, y_bar)
-        if type(self._y) is not tuple:
-            return value_bar, (y_bar, value_bar)
-        if not isinstance(y_bar, list | tuple) or len(y_bar) != len(self._y):
-            return None, None
-        parts: list[Any] = []
-        for y, part in zip(self._y, value_bar, strict=True):
-            if not by_value(y):
-                parts.append(None)
-            elif part is None:
-                parts.append(0.0 if type(y) is float else project(np.zeros(np.shape(y)), y))
-            else:
-                parts.append(part)
-        return tuple(parts), (*y_bar, *parts, *self._y)
+    def _run_again(self) -> Callable[[Any], tuple[Any, ...]]:
+        """Return the pullback of the generic tier, unless what the function reads has changed."""
+        state, read, _, incoming = self._found[-1]
+        with nullcontext() if incoming is None else incoming.in_place():
+            if not unchanged(state(self._f, self._given), read):
+                raise MutationError(
+                    f"what '{self._name}' reads has changed since its pullback was made",
+                    hint="call pullback again: it has to run once more for a cotangent that is not"
+                    " finite",
+                )
+            return self._generic()
+
+
+def _parts(y: Any, y_bar: Any, checked: Any) -> tuple[Any, tuple[Any, ...] | None]:
+    """Return the cotangent of a tuple in the form that the program takes, and the arrays that the
+    results must not alias; ``None`` for both if the program does not take it."""
+    if not isinstance(y_bar, list | tuple) or len(y_bar) != len(y):
+        return None, None
+    parts: list[Any] = []
+    for one, part in zip(y, checked, strict=True):
+        if not by_value(one):
+            parts.append(None)
+        elif part is None:
+            parts.append(0.0 if type(one) is float else project(np.zeros(np.shape(one)), one))
+        else:
+            parts.append(part)
+    return tuple(parts), (*y_bar, *parts, *y)

@@ -21,6 +21,7 @@ from adjoint.fast.evaluate.types import (
 from adjoint.fast.reverse.arithmetic import inferred
 from adjoint.fast.reverse.cotangent_types import are_floats, cast_to, plain, whole
 from adjoint.fast.reverse.sweep import Sweep
+from adjoint.fast.single_assignment.walk import is_call_of
 from adjoint.fast.support import functions as runtime
 from adjoint.fast.support import rows
 from adjoint.ir import primitives
@@ -209,7 +210,9 @@ class Scope:
         if known is None:
             made = self.zeros(v)
         else:
-            made = self.ev.operation(runtime.own, (whole(self.ev, known, v),), t, name=name)
+            made = whole(self.ev, known, v)
+            if made is known or not is_call_of(self.block[-1], runtime.broadcast_like):
+                made = self.ev.operation(runtime.own, (made,), t, name=name)
         self.ev.block = outer
         self.ev.written.add(made)  # type: ignore[arg-type]
         self.bars[v] = made

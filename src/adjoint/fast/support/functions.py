@@ -133,7 +133,8 @@ def zeros_like(x: Any) -> Any:
     not assign, and whose cotangent is not used."""
     if x is None:
         return 0.0
-    return np.zeros(x.shape, x.dtype if x.dtype.kind in "fc" else np.float64)
+    dtype = x.dtype
+    return np.zeros(x.shape, dtype if dtype.kind in "fc" else np.float64)
 
 
 def own(x_bar: Any) -> Any:
@@ -149,8 +150,8 @@ def constant(x: Any) -> Any:
 
 def broadcast_like(x_bar: Any, x: Any) -> Any:
     """Broadcast a cotangent into a new array of the shape of its primal `x`."""
-    dtype = x.dtype if x.dtype.kind in "fc" else np.float64
-    whole = np.empty(x.shape, dtype)
+    dtype = x.dtype
+    whole = np.empty(x.shape, dtype if dtype.kind in "fc" else np.float64)
     whole[...] = x_bar
     return whole
 
@@ -168,6 +169,26 @@ def add_to(x_bar: Any, contribution: Any) -> None:
 
 def add_at(x_bar: Any, index: Any, contribution: Any) -> None:
     x_bar[index] += contribution
+
+
+ROWS_SIZE = 65536
+"""Number of elements of an outer product that are computed at once."""
+
+
+def add_outer(f: Any, x_bar: Any, index: Any, a: Any, b: Any) -> None:
+    """``x_bar[index] += outer(a, b)``, or ``-=``, by blocks of rows that stay in the cache."""
+    part = x_bar[index]
+    is_view = np.may_share_memory(part, x_bar)
+    if is_view and part.shape == (*a.shape, *b.shape):
+        if not (np.may_share_memory(part, a) or np.may_share_memory(part, b)):
+            size = max(ROWS_SIZE // max(len(b), 1), 1)
+            for start in range(0, len(a), size):
+                rows = part[start : start + size]
+                f(rows, np.multiply(a[start : start + size, None], b), out=rows)
+            return
+    f(part, np.outer(a, b), out=part)
+    if not is_view:
+        x_bar[index] = part
 
 
 def scatter(x_bar: Any, index: Any, contribution: Any) -> None:
@@ -229,21 +250,23 @@ def push(tape: list[Any], *residuals: Any) -> None:
 
 def finished(bars: tuple[Any, ...], leaves: tuple[Any, ...]) -> tuple[Any, ...] | None:
     """Return the cotangents in arrays that share no memory; ``None`` if one is not finite."""
-    seen = {id(x) for x in leaves}
+    seen: set[int] = set()
     found = []
     for bar in bars:
-        if type(bar) is np.ndarray:
+        kind = type(bar)
+        if kind is float:
+            if not math.isfinite(bar):
+                return None
+        elif kind is np.ndarray:
+            seen = seen or {*map(id, leaves)}
             if not finite(bar) and not np.isfinite(bar).all():  # `finite` fails if squares overflow
                 return None
             if bar.base is not None or id(bar) in seen or not bar.flags.writeable:
                 bar = bar.copy()
             seen.add(id(bar))
-        elif type(bar) is list:
+        elif kind is list:
             is_finite = cmath.isfinite if complex in map(type, bar) else math.isfinite
             if not all(map(is_finite, bar)):
-                return None
-        elif type(bar) is float:
-            if not math.isfinite(bar):
                 return None
         elif bar is not None and not cmath.isfinite(bar):
             return None

@@ -1,0 +1,71 @@
+"""Arrays of rank 0 that a function has captured or reads as a constant."""
+
+import numpy as np
+import pytest
+
+import adjoint as ad
+from adjoint.fast.programs import store as tier
+from tests.fast.agreeing import generic_tier
+from tests.structures import difference
+
+
+def scaled(x, c):
+    return np.sum(np.sin(x) * c)
+
+
+def reshaped(x, c):
+    return np.sum(x * c.reshape(1)) + x[0] * c[()] ** 2
+
+
+def stacked(x, c):
+    return np.sum(np.stack([c, c * 2, c[...]]) * x)
+
+
+def broadcast(x, c):
+    return (np.broadcast_to(c, (3,)) * x * c.sum()).sum()
+
+
+def accumulated(x, c):
+    total = c.copy()
+    for i in range(3):
+        total = total + x[i] * c
+    return total * c
+
+
+def copied(x, c):
+    y = c.copy()
+    y *= c
+    return np.sum(x) ** 2 * y
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32, np.int64])
+@pytest.mark.parametrize("f", [scaled, reshaped, stacked, broadcast, accumulated, copied])
+def test_programs_that_read_arrays_of_rank_0(f, dtype):
+    x, direction = np.array([0.5, 1.5, -1.0]), np.array([1.0, -2.0, 0.5])
+    constants = {"c": np.array(2, dtype)}
+
+    def of(x):
+        return f(x, constants["c"])
+
+    def derivatives():
+        result, back = ad.pullback(of, x)
+        bars = back(1.0)[1], back(2.0)[1]
+        forward = ad.pushforward(of, (x,), (direction,))
+        return ad.gradient(of, x), result, bars, forward, ad.hvp(of, x, direction)
+
+    tier.forget()
+    for value in (2, 5):
+        constants["c"][()] = value
+        found = derivatives()
+        with generic_tier():
+            assert not difference(found, derivatives())
+        h = 1e-6
+        slope = (of(x + h * direction) - of(x - h * direction)) / (2 * h)
+        assert found[0][0] @ direction == pytest.approx(slope, rel=1e-6)
+    if dtype != np.int64:
+        assert "fast tier" in str(ad.tier(of, x))
+
+
+def test_arguments_of_rank_0_are_for_the_generic_tier():
+    report = ad.tier(lambda x: x * x, np.array(2.0))
+    assert report.reason == "an array without elements, or of rank 0"
