@@ -43,7 +43,7 @@ from adjoint.fast.evaluate.values import (
     Tuple,
 )
 from adjoint.fast.not_covered import NeedsKnown, NotCovered, Raises
-from adjoint.fast.support.result_memory import NEW_ARRAYS, VIEWS
+from adjoint.fast.support.result_memory import MAY_SHOW, NEW_ARRAYS, SHOWING, VIEWS
 from adjoint.ir import primitives
 from adjoint.ir import single as ir
 from adjoint.ir.nodes import Span
@@ -72,6 +72,10 @@ class Draft:
         By value: the symbolic dimension whose length it is.
     parts_of
         By alias of a part of an array: the array, and the index of the part.
+    views
+        By view of an array: the operation that shows the array, its first operand.
+    shown
+        Views that are read after a write to their array.
     packs
         By tuple or list built as an operand: its items.
     integers
@@ -142,6 +146,8 @@ class Draft:
         self.totals: set[Value] = set()
         self.aliases: dict[Value, set[Value]] = {}
         self.parts_of: dict[Value, tuple[Value, Abstract]] = {}
+        self.views: dict[Value, Call] = {}
+        self.shown: set[Value] = set()
         self.row_lengths: dict[Value, Dim] = {}
         self.indices: dict[Value, tuple[Operand, ...]] = {}
         self.built: dict[Value, Call] = {}
@@ -202,16 +208,16 @@ class Draft:
     ) -> Value:
         """Write ``f(*operands, **keywords)``; return its result, of type `t`."""
         result = self.value(t, name)
+        op = Call(result, Const(f), tuple(operands), keywords, self.span)
         if isinstance(t, Array):
             if isinstance(f, np.ufunc) or f in NEW_ARRAYS:
                 self.fresh.add(result)
             elif f in VIEWS:
-                self.note_alias(result, operands)
+                self.note_view(op)
         if f is operator.neg:
             self.note_negated(result, operands[0])
         elif f in _OF_INTEGERS and t == _INTEGER:
             self.integers[result] = f, tuple(operands)
-        op = Call(result, Const(f), tuple(operands), keywords, self.span)
         if f in primitives.BUILDING:
             self.built[result] = op
         self.write(op)
@@ -225,6 +231,38 @@ class Draft:
     def note_alias(self, view: Value, owners: Iterable[Operand]) -> None:
         """Record that `view` may be an alias of the values `owners`."""
         self.aliases.setdefault(view, set()).update(x for x in owners if isinstance(x, Value))
+
+    def note_view(self, op: Call) -> None:
+        """Record the result of an operation as an alias of its operands."""
+        assert op.result is not None and isinstance(op.callee, Const)
+        self.note_alias(op.result, op.operands)
+        x = op.operands[0]
+        if isinstance(x, Value) and isinstance(self.types[x], Array) and self._shows(op):
+            self.views[op.result] = op
+
+    def _shows(self, op: Call) -> bool:
+        """Return whether an operation shows the elements of its first operand."""
+        assert isinstance(op.callee, Const)
+        if op.callee.value is operator.getitem:
+            index = op.operands[1]
+            parts = self.indices.get(index, (index,)) if isinstance(index, Value) else (index,)
+            return all(map(self._is_basic, parts))
+        return op.callee.value in SHOWING or op.callee.value in MAY_SHOW
+
+    def _is_basic(self, key: Operand) -> bool:
+        """Return whether a part of an index is none of an array or a list of places."""
+        if isinstance(key, Value):
+            return key in self.indices or self.types[key] == _INTEGER
+        value = getattr(key, "value", object)
+        parts = value if isinstance(value, tuple) else (value,)
+        return all(x is None or x is Ellipsis or type(x) in (int, slice) for x in parts)
+
+    def owners(self, x: Value) -> list[Value]:
+        """Return an array, and what it is a view of, up to the array that owns the memory."""
+        found = [x]
+        while (op := self.views.get(found[-1])) is not None:
+            found.append(op.operands[0])  # type: ignore[arg-type]
+        return found
 
     def aliased_by(self, x: Operand) -> set[Value]:
         """Return the values that `x` may be an alias of, including `x`."""

@@ -18,6 +18,7 @@ from adjoint.fast.evaluate.types import (
     is_complex,
     may_overflow,
 )
+from adjoint.fast.evaluate.writes.views import demand_view
 from adjoint.fast.reverse.arithmetic import inferred
 from adjoint.fast.reverse.cotangent_types import are_floats, cast_to, plain, whole
 from adjoint.fast.reverse.sweep import Sweep
@@ -75,6 +76,9 @@ class Scope:
         contribution = self.sweep.contents.contribution_at_step(contribution)
         if not are_floats(self.ev, v, contribution):
             contribution = self._inexact(plain(self.ev, contribution, v), v)
+        if v in self.ev.shown:
+            self.ev.write(Call(None, Const(runtime.add_to), (self.shown(v), contribution)))
+            return
         if not self._is_inner(v):
             self._begin(v)
         if isinstance(contribution, Value):
@@ -195,6 +199,8 @@ class Scope:
         """Return a buffer for the cotangent of `v`: an array or a list, added to in place."""
         if v in self.buffers:
             return self.bars[v]
+        if v in self.ev.shown:
+            return self.shown(v)
         if not self._is_inner(v):
             assert self.parent is not None
             before = self.bars.get(v)
@@ -215,6 +221,20 @@ class Scope:
         self.bars[v] = made
         self.buffers.add(v)
         return made
+
+    def shown(self, v: Value) -> Operand:
+        """Return the buffer for the cotangent of an array; for a view, the same view of the buffer
+        of its array."""
+        ev, op = self.ev, self.ev.views.get(v)
+        if op is None:
+            return self.buffer(v)
+        x, *rest = op.operands
+        assert isinstance(x, Value) and isinstance(op.callee, Const)
+        operands, t = (self.shown(x), *rest), bar_type(ev.types[v])
+        bar = ev.operation(op.callee.value, operands, t, op.keywords, name=f"{v.name}_bar")
+        ev.written.add(bar)
+        demand_view(ev, bar)
+        return bar
 
     def zeros(self, v: Value) -> Operand:
         t = self.ev.types[v]

@@ -96,3 +96,11 @@ VIEWS: frozenset[Any] = members(
     same,
 }
 """Functions whose result may be an operand or an alias of one."""
+
+SHOWING: frozenset[Any] = members(
+    np, "transpose swapaxes moveaxis expand_dims squeeze flip ndarray.transpose ndarray.swapaxes"
+) | {operator.getitem, same}
+"""Functions whose result is a view of the first operand; an index has to be basic."""
+
+MAY_SHOW: frozenset[Any] = members(np, "ravel reshape ndarray.ravel ndarray.reshape")
+"""Functions whose result is a view of the first operand if its elements lie in the right order."""
