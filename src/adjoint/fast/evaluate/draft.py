@@ -74,8 +74,12 @@ class Draft:
         By alias of a part of an array: the array, and the index of the part.
     views
         By view of an array: the operation that shows the array, its first operand.
+    rows_of
+        By item of an iteration over an array: the array.
+    counted
+        Arrays whose rows an iteration writes to.
     shown
-        Views that are read after a write to their array.
+        Views that are written to, or read after a write to their array.
     packs
         By tuple or list built as an operand: its items.
     integers
@@ -148,6 +152,8 @@ class Draft:
         self.parts_of: dict[Value, tuple[Value, Abstract]] = {}
         self.views: dict[Value, Call] = {}
         self.shown: set[Value] = set()
+        self.rows_of: dict[Value, Value] = {}
+        self.counted: set[Value] = set()
         self.row_lengths: dict[Value, Dim] = {}
         self.indices: dict[Value, tuple[Operand, ...]] = {}
         self.built: dict[Value, Call] = {}

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import Any
 
 from adjoint.fast.evaluate.evaluator import Evaluator
-from adjoint.fast.evaluate.items import item
+from adjoint.fast.evaluate.items import item, length_of
 from adjoint.fast.evaluate.joins import is_number
 from adjoint.fast.evaluate.objects.containers import closed
 from adjoint.fast.evaluate.plain_classes import is_enumeration
@@ -221,9 +221,7 @@ def source_of(ev: Evaluator, a: Abstract) -> Source | None:
     if isinstance(a, Value):
         t = ev.types[a]
         if isinstance(t, Array) and t.shape:
-            inner = t.shape[1:]
-            of_item: Type = Array(t.dtype, inner) if inner else number(t.dtype.type)
-            return a, of_item, lambda x: x, t.shape[0]
+            return _of_array(ev, a, t)
         return None
     if not isinstance(a, Iterating) or a.kind is filter or a.kind in VIEWS:
         return None
@@ -271,6 +269,22 @@ def source_of(ev: Evaluator, a: Abstract) -> Source | None:
         return _mapped(ev, a, items) if a.kind is map else Tuple(tuple(items))
 
     return iterable, ANYTHING, meaning_of, _least(lengths)
+
+
+def _of_array(ev: Evaluator, a: Value, t: Array) -> Source:
+    """Return the source for an array: of rows that the body writes to, their places."""
+    if a in ev.counted:
+        steps = ev.operation(range, (ev.operand(length_of(ev, a, 0)),), ANYTHING, name="steps")
+        return steps, number(int), lambda i: item(ev, a, i), t.shape[0]
+    inner = t.shape[1:]
+    if not inner:
+        return a, number(t.dtype.type), lambda x: x, t.shape[0]
+
+    def row(x: Value) -> Value:
+        ev.rows_of[x] = a
+        return x
+
+    return a, Array(t.dtype, inner), row, t.shape[0]
 
 
 def _runs_code(ev: Evaluator, a: Abstract) -> bool:

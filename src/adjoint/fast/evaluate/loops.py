@@ -115,10 +115,19 @@ def _for(
         names = tuple(rest)
 
     def kept() -> list[Abstract] | None:
-        source = source_of(ev, xs)
-        if source is None:
-            raise Unrolled
-        return _program_loop(ev, _Carried(ev, carried, names), body, source, stops, span, item)
+        with restorable(ev) as restore:
+            source = source_of(ev, xs)
+            if source is None:
+                raise Unrolled
+            try:
+                state = _Carried(ev, carried, names)
+                return _program_loop(ev, state, body, source, stops, span, item)
+            except CarriedWrite as error:
+                if error.value not in ev.rows_of:
+                    raise
+                ev.counted.add(ev.rows_of.pop(error.value))
+                restore()
+                return kept()
 
     with restorable(ev) as restore:
         try:

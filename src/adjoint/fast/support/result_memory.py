@@ -98,9 +98,11 @@ VIEWS: frozenset[Any] = members(
 """Functions whose result may be an operand or an alias of one."""
 
 SHOWING: frozenset[Any] = members(
-    np, "transpose swapaxes moveaxis expand_dims squeeze flip ndarray.transpose ndarray.swapaxes"
+    np,
+    "transpose swapaxes moveaxis expand_dims squeeze flip atleast_1d atleast_2d "
+    "ndarray.transpose ndarray.swapaxes ndarray.squeeze",
 ) | {operator.getitem, same}
 """Functions whose result is a view of the first operand; an index has to be basic."""
 
-MAY_SHOW: frozenset[Any] = members(np, "ravel reshape ndarray.ravel ndarray.reshape")
-"""Functions whose result is a view of the first operand if its elements lie in the right order."""
+MAY_SHOW: frozenset[Any] = members(np, "ravel reshape asarray ndarray.ravel ndarray.reshape")
+"""Functions whose result is a view of the first operand, or a copy."""

@@ -7,7 +7,8 @@ A view shows every write, but its cotangent goes to that of its array where the 
     y = sum(v)              # after the write
 
 The cotangent of a view that is read after a write is therefore the same view of the cotangent of
-its array (`Scope.shown`), and so is that of a view that is written to.
+its array (`Scope.shown`), and so is that of a view that is written to. Making such a view has no
+reverse.
 """
 
 from __future__ import annotations
@@ -94,6 +95,7 @@ def check_views(ev: Evaluator, block: Block) -> Block:
             ev.views[op.result] = op
     viewer = _Viewer(ev)
     viewer.block(block)
+    ev.shown |= ev.written & ev.views.keys()
     return _checked(ev, block, viewer.uncertain) if viewer.uncertain else block
 
 
@@ -169,7 +171,6 @@ class _Viewer:
         *views, owner = self.ev.owners(x)
         if not views or self._is_stale(owner):
             raise NotCovered(_REASON, self.ev.span)
-        self.ev.shown.add(x)
         self.ev.written.update((*views, owner))
         self.uncertain.update(view for view in views if self.ev.views[view].callee in _MAY_SHOW)
 
