@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from typing import Any
 
 import numpy as np
@@ -42,7 +42,7 @@ from adjoint.fast.not_covered import CarriedWrite, NotCovered
 from adjoint.fast.single_assignment.primitives import yielded
 from adjoint.fast.single_assignment.walk import walk
 from adjoint.ir.nodes import Span
-from adjoint.ir.single import Block, Call, Const, Loop, Operand, Value
+from adjoint.ir.single import Block, Call, Const, Loop, Op, Operand, Value
 
 MOST_ROUNDS = 8
 MOST_APPENDED = 16
@@ -115,19 +115,23 @@ def _for(
         names = tuple(rest)
 
     def kept() -> list[Abstract] | None:
+        rows = dict(ev.rows_of)
         with restorable(ev) as restore:
-            source = source_of(ev, xs)
-            if source is None:
-                raise Unrolled
             try:
+                source = source_of(ev, xs)
+                if source is None:
+                    raise Unrolled
                 state = _Carried(ev, carried, names)
                 return _program_loop(ev, state, body, source, stops, span, item)
             except CarriedWrite as error:
-                if error.value not in ev.rows_of:
+                array = ev.rows_of.get(error.value)
+                if array is None or error.value in rows:
                     raise
-                ev.counted.add(ev.rows_of.pop(error.value))
+                ev.counted.add(array)
                 restore()
-                return kept()
+            finally:
+                ev.rows_of = rows
+        return kept()
 
     with restorable(ev) as restore:
         try:
@@ -314,12 +318,14 @@ def _program_loop(
     """Write a ``for`` loop of the program."""
     iterable, item_type, meaning, n = source
     copied, ev.copied = ev.copied, set()
+    outer = dict(ev.rows_of)
     for _ in range(MOST_ROUNDS):
         with ev.writing() as ops:
             now, parameters = state.begin(is_body=True)
             x = ev.value(item_type, name=name if not name.startswith("_") else "item")
             try:
                 found = body(meaning(x), now)
+                _demand_rows_unwritten(ev, ops, outer)
             except CarriedWrite as error:
                 state.copy(error, parameters)
                 continue
@@ -339,6 +345,15 @@ def _program_loop(
     if n is not None and not stops and not state.has_lost_lengths:
         note_lengths(ev, ops, n)
     return found
+
+
+def _demand_rows_unwritten(ev: Evaluator, ops: list[Op], outer: Collection[Value]) -> None:
+    """Require that an iteration does not write to an array over whose rows it goes; `outer` are the
+    rows of other iterations."""
+    written = {owner for x in written_in(ops) for owner in ev.owners(x)}
+    for row, array in ev.rows_of.items() if written else ():
+        if row not in outer and not written.isdisjoint(ev.aliased_by(array)):
+            raise CarriedWrite(row, "a row of an array that is written to", ev.span)
 
 
 def _parted(

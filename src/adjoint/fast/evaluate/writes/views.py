@@ -117,6 +117,8 @@ class _Viewer:
         By array: the number of writes to it so far.
     seen
         By alias: this number for each array that it may show, when the alias was made.
+    iterated
+        By iterable: those of whose items its items consist.
     uncertain
         The views that are read after a write, and may be copies.
     """
@@ -125,6 +127,7 @@ class _Viewer:
         self.ev = ev
         self.writes: Counter[Value] = Counter()
         self.seen: dict[Value, dict[Value, int]] = {}
+        self.iterated: dict[Value, tuple[Operand, ...]] = {}
         self.uncertain: set[Value] = set()
 
     def block(self, block: Block) -> None:
@@ -144,13 +147,23 @@ class _Viewer:
         if isinstance(op, Loop):  # a later iteration reads what an earlier one has written
             for one in walk(Block((), (op,), None)):
                 self._note_write(_target(one))
-            if op.iterable is not None and self._is_stale(op.iterable):
-                raise NotCovered(_REASON, op.span)
+            self._iterate(op.iterable)
         for inner in blocks(op):
             self.block(inner)
         self._note_write(target)
         for result in results(op):
             self._define(result)
+            if isinstance(op, Call) and op.callee in _ITERATING:
+                self.iterated[result] = op.operands
+
+    def _iterate(self, x: Operand | None) -> None:
+        """Read the items of an iterable, one by one."""
+        if isinstance(x, Value):
+            for array in self.iterated.get(x, (x,)):
+                if array is x:
+                    self._read(x)
+                else:
+                    self._iterate(array)
 
     def _note_write(self, target: Value | None) -> None:
         if target is not None:
