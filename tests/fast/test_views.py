@@ -136,6 +136,24 @@ def results_of_functions(a):
     return (b**3).sum()
 
 
+def parts_of_complex_numbers(a):
+    z = a + 1j * a**2
+    z.real = z.imag * a
+    re = np.real(z)
+    re[1] = z.T.imag[:, 0] ** 2
+    for k in range(3):
+        z.imag[k] += 1.5 * re[k, 0]
+        z[k] *= z[k - 1]
+    return np.sum(z * z).imag + re.sum()
+
+
+def put(a):
+    b = a * 1.0
+    b.put([1, 5], b[0, 2:] ** 2)
+    np.put(b[1:], [2], b[0, 1] * 3)
+    return (b**3).sum()
+
+
 def given(a):
     last = a[-1]
     a[0][1:] *= last[1]
@@ -174,6 +192,8 @@ COVERED = [
     read_after_writes_in_a_loop,
     eliminated,
     results_of_functions,
+    parts_of_complex_numbers,
+    put,
     given,
 ]
 

@@ -40,6 +40,8 @@ class Scope:
         Cotangents by value.
     buffers
         Values whose cotangent is an array or a list that the program owns and adds to in place.
+    views
+        By view: the block that makes the same view of a buffer, and this view.
     """
 
     parent: Scope | None
@@ -50,6 +52,7 @@ class Scope:
         self.ev: Evaluator = sweep.ev
         self.bars: dict[Value, Operand] = {}
         self.buffers: set[Value] = set()
+        self.views: dict[Value, tuple[list[ir.Op], Value]] = {}
         self.inner: set[Value] = set()
         self.kind = "top"
         self.accumulators: dict[Value, Value] = {}
@@ -228,12 +231,16 @@ class Scope:
         ev, op = self.ev, self.ev.views.get(v)
         if op is None:
             return self.buffer(v)
+        block, bar = self.views.get(v, (None, None))
+        if bar is not None and block is ev.block:
+            return bar
         x, *rest = op.operands
         assert isinstance(x, Value) and isinstance(op.callee, Const)
         operands, t = (self.shown(x), *rest), bar_type(ev.types[v])
         bar = ev.operation(op.callee.value, operands, t, op.keywords, name=f"{v.name}_bar")
         ev.written.add(bar)
         demand_view(ev, bar)
+        self.views[v] = ev.block, bar
         return bar
 
     def zeros(self, v: Value) -> Operand:
