@@ -252,7 +252,7 @@ def _is_updated(f: Any, of_value: Any, t: Array) -> bool:
     return fits and of_value.dtype == t.dtype
 
 
-def written_in(ops: list[Any]) -> set[Any]:
+def written_in(ops: Sequence[Any]) -> set[Any]:
     """Return the operands that some operations write to."""
     return {
         op.operands[0]

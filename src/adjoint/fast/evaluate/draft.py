@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -42,8 +42,9 @@ from adjoint.fast.evaluate.values import (
     Slot,
     Tuple,
 )
+from adjoint.fast.evaluate.writes.aliases import Aliases
 from adjoint.fast.not_covered import NeedsKnown, NotCovered, Raises
-from adjoint.fast.support.result_memory import MAY_SHOW, NEW_ARRAYS, SHOWING, VIEWS
+from adjoint.fast.support.result_memory import NEW_ARRAYS, VIEWS
 from adjoint.ir import primitives
 from adjoint.ir import single as ir
 from adjoint.ir.nodes import Span
@@ -59,27 +60,17 @@ LARGE = 1000
 """Arrays of this many elements are freed after their last read, and added to in place."""
 
 
-class Draft:
+class Draft(Aliases):
     """A program under construction.
 
     Attributes
     ----------
     outside
         The outside values that the program reads, and its guards.
-    types
-        The type of each value of the program.
     dims
         By value: the symbolic dimension whose length it is.
     parts_of
         By alias of a part of an array: the array, and the index of the part.
-    views
-        By view of an array: the operation that shows the array, its first operand.
-    rows_of
-        By item of an iteration over an array: the array.
-    counted
-        Arrays whose rows an iteration writes to.
-    shown
-        Views that are written to, or read after a write to their array.
     packs
         By tuple or list built as an operand: its items.
     integers
@@ -100,12 +91,8 @@ class Draft:
         Addresses of lists of which a variable holds one or another.
     row_writes
         Number of writes to lists of numbers so far.
-    aliases
-        By value: the values that it may be an alias of.
     maybe
         Values that are ``None`` where a variable is unassigned.
-    indices
-        By tuple or slice built as an index: its parts.
     built
         By tuple, list or slice that the program builds: the operation, before any pass.
     most_rows
@@ -131,8 +118,8 @@ class Draft:
     """
 
     def __init__(self, outside: Outside) -> None:
+        super().__init__(outside.types)
         self.outside = outside
-        self.types: dict[Value, Type] = outside.types
         self.dims: dict[Value, Dim] = {}
         self.packs: dict[Value, tuple[Operand, ...]] = {}
         self.places: dict[Value, tuple[str, int]] = {}
@@ -148,14 +135,8 @@ class Draft:
         self.row_writes = 0
         self.copied_parameters: set[Value] = set()
         self.totals: set[Value] = set()
-        self.aliases: dict[Value, set[Value]] = {}
         self.parts_of: dict[Value, tuple[Value, Abstract]] = {}
-        self.views: dict[Value, Call] = {}
-        self.shown: set[Value] = set()
-        self.rows_of: dict[Value, Value] = {}
-        self.counted: set[Value] = set()
         self.row_lengths: dict[Value, Dim] = {}
-        self.indices: dict[Value, tuple[Operand, ...]] = {}
         self.built: dict[Value, Call] = {}
         self.most_rows = 0
         self.attempts: list[Attempt] = []
@@ -233,53 +214,6 @@ class Draft:
         """Record that `result` is ``-x``, except for NumPy integers, whose negation may wrap."""
         if not may_overflow(self.types[result]):
             self.negated[result] = x
-
-    def note_alias(self, view: Value, owners: Iterable[Operand]) -> None:
-        """Record that `view` may be an alias of the values `owners`."""
-        self.aliases.setdefault(view, set()).update(x for x in owners if isinstance(x, Value))
-
-    def note_view(self, op: Call) -> None:
-        """Record the result of an operation as an alias of its operands."""
-        assert op.result is not None and isinstance(op.callee, Const)
-        self.note_alias(op.result, op.operands)
-        x = op.operands[0]
-        if isinstance(x, Value) and isinstance(self.types[x], Array) and self._shows(op):
-            self.views[op.result] = op
-
-    def _shows(self, op: Call) -> bool:
-        """Return whether an operation shows the elements of its first operand."""
-        assert isinstance(op.callee, Const)
-        if op.callee.value is operator.getitem:
-            index = op.operands[1]
-            parts = self.indices.get(index, (index,)) if isinstance(index, Value) else (index,)
-            return all(map(self._is_basic, parts))
-        return op.callee.value in SHOWING or op.callee.value in MAY_SHOW
-
-    def _is_basic(self, key: Operand) -> bool:
-        """Return whether a part of an index is none of an array or a list of places."""
-        if isinstance(key, Value):
-            return key in self.indices or self.types[key] == _INTEGER
-        value = getattr(key, "value", object)
-        parts = value if isinstance(value, tuple) else (value,)
-        return all(x is None or x is Ellipsis or type(x) in (int, slice) for x in parts)
-
-    def owners(self, x: Value) -> list[Value]:
-        """Return an array, and what it is a view of, up to the array that owns the memory."""
-        found = [x]
-        while (op := self.views.get(found[-1])) is not None:
-            found.append(op.operands[0])  # type: ignore[arg-type]
-        return found
-
-    def aliased_by(self, x: Operand) -> set[Value]:
-        """Return the values that `x` may be an alias of, including `x`."""
-        found: set[Value] = set()
-        pending = [x] if isinstance(x, Value) else []
-        while pending:
-            owner = pending.pop()
-            if owner not in found:
-                found.add(owner)
-                pending += self.aliases.get(owner, ())
-        return found
 
     def opposite(self, x: Operand) -> Operand | None:
         """Return the operand that `x` is the negative of, unless either is written to."""

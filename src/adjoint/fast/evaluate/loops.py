@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from adjoint.fast.evaluate.array_writes import written_in
-from adjoint.fast.evaluate.attribute_reads import special_method
 from adjoint.fast.evaluate.branches import branch
 from adjoint.fast.evaluate.evaluator import Evaluator
 from adjoint.fast.evaluate.frames import Body
@@ -17,14 +16,15 @@ from adjoint.fast.evaluate.iterables import (
     MOST_UNROLLED,
     Source,
     Steps,
+    demand_rows_unwritten,
     demand_steps,
     is_some,
+    iterator_of,
     opened,
     source_of,
     steps_of,
 )
 from adjoint.fast.evaluate.joins import Grows, contents_template, generalise, instantiate, match
-from adjoint.fast.evaluate.plain_classes import is_plain_object
 from adjoint.fast.evaluate.rows import growing, note_lengths, restorable
 from adjoint.fast.evaluate.truth_values import truth
 from adjoint.fast.evaluate.types import Type, number
@@ -42,7 +42,7 @@ from adjoint.fast.not_covered import CarriedWrite, NotCovered
 from adjoint.fast.single_assignment.primitives import yielded
 from adjoint.fast.single_assignment.walk import walk
 from adjoint.ir.nodes import Span
-from adjoint.ir.single import Block, Call, Const, Loop, Op, Operand, Value
+from adjoint.ir.single import Block, Call, Const, Loop, Operand, Value
 
 MOST_ROUNDS = 8
 MOST_APPENDED = 16
@@ -150,20 +150,6 @@ def _for(
             restore()
             demand_steps(ev, xs, error.reason)
     raise NotCovered("a loop over something that is not known", ev.span)
-
-
-def iterator_of(ev: Evaluator, xs: Abstract) -> Abstract:
-    """Return ``iter(xs)`` of an object of a user class; anything else unchanged."""
-    cls = ev.class_of(xs)
-    if cls is None or not is_plain_object(cls) or isinstance(xs, Known):
-        return xs
-    if not hasattr(cls, "__iter__"):
-        return xs
-    found = ev.call(special_method(ev, cls, "__iter__"), [xs], {})
-    kind = ev.class_of(found)
-    if kind is not None and not hasattr(kind, "__next__"):
-        raise NotCovered("a loop over what is no iterator", ev.span)
-    return found
 
 
 def _is_short(ev: Evaluator, xs: Abstract) -> bool:
@@ -325,7 +311,7 @@ def _program_loop(
             x = ev.value(item_type, name=name if not name.startswith("_") else "item")
             try:
                 found = body(meaning(x), now)
-                _demand_rows_unwritten(ev, ops, outer)
+                demand_rows_unwritten(ev, ops, outer)
             except CarriedWrite as error:
                 state.copy(error, parameters)
                 continue
@@ -345,15 +331,6 @@ def _program_loop(
     if n is not None and not stops and not state.has_lost_lengths:
         note_lengths(ev, ops, n)
     return found
-
-
-def _demand_rows_unwritten(ev: Evaluator, ops: list[Op], outer: Collection[Value]) -> None:
-    """Require that an iteration does not write to an array over whose rows it goes; `outer` are the
-    rows of other iterations."""
-    written = {owner for x in written_in(ops) for owner in ev.owners(x)}
-    for row, array in ev.rows_of.items() if written else ():
-        if row not in outer and not written.isdisjoint(ev.aliased_by(array)):
-            raise CarriedWrite(row, "a row of an array that is written to", ev.span)
 
 
 def _parted(

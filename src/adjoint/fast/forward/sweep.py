@@ -128,7 +128,8 @@ class ForwardSweep(TangentValues):
         if not ev.written or not isinstance(ev.types[y], Array) or not isinstance(dot, Value):
             return dot
         if y in ev.written and y in ev.views:
-            if ev.views.get(dot) is None or self.of(op.operands[0]) not in ev.aliased_by(dot):
+            shown = self.of(op.operands[0])
+            if dot is not shown and (dot not in ev.views or shown not in ev.aliased_by(dot)):
                 raise NotCovered("a tangent of a view that is no view", op.span)
             return dot
         is_view = isinstance(op.callee, Const) and op.callee.value in VIEWS
