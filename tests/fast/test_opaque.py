@@ -248,7 +248,7 @@ def test_random_numbers_and_writes_to_operands_are_no_opaque_operations():
 
     def fills(x):
         y = x * x
-        np.put(y, [1], x[0])
+        np.put(y, [1], x[0], mode="wrap")
         return np.sum(y)
 
     def saves(x):

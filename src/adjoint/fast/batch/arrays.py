@@ -328,10 +328,17 @@ def _(sweep: BatchValues, op: Call) -> Value:
     return found
 
 
+def _demand_no_view(sweep: BatchValues, y: Value) -> None:
+    """Refuse a write to a view: all rows of what shows an array may be a copy."""
+    if y in sweep.ev.views:
+        raise NotCovered("a write to a view in all rows", sweep.ev.span)
+
+
 @formula(runtime.put, runtime.put_broadcast, runtime.add_at, runtime.scatter, runtime.clear)
 def _(sweep: BatchValues, op: Call) -> None:
     ev, (y, index, *value) = sweep.ev, op.operands
     assert isinstance(y, Value)
+    _demand_no_view(sweep, y)
     f = callee_of(op)
     given = []
     for x in value:
@@ -348,6 +355,7 @@ def _(sweep: BatchValues, op: Call) -> None:
 def _(sweep: BatchValues, op: Call) -> None:
     y, value = op.operands
     assert isinstance(y, Value)
+    _demand_no_view(sweep, y)
     given = sweep.aligned(value, sweep.rank(y))
     sweep.ev.write(Call(None, op.callee, (sweep.rows[y], given), (), op.span))
 

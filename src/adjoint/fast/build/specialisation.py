@@ -21,7 +21,6 @@ from adjoint.fast.build.tangent_program import (
     pushed_forward,
 )
 from adjoint.fast.build.tangent_rows import with_rows
-from adjoint.fast.evaluate.array_writes import check_views, note_block_aliases
 from adjoint.fast.evaluate.callees.opaque_calls import demand_other_operations
 from adjoint.fast.evaluate.composites import expanded
 from adjoint.fast.evaluate.evaluator import Evaluator
@@ -55,6 +54,7 @@ from adjoint.fast.evaluate.values import Abstract, Source, Tuple, path_of
 from adjoint.fast.evaluate.writes.adopted_containers import adopt_all
 from adjoint.fast.evaluate.writes.adoption import NeedsOwn, Pattern
 from adjoint.fast.evaluate.writes.final_contents import stored, values_stored
+from adjoint.fast.evaluate.writes.views import check_views, note_block_aliases
 from adjoint.fast.nested import operators as inlined_operators  # noqa: F401  registers handlers
 from adjoint.fast.not_covered import NOT_SCALAR, NeedsKnown, NeedsSize, NotCovered
 from adjoint.fast.passes.contraction import contract
@@ -218,7 +218,7 @@ def _specialised(ev: Evaluator, f: Any, args: tuple[Any, ...], mode: Mode, order
     if ev.opaque:
         demand_other_operations(primal)
     if wanted:
-        check_views(ev, primal)
+        primal = check_views(ev, primal)
     assert primal.results is not None
     if mode.kind == "pushforward":
         return pushed_forward(

@@ -9,10 +9,10 @@ import numpy as np
 
 from adjoint.diagnostics.dump import Stages
 from adjoint.fast.build.program import Program, written_to
-from adjoint.fast.evaluate.array_writes import check_views, note_block_aliases
 from adjoint.fast.evaluate.evaluator import Evaluator
 from adjoint.fast.evaluate.leaves import Leaf
 from adjoint.fast.evaluate.types import LOW_KINDS, Array, Number, Row, bar_type, number
+from adjoint.fast.evaluate.writes.views import check_views, note_block_aliases
 from adjoint.fast.forward.sweep import ForwardSweep
 from adjoint.fast.not_covered import NotCovered
 from adjoint.fast.passes.copies import without_needless_copies
@@ -91,7 +91,7 @@ def product_over_forward(
     block = simplified(block, name, ev.types, written_to(ev) | apart, stages, primal)
     if ev.written:
         note_block_aliases(ev, block)
-        check_views(ev, block)
+        block = check_views(ev, block)
     note_negations(ev, block)
     sweep = Sweep(ev, (*moving, *dots))
     find_all_active(sweep, block)

@@ -1,16 +1,15 @@
 """Writes to arrays.
 
-The program writes in place, like the function: to arrays that it made in memory of their own, and
-to arrays from outside, whose incoming contents the entry code keeps (`support.outside_writes`). No
-alias of one is read after a write. `reverse.contents` copies contents that the reverse sweep reads
-and that are overwritten later.
+The program writes in place, like the function: to arrays that it made in memory of their own, to
+arrays from outside, whose incoming contents the entry code keeps (`support.outside_writes`), and to
+views of both (`writes.views`). `reverse.contents` copies contents that the reverse sweep reads and
+that are overwritten later.
 """
 
 from __future__ import annotations
 
 import operator
 from collections.abc import Sequence
-from itertools import product
 from typing import Any
 
 import numpy as np
@@ -19,36 +18,32 @@ from adjoint.fast.evaluate.evaluator import Evaluator
 from adjoint.fast.evaluate.handlers.new_arrays import new_arrays, with_arrays
 from adjoint.fast.evaluate.indices import index_operand, indexed_shape, is_fancy, keys_of
 from adjoint.fast.evaluate.result_types.ones import name_of
-from adjoint.fast.evaluate.types import Array, Dim, Number, Row, has_complex, is_inexact, type_of
+from adjoint.fast.evaluate.types import Array, Dim, Number, has_complex, is_inexact, type_of
 from adjoint.fast.evaluate.values import Abstract, Known, ListOf, Ref, SliceOf, Tuple
-from adjoint.fast.evaluate.writes.carried_arrays import slots_apart
+from adjoint.fast.evaluate.writes.views import demand_view
 from adjoint.fast.not_covered import CarriedWrite, NotCovered
-from adjoint.fast.single_assignment.walk import (
-    blocks,
-    carried_values,
-    operands,
-    results,
-    walk,
-    walk_ops,
-)
+from adjoint.fast.single_assignment.walk import walk_ops
 from adjoint.fast.support import functions as runtime
-from adjoint.ir.single import Block, Call, Const, If, Loop, Operand, Unpack, Value
+from adjoint.ir.single import Call, Const, Operand, Value
 
 
 def _demand_own(ev: Evaluator, a: Value, value: Any) -> Array:
     t = ev.types[a]
     if not isinstance(t, Array):
         raise NotCovered(f"a write to {t}", ev.span)
-    if a not in ev.fresh and not _may_write(ev, a):
+    owners = ev.owners(a)
+    if owners[-1] not in ev.fresh and not _may_write(ev, owners[-1]):
         reason = "a write to an array that the function is not known to have made"
-        raise CarriedWrite(a, reason, ev.span)
+        raise CarriedWrite(owners[-1], reason, ev.span)
     of_value = ev.types[value] if isinstance(value, Value) else None
     if t.dtype.kind in "iub" and is_inexact(of_value or type_of(getattr(value, "value", None))):
         raise NotCovered(f"a write of {of_value} to {t}", ev.span)
     is_complex = isinstance(value, Const) and isinstance(value.value, complex)
     if t.dtype.kind == "f" and (is_complex or has_complex(of_value)):
         raise NotCovered("a write of a complex number to a real array", ev.span)
-    ev.written.add(a)
+    ev.written.update(owners)
+    for view in owners[-2::-1]:
+        demand_view(ev, view)
     return t
 
 
@@ -62,9 +57,14 @@ def _given(ev: Evaluator, a: Value, value: Abstract) -> Operand:
     """Return the operand to write to `a`; copy an alias of `a`, as NumPy does."""
     given = ev.operand(*new_arrays(ev, (value,)))
     t = ev.types[given] if isinstance(given, Value) else None
-    if isinstance(t, Array) and a in ev.aliased_by(given):
+    if isinstance(t, Array) and _share(ev, a, given):
         return ev.operation(np.copy, (given,), t)
     return given
+
+
+def _share(ev: Evaluator, a: Value, value: Operand) -> bool:
+    """Return whether a value may show elements of an array that is written to."""
+    return not ev.aliased_by(value).isdisjoint(ev.owners(a))
 
 
 def put(ev: Evaluator, a: Value, index: Abstract, value: Abstract) -> None:
@@ -72,7 +72,7 @@ def put(ev: Evaluator, a: Value, index: Abstract, value: Abstract) -> None:
     t = _demand_own(ev, a, given)
     index = with_arrays(ev, index)
     shape = indexed_shape(ev, t, keys_of(index))
-    if isinstance(value, Value) and a in ev.aliased_by(value):
+    if isinstance(value, Value) and _share(ev, a, value):
         _demand_order(ev, a, index, shape, value)
     of_value = ev.types[given] if isinstance(given, Value) else None
     f: Any = runtime.put
@@ -252,86 +252,7 @@ def _is_updated(f: Any, of_value: Any, t: Array) -> bool:
     return fits and of_value.dtype == t.dtype
 
 
-# ---- views ---------------------------------------------------------------------------------------
-
-
-def note_block_aliases(ev: Evaluator, block: Block) -> None:
-    """Record results of branches and loops, and loop parameters, as aliases of their operands."""
-    for op in walk(block):
-        if isinstance(op, If):
-            for inner in (op.body, op.orelse):
-                for result, x in zip(op.results, inner.results or (), strict=False):
-                    _note_result_alias(ev, result, x)
-        elif isinstance(op, Loop):
-            apart = slots_apart(ev, block, op)
-            for i, (values, made_of) in enumerate(carried_values(op)):
-                if i in apart:
-                    continue
-                for result, x in product(values, made_of):
-                    _note_result_alias(ev, result, x)
-            if op.iterable is not None:
-                _note_result_alias(ev, op.body.parameters[0], op.iterable)
-        elif isinstance(op, Unpack):
-            for result in op.results:
-                _note_result_alias(ev, result, op.value)
-        elif isinstance(op, Call) and op.callee in _ITERATING and op.result is not None:
-            ev.note_alias(op.result, op.operands)
-
-
-_ITERATING = tuple(map(Const, (zip, enumerate, reversed)))
-
-
-def _note_result_alias(ev: Evaluator, result: Value, x: Operand) -> None:
-    if not isinstance(ev.types[result], Number | Row):
-        ev.note_alias(result, (x,))
-
-
-def check_views(ev: Evaluator, block: Block) -> None:
-    """Raise `NotCovered` if an alias is read after a write to its array: its cotangent would come
-    too late."""
-    if ev.written:
-        _Viewer(ev).block(block)
-
-
-class _Viewer:
-    def __init__(self, ev: Evaluator) -> None:
-        self.ev = ev
-        self.writes: dict[Value, int] = {}
-        self.seen: dict[Value, dict[Value, int]] = {}
-
-    def block(self, block: Block) -> None:
-        for parameter in block.parameters:
-            self.define(parameter)
-        for op in block.ops:
-            for x in operands(op):
-                self.read(x)
-            if isinstance(op, Call) and isinstance(op.callee, Const):
-                if op.callee.value in runtime.WRITES | runtime.BUFFER_WRITES:
-                    target = op.operands[0]
-                    assert isinstance(target, Value)
-                    self.writes[target] = self.writes.get(target, 0) + 1
-            for _ in range(2 if isinstance(op, Loop) else 1):  # reads in the next iteration
-                for inner in blocks(op):
-                    self.block(inner)
-                if isinstance(op, Loop) and op.iterable is not None:
-                    self.read(op.iterable)  # by the next iteration
-            for result in results(op):
-                self.define(result)
-        for x in block.results or ():
-            self.read(x)
-
-    def define(self, x: Value) -> None:
-        if x in self.ev.aliases:
-            owners = self.ev.aliased_by(x) & self.ev.written
-            self.seen[x] = {owner: self.writes.get(owner, 0) for owner in owners if owner is not x}
-
-    def read(self, x: Operand) -> None:
-        if isinstance(x, Value) and x in self.seen:
-            if any(self.writes.get(owner, 0) != n for owner, n in self.seen[x].items()):
-                raise NotCovered("a view that is read after a write to what it looks at")
-
-
-def written_in(ops: list[Any]) -> set[Any]:
+def written_in(ops: Sequence[Any]) -> set[Any]:
     """Return the operands that some operations write to."""
     return {
         op.operands[0]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -42,6 +42,7 @@ from adjoint.fast.evaluate.values import (
     Slot,
     Tuple,
 )
+from adjoint.fast.evaluate.writes.aliases import Aliases
 from adjoint.fast.not_covered import NeedsKnown, NotCovered, Raises
 from adjoint.fast.support.result_memory import NEW_ARRAYS, VIEWS
 from adjoint.ir import primitives
@@ -59,15 +60,13 @@ LARGE = 1000
 """Arrays of this many elements are freed after their last read, and added to in place."""
 
 
-class Draft:
+class Draft(Aliases):
     """A program under construction.
 
     Attributes
     ----------
     outside
         The outside values that the program reads, and its guards.
-    types
-        The type of each value of the program.
     dims
         By value: the symbolic dimension whose length it is.
     parts_of
@@ -92,12 +91,8 @@ class Draft:
         Addresses of lists of which a variable holds one or another.
     row_writes
         Number of writes to lists of numbers so far.
-    aliases
-        By value: the values that it may be an alias of.
     maybe
         Values that are ``None`` where a variable is unassigned.
-    indices
-        By tuple or slice built as an index: its parts.
     built
         By tuple, list or slice that the program builds: the operation, before any pass.
     most_rows
@@ -123,8 +118,8 @@ class Draft:
     """
 
     def __init__(self, outside: Outside) -> None:
+        super().__init__(outside.types)
         self.outside = outside
-        self.types: dict[Value, Type] = outside.types
         self.dims: dict[Value, Dim] = {}
         self.packs: dict[Value, tuple[Operand, ...]] = {}
         self.places: dict[Value, tuple[str, int]] = {}
@@ -140,10 +135,8 @@ class Draft:
         self.row_writes = 0
         self.copied_parameters: set[Value] = set()
         self.totals: set[Value] = set()
-        self.aliases: dict[Value, set[Value]] = {}
         self.parts_of: dict[Value, tuple[Value, Abstract]] = {}
         self.row_lengths: dict[Value, Dim] = {}
-        self.indices: dict[Value, tuple[Operand, ...]] = {}
         self.built: dict[Value, Call] = {}
         self.most_rows = 0
         self.attempts: list[Attempt] = []
@@ -202,16 +195,16 @@ class Draft:
     ) -> Value:
         """Write ``f(*operands, **keywords)``; return its result, of type `t`."""
         result = self.value(t, name)
+        op = Call(result, Const(f), tuple(operands), keywords, self.span)
         if isinstance(t, Array):
             if isinstance(f, np.ufunc) or f in NEW_ARRAYS:
                 self.fresh.add(result)
             elif f in VIEWS:
-                self.note_alias(result, operands)
+                self.note_view(op)
         if f is operator.neg:
             self.note_negated(result, operands[0])
         elif f in _OF_INTEGERS and t == _INTEGER:
             self.integers[result] = f, tuple(operands)
-        op = Call(result, Const(f), tuple(operands), keywords, self.span)
         if f in primitives.BUILDING:
             self.built[result] = op
         self.write(op)
@@ -221,21 +214,6 @@ class Draft:
         """Record that `result` is ``-x``, except for NumPy integers, whose negation may wrap."""
         if not may_overflow(self.types[result]):
             self.negated[result] = x
-
-    def note_alias(self, view: Value, owners: Iterable[Operand]) -> None:
-        """Record that `view` may be an alias of the values `owners`."""
-        self.aliases.setdefault(view, set()).update(x for x in owners if isinstance(x, Value))
-
-    def aliased_by(self, x: Operand) -> set[Value]:
-        """Return the values that `x` may be an alias of, including `x`."""
-        found: set[Value] = set()
-        pending = [x] if isinstance(x, Value) else []
-        while pending:
-            owner = pending.pop()
-            if owner not in found:
-                found.add(owner)
-                pending += self.aliases.get(owner, ())
-        return found
 
     def opposite(self, x: Operand) -> Operand | None:
         """Return the operand that `x` is the negative of, unless either is written to."""

@@ -8,8 +8,8 @@ from adjoint.fast.evaluate.branches import branch
 from adjoint.fast.evaluate.evaluator import Evaluator
 from adjoint.fast.evaluate.generators import is_pushed
 from adjoint.fast.evaluate.items import item, length_of
-from adjoint.fast.evaluate.iterables import demand_steps, steps_of
-from adjoint.fast.evaluate.loops import iterate, iterator_of
+from adjoint.fast.evaluate.iterables import demand_steps, iterator_of, steps_of
+from adjoint.fast.evaluate.loops import iterate
 from adjoint.fast.evaluate.plain_classes import is_plain_object
 from adjoint.fast.evaluate.rows import append, restorable
 from adjoint.fast.evaluate.types import Array

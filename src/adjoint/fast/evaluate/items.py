@@ -173,6 +173,7 @@ def _of_array(ev: Evaluator, a: Value, index: Abstract) -> Abstract:
     made = ev.operation(operator.getitem, (a, operand), result)
     if any(is_fancy(ev, key) for key in keys):
         ev.aliases.pop(made, None)
+        ev.views.pop(made, None)
         ev.fresh.add(made)
     elif isinstance(result, Array):
         ev.parts_of[made] = a, index

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import functools
 import operator
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Sequence
 from typing import Any
 
+from adjoint.fast.evaluate.array_writes import written_in
+from adjoint.fast.evaluate.attribute_reads import special_method
 from adjoint.fast.evaluate.evaluator import Evaluator
-from adjoint.fast.evaluate.items import item
+from adjoint.fast.evaluate.items import item, length_of
 from adjoint.fast.evaluate.joins import is_number
 from adjoint.fast.evaluate.objects.containers import closed
-from adjoint.fast.evaluate.plain_classes import is_enumeration
+from adjoint.fast.evaluate.plain_classes import is_enumeration, is_plain_object
 from adjoint.fast.evaluate.rows import as_row, length_of_row, row_of
 from adjoint.fast.evaluate.types import ANYTHING, Array, Dim, Row, Symbol, Type, number
 from adjoint.fast.evaluate.values import (
@@ -28,10 +30,10 @@ from adjoint.fast.evaluate.values import (
     SetOf,
     Tuple,
 )
-from adjoint.fast.not_covered import NeedsKnown, NeedsSize, NotCovered
+from adjoint.fast.not_covered import CarriedWrite, NeedsKnown, NeedsSize, NotCovered
 from adjoint.fast.support.rows import part
 from adjoint.ir.node import node
-from adjoint.ir.single import Const, Operand, Unpack, Value
+from adjoint.ir.single import Const, Op, Operand, Unpack, Value
 
 MOST_UNROLLED = 64
 _UNEVEN = "iterators of different lengths"
@@ -55,6 +57,20 @@ class Steps:
         """Raise `NotCovered` if the iterable has changed its length."""
         if not all(check() for check in self.checks):
             raise NotCovered("a container that changes while it is iterated over", ev.span)
+
+
+def iterator_of(ev: Evaluator, xs: Abstract) -> Abstract:
+    """Return ``iter(xs)`` of an object of a user class; anything else unchanged."""
+    cls = ev.class_of(xs)
+    if cls is None or not is_plain_object(cls) or isinstance(xs, Known):
+        return xs
+    if not hasattr(cls, "__iter__"):
+        return xs
+    found = ev.call(special_method(ev, cls, "__iter__"), [xs], {})
+    kind = ev.class_of(found)
+    if kind is not None and not hasattr(kind, "__next__"):
+        raise NotCovered("a loop over what is no iterator", ev.span)
+    return found
 
 
 def opened(ev: Evaluator, a: Abstract) -> Abstract | Generating:
@@ -221,9 +237,7 @@ def source_of(ev: Evaluator, a: Abstract) -> Source | None:
     if isinstance(a, Value):
         t = ev.types[a]
         if isinstance(t, Array) and t.shape:
-            inner = t.shape[1:]
-            of_item: Type = Array(t.dtype, inner) if inner else number(t.dtype.type)
-            return a, of_item, lambda x: x, t.shape[0]
+            return _of_array(ev, a, t)
         return None
     if not isinstance(a, Iterating) or a.kind is filter or a.kind in VIEWS:
         return None
@@ -271,6 +285,31 @@ def source_of(ev: Evaluator, a: Abstract) -> Source | None:
         return _mapped(ev, a, items) if a.kind is map else Tuple(tuple(items))
 
     return iterable, ANYTHING, meaning_of, _least(lengths)
+
+
+def _of_array(ev: Evaluator, a: Value, t: Array) -> Source:
+    """Return the source for an array: of rows that the body writes to, their places."""
+    if a in ev.counted:
+        steps = ev.operation(range, (ev.operand(length_of(ev, a, 0)),), ANYTHING, name="steps")
+        return steps, number(int), lambda i: item(ev, a, i), t.shape[0]
+    inner = t.shape[1:]
+    if not inner:
+        return a, number(t.dtype.type), lambda x: x, t.shape[0]
+
+    def row(x: Value) -> Value:
+        ev.rows_of[x] = a
+        return x
+
+    return a, Array(t.dtype, inner), row, t.shape[0]
+
+
+def demand_rows_unwritten(ev: Evaluator, ops: Sequence[Op], outer: Collection[Value]) -> None:
+    """Require that an iteration does not write to an array over whose rows it goes; `outer` are the
+    rows of other iterations."""
+    written = {owner for x in written_in(ops) for owner in ev.owners(x)}
+    for row, array in ev.rows_of.items() if written else ():
+        if row not in outer and not written.isdisjoint(ev.aliased_by(array)):
+            raise CarriedWrite(row, "a row of an array that is written to", ev.span)
 
 
 def _runs_code(ev: Evaluator, a: Abstract) -> bool:

@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 
 from adjoint.fast.evaluate.array_writes import written_in
-from adjoint.fast.evaluate.attribute_reads import special_method
 from adjoint.fast.evaluate.branches import branch
 from adjoint.fast.evaluate.evaluator import Evaluator
 from adjoint.fast.evaluate.frames import Body
@@ -17,14 +16,15 @@ from adjoint.fast.evaluate.iterables import (
     MOST_UNROLLED,
     Source,
     Steps,
+    demand_rows_unwritten,
     demand_steps,
     is_some,
+    iterator_of,
     opened,
     source_of,
     steps_of,
 )
 from adjoint.fast.evaluate.joins import Grows, contents_template, generalise, instantiate, match
-from adjoint.fast.evaluate.plain_classes import is_plain_object
 from adjoint.fast.evaluate.rows import growing, note_lengths, restorable
 from adjoint.fast.evaluate.truth_values import truth
 from adjoint.fast.evaluate.types import Type, number
@@ -115,10 +115,23 @@ def _for(
         names = tuple(rest)
 
     def kept() -> list[Abstract] | None:
-        source = source_of(ev, xs)
-        if source is None:
-            raise Unrolled
-        return _program_loop(ev, _Carried(ev, carried, names), body, source, stops, span, item)
+        rows = dict(ev.rows_of)
+        with restorable(ev) as restore:
+            try:
+                source = source_of(ev, xs)
+                if source is None:
+                    raise Unrolled
+                state = _Carried(ev, carried, names)
+                return _program_loop(ev, state, body, source, stops, span, item)
+            except CarriedWrite as error:
+                array = ev.rows_of.get(error.value)
+                if array is None or error.value in rows:
+                    raise
+                ev.counted.add(array)
+                restore()
+            finally:
+                ev.rows_of = rows
+        return kept()
 
     with restorable(ev) as restore:
         try:
@@ -137,20 +150,6 @@ def _for(
             restore()
             demand_steps(ev, xs, error.reason)
     raise NotCovered("a loop over something that is not known", ev.span)
-
-
-def iterator_of(ev: Evaluator, xs: Abstract) -> Abstract:
-    """Return ``iter(xs)`` of an object of a user class; anything else unchanged."""
-    cls = ev.class_of(xs)
-    if cls is None or not is_plain_object(cls) or isinstance(xs, Known):
-        return xs
-    if not hasattr(cls, "__iter__"):
-        return xs
-    found = ev.call(special_method(ev, cls, "__iter__"), [xs], {})
-    kind = ev.class_of(found)
-    if kind is not None and not hasattr(kind, "__next__"):
-        raise NotCovered("a loop over what is no iterator", ev.span)
-    return found
 
 
 def _is_short(ev: Evaluator, xs: Abstract) -> bool:
@@ -305,12 +304,14 @@ def _program_loop(
     """Write a ``for`` loop of the program."""
     iterable, item_type, meaning, n = source
     copied, ev.copied = ev.copied, set()
+    outer = dict(ev.rows_of)
     for _ in range(MOST_ROUNDS):
         with ev.writing() as ops:
             now, parameters = state.begin(is_body=True)
             x = ev.value(item_type, name=name if not name.startswith("_") else "item")
             try:
                 found = body(meaning(x), now)
+                demand_rows_unwritten(ev, ops, outer)
             except CarriedWrite as error:
                 state.copy(error, parameters)
                 continue

@@ -147,7 +147,8 @@ class Activity:
         elif f is runtime.push:
             self._push(op)
         elif f in EFFECTS and any(map(self.is_active, op.operands[1:])):
-            self._mark(op.operands[0])
+            for x in self.ev.owners(op.operands[0]):  # type: ignore[arg-type]
+                self._mark(x)
         if op.result is not None and any(map(self.is_active, carriers(op))):
             self._mark(op.result)
 

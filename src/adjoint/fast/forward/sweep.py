@@ -79,6 +79,12 @@ class ForwardSweep(TangentValues):
         if f in EFFECTS and self.of(op.operands[0]) is not None:
             written_tangent(self, op)
             return
+        if f is runtime.demand_view:
+            ev.write(op)
+            dots = tuple(map(self.of, op.operands))
+            if None not in dots:
+                ev.write(Call(None, op.callee, dots, (), op.span))  # type: ignore[arg-type]
+            return
         if y is None or y not in self.activity.active:
             if y is None and is_effect(op) and any(self.of(x) is not None for x in op.operands):
                 raise NotCovered(f"a tangent of {getattr(f, '__name__', f)}", op.span)
@@ -120,6 +126,11 @@ class ForwardSweep(TangentValues):
         ev, y = self.ev, op.result
         assert y is not None
         if not ev.written or not isinstance(ev.types[y], Array) or not isinstance(dot, Value):
+            return dot
+        if y in ev.written and y in ev.views:
+            shown = self.of(op.operands[0])
+            if dot is not shown and (dot not in ev.views or shown not in ev.aliased_by(dot)):
+                raise NotCovered("a tangent of a view that is no view", op.span)
             return dot
         is_view = isinstance(op.callee, Const) and op.callee.value in VIEWS
         shares = not ev.aliased_by(dot).isdisjoint(ev.written) and not is_view

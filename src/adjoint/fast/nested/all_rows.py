@@ -9,11 +9,11 @@ import numpy as np
 
 from adjoint.fast.batch.sweep import BatchSweep
 from adjoint.fast.batch.values import note_rows
-from adjoint.fast.evaluate.array_writes import note_block_aliases
 from adjoint.fast.evaluate.composites import expanded
 from adjoint.fast.evaluate.evaluator import Evaluator
 from adjoint.fast.evaluate.types import Array, Dim, number
 from adjoint.fast.evaluate.values import Abstract, Known
+from adjoint.fast.evaluate.writes.views import note_block_aliases
 from adjoint.fast.nested.inner_derivatives import demand_own_writes, items_of, mapped
 from adjoint.fast.not_covered import NotCovered
 from adjoint.fast.support import functions as runtime
@@ -43,7 +43,7 @@ def all_rows(
         raise NotCovered("a function that writes to its row, or to what is around it", ev.span)
     _demand_numbers(ev, y)
     block = expanded(ev, Block(tuple(rows.given), tuple(ops), ()))
-    demand_own_writes(block, block.parameters)
+    demand_own_writes(ev, block, block.parameters)
     note_block_aliases(ev, block)
     note_rows(ev, block)
     sweep = BatchSweep(ev, rows.length, rows.count)

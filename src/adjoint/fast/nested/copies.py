@@ -34,7 +34,7 @@ def _new(ev: Evaluator, x: Value) -> Value:
 
 def _note(ev: Evaluator, x: Value, made: Value, new: Callable[[Operand], Any]) -> None:
     """Record of `made` what the evaluator knows of `x`."""
-    for values in (ev.fresh, ev.written, ev.maybe):
+    for values in (ev.fresh, ev.written, ev.shown, ev.maybe):
         if x in values:
             values.add(made)
     for kept in (ev.dims, ev.row_lengths):
@@ -49,8 +49,9 @@ def _note(ev: Evaluator, x: Value, made: Value, new: Callable[[Operand], Any]) -
         ev.negated[made] = new(ev.negated[x])
     if x in ev.aliases:
         ev.note_alias(made, map(new, ev.aliases[x]))
-    if x in ev.built:
-        ev.built[made] = _copied_op(ev.built[x], new)  # type: ignore[assignment]
+    for calls in (ev.built, ev.views):
+        if x in calls:
+            calls[made] = _copied_op(calls[x], new)  # type: ignore[assignment]
     if x in ev.rule_pairs:
         pair = ev.rule_pairs[x]
         ev.rule_pairs[made] = pair._replace(y=new(pair.y))

@@ -11,10 +11,10 @@ from dataclasses import replace
 
 import numpy as np
 
-from adjoint.fast.evaluate.array_writes import check_views, note_block_aliases
 from adjoint.fast.evaluate.evaluator import Evaluator
 from adjoint.fast.evaluate.types import Array, Number, bar_type, number
 from adjoint.fast.evaluate.values import Abstract, DictOf, External, Flag, Known, ListOf, Ref, Tuple
+from adjoint.fast.evaluate.writes.views import check_views, note_block_aliases
 from adjoint.fast.forward.sweep import ForwardSweep
 from adjoint.fast.nested.gradient_calls import as_one, finite, gradient_ops
 from adjoint.fast.not_covered import NotCovered
@@ -78,11 +78,11 @@ class Inner:
         self.block: Block = Block(
             tuple(self.leaves), tuple(ops), tuple(map(ev.operand, _leaves(self.y)))
         )
-        demand_own_writes(self.block, self.leaves)
+        demand_own_writes(ev, self.block, self.leaves)
         if ev.written:
             note_block_aliases(ev, self.block)
             if not is_forward:
-                check_views(ev, self.block)
+                self.block = check_views(ev, self.block)
 
     def _copy(self, x: Value | Known) -> Value:
         ev = self.ev
@@ -92,18 +92,19 @@ class Inner:
             made = ev.operation(same, (x,), ev.types[x], name=x.name)
             if not isinstance(ev.types[x], Number | Array):
                 raise NotCovered("a derivative in a list of unknown length", ev.span)
+            ev.views.pop(made, None)  # a variable of its own
         self.leaves.append(made)
         return made
 
 
-def demand_own_writes(block: Block, leaves: Collection[Value]) -> None:
+def demand_own_writes(ev: Evaluator, block: Block, leaves: Collection[Value]) -> None:
     """Refuse writes of an inner function to arrays from outside of it; `leaves` are copies of its
     arguments."""
     own = {x for op in walk(block) for x in results(op)}
     own |= {x for x in block.parameters if x not in leaves}
     for op in walk(block):
         if isinstance(op, Call) and op.operands and is_effect(op):
-            if op.operands[0] not in own:
+            if not own.issuperset(ev.owners(op.operands[0])):  # type: ignore[arg-type]
                 raise NotCovered("an inner function that writes to what is around it", op.span)
 
 

@@ -38,6 +38,7 @@ _EFFECTS: frozenset[Any] = frozenset(
     {
         boundary,
         runtime.leave,
+        runtime.demand_view,
         runtime.push,
         runtime.draw,
         *runtime.WRITES,

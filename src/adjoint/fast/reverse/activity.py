@@ -20,6 +20,7 @@ from adjoint.fast.support import rows
 from adjoint.ir.single import Block, Call, Const, If, Loop, Operand, Unpack, Value
 
 _PUSH, _SUM_OF = Const(runtime.push), Const(runtime.sum_of)
+_DEMAND_VIEW = Const(runtime.demand_view)
 
 
 def find_all_active(sweep: Sweep, block: Block) -> None:
@@ -59,9 +60,11 @@ def _find_active(sweep: Sweep, block: Block) -> None:
                     sweep.active.add(op.result)
             elif is_write(op):
                 if sweep.is_active(op.operands[1:]):
-                    sweep.active.update(x for x in op.operands[:1] if isinstance(x, Value))
+                    sweep.active.update(sweep.ev.owners(op.operands[0]))  # type: ignore[arg-type]
             elif op.callee == _PUSH and sweep.is_active(op.operands[1:]):
                 sweep.taped.update(x for x in op.operands[:1] if isinstance(x, Value))
+            elif op.callee == _DEMAND_VIEW:
+                pass
             elif is_effect(op) and sweep.is_active(op.operands):
                 raise NotCovered("a reverse sweep over that of a list", op.span)
         elif isinstance(op, Unpack):

@@ -18,6 +18,7 @@ from adjoint.fast.evaluate.types import (
     is_complex,
     may_overflow,
 )
+from adjoint.fast.evaluate.writes.views import demand_view
 from adjoint.fast.reverse.arithmetic import inferred
 from adjoint.fast.reverse.cotangent_types import are_floats, cast_to, plain, whole
 from adjoint.fast.reverse.sweep import Sweep
@@ -40,6 +41,8 @@ class Scope:
         Cotangents by value.
     buffers
         Values whose cotangent is an array or a list that the program owns and adds to in place.
+    views
+        By view: the block that makes the same view of a buffer, and this view.
     """
 
     parent: Scope | None
@@ -50,6 +53,7 @@ class Scope:
         self.ev: Evaluator = sweep.ev
         self.bars: dict[Value, Operand] = {}
         self.buffers: set[Value] = set()
+        self.views: dict[Value, tuple[list[ir.Op], Value]] = {}
         self.inner: set[Value] = set()
         self.kind = "top"
         self.accumulators: dict[Value, Value] = {}
@@ -76,6 +80,9 @@ class Scope:
         contribution = self.sweep.contents.contribution_at_step(contribution)
         if not are_floats(self.ev, v, contribution):
             contribution = self._inexact(plain(self.ev, contribution, v), v)
+        if v in self.ev.shown:
+            self.ev.write(Call(None, Const(runtime.add_to), (self.shown(v), contribution)))
+            return
         if not self._is_inner(v):
             self._begin(v)
         if isinstance(contribution, Value):
@@ -196,6 +203,8 @@ class Scope:
         """Return a buffer for the cotangent of `v`: an array or a list, added to in place."""
         if v in self.buffers:
             return self.bars[v]
+        if v in self.ev.shown:
+            return self.shown(v)
         if not self._is_inner(v):
             assert self.parent is not None
             before = self.bars.get(v)
@@ -218,6 +227,24 @@ class Scope:
         self.bars[v] = made
         self.buffers.add(v)
         return made
+
+    def shown(self, v: Value) -> Operand:
+        """Return the buffer for the cotangent of an array; for a view, the same view of the buffer
+        of its array."""
+        ev, op = self.ev, self.ev.views.get(v)
+        if op is None:
+            return self.buffer(v)
+        block, bar = self.views.get(v, (None, None))
+        if bar is not None and block is ev.block:
+            return bar
+        x, *rest = op.operands
+        assert isinstance(x, Value) and isinstance(op.callee, Const)
+        operands, t = (self.shown(x), *rest), bar_type(ev.types[v])
+        bar = ev.operation(op.callee.value, operands, t, op.keywords, name=f"{v.name}_bar")
+        ev.written.add(bar)
+        demand_view(ev, bar)
+        self.views[v] = ev.block, bar
+        return bar
 
     def zeros(self, v: Value) -> Operand:
         t = self.ev.types[v]

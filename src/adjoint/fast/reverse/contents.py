@@ -89,7 +89,7 @@ class Contents:
         self.outer += is_outermost
 
     def note_write(self, target: Value) -> None:
-        self.last[target] = self.outer, self.number
+        self.last |= dict.fromkeys(self.ev.owners(target), (self.outer, self.number))
 
     def note_later_writes(self, targets: Iterable[Value]) -> None:
         """Count arrays as written to after the forward sweep."""

@@ -68,7 +68,7 @@ def _plan(sweep: Sweep, op: ir.Op, region: ForwardBlock) -> None:
 
 def _forward_op(sweep: Sweep, op: ir.Op, region: ForwardBlock) -> Step | None:
     match op:
-        case Call(result=Value() as y):
+        case Call(result=Value() as y) if y not in sweep.ev.shown:
             # An array may be active because of a later write only.
             if y in sweep.active and (not sweep.ev.written or carries(sweep, op)):
                 sweep.ev.span = op.span

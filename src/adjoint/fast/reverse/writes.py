@@ -30,9 +30,10 @@ def written_back(sweep: Sweep, op: Call) -> Step:
         return lambda scope: row_written_back(scope, op)
 
     def back(scope: Scope) -> None:
-        if not scope.has_any(y) and not scope.may_get(y):
+        owner = ev.owners(y)[-1]
+        if not scope.has_any(owner) and not scope.may_get(owner):
             return
-        y_bar = scope.buffer(y)
+        y_bar = scope.shown(y)
         if f in (runtime.put, runtime.put_broadcast):
             _put_back(scope, op, y_bar)
         elif f in (runtime.add_to, runtime.subtract_from):

@@ -163,6 +163,12 @@ def real_like(x_bar: Any, x: Any) -> Any:
     return whole
 
 
+def demand_view(view: Any, a: Any) -> None:
+    """Check that an array shows another one, rather than a copy of it."""
+    if view.size and not np.may_share_memory(view, a):
+        raise Deoptimize("a part of an array that is a copy")
+
+
 def add_to(x_bar: Any, contribution: Any) -> None:
     np.add(x_bar, contribution, out=x_bar)
 

@@ -96,3 +96,13 @@ VIEWS: frozenset[Any] = members(
     same,
 }
 """Functions whose result may be an operand or an alias of one."""
+
+SHOWING: frozenset[Any] = members(
+    np,
+    "transpose swapaxes moveaxis expand_dims squeeze flip atleast_1d atleast_2d "
+    "ndarray.transpose ndarray.swapaxes ndarray.squeeze",
+) | {operator.getitem, runtime.fitting, runtime.real_part, runtime.imaginary_part, same}
+"""Functions whose result is a view of the first operand; an index has to be basic."""
+
+MAY_SHOW: frozenset[Any] = members(np, "ravel reshape asarray ndarray.ravel ndarray.reshape")
+"""Functions whose result is a view of the first operand, or a copy."""

@@ -93,6 +93,19 @@ def _put_along_axis(arr, indices, values, axis):
         arr[indices, np.arange(arr.shape[1])] = values
 
 
+@definition(np.put, np.ndarray.put)
+def _put(a, ind, v, mode="raise"):
+    if mode != "raise":
+        raise ValueError("places beyond the ends")
+    places = np.ravel(ind)
+    if np.ndim(v):
+        if len(np.ravel(v)) != len(places):
+            raise ValueError("values that are repeated")
+        np.reshape(a, -1)[places] = np.ravel(v)
+    else:
+        np.reshape(a, -1)[places] = v
+
+
 @definition(np.putmask)
 def _putmask(a, /, mask, values):
     chosen = np.asarray(mask) != 0

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from adjoint.fast.evaluate.array_writes import put
 from adjoint.fast.evaluate.attribute_reads import attribute, special_method
 from adjoint.fast.evaluate.evaluator import Evaluator
 from adjoint.fast.evaluate.handlers.operators import is_numeric
@@ -18,6 +19,7 @@ from adjoint.fast.evaluate.iterables import MOST_UNROLLED
 from adjoint.fast.evaluate.objects.containers import KINDS
 from adjoint.fast.evaluate.objects.instances import object_of_fields, set_attribute
 from adjoint.fast.evaluate.outside_values import LONG
+from adjoint.fast.evaluate.parts_of_numbers import part_of
 from adjoint.fast.evaluate.plain_classes import is_plain_class, is_plain_object
 from adjoint.fast.evaluate.rows import count, restorable, row_of
 from adjoint.fast.evaluate.types import (
@@ -90,7 +92,10 @@ def _(ev: Evaluator, module: Abstract, name: Abstract) -> Abstract:
 @handler(setattr)
 def _(ev: Evaluator, a: Abstract, name: Abstract, value: Abstract) -> Abstract:
     assert isinstance(name, Known)
-    set_attribute(ev, a, name.value, value)
+    if name.value in ("real", "imag") and isinstance(a, Value) and isinstance(ev.types[a], Array):
+        put(ev, part_of(ev, a, name.value), Known(...), value)
+    else:
+        set_attribute(ev, a, name.value, value)
     return Known(None)
 
 

@@ -13,8 +13,8 @@ from adjoint.fast.evaluate.evaluator import Evaluator
 from adjoint.fast.evaluate.frames import Suspension
 from adjoint.fast.evaluate.generators import is_pushed, take
 from adjoint.fast.evaluate.handlers.table import handler
-from adjoint.fast.evaluate.iterables import steps_of
-from adjoint.fast.evaluate.loops import iterate, iterator_of
+from adjoint.fast.evaluate.iterables import iterator_of, steps_of
+from adjoint.fast.evaluate.loops import iterate
 from adjoint.fast.evaluate.plain_classes import is_enumeration, is_plain_object
 from adjoint.fast.evaluate.rows import restorable
 from adjoint.fast.evaluate.sums import summed
