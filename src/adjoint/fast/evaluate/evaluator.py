@@ -14,7 +14,7 @@ import numpy as np
 
 from adjoint.fast.evaluate.inferring_draft import InferringDraft
 from adjoint.fast.evaluate.outside_values import Outside
-from adjoint.fast.evaluate.types import Array, Number, Row
+from adjoint.fast.evaluate.types import Array, Number, Row, Symbol
 from adjoint.fast.evaluate.values import (
     MISSING,
     Abstract,
@@ -36,7 +36,7 @@ from adjoint.fast.evaluate.values import (
     Tuple,
 )
 from adjoint.fast.evaluate.writes.adopted_containers import adopt
-from adjoint.fast.not_covered import NeedsKnown, NotCovered
+from adjoint.fast.not_covered import NeedsKnown, NeedsSize, NotCovered
 from adjoint.fast.support.functions import leave
 from adjoint.ir import single as ir
 from adjoint.ir.single import Block, Call, Const, Operand, Value
@@ -166,4 +166,7 @@ class Evaluator(InferringDraft, ABC):
             for leaf in self.outside.leaves:  # one of them may say how deep the recursion is
                 if type(leaf.sample) is int and not self.outside.is_wanted(leaf.source):
                     raise NeedsKnown(leaf.value, "recursion", self.span)
+                for n in getattr(leaf.type, "shape", ()):
+                    if isinstance(n, Symbol):
+                        raise NeedsSize(n, "recursion", self.span, MOST_CALLS)
             raise NotCovered(f"calls more than {MOST_CALLS} deep, or recursion", self.span)

@@ -20,6 +20,7 @@ from adjoint.fast.evaluate.values import (
     Known,
     ListOf,
     Ref,
+    Tuple,
 )
 from adjoint.fast.not_covered import NotCovered, Raises
 from adjoint.ir.single import Value
@@ -85,9 +86,12 @@ def collected(ev: Evaluator, xs: Abstract) -> Ref:
 
 def unpacked(ev: Evaluator, a: Abstract, n: int, starred: int | None) -> list[Abstract]:
     """Return the values of ``x, y, *z = a``."""
+    if isinstance(a, Value) and starred is not None:
+        made = demand_listed(ev, a, "unpacking something else than a tuple or a list")
+        a = Tuple(tuple(made))
     if isinstance(a, Value):
         t = ev.types[a]
-        length = t.shape[0] if starred is None and isinstance(t, Array) and t.shape else None
+        length = t.shape[0] if isinstance(t, Array) and t.shape else None
         if length is None or (isinstance(length, int) and length != n):
             raise NotCovered("unpacking something else than a tuple or a list", ev.span)
         if length != n:

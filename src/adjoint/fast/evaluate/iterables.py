@@ -115,7 +115,8 @@ def demand_steps(ev: Evaluator, a: Abstract, reason: str) -> None:
     if isinstance(t, Array) and t.shape:
         dim = t.shape[0]
     if isinstance(dim, Symbol):
-        raise NeedsSize(dim, reason, ev.span, MOST_UNROLLED)
+        (*_, symbol) = dim, *ev.arguments_of(dim)
+        raise NeedsSize(symbol, reason, ev.span, MOST_UNROLLED)
     leaf = next((one for one in ev.outside.leaves if one.value is a), None)
     if leaf is not None and type(leaf.sample) is int and leaf.source.argument is None:
         if leaf.sample <= MOST_UNROLLED:

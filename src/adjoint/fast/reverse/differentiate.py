@@ -36,6 +36,7 @@ CONSTANT: frozenset[Any] = frozenset(
         rows.order,
         rows.first_greatest,
         rows.first_least,
+        rows.place_of,
         runtime.sum_of,
         runtime.sum_of_these,
         runtime.share_of_greater,

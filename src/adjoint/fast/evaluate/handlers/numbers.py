@@ -65,6 +65,8 @@ def _error_of_float(ev: Evaluator, a: Abstract) -> type[BaseException] | None:
 def _(ev: Evaluator, a: Abstract, *base: Abstract) -> Abstract:
     if isinstance(a, Value) and a in ev.dims:
         return a
+    if isinstance(a, Value) and isinstance(ev.types[a], Number) and not has_complex(ev.types[a]):
+        return ev.infer(int, [a, *base])
     constants = [x.value for x in (a, *base) if isinstance(x, Known) and not isinstance(x, Flag)]
     if len(constants) != 1 + len(base) or not isinstance(a.value, _TO_INTEGER):  # type: ignore[union-attr]
         raise NotCovered("int has a rule", ev.span)

@@ -217,13 +217,16 @@ def _comparison(f: Any, name: str, reflected: str) -> None:
         if is_numeric(a) and is_numeric(b):
             known = _compared_lengths(ev, f, a, b)
             return ev.infer(f, [a, b]) if known is None else Known(known)
-        if f in (operator.eq, operator.ne):
-            for kind in (tuple, list):
-                left, right = ev.sequence(a), ev.sequence(b)
-                if left is None or right is None:
-                    break
-                if all(issubclass(ev.class_of(x) or object, kind) for x in (a, b)):
-                    return _equal_sequences(ev, f, left, right)
+        for kind in (tuple, list):
+            left, right = ev.sequence(a), ev.sequence(b)
+            if left is None or right is None:
+                break
+            if not all(issubclass(ev.class_of(x) or object, kind) for x in (a, b)):
+                continue
+            if f in (operator.eq, operator.ne):
+                return _equal_sequences(ev, f, left, right)
+            if all(is_numeric(x) and _is_number(ev, x) for x in (*left, *right)):
+                return _ordered_sequences(ev, f, left, right)
         if isinstance(a, Known) and isinstance(b, Known) and f in (operator.eq, operator.ne):
             if isinstance(a.value, Enum) and not has_own(type(a.value), "__eq__"):
                 return Known(f(a.value, b.value))
@@ -267,6 +270,23 @@ def _equal_sequences(
     if len(a) != len(b):
         return Known(f is operator.ne)
     return found if f is operator.eq else ev.call(Known(operator.not_), [found], {})
+
+
+def _ordered_sequences(
+    ev: Evaluator, f: Any, a: tuple[Abstract, ...], b: tuple[Abstract, ...]
+) -> Abstract:
+    """Compare tuples or lists of numbers by the first items that differ."""
+    found: Abstract = Known(f(len(a), len(b)))
+    for x, y in reversed([*zip(a, b, strict=False)]):
+        equal, here = _equal_items(ev, x, y), truth(ev, ev.call(Known(f), [x, y], {}))
+        if isinstance(equal, Known):
+            found = found if equal.value else here
+        else:
+            found = ev.call(Known(operator.and_), [equal, found], {})
+            differ = ev.call(Known(operator.not_), [equal], {})
+            here = ev.call(Known(operator.and_), [differ, here], {})
+            found = ev.call(Known(operator.or_), [found, here], {})
+    return found
 
 
 def _equal_items(ev: Evaluator, x: Abstract, y: Abstract) -> Abstract:
