@@ -3,6 +3,7 @@ one array of four floats, which run as programs."""
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable
 from typing import Any
 
@@ -138,3 +139,154 @@ def remembered_costs(a):
         return memo[i, j]
 
     return cost(0, 0)
+
+
+# ---- iterators that are used more than once ------------------------------------------------------
+
+
+def powers(x, n):
+    value = x
+    for _ in range(n):
+        yield value
+        value = value * x
+
+
+@program
+def taken_one_by_one(a):
+    some = powers(a[0], 100)
+    first = next(some)
+    return first * next(some) + next(some) * a[1]
+
+
+@program
+def a_generator_without_end(a):
+    def steps(y, h):
+        t = 0.0
+        while True:
+            y = y + h * np.sin(y)
+            t += h
+            yield t, y
+
+    solver = steps(a, 0.1)
+    for _ in range(3):
+        _, y = next(solver)
+    t, last = next(solver)
+    return np.sum(y * last) * t + sum(itertools.islice(powers(a[0], 50), 4))
+
+
+@program
+def generators_side_by_side(a):
+    total = 0.0
+    for x, y in zip(powers(a[0], 4), powers(a[1], 4), strict=True):
+        total += x * y
+    for k, x in enumerate(powers(a[2], 90)):
+        if k > 3:
+            break
+        total += x * k
+    return total
+
+
+@program
+def pairs_of_one_iterator(a):
+    items = iter(a.tolist())
+    total = 0.0
+    for x, y in zip(items, items, strict=True):
+        total += x * x * y
+    return total
+
+
+@program
+def first_item_and_the_others(a):
+    items = iter(a)
+    greatest = next(items)
+    for x in items:
+        if x * x > greatest:
+            greatest = x * x
+    return greatest * a[1]
+
+
+@program
+def advanced_in_the_body(a):
+    items = iter(a)
+    total = next(items)
+    for x in items:
+        total = total * x + next(items, 2.0)
+    return total
+
+
+@program
+def in_chunks(a):
+    items = iter(a)
+    total = 0.0
+    while chunk := list(itertools.islice(items, 3)):
+        total += np.prod(chunk)
+    return total
+
+
+@program
+def until_it_ends(a):
+    items = map(np.sin, [a[0], a[1] * 2, a[2]])
+    total = 0.0
+    while True:
+        try:
+            x = next(items)
+        except StopIteration:
+            break
+        total += x * x
+    return total + next(items, a[3])
+
+
+@program
+def taken_in_branches(a):
+    items = (x * x for x in a.tolist())
+    total = next(items)
+    for k in range(2):
+        if k % 2:
+            total += next(items) * a[0]
+    return total + next(items) if a[0] > 0.1 else total * next(items)
+
+
+class Countdown:
+    def __init__(self, x, n):
+        self.x, self.n = x, n
+
+    def __iter__(self):
+        return self
+
+    def __next__(self):
+        if self.n == 0:
+            raise StopIteration
+        self.n -= 1
+        self.x = self.x * 0.5
+        return self.x
+
+
+@program
+def an_iterator_of_a_class(a):
+    total = 0.0
+    for x in Countdown(a[0], 4):
+        total += x * a[1]
+    rest = Countdown(a[2], 5)
+    return total + next(rest) * next(rest) + sum(rest)
+
+
+@program
+def numbered_by_a_counter(a):
+    count = itertools.count(1)
+    return sum(x * next(count) for x in a) + sum(
+        x * k for x, k in zip(a, itertools.count(2), strict=False)
+    )
+
+
+@program
+def read_as_it_is_now(a):
+    items = [a[0], 1.0]
+
+    def products():
+        for k in range(2):
+            yield items[k] * a[1]
+
+    some = products()
+    first = next(some)
+    items[1] = a[2] * 5.0
+    return first + next(some)

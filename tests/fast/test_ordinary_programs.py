@@ -1,5 +1,5 @@
-"""Ordinary programs (`ordinary_programs`, `ordinary_python`) run in the fast tier, in every mode: the
-numbers are those of the generic tier, and of differences."""
+"""`ordinary_programs` and `ordinary_python` run in the fast tier, in every mode: the numbers are
+those of the generic tier, and of differences."""
 
 from __future__ import annotations
 

@@ -94,6 +94,14 @@ class NeedsKnown(NotCovered):
         self.value = value
 
 
+class UsedAgain(NotCovered):
+    """An iterator is used more than once, which is made at `place`."""
+
+    def __init__(self, place: Any, span: Any = None) -> None:
+        super().__init__("an iterator that is used more than once", span)
+        self.place = place
+
+
 class CarriedWrite(NotCovered):
     """The program writes to an array that may be carried by a loop: `value`."""
 

@@ -57,7 +57,7 @@ from adjoint.fast.evaluate.writes.adopted_containers import adopt_all
 from adjoint.fast.evaluate.writes.adoption import NeedsOwn, Pattern
 from adjoint.fast.evaluate.writes.final_contents import stored, values_stored
 from adjoint.fast.nested import operators as inlined_operators  # noqa: F401  registers handlers
-from adjoint.fast.not_covered import NOT_SCALAR, NeedsKnown, NeedsSize, NotCovered
+from adjoint.fast.not_covered import NOT_SCALAR, NeedsKnown, NeedsSize, NotCovered, UsedAgain
 from adjoint.fast.passes.contraction import contract
 from adjoint.fast.passes.reuse import reuse_buffers
 from adjoint.fast.passes.sequence import optimised, simplified, together
@@ -99,6 +99,7 @@ def specialise(f: Any, args: tuple[Any, ...], mode: Mode = GRADIENT) -> Program:
     pinned: set[tuple[Any, ...]] = set()
     sizes: set[int] = set()
     owned: dict[Pattern, set[str]] = {}
+    stepped: set[Any] = set()
     rows, order = True, 0
     for _ in range(MOST_ATTEMPTS):
         outside = Outside(
@@ -108,6 +109,7 @@ def specialise(f: Any, args: tuple[Any, ...], mode: Mode = GRADIENT) -> Program:
             of_function=mode.is_of_function,
             rows=rows,
             owned=owned,
+            stepped=stepped,
         )
         outside.is_wanted = partial(_is_wanted, mode=mode, count=len(args))  # holds no arguments
         outside.may_write = partial(_may_write, mode, outside.is_wanted)
@@ -131,6 +133,10 @@ def specialise(f: Any, args: tuple[Any, ...], mode: Mode = GRADIENT) -> Program:
             if error.name in owned.get(error.pattern, ()):
                 raise
             owned.setdefault(error.pattern, set()).add(error.name)
+        except UsedAgain as error:
+            if error.place in stepped:
+                raise
+            stepped.add(error.place)
         except NotCovered as error:
             if not rows or not ev.has_rows() or error.reason == NOT_SCALAR:
                 raise

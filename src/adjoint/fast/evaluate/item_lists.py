@@ -6,9 +6,10 @@ import operator
 
 from adjoint.fast.evaluate.branches import branch
 from adjoint.fast.evaluate.evaluator import Evaluator
-from adjoint.fast.evaluate.generators import is_pushed
 from adjoint.fast.evaluate.items import item, length_of
-from adjoint.fast.evaluate.iterables import demand_steps, steps_of
+from adjoint.fast.evaluate.iterables import demand_steps, is_stepped, steps_of
+from adjoint.fast.evaluate.iterators.generators import is_pushed
+from adjoint.fast.evaluate.iterators.stepped_iterators import drained
 from adjoint.fast.evaluate.loops import iterate, iterator_of
 from adjoint.fast.evaluate.plain_classes import is_plain_object
 from adjoint.fast.evaluate.rows import append, restorable
@@ -30,6 +31,8 @@ def listed(ev: Evaluator, a: Abstract) -> list[Abstract] | None:
     """Return the items of an iterable; ``None`` if they are not known one by one."""
     demand_quiet_length(ev, a)
     a = iterator_of(ev, a)
+    if is_stepped(ev, a):
+        return drained(ev, a)  # type: ignore[arg-type]
     if is_pushed(ev, a):
         items = ev.sequence(collected(ev, a))
         return None if items is None else list(items)

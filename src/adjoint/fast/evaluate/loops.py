@@ -12,17 +12,19 @@ from adjoint.fast.evaluate.attribute_reads import special_method
 from adjoint.fast.evaluate.branches import branch
 from adjoint.fast.evaluate.evaluator import Evaluator
 from adjoint.fast.evaluate.frames import Body
-from adjoint.fast.evaluate.generators import consume, is_pushed, stopping, through
 from adjoint.fast.evaluate.iterables import (
     MOST_UNROLLED,
     Source,
     Steps,
     demand_steps,
     is_some,
+    is_stepped,
     opened,
     source_of,
     steps_of,
 )
+from adjoint.fast.evaluate.iterators.generators import consume, is_pushed, stopping, through
+from adjoint.fast.evaluate.iterators.stepped_iterators import loop_with_yields, through_steps
 from adjoint.fast.evaluate.joins import Grows, contents_template, generalise, instantiate, match
 from adjoint.fast.evaluate.plain_classes import is_plain_object
 from adjoint.fast.evaluate.rows import growing, note_lengths, restorable
@@ -38,7 +40,7 @@ from adjoint.fast.evaluate.values import (
     RowOf,
     Slot,
 )
-from adjoint.fast.not_covered import CarriedWrite, NotCovered
+from adjoint.fast.not_covered import CarriedWrite, NotCovered, UsedAgain
 from adjoint.fast.single_assignment.primitives import yielded
 from adjoint.fast.single_assignment.walk import walk
 from adjoint.ir.nodes import Span
@@ -65,6 +67,13 @@ def loop(ev: Evaluator, op: Loop) -> bool:
 
     run: Body = body
     stops = op.stops
+    if frame.suspends and _yields(op):
+        xs = None if op.iterable is None else ev.call(Known(iter), [ev.read(op.iterable)], {})
+        found = loop_with_yields(ev, op, xs, carried)  # type: ignore[arg-type]
+        if found is None:
+            return False
+        values.update(zip(op.results, found, strict=True))
+        return True
     if frame.consumer is not None and frame.consumer.stops and _yields(op):
         run, stops = stopping(ev, frame.consumer, body, op.stops), True
     if op.iterable is not None:
@@ -104,6 +113,8 @@ def _for(
     op: Loop | None = None,
 ) -> list[Abstract] | None:
     xs = iterator_of(ev, xs)
+    if is_stepped(ev, xs):
+        return through_steps(ev, xs, carried, body, stops)  # type: ignore[arg-type]
     if is_pushed(ev, xs):
         variables = op.body.parameters[1:] if op is not None else ()
         return _pushed(ev, xs, carried, body, stops, variables[0].name if variables else "total")
@@ -124,6 +135,8 @@ def _for(
         try:
             return growing(ev, kept, lambda: _is_short(ev, xs))
         except NotCovered as error:
+            if isinstance(error, UsedAgain):
+                raise
             restore()
             is_tried = not isinstance(error, Unrolled)
             steps = steps_of(ev, xs)

@@ -295,11 +295,13 @@ class CellOf:
 
 @node(eq=False)
 class IteratorOf:
-    """An iterator over `source`; ``None`` if it may have been used. `contents` are contents of
-    lists and dicts that must not change before the iteration begins."""
+    """An iterator over `source` (also `suspended_generators.Suspended`); ``None`` if it may have
+    been used. `contents` are contents of lists and dicts that must not change before the iteration
+    begins; `place` is where it is made."""
 
-    source: Iterating | Generating | Rest | None
+    source: Any
     contents: tuple[tuple[Ref, Any, int], ...] = ()
+    place: Any = None
 
 
 @node(eq=False)
