@@ -11,6 +11,7 @@ from adjoint.diagnostics.public_function import public
 from adjoint.diagnostics.pullback_text import StaysHere, pullback_text
 from adjoint.fast.programs.store import demand_foreseen
 from adjoint.fast.support.functions import finished
+from adjoint.fast.support.result_structure import Misfit, structure_of
 from adjoint.levels.foreign.constant_pullbacks import follows, pulled
 from adjoint.primal.engine_object import EngineObject
 from adjoint.primal.value_kinds import by_value
@@ -39,7 +40,17 @@ class SpecialisedPullback(StaysHere, EngineObject):
         Makes the pullback of the generic tier, for cotangents with which the program fails.
     """
 
-    __slots__ = ("_arrange", "_back", "_count", "_generic", "_leaves", "_name", "_other", "_y")
+    __slots__ = (
+        "_arrange",
+        "_back",
+        "_count",
+        "_generic",
+        "_leaves",
+        "_name",
+        "_other",
+        "_structure",
+        "_y",
+    )
 
     def __init__(
         self,
@@ -51,6 +62,9 @@ class SpecialisedPullback(StaysHere, EngineObject):
         count: int,
         generic: Callable[[], Callable[[Any], tuple[Any, ...]]],
     ) -> None:
+        self._structure = structure_of(y)
+        if self._structure is not None:  # the caller may change a list or a dict
+            y = self._structure.filled(self._structure.leaves(y))
         self._name, self._y, self._back, self._leaves = name, y, back, leaves
         self._arrange, self._count, self._generic = arrange, count, generic
         self._other: Callable[[Any], tuple[Any, ...]] | None = None
@@ -87,16 +101,19 @@ class SpecialisedPullback(StaysHere, EngineObject):
         """Return the cotangent in the form that the program takes, and the arrays that the results
         must not alias; ``None`` for both if the program does not take it."""
         value_bar = checked_cotangent(self._y, y_bar)
-        if type(self._y) is not tuple:
+        if self._structure is None:
             return value_bar, (y_bar, value_bar)
-        if not isinstance(y_bar, list | tuple) or len(y_bar) != len(self._y):
+        leaves = self._structure.leaves
+        try:
+            given, bars, ys = leaves(y_bar), leaves(value_bar), leaves(self._y)
+        except Misfit:
             return None, None
         parts: list[Any] = []
-        for y, part in zip(self._y, value_bar, strict=True):
+        for y, bar in zip(ys, bars, strict=True):
             if not by_value(y):
                 parts.append(None)
-            elif part is None:
+            elif bar is None:
                 parts.append(0.0 if type(y) is float else project(np.zeros(np.shape(y)), y))
             else:
-                parts.append(part)
-        return tuple(parts), (*y_bar, *parts, *self._y)
+                parts.append(bar)
+        return tuple(parts), (*given, *parts, *ys)
