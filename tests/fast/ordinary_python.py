@@ -4,6 +4,7 @@ one array of four floats, which run as programs."""
 from __future__ import annotations
 
 import itertools
+from collections import defaultdict
 from collections.abc import Callable
 from typing import Any
 
@@ -290,3 +291,107 @@ def read_as_it_is_now(a):
     first = next(some)
     items[1] = a[2] * 5.0
     return first + next(some)
+
+
+# ---- delegation ----------------------------------------------------------------------------------
+
+
+def leaves(tree):
+    if isinstance(tree, list):
+        for child in tree:
+            yield from leaves(child)
+    else:
+        yield tree * tree
+
+
+@program
+def leaves_of_a_tree(a):
+    tree = [a[0], [a[1], [a[2], a[3]]], 0.5]
+    return sum((depth + 1) * x for depth, x in enumerate(leaves(tree)))
+
+
+@program
+def results_of_generators(a):
+    def pair(k):
+        yield a[k]
+        yield a[k] ** 2
+        return a[k] * 3
+
+    def all_pairs():
+        total = 0.0
+        for k in range(4):
+            total += yield from pair(k)
+        yield total
+
+    return sum(k * x for k, x in enumerate(all_pairs()))
+
+
+@program
+def delegated_to_containers(a):
+    def parts():
+        yield from [a[0], a[1] * 2]
+        yield from a
+        yield from (x * x for x in a)
+        yield from range(3)
+
+    total = 1.0
+    for x in parts():
+        if x > 1.25:
+            break
+        total *= x + 2.0
+    some = parts()
+    return total * next(some) + next(some)
+
+
+@program
+def used_up(a):
+    items = iter(a.tolist())
+    total = sum(items)
+    return total + sum(items) + next(items, 3.0) * total
+
+
+# ---- numbers of NumPy, sequences in place, exceptions --------------------------------------------
+
+
+@program
+def numbers_of_numpy(a):
+    total = np.float64(0)
+    for x in a:
+        total = total + np.float64(x) * np.float64(2)
+    return total * a[np.int64(a[1])]
+
+
+@program
+def default_numbers(a):
+    sums = defaultdict(float)
+    for i, x in enumerate(a):
+        sums[i % 2] += x
+    return sums[0] * sums[1] + sums[7]
+
+
+@program
+def lists_in_place(a):
+    xs = [1.0, 2.0, 3.0, 4.0]
+    xs += a
+    ys = [a[0]]
+    ys += (x * x for x in a)
+    return np.sum(xs * a) * sum(ys)
+
+
+class OutOfRange(Exception):
+    def __init__(self, by):
+        super().__init__("out of range")
+        self.by = by
+
+
+@program
+def raised_and_caught(a):
+    total = a[1]
+    for limit in (0, 3):
+        try:
+            if limit:
+                raise OutOfRange(a[0] * limit)
+            total = total * a[2]
+        except OutOfRange as error:
+            total = total + error.by * a[3]
+    return total

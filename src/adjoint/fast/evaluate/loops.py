@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -36,7 +37,10 @@ from adjoint.fast.evaluate.values import (
     Abstract,
     Generating,
     Iterating,
+    IteratorOf,
     Known,
+    Ref,
+    Rest,
     RowOf,
     Slot,
 )
@@ -115,6 +119,23 @@ def _for(
     xs = iterator_of(ev, xs)
     if is_stepped(ev, xs):
         return through_steps(ev, xs, carried, body, stops)  # type: ignore[arg-type]
+    found = _at_once(ev, xs, carried, body, stops, op)
+    if found is not None and not stops:
+        _note_end(ev, xs, Known(None))
+    return found
+
+
+def _note_end(ev: Evaluator, xs: Abstract, returned: Abstract) -> None:
+    """Note that an iterator has come to its end."""
+    held = ev.held(xs)
+    if isinstance(held, IteratorOf) and held.source is None and isinstance(xs, Ref):
+        ev.heap[xs.address] = replace(held, source=Rest(Steps(()), returned))
+
+
+def _at_once(
+    ev: Evaluator, xs: Abstract, carried: list[Abstract], body: Body, stops: bool, op: Loop | None
+) -> list[Abstract] | None:
+    """Evaluate an iteration over an iterable that nothing else takes items of."""
     if is_pushed(ev, xs):
         variables = op.body.parameters[1:] if op is not None else ()
         return _pushed(ev, xs, carried, body, stops, variables[0].name if variables else "total")
@@ -181,7 +202,10 @@ def _pushed(
     """Evaluate an iteration over an iterable that runs the body itself (`is_pushed`)."""
     what = opened(ev, xs)
     if isinstance(what, Generating):
-        return consume(ev, what, carried, body, stops, name)
+        after, returned = consume(ev, what, carried, body, stops, name)
+        if not stops:
+            _note_end(ev, xs, returned)
+        return after
     assert isinstance(what, Iterating)
     inner, run = through(ev, what, carried, body, stops)
     found = _for(ev, what.operands[0], inner, run, stops)

@@ -188,9 +188,11 @@ class Iterating:
 
 @node(eq=False)
 class Rest:
-    """What is left of an iterator: `steps` are the `iterables.Steps` that remain."""
+    """What is left of an iterator: `steps` are the `iterables.Steps` that remain; a generator that
+    has ended has `returned` a value."""
 
     steps: Any
+    returned: Any = Known(None)
 
 
 @node(eq=False)

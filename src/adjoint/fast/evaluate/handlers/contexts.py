@@ -89,10 +89,9 @@ def _enter_generator(ev: Evaluator, manager: Ref, held: Instance) -> Abstract:
         raise NotCovered("a context manager that is entered twice", ev.span)
     assert isinstance(generator, Ref)
     ev.heap[generator.address] = IteratorOf(None)
-    found = started(ev, source, is_manager=True)
-    if found is None:
+    value, waiting = started(ev, source, is_manager=True)
+    if value is None:
         raise NotCovered("a context manager that does not yield", ev.span)
-    value, waiting = found
     ev.heap[manager.address] = Instance(_MANAGER, ("waiting",), (Known(waiting),))
     return value
 

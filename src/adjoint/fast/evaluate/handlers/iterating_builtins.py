@@ -23,6 +23,7 @@ from adjoint.fast.evaluate.sums import summed
 from adjoint.fast.evaluate.truth_values import truth
 from adjoint.fast.evaluate.types import Array, Row, number
 from adjoint.fast.evaluate.values import (
+    LOST,
     MISSING,
     Abstract,
     DictOf,
@@ -152,6 +153,16 @@ def _(ev: Evaluator, value: Abstract) -> Abstract:
     consumer = frame.consumer
     assert consumer is not None
     return take(ev, consumer, value)
+
+
+@handler(single_primitives.returned_by)
+def _(ev: Evaluator, iterator: Abstract) -> Abstract:
+    held = ev.held(iterator)
+    if is_user_iterator(ev, iterator):
+        return Known(None)
+    source = held.source if isinstance(held, IteratorOf) else None
+    has_ended = isinstance(source, Rest) and not source.steps.steps
+    return source.returned if has_ended else LOST  # type: ignore[union-attr]
 
 
 def _quantifier(f: Any, stopping: bool) -> None:

@@ -39,6 +39,7 @@ from adjoint.fast.evaluate.values import (
     Abstract,
     External,
     Iterating,
+    IteratorOf,
     Known,
     Ref,
     Text,
@@ -315,11 +316,14 @@ def _in_place(f: Any, plain: Any) -> None:
         if isinstance(a, Value) and isinstance(ev.types[a], Array):
             return update(ev, plain, a, b)
         is_list = isinstance(a, Ref) and ev.class_of(a) is list
-        if f is operator.iadd and is_list and ev.class_of(b) in (list, tuple):
+        is_iterable = isinstance(b, Iterating) or isinstance(ev.held(b), IteratorOf)
+        if f is operator.iadd and is_list and (is_iterable or ev.class_of(b) in (list, tuple)):
             ev.call(Known(list.extend), [a, b], {})
             return a
-        demand_not_written(a, f"__{f.__name__}__", ev.span)
         cls = ev.class_of(a)
+        if cls in (list, tuple) and isinstance(b, Value) and isinstance(ev.types[b], Array):
+            return ev.call(Known(plain), [a, b], {})  # the array answers, with a new one
+        demand_not_written(a, f"__{f.__name__}__", ev.span)
         if isinstance(a, Ref) and cls in KINDS:
             made = b.value if _is_integer(b) else opened(ev, b)  # type: ignore[union-attr]
             if made is None:

@@ -75,14 +75,12 @@ def _next_of_object(ev: Evaluator, a: Abstract, cls: type) -> Abstract | None:
         del ev.attempts[depth:]
 
 
-_END = Rest(Steps(()))
-
-
 def _advanced(ev: Evaluator, source: Any) -> tuple[Abstract | None, Any]:
     """Return the next item of the source of an iterator, and what is left."""
     if isinstance(source, Generating | Suspended):
         run: Any = started if isinstance(source, Generating) else resumed
-        return run(ev, source) or (None, _END)
+        found, rest = run(ev, source)
+        return found, Rest(Steps(()), rest) if found is None else rest
     if isinstance(source, Rest):
         if not source.steps.steps:
             return None, source

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
+from typing import Any
 
 from adjoint.fast.evaluate.evaluator import Evaluator
 from adjoint.fast.evaluate.frames import Frame, Suspension, single_of
@@ -33,8 +34,8 @@ class Suspended:
 
 def started(
     ev: Evaluator, generating: Generating, is_manager: bool = False
-) -> tuple[Abstract, Suspended] | None:
-    """Run a generator to its first ``yield``; return the value there, and the rest."""
+) -> tuple[Abstract | None, Any]:
+    """Run a generator to its first ``yield``; see `resumed`."""
     function = single_of(generating.closure)
     parameters = (*generating.values, *generating.closure.cells)
     values = dict(zip(function.body.parameters, parameters, strict=True))
@@ -44,9 +45,9 @@ def started(
 
 def resumed(
     ev: Evaluator, waiting: Suspended, is_manager: bool = False
-) -> tuple[Abstract, Suspended] | None:
-    """Run a generator to its next ``yield``; return the value there, and the rest. ``None`` if the
-    generator ends before."""
+) -> tuple[Abstract | None, Any]:
+    """Run a generator to its next ``yield``; return the value there, and what is `Suspended`. If
+    the generator ends before, return ``None``, and what the generator returns."""
     ev.demand_shallow()
     frame = Frame(single_of(waiting.closure), waiting.closure, suspends=True)
     frame.values.update(waiting.values)
@@ -66,13 +67,13 @@ def resumed(
     finally:
         ev.frames.pop()
         ev.span, ev.hint = span, hint
-    return None
+    return None, (found or [Known(None)])[0]
 
 
 def run_to_end(ev: Evaluator, waiting: Suspended) -> None:
     """Run the rest of a context manager, which must not yield again."""
     with ev.uncertain():
-        if resumed(ev, waiting, is_manager=True) is not None:
+        if resumed(ev, waiting, is_manager=True)[0] is not None:
             raise NotCovered("a context manager that yields twice", ev.span)
 
 
