@@ -80,6 +80,13 @@ def written_by_indices(a):
 
 
 @program
+def elements_in_order(a):
+    m = np.outer(a, a[:3])
+    some = m.T.flat
+    return sum(k * x * x for k, x in enumerate(m.flat)) + next(some) * next(some)
+
+
+@program
 def first_and_rest(a):
     first, *rest, last = a
     return first * sum(rest) * last
