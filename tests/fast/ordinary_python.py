@@ -112,7 +112,7 @@ def place_of_the_least(a):
     xs = [x * x for x in a]
     i = xs.index(min(xs))
     k = min(range(4), key=xs.__getitem__)
-    return xs[i - 1] + i * xs[k]
+    return xs[i - 1] + i * xs[k] + xs.count(xs[2]) * a[0]
 
 
 @program

@@ -164,7 +164,7 @@ class Evaluator(InferringDraft, ABC):
         """Refuse a call inside of `MOST_CALLS` others."""
         if len(self.frames) >= MOST_CALLS:
             for leaf in self.outside.leaves:  # one of them may say how deep the recursion is
-                if type(leaf.sample) is int and not self.outside.is_wanted(leaf.source):
+                if type(leaf.sample) is int and leaf.value not in self.outside.fixed:
                     raise NeedsKnown(leaf.value, "recursion", self.span)
                 for n in getattr(leaf.type, "shape", ()):
                     if isinstance(n, Symbol):

@@ -37,6 +37,7 @@ CONSTANT: frozenset[Any] = frozenset(
         rows.first_greatest,
         rows.first_least,
         rows.place_of,
+        rows.count_of,
         runtime.sum_of,
         runtime.sum_of_these,
         runtime.share_of_greater,

@@ -89,6 +89,11 @@ def place_of(xs: Any, x: Any) -> int:
     return xs.index(x)  # type: ignore[no-any-return]
 
 
+def count_of(xs: Any, x: Any) -> int:
+    """Return ``xs.count(x)``."""
+    return xs.count(x)  # type: ignore[no-any-return]
+
+
 def append(xs: Any, value: Any) -> None:
     xs.append(value)
 

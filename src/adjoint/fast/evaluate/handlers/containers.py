@@ -105,11 +105,27 @@ for _kind in KINDS:
             _view(_f, getattr(dict, _name))
         elif _name not in _AS_ITERATORS and _f not in handlers:
             _method(_kind, _name)
-_method(tuple, "count")
 
 
-@handler(list.index, tuple.index)
-def _(ev: Evaluator, xs: Abstract, value: Abstract, *bounds: Abstract) -> Abstract:
+def _search(name: str, f: Any) -> None:
+    @handler(getattr(list, name), getattr(tuple, name))
+    def _(ev: Evaluator, xs: Abstract, value: Abstract, *bounds: Abstract) -> Abstract:
+        return _found(ev, name, f, xs, value, bounds)
+
+
+_search("index", rows.place_of)
+_search("count", rows.count_of)
+
+
+def _found(
+    ev: Evaluator,
+    name: str,
+    f: Any,
+    xs: Abstract,
+    value: Abstract,
+    bounds: tuple[Abstract, ...],
+) -> Abstract:
+    """Evaluate ``xs.index(value)`` or ``xs.count(value)`` for a list or a tuple."""
     numbers = ev.sequence(xs) or ()
     row = row_of(ev, xs)
     if row is None and not bounds and any(isinstance(x, Value) for x in (value, *numbers)):
@@ -117,10 +133,10 @@ def _(ev: Evaluator, xs: Abstract, value: Abstract, *bounds: Abstract) -> Abstra
             row = as_row(ev, ev.allocate(ListOf(numbers)).address)
     if row is None:
         operands = (opened_element(ev, x) for x in (value, *bounds))
-        return run(ev, xs, ev.class_of(xs).index, *operands)  # type: ignore[union-attr]
+        return run(ev, xs, getattr(ev.class_of(xs), name), *operands)
     if bounds or not is_number(value, ev.types):
         raise NotCovered("a search in a list of numbers", ev.span)
-    return ev.operation(rows.place_of, (row, ev.operand(value)), number(int), name="i")
+    return ev.operation(f, (row, ev.operand(value)), number(int), name="i")
 
 
 _BY_NAME: dict[str, Any] = {

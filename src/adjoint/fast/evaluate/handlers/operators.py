@@ -216,7 +216,9 @@ def _comparison(f: Any, name: str, reflected: str) -> None:
             return folded
         a, b = _plain_number(a, name), _plain_number(b, reflected)
         if is_numeric(a) and is_numeric(b):
-            known = _compared_lengths(ev, f, a, b)
+            known = _compared_integers(ev, f, a, b)
+            if known is None:
+                known = _compared_lengths(ev, f, a, b)
             return ev.infer(f, [a, b]) if known is None else Known(known)
         for kind in (tuple, list):
             left, right = ev.sequence(a), ev.sequence(b)
@@ -239,6 +241,15 @@ def _comparison(f: Any, name: str, reflected: str) -> None:
         if found is not None:
             return found
         return _by_protocol(ev, f, f"__{name}__", f"__{reflected}__", a, b)
+
+
+def _compared_integers(ev: Evaluator, f: Any, a: Abstract, b: Abstract) -> bool | None:
+    """Compare two integers that are known, also one that carries a derivative; ``None`` for other
+    numbers."""
+    if not ev.outside.fixed:
+        return None
+    m, n = (ev.known_integer(ev.operand(x)) for x in (a, b))
+    return None if m is None or n is None else bool(f(m, n))
 
 
 def _compared_lengths(ev: Evaluator, f: Any, a: Abstract, b: Abstract) -> bool | None:
