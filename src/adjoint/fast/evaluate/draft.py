@@ -182,12 +182,6 @@ class Draft:
         frame = self.frames[-1]
         return frame.caller if self.span is None else (frame.filename, self.span.line, frame.caller)
 
-    def place_now(self) -> tuple[Any, ...] | None:
-        """Return the place in the source that is being evaluated, equal in each specialisation."""
-        if not self.frames or self.span is None:
-            return None
-        return self.frames[-1].filename, self.span.line, self.span.column
-
     def slot_value(self, slot: Slot, name: str) -> Value:
         """Return a new value for a slot of a template."""
         t = slot.type

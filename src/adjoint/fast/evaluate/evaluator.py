@@ -170,3 +170,9 @@ class Evaluator(InferringDraft, ABC):
                     if isinstance(n, Symbol):
                         raise NeedsSize(n, "recursion", self.span, MOST_CALLS)
             raise NotCovered(f"calls more than {MOST_CALLS} deep, or recursion", self.span)
+
+    def place_now(self) -> tuple[Any, ...] | None:
+        """Return the place in the source that is being evaluated, equal in each specialisation."""
+        if not self.frames or self.span is None:
+            return None
+        return self.frames[-1].filename, self.span.line, self.span.column

@@ -68,8 +68,6 @@ _IDENTITIES = (
     type(np.sum),
     type(np.random.default_rng),
 )
-
-
 _OF_CLASSES: Any = type.__eq__
 
 
