@@ -206,7 +206,9 @@ def _difference_of_numbers(a: Any, b: Any, rtol: float, path: str) -> str | None
     if same and x.dtype.kind == "O":
         same = bool(np.all(x == y))
     elif same:
-        same = np.allclose(x, y, rtol=rtol, atol=0.0, equal_nan=True)
+        scale = np.max(np.abs(y[np.isfinite(y)]), initial=0.0) if y.dtype.kind in "fc" else 0.0
+        atol = 1e-6 * rtol * scale  # of elements whose terms cancel
+        same = np.allclose(x, y, rtol=rtol, atol=float(atol), equal_nan=True)
     return None if same else f"{path or 'value'}: {a!r} against {b!r}"
 
 

@@ -281,9 +281,43 @@ def test_used_twice():
             total += sum(it) + 1.0
         return total
 
-    for f in (summed_twice, pairs, in_a_loop):
-        (reason,) = refused(f, 2.0)
-        assert "iterator" in reason
+    def shorter_than_the_other(x):
+        it, other = iter([x, x * x, 3 * x]), map(abs, [x])
+        total = sum(a * b for a, b in zip(it, other))  # noqa: B905
+        return total + next(it)
+
+    def left_by_one_that_stops(x):
+        it = iter([0, 0, 3, x])
+        return next(it) * x if any(it) else x + next(it)
+
+    def two_that_share_a_list(x):
+        state = [x]
+
+        def scaled(m):
+            while True:
+                state[0] = state[0] * m
+                yield state[0]
+
+        first, second = scaled(2.0), scaled(0.3)
+        return next(first) + next(second) * next(first) + state[0]
+
+    for f in (summed_twice, pairs, in_a_loop, left_by_one_that_stops, two_that_share_a_list):
+        agrees(f, 2.0)
+    (reason,) = refused(shorter_than_the_other, 2.0)
+    assert "iterators of different lengths" in reason
+
+
+def test_a_position_that_depends_on_numbers():
+    def f(xs):
+        it = iter(xs)
+        total = 1.0
+        for x in it:
+            total *= x
+            if x > 2.0:
+                break
+        return total + sum(it)
+
+    assert any("more than once" in reason for reason in refused(f, [1.0, 2.0, 3.0, 4.0]))
 
 
 def test_map_is_lazy():

@@ -98,6 +98,14 @@ class TooDeep(NotCovered):
     """Calls are nested too deeply, mostly by a recursion that ends by what is not known."""
 
 
+class UsedAgain(NotCovered):
+    """An iterator is used more than once, which is made at `place`."""
+
+    def __init__(self, place: Any, span: Any = None) -> None:
+        super().__init__("an iterator that is used more than once", span)
+        self.place = place
+
+
 class CarriedWrite(NotCovered):
     """The program writes to an array that may be carried by a loop: `value`."""
 

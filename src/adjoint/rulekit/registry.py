@@ -157,7 +157,7 @@ def key_of(f: Any) -> Key:
     """Return the key of a function: ``(type, name)`` for methods of builtin types. A named tuple
     may itself be a callable."""
     if type(f) in _PLAIN:
-        return f  # most functions
+        return f  # type: ignore[no-any-return]  # most functions
     if type(f) is tuple:
         kind, name = f
         for base in kind.__mro__:

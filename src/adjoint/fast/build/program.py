@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 
@@ -33,7 +35,9 @@ class Program:
     results
         The results of the function, as values or constants: one, or the items of a tuple.
     is_tuple
-        Whether the function returns a tuple.
+        Whether the function returns a tuple, or what is given to `shaped`.
+    shaped
+        Makes another structure of such a tuple; ``None`` for a tuple.
     y_bars
         The parameters of the reverse sweep, one for each result; ``None`` for constants.
     has_tangents
@@ -75,6 +79,7 @@ class Program:
     count: int = 0
     most_rows: int = 0
 
+    shaped: Callable[[tuple[Any, ...]], Any] | None = None
     stored: list[Stored] = field(default_factory=list)
     values_stored: tuple[Value, ...] = ()
     adopted: tuple[Source, ...] = ()

@@ -50,13 +50,13 @@ from adjoint.fast.evaluate.leaves import Leaf
 from adjoint.fast.evaluate.outside_values import Outside
 from adjoint.fast.evaluate.partial_evaluator import PartialEvaluator
 from adjoint.fast.evaluate.types import Array, Number, bar_type, has_integer
-from adjoint.fast.evaluate.values import Abstract, Source, Tuple, path_of
+from adjoint.fast.evaluate.values import Abstract, Source, path_of
 from adjoint.fast.evaluate.writes.adopted_containers import adopt_all
 from adjoint.fast.evaluate.writes.adoption import NeedsOwn, Pattern
 from adjoint.fast.evaluate.writes.final_contents import stored, values_stored
 from adjoint.fast.evaluate.writes.views import check_views, note_block_aliases
 from adjoint.fast.nested import operators as inlined_operators  # noqa: F401  registers handlers
-from adjoint.fast.not_covered import NOT_SCALAR, NeedsKnown, NeedsSize, NotCovered
+from adjoint.fast.not_covered import NOT_SCALAR, NeedsKnown, NeedsSize, NotCovered, UsedAgain
 from adjoint.fast.passes.contraction import contract
 from adjoint.fast.passes.outer_products import add_by_rows
 from adjoint.fast.passes.reuse import reuse_buffers
@@ -80,6 +80,7 @@ from adjoint.fast.single_assignment.walk import (
 )
 from adjoint.fast.support import functions as runtime
 from adjoint.fast.support.result_memory import OWN_MEMORY
+from adjoint.fast.support.result_structure import Structure
 from adjoint.ir import printer
 from adjoint.ir.single import Block, Call, Const, Operand, Unpack, Value
 from adjoint.rulekit.loading import when_loaded
@@ -109,6 +110,7 @@ def specialise(f: Any, args: tuple[Any, ...], mode: Mode = GRADIENT) -> Program:
     pinned: set[tuple[Any, ...]] = set()
     sizes: set[int] = set()
     owned: dict[Pattern, set[str]] = {}
+    stepped: set[Any] = set()
     rows, order = True, 0
     for _ in range(MOST_ATTEMPTS):
         outside = Outside(
@@ -118,6 +120,7 @@ def specialise(f: Any, args: tuple[Any, ...], mode: Mode = GRADIENT) -> Program:
             of_function=mode.is_of_function,
             rows=rows,
             owned=owned,
+            stepped=stepped,
         )
         outside.is_wanted = partial(_is_wanted, mode=mode, count=len(args))  # holds no arguments
         outside.may_write = partial(_may_write, mode, outside.is_wanted)
@@ -141,6 +144,10 @@ def specialise(f: Any, args: tuple[Any, ...], mode: Mode = GRADIENT) -> Program:
             if error.name in owned.get(error.pattern, ()):
                 raise
             owned.setdefault(error.pattern, set()).add(error.name)
+        except UsedAgain as error:
+            if error.place in stepped:
+                raise
+            stepped.add(error.place)
         except NotCovered as error:
             if not rows or not ev.has_rows() or error.reason == NOT_SCALAR:
                 raise
@@ -197,8 +204,14 @@ def _specialised(ev: Evaluator, f: Any, args: tuple[Any, ...], mode: Mode, order
     by_name = dict(zip(mode.names, values[count:], strict=True))
     with ev.writing() as ops:
         y = ev.call(function, values[:count], by_name)
-    given = returned(y, one)
-    changed, adopted = stored(ev), tuple(x.source for x in outside.adopted)
+    given, structure = returned(ev, y, one)
+    shaped = None if _is_flat(structure) else structure.filled  # type: ignore[union-attr]
+    if shaped is not None and mode.has_rows:
+        raise NotCovered("a result of another kind")
+    changed = stored(ev)
+    if changed and shaped is not None:
+        raise NotCovered("a result of several parts, which may be stored outside too")
+    adopted = tuple(x.source for x in outside.adopted)
     if not all(outside.may_write(source, False) for source in adopted):
         raise NotCovered("a write to a container from outside")
     if mode.kind == "hvp":
@@ -221,26 +234,35 @@ def _specialised(ev: Evaluator, f: Any, args: tuple[Any, ...], mode: Mode, order
         primal = check_views(ev, primal)
     assert primal.results is not None
     if mode.kind == "pushforward":
-        return pushed_forward(
+        made = pushed_forward(
             ev,
             name,
             expanded(ev, primal),
             wanted,
-            isinstance(y, Tuple),
+            structure is not None,
             apart,
             stages,
             has_tangents=mode.wanted != (),
         )
+        return replace(made, shaped=shaped)
     try:
         if order == "reverse over forward":
             return product_over_forward(ev, name, expanded(ev, primal), wanted, apart, stages)
-        made = _differentiated(ev, name, primal, given, wanted, mode, y, apart, stages, order)
-        return replace(made, stored=changed, values_stored=more, adopted=adopted)
+        is_tuple = structure is not None
+        made = _differentiated(
+            ev, name, primal, given, wanted, mode, is_tuple, apart, stages, order
+        )
+        return replace(made, stored=changed, values_stored=more, adopted=adopted, shaped=shaped)
     except NotCovered as error:
         demanding = isinstance(error, NeedsKnown | NeedsSize)
         if mode.kind != "hvp" or order == ORDERS[-1] or demanding:
             raise
         raise _OtherOrder from None
+
+
+def _is_flat(structure: Structure | None) -> bool:
+    """Return whether a result is a number, an array, or a tuple of these."""
+    return structure is None or (structure.kind is tuple and not any(structure.parts))
 
 
 def _differentiated(
@@ -250,7 +272,7 @@ def _differentiated(
     given: Sequence[Abstract],
     wanted: list[Leaf],
     mode: Mode,
-    y: Abstract,
+    is_tuple: bool,
     apart: set[Value],
     stages: Stages,
     order: str,
@@ -299,7 +321,7 @@ def _differentiated(
         forward,
         reverse,
         forward.results[: len(given)],
-        isinstance(y, Tuple),
+        is_tuple,
         y_bars,
         stages,
         definite_results(ev, forward, reverse),

@@ -89,7 +89,8 @@ def entry_source(program: Program, count: int, mode: Mode) -> tuple[str, dict[st
         kept = tuple_text(made.names[id(leaf.source)] for leaf in wanted)
         if commit:
             kept = f"(*{kept}, *committed)"
-        found = f"value, bars, {kept}, arrange, {_exposed(made, wanted)}"
+        shaped = "value" if program.shaped is None else "shaped(value)"
+        found = f"{shaped}, bars, {kept}, arrange, {_exposed(made, wanted)}"
         state = "".join(
             f"(*{name},), " if isinstance(leaf.type, Row) else f"{name}, "
             for leaf in outside.leaves
@@ -109,6 +110,7 @@ def entry_source(program: Program, count: int, mode: Mode) -> tuple[str, dict[st
         "isfinite": math.isfinite,
         "finished": runtime.finished,
         "builtins": builtins,
+        "shaped": program.shaped,
         "Tangent": runtime.tangent_with,
         "filled": with_zeros,
         "holds_one": holds_one,

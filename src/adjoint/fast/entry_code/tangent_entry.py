@@ -60,6 +60,8 @@ def tangent_entry(program: Program, count: int, mode: Mode) -> tuple[str, dict[s
     else:
         given = []
         results = "values, outs" if program.is_tuple else "values[0], outs[0]"
+        if program.shaped is not None:
+            results = "shaped(values), shaped(outs)"
     reads = [f"{tuple_text(dots)} = dots"]
     written = program.written
     if not mode.has_rows:
@@ -147,6 +149,7 @@ def tangent_entry(program: Program, count: int, mode: Mode) -> tuple[str, dict[s
         "vdot": np.vdot,
         "finished": runtime.finished,
         "builtins": builtins,
+        "shaped": program.shaped,
         "Tangent": runtime.tangent_with,
         "filled": with_zeros,
         "holds_one": holds_one,

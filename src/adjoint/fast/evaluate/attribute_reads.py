@@ -424,7 +424,7 @@ def _of_value(ev: Evaluator, a: Value, name: str) -> Abstract:
             return total
         if name == "dtype":
             return Known(t.dtype)
-        if name in ("real", "imag"):
+        if name in ("real", "imag", "flat"):
             return part_of(ev, a, name)
         if name in ("conj", "conjugate"):
             return Bound(Known(conjugate), a)

@@ -14,7 +14,7 @@ import numpy as np
 
 from adjoint.fast.evaluate.inferring_draft import InferringDraft
 from adjoint.fast.evaluate.outside_values import Outside
-from adjoint.fast.evaluate.types import Array, Number, Row
+from adjoint.fast.evaluate.types import Array, Number, Row, Symbol
 from adjoint.fast.evaluate.values import (
     MISSING,
     Abstract,
@@ -36,7 +36,7 @@ from adjoint.fast.evaluate.values import (
     Tuple,
 )
 from adjoint.fast.evaluate.writes.adopted_containers import adopt
-from adjoint.fast.not_covered import NeedsKnown, NotCovered, TooDeep
+from adjoint.fast.not_covered import NeedsKnown, NeedsSize, NotCovered, TooDeep
 from adjoint.fast.support.functions import leave
 from adjoint.ir import single as ir
 from adjoint.ir.single import Block, Call, Const, Operand, Value
@@ -164,6 +164,15 @@ class Evaluator(InferringDraft, ABC):
         """Refuse a call inside of `MOST_CALLS` others."""
         if len(self.frames) >= MOST_CALLS:
             for leaf in self.outside.leaves:  # one of them may say how deep the recursion is
-                if type(leaf.sample) is int and not self.outside.is_wanted(leaf.source):
+                if type(leaf.sample) is int and leaf.value not in self.outside.fixed:
                     raise NeedsKnown(leaf.value, "recursion", self.span)
+                for n in getattr(leaf.type, "shape", ()):
+                    if isinstance(n, Symbol):
+                        raise NeedsSize(n, "recursion", self.span, MOST_CALLS)
             raise TooDeep(f"calls more than {MOST_CALLS} deep, or recursion", self.span)
+
+    def place_now(self) -> tuple[Any, ...] | None:
+        """Return the place in the source that is being evaluated, equal in each specialisation."""
+        if not self.frames or self.span is None:
+            return None
+        return self.frames[-1].filename, self.span.line, self.span.column

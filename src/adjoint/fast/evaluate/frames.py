@@ -27,17 +27,27 @@ Body = Callable[[Any, list[Abstract]], "list[Abstract] | None"]
 class Frame:
     """One inlined call.
 
-
     Attributes
     ----------
     caller
         The origin of the call.
+    suspends, is_manager
+        Whether it is a generator that waits at each ``yield``, and that of a context manager.
     """
 
-    __slots__ = ("caller", "code", "consumer", "filename", "namespace", "suspends", "values")
+    __slots__ = (
+        "caller",
+        "code",
+        "consumer",
+        "filename",
+        "is_manager",
+        "namespace",
+        "suspends",
+        "values",
+    )
 
     def __init__(self, function: ir.Function, closure: Closure, suspends: bool = False) -> None:
-        self.suspends = suspends
+        self.suspends, self.is_manager = suspends, False
         self.values: dict[Value, Abstract] = {}
         self.code = closure.code
         self.namespace: dict[str, Any] = closure.namespace
@@ -89,13 +99,12 @@ class Consumer:
 
 
 class Suspension(Exception):
-    """Raised where a generator that waits at its first ``yield`` (`suspended_generators`) gets
-    there."""
+    """Raised where a generator that waits at each ``yield`` (`suspended_generators`) gets there."""
 
     def __init__(self, value: Abstract) -> None:
         super().__init__("a generator waits")
         self.value = value
-        self.rests: list[tuple[ir.Op, ir.Block]] = []
+        self.rests: list[Callable[[list[Abstract]], list[Abstract] | None]] = []
 
 
 _singles: dict[int, tuple[weakref.ref[CodeType], Any]] = {}

@@ -284,7 +284,7 @@ class InferringDraft(Draft):
             for x in self._integers_of(dim):
                 raise NeedsKnown(x, reason, self.span)
         for dim in dims:
-            for symbol in self._arguments_of(dim):
+            for symbol in self.arguments_of(dim):
                 raise NeedsSize(symbol, reason, self.span)
 
     def _integers_of(self, dim: Dim) -> list[Value]:
@@ -322,10 +322,10 @@ class InferringDraft(Draft):
             return None
         return f(*known)  # type: ignore[no-any-return]
 
-    def _arguments_of(self, dim: Dim) -> list[Symbol]:
+    def arguments_of(self, dim: Dim) -> list[Symbol]:
         """Return the argument dimensions that `dim` is derived from."""
         if isinstance(dim, int):
             return []
         if dim.is_argument:
             return [dim]
-        return [symbol for part in symbols_in(dim.key) for symbol in self._arguments_of(part)]
+        return [symbol for part in symbols_in(dim.key) for symbol in self.arguments_of(part)]

@@ -6,9 +6,10 @@ import operator
 
 from adjoint.fast.evaluate.branches import branch
 from adjoint.fast.evaluate.evaluator import Evaluator
-from adjoint.fast.evaluate.generators import is_pushed
 from adjoint.fast.evaluate.items import item, length_of
-from adjoint.fast.evaluate.iterables import demand_steps, iterator_of, steps_of
+from adjoint.fast.evaluate.iterables import demand_steps, is_stepped, iterator_of, steps_of
+from adjoint.fast.evaluate.iterators.generators import is_pushed
+from adjoint.fast.evaluate.iterators.stepped_iterators import drained
 from adjoint.fast.evaluate.loops import iterate
 from adjoint.fast.evaluate.plain_classes import is_plain_object
 from adjoint.fast.evaluate.rows import append, restorable
@@ -20,6 +21,7 @@ from adjoint.fast.evaluate.values import (
     Known,
     ListOf,
     Ref,
+    Tuple,
 )
 from adjoint.fast.not_covered import NotCovered, Raises
 from adjoint.ir.single import Value
@@ -29,6 +31,8 @@ def listed(ev: Evaluator, a: Abstract) -> list[Abstract] | None:
     """Return the items of an iterable; ``None`` if they are not known one by one."""
     demand_quiet_length(ev, a)
     a = iterator_of(ev, a)
+    if is_stepped(ev, a):
+        return drained(ev, a)  # type: ignore[arg-type]
     if is_pushed(ev, a):
         items = ev.sequence(collected(ev, a))
         return None if items is None else list(items)
@@ -85,9 +89,12 @@ def collected(ev: Evaluator, xs: Abstract) -> Ref:
 
 def unpacked(ev: Evaluator, a: Abstract, n: int, starred: int | None) -> list[Abstract]:
     """Return the values of ``x, y, *z = a``."""
+    if isinstance(a, Value) and starred is not None:
+        made = demand_listed(ev, a, "unpacking something else than a tuple or a list")
+        a = Tuple(tuple(made))
     if isinstance(a, Value):
         t = ev.types[a]
-        length = t.shape[0] if starred is None and isinstance(t, Array) and t.shape else None
+        length = t.shape[0] if isinstance(t, Array) and t.shape else None
         if length is None or (isinstance(length, int) and length != n):
             raise NotCovered("unpacking something else than a tuple or a list", ev.span)
         if length != n:

@@ -20,7 +20,7 @@ from adjoint.fast.evaluate.indices import (
 from adjoint.fast.evaluate.joins import is_number
 from adjoint.fast.evaluate.objects.containers import key_of, opened_element, run
 from adjoint.fast.evaluate.objects.loaded_modules import is_modules, loaded
-from adjoint.fast.evaluate.rows import as_row, item_of, row_of
+from adjoint.fast.evaluate.rows import as_row, item_of, items_at, row_of
 from adjoint.fast.evaluate.types import Array, Number, number
 from adjoint.fast.evaluate.values import (
     Abstract,
@@ -36,6 +36,7 @@ from adjoint.fast.evaluate.values import (
 )
 from adjoint.fast.evaluate.writes.adoption import NeedsOwn
 from adjoint.fast.not_covered import NeedsKnown, NotCovered, Raises
+from adjoint.fast.support import rows
 from adjoint.fast.support.functions import length
 from adjoint.ir.single import Const, Value
 
@@ -84,7 +85,9 @@ def item(ev: Evaluator, a: Abstract, index: Abstract) -> Abstract:
             and _NUMBERS.issuperset(map(type, a.sample))
         ):
             raise NeedsOwn(a, "an index of a list that is not known", ev.span)
-        index = _known_index(ev, index)
+        index = _known_index(ev, a, index)
+        if isinstance(index, Value):
+            return _at_place(ev, a, index)
     if is_modules(a):
         name = key_of(ev, index)
         module = loaded(ev, name)
@@ -126,14 +129,30 @@ def item(ev: Evaluator, a: Abstract, index: Abstract) -> Abstract:
 _NUMBERS = frozenset({int, float, complex})
 
 
-def _known_index(ev: Evaluator, index: Value) -> Known:
-    """Return the value of an index of a structure, which has to be known."""
+def _known_index(ev: Evaluator, a: Abstract, index: Value) -> Known | Value:
+    """Return the value of an index, if it is known; demand that it is, unless the parts of `a` are
+    numbers that can be chosen by a place."""
     if index in ev.outside.fixed:
         return Known(ev.outside.fixed[index])
-    reason = "an index of a list that is not known"
     if ev.outside.is_leaf(index):
-        raise NeedsKnown(index, reason, ev.span)
-    raise NotCovered(reason, ev.span)
+        raise NeedsKnown(index, "an index of a list that is not known", ev.span)
+    return index
+
+
+def _at_place(ev: Evaluator, a: Abstract, index: Value) -> Abstract:
+    """Write a read of a tuple or a list of numbers, or of tuples of numbers, or of a dict of these
+    by integers, at a place that depends on numbers."""
+    keys = ev.keys(a)
+    if keys is not None:
+        if not keys or not all(type(key) is int for key in keys):
+            raise NotCovered("a key that is not known", ev.span)
+        found = [item(ev, a, Known(key)) for key in keys]
+        index = ev.operation(rows.place_of, (Const(keys), index), number(int), name="i")
+    else:
+        found = [*(ev.sequence(a) or ())]
+    if not found or ev.types[index] != number(int):
+        raise NotCovered("an index of a list that is not known", ev.span)
+    return items_at(ev, found, [index])[0]
 
 
 def _of_sequence(

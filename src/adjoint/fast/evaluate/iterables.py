@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import functools
+import itertools
 import operator
 from collections.abc import Callable, Collection, Sequence
+from dataclasses import replace
 from typing import Any
 
 from adjoint.fast.evaluate.array_writes import written_in
@@ -30,7 +32,7 @@ from adjoint.fast.evaluate.values import (
     SetOf,
     Tuple,
 )
-from adjoint.fast.not_covered import CarriedWrite, NeedsKnown, NeedsSize, NotCovered
+from adjoint.fast.not_covered import CarriedWrite, NeedsKnown, NeedsSize, NotCovered, UsedAgain
 from adjoint.fast.support.rows import part
 from adjoint.ir.node import node
 from adjoint.ir.single import Const, Op, Operand, Unpack, Value
@@ -79,14 +81,49 @@ def opened(ev: Evaluator, a: Abstract) -> Abstract | Generating:
     if not isinstance(a, Ref) or not isinstance(held, IteratorOf):
         return a
     if held.source is None:
-        raise NotCovered("an iterator that is used more than once", ev.span)
+        raise used_again(ev, held)
+    if is_stepped(ev, a):
+        raise NotCovered("items of an iterator that are taken one by one", ev.span)
+    demand_started(ev, held)
+    ev.heap[a.address] = replace(held, source=None, contents=())
+    return held.source  # type: ignore[no-any-return]
+
+
+def used_again(ev: Evaluator, held: IteratorOf) -> NotCovered:
+    """Return the error of a use of an iterator that may have been used."""
+    if held.place is None or held.place in ev.outside.stepped:
+        return NotCovered("an iterator that is used more than once", ev.span)
+    return UsedAgain(held.place, ev.span)
+
+
+def is_stepped(ev: Evaluator, a: Abstract) -> bool:
+    """Return whether items of an iterator are taken one by one (`stepped_iterators`)."""
+    held = ev.held(a)
+    if not isinstance(held, IteratorOf):
+        return is_user_iterator(ev, a)
+    source = held.source
+    if held.place in ev.outside.stepped or getattr(source, "kind", None) in _STEPPED:
+        return True
+    return isinstance(source, Iterating) and any(is_stepped(ev, x) for x in source.operands)
+
+
+def is_user_iterator(ev: Evaluator, a: Abstract) -> bool:
+    """Return whether `a` is an object of a user class with ``__next__``."""
+    cls = ev.class_of(a)
+    is_object = cls is not None and not isinstance(a, Known) and is_plain_object(cls)
+    return is_object and hasattr(cls, "__next__")
+
+
+_STEPPED = (itertools.count, itertools.islice)
+
+
+def demand_started(ev: Evaluator, held: IteratorOf) -> None:
+    """Demand that what an iterator is over has not changed before its iteration begins."""
     if any(
         ev.heap[x.address] is not before or (isinstance(before, RowOf) and ev.row_writes != writes)
         for x, before, writes in held.contents
     ):
         raise NotCovered("an iterator of what was changed since it was made", ev.span)
-    ev.heap[a.address] = IteratorOf(None)
-    return held.source
 
 
 def steps_of(ev: Evaluator, a: Abstract) -> Steps | None:
@@ -122,6 +159,8 @@ def demand_steps(ev: Evaluator, a: Abstract, reason: str) -> None:
     """Raise if an iteration has few steps where an integer from outside, or a length, is known."""
     held = ev.held(a)
     source = held.source if isinstance(held, IteratorOf) else a
+    if isinstance(source, Generating) and isinstance(held, IteratorOf):
+        raise used_again(ev, held)
     if isinstance(source, Iterating):
         for x in source.operands:
             demand_steps(ev, x, reason)
@@ -131,7 +170,8 @@ def demand_steps(ev: Evaluator, a: Abstract, reason: str) -> None:
     if isinstance(t, Array) and t.shape:
         dim = t.shape[0]
     if isinstance(dim, Symbol):
-        raise NeedsSize(dim, reason, ev.span, MOST_UNROLLED)
+        (*_, symbol) = dim, *ev.arguments_of(dim)
+        raise NeedsSize(symbol, reason, ev.span, MOST_UNROLLED)
     leaf = next((one for one in ev.outside.leaves if one.value is a), None)
     if leaf is not None and type(leaf.sample) is int and leaf.source.argument is None:
         if leaf.sample <= MOST_UNROLLED:

@@ -10,6 +10,7 @@ then holds a copy, so none of these lists may be written to (`Draft.demand_own_l
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 from adjoint.fast.evaluate.evaluator import Evaluator
@@ -24,6 +25,7 @@ from adjoint.fast.evaluate.values import (
     Flag,
     HeapObject,
     Iterating,
+    IteratorOf,
     Known,
     ListOf,
     Ref,
@@ -248,6 +250,8 @@ def contents_template(address: int, ev: Evaluator, heap: Heap, other: Heap) -> A
     """`generalise` the contents of an address in two heaps; raise `Grows` if lengths of lists
     differ."""
     before, after = heap[address], other[address]
+    if isinstance(before, IteratorOf) and isinstance(after, IteratorOf):
+        return before if before.source is None else replace(before, source=None, contents=())
     if shape_of(before) != shape_of(after):
         if isinstance(before, ListOf) and isinstance(after, ListOf | RowOf):
             items = (*before.items, *(after.items if isinstance(after, ListOf) else ()))

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
-
-import numpy as np
+from dataclasses import replace
 
 from adjoint.fast.evaluate.array_writes import written_in
 from adjoint.fast.evaluate.branches import branch
+from adjoint.fast.evaluate.carried_values import Carried
 from adjoint.fast.evaluate.evaluator import Evaluator
 from adjoint.fast.evaluate.frames import Body
-from adjoint.fast.evaluate.generators import consume, is_pushed, stopping, through
 from adjoint.fast.evaluate.iterables import (
     MOST_UNROLLED,
     Source,
@@ -19,26 +17,30 @@ from adjoint.fast.evaluate.iterables import (
     demand_rows_unwritten,
     demand_steps,
     is_some,
+    is_stepped,
     iterator_of,
     opened,
     source_of,
     steps_of,
 )
-from adjoint.fast.evaluate.joins import Grows, contents_template, generalise, instantiate, match
+from adjoint.fast.evaluate.iterators.generators import consume, is_pushed, stopping, through
+from adjoint.fast.evaluate.iterators.stepped_iterators import loop_with_yields, through_steps
+from adjoint.fast.evaluate.joins import Grows
 from adjoint.fast.evaluate.rows import growing, note_lengths, restorable
 from adjoint.fast.evaluate.truth_values import truth
-from adjoint.fast.evaluate.types import Type, number
+from adjoint.fast.evaluate.types import number
 from adjoint.fast.evaluate.unrolling import Unrolled, while_unrolled
 from adjoint.fast.evaluate.values import (
     MISSING,
     Abstract,
     Generating,
     Iterating,
+    IteratorOf,
     Known,
-    RowOf,
-    Slot,
+    Ref,
+    Rest,
 )
-from adjoint.fast.not_covered import CarriedWrite, NotCovered
+from adjoint.fast.not_covered import CarriedWrite, NotCovered, UsedAgain
 from adjoint.fast.single_assignment.primitives import yielded
 from adjoint.fast.single_assignment.walk import walk
 from adjoint.ir.nodes import Span
@@ -65,6 +67,13 @@ def loop(ev: Evaluator, op: Loop) -> bool:
 
     run: Body = body
     stops = op.stops
+    if frame.suspends and _yields(op):
+        xs = None if op.iterable is None else ev.call(Known(iter), [ev.read(op.iterable)], {})
+        found = loop_with_yields(ev, op, xs, carried)  # type: ignore[arg-type]
+        if found is None:
+            return False
+        values.update(zip(op.results, found, strict=True))
+        return True
     if frame.consumer is not None and frame.consumer.stops and _yields(op):
         run, stops = stopping(ev, frame.consumer, body, op.stops), True
     if op.iterable is not None:
@@ -104,6 +113,25 @@ def _for(
     op: Loop | None = None,
 ) -> list[Abstract] | None:
     xs = iterator_of(ev, xs)
+    if is_stepped(ev, xs):
+        return through_steps(ev, xs, carried, body, stops)  # type: ignore[arg-type]
+    found = _at_once(ev, xs, carried, body, stops, op)
+    if found is not None and not stops:
+        _note_end(ev, xs, Known(None))
+    return found
+
+
+def _note_end(ev: Evaluator, xs: Abstract, returned: Abstract) -> None:
+    """Note that an iterator has come to its end."""
+    held = ev.held(xs)
+    if isinstance(held, IteratorOf) and held.source is None and isinstance(xs, Ref):
+        ev.heap[xs.address] = replace(held, source=Rest(Steps(()), returned))
+
+
+def _at_once(
+    ev: Evaluator, xs: Abstract, carried: list[Abstract], body: Body, stops: bool, op: Loop | None
+) -> list[Abstract] | None:
+    """Evaluate an iteration over an iterable that nothing else takes items of."""
     if is_pushed(ev, xs):
         variables = op.body.parameters[1:] if op is not None else ()
         return _pushed(ev, xs, carried, body, stops, variables[0].name if variables else "total")
@@ -121,7 +149,7 @@ def _for(
                 source = source_of(ev, xs)
                 if source is None:
                     raise Unrolled
-                state = _Carried(ev, carried, names)
+                state = Carried(ev, carried, names)
                 return _program_loop(ev, state, body, source, stops, span, item)
             except CarriedWrite as error:
                 array = ev.rows_of.get(error.value)
@@ -137,6 +165,8 @@ def _for(
         try:
             return growing(ev, kept, lambda: _is_short(ev, xs))
         except NotCovered as error:
+            if isinstance(error, UsedAgain):
+                raise
             restore()
             is_tried = not isinstance(error, Unrolled)
             steps = steps_of(ev, xs)
@@ -167,7 +197,10 @@ def _pushed(
     """Evaluate an iteration over an iterable that runs the body itself (`is_pushed`)."""
     what = opened(ev, xs)
     if isinstance(what, Generating):
-        return consume(ev, what, carried, body, stops, name)
+        after, returned = consume(ev, what, carried, body, stops, name)
+        if not stops:
+            _note_end(ev, xs, returned)
+        return after
     assert isinstance(what, Iterating)
     inner, run = through(ev, what, carried, body, stops)
     found = _for(ev, what.operands[0], inner, run, stops)
@@ -208,93 +241,9 @@ def _unrolled(
     return [Known(True), *carried] if stops else carried
 
 
-class _Carried:
-    """State of a loop: templates of its carried variables and of the heap contents that it changes,
-    and the lengths of lists that hold in each iteration."""
-
-    def __init__(self, ev: Evaluator, carried: list[Abstract], names: tuple[str, ...]) -> None:
-        self.ev, self.names = ev, names
-        self.initial = carried
-        self.templates: list[Any] = list(carried)
-        self.before = dict(ev.heap)
-        self.heap: dict[int, Any] = {}
-        self.rows: dict[Value, Type] = {}
-        self.lengths = dict(ev.row_lengths)
-        self.copied: set[int] = set()  # slots of arrays that the body writes to
-        self.has_lost_lengths = False  # if true, the iterable may have changed its length, too
-
-    def copy(self, error: CarriedWrite, parameters: tuple[Value, ...]) -> None:
-        """Copy an array that the body writes to at the start of each iteration; see
-        `carried_arrays`."""
-        if error.value not in parameters:
-            raise error
-        self.copied.add(parameters.index(error.value))
-
-    def begin(self, is_body: bool = False) -> tuple[list[Abstract], tuple[Value, ...]]:
-        """Return the carried values at the start of an iteration, and the parameters in them."""
-        parameters: list[Value] = []
-        name = ""
-
-        def new(slot: Slot) -> Value:
-            made = self.ev.slot_value(slot, name)
-            parameters.append(made)
-            if not is_body or len(parameters) - 1 not in self.copied:
-                return made
-            self.ev.copied_parameters.add(made)
-            return self.ev.operation(np.copy, (made,), self.ev.types[made], name=name)
-
-        self.ev.heap = heap = dict(self.before)
-        rows = [held.value for held in heap.values() if isinstance(held, RowOf)]
-        self.rows = {row: self.ev.types[row] for row in rows}
-        now = []
-        for template, name in zip(self.templates, self.names, strict=True):  # noqa: B007
-            now.append(instantiate(template, new, self.ev))
-        for address, template in self.heap.items():
-            name = getattr(template, "name", "held")
-            heap[address] = instantiate(template, new, self.ev)
-        self.ev.row_lengths = dict(self.lengths)
-        return now, tuple(parameters)
-
-    def widen(self, found: list[Abstract]) -> bool:
-        """Widen the templates by the values at the end of an iteration; return whether anything
-        changed."""
-        ev, types, lengths = self.ev, self.ev.types, self.ev.row_lengths
-        changed = any(types[row] != t for row, t in self.rows.items())
-        others = [row for row, n in self.lengths.items() if lengths.get(row) is not n]
-        for row in others:
-            del self.lengths[row]
-            changed = self.has_lost_lengths = True
-        pairs = zip(self.templates, found, strict=True)
-        made = [generalise(t, x, ev, self.before, ev.heap) for t, x in pairs]
-        changed |= any(x is not y and x != y for x, y in zip(made, self.templates, strict=True))
-        self.templates = made
-        for address, held in self.before.items():
-            after = ev.heap[address]
-            known = self.heap.get(address)
-            if known is not None:
-                wider = generalise(known, after, ev, self.before, ev.heap)
-            elif after is not held:
-                wider = contents_template(address, ev, self.before, ev.heap)
-            else:
-                continue
-            if wider is not known:
-                self.heap[address] = wider
-                changed = True
-        return changed
-
-    def operands(self, carried: list[Abstract], heap: dict[int, Any]) -> tuple[Operand, ...]:
-        """Return the operands for the slots."""
-        found: list[Operand] = []
-        for template, x in zip(self.templates, carried, strict=True):
-            match(template, x, found, self.ev, heap)
-        for address, template in self.heap.items():
-            match(template, heap[address], found, self.ev, heap)
-        return tuple(found)
-
-
 def _program_loop(
     ev: Evaluator,
-    state: _Carried,
+    state: Carried,
     body: Body,
     source: Source,
     stops: bool,
@@ -353,7 +302,7 @@ def _narrow(ev: Evaluator, results: list[Abstract], after: list[Abstract]) -> No
 
 def _ended(
     ev: Evaluator,
-    state: _Carried,
+    state: Carried,
     iterable: Operand | None,
     test: Block | None,
     body: Block,
@@ -400,7 +349,7 @@ def _while(
     """Write a ``while`` loop of the program."""
     assert op.test is not None
     frame = ev.frames[-1]
-    state = _Carried(ev, initial, tuple(p.name for p in op.body.parameters))
+    state = Carried(ev, initial, tuple(p.name for p in op.body.parameters))
     for _ in range(MOST_ROUNDS):
         with ev.writing() as test_ops:
             now, parameters = state.begin()

@@ -11,15 +11,16 @@ from collections.abc import Sequence
 from dataclasses import replace
 from inspect import CO_GENERATOR
 
-from adjoint.fast.evaluate import calls, generators
+from adjoint.fast.evaluate import calls
 from adjoint.fast.evaluate.branches import branch
 from adjoint.fast.evaluate.callees.arguments import bind
 from adjoint.fast.evaluate.evaluator import Evaluator
 from adjoint.fast.evaluate.frames import Attempt, Frame, Suspension, place, single_of
 from adjoint.fast.evaluate.item_lists import unpacked
+from adjoint.fast.evaluate.iterators import generators
+from adjoint.fast.evaluate.iterators.suspended_generators import suspend
 from adjoint.fast.evaluate.loops import loop
 from adjoint.fast.evaluate.objects.guards import is_own
-from adjoint.fast.evaluate.suspended_generators import suspend
 from adjoint.fast.evaluate.truth_values import truth
 from adjoint.fast.evaluate.values import (
     LOST,
@@ -54,7 +55,8 @@ class PartialEvaluator(Evaluator):
         function = single_of(closure)
         values = bind(self, function, closure, args, keywords)
         if closure.code.co_flags & CO_GENERATOR:
-            return self.allocate(IteratorOf(Generating(closure, tuple(values))))
+            made = Generating(closure, tuple(values))
+            return self.allocate(IteratorOf(made, place=self.place_now()))
         if len(function.body.parameters) != len(values) + len(closure.cells):
             raise NotCovered("a function whose variables are not those of its source", self.span)
         frame = Frame(function, closure)
@@ -94,7 +96,7 @@ class PartialEvaluator(Evaluator):
                     return None
             except Suspension as error:
                 if self.frames[-1].suspends:
-                    suspend(error, op, block, i)
+                    suspend(self, error, op, block, i)
                 raise
             consumer = self.frames[-1].consumer
             if consumer is not None and generators.may_have_stopped(self, consumer):

@@ -1,17 +1,23 @@
-"""Real and imaginary parts of numbers and arrays."""
+"""Real and imaginary parts of numbers and arrays, and the elements of arrays in order."""
 
 from __future__ import annotations
 
+import numpy as np
+
 from adjoint.fast.evaluate.evaluator import Evaluator
 from adjoint.fast.evaluate.types import Array, Number, has_complex, part_type
+from adjoint.fast.evaluate.values import Abstract, Iterating, IteratorOf
 from adjoint.fast.not_covered import NotCovered
 from adjoint.fast.support.functions import imaginary_part, real_part
 from adjoint.ir.single import Value
 
 
-def part_of(ev: Evaluator, a: Value, name: str) -> Value:
-    """Write ``a.real`` or ``a.imag`` of a number or an array."""
+def part_of(ev: Evaluator, a: Value, name: str) -> Abstract:
+    """Write ``a.real`` or ``a.imag`` of a number or an array, or ``a.flat`` of an array."""
     t = ev.types[a]
+    if name == "flat":
+        elements = ev.infer(np.ravel, [a])
+        return ev.allocate(IteratorOf(Iterating(iter, (elements,)), place=ev.place_now()))
     if name == "real" and not has_complex(t) and not (isinstance(t, Number) and bool in t.kinds):
         return a  # the real part of a truth value is an integer
     if isinstance(t, Array) and not has_complex(t):

@@ -89,7 +89,7 @@ def is_named_tuple(cls: type) -> bool:
 
 _OF_NAMED_TUPLES = frozenset(
     "__annotations__ __doc__ __firstlineno__ __getnewargs__ __hash__ __match_args__ __module__"
-    " __new__ __orig_bases__ __qualname__ __replace__ __repr__ __slots__ __static_attributes__"
-    " __str__".split()
+    " __new__ __orig_bases__ __qualname__ __replace__ __repr__ __slotnames__ __slots__"
+    " __static_attributes__ __str__".split()
 )
 """Special attributes that every such class has, or that do not change its behaviour as a tuple."""

@@ -16,7 +16,7 @@ import numpy as np
 
 from adjoint.fast.evaluate.evaluator import Evaluator
 from adjoint.fast.evaluate.indices import index_operand
-from adjoint.fast.evaluate.joins import Grows, is_number
+from adjoint.fast.evaluate.joins import Grows, generalise, instantiate, is_number, match
 from adjoint.fast.evaluate.types import (
     Array,
     Dim,
@@ -28,7 +28,16 @@ from adjoint.fast.evaluate.types import (
     number,
     witnesses,
 )
-from adjoint.fast.evaluate.values import Abstract, Known, ListOf, Ref, RowOf, SliceOf
+from adjoint.fast.evaluate.values import (
+    Abstract,
+    Known,
+    ListOf,
+    Ref,
+    RowOf,
+    SliceOf,
+    Slot,
+    Tuple,
+)
 from adjoint.fast.not_covered import NotCovered
 from adjoint.fast.single_assignment.walk import walk_ops
 from adjoint.fast.support import rows
@@ -218,6 +227,46 @@ def item_of(ev: Evaluator, xs: Abstract, row: Value, index: Abstract) -> Abstrac
     if isinstance(index, SliceOf) or (isinstance(index, Known) and isinstance(index.value, slice)):
         return _part(ev, xs, row, index)
     return ev.operation(rows.item, (row, _index(ev, index)), ev.row_type(row).item)
+
+
+def items_at(ev: Evaluator, items: list[Abstract], places: list[Value]) -> list[Abstract]:
+    """Return the items at places that the program computes: numbers, or tuples of numbers."""
+    template: Any = items[0]
+    for x in items[1:]:
+        template = generalise(template, x, ev, ev.heap, ev.heap)
+    if not _is_of_numbers(template):
+        raise NotCovered("an item of objects, at a place that depends on numbers", ev.span)
+    columns: list[list[Operand]] = []
+    for x in items:
+        columns.append([])
+        match(template, x, columns[-1], ev, ev.heap)
+    parts = []
+    for column in zip(*columns, strict=True):
+        made = ListOf(tuple(Known(x.value) if isinstance(x, Const) else x for x in column))
+        parts.append(as_row(ev, ev.allocate(made).address))
+    found = []
+    for place in places:
+        found.append(_instance(ev, template, iter(parts), place))
+    return found
+
+
+def _instance(ev: Evaluator, template: Any, parts: Any, place: Value) -> Abstract:
+    def read(slot: Slot) -> Value:
+        row = next(parts)
+        found = item_of(ev, row, row, place)
+        assert isinstance(found, Value)
+        return found
+
+    return instantiate(template, read, ev)  # type: ignore[no-any-return]
+
+
+def _is_of_numbers(template: Any) -> bool:
+    """Return whether the parts of items that differ are numbers, in tuples."""
+    if isinstance(template, Tuple):
+        return template.kind is not list and all(map(_is_of_numbers, template.items))
+    if isinstance(template, Slot):
+        return not template.maybe
+    return isinstance(template, Known | Value)
 
 
 def _part(ev: Evaluator, xs: Abstract, row: Value, index: Abstract) -> Abstract:

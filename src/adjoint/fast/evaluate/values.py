@@ -188,9 +188,11 @@ class Iterating:
 
 @node(eq=False)
 class Rest:
-    """What is left of an iterator: `steps` are the `iterables.Steps` that remain."""
+    """What is left of an iterator: `steps` are the `iterables.Steps` that remain; a generator that
+    has ended has `returned` a value."""
 
     steps: Any
+    returned: Any = Known(None)
 
 
 @node(eq=False)
@@ -295,11 +297,13 @@ class CellOf:
 
 @node(eq=False)
 class IteratorOf:
-    """An iterator over `source`; ``None`` if it may have been used. `contents` are contents of
-    lists and dicts that must not change before the iteration begins."""
+    """An iterator over `source` (also `suspended_generators.Suspended`); ``None`` if it may have
+    been used. `contents` are contents of lists and dicts that must not change before the iteration
+    begins; `place` is where it is made."""
 
-    source: Iterating | Generating | Rest | None
+    source: Any
     contents: tuple[tuple[Ref, Any, int], ...] = ()
+    place: Any = None
 
 
 @node(eq=False)

@@ -118,7 +118,7 @@ def gradient(
     """Write an inner function and its reverse sweep; return its value and the cotangents of the
     wanted arguments."""
     inner = Inner(ev, f, args, wanted, keywords)
-    given = returned(inner.y, True)
+    given, _ = returned(ev, inner.y, True)
     demand_real_scalar(given[0], ev)
     found = as_one(ev, inner.block, inner.leaves)
     if found is not None:

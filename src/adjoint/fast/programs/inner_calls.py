@@ -17,6 +17,7 @@ from adjoint.cotangents.poison import Poison
 from adjoint.fast import not_covered as covered
 from adjoint.fast.build.modes import GRADIENT, PULLBACK
 from adjoint.fast.programs import store as tier
+from adjoint.fast.support.result_structure import structure_of
 from adjoint.primal.array_memory import root_of
 from adjoint.primal.exposed_arrays import note_made
 from adjoint.primal.value_kinds import by_value
@@ -113,6 +114,9 @@ def call_inside(
     arrange: Arrange
     y, back, leaves, arrange, exposure, _ = found
     kind = type(y)
+    structure = structure_of(y)
+    if structure is not None and (kind is not tuple or any(structure.parts)):
+        return _missed(unit, memory, f, args)
     arrays = [x if type(x) is np.ndarray else None for x in (y if kind is tuple else (y,))]
     if exposure is not None and (
         exposure == "shared"

@@ -14,6 +14,7 @@ from adjoint.diagnostics.pullback_text import StaysHere, pullback_text
 from adjoint.errors import MutationError
 from adjoint.fast.programs.store import demand_foreseen
 from adjoint.fast.support.functions import finished
+from adjoint.fast.support.result_structure import Misfit, Structure, structure_of
 from adjoint.fast.support.tangents import unchanged
 from adjoint.levels.current import current
 from adjoint.levels.foreign.constant_pullbacks import follows, pulled
@@ -38,7 +39,7 @@ class SpecialisedPullback(StaysHere, EngineObject):
         Makes the pullback of the generic tier, for cotangents with which the program fails.
     """
 
-    __slots__ = ("_count", "_f", "_found", "_generic", "_given", "_other")
+    __slots__ = ("_count", "_f", "_found", "_generic", "_given", "_other", "_structure", "_y")
 
     def __init__(
         self,
@@ -50,6 +51,9 @@ class SpecialisedPullback(StaysHere, EngineObject):
     ) -> None:
         self._f, self._given, self._found = f, given, found
         self._count, self._generic = count, generic
+        self._y, self._structure = found[0], structure_of(found[0])
+        if self._structure is not None:  # the caller may change a list or a dict
+            self._y = self._structure.filled(self._structure.leaves(self._y))
         self._other: Callable[[Any], tuple[Any, ...]] | None = None
 
     @property
@@ -71,13 +75,13 @@ class SpecialisedPullback(StaysHere, EngineObject):
         """Return the cotangents of the function and of its arguments."""
         if y_bar is None:
             return (None,) * (self._count + 1)
-        y, back, leaves, arrange, _, _ = self._found
+        y, (_, back, leaves, arrange, _, _) = self._y, self._found
         value_bar = checked_cotangent(y, y_bar)
         if current.level is not None and follows(y_bar):
             return pulled(self.swept, y, y_bar)  # type: ignore[no-any-return]
         given: tuple[Any, ...] | None = (y_bar, value_bar)
-        if type(y) is tuple:
-            value_bar, given = _parts(y, y_bar, value_bar)
+        if self._structure is not None:
+            value_bar, given = _parts(self._structure, y, y_bar, value_bar)
         if self._other is None and given is not None:
             errors = begin_ignoring()
             try:
@@ -106,17 +110,21 @@ class SpecialisedPullback(StaysHere, EngineObject):
             return self._generic()
 
 
-def _parts(y: Any, y_bar: Any, checked: Any) -> tuple[Any, tuple[Any, ...] | None]:
-    """Return the cotangent of a tuple in the form that the program takes, and the arrays that the
-    results must not alias; ``None`` for both if the program does not take it."""
-    if not isinstance(y_bar, list | tuple) or len(y_bar) != len(y):
+def _parts(
+    structure: Structure, y: Any, y_bar: Any, checked: Any
+) -> tuple[Any, tuple[Any, ...] | None]:
+    """Return the cotangent of a container in the form that the program takes, and the arrays that
+    the results must not alias; ``None`` for both if the program does not take it."""
+    try:
+        given, bars, ys = (structure.leaves(x) for x in (y_bar, checked, y))
+    except Misfit:
         return None, None
     parts: list[Any] = []
-    for one, part in zip(y, checked, strict=True):
+    for one, bar in zip(ys, bars, strict=True):
         if not by_value(one):
             parts.append(None)
-        elif part is None:
+        elif bar is None:
             parts.append(0.0 if type(one) is float else project(np.zeros(np.shape(one)), one))
         else:
-            parts.append(part)
-    return tuple(parts), (*y_bar, *parts, *y)
+            parts.append(bar)
+    return tuple(parts), (*given, *parts, *ys)

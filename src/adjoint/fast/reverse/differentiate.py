@@ -36,6 +36,8 @@ CONSTANT: frozenset[Any] = frozenset(
         rows.order,
         rows.first_greatest,
         rows.first_least,
+        rows.place_of,
+        rows.count_of,
         runtime.sum_of,
         runtime.sum_of_these,
         runtime.share_of_greater,

@@ -185,6 +185,7 @@ def _is_inexact_array(ev: Evaluator, x: Operand) -> bool:
     runtime.present,
     same,
     float,
+    np.float64,
     np.asarray,
     np.copy,
     np.ndarray.copy,

@@ -30,6 +30,7 @@ from adjoint.fast.single_assignment.primitives import (
     attempt,
     caught_exception,
     completed,
+    returned_by,
     wrote,
 )
 from adjoint.ir.node import node
@@ -51,6 +52,7 @@ from adjoint.ir.nodes import (
     Try,
     Var,
     While,
+    Yield,
 )
 from adjoint.ir.walk import operands, targets, walk
 
@@ -125,6 +127,8 @@ class _Rewriter:
         ops: list[Op] = []
         for op in region:
             match op:
+                case Try() if (delegated := _delegated(op)) is not None:
+                    ops += self.region(delegated, place)
                 case Try():
                     ops += self._try(op, place)
                 case If():
@@ -206,6 +210,21 @@ class _Rewriter:
             if name in self._users or not TEMPORARY.fullmatch(name)
             if self._reads[name] > (0 if place.in_loop else inside[name])
         )
+
+
+def _delegated(op: Try) -> Region | None:
+    """Return the ``try`` of a ``yield from`` (`frontend.templates`) as a loop, in which nothing is
+    sent or thrown into the generator; ``None`` for any other ``try``."""
+    loop = op.orelse[0] if op.orelse else None
+    inner = loop.body[0] if isinstance(loop, While) and loop.body else None
+    waiting = inner.body[0] if isinstance(inner, Try) and inner.body else None
+    if not isinstance(waiting, Yield) or waiting.source is None:
+        return None
+    _, found = (one for one in walk(op.handler) if isinstance(one, Call))  # stop.value
+    item, span = Var("item"), op.span
+    given = Yield(None, item, None, span)
+    ended = Call(found.target, Const(returned_by), (waiting.source,), (), span)
+    return (For(item, waiting.source, (given,), (), span), ended)
 
 
 def _reads(region: Region) -> Counter[str]:

@@ -25,6 +25,11 @@ def yielded(value: Any) -> Any:
     raise NotImplementedError
 
 
+def returned_by(iterator: Any) -> Any:
+    """Return what a generator, which has ended, has returned: the value of a ``yield from``."""
+    raise NotImplementedError
+
+
 def attempt(handles: bool) -> Any:
     """Begin the body of a ``try``: the condition of an ``if`` whose ``else`` is the handler.
     Without `handles`, a ``finally`` follows, which no exception may pass."""

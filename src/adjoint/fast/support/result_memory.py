@@ -30,7 +30,10 @@ _COMPUTED = members(
 )
 
 NEW_ARRAYS: frozenset[Any] = (
-    _CREATED | _ARITHMETIC | _COMPUTED | {runtime.apart, runtime.inner_derivative, runtime.repeated}
+    _CREATED
+    | _ARITHMETIC
+    | _COMPUTED
+    | {runtime.apart, runtime.constant, runtime.inner_derivative, runtime.repeated}
 )
 """Functions besides ufuncs that return a new array, which the program may write to."""
 
@@ -58,6 +61,7 @@ OWN_MEMORY: frozenset[Any] = _ARITHMETIC | {
 MADE_EACH_TIME: frozenset[Any] = _CREATED | {
     runtime.new_tape,
     runtime.apart,
+    runtime.constant,
     runtime.zeros_like,
     runtime.own,
     runtime.inner_derivative,

@@ -61,19 +61,37 @@ def mean_at(xs: Any, places: list[int]) -> Any:
     return sum([xs[i] for i in places]) / len(places)
 
 
-def order(xs: Any, descends: bool) -> list[int]:
-    """Return the indices of the items in the order that ``sorted`` gives them."""
-    return sorted(range(len(xs)), key=xs.__getitem__, reverse=descends)
+def order(descends: bool, xs: Any, *more: Any) -> list[int]:
+    """Return the indices of the items in the order that ``sorted`` gives them; an item is a number
+    of `xs`, or a tuple of the numbers at one place in all lists."""
+    return sorted(range(len(xs)), key=_at(xs, *more), reverse=descends)
 
 
-def first_greatest(xs: Any) -> int:
+def first_greatest(xs: Any, *more: Any) -> int:
     """Return the index of the item that ``max`` returns."""
-    return max(range(len(xs)), key=xs.__getitem__)
+    return max(range(len(xs)), key=_at(xs, *more))
 
 
-def first_least(xs: Any) -> int:
+def first_least(xs: Any, *more: Any) -> int:
     """Return the index of the item that ``min`` returns."""
-    return min(range(len(xs)), key=xs.__getitem__)
+    return min(range(len(xs)), key=_at(xs, *more))
+
+
+def _at(*columns: Any) -> Any:
+    """Return a function that gives the item at a place."""
+    if len(columns) == 1:
+        return columns[0].__getitem__
+    return [*zip(*columns, strict=True)].__getitem__
+
+
+def place_of(xs: Any, x: Any) -> int:
+    """Return ``xs.index(x)``."""
+    return xs.index(x)  # type: ignore[no-any-return]
+
+
+def count_of(xs: Any, x: Any) -> int:
+    """Return ``xs.count(x)``."""
+    return xs.count(x)  # type: ignore[no-any-return]
 
 
 def append(xs: Any, value: Any) -> None:

@@ -193,6 +193,26 @@ def _ndenumerate(arr):
                     yield (i, j, p), arr[i, j, p]
 
 
+@definition(np.ndindex)
+def _ndindex(*shape):
+    if len(shape) == 1 and isinstance(shape[0], tuple):
+        (shape,) = shape
+    if len(shape) == 1:
+        for i in range(shape[0]):
+            yield (i,)
+    elif len(shape) == 2:
+        m, n = shape
+        for i in range(m):
+            for j in range(n):
+                yield i, j
+    else:
+        m, n, k = shape
+        for i in range(m):
+            for j in range(n):
+                for p in range(k):
+                    yield i, j, p
+
+
 def windows(x, window_shape, axis=None):
     length = window_shape
     if axis is None:

@@ -93,7 +93,9 @@ def _(ev: Evaluator, module: Abstract, name: Abstract) -> Abstract:
 def _(ev: Evaluator, a: Abstract, name: Abstract, value: Abstract) -> Abstract:
     assert isinstance(name, Known)
     if name.value in ("real", "imag") and isinstance(a, Value) and isinstance(ev.types[a], Array):
-        put(ev, part_of(ev, a, name.value), Known(...), value)
+        part = part_of(ev, a, name.value)
+        assert isinstance(part, Value)
+        put(ev, part, Known(...), value)
     else:
         set_attribute(ev, a, name.value, value)
     return Known(None)

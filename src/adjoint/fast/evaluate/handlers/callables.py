@@ -6,6 +6,7 @@ import copy
 import functools
 import itertools
 import operator
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -16,10 +17,12 @@ from adjoint.fast.evaluate.handlers.table import handler
 from adjoint.fast.evaluate.item_lists import listed
 from adjoint.fast.evaluate.loops import iterate
 from adjoint.fast.evaluate.objects.copies import copied, deep_copy
-from adjoint.fast.evaluate.types import Array
-from adjoint.fast.evaluate.values import Abstract, Known, Partial, SliceOf, Tuple
+from adjoint.fast.evaluate.types import Array, Row
+from adjoint.fast.evaluate.values import Abstract, Closure, Known, Partial, SliceOf, Tuple
 from adjoint.fast.not_covered import NotCovered
+from adjoint.fast.support import functions as runtime
 from adjoint.ir.single import Value
+from adjoint.runtime.steering import stop_gradient
 
 
 @handler(functools.partial)
@@ -119,13 +122,34 @@ def _(ev: Evaluator, a: Abstract) -> Abstract:
 
 @handler(copy.deepcopy)
 def _(ev: Evaluator, a: Abstract) -> Abstract:
+    return _deep_copy(ev, a, lambda x: ev.call(Known(np.copy), [x], {}), lambda x: x)
+
+
+@handler(stop_gradient)
+def _(ev: Evaluator, x: Abstract) -> Abstract:
+    def constant(a: Abstract) -> Abstract:
+        if isinstance(a, Closure) or (isinstance(a, Value) and isinstance(ev.types[a], Row)):
+            raise NotCovered("stop_gradient of a function or of a list of numbers", ev.span)
+        return ev.operation(runtime.constant, (a,), ev.types[a]) if isinstance(a, Value) else a
+
+    return _deep_copy(ev, x, constant, constant)
+
+
+def _deep_copy(
+    ev: Evaluator,
+    a: Abstract,
+    of_array: Callable[[Abstract], Abstract],
+    of_other: Callable[[Abstract], Abstract],
+) -> Abstract:
+    """Return a deep copy, with each array in it replaced by `of_array`, and anything else that is
+    no container or object by `of_other`."""
     arrays: dict[Value, Abstract] = {}
 
     def part(x: Abstract) -> Abstract:
         if not isinstance(x, Value) or not isinstance(ev.types[x], Array):
-            return x
+            return of_other(x)
         if x not in arrays:
-            arrays[x] = ev.call(Known(np.copy), [x], {})
+            arrays[x] = of_array(x)
         return arrays[x]
 
     made = deep_copy(ev, a, {}, part)

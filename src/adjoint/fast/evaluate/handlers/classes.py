@@ -191,7 +191,12 @@ def _(ev: Evaluator, a: Abstract, *args: Abstract) -> Abstract:
     return Known(None)
 
 
-@handler(object.__setattr__)
+@handler(*{kind.__init__ for kind in (BaseException, Exception, ValueError, RuntimeError)})
+def _(ev: Evaluator, a: Abstract, *args: Abstract) -> Abstract:
+    return Known(None)  # no program reads the arguments of an exception
+
+
+@handler(object.__setattr__, BaseException.__setattr__)
 def _(ev: Evaluator, a: Abstract, name: Abstract, value: Abstract) -> Abstract:
     return _written(ev, a, name, value)
 

@@ -12,6 +12,7 @@ from adjoint.fast.evaluate.evaluator import Evaluator
 from adjoint.fast.evaluate.handlers.table import handler, handlers
 from adjoint.fast.evaluate.item_lists import demand_listed, listed
 from adjoint.fast.evaluate.items import item
+from adjoint.fast.evaluate.joins import is_number
 from adjoint.fast.evaluate.objects.containers import (
     KINDS,
     Element,
@@ -25,9 +26,21 @@ from adjoint.fast.evaluate.objects.containers import (
 )
 from adjoint.fast.evaluate.objects.loaded_modules import is_modules, loaded
 from adjoint.fast.evaluate.plain_classes import has_own, is_plain_object
-from adjoint.fast.evaluate.values import Abstract, External, Iterating, Known, Ref, Tuple
+from adjoint.fast.evaluate.rows import as_row, row_of
+from adjoint.fast.evaluate.types import number
+from adjoint.fast.evaluate.values import (
+    Abstract,
+    External,
+    Iterating,
+    Known,
+    ListOf,
+    Ref,
+    Tuple,
+)
 from adjoint.fast.not_covered import NotCovered
+from adjoint.fast.support import rows
 from adjoint.ir import primitives
+from adjoint.ir.single import Value
 
 _OF_ITERABLES = frozenset(
     "extend extendleft update subtract union intersection difference symmetric_difference"
@@ -92,8 +105,58 @@ for _kind in KINDS:
             _view(_f, getattr(dict, _name))
         elif _name not in _AS_ITERATORS and _f not in handlers:
             _method(_kind, _name)
-for _name in ("index", "count"):
-    _method(tuple, _name)
+
+
+def _search(name: str, f: Any) -> None:
+    @handler(getattr(list, name), getattr(tuple, name))
+    def _(ev: Evaluator, xs: Abstract, value: Abstract, *bounds: Abstract) -> Abstract:
+        return _found(ev, name, f, xs, value, bounds)
+
+
+_search("index", rows.place_of)
+_search("count", rows.count_of)
+
+
+def _found(
+    ev: Evaluator,
+    name: str,
+    f: Any,
+    xs: Abstract,
+    value: Abstract,
+    bounds: tuple[Abstract, ...],
+) -> Abstract:
+    """Evaluate ``xs.index(value)`` or ``xs.count(value)`` for a list or a tuple."""
+    numbers = ev.sequence(xs) or ()
+    row = row_of(ev, xs)
+    if row is None and not bounds and any(isinstance(x, Value) for x in (value, *numbers)):
+        if numbers and all(is_number(x, ev.types) for x in (value, *numbers)):
+            row = as_row(ev, ev.allocate(ListOf(numbers)).address)
+    if row is None:
+        operands = (opened_element(ev, x) for x in (value, *bounds))
+        return run(ev, xs, getattr(ev.class_of(xs), name), *operands)
+    if bounds or not is_number(value, ev.types):
+        raise NotCovered("a search in a list of numbers", ev.span)
+    return ev.operation(f, (row, ev.operand(value)), number(int), name="i")
+
+
+_BY_NAME: dict[str, Any] = {
+    "__getitem__": operator.getitem,
+    "__contains__": operator.contains,
+    "__len__": len,
+    "__eq__": operator.eq,
+}
+
+
+def _operator(kind: type, name: str) -> None:
+    @handler(getattr(kind, name))
+    def _(ev: Evaluator, *operands: Abstract) -> Abstract:
+        return ev.call(Known(_BY_NAME[name]), operands, {})
+
+
+for _name in _BY_NAME:
+    _operator(list, _name)
+    _operator(tuple, _name)
+    _operator(dict, _name)
 
 
 # ---- new containers ------------------------------------------------------------------------------

@@ -18,8 +18,8 @@ from adjoint.fast.evaluate.callees.library import catches_warnings
 from adjoint.fast.evaluate.evaluator import Evaluator
 from adjoint.fast.evaluate.handlers.table import handler
 from adjoint.fast.evaluate.items import item
+from adjoint.fast.evaluate.iterators.suspended_generators import Suspended, run_to_end, started
 from adjoint.fast.evaluate.plain_classes import is_plain_object
-from adjoint.fast.evaluate.suspended_generators import Suspended, run_to_end, started
 from adjoint.fast.evaluate.values import (
     ENTERED,
     Abstract,
@@ -89,7 +89,9 @@ def _enter_generator(ev: Evaluator, manager: Ref, held: Instance) -> Abstract:
         raise NotCovered("a context manager that is entered twice", ev.span)
     assert isinstance(generator, Ref)
     ev.heap[generator.address] = IteratorOf(None)
-    value, waiting = started(ev, source)
+    value, waiting = started(ev, source, is_manager=True)
+    if value is None:
+        raise NotCovered("a context manager that does not yield", ev.span)
     ev.heap[manager.address] = Instance(_MANAGER, ("waiting",), (Known(waiting),))
     return value
 

@@ -11,9 +11,11 @@ from adjoint.fast.evaluate.attribute_reads import special_method
 from adjoint.fast.evaluate.branches import branch
 from adjoint.fast.evaluate.evaluator import Evaluator
 from adjoint.fast.evaluate.frames import Suspension
-from adjoint.fast.evaluate.generators import is_pushed, take
 from adjoint.fast.evaluate.handlers.table import handler
-from adjoint.fast.evaluate.iterables import iterator_of, steps_of
+from adjoint.fast.evaluate.items import item
+from adjoint.fast.evaluate.iterables import is_stepped, is_user_iterator, iterator_of, steps_of
+from adjoint.fast.evaluate.iterators.generators import is_pushed, take
+from adjoint.fast.evaluate.iterators.stepped_iterators import advance
 from adjoint.fast.evaluate.loops import iterate
 from adjoint.fast.evaluate.plain_classes import is_enumeration, is_plain_object
 from adjoint.fast.evaluate.rows import restorable
@@ -21,6 +23,7 @@ from adjoint.fast.evaluate.sums import summed
 from adjoint.fast.evaluate.truth_values import truth
 from adjoint.fast.evaluate.types import Array, Row, number
 from adjoint.fast.evaluate.values import (
+    LOST,
     MISSING,
     Abstract,
     DictOf,
@@ -68,7 +71,7 @@ def _made(ev: Evaluator, what: Iterating) -> Abstract:
     dicts = [x for x in _among(what) if isinstance(ev.heap[x.address], DictOf)]
     kept = [*_among(what)] if what.kind is reversed else dicts
     kept_now = tuple((x, ev.heap[x.address], ev.row_writes) for x in kept)
-    return ev.allocate(IteratorOf(what, kept_now))
+    return ev.allocate(IteratorOf(what, kept_now, ev.place_now()))
 
 
 def _is_iterable(ev: Evaluator, x: Abstract) -> bool:
@@ -133,18 +136,33 @@ def _(ev: Evaluator, f: Abstract, xs: Abstract) -> Abstract:
 
 @handler(iter, begin)
 def _(ev: Evaluator, xs: Abstract) -> Abstract:
-    if isinstance(ev.held(xs), IteratorOf):
+    xs = iterator_of(ev, xs)
+    if isinstance(ev.held(xs), IteratorOf) or is_user_iterator(ev, xs):
         return xs
     return _made(ev, Iterating(iter, (xs,)))
 
 
 @handler(single_primitives.yielded)
 def _(ev: Evaluator, value: Abstract) -> Abstract:
-    if ev.frames[-1].suspends:
+    frame = ev.frames[-1]
+    if frame.suspends:
+        attempts = (one for one in ev.attempts if one.frame is frame and not one.is_over)
+        if not frame.is_manager and any(attempts):
+            raise NotCovered("a generator that may be left within a try or with", ev.span)
         raise Suspension(value)
-    consumer = ev.frames[-1].consumer
+    consumer = frame.consumer
     assert consumer is not None
     return take(ev, consumer, value)
+
+
+@handler(single_primitives.returned_by)
+def _(ev: Evaluator, iterator: Abstract) -> Abstract:
+    held = ev.held(iterator)
+    if is_user_iterator(ev, iterator):
+        return Known(None)
+    source = held.source if isinstance(held, IteratorOf) else None
+    has_ended = isinstance(source, Rest) and not source.steps.steps
+    return source.returned if has_ended else LOST  # type: ignore[union-attr]
 
 
 def _quantifier(f: Any, stopping: bool) -> None:
@@ -166,10 +184,15 @@ _quantifier(all, False)
 
 @handler(next)
 def _(ev: Evaluator, xs: Abstract, default: Abstract | None = None) -> Abstract:
-    """Return the first item of an iterator, which is not used again."""
+    """Return the first item of an iterator."""
+    if is_stepped(ev, xs):
+        item = advance(ev, xs) or default  # type: ignore[arg-type]
+        if item is None:
+            raise Raises(StopIteration, "next of an iterator at its end", ev.span)
+        return item
     if not isinstance(ev.held(xs), IteratorOf):
         raise NotCovered("next of something else than an iterator", ev.span)
-    found = _taken(ev, xs)
+    found = _taken(ev, xs) or (_first_of_array(ev, xs) if default is None else None)
     if found is not None:
         return found
     first = MISSING if default is None else default
@@ -188,6 +211,8 @@ def _taken(ev: Evaluator, xs: Abstract) -> Abstract | None:
     there are none."""
     if is_pushed(ev, xs) or not isinstance(xs, Ref):
         return None
+    held = ev.heap[xs.address]
+    assert isinstance(held, IteratorOf)
     with restorable(ev) as restore:
         steps = steps_of(ev, xs)
         if steps is None or not steps.steps:
@@ -195,8 +220,24 @@ def _taken(ev: Evaluator, xs: Abstract) -> Abstract | None:
             return None
     found = steps.steps[0]()
     steps.demand_unchanged(ev)
-    ev.heap[xs.address] = IteratorOf(Rest(steps.after(0)))
+    ev.heap[xs.address] = replace(held, source=Rest(steps.after(0)), contents=())
     return found
+
+
+def _first_of_array(ev: Evaluator, xs: Abstract) -> Abstract | None:
+    """Return the first item of an array, over which the iterator goes on; ``None`` if it is one
+    over anything else."""
+    held = ev.held(xs)
+    assert isinstance(held, IteratorOf) and isinstance(xs, Ref)
+    what = held.source
+    if not isinstance(what, Iterating) or what.kind is not iter:
+        return None
+    (a,) = what.operands
+    if not isinstance(a, Value) or not isinstance(ev.types[a], Array):
+        return None
+    left = item(ev, a, Known(slice(1, None)))
+    ev.heap[xs.address] = replace(held, source=replace(what, operands=(left,)))
+    return item(ev, a, Known(0))
 
 
 @handler(sum)

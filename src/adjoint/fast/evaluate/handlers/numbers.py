@@ -30,7 +30,7 @@ from adjoint.rulekit.partials import is_constant
 
 
 @handler(float)
-def _(ev: Evaluator, a: Abstract) -> Abstract:
+def _(ev: Evaluator, a: Abstract = Known(0)) -> Abstract:
     if isinstance(a, Known) and isinstance(a.value, int | float) and not isinstance(a, Flag):
         return Known(float(a.value))
     if isinstance(a, Known) and type(a.value) is str:
@@ -62,9 +62,11 @@ def _error_of_float(ev: Evaluator, a: Abstract) -> type[BaseException] | None:
 
 
 @handler(int)
-def _(ev: Evaluator, a: Abstract, *base: Abstract) -> Abstract:
+def _(ev: Evaluator, a: Abstract = Known(0), *base: Abstract) -> Abstract:
     if isinstance(a, Value) and a in ev.dims:
         return a
+    if isinstance(a, Value) and isinstance(ev.types[a], Number) and not has_complex(ev.types[a]):
+        return ev.infer(int, [a, *base])
     constants = [x.value for x in (a, *base) if isinstance(x, Known) and not isinstance(x, Flag)]
     if len(constants) != 1 + len(base) or not isinstance(a.value, _TO_INTEGER):  # type: ignore[union-attr]
         raise NotCovered("int has a rule", ev.span)
@@ -72,6 +74,21 @@ def _(ev: Evaluator, a: Abstract, *base: Abstract) -> Abstract:
         return Known(int(*constants))
     except Exception as error:
         raise Raises(type(error), "int of what is no integer", ev.span) from None
+
+
+def _number_of_numpy(kind: type) -> None:
+    @handler(kind)
+    def _(ev: Evaluator, a: Abstract) -> Abstract:
+        if isinstance(a, Known) and type(a.value) in (int, float):
+            return Known(kind(a.value))
+        t = ev.types[a] if isinstance(a, Value) else None
+        if not isinstance(t, Number) or has_complex(t):
+            raise NotCovered(f"{kind.__name__} has a rule", ev.span)
+        return a if t == number(kind) else ev.operation(kind, (ev.operand(a),), number(kind))
+
+
+for _kind in (np.float64, np.int64):
+    _number_of_numpy(_kind)
 
 
 _TO_INTEGER = (int, float, str, type(None), tuple)

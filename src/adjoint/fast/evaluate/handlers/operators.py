@@ -39,6 +39,7 @@ from adjoint.fast.evaluate.values import (
     Abstract,
     External,
     Iterating,
+    IteratorOf,
     Known,
     Ref,
     Text,
@@ -215,15 +216,20 @@ def _comparison(f: Any, name: str, reflected: str) -> None:
             return folded
         a, b = _plain_number(a, name), _plain_number(b, reflected)
         if is_numeric(a) and is_numeric(b):
-            known = _compared_lengths(ev, f, a, b)
+            known = _compared_integers(ev, f, a, b)
+            if known is None:
+                known = _compared_lengths(ev, f, a, b)
             return ev.infer(f, [a, b]) if known is None else Known(known)
-        if f in (operator.eq, operator.ne):
-            for kind in (tuple, list):
-                left, right = ev.sequence(a), ev.sequence(b)
-                if left is None or right is None:
-                    break
-                if all(issubclass(ev.class_of(x) or object, kind) for x in (a, b)):
-                    return _equal_sequences(ev, f, left, right)
+        for kind in (tuple, list):
+            left, right = ev.sequence(a), ev.sequence(b)
+            if left is None or right is None:
+                break
+            if not all(issubclass(ev.class_of(x) or object, kind) for x in (a, b)):
+                continue
+            if f in (operator.eq, operator.ne):
+                return _equal_sequences(ev, f, left, right)
+            if all(is_numeric(x) and _is_number(ev, x) for x in (*left, *right)):
+                return _ordered_sequences(ev, f, left, right)
         if isinstance(a, Known) and isinstance(b, Known) and f in (operator.eq, operator.ne):
             if isinstance(a.value, Enum) and not has_own(type(a.value), "__eq__"):
                 return Known(f(a.value, b.value))
@@ -235,6 +241,15 @@ def _comparison(f: Any, name: str, reflected: str) -> None:
         if found is not None:
             return found
         return _by_protocol(ev, f, f"__{name}__", f"__{reflected}__", a, b)
+
+
+def _compared_integers(ev: Evaluator, f: Any, a: Abstract, b: Abstract) -> bool | None:
+    """Compare two integers that are known, also one that carries a derivative; ``None`` for other
+    numbers."""
+    if not ev.outside.fixed:
+        return None
+    m, n = (ev.known_integer(ev.operand(x)) for x in (a, b))
+    return None if m is None or n is None else bool(f(m, n))
 
 
 def _compared_lengths(ev: Evaluator, f: Any, a: Abstract, b: Abstract) -> bool | None:
@@ -269,6 +284,23 @@ def _equal_sequences(
     return found if f is operator.eq else ev.call(Known(operator.not_), [found], {})
 
 
+def _ordered_sequences(
+    ev: Evaluator, f: Any, a: tuple[Abstract, ...], b: tuple[Abstract, ...]
+) -> Abstract:
+    """Compare tuples or lists of numbers by the first items that differ."""
+    found: Abstract = Known(f(len(a), len(b)))
+    for x, y in reversed([*zip(a, b, strict=False)]):
+        equal, here = _equal_items(ev, x, y), truth(ev, ev.call(Known(f), [x, y], {}))
+        if isinstance(equal, Known):
+            found = found if equal.value else here
+        else:
+            found = ev.call(Known(operator.and_), [equal, found], {})
+            differ = ev.call(Known(operator.not_), [equal], {})
+            here = ev.call(Known(operator.and_), [differ, here], {})
+            found = ev.call(Known(operator.or_), [found, here], {})
+    return found
+
+
 def _equal_items(ev: Evaluator, x: Abstract, y: Abstract) -> Abstract:
     if isinstance(x, Ref) and x == y:
         return Known(True)
@@ -295,11 +327,14 @@ def _in_place(f: Any, plain: Any) -> None:
         if isinstance(a, Value) and isinstance(ev.types[a], Array):
             return update(ev, plain, a, b)
         is_list = isinstance(a, Ref) and ev.class_of(a) is list
-        if f is operator.iadd and is_list and ev.class_of(b) in (list, tuple):
+        is_iterable = isinstance(b, Iterating) or isinstance(ev.held(b), IteratorOf)
+        if f is operator.iadd and is_list and (is_iterable or ev.class_of(b) in (list, tuple)):
             ev.call(Known(list.extend), [a, b], {})
             return a
-        demand_not_written(a, f"__{f.__name__}__", ev.span)
         cls = ev.class_of(a)
+        if cls in (list, tuple) and isinstance(b, Value) and isinstance(ev.types[b], Array):
+            return ev.call(Known(plain), [a, b], {})  # the array answers, with a new one
+        demand_not_written(a, f"__{f.__name__}__", ev.span)
         if isinstance(a, Ref) and cls in KINDS:
             made = b.value if _is_integer(b) else opened(ev, b)  # type: ignore[union-attr]
             if made is None:

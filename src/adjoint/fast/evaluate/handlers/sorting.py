@@ -1,7 +1,8 @@
 """Handlers of what orders items: ``sorted``, ``list.sort``, and ``max`` and ``min`` with a key.
 
 Python's own sort runs at specialisation if the keys are known. If they depend on numbers, the
-program finds the order, and reads the numbers in the items at the places that it gives.
+program finds the order, and reads the numbers in the items at the places that it gives. Keys are
+numbers, or tuples of numbers, which are compared from the left.
 """
 
 from __future__ import annotations
@@ -12,14 +13,14 @@ from typing import Any
 from adjoint.fast.evaluate.evaluator import Evaluator
 from adjoint.fast.evaluate.handlers.table import handler
 from adjoint.fast.evaluate.item_lists import demand_listed
-from adjoint.fast.evaluate.joins import generalise, instantiate, is_number, match
+from adjoint.fast.evaluate.joins import is_number
 from adjoint.fast.evaluate.objects.containers import keep, opened_element
-from adjoint.fast.evaluate.rows import as_row, item_of, restorable
+from adjoint.fast.evaluate.rows import as_row, items_at, restorable
 from adjoint.fast.evaluate.types import Row, has_complex, number
-from adjoint.fast.evaluate.values import Abstract, Known, ListOf, Slot, Tuple
+from adjoint.fast.evaluate.values import Abstract, Known, ListOf, Tuple
 from adjoint.fast.not_covered import NotCovered
 from adjoint.fast.support import rows
-from adjoint.ir.single import Const, Operand, Value
+from adjoint.ir.single import Const, Value
 
 
 @handler(sorted)
@@ -54,14 +55,16 @@ def _sorted(
     if items is None or not isinstance(reverse, Known) or type(reverse.value) not in (bool, int):
         raise NotCovered("a call of sorted", ev.span)
     descends = bool(reverse.value)
+    items = [*map(_unfolded, items)]
     keys = keys_of(ev, items, key)
     known = _known(
         ev, keys, lambda ks: sorted(range(len(ks)), key=ks.__getitem__, reverse=descends)
     )
     if known is not None:
         return tuple(items[i] for i in known)
-    row = _row(ev, keys)
-    order = ev.operation(rows.order, (row, Const(descends)), Row(number(int)), name="order")
+    order = ev.operation(
+        rows.order, (Const(descends), *_columns(ev, keys)), Row(number(int)), name="order"
+    )
     places = [ev.operation(rows.item, (order, Const(i)), number(int)) for i in range(len(items))]
     return tuple(items_at(ev, items, places))
 
@@ -70,17 +73,24 @@ def keys_of(ev: Evaluator, items: list[Abstract], key: Abstract) -> list[Abstrac
     """Return the keys by which items are ordered."""
     if isinstance(key, Known) and key.value is None:
         return items
-    return [ev.call(key, [x], {}) for x in items]
+    return [_unfolded(ev.call(key, [x], {})) for x in items]
+
+
+def _unfolded(a: Abstract) -> Abstract:
+    """Return a known tuple as a tuple of known items; anything else unchanged."""
+    is_tuple = isinstance(a, Known) and type(a.value) is tuple
+    return Tuple(tuple(map(Known, a.value))) if is_tuple else a  # type: ignore[union-attr]
 
 
 def first(ev: Evaluator, f: Any, items: list[Abstract], key: Abstract) -> Abstract:
     """Evaluate ``max(items, key=key)`` or that of ``min``."""
+    items = [*map(_unfolded, items)]
     keys = keys_of(ev, items, key)
     known = _known(ev, keys, lambda made: [f(range(len(made)), key=made.__getitem__)])
     if known is not None:
         return items[known[0]]
     of_row = rows.first_greatest if f is max else rows.first_least
-    place = ev.operation(of_row, (_row(ev, keys),), number(int), name="i")
+    place = ev.operation(of_row, _columns(ev, keys), number(int), name="i")
     return items_at(ev, items, [place])[0]
 
 
@@ -92,7 +102,7 @@ def _known(
         try:
             return order([opened_element(ev, x) for x in keys])
         except NotCovered:
-            if not all(is_number(x, ev.types) for x in keys):
+            if not all(is_number(x, ev.types) for key in keys for x in _parts(key)):
                 raise
             restore()
             return None
@@ -100,48 +110,20 @@ def _known(
             raise NotCovered("a comparison that raises TypeError", ev.span) from None
 
 
-def _row(ev: Evaluator, keys: list[Abstract]) -> Value:
-    row = as_row(ev, ev.allocate(ListOf(tuple(keys))).address)
+def _parts(key: Abstract) -> tuple[Abstract, ...]:
+    return key.items if isinstance(key, Tuple) else (key,)
+
+
+def _columns(ev: Evaluator, keys: list[Abstract]) -> tuple[Value, ...]:
+    """Return lists of the numbers in keys that are numbers, or tuples of as many numbers."""
+    if len({len(key.items) if isinstance(key, Tuple) else None for key in keys}) > 1:
+        raise NotCovered("an order of tuples of several lengths", ev.span)
+    columns = zip(*map(_parts, keys), strict=True)
+    return tuple(_row(ev, column) for column in columns)
+
+
+def _row(ev: Evaluator, keys: tuple[Abstract, ...]) -> Value:
+    row = as_row(ev, ev.allocate(ListOf(keys)).address)
     if has_complex(ev.row_type(row).item):
         raise NotCovered("an order of complex numbers", ev.span)
     return row
-
-
-def items_at(ev: Evaluator, items: list[Abstract], places: list[Value]) -> list[Abstract]:
-    """Return the items at places that the program computes: numbers, or tuples of numbers."""
-    template: Any = items[0]
-    for x in items[1:]:
-        template = generalise(template, x, ev, ev.heap, ev.heap)
-    if not _is_of_numbers(template):
-        raise NotCovered("an order of objects that depends on numbers", ev.span)
-    columns: list[list[Operand]] = []
-    for x in items:
-        columns.append([])
-        match(template, x, columns[-1], ev, ev.heap)
-    parts = []
-    for column in zip(*columns, strict=True):
-        made = ListOf(tuple(Known(x.value) if isinstance(x, Const) else x for x in column))
-        parts.append(as_row(ev, ev.allocate(made).address))
-    found = []
-    for place in places:
-        found.append(_instance(ev, template, iter(parts), place))
-    return found
-
-
-def _instance(ev: Evaluator, template: Any, parts: Any, place: Value) -> Abstract:
-    def read(slot: Slot) -> Value:
-        row = next(parts)
-        found = item_of(ev, row, row, place)
-        assert isinstance(found, Value)
-        return found
-
-    return instantiate(template, read, ev)  # type: ignore[no-any-return]
-
-
-def _is_of_numbers(template: Any) -> bool:
-    """Return whether the parts of items that differ are numbers, in tuples."""
-    if isinstance(template, Tuple):
-        return template.kind is not list and all(map(_is_of_numbers, template.items))
-    if isinstance(template, Slot):
-        return not template.maybe
-    return isinstance(template, Known | Value)

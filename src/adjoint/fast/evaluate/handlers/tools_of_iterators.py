@@ -10,7 +10,7 @@ from typing import Any
 from adjoint.fast.evaluate.evaluator import Evaluator
 from adjoint.fast.evaluate.handlers.table import handler
 from adjoint.fast.evaluate.item_lists import demand_listed
-from adjoint.fast.evaluate.iterables import MOST_UNROLLED
+from adjoint.fast.evaluate.iterables import MOST_UNROLLED, is_stepped, used_again
 from adjoint.fast.evaluate.objects.containers import closed, guarded, opened_element
 from adjoint.fast.evaluate.values import (
     Abstract,
@@ -44,6 +44,8 @@ MOST_ITEMS = 4096
 def _items(ev: Evaluator, a: Abstract) -> list[Any]:
     if _runs_code(ev, a):
         raise NotCovered("itertools of an iterator that runs code", ev.span)
+    if is_stepped(ev, a):  # Python takes its items later, and maybe not all
+        raise NotCovered("itertools of an iterator that is used more than once", ev.span)
     items = demand_listed(ev, a, "itertools of what is not known")
     return [opened_element(ev, x) for x in items]
 
@@ -77,12 +79,29 @@ def _tool(f: Any) -> None:
     def _(ev: Evaluator, *args: Abstract, **options: Abstract) -> Abstract:
         if f is itertools.islice and isinstance(args[0], Value):
             raise NotCovered("islice of an array", ev.span)
+        if f is itertools.islice and (_runs_code(ev, args[0]) or is_stepped(ev, args[0])):
+            return _first_items(ev, *args)
         named = {k: opened_element(ev, x) for k, x in options.items()}
         operands = [_known(ev, x) if _is_number(x) else _items(ev, x) for x in args]
         found = guarded(ev, lambda: [*itertools.islice(f(*operands, **named), MOST_ITEMS)])
         if len(found) == MOST_ITEMS:
             raise NotCovered("itertools that give very many items", ev.span)
         return _iterator(ev, [closed(ev, x) for x in found], *args)
+
+
+def _first_items(ev: Evaluator, xs: Abstract, stop: Abstract, *more: Abstract) -> Abstract:
+    """Return ``itertools.islice(xs, stop)``, whose items are taken one by one."""
+    held, n = ev.held(xs), _known(ev, stop)
+    if more or type(n) is not int or not 0 <= n <= MOST_UNROLLED:
+        raise NotCovered("an option of itertools that is not known", ev.span)
+    if isinstance(held, IteratorOf) and not is_stepped(ev, xs):
+        raise used_again(ev, held)
+    return ev.allocate(IteratorOf(Iterating(itertools.islice, (xs, stop)), place=ev.place_now()))
+
+
+@handler(itertools.count)
+def _(ev: Evaluator, start: Abstract = Known(0), step: Abstract = Known(1)) -> Abstract:
+    return ev.allocate(IteratorOf(Iterating(itertools.count, (start, step))))
 
 
 def _is_number(a: Abstract) -> bool:

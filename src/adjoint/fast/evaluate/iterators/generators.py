@@ -125,9 +125,9 @@ def consume(
     body: Body,
     stops: bool,
     name: str = "held",
-) -> list[Abstract]:
+) -> tuple[list[Abstract], Abstract]:
     """Run a generator; return the carried values, preceded, if `stops`, by a flag that the
-    iteration went on to the end."""
+    iteration went on to the end, and what the generator returns."""
     ev.demand_shallow()
     going: tuple[Abstract, ...] = (Known(True),) if stops else ()
     cell = ev.allocate(CellOf((*going, *carried), name))
@@ -148,7 +148,7 @@ def consume(
         raise NotCovered("a generator that always raises", ev.span)
     held = ev.heap.pop(cell.address)
     assert isinstance(held, CellOf)
-    return list(held.items)
+    return list(held.items), found[0]
 
 
 def is_pushed(ev: Evaluator, a: Abstract) -> bool:

@@ -1,0 +1,98 @@
+"""The variables, and the contents of the heap, that a loop of the program carries."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from adjoint.fast.evaluate.evaluator import Evaluator
+from adjoint.fast.evaluate.joins import contents_template, generalise, instantiate, match
+from adjoint.fast.evaluate.types import Type
+from adjoint.fast.evaluate.values import Abstract, RowOf, Slot
+from adjoint.fast.not_covered import CarriedWrite
+from adjoint.ir.single import Operand, Value
+
+
+class Carried:
+    """State of a loop: templates of its carried variables and of the heap contents that it changes,
+    and the lengths of lists that hold in each iteration."""
+
+    def __init__(self, ev: Evaluator, carried: list[Abstract], names: tuple[str, ...]) -> None:
+        self.ev, self.names = ev, names
+        self.initial = carried
+        self.templates: list[Any] = list(carried)
+        self.before = dict(ev.heap)
+        self.heap: dict[int, Any] = {}
+        self.rows: dict[Value, Type] = {}
+        self.lengths = dict(ev.row_lengths)
+        self.copied: set[int] = set()  # slots of arrays that the body writes to
+        self.has_lost_lengths = False  # if true, the iterable may have changed its length, too
+
+    def copy(self, error: CarriedWrite, parameters: tuple[Value, ...]) -> None:
+        """Copy an array that the body writes to at the start of each iteration; see
+        `carried_arrays`."""
+        if error.value not in parameters:
+            raise error
+        self.copied.add(parameters.index(error.value))
+
+    def begin(self, is_body: bool = False) -> tuple[list[Abstract], tuple[Value, ...]]:
+        """Return the carried values at the start of an iteration, and the parameters in them."""
+        parameters: list[Value] = []
+        name = ""
+
+        def new(slot: Slot) -> Value:
+            made = self.ev.slot_value(slot, name)
+            parameters.append(made)
+            if not is_body or len(parameters) - 1 not in self.copied:
+                return made
+            self.ev.copied_parameters.add(made)
+            return self.ev.operation(np.copy, (made,), self.ev.types[made], name=name)
+
+        self.ev.heap = heap = dict(self.before)
+        rows = [held.value for held in heap.values() if isinstance(held, RowOf)]
+        self.rows = {row: self.ev.types[row] for row in rows}
+        now = []
+        for template, name in zip(self.templates, self.names, strict=True):  # noqa: B007
+            now.append(instantiate(template, new, self.ev))
+        for address, template in self.heap.items():
+            name = getattr(template, "name", "held")
+            heap[address] = instantiate(template, new, self.ev)
+        self.ev.row_lengths = dict(self.lengths)
+        return now, tuple(parameters)
+
+    def widen(self, found: list[Abstract]) -> bool:
+        """Widen the templates by the values at the end of an iteration; return whether anything
+        changed."""
+        ev, types, lengths = self.ev, self.ev.types, self.ev.row_lengths
+        changed = any(types[row] != t for row, t in self.rows.items())
+        others = [row for row, n in self.lengths.items() if lengths.get(row) is not n]
+        for row in others:
+            del self.lengths[row]
+            changed = self.has_lost_lengths = True
+        pairs = zip(self.templates, found, strict=True)
+        made = [generalise(t, x, ev, self.before, ev.heap) for t, x in pairs]
+        changed |= any(x is not y and x != y for x, y in zip(made, self.templates, strict=True))
+        self.templates = made
+        for address, held in self.before.items():
+            after = ev.heap[address]
+            known = self.heap.get(address)
+            if known is not None:
+                wider = generalise(known, after, ev, self.before, ev.heap)
+            elif after is not held:
+                wider = contents_template(address, ev, self.before, ev.heap)
+            else:
+                continue
+            if wider is not known:
+                self.heap[address] = wider
+                changed = True
+        return changed
+
+    def operands(self, carried: list[Abstract], heap: dict[int, Any]) -> tuple[Operand, ...]:
+        """Return the operands for the slots."""
+        found: list[Operand] = []
+        for template, x in zip(self.templates, carried, strict=True):
+            match(template, x, found, self.ev, heap)
+        for address, template in self.heap.items():
+            match(template, heap[address], found, self.ev, heap)
+        return tuple(found)

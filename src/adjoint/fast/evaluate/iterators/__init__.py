@@ -1,0 +1,1 @@
+"""Iterators and generators that run code, or whose items are taken one by one."""
