@@ -223,7 +223,8 @@ def test_most_functions_have_programs_of_tangents(kind, order, least, tolerance,
             problem = compared(line, tolerance, name.split(".")[-1] not in KINKS)
             if problem is not None:
                 wrong.append((name, args, keywords, problem))
-            covered[name] = covered.get(name, True) and line.has_programs
+            if not any(entry.opaque for entry in line.entries("gradient")):
+                covered[name] = covered.get(name, True) and line.has_programs
     assert not wrong, wrong[0]
     missing = sorted(name for name, is_covered in covered.items() if not is_covered)
     assert len(covered) > 200

@@ -156,8 +156,6 @@ def entry(key: Key) -> Rules:
 def key_of(f: Any) -> Key:
     """Return the key of a function: ``(type, name)`` for methods of builtin types. A named tuple
     may itself be a callable."""
-    if type(f) in _PLAIN:
-        return f  # type: ignore[no-any-return]  # most functions
     if type(f) is tuple:
         kind, name = f
         for base in kind.__mro__:
@@ -171,9 +169,7 @@ def key_of(f: Any) -> Key:
     return f  # type: ignore[no-any-return]
 
 
-_PLAIN = frozenset((FunctionType, BuiltinFunctionType, np.ufunc, type(np.sum)))
-"""Classes whose objects are hashed by identity and have no subclasses in Python."""
-_FUNCTIONS = (FunctionType, BuiltinFunctionType, type)
+_FUNCTIONS = (FunctionType, BuiltinFunctionType, np.ufunc, type(np.sum), type)
 
 
 def _pretends(kind: type) -> bool:

@@ -60,8 +60,6 @@ _CONSTANTS = (str, bytes, bool, type(None), type(Ellipsis), type(NotImplemented)
 LONG = 17
 """Length from which a list of numbers is one value, not read number by number."""
 _IDENTITIES = (type, ModuleType, BuiltinFunctionType, np.ufunc, np.dtype, type(np.sum))
-_CYTHON = "cython_function_or_method"
-"""The name of the classes, one for each version of Cython, of functions that it has compiled."""
 
 _OF_CLASSES: Any = type.__eq__
 
@@ -160,7 +158,7 @@ class Outside(Guards):
                 raise NotCovered("a member of an enumeration as a number")
             self.shown_members.add(id(value))
         # not isinstance: ``__class__`` may lie
-        is_fixed = issubclass(kind, _IDENTITIES) or value is sys.modules or kind.__name__ == _CYTHON
+        is_fixed = issubclass(kind, _IDENTITIES) or value is sys.modules or _is_cython(kind)
         if is_fixed or is_constant_object(kind):
             self.guard(source, "is", value)
             return Known(value)
@@ -442,3 +440,9 @@ class Outside(Guards):
             tuple(map(Known, f.__closure__ or ())),
             f,
         )
+
+
+def _is_cython(kind: type) -> bool:
+    """Return whether objects of a class are functions that Cython has compiled; each version of
+    Cython makes classes of its own for them."""
+    return any(base.__name__ == "cython_function_or_method" for base in kind.__mro__)

@@ -272,7 +272,7 @@ def tried(function: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
         with np.errstate(all="ignore"), warnings.catch_warnings():
             warnings.simplefilter("ignore")
             return function(*args, **kwargs)
-    except ValueError:
+    except (ValueError, IndexError):
         return UNFIT
     except Exception:  # the rule does not accept the examples
         return None

@@ -217,5 +217,5 @@ def _(a, v, mode=0):
 
 linear_frule(
     np.dot, (np.ndarray, "dot"), np.inner, np.outer, np.vdot, np.tensordot, np.kron, np.cross,
-    np.convolve, np.correlate, operands=2,
+    np.convolve, np.correlate, core.multiarray.correlate, operands=2,
 )  # fmt: skip

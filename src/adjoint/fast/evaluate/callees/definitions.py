@@ -382,3 +382,30 @@ def _gradient(f, spacing=1.0, axis=None):
     first = (g[..., 1:2] - g[..., :1]) / spacing
     last = (g[..., -1:] - g[..., -2:-1]) / spacing
     return np.moveaxis(np.concatenate([first, middle, last], -1), -1, 0 if axis is None else axis)
+
+
+@definition(np.diff)
+def _diff(a, n=1, axis=-1):
+    if a.dtype.kind == "b":
+        raise TypeError("differences of truth values")
+    y = np.moveaxis(a, axis, -1)
+    for _ in range(n):
+        y = y[..., 1:] - y[..., :-1]
+    return np.moveaxis(y, -1, axis)
+
+
+@definition(np.nancumprod)
+def _nancumprod(a, axis=None):
+    return np.cumprod(np.where(np.isnan(a), 1, a), axis)
+
+
+if hasattr(np, "cumulative_prod"):
+
+    @definition(np.cumulative_prod)
+    def _cumulative_prod(x, /, *, axis=None, include_initial=False):
+        if axis is None and x.ndim != 1:
+            raise ValueError("several axes")
+        y = np.moveaxis(np.cumprod(x, 0 if axis is None else axis), 0 if axis is None else axis, 0)
+        if include_initial:
+            y = np.concatenate([np.ones_like(y[:1]), y])
+        return np.moveaxis(y, 0, 0 if axis is None else axis)

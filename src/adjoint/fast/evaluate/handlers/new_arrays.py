@@ -234,7 +234,10 @@ def _layout(ev: Evaluator, a: Abstract, leaves: list[list[Any]]) -> tuple[Dim, .
             raise NotCovered("an array of large integers", ev.span)
         leaves.append([a.value])
         return ()
-    items = ev.sequence(a) if not isinstance(a, Value | Known) else None
+    if isinstance(a, Known) and type(a.value) in (list, tuple):  # an operand of a rule
+        items: Sequence[Abstract] | None = tuple(map(Known, a.value))
+    else:
+        items = ev.sequence(a) if not isinstance(a, Value | Known) else None
     if not items:
         raise NotCovered("an array of something else than a list", ev.span)
     shapes = {_layout(ev, x, leaves) for x in items}
