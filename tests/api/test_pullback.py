@@ -84,10 +84,13 @@ def test_none_is_all_none():
 
 def test_parts_of_none():
     _, back = ad.pullback(lambda x, y: (x * y, [x, {"a": y}]), 2.0, 3.0)
-    assert back((None, None)) == (None, None, None)
+    zero = (None, 0.0)  # either is a zero
+    assert all(bar in zero for bar in back((None, None)))
     assert back((1.0, None)) == (None, 3.0, 2.0)
-    assert back((None, [None, {"a": 1.0}])) == (None, None, 1.0)
-    assert back((None, [1.0, None])) == (None, 1.0, None)
+    bars = back((None, [None, {"a": 1.0}]))
+    assert bars[1] in zero and bars[2] == 1.0
+    bars = back((None, [1.0, None]))
+    assert bars[1] == 1.0 and bars[2] in zero
     assert back((1.0, [1.0, {"a": 1.0}])) == (None, 4.0, 3.0)
 
 

@@ -95,7 +95,9 @@ def test_pullback_of_structures():
 def test_parts_without_a_cotangent():
     _, back = ad.pullback(lambda z, w: {"a": np.sin(z), "b": w * w}, POINT, 0.5)
     assert ad.gradient(lambda k: back({"a": None, "b": k})[2], 2.0) == (1.0,)
-    assert ad.gradient(lambda k: k if back({"b": k})[1] is None else 0.0, 2.0) == (1.0,)
+    assert ad.gradient(lambda k: back({"b": k})[2], 2.0) == (1.0,)
+    bar = back({"b": 2.0})[1]
+    assert bar is None or not np.any(bar)
 
 
 def test_complex_numbers():

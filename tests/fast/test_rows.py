@@ -533,7 +533,7 @@ def test_a_list_beside_an_array_is_an_array():
         ys += a
         return np.sum(ys * a)
 
-    assert refused(added, A, 0.7)
+    agrees(added, A, 0.7)
     assert np.allclose(ad.gradient(added, A, 0.7)[0], 2 * A + [0.7, 2.0, 0.49, 0.7, 1.0])
 
 

@@ -132,11 +132,11 @@ def test_a_matrix_that_is_not_positive_raises_numpys_own_error():
         ad.pullback(np.linalg.cholesky, -np.eye(2))
 
 
-@pytest.mark.parametrize("is_complex", [False, True])
-def test_cholesky_of_large_matrices(is_complex):
+@pytest.mark.parametrize("of_complex", [False, True])
+def test_cholesky_of_large_matrices(of_complex):
     rng = np.random.default_rng(3)
-    root, direction, weights = rng.normal(size=(3, 201, 201)) * (1 + 0.5j * is_complex)
-    if not is_complex:
+    root, direction, weights = rng.normal(size=(3, 201, 201)) * (1 + 0.5j * of_complex)
+    if not of_complex:
         root, direction, weights = root.real, direction.real, weights.real
     a = root @ root.conj().T + 201 * np.eye(201)
     y, back = ad.pullback(np.linalg.cholesky, a)

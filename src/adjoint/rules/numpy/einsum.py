@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import functools
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from adjoint.ir.node import node
 from adjoint.rulekit.elementwise_forward import like_result
 from adjoint.rulekit.projection import as_numeric, project
 from adjoint.rulekit.registry import frule, rrule
@@ -92,7 +92,7 @@ def _(*operands, optimize=False, dtype=None, order="K", casting="safe"):
     return y, einsum_back
 
 
-@node
+@dataclass(frozen=True, slots=True)
 class _Transpose:
     """The computation of the cotangent of one operand.
 
