@@ -322,6 +322,8 @@ def _sound(f: Any, args: tuple[Any, ...], mode: Mode) -> Entry:
             return _made(f, args, mode)
     except (NotCovered, DumpError):
         raise
+    except RecursionError:  # a call inside many others
+        raise NotCovered("calls that are too deep") from None
     except Exception as error:
         if is_strict[0]:
             raise
