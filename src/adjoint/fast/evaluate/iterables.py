@@ -108,10 +108,24 @@ def is_stepped(ev: Evaluator, a: Abstract) -> bool:
 
 
 def is_user_iterator(ev: Evaluator, a: Abstract) -> bool:
-    """Return whether `a` is an object of a user class with ``__next__``."""
+    """Return whether `a` is an object of a user class with ``__next__``. Its ``__iter__`` must only
+    return it: it may be called more often than Python does."""
     cls = ev.class_of(a)
-    is_object = cls is not None and not isinstance(a, Known) and is_plain_object(cls)
-    return is_object and hasattr(cls, "__next__")
+    if cls is None or isinstance(a, Known) or not is_plain_object(cls):
+        return False
+    if not hasattr(cls, "__next__"):
+        return False
+    iter_of = getattr(cls, "__iter__", None)
+    if iter_of is not None and getattr(iter_of, "__code__", _SELF).co_code != _SELF.co_code:
+        raise NotCovered("an iterator that does something whenever it is asked for itself", ev.span)
+    return True
+
+
+def _returned(self: Any) -> Any:
+    return self
+
+
+_SELF = _returned.__code__
 
 
 _STEPPED = (itertools.count, itertools.islice)
