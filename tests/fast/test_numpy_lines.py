@@ -304,3 +304,33 @@ def test_line(line):
         assert loose or slope == pytest.approx((ends[0] - ends[1]) / (2 * STEP), rel=1e-4, abs=1e-5)
         _, y_dot = ad.pushforward(f, args, dots)
         assert float(y_dot) == pytest.approx(slope, rel=1e-4 if loose else 1e-8, abs=1e-9)
+
+
+# ---- what definitions leave to NumPy -------------------------------------------------------------
+
+
+def puts_at_truth_values(x):
+    y = x * 2
+    np.put(y, x > 0, 7.0)  # the places are 0 and 1
+    return (y * y).sum()
+
+
+def test_truth_values_as_places():
+    x = np.array([1.5, -0.5, 2.0])
+    value, (x_bar,) = ad.withgradient(puts_at_truth_values, x)
+    assert value == puts_at_truth_values(x) == 114.0
+    assert list(x_bar) == [0.0, 0.0, 16.0]
+
+
+def test_differences_of_negative_order():
+    with pytest.raises(ValueError, match="order must be non-negative but got -1"):
+        ad.gradient(lambda x: np.sum(np.diff(x, n=-1)), np.ones(3))
+
+
+@pytest.mark.skipif(not hasattr(np, "cumulative_prod"), reason="NumPy 2.1")
+def test_a_running_product_of_nothing():
+    def f(x):
+        return np.cumulative_prod(x[:0], include_initial=True).sum() * x[0]
+
+    value, (x_bar,) = ad.withgradient(f, np.array([2.0, 3.0]))
+    assert value == 2.0 and list(x_bar) == [1.0, 0.0]

@@ -227,3 +227,23 @@ def test_a_view_is_read_where_it_is():
 
     code = ad.code(last_but_one, A.copy())
     assert "zeros_like(w)" not in code  # its cotangent is a part of that of `v`
+
+
+def replaced_by_itself(x, w):
+    x[2] = x[2]
+    return np.sum(x * x) + np.sum(w)
+
+
+def own_slice(x):
+    x[:2] = x[:2]
+    return x[0]
+
+
+def test_a_part_assigned_to_itself_is_a_write():
+    x = np.arange(1.0, 10.0).reshape(3, 3)
+    _, w_bar = ad.gradient(replaced_by_itself, x, x.T[0])
+    assert list(w_bar) == [1, 1, 0]  # the last one has been overwritten
+    fixed = np.ones(3)
+    fixed.flags.writeable = False
+    with pytest.raises(ValueError, match="read-only"):
+        ad.gradient(own_slice, fixed)

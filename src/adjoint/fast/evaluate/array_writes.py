@@ -140,11 +140,12 @@ _UPDATES = {
 
 
 def is_alias_of_part(ev: Evaluator, a: Value, index: Abstract, value: Abstract) -> bool:
-    """Return whether `value` is an alias of ``a[index]``, as at the end of ``a[index] += ...``."""
+    """Return whether `value` is an alias of ``a[index]``, as at the end of ``a[index] += ...``,
+    which has written to `a`."""
     if not isinstance(value, Value) or value not in ev.parts_of:
         return False
     owner, at = ev.parts_of[value]
-    if owner is not a:
+    if owner is not a or a not in ev.written:
         return False
     if at is index:
         return True

@@ -98,6 +98,8 @@ def _put(a, ind, v, mode="raise"):
     if mode != "raise":
         raise ValueError("places beyond the ends")
     places = np.ravel(ind)
+    if places.dtype.kind == "b":
+        raise TypeError("truth values as places")
     if np.ndim(v):
         if len(np.ravel(v)) != len(places):
             raise ValueError("values that are repeated")
@@ -388,6 +390,8 @@ def _gradient(f, spacing=1.0, axis=None):
 def _diff(a, n=1, axis=-1):
     if a.dtype.kind == "b":
         raise TypeError("differences of truth values")
+    if n < 0:
+        raise ValueError(f"order must be non-negative but got {n}")
     y = np.moveaxis(a, axis, -1)
     for _ in range(n):
         y = y[..., 1:] - y[..., :-1]
@@ -405,6 +409,8 @@ if hasattr(np, "cumulative_prod"):
     def _cumulative_prod(x, /, *, axis=None, include_initial=False):
         if axis is None and x.ndim != 1:
             raise ValueError("several axes")
+        if include_initial and len(x) == 0:
+            raise ValueError("no first factor")
         y = np.moveaxis(np.cumprod(x, 0 if axis is None else axis), 0 if axis is None else axis, 0)
         if include_initial:
             y = np.concatenate([np.ones_like(y[:1]), y])
