@@ -43,6 +43,54 @@ def reversed_at_once(x):
     return total
 
 
+def appended_after_the_last_item(x):
+    xs = [x * 2]
+    items = iter(xs)
+    first = next(items)
+    xs.append(x * x)
+    return first * sum(items) + sum(items)
+
+
+def appended_after_the_end(x):
+    xs = [x * 2]
+    items = iter(xs)
+    first = next(items)
+    nothing = next(items, 3.0)
+    xs.append(x * x)
+    return first * nothing + sum(items)
+
+
+def appended_after_the_last_pair(x):
+    xs = [x * 2]
+    pairs = zip(xs, [2.0, 3.0])  # noqa: B905
+    first, _ = next(pairs)
+    xs.append(x * x)
+    total = first
+    for v, k in pairs:
+        total += v * k
+    return total
+
+
+def appended_after_the_last_item_of_a_generator(x):
+    def squares(of):
+        for v in of:
+            yield v * v
+
+    xs = [x * 2]
+    some = squares(xs)
+    first = next(some)
+    xs.append(first)
+    return first * next(some, 7.0)
+
+
+def popped_before_the_last_item(x):
+    xs = [x, x * x]
+    items = iter(xs)
+    first = next(items)
+    xs.pop()
+    return first * next(items, 5.0)
+
+
 def never_iterated(x):
     asked = []
 
@@ -64,6 +112,11 @@ def never_iterated(x):
         popped_after_reversed,
         appended_after_reversed_where_long,
         reversed_at_once,
+        appended_after_the_last_item,
+        appended_after_the_end,
+        appended_after_the_last_pair,
+        appended_after_the_last_item_of_a_generator,
+        popped_before_the_last_item,
         never_iterated,
     ],
     ids=lambda f: f.__name__,
@@ -120,6 +173,18 @@ def test_a_dict_that_has_grown_since(made):
         steps = made(d)
         d["b"] = x * x
         return sum(x for _ in steps)
+
+    with pytest.raises(RuntimeError, match="changed size"):
+        ad.value_and_grad(f)(1.3)
+
+
+def test_a_dict_that_has_grown_since_its_last_item():
+    def f(x):
+        d = {"a": x}
+        items = iter(d.values())
+        first = next(items)
+        d["b"] = x * x
+        return first + sum(items)
 
     with pytest.raises(RuntimeError, match="changed size"):
         ad.value_and_grad(f)(1.3)

@@ -144,6 +144,7 @@ def steps_of(ev: Evaluator, a: Abstract) -> Steps | None:
     """Return the steps of an iteration; ``None`` if their number is not known."""
     a = opened(ev, a)  # type: ignore[assignment]
     if isinstance(a, Rest):
+        a.steps.demand_unchanged(ev)  # also if none is left: a list may have grown
         return a.steps  # type: ignore[no-any-return]
     if isinstance(a, Iterating):
         return _of_view(ev, a.kind, *a.operands) if a.kind in VIEWS else _steps_through(ev, a)

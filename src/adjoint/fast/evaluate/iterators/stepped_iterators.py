@@ -82,8 +82,9 @@ def _advanced(ev: Evaluator, source: Any) -> tuple[Abstract | None, Any]:
         found, rest = run(ev, source)
         return found, Rest(Steps(()), rest) if found is None else rest
     if isinstance(source, Rest):
+        source.steps.demand_unchanged(ev)  # also at the end: a list may have grown
         if not source.steps.steps:
-            return None, source
+            return None, Rest(Steps(()), source.returned)
         found = source.steps.steps[0]()
         source.steps.demand_unchanged(ev)
         return found, Rest(source.steps.after(0))
