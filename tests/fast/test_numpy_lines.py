@@ -332,5 +332,11 @@ def test_a_running_product_of_nothing():
     def f(x):
         return np.cumulative_prod(x[:0], include_initial=True).sum() * x[0]
 
+    def along_the_second_axis(x):
+        empty = np.outer(x, x)[:, :0]
+        return np.cumulative_prod(empty, axis=1, include_initial=True).sum() * x[0]
+
     value, (x_bar,) = ad.withgradient(f, np.array([2.0, 3.0]))
     assert value == 2.0 and list(x_bar) == [1.0, 0.0]
+    value, (x_bar,) = ad.withgradient(along_the_second_axis, np.array([2.0, 3.0]))
+    assert value == 4.0 and list(x_bar) == [2.0, 0.0]

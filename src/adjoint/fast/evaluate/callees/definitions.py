@@ -409,9 +409,9 @@ if hasattr(np, "cumulative_prod"):
     def _cumulative_prod(x, /, *, axis=None, include_initial=False):
         if axis is None and x.ndim != 1:
             raise ValueError("several axes")
-        if include_initial and len(x) == 0:
-            raise ValueError("no first factor")
         y = np.moveaxis(np.cumprod(x, 0 if axis is None else axis), 0 if axis is None else axis, 0)
         if include_initial:
+            if len(y) == 0:
+                raise ValueError("no first factor")
             y = np.concatenate([np.ones_like(y[:1]), y])
         return np.moveaxis(y, 0, 0 if axis is None else axis)
