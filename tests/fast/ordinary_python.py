@@ -167,6 +167,19 @@ def taken_one_by_one(a):
 
 
 @program
+def a_generator_of_numbers_up_to_a_length(a):
+    def places(n):
+        for i in range(n):
+            yield i
+
+    some = places(len(a))
+    total = 0.0
+    for v in a:
+        total += v * v * next(some)
+    return total
+
+
+@program
 def a_generator_without_end(a):
     def steps(y, h):
         t = 0.0

@@ -11,7 +11,7 @@ import itertools
 import operator
 from dataclasses import replace
 from functools import partial
-from typing import Any
+from typing import Any, TypeGuard
 
 from adjoint.fast.evaluate.attribute_reads import special_method
 from adjoint.fast.evaluate.branches import branch
@@ -89,7 +89,7 @@ def _advanced(ev: Evaluator, source: Any) -> tuple[Abstract | None, Any]:
         source.steps.demand_unchanged(ev)
         return found, Rest(source.steps.after(0))
     assert isinstance(source, Iterating)
-    if source.kind is range and all(isinstance(x, Known) for x in source.operands):
+    if _is_known_range(source):
         known = range(*[x.value for x in source.operands])  # type: ignore[union-attr]
         ends = known[1:].start, known.stop, known.step
         first = Known(known[0]) if known else None
@@ -120,8 +120,14 @@ def _advanced(ev: Evaluator, source: Any) -> tuple[Abstract | None, Any]:
     return _advanced(ev, _rest_of(ev, source))
 
 
+def _is_known_range(a: Abstract) -> TypeGuard[Iterating]:
+    if not isinstance(a, Iterating) or a.kind is not range:
+        return False
+    return all(isinstance(x, Known) for x in a.operands)
+
+
 def _rest_of(ev: Evaluator, a: Abstract) -> Any:
-    if isinstance(a, Iterating) and a.kind is range:
+    if _is_known_range(a):
         return a
     steps = steps_of(ev, a)
     if steps is None:
