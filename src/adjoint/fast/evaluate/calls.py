@@ -221,12 +221,15 @@ def fold_known(f: Any, args: Sequence[Abstract], keywords: dict[str, Abstract]) 
     if f not in _TESTS and any(isinstance(x, Flag) for x in values):
         raise NotCovered("a truth value as a number")
     try:
-        return Known(
-            f(
-                *[x.value for x in args],  # type: ignore[union-attr]
-                **{k: x.value for k, x in keywords.items()},  # type: ignore[union-attr]
+        with np.errstate(all="raise"):
+            return Known(
+                f(
+                    *[x.value for x in args],  # type: ignore[union-attr]
+                    **{k: x.value for k, x in keywords.items()},  # type: ignore[union-attr]
+                )
             )
-        )
+    except FloatingPointError:  # NumPy warns when it is run
+        return None
     except Exception as error:
         raise Raises(type(error), f"a call that raises {type(error).__name__}") from None
 
