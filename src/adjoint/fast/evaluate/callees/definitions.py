@@ -407,11 +407,13 @@ if hasattr(np, "cumulative_prod"):
 
     @definition(np.cumulative_prod)
     def _cumulative_prod(x, /, *, axis=None, include_initial=False):
-        if axis is None and x.ndim != 1:
-            raise ValueError("several axes")
-        y = np.moveaxis(np.cumprod(x, 0 if axis is None else axis), 0 if axis is None else axis, 0)
+        if axis is None:
+            if x.ndim != 1:
+                raise ValueError("several axes")
+            axis = 0
+        y = np.moveaxis(np.cumprod(x, axis), axis, 0)
         if include_initial:
             if len(y) == 0:
                 raise ValueError("no first factor")
             y = np.concatenate([np.ones_like(y[:1]), y])
-        return np.moveaxis(y, 0, 0 if axis is None else axis)
+        return np.moveaxis(y, 0, axis)
