@@ -12,7 +12,7 @@ from adjoint.fast.batch.formulas import formula
 from adjoint.fast.evaluate.types import ANYTHING, Array, Number
 from adjoint.fast.evaluate.values import Abstract, Known
 from adjoint.fast.not_covered import NotCovered
-from adjoint.fast.reverse.formulas import callee_of
+from adjoint.fast.single_assignment.walk import callee_of
 from adjoint.fast.support import functions as runtime
 from adjoint.fast.support.members import members
 from adjoint.ir import primitives

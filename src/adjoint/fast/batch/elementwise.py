@@ -13,6 +13,7 @@ from adjoint.fast.evaluate.values import Known
 from adjoint.fast.not_covered import NotCovered
 from adjoint.fast.reverse.cotangent_types import abstract_of
 from adjoint.fast.single_assignment.primitives import same
+from adjoint.fast.single_assignment.walk import callee_of
 from adjoint.fast.support import functions as runtime
 from adjoint.fast.support.members import members
 from adjoint.ir.single import Call, Const, Value
@@ -55,8 +56,7 @@ _ELEMENTWISE = members(
 
 def elementwise(sweep: BatchValues, op: Call) -> Value:
     """Write an elementwise operation for all rows."""
-    assert isinstance(op.callee, Const)
-    f = op.callee.value
+    f = callee_of(op)
     return apply(sweep, _OF_NUMBERS.get(f, f), op)
 
 

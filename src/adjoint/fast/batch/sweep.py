@@ -24,7 +24,7 @@ from adjoint.fast.evaluate.types import Array, Dim
 from adjoint.fast.forward.activity import EFFECTS
 from adjoint.fast.not_covered import NotCovered
 from adjoint.fast.passes.sequence import is_effect
-from adjoint.fast.single_assignment.walk import walk
+from adjoint.fast.single_assignment.walk import callee_of, walk
 from adjoint.fast.support import functions as runtime
 from adjoint.ir import primitives
 from adjoint.ir.single import Block, Call, Const, If, Loop, Op, Operand, Raise, Unpack, Value
@@ -82,7 +82,7 @@ class BatchSweep(BatchValues):
 
     def _call(self, op: Call) -> None:
         ev, y = self.ev, op.result
-        f = op.callee.value if isinstance(op.callee, Const) else None
+        f = callee_of(op)
         operands = (*op.operands, *(x for _, x in op.keywords))
         if f in primitives.BUILDING and y is not None:
             self.built[y] = op
@@ -323,7 +323,7 @@ class BatchSweep(BatchValues):
 def written_by(block: Block) -> Iterator[Operand]:
     """Yield the arrays that the operations of a block write to."""
     for op in walk(block):
-        if isinstance(op, Call) and isinstance(op.callee, Const) and op.callee.value in EFFECTS:
+        if isinstance(op, Call) and callee_of(op) in EFFECTS:
             yield op.operands[0]
 
 

@@ -16,6 +16,7 @@ from adjoint.fast.evaluate.types import Array, Row
 from adjoint.fast.evaluate.values import Source
 from adjoint.fast.evaluate.writes.final_contents import Stored
 from adjoint.fast.single_assignment.primitives import same
+from adjoint.fast.single_assignment.walk import callee_of
 from adjoint.fast.support.result_memory import OWN_MEMORY
 from adjoint.ir.single import Block, Call, Const, Operand, Value
 
@@ -116,7 +117,7 @@ def definite_results(ev: Evaluator, forward: Block, reverse: Block) -> tuple[boo
         op = made.get(x)
         while op is not None and op.callee == Const(same) and op.operands[0] in made:
             op = made[op.operands[0]]
-        f = op.callee.value if op is not None and isinstance(op.callee, Const) else None
+        f = None if op is None else callee_of(op)
         if isinstance(ev.types[x], Row):
             found.append(False)
         elif isinstance(ev.types[x], Array):

@@ -72,12 +72,7 @@ from adjoint.fast.reverse.forward_sweep import forward_sweep
 from adjoint.fast.reverse.result import demand_real_scalar, finished, returned
 from adjoint.fast.reverse.sweep import Sweep
 from adjoint.fast.single_assignment.printer import format_block
-from adjoint.fast.single_assignment.walk import (
-    blocks,
-    read_by,
-    results,
-    walk,
-)
+from adjoint.fast.single_assignment.walk import blocks, callee_of, read_by, results, walk
 from adjoint.fast.support import functions as runtime
 from adjoint.fast.support.result_memory import OWN_MEMORY
 from adjoint.fast.support.result_structure import Structure
@@ -349,8 +344,7 @@ def _referenced(ev: Evaluator, block: Block) -> set[Value]:
     reference or make an alias."""
     found: set[Value] = set()
     for op in walk(block):
-        if isinstance(op, Call) and isinstance(op.callee, Const):
-            f = op.callee.value
+        if isinstance(op, Call) and (f := callee_of(op)) is not None:
             if isinstance(f, np.ufunc) or f in OWN_MEMORY or f in runtime.WRITES:
                 continue
             if op.result is not None and isinstance(ev.types[op.result], Number):

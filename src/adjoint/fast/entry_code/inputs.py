@@ -163,8 +163,6 @@ class Reading:
             case "same cell":
                 first = f"{self.names[id(value.parent)]}.__closure__[{value.key}]"
                 return f"{name} is not {first}"
-            case "same":
-                return f"{name} is not {self.names[id(value)]}"
             case "fact":
                 asked, found = value
                 return f"{self.bind(asked)}({name}) != {self.bind(found)}"

@@ -22,7 +22,7 @@ from adjoint.fast.evaluate.types import Array, Dim, Number, has_complex, is_inex
 from adjoint.fast.evaluate.values import Abstract, Known, ListOf, Ref, SliceOf, Tuple
 from adjoint.fast.evaluate.writes.views import demand_view
 from adjoint.fast.not_covered import CarriedWrite, NotCovered
-from adjoint.fast.single_assignment.walk import walk_ops
+from adjoint.fast.single_assignment.walk import callee_of, walk_ops
 from adjoint.fast.support import functions as runtime
 from adjoint.ir.single import Call, Const, Operand, Value
 
@@ -258,7 +258,5 @@ def written_in(ops: Sequence[Any]) -> set[Any]:
     return {
         op.operands[0]
         for op in walk_ops(ops)
-        if isinstance(op, Call)
-        and isinstance(op.callee, Const)
-        and op.callee.value in runtime.WRITES
+        if isinstance(op, Call) and callee_of(op) in runtime.WRITES
     }

@@ -102,8 +102,6 @@ def unpacked(ev: Evaluator, a: Abstract, n: int, starred: int | None) -> list[Ab
             branch(ev, wrong, ev.leave, list, ev.span)  # type: ignore[arg-type]
         return [item(ev, a, Known(i)) for i in range(n)]
     items_known = ev.sequence(a)
-    if isinstance(a, Known) and type(a.value) is tuple:
-        items_known = tuple(map(Known, a.value))
     if items_known is None and isinstance(a, Ref | External | Iterating):
         found = listed(ev, a)
         items_known = None if found is None else tuple(found)

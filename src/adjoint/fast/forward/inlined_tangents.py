@@ -8,7 +8,8 @@ from adjoint.fast.evaluate.types import Array, has_complex
 from adjoint.fast.evaluate.values import Known, Tuple
 from adjoint.fast.not_covered import NotCovered
 from adjoint.fast.reverse.cotangent_types import abstract_of, operand_type, whole
-from adjoint.ir.single import Call, Const, Operand, Value
+from adjoint.fast.single_assignment.walk import callee_of
+from adjoint.ir.single import Call, Operand, Value
 from adjoint.rulekit.registry import lookup
 
 if TYPE_CHECKING:
@@ -18,8 +19,8 @@ if TYPE_CHECKING:
 def inlined_tangent(sweep: TangentValues, op: Call) -> Operand | None:
     """Return the tangent of the result of `op`, which has been written; ``None`` without a formula
     for such operands."""
-    assert isinstance(op.callee, Const) and op.result is not None
-    rules, ev = lookup(op.callee.value), sweep.ev
+    assert op.result is not None
+    rules, ev = lookup(callee_of(op)), sweep.ev
     if rules is None or rules.tangent is None:
         return None
     if any(sweep.activity.parts_of(x) is not None for x in op.operands):

@@ -8,15 +8,17 @@ from __future__ import annotations
 
 import functools
 import inspect
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from adjoint.fast.evaluate.types import ANYTHING, Array, Number, bar_type
+from adjoint.fast.evaluate.types import ANYTHING, Array, Number
 from adjoint.fast.evaluate.values import RulePair
 from adjoint.fast.forward.formulas import formula
-from adjoint.fast.forward.number_tangents import sum_of
+from adjoint.fast.forward.number_tangents import total_of
 from adjoint.fast.reverse.cotangent_types import whole
+from adjoint.fast.single_assignment.walk import callee_of
 from adjoint.fast.support import pullbacks
 from adjoint.ir import primitives
 from adjoint.ir.single import Call, Const, Operand, Unpack, Value
@@ -32,21 +34,22 @@ _NOT_LINEAR = frozenset({"initial", "out"})
 def linear_tangent(sweep: TangentValues, op: Call) -> Operand | None:
     """Return the tangent of the result of `op`, by calls of the function with tangents; ``None`` if
     it is not linear in each active operand."""
-    assert isinstance(op.callee, Const) and op.result is not None
-    ev, f, y = sweep.ev, op.callee.value, op.result
+    assert op.result is not None
+    ev, f, y = sweep.ev, callee_of(op), op.result
     rules, dots = lookup(f), _dots(sweep, op)
     if rules is None or dots is None or not dots.keys() <= {*rules.linear}:
         return None
     if not _is_inexact(ev.types[y]) or not is_linear(f, op):
         return None
-    t, name = bar_type(ev.types[y]), f"{y.name}_dot"
-    total: Operand | None = None
-    for i, dot in dots.items():
-        given = (*op.operands[:i], dot, *op.operands[i + 1 :])
-        term = ev.operation(f, given, t, op.keywords, name=name)
-        ev.note_alias(term, given)
-        total = term if total is None else sum_of(ev, total, term, name)
-    return total
+
+    def terms() -> Iterator[Operand]:
+        for i, dot in dots.items():
+            given = (*op.operands[:i], dot, *op.operands[i + 1 :])
+            term = sweep.linear(f, given, y, op.keywords)
+            ev.note_alias(term, given)
+            yield term
+
+    return total_of(ev, terms(), f"{y.name}_dot") if dots else None
 
 
 def is_linear(f: Any, op: Call) -> bool:
@@ -67,27 +70,25 @@ def _parameters(f: Any) -> tuple[str, ...]:
 def steady_tangent(sweep: TangentValues, op: Call) -> Operand | None:
     """Return the tangent of the result of `op` by a call of its forward rule; ``None`` if the
     function is not piecewise linear in the active operands."""
-    assert isinstance(op.callee, Const) and op.result is not None
-    f, y = op.callee, op.result
-    rules, dots = lookup(f.value), _dots(sweep, op)
+    assert op.result is not None
+    rules, dots = lookup(callee_of(op)), _dots(sweep, op)
     if rules is None or dots is None or not dots.keys() <= {*rules.steady}:
         return None
     given = tuple(dots.get(i, Const(None)) for i in range(len(op.operands)))
-    return _pushed(sweep, (f, Const(len(given)), *given, *op.operands), op, y)
+    return _pushed(sweep, (op.callee, Const(len(given)), *given, *op.operands), op, op.result)
 
 
 def _pushed(sweep: TangentValues, operands: tuple[Operand, ...], op: Call, y: Value) -> Operand:
-    ev, t = sweep.ev, bar_type(sweep.ev.types[y])
-    made = ev.operation(pullbacks.pushed, operands, t, op.keywords, name=f"{y.name}_dot")
-    ev.note_alias(made, operands)
+    made = sweep.linear(pullbacks.pushed, operands, y, op.keywords)
+    sweep.ev.note_alias(made, operands)
     return made
 
 
 @formula(pullbacks.pushed)
-def _(sweep: TangentValues, op: Call) -> Operand | None:
+def _(sweep: TangentValues, op: Call, y: Value) -> Operand | None:
     """A tangent of a piecewise linear function is linear in those of its operands."""
     f, count, *given = op.operands
-    assert op.result is not None and isinstance(f, Const) and isinstance(count, Const)
+    assert isinstance(f, Const) and isinstance(count, Const)
     n: Any = count.value
     rules, dots = lookup(f.value), _dots(sweep, op)
     if (
@@ -97,7 +98,7 @@ def _(sweep: TangentValues, op: Call) -> Operand | None:
     ):
         return None
     moved = (dots.get(2 + i, Const(None)) for i in range(n))
-    return _pushed(sweep, (f, count, *moved, *given[n:]), op, op.result)
+    return _pushed(sweep, (f, count, *moved, *given[n:]), op, y)
 
 
 def linear_pair(sweep: TangentValues, op: Call) -> Operand | None:

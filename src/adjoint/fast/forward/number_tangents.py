@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import operator
+from collections.abc import Iterable, Iterator
+from functools import reduce
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -12,6 +14,7 @@ from adjoint.fast.forward.formulas import formula
 from adjoint.fast.reverse.arithmetic import inferred, product
 from adjoint.fast.reverse.elementwise import evaluated_slope, share_of_one, ties_of_numbers
 from adjoint.fast.single_assignment.primitives import same
+from adjoint.fast.single_assignment.walk import callee_of
 from adjoint.fast.support import functions as runtime
 from adjoint.fast.support import rows
 from adjoint.ir import primitives
@@ -31,6 +34,11 @@ def sum_of(ev: Evaluator, a: Operand, b: Operand, name: str) -> Operand:
     return inferred(ev, operator.add, (a, b), name)
 
 
+def total_of(ev: Evaluator, terms: Iterable[Operand], name: str) -> Operand:
+    """Write the sum of one term or more."""
+    return reduce(lambda a, b: sum_of(ev, a, b, name), terms)
+
+
 @formula(
     runtime.real,
     runtime.inexact,
@@ -48,17 +56,16 @@ def sum_of(ev: Evaluator, a: Operand, b: Operand, name: str) -> Operand:
     np.asarray,
     same,
 )
-def _(sweep: TangentValues, op: Call) -> Operand | None:
+def _(sweep: TangentValues, op: Call, y: Value) -> Operand | None:
     return sweep.full(op.operands[0])
 
 
 @formula(operator.sub, np.subtract)
-def _(sweep: TangentValues, op: Call) -> Operand | None:
+def _(sweep: TangentValues, op: Call, y: Value) -> Operand | None:
     if op.keywords:
         return None
     ev, (a, b) = sweep.ev, map(sweep.of, op.operands)
-    assert op.result is not None
-    name = f"{op.result.name}_dot"
+    name = f"{y.name}_dot"
     if b is None:
         assert a is not None
         return a
@@ -68,12 +75,11 @@ def _(sweep: TangentValues, op: Call) -> Operand | None:
 
 
 @formula(operator.truediv, np.true_divide)
-def _(sweep: TangentValues, op: Call) -> Operand | None:
+def _(sweep: TangentValues, op: Call, y: Value) -> Operand | None:
     """y_dot = (a_dot - y b_dot) / b"""
     if op.keywords:
         return None
-    ev, (a, b), y = sweep.ev, op.operands, op.result
-    assert y is not None
+    ev, (a, b) = sweep.ev, op.operands
     a_dot, b_dot = sweep.of(a), sweep.of(b)
     name = f"{y.name}_dot"
     if b_dot is not None:
@@ -87,27 +93,25 @@ def _(sweep: TangentValues, op: Call) -> Operand | None:
 
 
 @formula(max, min)
-def _(sweep: TangentValues, op: Call) -> Operand | None:
-    ev, y = sweep.ev, op.result
-    assert y is not None
+def _(sweep: TangentValues, op: Call, y: Value) -> Operand | None:
+    ev = sweep.ev
     if op.keywords or len(op.operands) < 2:
         return None
-    total: Operand | None = None
     count = None
     if len(op.operands) > 2:
         count = evaluated_slope(ev, ties_of_numbers, (y, *op.operands))
-    for i, x in enumerate(op.operands):
-        dot = sweep.of(x)
-        if dot is None:
-            continue
-        if count is None:
-            slope = evaluated_slope(ev, share_of_one, (y, x, op.operands[1 - i]))
-        else:
-            slope = evaluated_slope(ev, _share_of_several, (y, x, count))
-        term = product(ev, dot, slope, f"{y.name}_dot")
-        total = term if total is None else sum_of(ev, total, term, f"{y.name}_dot")
-    assert total is not None
-    return total
+
+    def terms() -> Iterator[Operand]:
+        for i, x in enumerate(op.operands):
+            dot = sweep.of(x)
+            if dot is not None and count is None:
+                slope = evaluated_slope(ev, share_of_one, (y, x, op.operands[1 - i]))
+                yield product(ev, dot, slope, f"{y.name}_dot")
+            elif dot is not None and count is not None:
+                slope = evaluated_slope(ev, _share_of_several, (y, x, count))
+                yield product(ev, dot, slope, f"{y.name}_dot")
+
+    return total_of(ev, terms(), f"{y.name}_dot")
 
 
 def _share_of_several(y: Any, x: Any, count: Any) -> Any:
@@ -116,13 +120,12 @@ def _share_of_several(y: Any, x: Any, count: Any) -> Any:
 
 
 @formula(primitives.build_tuple, primitives.build_list)
-def _(sweep: TangentValues, op: Call) -> Operand | None:
-    ev, y = sweep.ev, op.result
-    assert y is not None and isinstance(op.callee, Const)
+def _(sweep: TangentValues, op: Call, y: Value) -> Operand | None:
+    ev = sweep.ev
     parts = tuple(map(sweep.full, op.operands))
     t = ev.types[y]
     made = ev.operation(
-        op.callee.value, parts, bar_type(t) if isinstance(t, Row) else ANYTHING, name="parts"
+        callee_of(op), parts, bar_type(t) if isinstance(t, Row) else ANYTHING, name="parts"
     )
     if not isinstance(t, Row):
         ev.packs[made] = parts
@@ -134,27 +137,21 @@ def _(sweep: TangentValues, op: Call) -> Operand | None:
 
 
 @formula(rows.item, rows.part, rows.total, rows.exact_total, rows.repeated)
-def _(sweep: TangentValues, op: Call) -> Operand | None:
+def _(sweep: TangentValues, op: Call, y: Value) -> Operand | None:
     """The functions that are linear in their first operand."""
-    ev, y = sweep.ev, op.result
-    assert y is not None and isinstance(op.callee, Const)
-    given = (sweep.full(op.operands[0]), *op.operands[1:])
-    return ev.operation(op.callee.value, given, bar_type(ev.types[y]), name=f"{y.name}_dot")
+    return sweep.linear(callee_of(op), (sweep.full(op.operands[0]), *op.operands[1:]), y)
 
 
 @formula(rows.array_of)
-def _(sweep: TangentValues, op: Call) -> Operand | None:
-    ev, y = sweep.ev, op.result
-    assert y is not None
-    t = bar_type(ev.array_type(y))
+def _(sweep: TangentValues, op: Call, y: Value) -> Operand | None:
+    t = bar_type(sweep.ev.array_type(y))
     assert isinstance(t, Array)
-    given = (sweep.full(op.operands[0]), Const(t.dtype))
-    return ev.operation(rows.array_of, given, t, name=f"{y.name}_dot")
+    return sweep.linear(rows.array_of, (sweep.full(op.operands[0]), Const(t.dtype)), y)
 
 
 @formula(rows.greatest, rows.least)
-def _(sweep: TangentValues, op: Call) -> Operand | None:
-    ev, y, row = sweep.ev, op.result, op.operands[0]
-    assert y is not None and isinstance(row, Value)
+def _(sweep: TangentValues, op: Call, y: Value) -> Operand | None:
+    ev, row = sweep.ev, op.operands[0]
+    assert isinstance(row, Value)
     places = ev.operation(rows.ties, (row, y), ANYTHING, name="ties")
     return ev.operation(rows.mean_at, (sweep.full(row), places), FLOAT, name=f"{y.name}_dot")

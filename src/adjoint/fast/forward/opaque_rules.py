@@ -10,14 +10,15 @@ from __future__ import annotations
 import operator
 from typing import TYPE_CHECKING
 
-from adjoint.fast.evaluate.types import ANYTHING, bar_type
+from adjoint.fast.evaluate.types import ANYTHING
 from adjoint.fast.forward.formulas import formula
 from adjoint.fast.forward.linear_rules import linear_pair
 from adjoint.fast.not_covered import NotCovered
+from adjoint.fast.single_assignment.walk import callee_of
 from adjoint.fast.support import functions as runtime
 from adjoint.fast.support import opaque, pullbacks
 from adjoint.ir import primitives
-from adjoint.ir.single import Call, Const, Operand, Unpack
+from adjoint.ir.single import Call, Const, Operand, Unpack, Value
 
 if TYPE_CHECKING:
     from adjoint.fast.forward.tangent_values import TangentValues
@@ -25,8 +26,7 @@ if TYPE_CHECKING:
 
 def opaque_tangent(sweep: TangentValues, op: Call) -> Operand:
     """Write an opaque operation, and return the tangent of its result."""
-    assert isinstance(op.callee, Const) and isinstance(op.callee.value, opaque.Opaque)
-    ev, y, f = sweep.ev, op.result, op.callee.value
+    ev, y, f = sweep.ev, op.result, callee_of(op)
     assert y is not None
     if f.problem is not None or not sweep.is_last:
         raise NotCovered(f.problem or "a reverse sweep over the tangent of a function", op.span)
@@ -40,7 +40,7 @@ def opaque_tangent(sweep: TangentValues, op: Call) -> Operand:
     ev.write(Unpack((y, raw), pair, None, op.span))
     if ev.types[y] == ANYTHING:
         return raw
-    return ev.operation(runtime.present, (raw, y), bar_type(ev.types[y]), name=f"{y.name}_dot")
+    return sweep.linear(runtime.present, (raw, y), y)
 
 
 def tangents_of_pair(sweep: TangentValues, op: Call) -> Operand:
@@ -66,13 +66,13 @@ def tangents_of_pair(sweep: TangentValues, op: Call) -> Operand:
 
 
 @formula(opaque.apart_from)
-def _(sweep: TangentValues, op: Call) -> Operand | None:
+def _(sweep: TangentValues, op: Call, y: Value) -> Operand | None:
     """``pair = apart_from(pair, *copies)``"""
     return sweep.of(op.operands[0])
 
 
 @formula(operator.call)
-def _(sweep: TangentValues, op: Call) -> Operand | None:
+def _(sweep: TangentValues, op: Call, y: Value) -> Operand | None:
     """``bars = back(y_bar)``"""
     back, y_bar = op.operands
     back_dot, y_bar_dot = sweep.of(back), sweep.of(y_bar)

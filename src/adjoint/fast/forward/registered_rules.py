@@ -16,6 +16,7 @@ from adjoint.fast.not_covered import NotCovered
 from adjoint.fast.reverse.cotangent_types import abstract_of, whole
 from adjoint.fast.reverse.registered_rules import UNFIT, example, tried
 from adjoint.fast.single_assignment.primitives import same
+from adjoint.fast.single_assignment.walk import callee_of
 from adjoint.fast.support import functions as runtime
 from adjoint.ir import primitives
 from adjoint.ir.single import Call, Const, Operand, Unpack, Value
@@ -28,8 +29,8 @@ if TYPE_CHECKING:
 
 def by_rule(sweep: TangentValues, op: Call) -> Operand:
     """Write an operation by its forward rule, and return the tangent of its result."""
-    assert isinstance(op.callee, Const) and op.result is not None
-    f, y = op.callee.value, op.result
+    assert op.result is not None
+    f, y = callee_of(op), op.result
     dots = [_tangent(sweep, x) for x in op.operands]
     rule = _rule_for(sweep, op, dots)
     if rule is None:
@@ -54,11 +55,10 @@ def by_rule(sweep: TangentValues, op: Call) -> Operand:
 def _with_named_options(op: Call) -> Call | None:
     """Return a call with the constant operands after the first by keyword; ``None`` if there are
     others."""
-    f = op.callee.value if isinstance(op.callee, Const) else None
     first, *options = op.operands
     if not options or not all(isinstance(x, Const) for x in options):
         return None
-    names = [*inspect.signature(f).parameters][1:]  # type: ignore[arg-type]
+    names = [*inspect.signature(callee_of(op)).parameters][1:]
     pairs = zip(names, options, strict=False)
     named = tuple((name, x) for name, x in pairs if x != Const(None))
     return replace(op, operands=(first,), keywords=(*named, *op.keywords))
@@ -75,8 +75,7 @@ def _tangent(sweep: TangentValues, x: Operand) -> Operand | None:
 
 
 def _rule_for(sweep: TangentValues, op: Call, dots: Sequence[Operand | None]) -> Rule | None:
-    assert isinstance(op.callee, Const)
-    ev, rules = sweep.ev, lookup(op.callee.value)
+    ev, rules = sweep.ev, lookup(callee_of(op))
     if rules is None or rules.overridden:
         return None
     args = tuple(example(ev, x) for x in op.operands)

@@ -18,6 +18,7 @@ from adjoint.fast.forward.writes import written_tangent
 from adjoint.fast.not_covered import NotCovered
 from adjoint.fast.passes.sequence import is_effect
 from adjoint.fast.reverse.cotangent_types import operand_type
+from adjoint.fast.single_assignment.walk import callee_of
 from adjoint.fast.support import functions as runtime
 from adjoint.fast.support.result_memory import VIEWS
 from adjoint.ir.single import Block, Call, Const, If, Loop, Op, Operand, Raise, Unpack, Value
@@ -66,7 +67,7 @@ class ForwardSweep(TangentValues):
                     self.ev.write(op)
 
     def _call(self, op: Call) -> None:
-        f = op.callee.value if isinstance(op.callee, Const) else None
+        f = callee_of(op)
         ev, y = self.ev, op.result
         if f is runtime.new_tape:
             ev.write(op)
@@ -132,7 +133,7 @@ class ForwardSweep(TangentValues):
             if dot is not shown and (dot not in ev.views or shown not in ev.aliased_by(dot)):
                 raise NotCovered("a tangent of a view that is no view", op.span)
             return dot
-        is_view = isinstance(op.callee, Const) and op.callee.value in VIEWS
+        is_view = callee_of(op) in VIEWS
         shares = not ev.aliased_by(dot).isdisjoint(ev.written) and not is_view
         if shares or (y in ev.written and not self._is_made_since(place, dot, y)):
             return ev.operation(runtime.own, (dot,), bar_type(ev.types[y]), name=f"{y.name}_dot")

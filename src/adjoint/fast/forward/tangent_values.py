@@ -8,7 +8,16 @@ from typing import Any
 import numpy as np
 
 from adjoint.fast.evaluate.evaluator import Evaluator
-from adjoint.fast.evaluate.types import FLOAT, Array, Number, Row, Type, bar_type, is_complex
+from adjoint.fast.evaluate.types import (
+    ANYTHING,
+    FLOAT,
+    Array,
+    Number,
+    Row,
+    Type,
+    bar_type,
+    is_complex,
+)
 from adjoint.fast.forward.activity import Activity
 from adjoint.fast.not_covered import NotCovered
 from adjoint.fast.reverse.cotangent_types import operand_type, plain, whole
@@ -78,6 +87,12 @@ class TangentValues:
         if x in self.ev.places:
             self.ev.places[made] = self.ev.places[x]
         return made
+
+    def linear(self, f: Any, operands: Sequence[Operand], y: Value, keywords: Any = ()) -> Value:
+        """Write the tangent of `y` as ``f(*operands, **keywords)``."""
+        t = self.ev.types[y]
+        found = ANYTHING if t == ANYTHING else bar_type(t)
+        return self.ev.operation(f, operands, found, keywords, name=f"{y.name}_dot")
 
     def settle(self, dot: Operand, y: Value) -> Operand:
         """Convert the tangent of `y` to its type."""

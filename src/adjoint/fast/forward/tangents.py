@@ -12,7 +12,7 @@ from adjoint.fast.forward.constant_functions import has_rule_from_outside
 from adjoint.fast.forward.formulas import formulas
 from adjoint.fast.forward.inlined_tangents import inlined_tangent
 from adjoint.fast.forward.linear_rules import linear_tangent, steady_tangent
-from adjoint.fast.forward.number_tangents import sum_of
+from adjoint.fast.forward.number_tangents import total_of
 from adjoint.fast.forward.opaque_rules import opaque_tangent, tangents_of_pair
 from adjoint.fast.forward.registered_rules import by_rule
 from adjoint.fast.not_covered import NotCovered
@@ -20,6 +20,7 @@ from adjoint.fast.reverse.arithmetic import product
 from adjoint.fast.reverse.cotangent_types import conjugated, operand_type
 from adjoint.fast.reverse.differentiate import slopes_of
 from adjoint.fast.reverse.elementwise import PRODUCTS, direction_of, evaluated_slope, is_modulus
+from adjoint.fast.single_assignment.walk import callee_of
 from adjoint.fast.support.opaque import Opaque
 from adjoint.ir.single import Call, Const, Operand
 from adjoint.rulekit.partials import Partials
@@ -36,14 +37,13 @@ def tangent(sweep: TangentValues, op: Call) -> Operand:
     NotCovered
         No formula and no rule applies to such operands.
     """
-    if not isinstance(op.callee, Const):
-        raise NotCovered("a call of a value of the program", op.span)
-    f = op.callee.value
+    f, y = callee_of(op), op.result
+    assert y is not None
     if isinstance(f, Composite):
         return f.tangent(sweep, op)
     if isinstance(f, Opaque):
         return opaque_tangent(sweep, op)
-    if op.result in sweep.ev.rule_pairs:
+    if y in sweep.ev.rule_pairs:
         return tangents_of_pair(sweep, op)
     if has_rule_from_outside(f):
         return by_rule(sweep, op)
@@ -51,7 +51,7 @@ def tangent(sweep: TangentValues, op: Call) -> Operand:
     place = len(sweep.ev.block)
     sweep.ev.write(op)
     if f in formulas:
-        found = formulas[f](sweep, op)
+        found = formulas[f](sweep, op, y)
     if found is None:
         slopes = slopes_of(f, len(op.operands))
         if slopes is not None:
@@ -79,7 +79,7 @@ def _by_slopes(sweep: TangentValues, op: Call, slopes: Partials) -> Operand | No
             dot = sweep.of(x)
             if dot is None or p is None:
                 continue
-            if op.callee.value in PRODUCTS and op.operands[0] is not op.operands[1]:  # type: ignore[union-attr]
+            if callee_of(op) in PRODUCTS and op.operands[0] is not op.operands[1]:
                 a, b = op.operands
                 slope: Operand = b if x is a else a
             elif is_modulus(ev, op):
@@ -97,7 +97,4 @@ def _by_slopes(sweep: TangentValues, op: Call, slopes: Partials) -> Operand | No
         return None
     if not terms:
         return sweep.zeros(y)
-    total = terms[0]
-    for term in terms[1:]:
-        total = sum_of(ev, total, term, f"{y.name}_dot")
-    return total
+    return total_of(ev, terms, f"{y.name}_dot")

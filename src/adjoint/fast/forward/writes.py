@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from adjoint.fast.not_covered import NotCovered
 from adjoint.fast.reverse.arithmetic import inferred
+from adjoint.fast.single_assignment.walk import callee_of
 from adjoint.fast.support import functions as runtime
 from adjoint.fast.support import rows
 from adjoint.ir.single import Call, Const, Operand
@@ -22,8 +23,7 @@ _OF_ROWS = (rows.add_to_all, rows.add_each, rows.add_folded)
 
 def written_tangent(sweep: TangentValues, op: Call) -> None:
     """Write a write, and the write to the tangent of its target."""
-    assert isinstance(op.callee, Const)
-    ev, f, y = sweep.ev, op.callee.value, op.operands[0]
+    ev, f, y = sweep.ev, callee_of(op), op.operands[0]
     dot = sweep.of(y)
     assert dot is not None
     if op.result is not None:  # `take_last`
@@ -57,10 +57,9 @@ def written_tangent(sweep: TangentValues, op: Call) -> None:
 
 def _scaled(sweep: TangentValues, op: Call, dot: Operand) -> None:
     """Write ``y *= c`` or ``y /= c``, with the product rule for the tangent of `y`."""
-    assert isinstance(op.callee, Const)
     ev, (y, c) = sweep.ev, op.operands
     c_dot = sweep.of(c)
-    if op.callee.value is runtime.scale:
+    if callee_of(op) is runtime.scale:
         term = None if c_dot is None else inferred(ev, operator.mul, (y, c_dot), "t")
         ev.write(op)
         ev.write(Call(None, op.callee, (dot, c)))

@@ -63,8 +63,8 @@ def _known(ev: Evaluator, a: Abstract) -> Any:
     """Return a known value, or a tuple of known values."""
     if isinstance(a, Known):
         return a.value
-    if isinstance(a, Tuple) and all(isinstance(x, Known) for x in a.items):
-        return tuple(x.value for x in a.items if isinstance(x, Known))
+    if isinstance(a, Tuple):
+        return tuple(_known(ev, x) for x in a.items)
     raise NotCovered("an option of an inner derivative that is not known", ev.span)
 
 
@@ -73,10 +73,6 @@ def _(
     ev: Evaluator, f: Abstract, args: Abstract, tangents: Abstract, **keywords: Abstract
 ) -> Abstract:
     xs, dots = ev.sequence(args), ev.sequence(tangents)
-    if isinstance(args, Known) and type(args.value) is tuple:
-        xs = tuple(map(Known, args.value))
-    if isinstance(tangents, Known) and type(tangents.value) is tuple:
-        dots = tuple(map(Known, tangents.value))
     if xs is None or dots is None or len(xs) != len(dots):
         raise NotCovered("arguments and tangents that do not fit", ev.span)
     return Tuple(pushforward(ev, f, xs, dots, keywords))

@@ -19,7 +19,7 @@ from dataclasses import replace
 import numpy as np
 
 from adjoint.fast.evaluate.types import Array, Type
-from adjoint.fast.single_assignment.walk import read_by, walk, with_blocks
+from adjoint.fast.single_assignment.walk import count_reads, with_blocks
 from adjoint.ir.single import Block, Call, Const, Op, Operand, Value
 
 
@@ -36,10 +36,7 @@ def contract(block: Block, totals: Collection[Value], types: Mapping[Value, Type
     """
     if not totals:
         return block
-    reads = Counter(block.results or ())
-    for op in walk(block):
-        reads.update(read_by(op))
-    return _Contractor(reads, totals, types).block(block)
+    return _Contractor(count_reads(block), totals, types).block(block)
 
 
 class _Contractor:

@@ -9,7 +9,6 @@ Before, after::
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, TypeGuard
@@ -18,10 +17,10 @@ import numpy as np
 
 from adjoint.fast.evaluate.types import Array, Type
 from adjoint.fast.single_assignment.primitives import same
-from adjoint.fast.single_assignment.walk import read_by, walk_ops
+from adjoint.fast.single_assignment.walk import callee_of, count_reads
 from adjoint.fast.support import functions as runtime
 from adjoint.fast.support.result_memory import NEW_ARRAYS, VIEWS
-from adjoint.ir.single import Call, Const, Op, Operand, Value
+from adjoint.ir.single import Block, Call, Const, Op, Operand, Value
 
 _WITHOUT_COPY: dict[Any, Any] = {
     runtime.own: same,
@@ -39,14 +38,12 @@ def without_needless_copies(
     the values that are written to."""
     if not any(map(_is_copy, ops)):
         return tuple(ops)
-    reads: Counter[Operand] = Counter(results)
-    for op in walk_ops(ops):
-        reads.update(read_by(op))
+    reads = count_reads(Block((), tuple(ops), tuple(results)))
     made = {op.result: op for op in ops if isinstance(op, Call) and op.result is not None}
 
     def is_for_this_alone(x: Operand) -> bool:
         while isinstance(x, Value) and reads[x] == 1 and x not in written and x in made:
-            f = _callee(made[x])
+            f = callee_of(made[x])
             if f in VIEWS and f not in NEW_ARRAYS:
                 x = made[x].operands[0]
                 continue
@@ -54,15 +51,11 @@ def without_needless_copies(
         return False
 
     return tuple(
-        replace(op, callee=Const(_WITHOUT_COPY[_callee(op)]))
+        replace(op, callee=Const(_WITHOUT_COPY[callee_of(op)]))
         if _is_copy(op) and _is_array(op, types) and is_for_this_alone(op.operands[0])
         else op
         for op in ops
     )
-
-
-def _callee(op: Call) -> Any:
-    return op.callee.value if isinstance(op.callee, Const) else None
 
 
 def _is_array(op: Call, types: Mapping[Value, Type]) -> bool:
@@ -70,4 +63,4 @@ def _is_array(op: Call, types: Mapping[Value, Type]) -> bool:
 
 
 def _is_copy(op: Op) -> TypeGuard[Call]:
-    return isinstance(op, Call) and _callee(op) in _WITHOUT_COPY
+    return callee_of(op) in _WITHOUT_COPY

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from adjoint.fast.single_assignment.walk import is_call_of, read_by, walk, with_blocks
+from adjoint.fast.single_assignment.walk import callee_of, count_reads, is_call_of, with_blocks
 from adjoint.fast.support import functions as runtime
 from adjoint.ir.single import Block, Call, Const, Op, Operand, Value
 
@@ -30,9 +30,7 @@ def add_by_rows(block: Block, is_large: Callable[[Value], bool]) -> Block:
 
     No operation between the product and the addition writes to memory.
     """
-    reads: Counter[Operand] = Counter(x for op in walk(block) for x in read_by(op))
-    reads.update(block.results or ())
-    return _added_by_rows(block, is_large, reads)
+    return _added_by_rows(block, is_large, count_reads(block))
 
 
 def _added_by_rows(
@@ -48,7 +46,7 @@ def _added_by_rows(
             continue
         at = products.get(op.operands[-1]) if isinstance(op, Call) and op.operands else None
         if isinstance(op, Call) and at is not None:
-            product, f, x_bar = ops[at], _addition(op), op.operands[0]
+            product, f, x_bar = ops[at], _ADDITIONS.get(callee_of(op)), op.operands[0]
             if f and isinstance(product, Call) and isinstance(x_bar, Value) and is_large(x_bar):
                 ops[at] = None
                 index = op.operands[1] if len(op.operands) == 3 else Const(...)
@@ -57,7 +55,3 @@ def _added_by_rows(
         products.clear()
         ops.append(with_blocks(op, lambda inner: _added_by_rows(inner, is_large, reads)))
     return Block(block.parameters, tuple(op for op in ops if op is not None), block.results)
-
-
-def _addition(op: Call) -> np.ufunc | None:
-    return _ADDITIONS.get(op.callee.value) if isinstance(op.callee, Const) else None

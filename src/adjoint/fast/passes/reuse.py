@@ -19,7 +19,7 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from adjoint.fast.single_assignment.primitives import same
-from adjoint.fast.single_assignment.walk import read_by, walk_ops
+from adjoint.fast.single_assignment.walk import callee_of, read_by, walk_ops
 from adjoint.fast.support import functions as runtime
 from adjoint.ir.single import Block, Call, Const, Op, Operand, Value
 
@@ -67,10 +67,8 @@ def _written(
     uses: Counter[Value],
     may_reuse: Callable[[Value, Value], bool],
 ) -> list[Op]:
-    if not isinstance(op, Call) or not isinstance(op.callee, Const) or op.result is None:
-        return [op]
-    f = op.callee.value
-    if f not in _IN_PLACE or len(op.operands) != 2 or op.keywords:
+    f = callee_of(op)
+    if f not in _IN_PLACE or not isinstance(op, Call) or op.result is None:
         return [op]
     a, b = op.operands
     pairs: list[tuple[Operand, Operand]] = [(a, b)]

@@ -18,7 +18,7 @@ from adjoint.fast.passes.loop_invariants import move_invariant
 from adjoint.fast.single_assignment.primitives import same
 from adjoint.fast.single_assignment.printer import format_block
 from adjoint.fast.single_assignment.substitution import without_copies
-from adjoint.fast.single_assignment.walk import is_call_of, results, walk
+from adjoint.fast.single_assignment.walk import callee_of, is_call_of, results, walk
 from adjoint.fast.support import functions as runtime
 from adjoint.fast.support import rows
 from adjoint.fast.support.members import members
@@ -85,7 +85,7 @@ _STRUCTURE: frozenset[Any] = frozenset(
 
 def _is_silent(call: Call, types: Types) -> bool:
     """Return whether a call neither raises nor warns, so that its removal is not observable."""
-    f = call.callee.value if isinstance(call.callee, Const) else None
+    f = callee_of(call)
     if f in _STRUCTURE:
         return True
     kinds = _OF_PRODUCTS if f is operator.mul else _PLAIN if f in _TOTAL else frozenset()
@@ -143,7 +143,7 @@ _OF_NUMBERS = (math.__name__, cmath.__name__)
 
 def _is_safe(call: Call) -> bool:
     """Return whether a call cannot raise."""
-    f = call.callee.value if isinstance(call.callee, Const) else None
+    f = callee_of(call)
     if f in _MAY_RAISE or getattr(f, "__module__", None) in _OF_NUMBERS:
         return False
     return getattr(builtins, getattr(f, "__name__", ""), None) is not f

@@ -19,8 +19,8 @@ from typing import Any, TypeGuard
 
 from adjoint.fast.passes.sequence import is_effect
 from adjoint.fast.single_assignment.substitution import free_values
-from adjoint.fast.single_assignment.walk import operands, results, walk_ops
-from adjoint.ir.single import Block, Call, Const, If, Loop, Op, Operand, Value
+from adjoint.fast.single_assignment.walk import callee_of, operands, results, walk_ops
+from adjoint.ir.single import Block, Call, If, Loop, Op, Operand, Value
 
 _ITERATORS: frozenset[Any] = frozenset({zip, enumerate, reversed})
 
@@ -67,4 +67,4 @@ def _written_by(ops: Iterable[Op]) -> Iterator[Operand]:
 
 
 def _makes_iterator(op: Op) -> TypeGuard[Call]:
-    return isinstance(op, Call) and isinstance(op.callee, Const) and op.callee.value in _ITERATORS
+    return callee_of(op) in _ITERATORS

@@ -15,7 +15,7 @@ from adjoint.fast.evaluate.types import Array
 from adjoint.fast.not_covered import NotCovered
 from adjoint.fast.single_assignment.primitives import same
 from adjoint.fast.single_assignment.substitution import renamed
-from adjoint.fast.single_assignment.walk import operands, walk_ops
+from adjoint.fast.single_assignment.walk import callee_of, operands, walk_ops
 from adjoint.fast.support import functions as runtime
 from adjoint.fast.support import rows
 from adjoint.ir import single as ir
@@ -176,9 +176,7 @@ _LAST_FOR_SIZE = frozenset(
 
 
 def _contents_read(op: ir.Op) -> tuple[Operand, ...]:
-    if isinstance(op, Call) and isinstance(op.callee, Const):
-        if op.callee.value in _SIZES:
-            return ()
-        if op.callee.value in _LAST_FOR_SIZE:
-            return op.operands[:-1]
-    return operands(op)
+    f = callee_of(op)
+    if f in _SIZES:
+        return ()
+    return operands(op)[1:-1] if f in _LAST_FOR_SIZE else operands(op)

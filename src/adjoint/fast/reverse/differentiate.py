@@ -11,11 +11,12 @@ from adjoint.fast.evaluate.evaluator import Evaluator
 from adjoint.fast.evaluate.types import Array, IntegersOrFloats
 from adjoint.fast.not_covered import NotCovered
 from adjoint.fast.reverse.elementwise import PRODUCTS, elementwise_back, evaluated_slope, is_modulus
-from adjoint.fast.reverse.formulas import callee_of, formulas, steps, with_cotangent
+from adjoint.fast.reverse.formulas import formulas, steps, with_cotangent
 from adjoint.fast.reverse.forward_blocks import Step
 from adjoint.fast.reverse.opaque_calls import opaque_back
 from adjoint.fast.reverse.registered_rules import by_rule, has_formula
 from adjoint.fast.reverse.sweep import Sweep
+from adjoint.fast.single_assignment.walk import callee_of
 from adjoint.fast.support import functions as runtime
 from adjoint.fast.support import rows
 from adjoint.fast.support.opaque import Opaque

@@ -32,8 +32,9 @@ from adjoint.fast.reverse.cotangent_types import (
     fit,
     operand_type,
 )
-from adjoint.fast.reverse.formulas import callee_of, formula
+from adjoint.fast.reverse.formulas import formula
 from adjoint.fast.single_assignment.primitives import same
+from adjoint.fast.single_assignment.walk import callee_of
 from adjoint.fast.support import functions as runtime
 from adjoint.ir import primitives
 from adjoint.ir.single import Call, Const, Operand, Unpack, Value
@@ -174,6 +175,7 @@ def _is_inexact_array(ev: Evaluator, x: Operand) -> bool:
 
 @formula(
     runtime.real,
+    runtime.exactly,
     runtime.inexact,
     runtime.assigned,
     runtime.apart,

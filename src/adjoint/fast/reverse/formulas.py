@@ -9,7 +9,7 @@ from adjoint.fast.reverse.block_cotangents import Scope
 from adjoint.fast.reverse.forward_blocks import Step
 from adjoint.fast.reverse.sweep import Sweep
 from adjoint.fast.support.tables import Registering, registering
-from adjoint.ir.single import Call, Const, Operand, Value
+from adjoint.ir.single import Call, Operand, Value
 
 Formula = Callable[..., None]
 
@@ -23,11 +23,6 @@ steps: dict[Any, Callable[[Sweep, Call], Step]] = {}
 
 formula: Registering[Formula] = registering(formulas)
 """Register the decorated function as that of each of the given callees."""
-
-
-def callee_of(op: Call) -> Any:
-    assert isinstance(op.callee, Const)
-    return op.callee.value
 
 
 def with_cotangent(scope: Scope, y: Value, use: Callable[[Operand], None]) -> None:

@@ -59,11 +59,6 @@ def simple_reduction(op: Call) -> bool:
     return names <= {"axis", "keepdims"} and len(op.operands) <= 2
 
 
-@formula(runtime.exactly, np.copy, np.ndarray.copy)
-def _(scope: Scope, op: Call, y_bar: Operand) -> None:
-    scope.add(op.operands[0], y_bar)
-
-
 REDUCTIONS: set[Any] = {np.sum, np.max, np.min, np.ndarray.sum, np.ndarray.max, np.ndarray.min}
 
 

@@ -26,11 +26,12 @@ from adjoint.fast.evaluate.values import Abstract, Closure, Known, RulePair, Tup
 from adjoint.fast.not_covered import NotCovered
 from adjoint.fast.reverse.block_cotangents import Scope
 from adjoint.fast.reverse.cotangent_types import abstract_of, operand_type, whole
-from adjoint.fast.reverse.formulas import callee_of, formulas, steps, with_cotangent
+from adjoint.fast.reverse.formulas import formulas, steps, with_cotangent
 from adjoint.fast.reverse.forward_blocks import Step
 from adjoint.fast.reverse.linear_functions import REDUCTIONS, simple_reduction
 from adjoint.fast.reverse.sweep import Sweep
 from adjoint.fast.single_assignment.primitives import same
+from adjoint.fast.single_assignment.walk import callee_of
 from adjoint.fast.support import functions as runtime
 from adjoint.fast.support.pullbacks import pushed
 from adjoint.ir.single import Call, Const, Operand, Unpack, Value

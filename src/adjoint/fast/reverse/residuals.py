@@ -17,6 +17,7 @@ from adjoint.fast.evaluate.types import ANYTHING, Array, Number
 from adjoint.fast.passes.residuals import select_residuals
 from adjoint.fast.reverse.forward_blocks import ForwardBlock, ForwardLoop
 from adjoint.fast.single_assignment.substitution import free_values, renamed
+from adjoint.fast.single_assignment.walk import callee_of
 from adjoint.fast.support import functions as runtime
 from adjoint.fast.support.members import members
 from adjoint.ir.single import Block, Call, Const, Operand, Unpack, Value
@@ -129,7 +130,7 @@ def _price(ev: Evaluator, v: Value) -> int:
 def _again(ev: Evaluator, op: Call) -> int | None:
     """Return the price of repeating a call; ``None`` if the price is unknown or the result may
     differ."""
-    f = op.callee.value if isinstance(op.callee, Const) else None
+    f = callee_of(op)
     if op.keywords or op.result is None:
         return None
     t = ev.types[op.result]

@@ -8,7 +8,7 @@ from typing import Any
 
 from adjoint.fast.evaluate.evaluator import Evaluator
 from adjoint.fast.reverse.contents import Contents
-from adjoint.fast.single_assignment.walk import walk_ops
+from adjoint.fast.single_assignment.walk import callee_of, walk_ops
 from adjoint.fast.support import functions as runtime
 from adjoint.ir import single as ir
 from adjoint.ir.single import Call, Const, If, Loop, Operand, Value
@@ -79,4 +79,4 @@ _WRITES = runtime.WRITES | runtime.BUFFER_WRITES
 
 
 def is_write(op: Call) -> bool:
-    return isinstance(op.callee, Const) and op.callee.value in _WRITES
+    return callee_of(op) in _WRITES

@@ -11,11 +11,11 @@ from adjoint.fast.evaluate.types import Array, Number, Row, bar_type, number
 from adjoint.fast.reverse.arithmetic import bar_name, product
 from adjoint.fast.reverse.block_cotangents import Scope
 from adjoint.fast.reverse.cotangent_types import conjugated, fit, whole
-from adjoint.fast.reverse.formulas import callee_of
 from adjoint.fast.reverse.forward_blocks import Step
 from adjoint.fast.reverse.linear_functions import may_repeat
 from adjoint.fast.reverse.rows import row_written_back
 from adjoint.fast.reverse.sweep import Sweep
+from adjoint.fast.single_assignment.walk import callee_of
 from adjoint.fast.support import functions as runtime
 from adjoint.ir.single import Call, Const, Operand, Value
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Container, Iterable, Iterator
 from dataclasses import replace
 from typing import Any, TypeGuard
@@ -146,6 +147,20 @@ def reads_any(op: Call, names: Container[Value]) -> bool:
     return False
 
 
+def callee_of(op: Op) -> Any:
+    """Return the function that an operation calls; ``None`` for other operations, and for calls of
+    values of the program."""
+    return op.callee.value if type(op) is Call and type(op.callee) is Const else None
+
+
 def is_call_of(op: Op, f: Any) -> TypeGuard[Call]:
     """Return whether an operation is a call of `f`."""
     return type(op) is Call and type(op.callee) is Const and op.callee.value is f
+
+
+def count_reads(block: Block) -> Counter[Operand]:
+    """Count how often each operand is read in a block, as a result of it too."""
+    reads = Counter(block.results or ())
+    for op in walk(block):
+        reads.update(read_by(op))
+    return reads

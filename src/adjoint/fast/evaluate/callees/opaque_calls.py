@@ -45,7 +45,7 @@ from adjoint.fast.not_covered import (
     TooDeep,
     UnknownSizes,
 )
-from adjoint.fast.single_assignment.walk import walk
+from adjoint.fast.single_assignment.walk import callee_of, walk
 from adjoint.fast.support import functions as runtime
 from adjoint.fast.support import opaque
 from adjoint.fast.support.opaque_functions import may_be_opaque
@@ -208,7 +208,7 @@ FEWEST_OTHERS = 5
 
 
 def _is_cheap(op: Call) -> bool:
-    callee = op.callee.value if isinstance(op.callee, Const) else None
+    callee = callee_of(op)
     if not isinstance(callee, opaque.Opaque):
         return False
     inner = getattr(callee.function, "__wrapped__", callee.function)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import abc
-import sys
 from types import FunctionType, UnionType
 from typing import Any
 
@@ -68,25 +67,6 @@ def _(ev: Evaluator, a: Abstract, name: Abstract, default: Abstract | None = Non
 @handler(vars)
 def _(ev: Evaluator, a: Abstract) -> Abstract:
     return attribute(ev, a, "__dict__")
-
-
-@handler(primitives.import_module)
-def _(
-    ev: Evaluator, namespace: Abstract, name: Abstract, names: Abstract, level: Abstract
-) -> Abstract:
-    """Evaluate an import of a module that has been imported before."""
-    assert isinstance(name, Known) and isinstance(level, Known)
-    whole = name.value if isinstance(names, Known) and names.value is None else None
-    place = name.value if whole is None else name.value.partition(".")[0]
-    if level.value or name.value not in sys.modules:
-        raise NotCovered("an import", ev.span)
-    return Known(sys.modules[place])
-
-
-@handler(primitives.import_from)
-def _(ev: Evaluator, module: Abstract, name: Abstract) -> Abstract:
-    assert isinstance(name, Known)
-    return attribute(ev, module, name.value)
 
 
 @handler(setattr)

@@ -18,7 +18,6 @@ from adjoint.fast.evaluate.handlers.sorting import first
 from adjoint.fast.evaluate.handlers.table import handler
 from adjoint.fast.evaluate.item_lists import collected, listed
 from adjoint.fast.evaluate.items import length_of, product
-from adjoint.fast.evaluate.objects.containers import guarded
 from adjoint.fast.evaluate.rows import as_row, reduced, row_of
 from adjoint.fast.evaluate.types import Array, Number, has_complex, number, witnesses
 from adjoint.fast.evaluate.values import Abstract, Flag, Known, ListOf, Tuple
@@ -33,8 +32,6 @@ from adjoint.rulekit.partials import is_constant
 def _(ev: Evaluator, a: Abstract = Known(0)) -> Abstract:
     if isinstance(a, Known) and isinstance(a.value, int | float) and not isinstance(a, Flag):
         return Known(float(a.value))
-    if isinstance(a, Known) and type(a.value) is str:
-        return Known(guarded(ev, float, a.value))
     if isinstance(a, Value):
         t = ev.types[a]
         if has_complex(t):

@@ -22,6 +22,7 @@ from adjoint.fast.evaluate.writes.carried_arrays import slots_apart
 from adjoint.fast.not_covered import NotCovered
 from adjoint.fast.single_assignment.walk import (
     blocks,
+    callee_of,
     carried_values,
     operands,
     results,
@@ -37,8 +38,7 @@ from adjoint.ir.single import Block, Call, Const, If, Loop, Operand, Unpack, Val
 def demand_view(ev: Evaluator, view: Value) -> None:
     """Write the check that what may be a copy of an array is a view of it."""
     op = ev.views[view]
-    assert isinstance(op.callee, Const)
-    if op.callee.value in MAY_SHOW:
+    if callee_of(op) in MAY_SHOW:
         ev.write(Call(None, Const(runtime.demand_view), (view, op.operands[0]), (), op.span))
 
 
@@ -64,11 +64,11 @@ def note_block_aliases(ev: Evaluator, block: Block) -> None:
         elif isinstance(op, Unpack):
             for result in op.results:
                 _note_result_alias(ev, result, op.value)
-        elif isinstance(op, Call) and op.callee in _ITERATING and op.result is not None:
+        elif isinstance(op, Call) and callee_of(op) in _ITERATING and op.result is not None:
             ev.note_alias(op.result, op.operands)
 
 
-_ITERATING = tuple(map(Const, (zip, enumerate, reversed)))
+_ITERATING = (zip, enumerate, reversed)
 
 
 def _note_result_alias(ev: Evaluator, result: Value, x: Operand) -> None:
@@ -153,7 +153,7 @@ class _Viewer:
         self._note_write(target)
         for result in results(op):
             self._define(result)
-            if isinstance(op, Call) and op.callee in _ITERATING:
+            if isinstance(op, Call) and callee_of(op) in _ITERATING:
                 self.iterated[result] = op.operands
 
     def _iterate(self, x: Operand | None) -> None:
@@ -185,21 +185,20 @@ class _Viewer:
         if not views or self._is_stale(owner):
             raise NotCovered(_REASON, self.ev.span)
         self.ev.written.update((*views, owner))
-        self.uncertain.update(view for view in views if self.ev.views[view].callee in _MAY_SHOW)
+        self.uncertain.update(view for view in views if callee_of(self.ev.views[view]) in MAY_SHOW)
 
 
 _REASON = "a view that is read after a write to what it looks at"
-_MAY_SHOW = frozenset(map(Const, MAY_SHOW))
 _WRITES = runtime.WRITES | runtime.BUFFER_WRITES
 
 
 def _target(op: ir.Op) -> Value | None:
     """Return what an operation writes to."""
-    if isinstance(op, Call) and isinstance(op.callee, Const) and op.callee.value in _WRITES:
+    if isinstance(op, Call) and callee_of(op) in _WRITES:
         assert isinstance(op.operands[0], Value)
         return op.operands[0]
     return None
 
 
 def _reads_sizes(op: ir.Op) -> bool:
-    return isinstance(op, Call) and op.callee in (Const(runtime.length), Const(runtime.shape_of))
+    return callee_of(op) in (runtime.length, runtime.shape_of)
