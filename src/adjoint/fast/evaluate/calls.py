@@ -174,6 +174,8 @@ def _resolved(
     if isinstance(f, functools.partial):
         raise NotCovered("a function that an operator has returned", ev.span)
     if issubclass(type(f), type):
+        if rules is not None and rules.substitute is not None:
+            return _defined(ev, f, rules.substitute, args, keywords)
         return instance(ev, f, args, keywords)
     folded = fold_known(f, args, keywords)
     if folded is None and type(getattr(f, "__self__", None)) is str:

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import operator
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import Any
 
 from adjoint.fast.evaluate.attribute_reads import special_method
 from adjoint.fast.evaluate.branches import branch
@@ -20,7 +18,6 @@ from adjoint.fast.evaluate.loops import iterate
 from adjoint.fast.evaluate.plain_classes import is_enumeration, is_plain_object
 from adjoint.fast.evaluate.rows import restorable
 from adjoint.fast.evaluate.sums import summed
-from adjoint.fast.evaluate.truth_values import truth
 from adjoint.fast.evaluate.types import Array, Row, number
 from adjoint.fast.evaluate.values import (
     LOST,
@@ -163,23 +160,6 @@ def _(ev: Evaluator, iterator: Abstract) -> Abstract:
     source = held.source if isinstance(held, IteratorOf) else None
     has_ended = isinstance(source, Rest) and not source.steps.steps
     return source.returned if has_ended else LOST  # type: ignore[union-attr]
-
-
-def _quantifier(f: Any, stopping: bool) -> None:
-    """Register ``any`` or ``all``; `stopping` is the truth value that ends the search."""
-
-    @handler(f)
-    def _(ev: Evaluator, xs: Abstract) -> Abstract:
-        def body(x: Abstract, carried: list[Abstract]) -> list[Abstract]:
-            found = truth(ev, x)
-            return [ev.call(Known(operator.not_), [found], {}) if stopping else found]
-
-        (ended,) = iterate(ev, xs, [], body, True)
-        return ev.call(Known(operator.not_), [ended], {}) if stopping else ended
-
-
-_quantifier(any, True)
-_quantifier(all, False)
 
 
 @handler(next)

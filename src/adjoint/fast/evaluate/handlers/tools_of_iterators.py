@@ -1,5 +1,5 @@
-"""Handlers of `itertools`: its functions run at specialisation, on the known items of their
-operands."""
+"""Handlers of some of `itertools`: its functions run at specialisation, on the known items of their
+operands. The others are the generators that substitute them."""
 
 from __future__ import annotations
 
@@ -28,10 +28,8 @@ from adjoint.fast.not_covered import NotCovered
 from adjoint.ir.single import Value
 
 _OF_ITERABLES = (
-    itertools.chain,
     itertools.product,
     itertools.zip_longest,
-    itertools.pairwise,
     itertools.combinations,
     itertools.permutations,
     itertools.combinations_with_replacement,
@@ -112,12 +110,6 @@ for _f in _OF_ITERABLES:
     _tool(_f)
 
 
-@handler(itertools.chain.from_iterable)
-def _(ev: Evaluator, xs: Abstract) -> Abstract:
-    inner = [closed(ev, x) for x in _items(ev, xs)]
-    return ev.call(Known(itertools.chain), inner, {})
-
-
 @handler(itertools.repeat)
 def _(ev: Evaluator, x: Abstract, times: Abstract) -> Abstract:
     n = _known(ev, times)
@@ -126,46 +118,12 @@ def _(ev: Evaluator, x: Abstract, times: Abstract) -> Abstract:
     return _iterator(ev, [x] * n)
 
 
-def call_star() -> None:
-    """Stand for ``lambda args: f(*args)``, with the function before the operand."""
-
-
-@handler(call_star)
-def _(ev: Evaluator, f: Abstract, args: Abstract) -> Abstract:
-    return ev.call(f, demand_listed(ev, args, "starmap of what is not known"), {})
-
-
-@handler(itertools.starmap)
-def _(ev: Evaluator, f: Abstract, xs: Abstract) -> Abstract:
-    return ev.call(Known(map), [Partial(Known(call_star), (f,), ()), xs], {})
-
-
 def _demand_stateless(ev: Evaluator, f: Abstract) -> None:
     """Require that a function reads no variable that may change before it is called."""
     if isinstance(f, Partial):
         _demand_stateless(ev, f.function)
     elif not isinstance(f, Known) and not (isinstance(f, Closure) and not f.cells):
         raise NotCovered("itertools of a function with variables", ev.span)
-
-
-@handler(itertools.accumulate)
-def _(
-    ev: Evaluator,
-    xs: Abstract,
-    func: Abstract = Known(None),
-    *,
-    initial: Abstract = Known(None),
-) -> Abstract:
-    if isinstance(func, Known) and func.value is None:
-        func = Known(operator.add)
-    _demand_stateless(ev, func)
-    items = [closed(ev, x) for x in _items(ev, xs)]
-    if not (isinstance(initial, Known) and initial.value is None):
-        items = [initial, *items]
-    totals = items[:1]
-    for x in items[1:]:
-        totals.append(ev.call(func, [totals[-1], x], {}))
-    return _iterator(ev, totals, xs)
 
 
 @handler(itertools.groupby)
