@@ -280,7 +280,7 @@ def _differentiated(
     """Return the program with the forward and the reverse sweep of a function."""
     one = mode.is_scalar
     assert primal.results is not None
-    sweep = Sweep(ev, (leaf.value for leaf in wanted))
+    sweep = Sweep(ev, (leaf.value for leaf in wanted), is_careful=mode.is_careful)
     find_all_active(sweep, primal)
     note_negations(ev, primal)
     region = forward_sweep(sweep, primal)
@@ -325,6 +325,8 @@ def _differentiated(
         y_bars,
         stages,
         definite_results(ev, forward, reverse),
+        is_singular=sweep.is_singular,
+        is_careful=mode.is_careful,
     )
 
 
