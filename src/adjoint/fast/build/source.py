@@ -12,7 +12,6 @@ from adjoint.fast.source.formulas import tuple_text
 from adjoint.fast.source.writer import Writer
 from adjoint.ir.single import Call, Op, Operand, Value
 
-
 REVERSE = "# the reverse sweep"
 """The comment at the beginning of the reverse sweep of a gradient."""
 

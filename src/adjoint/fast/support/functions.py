@@ -352,8 +352,8 @@ def finite_derivative(x: Any) -> Any:
 
 
 def zero_beside(bar: Any, y_bar: Any) -> Any:
-    """Return the product `bar` of a cotangent and a slope, 0 where the cotangent is 0: the slope may
-    be infinite there."""
+    """Return the product `bar` of a cotangent and a slope, 0 where the cotangent is 0: also beside
+    an infinite slope."""
     return bar if finite(bar) else np.where(y_bar == 0, bar.dtype.type(0), bar)
 
 
