@@ -58,7 +58,7 @@ from adjoint.fast.evaluate.writes.views import check_views, note_block_aliases
 from adjoint.fast.nested import operators as inlined_operators  # noqa: F401  registers handlers
 from adjoint.fast.not_covered import NOT_SCALAR, NeedsKnown, NeedsSize, NotCovered, UsedAgain
 from adjoint.fast.passes.contraction import contract
-from adjoint.fast.passes.outer_products import add_by_rows
+from adjoint.fast.passes.outer_products import without_outer_products
 from adjoint.fast.passes.reuse import reuse_buffers
 from adjoint.fast.passes.sequence import optimised, simplified, together
 from adjoint.fast.reverse import complex_parts as complex_parts
@@ -310,7 +310,7 @@ def _differentiated(
         forward, reverse = _with_buffers_reused(ev, forward, reverse)
         stages("reuse-forward", partial(format_block, name, forward))
         stages("reuse-reverse", partial(format_block, name, reverse))
-    reverse = add_by_rows(reverse, ev.is_large)
+    reverse = without_outer_products(ev, reverse)
     assert forward.results is not None
     return Program(
         name,

@@ -12,7 +12,6 @@ from adjoint.fast.evaluate.types import Array, Number
 from adjoint.fast.evaluate.values import Abstract, Flag, Known
 from adjoint.fast.not_covered import NotCovered, Raises
 
-
 UNKNOWN = "a question about a dtype that is not known"
 
 
