@@ -10,7 +10,13 @@ import scipy.special
 import adjoint as ad
 from adjoint.fast.build.modes import GRADIENT
 from adjoint.fast.programs import store as tier
-from adjoint.fast.support.functions import add_outer
+from adjoint.fast.support.outer_products import (
+    MOST_PRODUCTS,
+    add_outer,
+    add_sum,
+    note_outer,
+    outer_sum,
+)
 from adjoint.rulekit.registry import lookup
 from adjoint.runtime.entries import basics
 from tests.fast.agreeing import generic_tier
@@ -60,6 +66,102 @@ def test_short_outer_products_are_added_whole():
         return np.sum(a @ v + a @ np.sin(v))
 
     assert "add_outer" not in both(f, RNG.normal(size=(3, 4)), RNG.normal(size=4))
+
+
+def recurrent(w, v, n):
+    h = v
+    for _ in range(n):
+        h = np.tanh(w @ h + 0.1 * (v @ w) - np.sum(w[3:] @ h * v[3:]))
+    return np.sum(h * v)
+
+
+def of_parts(w, v, n):
+    c = np.zeros((len(v), len(v)))
+    for i in range(n % len(v)):
+        c[i:, i] = c[i, i:] = w[:, i] @ w[:, i:]
+    return np.sum(c**2) * v[0]
+
+
+def in_two_loops(w, v, n):
+    s = 0.0
+    for i in range(n // 8):
+        h = v * i
+        for j in range(3):
+            h = h - w[:, ::-1] @ h * (0.01 * j)
+        s = s + np.sum(h * h)
+    return s
+
+
+def read_in_the_loop(w, v, n):
+    u = w * 2.0
+    for _ in range(n):
+        v = u @ v * 0.01
+        u = u * np.sum(v)
+    return np.sum(u) + np.sum(v)
+
+
+def written_in_the_loop(w, v, n):
+    u = w.copy()
+    for i in range(n):
+        v = u @ v * 0.01
+        u[i % 5] = v
+    return np.sum(u * u)
+
+
+def chosen_rows(w, v, n):
+    for i in range(n):
+        v = np.tanh(w[np.arange(len(v))] @ v + (w @ v if i % 2 else v))
+    return np.sum(v)
+
+
+@pytest.mark.parametrize("n", [0, 1, 5, 70, 150])
+@pytest.mark.parametrize(
+    ("f", "is_gathered"),
+    [
+        (recurrent, True),
+        (of_parts, True),
+        (in_two_loops, True),
+        (chosen_rows, True),
+        (read_in_the_loop, False),
+        (written_in_the_loop, False),
+    ],
+)
+def test_outer_products_of_loops_are_added_many_at_once(f, is_gathered, n):
+    w, v = RNG.normal(size=(40, 40)) * 0.2, RNG.normal(size=40)
+    tier.forget()
+    source = both(g := lambda w, v: f(w, v, n), w, v)
+    assert ("outer_sum(" in source) == is_gathered
+    y, back = ad.pullback(g, w, v)
+    with generic_tier():
+        other, generic_back = ad.pullback(g, w, v)
+    for bar in (1.0, -0.5, 1.0):
+        for found, expected in zip(back(bar)[1:3], generic_back(bar)[1:3], strict=True):
+            expected = 0.0 if expected is None else expected
+            np.testing.assert_allclose(
+                0.0 if found is None else found, expected, rtol=1e-8, atol=1e-10
+            )
+    assert y == pytest.approx(other, rel=1e-12)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64, np.complex64, np.complex128])
+def test_sums_of_outer_products(dtype):
+    x = RNG.normal(size=(50, 30)).astype(dtype)
+    expected, found = x.astype(np.complex128), outer_sum(x)
+    for i in range(3 * MOST_PRODUCTS // 2):
+        a, b = RNG.normal(size=50).astype(dtype), RNG.normal(size=30).astype(dtype)
+        f = np.subtract if i % 3 else np.add
+        for index, u, v in [
+            (..., a, b),
+            (slice(i % 50, None), a[i % 50 :], b),
+            ((slice(None, None, -2), slice(3, 5)), a[::2], b[:2]),
+            (np.array([5, 1]), a[:2], b),
+            (slice(2, 2), a[:0], b),
+        ]:
+            expected[index] = f(expected[index], np.outer(u.astype(complex), v))
+            note_outer(found, f, index, u, v)
+    add_sum(x, found)
+    tolerance = 1e4 * np.finfo(dtype).eps
+    np.testing.assert_allclose(x, expected, rtol=tolerance, atol=tolerance)
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64, np.complex128])

@@ -354,3 +354,100 @@ def test_the_greatest_of_three_numbers_is_nan(f, kind, place):
     with generic_tier():
         _, back = ad.pullback(best, x)
         np.testing.assert_array_equal(found, back(1.5)[1])
+
+
+# ---- careful programs ----------------------------------------------------------------------------
+
+
+def distances(x):
+    d = np.sqrt((x[:, None] - x[None, :]) ** 2)
+    d[d > 0] = 1.0 / d[d > 0]
+    return np.sum(np.triu(d, 1))
+
+
+def chosen_roots(x):
+    return np.sum(np.where(x > 1.0, np.sqrt(x - 1.0 + (x <= 1.0) * (1.0 - x)), x * x))
+
+
+def roots_in_a_loop(x):
+    s = x * 0.0
+    for i in range(3):
+        s = s + np.where(x > i, np.maximum(x - i, 0.0) ** 0.5, 0.0)
+    return np.sum(s * s * x)
+
+
+def written_over(x):
+    y = np.cbrt(x[1:] - x[:-1])
+    y[2] = 0.0
+    return np.sum(y * x[1:])
+
+
+def weighted_by_a_column(x):
+    columns = np.sqrt(x[:, None] * np.ones(3))
+    return np.sum(columns * (x[:, None] > 0) * np.array([1.0, 2.0, 3.0]))
+
+
+SINGULAR = [
+    (distances, np.array([1.0, 2.5, 4.0])),
+    (chosen_roots, np.array([0.5, 1.0, 2.0])),
+    (roots_in_a_loop, np.array([0.5, 1.0, 2.5])),
+    (written_over, np.array([0.5, 1.0, 2.5, 2.5])),
+    (weighted_by_a_column, np.array([0.0, 2.0])),
+]
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize(("f", "x"), SINGULAR, ids=lambda x: getattr(x, "__name__", None))
+def test_zeros_beside_infinite_slopes_do_not_leave_a_program(f, x, dtype):
+    basics.load()
+    tier.forget()
+    x = x.astype(dtype)
+    for _ in range(3):
+        found = tier.run(f, (x,), GRADIENT)
+        assert found is not tier.MISS
+        assert not difference(found, generic(f, (x,)), rtol=1e-12 if dtype is np.float64 else 1e-5)
+    (entry,) = tier.known(f, GRADIENT).entries
+    assert "begin_ignoring()" in entry.source
+    agreement = Agreement()
+    agreement.compare(f.__name__, lambda: (f, x.copy()), y_bar=dtype(1.0))
+    assert not agreement.problems
+    assert ad.tier(f, x).tier == "fast"
+
+
+@pytest.mark.parametrize(("f", "x"), SINGULAR[:3], ids=lambda x: getattr(x, "__name__", None))
+def test_careful_programs_beside_differences_and_other_modes(f, x):
+    if f is not distances:  # at kinks differences tell nothing
+        x = x + np.array([0.0, 0.25, 0.0])
+    check_gradient(f, x)
+    v = np.array([0.3, -0.2, 0.5])
+    y, along = ad.pushforward(f, (x,), (v,))
+    (bar,) = ad.gradient(f, x)
+    assert y == f(x)
+    np.testing.assert_allclose(along, bar @ v, rtol=1e-12)
+    found = ad.hvp(f, x, v)
+    with generic_tier():
+        np.testing.assert_allclose(found, ad.hvp(f, x, v), rtol=1e-10)
+
+
+def test_infinite_gradients_are_those_of_the_generic_tier():
+    def f(x):
+        return np.sum(np.sqrt(x))
+
+    for x in (np.array([0.0, 1.0]), np.array([1.0, 4.0]), np.array([0.0, 0.0])):
+        found = ad.gradient(f, x)
+        with generic_tier():
+            np.testing.assert_equal(found, ad.gradient(f, x))
+
+
+def test_warnings_of_the_function_stay():
+    def f(x):
+        return np.sum(np.where(x > 0, 1.0 / x, 0.0) * np.sqrt(x))
+
+    x = np.array([0.0, 4.0])
+    for _ in range(2):
+        with pytest.warns(RuntimeWarning, match="divide by zero") as warned:
+            (bar,) = ad.gradient(f, x)
+        assert len(warned) == 1
+        np.testing.assert_allclose(bar, [0.0, -1 / 16])
+    (entry,) = tier.known(f, GRADIENT).entries
+    assert not entry.failures.is_infinite

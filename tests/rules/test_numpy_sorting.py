@@ -84,6 +84,16 @@ CASES = {
         (np.array([0, 2]), [1.0, 2.0], 5),
         ([1, 0, 1],),
     ],
+    np.histogram: [
+        (V,),
+        (V, 3),
+        case(V, 4, weights=V * V),
+        case(X, 3, weights=reals(3, 4, seed=5)),
+        case(X, 3, weights=Z),
+        case(np.float32([0.0, 1.0, 0.3, 0.7]), 2, weights=np.float32([1.0, 0.5, 2.0, 3.0])),
+        case([1.0, 3.0, 2.0], [0.5, 1.5, 1.8, 2.5], weights=[1.0, 2.0, 4.0]),
+        case(np.array([3, 1, 2, 5]), 3, weights=[1.0, 2.0, 4.0, 8.0]),
+    ],
     np.ediff1d: [(V,), (X,), (V, 1.0), (V, [1.0, 2.0], 3.0), ([1.0, 4.0, 2.0],), (V, None, V + 1)],
 }
 if hasattr(np, "cumulative_sum"):
@@ -123,3 +133,20 @@ def test_out_is_declined(f):
 def test_equal_elements_keep_their_cotangents():
     _, x_bar = rrule(np.sort, np.array([2.0, 1.0, 2.0]))[1](np.array([10.0, 20.0, 30.0]))
     assert sorted(x_bar) == [10, 20, 30] and x_bar[1] == 10
+
+
+def test_histograms_of_equal_elements():
+    """Both ends are the common element, half a unit away."""
+    _, back = rrule(np.histogram, np.ones(4), 2)
+    _, bar, _ = back((None, np.array([1.0, 2.0, 4.0])))
+    np.testing.assert_allclose(bar, np.full(4, 7 / 4))
+
+
+def test_elements_at_the_edges_of_bins():
+    edges, weights = np.array([0.0, 1.0, 2.0, 3.0]), np.arange(1.0, 7.0)
+    a = np.array([0.0, 1.0, 1.5, 3.0, 2.0, -1.0])
+    for bins, given in ((edges, a), (3, a[:5])):
+        y, back = rrule(np.histogram, given, bins, weights=weights[: len(given)])
+        bar = back((np.array([10.0, 20.0, 30.0]), None))[-1]["weights"]
+        np.testing.assert_array_equal(bar, [10.0, 20.0, 20.0, 30.0, 30.0, 0.0][: len(given)])
+        assert bar @ weights[: len(given)] == y[0] @ [10.0, 20.0, 30.0]

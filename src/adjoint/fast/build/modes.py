@@ -32,6 +32,8 @@ class Mode:
     has_rows
         Whether the tangents have a leading axis, for many of them at once. The derivatives are then
         a tuple with one array for each number or array of the arguments or the result.
+    is_careful
+        Whether zero cotangents stay zero beside infinite partial derivatives.
     """
 
     kind: Kind
@@ -39,6 +41,7 @@ class Mode:
     names: tuple[str, ...]
     is_single: bool
     has_rows: bool = False
+    is_careful: bool = False
 
     @property
     def is_gradient(self) -> bool:

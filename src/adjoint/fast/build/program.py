@@ -56,6 +56,10 @@ class Program:
         what they held before.
     values_stored
         The values of the program in it; the forward sweep returns them behind `results`.
+    is_singular
+        Whether a slope of an array may be infinite.
+    is_careful
+        Whether zero cotangents stay zero beside such slopes.
     stages
         Writes the stages of the program to files, if that is enabled.
     definite
@@ -84,6 +88,8 @@ class Program:
     stored: list[Stored] = field(default_factory=list)
     values_stored: tuple[Value, ...] = ()
     adopted: tuple[Source, ...] = ()
+    is_singular: bool = False
+    is_careful: bool = False
 
     @property
     def writes(self) -> bool:

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from adjoint.diagnostics.numpy_warnings import begin_ignoring
 from adjoint.fast.build.program import Program
 from adjoint.fast.evaluate.evaluator import Evaluator
 from adjoint.fast.single_assignment.walk import operands, read_by, walk, walk_ops
 from adjoint.fast.source.formulas import tuple_text
 from adjoint.fast.source.writer import Writer
 from adjoint.ir.single import Call, Op, Operand, Value
+
+REVERSE = "# the reverse sweep"
+"""The comment at the beginning of the reverse sweep of a gradient."""
 
 
 def written(program: Program) -> Writer:
@@ -36,7 +40,9 @@ def written(program: Program) -> Writer:
         return writer
     if reverse.ops:
         writer.origin = None
-        writer.line("# the reverse sweep", 1)
+        writer.line(REVERSE, 1)
+        if program.is_careful:  # the entry code restores the handling
+            writer.line(f"{writer.bind(begin_ignoring, 'begin_ignoring')}()", 1)
         shift = len(forward.ops)
         writer.block(reverse.ops, 1, {v: i - shift for v, i in last.items() if i >= shift})
     bars = tuple_text([writer.text(x) for x in reverse.results or ()])

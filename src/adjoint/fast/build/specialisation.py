@@ -58,7 +58,7 @@ from adjoint.fast.evaluate.writes.views import check_views, note_block_aliases
 from adjoint.fast.nested import operators as inlined_operators  # noqa: F401  registers handlers
 from adjoint.fast.not_covered import NOT_SCALAR, NeedsKnown, NeedsSize, NotCovered, UsedAgain
 from adjoint.fast.passes.contraction import contract
-from adjoint.fast.passes.outer_products import add_by_rows
+from adjoint.fast.passes.outer_products import without_outer_products
 from adjoint.fast.passes.reuse import reuse_buffers
 from adjoint.fast.passes.sequence import optimised, simplified, together
 from adjoint.fast.reverse import complex_parts as complex_parts
@@ -275,7 +275,7 @@ def _differentiated(
     """Return the program with the forward and the reverse sweep of a function."""
     one = mode.is_scalar
     assert primal.results is not None
-    sweep = Sweep(ev, (leaf.value for leaf in wanted))
+    sweep = Sweep(ev, (leaf.value for leaf in wanted), is_careful=mode.is_careful)
     find_all_active(sweep, primal)
     note_negations(ev, primal)
     region = forward_sweep(sweep, primal)
@@ -305,7 +305,7 @@ def _differentiated(
         forward, reverse = _with_buffers_reused(ev, forward, reverse)
         stages("reuse-forward", partial(format_block, name, forward))
         stages("reuse-reverse", partial(format_block, name, reverse))
-    reverse = add_by_rows(reverse, ev.is_large)
+    reverse = without_outer_products(ev, reverse)
     assert forward.results is not None
     return Program(
         name,
@@ -320,6 +320,8 @@ def _differentiated(
         y_bars,
         stages,
         definite_results(ev, forward, reverse),
+        is_singular=sweep.is_singular,
+        is_careful=mode.is_careful,
     )
 
 

@@ -20,6 +20,7 @@ from adjoint.fast.evaluate.types import (
     Row,
     Symbol,
     Type,
+    has_integer,
     may_overflow,
     number,
 )
@@ -74,7 +75,7 @@ class Draft(Aliases):
     packs
         By tuple or list built as an operand: its items.
     integers
-        By sum, difference or product of Python integers: the operator and the operands.
+        By sum, difference, product or power of Python integers: the operator and the operands.
     negated
         By value: the operand whose negative it is.
     fresh
@@ -203,7 +204,7 @@ class Draft(Aliases):
                 self.note_view(op)
         if f is operator.neg:
             self.note_negated(result, operands[0])
-        elif f in _OF_INTEGERS and t == _INTEGER:
+        elif (f in _OF_INTEGERS and t == _INTEGER) or (f is operator.pow and has_integer(t)):
             self.integers[result] = f, tuple(operands)
         if f in primitives.BUILDING:
             self.built[result] = op

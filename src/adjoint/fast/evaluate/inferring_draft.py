@@ -320,6 +320,8 @@ class InferringDraft(Draft):
         known = [self.known_integer(y) for y in operands]
         if f is None or None in known or (f is operator.floordiv and known[1] == 0):
             return None
+        if f is operator.pow and not 0 <= known[1] < 64:  # type: ignore[operator]
+            return None
         return f(*known)  # type: ignore[no-any-return]
 
     def arguments_of(self, dim: Dim) -> list[Symbol]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from types import TracebackType
 from typing import Any
 
 from adjoint.fast.not_covered import Defect, Deoptimize
@@ -23,11 +24,20 @@ class Failures:
 
     Later calls may succeed with other numbers. So a program that fails often rests for some calls,
     more after each failure, and is tried again.
+
+    Attributes
+    ----------
+    reverse
+        File and first line of the reverse sweep of a gradient.
+    is_infinite
+        Whether the last failure was a number in that sweep that is not finite.
     """
 
-    __slots__ = ("bound", "count", "last", "rest")
+    __slots__ = ("bound", "count", "is_infinite", "last", "rest", "reverse")
 
-    def __init__(self, bound: dict[str, Any]) -> None:
+    def __init__(self, bound: dict[str, Any], reverse: tuple[str, int]) -> None:
+        self.reverse = reverse
+        self.is_infinite = False
         self.count: int = 0
         self.rest: int = 0
         self.bound: dict[str, Any] = bound
@@ -42,12 +52,21 @@ class Failures:
 
     def __call__(self, error: Exception | None) -> Any:
         demand_foreseen(error)
+        self.is_infinite = error is None or (
+            type(error) is FloatingPointError and self._is_of_reverse(error.__traceback__)
+        )
         if type(error) is not _Resting:
             self.last = _what_happened(error)
             self.count += 1
             if self.count > FEW_FAILURES:
                 self._let_rest(min(2 ** (self.count - FEW_FAILURES), LONGEST_REST))
         return FAILED
+
+    def _is_of_reverse(self, raised: TracebackType | None) -> bool:
+        name, first = self.reverse
+        while raised is not None and raised.tb_frame.f_code.co_filename != name:
+            raised = raised.tb_next
+        return raised is not None and raised.tb_lineno >= first
 
     def _let_rest(self, calls: int) -> None:
         program = self.bound["program"]

@@ -14,7 +14,7 @@ import os
 import time
 from collections import Counter, OrderedDict
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from types import CodeType, FunctionType
 from typing import TYPE_CHECKING, Any
 
@@ -337,7 +337,7 @@ _MAIN = {"gradient": "gradient", "pullback": "forward"}
 
 
 def _made(f: Any, args: tuple[Any, ...], mode: Mode) -> Entry:
-    from adjoint.fast.build.source import written  # imported on first use only
+    from adjoint.fast.build.source import REVERSE, written  # imported on first use only
     from adjoint.fast.build.specialisation import specialise
     from adjoint.fast.entry_code.entry_source import entry_source
     from adjoint.fast.entry_code.shape_check import demanding_shapes
@@ -356,7 +356,9 @@ def _made(f: Any, args: tuple[Any, ...], mode: Mode) -> Entry:
     except (SyntaxError, RecursionError, MemoryError) as error:
         raise NotCovered(f"the generated source is beyond Python: {error}") from None
     show_source(filename, source)
-    failures = Failures(bound)
+    lines = [line.strip() for line in writer.lines]
+    first = lines.index(REVERSE) + 1 if REVERSE in lines else 0
+    failures = Failures(bound, (filename, first))
     run = scope[_MAIN.get(mode.kind, "at_point")]
     if program.ev.opaque:
         run = _in_session(run)
@@ -375,7 +377,7 @@ def _made(f: Any, args: tuple[Any, ...], mode: Mode) -> Entry:
     program.ev.release()
     program.leaves = program.wanted = []
     cost = time.perf_counter() - begin
-    return Entry(
+    made = Entry(
         program,
         source,
         bound["run"],
@@ -387,6 +389,37 @@ def _made(f: Any, args: tuple[Any, ...], mode: Mode) -> Entry:
         bound.get("once"),
         writes,
     )
+    if program.is_singular and mode.is_gradient and not mode.is_careful:
+        made.run = _with_careful_program(made, mode)
+    return made
+
+
+def _with_careful_program(entry: Entry, mode: Mode) -> Callable[..., Any]:
+    """Return the `run` of a gradient. Where a number in the reverse sweep is not finite, it runs a
+    careful program, which takes the place of the first one if it succeeds."""
+    quick, failures = entry.run, entry.failures
+    careful: Entry | None = None
+    is_covered = True
+
+    def run(f: Any, args: tuple[Any, ...]) -> Any:
+        nonlocal careful, is_covered
+        found = quick(f, args)
+        if found is not FAILED or not failures.is_infinite or not is_covered:
+            return found
+        if careful is None:
+            give_way()
+            try:
+                with _lock:
+                    careful = careful or _sound(f, args, replace(mode, is_careful=True))
+            except NotCovered:
+                is_covered = False
+                return found
+        found = careful.run(f, args)
+        if found is not FAILED and found is not MISS:
+            entry.run, entry.source, entry.failures = careful.run, careful.source, careful.failures
+        return found
+
+    return run
 
 
 def _in_session(run: Callable[..., Any]) -> Callable[..., Any]:

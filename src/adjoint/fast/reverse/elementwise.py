@@ -57,15 +57,29 @@ def elementwise_back(scope: Scope, op: Call, slopes: Partials) -> None:
             if are_floats(ev, x, y, y_bar, slope):
                 scope.add(x, product(ev, y_bar, slope, bar_name(x)))
                 continue
+            is_singular = _is_singular(op, slopes) and isinstance(ev.types[y], Array)
+            scope.sweep.is_singular |= is_singular
             if has_complex(ev.types[y]):
                 slope = conjugated(ev, slope)
             bar = product(ev, y_bar, beside(ev, y_bar, slope, y), f"{x.name}_bar")
+            if is_singular and scope.sweep.is_careful:
+                t = operand_type(ev, bar)
+                bar = ev.operation(runtime.zero_beside, (bar, y_bar), t, name=bar_name(x))
             bar = fit(ev, bar, x, y)
         else:
             bar = product(ev, fit(ev, y_bar, x, y), Const(p), f"{x.name}_bar")
         scope.add(x, bar)
 
 
+def _is_singular(op: Call, slopes: Partials) -> bool:
+    """Return whether a slope may be infinite at operands where the function itself is finite."""
+    power = op.operands[-1]
+    if callee_of(op) in _POWERS and isinstance(power, Const):
+        return not (isinstance(power.value, int | float) and power.value >= 1)
+    return slopes.singular
+
+
+_POWERS = frozenset({operator.pow, np.power, np.float_power})
 PRODUCTS = frozenset({operator.mul, np.multiply})
 
 

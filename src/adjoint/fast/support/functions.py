@@ -177,26 +177,6 @@ def add_at(x_bar: Any, index: Any, contribution: Any) -> None:
     x_bar[index] += contribution
 
 
-ROWS_SIZE = 65536
-"""Number of elements of an outer product that are computed at once."""
-
-
-def add_outer(f: Any, x_bar: Any, index: Any, a: Any, b: Any) -> None:
-    """``x_bar[index] += outer(a, b)``, or ``-=``, by blocks of rows that stay in the cache."""
-    part = x_bar[index]
-    is_view = np.may_share_memory(part, x_bar)
-    if is_view and part.shape == (*a.shape, *b.shape):
-        if not (np.may_share_memory(part, a) or np.may_share_memory(part, b)):
-            size = max(ROWS_SIZE // max(len(b), 1), 1)
-            for start in range(0, len(a), size):
-                rows = part[start : start + size]
-                f(rows, np.multiply(a[start : start + size, None], b), out=rows)
-            return
-    f(part, np.outer(a, b), out=part)
-    if not is_view:
-        x_bar[index] = part
-
-
 def scatter(x_bar: Any, index: Any, contribution: Any) -> None:
     """``x_bar[index] += contribution`` for an index that may repeat elements."""
     np.add.at(x_bar, index, contribution)
@@ -349,6 +329,12 @@ def finite_derivative(x: Any) -> Any:
     if not (finite(x) or np.isfinite(x).all()):
         raise Deoptimize("a derivative inside that is not finite")
     return x
+
+
+def zero_beside(bar: Any, y_bar: Any) -> Any:
+    """Return the product `bar` of a cotangent and a slope, 0 where the cotangent is 0: also beside
+    an infinite slope."""
+    return bar if finite(bar) else np.where(y_bar == 0, bar.dtype.type(0), bar)
 
 
 # ---- batches -------------------------------------------------------------------------------------

@@ -95,6 +95,7 @@ VIEWS: frozenset[Any] = members(
     by_sample,
     runtime.assigned,
     runtime.fitting,
+    runtime.zero_beside,
     runtime.real_part,
     runtime.imaginary_part,
     same,

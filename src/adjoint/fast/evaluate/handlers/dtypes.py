@@ -12,6 +12,8 @@ from adjoint.fast.evaluate.types import Array, Number
 from adjoint.fast.evaluate.values import Abstract, Flag, Known
 from adjoint.fast.not_covered import NotCovered, Raises
 
+UNKNOWN = "a question about a dtype that is not known"
+
 
 def _example(ev: Evaluator, x: Abstract) -> Any:
     """Return a constant, or an example of a number or an array: only their types matter."""
@@ -28,7 +30,8 @@ def _example(ev: Evaluator, x: Abstract) -> Any:
     if isinstance(x, Known) and not isinstance(x, Flag):
         if isinstance(x.value, int | float | complex | str | type | tuple | np.dtype | None):
             return x.value
-    raise NotCovered("a question about a dtype that is not known", ev.span)
+    ev.demand_value(x, UNKNOWN)
+    raise NotCovered(UNKNOWN, ev.span)
 
 
 def _question(f: Any) -> None:
