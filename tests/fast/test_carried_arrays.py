@@ -1,4 +1,4 @@
-"""Buffers that change places in a loop and are written to."""
+"""Arrays that a loop carries or a branch chooses, and that are written to."""
 
 from __future__ import annotations
 
@@ -122,6 +122,129 @@ def element_by_element(u0, c, n):
     return (b**2).sum() + a[1]
 
 
+def bound_anew(u0, c, n):
+    v = u0.copy()
+    w = np.zeros_like(u0)
+    for i in range(n):
+        v += w * c
+        v = v * u0[i] - c
+        v[i] = w[1] + v[0] ** 2
+        if v[1] > 0.5:
+            w = np.where(v > 0, v, u0)
+        w[2:] *= 0.5
+    return (v**2).sum() + w.sum()
+
+
+def changed_by_a_function(u0, c, n):
+    def smooth(v):
+        y = np.empty_like(v)
+        y[1:-1] = c * (v[2:] + v[:-2])
+        y[0], y[-1] = v[0] ** 2, v[-1]
+        return y
+
+    v = u0.copy()
+    for _ in range(n):
+        v = smooth(v)
+        v[0] *= 0.5
+    return (v**2).sum()
+
+
+def chosen(u0, c, n):
+    v = u0 * 2 if n > 1 else np.zeros_like(u0)
+    w = u0.copy() if u0[0] > 0.9 else c * u0
+    w[0] = v[1] ** 2
+    v[1:] *= w[:-1]
+    if u0[1] > 1.5:
+        v = w * w
+    elif c > 5:
+        v = u0[:1] * np.ones(5)
+    v += w
+    return (v**2).sum() + w.sum()
+
+
+def exchanged_in_a_branch(u0, c, n):
+    v, w = u0 * c, u0.copy()
+    for i in range(n):
+        if v[i] < w[i]:
+            v, w = w, v
+        v[i] *= w[i] * 0.3
+        w = w + 0.1
+    return (v**2).sum() + w.sum()
+
+
+def kept_best(u0, c, n):
+    best, least = np.ones_like(u0), 1e9
+    for i in range(n):
+        other = best * c
+        other[i] = u0[i]
+        size = (other**2).sum()
+        if size < least:
+            best, least = other, size
+            best[0] += 0.1
+    best[-1] *= 3.0
+    return (best**3).sum()
+
+
+def kept_rows(u0, c, n):
+    rows = [u0 * 2, u0.copy()]
+    for i in range(n):
+        rows[0][i] += rows[1][0] * c
+        rows = [rows[1], rows[0] * 0.5]
+    return (rows[0] * rows[1]).sum()
+
+
+def kept_in_an_object(u0, c, n):
+    state = {"v": u0.copy(), "w": np.zeros_like(u0)}
+    for i in range(n):
+        state["w"][1:] = state["v"][:-1] * u0[i]
+        state["v"], state["w"] = state["w"], state["v"]
+        state["w"] = state["w"] * c
+    return (state["v"] ** 2).sum() + state["w"].sum()
+
+
+def chosen_and_read_by_another_name(u0, c, n):
+    a = u0.copy()
+    v = a if n > 1 or u0[0] > 0.9 else u0 * 2
+    v[0] = c * u0[1]
+    return (v**2).sum() + a.sum()
+
+
+def chosen_twice(u0, c, n):
+    a, b = u0.copy(), u0 * 2
+    v = a if u0[0] > 0.9 else b
+    w = a if u0[1] > 0.9 else b
+    v[0] = c * u0[1]
+    return (v * w).sum()
+
+
+def chosen_argument(u0, c, n):
+    v = u0 if u0[0] > 0.9 else u0 * 2
+    v[0] = c * v[1]
+    return (v**2).sum()
+
+
+def read_in_a_later_iteration(u0, c, n):
+    kept = u0.copy()
+    v = u0 * c
+    t = 0.0
+    for i in range(n):
+        t = t + kept[0] * v[1]
+        if i == 1:
+            v = kept
+        v[0] += c * u0[i]
+    return t
+
+
+def written_by_its_older_name(u0, c, n):
+    a = u0.copy()
+    v = u0 * c
+    for i in range(n):
+        a[i] = v[0]
+        if i == 1:
+            v = a
+    return (v**2).sum()
+
+
 U = np.array([1.0, 2.0, 0.5, 3.0, 1.7])
 
 
@@ -139,8 +262,32 @@ def derivatives(f, n):
     )
 
 
-COVERED = [wave, with_while, in_a_loop, in_branches, element_by_element]
-SHOWN = [one_array_twice, read_by_another_name, an_argument, a_view_of_one, another_length]
+COVERED = [
+    wave,
+    with_while,
+    in_a_loop,
+    in_branches,
+    element_by_element,
+    bound_anew,
+    changed_by_a_function,
+    chosen,
+    exchanged_in_a_branch,
+    kept_best,
+    kept_rows,
+    kept_in_an_object,
+]
+SHOWN = [
+    one_array_twice,
+    read_by_another_name,
+    an_argument,
+    a_view_of_one,
+    another_length,
+    chosen_and_read_by_another_name,
+    chosen_twice,
+    chosen_argument,
+    read_in_a_later_iteration,
+    written_by_its_older_name,
+]
 
 
 @pytest.mark.parametrize("n", [0, 1, 4])

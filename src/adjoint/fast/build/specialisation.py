@@ -54,7 +54,7 @@ from adjoint.fast.evaluate.values import Abstract, Source, path_of
 from adjoint.fast.evaluate.writes.adopted_containers import adopt_all
 from adjoint.fast.evaluate.writes.adoption import NeedsOwn, Pattern
 from adjoint.fast.evaluate.writes.final_contents import stored, values_stored
-from adjoint.fast.evaluate.writes.views import check_views, note_block_aliases
+from adjoint.fast.evaluate.writes.views import check_views, with_aliases
 from adjoint.fast.nested import operators as inlined_operators  # noqa: F401  registers handlers
 from adjoint.fast.not_covered import NOT_SCALAR, NeedsKnown, NeedsSize, NotCovered, UsedAgain
 from adjoint.fast.passes.contraction import contract
@@ -219,7 +219,7 @@ def _specialised(ev: Evaluator, f: Any, args: tuple[Any, ...], mode: Mode, order
     primal = Block(tuple(leaf.value for leaf in outside.leaves), tuple(ops), ends)
     stages("primal", partial(format_block, name, primal))
     if ev.written:
-        note_block_aliases(ev, primal)
+        primal = with_aliases(ev, primal)
     apart = _shared_by_results(ev, primal)
     primal = simplified(primal, name, ev.types, written_to(ev) | apart, stages)
     cached_functions.demand_unwritten(ev)

@@ -12,7 +12,7 @@ from adjoint.fast.build.program import Program, written_to
 from adjoint.fast.evaluate.evaluator import Evaluator
 from adjoint.fast.evaluate.leaves import Leaf
 from adjoint.fast.evaluate.types import LOW_KINDS, Array, Number, Row, bar_type, number
-from adjoint.fast.evaluate.writes.views import check_views, note_block_aliases
+from adjoint.fast.evaluate.writes.views import check_views, with_aliases
 from adjoint.fast.forward.sweep import ForwardSweep
 from adjoint.fast.not_covered import NotCovered
 from adjoint.fast.passes.copies import without_needless_copies
@@ -90,8 +90,7 @@ def product_over_forward(
     block = Block((*primal.parameters, *dots), tuple(ops), (y_dot,))
     block = simplified(block, name, ev.types, written_to(ev) | apart, stages, primal)
     if ev.written:
-        note_block_aliases(ev, block)
-        block = check_views(ev, block)
+        block = check_views(ev, with_aliases(ev, block))
     note_negations(ev, block)
     sweep = Sweep(ev, (*moving, *dots))
     find_all_active(sweep, block)

@@ -32,7 +32,7 @@ def _demand_own(ev: Evaluator, a: Value, value: Any) -> Array:
     if not isinstance(t, Array):
         raise NotCovered(f"a write to {t}", ev.span)
     owners = ev.owners(a)
-    if owners[-1] not in ev.fresh and not _may_write(ev, owners[-1]):
+    if not _may_write(ev, owners[-1]):
         reason = "a write to an array that the function is not known to have made"
         raise CarriedWrite(owners[-1], reason, ev.span)
     of_value = ev.types[value] if isinstance(value, Value) else None
@@ -48,7 +48,10 @@ def _demand_own(ev: Evaluator, a: Value, value: Any) -> Array:
 
 
 def _may_write(ev: Evaluator, a: Value) -> bool:
-    """Return whether an array is one from outside that the program may write to."""
+    """Return whether the program may write to an array: it has made it, or `joined_arrays` will
+    see whether it has, or it is one from outside."""
+    if a in ev.fresh or a in ev.joined:
+        return True
     leaf = next((leaf for leaf in ev.outside.leaves if leaf.value is a), None)
     return leaf is not None and ev.outside.may_write(leaf.source, True)
 

@@ -4,13 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
 from adjoint.fast.evaluate.evaluator import Evaluator
 from adjoint.fast.evaluate.joins import contents_template, generalise, instantiate, match
 from adjoint.fast.evaluate.types import Type
 from adjoint.fast.evaluate.values import Abstract, RowOf, Slot
-from adjoint.fast.not_covered import CarriedWrite
 from adjoint.ir.single import Operand, Value
 
 
@@ -26,17 +23,9 @@ class Carried:
         self.heap: dict[int, Any] = {}
         self.rows: dict[Value, Type] = {}
         self.lengths = dict(ev.row_lengths)
-        self.copied: set[int] = set()  # slots of arrays that the body writes to
         self.has_lost_lengths = False  # if true, the iterable may have changed its length, too
 
-    def copy(self, error: CarriedWrite, parameters: tuple[Value, ...]) -> None:
-        """Copy an array that the body writes to at the start of each iteration; see
-        `carried_arrays`."""
-        if error.value not in parameters:
-            raise error
-        self.copied.add(parameters.index(error.value))
-
-    def begin(self, is_body: bool = False) -> tuple[list[Abstract], tuple[Value, ...]]:
+    def begin(self) -> tuple[list[Abstract], tuple[Value, ...]]:
         """Return the carried values at the start of an iteration, and the parameters in them."""
         parameters: list[Value] = []
         name = ""
@@ -44,10 +33,7 @@ class Carried:
         def new(slot: Slot) -> Value:
             made = self.ev.slot_value(slot, name)
             parameters.append(made)
-            if not is_body or len(parameters) - 1 not in self.copied:
-                return made
-            self.ev.copied_parameters.add(made)
-            return self.ev.operation(np.copy, (made,), self.ev.types[made], name=name)
+            return made
 
         self.ev.heap = heap = dict(self.before)
         rows = [held.value for held in heap.values() if isinstance(held, RowOf)]

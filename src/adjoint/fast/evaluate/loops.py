@@ -256,14 +256,10 @@ def _program_loop(
     outer = dict(ev.rows_of)
     for _ in range(MOST_ROUNDS):
         with ev.writing() as ops:
-            now, parameters = state.begin(is_body=True)
+            now, parameters = state.begin()
             x = ev.value(item_type, name=name if not name.startswith("_") else "item")
-            try:
-                found = body(meaning(x), now)
-                demand_rows_unwritten(ev, ops, outer)
-            except CarriedWrite as error:
-                state.copy(error, parameters)
-                continue
+            found = body(meaning(x), now)
+            demand_rows_unwritten(ev, ops, outer)
         on, after = _parted(ev, found, stops)
         heap = ev.heap
         if not state.widen(after):
@@ -370,12 +366,8 @@ def _while(
         if state.widen(tested[1:]):
             continue
         with ev.writing() as ops:
-            inner, inner_parameters = state.begin(is_body=True)
-            try:
-                found = body(inner)
-            except CarriedWrite as error:
-                state.copy(error, inner_parameters)
-                continue
+            inner, inner_parameters = state.begin()
+            found = body(inner)
         on, after = _parted(ev, found, stops)
         heap = ev.heap
         if not state.widen(after):

@@ -13,7 +13,7 @@ from adjoint.fast.evaluate.composites import expanded
 from adjoint.fast.evaluate.evaluator import Evaluator
 from adjoint.fast.evaluate.types import Array, Dim, number
 from adjoint.fast.evaluate.values import Abstract, Known
-from adjoint.fast.evaluate.writes.views import note_block_aliases
+from adjoint.fast.evaluate.writes.views import with_aliases
 from adjoint.fast.nested.inner_derivatives import demand_own_writes, items_of, mapped
 from adjoint.fast.not_covered import NotCovered
 from adjoint.fast.support import functions as runtime
@@ -44,7 +44,7 @@ def all_rows(
     _demand_numbers(ev, y)
     block = expanded(ev, Block(tuple(rows.given), tuple(ops), ()))
     demand_own_writes(ev, block, block.parameters)
-    note_block_aliases(ev, block)
+    block = with_aliases(ev, block)
     note_rows(ev, block)
     sweep = BatchSweep(ev, rows.length, rows.count)
     for op in sweep.run(block, rows.given):

@@ -14,7 +14,7 @@ import numpy as np
 from adjoint.fast.evaluate.evaluator import Evaluator
 from adjoint.fast.evaluate.types import Array, Number, bar_type, number
 from adjoint.fast.evaluate.values import Abstract, DictOf, External, Flag, Known, ListOf, Ref, Tuple
-from adjoint.fast.evaluate.writes.views import check_views, note_block_aliases
+from adjoint.fast.evaluate.writes.views import check_views, with_aliases
 from adjoint.fast.forward.sweep import ForwardSweep
 from adjoint.fast.nested.gradient_calls import as_one, finite, gradient_ops
 from adjoint.fast.not_covered import NotCovered
@@ -80,7 +80,7 @@ class Inner:
         )
         demand_own_writes(ev, self.block, self.leaves)
         if ev.written:
-            note_block_aliases(ev, self.block)
+            self.block = with_aliases(ev, self.block)
             if not is_forward:
                 self.block = check_views(ev, self.block)
 

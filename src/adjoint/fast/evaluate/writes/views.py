@@ -14,16 +14,15 @@ reverse.
 from __future__ import annotations
 
 from collections import Counter
-from itertools import product
 
 from adjoint.fast.evaluate.evaluator import Evaluator
 from adjoint.fast.evaluate.types import Number, Row
-from adjoint.fast.evaluate.writes.carried_arrays import slots_apart
+from adjoint.fast.evaluate.writes.joined_arrays import reads_sizes, target_of, with_own_joins
+from adjoint.fast.evaluate.writes.memory_sharing import Sharing
 from adjoint.fast.not_covered import NotCovered
 from adjoint.fast.single_assignment.walk import (
     blocks,
     callee_of,
-    carried_values,
     operands,
     results,
     walk,
@@ -32,7 +31,7 @@ from adjoint.fast.single_assignment.walk import (
 from adjoint.fast.support import functions as runtime
 from adjoint.fast.support.result_memory import MAY_SHOW
 from adjoint.ir import single as ir
-from adjoint.ir.single import Block, Call, Const, If, Loop, Operand, Unpack, Value
+from adjoint.ir.single import Block, Call, Const, Loop, Operand, Unpack, Value
 
 
 def demand_view(ev: Evaluator, view: Value) -> None:
@@ -45,27 +44,29 @@ def demand_view(ev: Evaluator, view: Value) -> None:
 # ---- aliases -------------------------------------------------------------------------------------
 
 
-def note_block_aliases(ev: Evaluator, block: Block) -> None:
-    """Record results of branches and loops, and loop parameters, as aliases of their operands."""
+def with_aliases(ev: Evaluator, block: Block) -> Block:
+    """Record results of branches and loops, and loop parameters, as aliases of what they may show;
+    return the block with copies of those that are written to.
+
+    What is made inside of a branch or a loop is written to there by its own name only: see
+    `joined_arrays`.
+    """
     for op in walk(block):
-        if isinstance(op, If):
-            for inner in (op.body, op.orelse):
-                for result, x in zip(op.results, inner.results or (), strict=False):
-                    _note_result_alias(ev, result, x)
-        elif isinstance(op, Loop):
-            apart = slots_apart(ev, block, op)
-            for i, (values, made_of) in enumerate(carried_values(op)):
-                if i in apart:
-                    continue
-                for result, x in product(values, made_of):
-                    _note_result_alias(ev, result, x)
-            if op.iterable is not None:
-                _note_result_alias(ev, op.body.parameters[0], op.iterable)
+        if isinstance(op, Loop) and op.iterable is not None:
+            _note_result_alias(ev, op.body.parameters[0], op.iterable)
         elif isinstance(op, Unpack):
             for result in op.results:
                 _note_result_alias(ev, result, op.value)
         elif isinstance(op, Call) and callee_of(op) in _ITERATING and op.result is not None:
             ev.note_alias(op.result, op.operands)
+    sharing = Sharing(ev, block)
+    made = with_own_joins(ev, block, sharing)
+    if made is not block:
+        sharing = Sharing(ev, made)
+    for x in sharing.joins:
+        if not isinstance(ev.types[x], Number | Row):
+            ev.note_alias(x, sharing.outer(x))
+    return made
 
 
 _ITERATING = (zip, enumerate, reversed)
@@ -139,14 +140,14 @@ class _Viewer:
             self._read(x)
 
     def _op(self, op: ir.Op) -> None:
-        target = _target(op)
-        if not _reads_sizes(op):
+        target = target_of(op)
+        if not reads_sizes(op):
             for x in operands(op):
                 if x is not target:
                     self._read(x)
         if isinstance(op, Loop):  # a later iteration reads what an earlier one has written
             for one in walk(Block((), (op,), None)):
-                self._note_write(_target(one))
+                self._note_write(target_of(one))
             self._iterate(op.iterable)
         for inner in blocks(op):
             self.block(inner)
@@ -189,16 +190,3 @@ class _Viewer:
 
 
 _REASON = "a view that is read after a write to what it looks at"
-_WRITES = runtime.WRITES | runtime.BUFFER_WRITES
-
-
-def _target(op: ir.Op) -> Value | None:
-    """Return what an operation writes to."""
-    if isinstance(op, Call) and callee_of(op) in _WRITES:
-        assert isinstance(op.operands[0], Value)
-        return op.operands[0]
-    return None
-
-
-def _reads_sizes(op: ir.Op) -> bool:
-    return callee_of(op) in (runtime.length, runtime.shape_of)
