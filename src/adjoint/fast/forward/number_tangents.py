@@ -45,6 +45,7 @@ def sum_of(ev: Evaluator, a: Operand, b: Operand, name: str) -> Operand:
     float,
     np.float64,
     np.float32,
+    np.float16,
     np.asarray,
     same,
 )
