@@ -134,7 +134,7 @@ LOW_KINDS = frozenset(np.dtype(char).type for char in LOW)
 _COMPLEX = frozenset({complex, *_COMPLEX_SCALARS})
 _FLOAT = frozenset({float})
 _PYTHON = frozenset({float, int, bool})
-_PYTHON_NUMBERS = _PYTHON | {complex}
+PYTHON_NUMBERS = _PYTHON | {complex}
 _PYTHON_AND_NUMPY = frozenset({float, np.float64})
 _PYTHON_AND_NUMPY_COMPLEX = frozenset({complex, np.complex128})
 
@@ -151,7 +151,7 @@ def is_float(t: Any) -> bool:
 
 def may_warn(t: Any) -> bool:
     """Return whether operations on a value of a type may raise warnings of NumPy."""
-    return isinstance(t, Array) or (isinstance(t, Number) and not t.kinds <= _PYTHON_NUMBERS)
+    return isinstance(t, Array) or (isinstance(t, Number) and not t.kinds <= PYTHON_NUMBERS)
 
 
 def has_integer(t: Any) -> bool:

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from adjoint.fast.evaluate.evaluator import Evaluator
-from adjoint.fast.evaluate.types import Array, IntegersOrFloats, Number, Row, is_inexact
+from adjoint.fast.evaluate.types import Array, Number, is_inexact
 from adjoint.fast.forward.constant_functions import carriers
 from adjoint.fast.not_covered import NotCovered
 from adjoint.fast.single_assignment.walk import carried_values
@@ -24,9 +24,6 @@ from adjoint.ir import primitives
 from adjoint.ir.node import node
 from adjoint.ir.single import Block, Call, Const, If, Loop, Op, Operand, Unpack, Value
 
-_PYTHONS = frozenset({float, int, bool, complex})
-_REAL = {np.int64: np.float64, np.complex128: np.float64, np.complex64: np.float32}
-"""By type of NumPy: the type of the real parts of tangents."""
 EFFECTS = runtime.WRITES | runtime.BUFFER_WRITES | rows.EFFECTS
 """Functions that write to their first operand."""
 
@@ -57,16 +54,12 @@ class Activity:
         These values.
     tapes
         By tape: for each of the items that an iteration pushes, whether it carries a tangent.
-    precision
-        The NumPy type of the real parts of all active arrays and NumPy numbers: `numpy.float64` or
-        `numpy.float32`.
     """
 
     def __init__(self, ev: Evaluator, wanted: Iterable[Value]) -> None:
         self.ev = ev
         self.active: set[Value] = set(wanted)
         self.tapes: dict[Value, list[bool]] = {}
-        self.precision: type = np.float64
         self._made: dict[Value, Call] = {}
         self._pushed: dict[Value, Sequence[Operand]] = {}
         self._stands_for: dict[Value, Value] = {}
@@ -77,7 +70,6 @@ class Activity:
         before: Any = None
         while before != (before := self._count()):
             self._find(block)
-        self.precision = self._precision()
 
     def _count(self) -> tuple[int, ...]:
         return len(self.active), sum(map(sum, self.tapes.values())), len(self._stands_for)
@@ -247,31 +239,6 @@ class Activity:
         if made is None or made.callee not in _ITERATING:
             return False
         return any(map(self._yields_active, made.operands))
-
-    # ---- types -----------------------------------------------------------------------------------
-
-    def _precision(self) -> type:
-        """Return the type of all active values of NumPy.
-
-        Raises
-        ------
-        NotCovered
-            There are several, or one of half precision.
-        """
-        found: set[type] = set()
-        for x in self.active:
-            t = self.ev.types[x]
-            if isinstance(t, Row):
-                t = t.item
-            if isinstance(t, Array):
-                kind = np.float64 if isinstance(t, IntegersOrFloats) else t.dtype.type
-                found.add(_REAL.get(kind, kind))
-            elif isinstance(t, Number):
-                found |= {_REAL.get(kind, kind) for kind in t.kinds - _PYTHONS}
-        if len(found) > 1 or not found <= {np.float64, np.float32}:
-            names = ", ".join(sorted(kind.__name__ for kind in found))
-            raise NotCovered(f"a tangent of {names}")
-        return found.pop() if found else np.float64
 
 
 _BUILDING = (Const(primitives.build_list), Const(primitives.build_tuple))

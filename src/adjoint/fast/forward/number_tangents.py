@@ -53,6 +53,7 @@ def total_of(ev: Evaluator, terms: Iterable[Operand], name: str) -> Operand:
     float,
     np.float64,
     np.float32,
+    np.float16,
     np.asarray,
     same,
 )

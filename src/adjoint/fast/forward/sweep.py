@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 
 from adjoint.fast.evaluate.evaluator import Evaluator
-from adjoint.fast.evaluate.types import ANYTHING, LOW_KINDS, Array, Number, bar_type
+from adjoint.fast.evaluate.types import ANYTHING, Array, bar_type
 from adjoint.fast.forward.activity import EFFECTS, Column
 from adjoint.fast.forward.constant_functions import carriers
 from adjoint.fast.forward.tangent_values import TangentValues
@@ -17,12 +17,10 @@ from adjoint.fast.forward.tangents import tangent
 from adjoint.fast.forward.writes import written_tangent
 from adjoint.fast.not_covered import NotCovered
 from adjoint.fast.passes.sequence import is_effect
-from adjoint.fast.reverse.cotangent_types import operand_type
 from adjoint.fast.single_assignment.walk import callee_of
 from adjoint.fast.support import functions as runtime
 from adjoint.fast.support.result_memory import VIEWS
 from adjoint.ir.single import Block, Call, Const, If, Loop, Op, Operand, Raise, Unpack, Value
-from adjoint.rulekit.partials import LOW
 
 
 class ForwardSweep(TangentValues):
@@ -95,23 +93,13 @@ class ForwardSweep(TangentValues):
             ev.write(op)
             dot: Operand = self.zeros(y)
         else:
-            self._demand_precision(op)
             if any(self.of(x) is not None for _, x in op.keywords):
                 raise NotCovered("a keyword that carries a derivative", op.span)
             place = len(ev.block)
-            dot = self._separate(self.settle(tangent(self, op), y), op, place)
+            with self.in_precision_of(op):
+                found = tangent(self, op)
+            dot = self._separate(self.settle(found, y), op, place)
         self._bind(y, dot)
-
-    def _demand_precision(self, op: Call) -> None:
-        """Refuse constants of less precision: a tangent that is a Python number would take it."""
-        allowed = {self.activity.precision} & LOW_KINDS
-        for x in op.operands:
-            t = operand_type(self.ev, x)
-            low = t.kinds & LOW_KINDS if isinstance(t, Number) else set()
-            if type(t) is Array and t.dtype.char in LOW:
-                low = {t.dtype.type}
-            if not low <= allowed:
-                raise NotCovered("numbers of different precisions", op.span)
 
     def _bind(self, y: Value, dot: Operand) -> None:
         self.dots[y] = dot

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -11,19 +12,23 @@ from adjoint.fast.evaluate.evaluator import Evaluator
 from adjoint.fast.evaluate.types import (
     ANYTHING,
     FLOAT,
+    LOW_KINDS,
+    PYTHON_NUMBERS,
     Array,
     Number,
     Row,
     Type,
     bar_type,
     is_complex,
+    number,
 )
 from adjoint.fast.forward.activity import Activity
 from adjoint.fast.not_covered import NotCovered
 from adjoint.fast.reverse.cotangent_types import operand_type, plain, whole
 from adjoint.fast.support import functions as runtime
 from adjoint.fast.support import rows
-from adjoint.ir.single import Const, Operand, Value
+from adjoint.ir.single import Call, Const, Operand, Value
+from adjoint.rulekit.partials import LOW
 
 
 class TangentValues:
@@ -57,10 +62,38 @@ class TangentValues:
         self.has_opaque_rules = has_opaque_rules
         self.activity: Activity = Activity(ev, wanted)
         self.dots: dict[Value, Operand] = {}
+        self._is_exact = False
 
     def of(self, x: Operand) -> Operand | None:
         """Return the tangent of an operand; ``None`` if it carries none."""
-        return self.dots.get(x) if type(x) is Value else None
+        dot = self.dots.get(x) if type(x) is Value else None
+        return dot if dot is None or not self._is_exact else self._exact(dot, x)  # type: ignore[arg-type]
+
+    @contextmanager
+    def in_precision_of(self, op: Call) -> Iterator[None]:
+        """In this context, `of` converts tangents to the classes of their primals if an operand of
+        `op` has less than double precision: beside it, a Python number would take that."""
+        self._is_exact = any(_is_low(operand_type(self.ev, x)) for x in op.operands)
+        try:
+            yield
+        finally:
+            self._is_exact = False
+
+    def _exact(self, dot: Operand, x: Value) -> Operand:
+        """Convert the tangent of a NumPy number to the class of the number."""
+        t = self.ev.types[x]
+        if not isinstance(t, Number) or t.kinds <= PYTHON_NUMBERS:
+            return dot
+        if len(t.kinds) > 1:  # the class is known at run time only
+            made = bar_type(t)
+            return self.ev.operation(runtime.present, (dot, x), made, name=f"{x.name}_dot")
+        (kind,) = t.kinds
+        kind = kind if issubclass(kind, np.inexact) else np.float64
+        if isinstance(dot, Const):
+            return Const(kind(dot.value))  # type: ignore[arg-type]
+        if operand_type(self.ev, dot) == number(kind):
+            return dot
+        return self.ev.operation(kind, (dot,), number(kind), name=f"{x.name}_dot")
 
     def full(self, x: Operand) -> Operand:
         """Return the tangent of an operand, or its zero."""
@@ -115,6 +148,13 @@ class TangentValues:
         if isinstance(found, Number) and any(issubclass(kind, int) for kind in found.kinds):
             return self.ev.operation(float, (dot,), FLOAT, name=f"{y.name}_dot")
         return dot
+
+
+def _is_low(t: Type) -> bool:
+    """Return whether a number or the elements of an array may have less than double precision."""
+    if isinstance(t, Number):
+        return not t.kinds.isdisjoint(LOW_KINDS)
+    return type(t) is Array and t.dtype.char in LOW
 
 
 def tangent_type(t: Type) -> Type:

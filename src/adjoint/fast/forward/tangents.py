@@ -16,7 +16,7 @@ from adjoint.fast.forward.number_tangents import total_of
 from adjoint.fast.forward.opaque_rules import opaque_tangent, tangents_of_pair
 from adjoint.fast.forward.registered_rules import by_rule
 from adjoint.fast.not_covered import NotCovered
-from adjoint.fast.reverse.arithmetic import product
+from adjoint.fast.reverse.arithmetic import as_precise, product
 from adjoint.fast.reverse.cotangent_types import conjugated, operand_type
 from adjoint.fast.reverse.differentiate import slopes_of
 from adjoint.fast.reverse.elementwise import PRODUCTS, direction_of, evaluated_slope, is_modulus
@@ -85,7 +85,8 @@ def _by_slopes(sweep: TangentValues, op: Call, slopes: Partials) -> Operand | No
             elif is_modulus(ev, op):
                 slope = direction_of(ev, x, y)  # type: ignore[arg-type]
             elif callable(p):
-                slope = evaluated_slope(ev, p, (y, *op.operands))
+                precise = [as_precise(ev, x, y) for x in op.operands]
+                slope = evaluated_slope(ev, p, (y, *precise))
             else:
                 slope = Const(p)
             if has_complex(operand_type(ev, x)) and not has_complex(ev.types[y]):

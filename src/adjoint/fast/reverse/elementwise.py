@@ -202,6 +202,8 @@ def _is_inexact_array(ev: Evaluator, x: Operand) -> bool:
     same,
     float,
     np.float64,
+    np.float32,
+    np.float16,
     np.asarray,
     np.copy,
     np.ndarray.copy,

@@ -17,14 +17,11 @@ def fits(x: Any, dot: Any) -> bool:
         return True
     kind = type(x)
     if kind is np.ndarray:
-        dtype = np.float64 if x.dtype == np.int64 else x.dtype
-        return type(dot) is np.ndarray and dot.dtype == dtype and dot.shape == x.shape
-    if kind is float or kind is int or kind is np.float64:
-        return type(dot) in (float, int, np.float64)
-    if kind is complex or kind is np.complex128:
-        return type(dot) in (float, int, complex, np.float64, np.complex128)
-    if kind is np.float32:
-        return type(dot) in (float, int, np.float32)
+        return type(dot) is np.ndarray and dot.dtype == _dtype_for(x) and dot.shape == x.shape
+    if issubclass(kind, int | float | np.floating | np.integer):
+        return type(dot) in (float, int, np.float64, kind)
+    if issubclass(kind, complex | np.complexfloating):
+        return type(dot) in (float, int, complex, np.float64, np.complex128, kind)
     if kind is list or kind is tuple:
         return type(dot) in (list, tuple) and len(dot) == len(x) and all(map(fits, x, dot))
     if kind is dict:
@@ -73,7 +70,12 @@ def single_of(dot: Any) -> Any:
 
 def array_of(dot: Any, x: Any) -> Any:
     """Return the tangent of an array."""
-    return np.zeros(x.shape, x.dtype if x.dtype != np.int64 else np.float64) if dot is None else dot
+    return np.zeros(x.shape, _dtype_for(x)) if dot is None else dot
+
+
+def _dtype_for(x: Any) -> Any:
+    """Return the dtype of the tangent of an array."""
+    return x.dtype if x.dtype.kind in "fc" else np.dtype(np.float64)
 
 
 def row_of(dot: Any, xs: Any) -> Any:

@@ -84,7 +84,7 @@ def _number_of_numpy(kind: type) -> None:
         return a if t == number(kind) else ev.operation(kind, (ev.operand(a),), number(kind))
 
 
-for _kind in (np.float64, np.int64):
+for _kind in (np.float64, np.float32, np.float16, np.int64, np.int32):
     _number_of_numpy(_kind)
 
 
