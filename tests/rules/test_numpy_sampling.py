@@ -14,14 +14,7 @@ from tests.support import check_reverse
 SOURCES = [np.random.default_rng, np.random.RandomState]
 
 # Two calls never give the same numbers, so that differences are taken below; here there are none.
-CASES = {
-    (np.random.Generator, "permutation"): [(np.random.default_rng(0), np.zeros(0))],
-    (np.random.RandomState, "permutation"): [(np.random.RandomState(0), np.zeros(0))],
-    (np.random.Generator, "choice"): [(np.random.default_rng(0), np.ones(1), 0)],
-    (np.random.RandomState, "choice"): [(np.random.RandomState(0), np.ones(1), 0)],
-    np.random.choice: [(np.ones(1), 0)],
-    np.random.permutation: [(np.zeros(0),)],
-}
+CASES = {}
 DRAWS = {
     "normal": (0.3, 1.2),
     "laplace": (0.3, 1.2),
@@ -161,16 +154,18 @@ def test_what_scales_or_moves_a_draw_by_rejection():
 
 def test_tangents_of_chosen_elements():
     x, x_dot = reals(5, 3), reals(5, 3, seed=1)
+
+    def pushed(draw, x, x_dot):
+        return ad.pushforward(draw, (x,), (x_dot,))
+
     for source in SOURCES:
-        key = (type(source(3)), "permutation")
-        y, y_dot = frule(key, (None, x_dot), source(3), x)
+        y, y_dot = pushed(lambda x: source(3).permutation(x), x, x_dot)  # noqa: B023
         np.testing.assert_array_equal(y, source(3).permutation(x))
         np.testing.assert_array_equal(y_dot, source(3).permutation(x_dot))
-    key, (row, row_dot) = (np.random.RandomState, "choice"), (x[:, 0], x_dot[:, 0])
-    y, y_dot = frule(key, (None, row_dot, None), np.random.RandomState(3), row, 4)
+    row, row_dot = x[:, 0], x_dot[:, 0]
+    y, y_dot = pushed(lambda row: np.random.RandomState(3).choice(row, 4), row, row_dot)
     np.testing.assert_array_equal(y_dot, np.random.RandomState(3).choice(row_dot, 4))
-    key = (np.random.Generator, "choice")
-    y, y_dot = frule(key, (None, x_dot, None), np.random.default_rng(3), x, 2, axis=1)
+    y, y_dot = pushed(lambda x: np.random.default_rng(3).choice(x, 2, axis=1), x, x_dot)
     np.testing.assert_array_equal(y_dot, np.random.default_rng(3).choice(x_dot, 2, axis=1))
 
 
@@ -184,14 +179,13 @@ def test_without_spread():
 @pytest.mark.parametrize("seed", range(5))
 def test_permutation(x, seed):
     for source in SOURCES:
-        rng = source(seed)
-        y, back = rrule((type(rng), "permutation"), rng, x)
+        y, back = ad.pullback(lambda x: source(seed).permutation(x), x)  # noqa: B023
         np.testing.assert_array_equal(y, source(seed).permutation(x))
         # where the elements are all different, the cotangent must go where they came from
-        np.testing.assert_array_equal(back(y)[2], x)
-    y, back = rrule((np.random.Generator, "permutation"), np.random.default_rng(seed), x, axis=-1)
+        np.testing.assert_array_equal(back(y)[1], x)
+    y, back = ad.pullback(lambda x: np.random.default_rng(seed).permutation(x, axis=-1), x)
     np.testing.assert_array_equal(y, np.random.default_rng(seed).permutation(x, axis=-1))
-    np.testing.assert_array_equal(back(y)[2], x)
+    np.testing.assert_array_equal(back(y)[1], x)
 
 
 @pytest.mark.parametrize(
@@ -207,10 +201,10 @@ def test_permutation(x, seed):
     ],
 )
 def test_choice(x, keywords):
-    y, back = rrule((np.random.Generator, "choice"), np.random.default_rng(4), x, **keywords)
+    y, back = ad.pullback(lambda x: np.random.default_rng(4).choice(x, **keywords), x)
     np.testing.assert_array_equal(y, np.random.default_rng(4).choice(x, **keywords))
     y_bar = np.random.default_rng(1).normal(size=np.shape(y))
-    x_bar = back(y_bar)[2]
+    x_bar = back(y_bar)[1]
     assert x_bar.shape == x.shape
     moved = np.random.default_rng(4).choice(x * x, **keywords)
     np.testing.assert_allclose(np.sum(x_bar * x * x), np.sum(y_bar * moved))
@@ -218,22 +212,22 @@ def test_choice(x, keywords):
 
 def test_choice_of_the_older_generators():
     x, y_bar = reals(7), reals(5, seed=1)
-    y, back = rrule((np.random.RandomState, "choice"), np.random.RandomState(4), x, 5)
+    y, back = ad.pullback(lambda x: np.random.RandomState(4).choice(x, 5), x)
     np.testing.assert_array_equal(y, np.random.RandomState(4).choice(x, 5))
     state = np.random.get_state()  # noqa: NPY002
-    z, of_module = rrule(np.random.choice, x, 5, p=np.full(7, 1 / 7))
+    z, of_module = ad.pullback(lambda x: np.random.choice(x, 5, p=np.full(7, 1 / 7)), x)  # noqa: NPY002
     np.random.set_state(state)  # noqa: NPY002
     np.testing.assert_array_equal(z, np.random.choice(x, 5, p=np.full(7, 1 / 7)))  # noqa: NPY002
-    assert back(y_bar)[2] @ x == pytest.approx(y_bar @ y)
+    assert back(y_bar)[1] @ x == pytest.approx(y_bar @ y)
     assert of_module(y_bar)[1] @ x == pytest.approx(y_bar @ z)
 
 
 def test_what_is_drawn_of_a_length_is_constant():
     for name in ("choice", "permutation"):
         for source in SOURCES:
-            y, back = rrule((type(source(0)), name), source(0), 5)
+            y, back = ad.pullback(lambda n: getattr(source(0), name)(n), 5)  # noqa: B023
             np.testing.assert_array_equal(y, getattr(source(0), name)(5))
-            assert back(np.ones(np.shape(y))) == (None, None, None)
+            assert not back(np.ones(np.shape(y)))[1]
 
 
 PROBABLE = {

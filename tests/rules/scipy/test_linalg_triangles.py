@@ -1,4 +1,4 @@
-"""`adjoint.rules.scipy.linalg.triangles`: LAPACK's routines for triangular factors."""
+"""`adjoint.rules.scipy.linalg.lapack`: routines for triangular factors."""
 
 import numpy as np
 import pytest

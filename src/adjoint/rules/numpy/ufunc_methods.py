@@ -7,14 +7,15 @@ broadcast.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
+from adjoint.rulekit import nested
 from adjoint.rulekit.elementwise_forward import contributions, like_result
 from adjoint.rulekit.projection import as_numeric, projector
-from adjoint.rulekit.registry import frule, non_differentiable, rrule, substitute
+from adjoint.rulekit.registry import frule, lookup, non_differentiable, rrule, substitute
+from adjoint.rulekit.transposition import forward_from_reverse
 from adjoint.rules.numpy.aggregates.reductions import (
     NONE,
     constant_back,
@@ -38,43 +39,18 @@ IDENTITY: dict[Any, int] = {np.add: 0, np.multiply: 1}
 # ---- chains --------------------------------------------------------------------------------------
 
 
-class _Chain:
-    """``f(f(f(first, rows[0]), rows[1]), …)``, elementwise in the other axes.
-
-    Attributes
-    ----------
-    values
-        The first value, and the value after each link.
-    """
-
-    def __init__(self, f: np.ufunc, rows: Any, first: Any, masks: Any = None) -> None:
-        self._links: list[Callable[[Any], Any]] = []
-        self._masks = masks
-        self.values = [first]
-        for i, row in enumerate(rows):
-            applied = rrule(f, self.values[-1], row)
-            if applied is None:
-                raise _NoRule
-            y, back = applied
-            self._links.append(back)
-            self.values.append(y if masks is None else np.where(masks[i], y, self.values[-1]))
-
-    def back(self, value_bars: list[Any]) -> tuple[Any, list[Any]]:
-        """Return the cotangents of the first value and the rows, from those of the later values."""
-        bar: Any = 0.0
-        row_bars = []
-        for i in reversed(range(len(self._links))):
-            bar = bar + value_bars[i]
-            taken = bar if self._masks is None else np.where(self._masks[i], bar, 0)
-            _, before, row_bar = self._links[i](taken)
-            before = 0.0 if before is None else before
-            row_bars.append(np.zeros(np.shape(taken)) if row_bar is None else row_bar)
-            bar = before if self._masks is None else before + np.where(self._masks[i], 0, bar)
-        return bar, row_bars[::-1]
+def _chained(f: np.ufunc, rows: Any, first: Any, masks: Any = None) -> list[Any]:
+    """Return f(first, rows[0]), f(f(first, rows[0]), rows[1]), …, elementwise in the other axes."""
+    values = [first]
+    for i, row in enumerate(rows):
+        y = f(values[-1], row)
+        values.append(y if masks is None else np.where(masks[i], y, values[-1]))
+    return values[1:]
 
 
-class _NoRule(Exception):
-    """The ufunc has no rule for the operands."""
+def _has_rule(f: np.ufunc) -> bool:
+    rules = lookup(f)
+    return rules is not None and bool(rules.rrules)
 
 
 def _agree(value: Any, y: Any) -> bool:
@@ -158,29 +134,26 @@ def _logsumexp_back(a: Any, y: Any, axis: Any, keepdims: bool) -> Any:
 
 def _reduction_back(f: np.ufunc, a: Any, y: Any, axis: Any, initial: Any, where: Any) -> Any:
     """Return the pullback of any reduction, or None if the ufunc has no rule."""
+    if not _has_rule(f):
+        return None
     rows, undo = merged_rows(a, axis)
     rows, masks = np.moveaxis(rows, -1, 0), None
     start = f.identity if initial is NONE and f.identity is not None else initial
     if where is not True:
         masks = np.moveaxis(merged_rows(np.broadcast_to(where, a.shape), axis)[0], -1, 0)
-    first, rest = _split(f, rows, start)
-    try:
-        chain = _Chain(f, rest, first, masks)
-    except _NoRule:
-        return None
-    if not _agree(chain.values[-1], np.reshape(y, rows.shape[1:])):
+
+    def reduced(rows: Any, start: Any) -> Any:
+        first, rest = _split(f, rows, start)
+        return _chained(f, rest, first, masks)[-1] if len(rest) else first
+
+    value, pull = nested.pullback(reduced, rows, start)
+    if not _agree(value, np.reshape(y, rows.shape[1:])):
         return None
 
     def reduction_back(y_bar):
-        last = np.reshape(y_bar, rows.shape[1:])
-        if len(rest):
-            first_bar, bars = chain.back([0.0] * (len(rest) - 1) + [last])
-        else:
-            first_bar, bars = last, []
-        if start is NONE:
-            bars, first_bar = [first_bar, *bars], 0.0
-        stacked = np.stack(bars) if bars else np.zeros(rows.shape)
-        return None, undo(np.moveaxis(stacked, 0, -1)), np.sum(first_bar)
+        _, bars, start_bar = pull(np.reshape(y_bar, rows.shape[1:]))
+        bars = np.zeros(rows.shape) if bars is None else bars
+        return None, undo(np.moveaxis(bars, 0, -1)), 0.0 if start_bar is None else start_bar
 
     return reduction_back
 
@@ -230,20 +203,18 @@ def _(self, array, /, axis=0, dtype=None, out=None):
         return y, lambda y_bar: (None, None, to_array(scatter(source, y_bar, a)))
     if not a.size:
         return y, lambda y_bar: (None, None, to_array(y_bar))
-    rows = np.moveaxis(a, axis, 0)
-    try:
-        chain = _Chain(self, rows[1:], rows[0])
-    except _NoRule:
-        return NotImplemented
-    if not _agree(chain.values[-1], np.moveaxis(y, axis, 0)[-1]):
+    if not _has_rule(self):
         return NotImplemented
 
-    def accumulate_back(y_bar):
-        first, *others = np.moveaxis(y_bar, axis, 0)
-        before, bars = chain.back(others)
-        return None, None, to_array(np.moveaxis(np.stack([first + before, *bars]), 0, axis))
+    def accumulated(a: Any) -> Any:
+        rows = np.moveaxis(a, axis, 0)
+        values = [rows[0], *_chained(self, rows[1:], rows[0])]
+        return np.moveaxis(np.stack(values), 0, axis)
 
-    return y, accumulate_back
+    value, pull = nested.pullback(accumulated, a)
+    if not _agree(value, y):
+        return NotImplemented
+    return y, lambda y_bar: (None, None, to_array(pull(y_bar)[1]))
 
 
 def _sources(a: Any, y: Any, axis: int) -> Any:
@@ -255,31 +226,6 @@ def _sources(a: Any, y: Any, axis: int) -> Any:
     source = np.maximum.accumulate(np.where(fresh, index, 0), 0)
     positions = np.moveaxis(np.arange(a.size).reshape(a.shape), axis, 0)
     return np.moveaxis(np.take_along_axis(positions, source, 0), 0, axis)
-
-
-@frule.register((np.ufunc, "accumulate"))
-def _(dots, self, array, /, axis=0, dtype=None, out=None):
-    a = _numeric(self, array, dtype)
-    if out is not None or a is None:
-        return NotImplemented
-    y = self.accumulate(a, axis)
-    if dots[1] is None:
-        return y, None
-    a_dot = np.asarray(dense(dots[1], array))
-    if self is np.add or not a.size:
-        return y, like_result(np.cumsum(a_dot, axis), y)
-    if self in (np.maximum, np.minimum):
-        return y, like_result(np.ravel(a_dot)[_sources(a, y, axis)], y)
-    rows, row_dots = np.moveaxis(a, axis, 0), np.moveaxis(a_dot, axis, 0)
-    value, dot, moved = rows[0], row_dots[0], [row_dots[0]]
-    for row, row_dot in zip(rows[1:], row_dots[1:], strict=True):
-        applied = frule(self, (dot, row_dot), value, row)
-        if applied is None:
-            return NotImplemented
-        value, dot = applied
-        dot = np.zeros(np.shape(value)) if dot is None else dot
-        moved.append(dot)
-    return y, like_result(np.moveaxis(np.stack(moved), 0, axis), y)
 
 
 # ---- outer ---------------------------------------------------------------------------------------
@@ -312,18 +258,6 @@ def _(self, A, B, /):
         )
 
     return y, outer_back
-
-
-@frule.register((np.ufunc, "outer"))
-def _(dots, self, A, B, /):
-    a, b = as_numeric(A), as_numeric(B)
-    if a is None or b is None:
-        return NotImplemented
-    a, b = np.asarray(a), np.asarray(b)
-    a_dot = None if dots[1] is None else _column(np.asarray(dense(dots[1], A)), b)
-    b_dot = None if dots[2] is None else np.asarray(dense(dots[2], B))
-    applied = frule(self, (a_dot, b_dot), _column(a, b)[()], b[()])
-    return NotImplemented if applied is None else applied
 
 
 @substitute((np.ufunc, "outer"))
@@ -383,21 +317,7 @@ def _(self, array, indices, /, axis=0, dtype=None, out=None):
     return y, reduceat_back
 
 
-@frule.register((np.ufunc, "reduceat"))
-def _(dots, self, array, indices, /, axis=0, dtype=None, out=None):
-    a = _numeric(self, array, dtype)
-    if a is None or out is not None:
-        return NotImplemented
-    y, axis = self.reduceat(a, indices, axis), axis or 0
-    segments = _segments(self, a, y, indices, axis)
-    if segments is None:
-        return NotImplemented
-    if dots[1] is None or not segments:
-        return y, None
-    rows = np.moveaxis(np.asarray(dense(dots[1], array)), axis, 0)
-    ones = np.ones(rows.shape[1:], cotangent_dtype(y))[()]
-    parts = [np.sum(np.conj(back(ones)[2]) * rows[segment], 0) for segment, back in segments]
-    return y, like_result(np.moveaxis(np.stack(parts), 0, axis), y)
+forward_from_reverse(*((np.ufunc, name) for name in ("accumulate", "outer", "reduceat")))
 
 
 @substitute((np.ndarray, "__array_ufunc__"))

@@ -14,7 +14,6 @@ from adjoint.rules.scipy.linalg import (  # noqa: F401  each registers its rules
     schur,
     solving,
     structured,
-    triangles,
     unsupported,
 )
 from adjoint.rules.scipy.overwrite_options import take_overwritten

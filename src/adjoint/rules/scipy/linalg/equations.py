@@ -1,8 +1,8 @@
 """Rules of the matrix equations of Sylvester, Lyapunov and Riccati.
 
-The tangent of a solution solves the same linear equation (for Riccati's the one of the closed
-loop), and the cotangent solves its adjoint (Kao & Hennequin, *Automatic differentiation of
-Sylvester, Lyapunov, and algebraic Riccati equations* (2020)).
+The cotangent of a solution solves the adjoint linear equation, for Riccati's that of the closed
+loop (Kao & Hennequin, *Automatic differentiation of Sylvester, Lyapunov, and algebraic Riccati
+equations* (2020)).
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import numpy as np
 from scipy import linalg as sl
 
 from adjoint.rules.numpy.linalg.matrices import dagger, hermitian
-from adjoint.rules.scipy.linalg.matrix_rule import Call, matrix_rule, summed
+from adjoint.rules.scipy.linalg.matrix_rule import Call, matrix_rule
 
 
 def sylvester(a: Any, b: Any, q: Any) -> Any:
@@ -31,11 +31,6 @@ def sylvester(a: Any, b: Any, q: Any) -> Any:
     return np.reshape(np.stack(found), (*batch, *q.shape[-2:]))
 
 
-def _both(m: Any) -> Any:
-    """Return M + Mᴴ."""
-    return None if m is None else m + dagger(m)
-
-
 # ---- linear equations ----------------------------------------------------------------------------
 
 
@@ -47,12 +42,7 @@ def _(call: Call) -> Any:
         bar = sylvester(dagger(a), dagger(b), x_bar)
         return -(bar @ dagger(x)), -(dagger(x) @ bar), bar
 
-    def push(a_dot: Any, b_dot: Any, q_dot: Any) -> Any:
-        of_a = None if a_dot is None else -(a_dot @ x)
-        of_b = None if b_dot is None else -(x @ b_dot)
-        return sylvester(a, b, summed(q_dot, of_a, of_b))
-
-    return back, push
+    return back
 
 
 @matrix_rule(sl.solve_continuous_lyapunov, "a q")
@@ -64,11 +54,7 @@ def _(call: Call) -> Any:
         bar = sylvester(dagger(a), a, x_bar)
         return -(bar @ dagger(x) + dagger(bar) @ x), bar
 
-    def push(a_dot: Any, q_dot: Any) -> Any:
-        moved = None if a_dot is None else -(a_dot @ x + x @ dagger(a_dot))
-        return sylvester(a, dagger(a), summed(q_dot, moved))
-
-    return back, push
+    return back
 
 
 @matrix_rule(sl.solve_discrete_lyapunov, "a q")
@@ -80,13 +66,7 @@ def _(call: Call) -> Any:
         bar = sl.solve_discrete_lyapunov(dagger(a), x_bar, method)
         return bar @ a @ dagger(x) + dagger(bar) @ a @ x, bar
 
-    def push(a_dot: Any, q_dot: Any) -> Any:
-        moved = None
-        if a_dot is not None:
-            moved = a_dot @ x @ dagger(a) + a @ x @ dagger(a_dot)
-        return sl.solve_discrete_lyapunov(a, summed(q_dot, moved), method)
-
-    return back, push
+    return back
 
 
 # ---- Riccati's equations: q and r are Hermitian, and so are their cotangents ---------------------
@@ -107,13 +87,7 @@ def _(call: Call) -> Any:
         b_bar = (g_bar + dagger(g_bar)) @ dagger(gain)
         return x @ (s + dagger(s)), b_bar, s, -(gain @ g_bar @ dagger(gain))
 
-    def push(a_dot: Any, b_dot: Any, q_dot: Any, r_dot: Any) -> Any:
-        moved = _both(None if a_dot is None else x @ a_dot)
-        turned = _both(None if b_dot is None else -(x @ b_dot @ gain @ x))
-        bent = None if r_dot is None else x @ dagger(gain) @ r_dot @ gain @ x
-        return sylvester(dagger(loop), loop, -summed(moved, turned, bent, q_dot))
-
-    return back, push
+    return back
 
 
 @matrix_rule(sl.solve_discrete_are, "a b q r")
@@ -131,11 +105,4 @@ def _(call: Call) -> Any:
         a_bar = x @ loop @ (s + dagger(s))
         return a_bar, -(a_bar @ dagger(gain)), s, gain @ s @ dagger(gain)
 
-    def push(a_dot: Any, b_dot: Any, q_dot: Any, r_dot: Any) -> Any:
-        side = dagger(loop) @ x
-        moved = _both(None if a_dot is None else side @ a_dot)
-        turned = _both(None if b_dot is None else -(side @ b_dot @ gain))
-        bent = None if r_dot is None else dagger(gain) @ r_dot @ gain
-        return sl.solve_discrete_lyapunov(dagger(loop), summed(moved, turned, bent, q_dot))
-
-    return back, push
+    return back

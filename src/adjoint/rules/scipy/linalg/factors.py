@@ -52,10 +52,7 @@ def _(call: Call) -> Any:
             return (None,)
         return (back(_half(y_bar[0], upper))[1] + beside * y_bar[0],)
 
-    def push(a_dot: Any) -> Any:
-        return cholesky_dot(factor, a_dot, upper) + beside * a_dot, None
-
-    return factor_back, push
+    return factor_back
 
 
 @matrix_rule(sl.cho_solve, "*c_and_lower b")
@@ -70,7 +67,7 @@ def _(call: Call) -> Any:
         first, last = (dagger(factor), factor) if upper else (factor, dagger(factor))
         return np.linalg.solve(last, np.linalg.solve(first, right))
 
-    back, push = solution(solve, call.y, vector)
+    back, _ = solution(solve, call.y, vector)
 
     def solve_back(x_bar: Any) -> Any:
         bar, b_bar = back(x_bar)
@@ -78,14 +75,7 @@ def _(call: Call) -> Any:
         c_bar = factor @ whole if upper else whole @ factor
         return (project(_half(c_bar, upper), c), None), b_bar
 
-    def solve_push(dots: Any, b_dot: Any) -> Any:
-        if dots is None or dots[0] is None:
-            return push(None, b_dot)
-        c_dot = _half(dots[0], upper)
-        moved = dagger(c_dot) @ factor if upper else c_dot @ dagger(factor)
-        return push(moved + dagger(moved), b_dot)
-
-    return solve_back, solve_push
+    return solve_back
 
 
 # ---- LU: A = P L U -------------------------------------------------------------------------------
@@ -116,22 +106,6 @@ def _lu_bar(f: Any, lower: Any, upper: Any, lower_bar: Any, upper_bar: Any) -> A
     return np.concatenate([top, below_bar], -2)
 
 
-def _lu_dot(f: Any, lower: Any, upper: Any, dot: Any) -> tuple[Any, Any]:
-    """Return the tangents of L and U from the tangent of L U."""
-    k = lower.shape[-1]
-    square_l, square_u = lower[..., :k, :], upper[..., :, :k]
-    try:
-        inner = np.linalg.solve(square_l, dot[..., :k, :k])
-        inner = dagger(np.linalg.solve(dagger(square_u), dagger(inner)))
-        l_dot, u_dot = square_l @ np.tril(inner, -1), np.triu(inner) @ square_u
-        below = dot[..., k:, :k] - lower[..., k:, :] @ u_dot
-        below = dagger(np.linalg.solve(dagger(square_u), dagger(below)))
-        beside = np.linalg.solve(square_l, dot[..., :k, k:] - l_dot @ upper[..., :, k:])
-    except np.linalg.LinAlgError:
-        raise _singular(f) from None
-    return np.concatenate([l_dot, below], -2), np.concatenate([u_dot, beside], -1)
-
-
 def _singular(f: Any) -> Exception:
     return undetermined(
         f,
@@ -147,7 +121,7 @@ def _zeros_for(bar: Any, like: Any) -> Any:
 @matrix_rule(sl.lu, "a")
 def _(call: Call) -> Any:
     if call.a.size == 0:
-        return lambda _: (None,), lambda _: None
+        return lambda _: (None,)
     permuted, indices = bool(call.permute_l), bool(call.option("p_indices", False))
     if permuted:
         p, lower, upper = sl.lu(call.a)
@@ -166,11 +140,7 @@ def _(call: Call) -> Any:
             l_bar = back_to @ l_bar
         return (p @ _lu_bar(sl.lu, lower, upper, l_bar, u_bar),)
 
-    def push(a_dot: Any) -> Any:
-        l_dot, u_dot = _lu_dot(sl.lu, lower, upper, back_to @ a_dot)
-        return (p @ l_dot, u_dot) if permuted else (None, l_dot, u_dot)
-
-    return back, push
+    return back
 
 
 def _unpacked(lu: Any) -> tuple[Any, Any]:
@@ -216,11 +186,7 @@ def _(call: Call) -> Any:
         u_bar = np.triu(y_bar[0][..., :k, :])
         return (p @ _lu_bar(sl.lu_factor, lower, upper, l_bar, u_bar),)
 
-    def push(a_dot: Any) -> Any:
-        moved = np.swapaxes(p, -1, -2) @ a_dot
-        return _packed(*_lu_dot(sl.lu_factor, lower, upper, moved)), None
-
-    return back, push
+    return back
 
 
 @matrix_rule(sl.lu_solve, "*lu_and_piv b")
@@ -236,7 +202,7 @@ def _(call: Call) -> Any:
         m = turn(left @ upper)
         return np.linalg.solve(dagger(m) if adjoint else m, right)
 
-    back, push = solution(solve, call.y, np.ndim(call.b) == 1)
+    back, _ = solution(solve, call.y, np.ndim(call.b) == 1)
 
     def solve_back(x_bar: Any) -> Any:
         m_bar, b_bar = back(x_bar)
@@ -244,13 +210,7 @@ def _(call: Call) -> Any:
         lu_bar = _packed(bar @ dagger(upper), dagger(lower) @ bar)
         return (project(lu_bar, call.lu_and_piv[0]), None), b_bar
 
-    def solve_push(dots: Any, b_dot: Any) -> Any:
-        if dots is None or dots[0] is None:
-            return push(None, b_dot)
-        moved = p @ np.tril(dots[0], -1) @ upper + left @ np.triu(dots[0])
-        return push(turn(moved), b_dot)
-
-    return solve_back, solve_push
+    return solve_back
 
 
 # ---- QR and RQ -----------------------------------------------------------------------------------
@@ -397,14 +357,6 @@ def _polar_bar(parts: tuple[Any, ...], u_bar: Any, p_bar: Any) -> Any:
     return bar + (rest @ v / s[..., None, :]) @ dagger(v)
 
 
-def _polar_dot(parts: tuple[Any, ...], a_dot: Any) -> tuple[Any, Any]:
-    u, p, v, s = parts
-    inner = dagger(u) @ a_dot
-    x = _over_sums(inner - dagger(inner), v, s)
-    rest = a_dot - u @ inner
-    return u @ x + (rest @ v / s[..., None, :]) @ dagger(v), inner - x @ p
-
-
 @matrix_rule(sl.polar, "a")
 def _(call: Call) -> Any:
     """Differentiate polar factors; use Aᴴ for a wide matrix, and U P Uᴴ for the left P."""
@@ -424,13 +376,4 @@ def _(call: Call) -> Any:
             p_bar = dagger(u) @ p_bar @ u
         return (turn(_polar_bar(parts, u_bar, p_bar)),)
 
-    def push(a_dot: Any) -> Any:
-        parts = _natural(turn(call.a))
-        u, p = parts[:2]
-        u_dot, p_dot = _polar_dot(parts, turn(a_dot))
-        if across:
-            moved = u_dot @ p @ dagger(u)
-            p_dot = u @ p_dot @ dagger(u) + moved + dagger(moved)
-        return turn(u_dot), p_dot
-
-    return back, push
+    return back

@@ -10,7 +10,7 @@ from scipy import linalg as sl
 from adjoint.rules.numpy.linalg.least_squares import mirrored
 from adjoint.rules.numpy.linalg.matrices import dagger, from_triangle, hermitian, to_triangle
 from adjoint.rules.numpy.linalg.norms import norm_axes, norm_back, norm_dot
-from adjoint.rules.numpy.linalg.singular import values_and_dot, values_bar
+from adjoint.rules.numpy.linalg.singular import values_bar
 from adjoint.rules.scipy.linalg.matrix_rule import Call, matrix_rule
 
 # ---- lstsq ---------------------------------------------------------------------------------------
@@ -51,22 +51,7 @@ def _(call: Call) -> Any:
             a_bar = a_bar + values_bar(np.broadcast_to(a, a_bar.shape), s_bar)
         return a_bar, b_bar[..., 0] if one else b_bar
 
-    def push(a_dot: Any, b_dot: Any) -> Any:
-        p, s_dot = _inverse(a, rank), None
-        b_dot = np.zeros(right.shape) if b_dot is None else np.reshape(b_dot, right.shape)
-        x_dot = p @ b_dot
-        rest_dot = b_dot - a @ x_dot
-        if a_dot is not None:
-            moved = dagger(mirrored(a_dot, a, p)) @ right
-            x_dot, rest_dot = x_dot + moved, rest_dot - a @ moved - a_dot @ columns
-            s_dot = None if s is None or not np.size(s) else values_and_dot(a, s, a_dot)[1]
-        x_dot = np.reshape(x_dot, np.shape(x))
-        if not measured:
-            return x_dot, None, None, s_dot
-        moved = np.sum(2 * np.real(np.conj(right - a @ columns) * rest_dot), -2)
-        return x_dot, np.reshape(moved, np.shape(residues)), None, s_dot
-
-    return back, push
+    return back
 
 
 # ---- pseudo-inverses -----------------------------------------------------------------------------
@@ -81,11 +66,7 @@ def _(call: Call) -> Any:
         bar = y_bar[0] if ranked else y_bar
         return (None if bar is None else mirrored(dagger(bar), a, y),)
 
-    def push(a_dot: Any) -> Any:
-        dot = dagger(mirrored(a_dot, a, y))
-        return (dot, None) if ranked else dot
-
-    return back, push
+    return back
 
 
 @matrix_rule(sl.pinvh, "a")
@@ -99,11 +80,7 @@ def _(call: Call) -> Any:
             return (None,)
         return (to_triangle(hermitian(mirrored(dagger(bar), a, y)), upper),)
 
-    def push(a_dot: Any) -> Any:
-        dot = dagger(mirrored(from_triangle(a_dot, upper), a, y))
-        return (dot, None) if ranked else dot
-
-    return back, push
+    return back
 
 
 # ---- norms ---------------------------------------------------------------------------------------

@@ -122,11 +122,7 @@ def _(call: Call) -> Any:
         _require_separated(sl.sqrtm, y)
         return (sylvester(dagger(y), dagger(y), y_bar),)
 
-    def push(a_dot: Any) -> Any:
-        _require_separated(sl.sqrtm, y)
-        return sylvester(y, y, a_dot)
-
-    return back, push
+    return back
 
 
 @matrix_rule(sl.signm, "A")
@@ -142,7 +138,7 @@ def _(call: Call) -> Any:
         bar = sylvester(dagger(n), dagger(n), y_bar)
         return (bar - s_h @ bar @ s_h,)
 
-    return back, lambda a_dot: sylvester(n, n, a_dot - s @ a_dot @ s)
+    return back
 
 
 @matrix_rule(sl.fractional_matrix_power, "A *t")
@@ -162,8 +158,4 @@ def _(call: Call) -> Any:
             t_bar = project(np.sum(np.real(np.conj(slope()) * y_bar)), t)
         return dagger(frechet(power, a, dagger(y_bar))), t_bar
 
-    def push(a_dot: Any, t_dot: Any) -> Any:
-        dot: Any = 0.0 if a_dot is None else frechet(power, a, a_dot)
-        return dot if t_dot is None or isinstance(t, int) else dot + t_dot * slope()
-
-    return back, push
+    return back

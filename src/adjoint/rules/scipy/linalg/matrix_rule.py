@@ -7,9 +7,10 @@ rule gets the arguments of one call by name, and the result::
     def _(call):
         def back(x_bar): ...
             return a_bar, b_bar, q_bar
-        def push(a_dot, b_dot, q_dot): ...
-            return x_dot
-        return back, push
+        return back
+
+It may return a pushforward as well, ``back, push`` with ``push(a_dot, b_dot, q_dot) -> x_dot``;
+otherwise this is derived (`adjoint.rulekit.transposition`).
 """
 
 from __future__ import annotations
@@ -27,6 +28,7 @@ from adjoint.errors import NoDerivativeError
 from adjoint.rulekit.elementwise_forward import filled, fitted
 from adjoint.rulekit.projection import as_numeric, projector
 from adjoint.rulekit.registry import frule, rrule
+from adjoint.rulekit.transposition import transposed
 from adjoint.rules.numpy.linalg.matrices import floating
 
 Pair: TypeAlias = tuple[Callable[..., Any], Callable[..., Any]]
@@ -53,7 +55,7 @@ class Call:
 def matrix_rule(
     f: Callable[..., Any], operands: str, *, one_by_one: bool = False
 ) -> Callable[[Any], Any]:
-    """Register the decorated ``make(call) -> (back, push)`` as both rules of `f`.
+    """Register the decorated ``make(call) -> back``, or ``(back, push)``, as both rules of `f`.
 
     Parameters
     ----------
@@ -156,6 +158,7 @@ def _reverse(plan: _Plan, make: Any, args: tuple[Any, ...], kwargs: dict[str, An
     made = NotImplemented if call is None else make(call)
     if call is None or made is NotImplemented:
         return NotImplemented
+    pull = made[0] if isinstance(made, tuple) else made
     names = [p.name for p in plan.parameters]
     places = [names.index(name) for name in plan.operands]
     projectors = [
@@ -168,7 +171,7 @@ def _reverse(plan: _Plan, make: Any, args: tuple[Any, ...], kwargs: dict[str, An
     def matrix_back(y_bar: Any) -> tuple[Any, ...]:
         bars: list[Any] = [None] * (len(args) + 1)
         try:
-            found = made[0](y_bar)
+            found = pull(y_bar)
         except NoDerivativeError as error:  # raised only if the poison reaches an input
             doubt(y_bar)
             found = (Poison(error),) * len(places)
@@ -198,10 +201,13 @@ def _forward(
     if made is NotImplemented:
         return NotImplemented
     try:
-        y_dot = made[1](*tangents)  # this may replace call.y as well
+        if isinstance(made, tuple):
+            y_dot = made[1](*tangents)  # this may replace call.y as well
+        else:
+            y_dot = transposed(call.y, made, tuple(tangents))
     except NoDerivativeError as error:  # raised only if the tangent is used
         return call.y, Poison(error)
-    return call.y, fitted(y_dot, call.y)
+    return call.y, y_dot if type(y_dot) is Poison else fitted(y_dot, call.y)
 
 
 def _filled(dot: Any, arg: Any, is_raw: bool) -> Any:

@@ -87,17 +87,6 @@ class Picks:
         x_bar, cval_bar = folded(wide_bar, self.axes, self.x.shape)
         return x_bar, added_bar, cval_bar
 
-    def push(self, x_dot: Any, added_dot: Any, cval_dot: Any) -> Any:
-        x_dot = np.zeros(self.x.shape) if x_dot is None else x_dot
-        wide_dot = extended(x_dot, self.axes, 0.0 if cval_dot is None else cval_dot)
-        total: Any = 0.0
-        for start, window, hit in self.hits():
-            moved = wide_dot[window]
-            if added_dot is not None:
-                moved = moved + added_dot[start]
-            total = total + np.where(hit, moved, 0.0)
-        return total / self.count
-
 
 non_differentiable(Picks.hits)
 
@@ -109,13 +98,13 @@ FAR = NoDerivative("the array", "is not known where a window is longer than the 
 
 
 def _without_addition(picks: Picks) -> Any:
-    """Return pullback and pushforward in the array and the constant."""
+    """Return the pullback to the array and the constant."""
 
     def back(y_bar: Any) -> Any:
         x_bar, _, cval_bar = picks.back(y_bar)
         return x_bar, cval_bar
 
-    return back, lambda x_dot, cval_dot: picks.push(x_dot, None, cval_dot)
+    return back
 
 
 def _rule_along(call: Call) -> Any:
@@ -182,11 +171,7 @@ def _(call: Call) -> Any:
         of_structure = None if added_bar is None else sign * added_bar
         return x_bar, of_structure, cval_bar
 
-    def push(x_dot: Any, structure_dot: Any, cval_dot: Any) -> Any:
-        moved = None if structure_dot is None else sign * structure_dot
-        return picks.push(x_dot, moved, cval_dot)
-
-    return back, push
+    return back
 
 
 @returning(_nd_image.rank_filter, 3)

@@ -259,21 +259,4 @@ def _(call: Call) -> Any:
         of_zoom = None if call.zoom is None else np.array(zoom_bar)
         return spline_bar, of_zoom, None if call.shift is None else np.array(shift_bar), cval_bar
 
-    def push(spline_dot: Any, zoom_dot: Any, shift_dot: Any, cval_dot: Any) -> Any:
-        total: Any = 0.0
-        if spline_dot is not None:
-            total = _read(spline_dot, lines)
-        if cval_dot is not None:
-            total = total + cval_dot * (1.0 - _shares(lines))
-        for axis, line in enumerate(lines):
-            at_dot: Any = 0.0
-            if shift_dot is not None:
-                at_dot = shift_dot[axis] * line.slope
-            if zoom_dot is not None:
-                at_dot = at_dot + zoom_dot[axis] * line.at
-            if zoom_dot is not None or shift_dot is not None:
-                at_dot = at_dot + np.zeros(len(line.at))
-                total = total + moved(axis) * _standing(at_dot, axis, spline.ndim)
-        return total
-
-    return back, push
+    return back

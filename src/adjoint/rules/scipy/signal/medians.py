@@ -30,4 +30,4 @@ def _(call: Call) -> Any:
     sizes = [int(n) for n in call.sizes]
     axes = widened(call.image.shape, sizes, [0, 0], CONSTANT)
     picks = Picks(call.image, 0.0, call.y, axes, np.ones(sizes, bool))
-    return lambda y_bar: picks.back(y_bar)[:1], lambda dot: picks.push(dot, None, None)
+    return lambda y_bar: picks.back(y_bar)[:1]

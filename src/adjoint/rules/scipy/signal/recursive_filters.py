@@ -158,21 +158,7 @@ def _(call: Call) -> Any:
         of_sos = np.reshape(np.stack(sos_bar[::-1]), call.sos.shape)
         return of_sos, np.moveaxis(x_bar, -1, axis), np.stack(zi_bar[::-1]) if stateful else None
 
-    def pushed(sos_dot: Any, x_dot: Any, zi_dot: Any) -> Any:
-        x_dot, ends = _last(x_dot, axis), []
-        of_sos = None if sos_dot is None else np.reshape(sos_dot, sos.shape)
-        for s in range(len(sos)):
-            b_dot = a_dot = None
-            if of_sos is not None:
-                b_dot, a_dot = of_sos[s, :3], np.concatenate([np.zeros(1), of_sos[s, 4:]])
-            start = None if zi_dot is None else _last(zi_dot[s], axis)
-            dots, around = (b_dot, a_dot, x_dot, start), (lines[s], lines[s + 1])
-            x_dot, zf_dot = push(sos[s, :3], sos[s, 3:], *around, dots)
-            ends.append(np.moveaxis(zf_dot, -1, axis))
-        y_dot = np.moveaxis(x_dot, -1, axis)
-        return (y_dot, np.stack(ends)) if stateful else y_dot
-
-    return back, pushed
+    return back
 
 
 # ---- states --------------------------------------------------------------------------------------
@@ -205,13 +191,7 @@ def _(call: Call) -> Any:
         d_bar = np.concatenate([np.zeros(1), -bars * np.conj(zi[0] + c[0])])
         return _of_given(b, a, c_bar[: len(b)], d_bar[: len(a)])
 
-    def push_state(b_dot: Any, a_dot: Any) -> Any:
-        c_dot, d_dot = _moved(b, a, b_dot, a_dot)
-        c_dot, d_dot = _padded(c_dot, n), _padded(d_dot, n)
-        right = c_dot[1:] - d_dot[1:] * (c[0] + zi[0]) - d[1:] * c_dot[0]
-        return np.linalg.solve(matrix, right)
-
-    return back, push_state
+    return back
 
 
 DIVIDES: bool = ss.lfiltic(ONE, np.array([2.0, 1.0]), ONE)[0] == -0.5
