@@ -7,7 +7,7 @@ import pytest
 
 import adjoint as ad
 from tests.corpus import all_cases
-from tests.corpus.registry import Case
+from tests.corpus.registry import REFUSED, Case
 from tests.interruption import interrupt, pullbacks_run
 from tests.levels import NESTINGS, SecondOrder, check_forward, check_tape
 from tests.structures import difference, mapped
@@ -42,6 +42,18 @@ def test_exception_in_the_sweep(case: Case, generic_tier: None) -> None:
         interrupt(lambda: back(mapped(y_bar)), number)
         assert difference((f, *args), left, rtol=1e-13) is None
     assert difference(materialised(back(mapped(y_bar))), first) is None
+
+
+@pytest.mark.parametrize("case", REFUSED, ids=[case.name for case in REFUSED])
+def test_refused(case: Case) -> None:
+    f, args = case.sample.f, case.sample.args
+    for run in (
+        lambda: ad.pullback(f, *args),
+        lambda: ad.pushforward(f, args, (None,) * len(args)),
+        lambda: ad.grad(lambda *given: ad.withgradient(f, *given).value)(*args),
+    ):
+        with pytest.raises(ad.AdjointError, match="may store|has stored|context variable"):
+            run()
 
 
 def test_corpus_is_broad() -> None:

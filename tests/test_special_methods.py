@@ -441,6 +441,11 @@ def _cases():
 
 
 CASES = dict(_cases())
+ASKED_IN_C = (
+    *(f"{kind}: isdisjoint" for kind in ("Iterable", "Collection", "Iterator")),
+    *(f"Index: {name}" for name in ("zeros", "reshape", "slice.indices")),
+)
+"""Where code in C asks, a method that notes that it is asked is refused."""
 
 
 def asked_by(run):
@@ -460,9 +465,13 @@ def test_asked_as_by_python(name):
         return total(CASES[name](x)) * x[0]
 
     expected = asked_by(lambda: f(X.copy()))
-    assert asked_by(lambda: ad.grad(f, tier="generic")(X.copy())) == expected
-    assert asked_by(lambda: ad.grad(f)(X.copy())) == expected
-    assert asked_by(lambda: ad.jvp(f, (X.copy(),), (np.ones(3),))) == expected
+    for run in (
+        lambda: ad.grad(f, tier="generic")(X.copy()),
+        lambda: ad.grad(f)(X.copy()),
+        lambda: ad.jvp(f, (X.copy(),), (np.ones(3),)),
+    ):
+        found = asked_by(run)
+        assert found == expected or (name in ASKED_IN_C and found[1] is ad.MutationError)
 
 
 def test_sequence_that_has_ended_stays_so():

@@ -3,7 +3,7 @@ have no derivative themselves, too, and methods that NumPy's functions ask for."
 
 import numpy as np
 
-from tests.corpus.registry import case
+from tests.corpus.registry import case, refused
 
 X = np.array([0.6, 1.9, 2.7])
 
@@ -87,7 +87,7 @@ def weighted(y):
     return (np.asarray(y) * np.arange(1.0, np.size(y) + 1.0).reshape(np.shape(y))).sum()
 
 
-@case(X)
+@refused(X)
 def clipped_by_classes(x):
     y = scaled(x)
     total = weighted(np.clip(y, 0.7, 2.0)) + weighted(y.clip(0.7)) * weighted(np.clip(y, None, 2.0))
@@ -120,7 +120,7 @@ def steps_of_an_object(x):
     return total + weighted(np.isnan(y).value) + np.count_nonzero(y)
 
 
-@case(X)
+@refused(X)
 def operators_and_methods_of_what_is_scaled(x):
     y = scaled(x)
     total = weighted(-y) + weighted(abs(y) % 0.8) + weighted(y @ np.outer(x, x)) + weighted(y**2)
@@ -215,7 +215,7 @@ def scaled_table(x):
     return y
 
 
-@case(X)
+@refused(X)
 def spread_of_what_is_scaled(x):
     """Each step of NumPy's own Python is one of which the class is told."""
     y, two = scaled(x), scaled_table(x)
@@ -225,7 +225,7 @@ def spread_of_what_is_scaled(x):
     return total + weighted(np.std(Holder(x * x, x[1])))
 
 
-@case(X)
+@refused(X)
 def along_an_axis_of_what_is_scaled(x):
     y = scaled_table(x)
     total = weighted(np.apply_along_axis(np.sum, 0, y)) + weighted(

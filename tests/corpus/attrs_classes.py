@@ -6,7 +6,7 @@ import attr
 import attrs
 from attrs import Factory, converters, define, evolve, field, frozen, validators
 
-from tests.corpus.registry import case
+from tests.corpus.registry import case, refused
 
 
 @define
@@ -196,7 +196,7 @@ def attrs_make_class(x):
     return c.a * c.b
 
 
-@case(1.5)
+@refused(1.5)
 def attrs_hash_cache(x):
     @frozen(cache_hash=True)
     class A:

@@ -5,7 +5,7 @@ import contextvars
 
 import numpy as np
 
-from tests.corpus.registry import case
+from tests.corpus.registry import case, refused
 
 SCALE = contextvars.ContextVar("scale", default=(2.0,))
 
@@ -46,7 +46,7 @@ def set_by_a_manager(x):
     return total + scaled()
 
 
-@case(1.5)
+@refused(1.5)
 def set_in_a_copied_context(x):
     state = contextvars.ContextVar("state", default=[1.0])
     state.set([x])
@@ -61,7 +61,7 @@ def set_in_a_copied_context(x):
     return a * b * state.get()[0]
 
 
-@case(1.5)
+@refused(1.5)
 def defaults(x):
     empty = contextvars.ContextVar("empty")
     total = empty.get(x) * empty.get(2.0)

@@ -6,7 +6,7 @@ from unittest.mock import MagicMock, Mock
 import numpy as np
 import pytest
 
-from tests.corpus.registry import case
+from tests.corpus.registry import case, refused
 
 
 @case(1.3)
@@ -111,7 +111,7 @@ def doubles_told_by_assignment(x):
     return total + double() * many.scaled()
 
 
-@case(1.3)
+@refused(1.3)
 def doubles_asked_what_they_were_called_with(x):
     double = Mock()
     double(x * x, k=x)

@@ -3,7 +3,7 @@
 import collections
 import functools
 
-from tests.corpus.registry import case
+from tests.corpus.registry import case, refused
 
 
 class Unit:
@@ -55,7 +55,7 @@ def same_name(a, b):
 UNITS = [Unit("m"), Unit("s"), Derived("kg"), Cached("K")]
 
 
-@case(0.7)
+@refused(0.7)
 def entries_under_kept_hashes(x):
     found = {}
     for i, unit in enumerate(UNITS * 3):
@@ -99,7 +99,7 @@ def elements_that_equal_ones_remove(x):
     return sum(unit.size for unit in units)
 
 
-@case(0.7, 1.3)
+@refused(0.7, 1.3)
 def other_kinds_of_dicts(x, y):
     counts = collections.Counter()
     ordered = collections.OrderedDict()

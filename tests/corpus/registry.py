@@ -20,6 +20,8 @@ class Case:
 
 
 CASES: list[Case] = []
+REFUSED: list[Case] = []
+"""Functions of rare kinds: right in plain Python, refused by a message when differentiated."""
 
 
 def case(
@@ -42,6 +44,17 @@ def case(
 
     def register(f: F) -> F:
         _add(f, Sample(f, args, kwargs or {}, (fixed,) if isinstance(fixed, int) else fixed, reset))
+        return f
+
+    return register
+
+
+def refused(*args: Any) -> Callable[[F], F]:
+    """Check that the function below is refused, in all modes."""
+
+    def register(f: F) -> F:
+        name = f"{f.__module__.rpartition('.')[2]}/{f.__name__}"
+        REFUSED.append(Case(name, Sample(f, args)))
         return f
 
     return register

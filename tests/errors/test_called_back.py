@@ -8,7 +8,6 @@ import csv
 import ctypes
 import dataclasses
 import enum
-import functools
 import importlib.util
 import inspect
 import io
@@ -28,7 +27,7 @@ import numpy as np
 import pytest
 
 import adjoint as ad
-from adjoint.errors import AdjointError, NoDerivativeError
+from adjoint.errors import AdjointError, MutationError
 from adjoint.runtime.foreign.may_store import calls_of
 from tests.errors.places import assert_tells, raised
 from tests.errors.special_methods import PRELUDE, text_of
@@ -86,6 +85,16 @@ def logger_with(handler):
     log = logging.Logger("log")
     log.addHandler(handler)
     return log
+
+
+class Reading(logging.Handler):
+    def emit(self, record):
+        return record.args[0] * 2
+
+
+def by_reading_handler(x):
+    logger_with(Reading()).warning("%s", x)
+    return x
 
 
 def by_handler(x):
@@ -279,12 +288,83 @@ def by_order_of_c(x):
     return sum(notes)
 
 
+def counted(x):
+    class Counting(logging.Handler):
+        count = 0
+
+        def emit(self, record):
+            Counting.count += 1
+            self.last = record.getMessage()
+
+    handler = Counting()
+    log = logger_with(handler)
+    for _ in range(3):
+        log.warning("%s %s", x, [x])
+    return x * Counting.count + len(handler.last)
+
+
+def remembered(x):
+    class Keeping(logging.Handler):
+        def emit(self, record):
+            records.append((record, time.perf_counter()))
+
+    records = []
+    model = Model(x)
+    logger_with(Keeping()).warning("%s %s", x, model)
+    return model(x) * len(records)
+
+
+def constants_that_are_stored(x):
+    class Reading(logging.Handler):
+        def emit(self, record):
+            values.append(2.0)
+
+    values = []
+    logger_with(Reading()).warning("text")
+    return x * len(values)
+
+
+def by_a_hash_that_counts(x):
+    class Key:
+        asked = 0
+
+        def __hash__(self):
+            Key.asked += 1
+            return 1
+
+        def __eq__(self, other):
+            return self is other
+
+    key = Key()
+    table = {}
+    table[key] = x
+    return table[key] * Key.asked
+
+
+class Compared:
+    asked = 0
+
+    def __init__(self, v):
+        self.v = v
+
+    def __hash__(self):
+        return hash(self.v)
+
+    def __eq__(self, other):
+        Compared.asked += 1
+        return self.v == other.v
+
+
+def by_a_comparison_that_counts(x):
+    table = {Compared(1): x}
+    return table[Compared(1)] * Compared.asked
+
+
 REFUSED = [
     (by_handler, 'warning("%s", x)', "Handler.emit", "logging.Logger.warning"),
     (by_record_that_is_kept, 'warning("%s", x)', "Keeping.emit", "logging.Logger.warning"),
     (by_filter, 'log.warning("%s", x)', "<lambda>", "logging.Logger.warning"),
     (by_shown_warning, 'warnings.warn("shown", stacklevel=1)', "<lambda>", "warn"),
-    (by_standard_output, 'print("text")', "File.write", "print"),
     (by_callback_of_c, "called(2.0)", "<lambda>", "CFunctionType"),
     (by_database, 'connection.execute("select noted(2)")', "<lambda>", "Connection.execute"),
     (by_codec, '"é".encode("ascii", "noting")', "<lambda>", "str.encode"),
@@ -292,40 +372,29 @@ REFUSED = [
     (by_parser, 'parser.feed("<a><b></b></a>")', "Target.start", "XMLParser.feed"),
     (by_hash, "found = {key: x}", "Key.__hash__", "dict"),
     (by_slots_and_cells, "assert key in {key}", "Key.__hash__", ""),
-    (by_globals_of_a_helper, 'warning("%s", x)', "Noting.emit", "logging.Logger.warning"),
-    (by_a_global_variable, None, "Noting.emit", "logging.Logger.warning"),
-    (by_a_class_attribute, None, "Noting.emit", "logging.Logger.warning"),
+    (by_globals_of_a_helper, 'warning("%s", x)', "note", "logging.Logger.warning"),
+    (by_a_global_variable, None, "note", "logging.Logger.warning"),
+    (by_a_class_attribute, None, "note", "logging.Logger.warning"),
     (by_an_array, 'warning("%s", x)', "Noting.emit", "logging.Logger.warning"),
     (by_order_of_c, "compare(x)", "<lambda>", "CFunctionType"),
+    (counted, 'log.warning("%s %s", x, [x])', "Counting.emit", "logging.Logger.warning"),
+    (remembered, 'warning("%s %s", x, model)', "Keeping.emit", "logging.Logger.warning"),
+    (constants_that_are_stored, 'warning("text")', "Reading.emit", "logging.Logger.warning"),
+    (by_a_hash_that_counts, "table[key] = x", "Key.__hash__", "dict.__setitem__"),
+    (by_a_comparison_that_counts, None, "Compared.__eq__", ""),
 ]
 
 
 @pytest.mark.parametrize(
     "f, text, stored, called", REFUSED, ids=lambda f: getattr(f, "__name__", "")
 )
-def test_what_is_stored_and_needed_is_refused(f, text, stored, called):
-    plain = f(3.0)
-    y, back = ad.pullback(f, 3.0)
-    assert y == plain
-    assert back(None) == (None, None)
-    for _ in range(2):
-        error = raised(NoDerivativeError, back, 1.0)
+def test_code_that_may_store_something_is_refused(f, text, stored, called):
+    for call in (lambda: ad.pullback(f, 3.0), lambda: ad.pushforward(f, (3.0,), (1.0,))):
+        error = raised(MutationError, call)
         assert stored in error.problem and called in error.problem
-        assert "has stored is needed" in error.problem and "stop_gradient" in error.hint
+        assert "may store something" in error.problem and "store nothing" in error.hint
         if text is not None:
             assert_tells(error, f, text)
-
-
-def test_other_derivatives_are_still_right():
-    def f(x, y):
-        notes = []
-        logger_with(Handler(notes)).warning("%s", y)
-        return x * x + 0.0 * len(notes), notes[0]
-
-    y, back = ad.pullback(f, 3.0, 2.0)
-    assert back((1.0, None)) == (None, 6.0, None)
-    raised(NoDerivativeError, back, (1.0, 1.0))
-    assert y == (9.0, 4.0)
 
 
 # ---- a function without text, or of C, changes what is far away ----------------------------------
@@ -398,42 +467,6 @@ class Model:
         return self.w < other.w
 
 
-def counted(x):
-    class Counting(logging.Handler):
-        count = 0
-
-        def emit(self, record):
-            Counting.count += 1
-            self.last = record.getMessage()
-
-    handler = Counting()
-    log = logger_with(handler)
-    for _ in range(3):
-        log.warning("%s %s", x, [x])
-    return x * Counting.count + len(handler.last)
-
-
-def remembered(x):
-    class Keeping(logging.Handler):
-        def emit(self, record):
-            records.append((record, time.perf_counter()))
-
-    records = []
-    model = Model(x)
-    logger_with(Keeping()).warning("%s %s", x, model)
-    return model(x) * len(records)
-
-
-def constants_that_are_stored(x):
-    class Reading(logging.Handler):
-        def emit(self, record):
-            values.append(2.0)
-
-    values = []
-    logger_with(Reading()).warning("text")
-    return x * len(values)
-
-
 def compared_and_hashed(x):
     model, others = Model(x), [Model(2 * x), Model(3 * x)]
     table = {model: x}
@@ -470,9 +503,7 @@ def enums(x):
 
 
 ALLOWED = [
-    counted,
-    remembered,
-    constants_that_are_stored,
+    by_standard_output,
     compared_and_hashed,
     pickled_and_measured,
     records_as_keys,
@@ -523,13 +554,13 @@ def test_a_profiler_is_left_in_place():
     events = []
 
     def profile(frame, event, arg):
-        if frame.f_code.co_name in ("emit", "by_handler"):
+        if frame.f_code.co_name in ("emit", "by_reading_handler"):
             events.append(event)
 
     before = sys.getprofile()
     sys.setprofile(profile)
     try:
-        ad.pullback(by_handler, 3.0)
+        ad.pullback(by_reading_handler, 3.0)
         assert sys.getprofile() is profile
     finally:
         sys.setprofile(before)
@@ -540,15 +571,15 @@ def test_a_profiler_is_left_in_place():
 def test_other_tools_keep_their_events():
     monitoring = sys.monitoring
     seen = []
-    ad.pullback(by_handler, 3.0)  # what is compiled at the first time has functions of that name
+    ad.pullback(by_reading_handler, 3.0)  # compiled with functions of that name
     monitoring.use_tool_id(2, "test")
     try:
         monitoring.register_callback(
             2, monitoring.events.PY_START, lambda code, offset: seen.append(code.co_name)
         )
         monitoring.set_events(2, monitoring.events.PY_START)
-        ad.pullback(by_handler, 3.0)
-        ad.pullback(by_handler, 3.0)
+        ad.pullback(by_reading_handler, 3.0)
+        ad.pullback(by_reading_handler, 3.0)
         monitoring.set_events(2, 0)
     finally:
         monitoring.free_tool_id(2)
@@ -567,7 +598,7 @@ def test_other_threads_are_not_seen():
         class Waiting(logging.Handler):
             def emit(self, record):
                 while len(notes) < 3:
-                    time.sleep(0.001)
+                    pass
 
         logger_with(Waiting()).warning("text")
         return x * x
@@ -625,72 +656,6 @@ def test_an_array_of_c_that_is_changed_is_refused():
     raised(AdjointError, ad.gradient, f, 3.0)
 
 
-def test_a_hash_that_counts_is_refused():
-    def f(x):
-        class Key:
-            asked = 0
-
-            def __hash__(self):
-                Key.asked += 1
-                return 1
-
-            def __eq__(self, other):
-                return self is other
-
-        key = Key()
-        table = {}
-        table[key] = x
-        return table[key] * Key.asked
-
-    error = raised(AdjointError, ad.pullback, f, 3.0)
-    assert "hash of a 'Key'" in error.problem
-    assert_tells(error, f, "table[key] = x")
-
-
-class Compared:
-    asked = 0
-
-    def __init__(self, v):
-        self.v = v
-
-    def __hash__(self):
-        return hash(self.v)
-
-    def __eq__(self, other):
-        Compared.asked += 1
-        return self.v == other.v
-
-
-@pytest.mark.parametrize(
-    "begin", [lambda f: ad.pullback(f, 3.0), lambda f: ad.pushforward(f, (3.0,), (1.0,))]
-)
-def test_a_comparison_of_keys_that_counts_is_refused(begin):
-    def f(x):
-        table = {Compared(1): x}
-        return table[Compared(1)] * Compared.asked
-
-    def g(x):
-        found = set()
-        for k in (1, 2, 1):
-            found.add(Compared(k))
-        return x * len(found)
-
-    for one in (f, g):
-        error = raised(AdjointError, begin, one)
-        assert "comparison of a 'Compared'" in error.problem
-
-
-def test_keys_of_a_cache_are_compared_as_often_as_by_python():
-    def f(x):
-        Compared.asked = 0
-        cached = functools.lru_cache(lambda key: x)
-        return (cached(Compared(1)) + cached(Compared(2)) + cached(Compared(1))) * Compared.asked
-
-    assert f(3.0) == 9.0
-    assert ad.value_and_grad(f)(3.0) == (9.0, 3.0)
-    assert ad.pushforward(f, (3.0,), (1.0,)) == (9.0, 3.0)
-
-
 def test_rules_of_users_may_keep_state():
     def applied(f, x):
         return f(x)
@@ -715,22 +680,6 @@ def test_rules_of_users_may_keep_state():
     assert ad.gradient(lambda x: applied(lambda v: v * v, x) * x, 3.0)[0] == pytest.approx(27.0)
 
 
-def test_the_same_callback_many_times():
-    def f(x):
-        class Adding(logging.Handler):
-            def emit(self, record):
-                notes.append(len(notes))
-                self.last = record.args
-
-        notes = []
-        log = logger_with(Adding())
-        for i in range(300):
-            log.warning("%s %s", i, x)
-        return x * len(notes)
-
-    assert ad.gradient(f, 3.0) == (300.0,)
-
-
 def test_array_ufunc_called_by_c():
     """`__array_ufunc__` passes on operands by ``*`` and ``**``, which may name outputs."""
 
@@ -742,7 +691,7 @@ def test_array_ufunc_called_by_c():
     def compared(x):
         return (np.asarray(x.view(Doubled).__gt__(0.5)) * x).sum()
 
-    with pytest.raises(NoDerivativeError, match="__array_ufunc__' has stored"):
+    with pytest.raises(MutationError, match="__array_ufunc__' may store"):
         ad.gradient(compared, np.array([0.3, 0.9]))
     assert ad.gradient(lambda x: (x.view(Doubled) * x).sum(), np.ones(2))[0].tolist() == [4.0, 4.0]
 
@@ -870,27 +819,11 @@ def test_ways_to_store_that_are_not_in_sight(f):
             differentiate(lambda x: f(x, filtered))
 
 
-def test_a_handler_that_counts():
-    class Counting(logging.Handler):
-        count = 0
-
-        def emit(self, record):
-            self.count += 1
-
-    def f(x):
-        y = 2 * x
-        log = logger_with(Counting())
-        log.warning("y = %s", y)
-        return y @ x
-
-    assert ad.gradient(f, np.ones(2))[0].tolist() == [4.0, 4.0]
-
-
 def test_functions_of_numbers_that_are_called_are_not_passed_on():
     exp = np.exp
     called = [lambda v: np.exp(v), lambda v: exp2(v), lambda v: exp(v) * np.sin(v)]
     passed = [lambda v: list(map(np.exp, v)), lambda v: list(map(exp2, v))]
-    assert [calls_of(f.__code__).fills for f in (*called, *passed)] == [False] * 3 + [True] * 2
+    assert [calls_of(f.__code__).stores for f in (*called, *passed)] == [False] * 3 + [True] * 2
 
 
 exp2 = np.exp2

@@ -9,7 +9,7 @@ import types
 import pytest
 
 import adjoint as ad
-from adjoint.errors import NoDerivativeError
+from adjoint.errors import MutationError
 
 
 def translated(table):
@@ -106,27 +106,17 @@ def filled_by_another(x):
         stored_by_the_factory,
         logged,
         filled_by_another,
+        filled_by_a_method_of_c,
     ],
 )
 def test_what_is_filled_by_c_is_refused(f):
-    value, back = ad.pullback(f, 1.3)
-    assert value == f(1.3)
-    for _ in range(2):
-        with pytest.raises(NoDerivativeError):
-            back(1.0)
-    with pytest.raises(NoDerivativeError):
-        ad.gradient(f, 1.3)
-    with pytest.raises(NoDerivativeError):
-        ad.grad(f, tier="generic")(1.3)
-    with pytest.raises(NoDerivativeError):
-        ad.pushforward(f, (1.3,), (1.0,))
-
-
-def test_what_a_method_of_c_has_put_there_is_known_in_forward_mode():
-    """It is the same number."""
-    with pytest.raises(NoDerivativeError, match="the factory of a 'defaultdict'"):
-        ad.gradient(filled_by_a_method_of_c, 1.3)
-    assert ad.pushforward(filled_by_a_method_of_c, (1.3,), (1.0,)) == (1.3, 1.0)
+    for differentiate in (
+        lambda: ad.gradient(f, 1.3),
+        lambda: ad.grad(f, tier="generic")(1.3),
+        lambda: ad.pushforward(f, (1.3,), (1.0,)),
+    ):
+        with pytest.raises(MutationError, match="store"):
+            differentiate()
 
 
 def test_one_that_is_not_asked_for_what_is_missing_may_be_given():

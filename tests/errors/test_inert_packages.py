@@ -5,8 +5,6 @@ import copyreg
 import functools
 import importlib
 import io
-import logging
-import logging.handlers
 import pickle
 import shutil
 import signal
@@ -87,14 +85,8 @@ def test_what_functions_in_c_store(run):
         run(out, x)
         return out[-1] * x
 
-    plain = f(1.3)
-    left = [*out]
-    out.clear()
-    y, back = ad.pullback(f, 1.3)
-    assert y == plain and out == left
-    with pytest.raises(AdjointError):
-        back(1.0)
-    assert out == left
+    with pytest.raises(AdjointError, match="store"):
+        ad.pullback(f, 1.3)
 
 
 def test_what_functions_in_c_put_back():
@@ -118,45 +110,6 @@ def test_what_functions_in_c_put_back():
     for f, x in ((f, 1.3), (g, np.array([1.0, 2.0]))):
         with pytest.raises(AdjointError):
             ad.gradient(f, x)
-
-
-def test_what_a_cleanup_empties():
-    xs = []
-
-    def f(x):
-        case = Case()
-        case.addCleanup(xs.clear)
-        xs.append(x * x)
-        y = xs[0] * x
-        case.doCleanups()
-        return y
-
-    _, back = ad.pullback(f, 1.3)
-    for _ in range(2):
-        assert back(1.0)[1] == pytest.approx(3 * 1.3**2) and xs == []
-
-
-def test_a_list_that_a_package_empties_unseen():
-    """What was appended cannot be taken off again: that is said, and all is left as it was."""
-
-    class Counting(logging.Handler):
-        got = 0
-
-        def emit(self, record):
-            self.got += 1
-
-    target = Counting()
-    memory = logging.handlers.MemoryHandler(10, target=target)
-
-    def f(x):
-        memory.buffer.append(logging.makeLogRecord({"msg": "u"}))
-        memory.flush()
-        return x * x * target.got
-
-    _, back = ad.pullback(f, 1.3)
-    with pytest.raises(MutationError, match="the list that the differentiated function wrote to"):
-        back(1.0)
-    assert target.got == 1 and memory.buffer == []
 
 
 # ---- functions of the user's that were registered before -----------------------------------------

@@ -1,5 +1,4 @@
-"""Keys whose hash or comparison stores something: only what it keeps in its own object, once, is no
-obstacle. Everything else is right or refused."""
+"""Keys whose hash or comparison may store something are refused."""
 
 import functools
 import math
@@ -248,9 +247,9 @@ def test_what_a_hash_writes_into_the_very_dict_is_no_part_of_the_entry():
         return table["found"] * x
 
     assert f(2.0) == 8.0
-    with pytest.raises(AdjointError):
-        ad.grad(f)(2.0)
-    assert ad.derivative(f)(2.0) == 12.0
+    for derivative in (ad.grad(f), ad.derivative(f)):
+        with pytest.raises(AdjointError):
+            derivative(2.0)
 
 
 # ---- what special methods enter without a word ---------------------------------------------------
@@ -441,35 +440,7 @@ class Unit:
         return self.place == other.place
 
 
-class Amount:
-    def __init__(self, x, table, seen):
-        self.x, self.table, self.seen = x, table, seen
-
-    def __float__(self):
-        for place in (1, 2, 8, 16):
-            if Unit(place) not in self.table:
-                self.table[Unit(place)] = float(place)
-            self.seen.add(Unit(place))
-        return self.x
-
-
-def test_keys_are_put_back_with_their_fields():
-    """What a sweep has undone is done again: the fields of a key before its entry."""
-    table, seen = {}, set()
-
-    def f(x):
-        return 0.0 if math.isnan(Amount(5.0, table, seen)) else x * x
-
-    y, back = ad.pullback(f, 3.0)
-    for _ in range(2):
-        assert back(1.0)[1] == 6.0
-        assert [table.get(Unit(place)) for place in (1, 2, 8, 16)] == [1.0, 2.0, 8.0, 16.0]
-        assert all(Unit(place) in seen for place in (1, 2, 8, 16))
-        assert (len(table), len(seen)) == (4, 4)
-    assert f(3.0) == 9.0
-
-
-def test_steady_keys_that_nobody_asks():
+def test_keys_that_keep_their_hash_are_refused():
     def f(x):
         units = {Kept(0, x)}
         return sum(key.x for key in units.intersection([Kept(0, x), Kept(0, x), Kept(1, x)]))
@@ -487,7 +458,9 @@ def test_steady_keys_that_nobody_asks():
         def __eq__(self, other):
             return self.name == other.name
 
-    assert (ad.grad(f)(1.3), ad.derivative(f)(1.3)) == (1.0, 1.0)
+    for derivative in (ad.grad(f), ad.derivative(f)):
+        with pytest.raises(AdjointError, match="'.*__hash__' may store something"):
+            derivative(1.3)
 
 
 def test_sets_beside_views():
@@ -627,7 +600,7 @@ def test_what_was_stored_before_an_error():
         return held[0] * x
 
     for derivative in (ad.gradient, lambda f, x: ad.pushforward(f, (x,), (1.0,))):
-        with pytest.raises(AdjointError, match="has stored is needed"):
+        with pytest.raises(AdjointError, match="may store something"):
             derivative(f, 1.7)
 
 

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import adjoint as ad
-from adjoint.errors import AdjointError, NoDerivativeError
+from adjoint.errors import AdjointError
 
 SOURCE = """
 import numpy as np
@@ -285,7 +285,7 @@ def test_what_stood_there_is_no_constant(name, mode):
 
 
 @pytest.mark.parametrize("name", FUNCTIONS)
-def test_what_is_not_read_is_not_asked_for(name):
+def test_what_is_not_read_is_refused_too(name):
     f = FUNCTIONS[name]
 
     def unread(x):
@@ -294,58 +294,8 @@ def test_what_is_not_read_is_not_asked_for(name):
 
     for _ in range(50):
         f(POINT)
-    if name == "given_a_list":
-        pytest.skip("a list that is given is not changed by active numbers")
-    assert ad.gradient(unread, POINT) == (12.0,)
-
-
-def test_what_is_only_read_beside_what_is_written():
-    """All that a function gets at which writes something counts as written."""
-    log = np.zeros(1)
-
-    def f(x):
-        v = x * np.ones(3)
-        v[1] = x * x
-        SPACE["note"](log, v)
-        return v.sum() * x
-
-    for differentiate in (ad.gradient, ad.hessian):
-        with pytest.raises(AdjointError, match="elsewhere.note"):
-            differentiate(f, POINT)
-
-
-def test_numbers_beside_what_is_written():
-    rows = {"n": 1, "x": 0.0}
-
-    def f(x):
-        rows["x"] = x
-        held = [x, x * x]
-        SPACE["count"](rows, held)
-        return held[0] * held[1]
-
-    with pytest.raises(AdjointError, match="elsewhere.count"):
-        ad.gradient(f, POINT)
-
-
-def test_the_data_are_as_the_function_leaves_them():
-    write, read = PAIRS["in_a_list"]
-
-    def f(x):
-        write(x)
-        return x * x
-
-    write(POINT)
-    _, back = ad.pullback(f, POINT)
-    assert back(1.0)[1] == 4.0
-    assert back(1.0)[1] == 4.0
-    assert read() is POINT
-
-
-def test_an_array_is_refused_by_name():
-    f = FUNCTIONS["elements"]
-    f(POINT)
-    with pytest.raises(NoDerivativeError, match=r"what 'pairs\.<locals>\.elements' has stored"):
-        ad.gradient(f, POINT)
+    with pytest.raises(AdjointError, match="may store something, and cannot be read"):
+        ad.gradient(unread, POINT)
 
 
 # ---- arrays that come from elsewhere -------------------------------------------------------------
@@ -619,5 +569,5 @@ def test_what_a_function_is_given_counts_as_written():
         return v.sum() * x
 
     for differentiate in (ad.gradient, ad.hessian):
-        with pytest.raises(AdjointError, match="elsewhere.new"):
+        with pytest.raises(AdjointError, match="'new' may store something"):
             differentiate(f, POINT)

@@ -550,15 +550,33 @@ set_key = store(lambda d, value: d.__setitem__("key", value) or 0)
 set_value = store(lambda obj, value: setattr(obj, "value", value) or 0)
 
 
+def puts_a_number_in_a_list(x):
+    xs = [1.0, x[0]]
+    double_first(xs)
+    return xs[0] * x[0]
+
+
+def puts_a_number_in_a_dict(x):
+    d = {"a": x[0]}
+    set_value_of_a(d, 2.0)
+    return d["a"] * x[0]
+
+
+double_first = one(lambda xs: xs.__setitem__(0, xs[1] * 2.0))
+set_value_of_a = store(lambda d, k: d.__setitem__("a", d["a"] * k) or 0)
+
+
 @pytest.mark.parametrize(
     "f, text, said",
     [
         (writes_argument, 'struct.pack_into("d", x, 0, 7.0)', "ndarray"),
-        (writes_list, "insert_sorted(xs, x[0])", "list"),
-        (reorders_list, "reverse(xs)", "list"),
-        (pops_list, "pop_last(xs)", "list"),
-        (writes_dict, "set_key(d, x[0])", "dict"),
-        (writes_object, "set_value(obj, x[0])", "Plain"),
+        (writes_list, "insert_sorted(xs, x[0])", "may store"),
+        (reorders_list, "reverse(xs)", "may store"),
+        (pops_list, "pop_last(xs)", "may store"),
+        (writes_dict, "set_key(d, x[0])", "may store"),
+        (writes_object, "set_value(obj, x[0])", "may store"),
+        (puts_a_number_in_a_list, "double_first(xs)", "may store"),
+        (puts_a_number_in_a_dict, "set_value_of_a(d, 2.0)", "may store"),
     ],
     ids=lambda f: getattr(f, "__name__", ""),
 )
@@ -566,7 +584,7 @@ def test_unknown_functions_that_write_are_refused_at_once(f, text, said):
     error = raised(MutationError, ad.pullback, f, np.array([1.0, 2.0]))
     if f is not writes_argument:  # the address of an array may be written by anybody
         assert_tells(error, f, text)
-    assert said in str(error) and "copy" in error.hint
+    assert said in str(error) and ("copy" in error.hint or "store nothing" in error.hint)
 
 
 def test_the_array_of_a_written_view():
@@ -608,42 +626,20 @@ def overwrites(x):
     return (y * x).sum()
 
 
-def puts_a_number_in_a_list(x):
-    xs = [1.0, x[0]]
-    double_first(xs)
-    return xs[0] * x[0]
-
-
-def puts_a_number_in_a_dict(x):
-    d = {"a": x[0]}
-    set_value_of_a(d, 2.0)
-    return d["a"] * x[0]
-
-
-double_first = one(lambda xs: xs.__setitem__(0, xs[1] * 2.0))
-set_value_of_a = store(lambda d, k: d.__setitem__("a", d["a"] * k) or 0)
-
-
 @pytest.mark.parametrize(
     "f, text",
     [
         (reads_bytes, "io.BytesIO(x.tobytes()).readinto(buffer)"),
         (packs, 'struct.pack_into("d", buffer[1:], 0, x[0])'),
         (overwrites, 'struct.pack_into("d", y, 0, 7.0)'),
-        (puts_a_number_in_a_list, "double_first(xs)"),
-        (puts_a_number_in_a_dict, "set_value_of_a(d, 2.0)"),
     ],
     ids=lambda f: getattr(f, "__name__", ""),
 )
 def test_what_is_written_is_refused_where_its_derivative_is_needed(f, text):
     x = np.array([1.0, 2.0])
-    y, back = ad.pullback(lambda x: (f(x.tolist()) if f in IN_PYTHON else f(x), x.sum())[1], x)
+    y, back = ad.pullback(lambda x: (f(x), x.sum())[1], x)
     np.testing.assert_array_equal(back(y)[1], [y, y])
-    point = x.tolist() if f in IN_PYTHON else x
-    assert_tells(raised(NoDerivativeError, ad.gradient, f, point), f, text)
-
-
-IN_PYTHON = (puts_a_number_in_a_list, puts_a_number_in_a_dict)
+    assert_tells(raised(NoDerivativeError, ad.gradient, f, x), f, text)
 
 
 def packs_a_constant(x):
@@ -900,17 +896,13 @@ def test_what_numpy_makes_of_other_arrays_is_said():
     def f(x):
         return np.asarray(np.sqrt(x.view(Doubled))).sum()
 
-    with pytest.raises(NoDerivativeError) as info:
+    with pytest.raises(MutationError, match="__array_finalize__' may store something"):
         ad.gradient(f, np.array([1.3, 0.4, 2.1]))
-    assert "makes of a 'Doubled' something else than of a plain array" in info.value.problem
 
 
 def test_attributes_that_numpy_lets_a_class_compute_are_no_constants():
-    made = []
-
     class Summed(np.ndarray):
         def __array_finalize__(self, obj):
-            made.append(self.shape)
             self.total = float(np.asarray(self).sum())
 
     class Scaled(np.ndarray):
@@ -934,11 +926,9 @@ def test_attributes_that_numpy_lets_a_class_compute_are_no_constants():
         ):
             with pytest.raises(NoDerivativeError, match="'__array_finalize__' has computed"):
                 differentiate(g)
-    made.clear()
     assert (
         ad.gradient(lambda x: np.asarray(x.view(Summed)).sum(), np.ones(3))[0].tolist() == [1] * 3
     )
-    assert made == [(3,)]
 
 
 # ---- what functions of C read by way of the user's -----------------------------------------------

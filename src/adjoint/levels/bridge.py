@@ -133,7 +133,7 @@ class _Call:
         """Note which of its inputs the function has changed."""
         f = self._f
         written = {key: x for key, x in self._tape.written.items() if x.dtype.kind in "fc"}
-        before.forget_arrays_of({*written})
+        before.count_as_changed({*written})
         self._arrays: list[Any] = []
         self._stored: list[Saved] = []
         self._names: list[Any] = []

@@ -51,13 +51,14 @@ TRUSTED = INERT | frozenset(
 )
 """Packages whose own code stores nothing out of sight; only their callbacks are watched."""
 
-GIVING = frozenset({"_weakrefset", "logging", "weakref"})
-"""Modules whose own code stores nothing out of sight, but returns what it holds."""
-
 LIBRARIES = frozenset({"astropy", "narwhals", "numpy", "pandas", "scipy", "sklearn", "statsmodels"})
 """Packages whose modules and classes hold nothing active, and which do not know this library: their
 functions store only in their operands. This was checked by reading everything that they assign to
 global variables, their elements and class attributes."""
+
+CACHING = frozenset({"coloredlogs", "colorlog", "mpmath", "rich", "sympy"})
+"""Packages that store something when C or `logging` calls them, but give it back to nobody: hashes,
+what they show. Numbers that they calculate with have no derivatives."""
 
 STORING = {
     "astropy.utils.state": frozenset({"ScienceState.set", "ScienceState.validate"}),

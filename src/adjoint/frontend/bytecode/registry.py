@@ -3,26 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from adjoint.frontend.bytecode.instructions import Instruction
-    from adjoint.frontend.bytecode.stack_entries import Frame
-    from adjoint.ir.nodes import Operand
 
-F = TypeVar("F", bound="Callable[..., object]")
+Lowering = Callable[[Any, "Instruction"], None]
 
 
-class Opcodes(Generic[F]):
+class Opcodes:
     """An open dispatch on the name of an opcode."""
 
     def __init__(self) -> None:
-        self.entries: dict[str, F] = {}
+        self.entries: dict[str, Lowering] = {}
 
-    def register(self, *names: str) -> Callable[[F], F]:
+    def register(self, *names: str) -> Callable[[Lowering], Lowering]:
         """Register the decorated function for opcodes of these names."""
 
-        def enter(function: F) -> F:
+        def enter(function: Lowering) -> Lowering:
             for name in names:
                 self.entries[name] = function
             return function
@@ -30,9 +28,5 @@ class Opcodes(Generic[F]):
         return enter
 
 
-opcode: Opcodes[Callable[[Any, Instruction], None]] = Opcodes()
+opcode: Opcodes = Opcodes()
 """The lowering of each opcode: it changes the stack and emits operations."""
-
-jump: Opcodes[Callable[[Any, Instruction], tuple[Operand, bool, Frame, Frame]]] = Opcodes()
-"""The lowering of each conditional jump. An entry returns the tested bool, the value of it that
-jumps, and the frames without and with the jump."""

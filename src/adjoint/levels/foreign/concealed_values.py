@@ -26,7 +26,6 @@ from adjoint.primal.value_kinds import PLAIN, by_value, is_objects
 from adjoint.rulekit.projection import SEQUENCES
 from adjoint.rulekit.registry import Rules
 from adjoint.runtime.dispatch.number_protocols import AS_NUMBERS
-from adjoint.runtime.foreign.foreign_run import ForeignRun
 from adjoint.runtime.memory.active_iterator import ActiveIterator as ActiveIterator
 from adjoint.runtime.memory.poisoning import is_opaque
 
@@ -134,17 +133,6 @@ class Concealing(EngineObject):
         for value in values:
             if isinstance(value, np.ndarray) or not self.holds(value):
                 self.poison_value(value, error)
-
-    def poison_stored(self, region: ForeignRun, *, certain: bool) -> None:
-        """Note unknown derivatives of values that user code has stored during a foreign run. If
-        `certain`, arrays are included only if they have certainly changed."""
-        error = region.error()
-        if error is None:
-            return
-        put, changed = region.made(certain=certain)
-        for level in self.down():
-            for value in changed + [one for one in put if not level.holds(one)]:
-                level.poison_value(value, error)
 
     def hide(self, value: Any, error: Exception) -> None:
         """Note that an object may conceal active values: a number as text or as integers, for

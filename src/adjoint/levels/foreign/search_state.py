@@ -144,7 +144,7 @@ class Search(EngineObject):
             if before.changes():  # a context variable that was unset cannot be restored
                 restore_before(self.after)
                 self.stays = True
-            before.forget_arrays_of({id(original_of(array)) for array in self.arrays})
+            before.count_as_changed({id(original_of(array)) for array in self.arrays})
 
     def note_arrays(self) -> None:
         """Note the arrays that differ from the snapshot before the search."""

@@ -18,7 +18,6 @@ from adjoint.primal.exposed_arrays import arrays_behind, arrays_of, give_away, l
 from adjoint.primal.reachability import globals_of, reached
 from adjoint.primal.value_kinds import by_value, is_plain_object
 from adjoint.runtime.foreign.checked_run import run_checked
-from adjoint.runtime.foreign.foreign_run import ForeignRun
 from adjoint.runtime.foreign.unknown_call import region_of
 from adjoint.runtime.memory.log_entries import put
 from adjoint.runtime.memory.memory import Memory
@@ -39,21 +38,14 @@ def run_unknown(
     inputs = (*args, *kwargs.values())
     owner = getattr(f, "__self__", None)
     owner = None if isinstance(owner, type | ModuleType) else owner
-    region = region_of(memory, f, (owner, *inputs))
+    region = region_of(memory, f, (owner, *inputs), why)
     given = (*inputs, owner, *(() if trusted else arrays_behind(f, (owner, *inputs))))
     log = Memory()  # levels undo writes in their own way
     try:
-        try:
-            y, changes = run_checked(log, f, region, args, kwargs, () if trusted else given)
-        finally:
-            if region is not None and region.has_effects:  # whatever the operands are
-                level.poison_stored(region, certain=False)
+        y, changes = run_checked(log, f, region, args, kwargs, () if trusted else given)
     except BaseException as raised:
         why_not, values = needed(f, why, (owner, *inputs)), list(reached((f, *given)))
         _hide_raised(level, raised, values, why_not)
-        for one in level.down():
-            if any(map(one.holds, values)):
-                one.poison_all(_stored(region), why_not)
         raise
     memory.stored_functions += log.stored_functions
     if is_opaque(y) or (owner is not None and may_store_arguments(owner)):
@@ -63,12 +55,11 @@ def run_unknown(
         _note_overwritten(level, x, saved)
     changed = [value for value in given if id(value) in changes.writes]
     changed += [new for kept in changes.saved for _, new in kept.pairs() if by_value(new)]
-    stored = _stored(region)
     keeping = [] if trusted else [*filter(may_store_arguments, given)]
     made = [] if type(y) in _NOTHING else [y] if by_value(y) else [*reached((y,))]
     if f is not getattr and issubclass(type(y), np.ndarray) and id(root_of(y)) in _roots(given):
         made = []  # it is a view of an operand
-    if changed or stored or keeping or made:
+    if changed or keeping or made:
         runs = type(y) is GeneratorType or (region is not None and region.ran)
         values = _reached_by(level, f, given, runs)
         elsewhere = level.elsewhere(values)
@@ -79,7 +70,6 @@ def run_unknown(
                     error = looked_at(next(filter(looks_elsewhere, values)), error)
                 for value in changed:
                     one.poison_value(value, error)
-                one.poison_all(stored, error)
                 for value in keeping:
                     one.hide(value, error)
                 _note_made(one, f, y, made, given, (*values, *elsewhere), error)
@@ -139,12 +129,6 @@ def _roots(given: tuple[Any, ...]) -> set[int]:
 
 _NOTHING = (type(None), bool, str)
 """Types of results that carry no information about their operands."""
-
-
-def _stored(region: ForeignRun | None) -> list[Any]:
-    """Return the numbers and arrays that user code has stored during the run."""
-    values = list(region.stored() if region else ())
-    return [part for part in reached(values) if by_value(part)]
 
 
 def _is_of_integers(value: Any) -> bool:

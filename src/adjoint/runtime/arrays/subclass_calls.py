@@ -73,8 +73,6 @@ def apply_to_plain(
         kind = next(type(v).__name__ for v in (*args, *kwargs.values()) if is_subclassed(v))
         why = f"makes of a '{kind}' something else than of a plain array"
         return run_unknown(memory, record, slot, f, args, kwargs, why)
-    if memory.foreign_run is not None and is_subclassed(y):
-        memory.foreign_run.leave_result(y)
     if memory.level is not None:
         memory.level.link(y, found)
         link_attributes(record, slot, y, args)

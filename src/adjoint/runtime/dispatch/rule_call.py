@@ -270,7 +270,10 @@ def _with_conversions(
                 module = str(getattr(f, "__module__", None))
                 of_numpy = isinstance(f, np.ufunc) or module.partition(".")[0] == "numpy"
                 args = tuple([plain_on(record[0], x, of_numpy) for x in args])
-            return first_rule(record, slot, f, rules, args, kwargs)
+            y = first_rule(record, slot, f, rules, args, kwargs)
+            if isinstance(y, np.ndarray) and type(y) is not np.ndarray:
+                link_attributes(record, slot, y, values)
+            return y
 
         def apply(record: list[Any], slot: int, args: Any, kwargs: Any) -> Any:
             return first_rule(record, slot, f, rules, args, kwargs)
@@ -280,7 +283,7 @@ def _with_conversions(
     if rules.overridden or not reaches(values):
         return run(*args, **kwargs)  # an external rule may change its own state
 
-    return run_monitored(record, slot, f, run, args, kwargs, by_rule=True)
+    return run_monitored(record, slot, f, run, args, kwargs)
 
 
 def first_rule(

@@ -58,18 +58,16 @@ def run_checked(
         run = called_from_user_place(f, _depth(f, args, kwargs))
     writes: set[int] = set()
     if region is not None:
-        region.exclude(given)
         y = region.run(run, args, kwargs)
         if type(f) not in _FUNCTIONS and not is_plain_object(f):
             writes = _given_back(given, y)
-        writes |= _refilled(region, given, before)
     elif issubclass(type(f), type):
         y = run(*args, **kwargs)  # the new object may keep a view, which must stay writable
     else:
         y, writes = _run_locked(run, args, kwargs, given)
     if type(f).__name__ == "fortran":  # F2PY ignores the read-only flag
         writes = {id(value) for value in _storage(f, args, kwargs) if _can_be_locked(value)}
-    is_plain = region is None or not region.has_effects
+    is_plain = region is None or not region.has_callbacks
     inside = _changed_inside(deep, given) if is_plain else None
     deep.release()
     now = _counts(given)  # before the log holds them, too
@@ -116,19 +114,6 @@ def _run_locked(
     if not locked:
         return run(*args, **kwargs), {id(held) for held in arrays}
     return (y if len(opened) == len(views) else run(*args, **kwargs)), set()
-
-
-def _refilled(region: ForeignRun, given: tuple[Any, ...], before: list[Any]) -> set[int]:
-    """Return the identities of arrays that user code may have filled with their old contents. In
-    `before`, replace numbers that it may have stored again in a list or a dict."""
-    found = set()
-    for i, value in enumerate(given):
-        if region.may_have_written(value):
-            if _can_be_locked(value):
-                found.add(id(value))
-            elif isinstance(value, list | dict):
-                before[i] = region.renewed(before[i])
-    return found
 
 
 def _given_back(given: tuple[Any, ...], y: Any) -> set[int]:

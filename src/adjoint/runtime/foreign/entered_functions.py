@@ -13,8 +13,8 @@ from typing import Any
 from adjoint.primal.code_owner import is_user_code
 from adjoint.primal.packages import is_of_a_library
 from adjoint.primal.special_methods import class_attribute
-from adjoint.primal.value_kinds import NUMBERS, fields_of
-from adjoint.runtime.foreign.may_store import ADDING, CACHED_PROPERTY, READING, calls_of
+from adjoint.primal.value_kinds import by_value, fields_of
+from adjoint.runtime.foreign.may_store import CACHED_PROPERTY, READING, calls_of
 
 
 def stores_itself(frame: FrameType) -> bool:
@@ -24,26 +24,6 @@ def stores_itself(frame: FrameType) -> bool:
     if calls.stores or frame.f_code is CACHED_PROPERTY:
         return True
     return _calls_unknown(frame, calls.functions, calls.methods)
-
-
-def may_fill(frame: FrameType, held: list[Any]) -> bool:
-    """Return whether the function in `frame`, which reaches what is `held`, may write elements of
-    arrays itself."""
-    calls = calls_of(frame.f_code)
-    return (
-        calls.fills
-        or not all(_is_a_number(name, frame, held) for name in calls.counted)
-        or _calls_unknown(frame, calls.functions, calls.methods - ADDING)
-    )
-
-
-def _is_a_number(name: str, frame: FrameType, held: list[Any]) -> bool:
-    """Return whether something has the name `name`, and all that have it are numbers."""
-    spaces: list[Any] = [frame.f_locals, frame.f_globals, *map(fields_of, held)]
-    spaces += [vars(kind) for one in held for kind in type(one).__mro__]
-    spaces += [vars(one) for one in held if isinstance(one, type)]
-    found = [space[name] for space in spaces if space is not None and name in space]
-    return bool(found) and all(type(value) in NUMBERS for value in found)
 
 
 def _calls_unknown(frame: FrameType, functions: frozenset[str], methods: frozenset[str]) -> bool:
@@ -62,8 +42,8 @@ def _calls_unknown(frame: FrameType, functions: frozenset[str], methods: frozens
 
 
 def _is_a_method(name: str, owners: list[Any]) -> bool:
-    """Return whether an owner has the attribute `name` and all values of it are user code or
-    readers."""
+    """Return whether an owner has the attribute `name` and all values of it are user code, readers
+    or numbers."""
     found = []
     for owner in owners:
         f = class_attribute(owner if isinstance(owner, type) else type(owner), name)
@@ -71,7 +51,7 @@ def _is_a_method(name: str, owners: list[Any]) -> bool:
         space = vars(owner) if isinstance(owner, ModuleType) else fields_of(owner) or {}
         if type(space) is dict and name in space:
             found.append(space[name])
-    return bool(found) and all(name in READING or _is_entered(f) for f in found)
+    return bool(found) and all(name in READING or by_value(f) or _is_entered(f) for f in found)
 
 
 def _is_entered(f: Any) -> bool:

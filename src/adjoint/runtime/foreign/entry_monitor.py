@@ -2,7 +2,7 @@
 
 From Python 3.12 on it uses `sys.monitoring` under an identifier of its own, which does not disturb
 profilers and debuggers; before, `sys.setprofile`, which passes events on to the profiler that was
-set. Functions that can neither store anything nor return an earlier value are reported once only.
+set. Functions that can store nothing are reported once only.
 """
 
 from __future__ import annotations
@@ -20,9 +20,8 @@ from typing import Any, TypeVar
 from adjoint.locks import in_child, make_lock
 from adjoint.primal.code_owner import _vouched, exclude, is_user_code
 from adjoint.primal.memo_by_code import CodeTable
-from adjoint.primal.packages import GIVING
-from adjoint.runtime.foreign.followed_names import followed_by
-from adjoint.runtime.foreign.may_store import gives_out, may_store
+from adjoint.primal.packages import CACHING, is_of_a_library, package
+from adjoint.runtime.foreign.may_store import CACHED_PROPERTY, may_store
 
 _told = CodeTable[tuple[bool, bool]]()
 """By code object: whether its entries are reported, and whether it is user code."""
@@ -60,15 +59,19 @@ def _known(frame: FrameType) -> tuple[bool, bool]:
     code = frame.f_code
     known = _told.get(id(code))
     if known is None:
-        told = bool(code.co_flags & CO_OPTIMIZED)  # other code fills a namespace of its own
-        users = told and is_user_code(code, frame.f_globals)
-        if users:
-            told = may_store(code) or gives_out(code)
-        elif told:
-            told = frame.f_globals.get("__name__") in GIVING and gives_out(code)
-            told = told and followed_by(code).names is not None  # otherwise it only finds the giver
+        users = bool(code.co_flags & CO_OPTIMIZED)  # other code fills a namespace of its own
+        users = users and is_user_code(code, frame.f_globals)
+        told = users and may_store(code) and not _is_trusted(code, frame)
         return _told.put(code, (told, users))
     return known[1]
+
+
+def _is_trusted(code: CodeType, frame: FrameType) -> bool:
+    """Return whether a function is of a library, which stores only in its operands."""
+    module = frame.f_globals.get("__name__")
+    if code is CACHED_PROPERTY:
+        return False
+    return is_of_a_library(module, code) or package(module) in CACHING
 
 
 _ran: dict[int, bool] = {}

@@ -1,7 +1,6 @@
 """Whether a function may store something that outlives it: a conservative answer from its bytecode.
 
-Functions that C calls back are not differentiated. A function that stores nothing by this answer is
-not watched. For any other function, every value that it reaches counts as written.
+Functions that C calls back are not differentiated. One that may store something is refused.
 """
 
 from __future__ import annotations
@@ -15,7 +14,6 @@ import math
 import sys
 from collections import deque
 from collections.abc import Iterator
-from inspect import CO_ASYNC_GENERATOR, CO_COROUTINE, CO_GENERATOR
 from types import CodeType, GeneratorType
 from typing import Any, NamedTuple
 
@@ -31,9 +29,6 @@ _WRITES = frozenset(
     " STORE_NAME IMPORT_NAME LOAD_BUILD_CLASS BEFORE_WITH CALL_FUNCTION_EX SEND".split()
 )
 _CELLS = ("STORE_DEREF", "DELETE_DEREF")
-_PUTS = frozenset("STORE_ATTR DELETE_ATTR STORE_GLOBAL DELETE_GLOBAL STORE_NAME".split())
-"""Instructions that replace a whole value, which a comparison by identity finds."""
-_ELEMENTS = frozenset("data flat imag real".split())
 _READERS = frozenset(
     name
     for name, value in vars(builtins).items()
@@ -61,12 +56,6 @@ _WRITERS = frozenset(
 _UFUNCS = frozenset(name for name, f in vars(np).items() if type(f) is np.ufunc)
 
 
-ADDING = frozenset(
-    name for kind in (list, dict, set) for name in dir(kind) if name in _WRITERS
-) - frozenset(dir(np.ndarray))
-"""Methods that add elements to containers and write no elements of arrays."""
-
-
 def _public(*owners: Any) -> frozenset[str]:
     names = frozenset(name for owner in owners for name in dir(owner) if name[0] != "_")
     return names - _WRITERS
@@ -82,18 +71,13 @@ _ALLOWED = (READING | _public(np, np.ndarray, np.linalg, math, cmath) | {"__arra
     "vectorize"
 }
 """Methods and functions of modules that write into nothing but what is named as their output."""
-_ANY_VARIABLE = frozenset("eval exec globals __globals__ f_globals".split())
-_PARTS = frozenset("__bases__ __class__ __defaults__ __dict__ __kwdefaults__".split())
 
 
 class Calls(NamedTuple):
-    """The effects of a function: whether its own instructions store something, whether that may be
-    elements of arrays, the names that it assigns in place (``self.n += 1``, which writes elements
-    where `n` is an array), and the names of unknown functions and methods that it calls."""
+    """The effects of a function: whether its own instructions store something that may outlive it,
+    and the names of unknown functions and methods that it calls."""
 
     stores: bool
-    fills: bool
-    counted: frozenset[str]
     functions: frozenset[str]
     methods: frozenset[str]
 
@@ -102,12 +86,14 @@ class Calls(NamedTuple):
 def calls_of(code: CodeType) -> Calls:
     """Return the effects of a function, from its bytecode."""
     tuples = [const if type(const) is tuple else (const,) for const in code.co_consts]
-    stores = fills = any(_names_output(word) for words in tuples for word in words)
-    functions, methods, counted = set[str](), set[str](), set[str]()
+    stores = any(_names_output(word) for words in tuples for word in words)
+    functions, methods = set[str](), set[str]()
     of_module = False
     begun: list[tuple[str, bool]] = []  # the calls whose arguments are on the stack
+    ended = ""  # the function whose result was pushed last
     found = [*steps(code)]
-    for n, (i, before, after) in enumerate(found):
+    own = _own_variables(code, found)
+    for i, before, after in found:
         function, method = called(i)
         goes_on = after is not None and after.opname == "LOAD_ATTR"
         of_module |= function is not None and goes_on
@@ -117,12 +103,12 @@ def calls_of(code: CodeType) -> Calls:
             function, method = None, i.argval
         if i.opname in _CELLS:
             stores |= i.argval in code.co_freevars
-        elif (name := _counted(i, [one for one, _, _ in found[n + 1 : n + 3]])) is not None:
-            stores = True
-            counted.add(name)
+        elif i.opname == "LOAD_ATTR" and method is None and i.argval in _WRITERS:
+            methods.add(i.argval)  # a method that is passed on, or a number of that name
+        elif _is_accounted_for(code, i, before, ended):
+            pass
         elif _writes(i) or ((function, method) == (None, None) and _passes_ufunc(i, before, after)):
-            stores = True
-            fills |= i.opname not in _PUTS or i.argval in _ELEMENTS
+            stores |= not (i.opname == "BINARY_OP" and _loaded(after, "STORE_FAST") in own)
         elif i.opname == "PUSH_NULL":  # the call of what a variable holds
             variable = before if sys.version_info >= (3, 13) else after
             name = "" if variable is None else str(variable.argval)
@@ -142,23 +128,57 @@ def calls_of(code: CodeType) -> Calls:
             begun.append((method, is_global or of_module))
             of_module = False
             if method in _WRITERS:  # of a container behind it, whatever else has that name
-                stores = True
-                fills |= method not in ADDING
+                stores |= _loaded(before, "LOAD_FAST") not in own
             elif method not in _ALLOWED:
                 methods.add(method)
         elif i.opname in ("CALL", "CALL_KW") and begun:
-            name, is_global = begun.pop()
-            fills |= name in _ALLOWED and (i.arg or 0) > _most_inputs(name, is_global)
-    return Calls(stores or fills, fills, *map(frozenset, (counted, functions, methods)))
+            ended, is_global = begun.pop()
+            name = ended
+            stores |= name in _ALLOWED and (i.arg or 0) > _most_inputs(name, is_global)
+    return Calls(stores, frozenset(functions), frozenset(methods))
 
 
-def _counted(i: dis.Instruction, following: list[dis.Instruction]) -> str | None:
-    """Return the attribute or outer variable that an in-place operator assigns its result to."""
-    if i.opname != "BINARY_OP" or not i.argrepr.endswith("="):
-        return None
-    last = next((one for one in following if one.opname != "SWAP"), None)
-    is_outer = last is not None and last.opname in ("STORE_ATTR", "STORE_DEREF", "STORE_GLOBAL")
-    return str(last.argval) if is_outer and last is not None else None
+def _own_variables(code: CodeType, found: list[Any]) -> set[str]:
+    """Return the local variables that hold nothing but text, numbers and containers that the
+    function has made: what it adds to these is gone with it, or in its result."""
+    assigned = [(before, i) for i, before, _ in found if "STORE_FAST" in i.opname]
+    others = {
+        name
+        for before, i in assigned
+        if i.opname != "STORE_FAST" or not _is_new(before)
+        for name in (i.argval if type(i.argval) is tuple else (i.argval,))
+    }
+    others.update(code.co_varnames[: code.co_argcount + code.co_kwonlyargcount + 2])
+    return {i.argval for _, i in assigned if type(i.argval) is str} - others
+
+
+def _is_new(before: dis.Instruction | None) -> bool:
+    if before is None:
+        return False
+    return before.opname in _DISPLAYS or (
+        before.opname == "BINARY_OP" and before.argrepr[-1] == "="
+    )
+
+
+_DISPLAYS = frozenset("BUILD_LIST BUILD_MAP BUILD_SET BUILD_STRING FORMAT_VALUE LOAD_CONST".split())
+
+
+def _loaded(i: dis.Instruction | None, opname: str) -> str | None:
+    """Return the variable of an instruction of that name, else ``None``."""
+    if i is not None and i.opname == f"{opname}_{opname}":
+        return str(i.argval[1])
+    return str(i.argval) if i is not None and i.opname == opname else None
+
+
+def _is_accounted_for(
+    code: CodeType, i: dis.Instruction, before: dis.Instruction | None, ended: str
+) -> bool:
+    """Return whether ``__array_finalize__`` sets an attribute of the new array, which
+    `adjoint.runtime.memory.subclass_attributes` accounts for, or ``__hash__`` keeps a hash."""
+    if i.opname != "STORE_ATTR" or _loaded(before, "LOAD_FAST") != code.co_varnames[0]:
+        return False
+    keeps_hash = code.co_name == "__hash__" and ended == "hash" and "hash" in str(i.argval)
+    return keeps_hash or code.co_name == "__array_finalize__"
 
 
 def _passes_ufunc(i: dis.Instruction, before: Any, after: Any) -> bool:
@@ -232,35 +252,7 @@ _INPUTS = {"clip": 3, "reshape": 255, "transpose": 255, "swapaxes": 255, "__arra
 @by_code
 def may_store(code: CodeType) -> bool:
     """Return whether a function may store something, or calls a function that may."""
-    return code is CACHED_PROPERTY or calls_of(code) != Calls(
-        False, False, frozenset(), frozenset(), frozenset()
-    )
-
-
-@by_code
-def gives_out(code: CodeType) -> bool:
-    """Return whether a function may return anything but a constant or a new number."""
-    if code.co_flags & (CO_GENERATOR | CO_COROUTINE | CO_ASYNC_GENERATOR):
-        return True
-    begun: str | None = None
-    for i, before, _ in steps(code):
-        function, method = called(i)
-        begun = function or method or begun
-        if i.opname == "RETURN_VALUE":
-            assert before is not None
-            is_new = before.opname in _MAKES or (before.opname == "CALL" and begun in _NUMBERS)
-            if i.is_jump_target or not is_new or before.argrepr.endswith("="):
-                return True
-    return False
-
-
-_MAKES = frozenset(
-    "BINARY_OP COMPARE_OP IS_OP CONTAINS_OP UNARY_NEGATIVE UNARY_NOT UNARY_INVERT TO_BOOL"
-    " LOAD_CONST FORMAT_VALUE BUILD_STRING".split()
-)
-_NUMBERS = frozenset(
-    "abs bool complex dot float hash id int isinstance issubclass len repr str".split()
-) | _public(math)
+    return code is CACHED_PROPERTY or any(calls_of(code))
 
 
 @by_code
@@ -321,29 +313,3 @@ def called(instruction: dis.Instruction) -> tuple[Any, Any]:
     if name == "LOAD_ATTR" and arg & 1 and sys.version_info >= (3, 12):
         return None, instruction.argval
     return None, None
-
-
-# ---- variables -----------------------------------------------------------------------------------
-
-
-@by_code
-def takes_any_variable(code: CodeType) -> bool:
-    """Return whether a function may read global variables whose names are not in its code."""
-    return not _ANY_VARIABLE.isdisjoint(code.co_names)
-
-
-@by_code
-def assigned_outside(code: CodeType) -> frozenset[str]:
-    """Return the captured and global variables that a function assigns."""
-    found = [i.argval for i in dis.get_instructions(code) if i.opname in _VARIABLES]
-    return frozenset(found) - {*code.co_cellvars}
-
-
-_VARIABLES = (*_CELLS, "STORE_GLOBAL", "DELETE_GLOBAL")
-
-
-@by_code
-def exchanges_parts(code: CodeType) -> bool:
-    """Return whether a function replaces all attributes of an object, its class or the defaults of
-    a function."""
-    return any(i.opname == "STORE_ATTR" and i.argval in _PARTS for i in dis.get_instructions(code))

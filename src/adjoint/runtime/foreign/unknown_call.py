@@ -65,7 +65,7 @@ def run_unknown(
     owner = getattr(f, "__self__", None)
     owner = None if isinstance(owner, type | ModuleType) else owner
     blank = record[slot]
-    region = region_of(memory, f, (owner, *inputs))
+    region = region_of(memory, f, (owner, *inputs), why)
     calls_back = region is not None
     if region is not None:
         record[slot] = region.before(blank, len(inputs))
@@ -78,7 +78,7 @@ def run_unknown(
         give_away(memory, reached(inputs))
     writes = [v for v in checked if id(v) in changes.writes and memory.mark_written(v)]
     atom = holds_nothing(y)
-    if region is not None and not region.has_effects:
+    if region is not None and not region.has_callbacks:
         record[slot], region = blank, None
     if atom and changes.position is None and not writes:
         if trusted or not any(map(may_store_arguments, (*inputs, owner))):
@@ -109,10 +109,10 @@ def run_unknown(
         if y_bar is None:
             y_bar = new_bar  # only its presence matters
         if y_bar is None and (given or not _arrived(memory, y, (f, *inputs), outside)):
-            y_bar = None if region is None else region.back(None)
-            if y_bar is None:
-                return (None,) * (len(inputs) + 1)
-        elif region is not None:
+            if region is not None:
+                region.back(None)
+            return (None,) * (len(inputs) + 1)
+        if region is not None:
             y_bar = y_bar if type(y_bar) is Poison else Poison(needed(f, why, (owner, *inputs, y)))
             region.back(y_bar)
         bar = y_bar if type(y_bar) is Poison else Poison(needed(f, why, (owner, *inputs, y)))
@@ -137,13 +137,13 @@ def run_unknown(
     return y
 
 
-def region_of(memory: Memory, f: Any, given: tuple[Any, ...]) -> ForeignRun | None:
+def region_of(memory: Memory, f: Any, given: tuple[Any, ...], why: str) -> ForeignRun | None:
     """Return a `ForeignRun` if `f` may enter user code, else ``None``."""
     callee = () if type(f) in _PLAIN_CALLEES else (f,)
     if (home := package_of(f)) in COMPILING:
         return None
     known = memory.stored_functions or home in HIDING
-    return ForeignRun(memory, f) if known or reaches((*callee, *given)) else None
+    return ForeignRun(memory, f, why) if known or reaches((*callee, *given)) else None
 
 
 _PLAIN_CALLEES = frozenset(

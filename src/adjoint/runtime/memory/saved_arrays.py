@@ -47,12 +47,6 @@ class SavedArray(Saved):
         x, saved = np.asarray(self.owner), self.saved  # without methods of a subclass
         return x.shape != saved.shape or not np.array_equal(x, saved, equal_nan=True)
 
-    def is_unfilled(self) -> bool:
-        return not self.filled
-
-    def forget(self, name: str | None, twice: dict[int, Any]) -> None:
-        self.filled |= name is None
-
     def differs(self) -> bool:
         return self.filled or self.has_changed()
 
@@ -103,9 +97,6 @@ class SavedStructuredArray(SavedArray):
     """The saved state of a structured array that owns its memory."""
 
     __slots__ = ()
-
-    def forget(self, name: str | None, twice: dict[int, Any]) -> None:
-        self.filled = True
 
     def has_changed(self) -> bool:
         return any(map(np.any, self._differences()))

@@ -31,7 +31,7 @@ from adjoint.runtime.memory.log_entries import (
     swap_with,
 )
 from adjoint.runtime.memory.memory import Memory
-from adjoint.runtime.memory.saved import Saved, same_items, with_new_identity
+from adjoint.runtime.memory.saved import Saved, same_items
 from adjoint.runtime.memory.saved_arrays import SavedBuffer, save_array
 from adjoint.runtime.memory.shadow_owners import slot_owner
 
@@ -139,15 +139,6 @@ class _Dict(Saved):
     def hashes(self) -> bool:
         return any_compares_by_user_code(self.owner) or any_compares_by_user_code(self.saved)
 
-    def is_in(self, logged: list[list[Any]]) -> bool:
-        if any(entry[0] is swap_with for entry in logged):
-            return True  # the whole dict or its order was written
-        written = [entry for entry in logged if entry[0] is swap_item and entry[1] is self.owner]
-        return all(
-            any(key is entry[2] or old is entry[3] is not ABSENT for entry in written)
-            for key, old, _ in self._changes()
-        )
-
     def log(self, memory: Memory) -> None:
         d, changes = self.owner, self._changes()
         self.changed = [
@@ -204,9 +195,6 @@ class _Variable(Saved):
 
     def pairs(self) -> Iterator[tuple[Any, Any]]:
         yield self.saved, self.present()
-
-    def forget(self, name: str | None, twice: dict[int, Any]) -> None:
-        self.saved = with_new_identity(self.saved, twice)
 
 
 class Global(_Variable):

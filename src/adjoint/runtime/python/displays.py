@@ -33,7 +33,7 @@ def build_set(record: list[Any], slot: int, *items: Any) -> Any:
     """``{a, b}``"""
     if not CHILDLESS_TYPES.issuperset(map(type, items)) and HASHED(*items):
         make = partial(_set_of, record, slot)
-        return run_monitored(record, slot, set, make, items, {}, keys=items)
+        return run_monitored(record, slot, set, make, items, {})
     return _set_of(record, slot, *items)
 
 
@@ -54,7 +54,7 @@ def build_dict(record: list[Any], slot: int, *pairs: Any) -> Any:
     keys = pairs[::2]
     if not CHILDLESS_TYPES.issuperset(map(type, keys)) and HASHED(*keys):
         make = partial(_dict_of, record, slot)
-        return run_monitored(record, slot, dict, make, pairs, {}, keys=keys)
+        return run_monitored(record, slot, dict, make, pairs, {})
     return _dict_of(record, slot, *pairs)
 
 

@@ -82,9 +82,7 @@ def _wrap_rule(
             return run_structural(inner, 1, rules, args, options)
 
         record[slot] = wrapped_back
-        keys = given if asks is HASHED else ()
-        own = args[0] if asks is HASHED and issubclass(type(args[0]), dict | set) else None
-        y = run_monitored(inner, 1, f, by_rule, args, options, keys=_hashed(keys), own=own)
+        y = run_monitored(inner, 1, f, by_rule, args, options)
         if y is not DECLINED:
             return y
         if inner[1] is None or rules.substitute is None:
@@ -111,25 +109,6 @@ def _keys_of(values: tuple[Any, ...]) -> tuple[Any, ...]:
 
 def _is_no_key(value: Any) -> bool:
     return type(value).__hash__ is None
-
-
-def _hashed(values: tuple[Any, ...]) -> tuple[Any, ...]:
-    """Return the values that a dict or set hashes: elements of containers, hashable values."""
-    keys: list[Any] = []
-    for value in values:
-        kind = type(value)
-        if issubclass(kind, dict) and _is_no_key(value):
-            keys.extend(dict.__iter__(value))
-        elif issubclass(kind, list):
-            keys.extend(list.__iter__(value))
-        elif issubclass(kind, set) and _is_no_key(value):
-            keys.extend(set.__iter__(value))
-        elif issubclass(kind, frozenset):
-            keys.extend(frozenset.__iter__(value))
-            keys.append(value)
-        else:
-            keys.append(value)
-    return tuple(keys)
 
 
 # ---- searches ------------------------------------------------------------------------------------

@@ -156,11 +156,12 @@ for _name in ("__mod__", "format", "format_map"):
 
 @primitive(print)
 def _(record: list[Any], slot: int, /, *args: Any, **options: Any) -> Any:
-    """Print; writes to a `file` of a Python class are differentiated, those to `stdout` are not."""
+    """Print; writes to an object of a Python class are differentiated."""
     given = options.get("file")
-    to_object = given is not None and has_code(type(given))
+    given = sys.stdout if given is None else given
+    to_object = has_code(type(given))
     if not to_object and _TEXT(*args) < 2:
-        if reaches(args) or (given is None and has_code(type(sys.stdout))):
+        if reaches(args):
             return run_monitored(record, slot, print, print, args, options)
         return print(*args, **options)
     region = ForeignRun(record[0], print)
