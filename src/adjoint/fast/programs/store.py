@@ -373,7 +373,7 @@ def _made(f: Any, args: tuple[Any, ...], mode: Mode) -> Entry:
     writes = program.writes
     opaque = tuple(f"{name}, because of {reason}" for name, reason in program.ev.opaque.items())
     program.ev.release()
-    program.leaves = program.wanted = []
+    program.wanted.clear()
     cost = time.perf_counter() - begin
     return Entry(
         program,
