@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -11,14 +12,52 @@ import numpy as np
 from adjoint.diagnostics.dump import Stages
 from adjoint.fast.evaluate.evaluator import Evaluator
 from adjoint.fast.evaluate.leaves import Leaf
-from adjoint.fast.evaluate.outside_values import Outside
 from adjoint.fast.evaluate.types import Array, Row
 from adjoint.fast.evaluate.values import Source
 from adjoint.fast.evaluate.writes.final_contents import Stored
+from adjoint.fast.passes.sequence import simplified
 from adjoint.fast.single_assignment.primitives import same
+from adjoint.fast.single_assignment.printer import format_block
 from adjoint.fast.single_assignment.walk import callee_of
 from adjoint.fast.support.result_memory import OWN_MEMORY
+from adjoint.ir.node import node
 from adjoint.ir.single import Block, Call, Const, Operand, Value
+
+
+@node(eq=False)
+class Task:
+    """What the blocks of one function share while its program is built.
+
+    Attributes
+    ----------
+    wanted
+        The leaves with cotangents or tangents, in order.
+    is_tuple
+        Whether the function returns a tuple, or what is given to `Program.shaped`.
+    apart
+        Values that have calls of their own.
+    """
+
+    ev: Evaluator
+    name: str
+    wanted: list[Leaf]
+    is_tuple: bool
+    apart: set[Value]
+    stages: Stages
+
+    @property
+    def moving(self) -> list[Value]:
+        """The values of the wanted leaves."""
+        return [leaf.value for leaf in self.wanted]
+
+    def show(self, what: str, block: Block) -> None:
+        """Write a stage of the program to a file, if that is enabled."""
+        self.stages(what, partial(format_block, self.name, block))
+
+    def simplified(self, block: Block, own: Block | None = None) -> Block:
+        """Run the passes over a block; see `passes.sequence`."""
+        written = written_to(self.ev) | self.apart
+        return simplified(block, self.name, self.ev.types, written, self.stages, own)
 
 
 @dataclass(eq=False, repr=False)
@@ -27,16 +66,12 @@ class Program:
 
     Attributes
     ----------
-    leaves
-        The leaves that the program takes, in order.
-    wanted
-        The leaves whose cotangents the program returns, in order.
+    task
+        What it is made for.
     forward, reverse
         The sweeps; the results of `reverse` are the cotangents.
     results
         The results of the function, as values or constants: one, or the items of a tuple.
-    is_tuple
-        Whether the function returns a tuple, or what is given to `shaped`.
     shaped
         Makes another structure of such a tuple; ``None`` for a tuple.
     y_bars
@@ -56,28 +91,16 @@ class Program:
         what they held before.
     values_stored
         The values of the program in it; the forward sweep returns them behind `results`.
-    is_singular
-        Whether a slope of an array may be infinite.
-    is_careful
-        Whether zero cotangents stay zero beside such slopes.
-    stages
-        Writes the stages of the program to files, if that is enabled.
     definite
         For each cotangent: ``None`` if it is absent, true if it has memory of its own, false if
         only a call can tell.
     """
 
-    name: str
-    outside: Outside
-    ev: Evaluator
-    leaves: list[Leaf]
-    wanted: list[Leaf]
+    task: Task
     forward: Block
     reverse: Block
     results: tuple[Operand, ...]
-    is_tuple: bool
-    y_bars: tuple[Value | None, ...]
-    stages: Stages
+    y_bars: tuple[Value | None, ...] = ()
     definite: tuple[bool | None, ...] = ()
     has_tangents: bool = False
     dots: tuple[Value, ...] = ()
@@ -88,8 +111,15 @@ class Program:
     stored: list[Stored] = field(default_factory=list)
     values_stored: tuple[Value, ...] = ()
     adopted: tuple[Source, ...] = ()
-    is_singular: bool = False
-    is_careful: bool = False
+
+    def __post_init__(self) -> None:
+        self.ev, self.name = self.task.ev, self.task.name
+        self.outside, self.stages = self.ev.outside, self.task.stages
+
+    @property
+    def wanted(self) -> list[Leaf]:
+        """The leaves whose cotangents the program returns, in order."""
+        return self.task.wanted
 
     @property
     def writes(self) -> bool:

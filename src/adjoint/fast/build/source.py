@@ -26,8 +26,8 @@ def written(program: Program) -> Writer:
         return writer
     name = writer.new_name("forward" if program.y_bars else "gradient")
     back = writer.new_name("back") if program.y_bars else ""
-    bar = writer.new_name("y_bar") if program.is_tuple else ""
-    parameters = ", ".join(writer.name(leaf.value) for leaf in program.leaves)
+    bar = writer.new_name("y_bar") if program.task.is_tuple else ""
+    parameters = ", ".join(writer.name(leaf.value) for leaf in program.outside.leaves)
     forward, reverse = program.forward, program.reverse
     writer.count(forward, forward.results or ())
     writer.count(reverse, reverse.results or ())
@@ -41,7 +41,7 @@ def written(program: Program) -> Writer:
     if reverse.ops:
         writer.origin = None
         writer.line(REVERSE, 1)
-        if program.is_careful:  # the entry code restores the handling
+        if program.ev.is_careful:  # the entry code restores the handling
             writer.line(f"{writer.bind(begin_ignoring, 'begin_ignoring')}()", 1)
         shift = len(forward.ops)
         writer.block(reverse.ops, 1, {v: i - shift for v, i in last.items() if i >= shift})
@@ -64,7 +64,7 @@ def _stored(writer: Writer, program: Program) -> str:
 def _last_reads(program: Program) -> dict[Value, int]:
     """Return, for each large array that the program makes, the operation that reads it last."""
     forward, reverse = program.forward, program.reverse
-    taken = {leaf.value for leaf in program.leaves}
+    taken = {leaf.value for leaf in program.outside.leaves}
     stay: set[Operand] = {*(forward.results or ()), *(reverse.results or ()), *taken}
     if program.y_bars:
         stay |= {x for op in walk(reverse) for x in operands(op)} | set(reverse.results or ())
@@ -88,7 +88,7 @@ def _write_pullback(writer: Writer, program: Program, back: str, bar: str) -> No
     """Write the reverse sweep as an inner function."""
     writer.line("", 0)
     names = ["_" if y_bar is None else writer.name(y_bar) for y_bar in program.y_bars]
-    if program.is_tuple:
+    if program.task.is_tuple:
         writer.line(f"def {back}({bar}):", 1)
         writer.line(f"{tuple_text(names)[1:-1]} = {bar}", 2)
     else:
@@ -102,7 +102,7 @@ def _write_pullback(writer: Writer, program: Program, back: str, bar: str) -> No
     writer.line(f"return {bars}", 2)
     writer.line("", 0)
     found = [writer.text(x) for x in program.results]
-    value = tuple_text(found) if program.is_tuple else found[0]
+    value = tuple_text(found) if program.task.is_tuple else found[0]
     writer.line(f"return {value}, {back}{_stored(writer, program)}", 1)
 
 
@@ -113,7 +113,8 @@ def _write_tangents(writer: Writer, program: Program) -> None:
     ends = second.results or ()
     writer.count(first, ())
     writer.count(second, ends)
-    writer.line(f"def {name}({', '.join(writer.name(leaf.value) for leaf in program.leaves)}):", 0)
+    parameters = ", ".join(writer.name(leaf.value) for leaf in program.outside.leaves)
+    writer.line(f"def {name}({parameters}):", 0)
     writer.block(first.ops, 1)
     writer.flush(1)
     writer.line("", 0)

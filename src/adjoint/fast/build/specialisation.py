@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 from keyword import iskeyword
@@ -11,9 +11,9 @@ from typing import Any
 
 import numpy as np
 
-from adjoint.diagnostics.dump import Stages, stages_of
+from adjoint.diagnostics.dump import stages_of
 from adjoint.fast.build.modes import GRADIENT, Mode
-from adjoint.fast.build.program import Program, definite_results, written_to
+from adjoint.fast.build.program import Program, Task, definite_results
 from adjoint.fast.build.tangent_program import (
     hessian_product,
     note_negations,
@@ -46,7 +46,6 @@ from adjoint.fast.evaluate.handlers import (  # noqa: F401  each registers its h
     subscripts,
     tools_of_iterators,
 )
-from adjoint.fast.evaluate.leaves import Leaf
 from adjoint.fast.evaluate.outside_values import Outside
 from adjoint.fast.evaluate.partial_evaluator import PartialEvaluator
 from adjoint.fast.evaluate.types import Array, Number, bar_type, has_integer
@@ -60,18 +59,14 @@ from adjoint.fast.not_covered import NOT_SCALAR, NeedsKnown, NeedsSize, NotCover
 from adjoint.fast.passes.contraction import contract
 from adjoint.fast.passes.outer_products import without_outer_products
 from adjoint.fast.passes.reuse import reuse_buffers
-from adjoint.fast.passes.sequence import optimised, simplified, together
+from adjoint.fast.passes.sequence import together
 from adjoint.fast.reverse import complex_parts as complex_parts
 from adjoint.fast.reverse import elementwise as elementwise
 from adjoint.fast.reverse import linear_functions as linear_functions
 from adjoint.fast.reverse import number_arrays as number_arrays
-from adjoint.fast.reverse.activity import find_all_active
 from adjoint.fast.reverse.block_cotangents import Scope
-from adjoint.fast.reverse.forward_blocks import ForwardBlock, freeze
-from adjoint.fast.reverse.forward_sweep import forward_sweep
+from adjoint.fast.reverse.forward_sweep import both_sweeps
 from adjoint.fast.reverse.result import demand_real_scalar, finished, returned
-from adjoint.fast.reverse.sweep import Sweep
-from adjoint.fast.single_assignment.printer import format_block
 from adjoint.fast.single_assignment.walk import blocks, callee_of, read_by, results, walk
 from adjoint.fast.support import functions as runtime
 from adjoint.fast.support.result_memory import OWN_MEMORY
@@ -120,6 +115,7 @@ def specialise(f: Any, args: tuple[Any, ...], mode: Mode = GRADIENT) -> Program:
         outside.is_wanted = partial(_is_wanted, mode=mode, count=len(args))  # holds no arguments
         outside.may_write = partial(_may_write, mode, outside.is_wanted)
         ev = PartialEvaluator(outside)
+        ev.is_careful = mode.is_careful
         try:
             made = _specialised(ev, f, args, mode, ORDERS[order])
             return with_rows(made) if mode.has_rows else made
@@ -217,11 +213,12 @@ def _specialised(ev: Evaluator, f: Any, args: tuple[Any, ...], mode: Mode, order
         demand_real_scalar(given[0], ev)
     ends = (*map(ev.operand, given), *more)
     primal = Block(tuple(leaf.value for leaf in outside.leaves), tuple(ops), ends)
-    stages("primal", partial(format_block, name, primal))
     if ev.written:
         primal = with_aliases(ev, primal)
     apart = _shared_by_results(ev, primal)
-    primal = simplified(primal, name, ev.types, written_to(ev) | apart, stages)
+    task = Task(ev, name, wanted, structure is not None, apart, stages)
+    task.show("primal", primal)
+    primal = task.simplified(primal)
     cached_functions.demand_unwritten(ev)
     if ev.opaque:
         demand_other_operations(primal)
@@ -229,24 +226,12 @@ def _specialised(ev: Evaluator, f: Any, args: tuple[Any, ...], mode: Mode, order
         primal = check_views(ev, primal)
     assert primal.results is not None
     if mode.kind == "pushforward":
-        made = pushed_forward(
-            ev,
-            name,
-            expanded(ev, primal),
-            wanted,
-            structure is not None,
-            apart,
-            stages,
-            has_tangents=mode.wanted != (),
-        )
+        made = pushed_forward(task, expanded(ev, primal), has_tangents=mode.wanted != ())
         return replace(made, shaped=shaped)
     try:
         if order == "reverse over forward":
-            return product_over_forward(ev, name, expanded(ev, primal), wanted, apart, stages)
-        is_tuple = structure is not None
-        made = _differentiated(
-            ev, name, primal, given, wanted, mode, is_tuple, apart, stages, order
-        )
+            return product_over_forward(task, expanded(ev, primal))
+        made = _differentiated(task, primal, given, mode, order)
         return replace(made, stored=changed, values_stored=more, adopted=adopted, shaped=shaped)
     except NotCovered as error:
         demanding = isinstance(error, NeedsKnown | NeedsSize)
@@ -261,68 +246,50 @@ def _is_flat(structure: Structure | None) -> bool:
 
 
 def _differentiated(
-    ev: Evaluator,
-    name: str,
-    primal: Block,
-    given: Sequence[Abstract],
-    wanted: list[Leaf],
-    mode: Mode,
-    is_tuple: bool,
-    apart: set[Value],
-    stages: Stages,
-    order: str,
+    task: Task, primal: Block, given: Sequence[Abstract], mode: Mode, order: str
 ) -> Program:
     """Return the program with the forward and the reverse sweep of a function."""
-    one = mode.is_scalar
+    ev, one = task.ev, mode.is_scalar
     assert primal.results is not None
-    sweep = Sweep(ev, (leaf.value for leaf in wanted), is_careful=mode.is_careful)
-    find_all_active(sweep, primal)
     note_negations(ev, primal)
-    region = forward_sweep(sweep, primal)
-    sweep.primal = set(ev.fresh)
-    if not one:  # the caller may write to these arrays before the reverse sweep
-        sweep.contents.note_later_writes(ev.written & {leaf.value for leaf in ev.outside.leaves})
     y_bars = tuple(
         ev.value(bar_type(ev.types[y]), name=f"{y.name}_bar") if isinstance(y, Value) else None
         for y in (() if one else given)
     )
     ends = primal.results[: len(given)]
-    seeds = tuple(zip(ends, (Const(1.0),) if one else y_bars, strict=True))
-    reverse = expanded(ev, _reverse(ev, sweep, region, seeds, wanted, one))
-    forward = expanded(ev, freeze(region))
-    written = written_to(ev) | apart
-    stages("forward", partial(format_block, name, forward))
-    stages("reverse", partial(format_block, name, reverse))
-    forward, reverse = optimised(forward, reverse, name, ev.types, written, stages)
+    seeds = zip(ends, (Const(1.0),) if one else y_bars, strict=True)
+    # The caller of a pullback may write to arrays before the reverse sweep.
+    later = () if one else ev.written & {leaf.value for leaf in ev.outside.leaves}
+    bars_of = partial(_bars, task, one)
+    forward, reverse = both_sweeps(ev, primal, task.moving, seeds, bars_of, later)
+    parameters = tuple(y_bar for y_bar in y_bars if y_bar is not None)
+    reverse = expanded(ev, replace(reverse, parameters=parameters))
+    forward = expanded(ev, forward)
+    task.show("forward", forward)
+    task.show("reverse", reverse)
+    forward, reverse = together(forward, reverse, lambda whole: task.simplified(whole, forward))
     reverse = contract(reverse, ev.totals, ev.types)
-    stages("contract", partial(format_block, name, reverse))
+    task.show("contract", reverse)
     if mode.kind == "hvp":
-        opaque = order == "with opaque rules"
-        return hessian_product(
-            ev, name, forward, reverse, wanted, apart, stages, has_opaque_rules=opaque
-        )
+        return hessian_product(task, forward, reverse, has_opaque_rules=order == ORDERS[-1])
     if one:  # a pullback may be called again, and then reads all residuals again
         forward, reverse = _with_buffers_reused(ev, forward, reverse)
-        stages("reuse-forward", partial(format_block, name, forward))
-        stages("reuse-reverse", partial(format_block, name, reverse))
+        task.show("reuse-forward", forward)
+        task.show("reuse-reverse", reverse)
     reverse = without_outer_products(ev, reverse)
     assert forward.results is not None
-    return Program(
-        name,
-        ev.outside,
-        ev,
-        ev.outside.leaves,
-        wanted,
-        forward,
-        reverse,
-        forward.results[: len(given)],
-        is_tuple,
-        y_bars,
-        stages,
-        definite_results(ev, forward, reverse),
-        is_singular=sweep.is_singular,
-        is_careful=mode.is_careful,
-    )
+    results = forward.results[: len(given)]
+    return Program(task, forward, reverse, results, y_bars, definite_results(ev, forward, reverse))
+
+
+def _bars(task: Task, one: bool, scope: Scope) -> Iterator[Operand]:
+    """Yield the cotangents of the wanted leaves; if `one`, of a gradient, zeros for arguments
+    without a path."""
+    for leaf in task.wanted:
+        bar = scope.take(leaf.value)
+        if bar is None and one and leaf.source.kind == "argument":
+            bar = scope.zeros(leaf.value)
+        yield Const(None) if bar is None else finished(task.ev, bar, leaf.value)
 
 
 def _with_buffers_reused(ev: Evaluator, forward: Block, reverse: Block) -> tuple[Block, Block]:
@@ -395,28 +362,3 @@ def _is_wanted(source: Source, mode: Mode, count: int) -> bool:
     if source.kind == "argument":
         return source.key in mode.positions(count)
     return source.kind == "function" and mode.is_of_function
-
-
-def _reverse(
-    ev: Evaluator,
-    sweep: Sweep,
-    region: ForwardBlock,
-    seeds: Sequence[tuple[Operand, Operand | None]],
-    wanted: list[Leaf],
-    one: bool,
-) -> Block:
-    """Write the reverse sweep; if `one`, a gradient, with zeros for arguments without a path."""
-    with ev.writing() as ops:
-        scope = Scope(sweep)
-        for y, y_bar in seeds:
-            if isinstance(y, Value) and y_bar is not None:
-                scope.add(y, y_bar)
-        region.reverse(scope)
-        bars = []
-        for leaf in wanted:
-            bar = scope.take(leaf.value)
-            if bar is None and one and leaf.source.kind == "argument":
-                bar = scope.zeros(leaf.value)
-            bars.append(Const(None) if bar is None else finished(ev, bar, leaf))
-    parameters = tuple(y_bar for _, y_bar in seeds if isinstance(y_bar, Value))
-    return Block(parameters, tuple(ops), tuple(bars))

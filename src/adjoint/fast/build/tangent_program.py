@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import operator
-from functools import partial
+from dataclasses import replace
 
 import numpy as np
 
-from adjoint.diagnostics.dump import Stages
-from adjoint.fast.build.program import Program, written_to
+from adjoint.fast.build.program import Program, Task, written_to
 from adjoint.fast.evaluate.evaluator import Evaluator
 from adjoint.fast.evaluate.leaves import Leaf
 from adjoint.fast.evaluate.types import LOW_KINDS, Array, Number, Row, bar_type, number
@@ -16,71 +15,37 @@ from adjoint.fast.evaluate.writes.views import check_views, with_aliases
 from adjoint.fast.forward.sweep import ForwardSweep
 from adjoint.fast.not_covered import NotCovered
 from adjoint.fast.passes.copies import without_needless_copies
-from adjoint.fast.passes.sequence import simplified
 from adjoint.fast.passes.split import split
-from adjoint.fast.reverse.activity import find_all_active
 from adjoint.fast.reverse.block_cotangents import Scope
-from adjoint.fast.reverse.forward_blocks import freeze
-from adjoint.fast.reverse.forward_sweep import forward_sweep
+from adjoint.fast.reverse.forward_sweep import both_sweeps
 from adjoint.fast.reverse.result import finished
-from adjoint.fast.reverse.sweep import Sweep
-from adjoint.fast.single_assignment.printer import format_block
 from adjoint.fast.single_assignment.walk import is_call_of, results, walk
 from adjoint.fast.support import functions as runtime
 from adjoint.fast.support import rows
 from adjoint.ir.single import Block, Const, Op, Operand, Value
 
 
-def pushed_forward(
-    ev: Evaluator,
-    name: str,
-    primal: Block,
-    wanted: list[Leaf],
-    is_tuple: bool,
-    apart: set[Value],
-    stages: Stages,
-    *,
-    has_tangents: bool,
-) -> Program:
-    """Return the program of a pushforward from the computation of a function; the values `apart`
-    have calls of their own. Without `has_tangents`, only the values are wanted."""
-    return _made(
-        ev, name, primal, primal, wanted, is_tuple, apart, stages, has_tangents=has_tangents
-    )
+def pushed_forward(task: Task, primal: Block, *, has_tangents: bool) -> Program:
+    """Return the program of a pushforward from the computation of a function. Without
+    `has_tangents`, only the values are wanted."""
+    return _made(task, primal, primal, has_tangents=has_tangents)
 
 
 def hessian_product(
-    ev: Evaluator,
-    name: str,
-    forward: Block,
-    reverse: Block,
-    wanted: list[Leaf],
-    apart: set[Value],
-    stages: Stages,
-    *,
-    has_opaque_rules: bool,
+    task: Task, forward: Block, reverse: Block, *, has_opaque_rules: bool
 ) -> Program:
     """Return the program of a gradient and its tangent from the sweeps of the gradient."""
     whole = Block(forward.parameters, (*forward.ops, *reverse.ops), reverse.results)
-    return _made(
-        ev, name, whole, forward, wanted, True, apart, stages, has_opaque_rules=has_opaque_rules
-    )
+    return _made(replace(task, is_tuple=True), whole, forward, has_opaque_rules=has_opaque_rules)
 
 
-def product_over_forward(
-    ev: Evaluator,
-    name: str,
-    primal: Block,
-    wanted: list[Leaf],
-    apart: set[Value],
-    stages: Stages,
-) -> Program:
+def product_over_forward(task: Task, primal: Block) -> Program:
     """Return the program of a gradient and its tangent by a reverse sweep over the pushforward.
 
     With ``y_dot = g · v``, the gradient `g` is the cotangent of `v`, and that of the point is the
     product of the Hessian and `v`.
     """
-    moving = [leaf.value for leaf in wanted]
+    ev, moving = task.ev, task.moving
     note_negations(ev, primal)
     tangents = ForwardSweep(ev, moving)
     dots, ops = tangents.run(primal, moving)
@@ -88,57 +53,46 @@ def product_over_forward(
     with ev.writing(ops):
         y_dot = _tangent(tangents, primal.results[0])
     block = Block((*primal.parameters, *dots), tuple(ops), (y_dot,))
-    block = simplified(block, name, ev.types, written_to(ev) | apart, stages, primal)
+    block = task.simplified(block, primal)
     if ev.written:
         block = check_views(ev, with_aliases(ev, block))
     note_negations(ev, block)
-    sweep = Sweep(ev, (*moving, *dots))
-    find_all_active(sweep, block)
-    region = forward_sweep(sweep, block)
-    sweep.primal = set(ev.fresh)
+
+    def taken(scope: Scope) -> list[Operand]:
+        pairs = [_pair(scope, *one) for one in zip(task.wanted, dots, strict=True)]
+        return [*(bar for bar, _ in pairs), *(product for _, product in pairs)]
+
     assert block.results is not None
-    with ev.writing() as back:
-        scope = Scope(sweep)
-        if isinstance(block.results[0], Value):
-            scope.add(block.results[0], Const(1.0))
-        region.reverse(scope)
-        pairs = [
-            _pair(scope, leaf, dot, leaf.source.kind == "argument")
-            for leaf, dot in zip(wanted, dots, strict=True)
-        ]
-    ends = (*(bar for bar, _ in pairs), *(product for _, product in pairs))
-    made = Block(block.parameters, (*freeze(region).ops, *back), ends)
-    stages("tangents", partial(format_block, name, made))
-    made = simplified(made, name, ev.types, written_to(ev) | apart, stages, primal)
-    return _program(ev, name, primal, made, wanted, dots, len(wanted), True, stages)
+    forward, reverse = both_sweeps(
+        ev, block, (*moving, *dots), [(block.results[0], Const(1.0))], taken
+    )
+    made = Block(block.parameters, (*forward.ops, *reverse.ops), reverse.results)
+    task.show("tangents", made)
+    made = task.simplified(made, primal)
+    return _program(replace(task, is_tuple=True), primal, made, dots, len(moving))
 
 
-def _pair(scope: Scope, leaf: Leaf, dot: Value, is_argument: bool) -> tuple[Operand, Operand]:
+def _pair(scope: Scope, leaf: Leaf, dot: Value) -> tuple[Operand, Operand]:
     """Return the gradient by a leaf, and the product: ``None`` for both without a path."""
     gradient, product = scope.take(dot), scope.take(leaf.value)
-    if gradient is None and product is None and not is_argument:
+    if gradient is None and product is None and leaf.source.kind != "argument":
         return Const(None), Const(None)
     found = (
-        finished(scope.ev, scope.zeros(leaf.value) if bar is None else bar, leaf)
+        finished(scope.ev, scope.zeros(leaf.value) if bar is None else bar, leaf.value)
         for bar in (gradient, product)
     )
     return next(found), next(found)
 
 
 def _made(
-    ev: Evaluator,
-    name: str,
+    task: Task,
     block: Block,
     own: Block,
-    wanted: list[Leaf],
-    is_tuple: bool,
-    apart: set[Value],
-    stages: Stages,
     *,
     has_opaque_rules: bool = False,
     has_tangents: bool = True,
 ) -> Program:
-    moving = [leaf.value for leaf in wanted]
+    ev, moving = task.ev, task.moving
     note_negations(ev, block)
     sweep = ForwardSweep(ev, moving, is_last=True, has_opaque_rules=has_opaque_rules)
     dots, ops = sweep.run(block, moving)
@@ -146,46 +100,29 @@ def _made(
     with ev.writing(ops):
         end_dots = tuple(_tangent(sweep, x) if has_tangents else Const(None) for x in ends)
     made = Block((*block.parameters, *dots), tuple(ops), (*ends, *end_dots))
-    stages("tangents", partial(format_block, name, made))
-    made = simplified(made, name, ev.types, written_to(ev) | apart, stages, own)
-    return _program(ev, name, block, made, wanted, dots, len(ends), is_tuple, stages)
+    task.show("tangents", made)
+    return _program(task, block, task.simplified(made, own), dots, len(ends))
 
 
-def _program(
-    ev: Evaluator,
-    name: str,
-    block: Block,
-    made: Block,
-    wanted: list[Leaf],
-    dots: list[Value],
-    count: int,
-    is_tuple: bool,
-    stages: Stages,
-) -> Program:
+def _program(task: Task, block: Block, made: Block, dots: list[Value], count: int) -> Program:
     """Return the program of the operations `made`, whose results are `count` values and their
     tangents; `block` has the parameters for the leaves."""
+    ev = task.ev
     assert made.results is not None
     values = made.results[:count]
     ops = without_needless_copies(made.ops, made.results, ev.types, written_to(ev))
     at_point, along = split(ops, dots, written_to(ev))
     along, ends = _with_own_results(ev, along, made.results, count)
     return Program(
-        name,
-        ev.outside,
-        ev,
-        ev.outside.leaves,
-        wanted,
+        task,
         Block(block.parameters, at_point, ()),
         Block(tuple(dots), along, ends),
         values,
-        is_tuple,
-        (),
-        stages,
-        tuple(None if x == Const(None) else True for x in values),
-        True,
-        tuple(dots),
-        count,
-        ev.most_rows,
+        definite=tuple(None if x == Const(None) else True for x in values),
+        has_tangents=True,
+        dots=tuple(dots),
+        count=count,
+        most_rows=ev.most_rows,
     )
 
 

@@ -59,7 +59,7 @@ def tangent_entry(program: Program, count: int, mode: Mode) -> tuple[str, dict[s
         results = "arrange(values), arrange(outs)"
     else:
         given = []
-        results = "values, outs" if program.is_tuple else "values[0], outs[0]"
+        results = "values, outs" if program.task.is_tuple else "values[0], outs[0]"
         if program.shaped is not None:
             results = "shaped(values), shaped(outs)"
     reads = [f"{tuple_text(dots)} = dots"]

@@ -53,8 +53,6 @@ from adjoint.ir.single import Call, Const, Operand, Value
 
 MOST_OPERATIONS = 60_000
 """Greatest size of a program; compiling a larger one would cost more than it saves."""
-_ZEROS = (Const(0), Const(0.0))
-_ONE_LENGTH = "arrays of one length, which is known of one"
 _OF_INTEGERS = frozenset({operator.add, operator.sub, operator.mul, operator.floordiv})
 _INTEGER = number(int)
 LARGE = 1000

@@ -60,6 +60,10 @@ class Evaluator(InferringDraft, ABC):
         By name and place of an opaque operation: why it is opaque.
     examples
         By call of an opaque operation: its results for examples, and why it has no derivative.
+    is_singular
+        Whether a slope of an array may be infinite.
+    is_careful
+        Whether zero cotangents stay zero beside such slopes.
     """
 
     def __init__(self, outside: Outside) -> None:
@@ -70,6 +74,8 @@ class Evaluator(InferringDraft, ABC):
         self.caches: dict[int, dict[int, HeapObject]] = {}
         self.opaque: dict[str, str] = {}
         self.examples: dict[Any, Any] = {}
+        self.is_singular = False
+        self.is_careful = False
 
     def release(self) -> None:
         """Drop references to the values that the program was specialised with."""

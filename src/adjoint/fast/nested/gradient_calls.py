@@ -19,13 +19,11 @@ from adjoint.fast.evaluate.types import ANYTHING, Array, Number, bar_type
 from adjoint.fast.forward.sweep import ForwardSweep
 from adjoint.fast.forward.tangent_values import TangentValues
 from adjoint.fast.nested.copies import copied
-from adjoint.fast.reverse.activity import find_all_active
 from adjoint.fast.reverse.arithmetic import product
 from adjoint.fast.reverse.block_cotangents import Scope
 from adjoint.fast.reverse.cotangent_types import whole
-from adjoint.fast.reverse.forward_blocks import freeze
-from adjoint.fast.reverse.forward_sweep import forward_sweep
-from adjoint.fast.reverse.result import finished_bar
+from adjoint.fast.reverse.forward_sweep import both_sweeps
+from adjoint.fast.reverse.result import finished
 from adjoint.fast.reverse.sweep import Sweep
 from adjoint.fast.single_assignment.primitives import same
 from adjoint.fast.single_assignment.substitution import free_values
@@ -39,23 +37,15 @@ def gradient_ops(
 ) -> tuple[list[Op], list[Operand]]:
     """Return the operations of a function and of its reverse sweep, and the cotangents of the
     variables `leaves`; the result of `block` is one real number."""
-    sweep = Sweep(ev, leaves)
-    find_all_active(sweep, block)
-    region = forward_sweep(sweep, block)
-    sweep.primal = set(ev.fresh)
     assert block.results is not None
-    y = block.results[0]
-    with ev.writing() as back:
-        scope = Scope(sweep)
-        if isinstance(y, Value):
-            scope.add(y, Const(1.0))
-        region.reverse(scope)
-        bars = []
-        for leaf in leaves:
-            bar = scope.take(leaf)
-            bar = finished_bar(ev, scope.zeros(leaf) if bar is None else bar, leaf)
-            bars.append(finite(ev, bar))
-    return [*freeze(region).ops, *back], bars
+    forward, reverse = both_sweeps(
+        ev,
+        block,
+        leaves,
+        [(block.results[0], Const(1.0))],
+        lambda scope: [finite(ev, finished(ev, scope.take_all(x), x)) for x in leaves],
+    )
+    return [*forward.ops, *reverse.ops], [*(reverse.results or ())]
 
 
 def finite(ev: Evaluator, x: Operand) -> Operand:

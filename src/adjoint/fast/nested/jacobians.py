@@ -15,13 +15,9 @@ from adjoint.fast.nested.all_rows import moved
 from adjoint.fast.nested.gradient_calls import finite
 from adjoint.fast.nested.inner_derivatives import Inner
 from adjoint.fast.not_covered import NotCovered
-from adjoint.fast.reverse.activity import find_all_active
-from adjoint.fast.reverse.block_cotangents import Scope
 from adjoint.fast.reverse.cotangent_types import abstract_of
-from adjoint.fast.reverse.forward_blocks import freeze
-from adjoint.fast.reverse.forward_sweep import forward_sweep
-from adjoint.fast.reverse.result import finished_bar
-from adjoint.fast.reverse.sweep import Sweep
+from adjoint.fast.reverse.forward_sweep import both_sweeps
+from adjoint.fast.reverse.result import finished
 from adjoint.fast.support import functions as runtime
 from adjoint.ir.single import Block, Const, Operand, Value
 
@@ -75,20 +71,14 @@ def _forward(ev: Evaluator, inner: Inner, x: Value, y: Value) -> Abstract:
 
 
 def _reverse(ev: Evaluator, inner: Inner, x: Value, y: Value) -> Abstract:
-    sweep = Sweep(ev, [x])
-    find_all_active(sweep, inner.block)
-    region = forward_sweep(sweep, inner.block)
-    sweep.primal = set(ev.fresh)
     y_bar = ev.value(ev.types[y], name=f"{y.name}_bar")
-    with ev.writing() as back:
-        scope = Scope(sweep)
-        scope.add(y, y_bar)
-        region.reverse(scope)
-        bar = scope.take(x)
-        bar = finished_bar(ev, scope.zeros(x) if bar is None else bar, x)
-    for op in freeze(region).ops:
+    forward, reverse = both_sweeps(
+        ev, inner.block, [x], [(y, y_bar)], lambda scope: [finished(ev, scope.take_all(x), x)]
+    )
+    (bar,) = reverse.results or ()
+    for op in forward.ops:
         ev.write(op)
     batch, units = _units(ev, y)
-    for op in batch.run(expanded(ev, Block((y_bar,), tuple(back), ())), {y_bar: units}):
+    for op in batch.run(expanded(ev, Block((y_bar,), reverse.ops, ())), {y_bar: units}):
         ev.write(op)
     return abstract_of(finite(ev, batch.full(bar)))

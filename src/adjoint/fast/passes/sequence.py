@@ -188,22 +188,6 @@ def _passes(
     return function
 
 
-def optimised(
-    forward: Block,
-    reverse: Block,
-    name: str,
-    types: Types,
-    written: Collection[Operand | None],
-    stages: Stages,
-) -> tuple[Block, Block]:
-    """Run the passes over both sweeps together; see `simplified`."""
-
-    def run(whole: Block) -> Block:
-        return simplified(whole, name, types, written, stages, forward)
-
-    return together(forward, reverse, run)
-
-
 def together(forward: Block, reverse: Block, run: Callable[[Block], Block]) -> tuple[Block, Block]:
     """Run a pass over both sweeps as one block."""
     assert forward.results is not None and reverse.results is not None

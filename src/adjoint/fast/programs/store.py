@@ -375,7 +375,7 @@ def _made(f: Any, args: tuple[Any, ...], mode: Mode) -> Entry:
     writes = program.writes
     opaque = tuple(f"{name}, because of {reason}" for name, reason in program.ev.opaque.items())
     program.ev.release()
-    program.leaves = program.wanted = []
+    program.wanted.clear()
     cost = time.perf_counter() - begin
     made = Entry(
         program,
@@ -389,7 +389,7 @@ def _made(f: Any, args: tuple[Any, ...], mode: Mode) -> Entry:
         bound.get("once"),
         writes,
     )
-    if program.is_singular and mode.is_gradient and not mode.is_careful:
+    if program.ev.is_singular and mode.is_gradient and not mode.is_careful:
         made.run = _with_careful_program(made, mode)
     return made
 

@@ -70,6 +70,11 @@ class Scope:
         """Remove and return the complete cotangent of a value."""
         return self.bars.pop(v, None)
 
+    def take_all(self, v: Value) -> Operand:
+        """Remove and return the complete cotangent of a value; zeros if there is none."""
+        bar = self.take(v)
+        return self.zeros(v) if bar is None else bar
+
     def _is_inner(self, v: Value) -> bool:
         return self.parent is None or v in self.inner
 

@@ -58,11 +58,11 @@ def elementwise_back(scope: Scope, op: Call, slopes: Partials) -> None:
                 scope.add(x, product(ev, y_bar, slope, bar_name(x)))
                 continue
             is_singular = _is_singular(op, slopes) and isinstance(ev.types[y], Array)
-            scope.sweep.is_singular |= is_singular
+            ev.is_singular |= is_singular
             if has_complex(ev.types[y]):
                 slope = conjugated(ev, slope)
             bar = product(ev, y_bar, beside(ev, y_bar, slope, y), f"{x.name}_bar")
-            if is_singular and scope.sweep.is_careful:
+            if is_singular and ev.is_careful:
                 t = operand_type(ev, bar)
                 bar = ev.operation(runtime.zero_beside, (bar, y_bar), t, name=bar_name(x))
             bar = fit(ev, bar, x, y)

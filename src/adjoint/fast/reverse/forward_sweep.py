@@ -9,18 +9,26 @@ further result of a branch, or an item on the tape of a loop.
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
+from adjoint.fast.evaluate.evaluator import Evaluator
 from adjoint.fast.evaluate.types import ANYTHING
 from adjoint.fast.evaluate.values import Origin
-from adjoint.fast.reverse.activity import carries
+from adjoint.fast.reverse.activity import carries, find_all_active
 from adjoint.fast.reverse.block_cotangents import Scope
 from adjoint.fast.reverse.branches import if_back
 from adjoint.fast.reverse.contents import Place
 from adjoint.fast.reverse.cotangent_types import whole
 from adjoint.fast.reverse.differentiate import differentiated
-from adjoint.fast.reverse.forward_blocks import Branches, ForwardBlock, ForwardLoop, Planned, Step
+from adjoint.fast.reverse.forward_blocks import (
+    Branches,
+    ForwardBlock,
+    ForwardLoop,
+    Planned,
+    Step,
+    freeze,
+)
 from adjoint.fast.reverse.loops import loop_back
 from adjoint.fast.reverse.sweep import Sweep, is_write, writes_in
 from adjoint.fast.reverse.writes import written_back
@@ -29,6 +37,41 @@ from adjoint.fast.support import functions as runtime
 from adjoint.ir import primitives
 from adjoint.ir import single as ir
 from adjoint.ir.single import Block, Call, Const, If, Loop, Operand, Unpack, Value
+
+
+def both_sweeps(
+    ev: Evaluator,
+    block: Block,
+    wanted: Iterable[Value],
+    seeds: Iterable[tuple[Operand, Operand | None]],
+    taken: Callable[[Scope], Iterable[Operand]],
+    later: Iterable[Value] = (),
+) -> tuple[Block, Block]:
+    """Return the forward and the reverse sweep of a block.
+
+    Parameters
+    ----------
+    wanted
+        The values that the derivative is taken with respect to.
+    seeds
+        Results of the block, each with its cotangent.
+    taken
+        Writes and returns the results of the reverse sweep.
+    later
+        Arrays that may be written to between the sweeps.
+    """
+    sweep = Sweep(ev, wanted)
+    find_all_active(sweep, block)
+    region = forward_sweep(sweep, block)
+    sweep.primal = set(ev.fresh)
+    sweep.contents.note_later_writes(later)
+    with ev.writing() as back:
+        scope = Scope(sweep)
+        for y, y_bar in seeds:
+            scope.add(y, y_bar)
+        region.reverse(scope)
+        ends = tuple(taken(scope))
+    return freeze(region), Block((), tuple(back), ends)
 
 
 def forward_sweep(sweep: Sweep, block: Block) -> ForwardBlock:

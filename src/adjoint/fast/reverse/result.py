@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from adjoint.fast.evaluate.evaluator import Evaluator
-from adjoint.fast.evaluate.leaves import Leaf
 from adjoint.fast.evaluate.plain_classes import is_named_tuple
 from adjoint.fast.evaluate.types import (
     Array,
@@ -84,12 +83,7 @@ def demand_real_scalar(y: Value | Known, ev: Evaluator) -> None:
         raise NotCovered(NOT_SCALAR)
 
 
-def finished(ev: Evaluator, bar: Operand, leaf: Leaf) -> Operand:
-    """Convert the cotangent of a leaf to the type that is returned."""
-    return finished_bar(ev, bar, leaf.value)
-
-
-def finished_bar(ev: Evaluator, bar: Operand, x: Value) -> Operand:
+def finished(ev: Evaluator, bar: Operand, x: Value) -> Operand:
     """Convert the cotangent of `x` to the type that is returned."""
     t = ev.types[x]
     name = f"{x.name}_bar"

@@ -22,14 +22,10 @@ class Sweep:
     ----------
     wanted
         The values that the derivative is taken with respect to.
-    is_careful
-        Whether zero cotangents stay zero beside infinite slopes of elementwise functions.
     """
 
-    def __init__(self, ev: Evaluator, wanted: Iterable[Value], *, is_careful: bool = False) -> None:
+    def __init__(self, ev: Evaluator, wanted: Iterable[Value]) -> None:
         self.ev = ev
-        self.is_careful = is_careful
-        self.is_singular = False  # whether a slope of an array may be infinite
         self.active: set[Value] = set(wanted)
         self.used: set[Operand] = set()  # operands read other than for a write or a length
         self.contributions: Counter[Value] = Counter()

@@ -115,18 +115,12 @@ _QUIET = frozenset({"builtins", "typing", "collections.abc", "functools", "datac
 """Modules whose classes run no user code when a class is made."""
 
 
-_REAL = ("__annotations__", "__slots__", "__match_args__", "__static_attributes__")
+_REAL = ("__annotations__", "__slots__", "__match_args__", "_fields", "__static_attributes__")
 
 
 def _attribute(ev: Evaluator, key: str, value: Abstract) -> Any:
     """Return the value of an entry of the namespace; annotations and slots are real."""
-    if key in (
-        "__annotations__",
-        "__slots__",
-        "__match_args__",
-        "_fields",
-        "__static_attributes__",
-    ):
+    if key in _REAL:
         made = _with_constants(opened(ev, value))
         if made is None or _has_elements(tuple(made.values() if isinstance(made, dict) else made)):
             raise NotCovered(f"{key} that are not known", ev.span)
