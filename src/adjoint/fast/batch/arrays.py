@@ -334,7 +334,21 @@ def _demand_no_view(sweep: BatchValues, y: Value) -> None:
         raise NotCovered("a write to a view in all rows", sweep.ev.span)
 
 
-@formula(runtime.put, runtime.put_broadcast, runtime.add_at, runtime.scatter, runtime.clear)
+_OF_ALL_ROWS: dict[Any, Any] = {
+    runtime.put: runtime.put_broadcast,
+    runtime.add_part: runtime.add_at,
+}
+"""Writes of what is the same in all rows, which is broadcast."""
+
+
+@formula(
+    runtime.put,
+    runtime.put_broadcast,
+    runtime.add_at,
+    runtime.add_part,
+    runtime.scatter,
+    runtime.clear,
+)
 def _(sweep: BatchValues, op: Call) -> None:
     ev, (y, index, *value) = sweep.ev, op.operands
     assert isinstance(y, Value)
@@ -344,8 +358,8 @@ def _(sweep: BatchValues, op: Call) -> None:
     for x in value:
         rank = max(sweep.rank(x), _rank_of_part(sweep, y, index))
         given.append(sweep.aligned(x, rank))
-    if f is runtime.put:
-        f = runtime.put_broadcast if given and not sweep.differs(value[0]) else f
+    if f in _OF_ALL_ROWS and not sweep.differs(value[0]):
+        f = _OF_ALL_ROWS[f]
     ev.write(
         Call(None, Const(f), (sweep.rows[y], index_of_rows(sweep, index), *given), (), op.span)
     )

@@ -161,7 +161,10 @@ def update(ev: Evaluator, f: Any, a: Value, value: Abstract) -> Abstract:
     """Write an augmented assignment ``a += value``; return `a`."""
     if a in ev.parts_of and f in _UPDATES:
         owner, index = ev.parts_of[a]
-        put(ev, owner, index, ev.call(Known(f), [a, value], {}))
+        if _adds_to_part(ev, f, a, value):
+            _add_to_part(ev, a, value if f is operator.add else ev.infer(operator.neg, [value]))
+        else:
+            put(ev, owner, index, ev.call(Known(f), [a, value], {}))
         return a
     given = _given(ev, a, value)
     t = _demand_own(ev, a, given)
@@ -174,6 +177,31 @@ def update(ev: Evaluator, f: Any, a: Value, value: Abstract) -> Abstract:
             raise NotCovered("an augmented assignment of another dtype", ev.span)
     ev.write(Call(None, Const(_UPDATES[f]), (a, given), (), ev.span))
     return a
+
+
+def _adds_to_part(ev: Evaluator, f: Any, part: Value, value: Abstract) -> bool:
+    """Return whether ``part += value`` or ``-=`` adds an array of the same dtype with as many axes,
+    apart from its memory, to a view."""
+    made = ev.views.get(part)
+    if f not in (operator.add, operator.sub) or made is None:
+        return False
+    if made.callee != Const(operator.getitem) or made.operands[0] != ev.parts_of[part][0]:
+        return False
+    t, of_value = ev.types[part], ev.types[value] if isinstance(value, Value) else None
+    if not isinstance(t, Array) or not isinstance(of_value, Array) or t.dtype.kind not in "fc":
+        return False
+    alike = of_value.dtype == t.dtype and len(of_value.shape) == len(t.shape) > 0
+    return alike and not _share(ev, ev.parts_of[part][0], ev.operand(value))
+
+
+def _add_to_part(ev: Evaluator, part: Value, value: Abstract) -> None:
+    owner, index = ev.views[part].operands
+    given = ev.operand(value)
+    assert isinstance(owner, Value)
+    _demand_own(ev, owner, given)
+    is_whole = ev.array_type(part).shape == ev.array_type(given).shape
+    add = runtime.add_part if is_whole else runtime.add_at
+    ev.write(Call(None, Const(add), (owner, index, given), (), ev.span))
 
 
 def write_into(
@@ -261,5 +289,5 @@ def written_in(ops: Sequence[Any]) -> set[Any]:
     return {
         op.operands[0]
         for op in walk_ops(ops)
-        if isinstance(op, Call) and callee_of(op) in runtime.WRITES
+        if isinstance(op, Call) and callee_of(op) in runtime.WRITES | runtime.BUFFER_WRITES
     }

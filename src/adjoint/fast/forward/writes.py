@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 _PUTS = (runtime.put, runtime.put_broadcast)
 _SUMS = (runtime.add_to, runtime.subtract_from)
-_AT_INDEX = (runtime.add_at, runtime.scatter, rows.add_part, rows.add_shared)
+_AT_INDEX = (runtime.add_at, runtime.add_part, runtime.scatter, rows.add_part, rows.add_shared)
 _OF_ROWS = (rows.add_to_all, rows.add_each, rows.add_folded)
 
 

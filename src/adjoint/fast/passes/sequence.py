@@ -18,7 +18,7 @@ from adjoint.fast.passes.loop_invariants import move_invariant
 from adjoint.fast.single_assignment.primitives import same
 from adjoint.fast.single_assignment.printer import format_block
 from adjoint.fast.single_assignment.substitution import without_copies
-from adjoint.fast.single_assignment.walk import callee_of, is_call_of, results, walk
+from adjoint.fast.single_assignment.walk import blocks, callee_of, is_call_of, results, walk
 from adjoint.fast.support import functions as runtime
 from adjoint.fast.support import rows
 from adjoint.fast.support.members import members
@@ -102,6 +102,21 @@ def _is_silent(call: Call, types: Types) -> bool:
     return True
 
 
+def _read_again(block: Block) -> set[Value]:
+    """Return the parts that are read before an addition to them in the same block, which raises
+    where the read does."""
+    found: set[Value] = set()
+    pending = [block]
+    while pending:
+        ops = pending.pop().ops
+        pending += [inner for op in ops for inner in blocks(op)]
+        added = [op.operands[:2] for op in ops if isinstance(op, Call) and op.callee in _ADDITIONS]
+        reads = [op for op in ops if is_call_of(op, operator.getitem)] if added else []
+        found.update(op.result for op in reads if op.result and op.operands in added)
+    return found
+
+
+_ADDITIONS = (Const(runtime.add_part), Const(runtime.add_at))
 _PLAIN: frozenset[type] = frozenset({float, int, bool, complex})
 _OF_PRODUCTS = _PLAIN - {int}  # an integer may be too large for a float
 
@@ -109,7 +124,7 @@ _OF_PRODUCTS = _PLAIN - {int}  # an integer may be too large for a float
 def _removable(block: Block, types: Types) -> Callable[[Call], bool]:
     """Return whether a call may be removed if its result is not needed: the calls of `block`, the
     user computation, only if they cannot raise or warn."""
-    own = {x for op in walk(block) for x in results(op)}
+    own = {x for op in walk(block) for x in results(op)} - _read_again(block)
 
     def is_removable(call: Call) -> bool:
         if is_effect(call):

@@ -87,6 +87,14 @@ def _(scope: Scope, op: Call, y_bar: Operand) -> None:
     scope.add(x, ev.operation(np.transpose, (y_bar, *turned), t, name=bar_name(x)))
 
 
+@formula(np.flip)
+def _(scope: Scope, op: Call, y_bar: Operand) -> None:
+    ev, (x, *axis) = scope.ev, op.operands
+    assert isinstance(x, Value) and op.result is not None
+    turned = whole(ev, y_bar, op.result), *axis
+    scope.add(x, ev.operation(np.flip, turned, bar_type(ev.types[x]), name=bar_name(x)))
+
+
 @formula(np.reshape, np.ravel, np.ndarray.reshape, np.ndarray.ravel, np.ndarray.flatten)
 def _(scope: Scope, op: Call, y_bar: Operand) -> None:
     ev, x = scope.ev, op.operands[0]

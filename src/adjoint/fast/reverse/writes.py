@@ -91,7 +91,11 @@ def _added_back(scope: Scope, op: Call, y_bar: Operand) -> None:
     of_y, t = bar_type(ev.array_type(y)), ev.types[value]
     assert isinstance(of_y, Array)
     dtype = of_y.dtype
-    if isinstance(t, Array):
+    if callee_of(op) is runtime.add_part:
+        slot = Array(dtype, ev.array_type(value).shape)
+        part = ev.operation(operator.getitem, (y_bar, index), slot)
+        bar = ev.operation(runtime.own, (part,), slot, name=bar_name(value))
+    elif isinstance(t, Array):
         slot = Array(dtype, t.shape)
         bar = ev.operation(runtime.summed_part, (y_bar, index, value), slot, name=bar_name(value))
     else:

@@ -330,6 +330,7 @@ def _is_empty(block: Block, op: If) -> bool:
 _STATEMENTS: dict[Any, Callable[[Writer, tuple[Operand, ...]], str]] = {
     runtime.add_to: lambda w, xs: f"{w.text(xs[0])} += {w.text(xs[1])}",
     runtime.add_at: lambda w, xs: f"{w.item(xs[0], xs[1])} += {w.text(xs[2])}",
+    runtime.add_part: lambda w, xs: f"{w.item(xs[0], xs[1])} += {w.text(xs[2])}",
     runtime.put: lambda w, xs: f"{w.item(xs[0], xs[1])} = {w.text(xs[2])}",
     runtime.put_broadcast: lambda w, xs: f"{w.item(xs[0], xs[1])} = {w.text(xs[2])}",
     rows.put_item: lambda w, xs: f"{w.item(xs[0], xs[1])} = {w.text(xs[2])}",

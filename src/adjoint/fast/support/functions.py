@@ -177,6 +177,11 @@ def add_at(x_bar: Any, index: Any, contribution: Any) -> None:
     x_bar[index] += contribution
 
 
+def add_part(y: Any, index: Any, value: Any) -> None:
+    """``y[index] += value``, where `value` has the shape of the part."""
+    y[index] += value
+
+
 def scatter(x_bar: Any, index: Any, contribution: Any) -> None:
     """``x_bar[index] += contribution`` for an index that may repeat elements."""
     np.add.at(x_bar, index, contribution)
@@ -374,7 +379,10 @@ def put_broadcast(y: Any, index: Any, value: Any) -> None:
 
 def summed_part(y_bar: Any, index: Any, value: Any) -> Any:
     """Return the cotangent of `value`, which was broadcast to ``y[index]``."""
-    return unbroadcast(y_bar[index], value.shape)
+    part = y_bar[index]
+    if part.shape == value.shape:
+        return np.array(part)
+    return unbroadcast(part, value.shape)
 
 
 def last_part(y_bar: Any, index: Any, value: Any) -> Any:
@@ -413,5 +421,5 @@ WRITES: frozenset[Any] = frozenset(
 )
 """Functions of user code that write to their first operand."""
 
-BUFFER_WRITES: frozenset[Any] = frozenset({add_at, scatter, clear})
-"""Functions of a reverse sweep that write to their first operand."""
+BUFFER_WRITES: frozenset[Any] = frozenset({add_at, add_part, scatter, clear})
+"""Functions of sums that write to their first operand."""
