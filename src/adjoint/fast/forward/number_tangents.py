@@ -116,7 +116,7 @@ def _share_of_several(y: Any, x: Any, count: Any) -> Any:
     return 1.0 / count if x == y else 0.0 * y
 
 
-@formula(primitives.build_tuple, primitives.build_list)
+@formula(primitives.build_tuple, primitives.build_list, rows.new_keys)
 def _(sweep: TangentValues, op: Call) -> Operand | None:
     ev, y = sweep.ev, op.result
     assert y is not None and isinstance(op.callee, Const)
