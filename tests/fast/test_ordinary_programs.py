@@ -1,5 +1,5 @@
-"""`ordinary_programs` and `ordinary_python` run in the fast tier, in every mode: the numbers are
-those of the generic tier, and of differences."""
+"""Tables of ordinary functions that run in the fast tier, in every mode: the numbers are those of
+the generic tier, and of differences."""
 
 from __future__ import annotations
 
@@ -7,10 +7,16 @@ import numpy as np
 import pytest
 
 import adjoint as ad
-from tests.fast import ordinary_programs, ordinary_python
+from tests.fast import (
+    ordinary_dicts,
+    ordinary_exceptions,
+    ordinary_programs,
+    ordinary_python,
+)
 from tests.fast.agreeing import generic_tier
 
-TABLE = ordinary_programs.TABLE | ordinary_python.TABLE
+TABLES = (ordinary_programs, ordinary_python, ordinary_dicts, ordinary_exceptions)
+TABLE = {name: f for table in TABLES for name, f in table.TABLE.items()}
 POINT = np.array([0.7, 1.3, -0.6, 0.9])
 DIRECTION = np.array([0.3, -0.5, 0.8, 0.2])
 STEP = 1e-5

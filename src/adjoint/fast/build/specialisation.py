@@ -101,7 +101,7 @@ def specialise(f: Any, args: tuple[Any, ...], mode: Mode = GRADIENT) -> Program:
     sizes: set[int] = set()
     owned: dict[Pattern, set[str]] = {}
     stepped: set[Any] = set()
-    rows, order = True, 0
+    rows, splits, order = True, True, 0
     for _ in range(MOST_ATTEMPTS):
         outside = Outside(
             pinned=pinned,
@@ -109,6 +109,7 @@ def specialise(f: Any, args: tuple[Any, ...], mode: Mode = GRADIENT) -> Program:
             names=_argument_names(f, mode, len(args)),
             of_function=mode.is_of_function,
             rows=rows,
+            splits=splits,
             owned=owned,
             stepped=stepped,
         )
@@ -140,6 +141,9 @@ def specialise(f: Any, args: tuple[Any, ...], mode: Mode = GRADIENT) -> Program:
                 raise
             stepped.add(error.place)
         except NotCovered as error:
+            if ev.has_split:
+                splits = False  # an exception leaves the program
+                continue
             if not rows or not ev.has_rows() or error.reason == NOT_SCALAR:
                 raise
             rows = False  # reading lists number by number covers more

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from adjoint.fast.evaluate.evaluator import Evaluator
+from adjoint.fast.evaluate.growing import growing
 from adjoint.fast.evaluate.joins import contents_template, generalise, instantiate, match
-from adjoint.fast.evaluate.rows import growing
 from adjoint.fast.evaluate.values import Abstract, Slot
 from adjoint.fast.not_covered import Raises
 from adjoint.ir.nodes import Span

@@ -32,6 +32,7 @@ from adjoint.fast.evaluate.values import (
     RowOf,
     SetOf,
     SliceOf,
+    TableOf,
     Text,
     Tuple,
 )
@@ -52,6 +53,10 @@ class Evaluator(InferringDraft, ABC):
     ----------
     copied
         Lists, as values or heap addresses, that the next loop iterates over in a copy.
+    keys_of
+        By list of keys or values of a dict, and by key that an iteration takes: the list of keys.
+    has_split
+        Whether a ``try`` has been evaluated for several outcomes of what its body tests.
     caches
         By address of the cache of a function: the heap at its first call with unknown numbers.
     inlined
@@ -70,6 +75,8 @@ class Evaluator(InferringDraft, ABC):
         super().__init__(outside)
         outside.adopt = partial(adopt, outside, self.allocate)
         self.copied: set[Value | int] = set()
+        self.keys_of: dict[Value, Value] = {}
+        self.has_split = False
         self.inlined: dict[str, None] = {}
         self.caches: dict[int, dict[int, HeapObject]] = {}
         self.opaque: dict[str, str] = {}
@@ -142,7 +149,7 @@ class Evaluator(InferringDraft, ABC):
                         return list
                     case DequeOf():
                         return deque
-                    case DictOf(kind=cls) | SetOf(kind=cls):
+                    case DictOf(kind=cls) | SetOf(kind=cls) | TableOf(kind=cls):
                         return cls
             case Closure():
                 return FunctionType

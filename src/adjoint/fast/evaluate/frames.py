@@ -69,11 +69,18 @@ class Attempt:
         of it, and never for a ``finally``.
     is_over
         Whether the body has been completed: what follows is not caught.
+    splits
+        Whether a branch in the body that raises splits the evaluation.
+    decisions, decided
+        By such a branch, in the order of evaluation: the condition; and how many have been met.
     """
 
     frame: Frame
     handles: bool
     is_over: bool = False
+    splits: bool = True
+    decisions: tuple[bool, ...] = ()
+    decided: int = 0
 
 
 @node
@@ -105,6 +112,15 @@ class Suspension(Exception):
         super().__init__("a generator waits")
         self.value = value
         self.rests: list[Callable[[list[Abstract]], list[Abstract] | None]] = []
+
+
+class Splits(Exception):
+    """Raised where a branch of a ``try`` body raises if `condition` holds, or if it does not: the
+    body is evaluated once for each."""
+
+    def __init__(self, state: Attempt, condition: Value) -> None:
+        super().__init__("an exception that depends on numbers")
+        self.state, self.condition = state, condition
 
 
 _singles: dict[int, tuple[weakref.ref[CodeType], Any]] = {}

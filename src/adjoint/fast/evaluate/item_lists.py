@@ -6,13 +6,14 @@ import operator
 
 from adjoint.fast.evaluate.branches import branch
 from adjoint.fast.evaluate.evaluator import Evaluator
+from adjoint.fast.evaluate.growing import restorable
 from adjoint.fast.evaluate.items import item, length_of
 from adjoint.fast.evaluate.iterables import demand_steps, is_stepped, iterator_of, steps_of
 from adjoint.fast.evaluate.iterators.generators import is_pushed
 from adjoint.fast.evaluate.iterators.stepped_iterators import drained
 from adjoint.fast.evaluate.loops import iterate
 from adjoint.fast.evaluate.plain_classes import is_plain_object
-from adjoint.fast.evaluate.rows import append, restorable
+from adjoint.fast.evaluate.rows import append
 from adjoint.fast.evaluate.types import Array
 from adjoint.fast.evaluate.values import (
     Abstract,

@@ -20,6 +20,7 @@ from adjoint.fast.evaluate.indices import (
 from adjoint.fast.evaluate.joins import is_number
 from adjoint.fast.evaluate.objects.containers import key_of, opened_element, run
 from adjoint.fast.evaluate.objects.loaded_modules import is_modules, loaded
+from adjoint.fast.evaluate.objects.tables import call, tabled
 from adjoint.fast.evaluate.rows import as_row, item_of, items_at, row_of
 from adjoint.fast.evaluate.types import Array, Number, number
 from adjoint.fast.evaluate.values import (
@@ -75,6 +76,10 @@ def item(ev: Evaluator, a: Abstract, index: Abstract) -> Abstract:
     if isinstance(a, Value):
         return _of_array(ev, a, index)
     held = ev.held(a)
+    is_plain = isinstance(held, DictOf) and held.kind is dict and ev.types.get(index) == _INTEGER  # type: ignore[arg-type]
+    table = tabled(ev, a, Known(None) if is_plain else index)
+    if table is not None:
+        return call(ev, table, "__getitem__", index)
     if isinstance(index, Value):
         if isinstance(a, Ref) and isinstance(held, ListOf) and held.items:
             if all(is_number(x, ev.types) for x in held.items):
@@ -126,6 +131,7 @@ def item(ev: Evaluator, a: Abstract, index: Abstract) -> Abstract:
     return _of_sequence(ev, a, items, index)
 
 
+_INTEGER = number(int)
 _NUMBERS = frozenset({int, float, complex})
 
 

@@ -15,6 +15,7 @@ from adjoint.fast.evaluate.evaluator import Evaluator
 from adjoint.fast.evaluate.items import item, length_of
 from adjoint.fast.evaluate.joins import is_number
 from adjoint.fast.evaluate.objects.containers import closed
+from adjoint.fast.evaluate.objects.tables import ordered
 from adjoint.fast.evaluate.plain_classes import is_enumeration, is_plain_object
 from adjoint.fast.evaluate.rows import as_row, length_of_row, row_of
 from adjoint.fast.evaluate.types import ANYTHING, Array, Dim, Row, Symbol, Type, number
@@ -79,7 +80,7 @@ def opened(ev: Evaluator, a: Abstract) -> Abstract | Generating:
     """Return an iterable; replace an iterator by its content, and mark it as used."""
     held = ev.held(a)
     if not isinstance(a, Ref) or not isinstance(held, IteratorOf):
-        return a
+        return ordered(ev, a)
     if held.source is None:
         raise used_again(ev, held)
     if is_stepped(ev, a):
@@ -288,7 +289,10 @@ def source_of(ev: Evaluator, a: Abstract) -> Source | None:
     a = opened(ev, a)  # type: ignore[assignment]
     row = row_of(ev, a)
     if row is not None:
-        return row, ev.row_type(row).item, lambda x: x, length_of_row(ev, row)
+        if row in ev.keys_of:
+            ev.copied.add(ev.keys_of[row])
+        meaning = functools.partial(_taken, ev, row)
+        return row, ev.row_type(row).item, meaning, length_of_row(ev, row)
     if isinstance(a, Value):
         t = ev.types[a]
         if isinstance(t, Array) and t.shape:
@@ -393,6 +397,13 @@ def _least(lengths: set[Dim | None]) -> Dim | None:
 def is_some(n: Dim | None) -> bool:
     """Return whether a dimension is known not to be zero."""
     return n is not None and (n > 0 if isinstance(n, int) else n.is_argument)
+
+
+def _taken(ev: Evaluator, row: Value, x: Value) -> Value:
+    """Return an item of a list; note that it is a key of a dict."""
+    if ev.keys_of.get(row) is row:
+        ev.keys_of[x] = row
+    return x
 
 
 def _source_of_few(ev: Evaluator, a: Abstract) -> Source | None:

@@ -31,6 +31,7 @@ from adjoint.fast.evaluate.values import (
     Ref,
     RowOf,
     Slot,
+    TableOf,
     Text,
     Tuple,
     parts,
@@ -234,7 +235,8 @@ def match(template: Any, a: Any, found: list[Operand], ev: Evaluator, heap: Heap
 
 
 class Grows(NotCovered):
-    """The length of the list of numbers at an address depends on a branch or an iteration."""
+    """The length of the list of numbers at an address depends on a branch or an iteration, or a key
+    of the dict or set does."""
 
     def __init__(self, address: int) -> None:
         super().__init__("a list changes its length in a branch or a loop")
@@ -257,5 +259,7 @@ def contents_template(address: int, ev: Evaluator, heap: Heap, other: Heap) -> A
             items = (*before.items, *(after.items if isinstance(after, ListOf) else ()))
             if all(is_number(x, ev.types) for x in items):
                 raise Grows(address)
+        if isinstance(before, TableOf) is not isinstance(after, TableOf):
+            raise Grows(address)
         raise NotCovered("a container or object changes its size or fields in a branch or a loop")
     return generalise(before, after, ev, heap, other)

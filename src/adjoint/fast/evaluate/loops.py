@@ -10,6 +10,7 @@ from adjoint.fast.evaluate.branches import branch
 from adjoint.fast.evaluate.carried_values import Carried
 from adjoint.fast.evaluate.evaluator import Evaluator
 from adjoint.fast.evaluate.frames import Body
+from adjoint.fast.evaluate.growing import growing, restorable
 from adjoint.fast.evaluate.iterables import (
     MOST_UNROLLED,
     Source,
@@ -26,7 +27,7 @@ from adjoint.fast.evaluate.iterables import (
 from adjoint.fast.evaluate.iterators.generators import consume, is_pushed, stopping, through
 from adjoint.fast.evaluate.iterators.stepped_iterators import loop_with_yields, through_steps
 from adjoint.fast.evaluate.joins import Grows
-from adjoint.fast.evaluate.rows import growing, note_lengths, restorable
+from adjoint.fast.evaluate.rows import note_lengths
 from adjoint.fast.evaluate.truth_values import truth
 from adjoint.fast.evaluate.types import number
 from adjoint.fast.evaluate.unrolling import Unrolled, while_unrolled

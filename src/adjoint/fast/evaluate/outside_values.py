@@ -88,6 +88,8 @@ class Outside(Guards):
     rows: bool = True
     """Whether long lists of numbers are values of the program."""
     row_lengths: dict[Value, Dim] = field(default_factory=dict)
+    splits: bool = True
+    """Whether exceptions that depend on numbers are caught in the program."""
     stepped: set[Any] = field(default_factory=set)
     """Places where iterators are made that are used more than once (`stepped_iterators`)."""
     names: tuple[str, ...] = ()

@@ -15,7 +15,8 @@ from adjoint.fast.evaluate import calls
 from adjoint.fast.evaluate.branches import branch
 from adjoint.fast.evaluate.callees.arguments import bind
 from adjoint.fast.evaluate.evaluator import Evaluator
-from adjoint.fast.evaluate.frames import Attempt, Frame, Suspension, place, single_of
+from adjoint.fast.evaluate.frames import Attempt, Frame, Splits, Suspension, place, single_of
+from adjoint.fast.evaluate.growing import restorable
 from adjoint.fast.evaluate.item_lists import unpacked
 from adjoint.fast.evaluate.iterators import generators
 from adjoint.fast.evaluate.iterators.suspended_generators import suspend
@@ -32,10 +33,14 @@ from adjoint.fast.evaluate.values import (
     Known,
 )
 from adjoint.fast.not_covered import NotCovered, Raises
+from adjoint.fast.single_assignment.walk import walk_ops
+from adjoint.fast.support import functions as runtime
 from adjoint.ir import single as ir
-from adjoint.ir.single import Block, Call, If, Operand, Unpack
+from adjoint.ir.single import Block, Call, Const, If, Operand, Unpack, Value
 
 MOST_STEPS = 60_000
+MOST_SPLITS = 6
+"""How many branches that raise to one handler split a program."""
 """Greatest number of evaluated operations: recursion and unrolled loops may write none."""
 
 
@@ -161,6 +166,59 @@ class PartialEvaluator(Evaluator):
         raise Raises(kind if is_exception else None, reason, op.span, raised)
 
     def _attempt(self, state: Attempt, op: If) -> list[Abstract] | None:
+        """Run the body of a ``try``, and its handler where the body raises; if that depends on
+        numbers, write a branch with the rest of the body in one side, the handler in the other."""
+        with restorable(self) as restore:
+            start, block, handles = len(self.block), self.block, state.handles
+            try:
+                return self._handled(state, op)
+            except Splits as split:
+                if split.state is not state:
+                    raise
+                before, condition = block[start:], split.condition
+                restore()
+            self.has_split = True
+
+            def again(*decisions: bool, splits: bool = True) -> list[Abstract] | None:
+                known = Attempt(state.frame, handles, splits=splits, decisions=decisions)
+                self.frames[-1].values[op.condition] = Known(known)  # type: ignore[index]
+                return self._attempt(known, op)
+
+            if any(isinstance(x, Call) and _acts(x) for x in walk_ops(before)):
+                return again(*state.decisions, splits=False)
+            block.extend(before)
+            return branch(
+                self,
+                condition,
+                lambda: again(*state.decisions, True),
+                lambda: again(*state.decisions, False),
+                op.span,
+                tuple(result.name for result in op.results),
+            )
+
+    def _decided(self, condition: Value, op: If) -> Block | None:
+        """Return the side of a branch that is evaluated where one side raises to a handler around;
+        ``None`` for other branches.
+
+        Raises
+        ------
+        Splits
+            The side is not decided yet.
+        """
+        if (op.body.results is None) is (op.orelse.results is None) or not self.outside.splits:
+            return None
+        around = (one for one in self.attempts[self._certain_from :] if not one.is_over)
+        state = next((one for one in around if one.handles), None)
+        if state is None or not state.splits:
+            return None
+        if state.decided == len(state.decisions):
+            if state.decided == MOST_SPLITS:
+                return None
+            raise Splits(state, condition)
+        state.decided += 1
+        return op.body if state.decisions[state.decided - 1] else op.orelse
+
+    def _handled(self, state: Attempt, op: If) -> list[Abstract] | None:
         """Run the body of a ``try``, or its handler, if the body certainly raises."""
         depth = len(self.attempts)
         self.attempts.append(state)
@@ -193,6 +251,8 @@ class PartialEvaluator(Evaluator):
         if isinstance(condition, Known):
             block = op.body if condition.value else op.orelse
             found = self.run(block) if self.may_handle() else self._side(block)
+        elif (side := self._decided(condition, op)) is not None:
+            found = self.run(side)
         else:
             found = branch(
                 self,
@@ -212,3 +272,9 @@ class PartialEvaluator(Evaluator):
             self.leave()  # its operations only serve the error
             return None
         return self.run(block)
+
+
+def _acts(op: Call) -> bool:
+    """Return whether a call must not run twice."""
+    f = op.callee.value if isinstance(op.callee, Const) else None
+    return f is None or f is runtime.draw or f in runtime.WRITES

@@ -8,15 +8,13 @@ type includes all numbers that are ever put into the list.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 
 from adjoint.fast.evaluate.evaluator import Evaluator
 from adjoint.fast.evaluate.indices import index_operand
-from adjoint.fast.evaluate.joins import Grows, generalise, instantiate, is_number, match
+from adjoint.fast.evaluate.joins import generalise, instantiate, is_number, match
 from adjoint.fast.evaluate.types import (
     Array,
     Dim,
@@ -44,9 +42,6 @@ from adjoint.fast.support import rows
 from adjoint.ir import primitives
 from adjoint.ir.single import Call, Const, Op, Operand, Value
 
-MOST_GROWING = 16
-T = TypeVar("T")
-
 
 def row_of(ev: Evaluator, a: Any) -> Value | None:
     """Return the value of the program that a list of numbers is; ``None`` for anything else."""
@@ -62,51 +57,8 @@ def kind_of(ev: Evaluator, a: Abstract) -> type:
     return held.kind if isinstance(held, RowOf) else list
 
 
-@contextmanager
-def restorable(ev: Evaluator) -> Iterator[Callable[[], None]]:
-    """Return a function that undoes what is written after this point."""
-    heap, length, frames, span = dict(ev.heap), len(ev.block), len(ev.frames), ev.span
-    block, lengths, shared = ev.block, dict(ev.row_lengths), set(ev.shared_lists)
-    cached = dict(ev.cached)
-
-    def restore() -> None:
-        ev.heap = dict(heap)
-        ev.row_lengths = dict(lengths)
-        ev.shared_lists = set(shared)
-        ev.cached = dict(cached)
-        ev.block = block
-        del ev.block[length:]
-        del ev.frames[frames:]
-        ev.span = span
-
-    yield restore
-
-
-def growing(ev: Evaluator, run: Callable[[], T], is_short: Callable[[], bool] | None = None) -> T:
-    """Run a branch or a loop; repeat it with growing lists as values of the program.
-
-    If `is_short` returns true, raise `Grows` instead, so that the caller can unroll the loop.
-    """
-    grown: list[int] = []
-    with restorable(ev) as restore:
-        for _ in range(MOST_GROWING):
-            try:
-                return run()
-            except Grows as error:
-                restore()
-                held = ev.heap.get(error.address)
-                if not isinstance(held, ListOf) or error.address in grown:
-                    raise
-                if is_short is not None and not grown and is_short():
-                    raise
-                grown.append(error.address)
-                for address in grown:
-                    as_row(ev, address)
-        raise NotCovered("too many lists that grow", ev.span)
-
-
-def as_row(ev: Evaluator, address: int) -> Value:
-    """Turn a list of known items into a value of the program."""
+def as_row(ev: Evaluator, address: int, build: Any = primitives.build_list) -> Value:
+    """Turn a list of known items into a value of the program, which `build` makes."""
     held = ev.heap[address]
     assert isinstance(held, ListOf)
     ev.demand_own_list(address)
@@ -114,7 +66,7 @@ def as_row(ev: Evaluator, address: int) -> Value:
     for x in held.items:
         kinds |= _number_type(ev, x).kinds
     made = ev.operation(
-        primitives.build_list,
+        build,
         tuple(map(ev.operand, held.items)),
         Row(Number(frozenset(kinds))),
         name=_name_of(ev, address),

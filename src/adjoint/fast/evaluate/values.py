@@ -314,7 +314,19 @@ class RowOf:
     kind: type = list
 
 
-HeapObject: TypeAlias = ListOf | DequeOf | DictOf | SetOf | Instance | CellOf | IteratorOf | RowOf
+@node(eq=False)
+class TableOf:
+    """A dict or a set of class `kind` with keys of the program: `items` are the lists of its keys
+    and of its values, in the order of insertion."""
+
+    items: tuple[Abstract, ...]
+    kind: type
+    factory: Abstract = Known(None)
+
+
+HeapObject: TypeAlias = (
+    ListOf | DequeOf | DictOf | SetOf | TableOf | Instance | CellOf | IteratorOf | RowOf
+)
 
 
 # ---- structure -----------------------------------------------------------------------------------
@@ -323,7 +335,7 @@ HeapObject: TypeAlias = ListOf | DequeOf | DictOf | SetOf | Instance | CellOf | 
 def parts(a: Abstract | HeapObject) -> tuple[Abstract, ...] | None:
     """Return the parts of a structure; ``None`` if `a` is no structure."""
     match a:
-        case Tuple() | ListOf() | DequeOf() | CellOf() | DictOf() | Instance():
+        case Tuple() | ListOf() | DequeOf() | CellOf() | DictOf() | TableOf() | Instance():
             return a.items
         case SetOf():
             return ()
@@ -354,6 +366,8 @@ def shape_of(a: Abstract | HeapObject) -> Any:
             return DequeOf, len(a.items), a.most
         case DictOf():
             return DictOf, a.kind, id(a.factory), tuple(map(type, a.keys)), a.keys
+        case TableOf():
+            return TableOf, a.kind, id(a.factory)
         case SetOf():
             return SetOf, a.kind, tuple(map(type, a.keys)), a.keys
         case Instance():
@@ -376,7 +390,7 @@ def rebuild(a: Any, items: Iterator[Abstract]) -> Any:
     match a:
         case SetOf():
             return a
-        case Tuple() | ListOf() | DequeOf() | CellOf() | DictOf() | Instance():
+        case Tuple() | ListOf() | DequeOf() | CellOf() | DictOf() | TableOf() | Instance():
             return replace(a, items=tuple(next(items) for _ in a.items))
         case Closure():
             return Closure(

@@ -120,7 +120,7 @@ def _share_of_several(y: Any, x: Any, count: Any) -> Any:
     return 1.0 / count if x == y else 0.0 * y
 
 
-@formula(primitives.build_tuple, primitives.build_list)
+@formula(primitives.build_tuple, primitives.build_list, rows.new_keys)
 def _(sweep: TangentValues, op: Call, y: Value) -> Operand | None:
     ev = sweep.ev
     parts = tuple(map(sweep.full, op.operands))

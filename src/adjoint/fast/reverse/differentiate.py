@@ -38,6 +38,8 @@ CONSTANT: frozenset[Any] = frozenset(
         rows.first_greatest,
         rows.first_least,
         rows.place_of,
+        rows.key_place,
+        rows.known_place,
         rows.count_of,
         runtime.sum_of,
         runtime.sum_of_these,

@@ -36,6 +36,7 @@ from adjoint.fast.reverse.formulas import formula
 from adjoint.fast.single_assignment.primitives import same
 from adjoint.fast.single_assignment.walk import callee_of
 from adjoint.fast.support import functions as runtime
+from adjoint.fast.support import rows
 from adjoint.ir import primitives
 from adjoint.ir.single import Call, Const, Operand, Unpack, Value
 from adjoint.rulekit.partials import Partials
@@ -251,7 +252,7 @@ def _share_of_many(scope: Scope, xs: tuple[Operand, ...], y: Value, y_bar: Opera
             scope.add(x, evaluated_slope(ev, _portion, (y, x, share)))
 
 
-@formula(primitives.build_tuple, primitives.build_list)
+@formula(primitives.build_tuple, primitives.build_list, rows.new_keys)
 def _(scope: Scope, op: Call, y_bar: Operand) -> None:
     ev = scope.ev
     if not op.operands:

@@ -14,9 +14,9 @@ Before, after::
                                      g()
 
 A program runs the body as if nothing were raised: an exception sends the call to the generic tier.
-Where the evaluator knows that the body raises, it runs the handler. The handler begins with the
-variables as they were before the body, so `wrote` follows each write of the body to a variable that
-the handler, or what comes after it, may read.
+Where the evaluator knows that the body raises, or a branch of it, it runs the handler. The handler
+begins with the variables as they were before the body, so `wrote` follows each write of the body to
+a variable that the handler, or what comes after it, may read.
 """
 
 from __future__ import annotations

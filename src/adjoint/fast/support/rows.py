@@ -89,6 +89,36 @@ def place_of(xs: Any, x: Any) -> int:
     return xs.index(x)  # type: ignore[no-any-return]
 
 
+class Keys(list[Any]):
+    """The keys of a dict or a set, each once, in the order of insertion."""
+
+    def __init__(self, items: Any) -> None:
+        super().__init__()
+        self.places: dict[Any, int] = {}
+        for x in items:
+            self.append(x)
+
+    def append(self, x: Any) -> None:
+        if x != x:
+            raise Deoptimize("a key that is no number")  # it equals itself if it is one object
+        self.places[x] = len(self)
+        super().append(x)
+
+
+def new_keys(*items: Any) -> Keys:
+    return Keys(items)
+
+
+def key_place(keys: Any, key: Any) -> int:
+    """Return the place of a key, or -1."""
+    return keys.places.get(key, -1)  # type: ignore[no-any-return]
+
+
+def known_place(keys: Any, key: Any) -> int:
+    """Return the place of a key that must be there."""
+    return keys.places[key]  # type: ignore[no-any-return]
+
+
 def count_of(xs: Any, x: Any) -> int:
     """Return ``xs.count(x)``."""
     return xs.count(x)  # type: ignore[no-any-return]

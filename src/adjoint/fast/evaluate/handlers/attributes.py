@@ -11,16 +11,18 @@ import numpy as np
 from adjoint.fast.evaluate.array_writes import put
 from adjoint.fast.evaluate.attribute_reads import attribute, special_method
 from adjoint.fast.evaluate.evaluator import Evaluator
+from adjoint.fast.evaluate.growing import restorable
 from adjoint.fast.evaluate.handlers.operators import is_numeric
 from adjoint.fast.evaluate.handlers.table import handler
 from adjoint.fast.evaluate.items import length_of
 from adjoint.fast.evaluate.iterables import MOST_UNROLLED
 from adjoint.fast.evaluate.objects.containers import KINDS
 from adjoint.fast.evaluate.objects.instances import object_of_fields, set_attribute
+from adjoint.fast.evaluate.objects.tables import tabled
 from adjoint.fast.evaluate.outside_values import LONG
 from adjoint.fast.evaluate.parts_of_numbers import part_of
 from adjoint.fast.evaluate.plain_classes import is_plain_class, is_plain_object
-from adjoint.fast.evaluate.rows import count, restorable, row_of
+from adjoint.fast.evaluate.rows import count, row_of
 from adjoint.fast.evaluate.types import (
     ANYTHING,
     Array,
@@ -176,7 +178,8 @@ def _(ev: Evaluator, a: Abstract) -> Abstract:
         return length_of(ev, a, 0)
     if isinstance(a, Known) and isinstance(a.value, str | tuple):
         return Known(len(a.value))
-    row = row_of(ev, a)
+    table = tabled(ev, a)
+    row = row_of(ev, a if table is None else table.items[0])
     if row is not None:
         return count(ev, row)
     n = ev.count(a)

@@ -10,7 +10,7 @@ from typing import Any
 from adjoint.fast.evaluate.attribute_reads import special_method
 from adjoint.fast.evaluate.evaluator import Evaluator
 from adjoint.fast.evaluate.handlers.table import handler, handlers
-from adjoint.fast.evaluate.item_lists import demand_listed, listed
+from adjoint.fast.evaluate.item_lists import collected, demand_listed, listed
 from adjoint.fast.evaluate.items import item
 from adjoint.fast.evaluate.joins import is_number
 from adjoint.fast.evaluate.objects.containers import (
@@ -25,13 +25,16 @@ from adjoint.fast.evaluate.objects.containers import (
     run,
 )
 from adjoint.fast.evaluate.objects.loaded_modules import is_modules, loaded
+from adjoint.fast.evaluate.objects.tables import call, is_key, new_table, tabled
 from adjoint.fast.evaluate.plain_classes import has_own, is_plain_object
 from adjoint.fast.evaluate.rows import as_row, row_of
 from adjoint.fast.evaluate.types import number
 from adjoint.fast.evaluate.values import (
     Abstract,
     External,
+    Generating,
     Iterating,
+    IteratorOf,
     Known,
     ListOf,
     Ref,
@@ -69,6 +72,9 @@ def _method(kind: type, name: str) -> None:
     @handler(f)
     def _(ev: Evaluator, a: Abstract, *args: Abstract, **keywords: Abstract) -> Abstract:
         operands: list[Any]
+        table = tabled(ev, a, args[0] if name in _OF_KEYS and args else Known(None))
+        if table is not None and not keywords:
+            return call(ev, table, name, *args)
         if name in _OF_ITERABLES:
             operands = [real(ev, x) for x in args]
         else:
@@ -87,13 +93,22 @@ def _(ev: Evaluator, a: Abstract, key: Abstract, default: Abstract = Known(None)
     if is_modules(a):
         module = loaded(ev, key_of(ev, key))
         return default if module is None else module
+    table = tabled(ev, a, key)
+    if table is not None:
+        return call(ev, table, "get", key, default)
     return run(ev, a, dict.get, key_of(ev, key), opened_element(ev, default))
 
 
 def _view(f: Any, kind: Any) -> None:
     @handler(f)
     def _(ev: Evaluator, mapping: Abstract) -> Abstract:
-        return Iterating(kind, (mapping,))
+        table = tabled(ev, mapping)
+        if table is None:
+            return Iterating(kind, (mapping,))
+        keys, values = table.items
+        if kind is dict.items:
+            return Iterating(zip, (keys, values))
+        return Iterating(iter, (keys if kind is dict.keys else values,))
 
 
 for _kind in KINDS:
@@ -162,9 +177,34 @@ for _name in _BY_NAME:
 # ---- new containers ------------------------------------------------------------------------------
 
 
+def _collected(ev: Evaluator, xs: Abstract) -> Abstract:
+    """Return a list of the items of a generator; other iterables unchanged."""
+    held = ev.held(xs)
+    is_run = isinstance(held, IteratorOf) and isinstance(held.source, Generating)
+    return collected(ev, xs) if is_run else xs
+
+
+def _is_listed(ev: Evaluator, xs: Abstract) -> bool:
+    """Return whether an iterable is an array or a list of the program, of unknown length."""
+    return row_of(ev, xs) is not None or isinstance(xs, Value)
+
+
+def _filled(ev: Evaluator, kind: Any, method: str, xs: Abstract) -> Abstract:
+    """Return a container that a method fills with the numbers of a list."""
+    made = new_table(ev, kind, [])
+    held = tabled(ev, made)
+    assert held is not None
+    call(ev, held, method, xs)
+    return made
+
+
 def _new_dict(kind: Any) -> None:
     @handler(kind)
     def _(ev: Evaluator, *args: Abstract, **keywords: Abstract) -> Abstract:
+        if kind is Counter and len(args) == 1 and not keywords:
+            args = (_collected(ev, args[0]),)
+            if _is_listed(ev, args[0]):
+                return _filled(ev, kind, "tally", args[0])
         named = {k: opened_element(ev, x) for k, x in keywords.items()}
         given = [_entries(ev, x, kind) for x in args]
         return closed(ev, guarded(ev, lambda: kind(*given, **named)))
@@ -203,10 +243,15 @@ def _(
 def _new_set(kind: Any) -> None:
     @handler(kind)
     def _(ev: Evaluator, xs: Abstract = Tuple(())) -> Abstract:
+        xs = _collected(ev, xs)
+        if kind is set and _is_listed(ev, xs):
+            return _filled(ev, kind, "add_all", xs)
         return _set(ev, kind, [closed(ev, x) for x in real(ev, xs)])
 
 
 def _set(ev: Evaluator, kind: Any, items: list[Abstract]) -> Abstract:
+    if kind is set and any(isinstance(x, Value) and is_key(ev, x) for x in items):
+        return new_table(ev, set, [(x,) for x in items])
     keys = [key_of(ev, x) for x in items]
     return closed(ev, guarded(ev, kind, keys))
 
@@ -231,6 +276,9 @@ def _(ev: Evaluator, iterable: Abstract = Tuple(()), maxlen: Abstract = Known(No
 
 @handler(primitives.set_add)
 def _(ev: Evaluator, xs: Abstract, value: Abstract) -> Abstract:
+    table = tabled(ev, xs, value)
+    if table is not None:
+        return call(ev, table, "add", value)
     return run(ev, xs, set.add, key_of(ev, value))
 
 
@@ -241,6 +289,9 @@ def _(ev: Evaluator, xs: Abstract, values: Abstract) -> Abstract:
 
 @handler(primitives.dict_insert)
 def _(ev: Evaluator, mapping: Abstract, key: Abstract, value: Abstract) -> Abstract:
+    table = tabled(ev, mapping, key)
+    if table is not None:
+        return call(ev, table, "__setitem__", key, value)
     return run(ev, mapping, operator.setitem, key_of(ev, key), opened_element(ev, value))
 
 

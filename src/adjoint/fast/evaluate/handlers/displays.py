@@ -8,6 +8,7 @@ from adjoint.fast.evaluate.item_lists import collected, demand_quiet_length
 from adjoint.fast.evaluate.items import item
 from adjoint.fast.evaluate.loops import iterate
 from adjoint.fast.evaluate.objects.containers import closed, key_of, opened_element, run
+from adjoint.fast.evaluate.objects.tables import is_key, new_table
 from adjoint.fast.evaluate.rows import append, item_of, kind_of, length_of_row, pop, row_of
 from adjoint.fast.evaluate.values import (
     Abstract,
@@ -21,6 +22,7 @@ from adjoint.fast.evaluate.values import (
 )
 from adjoint.fast.not_covered import NotCovered
 from adjoint.ir import primitives
+from adjoint.ir.single import Value
 
 
 @handler(primitives.build_tuple)
@@ -40,6 +42,8 @@ def _(ev: Evaluator, start: Abstract, stop: Abstract, step: Abstract) -> Abstrac
 
 @handler(primitives.build_dict)
 def _(ev: Evaluator, *items: Abstract) -> Abstract:
+    if any(isinstance(k, Value) and is_key(ev, k) for k in items[::2]):
+        return new_table(ev, dict, [*zip(items[::2], items[1::2], strict=True)])
     keys = [key_of(ev, k) for k in items[::2]]
     made = dict(zip(keys, items[1::2], strict=True))
     return ev.allocate(DictOf(tuple(made), tuple(made.values())))

@@ -2,7 +2,8 @@
 
 A program runs a ``try`` as if nothing were raised: an exception that occurs while it runs sends the
 call to the generic tier. An exception that the evaluator itself finds, as a missing attribute or
-key, takes the handler at specialisation.
+key, takes the handler at specialisation; so does a ``raise`` in a branch that depends on numbers,
+in one side of the branch (`frames.Splits`).
 """
 
 from __future__ import annotations

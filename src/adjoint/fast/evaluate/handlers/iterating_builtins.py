@@ -9,6 +9,7 @@ from adjoint.fast.evaluate.attribute_reads import special_method
 from adjoint.fast.evaluate.branches import branch
 from adjoint.fast.evaluate.evaluator import Evaluator
 from adjoint.fast.evaluate.frames import Suspension
+from adjoint.fast.evaluate.growing import restorable
 from adjoint.fast.evaluate.handlers.table import handler
 from adjoint.fast.evaluate.items import item
 from adjoint.fast.evaluate.iterables import is_stepped, is_user_iterator, iterator_of, steps_of
@@ -16,7 +17,6 @@ from adjoint.fast.evaluate.iterators.generators import is_pushed, take
 from adjoint.fast.evaluate.iterators.stepped_iterators import advance
 from adjoint.fast.evaluate.loops import iterate
 from adjoint.fast.evaluate.plain_classes import is_enumeration, is_plain_object
-from adjoint.fast.evaluate.rows import restorable
 from adjoint.fast.evaluate.sums import summed
 from adjoint.fast.evaluate.types import Array, Row, number
 from adjoint.fast.evaluate.values import (

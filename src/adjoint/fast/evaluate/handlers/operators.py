@@ -26,6 +26,7 @@ from adjoint.fast.evaluate.objects.containers import (
     run,
 )
 from adjoint.fast.evaluate.objects.loaded_modules import is_modules, loaded
+from adjoint.fast.evaluate.objects.tables import call, tabled
 from adjoint.fast.evaluate.plain_classes import (
     has_own,
     is_plain_class,
@@ -394,6 +395,9 @@ def _(ev: Evaluator, container: Abstract, a: Abstract) -> Abstract:
         return truth(ev, found)  # type: ignore[no-any-return]
     if isinstance(container, External) and type(container.sample) is dict:
         return Known(key_of(ev, a) in container.sample)  # its keys are guarded
+    table = tabled(ev, container, a)
+    if table is not None:
+        return call(ev, table, "__contains__", a)
     made = opened(ev, container)
     if made is None:
         raise NotCovered("a test of membership", ev.span)

@@ -11,11 +11,12 @@ from collections.abc import Callable
 from typing import Any
 
 from adjoint.fast.evaluate.evaluator import Evaluator
+from adjoint.fast.evaluate.growing import restorable
 from adjoint.fast.evaluate.handlers.table import handler
 from adjoint.fast.evaluate.item_lists import demand_listed
 from adjoint.fast.evaluate.joins import is_number
 from adjoint.fast.evaluate.objects.containers import keep, opened_element
-from adjoint.fast.evaluate.rows import as_row, items_at, restorable
+from adjoint.fast.evaluate.rows import as_row, items_at
 from adjoint.fast.evaluate.types import Row, has_complex, number
 from adjoint.fast.evaluate.values import Abstract, Known, ListOf, Tuple
 from adjoint.fast.not_covered import NotCovered

@@ -21,6 +21,7 @@ from adjoint.fast.evaluate.objects.containers import (
     opened_element,
     run,
 )
+from adjoint.fast.evaluate.objects.tables import call, tabled
 from adjoint.fast.evaluate.plain_classes import (
     is_constant_object,
     is_enumeration,
@@ -102,6 +103,8 @@ def _(ev: Evaluator, a: Abstract, index: Abstract, value: Abstract) -> Abstract:
         changed = [*held.items]
         changed[index.value] = value
         ev.heap[a.address] = ListOf(tuple(changed))
+    elif (table := tabled(ev, a, index)) is not None:
+        call(ev, table, "__setitem__", index, value)
     elif isinstance(held, DictOf) or isinstance(a, FieldsOf):
         run(ev, a, operator.setitem, key_of(ev, index), opened_element(ev, value))
     elif isinstance(held, DequeOf):
