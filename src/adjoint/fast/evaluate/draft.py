@@ -203,12 +203,15 @@ class Draft(Aliases):
                 self.note_view(op)
         if f is operator.neg:
             self.note_negated(result, operands[0])
-        elif f in _OF_INTEGERS and t == _INTEGER:
+        elif (f in _OF_INTEGERS and t == _INTEGER) or self._is_of_integer(f, operands):
             self.integers[result] = f, tuple(operands)
         if f in primitives.BUILDING:
             self.built[result] = op
         self.write(op)
         return result
+
+    def _is_of_integer(self, f: Any, operands: Sequence[Operand]) -> bool:
+        return f is operator.truth and self.type_at(operands[0]) == _INTEGER
 
     def note_negated(self, result: Value, x: Operand) -> None:
         """Record that `result` is ``-x``, except for NumPy integers, whose negation may wrap."""
@@ -355,6 +358,8 @@ class Draft(Aliases):
             return len(held.items)
         if isinstance(held, SetOf):
             return len(held.keys)
+        if isinstance(a, External) and isinstance(a.sample, set | frozenset):
+            return len(a.sample)
         parts = self.sequence(a)
         if parts is None:
             parts = self.keys(a)

@@ -60,6 +60,8 @@ class Evaluator(InferringDraft, ABC):
         By name and place of an opaque operation: why it is opaque.
     examples
         By call of an opaque operation: its results for examples, and why it has no derivative.
+    contents
+        By array that was made of constants: its contents then, and the block that makes it.
     """
 
     def __init__(self, outside: Outside) -> None:
@@ -70,6 +72,7 @@ class Evaluator(InferringDraft, ABC):
         self.caches: dict[int, dict[int, HeapObject]] = {}
         self.opaque: dict[str, str] = {}
         self.examples: dict[Any, Any] = {}
+        self.contents: dict[Value, tuple[Any, list[ir.Op]]] = {}
 
     def release(self) -> None:
         """Drop references to the values that the program was specialised with."""
