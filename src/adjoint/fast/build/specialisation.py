@@ -41,6 +41,7 @@ from adjoint.fast.evaluate.handlers import (  # noqa: F401  each registers its h
     new_arrays,
     numbers,
     operators,
+    signatures,
     sorting,
     strings,
     subscripts,
@@ -151,9 +152,10 @@ def specialise(f: Any, args: tuple[Any, ...], mode: Mode = GRADIENT) -> Program:
 
 
 def _with_others(outside: Outside, source: Source) -> list[Source]:
-    """Return the source of an integer, with those of all constant ones in the same list."""
+    """Return the source of an integer, with those of all constant ones in the same list, or among
+    the variables that the same function has captured."""
     others = []
-    if source.kind == "item":
+    if source.kind in ("item", "cell"):
         others = [
             x.source
             for x in outside.leaves

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from dataclasses import Field
 from enum import Enum
 from functools import cached_property
 from types import (
@@ -22,20 +21,24 @@ import numpy as np
 
 from adjoint.fast.evaluate.evaluator import Evaluator
 from adjoint.fast.evaluate.items import item, length_of, product
+from adjoint.fast.evaluate.objects.constants import of_constant
 from adjoint.fast.evaluate.objects.containers import KINDS
+from adjoint.fast.evaluate.objects.functions import of_function
 from adjoint.fast.evaluate.objects.guards import is_own
 from adjoint.fast.evaluate.objects.memory_orders import flag, is_contiguous
-from adjoint.fast.evaluate.parts_of_numbers import part_of
+from adjoint.fast.evaluate.parts_of_numbers import SCALAR_METHODS, method_of_scalar, part_of
 from adjoint.fast.evaluate.plain_classes import is_enumeration, is_named_tuple, is_plain_object
 from adjoint.fast.evaluate.types import Array, Number, Row
 from adjoint.fast.evaluate.values import (
     Abstract,
     Bound,
+    Closure,
     External,
     FieldsOf,
     Flag,
     Instance,
     Known,
+    Partial,
     Ref,
     SliceOf,
     Super,
@@ -90,6 +93,8 @@ def attribute(ev: Evaluator, a: Abstract, name: str) -> Abstract:
         return getattr(a, name)  # type: ignore[no-any-return]
     if isinstance(a, Super):
         return _above(ev, a, name)
+    if isinstance(a, Closure):
+        return of_function(ev, a, name)
     if isinstance(a, Bound) and getattr(a.function, "value", None) is is_contiguous:
         return Known(flag(ev, a.owner, name))
     raise _missing_in(ev, ev.class_of(a), name)
@@ -160,22 +165,16 @@ def _of_known(ev: Evaluator, value: Any, name: str) -> Abstract:
         if name in names and hasattr(value, name):
             found = getattr(value, name)
             return Tuple(()) if type(found) is tuple and not found else Known(found)
-    if isinstance(value, np.finfo | np.iinfo) and name in _LIMITS:
-        return Known(getattr(value, name))
-    if isinstance(value, np.dtype) and name in ("char", "name", "num", "str", "names"):
-        return Known(getattr(value, name))
+    if (found := of_constant(ev, value, name)) is not None:
+        return found
     if isinstance(value, type) and type(value).__getattribute__ is type.__getattribute__:
         return _through_class(ev, value, name)
     if isinstance(value, Enum) and is_enumeration(type(value)):
         return _of_member(ev, value, name)
-    if isinstance(value, Field) and name in ("name", "type", "init", "repr", "compare", "kw_only"):
-        return Known(getattr(value, name))
     if isinstance(value, property) and name in ("getter", "setter", "deleter"):
         return Bound(Known(getattr(property, name)), Known(value))
     if value is sys.modules and name == "get":
         return Bound(Known(dict.get), Known(value))
-    if isinstance(value, slice) and name in ("start", "stop", "step"):
-        return Known(getattr(value, name))
     if callable(getattr(value, name, None)) and isinstance(value, str | np.ufunc):
         return Known(getattr(value, name))
     if isinstance(value, _PLAIN) and not hasattr(value, name):
@@ -183,9 +182,6 @@ def _of_known(ev: Evaluator, value: Any, name: str) -> Abstract:
     raise NotCovered(f"the attribute {name!r} of {value!r}", ev.span)
 
 
-_LIMITS = frozenset(
-    {"eps", "epsneg", "tiny", "smallest_normal", "max", "min", "bits", "resolution"}
-)
 _PLAIN = (str, int, float, complex, type(None), tuple)
 
 
@@ -300,7 +296,7 @@ def _of_object(ev: Evaluator, a: External | Ref | Known, cls: type, name: str) -
     if isinstance(a, External) and not is_plain_object(cls):
         if isinstance(a.sample, tuple) and name in getattr(cls, "_fields", ()):
             return item(ev, a, Known(cls._fields.index(name)))  # type: ignore[attr-defined]
-        if cls in (list, dict, tuple) and _is_method(cls, name):
+        if cls in (list, dict, tuple, set, frozenset) and _is_method(cls, name):
             demand_not_written(a, name, ev.span)
             return Bound(Known(getattr(cls, name)), a)
         if is_named_tuple(cls):
@@ -410,6 +406,8 @@ def _field(ev: Evaluator, a: External | Ref | Known, name: str, slot: bool) -> A
 def _of_value(ev: Evaluator, a: Value, name: str) -> Abstract:
     """Return an attribute of a number or an array of the program."""
     t = ev.types[a]
+    if name == "__class__" and (cls := ev.class_of(a)) is not None:
+        return Known(cls)
     if isinstance(t, Array):
         if name == "shape":
             return Tuple(tuple(length_of(ev, a, i) for i in range(len(t.shape))))
@@ -430,7 +428,7 @@ def _of_value(ev: Evaluator, a: Value, name: str) -> Abstract:
             return Bound(Known(conjugate), a)
         if name == "flags":
             return Bound(Known(is_contiguous), a)
-        if _has(np.ndarray, name) and callable(getattr(np.ndarray, name)):
+        if name != "__class__" and _has(np.ndarray, name) and callable(getattr(np.ndarray, name)):
             return Bound(Known(getattr(np.ndarray, name)), a)
     if isinstance(t, Number):
         if name in ("real", "imag"):
@@ -441,6 +439,8 @@ def _of_value(ev: Evaluator, a: Value, name: str) -> Abstract:
             (kind,) = t.kinds
             if issubclass(kind, np.generic):
                 return _of_known(ev, kind(), name)
+        if name in SCALAR_METHODS and t.kinds.isdisjoint(_OF_PYTHON):
+            return Partial(ev.outside.own(method_of_scalar), (Known(name), a), ())
     if not isinstance(t, Row):
         raise _missing_in(ev, np.ndarray if isinstance(t, Array) else ev.class_of(a), name)
     raise NotCovered(f"the attribute {name!r} of a {t}", ev.span)

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from adjoint.fast.evaluate.evaluator import Evaluator
 from adjoint.fast.evaluate.growing import growing
 from adjoint.fast.evaluate.joins import contents_template, generalise, instantiate, match
+from adjoint.fast.evaluate.types import number
 from adjoint.fast.evaluate.values import Abstract, Slot
 from adjoint.fast.not_covered import Raises
 from adjoint.ir.nodes import Span
@@ -94,6 +95,9 @@ def _branch(
         if address not in heap:
             heap[address] = held
     ev.heap = heap
+    for made, if_true, if_false in zip(results, left, right, strict=True):
+        if ev.types[made] == number(int):
+            ev.integers[made] = None, (condition, if_true, if_false)
     ev.write(
         If(
             tuple(results),

@@ -14,11 +14,25 @@ import numpy as np
 
 from adjoint.fast.evaluate.array_writes import write_into
 from adjoint.fast.evaluate.attribute_reads import special_method
-from adjoint.fast.evaluate.callees.arguments import by_position
+from adjoint.fast.evaluate.callees.arguments import by_position, without_nones
+from adjoint.fast.evaluate.callees.constant_calls import (
+    as_constants,
+    computed,
+    constant_of,
+    has_unknown_integer,
+    is_of_constants,
+    note_contents,
+    result_of_constants,
+)
 from adjoint.fast.evaluate.callees.definitions import definitions
 from adjoint.fast.evaluate.callees.dispatching import call_dispatching
 from adjoint.fast.evaluate.callees.library import call_library, checked, is_library
-from adjoint.fast.evaluate.callees.opaque_calls import is_of_user, opaque_call, state_of
+from adjoint.fast.evaluate.callees.opaque_calls import (
+    is_of_user,
+    opaque_call,
+    restore,
+    state_of,
+)
 from adjoint.fast.evaluate.evaluator import Evaluator
 from adjoint.fast.evaluate.handlers.cached_functions import CACHED, call_wrapper
 from adjoint.fast.evaluate.handlers.new_arrays import as_arrays
@@ -123,7 +137,13 @@ def _call_known(
     ev: Evaluator, f: Any, args: Sequence[Abstract], keywords: dict[str, Abstract]
 ) -> Abstract:
     """Evaluate a call of a known callee."""
-    return _guarded(ev, f, args, keywords, partial(_resolved, ev, f))
+    y = result_of_constants(ev, f, args, keywords)
+    if y is not ... and (constant := constant_of(ev, y, args)) is not None:
+        return constant
+    found = _guarded(ev, f, args, keywords, partial(_resolved, ev, f))
+    if y is not ...:
+        note_contents(ev, found, y, args)
+    return found
 
 
 def _guarded(
@@ -137,10 +157,21 @@ def _guarded(
     if not ev.frames or not (may_be_opaque(f) or is_of_user(ev, f)):
         return resolve(args, keywords)
     state = state_of(ev, f)
+    is_constant = not keywords and is_of_constants(ev, f, args)
     try:
-        return resolve(args, keywords)
+        found = resolve(args, keywords)
+        if not is_constant or not has_unknown_integer(ev, found):
+            return found
     except NotCovered as error:
-        return opaque_call(ev, state, f, args, keywords, error)
+        y = computed(ev, f, args) if is_constant else ...
+        if y is ...:
+            return opaque_call(ev, state, f, args, keywords, error)
+    else:
+        y = computed(ev, f, args)
+        if y is ...:
+            return found
+    restore(ev, state)
+    return as_constants(ev, f, y)
 
 
 def _resolved(
@@ -173,17 +204,19 @@ def _resolved(
         return _call_partial(ev, f, args, keywords)
     if isinstance(f, functools.partial):
         raise NotCovered("a function that an operator has returned", ev.span)
-    if issubclass(type(f), type):
-        if rules is not None and rules.substitute is not None:
-            return _defined(ev, f, rules.substitute, args, keywords)
-        return instance(ev, f, args, keywords)
     folded = fold_known(f, args, keywords)
     if folded is None and type(getattr(f, "__self__", None)) is str:
         folded = of_text(ev, f, args, keywords)
     if folded is not None:
         return folded
+    if issubclass(type(f), type):
+        if rules is not None and rules.substitute is not None:
+            return _defined(ev, f, rules.substitute, args, keywords)
+        return instance(ev, f, args, keywords)
     if keywords:
         args, keywords = by_position(ev, f, args, keywords)
+    if is_inferable(f) or is_library(f, rules):
+        args, keywords = without_nones(f, args, keywords)
     if is_inferable(f):
         return infer_call(ev, f, args, keywords)
     if is_library(f, rules):
@@ -239,7 +272,11 @@ def fold_known(f: Any, args: Sequence[Abstract], keywords: dict[str, Abstract]) 
 _TESTS = frozenset(
     {operator.eq, operator.ne, operator.not_, operator.truth, operator.is_, operator.is_not, str}
 )
-_PURE = frozenset({abs, divmod, pow, round, min, max, len, str, repr, np.dtype})
+_OF_STRINGS = ("isalnum", "isalpha", "isdigit", "isidentifier", "isspace", "startswith", "endswith")
+_PURE = frozenset(
+    {abs, divmod, pow, round, min, max, len, str, repr, np.dtype}
+    | {getattr(str, name) for name in _OF_STRINGS}
+)
 
 
 def infer_call(

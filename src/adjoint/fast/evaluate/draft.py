@@ -204,12 +204,18 @@ class Draft(Aliases):
                 self.note_view(op)
         if f is operator.neg:
             self.note_negated(result, operands[0])
-        elif (f in _OF_INTEGERS and t == _INTEGER) or (f is operator.pow and has_integer(t)):
+        elif self._is_of_integers(f, operands, t):
             self.integers[result] = f, tuple(operands)
         if f in primitives.BUILDING:
             self.built[result] = op
         self.write(op)
         return result
+
+    def _is_of_integers(self, f: Any, operands: Sequence[Operand], t: Type) -> bool:
+        """Return whether a result becomes known with the integers that it is made of."""
+        if f is operator.truth:
+            return self.type_at(operands[0]) == _INTEGER
+        return (f in _OF_INTEGERS and t == _INTEGER) or (f is operator.pow and has_integer(t))
 
     def note_negated(self, result: Value, x: Operand) -> None:
         """Record that `result` is ``-x``, except for NumPy integers, whose negation may wrap."""
@@ -356,6 +362,8 @@ class Draft(Aliases):
             return len(held.items)
         if isinstance(held, SetOf):
             return len(held.keys)
+        if isinstance(a, External) and isinstance(a.sample, set | frozenset):
+            return len(a.sample)
         parts = self.sequence(a)
         if parts is None:
             parts = self.keys(a)

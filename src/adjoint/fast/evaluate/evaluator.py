@@ -69,6 +69,8 @@ class Evaluator(InferringDraft, ABC):
         Whether a slope of an array may be infinite.
     is_careful
         Whether zero cotangents stay zero beside such slopes.
+    contents
+        By array that was made of constants: its contents then, and the block that makes it.
     """
 
     def __init__(self, outside: Outside) -> None:
@@ -83,6 +85,7 @@ class Evaluator(InferringDraft, ABC):
         self.examples: dict[Any, Any] = {}
         self.is_singular = False
         self.is_careful = False
+        self.contents: dict[Value, tuple[Any, list[ir.Op]]] = {}
 
     def release(self) -> None:
         """Drop references to the values that the program was specialised with."""

@@ -22,6 +22,7 @@ from adjoint.fast.evaluate.types import ANYTHING, Array, Dim, Row, Symbol, Type,
 from adjoint.fast.evaluate.values import (
     Abstract,
     DequeOf,
+    External,
     Generating,
     Iterating,
     IteratorOf,
@@ -159,6 +160,8 @@ def steps_of(ev: Evaluator, a: Abstract) -> Steps | None:
         return Steps(made, (lambda: ev.held(a) is held,))
     if ev.keys(a) is not None:
         return _of_view(ev, dict.keys, a)
+    if isinstance(a, External) and isinstance(a.sample, set | frozenset):
+        return Steps(tuple(functools.partial(_itself, Known(x)) for x in a.sample))
     if isinstance(a, Known) and isinstance(a.value, type) and is_enumeration(a.value):
         ev.outside.rely_on(a.value)
         return Steps(tuple(functools.partial(_itself, Known(x)) for x in a.value))  # type: ignore[attr-defined]

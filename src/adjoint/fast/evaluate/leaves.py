@@ -30,3 +30,13 @@ class Leaf:
     value: Value
     type: Type
     sample: Any
+
+
+def name_of(source: Source, names: tuple[str, ...]) -> str:
+    """Return a name for a leaf, after its parameter, one of `names`, or its field."""
+    if source.kind in ("attribute", "global", "named default"):
+        return str(source.key)
+    if source.kind == "argument":
+        return names[source.key] if source.key < len(names) else f"x{source.key}"
+    above = "" if source.parent is None else name_of(source.parent, names)
+    return f"{above}_{source.key}" if isinstance(source.key, int | str) else above or "value"

@@ -14,11 +14,12 @@ import numpy as np
 
 from adjoint.diagnostics.public_function import PublicFunction, is_plain, plain_function
 from adjoint.fast.evaluate.handlers.table import handlers
-from adjoint.fast.evaluate.leaves import Leaf
+from adjoint.fast.evaluate.leaves import Leaf, name_of
 from adjoint.fast.evaluate.objects.guards import Guards, is_own
 from adjoint.fast.evaluate.plain_classes import (
     is_constant_key,
     is_constant_object,
+    is_cython,
     is_enumeration,
     is_named_tuple,
     is_plain_object,
@@ -160,8 +161,8 @@ class Outside(Guards):
                 raise NotCovered("a member of an enumeration as a number")
             self.shown_members.add(id(value))
         # not isinstance: ``__class__`` may lie
-        is_fixed = issubclass(kind, _IDENTITIES) or value is sys.modules or _is_cython(kind)
-        if is_fixed or is_constant_object(kind):
+        is_fixed = issubclass(kind, _IDENTITIES) or is_cython(kind) or is_constant_object(kind)
+        if is_fixed or kind is object or value is sys.modules:
             self.guard(source, "is", value)
             return Known(value)
         if issubclass(kind, np.ndarray | np.generic) or kind in (int, float, complex):
@@ -221,6 +222,10 @@ class Outside(Guards):
             if not all(map(is_constant_key, value)):
                 raise NotCovered("a dict with keys that are no constants")
             self.guard(source, "keys", tuple(value))
+        elif kind in (set, frozenset) and all(map(is_constant_key, value)):
+            if self.is_wanted(source):
+                raise NotCovered("a set among the arguments")
+            self.guard(source, "keys", tuple(value))
         elif not is_plain_object(kind):
             raise NotCovered(f"an object of class {kind.__qualname__}")
         self.rely_on(kind)
@@ -244,7 +249,7 @@ class Outside(Guards):
     def _row(self, source: Source, value: list[Any]) -> Value:
         self._demand_once(source, value)
         t = Row(Number(frozenset(map(type, value))))
-        leaf = Leaf(source, Value(self._name(source)), t, value)
+        leaf = Leaf(source, Value(name_of(source, self.names)), t, value)
         self.leaves.append(leaf)
         self.types[leaf.value] = t
         self.row_lengths[leaf.value] = self._dimension(len(value))
@@ -268,14 +273,25 @@ class Outside(Guards):
         if isinstance(t, Array):
             if (not t.shape or 0 in t.shape) and self.is_wanted(source):
                 raise NotCovered("an array without elements, or of rank 0")
+            if (twin := self._twin_leaf(source, value)) is not None:
+                return twin
             self._demand_once(source, value)
             t = Array(t.dtype, tuple(self._dimension(n) for n in value.shape))
-        leaf = Leaf(source, Value(self._name(source)), t, value)
+        leaf = Leaf(source, Value(name_of(source, self.names)), t, value)
         self.leaves.append(leaf)
         self.types[leaf.value] = t
         if is_fixed:
             self.fixed[leaf.value] = value
         return leaf.value
+
+    def _twin_leaf(self, source: Source, value: Any) -> Value | None:
+        """Return the value of an array that was read at another place, if neither has a cotangent,
+        which the other would show, too."""
+        first = self._ids.get((source.argument, id(value)))
+        if first is None or self.is_wanted(source) or self.is_wanted(first):
+            return None
+        self.guard(source, "same", first)
+        return next(leaf.value for leaf in self.leaves if leaf.source is first)
 
     def _is_option(self, source: Source, value: Any) -> bool:
         """Return whether a value is an integer default of a function that is defined once: an axis
@@ -306,15 +322,6 @@ class Outside(Guards):
         self.guard(source, "same", first)
         owned = (x.ref for x in self.adopted if x.source is first)
         return next(owned, External(first, value))
-
-    def _name(self, source: Source) -> str:
-        """Return a name for a leaf, after its parameter or field."""
-        if source.kind in ("attribute", "global", "named default"):
-            return str(source.key)
-        if source.kind == "argument":
-            return self.names[source.key] if source.key < len(self.names) else f"x{source.key}"
-        above = "" if source.parent is None else self._name(source.parent)
-        return f"{above}_{source.key}" if isinstance(source.key, int | str) else above or "value"
 
     def is_leaf(self, x: Value) -> bool:
         """Return whether a value is read from outside."""
@@ -385,6 +392,7 @@ class Outside(Guards):
                 for i, cell in enumerate(f.__closure__ or ())
             ),
             f,
+            source,
         )
 
     def of_cell(self, cell: External) -> Abstract:
@@ -442,9 +450,3 @@ class Outside(Guards):
             tuple(map(Known, f.__closure__ or ())),
             f,
         )
-
-
-def _is_cython(kind: type) -> bool:
-    """Return whether objects of a class are functions that Cython has compiled; each version of
-    Cython makes classes of its own for them."""
-    return any(base.__name__ == "cython_function_or_method" for base in kind.__mro__)

@@ -11,6 +11,16 @@ from adjoint.fast.not_covered import NotCovered
 from adjoint.fast.support.functions import imaginary_part, real_part
 from adjoint.ir.single import Value
 
+SCALAR_METHODS = frozenset(
+    "all any astype copy max mean min prod reshape round squeeze sum".split()
+)
+"""Methods that NumPy's numbers have in common with arrays."""
+
+
+def method_of_scalar(name, x, *args, **keywords):  # type: ignore[no-untyped-def]
+    """Call a method of a number of NumPy's, which gives what that of an array of rank 0 gives."""
+    return getattr(np.asarray(x), name)(*args, **keywords)[()]
+
 
 def part_of(ev: Evaluator, a: Value, name: str) -> Abstract:
     """Write ``a.real`` or ``a.imag`` of a number or an array, or ``a.flat`` of an array."""

@@ -93,3 +93,9 @@ _OF_NAMED_TUPLES = frozenset(
     " __static_attributes__ __str__".split()
 )
 """Special attributes that every such class has, or that do not change its behaviour as a tuple."""
+
+
+def is_cython(kind: type) -> bool:
+    """Return whether objects of a class are functions that Cython has compiled; each version of
+    Cython makes classes of its own for them."""
+    return any(base.__name__ == "cython_function_or_method" for base in kind.__mro__)

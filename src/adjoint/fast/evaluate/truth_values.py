@@ -7,6 +7,8 @@ import re
 from types import FunctionType
 from typing import Any
 
+import numpy as np
+
 from adjoint.fast.evaluate.attribute_reads import special_method
 from adjoint.fast.evaluate.evaluator import Evaluator
 from adjoint.fast.evaluate.handlers.table import handler
@@ -17,7 +19,7 @@ from adjoint.fast.evaluate.values import Abstract, Bound, Closure, Known, Partia
 from adjoint.fast.not_covered import NotCovered
 from adjoint.ir.single import Value
 
-_WITH_TRUTH = (bool, int, float, complex, str, tuple, FunctionType)
+_WITH_TRUTH = (bool, np.bool_, int, float, complex, str, tuple, FunctionType)
 
 
 def truth(ev: Evaluator, a: Abstract) -> Any:

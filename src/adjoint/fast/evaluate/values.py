@@ -126,7 +126,8 @@ class FieldsOf:
 
 @node(eq=False)
 class Closure:
-    """A Python function with abstract cells; `function` is ``None`` if the program makes it."""
+    """A Python function with abstract cells; `function` is ``None`` if the program makes it, and
+    `source` unless it is read from outside."""
 
     code: CodeType
     namespace: dict[str, Any]
@@ -134,6 +135,7 @@ class Closure:
     named_defaults: tuple[tuple[str, Abstract], ...]
     cells: tuple[Abstract, ...]
     function: FunctionType | None = None
+    source: Source | None = None
 
     def __repr__(self) -> str:
         return f"Closure({self.code.co_qualname})"

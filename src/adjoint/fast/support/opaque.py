@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from math import isfinite
 from typing import Any
 
@@ -116,13 +118,17 @@ def _is_written(memory: Memory, operands: tuple[Any, ...]) -> bool:
             places.add(id(x))
             pending += x.values() if isinstance(x, dict) else x
     return any(
-        entry[0] is swap_with or id(_owner(entry[1])) in places for entry in memory.entries()
+        id(owner) in places or (entry[0] is swap_with and not isinstance(owner, set | deque))
+        for entry in memory.entries()
+        for owner in [_owner(entry[1])]
     )
 
 
 def _owner(x: Any) -> Any:
     """Return the object that an entry of the log is of, given its first part: an array, an object,
-    or a method of one."""
+    a method of one, or a function that restores one; no operand is a set or a deque."""
+    if isinstance(x, partial):
+        return x.args[0] if x.args else x
     return root_of(x) if isinstance(x, np.ndarray) else getattr(x, "__self__", x)
 
 

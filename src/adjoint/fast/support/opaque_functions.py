@@ -38,12 +38,13 @@ def has_no_effects(f: Any) -> bool:
         library = str(f.__globals__.get("__name__")).partition(".")[0]
         home = vars(sys.modules.get(str(f.__module__), sys))
         # Others may have captured what user code has given to a function of the library.
-        return library in ("numpy", "scipy") and home.get(f.__name__) is f and _is_pure(f)
+        return library in _LIBRARIES and home.get(f.__name__) is f and _is_pure(f)
     if kind is BuiltinFunctionType and type(f.__self__) not in (ModuleType, np.ufunc):
         return False
     return kind in _KINDS and _is_pure(f)
 
 
+_LIBRARIES = ("numpy", "scipy", "statistics")
 _DISPATCHER: Any = type(np.mean)
 _KINDS = frozenset({FunctionType, BuiltinFunctionType, MethodDescriptorType, np.ufunc, _DISPATCHER})
 _ACTING = tuple(
@@ -73,7 +74,7 @@ def _is_pure(f: Callable[..., Any]) -> bool:
         of_ufunc = type(getattr(f, "__self__", None)) is np.ufunc
         return of_ufunc or (of_numpy and lookup(f) is not None)
     module = str(inspect.unwrap(inner).__globals__.get("__name__"))
-    if module.partition(".")[0] not in ("numpy", "scipy"):
+    if module.partition(".")[0] not in _LIBRARIES:
         return False
     if f"{module}.".startswith((*_ACTING, *_TRUSTING)) or inner.__name__.startswith("_"):
         return False  # what is not public may write to its operands

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import inspect
 from collections.abc import Sequence
 from typing import Any
@@ -106,3 +107,32 @@ def _is_inexact(ev: Evaluator, x: Abstract) -> bool:
     if isinstance(t, Array):
         return t.dtype.kind in "fc"
     return isinstance(t, Number) and not t.kinds <= {int, bool}
+
+
+def without_nones(
+    f: Any, args: Sequence[Abstract], keywords: dict[str, Abstract]
+) -> tuple[Sequence[Abstract], dict[str, Abstract]]:
+    """Leave out arguments that are ``None``, as they are if they are not given."""
+    if not any(map(_is_none, (*args[-1:], *keywords.values()))):
+        return args, keywords
+    optional, args = _optional(f), [*args]
+    while args and _is_none(args[-1]) and optional.get(len(args) - 1):
+        args.pop()
+    return args, {k: x for k, x in keywords.items() if not (_is_none(x) and optional.get(k))}
+
+
+def _is_none(x: Abstract) -> bool:
+    return isinstance(x, Known) and x.value is None
+
+
+@functools.cache
+def _optional(f: Any) -> dict[int | str, bool]:
+    """Return which parameters are ``None`` if they are not given, by place and name."""
+    try:
+        parameters = inspect.signature(f).parameters
+    except (TypeError, ValueError):
+        return {}
+    found: dict[int | str, bool] = {}
+    for i, (name, parameter) in enumerate(parameters.items()):
+        found[i] = found[name] = parameter.default is None
+    return found

@@ -76,7 +76,9 @@ def _copyto(dst, src, *, where=None):
 
 
 @definition(np.fill_diagonal)
-def _fill_diagonal(a, val):
+def _fill_diagonal(a, val, wrap=False):
+    if wrap:
+        raise ValueError("a diagonal of several rounds")
     places = np.arange(min(a.shape))
     a[places, places] = val
 

@@ -25,7 +25,7 @@ from adjoint.fast.evaluate.types import (
     has_truth_value,
 )
 from adjoint.fast.evaluate.values import ENTERED, Abstract, Instance
-from adjoint.fast.not_covered import NotCovered
+from adjoint.fast.not_covered import NeedsKnown, NotCovered
 from adjoint.fast.support import functions as runtime
 from adjoint.ir import primitives
 from adjoint.ir.single import Const, Operand, Value
@@ -76,6 +76,9 @@ def call_library(
         if isinstance(t, tuple | Symbol):
             raise NotCovered(f"such a call of {name_of(f)}")
         if has_integer(t) or has_truth_value(t):
+            for x in (*operands, *(v for _, v in named)):
+                if isinstance(x, Value) and ev.types[x] is t and ev.outside.is_leaf(x):
+                    raise NeedsKnown(x, f"{name_of(f)} of an integer that is not known", ev.span)
             raise NotCovered(f"{name_of(f)} of an integer that is not known")
     with ev.demanding_sizes((*operands, *(v for _, v in named))):
         found = type_on_examples(f, types, of_named)

@@ -104,7 +104,8 @@ def state_of(ev: Evaluator, f: Any) -> State:
     )
 
 
-def _restore(ev: Evaluator, state: State) -> None:
+def restore(ev: Evaluator, state: State) -> None:
+    """Return to a state; forget what was written and read since."""
     assert ev.block is state.block
     del ev.block[state.size :]
     ev.heap, ev.written, ev.row_writes, ev.shared_lists, ev.copied = state[2:7]
@@ -127,7 +128,7 @@ def opaque_call(
     operation; raise `error` if it cannot be one."""
     if _is_demand(ev, f, error) or _writes(f, args, keywords):
         raise error
-    _restore(ev, state)
+    restore(ev, state)
     try:
         operands = tuple(map(ev.operand, (*args, *keywords.values())))
         callee = opaque.Opaque(f, tuple(keywords), error.reason)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import abc
-from types import FunctionType, UnionType
+import inspect
+from types import FunctionType, ModuleType, UnionType
 from typing import Any
 
 import numpy as np
@@ -38,6 +39,7 @@ from adjoint.fast.evaluate.values import (
     Closure,
     External,
     Instance,
+    IteratorOf,
     Known,
     ListOf,
     Partial,
@@ -193,6 +195,7 @@ def _(ev: Evaluator, a: Abstract) -> Abstract:
         if isinstance(found, Value) and found in ev.dims:
             return found
     none = cls in (float, int, complex, bool, type(None))
+    none = none or isinstance(ev.held(a), IteratorOf)
     raise Raises(TypeError if none else None, "a length", ev.span)
 
 
@@ -290,6 +293,29 @@ def _(ev: Evaluator, a: Abstract, name: Abstract) -> Abstract:
     return Known(has(ev, a, name.value))
 
 
+_WITHOUT_FIELDS = (
+    np.ndarray,
+    np.float64,
+    float,
+    int,
+    bool,
+    complex,
+    str,
+    type(None),
+    *KINDS,
+    tuple,
+)
+
+
+@handler(inspect.getattr_static)
+def _(ev: Evaluator, a: Abstract, name: Abstract, default: Abstract | None = None) -> Abstract:
+    cls = ev.class_of(a)
+    if cls not in _WITHOUT_FIELDS or not isinstance(name, Known) or default is None:
+        raise NotCovered("a call of getattr_static", ev.span)
+    found = class_attribute(cls, name.value)
+    return default if found is None else Known(found)
+
+
 def has(ev: Evaluator, a: Abstract, name: str) -> bool:
     """Return whether an abstract value has an attribute; add the guards for it."""
     cls = ev.class_of(a)
@@ -304,6 +330,8 @@ def has(ev: Evaluator, a: Abstract, name: str) -> bool:
         return hasattr(cls, name)
     elif cls is not None and is_plain_object(cls) and isinstance(a, External | Ref):
         return _object_has(ev, a, cls, name)
+    elif isinstance(a, Closure) or cls is ModuleType:
+        return _can_be_read(ev, a, name)
     raise NotCovered("hasattr", ev.span)
 
 
@@ -321,6 +349,11 @@ def _object_has(ev: Evaluator, a: External | Ref, cls: type, name: str) -> bool:
     found = class_attribute(cls, name)
     if found is not None and hasattr(type(found), "__get__") and type(found) is not FunctionType:
         raise NotCovered("hasattr of a descriptor, which may raise", ev.span)
+    return _can_be_read(ev, a, name)
+
+
+def _can_be_read(ev: Evaluator, a: Abstract, name: str) -> bool:
+    """Return whether a read of an attribute, which adds guards, does not raise."""
     with restorable(ev) as restore:
         try:
             attribute(ev, a, name)  # adds guards

@@ -8,7 +8,9 @@ which gives the same, because it must neither read nor return what may change, n
 from __future__ import annotations
 
 import functools
+import inspect
 from collections.abc import Sequence
+from enum import Enum
 from types import FunctionType, ModuleType
 from typing import Any
 
@@ -21,12 +23,14 @@ from adjoint.fast.evaluate.values import (
     External,
     Flag,
     Known,
+    ListOf,
     Partial,
     Ref,
     Tuple,
 )
 from adjoint.fast.not_covered import NotCovered
 from adjoint.ir.single import Value
+from adjoint.primal.packages import is_of_a_library
 
 CACHED: Any = type(functools.lru_cache(lambda: None))
 """The class of what `functools.lru_cache` returns."""
@@ -58,6 +62,10 @@ def _(ev: Evaluator, maxsize: Abstract = Known(128), typed: Abstract = Known(Fal
 @handler(_cached_call)
 def call_cached(ev: Evaluator, f: Abstract, *args: Abstract, **keywords: Abstract) -> Abstract:
     """Evaluate a call of a cached function."""
+    if isinstance(f, Known):
+        found = ev.call(f, args, keywords)
+        if isinstance(found, Known):
+            return found
     if not isinstance(f, Closure):
         raise NotCovered("a cached function of another kind", ev.span)
     place = f.code, *(x.address for x in f.cells if isinstance(x, Ref))
@@ -92,8 +100,36 @@ def call_wrapper(
     constant = all(isinstance(x, Known) for x in (*args, *keywords.values()))
     if ev.outside.of_function and not (constant and f.source.kind == "global"):
         raise NotCovered("a cached function that others may call, too", ev.span)
+    if constant and (found := _of_library(ev, f.sample, args, keywords)) is not None:
+        ev.outside.guard(f.source, "is", f.sample)
+        return found
     wrapped = ev.outside.read(f.source, "attribute", "__wrapped__", f.sample.__wrapped__)
     return call_cached(ev, wrapped, *args, **keywords)
+
+
+def _of_library(
+    ev: Evaluator, f: Any, args: Sequence[Any], keywords: dict[str, Any]
+) -> Abstract | None:
+    """Return what a cached function of a library gives for constants, called now, if that is a
+    constant, too; such functions change nothing else."""
+    wrapped = inspect.unwrap(f)
+    if type(wrapped) is not FunctionType:
+        return None
+    if not is_of_a_library(wrapped.__module__, wrapped.__code__):
+        return None
+    try:
+        y = f(*[x.value for x in args], **{name: x.value for name, x in keywords.items()})
+    except Exception:
+        return None
+    if isinstance(y, list) and _is_constant(tuple(y)):
+        return ev.allocate(ListOf(tuple(map(Known, y))))
+    return Known(y) if _is_constant(y) else None
+
+
+def _is_constant(y: Any) -> bool:
+    if isinstance(y, tuple):
+        return all(map(_is_constant, y))
+    return isinstance(y, (*_CONSTANTS, Enum))
 
 
 def _key(x: Abstract) -> Any:

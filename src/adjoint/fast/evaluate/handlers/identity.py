@@ -32,6 +32,8 @@ _WITHOUT_IDENTITY = (str, bytes, int, float, complex, tuple, np.dtype, np.number
 
 def _identical(ev: Evaluator, a: Abstract, b: Abstract) -> bool:
     if isinstance(a, Known) and isinstance(b, Known):
+        if any(a.value is x for x in _SINGLE):
+            return a.value is b.value
         if type(a.value) is type(b.value) and isinstance(a.value, _WITHOUT_IDENTITY):
             if isinstance(a.value, np.dtype) and ev.frames and is_own(ev.frames[-1].namespace):
                 return bool(a.value == b.value)  # library code treats equal dtypes as one
@@ -73,6 +75,21 @@ def _identical(ev: Evaluator, a: Abstract, b: Abstract) -> bool:
                 raise NotCovered("a test of identity of an object in two places", ev.span)
             ev.outside.distinguish(a.source, b.source)
         return a.source is b.source
+    if isinstance(a, Value) and isinstance(b, Value):
+        return _are_one_array(ev, a, b)
     if {type(a), type(b)} in ({Ref, External}, {Ref, Known}):
         return False  # the program has made the one, and not the other
     raise NotCovered("a test of identity", ev.span)
+
+
+def _are_one_array(ev: Evaluator, a: Value, b: Value) -> bool:
+    """Return whether two arrays from outside are one object, as they are at specialisation."""
+    one, other = (next((x for x in ev.outside.leaves if x.value is y), None) for y in (a, b))
+    if a is b and isinstance(ev.types[a], Array):
+        return True
+    if one is None or other is None or not all(isinstance(ev.types[x], Array) for x in (a, b)):
+        raise NotCovered("a test of identity", ev.span)
+    if one.sample is other.sample:
+        raise NotCovered("a test of identity of an object in two places", ev.span)
+    ev.outside.distinguish(one.source, other.source)
+    return False

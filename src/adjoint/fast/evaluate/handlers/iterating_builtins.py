@@ -82,7 +82,7 @@ def _is_iterable(ev: Evaluator, x: Abstract) -> bool:
     if isinstance(x, Ref):
         return not isinstance(ev.heap[x.address], Instance)
     if isinstance(x, External):
-        return isinstance(x.sample, list | dict | tuple)
+        return isinstance(x.sample, list | dict | tuple | set | frozenset)
     return isinstance(x, Tuple | Iterating | Generating | Rest)
 
 

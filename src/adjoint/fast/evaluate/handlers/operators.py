@@ -5,7 +5,7 @@ from __future__ import annotations
 import operator
 from collections import Counter, OrderedDict, defaultdict, deque
 from enum import Enum
-from types import UnionType
+from types import ModuleType, UnionType
 from typing import Any
 
 import numpy as np
@@ -155,6 +155,8 @@ def _by_protocol(
 ) -> Abstract:
     """Evaluate a binary operator of objects by their special methods."""
     left, right = ev.class_of(a), ev.class_of(b)
+    if left is right is ModuleType and f in (operator.eq, operator.ne):
+        return ev.call(Known(operator.is_ if f is operator.eq else operator.is_not), [a, b], {})
     derives = left is not None and right is not None and _derives(right, left)
     if left is None or right is None or (derives and not is_plain_object(left)):
         raise NotCovered(f"the operator {f.__name__} of such operands", ev.span)

@@ -6,7 +6,7 @@ import operator
 import re
 from typing import Any
 
-from adjoint.fast.evaluate.attribute_reads import any_text, special_method
+from adjoint.fast.evaluate.attribute_reads import HEAP_TYPE, any_text, special_method
 from adjoint.fast.evaluate.evaluator import Evaluator
 from adjoint.fast.evaluate.handlers.table import handler
 from adjoint.fast.evaluate.item_lists import listed
@@ -82,6 +82,8 @@ def _formatted(
 def _shown(ev: Evaluator, a: Abstract) -> tuple[Any, bool]:
     """Return an object that is formatted like `a`, and whether the text is that of `a`."""
     if isinstance(a, Known) and isinstance(a.value, _PLAIN):
+        return a.value, True
+    if isinstance(a, Known) and type(a.value) is type and not a.value.__flags__ & HEAP_TYPE:
         return a.value, True
     if isinstance(a, Text):
         return "", False

@@ -40,6 +40,7 @@ from adjoint.fast.evaluate.values import (
     Tuple,
 )
 from adjoint.fast.not_covered import NotCovered, Raises
+from adjoint.ir.single import Value
 
 KINDS = (list, deque, dict, defaultdict, OrderedDict, Counter, set, frozenset)
 """Classes of containers of which programs hold the structure."""
@@ -136,6 +137,8 @@ def _demand_key(ev: Evaluator, key: Any) -> None:
         for part in key:
             _demand_key(ev, part)
     elif isinstance(key, Element):
+        if isinstance(key.abstract, Value) and key.abstract in ev.dims:
+            ev.demand_known("a key that is not known", ev.dims[key.abstract])
         ev.demand_value(key.abstract, "a key that is not known")
         if isinstance(key.abstract, Known) and _is_nan(key.abstract.value):
             raise NotCovered("NaN as a key", ev.span)
@@ -167,6 +170,8 @@ def opened(ev: Evaluator, a: Abstract) -> Any:
         read = ev.outside.read
         items = a.sample.items()
         return {k: opened_element(ev, read(a.source, "item", k, x)) for k, x in items}
+    if isinstance(a, External) and isinstance(a.sample, set | frozenset):
+        return type(a.sample)(a.sample)
     items_, kind = ev.sequence(a), ev.class_of(a)
     if items_ is None or not (kind in (list, tuple) or (kind and is_named_tuple(kind))):
         return None

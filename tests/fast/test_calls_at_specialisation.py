@@ -1,0 +1,240 @@
+"""What is calculated from constants when a program is made, and what it relies on."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+
+import numpy as np
+import pytest
+
+import adjoint as ad
+from adjoint.fast.programs import store as tier
+from tests.fast.agreeing import generic_tier
+from tests.support import check_reverse
+
+X = np.array([0.3, -1.2, 2.5, 0.7])
+
+
+def padded_shape(shape, rank):
+    """As SciPy computes shapes: by arrays of integers."""
+    whole = np.ones(rank, dtype=int)
+    whole[len(whole) - len(shape) :] = shape
+    return tuple(whole)
+
+
+def to_rank(x, s):
+    y = np.reshape(x * s, padded_shape(x.shape, 3))
+    return np.sum(y**2) * y.ndim
+
+
+def of_ranks(x, s):
+    ranks = np.array([a.ndim for a in (x, np.outer(x, x))])
+    if np.all(ranks <= 1):
+        return np.sum(x)
+    return np.sum(x * x) * s
+
+
+def written_between(x, s):
+    flags = np.array([0, 1])
+    if np.any(flags > 1):
+        return np.sum(x)
+    flags[0] = 2
+    return np.sum(x * x) * s if np.any(flags > 1) else np.sum(x)
+
+
+def written_in_a_loop(x, s):
+    flags, total = np.array([0]), s
+    for value in x:
+        if np.all(flags <= 0):
+            total = total + value
+        else:
+            total = total * value
+        flags[0] = 1
+    return total
+
+
+def written_through_a_view(x, s):
+    flags = np.zeros((2, 2), dtype=int)
+    row = flags[1]
+    row[0] = 3
+    return np.sum(x * x) * s if np.max(flags) > 2 else np.sum(x)
+
+
+def of_scalars(x, s):
+    total = np.sum(x * s)
+    return total.squeeze() * total.astype(np.float64).max() + np.mean(x).copy()
+
+
+def names_taken(f):
+    @functools.wraps(f)
+    def wrapper(*args, **kwargs):
+        signature = inspect.signature(f)
+        bound = signature.bind(*args, **kwargs)
+        bound.apply_defaults()
+        if "scale" not in signature.parameters or f.__name__ == "other":
+            return 0.0
+        kinds = [p.kind for p in signature.parameters.values()]
+        assert inspect.Parameter.VAR_KEYWORD not in kinds
+        return f(**bound.arguments) * len(inspect.getfullargspec(f).args)
+
+    return wrapper
+
+
+@names_taken
+def by_name(x, scale, power=2):
+    return np.sum(x**power) * scale
+
+
+WORDS, NAMES = {"sum", "mean"}, frozenset({"mean"})
+
+
+def by_words(x, s):
+    scale = 2.0 if "sum" in WORDS else 3.0
+    for name in NAMES:
+        scale = scale * len(name)
+    return np.sum(x * s) * scale * len(WORDS - NAMES)
+
+
+def by_class(x, s):
+    return np.sum(x * x) * s if "numpy" in str(type(x)) else s
+
+
+def one_array(x, y):
+    return np.sum(x * x) if y is x or y is None else np.sum(x * y)
+
+
+CALLS = {
+    f.__name__: f
+    for f in (
+        to_rank,
+        of_ranks,
+        written_between,
+        written_in_a_loop,
+        written_through_a_view,
+        of_scalars,
+        by_name,
+        by_words,
+        by_class,
+    )
+}
+
+
+@pytest.mark.parametrize("name", CALLS)
+def test_programs(name):
+    f = CALLS[name]
+    ad.gradient(f, X, 1.3)
+    assert ad.tier(f, X, 1.3).tier == "fast", ad.tier(f, X, 1.3)
+    for x in (X, X[:3] * 0.7):
+        for _ in range(2):
+            found = ad.gradient(f, x, 1.3)
+            with generic_tier():
+                expected = ad.gradient(f, x, 1.3)
+            for a, b in zip(found, expected, strict=True):
+                np.testing.assert_allclose(a, b, rtol=1e-11, atol=1e-13)
+    check_reverse(f, X, 1.3)
+    dots = np.cos(X), 0.3
+    for call in (
+        lambda: ad.pushforward(f, (X, 1.3), dots),
+        lambda: (ad.hvp(lambda x: f(x, 1.3), X, dots[0]),),
+    ):
+        found = call()
+        with generic_tier():
+            expected = call()
+        for a, b in zip(found, expected, strict=True):
+            np.testing.assert_allclose(a, b, rtol=1e-9, atol=1e-11)
+
+
+def test_attributes_of_functions():
+    def f(x):
+        return x
+
+    def of_f(x):
+        return getattr(f, "gain", 0.5) * x if hasattr(f, "gain") else getattr(f, "gain", 0.5) * x
+
+    for _ in range(2):
+        assert ad.gradient(of_f, 2.0) == (0.5,)
+    f.gain = 3.0
+    for _ in range(2):
+        assert ad.gradient(of_f, 2.0) == (3.0,)
+    f.gain = 4.0
+    assert ad.gradient(of_f, 2.0) == (4.0,)
+    assert ad.tier(of_f, 2.0).tier == "fast"
+    del f.gain
+    assert ad.gradient(of_f, 2.0) == (0.5,)
+
+
+def test_sets_that_change():
+    words = {"sum"}
+
+    def f(x):
+        return x * (2.0 if "mean" in words else 3.0) * len(words)
+
+    assert [ad.gradient(f, 1.0) for _ in range(2)] == [(3.0,)] * 2
+    words.add("mean")
+    assert [ad.gradient(f, 1.0) for _ in range(2)] == [(4.0,)] * 2
+    words.discard("sum")
+    assert ad.gradient(f, 1.0) == (2.0,)
+
+
+def test_sets_that_are_written_to():
+    words = {"sum"}
+
+    def f(x):
+        words.add("mean")
+        return x * len(words)
+
+    assert ad.gradient(f, 1.0) == (2.0,)
+    assert words == {"sum", "mean"}
+
+
+def test_a_signature_that_changes():
+    tier.forget()
+
+    def power(x, n=2):
+        return x**n
+
+    def f(x):
+        return x * inspect.signature(power).parameters["n"].default
+
+    assert [ad.gradient(f, 1.0) for _ in range(2)] == [(2.0,)] * 2
+    power.__defaults__ = (5,)
+    assert ad.gradient(f, 1.0) == (5.0,)
+    power = lambda x, n=7: x**n  # noqa: E731
+    assert ad.gradient(f, 1.0) == (7.0,)
+
+
+def test_wrappers_of_the_same_code():
+    @names_taken
+    def one(x, scale):
+        return np.sum(x) * scale
+
+    @names_taken
+    def other(x, scale, more=1.0):
+        return np.sum(x) * scale * more
+
+    for _ in range(2):
+        assert np.all(ad.gradient(one, X, 3.0)[0] == 6.0)
+        assert ad.gradient(other, X, 3.0)[1] == 0.0
+
+
+def test_one_array_or_two():
+    y = X.copy()
+    for _ in range(2):
+        assert np.all(ad.gradient(one_array, X, y)[0] == y)
+        with generic_tier():
+            expected = ad.gradient(one_array, X, X)
+        np.testing.assert_allclose(ad.gradient(one_array, X, X)[0], expected[0])
+        assert np.all(ad.gradient(one_array, X, None)[0] == 2 * X)
+    assert ad.tier(one_array, X, y).tier == "fast"
+
+
+def test_captured_options():
+    tier.forget()
+
+    def summed(n):
+        return lambda x: np.sum(x[: n or len(x)] ** 2)
+
+    for n in (2, 3, 2, 0):
+        bar = ad.gradient(summed(n), X)[0]
+        assert np.array_equal(bar, np.where(np.arange(4) < (n or 4), 2 * X, 0))
