@@ -60,6 +60,10 @@ class Evaluator(InferringDraft, ABC):
         By name and place of an opaque operation: why it is opaque.
     examples
         By call of an opaque operation: its results for examples, and why it has no derivative.
+    orders
+        The number of derivatives that are taken of what is being evaluated.
+    tries
+        The number of ``try`` statements that have been evaluated.
     """
 
     def __init__(self, outside: Outside) -> None:
@@ -70,6 +74,8 @@ class Evaluator(InferringDraft, ABC):
         self.caches: dict[int, dict[int, HeapObject]] = {}
         self.opaque: dict[str, str] = {}
         self.examples: dict[Any, Any] = {}
+        self.orders = 1
+        self.tries = 0
 
     def release(self) -> None:
         """Drop references to the values that the program was specialised with."""

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from adjoint.diagnostics.public_function import PublicFunction, is_plain, plain_function
+from adjoint.fast.evaluate.callees.definitions import definitions
 from adjoint.fast.evaluate.handlers.table import handlers
 from adjoint.fast.evaluate.leaves import Leaf
 from adjoint.fast.evaluate.objects.guards import Guards, is_own
@@ -330,7 +331,8 @@ class Outside(Guards):
         return next((n for n, known in self._symbols.items() if known is symbol), None)
 
     def _function(self, source: Source, f: FunctionType) -> Abstract:
-        if lookup(f) is not None or f is nested.derivative or f in handlers:
+        has_meaning = lookup(f) is not None or f in handlers or f in definitions
+        if has_meaning or f is nested.derivative:
             self.guard(source, "is", f)
             return Known(f)
         if package(f.__globals__.get("__name__")) in COMPILING:
