@@ -125,13 +125,9 @@ def by_minimize_scalar(p):
 
 
 def by_bounded(p):
-    def distance(z, a):
-        return (z - a) ** 2 + p[1] * z**4
-
-    found = optimize.minimize_scalar(
-        distance, args=(p[0],), bounds=(0.0, 2.0), method="bounded", options={"xatol": 1e-12}
-    )
-    return found.x
+    return optimize.minimize_scalar(
+        lambda z: (z - p[0]) ** 2 + p[1] * z**4, bounds=(0.0, 2.0), options={"xatol": 1e-12}
+    ).x
 
 
 def by_leastsq(p):

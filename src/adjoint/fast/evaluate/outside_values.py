@@ -257,6 +257,8 @@ class Outside(Guards):
                 if hasattr(value, "dtype")
                 else f"a {type(value).__name__}"
             )
+        if self.of_function and source.kind == "cell" and _is_of_method(source):
+            raise NotCovered("a variable that a method has captured")  # it may have a cotangent
         is_fixed = has_integer(t) and (
             self._is_option(source, value) or path_of(source) in self.pinned
         )
@@ -442,6 +444,14 @@ class Outside(Guards):
             tuple(map(Known, f.__closure__ or ())),
             f,
         )
+
+
+def _is_of_method(source: Source) -> bool:
+    """Return whether a source is in the function of a method, found in a class or bound."""
+    above: Source | None = source
+    while above is not None and above.kind not in ("class attribute", "underlying"):
+        above = above.parent
+    return above is not None
 
 
 def _is_cython(kind: type) -> bool:

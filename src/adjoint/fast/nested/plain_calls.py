@@ -37,13 +37,14 @@ from adjoint.fast.evaluate.values import (
     RowOf,
     Tuple,
 )
+from adjoint.fast.evaluate.writes.final_contents import stored
 from adjoint.fast.nested.inner_derivatives import demand_own_writes
 from adjoint.fast.not_covered import NotCovered
 from adjoint.fast.single_assignment.primitives import same
 from adjoint.fast.single_assignment.walk import is_call_of, walk
 from adjoint.fast.support import functions as runtime
 from adjoint.fast.support import plain_calls as support
-from adjoint.fast.support.plain_calls import Recipe, demand_float, plain_call
+from adjoint.fast.support.plain_calls import Recipe, demand_float, demanded, plain_call
 from adjoint.ir.single import Block, Const, Operand, Unpack, Value
 from adjoint.primal.value_kinds import slots_of
 
@@ -52,7 +53,7 @@ def plainly(find: Any, given: Any, like: Any, f: Any, *point: Any) -> Any:
     """Stand for ``find(*given)``, without a derivative.
 
     The result has the type of `like`: of a number or an array, `SCALAR`, `VECTOR`, ``None`` for the
-    type of ``f(*point)``; or of a tuple of these. `f` calls the functions among `given`, and `point` is
+    type of ``f(*point)``; or of a tuple of these. `f` calls the functions among `given`; `point` is
     where it may be called.
     """
     raise NotImplementedError
@@ -68,11 +69,14 @@ VECTOR = object()
 def _(
     ev: Evaluator, find: Abstract, given: Abstract, like: Abstract, f: Abstract, *point: Abstract
 ) -> Abstract:
+    if stored(ev):  # a function that reads it by a global name would not see it
+        raise NotCovered("a search after a write to a container from outside", ev.span)
     at_point = _demand_no_effects(ev, f, point)
     objects, making = ev.sequence(given), _Making(ev)
     assert objects is not None
     recipe = making.recipe([making.place(x) for x in objects])
-    function = find.function if isinstance(find, Closure) else find.value  # type: ignore[union-attr]
+    callee: Any = find
+    function = callee.function if isinstance(find, Closure) else callee.value
     operands = (Const(function), Const(recipe), *making.leaves)
     expected = ev.sequence(like) if isinstance(like, Tuple | Known) else None
     made, length = ev.operation(plain_call, operands, ANYTHING, name="found"), fresh_length()
@@ -106,7 +110,21 @@ def _checked(ev: Evaluator, made: Value, like: Abstract, given: Sequence[Operand
 
 
 def _type(ev: Evaluator, x: Operand) -> Any:
-    return number(type(x.value)) if isinstance(x, Const) else ev.types[x]
+    return number(type(x.value)) if isinstance(x, Const) else ev.type_at(x)
+
+
+def demand(condition: Any) -> None:
+    """Stand for a check without which the generic tier takes the call."""
+    raise NotImplementedError
+
+
+@handler(demand)
+def _(ev: Evaluator, condition: Abstract) -> Abstract:
+    if isinstance(condition, Known) and not condition.value:
+        raise NotCovered("a search that has to be followed", ev.span)
+    if not isinstance(condition, Known):
+        ev.operation(demanded, (ev.operand(condition),), number(bool))
+    return Known(None)
 
 
 def _demand_no_effects(ev: Evaluator, f: Abstract, point: Sequence[Abstract]) -> Abstract:
@@ -199,6 +217,8 @@ class _Making:
             return self._add("leaf", a)
         match a:
             case Known() if a is not MISSING and a is not LOST:
+                if id(a.value) in self.ev.outside.made:
+                    raise self._refused("a class that is made in the program")
                 return self._add("constant", a.value)
             case Tuple():
                 return self._step(support.a_tuple(a.kind), *a.items)

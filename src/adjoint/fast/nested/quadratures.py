@@ -18,10 +18,10 @@ from scipy import integrate
 from adjoint.fast.evaluate.callees.definitions import constant, definition
 from adjoint.fast.evaluate.evaluator import Evaluator
 from adjoint.fast.evaluate.handlers.table import handler
-from adjoint.fast.evaluate.values import Abstract, Value
-from adjoint.fast.evaluate.values import Known
-from adjoint.fast.nested.plain_calls import VECTOR, plainly, written_or
+from adjoint.fast.evaluate.values import Abstract, Known
+from adjoint.fast.nested.plain_calls import VECTOR, demand, plainly, written_or
 from adjoint.fast.not_covered import Deoptimize
+from adjoint.ir.single import Value
 from adjoint.rulekit import nested
 from adjoint.rules.scipy.searches import as_tuple, corrections
 
@@ -31,8 +31,8 @@ _CUT, _SHIFT, _NEXT = 0.38719, 0.17313, 0.46213
 _GAUSS, _SHARES = np.polynomial.legendre.leggauss(10)
 _POINTS = np.concatenate((_CUT * (1 + _GAUSS) / 2, 1 - (1 - _CUT) * (1 + _GAUSS) / 2))
 _WEIGHTS = np.concatenate((_CUT * _SHARES / 2, (1 - _CUT) * _SHARES / 2))
-"""Gauss' rule in two parts of unlike length: it shares no symmetry with SciPy's, so a jump or a kink
-that one of them integrates by chance shows in the other. Nothing falls on these ends by chance."""
+"""Gauss' rule in two parts of unlike length. It shares no symmetry with SciPy's, so a jump or kink
+that one of them integrates by chance shows in the other; none lies on its ends by chance."""
 PRECISION = 1e-12
 """Greatest difference of two sums, relative to the integral of the modulus."""
 GRADED = 1 / 64
@@ -77,9 +77,9 @@ def _largest(x: Any) -> Any:
 
 
 def _change(low: float, high: float) -> Change:
-    """Return the ends of the variable of SciPy's intervals, and the function from points and weights
-    in it to those of the integrand: u in (0, 1) becomes t = end ± (1 − u)/u. The whole line is
-    divided elsewhere than SciPy divides it."""
+    """Return the ends of the variable of SciPy's intervals, and the function from points and
+    weights in it to those of the integrand: u in (0, 1) becomes t = end ± (1 − u)/u. The whole line
+    is divided elsewhere than SciPy divides it."""
     if not isinf(low) and not isinf(high):
         return low, high, lambda us, weights: (us, weights)
     ends = [(high, -1.0)] if isinf(low) else [(low, 1.0)]
@@ -148,8 +148,8 @@ def beyond(f, limit):
         return 0.0
     start = constant(limit)
     for order in corrections():
-        if order > 1 or abs(start) == np.inf:
-            raise ValueError("a limit of another kind")
+        demand(order < 2)
+    demand(abs(start) < np.inf)
     return (limit - start) * f((limit + start) / 2)
 
 

@@ -1,9 +1,10 @@
 """SciPy's solvers in terms of operations of programs: the definitions that these inline.
 
-A root x of f(x, θ) = 0 is found by SciPy, which calls f as it is. It has dx = −(∂f/∂x)⁻¹ (∂f/∂θ) dθ.
-One Newton step with a constant inverse, of length zero, has this derivative; each further step makes
-one more order of derivatives exact. As all definitions, these raise where the generic tier has to
-take the call: for options that are not provided for, and where no root was found.
+A root x of f(x, θ) = 0 is found by SciPy, which calls f as it is. Its derivative is
+dx = −(∂f/∂x)⁻¹ (∂f/∂θ) dθ. One Newton step with a constant inverse, of length zero, has this
+derivative; each further step makes one more order of derivatives exact. As all definitions, these
+raise where the generic tier has to take the call: for options that are not provided for, and where
+no root was found.
 """
 
 from __future__ import annotations
@@ -19,11 +20,12 @@ from adjoint.fast.evaluate.callees.definitions import constant, definition
 from adjoint.fast.evaluate.evaluator import Evaluator
 from adjoint.fast.evaluate.handlers.table import handler
 from adjoint.fast.evaluate.values import LOST, Abstract, Closure, Instance, Known, Tuple
-from adjoint.fast.nested.plain_calls import SCALAR, plainly, written_or
+from adjoint.fast.nested.plain_calls import SCALAR, demand, plainly, written_or
 from adjoint.fast.not_covered import Deoptimize, NotCovered
 from adjoint.rulekit import nested
 from adjoint.rulekit.registry import non_differentiable
 from adjoint.rules.scipy.equivalents import result_like
+from adjoint.rules.scipy.minimization import TOUCHING
 from adjoint.rules.scipy.searches import NEAR, as_tuple, corrections
 
 
@@ -38,8 +40,7 @@ def _(ev: Evaluator) -> Abstract:
 def root_at(f, x):
     """Return the root `x` of a function of one variable, with its derivative."""
     left, slope = f(x), constant(nested.derivative(f)(x))
-    if not abs(constant(left)) <= abs(slope) * (NEAR[0] * abs(x) + NEAR[1]):
-        raise ValueError("no root")
+    demand(abs(constant(left)) <= abs(slope) * (NEAR[0] * abs(x) + NEAR[1]))
     for order in corrections():
         if order:
             left = f(x)
@@ -240,6 +241,9 @@ def minimize_scalar(fun, bracket=None, bounds=None, args=(), method=None, tol=No
     like = SCALAR, SCALAR, True, 0, 0
     x, lowest, success, nit, nfev = plainly(_minimize_scalar, given, like, at, np.float64(0.0))
     x = root_at(nested.derivative(at), x)
+    if bounds is not None:
+        demand(x - bounds[0] > TOUCHING)
+        demand(bounds[1] - x > TOUCHING)
     lowest = with_derivative(lowest, at(x))
     fields = fields_of(optimize.minimize_scalar, bounds is not None, method)
     return report(fields, x=x, fun=lowest, success=success, nit=nit, nfev=nfev)

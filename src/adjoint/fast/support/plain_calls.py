@@ -1,4 +1,4 @@
-"""Calls of functions with plain Python functions of the user, made anew from values of a program."""
+"""Calls with functions of the user as they are, made anew from the values of a program."""
 
 from __future__ import annotations
 
@@ -46,6 +46,13 @@ def plain_call(find: Callable[..., Any], recipe: Recipe, *leaves: Any) -> Any:
     return find(*recipe.made_of(leaves))
 
 
+def demanded(condition: Any) -> bool:
+    """Check a condition."""
+    if not condition:
+        raise Deoptimize("a search that has to be followed")
+    return True
+
+
 def demand_float(x: Any) -> Any:
     """Check that a number is a float or a float64."""
     if not isinstance(x, float):
@@ -70,7 +77,7 @@ def a_dict(keys: tuple[Any, ...]) -> Callable[..., Any]:
 
 def an_object(cls: type, names: tuple[str, ...]) -> Callable[..., Any]:
     def make(*fields: Any) -> Any:
-        made = object.__new__(cls)
+        made: Any = object.__new__(cls)
         vars(made).update(zip(names, fields, strict=True))
         return made
 
