@@ -103,7 +103,7 @@ def _add_solvers() -> None:
 
 def _add_quadratures() -> None:
     # deferred: SciPy's integrators take a while to import
-    from adjoint.fast.nested import quadratures  # noqa: F401  registers definitions
+    from adjoint.fast.nested import quadratures, trajectories  # noqa: F401  register meanings
 
 
 for _part, _add in (("optimize", _add_solvers), ("integrate", _add_quadratures)):
