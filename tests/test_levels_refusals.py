@@ -86,9 +86,8 @@ class Doubled:
 
 
 UNKNOWN = {
-    "linprog, costs": lambda t: linear_program(t, 1.0, 1.0).fun,
-    "linprog, rows": lambda t: linear_program(2.0, t, 1.0).x[0],
-    "linprog, bounds": lambda t: linear_program(2.0, 1.0, t).ineqlin.marginals[0],
+    "linprog, several": lambda t: linear_program(1.0, 1.0, t).x[0],
+    "linprog, prices": lambda t: linear_program(2.0, 1.0, t).ineqlin.marginals[0],
     "milp": lambda t: integer_program(t).fun,
     "structure of C": in_a_structure,
     "pickled": in_a_buffer,

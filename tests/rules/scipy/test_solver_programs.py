@@ -106,7 +106,7 @@ def test_programs(f, calls):
     """Each part of a solution that calls the function of the user is one program."""
     value, (found,) = ad.withgradient(f, P)
     assert value == f(P)
-    assert calls
+    assert calls or ad.tier(f, P).tier == "fast"
     assert all(calls)
     h = 1e-4
     expected = [(f(P + h * e) - f(P - h * e)) / (2 * h) for e in np.eye(3)]

@@ -86,6 +86,21 @@ def _add_random_numbers() -> None:
 if not when_loaded("numpy.random", _add_random_numbers):
     _add_random_numbers()
 
+
+def _add_solvers() -> None:
+    # deferred: SciPy's solvers take a while to import
+    from adjoint.fast.nested import solvers  # noqa: F401  registers definitions
+
+
+def _add_quadratures() -> None:
+    # deferred: SciPy's integrators take a while to import
+    from adjoint.fast.nested import quadratures, trajectories  # noqa: F401  register meanings
+
+
+for _part, _add in (("optimize", _add_solvers), ("integrate", _add_quadratures)):
+    if not when_loaded(f"scipy.{_part}", _add):
+        _add()
+
 MOST_ATTEMPTS = 16
 """How often a function is specialised again because something more has to be known of a call."""
 
@@ -118,6 +133,7 @@ def specialise(f: Any, args: tuple[Any, ...], mode: Mode = GRADIENT) -> Program:
         outside.may_write = partial(_may_write, mode, outside.is_wanted)
         ev = PartialEvaluator(outside)
         ev.is_careful = mode.is_careful
+        ev.orders = 2 if mode.kind == "hvp" else 1
         try:
             made = _specialised(ev, f, args, mode, ORDERS[order])
             return with_rows(made) if mode.has_rows else made

@@ -71,6 +71,10 @@ class Evaluator(InferringDraft, ABC):
         Whether zero cotangents stay zero beside such slopes.
     contents
         By array that was made of constants: its contents then, and the block that makes it.
+    orders
+        The number of derivatives that are taken of what is being evaluated.
+    tries
+        The number of ``try`` statements that have been evaluated.
     """
 
     def __init__(self, outside: Outside) -> None:
@@ -86,6 +90,8 @@ class Evaluator(InferringDraft, ABC):
         self.is_singular = False
         self.is_careful = False
         self.contents: dict[Value, tuple[Any, list[ir.Op]]] = {}
+        self.orders = 1
+        self.tries = 0
 
     def release(self) -> None:
         """Drop references to the values that the program was specialised with."""

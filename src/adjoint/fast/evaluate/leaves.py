@@ -40,3 +40,11 @@ def name_of(source: Source, names: tuple[str, ...]) -> str:
         return names[source.key] if source.key < len(names) else f"x{source.key}"
     above = "" if source.parent is None else name_of(source.parent, names)
     return f"{above}_{source.key}" if isinstance(source.key, int | str) else above or "value"
+
+
+def is_of_method(source: Source) -> bool:
+    """Return whether a source is in the function of a method, found in a class or bound."""
+    above: Source | None = source
+    while above is not None and above.kind not in ("class attribute", "underlying"):
+        above = above.parent
+    return above is not None

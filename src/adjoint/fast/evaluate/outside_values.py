@@ -13,8 +13,9 @@ from typing import Any
 import numpy as np
 
 from adjoint.diagnostics.public_function import PublicFunction, is_plain, plain_function
+from adjoint.fast.evaluate.callees.definitions import definitions
 from adjoint.fast.evaluate.handlers.table import handlers
-from adjoint.fast.evaluate.leaves import Leaf, name_of
+from adjoint.fast.evaluate.leaves import Leaf, is_of_method, name_of
 from adjoint.fast.evaluate.objects.guards import Guards, is_own
 from adjoint.fast.evaluate.plain_classes import (
     is_constant_key,
@@ -263,6 +264,8 @@ class Outside(Guards):
                 if hasattr(value, "dtype")
                 else f"a {type(value).__name__}"
             )
+        if self.of_function and source.kind == "cell" and is_of_method(source):
+            raise NotCovered("a variable that a method has captured")  # it may have a cotangent
         is_fixed = has_integer(t) and (
             self._is_option(source, value) or path_of(source) in self.pinned
         )
@@ -339,7 +342,8 @@ class Outside(Guards):
         return next((n for n, known in self._symbols.items() if known is symbol), None)
 
     def _function(self, source: Source, f: FunctionType) -> Abstract:
-        if lookup(f) is not None or f is nested.derivative or f in handlers:
+        has_meaning = lookup(f) is not None or f in handlers or f in definitions
+        if has_meaning or f is nested.derivative:
             self.guard(source, "is", f)
             return Known(f)
         if package(f.__globals__.get("__name__")) in COMPILING:
@@ -430,23 +434,3 @@ class Outside(Guards):
         if is_own(namespace):
             return self.own(value)
         return self.read(self.root("object", namespace), "global", name, value)
-
-    def own(self, value: Any) -> Abstract:
-        """Return the abstract value of an object that needs no guards: it is of this library, or
-        part of a class that the program makes."""
-        if id(value) in self.made:
-            return self.made[id(value)][1]
-        if type(value) is FunctionType and lookup(value) is None and value not in handlers:
-            return self.own_closure(value)
-        return Known(value)
-
-    def own_closure(self, f: FunctionType) -> Closure:
-        """Return the closure of a function whose parts need no guards."""
-        return Closure(
-            f.__code__,
-            f.__globals__,
-            tuple(map(self.own, f.__defaults__ or ())),
-            tuple((k, self.own(v)) for k, v in (f.__kwdefaults__ or {}).items()),
-            tuple(map(Known, f.__closure__ or ())),
-            f,
-        )

@@ -221,6 +221,7 @@ class PartialEvaluator(Evaluator):
     def _handled(self, state: Attempt, op: If) -> list[Abstract] | None:
         """Run the body of a ``try``, or its handler, if the body certainly raises."""
         depth = len(self.attempts)
+        self.tries += 1
         self.attempts.append(state)
         try:
             return self.run(op.body)

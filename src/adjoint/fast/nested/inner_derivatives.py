@@ -71,8 +71,12 @@ class Inner:
             mapped(ev, arg, self._copy) if i in wanted else arg for i, arg in enumerate(args)
         ]
         held = {address: ev.heap[address] for arg in self.args for address in addresses(ev, arg)}
-        with ev.writing() as ops:
-            self.y: Abstract = ev.call(f, self.args, keywords)
+        ev.orders += 1
+        try:
+            with ev.writing() as ops:
+                self.y: Abstract = ev.call(f, self.args, keywords)
+        finally:
+            ev.orders -= 1
         if any(ev.heap[address] is not before for address, before in held.items()):
             raise NotCovered("an inner function that writes to its argument", ev.span)
         self.block: Block = Block(

@@ -172,7 +172,8 @@ def _bounds(bounds: Any) -> Any:
         return [np.asarray(bounds.lb, dtype=float), np.asarray(bounds.ub, dtype=float)]
     ends = (-np.inf, np.inf)
     pairs = [
-        [end if b is None else b for b, end in zip(pair, ends, strict=True)] for pair in bounds
+        [end if b is None else b for b, end in zip(pair, ends, strict=True)]
+        for pair in ([bounds] if np.ndim(bounds) == 1 else bounds)  # of one variable
     ]
     return np.array(pairs, dtype=float).T
 

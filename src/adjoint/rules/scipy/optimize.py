@@ -20,7 +20,12 @@ from adjoint.levels.foreign.search_state import (
 from adjoint.rulekit import nested
 from adjoint.rulekit.registry import non_differentiable, primitive, substitute
 from adjoint.rulekit.substitute_source import without_rule
-from adjoint.rules.scipy import equations, isotonic, minimization  # noqa: F401  they register
+from adjoint.rules.scipy import (  # noqa: F401  they register
+    equations,
+    isotonic,
+    linear_programs,
+    minimization,
+)
 from adjoint.rules.scipy.searches import as_tuple, corrected, corrections, is_near, refused_result
 from adjoint.runtime.dispatch.program_call import in_program
 from adjoint.runtime.foreign.unknown_call import run_unknown

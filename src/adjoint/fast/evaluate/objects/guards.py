@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import abc
 from dataclasses import dataclass, field
+from types import FunctionType
 from typing import Any
 
+from adjoint.fast.evaluate.handlers.table import handlers
 from adjoint.fast.evaluate.leaves import Guard
 from adjoint.fast.evaluate.plain_classes import is_named_tuple
-from adjoint.fast.evaluate.values import Abstract, Source
+from adjoint.fast.evaluate.values import Abstract, Closure, Known, Source
+from adjoint.rulekit.registry import lookup
 
 
 def is_own(namespace: dict[str, Any]) -> bool:
@@ -48,6 +51,26 @@ class Guards:
     def is_free(self, cls: type) -> bool:
         """Return whether a class needs no guards: of this library, or made by the program."""
         return id(cls) in self.made or is_own({"__name__": cls.__module__})
+
+    def own(self, value: Any) -> Abstract:
+        """Return the abstract value of an object that needs no guards: it is of this library, or
+        part of a class that the program makes."""
+        if id(value) in self.made:
+            return self.made[id(value)][1]
+        if type(value) is FunctionType and lookup(value) is None and value not in handlers:
+            return self.own_closure(value)
+        return Known(value)
+
+    def own_closure(self, f: FunctionType) -> Closure:
+        """Return the closure of a function whose parts need no guards."""
+        return Closure(
+            f.__code__,
+            f.__globals__,
+            tuple(map(self.own, f.__defaults__ or ())),
+            tuple((k, self.own(v)) for k, v in (f.__kwdefaults__ or {}).items()),
+            tuple(map(Known, f.__closure__ or ())),
+            f,
+        )
 
     def rely_on(self, cls: type) -> None:
         """Guard the bases of a user class, and the set of attribute names of each of them."""

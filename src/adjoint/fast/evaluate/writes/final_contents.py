@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator
 
 from adjoint.fast.evaluate.evaluator import Evaluator
 from adjoint.fast.evaluate.values import (
+    LOST,
     Abstract,
     DictOf,
     External,
@@ -88,5 +89,5 @@ def _values_in(ev: Evaluator, a: Abstract, above: tuple[int, ...]) -> Iterator[V
     elif isinstance(a, Tuple):
         for part in a.items:
             yield from _values_in(ev, part, above)
-    elif not isinstance(a, Known | External):
+    elif a is LOST or not isinstance(a, Known | External):
         raise NotCovered("what is stored outside is no number, array or container")

@@ -132,7 +132,10 @@ def odeint(
     args, find = as_tuple(args), integrate.odeint
 
     def make(*args):
-        return lambda time, y: np.ravel(func(time, y, *args) if tfirst else func(y, time, *args))
+        def rate(time, y):
+            return np.ravel(np.asarray(func(time, y, *args) if tfirst else func(y, time, *args)))
+
+        return rate
 
     rate = make(*args)
     given = tfirst, func, y0, t, args, Dfun, col_deriv, full_output, ml, mu, rtol, atol
@@ -204,9 +207,11 @@ def solve_ivp(
     is_dense = dense_output or (events is None and kind is not integrate.DOP853)
 
     def make(*further):
-        return lambda time, y: np.ravel(
-            fun(time, np.reshape(y, (-1, 1)) if vectorized else y, *further)
-        )
+        def rate(time, y):
+            y = np.reshape(y, (-1, 1)) if vectorized else y
+            return np.ravel(np.asarray(fun(time, y, *further)))
+
+        return rate
 
     rate = make(*further)
     y, start = np.ravel(y0) * 1.0, t_span[0] * 1.0

@@ -1,0 +1,329 @@
+"""SciPy's solvers of functions of the user: one operation of a program, without effects."""
+
+from __future__ import annotations
+
+import functools
+import math
+
+import numpy as np
+import pytest
+from scipy import integrate, optimize
+
+import adjoint as ad
+from adjoint.errors import NoDerivativeError
+from adjoint.fast.nested.quadratures import _points
+from adjoint.fast.not_covered import Deoptimize
+from tests.fast.agreeing import generic_tier
+from tests.fast.agreement import refused
+
+P = np.array([1.2, 0.7, 0.4])
+T = np.linspace(0.0, 1.0, 8)
+DATA = 2.0 * np.exp(-1.3 * T) + 0.05 * np.cos(9.0 * T)
+
+
+class Spring:
+    """An object whose methods are solved for."""
+
+    def __init__(self, stiffness, load):
+        self.stiffness, self.load = stiffness, load
+
+    def balance(self, x):
+        return self.stiffness * x**3 + x - self.load
+
+    def balances(self, x):
+        return [self.stiffness * x[0] ** 3 + x[1] - self.load, x[1] - x[0] * self.load]
+
+
+def cubic(x, a, b):
+    return a * x**3 + x - b
+
+
+def by_brentq(p):
+    return optimize.brentq(lambda x: p[0] * x**3 + x - p[1], 0.0, 5.0) ** 2
+
+
+def by_bisect(p):
+    return optimize.bisect(cubic, 0, 5, args=(p[0], p[1]), xtol=1e-13) * p[2]
+
+
+def by_newton(p):
+    return optimize.newton(cubic, 1.0, args=(p[0], p[1])) * p[2]
+
+
+def by_newton_with_slopes(p):
+    return optimize.newton(lambda x: p[0] * x**3 + x - p[1], 1.0, lambda x: 3 * p[0] * x**2 + 1)
+
+
+def by_a_method(p):
+    return optimize.ridder(Spring(p[0], p[1]).balance, 0.0, 3.0)
+
+
+def by_a_partial(p):
+    return optimize.brenth(functools.partial(cubic, a=p[0], b=p[1]), 0.0, 3.0)
+
+
+def by_fsolve(p):
+    return np.sum(optimize.fsolve(Spring(p[0], p[1]).balances, [1.0, 1.0], xtol=1e-13) ** 2)
+
+
+def by_root(p):
+    parts = {"scale": p[0], "shift": [p[1], p[2]]}
+
+    def balance(x):
+        return np.array([parts["scale"] * x[0] ** 3 + x[1], x[1] ** 3 + x[1]]) - parts["shift"]
+
+    found = optimize.root(balance, np.ones(2), tol=1e-13)
+    return (found.x[0] + found.x[1] ** 2) * found.success + found.fun[0]
+
+
+def by_quad(p):
+    return integrate.quad(lambda t: np.exp(-p[0] * t * t) * math.cos(t * p[1]), 0, 2)[0]
+
+
+def of_limits(p):
+    return integrate.quad(lambda t, a: np.sin(a * t), p[1], p[0] + 1.0, args=(p[2],))[0]
+
+
+def of_turned_limits(p):
+    return integrate.quad(lambda t: math.exp(-t * p[2]), p[0], p[1])[0]
+
+
+def to_infinity(p):
+    return integrate.quad(lambda t: np.exp(-p[0] * t), p[1], np.inf)[0]
+
+
+def on_the_line(p):
+    return integrate.quad(lambda t: np.exp(-p[0] * (t - p[1]) ** 2), -np.inf, np.inf)[0]
+
+
+def with_a_branch(p):
+    return integrate.quad(lambda t: p[0] * t if t > -1.0 else p[1], 0.0, 1.0)[0]
+
+
+def of_a_singularity(p):
+    return integrate.quad(lambda t: p[0] / (p[1] ** 2 + t * t), -1.0, 1.0)[0]
+
+
+def by_quad_vec(p):
+    return np.sum(integrate.quad_vec(lambda t: np.exp(-p * t) * t, 0.0, p[1])[0] ** 2)
+
+
+def by_minimize(p):
+    found = optimize.minimize(
+        lambda z: (z[0] - p[0]) ** 2 + p[1] * (z[1] - p[2] * z[0]) ** 2 + z[0] ** 4,
+        np.zeros(2),
+        tol=1e-9,
+        method="L-BFGS-B",
+        options={"ftol": 1e-15, "gtol": 1e-9},
+    )
+    return found.x[0] + found.x[1] * found.fun
+
+
+def by_minimize_scalar(p):
+    found = optimize.minimize_scalar(lambda z: (z - p[0]) ** 2 + p[1] * z**4)
+    return found.x + found.fun * p[2]
+
+
+def by_bounded(p):
+    return optimize.minimize_scalar(
+        lambda z: (z - p[0]) ** 2 + p[1] * z**4, bounds=(0.0, 2.0), options={"xatol": 1e-12}
+    ).x
+
+
+def by_leastsq(p):
+    found, end = optimize.leastsq(lambda z: z[0] * np.exp(-z[1] * T) * p[0] - DATA * p[1], [1, 1])
+    return found[0] * found[1] + end
+
+
+def by_least_squares(p):
+    found = optimize.least_squares(
+        lambda z: z[0] * np.exp(-z[1] * T) - DATA * p[1] - p[2] * T, np.ones(2), xtol=1e-14
+    )
+    return found.x[0] * found.cost + found.fun[2]
+
+
+def by_curve_fit(p):
+    found, _ = optimize.curve_fit(
+        lambda t, a, b: a * np.exp(-b * t) * p[0], T, DATA * p[1], sigma=1.0 + T * p[2]
+    )
+    return found[0] * found[1]
+
+
+FUNCTIONS = [
+    by_brentq, by_bisect, by_newton, by_newton_with_slopes, by_a_method, by_a_partial, by_fsolve,
+    by_root, by_quad, of_limits, of_turned_limits, to_infinity, on_the_line, with_a_branch,
+    of_a_singularity, by_quad_vec, by_minimize, by_minimize_scalar, by_bounded, by_leastsq,
+    by_least_squares, by_curve_fit,
+]  # fmt: skip
+V = np.array([0.3, -0.8, 0.5])
+
+
+@pytest.mark.parametrize("f", FUNCTIONS)
+def test_derivatives(f):
+    """Values are SciPy's; derivatives those of the generic tier, and of differences."""
+    value, (bar,) = ad.withgradient(f, P)
+    assert str(ad.tier(f, P)).splitlines()[0].endswith("fast tier"), ad.tier(f, P)
+    assert value == f(P)
+    assert type(value) is type(f(P))
+    y, y_dot = ad.pushforward(f, (P,), (V,))
+    along = ad.hvp(f, P, V)
+    _, back = ad.pullback(f, P)
+    with generic_tier():
+        expected = ad.gradient(f, P)[0]
+        second = ad.hvp(f, P, V)
+    assert y == value
+    assert y_dot == pytest.approx(expected @ V, rel=1e-8, abs=1e-10)
+    for found in (bar, back(1.0)[1], back(2.0)[1] / 2):
+        np.testing.assert_allclose(found, expected, rtol=1e-8, atol=1e-10)
+    np.testing.assert_allclose(along, second, rtol=1e-6, atol=1e-8)
+    h = 1e-4
+    slopes = [(f(P + h * e) - f(P - h * e)) / (2 * h) for e in np.eye(3)]
+    np.testing.assert_allclose(bar, slopes, rtol=1e-4, atol=1e-5)
+    moved = (ad.gradient(f, P + h * V)[0] - ad.gradient(f, P - h * V)[0]) / (2 * h)
+    np.testing.assert_allclose(along, moved, rtol=1e-3, atol=1e-4)
+
+
+@pytest.mark.parametrize("f", [by_brentq, by_root, of_limits])
+def test_third_derivatives(f):
+    found = ad.hvp(lambda p: ad.hvp(f, p, V) @ V, P, V)
+    with generic_tier():
+        expected = ad.hvp(lambda p: ad.hvp(f, p, V) @ V, P, V)
+    np.testing.assert_allclose(found, expected, rtol=1e-6, atol=1e-7)
+
+
+def test_objects_and_functions_from_outside():
+    def at(spring, f):
+        return optimize.brentq(lambda x: spring.balance(x) + f(x), 0.0, 5.0)
+
+    def shifted(by):
+        return lambda x: by * x
+
+    for stiffness in (1.0, 2.0):
+        given = Spring(stiffness, 3.0), shifted(stiffness)
+        _, back = ad.pullback(at, *given)
+        found = back(1.0)
+        with generic_tier():
+            expected = ad.pullback(at, *given)[1](1.0)
+        assert found[1].stiffness == pytest.approx(expected[1].stiffness, rel=1e-10)
+        assert found[1].load == pytest.approx(expected[1].load, rel=1e-10)
+    assert "fast tier" in str(ad.tier(at, *given))
+
+
+def test_in_a_loop():
+    """Each solve begins where the one before ended, and the function's own array is rewritten."""
+
+    def path(p):
+        x, held = 1.0, np.zeros(2)
+        for k in range(3):
+            held[0] = p[0] + k
+            x = optimize.newton(lambda z: held[0] * z**3 + z - p[1], x) + x * p[2]  # noqa: B023
+        return x
+
+    found = ad.gradient(path, P)[0]
+    assert "fast tier" in str(ad.tier(path, P))
+    with generic_tier():
+        np.testing.assert_allclose(found, ad.gradient(path, P)[0], rtol=1e-9)
+
+
+# ---- effects -------------------------------------------------------------------------------------
+
+SEEN = []
+
+
+def counts(a):
+    calls = 0
+
+    def f(x):
+        nonlocal calls
+        calls += 1
+        return x**3 - a
+
+    return optimize.brentq(f, 0.0, 2.0) + 0.0 * calls
+
+
+def appends(a):
+    def f(x):
+        SEEN.append(1)
+        return x**3 - a
+
+    return optimize.brentq(f, 0.0, 2.0)
+
+
+def writes(a):
+    held = np.zeros(1)
+
+    def f(x):
+        held[0] = x**3
+        return held[0] - a
+
+    return optimize.brentq(f, 0.0, 2.0)
+
+
+def tries(a):
+    def f(x):
+        try:
+            return math.sqrt(x) - a / 2
+        except ValueError:
+            SEEN.append(1)
+            return -a
+
+    return optimize.brentq(f, -1.0, 2.0)
+
+
+def may_raise(a):
+    def f(x):
+        if x > 1.9:
+            SEEN.append(1)
+            raise ValueError("too far")
+        return x**3 - a
+
+    return optimize.brentq(f, 0.0, 1.8)
+
+
+def prints(a):
+    def f(x):
+        print("at x")
+        return x**3 - a
+
+    return optimize.brentq(f, 0.0, 2.0)
+
+
+@pytest.mark.parametrize("f", [counts, appends, writes, tries, may_raise, prints])
+def test_functions_with_effects_are_refused(f, capsys):
+    """They run as often as in a call of the generic tier."""
+    assert refused(f, 0.9)
+    SEEN.clear()
+    slope = ad.gradient(f, 0.9)[0]
+    seen, printed = len(SEEN), capsys.readouterr().out
+    SEEN.clear()
+    with generic_tier():
+        assert slope == ad.gradient(f, 0.9)[0]
+    assert (seen, printed) == (len(SEEN), capsys.readouterr().out)
+
+
+def test_errors_are_those_of_the_search():
+    f = lambda a: optimize.brentq(lambda x: x * x + a, 0.0, 2.0)
+    assert ad.gradient(f, -1.0)[0] == pytest.approx(-0.5)
+    with pytest.raises(ValueError, match="different signs"):
+        ad.gradient(f, 1.0)
+
+
+# ---- what is not smooth --------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("at", [0.2, 0.25, 0.3, 0.5, 0.75])
+@pytest.mark.parametrize("f", [lambda t: float(t > 0), np.sign, abs])
+def test_integrands_that_are_not_smooth_have_no_points(f, at):
+    """Wherever the place is, also where SciPy divides an interval."""
+    integrand = lambda t: f(t - at)
+    for low, high in ((0.0, 1.0), (at - 1.0, at + 1.0)):
+        value, error, info = integrate.quad(integrand, low, high, full_output=1)[:3]
+        starts = info["alist"][: info["last"]].tolist()
+        with pytest.raises(Deoptimize):
+            _points(integrand, (), value, 1e-6, starts, (low, high, lambda u, w: (u, w)))
+
+
+def test_a_jump_that_moves_is_refused():
+    f = lambda c: integrate.quad(lambda t: t * (t < c), 0.0, 1.0)[0]
+    with pytest.raises(NoDerivativeError, match="jumps"):
+        ad.gradient(f, 0.5)
