@@ -52,7 +52,7 @@ def test_refused(case: Case) -> None:
         lambda: ad.pushforward(f, args, (None,) * len(args)),
         lambda: ad.grad(lambda *given: ad.withgradient(f, *given).value)(*args),
     ):
-        with pytest.raises(ad.AdjointError, match="may store|has stored|context variable"):
+        with pytest.raises(ad.AdjointError, match="store|context variable|bytearray"):
             run()
 
 

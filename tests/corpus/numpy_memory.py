@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from tests.corpus.registry import case, made
+from tests.corpus.registry import case, made, refused
 
 X = np.array([0.3, 0.8, 1.4, -0.6])
 M = np.array([[0.3, -0.8, 1.4], [0.9, 0.2, -0.5], [0.6, 0.1, 0.4]])
@@ -432,7 +432,7 @@ def at_places_with_its_own_values(x):
     return (v * x).sum()
 
 
-@case(X)
+@refused(X)
 def flags_in_a_byte_array(x):
     sieve = bytearray(12)
     sieve[2:] = b"\x01" * 10
@@ -442,7 +442,7 @@ def flags_in_a_byte_array(x):
     return sum(x[i % 3] ** 2 * i for i in range(12) if sieve[i]) * len(sieve)
 
 
-@case(X)
+@refused(X)
 def an_array_over_bytes(x):
     """The reverse sweep finds the bytes that each operation saw."""
     raw = bytearray(8)
@@ -455,7 +455,7 @@ def an_array_over_bytes(x):
     return (y * z).sum() + (z * seen[:3]).sum() * x[2] + sum(raw) * x[0]
 
 
-@case(X)
+@refused(X)
 def bytes_added_and_taken(x):
     raw = bytearray()
     raw.append(3)

@@ -80,10 +80,9 @@ def answers_in_place(x):
     xs += Answers(x)
     ys *= Answers(x * x)
     queue += Answers(x)
-    text, data = "ab", bytearray(b"abc")
+    text = "ab"
     text += Answers(x)
-    data += Answers(x)
-    return sum(xs) * sum(ys) + sum(queue) + sum(text) * sum(data)
+    return sum(xs) * sum(ys) + sum(queue) + sum(text)
 
 
 @case(X)

@@ -179,7 +179,7 @@ def state_of_what_makes_missing_entries(x):
     return state[0] * made["a"] * len(rest)
 
 
-@case(1.3)
+@refused(1.3)
 def missing_entry_made_by_a_method(x):
     class Counted(collections.Counter):
         def __missing__(self, key):

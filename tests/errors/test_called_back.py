@@ -4,6 +4,7 @@ lost in silence, and what it does otherwise is allowed."""
 import array
 import codecs
 import collections
+import contextlib
 import csv
 import ctypes
 import dataclasses
@@ -156,8 +157,8 @@ def by_database(x):
     notes = []
     connection = sqlite3.connect(":memory:")
     connection.create_function("noted", 1, lambda v: notes.append(v * x) or 1)
-    connection.execute("select noted(2)").fetchall()
-    connection.close()
+    with contextlib.closing(connection):
+        connection.execute("select noted(2)").fetchall()
     return sum(notes)
 
 

@@ -222,11 +222,6 @@ class Level(Concealing):
         if self.outer is not None:
             self.outer.reshaped(x, old)
 
-    def note_bytes_changed(self, put: Callable[[bytes], None], old: bytes, new: bytes) -> None:
-        """Note that inactive bytes, which arrays may alias, have changed from `old` to `new`."""
-        if self.outer is not None:
-            self.outer.note_bytes_changed(put, old, new)
-
     def touch(self, x: np.ndarray[Any, Any]) -> None:
         """Note that the memory of `x` is written: from now on its contents are the same under all
         names."""

@@ -135,11 +135,6 @@ class Recording(Forward):
         self.writes.append((partial(_assign_shape, x, old), partial(_assign_shape, x, new)))
         self.nodes.append(Replay.redo_change)
 
-    def note_bytes_changed(self, put: Callable[[bytes], None], old: bytes, new: bytes) -> None:
-        super().note_bytes_changed(put, old, new)
-        self.writes.append((lambda _: put(old), lambda _: put(new)))
-        self.nodes.append(Replay.redo_change)
-
     def write(self, x: Any, index: Any, value: Any, *, alone: bool = False) -> None:
         index, value = held_index(index), copied_containers(value)
         names = (x,) if self.outer is None else (x, *others(self, x))

@@ -56,7 +56,7 @@ LIBRARIES = frozenset({"astropy", "narwhals", "numpy", "pandas", "scipy", "sklea
 functions store only in their operands. This was checked by reading everything that they assign to
 global variables, their elements and class attributes."""
 
-CACHING = frozenset({"coloredlogs", "colorlog", "mpmath", "rich", "sympy"})
+CACHING = frozenset({"coloredlogs", "colorlog", "mpmath", "pint", "rich", "sympy"})
 """Packages that store something when C or `logging` calls them, but give it back to nobody: hashes,
 what they show. Numbers that they calculate with have no derivatives."""
 

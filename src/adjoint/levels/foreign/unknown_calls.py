@@ -54,7 +54,6 @@ def run_unknown(
     for x, saved in changes.overwritten:
         _note_overwritten(level, x, saved)
     changed = [value for value in given if id(value) in changes.writes]
-    changed += [new for kept in changes.saved for _, new in kept.pairs() if by_value(new)]
     keeping = [] if trusted else [*filter(may_store_arguments, given)]
     made = [] if type(y) in _NOTHING else [y] if by_value(y) else [*reached((y,))]
     if f is not getattr and issubclass(type(y), np.ndarray) and id(root_of(y)) in _roots(given):

@@ -19,7 +19,6 @@ from typing import Any
 import numpy as np
 from numpy import ndarray
 
-from adjoint.cotangents.accumulate import is_needed
 from adjoint.diagnostics.no_derivative import name_of
 from adjoint.diagnostics.refusals import refused
 from adjoint.diagnostics.user_place import called_from_user_place
@@ -27,16 +26,13 @@ from adjoint.errors import MutationError
 from adjoint.primal.array_memory import root_of
 from adjoint.primal.container_contents import ABSENT
 from adjoint.primal.exposed_arrays import arrays_behind, writes_unseen
-from adjoint.primal.value_kinds import ATOMS, by_value, fields_of, is_objects, is_plain_object
+from adjoint.primal.value_kinds import ATOMS, by_value, fields_of, is_plain_object
 from adjoint.runtime.foreign.foreign_run import ForeignRun
 from adjoint.runtime.foreign.native_call import CallbackProxy
 from adjoint.runtime.foreign.snapshot import Snapshot
 from adjoint.runtime.memory.log_entries import swap_contents
 from adjoint.runtime.memory.memory import Memory
 from adjoint.runtime.memory.poisoning import is_opaque
-from adjoint.runtime.memory.saved import Saved
-from adjoint.runtime.memory.saved_arrays import SavedObjects
-from adjoint.runtime.memory.saved_containers import saved_container
 
 
 def run_checked(
@@ -219,24 +215,19 @@ class Changes:
         Identities of the arrays that were written, or may have been with their old contents.
     overwritten
         The arrays that have changed, with their old contents.
-    saved
-        The lists and dicts that got new numbers.
     """
 
-    __slots__ = ("overwritten", "position", "saved", "writes")
+    __slots__ = ("overwritten", "position", "writes")
 
     def __init__(self) -> None:
         self.position: int | None = None
         self.writes: set[int] = set()
         self.overwritten: list[tuple[Any, Any]] = []
-        self.saved: list[Saved] = []
 
-    def undo(self, memory: Memory) -> Any:
-        """Undo the changes in a sweep; return a needed cotangent of a new number, or ``None``."""
-        taken = [bar for kept in reversed(self.saved) for _, bar in kept.collect(memory)]
+    def undo(self, memory: Memory) -> None:
+        """Undo the changes in a sweep."""
         if self.position is not None:
             memory.rewind(self.position)
-        return next((bar for bar in taken if is_needed(bar)), None)
 
 
 def _log_changes(memory: Memory, f: Any, given: tuple[Any, ...], before: list[Any]) -> Changes:
@@ -245,13 +236,7 @@ def _log_changes(memory: Memory, f: Any, given: tuple[Any, ...], before: list[An
         if saved is None or not changed(value, saved):
             continue
         changes.position = start
-        if isinstance(value, list | dict) or (is_objects(value) and value.shape == saved.shape):
-            kept = (SavedObjects if is_objects(value) else saved_container)(value, saved)
-            if not all(_is_number(one, given) for pair in kept.pairs() for one in pair):
-                raise _changed(f, value)
-            kept.log(memory)
-            changes.saved.append(kept)
-        elif (
+        if (
             isinstance(value, np.ndarray)
             and value.dtype.kind in "iubfc"
             and value.shape == saved.shape
@@ -266,13 +251,6 @@ def _log_changes(memory: Memory, f: Any, given: tuple[Any, ...], before: list[An
 
 def _changed(f: Any, value: Any) -> MutationError:
     return _error_of(f, f"changed the {type(value).__name__} that it was given")
-
-
-def _is_number(value: Any, given: tuple[Any, ...]) -> bool:
-    """Return whether `value` has no derivative, or is a float that is not one of `given`."""
-    return type(value) in _WITHOUT or (
-        type(value) is float and not any(value is one for one in given)
-    )
 
 
 def _error_of(

@@ -20,8 +20,11 @@ from adjoint.runtime.foreign.may_store import CACHED_PROPERTY, READING, calls_of
 def stores_itself(frame: FrameType) -> bool:
     """Return whether the function in `frame` may store something, other than by the user code that
     it calls."""
+    if frame.f_code is CACHED_PROPERTY:  # it stores the result of a function
+        made_by = getattr(frame.f_locals.get("self"), "func", None)
+        return not is_of_a_library(getattr(made_by, "__module__", None))
     calls = calls_of(frame.f_code)
-    if calls.stores or frame.f_code is CACHED_PROPERTY:
+    if calls.stores:
         return True
     return _calls_unknown(frame, calls.functions, calls.methods)
 

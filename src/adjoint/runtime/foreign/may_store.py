@@ -175,7 +175,7 @@ def _is_accounted_for(
 ) -> bool:
     """Return whether ``__array_finalize__`` sets an attribute of the new array, which
     `adjoint.runtime.memory.subclass_attributes` accounts for, or ``__hash__`` keeps a hash."""
-    if i.opname != "STORE_ATTR" or _loaded(before, "LOAD_FAST") != code.co_varnames[0]:
+    if i.opname != "STORE_ATTR" or _loaded(before, "LOAD_FAST") not in code.co_varnames[:1]:
         return False
     keeps_hash = code.co_name == "__hash__" and ended == "hash" and "hash" in str(i.argval)
     return keeps_hash or code.co_name == "__array_finalize__"

@@ -83,7 +83,7 @@ def run_unknown(
     if atom and changes.position is None and not writes:
         if trusted or not any(map(may_store_arguments, (*inputs, owner))):
             return y
-    if not writes and not changes.saved and _is_view(memory, y, (*inputs, owner)):
+    if not writes and _is_view(memory, y, (*inputs, owner)):
         viewed = _view_back(memory, y, len(inputs), changes)
         record[slot] = viewed if region is None else region.before(viewed, len(inputs))
         if type(y) is not np.ndarray:
@@ -94,7 +94,8 @@ def run_unknown(
     kept = [found() for found in memory.caches.get(REFERENT, ())] if calls_back else None
 
     def unknown_back(y_bar: Any, _: Any = kept) -> tuple[Any, ...]:
-        new_bar = changes.undo(memory)
+        changes.undo(memory)
+        new_bar = None
         y_bar = finish(y_bar)
         if y_bar is None:
             y_bar = _kept(memory, (*inputs, owner))

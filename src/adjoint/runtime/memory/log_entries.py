@@ -29,14 +29,6 @@ def swap_slice(entry: list[Any]) -> None:
         list.__setitem__(xs, part, saved); entry[3:] = end, current  # fmt: skip  # noqa: E702
 
 
-def swap_bytes(entry: list[Any]) -> None:
-    """``[swap, xs, start, stop, saved]``: ``xs[start:stop]`` of a byte array."""
-    _, xs, start, stop, saved = entry
-    part, end = slice(start, stop), start + len(saved)
-    current = bytes(bytearray.__getitem__(xs, part))
-    bytearray.__setitem__(xs, part, saved); entry[3:] = end, current  # fmt: skip  # noqa: E702
-
-
 def swap_item(entry: list[Any]) -> None:
     """``[swap, mapping, key, saved]``: one key of a dict; `ABSENT` for a missing key.
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import operator
 import sys
-from string import Formatter
 from typing import Any
 
 from adjoint.primal.childless_types import CHILDLESS_TYPES
@@ -104,47 +103,15 @@ def _text(key: Any) -> None:
                 return y
         if key in _OF_ONE and type(args[0] if args else None) not in (list, tuple, dict):
             return NotImplemented  # the method of the operand is in C
-        looked_up = _looked_up(key, args)
-        if not looked_up and _TEXT(*args, *options.values()) < 2:
+        if _TEXT(*args, *options.values()) < 2:
             return NotImplemented
         region = ForeignRun(record[0], f)
         record[slot] = region.before(record[slot], len(args) + len(options))
-        stand_in = _found if looked_up else _with_proxies
-        shown = [stand_in(region, arg) for arg in args]
-        named = {name: stand_in(region, option) for name, option in options.items()}
+        shown = [_with_proxies(region, arg) for arg in args]
+        named = {name: _with_proxies(region, option) for name, option in options.items()}
         return region.run(f, tuple(shown), named)
 
     primitive(key)(run)
-
-
-def _looked_up(key: Any, args: tuple[Any, ...]) -> bool:
-    """Return whether C looks up parts by user code or by the factory of a `defaultdict`."""
-    if key == (str, "__mod__"):
-        return len(args) == 2 and _is_asked(args[1]) and "%(" in args[0]
-    if key == (str, "format_map") and len(args) == 2 and _is_asked(args[1]):
-        return True
-    return key in _FIELDS and bool(args) and _names_parts(args[0])
-
-
-_FIELDS = ((str, "format"), (str, "format_map"))
-
-
-def _is_asked(mapping: Any) -> bool:
-    return isinstance(mapping, dict | list) and type(mapping) not in (dict, list)
-
-
-def _names_parts(text: str) -> bool:
-    """Return whether a field of `text` names an element or an attribute: ``{0[key]}``."""
-    if "[" not in text and "." not in text:
-        return False
-    try:
-        fields = [*Formatter().parse(text)]
-    except ValueError:
-        return False  # Python's own message
-    return any(
-        field is not None and (not {"[", "."}.isdisjoint(field) or _names_parts(spec or ""))
-        for _, field, spec, _ in fields
-    )
 
 
 _OF_ONE = (str, repr, ascii, format)
