@@ -60,20 +60,6 @@ def _(sweep: TangentValues, op: Call, y: Value) -> Operand | None:
     return sweep.full(op.operands[0])
 
 
-@formula(operator.sub, np.subtract)
-def _(sweep: TangentValues, op: Call, y: Value) -> Operand | None:
-    if op.keywords:
-        return None
-    ev, (a, b) = sweep.ev, map(sweep.of, op.operands)
-    name = f"{y.name}_dot"
-    if b is None:
-        assert a is not None
-        return a
-    if a is None:
-        return product(ev, b, Const(-1), name)
-    return inferred(ev, operator.sub, (a, b), name)
-
-
 @formula(operator.truediv, np.true_divide)
 def _(sweep: TangentValues, op: Call, y: Value) -> Operand | None:
     """y_dot = (a_dot - y b_dot) / b"""
