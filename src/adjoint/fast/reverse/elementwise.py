@@ -33,9 +33,9 @@ from adjoint.fast.reverse.cotangent_types import (
     operand_type,
 )
 from adjoint.fast.reverse.formulas import formula
-from adjoint.fast.single_assignment.primitives import same
 from adjoint.fast.single_assignment.walk import callee_of
 from adjoint.fast.support import functions as runtime
+from adjoint.fast.support.result_memory import COPIES, IDENTITIES
 from adjoint.ir import primitives
 from adjoint.ir.single import Call, Const, Operand, Unpack, Value
 from adjoint.rulekit.partials import Partials
@@ -173,25 +173,7 @@ def _is_inexact_array(ev: Evaluator, x: Operand) -> bool:
     return isinstance(t, Array) and t.dtype.kind in "fc"
 
 
-@formula(
-    runtime.real,
-    runtime.exactly,
-    runtime.inexact,
-    runtime.assigned,
-    runtime.apart,
-    runtime.foreseen,
-    runtime.foreseen_number,
-    runtime.not_negative,
-    runtime.inner_derivative,
-    runtime.own,
-    runtime.present,
-    same,
-    float,
-    np.float64,
-    np.asarray,
-    np.copy,
-    np.ndarray.copy,
-)
+@formula(*IDENTITIES, *COPIES, runtime.own, runtime.present, np.copy, np.ndarray.copy)
 def _(scope: Scope, op: Call, y_bar: Operand) -> None:
     scope.add(op.operands[0], y_bar)
 
