@@ -174,8 +174,10 @@ def _resolved(
     if isinstance(f, functools.partial):
         raise NotCovered("a function that an operator has returned", ev.span)
     if issubclass(type(f), type):
-        if rules is not None and rules.substitute is not None:
-            return _defined(ev, f, rules.substitute, args, keywords)
+        if rules is not None and rules.substitute is not None and f.__module__ in _WITHOUT_STATE:
+            made = _defined(ev, f, rules.substitute, args, keywords)
+            # a function in place of an object, whose class programs do not know
+            return Partial(made, (), ()) if isinstance(made, Closure) else made
         return instance(ev, f, args, keywords)
     folded = fold_known(f, args, keywords)
     if folded is None and type(getattr(f, "__self__", None)) is str:
@@ -302,6 +304,8 @@ def _definition_of(f: Any) -> Any:
         return None
 
 
+_WITHOUT_STATE = ("itertools", "operator")
+"""Modules of classes for which functions and generators can stand."""
 MOST_NESTED = 4
 """Deepest recursion of a definition."""
 _AS_IT_IS = plain(len).__code__
