@@ -205,7 +205,7 @@ CASES = {
         call(A("nm"), 0, A("m")),
         call(T([V(1.5), V(2.5)]), weights=T([V(1.0), 2.0])),
     ],
-    (np.nancumsum, np.nancumprod): along(),
+    np.nancumsum: along(),
     (np.cumsum, np.cumprod, np.ndarray.cumsum, np.ndarray.cumprod): [
         *along(),
         call(A("nm"), 1, np.float32),
@@ -254,15 +254,6 @@ CASES = {
     (np.triu_indices_from, np.tril_indices_from): [call(A("nn")), call(A("nm"), 1), call(A("n"))],
     np.diag_indices: [call(L("n")), call(3, 3)],
     np.unravel_index: [call(2, (2, 3)), call(A("3", "int64"), (L("n"), 9)), call(A("n"), (2, 3))],
-    np.diff: [
-        *[call(A(s), n, axis) for s in SHAPES for n in (0, 1, 2, 11) for axis in axes(s)],
-        *whole_calls(),
-        call(A("nm"), L("k")),
-        call(A("n"), prepend=0.0),
-        call(A("n"), 2, prepend=A("m"), append=A("1")),
-        call(A("nm"), axis=0, append=A("km")),
-        call(A("nm"), axis=0, append=A("nk")),
-    ],
     (np.trace, np.ndarray.trace): [
         call(A(shape), *rest)
         for shape in ("nm", "nn", "0n", "nmk", "n")

@@ -9,10 +9,9 @@ from collections import Counter
 
 import numpy as np
 
-from adjoint.fast.build import specialisation, tangent_program
 from adjoint.fast.evaluate.types import Anything, Array, Number, Row, Symbol
-from adjoint.fast.nested import gradient_calls, jacobians
 from adjoint.fast.not_covered import Deoptimize
+from adjoint.fast.reverse import forward_sweep
 from adjoint.fast.reverse.activity import find_all_active
 from adjoint.fast.single_assignment.walk import operands, results
 from adjoint.fast.support import functions as runtime
@@ -139,6 +138,5 @@ def typed_runs(monkeypatch):
             problems.extend(typed.problems)
         return find_all_active(sweep, primal)
 
-    for module in (specialisation, tangent_program, gradient_calls, jacobians):
-        monkeypatch.setattr(module, "find_all_active", run)
+    monkeypatch.setattr(forward_sweep, "find_all_active", run)
     yield problems, counts

@@ -12,10 +12,10 @@ from adjoint.fast.batch.formulas import formula
 from adjoint.fast.evaluate.values import Known
 from adjoint.fast.not_covered import NotCovered
 from adjoint.fast.reverse.cotangent_types import abstract_of
-from adjoint.fast.single_assignment.primitives import same
 from adjoint.fast.single_assignment.walk import callee_of
 from adjoint.fast.support import functions as runtime
 from adjoint.fast.support.members import members
+from adjoint.fast.support.result_memory import IDENTITIES
 from adjoint.ir.single import Call, Const, Value
 
 if TYPE_CHECKING:
@@ -77,17 +77,7 @@ def apply(sweep: BatchValues, f: Any, op: Call) -> Value:
 formula(*_OF_NUMBERS, *_ELEMENTWISE, np.ufunc)(elementwise)
 
 
-@formula(
-    same,
-    runtime.real,
-    runtime.inexact,
-    runtime.assigned,
-    runtime.foreseen,
-    runtime.foreseen_number,
-    float,
-    np.float64,
-    np.asarray,
-)
+@formula(*IDENTITIES)
 def _(sweep: BatchValues, op: Call) -> Value:
     """Functions that return their operand: their checks hold for arrays of all rows."""
     return sweep.full(op.operands[0])

@@ -9,8 +9,6 @@ from keyword import iskeyword
 from types import FunctionType
 from typing import Any
 
-import numpy as np
-
 from adjoint.diagnostics.dump import stages_of
 from adjoint.fast.build.modes import GRADIENT, Mode
 from adjoint.fast.build.program import Program, Task, definite_results
@@ -49,7 +47,7 @@ from adjoint.fast.evaluate.handlers import (  # noqa: F401  each registers its h
 )
 from adjoint.fast.evaluate.outside_values import Outside
 from adjoint.fast.evaluate.partial_evaluator import PartialEvaluator
-from adjoint.fast.evaluate.types import Array, Number, bar_type, has_integer
+from adjoint.fast.evaluate.types import Array, bar_type, has_integer
 from adjoint.fast.evaluate.values import Abstract, Source, path_of
 from adjoint.fast.evaluate.writes.adopted_containers import adopt_all
 from adjoint.fast.evaluate.writes.adoption import NeedsOwn, Pattern
@@ -59,7 +57,6 @@ from adjoint.fast.nested import operators as inlined_operators  # noqa: F401  re
 from adjoint.fast.not_covered import NOT_SCALAR, NeedsKnown, NeedsSize, NotCovered, UsedAgain
 from adjoint.fast.passes.contraction import contract
 from adjoint.fast.passes.outer_products import without_outer_products
-from adjoint.fast.passes.reuse import reuse_buffers
 from adjoint.fast.passes.sequence import together
 from adjoint.fast.reverse import complex_parts as complex_parts
 from adjoint.fast.reverse import elementwise as elementwise
@@ -68,12 +65,10 @@ from adjoint.fast.reverse import number_arrays as number_arrays
 from adjoint.fast.reverse.block_cotangents import Scope
 from adjoint.fast.reverse.forward_sweep import both_sweeps
 from adjoint.fast.reverse.result import demand_real_scalar, finished, returned
-from adjoint.fast.single_assignment.walk import blocks, callee_of, read_by, results, walk
-from adjoint.fast.support import functions as runtime
-from adjoint.fast.support.result_memory import OWN_MEMORY
+from adjoint.fast.single_assignment.walk import blocks, results, walk
 from adjoint.fast.support.result_structure import Structure
 from adjoint.ir import printer
-from adjoint.ir.single import Block, Call, Const, Operand, Unpack, Value
+from adjoint.ir.single import Block, Const, Operand, Value
 from adjoint.rulekit.loading import when_loaded
 from adjoint.runtime.cache.ir import lowered
 
@@ -294,10 +289,6 @@ def _differentiated(
     task.show("contract", reverse)
     if mode.kind == "hvp":
         return hessian_product(task, forward, reverse, has_opaque_rules=order == ORDERS[-1])
-    if one:  # a pullback may be called again, and then reads all residuals again
-        forward, reverse = _with_buffers_reused(ev, forward, reverse)
-        task.show("reuse-forward", forward)
-        task.show("reuse-reverse", reverse)
     reverse = without_outer_products(ev, reverse)
     assert forward.results is not None
     results = forward.results[: len(given)]
@@ -312,38 +303,6 @@ def _bars(task: Task, one: bool, scope: Scope) -> Iterator[Operand]:
         if bar is None and one and leaf.source.kind == "argument":
             bar = scope.zeros(leaf.value)
         yield Const(None) if bar is None else finished(task.ev, bar, leaf.value)
-
-
-def _with_buffers_reused(ev: Evaluator, forward: Block, reverse: Block) -> tuple[Block, Block]:
-    """Return both sweeps with large arrays overwritten by the operations that read them last."""
-    if not any(map(ev.is_large, ev.fresh)):
-        return forward, reverse
-
-    def run(whole: Block) -> Block:
-        held = {leaf.value for leaf in ev.outside.leaves} | _referenced(ev, whole)
-
-        def may_reuse(x: Value, y: Value) -> bool:
-            return x in ev.fresh and x not in held and ev.types[x] == ev.types[y] and ev.is_large(x)
-
-        return reuse_buffers(whole, may_reuse)
-
-    return together(forward, reverse, run)
-
-
-def _referenced(ev: Evaluator, block: Block) -> set[Value]:
-    """Return the values made or read by operations other than arithmetic, which may keep a
-    reference or make an alias."""
-    found: set[Value] = set()
-    for op in walk(block):
-        if isinstance(op, Call) and (f := callee_of(op)) is not None:
-            if isinstance(f, np.ufunc) or f in OWN_MEMORY or f in runtime.WRITES:
-                continue
-            if op.result is not None and isinstance(ev.types[op.result], Number):
-                continue
-        if isinstance(op, Unpack):  # the pullback of a rule may refer to the value beside it
-            found.update(op.results)
-        found.update(x for x in read_by(op) if isinstance(x, Value))
-    return found
 
 
 def _shared_by_results(ev: Evaluator, primal: Block) -> set[Value]:

@@ -4,29 +4,22 @@ and the cotangents in the structure of the arguments.
 
 from __future__ import annotations
 
-import builtins
-import math
 from collections.abc import Sequence
 from typing import Any
 
-import numpy as np
-
-from adjoint.diagnostics.numpy_warnings import BEGIN_RAISING, NAMES_OF_RAISING
 from adjoint.fast.build.exposure import exposure
 from adjoint.fast.build.modes import Mode
 from adjoint.fast.build.program import Program
 from adjoint.fast.entry_code.cotangent_structure import cotangents
 from adjoint.fast.entry_code.finiteness import checked
-from adjoint.fast.entry_code.inputs import Reading
+from adjoint.fast.entry_code.inputs import Reading, indented, raising
 from adjoint.fast.entry_code.outside_writes import committing, keeping, undoing
 from adjoint.fast.entry_code.tangent_entry import tangent_entry
-from adjoint.fast.entry_code.unread_inputs import holds_one
 from adjoint.fast.evaluate.leaves import Leaf
-from adjoint.fast.evaluate.types import Array, Row, is_float, may_warn
+from adjoint.fast.evaluate.types import Array, is_float, may_warn
 from adjoint.fast.single_assignment.walk import results, walk
 from adjoint.fast.source.formulas import tuple_text
 from adjoint.fast.support import functions as runtime
-from adjoint.runtime.results import with_zeros
 
 
 def entry_source(program: Program, count: int, mode: Mode) -> tuple[str, dict[str, Any]]:
@@ -60,25 +53,16 @@ def entry_source(program: Program, count: int, mode: Mode) -> tuple[str, dict[st
     targets = tuple_text(f"a{i}" for i in range(count))
     head.append(f"        {targets} = args" if count else "        if args: return MISS")
     given = cotangents(made, program, mode, count)
-    body = [f"        {line}" for line in made.lines]
+    body = indented(2, made.lines)
     read = [*head, *body]
     body += ["    except Exception:", "        return MISS", "    try:"]
     call = f"value, bars{', committed' if program.stored else ''} = program({leaves})"
-    run = [f"        {call}"]
-    if _uses_numpy(program):
-        # Warnings raise, so that the generic tier issues them at the user's line.
-        run = [
-            f"        errors = {BEGIN_RAISING}",
-            "        try:",
-            f"            {call}",
-            "        finally:",
-            "            end_raising(errors)",
-        ]
-    run += [f"        {line}" for line in checked(program, made)] if mode.is_gradient else []
+    run = indented(2, raising([call], _uses_numpy(program)))
+    run += indented(2, checked(program, made)) if mode.is_gradient else []
     run += ["    except Exception as error:", "        return failed(error)"]
     if program.writes:
         body[-1:], run = keeping(made, program), undoing(run)
-    commit = [f"    {line}" for line in committing(made, program)]
+    commit = indented(1, committing(made, program))
     tail = []
     if mode.is_gradient and commit:
         tail += [f"    bars = {given}", *commit, "    return value, bars"]
@@ -91,11 +75,7 @@ def entry_source(program: Program, count: int, mode: Mode) -> tuple[str, dict[st
             kept = f"(*{kept}, *committed)"
         shaped = "value" if program.shaped is None else "shaped(value)"
         found = f"{shaped}, bars, {kept}, arrange, {_exposed(made, wanted)}"
-        state = "".join(
-            f"(*{name},), " if isinstance(leaf.type, Row) else f"{name}, "
-            for leaf in outside.leaves
-            for name in (made.names[id(leaf.source)],)
-        )
+        state = made.state()
         tied = f"lambda: {ties}" if ties and not program.writes else None
         incoming = "incoming" if program.writes else None
         tail.append(f"    return {found}, (state, before, {tied}, {incoming})")
@@ -103,19 +83,8 @@ def entry_source(program: Program, count: int, mode: Mode) -> tuple[str, dict[st
         tail += ["def arrange(bars):", f"    return {given}"]
         tail += [line.replace("def run(", "def state(") for line in read]
         tail += [f"        return ({state})", "    except Exception:", "        return None"]
-    made.bound |= NAMES_OF_RAISING | {
-        "ndarray": np.ndarray,
-        "smaller_square": runtime.smaller_square,
-        "vdot": np.vdot,
-        "isfinite": math.isfinite,
-        "finished": runtime.finished,
-        "builtins": builtins,
-        "shaped": program.shaped,
-        "Tangent": runtime.tangent_with,
-        "filled": with_zeros,
-        "holds_one": holds_one,
-    }
-    return "\n".join([*head, *body, *run, *tail]) + "\n", made.bound
+    bound = made.bind_all(shaped=program.shaped, smaller_square=runtime.smaller_square)
+    return "\n".join([*head, *body, *run, *tail]) + "\n", bound
 
 
 def _exposed(made: Reading, wanted: Sequence[Leaf]) -> str:

@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 import abc
+import builtins
+import math
 from collections.abc import Iterable, Sequence
 from itertools import combinations
 from types import FunctionType, NoneType
 from typing import Any
 
+import numpy as np
+
+from adjoint.diagnostics.numpy_warnings import BEGIN_RAISING, NAMES_OF_RAISING
 from adjoint.fast.entry_code.unread_inputs import holds_one, object_at, unread
 from adjoint.fast.evaluate.leaves import Guard, Leaf
 from adjoint.fast.evaluate.outside_values import Outside
@@ -16,8 +21,21 @@ from adjoint.fast.evaluate.types import Array, Number, Row
 from adjoint.fast.evaluate.values import Source
 from adjoint.fast.not_covered import NotCovered
 from adjoint.fast.source.formulas import tuple_text
+from adjoint.fast.support import functions as runtime
 from adjoint.primal.value_kinds import fields_of
+from adjoint.runtime.results import with_zeros
 
+_NAMES: dict[str, Any] = {
+    "ndarray": np.ndarray,
+    "vdot": np.vdot,
+    "isfinite": math.isfinite,
+    "finished": runtime.finished,
+    "builtins": builtins,
+    "Tangent": runtime.tangent_with,
+    "filled": with_zeros,
+    "holds_one": holds_one,
+}
+"""Names in all entry code."""
 _NO_OBJECTS = (NoneType, list, tuple, dict, FunctionType)
 
 
@@ -43,6 +61,20 @@ _READS = {
     "partial keyword": "{0}.keywords[{1!r}]",
 }
 """By kind of source: the read of the key ``{1}`` of the source ``{0}``."""
+
+
+def raising(lines: Sequence[str], uses_numpy: bool) -> list[str]:
+    """Return lines that run while warnings of NumPy are raised, if there may be any: the generic
+    tier issues them at the user's line."""
+    if not uses_numpy:
+        return [*lines]
+    inner = indented(1, lines)
+    return [f"errors = {BEGIN_RAISING}", "try:", *inner, "finally:", "    end_raising(errors)"]
+
+
+def indented(depth: int, lines: Iterable[str]) -> list[str]:
+    """Return lines with `depth` more levels of indentation."""
+    return ["    " * depth + line for line in lines]
 
 
 class Reading:
@@ -227,6 +259,18 @@ class Reading:
             self._lengths[dim] = known = f"d{len(self._lengths)}"
             length = f"({known} := len({name})) < 2"
         return [f"type({name}) is not list", length, f"not {kinds}.issuperset(map(type, {name}))"]
+
+    def state(self) -> str:
+        """Return the source of a tuple of the leaves; of lists, their present items."""
+        return "".join(
+            f"(*{name},), " if isinstance(leaf.type, Row) else f"{name}, "
+            for leaf in self.outside.leaves
+            for name in (self.names[id(leaf.source)],)
+        )
+
+    def bind_all(self, **more: Any) -> dict[str, Any]:
+        """Return the objects of the names in entry code, with `more` of them."""
+        return self.bound | NAMES_OF_RAISING | _NAMES | more
 
     def _length(self, dim: Any) -> str | None:
         return str(dim) if isinstance(dim, int) else self._lengths.get(dim)

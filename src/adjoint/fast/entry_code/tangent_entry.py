@@ -8,31 +8,25 @@ its tangent. Where the program fails, or tangents are not those of the arguments
 
 from __future__ import annotations
 
-import builtins
 import cmath
-import math
 from collections import Counter
 from collections.abc import Sequence
 from typing import Any, TypeGuard
 
 import numpy as np
 
-from adjoint.diagnostics.numpy_warnings import BEGIN_RAISING, NAMES_OF_RAISING
 from adjoint.fast.build.modes import Mode
 from adjoint.fast.build.program import Program, definite_results
 from adjoint.fast.entry_code.cotangent_structure import cotangents
-from adjoint.fast.entry_code.inputs import Reading
+from adjoint.fast.entry_code.inputs import Reading, indented, raising
 from adjoint.fast.entry_code.outside_writes import keeping, undoing
-from adjoint.fast.entry_code.unread_inputs import holds_one
 from adjoint.fast.evaluate.leaves import Leaf
 from adjoint.fast.evaluate.types import Array, Row, has_complex, is_float, may_warn, number
 from adjoint.fast.evaluate.values import Source
 from adjoint.fast.not_covered import NotCovered
 from adjoint.fast.source.formulas import tuple_text
-from adjoint.fast.support import functions as runtime
 from adjoint.fast.support import tangents
 from adjoint.ir.single import Value
-from adjoint.runtime.results import with_zeros
 
 
 def tangent_entry(program: Program, count: int, mode: Mode) -> tuple[str, dict[str, Any]]:
@@ -85,15 +79,15 @@ def tangent_entry(program: Program, count: int, mode: Mode) -> tuple[str, dict[s
         "def run(f, args):",
         *head,
         "    try:",
-        *_indented(2, _raising([f"push = program({', '.join(leaves)})"], uses_numpy)),
+        *indented(2, raising([f"push = program({', '.join(leaves)})"], uses_numpy)),
         "    except Exception as error:",
         "        return failed(error)",
         *(f"    {line}" for line in given),
         "    def along(dots):",
         "        try:",
-        *_indented(3, reads),
-        *_indented(3, _raising([f"values, outs = push({', '.join(dots)})"], uses_numpy)),
-        *_indented(3, _checked(program, arrays, mode)),
+        *indented(3, reads),
+        *indented(3, raising([f"values, outs = push({', '.join(dots)})"], uses_numpy)),
+        *indented(3, _checked(program, arrays, mode)),
         "        except Exception as error:",
         "            failed(error)",
         "            return None",
@@ -101,10 +95,7 @@ def tangent_entry(program: Program, count: int, mode: Mode) -> tuple[str, dict[s
         f"    along.most_rows = {program.most_rows}",
     ]
     if mode.kind == "pushforward":
-        state = "".join(
-            f"(*{name},), " if isinstance(leaf.type, Row) else f"{name}, "
-            for leaf, name in zip(outside.leaves, leaves, strict=True)
-        )
+        state = made.state()
         lines += [
             f"    before = ({state})",
             "    along.is_unchanged = lambda: unchanged(state(f, args), before)",
@@ -122,9 +113,9 @@ def tangent_entry(program: Program, count: int, mode: Mode) -> tuple[str, dict[s
     if not mode.has_rows:
         call = f"values, outs = program({', '.join(leaves)})({', '.join(dots)})"
         once = [
-            *_indented(2, reads),
-            *_indented(2, _raising([call], uses_numpy)),
-            *_indented(2, _checked(program, arrays, mode)),
+            *indented(2, reads),
+            *indented(2, raising([call], uses_numpy)),
+            *indented(2, _checked(program, arrays, mode)),
             "    except Exception as error:",
             "        failed(error)",
             "        return None",
@@ -142,44 +133,19 @@ def tangent_entry(program: Program, count: int, mode: Mode) -> tuple[str, dict[s
             *(["    incoming.put_back()"] if written and mode.kind == "hvp" else []),
             f"    return {results}",
         ]
-    made.bound |= NAMES_OF_RAISING | {
-        "ndarray": np.ndarray,
-        "isfinite": math.isfinite,
-        "is_finite_complex": cmath.isfinite,
-        "vdot": np.vdot,
-        "finished": runtime.finished,
-        "builtins": builtins,
-        "shaped": program.shaped,
-        "Tangent": runtime.tangent_with,
-        "filled": with_zeros,
-        "holds_one": holds_one,
-        "unchanged": tangents.unchanged,
-        "fits": tangents.fits,
-        "number_of": tangents.number_of,
-        "complex_of": tangents.complex_of,
-        "single_of": tangents.single_of,
-        "array_of": tangents.array_of,
-        "row_of": tangents.row_of,
-        "part_of": tangents.part_of,
-    }
-    return "\n".join(lines) + "\n", made.bound
-
-
-def _raising(lines: Sequence[str], uses_numpy: bool) -> list[str]:
-    """Return lines that run while warnings of NumPy are raised, if there may be any."""
-    if not uses_numpy:
-        return [*lines]
-    return [
-        f"errors = {BEGIN_RAISING}",
-        "try:",
-        *_indented(1, lines),
-        "finally:",
-        "    end_raising(errors)",
-    ]
-
-
-def _indented(depth: int, lines: Sequence[str]) -> list[str]:
-    return ["    " * depth + line for line in lines]
+    bound = made.bind_all(
+        shaped=program.shaped,
+        is_finite_complex=cmath.isfinite,
+        unchanged=tangents.unchanged,
+        fits=tangents.fits,
+        number_of=tangents.number_of,
+        complex_of=tangents.complex_of,
+        single_of=tangents.single_of,
+        array_of=tangents.array_of,
+        row_of=tangents.row_of,
+        part_of=tangents.part_of,
+    )
+    return "\n".join(lines) + "\n", bound
 
 
 def _checked(program: Program, arrays: Sequence[str], mode: Mode) -> list[str]:

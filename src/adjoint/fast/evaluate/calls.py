@@ -210,8 +210,10 @@ def _resolved(
     if folded is not None:
         return folded
     if issubclass(type(f), type):
-        if rules is not None and rules.substitute is not None:
-            return _defined(ev, f, rules.substitute, args, keywords)
+        if rules is not None and rules.substitute is not None and f.__module__ in _WITHOUT_STATE:
+            made = _defined(ev, f, rules.substitute, args, keywords)
+            # a function in place of an object, whose class programs do not know
+            return Partial(made, (), ()) if isinstance(made, Closure) else made
         return instance(ev, f, args, keywords)
     if keywords:
         args, keywords = by_position(ev, f, args, keywords)
@@ -339,6 +341,8 @@ def _definition_of(f: Any) -> Any:
         return None
 
 
+_WITHOUT_STATE = ("itertools", "operator")
+"""Modules of classes for which functions and generators can stand."""
 MOST_NESTED = 4
 """Deepest recursion of a definition."""
 _AS_IT_IS = plain(len).__code__

@@ -6,7 +6,6 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from adjoint.fast.evaluate.array_writes import written_in
-from adjoint.fast.evaluate.branches import branch
 from adjoint.fast.evaluate.carried_values import Carried
 from adjoint.fast.evaluate.evaluator import Evaluator
 from adjoint.fast.evaluate.frames import Body
@@ -172,7 +171,9 @@ def _at_once(
             is_tried = not isinstance(error, Unrolled)
             steps = steps_of(ev, xs)
             if steps is not None and not (is_tried and len(steps.steps) > MOST_UNROLLED):
-                return _unrolled(ev, steps, carried, body, stops)
+                items = ev.allocate(IteratorOf(Rest(steps)))
+                most = len(steps.steps) + 1
+                return through_steps(ev, items, carried, body, stops, most)
             if is_tried:
                 if steps is None and type(error) is NotCovered:
                     restore()
@@ -208,38 +209,6 @@ def _pushed(
     if found is None:
         return None
     return [*found[:stops], *found[stops + len(inner) - len(carried) :]]
-
-
-def _unrolled(
-    ev: Evaluator,
-    steps: Steps,
-    carried: list[Abstract],
-    body: Body,
-    stops: bool,
-) -> list[Abstract] | None:
-    """Evaluate the iterations one by one; write a test after one that may end the loop."""
-    for i, step in enumerate(steps.steps):
-        found = body(step(), carried)
-        if found is None:
-            return None
-        steps.demand_unchanged(ev)
-        if not stops:
-            carried = found
-            continue
-        on, carried = found[0], found[1:]
-        if isinstance(on, Known):
-            if not on.value:
-                return [Known(False), *carried]
-            continue
-        rest, now = steps.after(i), carried
-        return branch(
-            ev,
-            on,  # type: ignore[arg-type]
-            lambda: _unrolled(ev, rest, now, body, True),
-            lambda: [Known(False), *now],
-            ev.span,
-        )
-    return [Known(True), *carried] if stops else carried
 
 
 def _program_loop(

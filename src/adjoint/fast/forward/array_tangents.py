@@ -31,29 +31,13 @@ def is_pack(sweep: TangentValues, x: Operand) -> bool:
 
 
 @formula(
-    np.sum,
-    np.ndarray.sum,
-    np.mean,
-    np.ndarray.mean,
-    np.transpose,
     np.ndarray.transpose,
     np.reshape,
     np.ndarray.reshape,
     np.ravel,
     np.ndarray.ravel,
     np.ndarray.flatten,
-    np.ndarray.copy,
-    np.copy,
     np.ndarray.tolist,
-    np.expand_dims,
-    np.squeeze,
-    np.swapaxes,
-    np.moveaxis,
-    np.cumsum,
-    np.flip,
-    np.roll,
-    np.diag,
-    np.trace,
     np.broadcast_to,
     column_sums,
     operator.getitem,
@@ -71,7 +55,6 @@ def _(sweep: TangentValues, op: Call, y: Value) -> Operand | None:
         not isinstance(x, Value)
         or is_pack(sweep, x)
         or {k for k, _ in op.keywords} - _LINEAR_KEYWORDS
-        or (f in (np.sum, np.mean) and not simple_reduction(op))
         or (f is operator.getitem and not isinstance(ev.types[x], Array))
     ):
         return None
@@ -123,18 +106,6 @@ def _(sweep: TangentValues, op: Call, y: Value) -> Operand | None:
         return None
     assert isinstance(x, Value)
     return sweep.linear(callee_of(op), (_whole_pack(sweep, x), *op.operands[1:]), y, op.keywords)
-
-
-@formula(operator.matmul, np.matmul, np.dot, np.ndarray.dot, np.outer, np.vdot, np.inner)
-def _(sweep: TangentValues, op: Call, y: Value) -> Operand | None:
-    ev = sweep.ev
-    types = [operand_type(ev, x) for x in op.operands]
-    if op.keywords or len(types) != 2 or not all(isinstance(t, Array) for t in types):
-        return None
-    a, b = op.operands
-    pairs: Any = (sweep.of(a), b), (a, sweep.of(b))
-    terms = (sweep.linear(callee_of(op), pair, y) for pair in pairs if None not in pair)
-    return total_of(ev, terms, f"{y.name}_dot")
 
 
 @formula(np.where)

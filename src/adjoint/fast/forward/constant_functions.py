@@ -41,7 +41,6 @@ _CARRIERS: dict[Any, tuple[int, ...]] = {
     runtime.foreseen: _FIRST,
     runtime.fitting: _FIRST,
     runtime.foreseen_number: _FIRST,
-    runtime.not_negative: _FIRST,
     runtime.to_extremes: (2,),
     runtime.smaller_square: (),
     operator.getitem: _FIRST,

@@ -13,10 +13,10 @@ from adjoint.fast.evaluate.types import ANYTHING, FLOAT, Array, Row, bar_type
 from adjoint.fast.forward.formulas import formula
 from adjoint.fast.reverse.arithmetic import inferred, product
 from adjoint.fast.reverse.elementwise import evaluated_slope, share_of_one, ties_of_numbers
-from adjoint.fast.single_assignment.primitives import same
 from adjoint.fast.single_assignment.walk import callee_of
 from adjoint.fast.support import functions as runtime
 from adjoint.fast.support import rows
+from adjoint.fast.support.result_memory import COPIES, IDENTITIES
 from adjoint.ir import primitives
 from adjoint.ir.single import Call, Const, Operand, Value
 
@@ -39,40 +39,9 @@ def total_of(ev: Evaluator, terms: Iterable[Operand], name: str) -> Operand:
     return reduce(lambda a, b: sum_of(ev, a, b, name), terms)
 
 
-@formula(
-    runtime.real,
-    runtime.inexact,
-    runtime.assigned,
-    runtime.apart,
-    runtime.foreseen,
-    runtime.foreseen_number,
-    runtime.not_negative,
-    runtime.exactly,
-    runtime.as_float,
-    runtime.inner_derivative,
-    float,
-    np.float64,
-    np.float32,
-    np.float16,
-    np.asarray,
-    same,
-)
+@formula(*IDENTITIES, *COPIES, runtime.as_float, np.float32, np.float16)
 def _(sweep: TangentValues, op: Call, y: Value) -> Operand | None:
     return sweep.full(op.operands[0])
-
-
-@formula(operator.sub, np.subtract)
-def _(sweep: TangentValues, op: Call, y: Value) -> Operand | None:
-    if op.keywords:
-        return None
-    ev, (a, b) = sweep.ev, map(sweep.of, op.operands)
-    name = f"{y.name}_dot"
-    if b is None:
-        assert a is not None
-        return a
-    if a is None:
-        return product(ev, b, Const(-1), name)
-    return inferred(ev, operator.sub, (a, b), name)
 
 
 @formula(operator.truediv, np.true_divide)

@@ -33,10 +33,10 @@ from adjoint.fast.reverse.cotangent_types import (
     operand_type,
 )
 from adjoint.fast.reverse.formulas import formula
-from adjoint.fast.single_assignment.primitives import same
 from adjoint.fast.single_assignment.walk import callee_of
 from adjoint.fast.support import functions as runtime
 from adjoint.fast.support import rows
+from adjoint.fast.support.result_memory import COPIES, IDENTITIES
 from adjoint.ir import primitives
 from adjoint.ir.single import Call, Const, Operand, Unpack, Value
 from adjoint.rulekit.partials import Partials
@@ -189,25 +189,14 @@ def _is_inexact_array(ev: Evaluator, x: Operand) -> bool:
 
 
 @formula(
-    runtime.real,
-    runtime.exactly,
-    runtime.inexact,
-    runtime.assigned,
-    runtime.apart,
-    runtime.foreseen,
-    runtime.foreseen_number,
-    runtime.not_negative,
-    runtime.inner_derivative,
+    *IDENTITIES,
+    *COPIES,
     runtime.own,
     runtime.present,
-    same,
-    float,
-    np.float64,
-    np.float32,
-    np.float16,
-    np.asarray,
     np.copy,
     np.ndarray.copy,
+    np.float32,
+    np.float16,
 )
 def _(scope: Scope, op: Call, y_bar: Operand) -> None:
     scope.add(op.operands[0], y_bar)

@@ -209,12 +209,6 @@ def draw(stream: Any, name: str, *args: Any, **kwargs: Any) -> Any:
     return getattr(stream, name)(*args, **kwargs)
 
 
-def not_negative(scale: Any) -> Any:
-    if scale < 0:
-        raise Deoptimize("a scale is negative")
-    return scale
-
-
 def sum_of(items: list[Any], start: Any = 0) -> Any:
     return sum(items, start)
 

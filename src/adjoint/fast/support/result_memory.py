@@ -29,6 +29,21 @@ _COMPUTED = members(
     "ndarray.sum ndarray.mean ndarray.std ndarray.var ndarray.prod ndarray.max ndarray.min",
 )
 
+IDENTITIES: tuple[Any, ...] = (
+    same,
+    runtime.real,
+    runtime.inexact,
+    runtime.assigned,
+    runtime.foreseen,
+    runtime.foreseen_number,
+    float,
+    np.float64,
+    np.asarray,
+)
+"""Functions that check or convert their operand and return it."""
+COPIES: tuple[Any, ...] = (runtime.apart, runtime.exactly, runtime.inner_derivative)
+"""Further functions whose first operand is what their result equals and depends on."""
+
 NEW_ARRAYS: frozenset[Any] = (
     _CREATED
     | _ARITHMETIC
@@ -37,51 +52,54 @@ NEW_ARRAYS: frozenset[Any] = (
 )
 """Functions besides ufuncs that return a new array, which the program may write to."""
 
-OWN_MEMORY: frozenset[Any] = _ARITHMETIC | {
-    np.sum,
-    column_sums,
-    np.outer,
-    np.where,
-    np.array,
-    runtime.apart,
-    runtime.constant,
-    runtime.zeros_like,
-    runtime.own,
-    runtime.inner_derivative,
-    runtime.broadcast_like,
-    runtime.real_like,
-    runtime.summed_part,
-    runtime.last_part,
-    runtime.repeated,
-    runtime.to_extremes,
-    runtime.direction,
-}
+_OWN = frozenset(
+    {
+        runtime.apart,
+        runtime.constant,
+        runtime.zeros_like,
+        runtime.own,
+        runtime.inner_derivative,
+        runtime.broadcast_like,
+        runtime.real_like,
+        runtime.summed_part,
+        runtime.last_part,
+        runtime.repeated,
+    }
+)
+
+OWN_MEMORY: frozenset[Any] = (
+    _ARITHMETIC
+    | _OWN
+    | {
+        np.sum,
+        column_sums,
+        np.outer,
+        np.where,
+        np.array,
+        runtime.to_extremes,
+        runtime.direction,
+    }
+)
 """Functions besides ufuncs whose results own their memory and refer to no operand."""
 
-MADE_EACH_TIME: frozenset[Any] = _CREATED | {
-    runtime.new_tape,
-    runtime.apart,
-    runtime.constant,
-    runtime.zeros_like,
-    runtime.own,
-    runtime.inner_derivative,
-    runtime.broadcast_like,
-    runtime.real_like,
-    runtime.summed_part,
-    runtime.last_part,
-    runtime.repeated,
-    rows.zeros_of,
-    rows.complex_zeros_of,
-    rows.part,
-    rows.repeated,
-    rows.array_of,
-    primitives.build_list,
-    runtime.new_stream,
-    zip,
-    enumerate,
-    reversed,
-    operator.call,
-}
+MADE_EACH_TIME: frozenset[Any] = (
+    _CREATED
+    | _OWN
+    | {
+        runtime.new_tape,
+        rows.zeros_of,
+        rows.complex_zeros_of,
+        rows.part,
+        rows.repeated,
+        rows.array_of,
+        primitives.build_list,
+        runtime.new_stream,
+        zip,
+        enumerate,
+        reversed,
+        operator.call,
+    }
+)
 """Functions whose results may be changed or used up, so that two calls must not become one."""
 
 VIEWS: frozenset[Any] = members(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import collections
+import copy
 import dataclasses
 import functools
 import typing
@@ -14,6 +15,7 @@ from adjoint.fast.evaluate.evaluator import Evaluator
 from adjoint.fast.evaluate.handlers.table import handler
 from adjoint.fast.evaluate.item_lists import listed
 from adjoint.fast.evaluate.objects.containers import opened
+from adjoint.fast.evaluate.objects.copies import copied
 from adjoint.fast.evaluate.objects.instances import new_object, set_plainly
 from adjoint.fast.evaluate.objects.local_classes import build, note_made, stand_in
 from adjoint.fast.evaluate.plain_classes import has_own, is_named_tuple, is_plain_object
@@ -241,6 +243,28 @@ def _(ev: Evaluator, a: Abstract) -> Abstract:
         raise NotCovered("fields of something else than a data class", ev.span)
     ev.outside.rely_on(cls)
     return Tuple(tuple(map(Known, dataclasses.fields(cls))))
+
+
+@handler(dataclasses.asdict)
+def _(ev: Evaluator, a: Abstract) -> Abstract:
+    return _deep(ev, a, True)
+
+
+@handler(dataclasses.astuple)
+def _(ev: Evaluator, a: Abstract) -> Abstract:
+    return _deep(ev, a, False)
+
+
+def _deep(ev: Evaluator, a: Abstract, as_dict: bool) -> Abstract:
+    """Return the fields of a data class, also of those inside of it, in a dict or a tuple."""
+    cls: Any = ev.class_of(a)
+    if cls is not None and dataclasses.is_dataclass(cls):
+        names = tuple(one.name for one in dataclasses.fields(cls))
+        items = tuple(_deep(ev, attribute(ev, a, name), as_dict) for name in names)
+        return ev.allocate(DictOf(names, items)) if as_dict else Tuple(items)
+    if cls is None or not issubclass(cls, list | tuple | dict):
+        return ev.call(Known(copy.deepcopy), [a], {})
+    return copied(ev, a, lambda x: _deep(ev, x, as_dict))
 
 
 @handler(tuple.__new__)

@@ -6,11 +6,11 @@ values of the program are standard ones, shifted and scaled by arithmetic, as Nu
 
 from __future__ import annotations
 
-import operator
 from typing import Any
 
 import numpy as np
 
+from adjoint.fast.evaluate.callees.definitions import definition
 from adjoint.fast.evaluate.evaluator import Evaluator
 from adjoint.fast.evaluate.handlers.table import handler
 from adjoint.fast.evaluate.result_types.ones import run
@@ -58,46 +58,20 @@ def _(ev: Evaluator, generator: Abstract, size: Abstract = Known(None)) -> Abstr
     return _standard(ev, generator, "random", size)
 
 
-@handler(_Generator.normal)
-def _(
-    ev: Evaluator,
-    generator: Abstract,
-    loc: Abstract = Known(0.0),
-    scale: Abstract = Known(1.0),
-    size: Abstract = Known(None),
-) -> Abstract:
-    _demand_numbers(ev, size, loc, scale)
-    if isinstance(scale, Value):  # NumPy raises if it is negative
-        scale = ev.operation(runtime.not_negative, (scale,), ev.types[scale])
-    return _moved(ev, _standard(ev, generator, "standard_normal", size), loc, scale)
+@definition(_Generator.normal)
+def _normal(generator: Any, loc: Any = 0.0, scale: Any = 1.0, size: Any = None) -> Any:
+    if np.ndim(loc) or np.ndim(scale):
+        raise TypeError("a size that may follow from arrays")
+    if scale < 0:
+        raise ValueError("scale < 0")
+    return float(loc) + float(scale) * generator.standard_normal(size)
 
 
-@handler(_Generator.uniform)
-def _(
-    ev: Evaluator,
-    generator: Abstract,
-    low: Abstract = Known(0.0),
-    high: Abstract = Known(1.0),
-    size: Abstract = Known(None),
-) -> Abstract:
-    _demand_numbers(ev, size, low, high)
-    width = ev.call(Known(operator.sub), [high, low], {})
-    return _moved(ev, _standard(ev, generator, "random", size), low, width)
-
-
-def _demand_numbers(ev: Evaluator, size: Abstract, *options: Abstract) -> None:
-    """Demand options that are numbers: with arrays, the size may follow from them."""
-    for x in options:
-        t = ev.types[x] if isinstance(x, Value) else None
-        is_known = isinstance(x, Known) and type(x.value) in (int, float) and x.value >= 0
-        if not is_known and not (isinstance(t, Number) and t.kinds <= {float, np.float64}):
-            raise NotCovered("random numbers with options of another kind", ev.span)
-
-
-def _moved(ev: Evaluator, drawn: Value, by: Abstract, scale: Abstract) -> Abstract:
-    """Write ``by + scale * drawn``."""
-    scaled = ev.call(Known(operator.mul), [scale, drawn], {})
-    return ev.call(Known(operator.add), [by, scaled], {})
+@definition(_Generator.uniform)
+def _uniform(generator: Any, low: Any = 0.0, high: Any = 1.0, size: Any = None) -> Any:
+    if np.ndim(low) or np.ndim(high):
+        raise TypeError("a size that may follow from arrays")
+    return float(low) + (float(high) - float(low)) * generator.random(size)
 
 
 def _by_example(name: str) -> None:

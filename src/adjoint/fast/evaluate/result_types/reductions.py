@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from adjoint.fast.evaluate.result_types.lengths import Length, Shape, less, product, total
+from adjoint.fast.evaluate.result_types.lengths import Shape, product
 from adjoint.fast.evaluate.result_types.records import (
     array,
     axes_of,
@@ -14,7 +14,6 @@ from adjoint.fast.evaluate.result_types.records import (
     common_dtype,
     dims,
     dtype_of,
-    made_lengths,
     shape_of,
 )
 from adjoint.fast.evaluate.types import Array, Number
@@ -134,7 +133,7 @@ def along(a: Any, axis: Any) -> Shape:
 
 
 @shape_of(np.cumsum, np.cumprod, np.ndarray.cumsum, np.ndarray.cumprod)
-@shape_of(np.nancumsum, np.nancumprod)
+@shape_of(np.nancumsum)
 def _(a: Any, axis: Any = None, dtype: Any = None, out: None = None) -> Shape:
     return along(a, axis)
 
@@ -142,21 +141,6 @@ def _(a: Any, axis: Any = None, dtype: Any = None, out: None = None) -> Shape:
 @shape_of(np.sort)
 def _(a: Any, axis: Any = -1, kind: Any = None, order: Any = None, *, stable: Any = None) -> Shape:
     return along(a, axis)
-
-
-@shape_of(np.diff)
-def _(a: Any, n: Any = 1, axis: Any = -1, prepend: Any = None, append: Any = None) -> Shape:
-    shape = [*dims(a)]
-    at = axis_of(axis, len(shape))
-    (cut,) = made_lengths(n)
-    if cut != 0:
-        around = [dims(x) for x in (prepend, append) if x is not None]
-        for other in around:
-            if other and (*other[:at], 0, *other[at + 1 :]) != (*shape[:at], 0, *shape[at + 1 :]):
-                raise ValueError("parts of other shapes")
-        ends: list[Length] = [other[at] if other else 1 for other in around]
-        shape[at] = less(total([shape[at], *ends]), cut)
-    return tuple(shape)
 
 
 @shape_of(np.trace, np.ndarray.trace)
