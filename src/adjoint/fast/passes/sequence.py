@@ -10,8 +10,10 @@ from collections.abc import Callable, Collection, Mapping
 from functools import partial
 from typing import Any
 
+import numpy as np
+
 from adjoint.diagnostics.dump import Stages
-from adjoint.fast.evaluate.types import Number, Type
+from adjoint.fast.evaluate.types import Array, Number, Type
 from adjoint.fast.passes.common import share_common
 from adjoint.fast.passes.dead_code import remove_dead
 from adjoint.fast.passes.loop_invariants import move_invariant
@@ -88,6 +90,8 @@ def _is_silent(call: Call, types: Types) -> bool:
     f = callee_of(call)
     if f in _STRUCTURE:
         return True
+    if f is operator.neg and call.result is not None and _is_of_floats(call.operands[0], types):
+        return True
     kinds = _OF_PRODUCTS if f is operator.mul else _PLAIN if f in _TOTAL else frozenset()
     if not kinds:
         return False
@@ -117,6 +121,16 @@ def _read_again(block: Block) -> set[Value]:
 
 
 _ADDITIONS = (Const(runtime.add_part), Const(runtime.add_at))
+
+
+def _is_of_floats(x: Operand, types: Types) -> bool:
+    """Return whether an operand is a number or an array of floats."""
+    t = types.get(x) if type(x) is Value else None
+    if isinstance(t, Array):
+        return t.dtype.kind in "fc"
+    return isinstance(t, Number) and all(issubclass(kind, float | np.floating) for kind in t.kinds)
+
+
 _PLAIN: frozenset[type] = frozenset({float, int, bool, complex})
 _OF_PRODUCTS = _PLAIN - {int}  # an integer may be too large for a float
 

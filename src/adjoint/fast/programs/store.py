@@ -416,7 +416,9 @@ def _with_careful_program(entry: Entry, mode: Mode) -> Callable[..., Any]:
                 return found
         found = careful.run(f, args)
         if found is not FAILED and found is not MISS:
-            entry.run, entry.source, entry.failures = careful.run, careful.source, careful.failures
+            linecache.cache.pop(entry.filename, None)
+            entry.run, entry.failures = careful.run, careful.failures
+            entry.source, entry.filename = careful.source, careful.filename
         return found
 
     return run
