@@ -200,3 +200,27 @@ def held_by_an_object(a):
 
     cache = Cache()
     return sum(cache.square(x) * x for x in a)
+
+
+@program
+def over_a_set(a):
+    total = 0.0
+    for k in set(LABELS):
+        total = total * 0.5 + k * np.sum(a[LABELS == k]) ** 2
+    cells = {int(4 * x) for x in a}
+    for k in cells:
+        total = total * 0.7 + k * a[0]
+    return total + sum(x * x for x in {x * 2 for x in a})
+
+
+@program
+def copied_and_united(a):
+    d = {}
+    for x in a:
+        d[math.floor(x)] = x * x
+    e, f, g = dict(d), d.copy(), {**d, 0: a[1], int(a[0] * 5): 1.0}
+    e[0] = a[1]
+    f.update(g)
+    f.update({7: a[2]})
+    g.update(g)
+    return sum(k * v for k, v in f.items()) + e[0] * d[0] + sum(g.values()) * len(f)

@@ -53,6 +53,25 @@ def set_that_grows_while_iterated_over(a):
 
 
 @case
+def order_of_a_set(a):
+    total = 0.0
+    for n in (3, 8, 40, 1000):
+        for k in {int(x * n) for x in (*a, *(a * 1.7), *(a - 3.0))}:
+            total = total * 0.5 + k
+    return total * a[0]
+
+
+@case
+def order_of_a_set_of_known_numbers(a):
+    s = {8, 0, 16, 24}
+    s.add(int(a[1] * 30))
+    total = a[0]
+    for k in s:
+        total = total * 0.5 + k * a[1]
+    return total
+
+
+@case
 def missing(a):
     return filled(a)[int(a[0] * 100)]
 

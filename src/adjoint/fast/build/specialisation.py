@@ -47,7 +47,7 @@ from adjoint.fast.evaluate.handlers import (  # noqa: F401  each registers its h
 )
 from adjoint.fast.evaluate.outside_values import Outside
 from adjoint.fast.evaluate.partial_evaluator import PartialEvaluator
-from adjoint.fast.evaluate.types import Array, bar_type, has_integer
+from adjoint.fast.evaluate.types import ANYTHING, Array, bar_type, has_integer
 from adjoint.fast.evaluate.values import Abstract, Source, path_of
 from adjoint.fast.evaluate.writes.adopted_containers import adopt_all
 from adjoint.fast.evaluate.writes.adoption import NeedsOwn, Pattern
@@ -225,7 +225,8 @@ def _specialised(ev: Evaluator, f: Any, args: tuple[Any, ...], mode: Mode, order
     if mode.kind == "hvp":
         changed, adopted = [], ()  # the function is evaluated at a copy of the point
     more = values_stored(ev, changed)
-    wanted = [leaf for leaf in outside.leaves if outside.is_wanted(leaf.source)]
+    leaves = [leaf for leaf in outside.leaves if leaf.type != ANYTHING]
+    wanted = [leaf for leaf in leaves if outside.is_wanted(leaf.source)]
     if one:
         demand_real_scalar(given[0], ev)
     ends = (*map(ev.operand, given), *more)

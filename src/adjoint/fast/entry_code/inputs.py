@@ -17,7 +17,7 @@ from adjoint.fast.entry_code.unread_inputs import holds_one, object_at, unread
 from adjoint.fast.evaluate.leaves import Guard, Leaf
 from adjoint.fast.evaluate.outside_values import Outside
 from adjoint.fast.evaluate.plain_classes import is_plain_object
-from adjoint.fast.evaluate.types import Array, Number, Row
+from adjoint.fast.evaluate.types import ANYTHING, Array, Number, Row
 from adjoint.fast.evaluate.values import Source
 from adjoint.fast.not_covered import NotCovered
 from adjoint.fast.source.formulas import tuple_text
@@ -228,6 +228,8 @@ class Reading:
             return [f"type({name}) is not {plain}"]
         if isinstance(t, Row):
             return self._row_tests(name, leaf, t)
+        if t == ANYTHING:  # a generator of random numbers
+            return [f"type({name}) is not {self.bind(type(leaf.sample))}"]
         assert isinstance(t, Array)
         dtype = self.bind(t.dtype)
         tests = [

@@ -67,18 +67,18 @@ def attribute(ev: Evaluator, a: Abstract, name: str) -> Abstract:
         if not isinstance(a.value, tuple):
             return _of_known(ev, a.value, name)
         a = Tuple(tuple(map(Known, a.value)), type(a.value))
+    cls = ev.class_of(a) if isinstance(a, External | Ref | FieldsOf) else None
+    if cls is not None and cls.__module__ == "numpy.random._generator":
+        return Bound(Known(getattr(cls, name, None)), a)
     if isinstance(a, External):
         return _of_object(ev, a, type(a.sample), name)
     if isinstance(a, Ref | FieldsOf):
         held = ev.held(a)
-        if isinstance(held, Instance) and held.cls.__module__ == "numpy.random._generator":
-            return Bound(Known(getattr(held.cls, name, None)), a)
         if isinstance(a, Ref) and isinstance(held, Instance):
             return _of_object(ev, a, held.cls, name)
-        kind = ev.class_of(a)
-        if kind not in KINDS or not _is_method(kind, name):
-            raise _missing_in(ev, kind, name)
-        return Bound(Known(getattr(kind, name)), a)
+        if cls not in KINDS or not _is_method(cls, name):
+            raise _missing_in(ev, cls, name)
+        return Bound(Known(getattr(cls, name)), a)
     if isinstance(a, Tuple):
         fields = getattr(a.kind, "_fields", ())
         if name in fields:

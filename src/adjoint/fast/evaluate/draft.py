@@ -300,6 +300,9 @@ class Draft(Aliases):
             raise NotCovered("a truth value as a number", self.span)
         if isinstance(a, Known):
             return Const(a.value)
+        if isinstance(a, Iterating) and a.kind is range:
+            if all(isinstance(x, Known) for x in a.operands):
+                return Const(range(*(x.value for x in a.operands)))  # type: ignore[union-attr]
         items = self.sequence(a)
         if items is None:
             raise NotCovered("a structure as an operand of an operation", self.span)

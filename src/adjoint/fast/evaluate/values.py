@@ -319,11 +319,12 @@ class RowOf:
 @node(eq=False)
 class TableOf:
     """A dict or a set of class `kind` with keys of the program: `items` are the lists of its keys
-    and of its values, in the order of insertion."""
+    and of its values, if `is_in_order` in the order of insertion."""
 
     items: tuple[Abstract, ...]
     kind: type
     factory: Abstract = Known(None)
+    is_in_order: bool = True
 
 
 HeapObject: TypeAlias = (

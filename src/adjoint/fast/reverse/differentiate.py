@@ -39,6 +39,7 @@ CONSTANT: frozenset[Any] = frozenset(
         rows.first_least,
         rows.place_of,
         rows.key_place,
+        rows.set_order,
         rows.known_place,
         rows.count_of,
         runtime.sum_of,

@@ -10,6 +10,7 @@ from adjoint.fast.evaluate.evaluator import Evaluator
 from adjoint.fast.reverse.contents import Contents
 from adjoint.fast.single_assignment.walk import callee_of, walk_ops
 from adjoint.fast.support import functions as runtime
+from adjoint.fast.support import rows
 from adjoint.ir import single as ir
 from adjoint.ir.single import Call, Const, If, Loop, Operand, Value
 from adjoint.rulekit.partials import Partials
@@ -51,7 +52,7 @@ class Sweep:
         if iterable in self.active:
             return True
         made = self.made_by.get(iterable)
-        if made is None or made.callee == Const(range):
+        if made is None or made.callee in (Const(range), Const(rows.set_order)):
             return False
         return any(map(self.iterates_over_active, made.operands))
 

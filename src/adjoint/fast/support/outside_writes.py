@@ -24,7 +24,7 @@ class Incoming:
     Parameters
     ----------
     arrays
-        The arrays that the program writes to.
+        The arrays that the program writes to, and the generators of random numbers that it uses.
     other_arrays
         The other arrays that it reads.
     containers
@@ -48,10 +48,11 @@ class Incoming:
         containers: Sequence[Any],
         other_containers: Sequence[Any],
     ) -> None:
-        if not all(a.flags.writeable for a in arrays):
+        of_numbers = [a for a in arrays if isinstance(a, np.ndarray)]
+        if not all(a.flags.writeable for a in of_numbers):
             raise Deoptimize("a write to an array that is read-only")
-        for i, a in enumerate(arrays):
-            if any(_share_memory(a, b) for b in (*arrays[:i], *other_arrays)):
+        for i, a in enumerate(of_numbers):
+            if any(_share_memory(a, b) for b in (*of_numbers[:i], *other_arrays)):
                 raise Deoptimize("a write to memory that two arrays share")
             if a.base is not None and names_twice(a):
                 raise Deoptimize("a write to memory that elements of an array share")
@@ -64,7 +65,7 @@ class Incoming:
     def put_back(self) -> None:
         """Give the arrays their incoming contents."""
         for a, content in zip(self._arrays, self._contents, strict=False):
-            a[...] = content
+            _set_content(a, content)
 
     @contextmanager
     def in_place(self) -> Iterator[None]:
@@ -94,7 +95,13 @@ def _share_memory(a: Any, b: Any) -> bool:
     return bool(np.may_share_memory(a, b))
 
 
+def _is_generator(x: Any) -> bool:
+    return type(x).__module__ == "numpy.random._generator"
+
+
 def _content(x: Any) -> Any:
+    if _is_generator(x):
+        return x.bit_generator.state
     return x.copy() if isinstance(x, np.ndarray | list | dict) else vars(x).copy()
 
 
@@ -103,6 +110,8 @@ def _set_content(x: Any, content: Any) -> None:
         x[...] = content
     elif isinstance(x, list):
         x[:] = content
+    elif _is_generator(x):
+        x.bit_generator.state = content
     else:
         fields = x if isinstance(x, dict) else vars(x)
         fields.clear()

@@ -109,6 +109,14 @@ def new_keys(*items: Any) -> Keys:
     return Keys(items)
 
 
+def set_order(keys: Any) -> list[int]:
+    """Return the places of the keys in the order of a set to which they are added one by one."""
+    made = set()
+    for key in keys:
+        made.add(key)
+    return [keys.places[key] for key in made]
+
+
 def key_place(keys: Any, key: Any) -> int:
     """Return the place of a key, or -1."""
     return keys.places.get(key, -1)  # type: ignore[no-any-return]

@@ -25,7 +25,7 @@ from adjoint.fast.evaluate.objects.containers import (
     run,
 )
 from adjoint.fast.evaluate.objects.loaded_modules import is_modules, loaded
-from adjoint.fast.evaluate.objects.tables import call, is_key, new_table, tabled
+from adjoint.fast.evaluate.objects.tables import call, copy_of, is_key, new_table, tabled
 from adjoint.fast.evaluate.plain_classes import has_own, is_plain_object
 from adjoint.fast.evaluate.rows import as_row, row_of
 from adjoint.fast.evaluate.types import number
@@ -205,6 +205,10 @@ def _new_dict(kind: Any) -> None:
             args = (_collected(ev, args[0]),)
             if _is_listed(ev, args[0]):
                 return _filled(ev, kind, "tally", args[0])
+        if kind is dict and len(args) == 1 and not keywords:
+            table = tabled(ev, args[0])
+            if table is not None and table.kind is not set:
+                return copy_of(ev, table, dict)
         named = {k: opened_element(ev, x) for k, x in keywords.items()}
         given = [_entries(ev, x, kind) for x in args]
         return closed(ev, guarded(ev, lambda: kind(*given, **named)))

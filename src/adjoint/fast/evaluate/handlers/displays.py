@@ -8,7 +8,7 @@ from adjoint.fast.evaluate.item_lists import collected, demand_quiet_length
 from adjoint.fast.evaluate.items import item
 from adjoint.fast.evaluate.loops import iterate
 from adjoint.fast.evaluate.objects.containers import closed, key_of, opened_element, run
-from adjoint.fast.evaluate.objects.tables import is_key, new_table
+from adjoint.fast.evaluate.objects.tables import as_table, is_key, new_table, update
 from adjoint.fast.evaluate.rows import append, item_of, kind_of, length_of_row, pop, row_of
 from adjoint.fast.evaluate.values import (
     Abstract,
@@ -18,6 +18,7 @@ from adjoint.fast.evaluate.values import (
     Ref,
     RowOf,
     SliceOf,
+    TableOf,
     Tuple,
 )
 from adjoint.fast.not_covered import NotCovered
@@ -137,6 +138,9 @@ def _demand_length(ev: Evaluator, args: Abstract) -> None:
 @handler(primitives.dict_merge, primitives.dict_update)
 def _(ev: Evaluator, mapping: Abstract, other: Abstract, f: Abstract | None = None) -> Abstract:
     held, keys = ev.held(mapping), ev.keys(other)
+    if f is None and isinstance(mapping, Ref) and TableOf in (type(held), type(ev.held(other))):
+        table = held if isinstance(held, TableOf) else as_table(ev, mapping.address)
+        return update(ev, table, other)
     if not isinstance(mapping, Ref) or not isinstance(held, DictOf):
         raise NotCovered("a dict", ev.span)
     if keys is None:

@@ -1,7 +1,9 @@
-"""Random numbers of generators that the program makes with a known seed.
+"""Random numbers of generators that the program makes with a known seed, and of those from outside.
 
-A generator is an object of the heap with one field: the generator at run time. Draws that depend on
-values of the program are standard ones, shifted and scaled by arithmetic, as NumPy does.
+A generator that the program makes is an object of the heap with one field: the generator at run
+time. The program draws from a generator from outside itself, whose state is put back if the program
+fails, like the contents of arrays that it writes to. Draws that depend on values of the program are
+standard ones, shifted and scaled by arithmetic, as NumPy does.
 """
 
 from __future__ import annotations
@@ -13,9 +15,10 @@ import numpy as np
 from adjoint.fast.evaluate.callees.definitions import definition
 from adjoint.fast.evaluate.evaluator import Evaluator
 from adjoint.fast.evaluate.handlers.table import handler
+from adjoint.fast.evaluate.leaves import Leaf
 from adjoint.fast.evaluate.result_types.ones import run
 from adjoint.fast.evaluate.types import ANYTHING, Array, Number, number, type_of
-from adjoint.fast.evaluate.values import Abstract, Instance, Known
+from adjoint.fast.evaluate.values import Abstract, External, Instance, Known
 from adjoint.fast.not_covered import NotCovered
 from adjoint.fast.support import functions as runtime
 from adjoint.ir.single import Const, Value
@@ -34,9 +37,25 @@ def _(ev: Evaluator, seed: Abstract) -> Abstract:
 
 def _stream(ev: Evaluator, generator: Abstract) -> Value:
     held = ev.held(generator)
+    if isinstance(generator, External):
+        return _from_outside(ev, generator)
     if isinstance(held, Instance) and held.names == (_FIELD,) and isinstance(held.items[0], Value):
         return held.items[0]
     raise NotCovered("random numbers of a generator from outside", ev.span)
+
+
+def _from_outside(ev: Evaluator, generator: External) -> Value:
+    """Return a generator from outside as a parameter of the program."""
+    outside, source = ev.outside, generator.source
+    if not outside.may_write(source, True):
+        raise NotCovered("random numbers of a generator from outside", ev.span)
+    value = next((leaf.value for leaf in outside.leaves if leaf.source is source), None)
+    if value is None:
+        value = Value("stream")
+        outside.leaves.append(Leaf(source, value, ANYTHING, generator.sample))
+        ev.types[value] = ANYTHING
+        ev.written.add(value)
+    return value
 
 
 def _standard(ev: Evaluator, generator: Abstract, name: str, size: Abstract) -> Value:

@@ -6,20 +6,23 @@ Its methods are functions of these lists, which are inlined.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from adjoint.fast.evaluate.evaluator import Evaluator
 from adjoint.fast.evaluate.handlers.table import handler
 from adjoint.fast.evaluate.joins import is_number
+from adjoint.fast.evaluate.leaves import Leaf
 from adjoint.fast.evaluate.objects.containers import closed
 from adjoint.fast.evaluate.rows import as_row, row_of
-from adjoint.fast.evaluate.types import has_complex, has_truth_value, number
+from adjoint.fast.evaluate.types import Row, has_complex, has_truth_value, number
 from adjoint.fast.evaluate.values import (
     Abstract,
     DictOf,
     Known,
     ListOf,
     Ref,
+    RowOf,
     SetOf,
     TableOf,
 )
@@ -38,7 +41,7 @@ def as_table(ev: Evaluator, address: int) -> TableOf:
     keys = ev.allocate(ListOf(tuple(closed(ev, key) for key in held.keys)))
     row = as_row(ev, keys.address, rows.new_keys)
     ev.keys_of[row] = row
-    made = TableOf((keys,), held.kind)
+    made = TableOf((keys,), held.kind, is_in_order=len(held.keys) < 2)
     if isinstance(held, DictOf):
         values = ev.allocate(ListOf(held.items))
         ev.keys_of[as_row(ev, values.address)] = row
@@ -57,11 +60,17 @@ def tabled(ev: Evaluator, a: Abstract, key: Abstract = Known(None)) -> TableOf |
         return None
     try:
         ev.demand_value(key, "a key that is not known")
-    except NeedsKnown:
-        raise
+    except NeedsKnown as error:
+        if any(x.value is error.value and _is_option(ev, x) for x in ev.outside.leaves):
+            raise
     except NotCovered:
-        return as_table(ev, a.address)
-    raise AssertionError
+        pass
+    return as_table(ev, a.address)
+
+
+def _is_option(ev: Evaluator, leaf: Leaf) -> bool:
+    """Return whether a program may be for one value of a number only."""
+    return type(leaf.sample) is int and not ev.outside.is_wanted(leaf.source)
 
 
 def is_key(ev: Evaluator, a: Abstract) -> bool:
@@ -71,13 +80,20 @@ def is_key(ev: Evaluator, a: Abstract) -> bool:
 
 
 def ordered(ev: Evaluator, a: Abstract) -> Abstract:
-    """Return the list of the keys of a dict with keys of the program; others unchanged."""
+    """Return the list of the keys of a dict or a set with keys of the program; others unchanged."""
     held = ev.held(a)
     if not isinstance(held, TableOf):
         return a
-    if held.kind is set:
+    keys = held.items[0]
+    if held.kind is not set:
+        return keys
+    if not held.is_in_order:
         raise NotCovered("the order of a set of numbers that are not known", ev.span)
-    return held.items[0]
+    found = ev.call(ev.outside.own(_in_order), [keys], {})
+    row, of_keys = row_of(ev, found), row_of(ev, keys)
+    assert row is not None and of_keys is not None
+    ev.keys_of[row] = of_keys
+    return found
 
 
 def call(ev: Evaluator, held: TableOf, name: str, *args: Abstract) -> Abstract:
@@ -89,9 +105,39 @@ def call(ev: Evaluator, held: TableOf, name: str, *args: Abstract) -> Abstract:
         given.append(held.factory)
     if name == "__setitem__" and ev.keys_of.get(args[0]) is row_of(ev, held.items[0]):  # type: ignore[arg-type]
         name = "replace"
+    if name == "copy" and not args and held.kind is not set:
+        return copy_of(ev, held)
+    if name == "update" and len(args) == 1:
+        return update(ev, held, args[0])
     if name not in _METHODS:
         raise NotCovered("a method of a container whose keys are not known", ev.span)
     return ev.call(ev.outside.own(_METHODS[name]), given, {})
+
+
+def copy_of(ev: Evaluator, held: TableOf, kind: type | None = None) -> Abstract:
+    """Return a copy of a dict, of class `kind`."""
+    made = new_table(ev, kind or held.kind, [])
+    of_copy = ev.heap[made.address]
+    assert isinstance(of_copy, TableOf)
+    if kind is None:
+        ev.heap[made.address] = replace(of_copy, factory=held.factory)
+    ev.call(ev.outside.own(_fill), [*of_copy.items, *held.items], {})
+    return made
+
+
+def update(ev: Evaluator, held: TableOf, other: Abstract) -> Abstract:
+    """Evaluate ``d.update(other)`` for two dicts."""
+    more = ev.held(other)
+    is_plain = held.kind is not set and not _is_counter(held)
+    if not is_plain or not isinstance(more, DictOf | TableOf) or more.kind is set:
+        raise NotCovered("a method of a container whose keys are not known", ev.span)
+    if isinstance(more, TableOf):
+        if more is not held:
+            ev.call(ev.outside.own(_fill), [*held.items, *more.items], {})
+        return Known(None)
+    for key, value in zip(more.keys, more.items, strict=True):
+        call(ev, held, "__setitem__", closed(ev, key), value)
+    return Known(None)
 
 
 def _is_counter(held: TableOf) -> bool:
@@ -106,6 +152,13 @@ def _(ev: Evaluator, keys: Abstract, key: Abstract) -> Abstract:
 @handler(rows.known_place)
 def _(ev: Evaluator, keys: Abstract, key: Abstract) -> Abstract:
     return _place(ev, rows.known_place, keys, key)
+
+
+@handler(rows.set_order)
+def _(ev: Evaluator, keys: Abstract) -> Abstract:
+    row = row_of(ev, keys)
+    assert row is not None
+    return ev.allocate(RowOf(ev.operation(rows.set_order, (row,), Row(number(int)), name="order")))
 
 
 def _place(ev: Evaluator, f: Any, keys: Abstract, key: Abstract) -> Abstract:
@@ -168,6 +221,18 @@ def _add(keys: Any, key: Any) -> None:
         keys.append(key)
 
 
+def _in_order(keys: Any) -> Any:
+    found = []
+    for i in rows.set_order(keys):
+        found.append(keys[i])
+    return found
+
+
+def _fill(keys: Any, values: Any, more_keys: Any, more_values: Any) -> None:
+    for key, value in zip(more_keys, more_values):  # noqa: B905  as many
+        _store(keys, values, key, value)
+
+
 def _tally(keys: Any, values: Any, items: Any) -> None:
     for key in items:
         _store(keys, values, key, _read_count(keys, values, key) + 1)
@@ -193,7 +258,7 @@ _METHODS: dict[str, Any] = {
 }
 
 
-def new_table(ev: Evaluator, kind: type, pairs: list[tuple[Abstract, ...]]) -> Abstract:
+def new_table(ev: Evaluator, kind: type, pairs: list[tuple[Abstract, ...]]) -> Ref:
     """Return a dict of keys and values, or a set of keys, as tables."""
     made = ev.allocate(SetOf((), kind) if kind is set else DictOf((), (), kind))
     held = as_table(ev, made.address)
