@@ -225,6 +225,32 @@ def test_in_a_loop():
         np.testing.assert_allclose(found, ad.gradient(path, P)[0], rtol=1e-9)
 
 
+def test_variables_that_a_method_of_a_local_class_has_captured():
+    def f(a):
+        class Cubic:
+            def value(self, x):
+                return x**3 - a
+
+        return optimize.brentq(Cubic().value, 0.0, 2.0)
+
+    assert ad.gradient(f, 1.0)[0] == pytest.approx(1 / 3)
+    assert ad.pushforward(f, (1.0,), (1.0,))[1] == pytest.approx(1 / 3)
+
+
+class Shared:
+    """What a function reads by a global name."""
+
+
+def test_a_search_after_a_write_that_its_function_reads_by_a_global_name():
+    def f(a):
+        Shared.held[0] = a
+        return optimize.brentq(lambda x: x**3 - Shared.held[0], 0.0, 2.0)
+
+    for a in (1.0, 2.0):
+        Shared.held = [5.0]
+        assert ad.gradient(f, a)[0] == pytest.approx(a ** (-2 / 3) / 3)
+
+
 # ---- effects -------------------------------------------------------------------------------------
 
 SEEN = []
