@@ -15,7 +15,6 @@ from adjoint.rulekit import nested
 from adjoint.rulekit.elementwise_forward import contributions, like_result
 from adjoint.rulekit.projection import as_numeric, projector
 from adjoint.rulekit.registry import frule, lookup, non_differentiable, rrule, substitute
-from adjoint.rulekit.transposition import forward_from_reverse
 from adjoint.rules.numpy.aggregates.reductions import (
     NONE,
     constant_back,
@@ -25,6 +24,7 @@ from adjoint.rules.numpy.aggregates.reductions import (
     restore,
 )
 from adjoint.rules.numpy.operands import array_rule, cotangent_dtype, dense, scatter, severed
+from adjoint.rules.numpy.transposition import forward_from_reverse
 
 REDUCTIONS: dict[Any, Any] = {
     np.add: np.sum,
