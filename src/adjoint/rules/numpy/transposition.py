@@ -17,6 +17,7 @@ from adjoint.levels.current import entered
 from adjoint.levels.pullback_tangents import swept
 from adjoint.rulekit import nested
 from adjoint.rulekit.elementwise_forward import fitted
+from adjoint.rulekit.refusal import may_be_nonzero
 from adjoint.rulekit.registry import entry, non_differentiable, primitive, rrule
 from adjoint.rulekit.rule import Rule
 from adjoint.runtime.dispatch.source_call import call_function
@@ -43,8 +44,8 @@ def transposed(y: Any, back: Callable[[Any], Any], dots: tuple[Any, ...]) -> Any
 
     with entered(None):  # the operands have no tangents below the level of this rule
         bars, again = nested.pullback(pulled, _ones(y))
-        for bar in bars:
-            if type(bar) is Poison:
+        for i, bar in zip(places, bars, strict=True):
+            if type(bar) is Poison and may_be_nonzero(dots[i]):
                 return bar
         moved = [_fitting(dots[i], bar) for i, bar in zip(places, bars, strict=True)]
         _, y_dot = again(tuple(moved))
@@ -63,7 +64,7 @@ def _swept(y, back, dots):
 
 def _fitting(dot: Any, bar: Any) -> Any:
     """Return the tangent of an operand without parts that have no cotangent."""
-    if bar is None or dot is None:
+    if bar is None or dot is None or type(bar) is Poison:
         return None
     if not isinstance(bar, list | tuple):
         return dot
