@@ -204,3 +204,4 @@ array_rule(np.linalg.cond, operands="x p")(cond_rule)
 
 
 forward_from_reverse(np.linalg.cond)
+non_differentiable(np.linalg.matrix_rank)
