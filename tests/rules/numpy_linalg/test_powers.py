@@ -51,6 +51,10 @@ def test_forward_rule_of_powers_is_differentiable(a, n):
     check_second(np.linalg.matrix_power, a, n=n)
 
 
+def test_forward_rule_of_chains_is_differentiable():
+    check_second(np.linalg.multi_dot, [V, B, C])
+
+
 def test_powers_of_a_singular_matrix_raise_numpys_own_error():
     with pytest.raises(np.linalg.LinAlgError, match="Singular"):
         ad.pullback(lambda a: np.linalg.matrix_power(a, -1), np.ones((2, 2)))

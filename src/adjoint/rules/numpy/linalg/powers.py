@@ -12,11 +12,12 @@ from typing import Any
 
 import numpy as np
 
+from adjoint.rulekit.elementwise_forward import filled, like_result
 from adjoint.rulekit.projection import as_numeric, projector
+from adjoint.rulekit.registry import frule
 from adjoint.rules.numpy.linalg.forward import forward_rule
 from adjoint.rules.numpy.linalg.matrices import dagger, floating
 from adjoint.rules.numpy.operands import array_rule, like_sequence
-from adjoint.rules.numpy.transposition import forward_from_reverse
 
 # ---- powers --------------------------------------------------------------------------------------
 
@@ -80,4 +81,14 @@ def _(arrays):
     return y, multi_dot_back
 
 
-forward_from_reverse(np.linalg.multi_dot)
+@frule.register(np.linalg.multi_dot)
+def _(dots, arrays):
+    y = np.linalg.multi_dot(arrays)
+    if dots[0] is None:
+        return y, None
+    terms = [
+        np.linalg.multi_dot([*arrays[:i], filled(dot, arrays[i]), *arrays[i + 1 :]])
+        for i, dot in enumerate(dots[0])
+        if dot is not None
+    ]
+    return y, like_result(sum(terms[1:], terms[0]), y) if terms else None
