@@ -140,6 +140,22 @@ STRIDES = {
 PLATFORMS = "complex192 complex256 float128 float96"
 """Some machines have these."""
 
+LINALG = {
+    "cross": case(reals(4, 3), reals(3, seed=1)),
+    "diagonal": case(X3),
+    "matmul": case(X, reals(4, 2)),
+    "matrix_norm": case(X),
+    "matrix_transpose": case(X3),
+    "outer": case(P, Q),
+    "tensordot": case(X, reals(4, 2), axes=1),
+    "tensorinv": case(reals(4, 6, 8, 3)),
+    "tensorsolve": case(reals(6, 2, 3), V),
+    "trace": case(X3),
+    "vecdot": case(X, X + 1.5),
+    "vector_norm": case(X),
+}
+
+
 SECTIONS = [
     Section("numpy", public(np, leaving_out=PLATFORMS), EXAMPLES, CONSTANTS, REFUSED),
     Section(
@@ -157,7 +173,7 @@ SECTIONS = [
         UFUNC_METHODS,
         {"types": "resolve_dtypes"},
     ),
-    Section("numpy.linalg", public(np.linalg)),
+    Section("numpy.linalg", public(np.linalg), LINALG),
     Section("numpy.fft", public(np.fft)),
     Section("numpy.emath", public(np.emath), EMATH),
     Section(

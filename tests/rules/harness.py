@@ -25,7 +25,7 @@ from adjoint.cotangents.structural_zeros import Cotangent, marked
 from adjoint.derivatives.differences import leaves, perturbed, random_like
 from adjoint.rulekit import loading, registry
 from adjoint.rulekit.registry import rrule
-from adjoint.testing import check_rule
+from adjoint.testing import check_gradient, check_rule
 
 
 class Case(NamedTuple):
@@ -59,6 +59,22 @@ def table(cases):
         check_marked(key, *call.args, **call.kwargs)
 
     return test_rule
+
+
+def followed(cases):
+    """A test that checks every line of a table of functions without a rule: those whose own source
+    is differentiated."""
+    params = [
+        pytest.param(key, call if isinstance(call, Case) else case(*call), id=f"{name_of(key)}-{i}")
+        for key, calls in cases.items()
+        for i, call in enumerate(calls)
+    ]
+
+    @pytest.mark.parametrize("key, call", params)
+    def test_source(key, call):
+        check_gradient(lambda *args: key(*args, **call.kwargs), *call.args, **call.tolerances)
+
+    return test_source
 
 
 # ---- complex steps -------------------------------------------------------------------------------

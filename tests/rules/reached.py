@@ -92,6 +92,13 @@ REACHED = {
         "scipy.optimize._pava_pybind": "pava",
         "sklearn._isotonic": "_make_unique",
     },
+    "rules/scipy/test_lapack.py": {
+        "builtins": """
+            function_cgbsv function_dgbsv function_sgbsv function_zgbsv function_cgesv
+            function_dgesv function_sgesv function_zgesv function_csysv function_dsysv
+            function_ssysv function_zsysv
+        """,
+    },
     "rules/scipy/test_linalg_triangles.py": {
         "builtins": "function_dpotrf",
     },

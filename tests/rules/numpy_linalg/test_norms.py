@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import adjoint as ad
-from tests.rules.harness import case, complexes, reals, table
+from tests.rules.harness import case, complexes, followed, reals, table
 from tests.rules.numpy_linalg.matrices import (
     check_second,
     complex_square,
@@ -67,8 +67,9 @@ CASES = {
         (np.array([[3, 1], [1, 2]]),),
     ],
 }
+FOLLOWED = {}
 if HAS_OWN:
-    CASES[np.linalg.vector_norm] = [
+    FOLLOWED[np.linalg.vector_norm] = [
         (X,),
         (Z3,),
         *(case(X3, ord=order, axis=(0, 2)) for order in OF_VECTORS if order is not None),
@@ -78,7 +79,7 @@ if HAS_OWN:
         (X.astype(np.float32),),
         (X.tolist(),),
     ]
-    CASES[np.linalg.matrix_norm] = [
+    FOLLOWED[np.linalg.matrix_norm] = [
         (X,),
         *(case(Z3, ord=order) for order in OF_MATRICES),
         *(case(X3, ord=order, keepdims=True) for order in OF_MATRICES),
@@ -86,6 +87,7 @@ if HAS_OWN:
         (X.tolist(),),
     ]
 test_rules = table(CASES)
+test_source = followed(FOLLOWED)
 
 
 @pytest.mark.parametrize("x", [X, Z])
@@ -97,13 +99,6 @@ def test_forward_rules_are_differentiable(x, order):
 @pytest.mark.parametrize("order", OF_VECTORS)
 def test_forward_rules_of_vectors_are_differentiable(order):
     check_second(np.linalg.norm, X, ord=order, axis=1)
-    if HAS_OWN and order is not None:
-        check_second(np.linalg.vector_norm, Z, ord=order)
-
-
-@pytest.mark.parametrize("p", [None, -2, 1, "fro", "nuc"])
-def test_forward_rule_of_cond_is_differentiable(p):
-    check_second(np.linalg.cond, square(3, 3), p=p)
 
 
 def test_the_order_may_vary():

@@ -4,13 +4,13 @@ import numpy as np
 import pytest
 
 import adjoint as ad
-from tests.rules.harness import case, complexes, reals, table
+from tests.rules.harness import case, complexes, followed, reals
 
 V, W, A, A3 = reals(4), reals(4, seed=1), reals(3, 4), reals(2, 3, 4, seed=1)
 C = complexes(3, 4)
 SINGLE = A.astype(np.float32)
 
-CASES = (
+FOLLOWED = (
     {
         np.linalg.matmul: [
             (A, reals(4, 2)),
@@ -70,10 +70,10 @@ CASES = (
     if hasattr(np.linalg, "matmul")
     else {}
 )
-test_rules = table(CASES)
+test_source = followed(FOLLOWED)
 
 
-@pytest.mark.skipif(not CASES, reason="functions of NumPy 2")
+@pytest.mark.skipif(not FOLLOWED, reason="functions of NumPy 2")
 @pytest.mark.parametrize(
     "name, args",
     [
@@ -93,7 +93,7 @@ def test_errors_are_numpys_own(name, args):
     assert str(found.value) == str(plain.value)
 
 
-@pytest.mark.skipif(not CASES, reason="functions of NumPy 2")
+@pytest.mark.skipif(not FOLLOWED, reason="functions of NumPy 2")
 def test_views_share_their_memory():
     def written(a):
         t = np.linalg.matrix_transpose(a)

@@ -84,7 +84,7 @@ CASES = {
 test_rules = table(CASES)
 
 
-@pytest.mark.parametrize("f", [sl.cholesky, sl.lu, sl.qr, sl.svd, sl.polar, sl.lu_factor])
+@pytest.mark.parametrize("f", [sl.cholesky, sl.qr, sl.svd])
 def test_forward_rules_are_differentiable(f):
     check_second(f, S if f is sl.cholesky else A, rtol=1e-5)
 

@@ -72,8 +72,6 @@ def test_forward_rules_are_differentiable():
     check_second(correlation.correlated_along, X, reals(3), axis=1, origin=0, **beyond)
     check_second(correlation.averaged, X, size=3, axis=1, origin=0, **beyond)
     check_second(correlation.correlated, X, FLAT, origins=[0, 0], **beyond)
-    check_second(rank_filters.extreme_along, X, size=3, axis=0, origin=0, minimum=1, **beyond)
-    check_second(rank_filters.ranked, X, rank=1, footprint=FOOTPRINT, origins=[0, 0], **beyond)
     form = {"n": -1, "axis": 0, "dtype": Z.dtype}
     check_second(spectra.filtered_spectrum, Z, np.array([0.7, 1.4]), kind=0, **form)
     check_second(spectra.moved_spectrum, Z, np.array([0.7, 1.4]), **form)

@@ -53,9 +53,6 @@ def test_forward_rules_are_differentiable():
         form = {"dtype": D, "order": 3, "mode": mode, "cval": 0.7, "npad": 0}
         check_second(spline_samples.sampled, X, POINTS, **form)
         check_second(spline_samples.affinely_sampled, X, MATRIX, SHIFT, shape=(3, 4), **form)
-        check_second(
-            spline_samples.sampled_on_grid, X, SCALES, SHIFT, shape=(3, 4), grid_mode=False, **form
-        )
     check_second(spline_coefficients.coefficients, X, order=3, axis=0, dtype=D, mode=3)
 
 

@@ -125,9 +125,6 @@ def check_adjoint(f, *args):
 def test_forward_rules_are_differentiable():
     for a in (DENOMINATORS[0], TWO):
         check_second(ss.lfilter, reals(3), a, X, axis=1)
-    check_second(ss.lfilter_zi, reals(3), TWO)
-    check_second(ss.lfiltic, reals(3), TWO, reals(2), reals(2))
-    check_second(ss.sepfir2d, reals(5, 6), reals(3), reals(3))
     rule = registry.table[ss.lfilter].frules[0].function
 
     def pushed(b, a, x, zi):

@@ -132,18 +132,3 @@ def _(dots, y, a, rcond=None, *, rtol=None):
     y_t = np.swapaxes(y, -1, -2)
     left, right = y @ y_t @ a_t, a_t @ y_t @ y
     return left - left @ a @ y + right - y @ a @ right - y @ a_dot @ y
-
-
-@tangent_of(np.linalg.tensorinv)
-def _(dots, y, a, ind=2):
-    return -np.tensordot(np.tensordot(y, dots[0], ind), y, np.ndim(a) - ind)
-
-
-if hasattr(np.linalg, "matrix_norm"):
-
-    @tangent_of(np.linalg.matrix_norm)
-    def _(dots, y, x, *, keepdims=False, ord="fro"):
-        if ord != "fro":
-            raise NotImplementedError
-        moved = np.sum(x * dots[0], (-2, -1), keepdims=keepdims)
-        return _of_root(y, 2.0 * moved)

@@ -15,7 +15,6 @@ from adjoint.rulekit import nested
 from adjoint.rulekit.elementwise_forward import contributions, like_result
 from adjoint.rulekit.projection import as_numeric, projector
 from adjoint.rulekit.registry import frule, lookup, non_differentiable, rrule, substitute
-from adjoint.rulekit.transposition import forward_from_reverse
 from adjoint.rules.numpy.aggregates.reductions import (
     NONE,
     constant_back,
@@ -228,6 +227,31 @@ def _sources(a: Any, y: Any, axis: int) -> Any:
     return np.moveaxis(np.take_along_axis(positions, source, 0), 0, axis)
 
 
+@frule.register((np.ufunc, "accumulate"))
+def _(dots, self, array, /, axis=0, dtype=None, out=None):
+    a = _numeric(self, array, dtype)
+    if out is not None or a is None:
+        return NotImplemented
+    y = self.accumulate(a, axis)
+    if dots[1] is None:
+        return y, None
+    a_dot = np.asarray(dense(dots[1], array))
+    if self is np.add or not a.size:
+        return y, like_result(np.cumsum(a_dot, axis), y)
+    if self in (np.maximum, np.minimum):
+        return y, like_result(np.ravel(a_dot)[_sources(a, y, axis)], y)
+    rows, row_dots = np.moveaxis(a, axis, 0), np.moveaxis(a_dot, axis, 0)
+    value, dot, moved = rows[0], row_dots[0], [row_dots[0]]
+    for row, row_dot in zip(rows[1:], row_dots[1:], strict=True):
+        applied = frule(self, (dot, row_dot), value, row)
+        if applied is None:
+            return NotImplemented
+        value, dot = applied
+        dot = np.zeros(np.shape(value)) if dot is None else dot
+        moved.append(dot)
+    return y, like_result(np.moveaxis(np.stack(moved), 0, axis), y)
+
+
 # ---- outer ---------------------------------------------------------------------------------------
 
 
@@ -258,6 +282,18 @@ def _(self, A, B, /):
         )
 
     return y, outer_back
+
+
+@frule.register((np.ufunc, "outer"))
+def _(dots, self, A, B, /):
+    a, b = as_numeric(A), as_numeric(B)
+    if a is None or b is None:
+        return NotImplemented
+    a, b = np.asarray(a), np.asarray(b)
+    a_dot = None if dots[1] is None else _column(np.asarray(dense(dots[1], A)), b)
+    b_dot = None if dots[2] is None else np.asarray(dense(dots[2], B))
+    applied = frule(self, (a_dot, b_dot), _column(a, b)[()], b[()])
+    return NotImplemented if applied is None else applied
 
 
 @substitute((np.ufunc, "outer"))
@@ -317,7 +353,21 @@ def _(self, array, indices, /, axis=0, dtype=None, out=None):
     return y, reduceat_back
 
 
-forward_from_reverse(*((np.ufunc, name) for name in ("accumulate", "outer", "reduceat")))
+@frule.register((np.ufunc, "reduceat"))
+def _(dots, self, array, indices, /, axis=0, dtype=None, out=None):
+    a = _numeric(self, array, dtype)
+    if a is None or out is not None:
+        return NotImplemented
+    y, axis = self.reduceat(a, indices, axis), axis or 0
+    segments = _segments(self, a, y, indices, axis)
+    if segments is None:
+        return NotImplemented
+    if dots[1] is None or not segments:
+        return y, None
+    rows = np.moveaxis(np.asarray(dense(dots[1], array)), axis, 0)
+    ones = np.ones(rows.shape[1:], cotangent_dtype(y))[()]
+    parts = [np.sum(np.conj(back(ones)[2]) * rows[segment], 0) for segment, back in segments]
+    return y, like_result(np.moveaxis(np.stack(parts), 0, axis), y)
 
 
 @substitute((np.ndarray, "__array_ufunc__"))

@@ -7,7 +7,6 @@ from adjoint.rules.numpy.linalg import (  # noqa: F401  each registers its rules
     least_squares,
     norms,
     powers,
-    products,
     singular,
     solving,
 )

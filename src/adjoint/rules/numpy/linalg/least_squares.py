@@ -26,6 +26,7 @@ from adjoint.rules.numpy.linalg.matrices import (
     to_triangle,
 )
 from adjoint.rules.numpy.operands import array_rule
+from adjoint.rules.numpy.transposition import forward_from_reverse
 
 # ---- the derivative of the conjugate transpose of the pseudo-inverse -----------------------------
 
@@ -150,21 +151,5 @@ def _(a, b, rcond=NONE):
     return y, lstsq_back
 
 
-@forward_rule(np.linalg.lstsq, operands=2)
-def _(dots, a, b, rcond=NONE):
-    y = np.linalg.lstsq(a, b, **given(rcond=rcond))
-    x, residuals, rank, s = y
-    a_dot = np.zeros(np.shape(a)) if dots[0] is None else dots[0]
-    b_dot = np.zeros(np.shape(b)) if dots[1] is None else dots[1]
-    p = _inverse(a, s, rank)
-    x_dot = dagger(mirrored(a_dot, floating(a), p)) @ b + p @ b_dot
-    rest, rest_dot = b - a @ x, b_dot - a_dot @ x - a @ x_dot
-    u, _, vh = np.linalg.svd(a, full_matrices=False)
-    s_dot = np.real(np.sum(np.conj(u) * (a_dot @ dagger(vh)), 0))
-    if residuals.size == 0:
-        return y, (x_dot, None, None, s_dot)
-    moved = np.sum(2 * np.real(np.conj(rest) * rest_dot), 0)
-    return y, (x_dot, np.reshape(moved, np.shape(residuals)), None, s_dot)
-
-
+forward_from_reverse(np.linalg.lstsq)
 non_differentiable(_cuts, _rank, _first, _cutoff)

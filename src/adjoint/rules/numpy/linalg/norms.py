@@ -21,6 +21,7 @@ from adjoint.rules.numpy.linalg.forward import forward_rule
 from adjoint.rules.numpy.linalg.gauges import settled
 from adjoint.rules.numpy.linalg.matrices import dagger, floating
 from adjoint.rules.numpy.operands import array_rule
+from adjoint.rules.numpy.transposition import forward_from_reverse
 
 # ---- slopes --------------------------------------------------------------------------------------
 
@@ -166,34 +167,6 @@ def _(dots, x, ord=None, axis=None, keepdims=False):
     return y, norm_dot(x, y, dots, ord, *norm_axes(x, ord, axis))
 
 
-if hasattr(np.linalg, "vector_norm"):
-
-    def _vector_axes(x: Any, axis: Any) -> tuple[int, ...]:
-        return norm_axes(x, None, axis)[0]
-
-    @array_rule(np.linalg.vector_norm, operands="x ord", exact=True)
-    def _(x, /, *, axis=None, keepdims=False, ord=2):
-        y = np.linalg.vector_norm(x, axis=axis, keepdims=keepdims, ord=ord)
-        return y, norm_back(x, y, ord, _vector_axes(x, axis), False)
-
-    @forward_rule(np.linalg.vector_norm)
-    def _(dots, x, /, *, axis=None, keepdims=False, ord=2):
-        y = np.linalg.vector_norm(x, axis=axis, keepdims=keepdims, ord=ord)
-        return y, norm_dot(x, y, dots, ord, _vector_axes(x, axis), False)
-
-    def matrix_norm_rule(x, /, *, keepdims=False, ord="fro"):
-        y = np.linalg.matrix_norm(x, keepdims=keepdims, ord=ord)
-        return y, norm_back(x, y, ord, *norm_axes(x, ord, (-2, -1)))
-
-    array_rule(np.linalg.matrix_norm, operands="x", exact=True)(matrix_norm_rule)
-    array_rule(np.linalg.matrix_norm, operands="x ord", exact=True)(matrix_norm_rule)
-
-    @forward_rule(np.linalg.matrix_norm)
-    def _(dots, x, /, *, keepdims=False, ord="fro"):
-        y = np.linalg.matrix_norm(x, keepdims=keepdims, ord=ord)
-        return y, norm_dot(x, y, dots, ord, *norm_axes(x, ord, (-2, -1)))
-
-
 # ---- condition numbers ---------------------------------------------------------------------------
 
 
@@ -230,7 +203,5 @@ array_rule(np.linalg.cond, operands="x")(cond_rule)  # orders that are text
 array_rule(np.linalg.cond, operands="x p")(cond_rule)
 
 
-@forward_rule(np.linalg.cond)
-def _(dots, x, p=None):
-    y = np.linalg.cond(x, p)
-    return y, np.sum(np.real(np.conj(_cond_slope(x, y, p)) * dots[0]), (-2, -1))
+forward_from_reverse(np.linalg.cond)
+non_differentiable(np.linalg.matrix_rank)

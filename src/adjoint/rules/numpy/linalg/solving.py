@@ -7,7 +7,6 @@ call.
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
 import numpy as np
@@ -76,64 +75,3 @@ def _(a):
 def _(dots, a):
     y = np.linalg.inv(a)
     return y, -(y @ dots[0] @ y)
-
-
-# ---- tensors as matrices -------------------------------------------------------------------------
-
-
-def _moved(ndim: int, axes: Any) -> list[int]:
-    """Return the order of axes in which `np.linalg.tensorsolve` takes its tensor."""
-    order = list(range(ndim))
-    for axis in axes or ():
-        order.remove(axis)
-        order.insert(ndim, axis)
-    return order
-
-
-def _square(a: Any, size: int, axes: Any) -> Any:
-    return np.reshape(np.transpose(a, _moved(np.ndim(a), axes)), (size, size))
-
-
-@array_rule(np.linalg.tensorsolve, operands="a b")
-def _(a, b, axes=None):
-    x = np.linalg.tensorsolve(a, b, axes)
-    shape, size = np.shape(a), np.size(b)
-    order = _moved(len(shape), axes)
-
-    def tensorsolve_back(x_bar):
-        bar = np.linalg.solve(dagger(_square(a, size, axes)), np.ravel(x_bar))
-        a_bar = np.reshape(-np.outer(bar, conj(np.ravel(x))), [shape[i] for i in order])
-        return None, np.transpose(a_bar, np.argsort(order)), np.reshape(bar, np.shape(b))
-
-    return x, tensorsolve_back
-
-
-@forward_rule(np.linalg.tensorsolve, operands=2)
-def _(dots, a, b, axes=None):
-    x = np.linalg.tensorsolve(a, b, axes)
-    a_dot = None if dots[0] is None else _square(dots[0], np.size(b), axes)
-    b_dot = None if dots[1] is None else np.ravel(dots[1])
-    x_dot = solve_dot(_square(a, np.size(b), axes), np.ravel(x), a_dot, b_dot)
-    return x, np.reshape(x_dot, np.shape(x))
-
-
-@array_rule(np.linalg.tensorinv)
-def _(a, ind=2):
-    y = np.linalg.tensorinv(a, ind)
-    shape = np.shape(a)
-    size = math.prod(shape[ind:])
-
-    def tensorinv_back(y_bar):
-        y_h = dagger(np.reshape(y, (size, size)))
-        return None, np.reshape(-(y_h @ np.reshape(y_bar, (size, size)) @ y_h), shape)
-
-    return y, tensorinv_back
-
-
-@forward_rule(np.linalg.tensorinv)
-def _(dots, a, ind=2):
-    y = np.linalg.tensorinv(a, ind)
-    size = math.prod(np.shape(a)[ind:])
-    square = np.reshape(y, (size, size))
-    y_dot = -(square @ np.reshape(dots[0], (size, size)) @ square)
-    return y, np.reshape(y_dot, np.shape(y))

@@ -10,7 +10,7 @@ rule gets the arguments of one call by name, and the result::
         return back
 
 It may return a pushforward as well, ``back, push`` with ``push(a_dot, b_dot, q_dot) -> x_dot``;
-otherwise this is derived (`adjoint.rulekit.transposition`).
+otherwise this is derived (`adjoint.rules.numpy.transposition`).
 """
 
 from __future__ import annotations
@@ -28,8 +28,8 @@ from adjoint.errors import NoDerivativeError
 from adjoint.rulekit.elementwise_forward import filled, fitted
 from adjoint.rulekit.projection import as_numeric, projector
 from adjoint.rulekit.registry import frule, rrule
-from adjoint.rulekit.transposition import transposed
 from adjoint.rules.numpy.linalg.matrices import floating
+from adjoint.rules.numpy.transposition import transposed
 
 Pair: TypeAlias = tuple[Callable[..., Any], Callable[..., Any]]
 """A pullback, which returns one cotangent per operand, and a pushforward. The pushforward takes one

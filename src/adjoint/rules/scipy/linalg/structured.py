@@ -12,7 +12,7 @@ import numpy as np
 from scipy import linalg as sl
 
 from adjoint.rulekit.projection import project
-from adjoint.rules.numpy.linalg.factors import cholesky_back
+from adjoint.rules.numpy.linalg.factors import cholesky_back, cholesky_dot
 from adjoint.rules.scipy.linalg.matrix_rule import Call, matrix_rule
 
 # ---- banded storage: row u + i − j of column j holds the entry (i, j) ----------------------------
@@ -77,7 +77,13 @@ def _(call: Call) -> Any:
         bar = sl.solve_banded((upper, lower), _mirrored(ab, lower, upper), _matrix(x_bar))
         return None, _banded_outer(-bar, columns, lower, upper), np.reshape(bar, shape)
 
-    return back
+    def push(_: Any, ab_dot: Any, b_dot: Any) -> Any:
+        right: Any = 0.0 if b_dot is None else _matrix(b_dot)
+        if ab_dot is not None:
+            right = right - _banded_product(ab_dot, columns, lower, upper)
+        return np.reshape(sl.solve_banded((lower, upper), ab, right), np.shape(x))
+
+    return back, push
 
 
 # ---- Hermitian banded matrices, of which one triangle is stored ----------------------------------
@@ -93,6 +99,16 @@ def _half_outer(left: Any, right: Any, width: int, lower: bool) -> Any:
     return np.where(main, np.real(bar), bar + mirror)
 
 
+def _half_product(ab: Any, x: Any, lower: bool) -> Any:
+    """Return the Hermitian matrix with the stored triangle `ab`, times `x`."""
+    width = ab.shape[0] - 1
+    sides, others = ((width, 0), (0, width)) if lower else ((0, width), (width, 0))
+    main = np.arange(width + 1)[:, None] == (0 if lower else width)
+    mirror = _mirrored(np.where(main, 0, ab), *sides)
+    whole = np.where(main, np.real(ab), ab)
+    return _banded_product(whole, x, *sides) + _banded_product(mirror, x, *others)
+
+
 @matrix_rule(sl.solveh_banded, "ab b", one_by_one=True)
 def _(call: Call) -> Any:
     ab, x, lower = call.ab, call.y, bool(call.lower)
@@ -104,7 +120,13 @@ def _(call: Call) -> Any:
         bar = sl.solveh_banded(ab, _matrix(x_bar), lower=lower)
         return _half_outer(-bar, columns, width, lower), np.reshape(bar, shape)
 
-    return back
+    def push(ab_dot: Any, b_dot: Any) -> Any:
+        right: Any = 0.0 if b_dot is None else _matrix(b_dot)
+        if ab_dot is not None:
+            right = right - _half_product(ab_dot, columns, lower)
+        return np.reshape(sl.solveh_banded(ab, right, lower=lower), np.shape(x))
+
+    return back, push
 
 
 def whole(ab: Any, lower: bool) -> Any:
@@ -142,7 +164,11 @@ def _(call: Call) -> Any:
         _, a_bar = cholesky_back(factor, not lower)(whole(y_bar, lower))
         return (stored(a_bar, width, lower) + y_bar * beside,)
 
-    return back
+    def push(ab_dot: Any) -> Any:
+        dot = cholesky_dot(factor, whole(ab_dot, lower), not lower)
+        return stored(dot, width, lower) + ab_dot * beside
+
+    return back, push
 
 
 @matrix_rule(sl.cho_solve_banded, "*cb_and_lower b")
@@ -168,7 +194,28 @@ def _(call: Call) -> Any:
             c_bar = -_banded_outer(of_x, bar, *sides) - _banded_outer(of_bar, columns, *sides)
         return (project(c_bar, cb), None), np.reshape(bar, np.shape(call.b))
 
-    return back
+    def push(dots: Any, b_dot: Any) -> Any:
+        right: Any = 0.0 if b_dot is None else _matrix(b_dot)
+        c_dot = None if dots is None else dots[0]
+        if c_dot is not None:
+            right = right - _moved(stored, c_dot, columns, sides, others, bool(lower))
+        return np.reshape(sl.cho_solve_banded((stored, lower), right), np.shape(x))
+
+    return back, push
+
+
+def _moved(c: Any, c_dot: Any, x: Any, sides: Any, others: Any, lower: bool) -> Any:
+    """Return (L̇ Lᴴ + L L̇ᴴ) x, or with the factors in the other order."""
+
+    def times(ab: Any, y: Any) -> Any:
+        return _banded_product(ab, y, *sides)
+
+    def mirrored_times(ab: Any, y: Any) -> Any:
+        return _banded_product(_mirrored(ab, *sides), y, *others)
+
+    if lower:
+        return times(c_dot, mirrored_times(c, x)) + times(c, mirrored_times(c_dot, x))
+    return mirrored_times(c_dot, times(c, x)) + mirrored_times(c, times(c_dot, x))
 
 
 # ---- Toeplitz matrices: c is the first column, r the first row without its first entry -----------
@@ -208,6 +255,18 @@ def _toeplitz_bars(c_or_cr: Any, of_column: Any, of_row: Any, given: bool) -> An
     return project(of_column + np.conj(of_row), c_or_cr)
 
 
+def _toeplitz_dots(c_or_cr: Any, dots: Any) -> Any:
+    """Return the tangents of column and row in the form of the arguments."""
+    if not isinstance(c_or_cr, tuple):
+        return dots
+    return tuple(
+        [
+            np.zeros(np.shape(x)) if dot is None else dot
+            for dot, x in zip(dots, c_or_cr, strict=True)
+        ]
+    )
+
+
 @matrix_rule(sl.solve_toeplitz, "*c_or_cr b")
 def _(call: Call) -> Any:
     if not _is_plain(call.c_or_cr) or np.ndim(call.b) > 2:
@@ -226,7 +285,15 @@ def _(call: Call) -> Any:
         sums = _diagonal_sums(-bar, columns, len(c), len(c))
         return _toeplitz_bars(call.c_or_cr, *sums, given), np.reshape(bar, shape)
 
-    return back
+    def push(dots: Any, b_dot: Any) -> Any:
+        right: Any = 0.0 if b_dot is None else np.reshape(b_dot, columns.shape)
+        if dots is not None:
+            moved = _toeplitz_dots(call.c_or_cr, dots)
+            matrix = sl.toeplitz(*moved) if given else sl.toeplitz(moved)
+            right = right - matrix @ columns
+        return np.reshape(sl.solve_toeplitz((c, r), right), np.shape(x))
+
+    return back, push
 
 
 @matrix_rule(sl.matmul_toeplitz, "*c_or_cr x")
@@ -245,4 +312,12 @@ def _(call: Call) -> Any:
         sums = _diagonal_sums(bar, x, len(c), len(r))
         return _toeplitz_bars(call.c_or_cr, *sums, given), np.reshape(x_bar, np.shape(call.x))
 
-    return back
+    def push(dots: Any, x_dot: Any) -> Any:
+        total: Any = 0.0
+        if x_dot is not None:
+            total = sl.matmul_toeplitz(call.c_or_cr, x_dot)
+        if dots is not None:
+            total = total + sl.matmul_toeplitz(_toeplitz_dots(call.c_or_cr, dots), call.x)
+        return total
+
+    return back, push

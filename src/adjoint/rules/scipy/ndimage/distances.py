@@ -8,9 +8,10 @@ from typing import Any
 import numpy as np
 from scipy import ndimage as ni
 
-from adjoint.rulekit.refusal import NoDerivative, may_be_nonzero, refusal, refused_bar
-from adjoint.rulekit.registry import frule, non_differentiable, primitive
+from adjoint.rulekit.refusal import NoDerivative, refused_bar
+from adjoint.rulekit.registry import non_differentiable, primitive
 from adjoint.rules.numpy.operands import array_rule
+from adjoint.rules.numpy.transposition import forward_from_reverse
 from adjoint.runtime.dispatch.linked import linked
 from adjoint.runtime.dispatch.source_call import call_function
 
@@ -44,18 +45,6 @@ def _(input, sampling=None, return_distances=True, return_indices=False):
     return result, distances_back
 
 
-@frule.register(ni.distance_transform_edt)
-def _(dots, input, sampling=None, return_distances=True, return_indices=False):
-    if sampling is None or not return_distances:
-        return NotImplemented
-    y, places, result = _measured(input, sampling, return_indices)
-    if len(dots) < 2 or dots[1] is None:
-        return result, None
-    moved = np.broadcast_to(np.asarray(dots[1], np.float64), (y.ndim,))
-    y_dot = np.tensordot(moved, _slopes(places, sampling, y), 1)
-    return result, (y_dot, None) if return_indices else y_dot
-
-
 SAMPLING = NoDerivative("the sampling", "has no rule: use distance_transform_edt")
 
 
@@ -65,13 +54,7 @@ def _(input, metric="euclidean", sampling=None, return_distances=True, return_in
     return y, lambda y_bar: (None, refused_bar(ni.distance_transform_bf, SAMPLING, y_bar))
 
 
-@frule.register(ni.distance_transform_bf)
-def _(
-    dots, input, metric="euclidean", sampling=None, return_distances=True, return_indices=False
-):  # fmt: skip
-    if any(map(may_be_nonzero, dots[2:3])):
-        raise refusal(ni.distance_transform_bf, SAMPLING)
-    return ni.distance_transform_bf(input, metric, sampling, return_distances, return_indices), None
+forward_from_reverse(ni.distance_transform_edt, ni.distance_transform_bf)
 
 
 CONSTANT = """

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from scipy.ndimage import _nd_image
 
-from adjoint.rulekit.refusal import NoDerivative, refused_bar
+from adjoint.rulekit.refusal import NoDerivative, may_be_nonzero, refusal, refused_bar
 from adjoint.rules.scipy.linalg.matrix_rule import Call, matrix_rule
 from adjoint.rules.scipy.ndimage.boundaries import returning
 
@@ -49,7 +49,19 @@ def _(call: Call) -> Any:
         products = np.real(np.conj(y_bar) * call.y)
         return x_bar, np.array([np.sum(products * along(i)) for i in range(x.ndim)])
 
-    return back
+    def push(x_dot: Any, sizes_dot: Any) -> Any:
+        total: Any = 0.0
+        if x_dot is not None:
+            total = filtered_spectrum(x_dot, sizes, n, axis, call.dtype, kind)
+        if sizes_dot is not None and kind != GAUSSIAN and may_be_nonzero(sizes_dot):
+            raise refusal(_apply, SIZES)
+        if sizes_dot is not None and kind == GAUSSIAN:
+            y = filtered_spectrum(x, sizes, n, axis, call.dtype, kind)
+            for i in range(x.ndim):
+                total = total + y * along(i) * sizes_dot[i]
+        return total
+
+    return back, push
 
 
 # ---- a shift -------------------------------------------------------------------------------------
@@ -70,4 +82,14 @@ def _(call: Call) -> Any:
         of_shift = [np.sum(products * _frequencies(x.shape, n, axis, i)) for i in range(x.ndim)]
         return x_bar, np.array(of_shift)
 
-    return back
+    def push(x_dot: Any, shift_dot: Any) -> Any:
+        total: Any = 0.0
+        if x_dot is not None:
+            total = moved_spectrum(x_dot, shift, n, axis, call.dtype)
+        if shift_dot is not None:
+            y = moved_spectrum(x, shift, n, axis, call.dtype)
+            for i in range(x.ndim):
+                total = total - 1j * y * _frequencies(x.shape, n, axis, i) * shift_dot[i]
+        return total
+
+    return back, push

@@ -12,10 +12,9 @@ from typing import Any
 import numpy as np
 from scipy import signal as ss
 
-from adjoint.rulekit.elementwise_forward import filled, like_result
 from adjoint.rulekit.refusal import NoDerivative, refusal
-from adjoint.rulekit.registry import frule
 from adjoint.rules.numpy.operands import array_rule
+from adjoint.rules.numpy.transposition import forward_from_reverse
 from adjoint.rules.scipy.linalg.matrix_rule import Call, matrix_rule, refused_pair
 
 ONE = np.ones(1)
@@ -198,18 +197,12 @@ DIVIDES: bool = ss.lfiltic(ONE, np.array([2.0, 1.0]), ONE)[0] == -0.5
 """Whether `lfiltic` normalizes; older versions of SciPy assume ``a[0] == 1``."""
 
 
-def _states(h: Any, u: Any) -> Any:
-    """Return ``Σ h[m + 1 + i] u[i]`` for all m; `u` has one element less than `h`."""
-    n = len(u)
-    return np.convolve(h[1:], u[::-1])[n - 1 : 2 * n - 1] if n else np.zeros(0)
-
-
 def _fitted(u: Any, n: int) -> Any:
     return _padded(u, n)[:n]
 
 
 def _pulled_states(h: Any, u: Any, bar: Any) -> tuple[Any, Any]:
-    """Return the cotangents of both operands of `_states`."""
+    """Return the cotangents of `h` and `u` from that of ``Σ h[m + 1 + i] u[i]`` for all m."""
     n = len(h) - 1
     if not n:
         return np.zeros(1), np.zeros(len(u))
@@ -243,23 +236,4 @@ def _(b, a, y, x=None):
     return zi, lfiltic_back
 
 
-@frule.register(ss.lfiltic)
-def _(dots, b, a, y, x=None):
-    zi = ss.lfiltic(b, a, y, x)
-    b_dot, a_dot, y_dot, x_dot = _vectors(*(tuple(dots) + (None,) * 4)[:4])
-    b, a, y, x = _vectors(b, a, y, x)
-    if any(part is not None and part.ndim != 1 for part in (b, a, y, x)):
-        return NotImplemented
-    total = np.zeros(len(zi))
-    for h, u, h_dot, u_dot, sign in ((b, x, b_dot, x_dot, 1.0), (a, y, a_dot, y_dot, -1.0)):
-        n = len(h) - 1
-        if u is not None and h_dot is not None:
-            h_dot = filled(h_dot, h)
-            total = total + sign * _padded(_states(h_dot, _fitted(u, n)), len(zi))
-        if u is not None and u_dot is not None:
-            moved = _fitted(filled(u_dot, u), n)
-            total = total + sign * _padded(_states(h, moved), len(zi))
-    if DIVIDES:
-        first = 0.0 if a_dot is None else filled(a_dot, a)[0]
-        total = (total - zi * first) / a[0]
-    return zi, like_result(total, zi)
+forward_from_reverse(ss.lfiltic)

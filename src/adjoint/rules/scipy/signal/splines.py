@@ -11,11 +11,10 @@ from typing import Any
 import numpy as np
 from scipy import signal as ss
 
-from adjoint.rulekit.elementwise_forward import filled
-from adjoint.rulekit.projection import as_numeric
-from adjoint.rulekit.refusal import NoDerivative, may_be_nonzero, refusal, refused_bar
-from adjoint.rulekit.registry import frule, substitute
+from adjoint.rulekit.refusal import NoDerivative, refused_bar
+from adjoint.rulekit.registry import substitute
 from adjoint.rules.numpy.operands import array_rule
+from adjoint.rules.numpy.transposition import forward_from_reverse
 from adjoint.rules.scipy.linalg.matrix_rule import Call, matrix_rule
 from adjoint.rules.scipy.pointwise import pointwise
 
@@ -46,12 +45,7 @@ def _(call: Call) -> Any:
     def back(y_bar: Any) -> Any:
         return y_bar @ np.conj(sums.T), refused_bar(f, POLES, y_bar)
 
-    def push(signal_dot: Any, poles_dot: Any) -> Any:
-        if may_be_nonzero(poles_dot):
-            raise refusal(f, POLES)
-        return None if signal_dot is None else signal_dot @ sums
-
-    return back, push
+    return back
 
 
 def _first(f: Any) -> None:
@@ -104,20 +98,7 @@ def _(input, hrow, hcol):
     return y, sepfir2d_back
 
 
-@frule.register(ss.sepfir2d)
-def _(dots, input, hrow, hcol):
-    if as_numeric(input) is None:
-        return NotImplemented
-    y = ss.sepfir2d(input, hrow, hcol)
-    x_dot, row_dot, column_dot = dots
-    terms = []
-    if x_dot is not None:
-        terms.append(ss.sepfir2d(filled(x_dot, input), hrow, hcol))
-    if row_dot is not None:
-        terms.append(ss.sepfir2d(input, filled(row_dot, hrow), hcol))
-    if column_dot is not None:
-        terms.append(ss.sepfir2d(input, hrow, filled(column_dot, hcol)))
-    return y, sum(terms[1:], terms[0]) if terms else None
+forward_from_reverse(ss.sepfir2d)
 
 
 # ---- B-splines -----------------------------------------------------------------------------------

@@ -13,10 +13,14 @@ from typing import Any
 import numpy as np
 
 from adjoint.cotangents.poison import Poison
+from adjoint.levels.current import entered
+from adjoint.levels.pullback_tangents import swept
 from adjoint.rulekit import nested
 from adjoint.rulekit.elementwise_forward import fitted
-from adjoint.rulekit.registry import entry, non_differentiable, rrule
+from adjoint.rulekit.refusal import may_be_nonzero
+from adjoint.rulekit.registry import entry, non_differentiable, primitive, rrule
 from adjoint.rulekit.rule import Rule
+from adjoint.runtime.dispatch.source_call import call_function
 
 
 def transposed(y: Any, back: Callable[[Any], Any], dots: tuple[Any, ...]) -> Any:
@@ -38,12 +42,33 @@ def transposed(y: Any, back: Callable[[Any], Any], dots: tuple[Any, ...]) -> Any
         bars = back(y_bar)
         return tuple([bars[i] for i in places])
 
-    bars, again = nested.pullback(pulled, _ones(y))
-    for bar in bars:
-        if type(bar) is Poison:
-            return bar
-    _, y_dot = again(tuple([dots[i] for i in places]))
+    with entered(None):  # the operands have no tangents below the level of this rule
+        bars, again = nested.pullback(pulled, _ones(y))
+        for i, bar in zip(places, bars, strict=True):
+            if type(bar) is Poison and may_be_nonzero(dots[i]):
+                return bar
+        moved = [_fitting(dots[i], bar) for i, bar in zip(places, bars, strict=True)]
+        _, y_dot = again(tuple(moved))
     return y_dot
+
+
+@primitive(transposed)
+def _(record: list[Any], slot: int, y: Any, back: Any, dots: Any) -> Any:
+    """Sweep once per number of the result on a level: a pullback there would nest deeply."""
+    return call_function(record, slot, _swept, (y, back, dots), {})
+
+
+def _swept(y, back, dots):
+    return swept(y, lambda y_bar: (None, *back(y_bar)), dots)
+
+
+def _fitting(dot: Any, bar: Any) -> Any:
+    """Return the tangent of an operand without parts that have no cotangent."""
+    if bar is None or dot is None or type(bar) is Poison:
+        return None
+    if not isinstance(bar, list | tuple):
+        return dot
+    return type(bar)([_fitting(part, of) for part, of in zip(dot, bar, strict=True)])
 
 
 @non_differentiable
