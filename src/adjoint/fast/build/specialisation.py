@@ -56,7 +56,14 @@ from adjoint.fast.evaluate.writes.adoption import NeedsOwn, Pattern
 from adjoint.fast.evaluate.writes.final_contents import stored, values_stored
 from adjoint.fast.evaluate.writes.views import check_views, with_aliases
 from adjoint.fast.nested import operators as inlined_operators  # noqa: F401  registers handlers
-from adjoint.fast.not_covered import NOT_SCALAR, NeedsKnown, NeedsSize, NotCovered, UsedAgain
+from adjoint.fast.not_covered import (
+    NOT_SCALAR,
+    NeedsKnown,
+    NeedsSize,
+    NotCovered,
+    SharedWrite,
+    UsedAgain,
+)
 from adjoint.fast.passes.contraction import contract
 from adjoint.fast.passes.outer_products import add_by_rows
 from adjoint.fast.passes.reuse import reuse_buffers
@@ -111,6 +118,7 @@ def specialise(f: Any, args: tuple[Any, ...], mode: Mode = GRADIENT) -> Program:
     sizes: set[int] = set()
     owned: dict[Pattern, set[str]] = {}
     stepped: set[Any] = set()
+    shared: set[Any] = set()
     rows, order = True, 0
     for _ in range(MOST_ATTEMPTS):
         outside = Outside(
@@ -121,6 +129,7 @@ def specialise(f: Any, args: tuple[Any, ...], mode: Mode = GRADIENT) -> Program:
             rows=rows,
             owned=owned,
             stepped=stepped,
+            shared_writes=shared,
         )
         outside.is_wanted = partial(_is_wanted, mode=mode, count=len(args))  # holds no arguments
         outside.may_write = partial(_may_write, mode, outside.is_wanted)
@@ -148,6 +157,8 @@ def specialise(f: Any, args: tuple[Any, ...], mode: Mode = GRADIENT) -> Program:
             if error.place in stepped:
                 raise
             stepped.add(error.place)
+        except SharedWrite as error:  # what calls the function that writes may be covered
+            shared.add(error.place)
         except NotCovered as error:
             if not rows or not ev.has_rows() or error.reason == NOT_SCALAR:
                 raise
