@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from scipy.ndimage import gaussian_filter
 
 import adjoint as ad
 from adjoint.fast.programs import store
@@ -336,6 +337,9 @@ RESULTS = {
     "svd": lambda u, m: np.linalg.svd(m + np.outer(u, u))[1],
     "diag": lambda u, m: np.diag(u),
     "list": lambda u, m: np.array([t * t for t in u]),
+    "gaussian_filter": lambda u, m: (
+        gaussian_filter(u, 1.0) if u[0] > 0.5 else gaussian_filter(u, 1.0) * 2
+    ),
     "interp": lambda u, m: np.interp(u, 0.3 + np.arange(5.0), m[0]),
 }
 ALIASES = {
