@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from scipy.ndimage import gaussian_filter
 
 import adjoint as ad
 from adjoint.fast.programs import store
@@ -202,6 +203,17 @@ def kept_in_an_object(u0, c, n):
     return (state["v"] ** 2).sum() + state["w"].sum()
 
 
+def made_by_a_rule_in_each_iteration(u0, c, n):
+    s = 0.0
+    for _ in range(n):
+        v, w, z = np.cumsum(u0), np.cumsum(u0), np.clip(u0, 0.6, 2.0)
+        s = s + v.sum() * z[1]
+        v[0] = c * u0[1] + s * 0.01
+        z[1:] = v[:-1]
+        s = s + (v * v).sum() * w[0] + (z**2).sum()
+    return s
+
+
 def chosen_and_read_by_another_name(u0, c, n):
     a = u0.copy()
     v = a if n > 1 or u0[0] > 0.9 else u0 * 2
@@ -275,6 +287,7 @@ COVERED = [
     kept_best,
     kept_rows,
     kept_in_an_object,
+    made_by_a_rule_in_each_iteration,
 ]
 SHOWN = [
     one_array_twice,
@@ -314,3 +327,89 @@ def test_programs(f):
 @pytest.mark.parametrize("f", SHOWN)
 def test_writes_that_show_elsewhere_are_generic(f):
     assert ad.tier(f, U.copy(), 0.3, 4).tier == "generic"
+
+
+RESULTS = {
+    "solve": lambda u, m: np.linalg.solve(m, u),
+    "append": lambda u, m: np.append(u, 1.0),
+    "astype": lambda u, m: u.astype(float),
+    "roll": lambda u, m: np.roll(u, 1),
+    "svd": lambda u, m: np.linalg.svd(m + np.outer(u, u))[1],
+    "diag": lambda u, m: np.diag(u),
+    "list": lambda u, m: np.array([t * t for t in u]),
+    "gaussian_filter": lambda u, m: (
+        gaussian_filter(u, 1.0) if u[0] > 0.5 else gaussian_filter(u, 1.0) * 2
+    ),
+    "interp": lambda u, m: np.interp(u, 0.3 + np.arange(5.0), m[0]),
+}
+ALIASES = {
+    "real": lambda u, m: np.real(u),
+    "einsum": lambda u, m: np.einsum("ij->ji", m),
+    "astype": lambda u, m: u.astype(float, copy=False),
+    "nan_to_num": lambda u, m: np.nan_to_num(u, copy=False),
+}
+
+
+def written_result(make):
+    def f(u, m):
+        v = make(u, m)
+        t = v.sum()
+        v[..., 1] = t * u[0]
+        return (v * v).sum() + u[1] * m[1, 1]
+
+    return f
+
+
+def written_in_a_loop(make):
+    def f(u, m):
+        t = 0.0
+        for i in range(3):
+            v = make(u * (1.0 + 0.1 * t), m) if i != 1 else make(u, m)
+            v[..., 0] *= u[i] + t
+            t = t + 0.1 * v.sum()
+        return t
+
+    return f
+
+
+@pytest.mark.parametrize("wrapped", [written_result, written_in_a_loop])
+@pytest.mark.parametrize("make", [*RESULTS.values(), *ALIASES.values()])
+def test_writes_to_results_of_functions(make, wrapped):
+    f = wrapped(make)
+    m = np.diag(U) + 0.2 * np.outer(U, np.cos(U))
+    step = np.linspace(0.5, 1.5, 5)
+
+    def derivatives():
+        u, n = U.copy(), m.copy()
+        y, back = ad.pullback(f, u, n)
+        bars = [
+            [with_zeros(x, bar) for x, bar in zip((u, n), back(s)[1:], strict=True)]
+            for s in (1.0, 2.0)
+        ]
+        tangent = ad.pushforward(f, (U.copy(), m.copy()), (step, np.sin(m)))
+        return (
+            (y, bars, u, n),
+            ad.withgradient(f, U.copy(), m.copy()),
+            tangent,
+            ad.hvp(lambda u: f(u, m.copy()), U.copy(), step),
+        )
+
+    found = derivatives()
+    store.is_enabled[0] = False
+    try:
+        expected = derivatives()
+    finally:
+        store.is_enabled[0] = True
+    assert not difference(found, expected, rtol=1e-9)
+    h = 1e-6
+    ends = [f(U + s * step, m + s * np.sin(m)) for s in (h, -h)]
+    slope = (ends[0] - ends[1]) / (2 * h)
+    assert abs(slope - found[2][1]) <= 1e-6 * max(1.0, abs(slope))
+
+
+@pytest.mark.parametrize("make", RESULTS.values(), ids=RESULTS)
+def test_results_of_functions_may_be_written_to(make):
+    f = written_result(make)
+    m = np.diag(U) + 0.2
+    ad.gradient(f, U.copy(), m)  # notes the type of a result
+    assert ad.tier(f, U.copy(), m).tier == "fast"

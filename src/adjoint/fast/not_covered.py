@@ -106,8 +106,16 @@ class UsedAgain(NotCovered):
         self.place = place
 
 
+class SharedWrite(NotCovered):
+    """The program writes, at `place`, to an array that may have another name."""
+
+    def __init__(self, place: Any, reason: str, span: Any = None) -> None:
+        super().__init__(reason, span)
+        self.place = place
+
+
 class CarriedWrite(NotCovered):
-    """The program writes to an array that may be carried by a loop: `value`."""
+    """The program writes to what may be a row of an array that is iterated over: `value`."""
 
     def __init__(self, value: Value, reason: str, span: Any = None) -> None:
         super().__init__(reason, span)

@@ -54,7 +54,14 @@ from adjoint.fast.evaluate.writes.adoption import NeedsOwn, Pattern
 from adjoint.fast.evaluate.writes.final_contents import stored, values_stored
 from adjoint.fast.evaluate.writes.views import check_views, with_aliases
 from adjoint.fast.nested import operators as inlined_operators  # noqa: F401  registers handlers
-from adjoint.fast.not_covered import NOT_SCALAR, NeedsKnown, NeedsSize, NotCovered, UsedAgain
+from adjoint.fast.not_covered import (
+    NOT_SCALAR,
+    NeedsKnown,
+    NeedsSize,
+    NotCovered,
+    SharedWrite,
+    UsedAgain,
+)
 from adjoint.fast.passes.contraction import contract
 from adjoint.fast.passes.outer_products import without_outer_products
 from adjoint.fast.passes.sequence import together
@@ -112,6 +119,7 @@ def specialise(f: Any, args: tuple[Any, ...], mode: Mode = GRADIENT) -> Program:
     sizes: set[int] = set()
     owned: dict[Pattern, set[str]] = {}
     stepped: set[Any] = set()
+    shared: set[Any] = set()
     rows, splits, order = True, True, 0
     for _ in range(MOST_ATTEMPTS):
         outside = Outside(
@@ -123,6 +131,7 @@ def specialise(f: Any, args: tuple[Any, ...], mode: Mode = GRADIENT) -> Program:
             splits=splits,
             owned=owned,
             stepped=stepped,
+            shared_writes=shared,
         )
         outside.is_wanted = partial(_is_wanted, mode=mode, count=len(args))  # holds no arguments
         outside.may_write = partial(_may_write, mode, outside.is_wanted)
@@ -152,6 +161,8 @@ def specialise(f: Any, args: tuple[Any, ...], mode: Mode = GRADIENT) -> Program:
             if error.place in stepped:
                 raise
             stepped.add(error.place)
+        except SharedWrite as error:  # what calls the function that writes may be covered
+            shared.add(error.place)
         except NotCovered as error:
             if ev.has_split:
                 splits = False  # an exception leaves the program

@@ -32,9 +32,7 @@ def _demand_own(ev: Evaluator, a: Value, value: Any) -> Array:
     if not isinstance(t, Array):
         raise NotCovered(f"a write to {t}", ev.span)
     owners = ev.owners(a)
-    if not _may_write(ev, owners[-1]):
-        reason = "a write to an array that the function is not known to have made"
-        raise CarriedWrite(owners[-1], reason, ev.span)
+    _demand_may_write(ev, owners[-1])
     of_value = ev.types[value] if isinstance(value, Value) else None
     if t.dtype.kind in "iub" and is_inexact(of_value or type_of(getattr(value, "value", None))):
         raise NotCovered(f"a write of {of_value} to {t}", ev.span)
@@ -47,13 +45,19 @@ def _demand_own(ev: Evaluator, a: Value, value: Any) -> Array:
     return t
 
 
-def _may_write(ev: Evaluator, a: Value) -> bool:
-    """Return whether the program may write to an array: it has made it, or `joined_arrays` will
-    see whether it has, or it is one from outside."""
-    if a in ev.fresh or a in ev.joined:
-        return True
+def _demand_may_write(ev: Evaluator, a: Value) -> None:
+    """Require that the program may write to an array: to its own, or one from outside."""
+    if a in ev.fresh:
+        return
     leaf = next((leaf for leaf in ev.outside.leaves if leaf.value is a), None)
-    return leaf is not None and ev.outside.may_write(leaf.source, True)
+    place = ev.place_now()
+    if leaf is not None and ev.outside.may_write(leaf.source, True):
+        return
+    if leaf is None and a not in ev.rows_of and place not in ev.outside.shared_writes:
+        ev.unsure.setdefault(a, place)
+        return
+    reason = "a write to an array that the function is not known to have made"
+    raise CarriedWrite(a, reason, ev.span)
 
 
 def _given(ev: Evaluator, a: Value, value: Abstract) -> Operand:

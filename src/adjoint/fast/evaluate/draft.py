@@ -80,8 +80,8 @@ class Draft(Aliases):
         Arrays that the program made in memory of their own.
     written
         Arrays and lists that the program writes to.
-    joined
-        Arrays that a branch chooses or a loop carries.
+    unsure
+        By array that the program writes to, and that may have another name: the place of a write.
     totals
         Sums over all elements of a cotangent, made by the reverse sweep.
     row_lengths
@@ -132,7 +132,7 @@ class Draft(Aliases):
         self.negated: dict[Operand, Operand] = {}
         self.written: set[Value] = set()
         self.row_writes = 0
-        self.joined: set[Value] = set()
+        self.unsure: dict[Value, Any] = {}
         self.totals: set[Value] = set()
         self.parts_of: dict[Value, tuple[Value, Abstract]] = {}
         self.row_lengths: dict[Value, Dim] = {}
@@ -180,8 +180,6 @@ class Draft(Aliases):
         if isinstance(t, Array) and slot.own:
             t = t.with_shape(tuple(fresh_length() if n in slot.own else n for n in t.shape))
         made = self.value(t, name)
-        if isinstance(t, Array):
-            self.joined.add(made)
         if slot.maybe:
             self.maybe.add(made)
         return made

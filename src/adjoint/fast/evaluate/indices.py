@@ -120,7 +120,7 @@ def _selected(ev: Evaluator, key: Abstract, axes: tuple[Dim, ...]) -> tuple[Dim,
         return ()
     if t.dtype.kind == "b" and t.shape:
         assert isinstance(key, Value)
-        may_be_written = not ev.aliased_by(key).isdisjoint(ev.fresh | ev.joined)
+        may_be_written = not all(map(ev.outside.is_leaf, ev.aliased_by(key)))
         return (fresh_length() if may_be_written else ev.derived("count", key),)
     if t.dtype.kind not in "iu":
         raise NotCovered("an index that is an array of another kind", ev.span)

@@ -94,6 +94,8 @@ class Outside(Guards):
     """Whether exceptions that depend on numbers are caught in the program."""
     stepped: set[Any] = field(default_factory=set)
     """Places where iterators are made that are used more than once (`stepped_iterators`)."""
+    shared_writes: set[Any] = field(default_factory=set)
+    """Places of writes to arrays that may have another name (`own_arrays`)."""
     names: tuple[str, ...] = ()
     """Names of the parameters of the function."""
     of_function: bool = False

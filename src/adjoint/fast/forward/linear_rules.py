@@ -13,12 +13,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from adjoint.fast.evaluate.types import ANYTHING, Array, Number
+from adjoint.fast.evaluate.types import ANYTHING, Array, Number, bar_type
 from adjoint.fast.evaluate.values import RulePair
 from adjoint.fast.forward.formulas import formula
 from adjoint.fast.forward.number_tangents import total_of
 from adjoint.fast.reverse.cotangent_types import whole
 from adjoint.fast.single_assignment.walk import callee_of
+from adjoint.fast.support import functions as runtime
 from adjoint.fast.support import pullbacks
 from adjoint.ir import primitives
 from adjoint.ir.single import Call, Const, Operand, Unpack, Value
@@ -114,6 +115,8 @@ def linear_pair(sweep: TangentValues, op: Call) -> Operand | None:
     if y_dot is None or back_dot is None:
         del ev.block[place:]
         return None
+    if pair.y in ev.written:
+        y_dot = ev.operation(runtime.own, (y_dot,), bar_type(ev.types[pair.y]), name="y_dot")
     return ev.operation(primitives.build_tuple, (y_dot, back_dot), ANYTHING, name="pair_dot")
 
 

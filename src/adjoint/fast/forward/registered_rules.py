@@ -146,7 +146,7 @@ def _inlined_pair(
     if not isinstance(value, Value) or (isinstance(dot, Known) and dot.value is None):
         return None
     if y in ev.written:
-        ev.written.add(value)
+        ev.written.update(ev.owners(value))
     ev.note_alias(value, (y,))
     ev.write(Call(y, Const(same), (value,), (), op.span))
     return ev.operand(dot)

@@ -119,6 +119,8 @@ class TangentValues:
         made = self.dots[x] = self.ev.value(tangent_type(self.ev.types[x]), name=f"{x.name}_dot")
         if x in self.ev.places:
             self.ev.places[made] = self.ev.places[x]
+        if x in self.ev.written:
+            self.ev.written.add(made)
         return made
 
     def linear(self, f: Any, operands: Sequence[Operand], y: Value, keywords: Any = ()) -> Value:

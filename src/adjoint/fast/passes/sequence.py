@@ -27,7 +27,7 @@ from adjoint.fast.support.members import members
 from adjoint.fast.support.opaque import Opaque
 from adjoint.fast.support.result_memory import MADE_EACH_TIME
 from adjoint.ir import primitives
-from adjoint.ir.single import Block, Call, Const, Function, Loop, Operand, Value
+from adjoint.ir.single import Block, Call, Const, Function, Loop, Operand, Unpack, Value
 
 Types = Mapping[Value, Type]
 
@@ -199,13 +199,21 @@ def simplified(
     return _passes(function, _removable(own or block, types), written, stages).body
 
 
+def _with_whole(block: Block, written: Collection[Operand | None]) -> Collection[Operand | None]:
+    """Return the values that are written to, with the tuples that they are parts of."""
+    if not written:
+        return written
+    unpacked = [op for op in walk(block) if isinstance(op, Unpack)]
+    return {*written, *(op.value for op in unpacked if not set(op.results).isdisjoint(written))}
+
+
 def _passes(
     function: Function,
     is_removable: Callable[[Call], bool],
     written: Collection[Operand | None],
     stages: Stages,
 ) -> Function:
-    is_shared = _sharing(written)
+    is_shared = _sharing(_with_whole(function.body, written))
     passes: tuple[tuple[str, Callable[[Function], Function]], ...] = (
         ("common", lambda f: share_common(f, is_shared)),
         ("dead", lambda f: remove_dead(f, is_removable, _is_finite)),

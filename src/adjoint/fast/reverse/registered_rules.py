@@ -228,7 +228,7 @@ def _inlined(sweep: Sweep, op: Call, rule: Rule) -> Step | None:
         del ev.block[place:]
         return None
     if y in ev.written:
-        ev.written.add(value)
+        ev.written.update(ev.owners(value))
     ev.note_alias(value, (y,))
     ev.write(Call(y, Const(same), (value,), (), op.span))
 

@@ -28,6 +28,10 @@ from adjoint.runtime.memory.log_entries import swap_with
 from adjoint.runtime.memory.memory import Memory
 
 
+class WritesOperand(Deoptimize):
+    """An opaque operation writes to an operand."""
+
+
 class Opaque:
     """The callee of an operation whose meaning the evaluator does not know.
 
@@ -103,7 +107,7 @@ def pullback(f: Any, *args: Any, **kwargs: Any) -> tuple[Any, OpaquePullback]:
         raise
     if not memory.is_untouched() and _is_written(memory, operands):
         memory.rewind(0)
-        raise Deoptimize(f"'{f.__name__}' writes to an operand")
+        raise WritesOperand(f"'{f.__name__}' writes to an operand")
     _with_new_lists(y, operands)
     return _apart(memory, y), OpaquePullback(memory, record, y, operands)
 

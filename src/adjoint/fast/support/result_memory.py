@@ -48,7 +48,7 @@ NEW_ARRAYS: frozenset[Any] = (
     _CREATED
     | _ARITHMETIC
     | _COMPUTED
-    | {runtime.apart, runtime.constant, runtime.inner_derivative, runtime.repeated}
+    | {runtime.apart, runtime.constant, runtime.inner_derivative, runtime.repeated, rows.array_of}
 )
 """Functions besides ufuncs that return a new array, which the program may write to."""
 

@@ -380,6 +380,8 @@ def _problem_of(f: Any, one: Run) -> str | None:
             warnings.simplefilter("ignore")
             y, back = opaque.pullback(f, *one.args, **one.kwargs)
             back([*map(_ones, y)] if isinstance(y, tuple | list) else _ones(y))
+    except opaque.WritesOperand as error:
+        raise NotCovered(f"{name_of(f)}: {error}") from None
     except Exception as error:
         return f"{name_of(f)}: {error}"
     finally:

@@ -17,8 +17,8 @@ from collections import Counter
 
 from adjoint.fast.evaluate.evaluator import Evaluator
 from adjoint.fast.evaluate.types import Number, Row
-from adjoint.fast.evaluate.writes.joined_arrays import reads_sizes, target_of, with_own_joins
 from adjoint.fast.evaluate.writes.memory_sharing import Sharing
+from adjoint.fast.evaluate.writes.own_arrays import reads_sizes, target_of, with_own_arrays
 from adjoint.fast.not_covered import NotCovered
 from adjoint.fast.single_assignment.walk import (
     blocks,
@@ -46,10 +46,10 @@ def demand_view(ev: Evaluator, view: Value) -> None:
 
 def with_aliases(ev: Evaluator, block: Block) -> Block:
     """Record results of branches and loops, and loop parameters, as aliases of what they may show;
-    return the block with copies of those that are written to.
+    return the block with copies of arrays that it writes to.
 
     What is made inside of a branch or a loop is written to there by its own name only: see
-    `joined_arrays`.
+    `own_arrays`.
     """
     for op in walk(block):
         if isinstance(op, Loop) and op.iterable is not None:
@@ -59,14 +59,12 @@ def with_aliases(ev: Evaluator, block: Block) -> Block:
                 _note_result_alias(ev, result, op.value)
         elif isinstance(op, Call) and callee_of(op) in _ITERATING and op.result is not None:
             ev.note_alias(op.result, op.operands)
+    block = with_own_arrays(ev, block)
     sharing = Sharing(ev, block)
-    made = with_own_joins(ev, block, sharing)
-    if made is not block:
-        sharing = Sharing(ev, made)
     for x in sharing.joins:
         if not isinstance(ev.types[x], Number | Row):
             ev.note_alias(x, sharing.outer(x))
-    return made
+    return block
 
 
 _ITERATING = (zip, enumerate, reversed)
