@@ -270,7 +270,7 @@ def fold_known(f: Any, args: Sequence[Abstract], keywords: dict[str, Abstract]) 
 _TESTS = frozenset(
     {operator.eq, operator.ne, operator.not_, operator.truth, operator.is_, operator.is_not, str}
 )
-_OF_STRINGS = ("isalnum", "isalpha", "isdigit", "isidentifier", "isspace", "startswith", "endswith")
+_OF_STRINGS = {name for name in dir(str) if not name.startswith(("__", "format", "join"))}
 _PURE = frozenset(
     {abs, divmod, pow, round, min, max, len, str, repr, np.dtype}
     | {getattr(str, name) for name in _OF_STRINGS}

@@ -34,6 +34,24 @@ def is_plain_object(cls: Any) -> bool:
     )
 
 
+def is_tuple_class(cls: Any) -> bool:
+    """Return whether a class derives from `tuple`, adds fields, and leaves what a tuple does as it
+    is, such as the classes of results of `scipy.stats`."""
+    return (
+        issubclass(cls, tuple)
+        and bool(cls.__dictoffset__)
+        and not hasattr(cls, "__getattr__")
+        and all(getattr(cls, name) is getattr(tuple, name) for name in _OF_TUPLES)
+        and not any("__class__" in vars(base) for base in cls.__mro__[:-1])
+    )
+
+
+_OF_TUPLES = [
+    f"__{name}__"
+    for name in "getattribute iter len getitem contains eq ne hash add mul rmul lt le gt ge".split()
+]
+
+
 def is_plain_class(cls: type) -> bool:
     """Return whether a class has no metaclass other than `type` and `abc.ABCMeta`."""
     return type(cls) is type or type(cls) is abc.ABCMeta

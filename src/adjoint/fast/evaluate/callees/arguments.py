@@ -132,5 +132,7 @@ def _optional(f: Any) -> dict[int | str, bool]:
         parameters = inspect.signature(f).parameters
     except (TypeError, ValueError):
         return {}
-    found = {name: p.default is None for name, p in parameters.items()}
-    return {**found, **dict(enumerate(found.values()))}
+    found: dict[int | str, bool] = {}
+    for i, (name, parameter) in enumerate(parameters.items()):
+        found[i] = found[name] = parameter.default is None
+    return found

@@ -42,3 +42,11 @@ def of_constant(ev: Evaluator, value: Any, name: str) -> Abstract | None:
         found = value.parameters
         return ev.allocate(DictOf(tuple(found), tuple(map(Known, found.values()))))
     return None
+
+
+TEXT_METHODS = frozenset("upper lower title strip lstrip rstrip ljust rjust replace".split())
+"""Methods of strings that return a string whatever the string is."""
+
+
+def any_text() -> None:
+    """Stand for a function that returns a string that is not known."""
