@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import inspect
+import re
 
 import numpy as np
 import pytest
@@ -378,3 +379,17 @@ def test_flags_and_scalars():
     assert ad.gradient(g, 2.0) == (3.0,)
     assert np.array_equal(ad.gradient(g, X)[0], 2 * X)
     assert ad.tier(g, X).tier == "fast"
+
+
+PATTERN = re.compile(r"(\w+)-(\d+)")
+
+
+def test_patterns():
+    def f(x):
+        found = re.match(r"([a-z]+)(\d*)", "power2")
+        other = PATTERN.search("of scale-3")
+        return x ** int(found.group(2)) * int(other.groups()[1]) * len(found.group(1))
+
+    for _ in range(2):
+        assert ad.gradient(f, 1.5) == (45.0,)
+    assert ad.tier(f, 1.5).tier == "fast", ad.tier(f, 1.5)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import abc
+import re
 import threading
 from collections import deque
 from collections.abc import Callable
@@ -74,12 +75,18 @@ def is_enumeration(cls: type) -> bool:
     return type(cls) is EnumMeta and not issubclass(cls, Flag)
 
 
-_OF_TYPES = (GenericAlias, UnionType, TypeVar, *(type(x) for x in (Union, Callable[..., int])))
+_OF_TYPES = (
+    GenericAlias,
+    UnionType,
+    TypeVar,
+    re.Pattern,
+    *(type(x) for x in (Union, Callable[..., int])),
+)
 
 
 def is_constant_object(cls: type) -> bool:
-    """Return whether objects of `cls` never change: members of enumerations, and what annotations
-    consist of."""
+    """Return whether objects of `cls` never change: members of enumerations, patterns of text, and
+    what annotations consist of."""
     return is_enumeration(cls) or cls.__module__ == "typing" or issubclass(cls, _OF_TYPES)
 
 
