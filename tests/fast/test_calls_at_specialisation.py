@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import inspect
+import re
 
 import numpy as np
 import pytest
@@ -238,3 +239,157 @@ def test_captured_options():
     for n in (2, 3, 2, 0):
         bar = ad.gradient(summed(n), X)[0]
         assert np.array_equal(bar, np.where(np.arange(4) < (n or 4), 2 * X, 0))
+
+
+# ---- branches that the program does not keep -----------------------------------------------------
+
+
+class Scaled:
+    def __init__(self, values, scale):
+        self.values, self.scale = values, scale
+
+
+def one_kind_or_another(x, s):
+    def f(x):
+        if x[0] > 0:
+            return x * s, "positive"
+        return [x * x, 2.0]
+
+    return np.sum(f(x)[0] ** 2) * s
+
+
+def objects_of_branches(x, s):
+    def f(x):
+        return Scaled(x * s, s) if np.sum(x) > 0 else Scaled(x, 2.0)
+
+    found = f(x)
+    return np.sum(found.values**2) * found.scale
+
+
+def returned_early(x, s):
+    def f(x):
+        if x[0] > 0:
+            return Scaled(x * s, s)
+        x = x * x
+        return Scaled(x, 3.0)
+
+    found = f(x)
+    return np.sum(found.values**2) * found.scale
+
+
+def not_covered_elsewhere(x, s):
+    if x[0] < 0:
+        exec("x = 2 * x")
+        x = np.array([str(v) for v in x]).astype(float)
+    return np.sum(x * x) * s
+
+
+def changed_in_branches(x, s):
+    seen = []
+    if x[0] > 0:
+        seen.append(x * s)
+    else:
+        seen.extend(["a", x])
+    return np.sum(seen[-1] ** 2) * s
+
+
+@pytest.mark.parametrize(
+    "f", [one_kind_or_another, objects_of_branches, returned_early, changed_in_branches]
+)
+def test_a_branch_that_is_left(f):
+    tier.forget()
+    ad.gradient(f, X, 1.3)
+    assert ad.tier(f, X, 1.3).tier == "fast", ad.tier(f, X, 1.3)
+    for x in (X, -X, X[:3], -X):
+        for _ in range(2):
+            found = ad.gradient(f, x, 1.3)
+            with generic_tier():
+                expected = ad.gradient(f, x, 1.3)
+            for a, b in zip(found, expected, strict=True):
+                np.testing.assert_allclose(a, b, rtol=1e-11, atol=1e-13)
+        check_reverse(f, x, 1.3)
+        dots = np.cos(x), 0.3
+        found = ad.pushforward(f, (x, 1.3), dots)
+        with generic_tier():
+            expected = ad.pushforward(f, (x, 1.3), dots)
+        np.testing.assert_allclose(found, expected, rtol=1e-11)
+
+
+def test_uncovered_code_that_is_not_reached():
+    tier.forget()
+    for _ in range(2):
+        assert np.array_equal(ad.gradient(not_covered_elsewhere, X, 2.0)[0], 4 * X)
+    assert ad.tier(not_covered_elsewhere, X, 2.0).tier == "fast"
+
+
+def test_effects_of_a_branch_that_is_left():
+    tier.forget()
+    calls = []
+
+    def f(x, s):
+        calls.append(len(calls))
+        y = np.copy(x)
+        y[0] = s
+        found = (y, 1.0) if s > 1 else [y * 2]
+        return np.sum(found[0] ** 2)
+
+    for n, s in enumerate((1.5, 0.5, 1.5, 0.5)):
+        bar = ad.gradient(f, X, s)[1]
+        assert bar == 2 * s * (1 if s > 1 else 4)
+        assert calls == [*range(n + 1)]
+
+
+def test_tuples_with_fields():
+    tier.forget()
+    st = pytest.importorskip("scipy.stats")
+    y = X[::-1] ** 2
+
+    def slopes(x, s):
+        found = st.linregress(x * s, y)
+        slope, intercept, *rest = found
+        assert isinstance(found, tuple) and len(found) == 5 and found[:2] == (slope, intercept)
+        return slope * intercept + found.rvalue + found.intercept_stderr + rest[-1]
+
+    ad.gradient(slopes, X, 1.3)
+    assert ad.tier(slopes, X, 1.3).tier == "fast", ad.tier(slopes, X, 1.3)
+    found = ad.gradient(slopes, X, 1.3)
+    with generic_tier():
+        expected = ad.gradient(slopes, X, 1.3)
+    for a, b in zip(found, expected, strict=True):
+        np.testing.assert_allclose(a, b, rtol=1e-9)
+    check_reverse(slopes, X, 1.3)
+
+
+def test_flags_and_scalars():
+    tier.forget()
+
+    def f(x):
+        return np.sum(x * x) * np.prod(np.array(x.shape)) if x.flags.writeable else np.sum(x)
+
+    fixed = X.copy()
+    fixed.flags.writeable = False
+    for _ in range(2):
+        np.testing.assert_allclose(ad.gradient(f, X)[0], 8 * X)
+        assert np.array_equal(ad.gradient(f, fixed)[0], np.ones(4))
+    assert ad.tier(f, X).tier == ad.tier(f, fixed).tier == "fast"
+
+    def g(x):
+        return 3 * x if np.isscalar(x) else np.sum(x * x)
+
+    assert ad.gradient(g, 2.0) == (3.0,)
+    assert np.array_equal(ad.gradient(g, X)[0], 2 * X)
+    assert ad.tier(g, X).tier == "fast"
+
+
+PATTERN = re.compile(r"(\w+)-(\d+)")
+
+
+def test_patterns():
+    def f(x):
+        found = re.match(r"([a-z]+)(\d*)", "power2")
+        other = PATTERN.search("of scale-3")
+        return x ** int(found.group(2)) * int(other.groups()[1]) * len(found.group(1))
+
+    for _ in range(2):
+        assert ad.gradient(f, 1.5) == (45.0,)
+    assert ad.tier(f, 1.5).tier == "fast", ad.tier(f, 1.5)

@@ -21,7 +21,7 @@ import numpy as np
 
 from adjoint.fast.evaluate.evaluator import Evaluator
 from adjoint.fast.evaluate.items import item, length_of, product
-from adjoint.fast.evaluate.objects.constants import of_constant
+from adjoint.fast.evaluate.objects.constants import TEXT_METHODS, any_text, of_constant
 from adjoint.fast.evaluate.objects.containers import KINDS
 from adjoint.fast.evaluate.objects.functions import of_function
 from adjoint.fast.evaluate.objects.guards import is_own
@@ -215,14 +215,6 @@ def _through_class(ev: Evaluator, cls: Any, name: str) -> Abstract:
     return read
 
 
-TEXT_METHODS = frozenset("upper lower title strip lstrip rstrip ljust rjust replace".split())
-"""Methods of strings that return a string whatever the string is."""
-
-
-def any_text() -> None:
-    """Stand for a function that returns a string that is not known."""
-
-
 _NOTHING = object()
 _OF_C = (WrapperDescriptorType, MethodDescriptorType, BuiltinFunctionType)
 HEAP_TYPE = 1 << 9
@@ -291,7 +283,11 @@ def _of_object(ev: Evaluator, a: External | Ref | Known, cls: type, name: str) -
         return Known(cls)
     if name == "__traceback__" and issubclass(cls, BaseException):
         return ev.allocate(Instance(TracebackType, (), ()))
-    if name == "__dict__" and is_plain_object(cls) and not isinstance(a, Known):
+    if (
+        name == "__dict__"
+        and (is_plain_object(cls) or issubclass(cls, tuple))
+        and not isinstance(a, Known)
+    ):
         return _fields(ev, a, cls)
     if isinstance(a, External) and not is_plain_object(cls):
         if isinstance(a.sample, tuple) and name in getattr(cls, "_fields", ()):
@@ -428,7 +424,7 @@ def _of_value(ev: Evaluator, a: Value, name: str) -> Abstract:
             return Bound(Known(conjugate), a)
         if name == "flags":
             return Bound(Known(is_contiguous), a)
-        if name != "__class__" and _has(np.ndarray, name) and callable(getattr(np.ndarray, name)):
+        if _has(np.ndarray, name) and callable(getattr(np.ndarray, name)):
             return Bound(Known(getattr(np.ndarray, name)), a)
     if isinstance(t, Number):
         if name in ("real", "imag"):

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 from adjoint.fast.evaluate.evaluator import Evaluator
 from adjoint.fast.evaluate.growing import growing
 from adjoint.fast.evaluate.joins import contents_template, generalise, instantiate, match
+from adjoint.fast.evaluate.sample_values import sample_truth
 from adjoint.fast.evaluate.types import number
-from adjoint.fast.evaluate.values import Abstract, Slot
-from adjoint.fast.not_covered import Raises
+from adjoint.fast.evaluate.values import LOST, Abstract, HeapObject, Slot
+from adjoint.fast.not_covered import NotCovered, Raises
 from adjoint.ir.nodes import Span
-from adjoint.ir.single import Block, If, Operand, Value
+from adjoint.ir.single import Block, If, Op, Operand, Value
 
 
 def branch(
@@ -26,13 +28,23 @@ def branch(
     return growing(ev, lambda: _branch(ev, condition, body, orelse, span, names))
 
 
-def _side(ev: Evaluator, run: Callable[[], list[Abstract] | None]) -> list[Abstract] | None:
-    """Run a branch; one that certainly raises leaves the program."""
+def _side(
+    ev: Evaluator, run: Callable[[], list[Abstract] | None], condition: Value, side: bool
+) -> list[Abstract] | None:
+    """Run the branch where `condition` is `side`. One that certainly raises leaves the program; so
+    does one that is not covered, if the call at specialisation does not take it."""
+    heap = dict(ev.heap)
     try:
         return run()
     except Raises:
         ev.leave()
-        return None
+    except NotCovered as error:
+        if type(error) is not NotCovered or sample_truth(ev, condition) is not (not side):
+            raise
+        ev.block.clear()
+        ev.heap = heap
+        ev.leave()
+    return None
 
 
 def _branch(
@@ -45,11 +57,11 @@ def _branch(
 ) -> list[Abstract] | None:
     before, lengths = dict(ev.heap), dict(ev.row_lengths)
     with ev.writing() as ops_a:
-        a = _side(ev, body)
+        a = _side(ev, body, condition, True)
     heap_a, ev.heap = ev.heap, dict(before)
     lengths_a, ev.row_lengths = ev.row_lengths, lengths
     with ev.writing() as ops_b:
-        b = _side(ev, orelse)
+        b = _side(ev, orelse, condition, False)
     heap_b = ev.heap
     if b is None:
         ev.row_lengths = lengths_a
@@ -65,7 +77,16 @@ def _branch(
         ev.block.extend(rest)
         return b if a is None else a
     pairs = zip(a, b, strict=True)
-    templates = [generalise(x, y, ev, heap_a, heap_b) for x, y in pairs]
+    try:
+        templates = [generalise(x, y, ev, heap_a, heap_b) for x, y in pairs]
+        _demand_returned(templates, a, b, names)
+        contents = {
+            address: contents_template(address, ev, heap_a, heap_b)
+            for address in before
+            if heap_a[address] is not heap_b[address]
+        }
+    except NotCovered as error:
+        return _taken_only(ev, error, condition, (a, ops_a, heap_a), (b, ops_b, heap_b), span)
     left: list[Operand] = []
     right: list[Operand] = []
     for template, x, y in zip(templates, a, b, strict=True):
@@ -83,14 +104,11 @@ def _branch(
         name = names[i] if i < len(names) and not names[i].startswith("_") else "t"
         found.append(instantiate(template, new, ev))
     heap = dict(before)
-    for address in before:
-        one, other = heap_a[address], heap_b[address]
-        if one is not other:
-            name = getattr(one, "name", "held")
-            template = contents_template(address, ev, heap_a, heap_b)
-            match(template, one, left, ev, heap_a)
-            match(template, other, right, ev, heap_b)
-            heap[address] = instantiate(template, new, ev)
+    for address, template in contents.items():
+        name = getattr(heap_a[address], "name", "held")
+        match(template, heap_a[address], left, ev, heap_a)
+        match(template, heap_b[address], right, ev, heap_b)
+        heap[address] = instantiate(template, new, ev)
     for address, held in (*heap_a.items(), *heap_b.items()):
         if address not in heap:
             heap[address] = held
@@ -108,3 +126,37 @@ def _branch(
         )
     )
     return found
+
+
+_Side = tuple[list[Abstract], list[Op], dict[int, HeapObject]]
+
+
+def _taken_only(
+    ev: Evaluator,
+    error: NotCovered,
+    condition: Value,
+    body: _Side,
+    orelse: _Side,
+    span: Span | None,
+) -> list[Abstract]:
+    """Keep the branch that the call at specialisation takes, and leave the program in the other
+    one, since `error` says why their results have no join."""
+    found = sample_truth(ev, condition) if type(error) is NotCovered else None
+    if found is None:
+        raise error
+    with ev.writing() as leaving:
+        ev.leave()
+    sides = Block((), (), ()), Block((), tuple(leaving), None)
+    results, ops, ev.heap = body if found else orelse
+    ev.write(If((), condition, *(sides if found else sides[::-1]), span))
+    ev.block.extend(ops)
+    return results
+
+
+def _demand_returned(
+    templates: list[Any], body: list[Abstract], orelse: list[Abstract], names: tuple[str, ...]
+) -> None:
+    """Refuse a join that has lost what one of the branches returns."""
+    for name, template, a, b in zip(names, templates, body, orelse, strict=False):
+        if name == "returned" and template is LOST and a is not LOST and b is not LOST:
+            raise NotCovered("a function without a result in some way")

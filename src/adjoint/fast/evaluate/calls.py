@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import inspect
 import operator
+import re
 from collections.abc import Callable, Sequence
 from functools import partial
 from types import FunctionType
@@ -251,7 +252,8 @@ def fold_known(f: Any, args: Sequence[Abstract], keywords: dict[str, Abstract]) 
         if not isinstance(x, Known):  # the most frequent case
             return None
     if getattr(f, "__module__", None) not in ("_operator", "math", "cmath") and f not in _PURE:
-        return None
+        if type(getattr(f, "__self__", None)) not in (re.Match, re.Pattern):
+            return None
     values = [*args, *keywords.values()]
     if not all(isinstance(x, Known) and _is_folded(x.value) for x in values):
         return None
@@ -274,7 +276,7 @@ def fold_known(f: Any, args: Sequence[Abstract], keywords: dict[str, Abstract]) 
 _TESTS = frozenset(
     {operator.eq, operator.ne, operator.not_, operator.truth, operator.is_, operator.is_not, str}
 )
-_OF_STRINGS = ("isalnum", "isalpha", "isdigit", "isidentifier", "isspace", "startswith", "endswith")
+_OF_STRINGS = {name for name in dir(str) if not name.startswith(("__", "format", "join"))}
 _PURE = frozenset(
     {abs, divmod, pow, round, min, max, len, str, repr, np.dtype}
     | {getattr(str, name) for name in _OF_STRINGS}

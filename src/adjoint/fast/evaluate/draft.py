@@ -25,6 +25,7 @@ from adjoint.fast.evaluate.types import (
     number,
 )
 from adjoint.fast.evaluate.values import (
+    ITEMS,
     Abstract,
     DequeOf,
     DictOf,
@@ -44,7 +45,7 @@ from adjoint.fast.evaluate.values import (
     Tuple,
 )
 from adjoint.fast.evaluate.writes.aliases import Aliases
-from adjoint.fast.not_covered import NeedsKnown, NotCovered, Raises
+from adjoint.fast.not_covered import NotCovered, Raises
 from adjoint.fast.support.result_memory import NEW_ARRAYS, VIEWS
 from adjoint.ir import primitives
 from adjoint.ir import single as ir
@@ -128,6 +129,7 @@ class Draft(Aliases):
         self.several: dict[Value, tuple[Type, ...]] = {}
         self.maybe: set[Value] = set()
         self.fresh: set[Value] = set()
+        self.defined: dict[Value | None, ir.Op] = {}
         self.integers: dict[Value, tuple[Any, tuple[Operand, ...]]] = {}
         self.negated: dict[Operand, Operand] = {}
         self.written: set[Value] = set()
@@ -196,7 +198,7 @@ class Draft(Aliases):
         result = self.value(t, name)
         op = Call(result, Const(f), tuple(operands), keywords, self.span)
         if isinstance(t, Array):
-            if isinstance(f, np.ufunc) or f in NEW_ARRAYS:
+            if isinstance(f, np.ufunc) or f in NEW_ARRAYS or self._is_matrix(f, operands):
                 self.fresh.add(result)
             elif f in VIEWS:
                 self.note_view(op)
@@ -214,6 +216,10 @@ class Draft(Aliases):
         if f is operator.truth:
             return self.type_at(operands[0]) == _INTEGER
         return (f in _OF_INTEGERS and t == _INTEGER) or (f is operator.pow and has_integer(t))
+
+    def _is_matrix(self, f: Any, operands: Sequence[Operand]) -> bool:
+        """Return whether a call makes a diagonal matrix; else `np.diag` returns a view."""
+        return f is np.diag and len(getattr(self.type_at(operands[0]), "shape", ())) == 1
 
     def note_negated(self, result: Value, x: Operand) -> None:
         """Record that `result` is ``-x``, except for NumPy integers, whose negation may wrap."""
@@ -234,6 +240,10 @@ class Draft(Aliases):
         if self._operations > MOST_OPERATIONS:
             raise NotCovered("the specialised program would be too large", self.span)
         self.block.append(op)
+        if isinstance(op, Call):
+            self.defined[op.result] = op
+        elif isinstance(op, ir.Unpack | ir.If):
+            self.defined.update(dict.fromkeys(op.results, op))
 
     @contextmanager
     def writing(self, block: list[ir.Op] | None = None) -> Iterator[list[ir.Op]]:
@@ -337,6 +347,9 @@ class Draft(Aliases):
             return tuple(map(Known, a.value))
         if isinstance(held := self.held(a), ListOf):
             return held.items
+        if isinstance(held, Instance) and ITEMS in held.names:
+            whole = held.items[held.names.index(ITEMS)]
+            return whole.items if isinstance(whole, Tuple) else None
         if isinstance(a, External) and isinstance(a.sample, list | tuple):
             return tuple(self.outside.read(a.source, "item", i, x) for i, x in enumerate(a.sample))
         return None
@@ -350,7 +363,9 @@ class Draft(Aliases):
             return tuple(a.sample)
         if isinstance(a, FieldsOf):
             held = self.held(a.owner)
-            return held.names if isinstance(held, Instance) else tuple(vars(a.owner.sample))  # type: ignore[union-attr]
+            if isinstance(held, Instance):
+                return tuple(name for name in held.names if name != ITEMS)
+            return tuple(vars(a.owner.sample))  # type: ignore[union-attr]
         held = self.held(a)
         return held.keys if isinstance(held, DictOf) else None
 
@@ -369,18 +384,6 @@ class Draft(Aliases):
         if parts is None:
             parts = self.keys(a)
         return None if parts is None else len(parts)
-
-    def demand_value(self, a: Abstract, reason: str) -> None:
-        """Require that `a` is known; it may become so where integers from outside are known."""
-        if not isinstance(a, Value):
-            return
-        pending: list[Any] = [a]
-        while pending:
-            x = pending.pop()
-            if isinstance(x, Value) and self.outside.is_leaf(x):
-                raise NeedsKnown(x, reason, self.span)
-            pending += self.integers.get(x, (None, ()))[1]
-        raise NotCovered(reason, self.span)
 
     def type_of(self, a: Operand) -> Any:
         """Return the type of an operand in the form that `result_type` takes."""

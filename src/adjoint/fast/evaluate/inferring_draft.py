@@ -37,6 +37,7 @@ from adjoint.fast.evaluate.types import (
     Number,
     Symbol,
     has_complex,
+    has_integer,
     is_float,
     number,
 )
@@ -44,7 +45,7 @@ from adjoint.fast.evaluate.values import Abstract, Known, Tuple
 from adjoint.fast.not_covered import NeedsKnown, NeedsSize, NotCovered, UnknownSizes
 from adjoint.fast.support.functions import fitting, length, real
 from adjoint.ir import primitives
-from adjoint.ir.single import Const, Operand, Unpack, Value
+from adjoint.ir.single import Call, Const, Operand, Unpack, Value
 
 _OF_LENGTHS = (operator.add, operator.sub, operator.mul)
 _ZEROS = (Const(0), Const(0.0))
@@ -66,8 +67,11 @@ class InferringDraft(Draft):
         else:
             if f is np.arange and len(args) + len(keywords) > 1:
                 self._demand_constant_steps(args)
-            args = [with_known_options(self, f, x, i) for i, x in enumerate(args)]
-            keywords = [(k, with_known_options(self, f, x, k)) for k, x in keywords]
+            try:
+                args = [with_known_options(self, f, x, i) for i, x in enumerate(args)]
+                keywords = [(k, with_known_options(self, f, x, k)) for k, x in keywords]
+            except NeedsKnown as error:
+                self.demand_value(error.value, error.reason)
         operands = tuple(map(self.operand, args))
         named = tuple((k, self.operand(v)) for k, v in keywords)
         for _ in range(MOST_MISFITS):
@@ -276,6 +280,31 @@ class InferringDraft(Draft):
             for m, n in zip(a[::-1], b[::-1], strict=False):
                 if m != n and 1 not in (m, n):
                     self.demand_known(_ONE_LENGTH, m, n)
+
+    def demand_value(self, a: Abstract, reason: str) -> None:
+        """Require that `a` is known; it may become so where integers from outside are known."""
+        if not isinstance(a, Value):
+            return
+        pending: list[Any] = [a]
+        while pending:
+            x = pending.pop()
+            if isinstance(x, Value) and self.outside.is_leaf(x):
+                raise NeedsKnown(x, reason, self.span)
+            if isinstance(x, Value) and x in self.dims:
+                self.demand_known(reason, self.dims[x])
+            pending += self._integers_behind(x)
+        raise NotCovered(reason, self.span)
+
+    def _integers_behind(self, x: Operand) -> Sequence[Operand]:
+        """Return the operands that an integer, or an array of integers, is calculated from."""
+        if not isinstance(x, Value):
+            return ()
+        if x in self.integers:
+            return self.integers[x][1]
+        if x in self.packs:
+            return self.packs[x]
+        op = self.defined.get(x)
+        return op.operands if isinstance(op, Call) and has_integer(self.types[x]) else ()
 
     def demand_known(self, reason: str, *dims: Any) -> None:
         """Require known values for the integers from outside, and known lengths for the argument

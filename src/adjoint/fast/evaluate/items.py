@@ -175,7 +175,8 @@ def _of_sequence(
                 ev.demand_value(end, "an index of a sequence that is not known")
         raise NotCovered("an index of a sequence that is not known", ev.span)
     chosen = items[part]
-    return ev.allocate(ListOf(chosen)) if ev.is_list(a) or isinstance(a, Ref) else Tuple(chosen)
+    is_list = ev.is_list(a) or isinstance(ev.held(a), ListOf)
+    return ev.allocate(ListOf(chosen)) if is_list else Tuple(chosen)
 
 
 def _of_array(ev: Evaluator, a: Value, index: Abstract) -> Abstract:

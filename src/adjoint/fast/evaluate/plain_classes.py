@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import abc
+import re
 import threading
 from collections import deque
 from collections.abc import Callable
@@ -34,6 +35,24 @@ def is_plain_object(cls: Any) -> bool:
     )
 
 
+def is_tuple_class(cls: Any) -> bool:
+    """Return whether a class derives from `tuple`, adds fields, and leaves what a tuple does as it
+    is, such as the classes of results of `scipy.stats`."""
+    return (
+        issubclass(cls, tuple)
+        and bool(cls.__dictoffset__)
+        and not hasattr(cls, "__getattr__")
+        and all(getattr(cls, name) is getattr(tuple, name) for name in _OF_TUPLES)
+        and not any("__class__" in vars(base) for base in cls.__mro__[:-1])
+    )
+
+
+_OF_TUPLES = [
+    f"__{name}__"
+    for name in "getattribute iter len getitem contains eq ne hash add mul rmul lt le gt ge".split()
+]
+
+
 def is_plain_class(cls: type) -> bool:
     """Return whether a class has no metaclass other than `type` and `abc.ABCMeta`."""
     return type(cls) is type or type(cls) is abc.ABCMeta
@@ -56,12 +75,18 @@ def is_enumeration(cls: type) -> bool:
     return type(cls) is EnumMeta and not issubclass(cls, Flag)
 
 
-_OF_TYPES = (GenericAlias, UnionType, TypeVar, *(type(x) for x in (Union, Callable[..., int])))
+_OF_TYPES = (
+    GenericAlias,
+    UnionType,
+    TypeVar,
+    re.Pattern,
+    *(type(x) for x in (Union, Callable[..., int])),
+)
 
 
 def is_constant_object(cls: type) -> bool:
-    """Return whether objects of `cls` never change: members of enumerations, and what annotations
-    consist of."""
+    """Return whether objects of `cls` never change: members of enumerations, patterns of text, and
+    what annotations consist of."""
     return is_enumeration(cls) or cls.__module__ == "typing" or issubclass(cls, _OF_TYPES)
 
 

@@ -227,6 +227,8 @@ MISSING = Known(object())
 """The content of an unassigned variable."""
 LOST = Known(object())
 """The content of a variable that one branch does not assign and no template can represent."""
+ITEMS = "()"
+"""The name of the items of a tuple with fields."""
 ENTERED = Known(True)
 """The state of a context manager of `warnings` or NumPy within its ``with``."""
 
@@ -284,7 +286,8 @@ class SetOf:
 
 @node(eq=False)
 class Instance:
-    """An object of a user class that the program made."""
+    """An object of a user class that the program made; that of a class that derives from `tuple`
+    has its items under the name `ITEMS`."""
 
     cls: type
     names: tuple[str, ...]

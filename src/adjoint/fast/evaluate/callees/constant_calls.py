@@ -36,7 +36,7 @@ def is_of_constants(ev: Evaluator, f: Any, args: Sequence[Abstract]) -> bool:
     these."""
     if not all(_is_constant(ev, x) for x in args):
         return False
-    if may_be_opaque(f):
+    if may_be_opaque(f) or f is np.broadcast_shapes:
         return bool(args)
     return type(f) is FunctionType and lookup(f) is None and names_of_pure(f) is not None
 
@@ -79,7 +79,7 @@ def _is_made_of_constants(y: Any) -> bool:
 
 def as_constants(ev: Evaluator, f: Any, y: Any) -> Abstract:
     """Return what `computed` gave for a call of `f`; guard what makes the function pure."""
-    for namespace, name in () if may_be_opaque(f) else names_of_pure(f) or ():
+    for namespace, name in names_of_pure(f) or () if type(f) is FunctionType else ():
         ev.outside.global_(namespace, name)
     return closed(ev, y)
 
@@ -101,10 +101,10 @@ def _real(ev: Evaluator, a: Abstract) -> Any:
 _UNSET: frozenset[Any] = frozenset({np.empty, np.empty_like})
 MOST_ELEMENTS = 32
 """Number of elements of an array whose contents are noted."""
-_FOLDED = frozenset(
+_FOLDED: frozenset[Any] = frozenset(
     getattr(operator, name)
     for name in "eq ne lt le gt ge and_ or_ xor invert neg add sub mul getitem not_ truth".split()
-) | {math.prod, max, min, sum}
+) | {math.prod, max, min, sum, np.broadcast_shapes}
 
 
 def result_of_constants(

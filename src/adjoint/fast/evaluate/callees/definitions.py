@@ -56,6 +56,13 @@ def _sort(a, axis=-1, kind=None):
     a[...] = np.sort(np.copy(a), axis)
 
 
+@definition(np.ndarray.searchsorted)
+def _searchsorted(a, v, side="left", sorter=None):
+    if sorter is not None:
+        raise ValueError("an order of its own")
+    return np.searchsorted(a, v, side)
+
+
 @definition(np.ndarray.partition)
 def _partition(a, kth, axis=-1):
     a[...] = np.partition(np.copy(a), kth, axis)
@@ -130,6 +137,8 @@ def _place(arr, mask, vals):
     chosen = np.asarray(mask) != 0
     if chosen.shape != arr.shape:
         raise ValueError("mask of another shape")
+    if arr.ndim == 0:
+        arr, chosen = np.reshape(arr, 1), np.reshape(chosen, 1)
     if arr.dtype != np.float64:
         raise TypeError("an array of another precision")
     if np.ndim(vals) == 0:

@@ -229,6 +229,18 @@ def _(ev: Evaluator, a: Abstract) -> Abstract:
     return Known(hasattr(cls, "__iter__"))
 
 
+@handler(np.isscalar)
+def _(ev: Evaluator, a: Abstract) -> Abstract:
+    if isinstance(a, Value):
+        return Known(isinstance(ev.types[a], Number))
+    cls = ev.class_of(a)
+    if isinstance(a, Known):
+        return Known(np.isscalar(a.value))
+    if cls not in (list, tuple, dict, str):
+        raise NotCovered("whether an object is a number", ev.span)
+    return Known(cls is str)
+
+
 @handler(np.iscomplexobj)
 def _(ev: Evaluator, a: Abstract) -> Abstract:
     return Known(_is_complex(ev, a))

@@ -45,7 +45,7 @@ def _question(f: Any) -> None:
             raise Raises(type(error), f"a call that raises {type(error).__name__}") from None
 
 
-for _name in ("result_type", "promote_types", "issubdtype", "can_cast", "isdtype"):
+for _name in ("result_type", "promote_types", "issubdtype", "can_cast", "isdtype", "common_type"):
     if hasattr(np, _name):
         _question(getattr(np, _name))
 for _f in (np.finfo, np.iinfo):

@@ -159,6 +159,8 @@ def _(ev: Evaluator, condition: Abstract, *values: Abstract) -> Abstract:
 def _(ev: Evaluator, *args: Abstract, subok: Abstract = Known(False)) -> Abstract:
     """Each array or number, or a view of it in the common shape."""
     is_array = [isinstance(x, Value) and isinstance(ev.types[x], Array) for x in args]
+    if args and not any(is_array) and all(map(_is_array_or_number, repeat(ev), args)):
+        return _several(ev, tuple(ev.call(Known(np.asarray), [x], {}) for x in args))
     if not any(is_array) or not all(map(_is_array_or_number, repeat(ev), args)):
         raise NotCovered("a broadcast of something else than arrays", ev.span)
     arrays = tuple(ev.operand(x) for x, chosen in zip(args, is_array, strict=True) if chosen)

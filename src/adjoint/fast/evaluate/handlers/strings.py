@@ -6,10 +6,11 @@ import operator
 import re
 from typing import Any
 
-from adjoint.fast.evaluate.attribute_reads import HEAP_TYPE, any_text, special_method
+from adjoint.fast.evaluate.attribute_reads import HEAP_TYPE, special_method
 from adjoint.fast.evaluate.evaluator import Evaluator
 from adjoint.fast.evaluate.handlers.table import handler
 from adjoint.fast.evaluate.item_lists import listed
+from adjoint.fast.evaluate.objects.constants import any_text
 from adjoint.fast.evaluate.objects.containers import closed
 from adjoint.fast.evaluate.plain_classes import has_own, is_plain_object
 from adjoint.fast.evaluate.types import Array, Number, witnesses

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import Field
 from inspect import Parameter, Signature
 from typing import Any
@@ -22,6 +23,8 @@ _ATTRIBUTES: dict[type, frozenset[str]] = {
     Field: frozenset("name type init repr compare kw_only".split()),
     slice: frozenset("start stop step".split()),
     Parameter: frozenset(["name", "kind", *_KINDS]),
+    re.Match: frozenset("group groups groupdict start end span lastindex lastgroup".split()),
+    re.Pattern: frozenset("search match fullmatch findall sub split pattern flags".split()),
 }
 """Attributes by class, whose values are constants in turn."""
 
@@ -42,3 +45,11 @@ def of_constant(ev: Evaluator, value: Any, name: str) -> Abstract | None:
         found = value.parameters
         return ev.allocate(DictOf(tuple(found), tuple(map(Known, found.values()))))
     return None
+
+
+TEXT_METHODS = frozenset("upper lower title strip lstrip rstrip ljust rjust replace".split())
+"""Methods of strings that return a string whatever the string is."""
+
+
+def any_text() -> None:
+    """Stand for a function that returns a string that is not known."""

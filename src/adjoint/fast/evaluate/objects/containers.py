@@ -25,6 +25,7 @@ from adjoint.fast.evaluate.plain_classes import (
     is_plain_class,
 )
 from adjoint.fast.evaluate.values import (
+    ITEMS,
     Abstract,
     DequeOf,
     DictOf,
@@ -182,7 +183,8 @@ def opened(ev: Evaluator, a: Abstract) -> Any:
 def _fields(ev: Evaluator, a: FieldsOf) -> list[Any]:
     held = ev.held(a.owner)
     if isinstance(held, Instance):
-        return [opened_element(ev, x) for x in held.items]
+        pairs = zip(held.names, held.items, strict=True)
+        return [opened_element(ev, x) for name, x in pairs if name != ITEMS]
     assert isinstance(a.owner, External)
     read, source = ev.outside.read, a.owner.source
     found = [read(source, "attribute", k, x) for k, x in vars(a.owner.sample).items()]
@@ -258,8 +260,10 @@ def _parts(made: Any) -> list[Any]:
 def keep(ev: Evaluator, a: Abstract, held: HeapObject | None, made: Any) -> None:
     """Replace the contents `held` of `a` by those of the real container `made`."""
     if isinstance(a, FieldsOf) and isinstance(fields := ev.held(a.owner), Instance):
-        items = tuple(closed(ev, x) for x in made.values())
-        ev.heap[a.owner.address] = Instance(fields.cls, tuple(made), items)  # type: ignore[union-attr]
+        kept = {n: x for n, x in zip(fields.names, fields.items, strict=True) if n == ITEMS}
+        kept |= {name: closed(ev, x) for name, x in made.items()}
+        now = Instance(fields.cls, tuple(kept), tuple(kept.values()))
+        ev.heap[a.owner.address] = now  # type: ignore[union-attr]
         for name in made:
             ev.outside.rely_on_field(fields.cls, name)
         return

@@ -20,6 +20,7 @@ from adjoint.fast.evaluate.plain_classes import (
     is_named_tuple,
     is_plain_class,
     is_plain_object,
+    is_tuple_class,
 )
 from adjoint.fast.evaluate.values import Abstract, External, Instance, Known, Ref, Tuple
 from adjoint.fast.evaluate.writes.adopted_containers import object_behind
@@ -109,7 +110,7 @@ def _member(
 def _is_made_plainly(cls: Any) -> bool:
     """Return whether calls of a class run nothing but its ``__new__`` and ``__init__``."""
     return (
-        is_plain_object(cls)
+        (is_plain_object(cls) or is_tuple_class(cls))
         and is_plain_class(cls)
         and not getattr(cls, "__abstractmethods__", None)
         and not any("__del__" in vars(base) for base in cls.__mro__[:-1])

@@ -1,4 +1,4 @@
-"""The order of the elements of arrays from outside in memory, which programs guard."""
+"""The order of the elements of arrays from outside, and other flags, which programs guard."""
 
 from __future__ import annotations
 
@@ -30,7 +30,16 @@ def order_of(ev: Evaluator, a: Abstract, asked: Callable[[Any], bool]) -> bool:
     return found
 
 
-_ORDERS = {"c_contiguous": is_contiguous, "f_contiguous": is_transposed}
+def is_writeable(x: Any) -> bool:
+    """Return whether the elements of an array may be written to."""
+    return bool(x.flags.writeable)
+
+
+_ORDERS = {
+    "c_contiguous": is_contiguous,
+    "f_contiguous": is_transposed,
+    "writeable": is_writeable,
+}
 
 
 def flag(ev: Evaluator, a: Abstract, name: str) -> bool:

@@ -65,7 +65,10 @@ _OF_INTEGERS = frozenset({abs, float, int, bool, complex, max, min, divmod, roun
 """Functions whose result type does not depend on the value of an integer."""
 
 
-_CONTENT = {(np.unravel_index, 0), (np.take, 1), (np.ndarray.take, 1)}
+_CONTENT = {
+    *((f, 0) for f in (np.unravel_index, np.all, np.any, np.prod)),
+    *((f, 1) for f in (np.take, np.ndarray.take)),
+}
 """Functions, and places of integers that are elements or indices."""
 
 

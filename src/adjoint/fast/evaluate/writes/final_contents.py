@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator
 
 from adjoint.fast.evaluate.evaluator import Evaluator
 from adjoint.fast.evaluate.values import (
+    ITEMS,
     LOST,
     Abstract,
     DictOf,
@@ -81,6 +82,8 @@ def _values_in(ev: Evaluator, a: Abstract, above: tuple[int, ...]) -> Iterator[V
             raise NotCovered("a container that holds itself is stored outside")
         if isinstance(held, RowOf):
             yield held.value
+        elif isinstance(held, Instance) and ITEMS in held.names:
+            raise NotCovered("a tuple with fields is stored outside")
         elif isinstance(held, ListOf | DictOf | Instance):
             for part in held.items:
                 yield from _values_in(ev, part, (*above, a.address))
