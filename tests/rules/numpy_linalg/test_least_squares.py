@@ -7,6 +7,7 @@ import adjoint as ad
 from tests.rules.harness import case, table
 from tests.rules.numpy_linalg.matrices import (
     check_second,
+    check_second_order,
     complex_positive,
     complex_square,
     complex_tall,
@@ -85,6 +86,13 @@ def test_forward_rule_of_pinv_is_differentiable(args):
 
 def test_forward_rule_of_hermitian_pinv_is_differentiable():
     check_second(np.linalg.pinv, S, hermitian=True)
+
+
+@pytest.mark.parametrize(
+    "a, b", [(T, reals(5)), (T.T, reals(3, 2)), (CT, complexes(5)), (A, reals(3))]
+)
+def test_tangents_of_lstsq_are_differentiable(a, b):
+    check_second_order(np.linalg.lstsq, a, b, rcond=None)
 
 
 @pytest.mark.parametrize("hermitian", [False, True])

@@ -7,6 +7,7 @@ import adjoint as ad
 from tests.rules.harness import case, complexes, followed, reals, table
 from tests.rules.numpy_linalg.matrices import (
     check_second,
+    check_second_order,
     complex_square,
     complex_tall,
     square,
@@ -99,6 +100,11 @@ def test_forward_rules_are_differentiable(x, order):
 @pytest.mark.parametrize("order", OF_VECTORS)
 def test_forward_rules_of_vectors_are_differentiable(order):
     check_second(np.linalg.norm, X, ord=order, axis=1)
+
+
+@pytest.mark.parametrize("p", [None, -2, 1, "fro", "nuc"])
+def test_tangents_of_cond_are_differentiable(p):
+    check_second_order(np.linalg.cond, square(3, 3), p=p)
 
 
 def test_the_order_may_vary():

@@ -9,6 +9,7 @@ from adjoint.errors import NoDerivativeError
 from tests.rules.harness import case, table
 from tests.rules.numpy_linalg.matrices import (
     check_second,
+    check_second_order,
     complex_positive,
     complex_square,
     complex_tall,
@@ -87,6 +88,11 @@ test_rules = table(CASES)
 @pytest.mark.parametrize("f", [sl.cholesky, sl.qr, sl.svd])
 def test_forward_rules_are_differentiable(f):
     check_second(f, S if f is sl.cholesky else A, rtol=1e-5)
+
+
+@pytest.mark.parametrize("f", [sl.lu, sl.polar, sl.lu_factor])
+def test_tangents_are_differentiable(f):
+    check_second_order(f, A)
 
 
 def projection(q):

@@ -15,6 +15,7 @@ from adjoint.rulekit.registry import lookup
 from tests.rules.harness import case, table
 from tests.rules.numpy_linalg.matrices import (
     check_second,
+    check_second_order,
     complex_positive,
     complex_square,
     complex_tall,
@@ -140,6 +141,19 @@ def test_riccati(f, complex_too):
 )  # fmt: skip
 def test_forward_rules_are_differentiable(f, args):
     check_second(f, *args, rtol=1e-5)
+
+
+@pytest.mark.parametrize(
+    "f, args",
+    [
+        (sl.sqrtm, (A,)), (sl.signm, (NEGATIVE,)), (sl.fractional_matrix_power, (SLOW[0], 0.3)),
+        (sl.solve_sylvester, (A, B, Q)), (sl.solve_continuous_lyapunov, (A, S)),
+        (sl.solve_discrete_lyapunov, (0.3 * A, S)), (sl.lstsq, (T, reals(5))), (sl.pinv, (T,)),
+        (sl.pinvh, (S,)),
+    ],
+)  # fmt: skip
+def test_tangents_are_differentiable(f, args):
+    check_second_order(f, *args)
 
 
 def test_the_complex_form_of_schur_but_for_phases():

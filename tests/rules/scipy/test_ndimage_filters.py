@@ -7,7 +7,7 @@ import scipy.ndimage as ni
 import adjoint as ad
 from adjoint.rules.scipy.ndimage import correlation, rank_filters, spectra
 from tests.rules.harness import complexes, reals, table
-from tests.rules.numpy_linalg.matrices import check_second
+from tests.rules.numpy_linalg.matrices import check_second, check_second_order
 from tests.support import check_reverse
 
 X, X3, Z, LINE = reals(4, 5), reals(2, 3, 4), complexes(4, 5), reals(9)
@@ -75,6 +75,11 @@ def test_forward_rules_are_differentiable():
     form = {"n": -1, "axis": 0, "dtype": Z.dtype}
     check_second(spectra.filtered_spectrum, Z, np.array([0.7, 1.4]), kind=0, **form)
     check_second(spectra.moved_spectrum, Z, np.array([0.7, 1.4]), **form)
+
+
+def test_tangents_of_rank_filters_are_differentiable():
+    check_second_order(ni.maximum_filter, X, size=3, mode="constant", cval=0.7)
+    check_second_order(ni.rank_filter, X, rank=1, footprint=FOOTPRINT)
 
 
 # ---- the public functions ------------------------------------------------------------------------

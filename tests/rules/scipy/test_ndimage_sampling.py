@@ -8,7 +8,7 @@ import adjoint as ad
 from adjoint.rules.scipy.ndimage import spline_coefficients, spline_samples
 from adjoint.rules.scipy.ndimage.knots import knots
 from tests.rules.harness import case, complexes, reals, table
-from tests.rules.numpy_linalg.matrices import check_second
+from tests.rules.numpy_linalg.matrices import check_second, check_second_order
 from tests.support import check_reverse
 
 X, Z, D = reals(4, 5), complexes(4, 5), np.dtype(float)
@@ -54,6 +54,10 @@ def test_forward_rules_are_differentiable():
         check_second(spline_samples.sampled, X, POINTS, **form)
         check_second(spline_samples.affinely_sampled, X, MATRIX, SHIFT, shape=(3, 4), **form)
     check_second(spline_coefficients.coefficients, X, order=3, axis=0, dtype=D, mode=3)
+
+
+def test_tangents_of_zoom_are_differentiable():
+    check_second_order(lambda x, y: ni.zoom(x * y, 2.0), X, X + 1.0)
 
 
 @pytest.mark.parametrize("n", [1, 2, 3, 5, 8])

@@ -10,7 +10,7 @@ from adjoint.rulekit import registry
 from adjoint.rules.scipy.signal import medians, splines
 from adjoint.testing import check_gradient
 from tests.rules.harness import case, complexes, reals, table
-from tests.rules.numpy_linalg.matrices import check_second
+from tests.rules.numpy_linalg.matrices import check_second, check_second_order
 from tests.support import check_reverse
 
 X, Z, LINE, CLINE = reals(2, 6, 3), complexes(2, 6, 3), reals(9), complexes(9)
@@ -120,6 +120,12 @@ def check_adjoint(f, *args):
 
 
 # ---- the rest ------------------------------------------------------------------------------------
+
+
+def test_derived_tangents_are_differentiable():
+    check_second_order(ss.lfilter_zi, reals(3), TWO)
+    check_second_order(ss.lfiltic, reals(3), TWO, reals(2), reals(2))
+    check_second_order(ss.sepfir2d, reals(5, 6), reals(3), reals(3))
 
 
 def test_forward_rules_are_differentiable():
