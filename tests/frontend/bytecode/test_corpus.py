@@ -21,11 +21,9 @@ REFUSED = (
     "'try'",
     "'with'",
     "'match'",
-    "'for'",
-    "'while'",
-    "'yield'",
+    "'yield from'",
     "the elements of a 'generator'",  # so does what made it
-    "may store something",  # also what is called, and cannot be read itself
+    "has stored is needed",  # so does what was called and stored something
     "which has neither a rule nor Python source, changed the",  # so does what was called
     "which has neither a rule nor Python source, stored the",
 )
@@ -53,6 +51,27 @@ def is_lowered(sample: Sample) -> bool:
 LOWERED = [name for name, (_, without) in CASES.items() if is_lowered(without)]
 
 
+OTHERS_ARE_REFUSED = """
+    array_iterators/of_lists array_iterators/of_numbers
+    classes/attributes_of_another_object
+    doubles/patched_in_a_callback
+    exceptions/finally_overrides_return exceptions/missing_key_default
+    exceptions/return_value_is_fixed_before_finally
+    generators/classes_thrown_into generators/closed_early generators/closed_from_within
+    generators/delegated generators/generator_method generators/generator_with_context
+    generators/recursive_generator generators/results_in_spite_of_finally
+    generators/resumed_while_it_runs generators/thrown_into
+    generators/what_generators_say_of_themselves
+    iteration/left_by_arrays_that_raise iteration/left_by_orders_that_raise
+    iteration/left_by_sets_that_raise
+    iterator_types/only_generators_are_sent_to
+    matching/class_patterns records/data_class_match
+    special_methods/methods_that_are_bound_by_descriptors
+    special_methods/methods_with_arguments_filled_in with_statements/return_from_with
+""".split()
+"""Cases that are lowered themselves and call what is not."""
+
+
 @pytest.mark.parametrize("name", CASES)
 def test_without_source(name: str) -> None:
     """What is lowered is right; the rest is refused for a reason that is known."""
@@ -61,12 +80,14 @@ def test_without_source(name: str) -> None:
         check_sample(without)
     except (NoDerivativeError, MutationError) as error:
         assert any(words in error.problem for words in REFUSED), error.problem
+        assert name not in LOWERED or name in OTHERS_ARE_REFUSED
     else:
         assert difference(bars(without), bars(with_source), rtol=1e-9) is None
 
 
-def test_much_of_the_corpus_needs_no_source() -> None:
-    assert len(LOWERED) >= 0.55 * len(CASES)
+def test_most_of_the_corpus_needs_no_source() -> None:
+    assert len(LOWERED) >= 0.88 * len(CASES)
+    assert set(OTHERS_ARE_REFUSED) <= set(LOWERED)
 
 
 LOOKS_AT_FRAMES = {"executed/class_of_the_module_that_asks"}

@@ -23,15 +23,27 @@ def initialise(self, x, y=2.0, *, rest=MISSING):
     self.check(x, scale=y)
 
 
-def pairs(x, n, *rest):
-    assert rest and x is not None, f"no {x:.3}"
-    first, *others = rest[n] or (x, -x)
-    if first < n < 10:
-        return first, lambda y: y + n, [*others, n]
-    first = first * x if n > 0 else -first
-    return first + x
+def polynomial(x, *coefficients):
+    assert coefficients and x is not None, f"no {x:.3}"
+    result = 0.0
+    for c in reversed(coefficients):
+        if c == 0.0 or c != c:
+            result *= x
+            continue
+        result = result * x + c
+    return result
+
+
+def pairs(xs, n):
+    found = {i: (x, -x) for i, x in enumerate(xs) if x > n}
+    while n > 0:
+        n -= 1
+        first, *others = found.pop(n, (0.0,))
+        if first < n < 10:
+            return first, lambda y: y + n, [*others, n]
+    return None
 """
-FUNCTIONS = [made(TEXT, name, MISSING=None) for name in ("initialise", "pairs")]
+FUNCTIONS = [made(TEXT, name, MISSING=None) for name in ("initialise", "polynomial", "pairs")]
 
 
 def golden_path(function):

@@ -16,9 +16,7 @@ from tests.frontend.bytecode.sourceless import made
 REFUSED = {
     "try": "try:\n        return x\n    finally:\n        x = 0",
     "with": "with x as y:\n        return y",
-    "yield": "yield x",
-    "for": "for y in x: x = y",
-    "while": "while x: x = x - 1",
+    "yield from": "yield from x",
     "match": "match x:\n        case int(y): return y",
 }
 
@@ -28,7 +26,7 @@ def test_refused_by_name(construct):
     f = made(f"def f(x):\n    {REFUSED[construct]}\n", "f")
     with pytest.raises(UnsupportedSyntaxError, match=f"^'{construct}' .*of 'f' cannot") as caught:
         lower(f)
-    assert caught.value.filename == "<string>" and caught.value.span.line in (1, 2, 3)
+    assert caught.value.filename == "<string>" and caught.value.span.line in (2, 3)
     assert "rrule" in caught.value.hint
 
 
@@ -84,9 +82,9 @@ def test_both_reasons_are_named():
 
 def test_the_text_of_another_function_is_not_shown():
     namespace = {}
-    exec(compile("\n\n\n\ndef f(x):\n    yield x\n", __file__, "exec"), namespace)
+    exec(compile("\n\n\ndef f(x):\n    yield from x\n", __file__, "exec"), namespace)
     f = namespace["f"]
-    with pytest.raises(SourceError, match=r"changed .* 'yield' .* in the byte") as caught:
+    with pytest.raises(SourceError, match=r"changed .* 'yield from' .* in the byte") as caught:
         ad.code(f)
     assert "<bytecode of test_refusals.py>:5" in str(caught.value)
     with open(__file__, encoding="utf-8") as file:
@@ -139,6 +137,6 @@ def test_long_functions():
 
 
 def test_code_without_positions():
-    f = made("def f(x):\n    return [x * x, x * 2.0]", "f")
+    f = made("def f(x):\n    return [x * y for y in (x, 2.0)]", "f")
     bare = type(f)(f.__code__.replace(co_linetable=b""), {})
     assert ad.gradient(lambda x: sum(bare(x)), 3.0) == (8.0,)

@@ -1,4 +1,4 @@
-"""Nested functions and classes, and instructions that end a function."""
+"""Nested functions and classes, and instructions that end or suspend a function."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from adjoint.frontend.bytecode.instructions import Instruction
 from adjoint.frontend.bytecode.machine import Machine
 from adjoint.frontend.bytecode.registry import opcode
 from adjoint.ir import primitives
-from adjoint.ir.nodes import Call, Const, Operand, Raise, Return
+from adjoint.ir.nodes import Call, Const, Operand, Raise, Return, Yield
 
 _DEFAULTS, _KEYWORD_DEFAULTS, _ANNOTATIONS, _CLOSURE = 1, 2, 4, 8
 
@@ -75,7 +75,7 @@ def _build_class(m: Machine, step: Instruction) -> None:
     m.push(Const(primitives.build_class))
 
 
-# ---- instructions that end a function ------------------------------------------------------------
+# ---- instructions that end or suspend a function -------------------------------------------------
 
 
 @opcode.register("RETURN_VALUE")
@@ -97,3 +97,15 @@ def _raise(m: Machine, step: Instruction) -> None:
     ]
     exception, cause, *_ = [*exceptions, None, None]
     m.items.append(Raise(exception, cause, step.span))
+
+
+@opcode.register("RETURN_GENERATOR")
+def _generator(m: Machine, step: Instruction) -> None:
+    m.push(Const(None))
+
+
+@opcode.register("YIELD_VALUE")
+def _yield(m: Machine, step: Instruction) -> None:
+    value, target = m.pop(), m.temporary()
+    m.emit(Yield(target, value, span=step.span))
+    m.push(target)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dis
 import linecache
 import os.path
+from collections.abc import Iterator
 from types import CodeType
 from typing import Any
 
@@ -76,8 +77,8 @@ def decode(code: CodeType) -> list[Instruction]:
                 result.append(Instruction(name, part, value, value, None, span))
             continue
         result.append(Instruction(raw.opname, arg, raw.argval, raw.argrepr, target, span))
-    for entry in dis.Bytecode(code).exception_entries:  # type: ignore[attr-defined]
-        raise _handles(code, result, index_at[entry.start], index_at[entry.target])
+    for start, handler in _handlers(code.co_exceptiontable):
+        _check_handler(code, result, index_at[start], index_at[handler])
     return result
 
 
@@ -93,13 +94,15 @@ def _span(positions: Any, before: Span) -> Span:
 # ---- refusals ------------------------------------------------------------------------------------
 
 CONSTRUCTS = {
-    "FOR_ITER": "for",
-    "GET_ITER": "for",
-    "GET_LEN": "match",
+    "BEFORE_WITH": "with",
+    "CLEANUP_THROW": "yield from",
+    "SEND": "yield from",
+    "GET_YIELD_FROM_ITER": "yield from",
+    "GET_AWAITABLE": "await",
+    "GET_AITER": "async for",
+    "BEFORE_ASYNC_WITH": "async with",
     "MATCH_CLASS": "match",
-    "MATCH_MAPPING": "match",
-    "MATCH_SEQUENCE": "match",
-    "YIELD_VALUE": "yield",
+    "MATCH_KEYS": "match",
 }
 
 
@@ -123,13 +126,43 @@ def file_of(code: CodeType) -> str:
     return f"<bytecode of {cell_of(code.co_filename) or os.path.basename(code.co_filename)}>"
 
 
-def _handles(
-    code: CodeType, found: list[Instruction], start: int, target: int
-) -> UnsupportedSyntaxError:
-    """Return the error for code that handles an exception: also what a comprehension runs, to clean
-    up after one."""
-    step = found[target]
-    if step.name != "PUSH_EXC_INFO":
-        return refused(code, step.name, found[start].span, "for")
-    is_with = found[target + 1].name == "WITH_EXCEPT_START"
-    return refused(code, step.name, found[start].span, "with" if is_with else "try")
+# ---- handlers of exceptions ----------------------------------------------------------------------
+
+
+def _check_handler(
+    code: CodeType, instructions: list[Instruction], start: int, target: int
+) -> None:
+    """Refuse a handler that does more than clean up after a comprehension.
+
+    Clean-up handlers can be omitted: nothing reads the variables that a comprehension leaves in a
+    frame that an exception ends. The handler that every generator has can be omitted, too.
+    """
+    for number, step in enumerate(instructions[target:]):
+        if step.name == "PUSH_EXC_INFO" and number == 0:
+            is_with = instructions[target + 1].name == "WITH_EXCEPT_START"
+            raise refused(code, step.name, instructions[start].span, "with" if is_with else "try")
+        if step.name == "RERAISE":
+            return
+        if step.name not in _CLEANUP:
+            raise refused(code, step.name, step.span)
+
+
+_CLEANUP = frozenset({"SWAP", "POP_TOP", "STORE_FAST", "COPY", "CALL_INTRINSIC_1"})
+
+
+def _handlers(table: bytes) -> Iterator[tuple[int, int]]:
+    """Yield the byte offsets of each entry of an exception table and of its handler. See
+    ``Objects/exception_handling_notes.txt`` of CPython."""
+    numbers = _numbers(table)
+    for start in numbers:
+        _length, target, _depth = next(numbers), next(numbers), next(numbers)
+        yield 2 * start, 2 * target
+
+
+def _numbers(table: bytes) -> Iterator[int]:
+    value = 0
+    for byte in table:
+        value = value << 6 | byte & 63
+        if not byte & 64:
+            yield value
+            value = 0

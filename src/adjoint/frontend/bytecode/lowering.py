@@ -5,9 +5,11 @@ from __future__ import annotations
 import inspect
 from types import FunctionType
 
-from adjoint.frontend.bytecode.branches import region_of
-from adjoint.frontend.bytecode.instructions import decode, file_of, refused
+from adjoint.frontend.bytecode.flow_graph import Graph, IrreducibleError
+from adjoint.frontend.bytecode.instructions import Instruction, decode, file_of, refused
 from adjoint.frontend.bytecode.machine import Machine
+from adjoint.frontend.bytecode.regions import region_of
+from adjoint.frontend.bytecode.structure import structured
 from adjoint.ir import nodes as ir
 from adjoint.ir.walk import operands, targets, walk
 
@@ -28,12 +30,12 @@ def lower(function: FunctionType) -> ir.Function:
     -------
     Function
         As `adjoint.frontend.lowering` returns for the source, except for the names of temporaries
-        and the form of conditions.
+        and the form of conditions and loops.
 
     Raises
     ------
     UnsupportedSyntaxError
-        An instruction is not lowered (a loop, for example); the message names it.
+        An instruction is not lowered (exceptions are handled, for example); the message names it.
     """
     code = function.__code__
     start = ir.Span(code.co_firstlineno, 0, code.co_firstlineno, 0)
@@ -41,12 +43,15 @@ def lower(function: FunctionType) -> ir.Function:
         raise refused(code, "RETURN_GENERATOR", start, "async def")
     if code.co_name == "<module>" == function.__name__:
         raise refused(code, "STORE_NAME", start, "module")
-    if code.co_flags & inspect.CO_GENERATOR:
-        raise refused(code, "YIELD_VALUE", start)
     instructions = decode(code)
-    machine = Machine(function, instructions)
     try:
-        body = region_of(machine, instructions)
+        graph = Graph(instructions)
+        machine, body = _attempt(function, graph, instructions, frozenset())
+        own = _own_names(machine, instructions, body)
+        if own:
+            machine, body = _attempt(function, graph, instructions, own)
+    except IrreducibleError:
+        raise refused(code, "JUMP_BACKWARD", start) from None
     except RecursionError:
         raise refused(code, "JUMP_FORWARD", start, "deep nesting") from None
     free = tuple(zip(code.co_freevars, machine.free, strict=True))
@@ -55,11 +60,32 @@ def lower(function: FunctionType) -> ir.Function:
         _parameters(machine),
         free,
         (*_unbound(machine, body, start), *body),
-        False,
+        bool(code.co_flags & inspect.CO_GENERATOR),
         code,
         file_of(code),
         start,
     )
+
+
+def _attempt(
+    function: FunctionType, graph: Graph, instructions: list[Instruction], own: frozenset[str]
+) -> tuple[Machine, ir.Region]:
+    machine = Machine(function, instructions, own)
+    items = structured(graph, machine)
+    return machine, region_of(items, machine.variable, machine.temporary)
+
+
+def _own_names(
+    machine: Machine, instructions: list[Instruction], body: ir.Region
+) -> frozenset[str]:
+    """Return the names that only comprehensions use: their variables need no renaming."""
+    names = {step.value for step in instructions if step.name == "LOAD_FAST_AND_CLEAR"}
+    if not names:
+        return frozenset()
+    used = {parameter.name for parameter in machine.parameters}
+    for op in walk(body):
+        used |= {var.name for var in (*operands(op), *targets(op)) if isinstance(var, ir.Var)}
+    return frozenset(names - used)
 
 
 def _parameters(machine: Machine) -> tuple[ir.Parameter, ...]:

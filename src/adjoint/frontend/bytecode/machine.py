@@ -21,12 +21,16 @@ from adjoint.frontend.bytecode.registry import opcode
 from adjoint.frontend.bytecode.stack_entries import (
     Entry,
     Frame,
+    LoopItem,
     Method,
+    NotStarted,
+    OuterVariable,
     StackMark,
     Unchecked,
 )
+from adjoint.frontend.bytecode.tree import Cycle, Item
 from adjoint.ir import primitives
-from adjoint.ir.nodes import Assign, Call, Const, Global, Op, Operand, Span, Unpack, Var
+from adjoint.ir.nodes import Assign, Call, Const, Global, Operand, Span, Unpack, Var, Yield
 
 _QUIET: frozenset[Callable[..., Any]] = frozenset(
     {
@@ -60,10 +64,14 @@ class Machine(Names):
         The frame at this point.
     span
         The place of the running instruction.
+    arriving
+        The loop whose next item has just been pushed.
     keyword_names
         The keywords of the next call.
     made
         The calls that made temporaries, by name.
+    own
+        Names that only comprehensions use.
     namespace
         The parameter of a class body: the namespace to fill.
     free
@@ -74,21 +82,28 @@ class Machine(Names):
     opcode: str
     span: Span
 
-    def __init__(self, function: FunctionType, instructions: list[Instruction]) -> None:
+    def __init__(
+        self, function: FunctionType, instructions: list[Instruction], own: frozenset[str]
+    ) -> None:
         code = function.__code__
         super().__init__((*code.co_varnames, *code.co_names, *code.co_freevars, *code.co_cellvars))
         self.function: FunctionType = function
         self.code = code
-        self.items: list[Op] = []
+        self.items: list[Item] = []
         self.span = Span(code.co_firstlineno, 0, code.co_firstlineno, 0)
         self.opcode = ""
         self.namespace: Var | None = None
         self.keyword_names: tuple[str, ...] = ()
+        self.arriving: Cycle | None = None
         self.made: dict[str, Call] = {}
+        self.own = own
         self._bools: set[str] = set()
         read = {step.value for step in instructions if step.name == "LOAD_GLOBAL"}
         self.written: set[Any] = {
             step.value for step in instructions if step.name in ("STORE_GLOBAL", "DELETE_GLOBAL")
+        }
+        self.bound: set[int] = {
+            step.arg for step in instructions if step.name in ("STORE_FAST", "DELETE_FAST")
         }
         more = [name for name in code.co_cellvars if name not in code.co_varnames]
         names = [*code.co_varnames, *more]
@@ -102,6 +117,8 @@ class Machine(Names):
     def _local(self, name: str, read: set[str]) -> Var:
         """Return the variable of a local name, renamed if the code also reads a global of this
         name."""
+        if name == ".0":
+            return self.variable("_it")
         return Var(name) if name.isidentifier() and name not in read else self.variable(name)
 
     def run(self, step: Instruction) -> None:
@@ -111,6 +128,7 @@ class Machine(Names):
         if handler is None:
             self.refuse()
         handler(self, step)
+        self.arriving = None
 
     def refuse(self, construct: str = "") -> NoReturn:
         """Raise the error for the running instruction."""
@@ -171,9 +189,15 @@ class Machine(Names):
         match entry:
             case Unchecked(var=var):
                 return var
+            case LoopItem(cycle=cycle):
+                if cycle.target is None:
+                    cycle.target = self.temporary()
+                return cycle.target
+            case NotStarted(iterable=iterable):
+                return self.call(primitives.begin, (iterable,))
             case Method(owner=owner, name=name):
                 return self.call(getattr, (owner, Const(name)))
-            case StackMark():
+            case StackMark() | OuterVariable():
                 self.refuse()
         return entry
 
@@ -184,7 +208,9 @@ class Machine(Names):
             match entry:
                 case Method(owner=owner):
                     stack[i] = replace(entry, owner=change(owner))
-                case StackMark():
+                case NotStarted(iterable=iterable):
+                    stack[i] = replace(entry, iterable=change(iterable))
+                case StackMark() | LoopItem() | OuterVariable():
                     pass
                 case _:
                     stack[i] = change(entry)
@@ -219,6 +245,19 @@ class Machine(Names):
             return self.copy(var) if entry == var or entry == Unchecked(var) else entry
 
         self._replace(released)
+
+    def enter_loop(self, below: int) -> None:
+        """Copy operands that a loop may change, except the `below` topmost entries."""
+        held = [self.frame.stack.pop() for _ in range(below)]
+        self._settle()
+        plain = self.frame.plain
+        rebound = {plain[slot] for slot in self.bound if slot in plain}
+
+        def kept(entry: Entry) -> Entry:
+            return self.copy(entry) if isinstance(entry, Var) and entry in rebound else entry
+
+        self._replace(kept)
+        self.frame.stack += reversed(held)
 
     # ---- operations ------------------------------------------------------------------------------
 
@@ -258,12 +297,12 @@ class Machine(Names):
         call = self.made.get(operand.name) if self.is_temporary(operand) else None  # type: ignore[union-attr]
         return call is not None and any(call.callee == constant(f) for f in functions)
 
-    def emit(self, op: Unpack) -> None:
+    def emit(self, op: Unpack | Yield) -> None:
         """Emit an operation that may run other code."""
         self._settle()
         self.items.append(op)
 
-    def take_back(self, op: Op) -> None:
+    def take_back(self, op: Item) -> None:
         """Remove an emitted operation."""
         index = next(i for i, item in enumerate(self.items) if item is op)
         del self.items[index]
@@ -292,7 +331,13 @@ class Machine(Names):
     def store(self, slot: int) -> None:
         """Pop an entry into a local variable."""
         entry = self.pop_entry()
+        if isinstance(entry, OuterVariable):
+            self._restore(slot, entry)
+            return
         var = self.frame.plain[slot]
+        if isinstance(entry, LoopItem) and entry.cycle is self.arriving:
+            entry.cycle.target = var
+            return
         value = self.operand(entry)
         self.release(var)
         if not self._retarget(value, var):
@@ -303,7 +348,7 @@ class Machine(Names):
         if not self.is_temporary(value) or not self.items:
             return False
         last = self.items[-1]
-        if isinstance(last, Call) and last.target == value:
+        if isinstance(last, Call | Yield) and last.target == value:
             self.items[-1] = replace(last, target=var)
         elif isinstance(last, Unpack) and value in last.targets and var not in last.targets:
             targets = tuple(var if target == value else target for target in last.targets)
@@ -312,6 +357,13 @@ class Machine(Names):
             return False
         self._replace(lambda entry: var if entry == value else entry)
         return True
+
+    def _restore(self, slot: int, saved: OuterVariable) -> None:
+        for table, old in ((self.frame.plain, saved.var), (self.frame.cells, saved.cell)):
+            if old is None:
+                table.pop(slot, None)
+            else:
+                table[slot] = old
 
     def drop(self) -> None:
         """Pop an entry whose value is discarded."""
@@ -322,7 +374,7 @@ class Machine(Names):
                 self.copy(name)  # an undefined name is an error even if unused
             case Var() as var if self.is_temporary(var) and not self._holds(var):
                 last = self.items[-1] if self.items else None
-                if isinstance(last, Call) and last.target == var:
+                if isinstance(last, Call | Yield) and last.target == var:
                     self.items[-1] = replace(last, target=None)
 
     def globals(self) -> Var:

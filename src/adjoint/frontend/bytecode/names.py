@@ -8,7 +8,7 @@ import sys
 from adjoint.frontend.bytecode.instructions import Instruction
 from adjoint.frontend.bytecode.machine import Machine
 from adjoint.frontend.bytecode.registry import opcode
-from adjoint.frontend.bytecode.stack_entries import NULL, Unchecked
+from adjoint.frontend.bytecode.stack_entries import NULL, OuterVariable, Unchecked
 from adjoint.ir import primitives
 from adjoint.ir.nodes import Call, Const, Delete, Global, If, Operand, Var
 
@@ -46,6 +46,13 @@ def _swap(m: Machine, step: Instruction) -> None:
     stack[-1], stack[-step.arg] = stack[-step.arg], stack[-1]
 
 
+@opcode.register("END_FOR")
+def _end_for(m: Machine, step: Instruction) -> None:
+    m.pop_entry()
+    if sys.version_info < (3, 13):
+        m.pop_entry()
+
+
 # ---- local variables -----------------------------------------------------------------------------
 
 
@@ -70,6 +77,17 @@ def _delete(m: Machine, step: Instruction) -> None:
     var = m.frame.plain[step.arg]
     m.release(var)
     m.items.append(Delete(var, step.span))
+
+
+@opcode.register("LOAD_FAST_AND_CLEAR")
+def _begin_comprehension(m: Machine, step: Instruction) -> None:
+    """Enter a comprehension, whose variable may share its name with another one outside."""
+    name, slot, frame = step.value, step.arg, m.frame
+    own, around = Var(name), frame.plain.get(slot)
+    is_inner = any(isinstance(entry, OuterVariable) and entry.var == own for entry in frame.stack)
+    m.push(OuterVariable(around, frame.cells.pop(slot, None)))
+    is_own = name in m.own and around == own and not is_inner
+    frame.plain[slot] = own if is_own else m.variable(name)
 
 
 # ---- cells ---------------------------------------------------------------------------------------

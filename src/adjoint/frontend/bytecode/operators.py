@@ -10,7 +10,7 @@ from typing import Any
 from adjoint.frontend.bytecode.instructions import Instruction
 from adjoint.frontend.bytecode.machine import Machine
 from adjoint.frontend.bytecode.registry import opcode
-from adjoint.frontend.bytecode.stack_entries import Method
+from adjoint.frontend.bytecode.stack_entries import Method, NotStarted
 from adjoint.ir import primitives
 from adjoint.ir.nodes import Const
 
@@ -165,3 +165,26 @@ def _store_slice(m: Machine, step: Instruction) -> None:
     value, container, start, stop = m.pop_many(4)
     key = m.call(primitives.build_slice, (start, stop, Const(None)))
     m.do(operator.setitem, container, key, value)
+
+
+# ---- iterators and lengths -----------------------------------------------------------------------
+
+
+@opcode.register("GET_ITER")
+def _iterator(m: Machine, step: Instruction) -> None:
+    m.push(NotStarted(m.pop()))
+
+
+@opcode.register("GET_LEN")
+def _length(m: Machine, step: Instruction) -> None:
+    m.push(m.call(len, (m.top(),)))
+
+
+@opcode.register("MATCH_SEQUENCE")
+def _is_sequence(m: Machine, step: Instruction) -> None:
+    m.push_bool(m.call(primitives.match_sequence, (m.top(),)))
+
+
+@opcode.register("MATCH_MAPPING")
+def _is_mapping(m: Machine, step: Instruction) -> None:
+    m.push_bool(m.call(primitives.match_mapping, (m.top(),)))

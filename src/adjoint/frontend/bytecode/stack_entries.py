@@ -6,6 +6,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TypeAlias
 
+from adjoint.frontend.bytecode.tree import Cycle
 from adjoint.ir.node import node
 from adjoint.ir.nodes import Operand, Var
 
@@ -20,6 +21,9 @@ class StackMark:
 NULL = StackMark("NULL")
 """The mark in place of a bound object, for a call without one."""
 
+RUNNING = StackMark("RUNNING")
+"""The mark of the iterator of a running loop."""
+
 
 @node
 class Method:
@@ -30,13 +34,37 @@ class Method:
 
 
 @node
+class NotStarted:
+    """``iter(iterable)``, which a loop calls itself."""
+
+    iterable: Operand
+
+
+@node
+class LoopItem:
+    """The current item of a ``for`` loop."""
+
+    cycle: Cycle
+
+
+@node
 class Unchecked:
     """A variable that may be unassigned; pushing it raises Python's error."""
 
     var: Var
 
 
-Entry: TypeAlias = "Operand | StackMark | Method | Unchecked"
+@node
+class OuterVariable:
+    """The content of a variable's slot outside a comprehension that uses the same name."""
+
+    var: Var | None
+    cell: Var | None
+
+
+Entry: TypeAlias = (
+    "Operand | StackMark | Method | NotStarted | LoopItem | Unchecked | OuterVariable"
+)
 
 
 @dataclass(slots=True)

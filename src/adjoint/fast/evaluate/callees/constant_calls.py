@@ -21,7 +21,7 @@ import numpy as np
 from adjoint.fast.evaluate.evaluator import Evaluator
 from adjoint.fast.evaluate.objects.containers import closed
 from adjoint.fast.evaluate.types import Array, Number, has_integer, type_of
-from adjoint.fast.evaluate.values import Abstract, Flag, Known, Ref, parts
+from adjoint.fast.evaluate.values import Abstract, External, Flag, Known, Ref, parts
 from adjoint.fast.not_covered import NotCovered
 from adjoint.fast.support.opaque_functions import may_be_opaque
 from adjoint.fast.support.pure_functions import names_of_pure
@@ -44,10 +44,17 @@ def is_of_constants(ev: Evaluator, f: Any, args: Sequence[Abstract]) -> bool:
 def _is_constant(ev: Evaluator, a: Abstract) -> bool:
     if isinstance(a, Value):
         return a in ev.dims
-    items = ev.sequence(a)
+    items = _items(ev, a)
     if items is not None:
-        return ev.class_of(a) in (tuple, list) and all(_is_constant(ev, x) for x in items)
+        return all(_is_constant(ev, x) for x in items)
     return isinstance(a, Known) and not isinstance(a, Flag) and isinstance(a.value, _PLAIN)
+
+
+def _items(ev: Evaluator, a: Abstract) -> Sequence[Abstract] | None:
+    """Return the items of a tuple or list that the program makes. Those of one from outside are not
+    read for this: a program would depend on what the function does not read."""
+    made = not isinstance(a, External) and ev.class_of(a) in (tuple, list)
+    return ev.sequence(a) if made else None
 
 
 def has_unknown_integer(ev: Evaluator, a: Abstract) -> bool:
@@ -88,7 +95,7 @@ def _real(ev: Evaluator, a: Abstract) -> Any:
     if isinstance(a, Value):
         ev.demand_known("a length that has to be known", ev.dims[a])
         raise NotCovered("a length that is not known", ev.span)
-    items = ev.sequence(a)
+    items = _items(ev, a)
     if items is not None:
         made = [_real(ev, x) for x in items]
         return made if ev.class_of(a) is list else tuple(made)
@@ -136,7 +143,7 @@ def constant_of(ev: Evaluator, y: Any, args: Sequence[Abstract]) -> Abstract | N
 
 def _has_fixed(ev: Evaluator, args: Sequence[Abstract]) -> bool:
     """Return whether there is an integer from outside that has a cotangent, though it is known."""
-    return any(x in ev.outside.fixed or _has_fixed(ev, ev.sequence(x) or ()) for x in args)
+    return any(x in ev.outside.fixed or _has_fixed(ev, _items(ev, x) or ()) for x in args)
 
 
 def _is_shape(y: Any) -> bool:
@@ -170,8 +177,8 @@ def _contents(ev: Evaluator, a: Abstract) -> Any:
         if block is not ev.block or not ev.aliased_by(a).isdisjoint(ev.written):
             raise _NotConstant
         return found
-    items = ev.sequence(a)
-    if items is not None and ev.class_of(a) in (tuple, list):
+    items = _items(ev, a)
+    if items is not None:
         made = [_contents(ev, x) for x in items]
         return made if ev.class_of(a) is list else tuple(made)
     if isinstance(a, Known) and not isinstance(a, Flag) and isinstance(a.value, _PLAIN):
