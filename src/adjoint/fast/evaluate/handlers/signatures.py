@@ -54,7 +54,8 @@ def _constant(ev: Evaluator, x: Any) -> Abstract:
 @handler(inspect.Signature.bind)
 def _(ev: Evaluator, signature: Abstract, /, *args: Abstract, **keywords: Abstract) -> Abstract:
     """Bind the arguments by the signature itself, which moves them about only."""
-    assert isinstance(signature, Known)
+    if not isinstance(signature, Known):
+        raise NotCovered("a signature that may have cotangents", ev.span)
     try:
         bound = signature.value.bind(*args, **keywords)
     except TypeError:
