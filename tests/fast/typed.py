@@ -16,6 +16,7 @@ from adjoint.fast.reverse import forward_sweep
 from adjoint.fast.reverse.activity import find_all_active
 from adjoint.fast.single_assignment.walk import operands, results
 from adjoint.fast.support import functions as runtime
+from adjoint.fast.support.rows import Keys
 from adjoint.ir.single import Call, Const, Undefined, Value
 from tests.fast.interpreter import Activation
 
@@ -90,7 +91,7 @@ class Typed(Activation):
             if v in self.ev.dims:
                 self.fits(self.ev.dims[v], value, v, value, lengths)
         elif isinstance(t, Row):
-            fits = type(value) is list and all(type(x) in t.item.kinds for x in value)
+            fits = type(value) in (list, Keys) and all(type(x) in t.item.kinds for x in value)
             self.require(fits, v, value, "is no such list")
         elif type(value) is not np.ndarray or value.dtype != t.dtype or value.ndim != len(t.shape):
             self.require(False, v, value, "is no such array")
