@@ -183,6 +183,9 @@ def difference(
     seen.add((id(a), id(b)))
     if type(a) is not type(b):
         return f"{path or 'value'}: {type(a).__name__} {a!r} against {type(b).__name__} {b!r}"
+    if isinstance(a, np.random.Generator):
+        states = a.bit_generator.state, b.bit_generator.state
+        return difference(*states, path=f"{path or 'value'}.state")
     of_objects = isinstance(a, np.ndarray) and a.dtype.kind == b.dtype.kind == "O"
     if isinstance(a, np.ndarray | np.generic | float | complex) and not of_objects:
         return _difference_of_numbers(a, b, rtol, path)

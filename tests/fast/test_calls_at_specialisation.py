@@ -205,6 +205,22 @@ def test_a_signature_that_changes():
     assert ad.gradient(f, 1.0) == (7.0,)
 
 
+def test_signatures_that_are_captured():
+    def of(signature):
+        def f(x):
+            bound = signature.bind(x)
+            bound.apply_defaults()
+            return x * x * bound.arguments["n"]
+
+        return f
+
+    for n in (2.0, 3.0):
+        f = of(inspect.signature(lambda x, n=n: x))
+        assert [ad.gradient(f, 1.0) for _ in range(2)] == [(2 * n,)] * 2
+        assert ad.tier(f, 1.0).tier == "fast"
+        check_reverse(f, 1.0)
+
+
 def test_wrappers_of_the_same_code():
     @names_taken
     def one(x, scale):

@@ -7,6 +7,7 @@ import pytest
 
 import adjoint as ad
 from adjoint.fast.entry_code import entry_source as entry
+from adjoint.fast.entry_code import inputs
 from adjoint.fast.programs import store as tier
 
 BAD = (np.nan, np.inf, -np.inf)
@@ -72,8 +73,8 @@ def flags(request, monkeypatch):
     """Where a library multiplies matrices in threads, NumPy does not see that it met NaN."""
     if not request.param:
         names = {"begin_raising": _ignoring, "end_raising": lambda errors: errors.__exit__()}
-        monkeypatch.setattr(entry, "BEGIN_RAISING", "begin_raising()")
-        monkeypatch.setattr(entry, "NAMES_OF_RAISING", names)
+        monkeypatch.setattr(inputs, "BEGIN_RAISING", "begin_raising()")
+        monkeypatch.setattr(inputs, "NAMES_OF_RAISING", names)
         tier.forget()
     yield
     tier.forget()

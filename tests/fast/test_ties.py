@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import adjoint as ad
-from adjoint.fast.entry_code import entry_source as entry
+from adjoint.fast.entry_code import inputs
 from adjoint.fast.programs import store as tier
 from tests.fast.agreeing import generic_tier
 from tests.structures import difference
@@ -248,7 +248,7 @@ def test_the_captured_variables_of_the_function():
 @pytest.mark.parametrize(("name", "looks"), [("all fields", False), ("another field", True)])
 def test_only_what_is_not_read_is_looked_into(name, looks, monkeypatch):
     looked = []
-    monkeypatch.setattr(entry, "holds_one", lambda *given: looked.append(given))
+    monkeypatch.setitem(inputs._NAMES, "holds_one", lambda *given: looked.append(given))
     f, holder = APART[name]()
     tier.forget()
     for _ in range(2):

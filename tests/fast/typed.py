@@ -10,11 +10,13 @@ from collections import Counter
 import numpy as np
 
 from adjoint.fast.evaluate.types import Anything, Array, Number, Row, Symbol
+from adjoint.fast.evaluate.writes.memory_sharing import Sharing
 from adjoint.fast.not_covered import Deoptimize
 from adjoint.fast.reverse import forward_sweep
 from adjoint.fast.reverse.activity import find_all_active
 from adjoint.fast.single_assignment.walk import operands, results
 from adjoint.fast.support import functions as runtime
+from adjoint.fast.support.rows import Keys
 from adjoint.ir.single import Call, Const, Undefined, Value
 from tests.fast.interpreter import Activation
 
@@ -36,10 +38,14 @@ class Typed(Activation):
     ----------
     problems
         What does not hold.
+    in_sight
+        The values of the blocks that are running.
     """
 
-    def __init__(self, ev, leaves):
+    def __init__(self, ev, leaves, program):
         self.ev, self.deep, self.values = ev, None, {}
+        self.sharing = Sharing(ev, program)
+        self.in_sight = set()
         self.sizes = {}
         self.problems = []
         self.steps = 0
@@ -53,13 +59,19 @@ class Typed(Activation):
         lengths = {}
         for parameter, x in zip(block.parameters, given, strict=True):
             self.demand(parameter, x, lengths)
-        return super().block(block, given)
+        around = self.in_sight
+        self.in_sight = around.union(block.parameters)
+        try:
+            return super().block(block, given)
+        finally:
+            self.in_sight = around
 
     def step(self, op):
         self.steps += 1
         if self.steps > MOST_STEPS:
             raise Stop
         super().step(op)
+        self.in_sight.update(results(op))
         lengths = {}  # those of one symbol are equal among what is there at one time
         read = operands(op) if isinstance(op, Call) else ()
         for x in (*read, *results(op)):
@@ -79,7 +91,7 @@ class Typed(Activation):
             if v in self.ev.dims:
                 self.fits(self.ev.dims[v], value, v, value, lengths)
         elif isinstance(t, Row):
-            fits = type(value) is list and all(type(x) in t.item.kinds for x in value)
+            fits = type(value) in (list, Keys) and all(type(x) in t.item.kinds for x in value)
             self.require(fits, v, value, "is no such list")
         elif type(value) is not np.ndarray or value.dtype != t.dtype or value.ndim != len(t.shape):
             self.require(False, v, value, "is no such array")
@@ -95,8 +107,8 @@ class Typed(Activation):
         self.require(known == n, v, value, f"has a length of {n} for {known}")
 
     def demand_memory(self, op):
-        """A new array is new, and where there are writes, a view is known as one, except beside
-        arrays that a loop copies in each iteration: these are not written to later."""
+        """A new array is new, and where there are writes, it is known of each value in sight that
+        it may share memory with the result."""
         result = op.result
         made = self.values.get(result)
         if not isinstance(self.ev.types.get(result), Array) or not made.size:
@@ -106,9 +118,9 @@ class Typed(Activation):
                 continue
             if type(x) is np.ndarray and np.may_share_memory(made, x):
                 self.require(result not in self.ev.fresh, result, made, f"shows {v.name}")
-                both = self.ev.aliased_by(v) & self.ev.aliased_by(result)
-                is_plain = not self.ev.written or self.ev.copied_parameters
-                self.require(both or is_plain, result, made, f"may show {v.name}")
+                if self.ev.written and v in self.in_sight:
+                    known = self.sharing.share(v, result)
+                    self.require(known, result, made, f"may show {v.name}")
 
     def require(self, holds, v, value, problem):
         if not holds:
@@ -125,7 +137,7 @@ def typed_runs(monkeypatch):
 
     def run(sweep, primal):
         ev = sweep.ev
-        typed = Typed(ev, ev.outside.leaves)
+        typed = Typed(ev, ev.outside.leaves, primal)
         counts["programs"] += 1
         with (
             np.errstate(all="ignore"),

@@ -7,6 +7,7 @@ import functools
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
+from inspect import Signature
 from types import BuiltinFunctionType, CodeType, FunctionType, MethodType, ModuleType
 from typing import Any
 
@@ -165,6 +166,8 @@ class Outside(Guards):
             self.shown_members.add(id(value))
         # not isinstance: ``__class__`` may lie
         is_fixed = issubclass(kind, _IDENTITIES) or is_cython(kind) or is_constant_object(kind)
+        if kind is Signature:
+            is_fixed = not self.is_wanted(source)  # its defaults may have cotangents
         if is_fixed or kind is object or value is sys.modules:
             self.guard(source, "is", value)
             return Known(value)

@@ -9,6 +9,7 @@ import numpy as np
 from adjoint.fast.evaluate.evaluator import Evaluator
 from adjoint.fast.evaluate.handlers.table import handler
 from adjoint.fast.evaluate.objects.guards import is_own
+from adjoint.fast.evaluate.plain_classes import is_enumeration
 from adjoint.fast.evaluate.types import Array, Number
 from adjoint.fast.evaluate.values import Abstract, Bound, Closure, External, Known, Partial, Ref
 from adjoint.fast.not_covered import NotCovered
@@ -32,7 +33,7 @@ _WITHOUT_IDENTITY = (str, bytes, int, float, complex, tuple, np.dtype, np.number
 
 def _identical(ev: Evaluator, a: Abstract, b: Abstract) -> bool:
     if isinstance(a, Known) and isinstance(b, Known):
-        if any(a.value is x for x in _SINGLE):
+        if any(a.value is x for x in _SINGLE) or is_enumeration(type(a.value)):
             return a.value is b.value
         if type(a.value) is type(b.value) and isinstance(a.value, _WITHOUT_IDENTITY):
             if isinstance(a.value, np.dtype) and ev.frames and is_own(ev.frames[-1].namespace):

@@ -55,7 +55,7 @@ def _constant(ev: Evaluator, x: Any) -> Abstract:
 def _(ev: Evaluator, signature: Abstract, /, *args: Abstract, **keywords: Abstract) -> Abstract:
     """Bind the arguments by the signature itself, which moves them about only."""
     if not isinstance(signature, Known):
-        raise NotCovered("a signature that is read from outside", ev.span)
+        raise NotCovered("a signature that may have cotangents", ev.span)
     try:
         bound = signature.value.bind(*args, **keywords)
     except TypeError:
