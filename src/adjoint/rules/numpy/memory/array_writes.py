@@ -120,7 +120,7 @@ def _arrange(a, places, axis):
 
 
 def _sorts_by_unknown(f: Any, key: Any, plain: str = "") -> None:
-    """Register `key`: copies of arrays of objects are sorted by an unknown call, those of dtype kinds
+    """Register `key`: an unknown call sorts copies of arrays of objects, arrays of dtype kinds
     `plain` are constant."""
 
     def run(record: list[Any], slot: int, /, *args: Any, **options: Any) -> Any:
