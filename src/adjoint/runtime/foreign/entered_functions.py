@@ -64,7 +64,8 @@ def _calls_unknown(frame: FrameType, functions: frozenset[str], methods: frozens
     spaces = (local, namespace, vars(builtins))
     found = [[space[name] for space in spaces if name in space][:1] for name in functions]
     if not all(
-        values and _is_entered(*values, name) for values, name in zip(found, functions, strict=True)
+        values and _is_entered(values[0], name)
+        for values, name in zip(found, functions, strict=True)
     ):
         return True
     if not methods:
