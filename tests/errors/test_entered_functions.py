@@ -254,6 +254,26 @@ def test_an_initialiser_that_changes_another_object_is_refused(held, store):
             run()
 
 
+class Node:
+    def __init__(self, value):
+        self.value, self.seen = value, [value]
+
+    def touch(self, other):
+        self.seen.append(other)
+
+
+def test_a_method_that_changes_its_object_is_refused():
+    class Busy:
+        def __hash__(self):
+            first = Node(0.0)
+            for i in range(3):
+                Node(float(i)).touch(first)
+            return 7
+
+    with pytest.raises(MutationError, match="may store something"):
+        ad.gradient(lambda x: {Busy(): x}.popitem()[1] * x, 2.0)
+
+
 class Pair:
     def __init__(self, a, b):
         self.a, self.b = a, b
