@@ -2,7 +2,9 @@
 
 import subprocess
 import sys
+import tempfile
 import textwrap
+from pathlib import Path
 
 import pytest
 
@@ -41,9 +43,12 @@ OPERATORS = {
 
 def run(text):
     code = textwrap.dedent(BEGIN) + textwrap.dedent(text)
-    found = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=False
-    )
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder, "forks.py")  # code without a file cannot be followed past a ``try``
+        path.write_text(code)
+        found = subprocess.run(
+            [sys.executable, path], capture_output=True, text=True, timeout=60, check=False
+        )
     assert found.stderr == ""
     return found.stdout.split("\n")
 

@@ -19,8 +19,6 @@ import pytest
 from benchmarks.growth import point, programs
 
 import adjoint as ad
-from adjoint.errors import MutationError
-from adjoint.runtime.memory.saved import Saved
 from tests.fast.agreeing import generic_tier
 
 PROGRAMS = dict(programs())
@@ -154,54 +152,6 @@ def test_exceptions_that_are_raised_anew_at_each_depth_grow_linearly() -> None:
         for depth in (30, 120)
     )
     assert many / few < TOLERANCE
-
-
-class _Node:
-    def __init__(self, value):
-        self.value, self.seen = value, [value]
-
-    def touch(self, other):
-        self.other = other
-        self.seen.append(other)
-
-
-class _Busy:
-    """What its hash enters, code in C does: it is not followed, but watched."""
-
-    def __init__(self, count):
-        self.count = count
-
-    def __hash__(self):
-        first = _Node(0.0)
-        for i in range(self.count):
-            _Node(float(i)).touch(first)
-        return 7
-
-    __eq__ = object.__eq__
-
-
-def _asked_for_its_hash(x, key):
-    return {key: x}[key]
-
-
-def test_runs_that_enter_many_functions_look_at_each_thing_once(monkeypatch) -> None:
-    """At what they may have written: counted by itself, for it costs little beside the rest."""
-    forget, looks = Saved.forget, 0
-
-    def counted(self, *args):
-        nonlocal looks
-        looks += 1
-        return forget(self, *args)
-
-    def cost(count):
-        nonlocal looks
-        looks = 0
-        with pytest.raises(MutationError, match="changes something each time"):
-            ad.gradient(lambda x: _asked_for_its_hash(x, _Busy(count)), 2.0)
-        return looks / count
-
-    monkeypatch.setattr(Saved, "forget", counted)
-    assert 0 < cost(120) < TOLERANCE * cost(30)
 
 
 def _quadratic(xs):

@@ -56,9 +56,12 @@ LIBRARIES = frozenset({"astropy", "narwhals", "numpy", "pandas", "scipy", "sklea
 functions store only in their operands. This was checked by reading everything that they assign to
 global variables, their elements and class attributes."""
 
-CACHING = frozenset({"coloredlogs", "colorlog", "mpmath", "pint", "rich", "sympy"})
+CACHING = frozenset(
+    """absl colorama coloredlogs colorlog dateutil jupyter_client markdown_it mpmath pint pygments
+    pythonjsonlogger pytz pytz_deprecation_shim rich sympy tqdm traitlets tzlocal""".split()
+)
 """Packages that store something when C or `logging` calls them, but give it back to nobody: hashes,
-what they show. Numbers that they calculate with have no derivatives."""
+zones by name, what they show. Numbers that they calculate with have no derivatives."""
 
 STORING = {
     "astropy.utils.state": frozenset({"ScienceState.set", "ScienceState.validate"}),

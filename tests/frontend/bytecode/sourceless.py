@@ -16,13 +16,14 @@ def sourceless_cases() -> list[tuple[Case, Case]]:
     """Each case of the corpus, and the same case with no source for anything in its module."""
     cases = list(all_cases())
     saved, registry.CASES[:] = registry.CASES[:], []
+    refused = registry.REFUSED[:]
     try:
         for info in pkgutil.iter_modules(tests.corpus.__path__):
             if info.name != "registry":
                 _load(importlib.import_module(f"tests.corpus.{info.name}"), f"<{info.name}>")
         found = {case.name: case for case in registry.CASES}
     finally:
-        registry.CASES[:] = saved
+        registry.CASES[:], registry.REFUSED[:] = saved, refused
     return [(case, found[case.name]) for case in cases]
 
 

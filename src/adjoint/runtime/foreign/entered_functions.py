@@ -10,15 +10,19 @@ import functools
 from types import BuiltinMethodType, FrameType, FunctionType, ModuleType, WrapperDescriptorType
 from typing import Any
 
+import numpy as np
+
 from adjoint.primal.code_owner import is_user_code
-from adjoint.primal.packages import is_of_a_library
+from adjoint.primal.packages import is_of_a_library, package
 from adjoint.primal.special_methods import class_attribute
 from adjoint.primal.value_kinds import by_value, fields_of, filled_slots
 from adjoint.runtime.foreign.may_store import (
+    ALLOWED,
     CACHED_PROPERTY,
     INITIALISERS,
     READING,
     calls_of,
+    is_writer,
 )
 
 
@@ -59,7 +63,10 @@ def _calls_unknown(frame: FrameType, functions: frozenset[str], methods: frozens
     code, local, namespace = frame.f_code, frame.f_locals, frame.f_globals
     spaces = (local, namespace, vars(builtins))
     found = [[space[name] for space in spaces if name in space][:1] for name in functions]
-    if not all(values and _is_entered(values[0]) for values in found):
+    if not all(
+        values and _is_entered(values[0], name)
+        for values, name in zip(found, functions, strict=True)
+    ):
         return True
     if not methods:
         return False
@@ -79,20 +86,24 @@ def _is_a_method(name: str, owners: list[Any]) -> bool:
         space = vars(owner) if isinstance(owner, ModuleType) else fields_of(owner) or {}
         if type(space) is dict and name in space:
             found.append(space[name])
-    return bool(found) and all(name in READING or by_value(f) or _is_entered(f) for f in found)
+    return bool(found) and all(
+        name in READING or by_value(f) or _is_entered(f, name) for f in found
+    )
 
 
-def _is_entered(f: Any) -> bool:
-    """Return whether a call of `f` enters user code and does nothing else."""
-    f = f.__func__ if type(f) in (staticmethod, classmethod) else f
+def _is_entered(f: Any, name: str) -> bool:
+    """Return whether a call of `f`, by that name, enters user code or computes, and no more."""
+    f = _function_of(f)
     f = f.__wrapped__ if type(f) is functools._lru_cache_wrapper else f
+    if _only_computes(f, name):
+        return True
     if type(f) is FunctionType:
         return _is_function(f)
     if f == tuple.__new__:  # the constructor of named tuples
         return True
     if not isinstance(f, type):
         return _is_function(class_attribute(type(f), "__call__"))
-    made = class_attribute(f, "__new__"), class_attribute(f, "__init__")
+    made = _function_of(class_attribute(f, "__new__")), class_attribute(f, "__init__")
     return class_attribute(type(f), "__call__") is type.__dict__["__call__"] and all(
         _is_function(g)
         or g is object.__new__
@@ -102,6 +113,22 @@ def _is_entered(f: Any) -> bool:
     )
 
 
+def _function_of(f: Any) -> Any:
+    return f.__func__ if type(f) in (staticmethod, classmethod) else f
+
+
+def _only_computes(f: Any, name: str) -> bool:
+    """Return whether `f` is a class of Python's own values or a function of numbers."""
+    home = package(getattr(f, "__module__", None))
+    if isinstance(f, type):
+        return home in _VALUES
+    if type(f) is np.ufunc or home == "numpy":
+        return name in ALLOWED and getattr(np, name, None) is f  # its outputs are known by name
+    in_c = type(f) is BuiltinMethodType and home in ("math", "cmath", "_operator", "_functools")
+    return in_c and not is_writer(f.__name__)
+
+
+_VALUES = frozenset({"collections", "datetime", "decimal", "fractions", "uuid"})
 _OF_C = (BuiltinMethodType, WrapperDescriptorType)
 
 

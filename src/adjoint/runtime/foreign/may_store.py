@@ -67,7 +67,7 @@ READING = (
     | frozenset("__getitem__ copy get items keys values tolist item".split())
 )
 """Methods that read values; methods written in Python are entered by themselves."""
-_ALLOWED = (READING | _public(np, np.ndarray, np.linalg, math, cmath) | {"__array_function__"}) - {
+ALLOWED = (READING | _public(np, np.ndarray, np.linalg, math, cmath) | {"__array_function__"}) - {
     "vectorize"
 }
 """Methods and functions of modules that write into nothing but what is named as their output."""
@@ -119,13 +119,13 @@ def calls_of(code: CodeType) -> Calls:
             name = "" if variable is None else str(variable.argval)
             if variable is not None and variable.opname == "LOAD_ATTR":  # 3.13, of a module too
                 begun.append((name, True))
-                methods.update({name} - _ALLOWED)
+                methods.update({name} - ALLOWED)
             else:
                 begun.append(("", False))
                 is_named = variable is not None and variable.opname.startswith("LOAD_")
                 functions.add(name if is_named else "")
         elif function is not None:
-            begun.append((function, False))
+            begun.append((function, True))
             if function not in _READERS:
                 functions.add(function)
         elif method is not None:
@@ -138,12 +138,12 @@ def calls_of(code: CodeType) -> Calls:
                 stores = True  # another object, which may be filled already
             elif method in _WRITERS:  # of a container behind it, whatever else has that name
                 stores |= _loaded(before, "LOAD_FAST") not in own
-            elif method not in _ALLOWED:
+            elif method not in ALLOWED:
                 methods.add(method)
         elif i.opname in ("CALL", "CALL_KW") and begun:
             ended, is_global = begun.pop()
             name = ended
-            stores |= name in _ALLOWED and (i.arg or 0) > _most_inputs(name, is_global)
+            stores |= name in ALLOWED and (i.arg or 0) > _most_inputs(name, is_global)
     return Calls(stores, fills, frozenset(functions), frozenset(methods))
 
 

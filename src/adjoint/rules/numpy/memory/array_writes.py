@@ -120,12 +120,12 @@ def _arrange(a, places, axis):
 
 
 def _sorts_by_unknown(f: Any, key: Any, plain: str = "") -> None:
-    """Register `key`: arrays of objects are sorted by an unknown call, those of dtype kinds `plain`
-    are constant."""
+    """Register `key`: an unknown call sorts copies of arrays of objects, arrays of dtype kinds
+    `plain` are constant."""
 
     def run(record: list[Any], slot: int, /, *args: Any, **options: Any) -> Any:
         if args and isinstance(args[0], np.ndarray):
-            if args[0].dtype.hasobject:
+            if args[0].dtype.hasobject and key is f:
                 return run_unknown(record[0], record, slot, f, args, options)
             if args[0].dtype.kind in plain:
                 return f(*args, **options)
