@@ -44,7 +44,7 @@ def test_exception_in_the_sweep(case: Case, generic_tier: None) -> None:
     assert difference(materialised(back(mapped(y_bar))), first) is None
 
 
-@pytest.mark.parametrize("case", REFUSED, ids=[case.name for case in REFUSED])
+@pytest.mark.parametrize("case", REFUSED, ids=lambda case: case.name)
 def test_refused(case: Case) -> None:
     f, args = case.sample.f, case.sample.args
     for run in (

@@ -37,7 +37,7 @@ def examples(name):
 def test_examples(name):
     runner = doctest.DocTestRunner(optionflags=doctest.ELLIPSIS)
     for test in examples(name):
-        runner.run(test)
+        runner.run(test, clear_globs=False)  # rules that it registers read them later
     assert runner.failures == 0
 
 

@@ -63,11 +63,12 @@ def _swept(y, back, dots):
 
 
 def _fitting(dot: Any, bar: Any) -> Any:
-    """Return the tangent of an operand without parts that have no cotangent."""
+    """Return the tangent of an operand without parts that have no cotangent. It is repeated along
+    the axes over which its cotangent is still to be summed."""
     if bar is None or dot is None or type(bar) is Poison:
         return None
     if not isinstance(bar, list | tuple):
-        return dot
+        return dot if np.shape(dot) == np.shape(bar) else np.broadcast_to(dot, np.shape(bar))
     return type(bar)([_fitting(part, of) for part, of in zip(dot, bar, strict=True)])
 
 

@@ -7,14 +7,19 @@ from __future__ import annotations
 
 import builtins
 import functools
-from types import FrameType, FunctionType, ModuleType
+from types import BuiltinMethodType, FrameType, FunctionType, ModuleType, WrapperDescriptorType
 from typing import Any
 
 from adjoint.primal.code_owner import is_user_code
 from adjoint.primal.packages import is_of_a_library
 from adjoint.primal.special_methods import class_attribute
-from adjoint.primal.value_kinds import by_value, fields_of
-from adjoint.runtime.foreign.may_store import CACHED_PROPERTY, READING, calls_of
+from adjoint.primal.value_kinds import by_value, fields_of, filled_slots
+from adjoint.runtime.foreign.may_store import (
+    CACHED_PROPERTY,
+    INITIALISERS,
+    READING,
+    calls_of,
+)
 
 
 def stores_itself(frame: FrameType) -> bool:
@@ -24,9 +29,29 @@ def stores_itself(frame: FrameType) -> bool:
         made_by = getattr(frame.f_locals.get("self"), "func", None)
         return not is_of_a_library(getattr(made_by, "__module__", None))
     calls = calls_of(frame.f_code)
-    if calls.stores:
+    if calls.stores or (calls.fills and not _is_new(frame)):
         return True
     return _calls_unknown(frame, calls.functions, calls.methods)
+
+
+def _is_new(frame: FrameType) -> bool:
+    """Return whether the function in `frame` initialises an object that has no fields yet, or
+    does so for another initialiser of it."""
+    made, caller = _first_argument(frame), frame.f_back
+    if caller is not None and caller.f_code.co_name in INITIALISERS:
+        if _first_argument(caller) is made:
+            return True
+    kind = type(made)
+    others = [vars(base).get("__init__") for base in kind.__mro__]
+    if not all(type(f) is not FunctionType or _is_function(f) for f in others):
+        return False  # libraries may register the object
+    if type(class_attribute(kind, "__new__")) is not BuiltinMethodType or fields_of(made):
+        return False
+    return isinstance(made, BaseException) or not filled_slots(made)
+
+
+def _first_argument(frame: FrameType) -> Any:
+    return frame.f_locals.get((*frame.f_code.co_varnames, "")[0])
 
 
 def _calls_unknown(frame: FrameType, functions: frozenset[str], methods: frozenset[str]) -> bool:
@@ -69,8 +94,15 @@ def _is_entered(f: Any) -> bool:
         return _is_function(class_attribute(type(f), "__call__"))
     made = class_attribute(f, "__new__"), class_attribute(f, "__init__")
     return class_attribute(type(f), "__call__") is type.__dict__["__call__"] and all(
-        _is_function(g) or g is object.__new__ or g is object.__dict__["__init__"] for g in made
+        _is_function(g)
+        or g is object.__new__
+        or g is object.__dict__["__init__"]
+        or (type(g) in _OF_C and issubclass(f, BaseException))
+        for g in made
     )
+
+
+_OF_C = (BuiltinMethodType, WrapperDescriptorType)
 
 
 def _is_function(f: Any) -> bool:

@@ -75,9 +75,11 @@ _ALLOWED = (READING | _public(np, np.ndarray, np.linalg, math, cmath) | {"__arra
 
 class Calls(NamedTuple):
     """The effects of a function: whether its own instructions store something that may outlive it,
-    and the names of unknown functions and methods that it calls."""
+    or fill the object that it initialises, and the names of unknown functions and methods that it
+    calls."""
 
     stores: bool
+    fills: bool
     functions: frozenset[str]
     methods: frozenset[str]
 
@@ -88,11 +90,12 @@ def calls_of(code: CodeType) -> Calls:
     tuples = [const if type(const) is tuple else (const,) for const in code.co_consts]
     stores = any(_names_output(word) for words in tuples for word in words)
     functions, methods = set[str](), set[str]()
-    of_module = False
+    of_module = fills = False
     begun: list[tuple[str, bool]] = []  # the calls whose arguments are on the stack
     ended = ""  # the function whose result was pushed last
     found = [*steps(code)]
     own = _own_variables(code, found)
+    filled = _filled_variable(code, found)
     for i, before, after in found:
         function, method = called(i)
         goes_on = after is not None and after.opname == "LOAD_ATTR"
@@ -107,6 +110,8 @@ def calls_of(code: CodeType) -> Calls:
             methods.add(i.argval)  # a method that is passed on, or a number of that name
         elif _is_accounted_for(code, i, before, ended):
             pass
+        elif i.opname == "STORE_ATTR" and _loaded(before, "LOAD_FAST") in filled:
+            fills = True
         elif _writes(i) or ((function, method) == (None, None) and _passes_ufunc(i, before, after)):
             stores |= not (i.opname == "BINARY_OP" and _loaded(after, "STORE_FAST") in own)
         elif i.opname == "PUSH_NULL":  # the call of what a variable holds
@@ -127,7 +132,11 @@ def calls_of(code: CodeType) -> Calls:
             is_global = before is not None and before.opname == "LOAD_GLOBAL"
             begun.append((method, is_global or of_module))
             of_module = False
-            if method in _WRITERS:  # of a container behind it, whatever else has that name
+            if filled and _fills_own(i, before, after, ended, filled[0]):
+                fills = True
+            elif method in INITIALISERS:
+                stores = True  # another object, which may be filled already
+            elif method in _WRITERS:  # of a container behind it, whatever else has that name
                 stores |= _loaded(before, "LOAD_FAST") not in own
             elif method not in _ALLOWED:
                 methods.add(method)
@@ -135,7 +144,32 @@ def calls_of(code: CodeType) -> Calls:
             ended, is_global = begun.pop()
             name = ended
             stores |= name in _ALLOWED and (i.arg or 0) > _most_inputs(name, is_global)
-    return Calls(stores, frozenset(functions), frozenset(methods))
+    return Calls(stores, fills, frozenset(functions), frozenset(methods))
+
+
+INITIALISERS = frozenset({"__init__", "__post_init__"})
+
+
+def _filled_variable(code: CodeType, found: list[Any]) -> tuple[str, ...]:
+    """Return the name of the new object that an initialiser fills, unless it assigns to it."""
+    first = code.co_varnames[: min(code.co_argcount, 1)]
+    is_assigned = any("STORE_FAST" in i.opname and {*first} & {*_names(i)} for i, *_ in found)
+    return first if code.co_name in INITIALISERS and not is_assigned else ()
+
+
+def _fills_own(i: dis.Instruction, before: Any, after: Any, ended: str, new: str) -> bool:
+    """Return whether a method is the initialiser of a base, of the object in the variable `new`, or
+    is ``object.__setattr__``, which frozen classes call for it."""
+    is_given = _loaded(after, "LOAD_FAST") == new
+    if i.argval == "__setattr__":
+        return is_given
+    of_super = i.opname == "LOAD_SUPER_ATTR" or (ended == "super" and before.opname == "CALL")
+    of_new = is_given or of_super or _loaded(before, "LOAD_FAST") == new
+    return of_new and i.argval in INITIALISERS
+
+
+def _names(i: dis.Instruction) -> tuple[str, ...]:
+    return i.argval if type(i.argval) is tuple else (i.argval,)
 
 
 def _own_variables(code: CodeType, found: list[Any]) -> set[str]:
@@ -146,7 +180,7 @@ def _own_variables(code: CodeType, found: list[Any]) -> set[str]:
         name
         for before, i in assigned
         if i.opname != "STORE_FAST" or not _is_new(before)
-        for name in (i.argval if type(i.argval) is tuple else (i.argval,))
+        for name in _names(i)
     }
     others.update(code.co_varnames[: code.co_argcount + code.co_kwonlyargcount + 2])
     return {i.argval for _, i in assigned if type(i.argval) is str} - others
@@ -264,7 +298,7 @@ def hands_out(code: CodeType) -> bool:
     for (i, before, after), (_, _, behind) in zip(found, [*found[1:], found[-1]], strict=True):
         if not i.opname.startswith(("LOAD_FAST", "LOAD_DEREF", "LOAD_CLOSURE")):
             continue
-        names = i.argval if type(i.argval) is tuple else (i.argval,)
+        names = _names(i)
         follows = "" if after is None else after.opname
         if before is not None and before.opname == "LOAD_GLOBAL" and before.argval in _ASK_NOTHING:
             names = names[1:]

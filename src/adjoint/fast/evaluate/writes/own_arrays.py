@@ -148,7 +148,8 @@ def _copying(ev: Evaluator, block: Block, copies: _Copies) -> Block:
     def copied(made: Mapping[Value, Value]) -> Iterable[Op]:
         for y, x in made.items():
             f = Const(runtime.apart if copies[y] else np.copy)
-            yield Call(y, f, (x, *copies[y]), (), None)
+            others = (made.get(z, z) for z in copies[y])  # type: ignore[arg-type]
+            yield Call(y, f, (x, *others), (), None)
 
     given = incoming(block.parameters)
     at = int(bool(block.ops) and _unpacks_item(block))
