@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 from adjoint.fast.build.modes import GRADIENT, PULLBACK
+from adjoint.fast.evaluate.writes.memory_sharing import Sharing
 from adjoint.fast.programs import store as tier
 from tests.corpus import all_cases
 from tests.fast import complex_programs, leaving, numeric
@@ -62,6 +63,37 @@ def test_values_in_the_corpus_are_what_they_are_said_to_be(monkeypatch):
                 sample.reset()
     assert not problems, "\n".join(problems[:20])
     assert counts["to their end"] >= 250, counts
+
+
+def view_of_a_choice(x):
+    a, b, z = x * 2, x * 3, np.zeros(4)
+    c = a if x[0] > 0 else b
+    part = c[1:]
+    z[0] = part[0]
+    return np.sum(z * a) + np.sum(part) + np.sum(b)
+
+
+def view_of_what_a_loop_carries(x):
+    a, z = x * 2, np.zeros(4)
+    c = a
+    for i in range(3):
+        part = c[1:]
+        z[i] = part[0]
+        c = c * part[0] if x[0] < 0 else c
+    return np.sum(z * a) + np.sum(c)
+
+
+@pytest.mark.parametrize("f", [view_of_a_choice, view_of_what_a_loop_carries])
+def test_memory_that_a_branch_or_a_loop_passes_on(f, monkeypatch):
+    with typed_runs(monkeypatch) as (problems, counts):
+        assert tier.run(f, (np.arange(1.0, 5.0),), GRADIENT) is not tier.MISS
+    assert not problems, problems
+    assert counts["to their end"] == 1
+    monkeypatch.setattr(Sharing, "_join", lambda *_: None)
+    tier.forget()
+    with typed_runs(monkeypatch) as (problems, _):
+        tier.run(f, (np.arange(1.0, 5.0),), GRADIENT)
+    assert any("may show" in one for one in problems)
 
 
 @pytest.mark.parametrize("kind", GENERATORS)
