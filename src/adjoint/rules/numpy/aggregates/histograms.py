@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from adjoint.rules.numpy.operands import array_rule
+from adjoint.rules.numpy.transposition import forward_from_reverse
 
 
 @array_rule(np.histogram, operands="a bins weights")
@@ -30,6 +31,9 @@ def _(a, bins=10, range=None, density=None, weights=None):
         return None, a_bar, bins_bar, weights_bar
 
     return y, histogram_back
+
+
+forward_from_reverse(np.histogram)
 
 
 def _at_bins(sums_bar: Any, edges: Any, a: Any, is_uniform: bool) -> Any:
