@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import adjoint as ad
+from adjoint.fast.programs import store
 from adjoint.rulekit.registry import lookup, rrule
 from adjoint.testing import check_gradient
 from tests.rules.harness import case, complexes, reals, table
@@ -276,3 +277,17 @@ def test_tolist_of_a_class_of_its_own():
 
     check_gradient(f, np.array([1.0, 2.0]))
     assert ad.gradient(f, np.array([1.0, 2.0]))[0].tolist() == [0.0, 4.0]
+
+
+@pytest.mark.parametrize("f", [np.real, np.imag, np.nan_to_num])
+@pytest.mark.parametrize("is_fast", [True, False], ids=["fast", "generic"])
+def test_the_tangent_of_a_number_is_a_number(f, is_fast, monkeypatch):
+    def of(x):
+        return f(np.exp(1j * x)).sum()
+
+    monkeypatch.setattr(store, "is_enabled", [is_fast])
+    y, y_dot = ad.pushforward(of, (0.5,), (2.0,))
+    slope = 1j * np.exp(0.5j)
+    assert isinstance(y_dot, np.number)
+    assert y_dot == pytest.approx(2.0 * (slope if f is np.nan_to_num else f(slope)))
+    assert y == f(np.exp(0.5j))

@@ -111,12 +111,14 @@ def contributions(slopes: Any, dot: Any, unused: Any) -> Any:
 
 
 def like_result(y_dot: Any, y: Any) -> Any:
-    """Return `y_dot` in the shape and precision of `y`, which constant operands may have
-    widened."""
+    """Return `y_dot` in the shape and precision of `y`, which constant operands may have widened;
+    that of a number is a number, since the methods of NumPy's numbers do not take arrays."""
     if type(y_dot) is Poison:
         return y_dot
     if np.shape(y_dot) != np.shape(y):
         y_dot = y_dot + np.zeros(np.shape(y))
+    if type(y_dot) is np.ndarray and not y_dot.ndim and not isinstance(y, np.ndarray):
+        y_dot = y_dot[()]
     dtype = getattr(y, "dtype", None)
     if dtype is not None and dtype.kind in "fc" and getattr(y_dot, "dtype", dtype) != dtype:
         y_dot = y_dot.astype(dtype)
