@@ -27,6 +27,7 @@ from adjoint.fast.evaluate.callees.constant_calls import (
 )
 from adjoint.fast.evaluate.callees.definitions import definitions
 from adjoint.fast.evaluate.callees.dispatching import call_dispatching
+from adjoint.fast.evaluate.callees.handled import handled
 from adjoint.fast.evaluate.callees.library import call_library, checked, is_library
 from adjoint.fast.evaluate.callees.opaque_calls import (
     is_of_user,
@@ -104,36 +105,6 @@ def _may_be_active(ev: Evaluator, args: Sequence[Abstract], keywords: dict[str, 
     return not all(isinstance(x, Known) or x in constants for x in (*args, *keywords.values()))
 
 
-@functools.cache
-def _keywords_of(f: Any) -> frozenset[str] | None:
-    """Return the names of the keyword arguments that `f` accepts; ``None`` for any name."""
-    if f in _KEYWORDS:
-        return _KEYWORDS[f]
-    if getattr(f, "__module__", None) == "_operator":
-        return _NONE
-    try:
-        parameters = inspect.signature(f).parameters.values()
-    except (TypeError, ValueError):
-        return None
-    if any(p.kind is p.VAR_KEYWORD for p in parameters):
-        return None
-    return frozenset(
-        p.name for p in parameters if p.kind in (p.POSITIONAL_OR_KEYWORD, p.KEYWORD_ONLY)
-    )
-
-
-_NONE: frozenset[str] = frozenset()
-_KEYWORDS: dict[Any, frozenset[str] | None] = {
-    operator.call: None,
-    **dict.fromkeys((next, iter, range, map, filter, getattr, type, bool, reversed), _NONE),
-    **dict.fromkeys((max, min), frozenset({"key", "default"})),
-    zip: frozenset({"strict"}),
-    enumerate: frozenset({"iterable", "start"}),
-    dict.get: _NONE,
-}
-"""Keyword arguments of functions without a signature."""
-
-
 def _call_known(
     ev: Evaluator, f: Any, args: Sequence[Abstract], keywords: dict[str, Abstract]
 ) -> Abstract:
@@ -188,15 +159,7 @@ def _resolved(
     if isinstance(f, np.ufunc) or getattr(f, "__module__", None) in ("numpy", "numpy.linalg"):
         args = as_arrays(ev, f, args)
     if found is not None:
-        known = _keywords_of(f)
-        if known is not None and not known.issuperset(keywords):
-            raise NotCovered(f"such a call of {name_of(f)}", ev.span)
-        try:
-            return found(ev, *args, **keywords)
-        except TypeError as error:
-            if error.__traceback__ is not None and error.__traceback__.tb_next is None:
-                raise NotCovered(f"such a call of {name_of(f)}", ev.span) from None
-            raise
+        return handled(ev, found, f, args, keywords)
     defined = _definition_of(f)
     if defined is not None:
         with ev.uncertain():  # it also raises for what it does not provide for

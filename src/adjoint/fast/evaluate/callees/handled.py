@@ -1,0 +1,76 @@
+"""Calls of functions that have a handler."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import operator
+from collections.abc import Sequence
+from types import GeneratorType
+from typing import Any
+
+from adjoint.fast.evaluate.evaluator import Evaluator
+from adjoint.fast.evaluate.handlers.table import Handler
+from adjoint.fast.evaluate.result_types.ones import name_of
+from adjoint.fast.evaluate.values import Abstract, IteratorOf
+from adjoint.fast.not_covered import NotCovered
+
+
+def handled(
+    ev: Evaluator,
+    handler: Handler,
+    f: Any,
+    args: Sequence[Abstract],
+    keywords: dict[str, Abstract],
+) -> Abstract:
+    """Evaluate a call of `f`, whose meaning `handler` says.
+
+    Exceptions of one that takes the items of an iterator leave the program: code in C may raise
+    before it has taken all of them.
+    """
+    known = _keywords_of(f)
+    if known is not None and not known.issuperset(keywords):
+        raise NotCovered(f"such a call of {name_of(f)}", ev.span)
+    try:
+        if f in _STEPPING or not any(isinstance(ev.held(x), IteratorOf) for x in args):
+            return handler(ev, *args, **keywords)
+        with ev.uncertain():
+            return handler(ev, *args, **keywords)
+    except TypeError as error:
+        if error.__traceback__ is not None and error.__traceback__.tb_next is None:
+            raise NotCovered(f"such a call of {name_of(f)}", ev.span) from None
+        raise
+
+
+_STEPPING = frozenset({next, operator.call, GeneratorType.send, GeneratorType.throw})
+"""Functions that take one item of an iterator, or leave that to another function."""
+
+
+@functools.cache
+def _keywords_of(f: Any) -> frozenset[str] | None:
+    """Return the names of the keyword arguments that `f` accepts; ``None`` for any name."""
+    if f in _KEYWORDS:
+        return _KEYWORDS[f]
+    if getattr(f, "__module__", None) == "_operator":
+        return _NONE
+    try:
+        parameters = inspect.signature(f).parameters.values()
+    except (TypeError, ValueError):
+        return None
+    if any(p.kind is p.VAR_KEYWORD for p in parameters):
+        return None
+    return frozenset(
+        p.name for p in parameters if p.kind in (p.POSITIONAL_OR_KEYWORD, p.KEYWORD_ONLY)
+    )
+
+
+_NONE: frozenset[str] = frozenset()
+_KEYWORDS: dict[Any, frozenset[str] | None] = {
+    operator.call: None,
+    **dict.fromkeys((next, iter, range, map, filter, getattr, type, bool, reversed), _NONE),
+    **dict.fromkeys((max, min), frozenset({"key", "default"})),
+    zip: frozenset({"strict"}),
+    enumerate: frozenset({"iterable", "start"}),
+    dict.get: _NONE,
+}
+"""Keyword arguments of functions without a signature."""
