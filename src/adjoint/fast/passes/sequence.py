@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from adjoint.diagnostics.dump import Stages
-from adjoint.fast.evaluate.types import Array, Number, Type
+from adjoint.fast.evaluate.types import Array, IntegersOrFloats, Number, Type
 from adjoint.fast.passes.common import share_common
 from adjoint.fast.passes.dead_code import remove_dead
 from adjoint.fast.passes.loop_invariants import move_invariant
@@ -127,7 +127,7 @@ def _is_of_floats(x: Operand, types: Types) -> bool:
     """Return whether an operand is a number or an array of floats."""
     t = types.get(x) if type(x) is Value else None
     if isinstance(t, Array):
-        return t.dtype.kind in "fc"
+        return not isinstance(t, IntegersOrFloats) and t.dtype.kind in "fc"
     return isinstance(t, Number) and all(issubclass(kind, float | np.floating) for kind in t.kinds)
 
 
