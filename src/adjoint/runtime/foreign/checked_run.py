@@ -26,6 +26,7 @@ from adjoint.errors import MutationError
 from adjoint.primal.array_memory import root_of
 from adjoint.primal.container_contents import ABSENT
 from adjoint.primal.exposed_arrays import arrays_behind, writes_unseen
+from adjoint.primal.packages import package
 from adjoint.primal.value_kinds import ATOMS, by_value, fields_of, is_plain_object
 from adjoint.runtime.foreign.foreign_run import ForeignRun
 from adjoint.runtime.foreign.native_call import CallbackProxy
@@ -64,7 +65,7 @@ def run_checked(
     if type(f).__name__ == "fortran":  # F2PY ignores the read-only flag
         writes = {id(value) for value in _storage(f, args, kwargs) if _can_be_locked(value)}
     is_plain = region is None or not region.has_callbacks
-    inside = _changed_inside(deep, given) if is_plain else None
+    inside = _changed_inside(deep, f, given) if is_plain else None
     deep.release()
     now = _counts(given)  # before the log holds them, too
     changes = _log_changes(memory, f, given, before)
@@ -263,14 +264,28 @@ _FEW = 512
 """The most objects reached from the operands that are compared."""
 
 
-def _changed_inside(held: Snapshot, given: tuple[Any, ...]) -> str | None:
+def _changed_inside(held: Snapshot, f: Any, given: tuple[Any, ...]) -> str | None:
     """Return the name of the type of a changed object inside the operands that may be active."""
     for kept in held.changes():
         if not any(kept.owner is value for value in given) and any(
-            type(value) not in _LEFT_ALONE for pair in kept.pairs() for value in pair
+            type(value) not in _LEFT_ALONE
+            for pair in kept.pairs()
+            if not _is_cached(f, *pair)
+            for value in pair
         ):
             return type(kept.owner).__name__
     return None
+
+
+def _is_cached(f: Any, before: Any, after: Any) -> bool:
+    """Return whether a library has noted something new of its own, such as a property of an index
+    of pandas: an object of its classes, or an array without floats."""
+    if before is not ABSENT:
+        return False
+    if isinstance(after, ndarray):
+        return after.dtype.kind in "biumM"
+    home = f if hasattr(f, "__module__") else type(getattr(f, "__self__", f))
+    return package(home.__module__) == package(type(after).__module__) not in ("", "builtins")
 
 
 _WITHOUT = ATOMS | {bytes, type(ABSENT)}
