@@ -7,7 +7,7 @@ import scipy.linalg as sl
 import adjoint as ad
 from tests.levels import check_forward, check_tape
 from tests.rules.harness import case, table
-from tests.rules.numpy_linalg.matrices import check_second, complexes, reals
+from tests.rules.numpy_linalg.matrices import check_second, check_second_order, complexes, reals
 from tests.support import Sample, check_reverse
 
 V, B, CB = reals(5, seed=6), reals(5, 2, seed=5), complexes(5, 2, seed=7)
@@ -117,7 +117,6 @@ def test_a_long_band_costs_no_matrix():
         lambda x: sl.solve_toeplitz([x, 1.0j, 0.5], [1.0, x, 2.0]).real,
         lambda x: sl.matmul_toeplitz([x, 1.0, 0.5], [1.0, x, 2.0]),
         lambda x: sl.matmul_toeplitz(([x, 1.0, 0.5], np.array([1.0, 0.2])), [[x], [1.0]]),
-        lambda x: sl.cho_solve(([[x, 0.0], [1.0, x]], True), [1.0, x]),
         lambda x: sl.cho_solve_banded(([[x, 2.0, x], [1.0, 0.2, 0.0]], True), [1.0, x, 2.0]),
         lambda x: sl.solve_banded((1, 0), [[x, 2.0, x], [1.0, 0.2, 0.0]], [1.0, x, 2.0]),
     ],
@@ -127,3 +126,13 @@ def test_lists_of_numbers_and_constants(f):
         check_reverse(g, 3.0)
         check_forward(Sample(g, (3.0,), {}))
         check_tape(Sample(g, (3.0,), {}))
+
+
+def test_lists_of_numbers_given_to_cho_solve():
+    def f(x):
+        return sl.cho_solve(([[x, 0.0], [1.0, x]], True), [1.0, x])
+
+    check_reverse(f, 3.0)
+    check_forward(Sample(f, (3.0,), {}))
+    check_tape(Sample(f, (3.0,), {}))
+    check_second_order(f, 3.0)
