@@ -293,6 +293,17 @@ def test_jumps_that_may_move_are_refused(f, x):
         assert raised.value.hint
 
 
+@pytest.mark.parametrize("c", [0.125, 0.25, 0.5, 0.75])
+def test_jumps_in_the_middle_of_an_interval_are_refused(c):
+    """A sum over an interval does not show a jump in its middle, where the integrand is odd."""
+    for f in (
+        lambda c: quad(lambda t: np.sign(t - c), 0.0, 1.0)[0],
+        lambda c: integrate.quad_vec(lambda t: VECTORS * np.sign(t - c), 0.0, 1.0)[0].sum(),
+    ):
+        with pytest.raises(NoDerivativeError, match="jumps"):
+            ad.gradient(f, c)
+
+
 NAMED = {
     "moves": (lambda c: quad(lambda t: t * (t < c), 0.0, 1.0, points=[c])[0], 0.3, 0.3, 1.0),
     "stays": (

@@ -111,7 +111,9 @@ class Grid:
                 return
 
     def ends(self) -> Any:
-        return np.unique([end for line in self.heap for end in (line[2], line[4])])
+        """Return the ends of the halves of all intervals: the sum over an interval is exact where a
+        jump is in its middle, and the rest is odd about it."""
+        return np.unique([end for line in self.heap for end in line[2:5]])
 
     def rough(self) -> list[Any]:
         return [np.array([line[2], line[4]]) for line in self.heap if -line[0] > LEAST * self.size]
