@@ -85,10 +85,6 @@ def _add_random_numbers() -> None:
     from adjoint.fast.evaluate.handlers import random_numbers  # noqa: F401  registers handlers
 
 
-if not when_loaded("numpy.random", _add_random_numbers):
-    _add_random_numbers()
-
-
 def _add_solvers() -> None:
     # deferred: SciPy's solvers take a while to import
     from adjoint.fast.nested import solvers  # noqa: F401  registers definitions
@@ -99,8 +95,12 @@ def _add_quadratures() -> None:
     from adjoint.fast.nested import quadratures, trajectories  # noqa: F401  register meanings
 
 
-for _part, _add in (("optimize", _add_solvers), ("integrate", _add_quadratures)):
-    if not when_loaded(f"scipy.{_part}", _add):
+for _part, _add in (
+    ("numpy.random", _add_random_numbers),
+    ("scipy.optimize", _add_solvers),
+    ("scipy.integrate", _add_quadratures),
+):
+    if not when_loaded(_part, _add):
         _add()
 
 MOST_ATTEMPTS = 16

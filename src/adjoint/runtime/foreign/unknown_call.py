@@ -95,20 +95,17 @@ def run_unknown(
 
     def unknown_back(y_bar: Any, _: Any = kept) -> tuple[Any, ...]:
         changes.undo(memory)
-        new_bar = None
         y_bar = finish(y_bar)
         if y_bar is None:
             y_bar = _kept(memory, (*inputs, owner))
         if isinstance(y, np.ndarray) and memory.is_written(y) and not given:
             y_bar = accumulate(y_bar, memory.take_array(y))
-        for array in writes:
-            written_bar = memory.take_array(array)
-            if written_bar is not None and (type(written_bar) is Poison or _any(written_bar)):
-                new_bar = written_bar
+        written_bars = [memory.take_array(array) for array in writes]
         if isinstance(y_bar, np.ndarray) and not _any(y_bar):
             y_bar = None  # zero
-        if y_bar is None:
-            y_bar = new_bar  # only its presence matters
+        for written_bar in written_bars if y_bar is None else ():
+            if written_bar is not None and (type(written_bar) is Poison or _any(written_bar)):
+                y_bar = written_bar  # only its presence matters
         if y_bar is None and (given or not _arrived(memory, y, (f, *inputs), outside)):
             if region is not None:
                 region.back(None)

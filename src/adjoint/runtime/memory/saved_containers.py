@@ -326,11 +326,6 @@ def _set_class(cls: type, name: str, value: Any) -> None:
 # ---- any of them ---------------------------------------------------------------------------------
 
 
-def saved_container(value: Any, saved: Any) -> Saved:
-    """Return the saved state of a list or dict, of which `saved` is a copy."""
-    return _List(value, saved) if isinstance(value, list) else _Dict(value, saved)
-
-
 def save(value: Any, kind: type) -> list[Saved]:
     """Save the mutable parts of `value` itself."""
     if issubclass(kind, np.ndarray):

@@ -30,6 +30,7 @@ from adjoint.fast.evaluate.writes.memory_sharing import Sharing
 from adjoint.fast.not_covered import SharedWrite
 from adjoint.fast.single_assignment.walk import (
     blocks,
+    callee_of,
     is_call_of,
     operands,
     read_by,
@@ -50,7 +51,7 @@ _WRITES = runtime.WRITES | runtime.BUFFER_WRITES
 
 def target_of(op: Op) -> Value | None:
     """Return what an operation writes to."""
-    if isinstance(op, Call) and isinstance(op.callee, Const) and op.callee.value in _WRITES:
+    if isinstance(op, Call) and callee_of(op) in _WRITES:
         assert isinstance(op.operands[0], Value)
         return op.operands[0]
     return None
@@ -58,7 +59,7 @@ def target_of(op: Op) -> Value | None:
 
 def reads_sizes(op: Op) -> bool:
     """Return whether an operation reads only the sizes of its operands."""
-    return isinstance(op, Call) and op.callee in (Const(runtime.length), Const(runtime.shape_of))
+    return callee_of(op) in (runtime.length, runtime.shape_of)
 
 
 def with_own_arrays(ev: Evaluator, block: Block) -> Block:
@@ -109,9 +110,9 @@ def _results(
             op = made.get(op.value)  # type: ignore[arg-type]
         while op is not None and is_call_of(op, runtime.foreseen):
             op = made.get(op.operands[0])  # type: ignore[arg-type]
-        if isinstance(op, Call) and isinstance(op.callee, Const):
+        if isinstance(op, Call) and (f := callee_of(op)) is not None:
             arrays = _arrays(ev, (*operands(op)[1:], *others))
-            if arrays is not None and _is_of_library(op.callee.value):
+            if arrays is not None and _is_of_library(f):
                 yield x, arrays
 
 
