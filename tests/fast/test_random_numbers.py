@@ -118,3 +118,17 @@ def test_draws(f, rest, mode):
 def test_they_are_programs():
     for f, rest in (captured, ()), (given, (new(),)), (of_two, pair()), (in_a_branch, (new(),)):
         assert ad.tier(f, V, *rest).tier == "fast"
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_a_branch_that_a_program_cannot_keep_draws_once(seed):
+    """Which side is kept is found without the generator of the user."""
+
+    def with_text(x, rng):
+        y = x * z if (z := rng.normal()) * x > 0.0 else "text"
+        return x * 2.0 if isinstance(y, str) else y
+
+    drawn, plain = np.random.default_rng(seed), np.random.default_rng(seed)
+    value = with_text(1.3, plain)
+    assert ad.withgradient(lambda x: with_text(x, drawn), 1.3).value == value
+    assert drawn.bit_generator.state == plain.bit_generator.state

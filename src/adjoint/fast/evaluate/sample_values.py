@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from adjoint.fast.evaluate.evaluator import Evaluator
+from adjoint.fast.evaluate.types import ANYTHING
 from adjoint.fast.support.opaque import Opaque
 from adjoint.ir.single import Call, Const, If, Operand, Unpack, Value
 
@@ -23,7 +24,9 @@ class _Unknown(Exception):
 
 def sample_truth(ev: Evaluator, condition: Value) -> bool | None:
     """Return whether a condition holds in the call at specialisation; ``None``: not known."""
-    known = {leaf.value: copy.copy(leaf.sample) for leaf in ev.outside.leaves}
+    known = {  # no generators of random numbers, whose state draws would change
+        leaf.value: copy.copy(leaf.sample) for leaf in ev.outside.leaves if leaf.type != ANYTHING
+    }
     try:
         with np.errstate(all="ignore"), warnings.catch_warnings():
             warnings.simplefilter("ignore")
