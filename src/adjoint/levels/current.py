@@ -5,9 +5,12 @@ from __future__ import annotations
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import TYPE_CHECKING
 
-from adjoint.levels.level import Level
 from adjoint.locks import make_lock
+
+if TYPE_CHECKING:
+    from adjoint.levels.level import Level
 
 
 class _Current(threading.local):

@@ -13,7 +13,6 @@ from typing import Any
 import numpy as np
 
 from adjoint.cotangents.poison import Poison
-from adjoint.levels.current import entered
 from adjoint.levels.pullback_tangents import swept
 from adjoint.rulekit import nested
 from adjoint.rulekit.elementwise_forward import fitted
@@ -42,13 +41,12 @@ def transposed(y: Any, back: Callable[[Any], Any], dots: tuple[Any, ...]) -> Any
         bars = back(y_bar)
         return tuple([bars[i] for i in places])
 
-    with entered(None):  # the operands have no tangents below the level of this rule
-        bars, again = nested.pullback(pulled, _ones(y))
-        for i, bar in zip(places, bars, strict=True):
-            if type(bar) is Poison and may_be_nonzero(dots[i]):
-                return bar
-        moved = [_fitting(dots[i], bar) for i, bar in zip(places, bars, strict=True)]
-        _, y_dot = again(tuple(moved))
+    bars, again = nested.pullback(pulled, _ones(y))
+    for i, bar in zip(places, bars, strict=True):
+        if type(bar) is Poison and may_be_nonzero(dots[i]):
+            return bar
+    moved = [_fitting(dots[i], bar) for i, bar in zip(places, bars, strict=True)]
+    _, y_dot = again(tuple(moved))
     return y_dot
 
 
