@@ -97,3 +97,19 @@ def test_functions_with_effects_are_not_pure(f):
 def test_an_exception_without_contents_is_pure():
     names = names_of_pure(user.plain_exception)
     assert {name for _, name in names} == {"Plain", "np"}
+
+
+@pytest.mark.parametrize(
+    "part",
+    [
+        lambda x: x.view([("a", float), ("b", float)])["a"].sum(),
+        lambda x: (x**2).sum() + np.ndarray((2,), float, buffer=x, offset=8).sum(),
+    ],
+)
+def test_other_names_of_the_memory_of_an_operand(part):
+    def f(x):
+        return part(x) * 2.0
+
+    expected = [(part(LARGE + 1e-6 * e) - part(LARGE - 1e-6 * e)) / 1e-6 for e in np.eye(4)]
+    for _ in range(3):
+        np.testing.assert_allclose(ad.gradient(f, LARGE)[0], expected, atol=1e-8)

@@ -249,7 +249,10 @@ def _layout(ev: Evaluator, a: Abstract, leaves: list[list[Any]]) -> tuple[Dim, .
 
 
 def _dtype(leaves: list[list[Any]], given: Any) -> np.dtype[Any]:
-    """Return the dtype of the array; not covered if it depends on the classes of the numbers."""
+    """Return the dtype of the array; not covered if it depends on the classes of the numbers, or if
+    there is none: where these are made, an exception is raised in any case."""
+    if not all(leaves):
+        raise NotCovered("a call that raises in any case")
     if given is not None:
         found: np.dtype[Any] = np.dtype(given)
     else:
