@@ -761,3 +761,14 @@ def markov_chain(v):
     for _ in range(6):
         p = chain.step(p)
     return p["A"] * v[3] + p["C"]
+
+
+@program
+def parameters_by_star(v):
+    def model(x, a, b, *rest):
+        return a * np.exp(-b * x) + sum(rest)
+
+    times = np.linspace(0.0, 1.0, 5)
+    once = model(times, *v)
+    again = model(0.5, *tuple(v[:2]), *[v[2], v[3]])
+    return np.sum(once**2) * again + max(0.0, *v)

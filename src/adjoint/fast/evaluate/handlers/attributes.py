@@ -180,6 +180,8 @@ def _(ev: Evaluator, a: Abstract) -> Abstract:
         return length_of(ev, a, 0)
     if isinstance(a, Known) and isinstance(a.value, str | tuple):
         return Known(len(a.value))
+    if isinstance(a, Known) and type(a.value) is np.ndarray and a.value.ndim:
+        return Known(len(a.value))
     table = tabled(ev, a)
     row = row_of(ev, a if table is None else table.items[0])
     if row is not None:
