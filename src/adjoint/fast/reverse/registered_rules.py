@@ -204,6 +204,8 @@ def _inlined(sweep: Sweep, op: Call, rule: Rule) -> Step | None:
     ev, y = sweep.ev, op.result
     assert y is not None
     function = rule.written
+    if all(_is_double(ev, x) for x in op.operands):
+        function = getattr(function, "of_arrays", function)
     if type(function) is not FunctionType:
         return None
     args = [*map(abstract_of, op.operands)]
@@ -243,6 +245,16 @@ def _inlined(sweep: Sweep, op: Call, rule: Rule) -> Step | None:
                     scope.add(x, whole(ev, ev.operand(bar), x))
 
     return lambda scope: with_cotangent(scope, y, lambda bar: use(scope, bar))
+
+
+def _is_double(ev: Evaluator, x: Operand) -> bool:
+    """Return whether an operand is constant, or a number or an array of no other precision."""
+    if isinstance(x, Const):
+        return True
+    t = ev.types[x]
+    if isinstance(t, Array):
+        return t.dtype.char in "dlq?"
+    return isinstance(t, Number) and t.kinds <= {float, np.float64, int, bool}
 
 
 _Called: Any = operator.call
