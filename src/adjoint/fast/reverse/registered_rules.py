@@ -251,7 +251,7 @@ def _is_double(ev: Evaluator, x: Operand) -> bool:
     """Return whether an operand is constant, or a number or an array of no other precision."""
     if isinstance(x, Const):
         return True
-    t = ev.types[x]
+    t = ev.type_at(x)
     if isinstance(t, Array):
         return t.dtype.char in "dlq?"
     return isinstance(t, Number) and t.kinds <= {float, np.float64, int, bool}

@@ -111,7 +111,7 @@ def array_rule(
 
 
 def _of_arrays(plan: _Plan) -> Callable[..., Any]:
-    """Return the rule for float64 numbers and arrays by position, in a form that programs inline."""
+    """Return the rule for float64 operands by position, in a form that programs inline."""
     function, places = plan.function, tuple(map(plan.order.index, plan.operands))
 
     def of_arrays(*args: Any, **kwargs: Any) -> Any:
