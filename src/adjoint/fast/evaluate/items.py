@@ -100,6 +100,10 @@ def item(ev: Evaluator, a: Abstract, index: Abstract) -> Abstract:
             raise Raises(KeyError, f"the module {name!r} is missing", ev.span)
         return module
     if isinstance(a, Known):
+        if isinstance(index, SliceOf):
+            parts = (index.start, index.stop, index.step)
+            known = [x.value for x in parts if isinstance(x, Known)]
+            index = Known(slice(*known)) if len(known) == len(parts) else index
         if isinstance(index, Known) and not isinstance(a.value, type):
             try:
                 return Known(a.value[index.value])
