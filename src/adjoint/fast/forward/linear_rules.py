@@ -62,10 +62,13 @@ def is_linear(f: Any, op: Call) -> bool:
 
 @functools.cache
 def _parameters(f: Any) -> tuple[str, ...]:
+    """Return the names of the parameters of a function that takes no number of operands."""
     try:
-        return tuple(inspect.signature(f).parameters)
+        found = inspect.signature(f).parameters
     except (TypeError, ValueError):
         return ()
+    has_any = any(p.kind is p.VAR_POSITIONAL for p in found.values())
+    return () if has_any else tuple(found)
 
 
 def steady_tangent(sweep: TangentValues, op: Call) -> Operand | None:

@@ -217,7 +217,7 @@ def _query(f: Any, name: str, of_number: Abstract | None, reason: str) -> None:
 
 _query(np.shape, "shape", Tuple(()), "a shape")
 _query(np.ndim, "ndim", Known(0), "a rank")
-_query(np.size, "size", None, "a size")
+_query(np.size, "size", Known(1), "a size")
 
 
 @handler(np.iterable)
