@@ -86,6 +86,11 @@ def _add_random_numbers() -> None:
     from adjoint.fast.evaluate.handlers import random_numbers  # noqa: F401  registers handlers
 
 
+def _add_linear_algebra() -> None:
+    # deferred: SciPy takes a while to import
+    from adjoint.fast.evaluate.callees import linear_algebra  # noqa: F401  registers definitions
+
+
 def _add_solvers() -> None:
     # deferred: SciPy's solvers take a while to import
     from adjoint.fast.nested import solvers  # noqa: F401  registers definitions
@@ -98,6 +103,7 @@ def _add_quadratures() -> None:
 
 for _part, _add in (
     ("numpy.random", _add_random_numbers),
+    ("scipy.linalg", _add_linear_algebra),
     ("scipy.optimize", _add_solvers),
     ("scipy.integrate", _add_quadratures),
 ):

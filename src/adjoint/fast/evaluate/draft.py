@@ -180,7 +180,8 @@ class Draft(Aliases):
         """Return a new value for a slot of a template."""
         t = slot.type
         if isinstance(t, Array) and slot.own:
-            t = t.with_shape(tuple(fresh_length() if n in slot.own else n for n in t.shape))
+            shape = (fresh_length(n.may_be_unit) if n in slot.own else n for n in t.shape)
+            t = t.with_shape(tuple(shape))
         made = self.value(t, name)
         if slot.maybe:
             self.maybe.add(made)

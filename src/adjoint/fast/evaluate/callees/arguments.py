@@ -112,11 +112,7 @@ def _is_inexact(ev: Evaluator, x: Abstract) -> bool:
 def without_nones(
     f: Any, args: Sequence[Abstract], keywords: dict[str, Abstract]
 ) -> tuple[Sequence[Abstract], dict[str, Abstract]]:
-    """Leave out arguments that are ``None``, as they are if they are not given, and ``where=True``,
-    which is the default of all functions that have it."""
-    chosen = keywords.get("where")
-    if isinstance(chosen, Known) and chosen.value is True:
-        keywords = {name: x for name, x in keywords.items() if name != "where"}
+    """Leave out arguments that are ``None``, as they are if they are not given."""
     if not any(map(_is_none, (*args[-1:], *keywords.values()))):
         return args, keywords
     optional, args = _optional(f), [*args]

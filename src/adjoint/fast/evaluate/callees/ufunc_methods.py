@@ -33,8 +33,8 @@ def _outer(f: Any) -> None:
         return f(np.reshape(a, np.shape(a) + (1,) * np.ndim(b)), b)
 
 
-for _f in (
+for _g in (
     np.add, np.subtract, np.multiply, np.divide, np.power, np.maximum, np.minimum, np.hypot,
     np.arctan2, np.logaddexp,
 ):  # fmt: skip
-    _outer(_f)
+    _outer(_g)

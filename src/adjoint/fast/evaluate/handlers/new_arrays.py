@@ -24,8 +24,24 @@ _NUMPY_2 = int(np.__version__.partition(".")[0]) >= 2
 
 @handler(np.array)
 def _(
-    ev: Evaluator, a: Abstract, dtype: Abstract = Known(None), *, copy: Abstract = Known(True)
+    ev: Evaluator,
+    a: Abstract,
+    dtype: Abstract = Known(None),
+    *,
+    copy: Abstract = Known(True),
+    ndmin: Abstract = Known(0),
 ) -> Abstract:
+    if not isinstance(ndmin, Known) or type(ndmin.value) is not int:
+        raise NotCovered("an array of a rank that is not known", ev.span)
+    made = _array(ev, a, dtype, copy)
+    missing = ndmin.value - len(ev.array_type(ev.operand(made)).shape)
+    if missing <= 0:
+        return made
+    return ev.call(Known(np.expand_dims), [made, Known(tuple(range(missing)))], {})
+
+
+def _array(ev: Evaluator, a: Abstract, dtype: Abstract, copy: Abstract) -> Abstract:
+    """Evaluate ``np.array(a, dtype, copy=copy)``."""
     if not isinstance(copy, Known):
         raise NotCovered("an array that is copied or not", ev.span)
     if copy.value is not True:

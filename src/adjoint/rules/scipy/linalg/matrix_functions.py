@@ -31,7 +31,8 @@ def frechet(f: Any, a: Any, e: Any) -> Any:
         return _along(f, a, e)
     known = _along(f, a, np.where(lost, 0.0, e))
     # The payload of a NaN names its cause, and LAPACK drops it.
-    bad = np.sum(np.real(e) + np.imag(e), axis=(-2, -1), keepdims=True)
+    parts = np.real(e) + np.imag(e) if np.iscomplexobj(e) else e
+    bad = np.sum(parts, axis=(-2, -1), keepdims=True)
     return np.where(lost, bad * (1 + 1j) if np.iscomplexobj(known) else bad, known)
 
 
