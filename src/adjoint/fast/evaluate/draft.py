@@ -180,8 +180,7 @@ class Draft(Aliases):
         """Return a new value for a slot of a template."""
         t = slot.type
         if isinstance(t, Array) and slot.own:
-            shape = (fresh_length(n.may_be_unit) if n in slot.own else n for n in t.shape)
-            t = t.with_shape(tuple(shape))
+            t = t.with_shape(tuple(fresh_length() if n in slot.own else n for n in t.shape))
         made = self.value(t, name)
         if slot.maybe:
             self.maybe.add(made)

@@ -198,7 +198,7 @@ class InferringDraft(Draft):
     def _fitted(self, operands: tuple[Operand, ...], error: UnknownSizes) -> tuple[Operand, ...]:
         """Write the check that two lengths are equal; return the operands with one of them. Where
         they are not, the program leaves the call to the generic tier."""
-        if error.pair is None or any(getattr(n, "may_be_unit", False) for n in error.pair):
+        if error.pair is None:
             raise error
         first, second = error.pair
         kept, left = (second, first) if self._depends_on_data(first) else (first, second)

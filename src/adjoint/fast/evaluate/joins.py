@@ -125,7 +125,7 @@ def _joined_shape(
     if len(left.shape) != len(right.shape):
         return None, own
     pairs = zip(left.shape, right.shape, strict=True)
-    shape = tuple(m if m == n or m in own else fresh_length(1 in (m, n)) for m, n in pairs)
+    shape = tuple(m if m == n or m in own else fresh_length() for m, n in pairs)
     return shape, own.union(n for n in shape if isinstance(n, Symbol) and n not in left.shape)
 
 

@@ -22,14 +22,12 @@ from adjoint.rulekit.partials import LOW
 class Symbol:
     """A symbolic dimension, compared by identity; never 0 or 1 if `is_argument`.
 
-    `key` is the expression that it follows from, if it has one (see `Draft.derived`). One that
-    `may_be_unit` is 1 on some path, so it may differ from a length that it is broadcast with.
+    `key` is the expression that it follows from, if it has one (see `Draft.derived`).
     """
 
     name: str
     is_argument: bool = True
     key: tuple[Any, ...] = ()
-    may_be_unit: bool = False
 
     def __repr__(self) -> str:
         return self.name

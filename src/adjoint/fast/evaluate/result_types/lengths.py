@@ -140,9 +140,9 @@ def settled(part: Any, derived: Callable[..., Symbol]) -> Any:
     return derived(*settled(part.key, derived))
 
 
-def fresh_length(may_be_unit: bool = False) -> Symbol:
+def fresh_length() -> Symbol:
     """Return the symbol of a length that follows from nothing known."""
-    return Symbol(f"n{next(_numbers)}", is_argument=False, may_be_unit=may_be_unit)
+    return Symbol(f"n{next(_numbers)}", is_argument=False)
 
 
 _numbers = itertools.count()
