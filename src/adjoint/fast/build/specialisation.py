@@ -101,11 +101,17 @@ def _add_quadratures() -> None:
     from adjoint.fast.nested import quadratures, trajectories  # noqa: F401  register meanings
 
 
+def _add_distributions() -> None:
+    # deferred: SciPy's distributions take a while to import
+    from adjoint.fast.nested import distributions  # noqa: F401  registers definitions
+
+
 for _part, _add in (
     ("numpy.random", _add_random_numbers),
     ("scipy.linalg", _add_linear_algebra),
     ("scipy.optimize", _add_solvers),
     ("scipy.integrate", _add_quadratures),
+    ("scipy.stats", _add_distributions),
 ):
     if not when_loaded(_part, _add):
         _add()

@@ -187,8 +187,11 @@ def _of_array(ev: Evaluator, a: Value, index: Abstract) -> Abstract:
     """Write a read of an element or a part of an array."""
     t = ev.types[a]
     if isinstance(t, Number) and all(issubclass(kind, np.generic) for kind in t.kinds):
-        if ev.sequence(index) == () or (isinstance(index, Known) and index.value == ()):
+        parts = [x.value if isinstance(x, Known) else x for x in keys_of(index)]
+        if not parts:
             return a
+        if all(part is None or part is Ellipsis for part in parts):  # NumPy's numbers have no axes
+            return ev.call(Known(np.reshape), [a, Known((1,) * parts.count(None))], {})
     if not isinstance(t, Array):
         kind = TypeError if ev.class_of(a) in (float, int, complex, bool) else None
         raise Raises(kind, f"an index of a {t}", ev.span)
