@@ -26,6 +26,8 @@ FUNCTIONS = {
     "expon": lambda p: (stats.expon.logpdf(p, scale=2.0) ** 2).sum(),
     "lognorm": lambda p: stats.lognorm.cdf(p, 0.5).sum(),
     "outside the support": lambda p: (stats.expon.pdf(p - 0.8) ** 2).sum(),
+    "frozen": lambda p: stats.norm(p[0], p[1]).logpdf(X[:, 0]).sum() + stats.norm(p[2]).cdf(0.3),
+    "frozen by name": lambda p: stats.gamma(a=p[0], scale=p[1]).pdf(X[:, 0] ** 2).sum(),
     "normal, one point": lambda p: stats.multivariate_normal.logpdf(p, np.zeros(4), np.eye(4) * 2),
     "normal, mean": lambda p: stats.multivariate_normal.logpdf(X, p, np.eye(4) * 2).sum(),
     "normal, covariance": lambda p: stats.multivariate_normal.logpdf(

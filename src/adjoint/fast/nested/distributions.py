@@ -28,6 +28,16 @@ def argsreduce(cond, *args):
     return [np.ravel(array)[places] for array in arrays]
 
 
+@definition(_distn_infrastructure.rv_frozen.__init__)
+def frozen(self, dist, *args, **kwds):
+    """Keep the distribution itself, of which SciPy makes a copy with a random state of its own."""
+    self.args = args
+    self.kwds = kwds
+    self.dist = dist
+    shapes, _, _ = dist._parse_args(*args, **kwds)
+    self.a, self.b = dist._get_support(*shapes)
+
+
 @result_like(lambda M: M[0, 0])
 @non_differentiable
 def tolerance_of(M: Any) -> Any:
