@@ -772,3 +772,11 @@ def parameters_by_star(v):
     once = model(times, *v)
     again = model(0.5, *tuple(v[:2]), *[v[2], v[3]])
     return np.sum(once**2) * again + max(0.0, *v)
+
+
+@program
+def payoffs(v):
+    ends = np.array([max(v[0] * 1.1**j - 0.8, 0) for j in range(6)])
+    for i in range(5, 0, -1):
+        ends = 0.5 * v[1] * (ends[1:] + ends[:-1])
+    return ends[0] + np.array([max(x - 0.1, 0) for x in v]).sum() ** 2

@@ -45,6 +45,7 @@ FUNCTIONS: dict[str, Callable[[Any], Any]] = {
     "singular values": lambda p: np.linalg.svd(A + np.outer(p, B), compute_uv=False).sum() ** 2,
     "einsum": lambda p: np.einsum("i,j,ij->", p, p, A),
     "einsum of four": lambda p: (np.einsum("i,j,ij->ij", p, p**2, A) ** 2).sum(),
+    "logsumexp alone": special.logsumexp,
     "logsumexp": lambda p: special.logsumexp(np.outer(p, T), axis=1).sum() ** 2,
     "logsumexp weighted": lambda p: special.logsumexp(p * 2, b=np.abs(B)) ** 2,
     "variance": lambda p: np.var(p, ddof=1) ** 2,
@@ -117,6 +118,17 @@ def test_other_operands_and_options(f):
     np.testing.assert_allclose(gradient, expected, rtol=1e-5)
     np.testing.assert_allclose(gradient, gradient_by_differences(f, P, 1e-2), **tolerance)
     np.testing.assert_allclose(ad.hvp(f, P, V), product, rtol=1e-4, atol=1e-5)
+
+
+def test_integers_alone():
+    """An array of numbers that may be integers is one of floats, unless all are."""
+
+    def f(x):
+        return np.array([max(a - 8.0, 0) for a in x]).sum() + x[0] * 2.0
+
+    for x in (P, P + 8.0, P):
+        assert type(ad.withgradient(f, x)[0]) is type(f(x))
+        np.testing.assert_allclose(ad.gradient(f, x)[0], gradient_by_differences(f, x), rtol=1e-6)
 
 
 def test_a_length_that_is_one_on_some_path():

@@ -284,7 +284,7 @@ _SPECIAL: dict[Any, Callable[..., tuple[str, int] | None]] = {
     np.max: lambda w, x, *axis, **options: w.method("max", x, axis, options),
     np.min: lambda w, x, *axis, **options: w.method("min", x, axis, options),
     np.transpose: lambda w, x, *axes: None if axes else (f"{w.text(x, ATOM)}.T", ATOM),
-    np.reshape: lambda w, x, shape: (f"{w.text(x, ATOM)}.reshape({w.text(shape)})", ATOM),
+    np.reshape: lambda w, x, shape: w.method("reshape", x, (shape,), {}),
     runtime.length: lambda w, x, axis: (f"{w.text(x, ATOM)}.shape[{w.text(axis)}]", ATOM),
     runtime.shape_of: lambda w, x: (f"{w.text(x, ATOM)}.shape", ATOM),
     runtime.real_part: lambda w, x: (f"{w.text(x, ATOM)}.real", ATOM),

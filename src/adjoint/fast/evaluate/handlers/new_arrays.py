@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from adjoint.fast.evaluate.callees.definitions import vectorized, windows
+from adjoint.fast.evaluate.callees.library import checked
 from adjoint.fast.evaluate.evaluator import Evaluator
 from adjoint.fast.evaluate.handlers.table import handler
 from adjoint.fast.evaluate.objects.memory_orders import is_contiguous, order_of
@@ -107,9 +108,10 @@ def _new_array(ev: Evaluator, a: Abstract, dtype: Abstract) -> Abstract:
         return ev.infer(np.reshape, [_new_array(ev, Tuple((a,)), dtype), Tuple(())])
     if not leaves:
         raise NotCovered("an array of something else than a list", ev.span)
-    found = _dtype(leaves, dtype.value)
+    found, is_certain = _dtype(leaves, dtype.value)
     keywords = () if dtype.value is None else (("dtype", Const(found)),)
-    return ev.operation(np.array, (ev.operand(a),), Array(found, shape), keywords)
+    made = ev.operation(np.array, (ev.operand(a),), Array(found, shape), keywords)
+    return made if is_certain else checked(ev, made, Array(found, shape), ())
 
 
 _ONE = members(np, "sum mean prod max min var std cumsum cumprod diff linalg.norm")
@@ -264,9 +266,11 @@ def _layout(ev: Evaluator, a: Abstract, leaves: list[list[Any]]) -> tuple[Dim, .
     return (len(items), *shapes.pop())
 
 
-def _dtype(leaves: list[list[Any]], given: Any) -> np.dtype[Any]:
-    """Return the dtype of the array; not covered if it depends on the classes of the numbers, or if
-    there is none: where these are made, an exception is raised in any case."""
+def _dtype(leaves: list[list[Any]], given: Any) -> tuple[np.dtype[Any], bool]:
+    """Return the dtype of the array, and whether it is certain: it is float64 for all classes that
+    the numbers may have but integers alone. Not covered if it depends on these classes otherwise,
+    or if there are none: where the numbers are made, an exception is raised in any case."""
+    is_certain = True
     if not all(leaves):
         raise NotCovered("a call that raises in any case")
     if given is not None:
@@ -277,14 +281,17 @@ def _dtype(leaves: list[list[Any]], given: Any) -> np.dtype[Any]:
             [max(kinds, key=lambda x: np.dtype(type(x)).num) for kinds in leaves],
         ]
         dtypes: set[np.dtype[Any]] = {np.array(end).dtype for end in ends}
-        if len(dtypes) > 1:
+        found = max(dtypes, key=lambda one: one.num)
+        is_certain = len(dtypes) == 1
+        if not is_certain and (
+            found != np.float64 or min(dtypes, key=lambda one: one.num).kind != "i"
+        ):
             raise NotCovered("an array of numbers of several classes")
-        found = dtypes.pop()
     if not is_covered(found.type):
         raise NotCovered(f"an array of dtype {found}")
     if found.kind != "c" and any(np.iscomplexobj(x) for kinds in leaves for x in kinds):
         raise NotCovered(f"complex numbers in an array of dtype {found}")
-    return found
+    return found, is_certain
 
 
 @handler(np.arange)
