@@ -9,9 +9,11 @@ a package that `adjoint.rules` does not name.
 from __future__ import annotations
 
 import importlib
+import os
 import sys
 import warnings
 from collections.abc import Callable
+from importlib.machinery import PathFinder
 from typing import Any
 
 from adjoint.locks import in_child, make_lock
@@ -55,15 +57,43 @@ def find_extensions() -> None:
     table of `adjoint.extensions`, because a checkout on ``PYTHONPATH`` has no entry points."""
     if _are_extensions_known[0]:
         return
-    from importlib import metadata  # takes longer than all of `import adjoint` may
-
     with _lock:
         for package, rules in importlib.import_module("adjoint.extensions").RULES.items():
             _extend(package, rules, "adjoint-ad")
-        for point in metadata.entry_points(group=GROUP):
-            _extend(point.name, point.value, point.dist.name if point.dist else "?")
+        if _others_may_ship_rules():
+            from importlib import metadata  # its import takes longer than a gradient may
+
+            for point in metadata.entry_points(group=GROUP):
+                _extend(point.name, point.value, point.dist.name if point.dist else "?")
         _are_extensions_known[0] = True
         _settled.clear()
+
+
+def _others_may_ship_rules() -> bool:
+    """Return whether `importlib.metadata` may find entry points of another distribution: a folder
+    of ``sys.path`` has the metadata of one that names the group, or is an archive."""
+    if any(x is not PathFinder and hasattr(x, "find_distributions") for x in sys.meta_path):
+        return True
+    for folder in sys.path:
+        try:
+            names = os.listdir(folder or ".")
+        except OSError:
+            if os.path.isfile(folder):
+                return True
+            continue
+        for name in names:
+            if name.lower().endswith("-info") and not name.startswith(_OWN_METADATA):
+                try:
+                    with open(os.path.join(folder, name, "entry_points.txt"), "rb") as file:
+                        if GROUP.encode() in file.read():
+                            return True
+                except OSError:  # it has none
+                    continue
+    return False
+
+
+_OWN_METADATA = ("adjoint_ad-", "adjoint_ad.")
+"""How the names of the folders of this distribution's metadata begin."""
 
 
 def _extend(package: str, rules: str, distribution: str) -> None:
