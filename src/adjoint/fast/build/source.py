@@ -20,7 +20,7 @@ def written(program: Program) -> Writer:
     """Write the source of a program that returns the value and the cotangents, the value and a
     pullback, or values and their tangents."""
     ev = program.ev
-    writer = Writer(ev.types, ev.places, ev.origins)
+    writer = Writer(ev.types, ev.places, ev.origins, ev.length_of)
     if program.has_tangents:
         _write_tangents(writer, program)
         return writer

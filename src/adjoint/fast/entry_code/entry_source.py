@@ -22,9 +22,7 @@ from adjoint.fast.source.formulas import tuple_text
 from adjoint.fast.support import functions as runtime
 
 
-def entry_source(
-    program: Program, count: int, mode: Mode
-) -> tuple[dict[str, str], dict[str, Any]]:
+def entry_source(program: Program, count: int, mode: Mode) -> tuple[dict[str, str], dict[str, Any]]:
     """Return the source of ``run(f, args)``, by this name, and the objects of its names.
 
     For a gradient, `run` returns the value and the cotangents of the arguments. For a pullback, it

@@ -32,7 +32,7 @@ from adjoint.ir.single import Value
 def tangent_entry(
     program: Program, count: int, mode: Mode
 ) -> tuple[dict[str, str], dict[str, Any]]:
-    """Return the sources of `run` and `once`, and the objects of their names; see `entry_source`."""
+    """Return the sources of `run` and `once`, and the objects of the names; see `entry_source`."""
     outside, wanted = program.outside, program.wanted
     made = Reading(outside)
     made.read_all()

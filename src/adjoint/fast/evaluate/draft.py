@@ -298,6 +298,10 @@ class Draft(Aliases):
             size *= dim if isinstance(dim, int) else self.outside.size_of(dim) or 1
         return size
 
+    def length_of(self, dim: Dim) -> int:
+        """Return a length at specialisation; one that is not known counts as large."""
+        return dim if isinstance(dim, int) else self.outside.size_of(dim) or LARGE
+
     # ---- operands --------------------------------------------------------------------------------
 
     def operand(self, a: Abstract) -> Operand:

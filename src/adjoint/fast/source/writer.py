@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from adjoint.fast.evaluate.types import Type
+from adjoint.fast.evaluate.types import Dim, Type
 from adjoint.fast.evaluate.values import Origin
 from adjoint.fast.single_assignment.walk import blocks, operands, results, walk, walk_ops
 from adjoint.fast.source.formulas import ATOM, Formulas
@@ -48,8 +48,9 @@ class Writer(Formulas):
         types: dict[Value, Type],
         places: dict[Value, tuple[str, int]],
         origins: dict[Value, Origin],
+        length_of: Callable[[Dim], int],
     ) -> None:
-        super().__init__(types)
+        super().__init__(types, length_of)
         self.places, self._origins = places, origins
         self.lines: list[str] = []
         self.origins: list[Origin | None] = []
