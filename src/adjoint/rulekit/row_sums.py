@@ -39,7 +39,7 @@ def row_sums(x: np.ndarray[Any, Any], keepdims: bool = False) -> np.ndarray[Any,
     """Return ``x.sum(axis=-1, keepdims=keepdims)`` of an array of two or more axes, the same to the
     last bit; if many rows are short, up to a hundred times faster."""
     if not has_short_rows(x.shape) or x.dtype.char not in "fd":
-        return np.add.reduce(x, -1, None, None, keepdims)  # type: ignore[no-any-return]
+        return x.sum(axis=-1, keepdims=keepdims)  # type: ignore[no-any-return]
     total: np.ndarray[Any, Any] = x[..., 0] + x[..., 1]
     for i in range(2, x.shape[-1]):
         total += x[..., i]

@@ -37,7 +37,11 @@ def split(
         together, in their order.
     """
     both = [(op, _reads(op), results(op)) for op in ops]
-    bound = {*written, *_written_by(ops), *(op.result for op in ops if _makes_iterator(op))}
+    bound: set[Any] = {
+        *written,
+        *_written_by(ops),
+        *(op.result for op in ops if _makes_iterator(op)),
+    }
     moved: set[Value] = set(dots)
     later: list[Op] = []
     count = -1
