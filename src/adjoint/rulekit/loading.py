@@ -36,6 +36,8 @@ _loaded: set[str] = set()
 _loading: set[str] = set()
 _settled: set[str] = set()
 """Modules for which nothing is left to import."""
+complete: set[Any] = set()
+"""Functions of such modules that have rules."""
 _lock = make_lock()
 _later: dict[str, list[Callable[[], None]]] = {}
 _waiting: dict[str, tuple[str, Callable[[Any], None]]] = {}
@@ -49,7 +51,12 @@ def library(package: str, rules: str) -> None:
     (``"scipy.special"``). It is imported on the first call into the package."""
     _libraries[package] = (rules,)
     _own.add(package.partition(".")[0])
+    _unsettle()
+
+
+def _unsettle() -> None:
     _settled.clear()
+    complete.clear()
 
 
 def find_extensions() -> None:
@@ -66,7 +73,7 @@ def find_extensions() -> None:
             for point in metadata.entry_points(group=GROUP):
                 _extend(point.name, point.value, point.dist.name if point.dist else "?")
         _are_extensions_known[0] = True
-        _settled.clear()
+        _unsettle()
 
 
 def _others_may_ship_rules() -> bool:
@@ -148,6 +155,11 @@ def _load_rules(package: str, rules: str) -> bool:
             stacklevel=2,
         )
     return True
+
+
+def is_settled(module: str) -> bool:
+    """Return whether nothing is left to import for the functions of a module."""
+    return module in _settled
 
 
 def load_for(module: str) -> None:

@@ -35,7 +35,14 @@ from typing import Any, TypeAlias, TypeVar
 import numpy as np
 
 from adjoint.cotangents.poison import Poison
-from adjoint.rulekit.loading import all_loaded, load_for, load_what_is_imported, when_loaded
+from adjoint.rulekit.loading import (
+    all_loaded,
+    complete,
+    is_settled,
+    load_for,
+    load_what_is_imported,
+    when_loaded,
+)
 from adjoint.rulekit.rule import Rule
 
 TrustedRule: TypeAlias = tuple[
@@ -170,6 +177,8 @@ def key_of(f: Any) -> Key:
 
 
 _FUNCTIONS = (FunctionType, BuiltinFunctionType, np.ufunc, type(np.sum), type)
+_COMMON = frozenset({FunctionType, BuiltinFunctionType, np.ufunc, type(np.sum)})
+"""Types of functions that are their own keys."""
 
 
 def _pretends(kind: type) -> bool:
@@ -302,6 +311,8 @@ frule: _Forward = _Forward("frules")
 
 def lookup(f: Any) -> Rules | None:
     """Return the entry of `f`; load the rule file of its library if needed."""
+    if type(f) in _COMMON and f in complete:
+        return table.get(f)
     try:
         key = key_of(f)
         rules = table.get(key)
@@ -316,6 +327,8 @@ def lookup(f: Any) -> Rules | None:
             if key not in table and _is_anonymous(f, module):
                 load_what_is_imported()
             rules = table.get(key)
+            if rules is not None and type(f) in _COMMON and is_settled(module):
+                complete.add(f)
     return rules
 
 

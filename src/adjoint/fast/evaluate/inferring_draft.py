@@ -67,15 +67,7 @@ class InferringDraft(Draft):
     ) -> Abstract:
         """Write a call whose result type follows from the types of the operands."""
         key: tuple[Any, ...] | None = None
-        if is_elementwise(f):
-            found = None if keywords else self._infer_of_numbers(f, args)
-            if found is not None:
-                return found
-            key = None if keywords else self._key_of(f, args)
-            known = self._known_types.get(key)
-            if known is not None:
-                return self.operation(f, [*map(self.operand, args)], known)
-        else:
+        if not is_elementwise(f):
             if f is np.arange and len(args) + len(keywords) > 1:
                 self._demand_constant_steps(args)
             try:
@@ -83,8 +75,17 @@ class InferringDraft(Draft):
                 keywords = [(k, with_known_options(self, f, x, k)) for k, x in keywords]
             except NeedsKnown as error:
                 self.demand_value(error.value, error.reason)
+        elif not keywords:
+            found = self._infer_of_numbers(f, args)
+            if found is not None:
+                return found
         operands = tuple(map(self.operand, args))
         named = tuple((k, self.operand(v)) for k, v in keywords)
+        if not named and is_broadcast(f):
+            key = self._key_of(f, operands)
+            known = self._known_types.get(key)
+            if known is not None:
+                return self.operation(f, operands, known)
         for _ in range(MOST_MISFITS):
             try:
                 made = self._inferred(f, operands, named)
@@ -143,21 +144,29 @@ class InferringDraft(Draft):
         self.write(Unpack(values, made, None, self.span))
         return Tuple(values, t.kind)
 
-    def _key_of(self, f: Any, args: Sequence[Abstract]) -> tuple[Any, ...] | None:
+    def known_type(self, f: Any, operands: Sequence[Operand]) -> Type | None:
+        """Return the type of an array that a function of each element makes, if the types of the
+        operands have occurred before."""
+        return self._known_types.get(self._key_of(f, operands))
+
+    def _key_of(self, f: Any, operands: Sequence[Operand]) -> tuple[Any, ...] | None:
         """Return what decides the result type of a function of each element; ``None`` for operands
         that are no arrays, floats or integers."""
         key: list[Any] = [f]
-        for a in args:
-            t = self.types[a] if type(a) is Value else None
-            if type(t) is Array:
-                key.append((t.dtype, t.shape))
-            elif type(t) is Number and a not in self.dims:
-                key.append(t.kinds)
-            elif type(a) is Known and type(a.value) in (int, float):
-                key.append((type(a.value), a.value))
+        for x in operands:
+            if type(x) is Value:
+                t = self.types[x]
+                if type(t) is Array:
+                    key.append((t.dtype, t.shape))
+                elif type(t) is Number and x not in self.dims:
+                    key.append(t.kinds)
+                else:
+                    return None
+            elif type(x) is Const and type(x.value) in (int, float):
+                key.append((type(x.value), x.value))
             else:
                 return None
-        return tuple(key) if is_broadcast(f) else None
+        return tuple(key)
 
     def _infer_of_numbers(self, f: Any, args: Sequence[Abstract]) -> Value | None:
         """`infer` of real numbers by a cached result type; ``None`` if none is cached."""

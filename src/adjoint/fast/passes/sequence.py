@@ -160,9 +160,12 @@ def _sharing(written: Collection[Operand | None]) -> Callable[[Call], bool]:
             return False
         if is_never_written:
             return True
-        return call.result not in written and not any(
-            isinstance(x, Value) and x in written for x in call.operands
-        )
+        if call.result in written:
+            return False
+        for x in call.operands:  # a generator would cost more
+            if type(x) is Value and x in written:
+                return False
+        return True
 
     return is_shared
 

@@ -44,18 +44,16 @@ def split(
     }
     moved: set[Value] = set(dots)
     later: list[Op] = []
-    count = -1
-    while count != len(moved):
-        count = len(moved)
-        later = []
+    is_settled = False
+    while not is_settled:  # each value is made before it is read: most programs need one pass
+        is_settled, later = True, []
         for op, read, made in both:
             if not moved.isdisjoint(read) or not moved.isdisjoint(made):
                 later.append(op)
                 moved.update(made)
-                if not bound.isdisjoint(read):
+                if not (bound & read) <= moved:
                     moved |= bound & read
-        if not bound:  # each value is made before it is read
-            break
+                    is_settled = False
     kept = set(map(id, later))
     return tuple(op for op in ops if id(op) not in kept), tuple(later)
 

@@ -11,6 +11,7 @@ import cmath
 import keyword
 import math
 import operator
+import re
 from collections.abc import Callable, Iterable, Sequence
 from types import ModuleType
 from typing import Any
@@ -96,9 +97,9 @@ class Formulas:
         return self._names[v]
 
     def new_name(self, base: str) -> str:
-        base = "".join(c if c.isascii() and (c.isalnum() or c == "_") else "_" for c in base) or "t"
-        if base[0].isdigit():
-            base = f"t{base}"
+        if not (base.isidentifier() and base.isascii()):
+            base = re.sub(r"\W", "_", base, flags=re.ASCII) or "t"
+            base = f"t{base}" if base[0].isdigit() else base
         made, number = base, self._numbers.get(base, 2)
         while made in self._taken:
             made, number = f"{base}_{number}", number + 1

@@ -64,7 +64,7 @@ class Writer(Formulas):
         self._named: set[Value] = set()
         self._place: tuple[str, int] | None = None
         self._own: set[Operand] = set()
-        """Large arrays that the present block has made, in memory of their own."""
+        """Arrays that the present block has made, in memory of their own."""
         self._views: set[Operand] = set()
         """Those of them that are views of others, which nothing else reads."""
 
@@ -108,13 +108,19 @@ class Writer(Formulas):
 
     def _origin_of(self, op: Op) -> Origin | None:
         """Return the place that an operation belongs to."""
+        if type(op) is Call and op.result in self._origins:
+            return self._origins[op.result]  # type: ignore[index]
         made = results(op) or operands(op)[::-1]
         found = (self._origins.get(v) for v in made if isinstance(v, Value))
         return next((place for place in found if place is not None), None)
 
     def _read_by(self, op: Op) -> list[Value]:
-        read = (x for one in walk_ops((op,)) for x in operands(one))
-        return list(dict.fromkeys(x for x in read if isinstance(x, Value)))
+        read: Iterable[Operand]
+        if type(op) is Call and not op.keywords:
+            read = op.operands
+        else:
+            read = (x for one in walk_ops((op,)) for x in operands(one))
+        return list(dict.fromkeys([x for x in read if type(x) is Value]))
 
     def _delete(self, going: list[Value], depth: int) -> list[Value]:
         """Write ``del`` of arrays; return those that a pending formula still reads."""
@@ -190,13 +196,13 @@ class Writer(Formulas):
     def _write_over(self, op: Call, v: Value, depth: int) -> bool:
         """Write the result of arithmetic over a large operand that nothing else reads; return
         whether there is one."""
-        f, t = callee_of(op), self.types.get(v)
-        if type(t) is not Array or prod(map(self._length_of, t.shape)) < LARGE:
+        f, t = callee_of(op), self.types[v]
+        if type(t) is not Array:
             return False
         sign = _SIGNS.get(f)
         for i in range(0 if sign is None else 2 if sign in "+*" else 1):
             x = op.operands[i]
-            if self._is_spare(x) and self.types.get(x) == t:
+            if self._is_spare(x) and self.types[x] == t and self._is_large(t):
                 other = self.text(op.operands[1 - i])
                 self._comment(v, depth)
                 if x in self._texts:
@@ -212,6 +218,9 @@ class Writer(Formulas):
         elif f in OWN_MEMORY or (isinstance(f, np.ufunc) and len(op.operands) <= f.nin):
             self._own.add(v)
         return False
+
+    def _is_large(self, t: Array) -> bool:
+        return prod(map(self._length_of, t.shape)) >= LARGE
 
     def _is_read_once(self, x: Operand) -> TypeGuard[Value]:
         """Return whether the memory of an array is free after its next use."""
