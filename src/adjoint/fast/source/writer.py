@@ -109,7 +109,7 @@ class Writer(Formulas):
     def _origin_of(self, op: Op) -> Origin | None:
         """Return the place that an operation belongs to."""
         if type(op) is Call and op.result in self._origins:
-            return self._origins[op.result]  # type: ignore[index]
+            return self._origins[op.result]
         made = results(op) or operands(op)[::-1]
         found = (self._origins.get(v) for v in made if isinstance(v, Value))
         return next((place for place in found if place is not None), None)
