@@ -348,15 +348,11 @@ class _File:
 _IMPORT = re.compile(
     r"^(?:import|from\s+[\w.]+\s+import)\b[ \t]*(\([^)]*\)|(?:[^\n\\]|\\\n?)*)", re.MULTILINE
 )
-_COMPILER_ASKS: bool = sys.version_info >= (3, 12)
-"""Whether what a module imports matters to the code of its functions."""
 _MARGINS: dict[str, tuple[list[str], frozenset[str]]] = {}
 
 
 def _imports_at_margin(filename: str, lines: list[str]) -> frozenset[str]:
     """Return the names that unindented statements import: a guess, which the caller verifies."""
-    if not _COMPILER_ASKS:
-        return frozenset()
     known = _MARGINS.get(filename)
     if known is None or known[0] is not lines:
         names = set()
