@@ -63,9 +63,9 @@ class Writer(Formulas):
         self._handed_out: set[Value] = set()
         self._named: set[Value] = set()
         self._place: tuple[str, int] | None = None
-        self._own: set[Operand] = set()
+        self._own: set[Value] = set()
         """Arrays that the present block has made, in memory of their own."""
-        self._views: set[Operand] = set()
+        self._views: set[Value] = set()
         """Those of them that are views of others, which nothing else reads."""
 
     def line(self, text: str, depth: int) -> None:
@@ -224,7 +224,7 @@ class Writer(Formulas):
 
     def _is_read_once(self, x: Operand) -> TypeGuard[Value]:
         """Return whether the memory of an array is free after its next use."""
-        return x in self._own and self._uses[x] == 1  # type: ignore[index]
+        return type(x) is Value and x in self._own and self._uses[x] == 1
 
     def _is_spare(self, x: Operand) -> TypeGuard[Value]:
         """Return whether an array is to be written over at its next use. In a formula, NumPy itself
