@@ -81,7 +81,7 @@ def _others_may_ship_rules() -> bool:
     of ``sys.path`` has the metadata of one that names the group, or is an archive."""
     if any(x is not PathFinder and hasattr(x, "find_distributions") for x in sys.meta_path):
         return True
-    for folder in sys.path:
+    for folder in filter(_is_text, sys.path):
         try:
             names = os.listdir(folder or ".")
         except OSError:
@@ -97,6 +97,11 @@ def _others_may_ship_rules() -> bool:
                 except OSError:  # it has none
                     continue
     return False
+
+
+def _is_text(folder: object) -> bool:
+    """Return whether Python looks into an entry of ``sys.path``."""
+    return isinstance(folder, str)
 
 
 _OWN_METADATA = ("adjoint_ad-", "adjoint_ad.")
