@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import functools
 import inspect
+import operator
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
@@ -55,6 +56,8 @@ def linear_tangent(sweep: TangentValues, op: Call) -> Operand | None:
 
 def is_linear(f: Any, op: Call) -> bool:
     """Return whether no option of a call, by keyword or position, enters the result."""
+    if len(op.operands) + len(op.keywords) == 1 or f is operator.matmul:
+        return True  # the signature of a function of C takes long to read
     given = zip(_parameters(f), op.operands, strict=False)
     options = {name for name, x in given if x != Const(None)} | {k for k, _ in op.keywords}
     return _NOT_LINEAR.isdisjoint(options)
