@@ -5,15 +5,15 @@ from __future__ import annotations
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
 
+from adjoint.levels.level import Level
 from adjoint.locks import make_lock
 
 
 class _Current(threading.local):
-    """The `Level` of the running thread; ``None`` for plain Python."""
+    """The level of the running thread; ``None`` for plain Python."""
 
-    level: Any = None
+    level: Level | None = None
 
 
 current: _Current = _Current()
@@ -25,7 +25,7 @@ _lock = make_lock()
 
 
 @contextmanager
-def entered(level: Any) -> Iterator[None]:
+def entered(level: Level | None) -> Iterator[None]:
     """Make `level` the level of the thread inside this context."""
     count = level is not None
     with _lock:

@@ -17,7 +17,6 @@ from typing import Any
 import numpy as np
 
 from adjoint.levels.aliases import Aliases
-from adjoint.levels.current import current
 from adjoint.levels.distinct_objects import distinct_integer, fresh
 from adjoint.levels.foreign.concealed_values import REALS, Concealing
 from adjoint.levels.mirror import Same
@@ -32,20 +31,6 @@ from adjoint.rulekit.registry import Rules, entry
 from adjoint.runtime.dispatch.call import call_keywords
 from adjoint.runtime.dispatch.linked import DECLINED
 from adjoint.runtime.memory.integers import is_integer
-
-
-def run_on(level: Level | None, f: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Any:
-    """Run ``f(*args, **kwargs)`` on a level, or in plain Python, where operators know of no level.
-
-    A rule may differentiate a function of its own, whose operations belong to no level above.
-    """
-    if level is not None:
-        return level.run(f, *args, **kwargs)
-    before, current.level = current.level, None
-    try:
-        return f(*args, **kwargs)
-    finally:
-        current.level = before
 
 
 class Level(Concealing):
@@ -82,7 +67,8 @@ class Level(Concealing):
 
     def below(self, f: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Any:
         """Run ``f(*args, **kwargs)`` on the level below."""
-        return run_on(self.outer, f, *args, **kwargs)
+        outer = self.outer
+        return f(*args, **kwargs) if outer is None else outer.run(f, *args, **kwargs)
 
     def below_operate(self, name: str, *operands: Any) -> Any:
         """Run the operator `name` on the level below."""

@@ -14,13 +14,14 @@ from typing import Any
 
 import numpy as np
 
+from adjoint.levels.current import entered
 from adjoint.levels.forward_level import Forward
 from adjoint.levels.level import Level
 from adjoint.primal.engine_object import EngineObject
 from adjoint.primal.reachability import classes_of, globals_of, reached
 from adjoint.primal.value_kinds import by_value
 from adjoint.rulekit import nested
-from adjoint.rulekit.registry import entry, frule, leveled, rrule
+from adjoint.rulekit.registry import entry, frule, leveled, primitive, rrule
 from adjoint.runtime.dispatch.program_call import in_program
 
 DEEPEST = 2
@@ -34,9 +35,21 @@ class Function(EngineObject):
         self.f = f
 
 
+def _on_a_level() -> bool:
+    return False
+
+
+@primitive(_on_a_level)
+def _(record: list[Any], slot: int) -> bool:
+    return record[0].level is not None
+
+
 def _pushed(function: Function, args: Any, dots: Any) -> Any:
     """Return the value and its tangent."""
-    return nested.pushforward(function.f, args, dots)
+    if _on_a_level():
+        return nested.pushforward(function.f, args, dots)
+    with entered(None):
+        return nested.pushforward(function.f, args, dots)
 
 
 def _bars_pushed(function: Function, given: Any, dots: Any) -> Any:
@@ -48,7 +61,10 @@ def _bars_pushed(function: Function, given: Any, dots: Any) -> Any:
         y_bar, args = given
         return _weight(y_bar, f(*args))
 
-    return nested.gradient_and_hvp(weighed, given, dots)
+    if _on_a_level():
+        return nested.gradient_and_hvp(weighed, given, dots)
+    with entered(None):
+        return nested.gradient_and_hvp(weighed, given, dots)
 
 
 def _weight(y_bar: Any, y: Any) -> Any:
@@ -69,12 +85,14 @@ def _along(x: Any, dot: Any) -> Any:
 
 def value_of(function: Function, *args: Any) -> Any:
     """Return the result of a function that has programs."""
-    return function.f(*args)
+    with entered(None):
+        return function.f(*args)
 
 
 def bars_of(function: Function, y_bar: Any, *args: Any) -> Any:
     """Return the cotangents of the arguments of a function that has programs."""
-    return nested.pullback(function.f, *args)[1](_unmarked(y_bar))[1:]
+    with entered(None):
+        return nested.pullback(function.f, *args)[1](_unmarked(y_bar))[1:]
 
 
 def _unmarked(y_bar: Any) -> Any:

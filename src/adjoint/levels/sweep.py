@@ -13,7 +13,7 @@ from adjoint.cotangents.accumulate import is_fancy
 from adjoint.cotangents.poison import Poison
 from adjoint.levels.arguments.list_parts import parts_of
 from adjoint.levels.foreign.concealed_values import INACTIVE
-from adjoint.levels.level import Level, assign_shape_on, operate_on, run_on, write_on
+from adjoint.levels.level import Level, assign_shape_on, operate_on, write_on
 from adjoint.levels.mirror import Mirrors, flat_of
 from adjoint.levels.other_names import contents, put_back
 from adjoint.primal.array_memory import is_integer_field, names_twice, original_of, root_of
@@ -40,7 +40,7 @@ class Sweep(EngineObject):
 
     def below(self, f: Callable[..., Any], /, *args: Any) -> Any:
         """Run ``f(*args)`` on the level of the sweep."""
-        return run_on(self._level, f, *args)
+        return f(*args) if self._level is None else self._level.run(f, *args)
 
     def below_operate(self, name: str, *operands: Any) -> Any:
         """Run the operator `name` on the level of the sweep."""

@@ -13,12 +13,14 @@ from typing import Any
 import numpy as np
 
 from adjoint.cotangents.poison import Poison
+from adjoint.levels.current import entered
 from adjoint.levels.pullback_tangents import swept
 from adjoint.rulekit import nested
 from adjoint.rulekit.elementwise_forward import fitted
 from adjoint.rulekit.refusal import may_be_nonzero
 from adjoint.rulekit.registry import entry, non_differentiable, primitive, rrule
 from adjoint.rulekit.rule import Rule
+from adjoint.runtime.dispatch.call import call
 from adjoint.runtime.dispatch.source_call import call_function
 
 
@@ -41,13 +43,26 @@ def transposed(y: Any, back: Callable[[Any], Any], dots: tuple[Any, ...]) -> Any
         bars = back(y_bar)
         return tuple([bars[i] for i in places])
 
-    bars, again = nested.pullback(pulled, _ones(y))
-    for i, bar in zip(places, bars, strict=True):
-        if type(bar) is Poison and may_be_nonzero(dots[i]):
-            return bar
-    moved = [_fitting(dots[i], bar) for i, bar in zip(places, bars, strict=True)]
-    _, y_dot = again(tuple(moved))
+    with entered(None):  # the operands have no tangents below the level of this rule
+        bars, again = nested.pullback(pulled, _ones(y))
+        for i, bar in zip(places, bars, strict=True):
+            if type(bar) is Poison and may_be_nonzero(dots[i]):
+                return bar
+        moved = [_fitting(dots[i], bar) for i, bar in zip(places, bars, strict=True)]
+        _, y_dot = again(tuple(moved))
     return y_dot
+
+
+def pullback_inside(f: Callable[..., Any], *args: Any) -> Any:
+    """Return what `pullback` returns for a function of a rule. On a level that applies the rule,
+    its operations are not those of the level."""
+    with entered(None):
+        return nested.pullback(f, *args)
+
+
+@primitive(pullback_inside)
+def _(record: list[Any], slot: int, f: Any, *args: Any) -> Any:
+    return call(record, slot, nested.pullback, f, *args)
 
 
 @primitive(transposed)

@@ -11,7 +11,6 @@ from typing import Any
 
 import numpy as np
 
-from adjoint.rulekit import nested
 from adjoint.rulekit.elementwise_forward import contributions, like_result
 from adjoint.rulekit.projection import as_numeric, projector
 from adjoint.rulekit.registry import frule, lookup, non_differentiable, rrule, substitute
@@ -24,6 +23,7 @@ from adjoint.rules.numpy.aggregates.reductions import (
     restore,
 )
 from adjoint.rules.numpy.operands import array_rule, cotangent_dtype, dense, scatter, severed
+from adjoint.rules.numpy.transposition import pullback_inside
 
 REDUCTIONS: dict[Any, Any] = {
     np.add: np.sum,
@@ -145,7 +145,7 @@ def _reduction_back(f: np.ufunc, a: Any, y: Any, axis: Any, initial: Any, where:
         first, rest = _split(f, rows, start)
         return _chained(f, rest, first, masks)[-1] if len(rest) else first
 
-    value, pull = nested.pullback(reduced, rows, start)
+    value, pull = pullback_inside(reduced, rows, start)
     if not _agree(value, np.reshape(y, rows.shape[1:])):
         return None
 
@@ -210,7 +210,7 @@ def _(self, array, /, axis=0, dtype=None, out=None):
         values = [rows[0], *_chained(self, rows[1:], rows[0])]
         return np.moveaxis(np.stack(values), 0, axis)
 
-    value, pull = nested.pullback(accumulated, a)
+    value, pull = pullback_inside(accumulated, a)
     if not _agree(value, y):
         return NotImplemented
     return y, lambda y_bar: (None, None, to_array(pull(y_bar)[1]))
