@@ -369,6 +369,7 @@ CASES = {
     + [call(JOINED[0], dtype=np.float32), call(T([])), call(JOINED[0], dtype=np.int64)],
     np.stack: [call(x, axis) for x in JOINED for axis in (0, 1, -1, 2)],
     (np.vstack, np.hstack): [call(x) for x in JOINED] + [call(JOINED[0], dtype=np.float32)],
+    (np.column_stack,): [call(x) for x in JOINED],
     np.where: [
         call(A("n", "bool"), A("n"), A("n")),
         call(A("nm", "bool"), A("m"), A("n1", "float32")),

@@ -2,8 +2,8 @@
 inline.
 
 Points outside of a support are left out by masks, whether there are some or none. A multivariate
-distribution uses the determinant of a matrix M of full rank and a factor U with U Uᵀ = M⁻¹, here
-the inverse of Cholesky's. The generic tier takes singular matrices.
+distribution uses the determinant of a matrix M of full rank and a factor U with U Uᵀ = M⁻¹, which
+moves as L⁻ᵀ times a constant, with M = L Lᵀ. The generic tier takes singular matrices.
 """
 
 from __future__ import annotations
@@ -11,10 +11,10 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from scipy import linalg
 from scipy.stats import _distn_infrastructure, _multivariate
 
-from adjoint.fast.evaluate.callees.definitions import definition
+from adjoint.fast.evaluate.callees.definitions import constant, definition
+from adjoint.fast.nested.solvers import with_derivative
 from adjoint.fast.not_covered import Deoptimize
 from adjoint.rulekit.registry import non_differentiable
 from adjoint.rules.scipy.equivalents import result_like
@@ -38,15 +38,16 @@ def frozen(self, dist, *args, **kwds):
     self.a, self.b = dist._get_support(*shapes)
 
 
-@result_like(lambda M: M[0, 0])
+@result_like(lambda M: np.concatenate([M, M[:, :1], M[:, :1]], axis=1))
 @non_differentiable
-def tolerance_of(M: Any) -> Any:
-    """Return the eigenvalue up to which SciPy takes a covariance for singular, which it is not."""
-    s = linalg.eigvalsh(M)
-    eps = np.float64(_multivariate._eigvalsh_to_eps(s, None, None))
-    if not s.min() > eps:
+def factors(M: Any) -> Any:
+    """Return what SciPy makes of a covariance as columns: U, the logarithm of the determinant, and
+    the tolerance for points outside of the support."""
+    found = _multivariate._PSD(M)
+    if found.rank < len(M) or found.U.dtype != float:
         raise Deoptimize("a covariance that is singular")
-    return eps
+    numbers = [np.full((len(M), 1), x) for x in (found.log_pdet, found.eps)]
+    return np.concatenate([found.U, *numbers], axis=1)
 
 
 @result_like(lambda M: np.argmax(M))
@@ -63,10 +64,10 @@ def factored(
     if cond is not None or rcond is not None or not lower:
         raise ValueError("other options")
     self._M = np.asarray(M)
-    self.eps = 1e3 * tolerance_of(self._M)
-    root = np.linalg.cholesky(self._M)
-    self.U = np.linalg.inv(root).T
+    found, root = factors(self._M), np.linalg.cholesky(self._M)
+    U = found[:, :-2]
+    self.U = with_derivative(U, np.linalg.solve(root.T, constant(root.T) @ U))
+    self.log_pdet = with_derivative(found[0, -2], 2 * np.sum(np.log(np.diagonal(root))))
+    self.eps, self.rank = found[0, -1], rank_of(self._M)
     self.V = np.zeros((len(root), 0))
-    self.rank = rank_of(self._M)
-    self.log_pdet = 2 * np.sum(np.log(np.diagonal(root)))
     self._pinv = None

@@ -350,9 +350,12 @@ def _apply_along_axis(func1d, axis, arr, *args, **kwargs):
 
 def vectorized(f, *args):
     whole = np.broadcast_arrays(*args) if len(args) > 1 else args
-    f(*[x.ravel()[0] for x in whole])  # NumPy asks for the type of the result first
+    first = np.asarray(f(*[x.ravel()[0] for x in whole]))  # it decides on the type of the result
     made = [f(*items) for items in zip(*[x.ravel().tolist() for x in whole], strict=False)]
-    return np.reshape(np.array(made), whole[0].shape)
+    y = np.array(made)
+    if y.dtype != first.dtype:
+        raise TypeError("numbers of several types")
+    return np.reshape(y, whole[0].shape)
 
 
 # ---- statistics ----------------------------------------------------------------------------------

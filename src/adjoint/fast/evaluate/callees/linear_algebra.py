@@ -6,7 +6,9 @@ from __future__ import annotations
 import numpy as np
 from scipy import linalg
 
-from adjoint.fast.evaluate.callees.definitions import definition
+from adjoint.fast.evaluate.callees.definitions import constant, definition
+from adjoint.rulekit.registry import non_differentiable
+from adjoint.rules.scipy.equivalents import result_like
 
 
 @definition(linalg.cho_factor)
@@ -24,4 +26,12 @@ def cho_solve(c_and_lower, b, overwrite_b=False, check_finite=True):
         raise ValueError("other options")
     first, second = (0, 1) if lower else (1, 0)
     y = linalg.solve_triangular(c, b, first, lower, check_finite=check_finite)
-    return linalg.solve_triangular(c, y, second, lower, check_finite=check_finite)
+    moved = linalg.solve_triangular(c, y, second, lower, check_finite=check_finite)
+    return _solved(moved, c, lower, b, check_finite) + (moved - constant(moved))
+
+
+@result_like(lambda like, *given: like)
+@non_differentiable
+def _solved(like, c, lower, b, check_finite):
+    """Return SciPy's solution, to the last bit."""
+    return linalg.cho_solve((c, lower), b, check_finite=check_finite)

@@ -190,6 +190,7 @@ def _of_arrays(plan: _Plan, make: Any) -> Callable[..., Any]:
     f, names = plan.f, tuple(p.name for p in plan.parameters)
     defaults = tuple((p.name, p.default) for p in plan.parameters)
     operands = tuple((name, names.index(name)) for name in plan.operands)
+    converted = tuple(pair for pair in operands if pair[0] not in plan.raw)
     overwriting = tuple(name for name in names if name.startswith("overwrite"))
     rank = 2 if f.__module__.startswith("scipy.linalg.") else None
 
@@ -207,7 +208,7 @@ def _of_arrays(plan: _Plan, make: Any) -> Callable[..., Any]:
         for name, arg in zip(names, args):  # noqa: B905 (it is lowered)
             setattr(call, name, arg)
         call.y = f(*args, **kwargs)
-        for name, place in operands:
+        for name, place in converted:
             if place < len(args) and args[place] is not None:
                 setattr(call, name, floating(args[place]))
         made = make(call)
