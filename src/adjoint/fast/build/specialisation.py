@@ -11,7 +11,7 @@ from typing import Any
 
 from adjoint.diagnostics.dump import stages_of
 from adjoint.fast.build.modes import GRADIENT, Mode
-from adjoint.fast.build.program import Program, Task, definite_results
+from adjoint.fast.build.program import Program, Task, definite_results, written_to
 from adjoint.fast.build.tangent_program import (
     hessian_product,
     note_negations,
@@ -66,6 +66,7 @@ from adjoint.fast.not_covered import (
 from adjoint.fast.passes.contraction import contract
 from adjoint.fast.passes.outer_products import without_outer_products
 from adjoint.fast.passes.sequence import together
+from adjoint.fast.passes.small_arrays import without_small_arrays
 from adjoint.fast.reverse import complex_parts as complex_parts
 from adjoint.fast.reverse import elementwise as elementwise
 from adjoint.fast.reverse import linear_functions as linear_functions
@@ -133,7 +134,7 @@ def specialise(f: Any, args: tuple[Any, ...], mode: Mode = GRADIENT) -> Program:
     owned: dict[Pattern, set[str]] = {}
     stepped: set[Any] = set()
     shared: set[Any] = set()
-    rows, splits, order = True, True, 0
+    rows, splits, order, apart = True, True, 0, not (mode.has_rows or mode.is_careful)
     for _ in range(MOST_ATTEMPTS):
         outside = Outside(
             pinned=pinned,
@@ -152,7 +153,7 @@ def specialise(f: Any, args: tuple[Any, ...], mode: Mode = GRADIENT) -> Program:
         ev.is_careful = mode.is_careful
         ev.orders = 2 if mode.kind == "hvp" else 1
         try:
-            made = _specialised(ev, f, args, mode, ORDERS[order])
+            made = _specialised(ev, f, args, mode, ORDERS[order], apart)
             return with_rows(made) if mode.has_rows else made
         except _OtherOrder:
             order += 1
@@ -177,6 +178,9 @@ def specialise(f: Any, args: tuple[Any, ...], mode: Mode = GRADIENT) -> Program:
         except SharedWrite as error:  # what calls the function that writes may be covered
             shared.add(error.place)
         except NotCovered as error:
+            if ev.has_taken_apart:
+                apart = False
+                continue
             if ev.has_split:
                 splits = False  # an exception leaves the program
                 continue
@@ -219,7 +223,9 @@ class _OtherOrder(Exception):
     """Raised where a product with a Hessian has to be derived in another order."""
 
 
-def _specialised(ev: Evaluator, f: Any, args: tuple[Any, ...], mode: Mode, order: str) -> Program:
+def _specialised(
+    ev: Evaluator, f: Any, args: tuple[Any, ...], mode: Mode, order: str, takes_apart: bool
+) -> Program:
     outside, one = ev.outside, mode.is_scalar
     name = getattr(f, "__name__", type(f).__name__)
     stages = stages_of(name)
@@ -266,6 +272,9 @@ def _specialised(ev: Evaluator, f: Any, args: tuple[Any, ...], mode: Mode, order
         demand_other_operations(primal)
     if wanted:
         primal = check_views(ev, primal)
+    if takes_apart:
+        primal = without_small_arrays(ev, primal, written_to(ev) | apart)
+        task.show("small arrays", primal)
     assert primal.results is not None
     if mode.kind == "pushforward":
         made = pushed_forward(task, expanded(ev, primal), has_tangents=mode.wanted != ())

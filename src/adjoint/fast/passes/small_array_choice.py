@@ -1,0 +1,366 @@
+"""Which small arrays of a program are held as separate numbers.
+
+Arrays that an operation joins, a loop carries or a branch chooses stand or fall together. A group
+of them is taken apart if the operations on numbers are faster by more than it takes to read the
+elements of arrays and to put arrays together for all other operations, those in loops counted as
+often as `ITERATIONS` tells.
+"""
+
+from __future__ import annotations
+
+import math
+import operator
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+import numpy as np
+
+from adjoint.fast.evaluate.evaluator import Evaluator
+from adjoint.fast.evaluate.result_types.elementwise import is_ufunc
+from adjoint.fast.evaluate.types import (
+    ANYTHING,
+    INTEGERS_OR_FLOATS,
+    Array,
+    Dim,
+    IntegersOrFloats,
+    Number,
+    Type,
+    number,
+)
+from adjoint.fast.single_assignment.primitives import same
+from adjoint.fast.single_assignment.walk import (
+    blocks,
+    callee_of,
+    carried_values,
+    operands,
+    results,
+)
+from adjoint.fast.support import functions as runtime
+from adjoint.fast.support.members import members
+from adjoint.ir import primitives
+from adjoint.ir.single import Block, Call, Const, If, Loop, Operand, Undefined, Value
+
+MOST = 4
+"""Greatest number of elements of a small array."""
+ITERATIONS = 10
+LEAST, LEAST_FOR_LENGTHS = 500, 2500
+"""What a group has to save, in nanoseconds of each call, to be worth more code; and what all have
+to save to be worth a program for these lengths alone, which is specialised once more."""
+ARRAY, SUM, PUT, TAKE, NUMBER, UFUNC = 350, 1300, 800, 150, 40, 100
+"""Nanoseconds of an operation on an array, of the sum of one, of putting one together and taking
+one apart, in both directions, and of an operator and another ufunc on one number."""
+
+Meaning = Literal["elementwise", "copy", "part", "new", "sum", "dot", "norm"]
+
+_OPERATORS = members(operator, "add sub mul truediv neg pos pow abs")
+_CHECKS: frozenset[Any] = frozenset({runtime.inner_derivative, runtime.assigned})
+_COPIES = members(np, "ndarray.copy copy array asarray") | {same}
+SUMS = members(np, "sum ndarray.sum")
+DOTS = members(np, "dot ndarray.dot inner vdot") | {
+    operator.matmul
+}
+_ALIKE = members(np, "zeros_like ones_like full_like")
+FILLED = _ALIKE | members(np, "zeros ones eye identity full")
+_NEW = members(np, "array stack concatenate")
+PACKS = (Const(primitives.build_list), Const(primitives.build_tuple))
+_FLOAT64, _INT64 = INTEGERS_OR_FLOATS[::-1]
+_RESULTS = frozenset({float, np.float64, np.int64})
+_KINDS: frozenset[type] = frozenset({float, int, np.float64, np.float32, np.int64, np.int32})
+"""Classes of numbers that give a number of class `np.float64` together with one."""
+
+
+@dataclass(eq=False)
+class Choice:
+    """The arrays that are taken apart.
+
+    Attributes
+    ----------
+    split
+        The arrays.
+    meanings
+        By result of an operation on their elements: what it computes.
+    packs
+        Lists and tuples of the elements and parts of such arrays.
+    """
+
+    split: set[Value] = field(default_factory=set)
+    meanings: dict[Value, Meaning] = field(default_factory=dict)
+    packs: set[Value] = field(default_factory=set)
+
+
+def choice_of(ev: Evaluator, block: Block, kept: Iterable[Value]) -> Choice:
+    """Return which arrays of a program are taken apart; `kept` are not."""
+    if not any(_is_small(ev, ev.types.get(x)) for x in _arrays(block)):
+        return Choice()
+    groups = _Groups(ev, set(kept))
+    groups.block(block, 1)
+    groups.use(block.results or (), 1)
+    return groups.choice()
+
+
+def _arrays(block: Block) -> Iterable[Value]:
+    yield from block.parameters
+    for op in block.ops:
+        yield from results(op)
+        for inner in blocks(op):
+            yield from _arrays(inner)
+
+
+def _is_small(ev: Evaluator, t: Type | None) -> bool:
+    if not isinstance(t, Array) or not t.shape or element_type(t) is None:
+        return False
+    known = [n if isinstance(n, int) else ev.outside.size_of(n) for n in t.shape]
+    return None not in known and 0 < math.prod(known) <= MOST  # type: ignore[arg-type]
+
+
+def element_type(t: Array) -> Number | None:
+    """Return the type of an element of an array that may be taken apart; ``None`` for others."""
+    if isinstance(t, IntegersOrFloats):
+        return _EITHER
+    return _ELEMENTS.get(t.dtype)
+
+
+_ELEMENTS = {_FLOAT64: number(np.float64), _INT64: number(np.int64)}
+_EITHER = number(np.int64, np.float64)
+
+
+class _Groups:
+    """Groups of arrays that are taken apart together, by union and find, with what each saves.
+
+    `_meanings` has an array of the group for each operation; `_apart` are the arrays that are put
+    together where they are needed as a whole.
+    """
+
+    def __init__(self, ev: Evaluator, kept: set[Value]) -> None:
+        self._ev, self._kept = ev, kept
+        self._above: dict[Value, Value] = {}
+        self._saved: dict[Value, float] = {}
+        self._meanings: dict[Value, tuple[Meaning, Value, tuple[Operand, ...]]] = {}
+        self._packs: dict[Value, tuple[Operand, ...]] = {}
+        self._apart: set[Value] = set()
+
+    def choice(self) -> Choice:
+        """Return the groups that save enough."""
+        worth = {x for x, saved in self._saved.items() if saved > LEAST}
+        if sum(self._saved[x] for x in worth) < LEAST_FOR_LENGTHS:
+            worth = {x for x in worth if all(isinstance(n, int) for n in self._shape(x))}
+        made = Choice({x for x in {*self._above, *worth} if self._top(x) in worth})
+        for y, (what, x, given) in self._meanings.items():
+            if x in made.split:
+                made.meanings[y] = what
+                if what == "new":
+                    made.packs.update(self._inside(given))
+        return made
+
+    def _inside(self, given: Iterable[Operand]) -> Iterator[Value]:
+        for x in given:
+            if isinstance(x, Value) and x in self._packs:
+                yield x
+                yield from self._inside(self._packs[x])
+
+    # ---- union and find --------------------------------------------------------------------------
+
+    def _top(self, x: Value) -> Value:
+        while x in self._above:
+            x = self._above[x]
+        return x
+
+    def _join(self, values: Sequence[Value]) -> None:
+        first = self._top(values[0])
+        for x in map(self._top, values[1:]):
+            if x is not first:
+                self._above[x] = first
+                self._save(first, self._saved.pop(x, 0.0))
+
+    def _save(self, x: Value, time: float) -> None:
+        top = self._top(x)
+        self._saved[top] = self._saved.get(top, 0.0) + time
+
+    # ---- blocks ----------------------------------------------------------------------------------
+
+    def block(self, block: Block, weight: int) -> None:
+        """Look at the operations of a block that runs about `weight` times."""
+        for op in block.ops:
+            if isinstance(op, Call):
+                self._call(op, weight)
+            elif isinstance(op, If):
+                self.use((op.condition,), weight)
+                for inner in (op.body, op.orelse):
+                    self.block(inner, weight)
+                ends = [x.results for x in (op.body, op.orelse) if x.results is not None]
+                for x, *made_of in zip(op.results, *ends, strict=False):
+                    self._either((x,), made_of, weight)
+            elif isinstance(op, Loop):
+                self._loop(op, weight)
+            else:
+                self.use(operands(op), weight)
+                self.define(results(op), weight)
+
+    def _loop(self, op: Loop, weight: int) -> None:
+        if op.iterable is not None:
+            self.use((op.iterable,), weight)
+            self.define(op.body.parameters[:1], weight * ITERATIONS)
+        for values, made_of in carried_values(op):
+            self._either(values, made_of, weight)
+        for inner in blocks(op):
+            self.block(inner, weight * ITERATIONS)
+
+    def _either(self, values: Sequence[Value], made_of: Sequence[Operand], weight: int) -> None:
+        """Join values of which each is one or another, by a branch or an iteration."""
+        if not any(map(self._is_small, values)):
+            self.use(made_of, weight)
+            return
+        ends = [x for x in made_of if not isinstance(x, Undefined) and x != Const(None)]
+        together = [x for x in (*values, *ends) if self._is_small(x)]
+        self._join(together)  # type: ignore[arg-type]
+        self._apart.update(values)
+        if len(together) < len(values) + len(ends):
+            self._save(values[0], -math.inf)
+
+    def define(self, values: Iterable[Value], weight: int) -> None:
+        """Take arrays apart that are made as a whole."""
+        for x in values:
+            if self._is_small(x):
+                self._save(x, -weight * (TAKE + NUMBER * self._size(x)))
+
+    def use(self, values: Iterable[Operand], weight: int) -> None:
+        """Put arrays together that are needed as a whole."""
+        for x in values:
+            if isinstance(x, Value) and x in self._packs:
+                self.use(self._packs[x], weight)
+            elif isinstance(x, Value) and x in self._apart and self._is_small(x):
+                self._save(x, -math.inf if x in self._ev.maybe else -weight * PUT)
+
+    # ---- calls -----------------------------------------------------------------------------------
+
+    def _call(self, op: Call, weight: int) -> None:
+        y = op.result
+        meaning = None if y is None or not isinstance(op.callee, Const) else self._meaning(op, y)
+        if y is None or meaning is None:
+            if op.callee in PACKS and y is not None and self._ev.types[y] == ANYTHING:
+                self._packs[y] = op.operands
+                return
+            self.use(operands(op), weight)
+            self.define(results(op), weight)
+            return
+        arrays = [x for x in (y, *self._parts(op.operands)) if self._is_small(x)]
+        self._join(arrays)
+        self._meanings[y] = meaning, arrays[0], op.operands
+        self._save(arrays[0], weight * self._saved_by(op, meaning, arrays))
+        self._apart.add(y)
+
+    def _parts(self, given: Iterable[Operand]) -> Iterator[Value]:
+        """Yield the values among operands, and in the lists among them."""
+        for x in given:
+            if isinstance(x, Value):
+                yield from self._parts(self._packs[x]) if x in self._packs else (x,)
+
+    def _saved_by(self, op: Call, meaning: Meaning, arrays: Sequence[Value]) -> int:
+        n = max(map(self._size, arrays))
+        match meaning:
+            case "elementwise":
+                is_cheap = callee_of(op) in _OPERATORS
+                return ARRAY - n * (NUMBER if is_cheap else UFUNC)
+            case "sum":
+                return SUM - n * NUMBER
+            case "dot" | "norm":
+                return (ARRAY if meaning == "dot" else 2 * SUM) - 2 * n * NUMBER
+            case "new" | "copy":
+                return ARRAY
+            case "part":
+                return NUMBER
+
+    def _meaning(self, op: Call, y: Value) -> Meaning | None:
+        """Return what an operation computes of the elements of small arrays; ``None`` if it needs
+        them as a whole."""
+        f, given = callee_of(op), op.operands
+        first = given[0] if given else Const(None)
+        if op.keywords and not (f is np.array and op.keywords == (("dtype", Const(_FLOAT64)),)):
+            return None
+        if f is operator.getitem:
+            return "part" if self._is_small(first) and self._is_part(op, y) else None
+        t = self._ev.types[y]
+        if not self._is_small(y):
+            return self._reduction(f, given) if self._is_number(t) else None
+        if self._is_small(first) and t == self._ev.type_at(first):
+            if f in _COPIES:
+                return "copy"
+            if f in _CHECKS:
+                return "elementwise"
+        if not isinstance(t, IntegersOrFloats) and t.dtype != _FLOAT64:  # type: ignore[union-attr]
+            return None
+        if f is np.ndarray.astype:
+            return "elementwise" if self._is_small(first) else None
+        if f in FILLED:
+            is_filled = all(isinstance(x, Const) for x in given[f in _ALIKE :])
+            return "new" if is_filled else None
+        if f in _NEW:
+            return "new" if self._is_list(first) and given[1:] in ((), (Const(0),)) else None
+        is_known = f in _OPERATORS or is_ufunc(f)
+        return "elementwise" if is_known and all(map(self._fits, given)) else None
+
+    def _is_number(self, t: Any) -> bool:
+        return type(t) is Number and t.kinds <= _RESULTS
+
+    def _reduction(self, f: Any, given: Sequence[Operand]) -> Meaning | None:
+        if not all(map(self._is_small, given)):
+            return None
+        if f in SUMS and len(given) == 1:
+            return "sum"
+        if any(len(self._shape(x)) != 1 for x in given):
+            return None
+        if f is np.linalg.norm and len(given) == 1:
+            return "norm"
+        return "dot" if f in DOTS and len(given) == 2 else None
+
+    def _is_part(self, op: Call, y: Value) -> bool:
+        """Return whether an index is known, and within the array."""
+        x, index = op.operands
+        shape = self._shape(x)
+        t = self._ev.types[y]
+        if not isinstance(index, Const) or not (self._is_number(t) or self._is_small(y)):
+            return False
+        keys = index.value if isinstance(index.value, tuple) else (index.value,)
+        if not all(key is None or key is ... or type(key) in (int, slice) for key in keys):
+            return False
+        if not all(isinstance(n, int) for n in shape):
+            return True
+        try:
+            return np.shape(np.empty(shape)[index.value]) == getattr(t, "shape", ())  # type: ignore[arg-type, index]
+        except IndexError:
+            return False
+
+    def _is_list(self, x: Operand) -> bool:
+        """Return whether an operand is a list of numbers and small arrays."""
+        if isinstance(x, Const):
+            is_list = isinstance(x.value, list | tuple)
+            return is_list and np.asarray(x.value).dtype.type in _KINDS
+        items = self._packs.get(x)  # type: ignore[arg-type]
+        return items is not None and all(
+            x not in self._ev.maybe and (self._fits(x) or self._is_list(x)) for x in items
+        )
+
+    def _fits(self, x: Operand) -> bool:
+        """Return whether an operand is a number that gives a `np.float64` together with one, or a
+        small array."""
+        if isinstance(x, Const):
+            value = x.value
+            return type(value) in _KINDS or (
+                type(value) is np.ndarray and value.dtype == _FLOAT64 and value.size <= MOST
+            )
+        t = self._ev.types.get(x)  # type: ignore[arg-type]
+        return (type(t) is Number and t.kinds <= _KINDS) or self._is_small(x)
+
+    def _is_small(self, x: Operand) -> bool:
+        return (
+            isinstance(x, Value)
+            and x not in self._kept
+            and _is_small(self._ev, self._ev.types.get(x))
+        )
+
+    def _shape(self, x: Operand) -> tuple[Dim, ...]:
+        return self._ev.array_type(x).shape
+
+    def _size(self, x: Value) -> int:
+        return self._ev.size_of(self._ev.array_type(x))
