@@ -151,9 +151,10 @@ def specialise(f: Any, args: tuple[Any, ...], mode: Mode = GRADIENT) -> Program:
         outside.may_write = partial(_may_write, mode, outside.is_wanted)
         ev = PartialEvaluator(outside)
         ev.is_careful = mode.is_careful
+        ev.takes_apart = apart
         ev.orders = 2 if mode.kind == "hvp" else 1
         try:
-            made = _specialised(ev, f, args, mode, ORDERS[order], apart)
+            made = _specialised(ev, f, args, mode, ORDERS[order])
             return with_rows(made) if mode.has_rows else made
         except _OtherOrder:
             order += 1
@@ -223,9 +224,7 @@ class _OtherOrder(Exception):
     """Raised where a product with a Hessian has to be derived in another order."""
 
 
-def _specialised(
-    ev: Evaluator, f: Any, args: tuple[Any, ...], mode: Mode, order: str, takes_apart: bool
-) -> Program:
+def _specialised(ev: Evaluator, f: Any, args: tuple[Any, ...], mode: Mode, order: str) -> Program:
     outside, one = ev.outside, mode.is_scalar
     name = getattr(f, "__name__", type(f).__name__)
     stages = stages_of(name)
@@ -272,7 +271,7 @@ def _specialised(
         demand_other_operations(primal)
     if wanted:
         primal = check_views(ev, primal)
-    if takes_apart:
+    if ev.takes_apart:
         primal = without_small_arrays(ev, primal, written_to(ev) | apart)
         task.show("small arrays", primal)
     assert primal.results is not None

@@ -54,12 +54,12 @@ one apart, in both directions, and of an operator and another ufunc on one numbe
 Meaning = Literal["elementwise", "copy", "part", "new", "sum", "dot", "norm"]
 
 _OPERATORS = members(operator, "add sub mul truediv neg pos pow abs")
-_CHECKS: frozenset[Any] = frozenset({runtime.inner_derivative, runtime.assigned})
-_COPIES = members(np, "ndarray.copy copy array asarray") | {same}
+_CHECKS: frozenset[Any] = frozenset({runtime.inner_derivative, runtime.assigned, same})
+_COPIES = members(np, "ndarray.copy copy array")
+_SHOWING: frozenset[Any] = frozenset({operator.getitem, runtime.assigned, same})
+"""Functions of an array whose results are it or a part of it."""
 SUMS = members(np, "sum ndarray.sum")
-DOTS = members(np, "dot ndarray.dot inner vdot") | {
-    operator.matmul
-}
+DOTS = members(np, "dot ndarray.dot inner vdot") | {operator.matmul}
 _ALIKE = members(np, "zeros_like ones_like full_like")
 FILLED = _ALIKE | members(np, "zeros ones eye identity full")
 _NEW = members(np, "array stack concatenate")
@@ -95,7 +95,7 @@ def choice_of(ev: Evaluator, block: Block, kept: Iterable[Value]) -> Choice:
         return Choice()
     groups = _Groups(ev, set(kept))
     groups.block(block, 1)
-    groups.use(block.results or (), 1)
+    groups.results(block)
     return groups.choice()
 
 
@@ -138,7 +138,20 @@ class _Groups:
         self._saved: dict[Value, float] = {}
         self._meanings: dict[Value, tuple[Meaning, Value, tuple[Operand, ...]]] = {}
         self._packs: dict[Value, tuple[Operand, ...]] = {}
+        self._made_of: dict[Value, list[Operand]] = {}
         self._apart: set[Value] = set()
+
+    def results(self, block: Block) -> None:
+        """Put the results of a program together, unless they may be arrays of its caller's."""
+        pending, seen = [*(block.results or ())], set[Operand]()
+        self.use(pending, 1)
+        while pending:
+            x = pending.pop()
+            if isinstance(x, Value) and x not in seen:
+                seen.add(x)
+                pending += self._made_of.get(x, ())
+                if x in block.parameters and x not in (block.results or ()):
+                    self._save(x, -math.inf)
 
     def choice(self) -> Choice:
         """Return the groups that save enough."""
@@ -212,11 +225,13 @@ class _Groups:
             self.use(made_of, weight)
             return
         ends = [x for x in made_of if not isinstance(x, Undefined) and x != Const(None)]
-        together = [x for x in (*values, *ends) if self._is_small(x)]
-        self._join(together)  # type: ignore[arg-type]
+        together = [x for x in (*values, *ends) if isinstance(x, Value) and self._is_small(x)]
+        self._join(together)
         self._apart.update(values)
+        for x in values:
+            self._made_of[x] = ends
         if len(together) < len(values) + len(ends):
-            self._save(values[0], -math.inf)
+            self._save(together[0], -math.inf)
 
     def define(self, values: Iterable[Value], weight: int) -> None:
         """Take arrays apart that are made as a whole."""
@@ -249,6 +264,8 @@ class _Groups:
         self._meanings[y] = meaning, arrays[0], op.operands
         self._save(arrays[0], weight * self._saved_by(op, meaning, arrays))
         self._apart.add(y)
+        if callee_of(op) in _SHOWING:
+            self._made_of[y] = [*op.operands[:1]]
 
     def _parts(self, given: Iterable[Operand]) -> Iterator[Value]:
         """Yield the values among operands, and in the lists among them."""
@@ -301,7 +318,7 @@ class _Groups:
         return "elementwise" if is_known and all(map(self._fits, given)) else None
 
     def _is_number(self, t: Any) -> bool:
-        return type(t) is Number and t.kinds <= _RESULTS
+        return type(t) is Number and t.kinds <= _RESULTS and t.kinds != {float}
 
     def _reduction(self, f: Any, given: Sequence[Operand]) -> Meaning | None:
         if not all(map(self._is_small, given)):

@@ -31,7 +31,7 @@ from adjoint.fast.passes.small_array_choice import (
     choice_of,
     element_type,
 )
-from adjoint.fast.single_assignment.walk import mapped, results
+from adjoint.fast.single_assignment.walk import is_call_of, mapped, results
 from adjoint.ir import primitives
 from adjoint.ir.single import Block, Call, Const, If, Loop, Op, Operand, Undefined, Value
 
@@ -203,9 +203,12 @@ class _Splitter:
                     pairs = zip(*(grids if meaning == "dot" else grids * 2), strict=True)
                     terms = [self._operation(operator.mul, y, pair) for pair in pairs]
                 total = reduce(lambda a, b: self._operation(operator.add, y, (a, b)), terms)
-                self._names[y] = (
-                    self._operation(np.sqrt, y, (total,)) if meaning == "norm" else total
-                )
+                if meaning == "norm":
+                    total = self._operation(np.sqrt, y, (total,))
+                elif len(terms) > (meaning == "dot") and not all(map(self._is_square, terms)):
+                    # NumPy adds to 0.0, so that its sum is never -0.0
+                    total = self._operation(operator.add, y, (total, Const(0.0)))
+                self._names[y] = total
 
     def _new(self, op: Call, y: Value) -> np.ndarray[Any, Any]:
         """Return the elements of an array made of numbers and arrays, or of constants."""
@@ -242,6 +245,10 @@ class _Splitter:
                     f, operands = operator.mul, (x, x)  # as NumPy does
         return self._operation(f, y, operands)
 
+    def _is_square(self, x: Operand) -> bool:
+        made = self._ev.defined.get(x) if isinstance(x, Value) else None
+        return is_call_of(made, operator.mul) and made.operands[0] is made.operands[1]
+
     def _operation(self, f: Any, y: Value, operands: Sequence[Operand]) -> Value:
         if any(self._ev.type_at(x) == _NUMBER for x in operands):
             operands = [*map(_plain, operands)]
@@ -277,9 +284,7 @@ class _Splitter:
             if x in self._choice.split and x not in self._parts:
                 shape: Any = self._ev.array_type(x).shape
                 places = [at[0] if len(at) == 1 else at for at in np.ndindex(shape)]
-                made = [
-                    self._operation(operator.getitem, x, (x, Const(place))) for place in places
-                ]
+                made = [self._operation(operator.getitem, x, (x, Const(place))) for place in places]
                 self._parts[x], self._whole[x] = self._grid(made, shape), x
 
     def one(self, x: Operand) -> Operand:
