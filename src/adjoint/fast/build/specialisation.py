@@ -121,8 +121,12 @@ MOST_ATTEMPTS = 16
 """How often a function is specialised again because something more has to be known of a call."""
 
 
-def specialise(f: Any, args: tuple[Any, ...], mode: Mode = GRADIENT) -> Program:
+def specialise(
+    f: Any, args: tuple[Any, ...], mode: Mode = GRADIENT, *, takes_apart: bool = True
+) -> Program:
     """Specialise `f` on the types of `args`; the last ones belong to ``mode.names``.
+
+    With `takes_apart`, the program may be for the lengths of small arrays alone.
 
     Raises
     ------
@@ -134,7 +138,8 @@ def specialise(f: Any, args: tuple[Any, ...], mode: Mode = GRADIENT) -> Program:
     owned: dict[Pattern, set[str]] = {}
     stepped: set[Any] = set()
     shared: set[Any] = set()
-    rows, splits, order, apart = True, True, 0, not (mode.has_rows or mode.is_careful)
+    rows, splits, order = True, True, 0
+    apart = takes_apart and not (mode.has_rows or mode.is_careful)
     for _ in range(MOST_ATTEMPTS):
         outside = Outside(
             pinned=pinned,
@@ -272,8 +277,7 @@ def _specialised(ev: Evaluator, f: Any, args: tuple[Any, ...], mode: Mode, order
     if wanted:
         primal = check_views(ev, primal)
     if ev.takes_apart:
-        primal = without_small_arrays(ev, primal, written_to(ev) | apart)
-        task.show("small arrays", primal)
+        primal = _with_numbers(task, primal)
     assert primal.results is not None
     if mode.kind == "pushforward":
         made = pushed_forward(task, expanded(ev, primal), has_tangents=mode.wanted != ())
@@ -288,6 +292,15 @@ def _specialised(ev: Evaluator, f: Any, args: tuple[Any, ...], mode: Mode, order
         if mode.kind != "hvp" or order == ORDERS[-1] or demanding:
             raise
         raise _OtherOrder from None
+
+
+def _with_numbers(task: Task, primal: Block) -> Block:
+    """Return the computation of a function with small arrays as separate numbers."""
+    made = without_small_arrays(task.ev, primal, written_to(task.ev) | task.apart)
+    if made is primal:
+        return primal
+    task.show("small arrays", made)
+    return task.simplified(made)
 
 
 def _is_flat(structure: Structure | None) -> bool:

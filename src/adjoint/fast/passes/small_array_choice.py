@@ -53,7 +53,8 @@ one apart, in both directions, and of an operator and another ufunc on one numbe
 
 Meaning = Literal["elementwise", "copy", "part", "new", "sum", "dot", "norm"]
 
-_OPERATORS = members(operator, "add sub mul truediv neg pos pow abs")
+ARITHMETIC = members(operator, "add sub mul neg pos abs")
+_OPERATORS = ARITHMETIC | {operator.truediv, operator.pow}
 _CHECKS: frozenset[Any] = frozenset({runtime.inner_derivative, runtime.assigned, same})
 _COPIES = members(np, "ndarray.copy copy array")
 _SHOWING: frozenset[Any] = frozenset({operator.getitem, runtime.assigned, same})

@@ -25,6 +25,7 @@ import numpy as np
 from adjoint.fast.evaluate.evaluator import Evaluator
 from adjoint.fast.evaluate.types import ANYTHING, Array, Number, Type, number
 from adjoint.fast.passes.small_array_choice import (
+    ARITHMETIC,
     FILLED,
     Choice,
     Meaning,
@@ -183,6 +184,7 @@ class _Splitter:
                     self._number(op.callee.value, y, parts)
                     for parts in zip(*(grid.flat for grid in grids), strict=True)
                 ]
+                ev.is_singular |= op.callee.value not in ARITHMETIC
                 self._parts[y] = self._grid(made, grids[0].shape)
             case "copy":
                 self._parts[y] = self._elements(op.operands[0])
@@ -204,10 +206,11 @@ class _Splitter:
                     terms = [self._operation(operator.mul, y, pair) for pair in pairs]
                 total = reduce(lambda a, b: self._operation(operator.add, y, (a, b)), terms)
                 if meaning == "norm":
+                    ev.is_singular = True
                     total = self._operation(np.sqrt, y, (total,))
                 elif len(terms) > (meaning == "dot") and not all(map(self._is_square, terms)):
-                    # NumPy adds to 0.0, so that its sum is never -0.0
-                    total = self._operation(operator.add, y, (total, Const(0.0)))
+                    # NumPy adds to zero, so that its sum is never -0.0
+                    total = self._operation(operator.add, y, (total, Const(0)))
                 self._names[y] = total
 
     def _new(self, op: Call, y: Value) -> np.ndarray[Any, Any]:
@@ -270,6 +273,7 @@ class _Splitter:
             return self._parts[x]
         if x in self._packs:
             return np.stack([self._elements(part) for part in self._packs[x].operands])
+        assert not isinstance(self._ev.types[x], Array)
         return self._grid([self.one(x)], ())
 
     def _grid(self, parts: Sequence[Operand], shape: Sequence[Any]) -> np.ndarray[Any, Any]:
