@@ -245,3 +245,170 @@ def test_values_are_those_of_numpy(f):
         steps = 1e-6 * np.eye(2)
         differences = [(f(*move(h)) - f(*move(-h))) / 2e-6 for h in steps]
         np.testing.assert_allclose(slope, differences, rtol=2e-5, atol=1e-6)
+
+
+# ---- what is kept --------------------------------------------------------------------------------
+
+
+def in_loop(x, v):
+    for _ in range(10):
+        x = x - 0.1 * (x * v)
+    return np.sum(x)
+
+
+def handed_on(x, v):
+    for _ in range(10):
+        x = np.cumsum(x * v) - v
+    return np.sum(x)
+
+
+def test_a_loop_has_no_small_arrays():
+    loop = str(ad.code(in_loop, X, V)).partition("for _ in")[2].partition("# return")[0]
+    assert "sum" not in loop and "np." not in loop and "[" not in loop
+
+
+@pytest.mark.parametrize("f", [handed_on, writes], ids=lambda f: f.__name__)
+def test_arrays_that_are_needed_as_a_whole_stay(f):
+    assert "np.array([" not in str(ad.code(f, X, V))
+
+
+def test_lengths_are_guarded(is_generic):
+    for n in (2, 3, 4, 5, 2, 9, 1):
+        x, v = np.linspace(0.5, 1.5, n), np.linspace(1.0, 0.7, n)
+        found = ad.withgradient(in_loop, x, v)
+        expected = is_generic(ad.withgradient, in_loop, x, v)
+        assert not difference(found, expected, rtol=1e-12)
+
+
+def test_precisions_stay():
+    x, v = X.astype(np.float32), V.astype(np.float32)
+    assert ad.gradient(in_loop, x, v)[0].dtype == np.float32
+    assert ".sum()" in str(ad.code(in_loop, x, v))
+
+
+def final_state(x, v):
+    n = 0
+    while x[0] > 2.0:
+        x, n = x * v, n + 1
+    return x
+
+
+def own_state(x, v):
+    y = x.copy()
+    for _ in range(5):
+        y = y * v + np.sin(y)
+    return y
+
+
+def test_results_are_arrays_of_the_caller_s_or_new_ones():
+    big = np.array([9.0, 1.0])
+    for x in (X, big):
+        y, back = ad.pullback(final_state, x, V)
+        assert (y is x) == (final_state(x, V) is x)
+        np.testing.assert_array_equal(y, final_state(x, V))
+    y, back = ad.pullback(own_state, X, V)
+    assert type(y) is np.ndarray and not np.shares_memory(y, X)
+    np.testing.assert_array_equal(y, own_state(X, V))
+    np.testing.assert_allclose(back(V)[1], ad.jacobian(lambda x: own_state(x, V), X).T @ V)
+
+
+def twice(x, v):
+    for _ in range(5):
+        x = x * v + 1.0
+    return x, x
+
+
+def test_one_array_in_two_results_stays_one():
+    (a, b), _ = ad.pullback(twice, X, V)
+    assert a is b
+
+
+# ---- what NumPy warns of -------------------------------------------------------------------------
+
+
+def divided(x, v):
+    for _ in range(3):
+        x = x / v
+    return np.sum(np.arctan(x))
+
+
+def overflowing(x, v):
+    for _ in range(3):
+        x = x * 1e100 + v
+    return np.sum(1 / x)
+
+
+def roots(x, v):
+    for _ in range(3):
+        x = np.sqrt(x) + np.log(v)
+    return np.sum(x)
+
+
+def differences(x, v):
+    for _ in range(3):
+        x = x - v
+    return np.sum(x)
+
+
+POINTS = (
+    (np.array([1.0, 0.0]), np.array([0.0, 2.0])),
+    (np.array([0.0, 1.0]), np.array([0.0, 1.0])),
+    (np.array([-1.0, 3.0]), np.array([0.5, -1.0])),
+    (np.array([np.inf, 1.0]), np.array([np.inf, 1.0])),
+    (np.array([np.nan, 1.0]), np.array([2.0, 1.0])),
+    (np.array([1e300, 1e-300]), np.array([1e-300, 1e300])),
+    (np.array([-0.0, 0.0]), np.array([1.0, -1.0])),
+)
+
+
+@pytest.mark.parametrize("f", [divided, overflowing, roots, differences, norms, euler, functions])
+@pytest.mark.parametrize("point", POINTS)
+def test_warnings_and_infinities_are_those_of_numpy(f, point, is_generic):
+    ad.gradient(f, X, V)  # makes the program
+
+    def outcome():
+        with warnings.catch_warnings(record=True) as caught, np.errstate(all="warn", under="ignore"):
+            warnings.simplefilter("always")
+            try:
+                found = ad.withgradient(f, *point)
+            except Exception as error:
+                found = type(error).__name__
+        return found, {str(one.message) for one in caught}
+
+    found, messages = outcome()
+    expected, expected_messages = is_generic(outcome)
+    assert not difference(found, expected, rtol=1e-12), (found, expected)
+    assert messages == expected_messages
+
+
+def test_zeros_beside_infinite_slopes_stay_zero():
+    def f(x, v):
+        for _ in range(3):
+            x = np.sqrt(x) * v
+        return np.sum(x * np.array([1.0, 0.0]))
+
+    x = np.array([1.5, 0.0])
+    for _ in range(3):
+        slopes = ad.gradient(f, x, V)
+        assert slopes[0][1] == 0.0 and np.isfinite(slopes[0][0])
+
+
+@pytest.mark.parametrize("n", [1, 2, 3, 4])
+def test_sums_have_the_bits_of_numpy(n):
+    def f(x, y):
+        for _ in range(2):
+            x = (x * 1.1 + y) ** 2 - np.sum(x) * x.dot(y) * np.sum(x * y)
+        return np.sum(x), np.dot(x, x), np.linalg.norm(x)
+
+    def sign(x, y):
+        for _ in range(3):
+            x = -np.abs(x * y)
+        return np.arctan2(np.sum(x), y[0] - 2)
+
+    rng = np.random.default_rng(n)
+    for _ in range(20):
+        x, y = rng.normal(size=(2, n))
+        found, _ = ad.pullback(f, x, y)
+        np.testing.assert_allclose(found, f(x, y), rtol=1e-15)
+    zeros, ones = np.zeros(n), np.ones(n)
+    assert ad.withgradient(sign, zeros, ones)[0] == sign(zeros, ones)
