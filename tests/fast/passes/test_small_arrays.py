@@ -88,6 +88,8 @@ def parts(x, v):
     for _ in range(3):
         x = np.concatenate([x[1:], x[:1] * v[0]])
         x = np.stack([x[-1], x[0] + v[1]]) + x[::-1]
+        w = np.concatenate([x, v[:1]])
+        x = x + w[1:] * w[0]
     return x[0] - x[1] ** 2
 
 
@@ -367,7 +369,10 @@ def test_warnings_and_infinities_are_those_of_numpy(f, point, is_generic):
     ad.gradient(f, X, V)  # makes the program
 
     def outcome():
-        with warnings.catch_warnings(record=True) as caught, np.errstate(all="warn", under="ignore"):
+        with (
+            warnings.catch_warnings(record=True) as caught,
+            np.errstate(all="warn", under="ignore"),
+        ):
             warnings.simplefilter("always")
             try:
                 found = ad.withgradient(f, *point)

@@ -299,7 +299,7 @@ def _with_numbers(task: Task, primal: Block) -> Block:
     made = without_small_arrays(task.ev, primal, written_to(task.ev) | task.apart)
     if made is primal:
         return primal
-    task.show("small arrays", made)
+    task.show("small-arrays", made)
     return task.simplified(made)
 
 

@@ -12,7 +12,7 @@ import math
 import operator
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any, Literal, TypeGuard
 
 import numpy as np
 
@@ -33,6 +33,7 @@ from adjoint.fast.single_assignment.walk import (
     blocks,
     callee_of,
     carried_values,
+    defined_values,
     operands,
     results,
 )
@@ -92,27 +93,23 @@ class Choice:
 
 def choice_of(ev: Evaluator, block: Block, kept: Iterable[Value]) -> Choice:
     """Return which arrays of a program are taken apart; `kept` are not."""
-    if not any(_is_small(ev, ev.types.get(x)) for x in _arrays(block)):
+    kept = set(kept)
+    sizes = {x: n for x in defined_values(block) if (n := _size(ev, ev.types[x])) and x not in kept}
+    if not sizes:
         return Choice()
-    groups = _Groups(ev, set(kept))
+    groups = _Groups(ev, sizes)
     groups.block(block, 1)
     groups.results(block)
     return groups.choice()
 
 
-def _arrays(block: Block) -> Iterable[Value]:
-    yield from block.parameters
-    for op in block.ops:
-        yield from results(op)
-        for inner in blocks(op):
-            yield from _arrays(inner)
-
-
-def _is_small(ev: Evaluator, t: Type | None) -> bool:
+def _size(ev: Evaluator, t: Type) -> int:
+    """Return the number of elements of a small array; 0 for anything else."""
     if not isinstance(t, Array) or not t.shape or element_type(t) is None:
-        return False
-    known = [n if isinstance(n, int) else ev.outside.size_of(n) for n in t.shape]
-    return None not in known and 0 < math.prod(known) <= MOST  # type: ignore[arg-type]
+        return 0
+    known = [n if isinstance(n, int) else ev.outside.size_of(n) or 0 for n in t.shape]
+    n = math.prod(known)
+    return n if n <= MOST else 0
 
 
 def element_type(t: Array) -> Number | None:
@@ -129,12 +126,13 @@ _EITHER = number(np.int64, np.float64)
 class _Groups:
     """Groups of arrays that are taken apart together, by union and find, with what each saves.
 
-    `_meanings` has an array of the group for each operation; `_apart` are the arrays that are put
-    together where they are needed as a whole.
+    `_sizes` has the small arrays, `_meanings` an array of the group for each operation; `_apart`
+    are the arrays that are put together where they are needed as a whole, `_made_of` has what an
+    array may be the same as, or a part of.
     """
 
-    def __init__(self, ev: Evaluator, kept: set[Value]) -> None:
-        self._ev, self._kept = ev, kept
+    def __init__(self, ev: Evaluator, sizes: dict[Value, int]) -> None:
+        self._ev, self._sizes = ev, sizes
         self._above: dict[Value, Value] = {}
         self._saved: dict[Value, float] = {}
         self._meanings: dict[Value, tuple[Meaning, Value, tuple[Operand, ...]]] = {}
@@ -144,14 +142,15 @@ class _Groups:
 
     def results(self, block: Block) -> None:
         """Put the results of a program together, unless they may be arrays of its caller's."""
-        pending, seen = [*(block.results or ())], set[Operand]()
+        pending: list[Operand] = [*(block.results or ())]
+        seen: set[Operand] = set()
         self.use(pending, 1)
         while pending:
             x = pending.pop()
             if isinstance(x, Value) and x not in seen:
                 seen.add(x)
                 pending += self._made_of.get(x, ())
-                if x in block.parameters and x not in (block.results or ()):
+                if x in block.parameters and self._is_small(x) and x not in (block.results or ()):
                     self._save(x, -math.inf)
 
     def choice(self) -> Choice:
@@ -225,8 +224,10 @@ class _Groups:
         if not any(map(self._is_small, values)):
             self.use(made_of, weight)
             return
-        ends = [x for x in made_of if not isinstance(x, Undefined) and x != Const(None)]
-        together = [x for x in (*values, *ends) if isinstance(x, Value) and self._is_small(x)]
+        ends: list[Operand] = [
+            x for x in made_of if not isinstance(x, Undefined) and x != Const(None)
+        ]
+        together = [x for x in (*values, *ends) if self._is_small(x)]
         self._join(together)
         self._apart.update(values)
         for x in values:
@@ -238,7 +239,7 @@ class _Groups:
         """Take arrays apart that are made as a whole."""
         for x in values:
             if self._is_small(x):
-                self._save(x, -weight * (TAKE + NUMBER * self._size(x)))
+                self._save(x, -weight * (TAKE + NUMBER * self._sizes[x]))
 
     def use(self, values: Iterable[Operand], weight: int) -> None:
         """Put arrays together that are needed as a whole."""
@@ -275,7 +276,7 @@ class _Groups:
                 yield from self._parts(self._packs[x]) if x in self._packs else (x,)
 
     def _saved_by(self, op: Call, meaning: Meaning, arrays: Sequence[Value]) -> int:
-        n = max(map(self._size, arrays))
+        n = max(self._sizes[x] for x in arrays)
         match meaning:
             case "elementwise":
                 is_cheap = callee_of(op) in _OPERATORS
@@ -339,13 +340,15 @@ class _Groups:
         t = self._ev.types[y]
         if not isinstance(index, Const) or not (self._is_number(t) or self._is_small(y)):
             return False
-        keys = index.value if isinstance(index.value, tuple) else (index.value,)
+        at: Any = index.value
+        keys = at if isinstance(at, tuple) else (at,)
         if not all(key is None or key is ... or type(key) in (int, slice) for key in keys):
             return False
-        if not all(isinstance(n, int) for n in shape):
+        known = [n for n in shape if isinstance(n, int)]
+        if len(known) < len(shape):
             return True
         try:
-            return np.shape(np.empty(shape)[index.value]) == getattr(t, "shape", ())  # type: ignore[arg-type, index]
+            return bool(np.shape(np.empty(known)[at]) == getattr(t, "shape", ()))
         except IndexError:
             return False
 
@@ -370,15 +373,8 @@ class _Groups:
         t = self._ev.types.get(x)  # type: ignore[arg-type]
         return (type(t) is Number and t.kinds <= _KINDS) or self._is_small(x)
 
-    def _is_small(self, x: Operand) -> bool:
-        return (
-            isinstance(x, Value)
-            and x not in self._kept
-            and _is_small(self._ev, self._ev.types.get(x))
-        )
+    def _is_small(self, x: Operand) -> TypeGuard[Value]:
+        return type(x) is Value and x in self._sizes
 
     def _shape(self, x: Operand) -> tuple[Dim, ...]:
         return self._ev.array_type(x).shape
-
-    def _size(self, x: Value) -> int:
-        return self._ev.size_of(self._ev.array_type(x))

@@ -32,7 +32,7 @@ from adjoint.fast.passes.small_array_choice import (
     choice_of,
     element_type,
 )
-from adjoint.fast.single_assignment.walk import is_call_of, mapped, results
+from adjoint.fast.single_assignment.walk import callee_of, is_call_of, mapped, results
 from adjoint.ir import primitives
 from adjoint.ir.single import Block, Call, Const, If, Loop, Op, Operand, Undefined, Value
 
@@ -113,10 +113,16 @@ class _Splitter:
         made = self._ev.value(self._element(x), x.name)
         if x in self._ev.maybe:
             self._ev.maybe.add(made)
-        for kept in (self._ev.places, self._ev.origins):
-            if x in kept:
-                kept[made] = kept[x]  # type: ignore[index]
+        self._place(made, x)
         return made
+
+    def _place(self, made: Value, x: Value) -> None:
+        """Record where `made`, which is of `x`, comes from."""
+        ev = self._ev
+        if x in ev.places:
+            ev.places[made] = ev.places[x]
+        if x in ev.origins:
+            ev.origins[made] = ev.origins[x]
 
     def _element(self, x: Value) -> Number:
         """Return the type of an element of an array, or of a number."""
@@ -181,16 +187,15 @@ class _Splitter:
                 assert isinstance(op.callee, Const)
                 grids = np.broadcast_arrays(*map(self._elements, op.operands))
                 made = [
-                    self._number(op.callee.value, y, parts)
-                    for parts in zip(*(grid.flat for grid in grids), strict=True)
+                    self._number(op.callee.value, y, operands)
+                    for operands in zip(*(grid.flat for grid in grids), strict=True)
                 ]
                 ev.is_singular |= op.callee.value not in ARITHMETIC
                 self._parts[y] = self._grid(made, grids[0].shape)
             case "copy":
                 self._parts[y] = self._elements(op.operands[0])
             case "part":
-                index = op.operands[1]
-                assert isinstance(index, Const)
+                index: Any = op.operands[1]
                 found = self._elements(op.operands[0])[index.value]
                 if isinstance(t, Array):
                     self._parts[y] = found
@@ -199,10 +204,10 @@ class _Splitter:
             case "new":
                 self._parts[y] = self._new(op, y)
             case "sum" | "dot" | "norm":
-                grids = [[*self._elements(x).flat] for x in op.operands]
-                terms = grids[0]
+                parts = [[*self._elements(x).flat] for x in op.operands]
+                terms: list[Operand] = parts[0]
                 if meaning != "sum":
-                    pairs = zip(*(grids if meaning == "dot" else grids * 2), strict=True)
+                    pairs = zip(*(parts if meaning == "dot" else parts * 2), strict=True)
                     terms = [self._operation(operator.mul, y, pair) for pair in pairs]
                 total = reduce(lambda a, b: self._operation(operator.add, y, (a, b)), terms)
                 if meaning == "norm":
@@ -215,16 +220,17 @@ class _Splitter:
 
     def _new(self, op: Call, y: Value) -> np.ndarray[Any, Any]:
         """Return the elements of an array made of numbers and arrays, or of constants."""
-        shape = self._ev.array_type(y).shape
-        f = op.callee.value  # type: ignore[union-attr]
+        shape: Any = self._ev.array_type(y).shape
+        f = callee_of(op)
         if f in FILLED:
             constants = [x.value if isinstance(x, Const) else np.empty(shape) for x in op.operands]
             made: list[Any] = [Const(x) for x in np.asarray(f(*constants), np.float64).flat]
             return self._grid(made, shape)
         given = op.operands[0]
-        found = self._elements(given)
         if f is np.concatenate and isinstance(given, Value):
             found = np.concatenate([self._elements(x) for x in self._packs[given].operands])
+        else:
+            found = self._elements(given)
         return self._grid([self._exact(x, y) for x in found.flat], shape)
 
     def _exact(self, x: Operand, y: Value) -> Operand:
@@ -250,14 +256,15 @@ class _Splitter:
 
     def _is_square(self, x: Operand) -> bool:
         made = self._ev.defined.get(x) if isinstance(x, Value) else None
-        return is_call_of(made, operator.mul) and made.operands[0] is made.operands[1]
+        if made is None or not is_call_of(made, operator.mul):
+            return False
+        return made.operands[0] is made.operands[1]
 
     def _operation(self, f: Any, y: Value, operands: Sequence[Operand]) -> Value:
         if any(self._ev.type_at(x) == _NUMBER for x in operands):
             operands = [*map(_plain, operands)]
         made = self._ev.operation(f, operands, self._element(y), name=y.name)
-        if y in self._ev.places:
-            self._ev.places[made] = self._ev.places[y]
+        self._place(made, y)
         return made
 
     # ---- operands --------------------------------------------------------------------------------
