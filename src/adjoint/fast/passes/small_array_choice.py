@@ -45,12 +45,14 @@ from adjoint.ir.single import Block, Call, Const, If, Loop, Operand, Undefined, 
 MOST = 4
 """Greatest number of elements of a small array."""
 ITERATIONS = 10
-LEAST, LEAST_FOR_LENGTHS = 500, 2500
+LEAST, LEAST_FOR_LENGTHS = 500, 2000
 """What a group has to save, in nanoseconds of each call, to be worth more code; and what all have
 to save to be worth a program for these lengths alone, which is specialised once more."""
 ARRAY, SUM, PUT, TAKE, NUMBER, UFUNC = 350, 1300, 800, 150, 40, 100
 """Nanoseconds of an operation on an array, of the sum of one, of putting one together and taking
 one apart, in both directions, and of an operator and another ufunc on one number."""
+MADE = 120
+"""Nanoseconds of one of some hundred calls that it takes to make one more operation."""
 
 Meaning = Literal["elementwise", "copy", "part", "new", "sum", "dot", "norm"]
 
@@ -264,7 +266,9 @@ class _Groups:
         arrays = [x for x in (y, *self._parts(op.operands)) if self._is_small(x)]
         self._join(arrays)
         self._meanings[y] = meaning, arrays[0], op.operands
-        self._save(arrays[0], weight * self._saved_by(op, meaning, arrays))
+        n = max(self._sizes[x] for x in arrays)
+        saved, count = self._saved_by(op, meaning, n)
+        self._save(arrays[0], weight * saved - MADE * (count - 1))
         self._apart.add(y)
         if callee_of(op) in _SHOWING:
             self._made_of[y] = [*op.operands[:1]]
@@ -275,20 +279,21 @@ class _Groups:
             if isinstance(x, Value):
                 yield from self._parts(self._packs[x]) if x in self._packs else (x,)
 
-    def _saved_by(self, op: Call, meaning: Meaning, arrays: Sequence[Value]) -> int:
-        n = max(self._sizes[x] for x in arrays)
+    def _saved_by(self, op: Call, meaning: Meaning, n: int) -> tuple[int, int]:
+        """Return the time that an operation on `n` numbers saves, and the number of operations that
+        take its place."""
         match meaning:
             case "elementwise":
                 is_cheap = callee_of(op) in _OPERATORS
-                return ARRAY - n * (NUMBER if is_cheap else UFUNC)
+                return ARRAY - n * (NUMBER if is_cheap else UFUNC), n
             case "sum":
-                return SUM - n * NUMBER
+                return SUM - n * NUMBER, n
             case "dot" | "norm":
-                return (ARRAY if meaning == "dot" else 2 * SUM) - 2 * n * NUMBER
+                return (ARRAY if meaning == "dot" else 2 * SUM) - 2 * n * NUMBER, 2 * n
             case "new" | "copy":
-                return ARRAY
+                return ARRAY, 1
             case "part":
-                return NUMBER
+                return NUMBER, 1
 
     def _meaning(self, op: Call, y: Value) -> Meaning | None:
         """Return what an operation computes of the elements of small arrays; ``None`` if it needs

@@ -10,7 +10,8 @@ Before, after::
 
 An operation of NumPy on an array of two elements takes some ten times as long as one on a number of
 class `np.float64`, which computes the same bits and warns where the array does. The pass runs
-before any sweep is made, so the sweeps are over numbers, too. `choices` says which arrays it takes.
+before any sweep is made, so the sweeps are over numbers, too. `small_array_choice` says which
+arrays it takes.
 """
 
 from __future__ import annotations
