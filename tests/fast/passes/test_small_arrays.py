@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import adjoint as ad
+from adjoint.fast.build.modes import GRADIENT
 from adjoint.fast.programs import store as tier
 from tests.structures import difference
 
@@ -280,6 +281,22 @@ def test_lengths_are_guarded(is_generic):
         found = ad.withgradient(in_loop, x, v)
         expected = is_generic(ad.withgradient, in_loop, x, v)
         assert not difference(found, expected, rtol=1e-12)
+
+
+def test_many_lengths_have_one_program(is_generic):
+    tier.forget()
+    for m, n in np.ndindex(5, 5):
+        x, v = np.linspace(0.5, 1.5, m + 2), np.linspace(1.0, 0.7, n + 2)
+
+        def f(x, v):
+            for _ in range(10):
+                x, v = x - 0.1 * x * x, v - 0.1 * np.sum(x) * v
+            return np.sum(x) + np.sum(v)
+
+        found, expected = ad.withgradient(f, x, v), is_generic(ad.withgradient, f, x, v)
+        assert not difference(found, expected, rtol=1e-12)
+    kept = tier.known(f, GRADIENT)
+    assert not kept.refused and 1 <= len(kept.entries) < tier.MOST_KINDS
 
 
 def test_precisions_stay():

@@ -33,7 +33,13 @@ from adjoint.fast.passes.small_array_choice import (
     choice_of,
     element_type,
 )
-from adjoint.fast.single_assignment.walk import callee_of, is_call_of, mapped, results
+from adjoint.fast.single_assignment.walk import (
+    callee_of,
+    defined_values,
+    is_call_of,
+    mapped,
+    results,
+)
 from adjoint.ir import primitives
 from adjoint.ir.single import Block, Call, Const, If, Loop, Op, Operand, Undefined, Value
 
@@ -52,8 +58,9 @@ def without_small_arrays(ev: Evaluator, block: Block, kept: Iterable[Value]) -> 
     choice = choice_of(ev, block, kept)
     if not choice.split:
         return block
-    shapes = [ev.array_type(x).shape for x in choice.split]
-    ev.demand_known("the length of a small array", *{n for shape in shapes for n in shape})
+    split = (x for x in defined_values(block) if x in choice.split)
+    lengths = dict.fromkeys(n for x in split for n in ev.array_type(x).shape)
+    ev.demand_known("the length of a small array", *lengths)
     ev.has_taken_apart = True
     span, origin = ev.span, ev.origin
     try:
