@@ -121,8 +121,17 @@ def element_type(t: Array) -> Number | None:
     return _ELEMENTS.get(t.dtype)
 
 
+def is_missing(x: Operand) -> bool:
+    """Return whether an operand stands for an array on a path that makes none."""
+    return isinstance(x, Undefined) or (isinstance(x, Const) and x.value is None)
+
+
 _ELEMENTS = {_FLOAT64: number(np.float64), _INT64: number(np.int64)}
 _EITHER = number(np.int64, np.float64)
+
+
+def _is_zero(x: Operand) -> bool:
+    return isinstance(x, Const) and type(x.value) is int and x.value == 0
 
 
 class _Groups:
@@ -226,9 +235,7 @@ class _Groups:
         if not any(map(self._is_small, values)):
             self.use(made_of, weight)
             return
-        ends: list[Operand] = [
-            x for x in made_of if not isinstance(x, Undefined) and x != Const(None)
-        ]
+        ends = [x for x in made_of if not is_missing(x)]
         together = [x for x in (*values, *ends) if self._is_small(x)]
         self._join(together)
         self._apart.update(values)
@@ -320,7 +327,7 @@ class _Groups:
             is_filled = all(isinstance(x, Const) for x in given[f in _ALIKE :])
             return "new" if is_filled else None
         if f in _NEW:
-            return "new" if self._is_list(first) and given[1:] in ((), (Const(0),)) else None
+            return "new" if self._is_list(first) and all(map(_is_zero, given[1:])) else None
         is_known = f in _OPERATORS or is_ufunc(f)
         return "elementwise" if is_known and all(map(self._fits, given)) else None
 

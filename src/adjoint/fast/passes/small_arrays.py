@@ -32,6 +32,7 @@ from adjoint.fast.passes.small_array_choice import (
     Meaning,
     choice_of,
     element_type,
+    is_missing,
 )
 from adjoint.fast.single_assignment.walk import (
     callee_of,
@@ -41,7 +42,7 @@ from adjoint.fast.single_assignment.walk import (
     results,
 )
 from adjoint.ir import primitives
-from adjoint.ir.single import Block, Call, Const, If, Loop, Op, Operand, Undefined, Value
+from adjoint.ir.single import Block, Call, Const, If, Loop, Op, Operand, Value
 
 _NUMBER = number(np.float64)
 
@@ -145,7 +146,7 @@ class _Splitter:
         for x, end in zip(slots, ends, strict=True):
             if x not in self._choice.split:
                 found.append(self.one(end))
-            elif isinstance(end, Undefined) or end == Const(None):
+            elif is_missing(end):
                 found += [end] * _size(self._ev.types[x])
             else:
                 found += self._elements(end).flat
