@@ -11,7 +11,7 @@ from typing import Any
 
 from adjoint.diagnostics.dump import stages_of
 from adjoint.fast.build.modes import GRADIENT, Mode
-from adjoint.fast.build.program import Program, Task, definite_results, written_to
+from adjoint.fast.build.program import Program, Task, definite_results
 from adjoint.fast.build.tangent_program import (
     hessian_product,
     note_negations,
@@ -296,7 +296,7 @@ def _specialised(ev: Evaluator, f: Any, args: tuple[Any, ...], mode: Mode, order
 
 def _with_numbers(task: Task, primal: Block) -> Block:
     """Return the computation of a function with small arrays as separate numbers."""
-    made = without_small_arrays(task.ev, primal, written_to(task.ev) | task.apart)
+    made = without_small_arrays(task.ev, primal, task.apart)
     if made is primal:
         return primal
     task.show("small-arrays", made)

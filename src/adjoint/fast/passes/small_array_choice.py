@@ -28,6 +28,14 @@ from adjoint.fast.evaluate.types import (
     Type,
     number,
 )
+from adjoint.fast.passes.small_array_writes import (
+    DOTS,
+    OPERATORS,
+    SUMS,
+    UPDATES,
+    fits_into,
+    still_written,
+)
 from adjoint.fast.single_assignment.primitives import same
 from adjoint.fast.single_assignment.walk import (
     blocks,
@@ -56,16 +64,12 @@ MADE = 120
 
 Meaning = Literal["elementwise", "copy", "part", "new", "sum", "dot", "norm"]
 
-ARITHMETIC = members(operator, "add sub mul neg pos abs")
-_OPERATORS = ARITHMETIC | {operator.truediv, operator.pow}
 _CHECKS: frozenset[Any] = frozenset({runtime.inner_derivative, runtime.assigned, same})
 _COPIES = members(np, "ndarray.copy copy array")
 _SHOWING: frozenset[Any] = frozenset({operator.getitem, runtime.assigned, same})
 """Functions of an array whose results are it or a part of it."""
-SUMS = members(np, "sum ndarray.sum")
-DOTS = members(np, "dot ndarray.dot inner vdot") | {operator.matmul}
-_ALIKE = members(np, "zeros_like ones_like full_like")
-FILLED = _ALIKE | members(np, "zeros ones eye identity full")
+_ALIKE = members(np, "zeros_like ones_like empty_like full_like")
+FILLED = _ALIKE | members(np, "zeros ones empty eye identity full")
 _NEW = members(np, "array stack concatenate")
 PACKS = (Const(primitives.build_list), Const(primitives.build_tuple))
 _FLOAT64, _INT64 = INTEGERS_OR_FLOATS[::-1]
@@ -93,12 +97,14 @@ class Choice:
     packs: set[Value] = field(default_factory=set)
 
 
-def choice_of(ev: Evaluator, block: Block, kept: Iterable[Value]) -> Choice:
+def choice_of(ev: Evaluator, block: Block, kept: set[Value]) -> Choice:
     """Return which arrays of a program are taken apart; `kept` are not."""
-    kept = set(kept)
-    sizes = {x: n for x in defined_values(block) if (n := _size(ev, ev.types[x])) and x not in kept}
+    sizes = {x: n for x in defined_values(block) if (n := _size(ev, ev.types[x]))}
     if not sizes:
         return Choice()
+    written = still_written(ev, block)
+    for x in kept | {x for x in sizes if ev.aliased_by(x) & written}:
+        sizes.pop(x, None)
     groups = _Groups(ev, sizes)
     groups.block(block, 1)
     groups.results(block)
@@ -109,9 +115,14 @@ def _size(ev: Evaluator, t: Type) -> int:
     """Return the number of elements of a small array; 0 for anything else."""
     if not isinstance(t, Array) or not t.shape or element_type(t) is None:
         return 0
-    known = [n if isinstance(n, int) else ev.outside.size_of(n) or 0 for n in t.shape]
-    n = math.prod(known)
+    n = math.prod(shape_now(ev, t))
     return n if n <= MOST else 0
+
+
+def shape_now(ev: Evaluator, t: Type) -> tuple[int, ...]:
+    """Return the shape of an array at specialisation, with 0 for lengths that are not known."""
+    assert isinstance(t, Array)
+    return tuple(n if isinstance(n, int) else ev.outside.size_of(n) or 0 for n in t.shape)
 
 
 def element_type(t: Array) -> Number | None:
@@ -262,6 +273,9 @@ class _Groups:
 
     def _call(self, op: Call, weight: int) -> None:
         y = op.result
+        if callee_of(op) in UPDATES and self._is_small(op.operands[0]):
+            self._update(op, op.operands[0], weight)
+            return
         meaning = None if y is None or not isinstance(op.callee, Const) else self._meaning(op, y)
         if y is None or meaning is None:
             if op.callee in PACKS and y is not None and self._ev.types[y] == ANYTHING:
@@ -280,6 +294,17 @@ class _Groups:
         if callee_of(op) in _SHOWING:
             self._made_of[y] = [*op.operands[:1]]
 
+    def _update(self, op: Call, x: Value, weight: int) -> None:
+        """Look at a write to a small array, which gives new elements."""
+        *index, value = op.operands[1:]
+        arrays = [x, value] if self._is_small(value) else [x]
+        self._join(arrays)
+        part = self._part(x, index[0] if index else Const(...))
+        is_known = self._fits(value) and part is not None and value not in self._ev.maybe
+        if not is_known or not fits_into(self._shape_now(value), part):
+            self._save(x, -math.inf)
+        self._save(x, weight * ARRAY - MADE)
+
     def _parts(self, given: Iterable[Operand]) -> Iterator[Value]:
         """Yield the values among operands, and in the lists among them."""
         for x in given:
@@ -291,7 +316,7 @@ class _Groups:
         take its place."""
         match meaning:
             case "elementwise":
-                is_cheap = callee_of(op) in _OPERATORS
+                is_cheap = callee_of(op) in OPERATORS
                 return ARRAY - n * (NUMBER if is_cheap else UFUNC), n
             case "sum":
                 return SUM - n * NUMBER, n
@@ -328,7 +353,7 @@ class _Groups:
             return "new" if is_filled else None
         if f in _NEW:
             return "new" if self._is_list(first) and all(map(_is_zero, given[1:])) else None
-        is_known = f in _OPERATORS or is_ufunc(f)
+        is_known = f in OPERATORS or is_ufunc(f)
         return "elementwise" if is_known and all(map(self._fits, given)) else None
 
     def _is_number(self, t: Any) -> bool:
@@ -348,21 +373,28 @@ class _Groups:
     def _is_part(self, op: Call, y: Value) -> bool:
         """Return whether an index is known, and within the array."""
         x, index = op.operands
-        shape = self._shape(x)
-        t = self._ev.types[y]
-        if not isinstance(index, Const) or not (self._is_number(t) or self._is_small(y)):
-            return False
-        at: Any = index.value
+        is_taken = self._is_small(y) or self._is_number(self._ev.types[y])
+        return is_taken and self._part(x, index) == self._shape_now(y)
+
+    def _part(self, x: Operand, index: Operand) -> tuple[int, ...] | None:
+        """Return the shape of a part of an array at specialisation; ``None`` for an index that is
+        not known, or not within the array."""
+        at: Any = index.value if isinstance(index, Const) else None
         keys = at if isinstance(at, tuple) else (at,)
-        if not all(key is None or key is ... or type(key) in (int, slice) for key in keys):
-            return False
-        known = [n for n in shape if isinstance(n, int)]
-        if len(known) < len(shape):
-            return True
+        if not isinstance(index, Const) or not all(
+            key is None or key is ... or type(key) in (int, slice) for key in keys
+        ):
+            return None
         try:
-            return bool(np.shape(np.empty(known)[at]) == getattr(t, "shape", ()))
+            return np.shape(np.empty(self._shape_now(x))[at])
         except IndexError:
-            return False
+            return None
+
+    def _shape_now(self, x: Operand) -> tuple[int, ...]:
+        """Return the shape of a small array at specialisation; that of a number is ``()``."""
+        if isinstance(x, Const):
+            return np.shape(x.value)  # type: ignore[arg-type]
+        return shape_now(self._ev, self._ev.types[x]) if self._is_small(x) else ()
 
     def _is_list(self, x: Operand) -> bool:
         """Return whether an operand is a list of numbers and small arrays."""

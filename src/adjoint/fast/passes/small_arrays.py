@@ -26,7 +26,6 @@ import numpy as np
 from adjoint.fast.evaluate.evaluator import Evaluator
 from adjoint.fast.evaluate.types import ANYTHING, Array, Number, Type, number
 from adjoint.fast.passes.small_array_choice import (
-    ARITHMETIC,
     FILLED,
     Choice,
     Meaning,
@@ -34,6 +33,7 @@ from adjoint.fast.passes.small_array_choice import (
     element_type,
     is_missing,
 )
+from adjoint.fast.passes.small_array_writes import ARITHMETIC, UPDATES
 from adjoint.fast.single_assignment.walk import (
     callee_of,
     defined_values,
@@ -45,9 +45,11 @@ from adjoint.ir import primitives
 from adjoint.ir.single import Block, Call, Const, If, Loop, Op, Operand, Value
 
 _NUMBER = number(np.float64)
+_ZEROS: dict[Any, Any] = {np.empty: np.zeros, np.empty_like: np.zeros_like}
+"""Functions of which the results are written before they are read."""
 
 
-def without_small_arrays(ev: Evaluator, block: Block, kept: Iterable[Value]) -> Block:
+def without_small_arrays(ev: Evaluator, block: Block, kept: set[Value]) -> Block:
     """Return a block that computes with the elements of small arrays where this is faster; `kept`
     stay arrays.
 
@@ -160,6 +162,9 @@ class _Splitter:
         for x in results(op)[:1]:
             ev.origin = ev.origins.get(x)
         if isinstance(op, Call):
+            if callee_of(op) in UPDATES and op.operands[0] in choice.split:
+                self._update(op)
+                return
             if op.result in choice.packs:
                 self._packs[op.result] = op
                 return
@@ -194,13 +199,9 @@ class _Splitter:
         match meaning:
             case "elementwise":
                 assert isinstance(op.callee, Const)
-                grids = np.broadcast_arrays(*map(self._elements, op.operands))
-                made = [
-                    self._number(op.callee.value, y, operands)
-                    for operands in zip(*(grid.flat for grid in grids), strict=True)
-                ]
-                ev.is_singular |= op.callee.value not in ARITHMETIC
-                self._parts[y] = self._grid(made, grids[0].shape)
+                f = op.callee.value
+                ev.is_singular |= f not in ARITHMETIC
+                self._parts[y] = self._elementwise(f, y, [*map(self._elements, op.operands)])
             case "copy":
                 self._parts[y] = self._elements(op.operands[0])
             case "part":
@@ -227,11 +228,35 @@ class _Splitter:
                     total = self._operation(operator.add, y, (total, Const(0)))
                 self._names[y] = total
 
+    def _update(self, op: Call) -> None:
+        """Replace the elements of an array by those after a write to it."""
+        x, *index, value = op.operands
+        assert isinstance(x, Value)
+        f, given = UPDATES[callee_of(op)], self._elements(value)
+        self._whole.pop(x, None)
+        if f is None:
+            at: Any = index[0].value  # type: ignore[union-attr]
+            grid = self._parts[x].copy()
+            exact = self._grid([self._exact(part, x) for part in given.flat], given.shape)
+            grid[at] = exact if exact.ndim else exact[()]
+            self._parts[x] = grid
+            return
+        self._parts[x] = self._elementwise(f, x, (self._parts[x], given))
+
+    def _elementwise(
+        self, f: Any, y: Value, grids: Sequence[np.ndarray[Any, Any]]
+    ) -> np.ndarray[Any, Any]:
+        """Write an elementwise operation; return its results."""
+        grids = np.broadcast_arrays(*grids)
+        rows = zip(*(grid.flat for grid in grids), strict=True)
+        return self._grid([self._number(f, y, row) for row in rows], grids[0].shape)
+
     def _new(self, op: Call, y: Value) -> np.ndarray[Any, Any]:
         """Return the elements of an array made of numbers and arrays, or of constants."""
         shape: Any = self._ev.array_type(y).shape
         f = callee_of(op)
         if f in FILLED:
+            f = _ZEROS.get(f, f)
             constants = [x.value if isinstance(x, Const) else np.empty(shape) for x in op.operands]
             made: list[Any] = [Const(x) for x in np.asarray(f(*constants), np.float64).flat]
             return self._grid(made, shape)
