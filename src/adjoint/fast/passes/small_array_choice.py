@@ -386,14 +386,15 @@ class _Groups:
         ):
             return None
         try:
-            return np.shape(np.empty(self._shape_now(x))[at])
+            return tuple(np.shape(np.empty(self._shape_now(x))[at]))
         except IndexError:
             return None
 
     def _shape_now(self, x: Operand) -> tuple[int, ...]:
         """Return the shape of a small array at specialisation; that of a number is ``()``."""
         if isinstance(x, Const):
-            return np.shape(x.value)  # type: ignore[arg-type]
+            value: Any = x.value
+            return tuple(np.shape(value))
         return shape_now(self._ev, self._ev.types[x]) if self._is_small(x) else ()
 
     def _is_list(self, x: Operand) -> bool:
