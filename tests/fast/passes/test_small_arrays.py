@@ -257,6 +257,26 @@ def filled_by_itself(x, v):
     return np.sum(x)
 
 
+def filled_with_integers(x, v):
+    for i in range(3):
+        q = np.zeros(2, int)
+        q[0] = i + 1
+        q[1] += 3
+        y = np.array([1, 2])
+        y[1] = i
+        w = np.zeros(2)
+        w[:] = q
+        x = x * 0.5 + q * v + w / (y + 1)
+    return np.sum(x)
+
+
+def clipped(x, v):
+    y = np.zeros(2)
+    np.clip(x, -1.5, 1, out=y)
+    z = np.clip(v, 0, 1)
+    return np.sum((y - z) ** 2) + np.sqrt(np.sum((y + z) ** 2)) + np.sum(y**3 + v)
+
+
 FUNCTIONS = (
     filled,
     filled_in_parts,
@@ -265,6 +285,8 @@ FUNCTIONS = (
     filled_through_a_view,
     filled_after_a_name,
     filled_by_itself,
+    filled_with_integers,
+    clipped,
     euler,
     until_close,
     descent,

@@ -300,8 +300,9 @@ class _Groups:
         arrays = [x, value] if self._is_small(value) else [x]
         self._join(arrays)
         part = self._part(x, index[0] if index else Const(...))
-        is_known = self._fits(value) and part is not None and value not in self._ev.maybe
-        if not is_known or not fits_into(self._shape_now(value), part):
+        is_known = self._fits(value) and self._is_of_floats(self._ev.types[x])
+        is_some = isinstance(value, Const) or value not in self._ev.maybe
+        if not (is_known and is_some and fits_into(self._shape_now(value), part)):
             self._save(x, -math.inf)
         self._save(x, weight * ARRAY - MADE)
 
@@ -344,7 +345,7 @@ class _Groups:
                 return "copy"
             if f in _CHECKS:
                 return "elementwise"
-        if not isinstance(t, IntegersOrFloats) and t.dtype != _FLOAT64:  # type: ignore[union-attr]
+        if not isinstance(t, IntegersOrFloats) and not self._is_of_floats(t):
             return None
         if f is np.ndarray.astype:
             return "elementwise" if self._is_small(first) else None
@@ -355,6 +356,9 @@ class _Groups:
             return "new" if self._is_list(first) and all(map(_is_zero, given[1:])) else None
         is_known = f in OPERATORS or is_ufunc(f)
         return "elementwise" if is_known and all(map(self._fits, given)) else None
+
+    def _is_of_floats(self, t: Type) -> bool:
+        return not isinstance(t, IntegersOrFloats) and isinstance(t, Array) and t.dtype == _FLOAT64
 
     def _is_number(self, t: Any) -> bool:
         return type(t) is Number and t.kinds <= _RESULTS and t.kinds != {float}

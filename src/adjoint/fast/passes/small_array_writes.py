@@ -88,8 +88,8 @@ def _only_reads(ev: Evaluator, op: Op, x: Value) -> bool:
 
 
 def fits_into(shape: tuple[int, ...], part: tuple[int, ...] | None) -> bool:
-    """Return whether an array of a shape may be written to a part of another."""
+    """Return whether an array of a shape may be written to a part of another, if it is one."""
     try:
-        return np.broadcast_shapes(shape, part or ()) == part
+        return part is not None and np.broadcast_shapes(shape, part) == part
     except ValueError:
         return False
