@@ -67,7 +67,7 @@ def test_values_in_the_corpus_are_what_they_are_said_to_be(monkeypatch):
 
 
 def view_of_a_choice(x):
-    a, b, z = x * 2, x * 3, np.zeros(4)
+    a, b, z = x * 2, x * 3, np.zeros(5)
     c = a if x[0] > 0 else b
     part = c[1:]
     z[0] = part[0]
@@ -75,7 +75,7 @@ def view_of_a_choice(x):
 
 
 def view_of_what_a_loop_carries(x):
-    a, z = x * 2, np.zeros(4)
+    a, z = x * 2, np.zeros(5)
     c = a
     for i in range(3):
         part = c[1:]
@@ -87,13 +87,13 @@ def view_of_what_a_loop_carries(x):
 @pytest.mark.parametrize("f", [view_of_a_choice, view_of_what_a_loop_carries])
 def test_memory_that_a_branch_or_a_loop_passes_on(f, monkeypatch):
     with typed_runs(monkeypatch) as (problems, counts):
-        assert tier.run(f, (np.arange(1.0, 5.0),), GRADIENT) is not tier.MISS
+        assert tier.run(f, (np.arange(1.0, 6.0),), GRADIENT) is not tier.MISS
     assert not problems, problems
     assert counts["to their end"] == 1
     monkeypatch.setattr(Sharing, "_join", lambda *_: None)
     tier.forget()
     with typed_runs(monkeypatch) as (problems, _):
-        tier.run(f, (np.arange(1.0, 5.0),), GRADIENT)
+        tier.run(f, (np.arange(1.0, 6.0),), GRADIENT)
     assert any("may show" in one for one in problems)
 
 

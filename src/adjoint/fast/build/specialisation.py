@@ -66,6 +66,7 @@ from adjoint.fast.not_covered import (
 from adjoint.fast.passes.contraction import contract
 from adjoint.fast.passes.outer_products import without_outer_products
 from adjoint.fast.passes.sequence import together
+from adjoint.fast.passes.small_arrays import without_small_arrays
 from adjoint.fast.reverse import complex_parts as complex_parts
 from adjoint.fast.reverse import elementwise as elementwise
 from adjoint.fast.reverse import linear_functions as linear_functions
@@ -120,8 +121,12 @@ MOST_ATTEMPTS = 16
 """How often a function is specialised again because something more has to be known of a call."""
 
 
-def specialise(f: Any, args: tuple[Any, ...], mode: Mode = GRADIENT) -> Program:
+def specialise(
+    f: Any, args: tuple[Any, ...], mode: Mode = GRADIENT, *, takes_apart: bool = True
+) -> Program:
     """Specialise `f` on the types of `args`; the last ones belong to ``mode.names``.
+
+    With `takes_apart`, the program may be for the lengths of small arrays alone.
 
     Raises
     ------
@@ -134,6 +139,7 @@ def specialise(f: Any, args: tuple[Any, ...], mode: Mode = GRADIENT) -> Program:
     stepped: set[Any] = set()
     shared: set[Any] = set()
     rows, splits, order = True, True, 0
+    apart = takes_apart and not (mode.has_rows or mode.is_careful)
     for _ in range(MOST_ATTEMPTS):
         outside = Outside(
             pinned=pinned,
@@ -150,6 +156,7 @@ def specialise(f: Any, args: tuple[Any, ...], mode: Mode = GRADIENT) -> Program:
         outside.may_write = partial(_may_write, mode, outside.is_wanted)
         ev = PartialEvaluator(outside)
         ev.is_careful = mode.is_careful
+        ev.takes_apart = apart
         ev.orders = 2 if mode.kind == "hvp" else 1
         try:
             made = _specialised(ev, f, args, mode, ORDERS[order])
@@ -177,6 +184,9 @@ def specialise(f: Any, args: tuple[Any, ...], mode: Mode = GRADIENT) -> Program:
         except SharedWrite as error:  # what calls the function that writes may be covered
             shared.add(error.place)
         except NotCovered as error:
+            if ev.has_taken_apart:
+                apart = False
+                continue
             if ev.has_split:
                 splits = False  # an exception leaves the program
                 continue
@@ -266,6 +276,8 @@ def _specialised(ev: Evaluator, f: Any, args: tuple[Any, ...], mode: Mode, order
         demand_other_operations(primal)
     if wanted:
         primal = check_views(ev, primal)
+    if ev.takes_apart:
+        primal = _with_numbers(task, primal)
     assert primal.results is not None
     if mode.kind == "pushforward":
         made = pushed_forward(task, expanded(ev, primal), has_tangents=mode.wanted != ())
@@ -280,6 +292,15 @@ def _specialised(ev: Evaluator, f: Any, args: tuple[Any, ...], mode: Mode, order
         if mode.kind != "hvp" or order == ORDERS[-1] or demanding:
             raise
         raise _OtherOrder from None
+
+
+def _with_numbers(task: Task, primal: Block) -> Block:
+    """Return the computation of a function with small arrays as separate numbers."""
+    made = without_small_arrays(task.ev, primal, task.apart)
+    if made is primal:
+        return primal
+    task.show("small-arrays", made)
+    return task.simplified(made)
 
 
 def _is_flat(structure: Structure | None) -> bool:

@@ -67,6 +67,8 @@ class Evaluator(InferringDraft, ABC):
         By call of an opaque operation: its results for examples, and why it has no derivative.
     is_singular
         Whether a slope of an array may be infinite.
+    takes_apart, has_taken_apart
+        Whether small arrays may be, and whether they are, held as separate numbers.
     is_careful
         Whether zero cotangents stay zero beside such slopes.
     contents
@@ -83,6 +85,7 @@ class Evaluator(InferringDraft, ABC):
         self.copied: set[Value | int] = set()
         self.keys_of: dict[Value, Value] = {}
         self.has_split = False
+        self.takes_apart = self.has_taken_apart = False
         self.inlined: dict[str, None] = {}
         self.caches: dict[int, dict[int, HeapObject]] = {}
         self.opaque: dict[str, str] = {}

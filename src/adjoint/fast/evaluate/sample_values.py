@@ -19,7 +19,7 @@ from adjoint.ir.single import Call, Const, If, Operand, Unpack, Value
 
 
 class _Unknown(Exception):
-    """A value that is not computed here, such as one of a loop."""
+    """A value that is not computed here, such as one of a loop, or of an array that is written."""
 
 
 def sample_truth(ev: Evaluator, condition: Value) -> bool | None:
@@ -38,7 +38,7 @@ def sample_truth(ev: Evaluator, condition: Value) -> bool | None:
 def _sample(ev: Evaluator, x: Operand, known: dict[Value, Any]) -> Any:
     if isinstance(x, Const):
         return x.value
-    if not isinstance(x, Value):
+    if not isinstance(x, Value) or x in ev.written:
         raise _Unknown
     if x not in known:
         op = ev.defined.get(x)

@@ -139,6 +139,12 @@ class _Stored:
     owner: Owner
     entries: list[Entry] = field(default_factory=list)
     refused: dict[tuple[Any, ...], NotCoveredKind] = field(default_factory=dict)
+    takes_apart: bool = True
+
+    def forget_lengths(self) -> None:
+        """Drop the programs for the lengths of small arrays alone, and make no more of them."""
+        self.takes_apart = False
+        self.entries = [x for x in self.entries if not x.program.ev.has_taken_apart]
 
     def reason_for(self, f: Any, args: tuple[Any, ...]) -> NotCoveredKind | None:
         """Return why a call is not covered, or ``None`` if its kind is unknown."""
@@ -299,11 +305,13 @@ def entry_of(owner: Owner, f: Any, args: tuple[Any, ...], mode: Mode) -> Entry |
                 _forget_oldest()
         begin = time.perf_counter()
         try:
+            if len(kept.entries) >= MOST_KINDS and kept.takes_apart:
+                kept.forget_lengths()
             if len(kept.entries) >= MOST_KINDS:
                 if not str(getattr(f, "__module__", None)).startswith("adjoint."):
                     raise NotCovered(f"called with more than {MOST_KINDS} kinds of arguments")
                 del kept.entries[0]  # a function of a rule serves many functions of the user
-            made = _sound(f, args, mode)
+            made = _sound(f, args, mode, takes_apart=kept.takes_apart)
         except NotCovered as error:
             kinds = kinds_of(f, args)
             cost = time.perf_counter() - begin
@@ -316,12 +324,12 @@ def entry_of(owner: Owner, f: Any, args: tuple[Any, ...], mode: Mode) -> Entry |
         return made
 
 
-def _sound(f: Any, args: tuple[Any, ...], mode: Mode) -> Entry:
+def _sound(f: Any, args: tuple[Any, ...], mode: Mode, *, takes_apart: bool = True) -> Entry:
     """Build the program for `f`. Turn an internal error of the fast tier into `NotCovered`, unless
     strict mode is on."""
     try:
         with leaving, session:  # garbage collection would find little
-            return _made(f, args, mode)
+            return _made(f, args, mode, takes_apart)
     except (NotCovered, DumpError):
         raise
     except RecursionError:  # a call inside many others
@@ -336,7 +344,7 @@ _MAIN = {"gradient": "gradient", "pullback": "forward"}
 """The main function of the source of a program, by kind of mode."""
 
 
-def _made(f: Any, args: tuple[Any, ...], mode: Mode) -> Entry:
+def _made(f: Any, args: tuple[Any, ...], mode: Mode, takes_apart: bool) -> Entry:
     from adjoint.fast.build.source import REVERSE, written  # imported on first use only
     from adjoint.fast.build.specialisation import specialise
     from adjoint.fast.entry_code.entry_source import entry_source
@@ -344,7 +352,7 @@ def _made(f: Any, args: tuple[Any, ...], mode: Mode) -> Entry:
     from adjoint.fast.entry_code.shape_check import demanding_shapes
 
     begin = time.perf_counter()
-    program = specialise(f, args, mode)
+    program = specialise(f, args, mode, takes_apart=takes_apart)
     writer = written(program)
     entry_texts, bound = entry_source(program, len(args), mode)
     source = "\n".join(writer.lines) + "\n"
