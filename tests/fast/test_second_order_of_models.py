@@ -62,6 +62,9 @@ FUNCTIONS: dict[str, Callable[[Any], Any]] = {
     "interpolated": lambda p: (np.interp(T, np.linspace(0, 1, 4), p) ** 2).sum(),
     "trapezoids": lambda p: np.trapezoid(p[0] * T**2 * p[1], T * p[2]) ** 2,
     "polynomial": lambda p: (np.polynomial.Polynomial(p)(T) ** 2).sum(),
+    "array of a dtype": lambda p: (
+        np.array([[0, 0], [p[0], 1], [p[1], p[2] * p[3]]], dtype=float) ** 3
+    ).sum(),
     "of rank 2": lambda p: (np.array(p, ndmin=2).T @ np.array([p**2], ndmin=2)).sum(),
 }  # fmt: skip
 

@@ -70,7 +70,7 @@ _LINEAR_KEYWORDS = {"axis", "keepdims", "axes"}
 @formula(np.array)
 def _(sweep: TangentValues, op: Call, y: Value) -> Operand | None:
     ev, x = sweep.ev, op.operands[0]
-    if not isinstance(x, Value) or op.keywords:
+    if not isinstance(x, Value) or {name for name, _ in op.keywords} - {"dtype"}:
         return None
     given = sweep.full(x)
     made = _whole_pack(sweep, x) if is_pack(sweep, x) else given
