@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from scipy import linalg, special
+from scipy import integrate, linalg, special
 
 import adjoint as ad
 from adjoint.fast.build.modes import mode_of
@@ -61,6 +61,8 @@ FUNCTIONS: dict[str, Callable[[Any], Any]] = {
     "diagonal": lambda p: (np.diag(p) * A).sum() ** 2,
     "interpolated": lambda p: (np.interp(T, np.linspace(0, 1, 4), p) ** 2).sum(),
     "trapezoids": lambda p: np.trapezoid(p[0] * T**2 * p[1], T * p[2]) ** 2,
+    "simpson": lambda p: integrate.simpson(np.exp(p[0] * T) * p[1], x=T) ** 2,
+    "float64 of an array": lambda p: (np.float64(np.diff(p**2)) ** 3).sum(),
     "polynomial": lambda p: (np.polynomial.Polynomial(p)(T) ** 2).sum(),
     "array of a dtype": lambda p: (
         np.array([[0, 0], [p[0], 1], [p[1], p[2] * p[3]]], dtype=float) ** 3

@@ -21,7 +21,7 @@ from adjoint.fast.evaluate.result_types.ones import name_of
 from adjoint.fast.evaluate.types import Array, Dim, Number, has_complex, is_inexact, type_of
 from adjoint.fast.evaluate.values import Abstract, Known, ListOf, Ref, SliceOf, Tuple
 from adjoint.fast.evaluate.writes.views import demand_view
-from adjoint.fast.not_covered import CarriedWrite, NotCovered
+from adjoint.fast.not_covered import CarriedWrite, NotCovered, UnknownSizes
 from adjoint.fast.single_assignment.walk import callee_of, walk_ops
 from adjoint.fast.support import functions as runtime
 from adjoint.ir.single import Call, Const, Operand, Value
@@ -273,7 +273,10 @@ def _spread(ev: Evaluator, x: Abstract, out: Value, t: Array) -> Abstract:
     if not isinstance(of_x, Array) or of_x.shape == t.shape:
         return x
     shape = ev.call(Known(getattr), [out, Known("shape")], {})
-    return ev.call(Known(np.broadcast_to), [x, shape], {})
+    try:
+        return ev.call(Known(np.broadcast_to), [x, shape], {})
+    except UnknownSizes:
+        return _in_shape(ev, x, of_x, out, t)
 
 
 def _is_updated(f: Any, of_value: Any, t: Array) -> bool:

@@ -79,6 +79,8 @@ def _number_of_numpy(kind: type) -> None:
         if isinstance(a, Known) and type(a.value) in (int, float):
             return Known(kind(a.value))
         t = ev.types[a] if isinstance(a, Value) else None
+        if isinstance(t, Array) and t.shape and t.dtype.kind != "c":
+            return ev.call(Known(np.asarray), [a, Known(np.dtype(kind))], {})
         if not isinstance(t, Number) or has_complex(t):
             raise NotCovered(f"{kind.__name__} has a rule", ev.span)
         return a if t == number(kind) else ev.operation(kind, (ev.operand(a),), number(kind))
