@@ -104,7 +104,7 @@ class Helpers:
             self._import_module(name, value)
         elif (path := public_path(value)) is not None:
             self._import(path, name)
-        elif isinstance(value, type) and getattr(builtins, value.__name__, None) is value:
+        elif isinstance(value, type) and value.__module__ == "builtins":
             self.lines.append(f"{name} = {value.__name__}")
         elif isinstance(value, type) and issubclass(value, AdjointError):
             self.lines.append(_ERROR.format(name, _first_line(value)))
