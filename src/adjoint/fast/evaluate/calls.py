@@ -31,9 +31,13 @@ from adjoint.fast.evaluate.callees.handled import handled
 from adjoint.fast.evaluate.callees.library import call_library, checked, is_library
 from adjoint.fast.evaluate.callees.opaque_calls import (
     is_of_user,
-    opaque_call,
     restore,
     state_of,
+)
+from adjoint.fast.evaluate.callees.segments import (
+    call_with_objects,
+    has_objects,
+    opaque_or_step,
 )
 from adjoint.fast.evaluate.evaluator import Evaluator
 from adjoint.fast.evaluate.handlers.cached_functions import CACHED, call_wrapper
@@ -69,6 +73,15 @@ def call(
     ev: Evaluator, callee: Abstract, args: Sequence[Abstract], keywords: dict[str, Abstract]
 ) -> Abstract:
     """Evaluate ``callee(*args, **keywords)``."""
+    if has_objects(ev, callee, args, keywords):
+        return call_with_objects(ev, _called, callee, args, keywords)
+    return _called(ev, callee, args, keywords)
+
+
+def _called(
+    ev: Evaluator, callee: Abstract, args: Sequence[Abstract], keywords: dict[str, Abstract]
+) -> Abstract:
+    """Evaluate a call that is no step of a segment."""
     match callee:
         case Known(value=value):
             return _call_known(ev, value, args, keywords)
@@ -137,7 +150,7 @@ def _guarded(
     except NotCovered as error:
         y = computed(ev, f, args) if is_constant else ...
         if y is ...:
-            return opaque_call(ev, state, f, args, keywords, error)
+            return opaque_or_step(ev, state, f, args, keywords, error)
     else:
         y = computed(ev, f, args)
         if y is ...:

@@ -1,0 +1,425 @@
+"""Objects of libraries: what happens with them is left to the generic tier, as segments.
+
+A call that takes or makes an object of a library (`adjoint.primal.packages.LIBRARIES`) which the
+evaluator does not know is a *step*. Steps are rehearsed at specialisation, on the values of the
+call: what a step returns is an object, which only later steps name, or a number, an array, or a
+constant, which the program takes out by an operation for all steps so far. That operation is
+opaque (`opaque_calls`): the generic tier differentiates its function (`support.segments`). The
+program checks types, shapes and constants.
+
+Before, after::
+
+    s = pandas.Series(x)         parts = with_objects(x)      s0 = k0(x); s1 = s0.mean; s2 = s1()
+    m = s.mean()                 m, = parts                   return (s2,)
+    return m * x                 return m * x
+
+Segments have no effects but on what they have made, because the program may still be left.
+"""
+
+from __future__ import annotations
+
+import copy
+import operator
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from types import FunctionType
+from typing import Any
+
+import numpy as np
+
+from adjoint.fast.evaluate.callees.library import checked
+from adjoint.fast.evaluate.callees.opaque_calls import (
+    State,
+    is_demand,
+    note,
+    opaque_call,
+    restore,
+    state_of,
+    writes,
+)
+from adjoint.fast.evaluate.callees.rehearsals import rehearsed
+from adjoint.fast.evaluate.callees.step_parts import objects_in, part_of_step
+from adjoint.fast.evaluate.evaluator import Evaluator
+from adjoint.fast.evaluate.types import ANYTHING, Array, Number, type_of
+from adjoint.fast.evaluate.values import (
+    Abstract,
+    Bound,
+    Closure,
+    External,
+    Known,
+    OpaqueObject,
+    Ref,
+    SegmentOf,
+    Tuple,
+)
+from adjoint.fast.not_covered import NotCovered
+from adjoint.fast.support import functions as runtime
+from adjoint.fast.support.library_objects import (
+    is_acting,
+    is_library_class,
+    is_library_function,
+    is_public,
+    may_be_step,
+)
+from adjoint.fast.support.opaque import Opaque
+from adjoint.fast.support.segments import IN_PLACE, Part, Step, function_of, values_in
+from adjoint.ir import primitives
+from adjoint.ir.node import node
+from adjoint.ir.single import Call, Const, Unpack, Value
+from adjoint.runtime.foreign.may_store import is_writer
+
+MOST_ITEMS = 64
+"""Greatest number of items of an object that a program iterates over."""
+_ITERATING = frozenset(
+    {iter, list, tuple, set, zip, enumerate, reversed, map, filter, sum, sorted, any, all, min, max}
+    | {primitives.begin, primitives.list_extend, primitives.list_to_tuple, primitives.set_update}
+)
+"""Functions that are evaluated on the items of an object."""
+_WRITING = frozenset({operator.setitem, operator.delitem, setattr, delattr, *IN_PLACE})
+
+
+@node(eq=False)
+class Written:
+    """The operation of a segment: the block that it is in, its result, its operands, and the values
+    of the program that are results of steps."""
+
+    block: Any
+    pack: Value
+    operands: tuple[Value, ...]
+    parts: tuple[tuple[Step, Value], ...]
+
+
+# ---- which calls are steps -----------------------------------------------------------------------
+
+
+def has_objects(
+    ev: Evaluator, callee: Abstract, args: Sequence[Abstract], keywords: dict[str, Abstract]
+) -> bool:
+    """Return whether a call may be a step."""
+    match callee:
+        case OpaqueObject():
+            return True
+        case Known(value=f):
+            if is_library_function(f):
+                return True
+        case Closure(function=f):
+            if f is not None and is_library_function(f):
+                return True
+        case External(sample=x):
+            if is_library_class(type(x)):
+                return True
+        case Bound(owner=owner):
+            return has_objects(ev, Known(None), (owner,), {})
+    given = (*args, *keywords.values())
+    if any(map(_is_object, given)):
+        return True
+    return bool(ev.rehearsals) and any(True for _ in objects_in(ev, given))
+
+
+def _is_object(a: Abstract) -> bool:
+    return type(a) is OpaqueObject or (type(a) is External and is_library_class(type(a.sample)))
+
+
+Evaluation = Callable[[Evaluator, Abstract, Sequence[Abstract], dict[str, Abstract]], Abstract]
+
+
+def call_with_objects(
+    ev: Evaluator,
+    evaluate: Evaluation,
+    callee: Abstract,
+    args: Sequence[Abstract],
+    keywords: dict[str, Abstract],
+) -> Abstract:
+    """Evaluate a call for which `has_objects`: as a step if `evaluate` does not cover it."""
+    if isinstance(callee, Known) and _is_among(callee.value, ev.outside.opaque_classes):
+        return step(ev, callee, args, keywords)
+    if not any(type(x) is OpaqueObject for x in (callee, *args, *keywords.values())):
+        return _evaluated_or_step(ev, evaluate, callee, args, keywords)
+    f = callee.value if isinstance(callee, Known) else None
+    if isinstance(callee, OpaqueObject):
+        return step(ev, callee, args, keywords)
+    if isinstance(callee, Closure | External) and has_objects(ev, callee, (), {}):
+        return step(ev, callee, args, keywords)
+    if not isinstance(callee, Known) or _is_of_container(f, args):
+        return evaluate(ev, callee, args, keywords)
+    if f is primitives.call_method and type(args[0]) is OpaqueObject:
+        return ev.call(step(ev, Known(getattr), args[:2], {}), args[2:], keywords)
+    if f in (operator.is_, operator.is_not):
+        return _identity(ev, evaluate, callee, args)
+    if f in (operator.truth, operator.not_):
+        return evaluate(ev, callee, [ev.call(Known(bool), args, {})], {})
+    if _is_iterating(f, args):
+        opened = [items_of(ev, x) if type(x) is OpaqueObject else x for x in args]
+        return ev.call(callee, opened, keywords)
+    if may_be_step(f) or is_library_function(f):
+        return step(ev, callee, args, keywords)
+    return evaluate(ev, callee, args, keywords)
+
+
+def _is_among(value: Any, classes: set[type]) -> bool:
+    return isinstance(value, type) and value in classes
+
+
+def _is_of_container(f: Any, args: Sequence[Abstract]) -> bool:
+    """Return whether a container of the evaluator takes an object in, or looks for it."""
+    is_method = type(f) in (type(list.append), type(list.__len__)) or f in _OF_CONTAINERS
+    return is_method and bool(args) and isinstance(args[0], Ref | Tuple)
+
+
+_OF_CONTAINERS = frozenset(
+    {operator.setitem, operator.getitem, operator.contains, operator.delitem, setattr, getattr}
+)
+
+
+def _is_iterating(f: Any, args: Sequence[Abstract]) -> bool:
+    return f in _ITERATING and (f not in (min, max) or len(args) == 1)
+
+
+def _identity(
+    ev: Evaluator, evaluate: Evaluation, callee: Known, args: Sequence[Abstract]
+) -> Abstract:
+    """Evaluate a test of identity of an object."""
+    a, b = args
+    if isinstance(a, Known) or isinstance(b, Known):
+        return Known(callee.value is operator.is_not)  # an object is no constant
+    if a is b:
+        return Known(callee.value is operator.is_)
+    return evaluate(ev, callee, args, {})
+
+
+def _evaluated_or_step(
+    ev: Evaluator,
+    evaluate: Evaluation,
+    callee: Abstract,
+    args: Sequence[Abstract],
+    keywords: dict[str, Abstract],
+) -> Abstract:
+    """Evaluate a call without opaque objects; write it as a step if that is not covered."""
+    f = getattr(callee, "value", getattr(callee, "function", None))
+    if not _is_called_from_outside(ev) or f in _WRITING:
+        return evaluate(ev, callee, args, keywords)
+    state = state_of(ev, f)
+    try:
+        return evaluate(ev, callee, args, keywords)
+    except NotCovered as error:
+        if is_demand(ev, f, error):
+            raise
+        restore(ev, state)
+        try:
+            return step(ev, callee, args, keywords)
+        except NotCovered as found:
+            raise (found if is_demand(ev, f, found) else error) from None
+
+
+def _is_called_from_outside(ev: Evaluator) -> bool:
+    """Return whether the function that calls is one of the user, or the one that is differentiated:
+    not one of the many functions inside of a library that the generic tier calls."""
+    if not ev.frames:
+        return False
+    frame = ev.frames[-1]
+    if not is_library_function(frame.code, frame.namespace):
+        return True
+    f = ev.outside.samples.get(id(ev.outside.root("function")))
+    return len(ev.frames) == 1 and (type(f) is not FunctionType or is_public(f))
+
+
+def opaque_or_step(
+    ev: Evaluator,
+    state: State,
+    f: Any,
+    args: Sequence[Abstract],
+    keywords: dict[str, Abstract],
+    error: NotCovered,
+) -> Abstract:
+    """Write a call of NumPy or SciPy that is not covered as an opaque operation, or, for results
+    that are no numbers, as a step."""
+    try:
+        return opaque_call(ev, state, f, args, keywords, error)
+    except NotCovered as found:
+        if is_demand(ev, f, found) or not may_be_step(f) or writes(f, args, keywords):
+            raise
+        restore(ev, state)
+        try:
+            return step(ev, Known(f), args, keywords)
+        except NotCovered as last:
+            raise (last if is_demand(ev, f, last) else found) from None
+
+
+# ---- steps ---------------------------------------------------------------------------------------
+
+
+def step(
+    ev: Evaluator, callee: Abstract, args: Sequence[Abstract], keywords: dict[str, Abstract]
+) -> Abstract:
+    """Add a step to the segment of its objects; return its result."""
+    if isinstance(callee, Bound):
+        args = [callee.owner, *args]
+        callee = callee.function
+    if isinstance(callee, Known) and not (
+        may_be_step(callee.value) or is_library_function(callee.value)
+    ):
+        raise NotCovered("an object of a library, given to something else", ev.span)
+    given = [callee, *args, *keywords.values()]
+    _demand_quiet(ev, callee, args, keywords)
+    held: list[tuple[int, Any]] = []
+    parts = [part_of_step(ev, x, held) for x in given]
+    n = len(args) + 1
+    made = Step(parts[0], tuple(parts[1:n]), tuple(zip(keywords, parts[n:], strict=True)))
+    ev.given_to[made] = held
+    address = _joined(ev, [*objects_in(ev, given)])
+    segment = _segment(ev, address)
+    is_written = _writes(callee, made, keywords)
+    if is_written and segment.written is not None:
+        if any(isinstance(ev.types[y], Array) for _, y in segment.written.parts):
+            raise NotCovered("a write to an object that may show an array", ev.span)
+    ev.heap[address] = replace(segment, steps=(*segment.steps, made))
+    y = rehearsed(ev, address, made)
+    if isinstance(callee, Known) and callee.value in _WRITING - IN_PLACE.keys():
+        return Known(None)
+    return _result(ev, OpaqueObject(address, made), y)
+
+
+def _demand_quiet(
+    ev: Evaluator, callee: Abstract, args: Sequence[Abstract], keywords: dict[str, Abstract]
+) -> None:
+    """Refuse steps that act on something else than objects, or on an operand."""
+    f = callee.value if isinstance(callee, Known) else getattr(callee, "function", None)
+    name = getattr(f, "__name__", "")
+    if f is getattr and len(args) > 1 and isinstance(args[1], Known):
+        name = str(args[1].value)
+    if is_acting(name) or "out" in keywords:
+        raise NotCovered(f"{name!r} of an object of a library, which may act", ev.span)
+    if f in _WRITING and type(args[0]) is not OpaqueObject:
+        t = ev.types[args[0]] if isinstance(args[0], Value) else None
+        if f not in IN_PLACE or not isinstance(t, Number):
+            raise NotCovered("a write of an object of a library", ev.span)
+
+
+def _writes(callee: Abstract, made: Step, keywords: dict[str, Abstract]) -> bool:
+    """Return whether a step may write to an object that was made before."""
+    if isinstance(callee, Known):
+        return callee.value in _WRITING
+    method = made.callee
+    name = getattr(method.args[1], "value", "") if _is_read(method) else ""  # type: ignore[union-attr]
+    return "inplace" in keywords or is_writer(str(name))
+
+
+def _is_read(part: Part) -> bool:
+    return isinstance(part, Step) and part.callee == Const(getattr) and len(part.args) > 1
+
+
+# ---- segments ------------------------------------------------------------------------------------
+
+
+def _root(ev: Evaluator, address: int) -> int:
+    """Return the address of the segment that the one at `address` is a part of."""
+    while (joined := _held(ev, address).joined) is not None:
+        address = joined
+    return address
+
+
+def _held(ev: Evaluator, address: int) -> SegmentOf:
+    held = ev.heap.get(address)
+    if not isinstance(held, SegmentOf):
+        raise NotCovered("an object of a library that a branch has changed", ev.span)
+    return held
+
+
+def _segment(ev: Evaluator, address: int) -> SegmentOf:
+    return _held(ev, _root(ev, address))
+
+
+def _joined(ev: Evaluator, objects: Sequence[OpaqueObject]) -> int:
+    """Return the address of one segment with the steps of all that `objects` are of."""
+    roots = [*dict.fromkeys(_root(ev, x.address) for x in objects)]
+    if len(roots) == 1:
+        return roots[0]
+    steps = tuple(made for root in roots for made in _held(ev, root).steps)
+    address = ev.allocate(SegmentOf(steps)).address
+    for root in roots:
+        ev.heap[root] = replace(_held(ev, root), joined=address)
+    return address
+
+
+# ---- results -------------------------------------------------------------------------------------
+
+
+def items_of(ev: Evaluator, a: OpaqueObject) -> Tuple:
+    """Return the items of an object that is iterated over."""
+    return _items(ev, step(ev, Known(list), [a], {}))
+
+
+def _items(ev: Evaluator, a: Abstract) -> Tuple:
+    length = ev.call(Known(len), [a], {})
+    if not isinstance(length, Known) or length.value > MOST_ITEMS:
+        raise NotCovered("an iteration over an object of a library", ev.span)
+    places = map(Known, range(length.value))
+    return Tuple(tuple(step(ev, Known(operator.getitem), [a, i], {}) for i in places))
+
+
+_CONSTANT = (bool, int, str, bytes, type(None), type(NotImplemented), type(Ellipsis))
+
+
+def _result(ev: Evaluator, a: OpaqueObject, y: Any) -> Abstract:
+    """Return the result of a step, given what it was in the rehearsal: a number, an array or a
+    constant as a value of the program, a tuple item by item, anything else as it is."""
+    if type(y) in _CONSTANT or isinstance(y, type | np.dtype):
+        ev.operation(runtime.expected, (_taken(ev, a), Const(y)), ANYTHING)
+        return Known(y)
+    if type(y) is tuple:
+        return _items(ev, a)
+    t = type_of(y)
+    if t is None:
+        return a
+    part = _taken(ev, a)
+    ev.types[part] = t
+    made = checked(ev, part, t, ())  # type: ignore[arg-type]
+    ev.samples[made] = copy.copy(y)
+    if isinstance(t, Array):
+        segment = _segment(ev, a.address)
+        ev.note_alias(part, segment.written.operands)
+        ev.note_alias(made, (part,))
+        ev.given.update((made, part))
+    return made
+
+
+def _taken(ev: Evaluator, a: OpaqueObject) -> Value:
+    """Take the result of a step out of its segment: by a new operation, or by that of earlier
+    results, if the steps since then name no other values of the program."""
+    root = _root(ev, a.address)
+    segment, made = _held(ev, root), Value("part")
+    for one in segment.steps:
+        if any(ev.heap[address] is not held for address, held in ev.given_to[one]):
+            raise NotCovered("a write to what an object of a library may hold", ev.span)
+    operands, before = values_in(segment.steps), segment.written
+    ev.types[made] = ANYTHING
+    is_same = before is not None and before.block is ev.block and before.operands == operands
+    if not is_same:
+        before = Written(ev.block, ev.value(ANYTHING, name="parts"), operands, ())
+    parts = (*before.parts, (a.step, made))
+    f = function_of(segment.steps, [made for made, _ in parts])
+    callee = Opaque(f, (), "an object of a library")
+    callee.is_watched = callee.is_alias = True
+    ops = (
+        Call(before.pack, Const(callee), operands, (), ev.span),
+        Unpack(tuple(y for _, y in parts), before.pack, None, ev.span),
+    )
+    _write(ev, before.pack if is_same else None, *ops)
+    note(ev, callee)
+    ev.heap[root] = replace(segment, written=replace(before, parts=parts))
+    return made
+
+
+def _write(ev: Evaluator, pack: Value | None, call: Call, unpack: Unpack) -> None:
+    """Write the operation of a segment, in place of the one with the result `pack`."""
+    if pack is None:
+        ev.write(call)
+        ev.write(unpack)
+        return
+    for i, op in enumerate(ev.block):
+        if isinstance(op, Call) and op.result is pack:
+            ev.block[i] = call
+        elif isinstance(op, Unpack) and op.value is pack:
+            ev.block[i] = unpack
+    ev.defined[pack] = call
+    ev.defined.update(dict.fromkeys(unpack.results, unpack))

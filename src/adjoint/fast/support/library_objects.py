@@ -1,0 +1,69 @@
+"""Which functions of libraries, and which objects, segments of a program may have steps with.
+
+The functions of `adjoint.primal.packages.LIBRARIES` store in nothing but their operands. Those that
+name files, settings or variables of their caller are left out by name.
+"""
+
+from __future__ import annotations
+
+import operator
+import re
+import sys
+from types import BuiltinFunctionType, FunctionType
+from typing import Any
+
+from adjoint.fast.support.opaque_functions import may_be_opaque
+from adjoint.fast.support.segments import OPERATORS
+from adjoint.primal.packages import LIBRARIES, package
+
+_PACKAGES = LIBRARIES - {"numpy", "scipy"}
+_ACTING = re.compile(
+    r"(to_(?!numpy$|dict$|list$|frame$|records$|series$|value$|period$|timestamp$|flat_index$|array$"
+    r"|string$|datetime$|timedelta$|numeric$)"
+    r"|read|write|save|load|fetch|dump|plot|hist$|boxplot|eval$|query$|open|download|export|register"
+    r"|enable|disable|add_|print|show|info$|exec|def_unit|use_|import|clear|set_(?!index$|axis$|params$))"
+)
+"""Names of functions that read or write files, settings, or variables of their caller."""
+_READING = frozenset(
+    {getattr, hasattr, len, isinstance, type, bool, float, int, complex, abs, round, divmod, list}
+    | {operator.getitem, operator.setitem, operator.delitem, setattr, delattr, operator.contains}
+    | OPERATORS
+)
+"""Functions of Python that do nothing but what classes of their operands define."""
+
+
+def is_acting(name: str) -> bool:
+    """Return whether functions of a library of that name may act on more than objects."""
+    return _ACTING.match(name.lstrip("_")) is not None
+
+
+def is_library_class(cls: Any) -> bool:
+    """Return whether objects of a class may be left to segments."""
+    return package(cls.__module__) in _PACKAGES and not issubclass(cls, type | BaseException)
+
+
+def is_library_function(f: Any, namespace: dict[str, Any] | None = None) -> bool:
+    """Return whether `f` is a function or a class of a library, or code with the globals
+    `namespace`."""
+    if namespace is not None or type(f) is FunctionType:
+        home: Any = (f.__globals__ if namespace is None else namespace).get("__name__")
+        return package(home) in _PACKAGES
+    if isinstance(f, type):
+        return is_library_class(f)
+    return type(f) is BuiltinFunctionType and package(f.__module__) in _PACKAGES
+
+
+def is_public(f: FunctionType) -> bool:
+    """Return whether a function is defined in a module under a name for users."""
+    home = vars(sys.modules.get(f.__module__, sys))
+    return home.get(f.__name__) is f and not f.__name__.startswith("_")
+
+
+def may_be_step(f: Any) -> bool:
+    """Return whether a function of Python or NumPy may be called with objects of libraries."""
+    try:
+        if f in _READING:
+            return True
+    except TypeError:
+        return False
+    return may_be_opaque(f)
