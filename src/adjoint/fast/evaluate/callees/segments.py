@@ -53,6 +53,7 @@ from adjoint.fast.evaluate.values import (
     Tuple,
 )
 from adjoint.fast.not_covered import NotCovered
+from adjoint.fast.single_assignment.walk import results
 from adjoint.fast.support import functions as runtime
 from adjoint.fast.support.library_objects import (
     is_acting,
@@ -75,6 +76,8 @@ _ITERATING = frozenset(
     | {primitives.begin, primitives.list_extend, primitives.list_to_tuple, primitives.set_update}
 )
 """Functions that are evaluated on the items of an object."""
+_AFTER_ANOTHER = frozenset({map, filter, primitives.list_extend, primitives.set_update})
+"""Those of `_ITERATING` that take a function or a container first."""
 _WRITING = frozenset({operator.setitem, operator.delitem, setattr, delattr, *IN_PLACE})
 
 
@@ -149,8 +152,9 @@ def call_with_objects(
     if f in (operator.truth, operator.not_):
         return evaluate(ev, callee, [ev.call(Known(bool), args, {})], {})
     if _is_iterating(f, args):
-        opened = [items_of(ev, x) if type(x) is OpaqueObject else x for x in args]
-        return ev.call(callee, opened, keywords)
+        first = 1 if f in _AFTER_ANOTHER else 0
+        opened = [items_of(ev, x) if type(x) is OpaqueObject else x for x in args[first:2]]
+        return ev.call(callee, [*args[:first], *opened, *args[2:]], keywords)
     if may_be_step(f) or is_library_function(f):
         return step(ev, callee, args, keywords)
     return evaluate(ev, callee, args, keywords)
@@ -172,7 +176,9 @@ _OF_CONTAINERS = frozenset(
 
 
 def _is_iterating(f: Any, args: Sequence[Abstract]) -> bool:
-    return f in _ITERATING and (f not in (min, max) or len(args) == 1)
+    if f in (min, max):
+        return len(args) == 1
+    return f in _ITERATING and not any(type(x) is OpaqueObject for x in args[2:])
 
 
 def _identity(
@@ -393,7 +399,7 @@ def _taken(ev: Evaluator, a: OpaqueObject) -> Value:
             raise NotCovered("a write to what an object of a library may hold", ev.span)
     operands, before = values_in(segment.steps), segment.written
     ev.types[made] = ANYTHING
-    is_same = before is not None and before.block is ev.block and before.operands == operands
+    is_same = before is not None and _is_known_there(ev, before, operands)
     if not is_same:
         before = Written(ev.block, ev.value(ANYTHING, name="parts"), operands, ())
     parts = (*before.parts, (a.step, made))
@@ -406,8 +412,19 @@ def _taken(ev: Evaluator, a: OpaqueObject) -> Value:
     )
     _write(ev, before.pack if is_same else None, *ops)
     note(ev, callee)
-    ev.heap[root] = replace(segment, written=replace(before, parts=parts))
+    written = replace(before, operands=operands, parts=parts)
+    ev.heap[root] = replace(segment, written=written)
     return made
+
+
+def _is_known_there(ev: Evaluator, written: Written, operands: Sequence[Value]) -> bool:
+    """Return whether the operation of a segment may have these operands: it is in this block, and
+    none of them is made after it."""
+    if written.block is not ev.block:
+        return False
+    made = {x: i for i, op in enumerate(ev.block) for x in results(op)}
+    place = made.get(written.pack, -1)
+    return all(made.get(x, -1) < place for x in operands)
 
 
 def _write(ev: Evaluator, pack: Value | None, call: Call, unpack: Unpack) -> None:
