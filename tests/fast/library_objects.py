@@ -100,6 +100,13 @@ def of_scaled_rows(x):
     return np.sum(np.sin(preprocessing.StandardScaler().fit_transform(x.reshape(3, 2))) ** 3)
 
 
+metric = None
+
+
+def of_a_metric(x):
+    return metric(x, x[::-1])
+
+
 def with_a_dict(x):
     d = pd.DataFrame({"a": x}).to_dict()
     return d["a"][1] * np.sum(np.array(pd.Series(x).tolist()) ** 2)
@@ -161,3 +168,45 @@ def list_written_while_held(x):
 
 def drawn(x):
     return pd.Series(x).sample(3).sum()
+
+
+def joined_and_written(x):
+    s = pd.Series(x * 1.0)
+    y = s.to_numpy()
+    t = pd.Series(x) + s
+    s[0] = x[1] ** 2
+    return np.sum(y * y) + t.sum()
+
+
+def of_no_time(x):
+    times = pd.Series(pd.to_datetime([None]))
+    return pd.Series(x).sum() * (2.0 if times[0] is pd.NaT else 3.0)
+
+
+CALLED = []
+
+
+def noting(v):
+    CALLED.append(0)
+    return v * v
+
+
+def with_a_function_that_stores(x):
+    return pd.Series(x).apply(noting).sum()
+
+
+KEPT = []
+
+
+def kept_outside(x):
+    s = pd.Series(x) * 2.0
+    KEPT.append(s)
+    return s.sum()
+
+
+TABLE = pd.DataFrame({"a": [1.0, 2.0, 3.0, 4.0, 5.0, 6.0]})
+
+
+def written_outside(x):
+    TABLE["b"] = x[::-1] ** 2
+    return (TABLE["a"] * TABLE["b"]).sum()

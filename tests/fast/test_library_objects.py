@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from scipy.optimize import approx_fprime
+from sklearn import metrics
 
 import adjoint as ad
 from adjoint.fast.programs import store
@@ -29,13 +30,18 @@ ALL = [
     user.with_a_dict,
     user.of_a_mask,
     user.written_in_a_branch,
-    user.changed_in_a_loop,
 ]
 LEFT = [
     user.written_while_held,
     user.written_through_an_object,
     user.shown_and_written,
     user.list_written_while_held,
+    user.changed_in_a_loop,
+    user.joined_and_written,
+    user.of_no_time,
+    user.with_a_function_that_stores,
+    user.kept_outside,
+    user.written_outside,
 ]
 
 
@@ -73,7 +79,48 @@ def test_second_derivatives_and_tangents(f):
 
 
 @pytest.mark.parametrize("f", LEFT, ids=lambda f: f.__name__)
-def test_writes_that_are_left_to_the_generic_tier(f):
+def test_what_is_left_to_the_generic_tier(f):
     (bar,) = ad.gradient(f, X)
     assert ad.tier(f, X).tier == "generic"
     np.testing.assert_allclose(bar, approx_fprime(X, f, 1e-7), rtol=1e-4, atol=1e-5)
+
+
+def test_effects_happen_once_for_each_call():
+    for _ in range(3):
+        user.CALLED.clear()
+        ad.gradient(user.with_a_function_that_stores, X)
+        assert len(user.CALLED) == len(X)
+        user.KEPT.clear()
+        ad.gradient(user.kept_outside, X)
+        assert len(user.KEPT) == 1
+    assert type(user.TABLE["a"]) is type(user.SCALE)
+
+
+def test_generators_of_random_numbers_are_left_alone():
+    np.random.seed(3)  # noqa: NPY002
+    expected = user.drawn(X)
+    np.random.seed(3)  # noqa: NPY002
+    assert ad.withgradient(user.drawn, X).value == expected
+
+
+def test_programs_read_objects_from_outside_in_each_call():
+    before = ad.gradient(user.with_one_from_outside, X)[0]
+    user.SCALE.iloc[2] *= 2.0
+    try:
+        after = ad.gradient(user.with_one_from_outside, X)[0]
+        assert ad.tier(user.with_one_from_outside, X).tier == "fast"
+        with generic_tier():
+            again = ad.gradient(user.with_one_from_outside, X)[0]
+    finally:
+        user.SCALE.iloc[2] /= 2.0
+    np.testing.assert_allclose(after, again, rtol=1e-12)
+    assert not np.allclose(before, after)
+
+
+def test_names_of_other_functions_of_libraries():
+    user.metric = metrics.mean_squared_error
+    first = ad.gradient(user.of_a_metric, X)[0]
+    user.metric = metrics.mean_absolute_error
+    second = ad.gradient(user.of_a_metric, X)[0]
+    np.testing.assert_allclose(first, 2 * (X - X[::-1]) / 6 * 2, rtol=1e-12)
+    np.testing.assert_allclose(second, np.sign(X - X[::-1]) / 6 * 2, rtol=1e-12)

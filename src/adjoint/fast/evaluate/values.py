@@ -332,11 +332,13 @@ class TableOf:
 
 @node(eq=False)
 class SegmentOf:
-    """Steps with objects of libraries (`callees.segments`): the operation `written` for them, and
-    the address of the segment that has taken them over."""
+    """Steps with objects of libraries (`callees.segments`): the operation `written` for them, how
+    many there are, the arrays `shown`, and the segment that it is `joined` to."""
 
     steps: tuple[Step, ...]
     written: Any = None
+    runs: int = 0
+    shown: tuple[tuple[Step, Value], ...] = ()
     joined: int | None = None
 
 

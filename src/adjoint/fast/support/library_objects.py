@@ -14,8 +14,10 @@ from typing import Any
 
 from adjoint.fast.support.opaque_functions import may_be_opaque
 from adjoint.fast.support.segments import OPERATORS
-from adjoint.primal.packages import LIBRARIES, package
+from adjoint.primal.packages import LIBRARIES, is_of_a_library, package
 
+HEAP_TYPE = 1 << 9
+"""The flag of classes that Python code has made."""
 _PACKAGES = LIBRARIES - {"numpy", "scipy"}
 _ACTING = re.compile(
     r"(to_(?!numpy$|dict$|list$|frame$|records$|series$|value$|period$|timestamp$|flat_index$|array$"
@@ -57,6 +59,14 @@ def is_public(f: FunctionType) -> bool:
     """Return whether a function is defined in a module under a name for users."""
     home = vars(sys.modules.get(f.__module__, sys))
     return home.get(f.__name__) is f and not f.__name__.startswith("_")
+
+
+def is_quiet(f: Any) -> bool:
+    """Return whether a known function or class has no effects but its result and, if it is one of
+    the operators, what it does to an object."""
+    if isinstance(f, type):
+        return not f.__flags__ & HEAP_TYPE or is_of_a_library(f.__module__)
+    return may_be_step(f) or (is_library_function(f) and not is_acting(f.__name__))
 
 
 def may_be_step(f: Any) -> bool:

@@ -50,6 +50,9 @@ def rehearsed(ev: Evaluator, address: int, step: Step) -> Any:
             known[one] = _run(ev, one, known)
     ev.rehearsals[address] = steps, known
     _demand_unchanged(ev, steps)
+    for shown, y in segment.shown:
+        if not np.array_equal(known[shown], ev.samples[y], equal_nan=True):
+            raise NotCovered("a write to an object that shows an array", ev.span)
     return known[step]
 
 
@@ -68,9 +71,21 @@ def _run(ev: Evaluator, step: Step, known: dict[Any, Any]) -> Any:
             random.setstate(before[0])
             np.random.set_state(before[1])  # noqa: NPY002
             raise NotCovered("an object of a library that draws random numbers", ev.span)
+    parts = (*step.args, *(x for _, x in step.keywords))
+    if not all(map(_has_items, (*args, *keywords.values()), (value_of(x, known) for x in parts))):
+        raise NotCovered("a library that changes a container", ev.span)
     if time.perf_counter() - begin > MOST_SECONDS:
         raise NotCovered("a call of a library that takes long", ev.span)
     return y
+
+
+def _has_items(x: Any, y: Any) -> bool:
+    """Return whether two values are the same, or containers of the same items."""
+    if type(x) in (list, tuple) and type(x) is type(y) and len(x) == len(y):
+        return all(map(_has_items, x, y))
+    if type(x) is dict and type(y) is dict and [*x] == [*y]:
+        return all(map(_has_items, x.values(), y.values()))
+    return x is y or isinstance(x, slice)
 
 
 def _generators() -> tuple[Any, Any]:

@@ -31,13 +31,13 @@ from adjoint.fast.evaluate.callees.library import checked
 from adjoint.fast.evaluate.callees.opaque_calls import (
     State,
     is_demand,
-    note,
     opaque_call,
     restore,
     state_of,
     writes,
 )
 from adjoint.fast.evaluate.callees.rehearsals import rehearsed
+from adjoint.fast.evaluate.callees.segment_operations import joined, root_of, segment_of, taken
 from adjoint.fast.evaluate.callees.step_parts import objects_in, part_of_step
 from adjoint.fast.evaluate.evaluator import Evaluator
 from adjoint.fast.evaluate.types import ANYTHING, Array, Number, type_of
@@ -49,11 +49,9 @@ from adjoint.fast.evaluate.values import (
     Known,
     OpaqueObject,
     Ref,
-    SegmentOf,
     Tuple,
 )
 from adjoint.fast.not_covered import NotCovered
-from adjoint.fast.single_assignment.walk import results
 from adjoint.fast.support import functions as runtime
 from adjoint.fast.support.library_objects import (
     is_acting,
@@ -62,11 +60,9 @@ from adjoint.fast.support.library_objects import (
     is_public,
     may_be_step,
 )
-from adjoint.fast.support.opaque import Opaque
-from adjoint.fast.support.segments import IN_PLACE, Part, Step, function_of, values_in
+from adjoint.fast.support.segments import IN_PLACE, Part, Step
 from adjoint.ir import primitives
-from adjoint.ir.node import node
-from adjoint.ir.single import Call, Const, Unpack, Value
+from adjoint.ir.single import Const, Value
 from adjoint.runtime.foreign.may_store import is_writer
 
 MOST_ITEMS = 64
@@ -79,17 +75,6 @@ _ITERATING = frozenset(
 _AFTER_ANOTHER = frozenset({map, filter, primitives.list_extend, primitives.set_update})
 """Those of `_ITERATING` that take a function or a container first."""
 _WRITING = frozenset({operator.setitem, operator.delitem, setattr, delattr, *IN_PLACE})
-
-
-@node(eq=False)
-class Written:
-    """The operation of a segment: the block that it is in, its result, its operands, and the values
-    of the program that are results of steps."""
-
-    block: Any
-    pack: Value
-    operands: tuple[Value, ...]
-    parts: tuple[tuple[Step, Value], ...]
 
 
 # ---- which calls are steps -----------------------------------------------------------------------
@@ -151,10 +136,11 @@ def call_with_objects(
         return _identity(ev, evaluate, callee, args)
     if f in (operator.truth, operator.not_):
         return evaluate(ev, callee, [ev.call(Known(bool), args, {})], {})
-    if _is_iterating(f, args):
-        first = 1 if f in _AFTER_ANOTHER else 0
-        opened = [items_of(ev, x) if type(x) is OpaqueObject else x for x in args[first:2]]
-        return ev.call(callee, [*args[:first], *opened, *args[2:]], keywords)
+    if f in _ITERATING and _iterated(f, args):
+        opened = list(args)
+        for i in _iterated(f, args):
+            opened[i] = items_of(ev, args[i])  # type: ignore[arg-type]
+        return ev.call(callee, opened, keywords)
     if may_be_step(f) or is_library_function(f):
         return step(ev, callee, args, keywords)
     return evaluate(ev, callee, args, keywords)
@@ -175,10 +161,13 @@ _OF_CONTAINERS = frozenset(
 )
 
 
-def _is_iterating(f: Any, args: Sequence[Abstract]) -> bool:
-    if f in (min, max):
-        return len(args) == 1
-    return f in _ITERATING and not any(type(x) is OpaqueObject for x in args[2:])
+def _iterated(f: Any, args: Sequence[Abstract]) -> list[int]:
+    """Return the positions of the objects that one of `_ITERATING` iterates over."""
+    if f in (min, max) and len(args) > 1:
+        return []
+    first = 1 if f in _AFTER_ANOTHER else 0
+    places = range(len(args)) if f is zip else range(first, min(first + 1, len(args)))
+    return [i for i in places if type(args[i]) is OpaqueObject]
 
 
 def _identity(
@@ -186,7 +175,7 @@ def _identity(
 ) -> Abstract:
     """Evaluate a test of identity of an object."""
     a, b = args
-    if isinstance(a, Known) or isinstance(b, Known):
+    if any(isinstance(x, Known) and _is_constant(x.value) for x in args):
         return Known(callee.value is operator.is_not)  # an object is no constant
     if a is b:
         return Known(callee.value is operator.is_)
@@ -272,12 +261,10 @@ def step(
     n = len(args) + 1
     made = Step(parts[0], tuple(parts[1:n]), tuple(zip(keywords, parts[n:], strict=True)))
     ev.given_to[made] = held
-    address = _joined(ev, [*objects_in(ev, given)])
-    segment = _segment(ev, address)
-    is_written = _writes(callee, made, keywords)
-    if is_written and segment.written is not None:
-        if any(isinstance(ev.types[y], Array) for _, y in segment.written.parts):
-            raise NotCovered("a write to an object that may show an array", ev.span)
+    address = joined(ev, [*objects_in(ev, given)])
+    segment = segment_of(ev, address)
+    if segment.shown and _writes(callee, made, keywords):
+        raise NotCovered("a write to an object that may show an array", ev.span)
     ev.heap[address] = replace(segment, steps=(*segment.steps, made))
     y = rehearsed(ev, address, made)
     if isinstance(callee, Known) and callee.value in _WRITING - IN_PLACE.keys():
@@ -314,39 +301,6 @@ def _is_read(part: Part) -> bool:
     return isinstance(part, Step) and part.callee == Const(getattr) and len(part.args) > 1
 
 
-# ---- segments ------------------------------------------------------------------------------------
-
-
-def _root(ev: Evaluator, address: int) -> int:
-    """Return the address of the segment that the one at `address` is a part of."""
-    while (joined := _held(ev, address).joined) is not None:
-        address = joined
-    return address
-
-
-def _held(ev: Evaluator, address: int) -> SegmentOf:
-    held = ev.heap.get(address)
-    if not isinstance(held, SegmentOf):
-        raise NotCovered("an object of a library that a branch has changed", ev.span)
-    return held
-
-
-def _segment(ev: Evaluator, address: int) -> SegmentOf:
-    return _held(ev, _root(ev, address))
-
-
-def _joined(ev: Evaluator, objects: Sequence[OpaqueObject]) -> int:
-    """Return the address of one segment with the steps of all that `objects` are of."""
-    roots = [*dict.fromkeys(_root(ev, x.address) for x in objects)]
-    if len(roots) == 1:
-        return roots[0]
-    steps = tuple(made for root in roots for made in _held(ev, root).steps)
-    address = ev.allocate(SegmentOf(steps)).address
-    for root in roots:
-        ev.heap[root] = replace(_held(ev, root), joined=address)
-    return address
-
-
 # ---- results -------------------------------------------------------------------------------------
 
 
@@ -366,77 +320,30 @@ def _items(ev: Evaluator, a: Abstract) -> Tuple:
 _CONSTANT = (bool, int, str, bytes, type(None), type(NotImplemented), type(Ellipsis))
 
 
+def _is_constant(y: Any) -> bool:
+    return type(y) in _CONSTANT or isinstance(y, type | np.dtype)
+
+
 def _result(ev: Evaluator, a: OpaqueObject, y: Any) -> Abstract:
     """Return the result of a step, given what it was in the rehearsal: a number, an array or a
     constant as a value of the program, a tuple item by item, anything else as it is."""
-    if type(y) in _CONSTANT or isinstance(y, type | np.dtype):
-        ev.operation(runtime.expected, (_taken(ev, a), Const(y)), ANYTHING)
+    if _is_constant(y):
+        ev.operation(runtime.expected, (taken(ev, a), Const(y)), ANYTHING)
         return Known(y)
     if type(y) is tuple:
         return _items(ev, a)
     t = type_of(y)
     if t is None:
         return a
-    part = _taken(ev, a)
+    part = taken(ev, a)
     ev.types[part] = t
     made = checked(ev, part, t, ())  # type: ignore[arg-type]
     ev.samples[made] = copy.copy(y)
     if isinstance(t, Array):
-        segment = _segment(ev, a.address)
+        segment = segment_of(ev, a.address)
+        shown = (*segment.shown, (a.step, made))
+        ev.heap[root_of(ev, a.address)] = replace(segment, shown=shown)
         ev.note_alias(part, segment.written.operands)
         ev.note_alias(made, (part,))
         ev.given.update((made, part))
     return made
-
-
-def _taken(ev: Evaluator, a: OpaqueObject) -> Value:
-    """Take the result of a step out of its segment: by a new operation, or by that of earlier
-    results, if the steps since then name no other values of the program."""
-    root = _root(ev, a.address)
-    segment, made = _held(ev, root), Value("part")
-    for one in segment.steps:
-        if any(ev.heap[address] is not held for address, held in ev.given_to[one]):
-            raise NotCovered("a write to what an object of a library may hold", ev.span)
-    operands, before = values_in(segment.steps), segment.written
-    ev.types[made] = ANYTHING
-    is_same = before is not None and _is_known_there(ev, before, operands)
-    if not is_same:
-        before = Written(ev.block, ev.value(ANYTHING, name="parts"), operands, ())
-    parts = (*before.parts, (a.step, made))
-    f = function_of(segment.steps, [made for made, _ in parts])
-    callee = Opaque(f, (), "an object of a library")
-    callee.is_watched = callee.is_alias = True
-    ops = (
-        Call(before.pack, Const(callee), operands, (), ev.span),
-        Unpack(tuple(y for _, y in parts), before.pack, None, ev.span),
-    )
-    _write(ev, before.pack if is_same else None, *ops)
-    note(ev, callee)
-    written = replace(before, operands=operands, parts=parts)
-    ev.heap[root] = replace(segment, written=written)
-    return made
-
-
-def _is_known_there(ev: Evaluator, written: Written, operands: Sequence[Value]) -> bool:
-    """Return whether the operation of a segment may have these operands: it is in this block, and
-    none of them is made after it."""
-    if written.block is not ev.block:
-        return False
-    made = {x: i for i, op in enumerate(ev.block) for x in results(op)}
-    place = made.get(written.pack, -1)
-    return all(made.get(x, -1) < place for x in operands)
-
-
-def _write(ev: Evaluator, pack: Value | None, call: Call, unpack: Unpack) -> None:
-    """Write the operation of a segment, in place of the one with the result `pack`."""
-    if pack is None:
-        ev.write(call)
-        ev.write(unpack)
-        return
-    for i, op in enumerate(ev.block):
-        if isinstance(op, Call) and op.result is pack:
-            ev.block[i] = call
-        elif isinstance(op, Unpack) and op.value is pack:
-            ev.block[i] = unpack
-    ev.defined[pack] = call
-    ev.defined.update(dict.fromkeys(unpack.results, unpack))

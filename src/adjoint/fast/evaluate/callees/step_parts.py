@@ -26,7 +26,7 @@ from adjoint.fast.evaluate.values import (
     Tuple,
 )
 from adjoint.fast.not_covered import NeedsOpaque, NotCovered
-from adjoint.fast.support.library_objects import is_library_class, is_library_function
+from adjoint.fast.support.library_objects import is_library_class, is_library_function, is_quiet
 from adjoint.fast.support.pure_functions import names_of_pure
 from adjoint.fast.support.segments import Made, Part
 from adjoint.ir.single import Const, Value
@@ -46,6 +46,8 @@ def part_of_step(ev: Evaluator, a: Abstract, containers: list[tuple[int, Any]]) 
         case Flag():
             raise NotCovered("a truth value as a number", ev.span)
         case Known(value=value):
+            if callable(value) and not is_quiet(value):
+                raise NotCovered("a function, given to an object of a library", ev.span)
             return Const(value)
         case SliceOf(start=start, stop=stop, step=by):
             return Made(slice, tuple(map(inner, (start, stop, by))))
