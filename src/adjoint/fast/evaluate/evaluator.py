@@ -71,6 +71,8 @@ class Evaluator(InferringDraft, ABC):
         it changes.
     rehearsals
         By address of a segment: the steps that were rehearsed, and the results.
+    has_segments
+        Whether steps with objects of libraries have been written.
     given_to
         By step of a segment: the lists and dicts that it is given, as address and contents.
     is_singular
@@ -98,6 +100,7 @@ class Evaluator(InferringDraft, ABC):
         self.samples: dict[Value, Any] = {}
         self.contents_of_samples: dict[Value, bytes] = {}
         self.rehearsals: dict[int, tuple[tuple[Step, ...], dict[Any, Any]]] = {}
+        self.has_segments = False
         self.given_to: dict[Step, list[tuple[int, HeapObject]]] = {}
         self.is_singular = False
         self.is_careful = False

@@ -57,8 +57,8 @@ def is_library_function(f: Any, namespace: dict[str, Any] | None = None) -> bool
 
 def is_public(f: FunctionType) -> bool:
     """Return whether a function is defined in a module under a name for users."""
-    home = vars(sys.modules.get(f.__module__, sys))
-    return home.get(f.__name__) is f and not f.__name__.startswith("_")
+    found = vars(sys.modules.get(f.__module__, sys)).get(f.__name__)
+    return getattr(found, "__code__", None) is f.__code__ and not f.__name__.startswith("_")
 
 
 def is_quiet(f: Any) -> bool:

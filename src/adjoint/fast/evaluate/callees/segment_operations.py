@@ -75,7 +75,7 @@ def taken(ev: Evaluator, a: OpaqueObject) -> Value:
         if any(ev.heap[address] is not held for address, held in ev.given_to[one]):
             raise NotCovered("a write to what an object of a library may hold", ev.span)
     operands, before = values_in(segment.steps), segment.written
-    ev.types[made] = ANYTHING
+    ev.types[made], ev.has_segments = ANYTHING, True
     is_same = before is not None and _is_known_there(ev, before, operands)
     if not is_same:
         if segment.runs == MOST_RUNS:
