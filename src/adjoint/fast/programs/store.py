@@ -92,8 +92,8 @@ class Entry:
     once
         ``once(f, args, dots)`` of `tangent_entry`, in programs of tangents.
     writes
-        Whether it writes to arrays, containers or objects from outside, or has objects of libraries,
-        which may hold what is active around a call inside the generic tier.
+        Whether it writes to arrays, containers or objects from outside, or uses objects of
+        libraries, which may hold what is active around a call inside the generic tier.
     """
 
     program: Program
