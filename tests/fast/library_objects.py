@@ -93,7 +93,7 @@ def squared(v):
 
 def of_lengths(x):
     q = x * units.m
-    return (np.sum(q**2) / STEP).to_value("cm") * q[1].to(units.km).value
+    return (np.sum(q**2) / STEP).to_value("cm") * np.sort(q)[1].to(units.km).value
 
 
 def of_scaled_rows(x):

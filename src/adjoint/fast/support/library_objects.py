@@ -12,9 +12,10 @@ import sys
 from types import BuiltinFunctionType, FunctionType
 from typing import Any
 
-from adjoint.fast.support.opaque_functions import may_be_opaque
+from adjoint.fast.support.opaque_functions import has_no_effects
 from adjoint.fast.support.segments import OPERATORS
 from adjoint.primal.packages import LIBRARIES, is_of_a_library, package
+from adjoint.rulekit.registry import lookup
 
 HEAP_TYPE = 1 << 9
 """The flag of classes that Python code has made."""
@@ -76,4 +77,5 @@ def may_be_step(f: Any) -> bool:
             return True
     except TypeError:
         return False
-    return may_be_opaque(f)
+    rules = lookup(f)
+    return has_no_effects(f) and (rules is None or not rules.overridden)

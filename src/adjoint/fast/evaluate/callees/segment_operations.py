@@ -72,7 +72,7 @@ def taken(ev: Evaluator, a: OpaqueObject) -> Value:
     root = root_of(ev, a.address)
     segment, made = _held(ev, root), Value("part")
     for one in segment.steps:
-        if any(ev.heap[address] is not held for address, held in ev.given_to[one]):
+        if any(ev.heap.get(address) is not held for address, held in ev.given_to[one]):
             raise NotCovered("a write to what an object of a library may hold", ev.span)
     operands, before = values_in(segment.steps), segment.written
     ev.types[made], ev.has_segments = ANYTHING, True

@@ -291,7 +291,7 @@ def _demand_quiet(
 def _writes(callee: Abstract, made: Step, keywords: dict[str, Abstract]) -> bool:
     """Return whether a step may write to an object that was made before."""
     if isinstance(callee, Known):
-        return callee.value in _WRITING
+        return callee.value in _WRITING or is_writer(getattr(callee.value, "__name__", ""))
     method = made.callee
     name = getattr(method.args[1], "value", "") if _is_read(method) else ""  # type: ignore[union-attr]
     return "inplace" in keywords or is_writer(str(name))
