@@ -291,7 +291,9 @@ def _demand_quiet(
 def _writes(callee: Abstract, made: Step, keywords: dict[str, Abstract]) -> bool:
     """Return whether a step may write to an object that was made before."""
     if isinstance(callee, Known):
-        return callee.value in _WRITING or is_writer(getattr(callee.value, "__name__", ""))
+        f = callee.value
+        is_of_numpy = str(getattr(f, "__module__", "")).startswith("numpy")
+        return f in _WRITING or (is_of_numpy and type(f) is not np.ufunc and is_writer(f.__name__))
     method = made.callee
     name = getattr(method.args[1], "value", "") if _is_read(method) else ""  # type: ignore[union-attr]
     return "inplace" in keywords or is_writer(str(name))
