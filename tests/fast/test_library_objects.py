@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from scipy import stats
 from scipy.optimize import approx_fprime
 from sklearn import metrics
 
@@ -124,3 +125,19 @@ def test_names_of_other_functions_of_libraries():
     second = ad.gradient(user.of_a_metric, X)[0]
     np.testing.assert_allclose(first, 2 * (X - X[::-1]) / 6 * 2, rtol=1e-12)
     np.testing.assert_allclose(second, np.sign(X - X[::-1]) / 6 * 2, rtol=1e-12)
+
+
+def _statistic(test):
+    def of(x):
+        return test(x, np.sin(x[::-1])).statistic
+
+    return of
+
+
+def test_functions_of_libraries_with_one_code():
+    """The decorator of these functions gives all of them the same code."""
+    for test in (stats.ttest_rel, stats.f_oneway, stats.bartlett, stats.ttest_ind):
+        f = _statistic(test)
+        y, (bar,) = ad.withgradient(f, X)
+        np.testing.assert_allclose(y, f(X), rtol=1e-12)
+        np.testing.assert_allclose(bar, approx_fprime(X, f, 1e-7), rtol=1e-4, atol=1e-5)
