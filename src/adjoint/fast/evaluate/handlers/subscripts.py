@@ -54,7 +54,7 @@ def _(ev: Evaluator, a: Abstract, index: Abstract) -> Abstract:
     cls = ev.class_of(a)
     if cls is not None and is_plain_object(cls) and hasattr(cls, "__getitem__"):
         return ev.call(special_method(ev, cls, "__getitem__"), [a, index], {})
-    if isinstance(a, Value) and _is_truth_value(ev, index):
+    if isinstance(a, Value) and isinstance(ev.types[a], Array) and _is_truth_value(ev, index):
         a, index = _along_new_axis(ev, a, index)
     return item(ev, a, index)
 
@@ -111,7 +111,7 @@ def _(ev: Evaluator, a: Abstract, index: Abstract, value: Abstract) -> Abstract:
     demand_not_written(a, "__setitem__", ev.span)
     if isinstance(a, Value):
         if not is_alias_of_part(ev, a, index, value):
-            if _is_truth_value(ev, index):
+            if isinstance(ev.types[a], Array) and _is_truth_value(ev, index):
                 a, index = _along_new_axis(ev, a, index)
             put(ev, a, index, value)
     elif isinstance(held, RowOf) or (isinstance(held, ListOf) and isinstance(index, Value)):
