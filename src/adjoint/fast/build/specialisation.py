@@ -46,10 +46,11 @@ from adjoint.fast.evaluate.handlers import (  # noqa: F401  each registers its h
     subscripts,
     tools_of_iterators,
 )
+from adjoint.fast.evaluate.leaves import path_of
 from adjoint.fast.evaluate.outside_values import Outside
 from adjoint.fast.evaluate.partial_evaluator import PartialEvaluator
 from adjoint.fast.evaluate.types import ANYTHING, Array, bar_type, has_integer
-from adjoint.fast.evaluate.values import Abstract, Source, path_of
+from adjoint.fast.evaluate.values import Abstract, Source
 from adjoint.fast.evaluate.writes.adopted_containers import adopt_all
 from adjoint.fast.evaluate.writes.adoption import NeedsOwn, Pattern
 from adjoint.fast.evaluate.writes.final_contents import stored, values_stored
@@ -58,6 +59,7 @@ from adjoint.fast.nested import operators as inlined_operators  # noqa: F401  re
 from adjoint.fast.not_covered import (
     NOT_SCALAR,
     NeedsKnown,
+    NeedsOpaque,
     NeedsSize,
     NotCovered,
     SharedWrite,
@@ -138,6 +140,7 @@ def specialise(
     owned: dict[Pattern, set[str]] = {}
     stepped: set[Any] = set()
     shared: set[Any] = set()
+    opaque_classes: set[type] = set()
     rows, splits, order = True, True, 0
     apart = takes_apart and not (mode.has_rows or mode.is_careful)
     for _ in range(MOST_ATTEMPTS):
@@ -151,6 +154,7 @@ def specialise(
             owned=owned,
             stepped=stepped,
             shared_writes=shared,
+            opaque_classes=opaque_classes,
         )
         outside.is_wanted = partial(_is_wanted, mode=mode, count=len(args))  # holds no arguments
         outside.may_write = partial(_may_write, mode, outside.is_wanted)
@@ -181,6 +185,10 @@ def specialise(
             if error.place in stepped:
                 raise
             stepped.add(error.place)
+        except NeedsOpaque as error:
+            if error.kind in opaque_classes:
+                raise
+            opaque_classes.add(error.kind)
         except SharedWrite as error:  # what calls the function that writes may be covered
             shared.add(error.place)
         except NotCovered as error:

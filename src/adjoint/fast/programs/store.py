@@ -92,7 +92,8 @@ class Entry:
     once
         ``once(f, args, dots)`` of `tangent_entry`, in programs of tangents.
     writes
-        Whether it writes to arrays, containers or objects from outside.
+        Whether it writes to arrays, containers or objects from outside, or uses objects of
+        libraries, which may hold what is active around a call inside the generic tier.
     """
 
     program: Program
@@ -381,7 +382,7 @@ def _made(f: Any, args: tuple[Any, ...], mode: Mode, takes_apart: bool) -> Entry
         "failed": failures,
     }
     inlined = tuple(program.ev.inlined)[1:]  # without the function itself
-    writes = program.writes
+    writes = program.writes or program.ev.has_segments
     opaque = tuple(f"{name}, because of {reason}" for name, reason in program.ev.opaque.items())
     program.ev.release()
     program.wanted.clear()
