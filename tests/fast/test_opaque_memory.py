@@ -97,3 +97,12 @@ def test_functions_with_effects_are_not_pure(f):
 def test_an_exception_without_contents_is_pure():
     names = names_of_pure(user.plain_exception)
     assert {name for _, name in names} == {"Plain", "np"}
+
+
+def test_a_structured_view_has_the_cotangent_of_its_array(uncovered):
+    def f(x):
+        return user.sum_of_a_field(x) * x[1]
+
+    for _ in range(3):
+        (slope,) = ad.gradient(f, LARGE)
+        np.testing.assert_allclose(slope, [0.7, 3.5, 0.7, 0.0])

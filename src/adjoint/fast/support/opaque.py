@@ -183,7 +183,8 @@ class OpaquePullback:
     def _pulled(self, back: Callable[[Any], Any], y_bar: Any) -> tuple[Any, ...]:
         memory, operands = self._memory, self._operands
         bars = back(deposit(memory, self._y, _fitted(self._y, y_bar)))
-        if memory.is_untouched() and _BY_VALUE.issuperset(map(type, operands)):
+        is_by_value = memory.is_untouched() and not memory.buffers and not memory.shadows
+        if is_by_value and _BY_VALUE.issuperset(map(type, operands)):
             return (None, *map(finish, bars[1:]))
         memory.rewind(0)
         reader = Reader(memory, taking=False)
