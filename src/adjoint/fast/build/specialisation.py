@@ -30,6 +30,7 @@ from adjoint.fast.evaluate.handlers import (  # noqa: F401  each registers its h
     closures,
     containers,
     contexts,
+    derived_classes,
     displays,
     dtypes,
     exceptions,

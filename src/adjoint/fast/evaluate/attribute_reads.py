@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections import namedtuple
 from enum import Enum
 from functools import cached_property
 from types import (
@@ -20,15 +21,16 @@ from typing import Any
 import numpy as np
 
 from adjoint.fast.evaluate.evaluator import Evaluator
-from adjoint.fast.evaluate.items import item, length_of, product
+from adjoint.fast.evaluate.items import item
 from adjoint.fast.evaluate.objects.constants import TEXT_METHODS, any_text, of_constant
 from adjoint.fast.evaluate.objects.containers import KINDS
+from adjoint.fast.evaluate.objects.derived import content_of, derived_instance
 from adjoint.fast.evaluate.objects.functions import of_function
 from adjoint.fast.evaluate.objects.guards import is_own
 from adjoint.fast.evaluate.objects.memory_orders import flag, is_contiguous
-from adjoint.fast.evaluate.parts_of_numbers import SCALAR_METHODS, method_of_scalar, part_of
+from adjoint.fast.evaluate.parts_of_numbers import attribute_of_value
 from adjoint.fast.evaluate.plain_classes import is_enumeration, is_named_tuple, is_plain_object
-from adjoint.fast.evaluate.types import Array, Number, Row
+from adjoint.fast.evaluate.types import Array
 from adjoint.fast.evaluate.values import (
     Abstract,
     Bound,
@@ -38,7 +40,6 @@ from adjoint.fast.evaluate.values import (
     Flag,
     Instance,
     Known,
-    Partial,
     Ref,
     SliceOf,
     Super,
@@ -53,6 +54,9 @@ from adjoint.ir.single import Value
 from adjoint.primal.special_methods import class_attribute
 from adjoint.primal.value_kinds import slots_of
 
+_Fields = namedtuple("_Fields", "x")
+_FIELD: Any = type(_Fields.x)
+"""The class of the descriptors of the fields of a named tuple."""
 _LOADING_PARTS = ("adjoint", "numpy", "scipy")
 """Modules that import some of their parts when these are first read."""
 
@@ -60,7 +64,11 @@ _LOADING_PARTS = ("adjoint", "numpy", "scipy")
 def attribute(ev: Evaluator, a: Abstract, name: str) -> Abstract:
     """Evaluate ``a.name``."""
     if isinstance(a, Value):
-        return _of_value(ev, a, name)
+        found = attribute_of_value(ev, a, name)
+        if found is None:
+            kind = np.ndarray if isinstance(ev.types[a], Array) else ev.class_of(a)
+            raise _missing_in(ev, kind, name)
+        return found
     if isinstance(a, Known):
         if isinstance(a, Flag):
             raise NotCovered("a truth value as a number", ev.span)
@@ -277,8 +285,25 @@ def _unbound(ev: Evaluator, cls: type, name: str, found: Any) -> Abstract:
     return Bound(function, Known(cls)) if type(found) is classmethod else function
 
 
-def _of_object(ev: Evaluator, a: External | Ref | Known, cls: type, name: str) -> Abstract:
-    """Return an attribute of an object, looked up as by `object.__getattribute__`."""
+def _of_object(ev: Evaluator, a: External | Ref | Known, cls: Any, name: str) -> Abstract:
+    """Return an attribute of an object; ask ``__getattr__`` for one that it does not have."""
+    try:
+        found = _in_object(ev, a, cls, name)
+    except Raises as error:
+        if hasattr(cls, "__getattr__") and error.kind is not None:
+            raise NotCovered("__getattr__ after an error of a getter", ev.span) from None
+        raise
+    if found is not None:
+        return found
+    ev.outside.rely_on(cls)
+    if hasattr(cls, "__getattr__"):
+        return ev.call(special_method(ev, cls, "__getattr__"), [a, Known(name)], {})
+    raise Raises(AttributeError, f"the attribute {name!r} of a {cls.__qualname__}", ev.span)
+
+
+def _in_object(ev: Evaluator, a: External | Ref | Known, cls: type, name: str) -> Abstract | None:
+    """Return an attribute of an object, looked up as by `object.__getattribute__`; ``None`` for one
+    that it does not have."""
     if name == "__class__":
         return Known(cls)
     if name == "__traceback__" and issubclass(cls, BaseException):
@@ -299,6 +324,8 @@ def _of_object(ev: Evaluator, a: External | Ref | Known, cls: type, name: str) -
             return _of_named_tuple(ev, a, name)
         raise NotCovered(f"the attribute {name!r} of a {cls.__qualname__}", ev.span)
     found = class_attribute(cls, name)
+    if type(found) is _FIELD and (held := derived_instance(ev, a)) is not None:
+        return item(ev, content_of(held), Known(cls._fields.index(name)))  # type: ignore[attr-defined]
     if type(found) is property:
         if found.fget is None:
             raise NotCovered(f"the property {name!r}", ev.span)
@@ -324,8 +351,7 @@ def _of_object(ev: Evaluator, a: External | Ref | Known, cls: type, name: str) -
     if type(found) in (staticmethod, classmethod):
         return _unbound(ev, cls, name, found)
     if found is None and not _has(cls, name):
-        ev.outside.rely_on(cls)
-        raise Raises(AttributeError, f"the attribute {name!r} of a {cls.__qualname__}", ev.span)
+        return None
     if type(found) in _OF_C:
         return Bound(_through_class(ev, cls, name), a)
     if found is None or hasattr(type(found), "__get__") or isinstance(found, GetSetDescriptorType):
@@ -397,50 +423,3 @@ def _field(ev: Evaluator, a: External | Ref | Known, name: str, slot: bool) -> A
     if hasattr(a.sample, "__dict__"):
         ev.outside.guard(a.source, "no attribute", name)
     return None
-
-
-def _of_value(ev: Evaluator, a: Value, name: str) -> Abstract:
-    """Return an attribute of a number or an array of the program."""
-    t = ev.types[a]
-    if name == "__class__" and (cls := ev.class_of(a)) is not None:
-        return Known(cls)
-    if isinstance(t, Array):
-        if name == "shape":
-            return Tuple(tuple(length_of(ev, a, i) for i in range(len(t.shape))))
-        if name == "T":
-            return ev.infer(np.transpose, [a])
-        if name == "ndim":
-            return Known(len(t.shape))
-        if name == "size":
-            total: Abstract = Known(1)
-            for i in range(len(t.shape)):
-                total = product(ev, total, length_of(ev, a, i))
-            return total
-        if name == "dtype":
-            return Known(t.dtype)
-        if name in ("real", "imag", "flat"):
-            return part_of(ev, a, name)
-        if name in ("conj", "conjugate"):
-            return Bound(Known(conjugate), a)
-        if name == "flags":
-            return Bound(Known(is_contiguous), a)
-        if _has(np.ndarray, name) and callable(getattr(np.ndarray, name)):
-            return Bound(Known(getattr(np.ndarray, name)), a)
-    if isinstance(t, Number):
-        if name in ("real", "imag"):
-            return part_of(ev, a, name)
-        if name == "conjugate" or (name == "conj" and t.kinds.isdisjoint(_OF_PYTHON)):
-            return Bound(Known(conjugate), a)
-        if name in ("shape", "ndim", "size", "dtype") and len(t.kinds) == 1:
-            (kind,) = t.kinds
-            if issubclass(kind, np.generic):
-                return _of_known(ev, kind(), name)
-        if name in SCALAR_METHODS and t.kinds.isdisjoint(_OF_PYTHON):
-            return Partial(ev.outside.own(method_of_scalar), (Known(name), a), ())
-    if not isinstance(t, Row):
-        raise _missing_in(ev, np.ndarray if isinstance(t, Array) else ev.class_of(a), name)
-    raise NotCovered(f"the attribute {name!r} of a {t}", ev.span)
-
-
-_OF_PYTHON = frozenset({int, float, bool, complex})
-"""Classes of numbers without ``conj``."""

@@ -11,6 +11,7 @@ import numpy as np
 
 from adjoint.fast.evaluate.frames import Attempt, Frame, Suspension
 from adjoint.fast.evaluate.outside_values import Outside
+from adjoint.fast.evaluate.plain_classes import changed_by
 from adjoint.fast.evaluate.result_types.lengths import fresh_length
 from adjoint.fast.evaluate.result_types.ones import Constant
 from adjoint.fast.evaluate.types import (
@@ -349,7 +350,8 @@ class Draft(Aliases):
             return held.items
         if isinstance(held, Instance) and ITEMS in held.names:
             whole = held.items[held.names.index(ITEMS)]
-            return whole.items if isinstance(whole, Tuple) else None
+            is_read = isinstance(whole, Tuple) and not changed_by(held.cls)
+            return whole.items if is_read else None  # type: ignore[union-attr]
         if isinstance(a, External) and isinstance(a.sample, list | tuple):
             return tuple(self.outside.read(a.source, "item", i, x) for i, x in enumerate(a.sample))
         return None

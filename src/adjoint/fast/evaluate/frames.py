@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import weakref
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 from types import CellType, CodeType, FunctionType
@@ -81,6 +82,19 @@ class Attempt:
     splits: bool = True
     decisions: tuple[bool, ...] = ()
     decided: int = 0
+
+
+@contextmanager
+def attempted(ev: Any, handles: bool = True) -> Iterator[None]:
+    """Let exceptions that the code in the context certainly raises come out as `Raises`, as in a
+    ``try``; if `handles` is false, leave it to a ``try`` around."""
+    depth = len(ev.attempts)
+    if handles:
+        ev.attempts.append(Attempt(ev.frames[-1], handles=True, splits=False))
+    try:
+        yield
+    finally:
+        del ev.attempts[depth:]
 
 
 @node

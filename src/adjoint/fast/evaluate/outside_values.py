@@ -24,7 +24,7 @@ from adjoint.fast.evaluate.plain_classes import (
     is_cython,
     is_enumeration,
     is_named_tuple,
-    is_plain_object,
+    is_plain_outside,
 )
 from adjoint.fast.evaluate.stand_ins import (
     axes_of,
@@ -232,7 +232,7 @@ class Outside(Guards):
             if self.is_wanted(source):
                 raise NotCovered("a set among the arguments")
             self.guard(source, "keys", tuple(value))
-        elif not is_plain_object(kind):
+        elif not is_plain_outside(kind):
             raise NotCovered(f"an object of class {kind.__qualname__}")
         self.rely_on(kind)
         if kind is not tuple:

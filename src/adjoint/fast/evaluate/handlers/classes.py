@@ -19,13 +19,12 @@ from adjoint.fast.evaluate.objects.copies import copied
 from adjoint.fast.evaluate.objects.instances import new_object, set_plainly
 from adjoint.fast.evaluate.objects.local_classes import build, note_made, stand_in
 from adjoint.fast.evaluate.plain_classes import (
+    base_of,
     has_own,
     is_named_tuple,
     is_plain_object,
-    is_tuple_class,
 )
 from adjoint.fast.evaluate.values import (
-    ITEMS,
     MISSING,
     Abstract,
     CellOf,
@@ -278,8 +277,8 @@ def _(ev: Evaluator, cls: Abstract, xs: Abstract = Tuple(())) -> Abstract:
     items = listed(ev, xs)
     if not isinstance(cls, Known) or items is None:
         raise NotCovered("a new tuple", ev.span)
-    if is_tuple_class(cls.value):
-        return ev.allocate(Instance(cls.value, (ITEMS,), (Tuple(tuple(items)),)))
+    if (base := base_of(cls.value)) is not None:
+        return new_object(ev, cls, Tuple(tuple(items), base))
     if cls.value is not tuple and not is_named_tuple(cls.value):
         raise NotCovered(f"a new {cls.value.__qualname__}", ev.span)
     return Tuple(tuple(items), cls.value)

@@ -154,26 +154,6 @@ def _found(
     return ev.operation(f, (row, ev.operand(value)), number(int), name="i")
 
 
-_BY_NAME: dict[str, Any] = {
-    "__getitem__": operator.getitem,
-    "__contains__": operator.contains,
-    "__len__": len,
-    "__eq__": operator.eq,
-}
-
-
-def _operator(kind: type, name: str) -> None:
-    @handler(getattr(kind, name))
-    def _(ev: Evaluator, *operands: Abstract) -> Abstract:
-        return ev.call(Known(_BY_NAME[name]), operands, {})
-
-
-for _name in _BY_NAME:
-    _operator(list, _name)
-    _operator(tuple, _name)
-    _operator(dict, _name)
-
-
 # ---- new containers ------------------------------------------------------------------------------
 
 

@@ -16,6 +16,7 @@ from adjoint.fast.evaluate.iterables import is_stepped, is_user_iterator, iterat
 from adjoint.fast.evaluate.iterators.generators import is_pushed, take
 from adjoint.fast.evaluate.iterators.stepped_iterators import advance
 from adjoint.fast.evaluate.loops import iterate
+from adjoint.fast.evaluate.objects.derived import plain_content
 from adjoint.fast.evaluate.plain_classes import is_enumeration, is_plain_object
 from adjoint.fast.evaluate.sums import summed
 from adjoint.fast.evaluate.types import Array, Row, number
@@ -100,8 +101,10 @@ def _(ev: Evaluator, xs: Abstract) -> Abstract:
     if isinstance(ev.held(xs), IteratorOf) or (isinstance(xs, Iterating) and xs.kind is not range):
         raise NotCovered("reversed of an iterator", ev.span)
     cls = ev.class_of(xs)
-    if cls is not None and is_plain_object(cls):
-        return ev.call(special_method(ev, cls, "__reversed__"), [xs], {})
+    if cls is not None and is_plain_object(cls) and not isinstance(xs, Known):
+        if hasattr(cls, "__reversed__"):
+            return ev.call(special_method(ev, cls, "__reversed__"), [xs], {})
+        xs = plain_content(ev, xs)
     return _made(ev, Iterating(reversed, (xs,)))
 
 

@@ -25,9 +25,12 @@ from adjoint.fast.evaluate.objects.containers import (
     opened,
     run,
 )
+from adjoint.fast.evaluate.objects.derived import content_of, derived_instance
 from adjoint.fast.evaluate.objects.loaded_modules import is_modules, loaded
 from adjoint.fast.evaluate.objects.tables import call, tabled
 from adjoint.fast.evaluate.plain_classes import (
+    base_of,
+    changed_by,
     has_own,
     is_plain_class,
     is_plain_object,
@@ -83,7 +86,7 @@ def _binary(f: Any, name: str) -> None:
         folded = fold_known(f, (a, b), {})
         if folded is not None:
             return folded
-        a, b = _plain_number(a, name), _plain_number(b, f"r{name}")
+        a, b = _plain_number(ev, a, name, b), _plain_number(ev, b, f"r{name}", a)
         if is_numeric(a) and is_numeric(b):
             return ev.infer(f, [a, b])
         if f is operator.add and isinstance(a, Tuple) and isinstance(b, Tuple):
@@ -103,9 +106,14 @@ def _binary(f: Any, name: str) -> None:
         return _by_protocol(ev, f, f"__{name}__", f"__r{name}__", a, b)
 
 
-def _plain_number(a: Abstract, name: str) -> Abstract:
-    """Return a member of an `IntEnum` with the operator of integers as a plain integer; anything
-    else unchanged."""
+def _plain_number(ev: Evaluator, a: Abstract, name: str, other: Abstract) -> Abstract:
+    """Return a member of an `IntEnum` with the operator of integers as a plain integer, and so a
+    number of a derived class beside a number of Python; anything else unchanged."""
+    held = derived_instance(ev, a)
+    if held is not None and base_of(held.cls) in (int, float, complex):
+        is_of_python = ev.class_of(other) in (bool, int, float, complex)
+        if is_of_python and f"__{name}__" not in changed_by(held.cls):
+            return content_of(held)
     if isinstance(a, Known) and isinstance(a.value, Enum) and isinstance(a.value, int):
         if getattr(type(a.value), f"__{name}__", None) is getattr(int, f"__{name}__", 0):
             return Known(int.__index__(a.value))
@@ -157,8 +165,11 @@ def _by_protocol(
     left, right = ev.class_of(a), ev.class_of(b)
     if left is right is ModuleType and f in (operator.eq, operator.ne):
         return ev.call(Known(operator.is_ if f is operator.eq else operator.is_not), [a, b], {})
-    derives = left is not None and right is not None and _derives(right, left)
-    if left is None or right is None or (derives and not is_plain_object(left)):
+    if left is None or right is None:
+        raise NotCovered(f"the operator {f.__name__} of such operands", ev.span)
+    derives = _derives(right, left)
+    is_first = derives and is_plain_object(right) and _overrides(right, left, reflected)
+    if derives and not is_plain_object(left) and not (is_first and left in _FAMILIES):
         raise NotCovered(f"the operator {f.__name__} of such operands", ev.span)
     if left is np.ndarray or right is np.ndarray:
         if left in (list, tuple) or right in (list, tuple):
@@ -217,7 +228,7 @@ def _comparison(f: Any, name: str, reflected: str) -> None:
         folded = fold_known(f, (a, b), {})
         if folded is not None:
             return folded
-        a, b = _plain_number(a, name), _plain_number(b, reflected)
+        a, b = _plain_number(ev, a, name, b), _plain_number(ev, b, reflected, a)
         if is_numeric(a) and is_numeric(b):
             known = _compared_integers(ev, f, a, b)
             if known is None:
@@ -331,7 +342,8 @@ def _in_place(f: Any, plain: Any) -> None:
             return update(ev, plain, a, b)
         is_list = isinstance(a, Ref) and ev.class_of(a) is list
         is_iterable = isinstance(b, Iterating) or isinstance(ev.held(b), IteratorOf)
-        if f is operator.iadd and is_list and (is_iterable or ev.class_of(b) in (list, tuple)):
+        is_iterable |= ev.class_of(b) in _CONTAINERS or derived_instance(ev, b) is not None
+        if f is operator.iadd and is_list and is_iterable:
             ev.call(Known(list.extend), [a, b], {})
             return a
         cls = ev.class_of(a)

@@ -16,7 +16,7 @@ from typing import Any, TypeGuard
 from adjoint.fast.evaluate.attribute_reads import special_method
 from adjoint.fast.evaluate.branches import branch
 from adjoint.fast.evaluate.evaluator import Evaluator
-from adjoint.fast.evaluate.frames import Attempt, Body, Suspension
+from adjoint.fast.evaluate.frames import Body, Suspension, attempted
 from adjoint.fast.evaluate.iterables import (
     MOST_UNROLLED,
     Steps,
@@ -63,16 +63,13 @@ def advance(ev: Evaluator, a: Ref) -> Abstract | None:
 
 def _next_of_object(ev: Evaluator, a: Abstract, cls: type) -> Abstract | None:
     """Return the result of ``__next__``; ``None`` if it raises `StopIteration`."""
-    depth = len(ev.attempts)
-    ev.attempts.append(Attempt(ev.frames[-1], handles=True))
     try:
-        return ev.call(special_method(ev, cls, "__next__"), [a], {})
+        with attempted(ev):
+            return ev.call(special_method(ev, cls, "__next__"), [a], {})
     except Raises as error:
         if error.kind is not StopIteration:
             raise
         return None
-    finally:
-        del ev.attempts[depth:]
 
 
 def _advanced(ev: Evaluator, source: Any) -> tuple[Abstract | None, Any]:

@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 
 from adjoint.fast.evaluate.evaluator import Evaluator
+from adjoint.fast.evaluate.objects.derived import plain_content
 from adjoint.fast.evaluate.plain_classes import (
     has_own,
     is_hashed_by_user_code,
@@ -161,6 +162,8 @@ def opened(ev: Evaluator, a: Abstract) -> Any:
             return _dict(ev, held)
         case SetOf():
             return held.kind(held.keys)
+        case Instance(cls=cls) if ITEMS in held.names and issubclass(cls, dict):
+            return opened(ev, plain_content(ev, a))
         case Instance():
             return None
     if isinstance(a, FieldsOf):
@@ -267,7 +270,7 @@ def keep(ev: Evaluator, a: Abstract, held: HeapObject | None, made: Any) -> None
         for name in made:
             ev.outside.rely_on_field(fields.cls, name)
         return
-    if not isinstance(a, Ref) or held is None:
+    if not isinstance(a, Ref) or held is None or isinstance(held, Instance):
         raise NotCovered(f"a write to a {type(made).__name__} from outside", ev.span)
     if ev.held(a) is not held:
         raise NotCovered("a container that changes during its own method", ev.span)

@@ -15,14 +15,14 @@ from adjoint.fast.evaluate.attribute_reads import (
 from adjoint.fast.evaluate.evaluator import Evaluator
 from adjoint.fast.evaluate.objects.containers import key_of
 from adjoint.fast.evaluate.plain_classes import (
+    base_of,
     has_own,
     is_enumeration,
     is_named_tuple,
     is_plain_class,
     is_plain_object,
-    is_tuple_class,
 )
-from adjoint.fast.evaluate.values import Abstract, External, Instance, Known, Ref, Tuple
+from adjoint.fast.evaluate.values import ITEMS, Abstract, External, Instance, Known, Ref, Tuple
 from adjoint.fast.evaluate.writes.adopted_containers import object_behind
 from adjoint.fast.evaluate.writes.adoption import NeedsOwn
 from adjoint.fast.not_covered import NotCovered
@@ -110,19 +110,24 @@ def _member(
 def _is_made_plainly(cls: Any) -> bool:
     """Return whether calls of a class run nothing but its ``__new__`` and ``__init__``."""
     return (
-        (is_plain_object(cls) or is_tuple_class(cls))
+        is_plain_object(cls)
         and is_plain_class(cls)
         and not getattr(cls, "__abstractmethods__", None)
         and not any("__del__" in vars(base) for base in cls.__mro__[:-1])
     )
 
 
-def new_object(ev: Evaluator, cls: Abstract) -> Abstract:
-    """Return ``object.__new__(cls)``."""
-    if not isinstance(cls, Known) or not _is_made_plainly(cls.value):
+def new_object(ev: Evaluator, cls: Abstract, content: Abstract | None = None) -> Abstract:
+    """Return ``object.__new__(cls)``, or an object of a class that derives from a builtin one, with
+    the `content` of that."""
+    is_known = isinstance(cls, Known) and _is_made_plainly(cls.value)
+    if not is_known or (base_of(cls.value) is None) != (content is None):  # type: ignore[union-attr]
         raise NotCovered("a new object of another kind", ev.span)
+    assert isinstance(cls, Known)
     ev.outside.rely_on(cls.value)
-    return ev.allocate(Instance(cls.value, (), ()))
+    if content is None:
+        return ev.allocate(Instance(cls.value, (), ()))
+    return ev.allocate(Instance(cls.value, (ITEMS,), (content,)))
 
 
 def _named_tuple(
