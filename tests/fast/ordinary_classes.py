@@ -4,6 +4,7 @@ functions of one array of four floats, which run as programs."""
 from __future__ import annotations
 
 import collections
+import functools
 import math
 import typing
 from collections.abc import Callable
@@ -208,3 +209,40 @@ def items_as_the_class_says(a):
     whole = [*xs, *copy]
     first, second, third = xs
     return sum(plain) * first + sum(whole) * second + third * len(xs) + xs[0] + sum(xs[1:])
+
+
+# ---- decorators ----------------------------------------------------------------------------------
+
+
+def scaled_by(c):
+    def decorate(f):
+        @functools.wraps(f)
+        def wrapper(*args, **keywords):
+            return c * f(*args, **keywords)
+
+        return wrapper
+
+    return decorate
+
+
+class Counting:
+    def __init__(self, f):
+        functools.update_wrapper(self, f)
+        self.f, self.calls = f, 0
+
+    def __call__(self, x):
+        self.calls += 1
+        return self.f(x) * self.calls
+
+
+@program
+def decorated_inside(a):
+    @scaled_by(a[0])
+    def f(x, power=2):
+        return x**power
+
+    @Counting
+    def g(x):
+        return x * a[1]
+
+    return f(a[2]) * g(a[3]) + f(a[1], power=3) * g(a[0]) * g.calls

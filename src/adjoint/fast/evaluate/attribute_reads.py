@@ -9,6 +9,7 @@ from functools import cached_property
 from types import (
     BuiltinFunctionType,
     FunctionType,
+    GeneratorType,
     GetSetDescriptorType,
     MemberDescriptorType,
     MethodDescriptorType,
@@ -32,6 +33,7 @@ from adjoint.fast.evaluate.parts_of_numbers import attribute_of_value
 from adjoint.fast.evaluate.plain_classes import is_enumeration, is_named_tuple, is_plain_object
 from adjoint.fast.evaluate.types import Array
 from adjoint.fast.evaluate.values import (
+    ARGS,
     Abstract,
     Bound,
     Closure,
@@ -39,6 +41,7 @@ from adjoint.fast.evaluate.values import (
     FieldsOf,
     Flag,
     Instance,
+    IteratorOf,
     Known,
     Ref,
     SliceOf,
@@ -57,6 +60,12 @@ from adjoint.primal.value_kinds import slots_of
 _Fields = namedtuple("_Fields", "x")
 _FIELD: Any = type(_Fields.x)
 """The class of the descriptors of the fields of a named tuple."""
+_OF_GENERATORS = {
+    "__next__": next,
+    "__iter__": iter,
+    "send": GeneratorType.send,
+    "close": GeneratorType.close,
+}
 _LOADING_PARTS = ("adjoint", "numpy", "scipy")
 """Modules that import some of their parts when these are first read."""
 
@@ -84,6 +93,8 @@ def attribute(ev: Evaluator, a: Abstract, name: str) -> Abstract:
         held = ev.held(a)
         if isinstance(a, Ref) and isinstance(held, Instance):
             return _of_object(ev, a, held.cls, name)
+        if isinstance(held, IteratorOf) and name in _OF_GENERATORS:
+            return Bound(Known(_OF_GENERATORS[name]), a)
         if cls not in KINDS or not _is_method(cls, name):
             raise _missing_in(ev, cls, name)
         return Bound(Known(getattr(cls, name)), a)
@@ -326,6 +337,8 @@ def _in_object(ev: Evaluator, a: External | Ref | Known, cls: type, name: str) -
     found = class_attribute(cls, name)
     if type(found) is _FIELD and (held := derived_instance(ev, a)) is not None:
         return item(ev, content_of(held), Known(cls._fields.index(name)))  # type: ignore[attr-defined]
+    if issubclass(cls, BaseException) and type(found) is GetSetDescriptorType:
+        return _of_exception(ev, a, name)
     if type(found) is property:
         if found.fget is None:
             raise NotCovered(f"the property {name!r}", ev.span)
@@ -357,6 +370,18 @@ def _in_object(ev: Evaluator, a: External | Ref | Known, cls: type, name: str) -
     if found is None or hasattr(type(found), "__get__") or isinstance(found, GetSetDescriptorType):
         raise NotCovered(f"the attribute {name!r} of a {cls.__qualname__}", ev.span)
     return _of_class(ev, cls, name, found)
+
+
+def _of_exception(ev: Evaluator, a: External | Ref | Known, name: str) -> Abstract:
+    """Return what an exception is made of, or its cause."""
+    held = ev.held(a)
+    names = held.names if isinstance(held, Instance) else ()
+    key = ARGS if name == "args" else name
+    if key in names:
+        return held.items[names.index(key)]  # type: ignore[union-attr]
+    if name == "__cause__" and ARGS in names:
+        return Known(None)
+    raise NotCovered(f"the attribute {name!r} of an exception", ev.span)
 
 
 def _fields(ev: Evaluator, a: External | Ref, cls: type) -> Abstract:

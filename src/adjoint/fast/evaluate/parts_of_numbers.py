@@ -79,7 +79,7 @@ def _of_array(ev: Evaluator, a: Value, t: Array, name: str) -> Abstract | None:
         return Bound(Known(conjugate), a)
     if name == "flags":
         return Bound(Known(is_contiguous), a)
-    if callable(getattr(np.ndarray, name, None)):
+    if name in dir(np.ndarray) and callable(getattr(np.ndarray, name)):
         return Bound(Known(getattr(np.ndarray, name)), a)
     return None
 

@@ -228,6 +228,7 @@ MISSING = Known(object())
 LOST = Known(object())
 """The content of a variable that one branch does not assign and no template can represent."""
 ITEMS = "()"
+ARGS = "args()"
 """The name of the items of a tuple with fields."""
 ENTERED = Known(True)
 """The state of a context manager of `warnings` or NumPy within its ``with``."""

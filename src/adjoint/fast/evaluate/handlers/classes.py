@@ -10,12 +10,13 @@ import typing
 from collections.abc import Callable
 from typing import Any
 
-from adjoint.fast.evaluate.attribute_reads import attribute, special_method
+from adjoint.fast.evaluate.attribute_reads import attribute, set_field, special_method
 from adjoint.fast.evaluate.evaluator import Evaluator
 from adjoint.fast.evaluate.handlers.table import handler
 from adjoint.fast.evaluate.item_lists import listed
 from adjoint.fast.evaluate.objects.containers import opened
 from adjoint.fast.evaluate.objects.copies import copied
+from adjoint.fast.evaluate.objects.exceptions import PLAIN
 from adjoint.fast.evaluate.objects.instances import new_object, set_plainly
 from adjoint.fast.evaluate.objects.local_classes import build, note_made, stand_in
 from adjoint.fast.evaluate.plain_classes import (
@@ -25,6 +26,7 @@ from adjoint.fast.evaluate.plain_classes import (
     is_plain_object,
 )
 from adjoint.fast.evaluate.values import (
+    ARGS,
     MISSING,
     Abstract,
     CellOf,
@@ -196,9 +198,11 @@ def _(ev: Evaluator, a: Abstract, *args: Abstract) -> Abstract:
     return Known(None)
 
 
-@handler(*{kind.__init__ for kind in (BaseException, Exception, ValueError, RuntimeError)})
+@handler(*{kind.__init__ for kind in PLAIN})
 def _(ev: Evaluator, a: Abstract, *args: Abstract) -> Abstract:
-    return Known(None)  # no program reads the arguments of an exception
+    assert isinstance(a, Ref)
+    set_field(ev, a, ARGS, Tuple(args))
+    return Known(None)
 
 
 @handler(object.__setattr__, BaseException.__setattr__)

@@ -14,7 +14,7 @@ from adjoint.fast.evaluate.handlers.table import handler
 from adjoint.fast.evaluate.items import item
 from adjoint.fast.evaluate.iterables import is_stepped, is_user_iterator, iterator_of, steps_of
 from adjoint.fast.evaluate.iterators.generators import is_pushed, take
-from adjoint.fast.evaluate.iterators.stepped_iterators import advance
+from adjoint.fast.evaluate.iterators.stepped_iterators import advance, demand_next
 from adjoint.fast.evaluate.loops import iterate
 from adjoint.fast.evaluate.objects.derived import plain_content
 from adjoint.fast.evaluate.plain_classes import is_enumeration, is_plain_object
@@ -169,10 +169,7 @@ def _(ev: Evaluator, iterator: Abstract) -> Abstract:
 def _(ev: Evaluator, xs: Abstract, default: Abstract | None = None) -> Abstract:
     """Return the first item of an iterator."""
     if is_stepped(ev, xs):
-        item = advance(ev, xs) or default  # type: ignore[arg-type]
-        if item is None:
-            raise Raises(StopIteration, "next of an iterator at its end", ev.span)
-        return item
+        return demand_next(ev, xs) if default is None else advance(ev, xs) or default  # type: ignore[arg-type]
     if not isinstance(ev.held(xs), IteratorOf):
         raise NotCovered("next of something else than an iterator", ev.span)
     found = _taken(ev, xs) or (_first_of_array(ev, xs) if default is None else None)

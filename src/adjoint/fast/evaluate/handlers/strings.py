@@ -12,6 +12,7 @@ from adjoint.fast.evaluate.handlers.table import handler
 from adjoint.fast.evaluate.item_lists import listed
 from adjoint.fast.evaluate.objects.constants import any_text
 from adjoint.fast.evaluate.objects.containers import closed
+from adjoint.fast.evaluate.objects.exceptions import text_of_exception
 from adjoint.fast.evaluate.plain_classes import has_own, is_plain_object
 from adjoint.fast.evaluate.types import Array, Number, witnesses
 from adjoint.fast.evaluate.values import TEXT, Abstract, External, Known, Ref, Text, Tuple
@@ -112,6 +113,8 @@ def _text_of(ev: Evaluator, a: Abstract, name: str) -> Abstract:
     """Return what ``__str__`` or ``__repr__`` of an object of a user class returns; any other value
     unchanged."""
     cls = ev.class_of(a)
+    if isinstance(a, Ref) and cls is not None and issubclass(cls, BaseException):
+        return text_of_exception(ev, a, cls) if name == "__str__" else a
     if not isinstance(a, Ref | External) or cls is None or not is_plain_object(cls):
         return a
     if has_own(cls, "__format__"):

@@ -14,6 +14,7 @@ from adjoint.fast.evaluate.attribute_reads import (
 )
 from adjoint.fast.evaluate.evaluator import Evaluator
 from adjoint.fast.evaluate.objects.containers import key_of
+from adjoint.fast.evaluate.objects.exceptions import new_exception
 from adjoint.fast.evaluate.plain_classes import (
     base_of,
     has_own,
@@ -22,7 +23,16 @@ from adjoint.fast.evaluate.plain_classes import (
     is_plain_class,
     is_plain_object,
 )
-from adjoint.fast.evaluate.values import ITEMS, Abstract, External, Instance, Known, Ref, Tuple
+from adjoint.fast.evaluate.values import (
+    ARGS,
+    ITEMS,
+    Abstract,
+    External,
+    Instance,
+    Known,
+    Ref,
+    Tuple,
+)
 from adjoint.fast.evaluate.writes.adopted_containers import object_behind
 from adjoint.fast.evaluate.writes.adoption import NeedsOwn
 from adjoint.fast.not_covered import NotCovered
@@ -42,7 +52,7 @@ def instance(
     if is_named_tuple(cls):
         return _named_tuple(ev, cls, args, keywords)
     if issubclass(cls, BaseException):
-        return _exception(ev, cls, args, keywords)
+        return new_exception(ev, cls, args, keywords)
     if not _is_made_plainly(cls):
         raise NotCovered(f"a new {cls.__qualname__}", ev.span)
     if cls.__new__ is object.__new__:
@@ -67,20 +77,6 @@ def _initialise(
     returned = ev.call(special_method(ev, cls, "__init__"), args, keywords)
     if not isinstance(returned, Known) or returned.value is not None:
         raise NotCovered(f"what {cls.__qualname__}.__init__ returns", ev.span)
-
-
-def _exception(
-    ev: Evaluator, cls: Any, args: Sequence[Abstract], keywords: dict[str, Abstract]
-) -> Abstract:
-    """Return a new exception; no program reads the arguments of those of Python."""
-    bases = [base for base in cls.__mro__ if base.__module__ != "builtins"]
-    methods = {name for base in bases for name in vars(base)}
-    if not is_plain_class(cls) or not methods.isdisjoint({"__new__", "__setattr__", "__del__"}):
-        raise NotCovered(f"a new {cls.__qualname__}", ev.span)
-    made = ev.allocate(Instance(cls, (), ()))
-    if "__init__" in methods:
-        _initialise(ev, cls, [made, *args], keywords)
-    return made
 
 
 def object_of_fields(ev: Evaluator, cls: Abstract, names: Abstract, *values: Abstract) -> Abstract:
@@ -183,6 +179,9 @@ def set_plainly(ev: Evaluator, a: Ref, held: Instance, name: str, value: Abstrac
     if value is None and object_behind(ev.outside, a) is not None:
         raise NotCovered("a deletion of an attribute of an object from outside", ev.span)
     found = class_attribute(held.cls, name)
+    if found is vars(BaseException)["args"] and value is not None:
+        set_field(ev, a, ARGS, ev.call(Known(tuple), [value], {}))
+        return
     special = "__set__" if value is not None else "__delete__"
     given = [a] if value is None else [a, value]
     if type(found) is property:
