@@ -246,3 +246,38 @@ def decorated_inside(a):
         return x * a[1]
 
     return f(a[2]) * g(a[3]) + f(a[1], power=3) * g(a[0]) * g.calls
+
+
+# ---- fields in a dict of one's own ---------------------------------------------------------------
+
+
+class Settings(dict):
+    """A dict that is its own ``__dict__``."""
+
+    def __init__(self, **entries):
+        super().__init__(**entries)
+        self.__dict__ = self
+
+
+@program
+def a_dict_that_is_its_own_fields(a):
+    s = Settings(rate=a[0], steps=2)
+    s.rate *= a[1]
+    s["decay"] = a[2] * s.rate
+    s.extra = 1.0
+    del s.extra
+    return s.decay * s["rate"] ** s.steps + len(s) * a[3] + ("extra" in s)
+
+
+@program
+def shared_state(a):
+    class Shared:
+        state = {}
+
+        def __init__(self):
+            self.__dict__ = self.state
+
+    one, other = Shared(), Shared()
+    one.total = a[0]
+    other.total *= a[1]
+    return one.total * a[2] + getattr(other, "more", a[3])

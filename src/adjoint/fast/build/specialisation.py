@@ -40,6 +40,7 @@ from adjoint.fast.evaluate.handlers import (  # noqa: F401  each registers its h
     new_arrays,
     numbers,
     operators,
+    printing,
     signatures,
     sorting,
     strings,
@@ -52,7 +53,7 @@ from adjoint.fast.evaluate.types import ANYTHING, Array, bar_type, has_integer
 from adjoint.fast.evaluate.values import Abstract, Source, path_of
 from adjoint.fast.evaluate.writes.adopted_containers import adopt_all
 from adjoint.fast.evaluate.writes.adoption import NeedsOwn, Pattern
-from adjoint.fast.evaluate.writes.final_contents import stored, values_stored
+from adjoint.fast.evaluate.writes.final_contents import lines_printed, stored, values_stored
 from adjoint.fast.evaluate.writes.views import check_views, with_aliases
 from adjoint.fast.nested import operators as inlined_operators  # noqa: F401  registers handlers
 from adjoint.fast.not_covered import (
@@ -108,7 +109,9 @@ MOST_ATTEMPTS = 16
 """How often a function is specialised again because something more has to be known of a call."""
 
 
-def specialise(f: Any, args: tuple[Any, ...], mode: Mode = GRADIENT) -> Program:
+def specialise(
+    f: Any, args: tuple[Any, ...], mode: Mode = GRADIENT, may_print: bool = True
+) -> Program:
     """Specialise `f` on the types of `args`; the last ones belong to ``mode.names``.
 
     Raises
@@ -135,6 +138,7 @@ def specialise(f: Any, args: tuple[Any, ...], mode: Mode = GRADIENT) -> Program:
             shared_writes=shared,
         )
         outside.is_wanted = partial(_is_wanted, mode=mode, count=len(args))  # holds no arguments
+        outside.may_print = may_print and mode.is_gradient and not mode.has_rows
         outside.may_write = partial(_may_write, mode, outside.is_wanted)
         ev = PartialEvaluator(outside)
         ev.is_careful = mode.is_careful
@@ -236,7 +240,8 @@ def _specialised(ev: Evaluator, f: Any, args: tuple[Any, ...], mode: Mode, order
         raise NotCovered("a write to a container from outside")
     if mode.kind == "hvp":
         changed, adopted = [], ()  # the function is evaluated at a copy of the point
-    more = values_stored(ev, changed)
+    printed = lines_printed(ev)
+    more = values_stored(ev, changed, printed)
     leaves = [leaf for leaf in outside.leaves if leaf.type != ANYTHING]
     wanted = [leaf for leaf in leaves if outside.is_wanted(leaf.source)]
     if one:
@@ -262,7 +267,8 @@ def _specialised(ev: Evaluator, f: Any, args: tuple[Any, ...], mode: Mode, order
         if order == "reverse over forward":
             return product_over_forward(task, expanded(ev, primal))
         made = _differentiated(task, primal, given, mode, order)
-        return replace(made, stored=changed, values_stored=more, adopted=adopted, shaped=shaped)
+        made = replace(made, stored=changed, values_stored=more, adopted=adopted, shaped=shaped)
+        return replace(made, printed=printed)
     except NotCovered as error:
         demanding = isinstance(error, NeedsKnown | NeedsSize)
         if mode.kind != "hvp" or order == ORDERS[-1] or demanding:

@@ -23,12 +23,13 @@ from adjoint.fast.evaluate.values import (
     ListOf,
     Ref,
     RowOf,
+    Text,
     Tuple,
 )
 from adjoint.fast.evaluate.writes.final_contents import Stored
 from adjoint.fast.not_covered import NotCovered
 from adjoint.fast.source.formulas import tuple_text
-from adjoint.fast.support.outside_writes import Incoming, new_object
+from adjoint.fast.support.outside_writes import Incoming, new_object, print_text
 from adjoint.ir.single import Value
 
 
@@ -72,10 +73,13 @@ def undoing(lines: Sequence[str]) -> list[str]:
 
 
 def committing(made: Reading, program: Program) -> list[str]:
-    """Return the lines that write back what the program has stored in containers and objects."""
+    """Return the lines that write back what the program has stored in containers and objects, and
+    that print."""
     writer = _Contents(made, program)
     for one in program.stored:
         writer.commit(one)
+    for line in program.printed:
+        writer.print(*line.items)
     return writer.lines
 
 
@@ -106,6 +110,12 @@ class _Contents:
         else:
             raise NotCovered("such a content of a container from outside")
 
+    def print(self, texts: Abstract, sep: Abstract, end: Abstract, flush: Abstract) -> None:
+        """Write a call of `print`."""
+        given = ", ".join(map(self._text, (sep, end, flush)))
+        self.made.bound["print_text"] = print_text
+        self.lines.append(f"print_text({self._text(texts)}, {given})")
+
     def _content(self, held: HeapObject) -> str:
         """Return the source of a new container with a content."""
         match held:
@@ -131,6 +141,11 @@ class _Contents:
             return self.made.bind(a.value)
         if isinstance(a, External):
             return self.made.names[id(a.source)]
+        if isinstance(a, Text):
+            assert a.recipe is not None
+            f, args, named = a.recipe
+            given = [*map(self._text, args), *(f"{k}={self._text(x)}" for k, x in named)]
+            return f"{self.made.bind(f)}({', '.join(given)})"
         if isinstance(a, Tuple):
             text = f"({''.join(f'{self._text(x)}, ' for x in a.items)})"
             return text if a.kind is tuple else f"{self.made.bind(a.kind)}._make({text})"

@@ -8,6 +8,7 @@ from enum import Enum
 from functools import cached_property
 from types import (
     BuiltinFunctionType,
+    ClassMethodDescriptorType,
     FunctionType,
     GeneratorType,
     GetSetDescriptorType,
@@ -26,6 +27,7 @@ from adjoint.fast.evaluate.items import item
 from adjoint.fast.evaluate.objects.constants import TEXT_METHODS, any_text, of_constant
 from adjoint.fast.evaluate.objects.containers import KINDS
 from adjoint.fast.evaluate.objects.derived import content_of, derived_instance
+from adjoint.fast.evaluate.objects.fields import field_of, fields_of, set_field
 from adjoint.fast.evaluate.objects.functions import of_function
 from adjoint.fast.evaluate.objects.guards import is_own
 from adjoint.fast.evaluate.objects.memory_orders import flag, is_contiguous
@@ -49,13 +51,11 @@ from adjoint.fast.evaluate.values import (
     Text,
     Tuple,
 )
-from adjoint.fast.evaluate.writes.adopted_containers import object_behind
 from adjoint.fast.evaluate.writes.adoption import demand_not_written
 from adjoint.fast.not_covered import NotCovered, Raises
 from adjoint.fast.support.functions import conjugate
 from adjoint.ir.single import Value
 from adjoint.primal.special_methods import class_attribute
-from adjoint.primal.value_kinds import slots_of
 
 _Fields = namedtuple("_Fields", "x")
 _FIELD: Any = type(_Fields.x)
@@ -95,6 +95,8 @@ def attribute(ev: Evaluator, a: Abstract, name: str) -> Abstract:
             return _of_object(ev, a, held.cls, name)
         if isinstance(held, IteratorOf) and name in _OF_GENERATORS:
             return Bound(Known(_OF_GENERATORS[name]), a)
+        if cls is dict and name == "fromkeys":
+            return Known(dict.fromkeys)
         if cls not in KINDS or not _is_method(cls, name):
             raise _missing_in(ev, cls, name)
         return Bound(Known(getattr(cls, name)), a)
@@ -225,6 +227,9 @@ def _through_class(ev: Evaluator, cls: Any, name: str) -> Abstract:
         return _of_class(ev, cls, name, found)
     if type(found) in _OF_C and not owner.__flags__ & HEAP_TYPE:
         return Known(getattr(cls, name))
+    if found is _NOTHING and type(cls) is type and not hasattr(type, name):
+        ev.outside.rely_on(cls)
+        raise Raises(AttributeError, f"the attribute {name!r} of {cls.__qualname__}", ev.span)
     if found is _NOTHING or hasattr(type(found), "__get__"):
         raise NotCovered(f"the attribute {name!r} of {cls.__qualname__}", ev.span)
     read = _of_class(ev, cls, name, found)
@@ -235,7 +240,12 @@ def _through_class(ev: Evaluator, cls: Any, name: str) -> Abstract:
 
 
 _NOTHING = object()
-_OF_C = (WrapperDescriptorType, MethodDescriptorType, BuiltinFunctionType)
+_OF_C = (
+    WrapperDescriptorType,
+    MethodDescriptorType,
+    BuiltinFunctionType,
+    ClassMethodDescriptorType,
+)
 HEAP_TYPE = 1 << 9
 """The flag of classes that Python code has made."""
 
@@ -324,7 +334,7 @@ def _in_object(ev: Evaluator, a: External | Ref | Known, cls: type, name: str) -
         and (is_plain_object(cls) or issubclass(cls, tuple))
         and not isinstance(a, Known)
     ):
-        return _fields(ev, a, cls)
+        return fields_of(ev, a, cls)
     if isinstance(a, External) and not is_plain_object(cls):
         if isinstance(a.sample, tuple) and name in getattr(cls, "_fields", ()):
             return item(ev, a, Known(cls._fields.index(name)))  # type: ignore[attr-defined]
@@ -348,7 +358,7 @@ def _in_object(ev: Evaluator, a: External | Ref | Known, cls: type, name: str) -
     if descriptor is None and found is not None and not slot and hasattr(type(found), "__set__"):
         raise NotCovered(f"the descriptor {name!r}", ev.span)
     if descriptor is None or not _descriptor(ev, descriptor, "__set__"):
-        own = _field(ev, a, name, slot)
+        own = field_of(ev, a, name, slot)
         if own is not None:
             ev.outside.rely_on_field(cls, name)
             return own
@@ -384,38 +394,12 @@ def _of_exception(ev: Evaluator, a: External | Ref | Known, name: str) -> Abstra
     raise NotCovered(f"the attribute {name!r} of an exception", ev.span)
 
 
-def _fields(ev: Evaluator, a: External | Ref, cls: type) -> Abstract:
-    """Evaluate ``a.__dict__``."""
-    if not cls.__dictoffset__ or slots_of(cls):
-        raise NotCovered("the fields of an object with slots", ev.span)
-    if isinstance(a, External):
-        ev.outside.fact(a, names_of_fields)
-    return FieldsOf(a)
-
-
-def names_of_fields(x: Any) -> tuple[str, ...]:
-    """Return the names of the fields of an object, in order."""
-    return tuple(vars(x))
-
-
 def descriptor_of(ev: Evaluator, cls: type, name: str) -> Abstract | None:
     """Return the object of a user class that a class holds under a name; ``None`` for others."""
     found = class_attribute(cls, name)
     kind = type(found)
     is_user = kind.__flags__ & HEAP_TYPE and kind is not cached_property
     return _of_class(ev, cls, name, found) if is_user and is_plain_object(kind) else None
-
-
-def set_field(ev: Evaluator, a: Ref, name: str, value: Abstract | None) -> None:
-    """Set a field of an object that the program made; remove it if `value` is ``None``."""
-    held = ev.held(a)
-    assert isinstance(held, Instance)
-    fields = dict(zip(held.names, held.items, strict=True))
-    if value is not None:
-        fields[name] = value
-    else:
-        del fields[name]
-    ev.heap[a.address] = Instance(held.cls, tuple(fields), tuple(fields.values()))
 
 
 def _has(cls: type, name: str) -> bool:
@@ -428,23 +412,3 @@ def special_method(ev: Evaluator, cls: type, name: str) -> Abstract:
     if isinstance(found, staticmethod | classmethod):
         raise NotCovered(f"{name} of {cls.__qualname__}, which is no plain method", ev.span)
     return attribute(ev, Known(cls), name)
-
-
-def _field(ev: Evaluator, a: External | Ref | Known, name: str, slot: bool) -> Abstract | None:
-    """Return a field of the instance, or ``None``; guard its absence."""
-    if isinstance(a, Known):
-        return None
-    if isinstance(a, Ref):
-        held = ev.held(a)
-        assert isinstance(held, Instance)
-        if name in held.names:
-            return held.items[held.names.index(name)]
-        outside = object_behind(ev.outside, a)
-        return None if outside is None else _field(ev, outside, name, slot)
-    if slot or name in getattr(a.sample, "__dict__", ()):
-        if not hasattr(a.sample, name):
-            raise NotCovered(f"the attribute {name!r} has no value", ev.span)
-        return ev.outside.read(a.source, "attribute", name, getattr(a.sample, name))
-    if hasattr(a.sample, "__dict__"):
-        ev.outside.guard(a.source, "no attribute", name)
-    return None

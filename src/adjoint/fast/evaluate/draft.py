@@ -26,6 +26,7 @@ from adjoint.fast.evaluate.types import (
     number,
 )
 from adjoint.fast.evaluate.values import (
+    HIDDEN,
     ITEMS,
     Abstract,
     DequeOf,
@@ -90,6 +91,8 @@ class Draft(Aliases):
         By list of numbers: the dimension that is its length.
     shared_lists
         Addresses of lists of which a variable holds one or another.
+    shown_fields
+        Addresses of objects whose ``__dict__`` has been read.
     row_writes
         Number of writes to lists of numbers so far.
     maybe
@@ -149,6 +152,7 @@ class Draft(Aliases):
         self._certain_from = 0
         self.heap: dict[int, HeapObject] = {}
         self.shared_lists: set[int] = set()
+        self.shown_fields: set[int] = set()
         self.block: list[ir.Op] = []
         self.frames: list[Frame] = []
         self.hint = "t"
@@ -366,7 +370,7 @@ class Draft(Aliases):
         if isinstance(a, FieldsOf):
             held = self.held(a.owner)
             if isinstance(held, Instance):
-                return tuple(name for name in held.names if name != ITEMS)
+                return tuple(name for name in held.names if name not in HIDDEN)
             return tuple(vars(a.owner.sample))  # type: ignore[union-attr]
         held = self.held(a)
         return held.keys if isinstance(held, DictOf) else None

@@ -26,6 +26,7 @@ from adjoint.fast.evaluate.values import (
     FieldsOf,
     HeapObject,
     Instance,
+    Iterating,
     Known,
     ListOf,
     Ref,
@@ -75,6 +76,8 @@ class Evaluator(InferringDraft, ABC):
         The number of derivatives that are taken of what is being evaluated.
     tries
         The number of ``try`` statements that have been evaluated.
+    printed
+        The list of what is printed: a tuple of the texts, and the options of `print`.
     """
 
     def __init__(self, outside: Outside) -> None:
@@ -92,6 +95,7 @@ class Evaluator(InferringDraft, ABC):
         self.contents: dict[Value, tuple[Any, list[ir.Op]]] = {}
         self.orders = 1
         self.tries = 0
+        self.printed = self.allocate(ListOf(()))
 
     def release(self) -> None:
         """Drop references to the values that the program was specialised with."""
@@ -168,6 +172,8 @@ class Evaluator(InferringDraft, ABC):
                 return dict
             case SliceOf():
                 return slice
+            case Iterating(kind=kind) if kind is range:
+                return range
             case Value():
                 t = self.types[a]
                 if isinstance(t, Row):

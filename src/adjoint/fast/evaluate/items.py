@@ -185,6 +185,8 @@ def _of_array(ev: Evaluator, a: Value, index: Abstract) -> Abstract:
     if isinstance(t, Number) and all(issubclass(kind, np.generic) for kind in t.kinds):
         if ev.sequence(index) == () or (isinstance(index, Known) and index.value == ()):
             return a
+    if isinstance(t, Number) and all(issubclass(kind, np.generic) for kind in t.kinds):
+        return item(ev, ev.call(Known(np.asarray), [a], {}), index)
     if not isinstance(t, Array):
         kind = TypeError if ev.class_of(a) in (float, int, complex, bool) else None
         raise Raises(kind, f"an index of a {t}", ev.span)

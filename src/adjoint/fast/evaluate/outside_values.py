@@ -83,6 +83,8 @@ class Outside(Guards):
     """Whether the cotangent of the value of a source is wanted."""
     may_write: Callable[[Source, bool], bool] = lambda source, is_array: False
     """Whether the program may write to an array, or to a container, from outside."""
+    may_print: bool = False
+    """Whether the program may print, once, when it has finished."""
     owned: dict[Pattern, set[str]] = field(default_factory=dict)
     """Containers and objects that the program writes to, with the names of attributes."""
     adopted: list[Adopted] = field(default_factory=list)

@@ -12,7 +12,6 @@ from dataclasses import replace
 from inspect import CO_GENERATOR
 
 from adjoint.fast.evaluate import calls
-from adjoint.fast.evaluate.attribute_reads import set_field
 from adjoint.fast.evaluate.branches import branch
 from adjoint.fast.evaluate.callees.arguments import bind
 from adjoint.fast.evaluate.evaluator import Evaluator
@@ -22,6 +21,7 @@ from adjoint.fast.evaluate.item_lists import unpacked
 from adjoint.fast.evaluate.iterators import generators
 from adjoint.fast.evaluate.iterators.suspended_generators import suspend
 from adjoint.fast.evaluate.loops import loop
+from adjoint.fast.evaluate.objects.fields import set_field
 from adjoint.fast.evaluate.objects.guards import is_own
 from adjoint.fast.evaluate.truth_values import truth
 from adjoint.fast.evaluate.values import (

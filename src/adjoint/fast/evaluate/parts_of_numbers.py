@@ -7,7 +7,7 @@ import numpy as np
 from adjoint.fast.evaluate.evaluator import Evaluator
 from adjoint.fast.evaluate.items import length_of, product
 from adjoint.fast.evaluate.objects.memory_orders import is_contiguous
-from adjoint.fast.evaluate.types import Array, Number, has_complex, part_type
+from adjoint.fast.evaluate.types import Array, Number, has_complex, part_type, witnesses
 from adjoint.fast.evaluate.values import (
     Abstract,
     Bound,
@@ -99,6 +99,8 @@ def _of_number(ev: Evaluator, a: Value, t: Number, name: str) -> Abstract | None
         (kind,) = t.kinds
         found = getattr(kind(), name)
         return Tuple(()) if type(found) is tuple else Known(found)
+    if name == "item" and is_of_numpy and len({type(x.item()) for x in witnesses(t)}) == 1:
+        return Partial(Known(type(witnesses(t)[0].item())), (a,), ())
     if name in SCALAR_METHODS and is_of_numpy:
         return Partial(ev.outside.own(method_of_scalar), (Known(name), a), ())
     return None

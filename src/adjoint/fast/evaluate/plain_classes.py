@@ -8,6 +8,7 @@ import re
 import threading
 from collections import Counter, OrderedDict, defaultdict, deque
 from collections.abc import Callable
+from dataclasses import KW_ONLY, InitVar
 from enum import EnumMeta, Flag
 from types import GenericAlias, ModuleType, UnionType
 from typing import Any, TypeVar, Union
@@ -109,6 +110,8 @@ _OF_TYPES = (
     UnionType,
     TypeVar,
     re.Pattern,
+    InitVar,
+    type(KW_ONLY),
     *(type(x) for x in (Union, Callable[..., int])),
 )
 

@@ -264,7 +264,8 @@ class _Lowering:
         given = () if isinstance(value, Undefined) else (value,)
         result = None if target is None else Value(variable.name)
         operands = (self._read(trying, op.span), self._read(name, op.span), *given)
-        self._ops.append(Call(result, op.callee, operands, (), op.span))
+        callee = self._read(op.callee, op.span)
+        self._ops.append(Call(result, callee, operands, (), op.span))
         if result is not None:
             self._write(result.name, result, sure)
 

@@ -16,7 +16,7 @@ from adjoint.fast.evaluate.frames import attempted
 from adjoint.fast.evaluate.growing import restorable
 from adjoint.fast.evaluate.handlers.operators import is_numeric
 from adjoint.fast.evaluate.handlers.table import handler
-from adjoint.fast.evaluate.items import length_of
+from adjoint.fast.evaluate.items import item, length_of
 from adjoint.fast.evaluate.iterables import MOST_UNROLLED
 from adjoint.fast.evaluate.objects.containers import KINDS
 from adjoint.fast.evaluate.objects.derived import derived_instance
@@ -278,9 +278,15 @@ def _(ev: Evaluator, a: Abstract) -> Abstract:
     """Unpack a short array into a list; make a `RowOf` of a long one."""
     assert isinstance(a, Value)
     t = ev.types[a]
-    if not isinstance(t, Array) or len(t.shape) != 1:
-        raise NotCovered("tolist of something else than a row", ev.span)
-    (n,) = t.shape
+    if not isinstance(t, Array) or not t.shape:
+        raise NotCovered("tolist of something else than an array", ev.span)
+    n = t.shape[0]
+    if len(t.shape) > 1:
+        if not isinstance(n, int):
+            raise NeedsSize(n, "a list of unknown length", ev.span, MOST_UNROLLED)
+        inner = (item(ev, a, Known(i)) for i in range(n))
+        rows = tuple(ev.call(Known(np.ndarray.tolist), [x], {}) for x in inner)
+        return ev.allocate(ListOf(rows))
     kind = _LISTED.get(t.dtype.kind, int)
     if not isinstance(n, int):
         if not ev.outside.rows or (ev.outside.size_of(n) or LONG) < LONG:

@@ -10,13 +10,14 @@ import typing
 from collections.abc import Callable
 from typing import Any
 
-from adjoint.fast.evaluate.attribute_reads import attribute, set_field, special_method
+from adjoint.fast.evaluate.attribute_reads import attribute, special_method
 from adjoint.fast.evaluate.evaluator import Evaluator
 from adjoint.fast.evaluate.handlers.table import handler
 from adjoint.fast.evaluate.item_lists import listed
 from adjoint.fast.evaluate.objects.containers import opened
 from adjoint.fast.evaluate.objects.copies import copied
 from adjoint.fast.evaluate.objects.exceptions import PLAIN
+from adjoint.fast.evaluate.objects.fields import set_field
 from adjoint.fast.evaluate.objects.instances import new_object, set_plainly
 from adjoint.fast.evaluate.objects.local_classes import build, note_made, stand_in
 from adjoint.fast.evaluate.plain_classes import (
@@ -35,6 +36,7 @@ from adjoint.fast.evaluate.values import (
     External,
     Instance,
     Known,
+    ListOf,
     Ref,
     Super,
     Tuple,
@@ -255,25 +257,29 @@ def _(ev: Evaluator, a: Abstract) -> Abstract:
 
 
 @handler(dataclasses.asdict)
-def _(ev: Evaluator, a: Abstract) -> Abstract:
-    return _deep(ev, a, True)
+def _(ev: Evaluator, a: Abstract, *, dict_factory: Abstract = Known(dict)) -> Abstract:
+    return _deep(ev, a, dict_factory)
 
 
 @handler(dataclasses.astuple)
 def _(ev: Evaluator, a: Abstract) -> Abstract:
-    return _deep(ev, a, False)
+    return _deep(ev, a, None)
 
 
-def _deep(ev: Evaluator, a: Abstract, as_dict: bool) -> Abstract:
-    """Return the fields of a data class, also of those inside of it, in a dict or a tuple."""
+def _deep(ev: Evaluator, a: Abstract, factory: Abstract | None) -> Abstract:
+    """Return the fields of a data class, also of those inside of it, in a tuple, or in what
+    `factory` makes of pairs."""
     cls: Any = ev.class_of(a)
     if cls is not None and dataclasses.is_dataclass(cls):
         names = tuple(one.name for one in dataclasses.fields(cls))
-        items = tuple(_deep(ev, attribute(ev, a, name), as_dict) for name in names)
-        return ev.allocate(DictOf(names, items)) if as_dict else Tuple(items)
+        items = tuple(_deep(ev, attribute(ev, a, name), factory) for name in names)
+        if factory is None:
+            return Tuple(items)
+        pairs = tuple(Tuple((Known(k), x)) for k, x in zip(names, items, strict=True))
+        return ev.call(factory, [ev.allocate(ListOf(pairs))], {})
     if cls is None or not issubclass(cls, list | tuple | dict):
         return ev.call(Known(copy.deepcopy), [a], {})
-    return copied(ev, a, lambda x: _deep(ev, x, as_dict))
+    return copied(ev, a, lambda x: _deep(ev, x, factory))
 
 
 @handler(tuple.__new__)

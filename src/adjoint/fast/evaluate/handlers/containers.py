@@ -178,6 +178,18 @@ def _filled(ev: Evaluator, kind: Any, method: str, xs: Abstract) -> Abstract:
     return made
 
 
+def _from_keys(keys: Any, value: Any = None) -> Any:
+    made = {}
+    for key in keys:
+        made[key] = value
+    return made
+
+
+@handler(dict.fromkeys)
+def _(ev: Evaluator, *operands: Abstract) -> Abstract:
+    return ev.call(ev.outside.own(_from_keys), operands, {})
+
+
 def _new_dict(kind: Any) -> None:
     @handler(kind)
     def _(ev: Evaluator, *args: Abstract, **keywords: Abstract) -> Abstract:

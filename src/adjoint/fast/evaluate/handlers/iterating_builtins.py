@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator
 from dataclasses import replace
+from typing import Any
 
 from adjoint.fast.evaluate.attribute_reads import special_method
 from adjoint.fast.evaluate.branches import branch
@@ -134,8 +136,28 @@ def _(ev: Evaluator, f: Abstract, xs: Abstract) -> Abstract:
     return _made(ev, Iterating(filter, (xs,), f))
 
 
+def _until(f: Any, last: Any) -> Iterator[Any]:
+    while True:
+        value = f()
+        if value == last:
+            return
+        yield value
+
+
+def _through(iterables: Any) -> Iterator[Any]:
+    for xs in iterables:
+        yield from xs
+
+
+@handler(itertools.chain.from_iterable)
+def _(ev: Evaluator, iterables: Abstract) -> Abstract:
+    return ev.call(ev.outside.own(_through), [iterables], {})
+
+
 @handler(iter, begin)
-def _(ev: Evaluator, xs: Abstract) -> Abstract:
+def _(ev: Evaluator, xs: Abstract, *last: Abstract) -> Abstract:
+    if last:
+        return ev.call(ev.outside.own(_until), [xs, *last], {})
     xs = iterator_of(ev, xs)
     if isinstance(ev.held(xs), IteratorOf) or is_user_iterator(ev, xs):
         return xs

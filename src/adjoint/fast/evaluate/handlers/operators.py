@@ -14,8 +14,8 @@ from adjoint.fast.evaluate.array_writes import update
 from adjoint.fast.evaluate.attribute_reads import special_method
 from adjoint.fast.evaluate.calls import fold_known
 from adjoint.fast.evaluate.evaluator import Evaluator
-from adjoint.fast.evaluate.handlers.new_arrays import new_arrays
-from adjoint.fast.evaluate.handlers.strings import formatted_by_percent
+from adjoint.fast.evaluate.handlers.new_arrays import LISTED, new_arrays
+from adjoint.fast.evaluate.handlers.strings import formatted_by_percent, unknown_text
 from adjoint.fast.evaluate.handlers.table import handler
 from adjoint.fast.evaluate.objects.containers import (
     KINDS,
@@ -39,7 +39,6 @@ from adjoint.fast.evaluate.rows import repeated
 from adjoint.fast.evaluate.truth_values import truth
 from adjoint.fast.evaluate.types import Array, Number, number
 from adjoint.fast.evaluate.values import (
-    TEXT,
     Abstract,
     External,
     Iterating,
@@ -95,7 +94,7 @@ def _binary(f: Any, name: str) -> None:
             return formatted_by_percent(ev, a, b)
         if f is operator.add and Text in (type(a), type(b)):
             if ev.class_of(a) is str and ev.class_of(b) is str:
-                return TEXT
+                return unknown_text(ev, f, [a, b], {})
         if f is operator.mul and ev.class_of(a) is list and ev.class_of(b) is int:
             return repeated(ev, a, b)
         found = _of_containers(ev, f, a, b)
@@ -149,6 +148,13 @@ def is_numeric(a: Abstract) -> bool:
     return isinstance(a, Value)
 
 
+@handler(divmod)
+def _(ev: Evaluator, a: Abstract, b: Abstract) -> Abstract:
+    if not (is_numeric(a) and is_numeric(b)):
+        raise NotCovered("divmod of such operands", ev.span)
+    return Tuple(tuple(ev.call(Known(f), [a, b], {}) for f in (operator.floordiv, operator.mod)))
+
+
 def _derives(cls: type, base: type) -> bool:
     return cls is not base and issubclass(cls, base)
 
@@ -172,10 +178,13 @@ def _by_protocol(
     if derives and not is_plain_object(left) and not (is_first and left in _FAMILIES):
         raise NotCovered(f"the operator {f.__name__} of such operands", ev.span)
     if left is np.ndarray or right is np.ndarray:
-        if left in (list, tuple) or right in (list, tuple):
+        if left in LISTED or right in LISTED:
             return ev.infer(f, new_arrays(ev, (a, b)))
         raise NotCovered(f"the operator {f.__name__} of an array and an object", ev.span)
     is_equality = f in (operator.eq, operator.ne)
+    if is_equality and type(None) in (left, right):
+        if issubclass(right if left is type(None) else left, np.number):
+            return Known(f is operator.ne)
     if is_equality and left in _FAMILIES and right in _FAMILIES:
         if _FAMILIES[left] != _FAMILIES[right]:
             return Known(f is operator.ne)

@@ -26,6 +26,7 @@ from adjoint.fast.evaluate.plain_classes import (
     is_plain_class,
 )
 from adjoint.fast.evaluate.values import (
+    HIDDEN,
     ITEMS,
     Abstract,
     DequeOf,
@@ -187,7 +188,7 @@ def _fields(ev: Evaluator, a: FieldsOf) -> list[Any]:
     held = ev.held(a.owner)
     if isinstance(held, Instance):
         pairs = zip(held.names, held.items, strict=True)
-        return [opened_element(ev, x) for name, x in pairs if name != ITEMS]
+        return [opened_element(ev, x) for name, x in pairs if name not in HIDDEN]
     assert isinstance(a.owner, External)
     read, source = ev.outside.read, a.owner.source
     found = [read(source, "attribute", k, x) for k, x in vars(a.owner.sample).items()]
@@ -263,7 +264,7 @@ def _parts(made: Any) -> list[Any]:
 def keep(ev: Evaluator, a: Abstract, held: HeapObject | None, made: Any) -> None:
     """Replace the contents `held` of `a` by those of the real container `made`."""
     if isinstance(a, FieldsOf) and isinstance(fields := ev.held(a.owner), Instance):
-        kept = {n: x for n, x in zip(fields.names, fields.items, strict=True) if n == ITEMS}
+        kept = {n: x for n, x in zip(fields.names, fields.items, strict=True) if n in HIDDEN}
         kept |= {name: closed(ev, x) for name, x in made.items()}
         now = Instance(fields.cls, tuple(kept), tuple(kept.values()))
         ev.heap[a.owner.address] = now  # type: ignore[union-attr]

@@ -6,8 +6,9 @@ import builtins
 from collections.abc import Sequence
 from typing import Any
 
-from adjoint.fast.evaluate.attribute_reads import set_field, special_method
+from adjoint.fast.evaluate.attribute_reads import special_method
 from adjoint.fast.evaluate.evaluator import Evaluator
+from adjoint.fast.evaluate.objects.fields import set_field
 from adjoint.fast.evaluate.plain_classes import is_plain_class
 from adjoint.fast.evaluate.values import ARGS, TEXT, Abstract, Instance, Known, Ref, Tuple
 from adjoint.fast.not_covered import NotCovered, Raises

@@ -9,12 +9,12 @@ from typing import Any
 from adjoint.fast.evaluate.attribute_reads import (
     attribute,
     descriptor_of,
-    set_field,
     special_method,
 )
 from adjoint.fast.evaluate.evaluator import Evaluator
 from adjoint.fast.evaluate.objects.containers import key_of
 from adjoint.fast.evaluate.objects.exceptions import new_exception
+from adjoint.fast.evaluate.objects.fields import field_of, given_fields, set_field
 from adjoint.fast.evaluate.plain_classes import (
     base_of,
     has_own,
@@ -25,6 +25,7 @@ from adjoint.fast.evaluate.plain_classes import (
 )
 from adjoint.fast.evaluate.values import (
     ARGS,
+    FIELDS,
     ITEMS,
     Abstract,
     External,
@@ -37,6 +38,7 @@ from adjoint.fast.evaluate.writes.adopted_containers import object_behind
 from adjoint.fast.evaluate.writes.adoption import NeedsOwn
 from adjoint.fast.not_covered import NotCovered
 from adjoint.primal.special_methods import class_attribute
+from adjoint.primal.value_kinds import slots_of
 from adjoint.rulekit.registry import lookup
 
 
@@ -196,14 +198,37 @@ def set_plainly(ev: Evaluator, a: Ref, held: Instance, name: str, value: Abstrac
     if kind is not None and hasattr(kind, special):
         ev.call(special_method(ev, kind, special), [descriptor, *given], {})  # type: ignore[list-item]
         return
+    if name == "__dict__" and value is not None:
+        _give_fields(ev, a, held, value)
+        return
     if hasattr(type(found), "__set__") and type(found) is not MemberDescriptorType:
         raise NotCovered(f"a write to the descriptor {name!r}", ev.span)
     if not held.cls.__dictoffset__ and type(found) is not MemberDescriptorType:
         raise NotCovered("a write to an attribute of an object without fields", ev.span)
-    if value is None and name not in held.names:
+    if value is None and field_of(ev, a, name, False) is None:
         raise NotCovered(f"a deletion of the attribute {name!r}, which has no value", ev.span)
     ev.outside.rely_on_field(held.cls, name)
     set_field(ev, a, name, value)
+
+
+def _give_fields(ev: Evaluator, a: Ref, held: Instance, value: Abstract) -> None:
+    """Evaluate ``a.__dict__ = value`` for a dict, which `a` shares from then on."""
+    is_shown = a.address in ev.shown_fields and FIELDS not in held.names
+    if is_shown or slots_of(held.cls) or not held.cls.__dictoffset__:
+        raise NotCovered("fields that are replaced", ev.span)
+    if object_behind(ev.outside, a) is not None:
+        raise NotCovered("fields of an object from outside that are replaced", ev.span)
+    kept = {n: x for n, x in zip(held.names, held.items, strict=True) if n == ITEMS}
+    kept[FIELDS] = value
+    made = Instance(held.cls, tuple(kept), tuple(kept.values()))
+    given = given_fields(ev, made)
+    assert given is not None
+    names = ev.heap[given.address].keys  # type: ignore[union-attr]
+    if not all(type(name) is str for name in names):
+        raise NotCovered("fields with names that are no strings", ev.span)
+    ev.heap[a.address] = made
+    for name in names:
+        ev.outside.rely_on_field(held.cls, name)
 
 
 def _accessor(ev: Evaluator, cls: Any, name: str, f: Any, kind: str) -> Abstract:

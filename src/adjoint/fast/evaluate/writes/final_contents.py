@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 
 from adjoint.fast.evaluate.evaluator import Evaluator
 from adjoint.fast.evaluate.values import (
-    ITEMS,
+    HIDDEN,
     LOST,
     Abstract,
     DictOf,
@@ -18,6 +18,7 @@ from adjoint.fast.evaluate.values import (
     Ref,
     RowOf,
     Source,
+    Text,
     Tuple,
     parts,
 )
@@ -58,9 +59,21 @@ def _keys(held: HeapObject) -> tuple[object, ...]:
             return (len(parts(held) or ()),)
 
 
-def values_stored(ev: Evaluator, changed: Iterable[Stored]) -> tuple[Value, ...]:
-    """Return the values of the program in what it has stored, each once."""
+def lines_printed(ev: Evaluator) -> tuple[Tuple, ...]:
+    """Return what the program has printed, call by call."""
+    held = ev.heap[ev.printed.address]
+    if not isinstance(held, ListOf):
+        raise NotCovered("a number of lines that is not known")
+    return held.items  # type: ignore[return-value]
+
+
+def values_stored(
+    ev: Evaluator, changed: Iterable[Stored], printed: Iterable[Tuple]
+) -> tuple[Value, ...]:
+    """Return the values of the program in what it has stored and printed, each once."""
     found: dict[Value, None] = {}
+    for line in printed:
+        found.update(dict.fromkeys(_values_in(ev, line, ())))
     for one in changed:
         if isinstance(one.after, RowOf):
             found[one.after.value] = None
@@ -82,13 +95,17 @@ def _values_in(ev: Evaluator, a: Abstract, above: tuple[int, ...]) -> Iterator[V
             raise NotCovered("a container that holds itself is stored outside")
         if isinstance(held, RowOf):
             yield held.value
-        elif isinstance(held, Instance) and ITEMS in held.names:
-            raise NotCovered("a tuple with fields is stored outside")
+        elif isinstance(held, Instance) and not HIDDEN.isdisjoint(held.names):
+            raise NotCovered("an object of a class of another kind is stored outside")
         elif isinstance(held, ListOf | DictOf | Instance):
             for part in held.items:
                 yield from _values_in(ev, part, (*above, a.address))
         else:
             raise NotCovered("what is stored outside is no number, array or container")
+    elif isinstance(a, Text) and a.recipe is not None:
+        _, args, named = a.recipe
+        for part in (*args, *(x for _, x in named)):
+            yield from _values_in(ev, part, above)
     elif isinstance(a, Tuple):
         for part in a.items:
             yield from _values_in(ev, part, above)
