@@ -109,6 +109,8 @@ class Draft(Aliases):
         By value: file and line of its user code.
     attempts, caught
         The ``try`` bodies, and the exceptions whose handlers, are being evaluated, outermost first.
+    choices
+        The outcomes of comparisons of elements (`objects.choices`), outermost first.
     cached
         Results of cached functions that are in sight, by function and operands.
     cached_states
@@ -149,6 +151,7 @@ class Draft(Aliases):
         self.cached: dict[Any, Abstract] = {}
         self.cached_states: dict[Any, list[Abstract]] = {}
         self.read_by_cached: set[Value] = set()
+        self.choices: list[Any] = []
         self._certain_from = 0
         self.heap: dict[int, HeapObject] = {}
         self.shared_lists: set[int] = set()

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from types import FunctionType
 from typing import Any
@@ -116,6 +116,10 @@ class Evaluator(InferringDraft, ABC):
         self, closure: Closure, args: Sequence[Abstract], keywords: dict[str, Abstract]
     ) -> Abstract:
         """Run a Python function as a part of the program; return its result."""
+
+    @abstractmethod
+    def choosing(self, run: Callable[[], Abstract], outcomes: tuple[bool, ...] = ()) -> Abstract:
+        """Evaluate `run` for each outcome of its comparisons of elements."""
 
     @abstractmethod
     def run(self, block: Block) -> list[Abstract] | None:

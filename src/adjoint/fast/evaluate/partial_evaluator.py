@@ -12,7 +12,7 @@ from dataclasses import replace
 from inspect import CO_GENERATOR
 
 from adjoint.fast.evaluate import calls
-from adjoint.fast.evaluate.branches import branch
+from adjoint.fast.evaluate.branches import branch, choosing
 from adjoint.fast.evaluate.callees.arguments import bind
 from adjoint.fast.evaluate.evaluator import Evaluator
 from adjoint.fast.evaluate.frames import Attempt, Frame, Splits, Suspension, place, single_of
@@ -52,6 +52,7 @@ class PartialEvaluator(Evaluator):
 
     _steps = 0
     call = calls.call
+    choosing = choosing
 
     # ---- functions -------------------------------------------------------------------------------
 

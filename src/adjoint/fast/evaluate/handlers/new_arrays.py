@@ -131,6 +131,8 @@ _TWO = frozenset({np.dot, np.vdot, np.inner, np.outer})
 
 def as_arrays(ev: Evaluator, f: Any, args: Sequence[Abstract]) -> Sequence[Abstract]:
     """Convert list operands of the NumPy function `f` to arrays."""
+    if f is np.block:  # it tells lists from other sequences
+        return args
     args = [as_list(ev, x) for x in args]
     n = 1 if f in _ONE else 2 if f in _TWO or isinstance(f, np.ufunc) else 0
     if not n or all(isinstance(x, Value | Known) and row_of(ev, x) is None for x in args[:n]):

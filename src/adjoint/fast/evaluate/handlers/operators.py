@@ -132,10 +132,13 @@ def _of_containers(ev: Evaluator, f: Any, a: Abstract, b: Abstract) -> Abstract 
     kinds = {ev.class_of(a), ev.class_of(b)}
     if not kinds <= _CONTAINERS | {int} or kinds == {int}:
         return None
-    made = [x.value if _is_integer(x) else opened(ev, x) for x in (a, b)]  # type: ignore[union-attr]
-    if any(x is None for x in made):
+
+    def made() -> list[Any]:
+        return [x.value if _is_integer(x) else opened(ev, x) for x in (a, b)]  # type: ignore[union-attr]
+
+    if any(x is None for x in made()):
         return None
-    return closed(ev, guarded(ev, f, *made))
+    return ev.choosing(lambda: closed(ev, guarded(ev, f, *made())))
 
 
 def _is_integer(a: Abstract) -> bool:

@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 
 from adjoint.fast.evaluate.evaluator import Evaluator
+from adjoint.fast.evaluate.objects.choices import Undecided, decided
 from adjoint.fast.evaluate.objects.derived import plain_content
 from adjoint.fast.evaluate.plain_classes import (
     has_own,
@@ -59,7 +60,7 @@ class Element:
         self.ev, self.abstract = ev, abstract
 
     def __bool__(self) -> bool:
-        return _decided(self.ev, self.ev.call(Known(operator.truth), [self.abstract], {}))
+        return decided(self.ev, self.ev.call(Known(operator.truth), [self.abstract], {}))
 
     def __eq__(self, other: object) -> Any:
         if isinstance(other, Element) and _is_same(self.abstract, other.abstract):
@@ -96,12 +97,6 @@ for _name in ("lt", "gt", "le", "ge"):
 
 def _evaluated(ev: Evaluator, f: Any, *operands: Any) -> Any:
     return opened_element(ev, ev.call(Known(f), [closed(ev, x) for x in operands], {}))
-
-
-def _decided(ev: Evaluator, found: Abstract) -> bool:
-    if not isinstance(found, Known):
-        raise NotCovered("a comparison of elements that depends on numbers", ev.span)
-    return bool(found.value)
 
 
 def _is_same(a: Abstract, b: Abstract) -> bool:
@@ -245,6 +240,10 @@ def contents(ev: Evaluator, x: Any, before: HeapObject | None = None) -> HeapObj
 
 def run(ev: Evaluator, a: Abstract, f: Callable[..., Any], *operands: Any) -> Abstract:
     """Call `f` on the opened container `a`, keep the new contents, and return the result."""
+    return ev.choosing(lambda: _run(ev, a, f, *operands))
+
+
+def _run(ev: Evaluator, a: Abstract, f: Callable[..., Any], *operands: Any) -> Abstract:
     made = opened(ev, a)
     if made is None:
         raise NotCovered("a method of a container of unknown length", ev.span)
@@ -283,7 +282,7 @@ def guarded(ev: Evaluator, f: Callable[..., Any], *operands: Any) -> Any:
     """Call a function of real containers; one that raises is not covered."""
     try:
         return f(*operands)
-    except NotCovered:
+    except (NotCovered, Undecided):
         raise
     except Exception as error:
         for x in operands:
