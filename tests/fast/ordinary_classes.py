@@ -281,3 +281,70 @@ def shared_state(a):
     one.total = a[0]
     other.total *= a[1]
     return one.total * a[2] + getattr(other, "more", a[3])
+
+
+# ---- objects beside arrays and numbers of NumPy's ------------------------------------------------
+
+
+class Dual:
+    def __init__(self, value, slope=1.0):
+        self.value, self.slope = value, slope
+
+    def __add__(self, other):
+        value, slope = (other.value, other.slope) if isinstance(other, Dual) else (other, 0.0)
+        return Dual(self.value + value, self.slope + slope)
+
+    def __mul__(self, other):
+        if isinstance(other, Dual):
+            slope = self.slope * other.value + self.value * other.slope
+            return Dual(self.value * other.value, slope)
+        return Dual(self.value * other, self.slope * other)
+
+    def __rsub__(self, other):
+        return Dual(other - self.value, -self.slope)
+
+    def __gt__(self, other):
+        return self.value > other
+
+    __radd__, __rmul__ = __add__, __mul__
+
+
+@program
+def numbers_of_numpy_before_objects(a):
+    x = Dual(a[1])
+    y = a[0] * x + a[2] + (a[3] + x * x) * np.float32(2.0) + np.int64(3) * x
+    total = (a[3] - y) * (2.0 if a[0] < x else 3.0)
+    return total.value * total.slope
+
+
+class Scaling:
+    """Asks arrays on its left to leave it alone."""
+
+    __array_ufunc__ = None
+
+    def __init__(self, factor):
+        self.factor = factor
+
+    def __mul__(self, other):
+        return self.factor * other
+
+    def __rmatmul__(self, other):
+        return np.sum(other) * self.factor
+
+    __rmul__ = __mul__
+
+
+class Prior:
+    __array_priority__ = 100.0
+
+    def __init__(self, shift):
+        self.shift = shift
+
+    def __radd__(self, other):
+        return other + self.shift
+
+
+@program
+def arrays_beside_objects(a):
+    s, p = Scaling(a[0]), Prior(a[1] * a[2])
+    return np.sum(a * s) + np.sum((s * a) ** 2) + (a @ s) * np.sum((a + p) ** 2) + a[3] * s

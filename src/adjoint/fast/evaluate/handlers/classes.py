@@ -5,6 +5,7 @@ from __future__ import annotations
 import collections
 import copy
 import dataclasses
+import enum
 import functools
 import typing
 from collections.abc import Callable
@@ -105,6 +106,11 @@ def _(ev: Evaluator, namespace: Abstract, name: Abstract) -> Abstract:
     left = {k: x for k, x in zip(held.keys, held.items, strict=True) if k != name.value}
     ev.heap[namespace.address] = DictOf(tuple(left), tuple(left.values()))
     return Known(None)
+
+
+@handler(enum.auto)
+def _(ev: Evaluator) -> Abstract:
+    return Known(enum.auto())
 
 
 @handler(typing.NamedTuple)

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import operator
-from collections import Counter, OrderedDict, defaultdict, deque
 from enum import Enum
-from types import ModuleType, UnionType
+from types import UnionType
 from typing import Any
 
 import numpy as np
@@ -14,7 +13,7 @@ from adjoint.fast.evaluate.array_writes import update
 from adjoint.fast.evaluate.attribute_reads import special_method
 from adjoint.fast.evaluate.calls import fold_known
 from adjoint.fast.evaluate.evaluator import Evaluator
-from adjoint.fast.evaluate.handlers.new_arrays import LISTED, new_arrays
+from adjoint.fast.evaluate.handlers.operators_of_objects import by_protocol
 from adjoint.fast.evaluate.handlers.strings import formatted_by_percent, unknown_text
 from adjoint.fast.evaluate.handlers.table import handler
 from adjoint.fast.evaluate.objects.containers import (
@@ -102,7 +101,7 @@ def _binary(f: Any, name: str) -> None:
             return found
         if f is operator.or_ and _is_class(a) and (_is_class(b) or ev.class_of(b) is type(None)):
             return Known(f(a.value, b.value))  # type: ignore[union-attr]
-        return _by_protocol(ev, f, f"__{name}__", f"__r{name}__", a, b)
+        return by_protocol(ev, f, f"__{name}__", f"__r{name}__", a, b)
 
 
 def _plain_number(ev: Evaluator, a: Abstract, name: str, other: Abstract) -> Abstract:
@@ -158,78 +157,6 @@ def _(ev: Evaluator, a: Abstract, b: Abstract) -> Abstract:
     return Tuple(tuple(ev.call(Known(f), [a, b], {}) for f in (operator.floordiv, operator.mod)))
 
 
-def _derives(cls: type, base: type) -> bool:
-    return cls is not base and issubclass(cls, base)
-
-
-def _overrides(derived: type, base: type, method: str) -> bool:
-    """Return whether a class has a reflected operator that its base class does not have."""
-    return getattr(derived, method, None) is not getattr(base, method, None)
-
-
-def _by_protocol(
-    ev: Evaluator, f: Any, name: str, reflected: str, a: Abstract, b: Abstract
-) -> Abstract:
-    """Evaluate a binary operator of objects by their special methods."""
-    left, right = ev.class_of(a), ev.class_of(b)
-    if left is right is ModuleType and f in (operator.eq, operator.ne):
-        return ev.call(Known(operator.is_ if f is operator.eq else operator.is_not), [a, b], {})
-    if left is None or right is None:
-        raise NotCovered(f"the operator {f.__name__} of such operands", ev.span)
-    derives = _derives(right, left)
-    is_first = derives and is_plain_object(right) and _overrides(right, left, reflected)
-    if derives and not is_plain_object(left) and not (is_first and left in _FAMILIES):
-        raise NotCovered(f"the operator {f.__name__} of such operands", ev.span)
-    if left is np.ndarray or right is np.ndarray:
-        if left in LISTED or right in LISTED:
-            return ev.infer(f, new_arrays(ev, (a, b)))
-        raise NotCovered(f"the operator {f.__name__} of an array and an object", ev.span)
-    is_equality = f in (operator.eq, operator.ne)
-    if is_equality and type(None) in (left, right):
-        if issubclass(right if left is type(None) else left, np.number):
-            return Known(f is operator.ne)
-    if is_equality and left in _FAMILIES and right in _FAMILIES:
-        if _FAMILIES[left] != _FAMILIES[right]:
-            return Known(f is operator.ne)
-    elif issubclass(left, np.generic | str | bytes) and not (is_equality and left in _FAMILIES):
-        # their operators accept any object
-        raise NotCovered(f"the operator {f.__name__} of such operands", ev.span)
-    asked = [(left, name, [a, b]), (right, reflected, [b, a])]
-    if left is right and f in _BINARY:
-        asked.pop()
-    if derives:
-        ev.outside.rely_on(right)
-        if f in _COMPARISONS or _overrides(right, left, reflected):
-            asked.reverse()
-    for cls, method, operands in asked:
-        if is_plain_object(cls) and hasattr(cls, method):
-            found = getattr(cls, method)
-            if found is getattr(object, method, None):
-                if any(method in vars(base) for base in cls.__mro__[:-1]):
-                    raise NotCovered(f"{method} of {cls.__qualname__}", ev.span)
-                if f is operator.ne and has_own(cls, "__eq__"):
-                    result = ev.call(special_method(ev, cls, "__eq__"), operands, {})
-                    if not isinstance(result, Known) or result.value is not NotImplemented:
-                        return ev.call(Known(operator.not_), [result], {})
-                continue
-            result = ev.call(special_method(ev, cls, method), operands, {})
-            if isinstance(result, Known) and result.value is NotImplemented:
-                continue
-            return result
-    if is_equality and all(is_plain_object(x) or x in _FAMILIES for x in (left, right)):
-        return ev.call(Known(operator.is_ if f is operator.eq else operator.is_not), [a, b], {})
-    raise NotCovered(f"the operator {f.__name__} of such operands", ev.span)
-
-
-_FAMILIES: dict[type, Any] = {
-    **dict.fromkeys((int, float, bool, complex), "number"),
-    **dict.fromkeys((dict, defaultdict, OrderedDict, Counter), "mapping"),
-    **dict.fromkeys((set, frozenset), "set"),
-    **{kind: kind for kind in (str, bytes, list, tuple, deque, type(None))},
-}
-"""Builtin classes; objects of different families are never equal."""
-
-
 for _f, _name in _BINARY.items():
     _binary(_f, _name)
 
@@ -266,7 +193,7 @@ def _comparison(f: Any, name: str, reflected: str) -> None:
         found = _of_containers(ev, f, a, b)
         if found is not None:
             return found
-        return _by_protocol(ev, f, f"__{name}__", f"__{reflected}__", a, b)
+        return by_protocol(ev, f, f"__{name}__", f"__{reflected}__", a, b)
 
 
 def _compared_integers(ev: Evaluator, f: Any, a: Abstract, b: Abstract) -> bool | None:
