@@ -14,7 +14,7 @@ from adjoint.fast.evaluate.evaluator import Evaluator
 from adjoint.fast.evaluate.leaves import Leaf
 from adjoint.fast.evaluate.types import Array, Row
 from adjoint.fast.evaluate.values import Source, Tuple
-from adjoint.fast.evaluate.writes.final_contents import Stored
+from adjoint.fast.evaluate.writes.final_contents import Stored, StoredGlobal
 from adjoint.fast.passes.sequence import simplified
 from adjoint.fast.single_assignment.primitives import same
 from adjoint.fast.single_assignment.printer import format_block
@@ -91,6 +91,8 @@ class Program:
         what they held before.
     printed
         What it prints: for each call the texts, and the options of `print`.
+    in_globals
+        The global variables that it stores.
     values_stored
         The values of the program in both; the forward sweep returns them behind `results`.
     definite
@@ -112,6 +114,7 @@ class Program:
     shaped: Callable[[tuple[Any, ...]], Any] | None = None
     stored: list[Stored] = field(default_factory=list)
     printed: tuple[Tuple, ...] = ()
+    in_globals: tuple[StoredGlobal, ...] = ()
     values_stored: tuple[Value, ...] = ()
     adopted: tuple[Source, ...] = ()
 
@@ -127,7 +130,7 @@ class Program:
     @property
     def commits(self) -> bool:
         """Whether the entry code has something to do when the program has finished."""
-        return bool(self.stored or self.printed)
+        return bool(self.stored or self.printed or self.in_globals)
 
     @property
     def writes(self) -> bool:

@@ -50,14 +50,20 @@ from adjoint.fast.evaluate.handlers import (  # noqa: F401  each registers its h
 from adjoint.fast.evaluate.outside_values import Outside
 from adjoint.fast.evaluate.partial_evaluator import PartialEvaluator
 from adjoint.fast.evaluate.types import ANYTHING, Array, bar_type, has_integer
-from adjoint.fast.evaluate.values import Abstract, Source, path_of
+from adjoint.fast.evaluate.values import MISSING, Abstract, CellOf, Source, path_of
 from adjoint.fast.evaluate.writes.adopted_containers import adopt_all
 from adjoint.fast.evaluate.writes.adoption import NeedsOwn, Pattern
-from adjoint.fast.evaluate.writes.final_contents import lines_printed, stored, values_stored
+from adjoint.fast.evaluate.writes.final_contents import (
+    globals_stored,
+    lines_printed,
+    stored,
+    values_stored,
+)
 from adjoint.fast.evaluate.writes.views import check_views, with_aliases
 from adjoint.fast.nested import operators as inlined_operators  # noqa: F401  registers handlers
 from adjoint.fast.not_covered import (
     NOT_SCALAR,
+    NeedsGlobal,
     NeedsKnown,
     NeedsSize,
     NotCovered,
@@ -124,6 +130,7 @@ def specialise(
     owned: dict[Pattern, set[str]] = {}
     stepped: set[Any] = set()
     shared: set[Any] = set()
+    in_globals: dict[tuple[int, str], dict[str, Any]] = {}
     rows, splits, order = True, True, 0
     for _ in range(MOST_ATTEMPTS):
         outside = Outside(
@@ -136,9 +143,10 @@ def specialise(
             owned=owned,
             stepped=stepped,
             shared_writes=shared,
+            stored_globals=in_globals,
         )
         outside.is_wanted = partial(_is_wanted, mode=mode, count=len(args))  # holds no arguments
-        outside.may_print = may_print and mode.is_gradient and not mode.has_rows
+        outside.is_run_once = may_print and mode.is_gradient and not mode.has_rows
         outside.may_write = partial(_may_write, mode, outside.is_wanted)
         ev = PartialEvaluator(outside)
         ev.is_careful = mode.is_careful
@@ -162,6 +170,8 @@ def specialise(
             if error.name in owned.get(error.pattern, ()):
                 raise
             owned.setdefault(error.pattern, set()).add(error.name)
+        except NeedsGlobal as error:
+            in_globals[id(error.namespace), error.name] = error.namespace
         except UsedAgain as error:
             if error.place in stepped:
                 raise
@@ -224,6 +234,9 @@ def _specialised(ev: Evaluator, f: Any, args: tuple[Any, ...], mode: Mode, order
     if outside.owned:
         roots = {("argument", i): arg for i, arg in enumerate(args)} | {("function", None): f}
         adopt_all(outside, roots)
+    for key, namespace in outside.stored_globals.items():
+        first = outside.global_(namespace, key[1]) if key[1] in namespace else MISSING
+        ev.global_cells[key] = ev.allocate(CellOf((first,), key[1]))
     count = len(values) - len(mode.names)
     by_name = dict(zip(mode.names, values[count:], strict=True))
     with ev.writing() as ops:
@@ -241,7 +254,8 @@ def _specialised(ev: Evaluator, f: Any, args: tuple[Any, ...], mode: Mode, order
     if mode.kind == "hvp":
         changed, adopted = [], ()  # the function is evaluated at a copy of the point
     printed = lines_printed(ev)
-    more = values_stored(ev, changed, printed)
+    in_globals = globals_stored(ev)
+    more = values_stored(ev, changed, printed, in_globals)
     leaves = [leaf for leaf in outside.leaves if leaf.type != ANYTHING]
     wanted = [leaf for leaf in leaves if outside.is_wanted(leaf.source)]
     if one:
@@ -268,7 +282,7 @@ def _specialised(ev: Evaluator, f: Any, args: tuple[Any, ...], mode: Mode, order
             return product_over_forward(task, expanded(ev, primal))
         made = _differentiated(task, primal, given, mode, order)
         made = replace(made, stored=changed, values_stored=more, adopted=adopted, shaped=shaped)
-        return replace(made, printed=printed)
+        return replace(made, printed=printed, in_globals=in_globals)
     except NotCovered as error:
         demanding = isinstance(error, NeedsKnown | NeedsSize)
         if mode.kind != "hvp" or order == ORDERS[-1] or demanding:

@@ -78,6 +78,8 @@ def committing(made: Reading, program: Program) -> list[str]:
     writer = _Contents(made, program)
     for one in program.stored:
         writer.commit(one)
+    for namespace, key, value in program.in_globals:
+        writer.lines.append(f"{made.bind(namespace)}[{key!r}] = {writer.text(value)}")
     for line in program.printed:
         writer.print(*line.items)
     return writer.lines
@@ -106,35 +108,35 @@ class _Contents:
                 if known.get(key) is not x:
                     if not key.isidentifier() or iskeyword(key):
                         raise NotCovered("a write to an attribute with such a name")
-                    self.lines.append(f"{name}.{key} = {self._text(x)}")
+                    self.lines.append(f"{name}.{key} = {self.text(x)}")
         else:
             raise NotCovered("such a content of a container from outside")
 
     def print(self, texts: Abstract, sep: Abstract, end: Abstract, flush: Abstract) -> None:
         """Write a call of `print`."""
-        given = ", ".join(map(self._text, (sep, end, flush)))
+        given = ", ".join(map(self.text, (sep, end, flush)))
         self.made.bound["print_text"] = print_text
-        self.lines.append(f"print_text({self._text(texts)}, {given})")
+        self.lines.append(f"print_text({self.text(texts)}, {given})")
 
     def _content(self, held: HeapObject) -> str:
         """Return the source of a new container with a content."""
         match held:
             case ListOf(items=items):
-                return f"[{', '.join(map(self._text, items))}]"
+                return f"[{', '.join(map(self.text, items))}]"
             case DictOf(keys=keys, items=items):
-                pairs = zip(keys, map(self._text, items), strict=True)
+                pairs = zip(keys, map(self.text, items), strict=True)
                 return f"{{{', '.join(f'{self.made.bind(key)}: {x}' for key, x in pairs)}}}"
             case RowOf(value=value, kind=kind):
-                text = self._text(value)
+                text = self.text(value)
                 return text if kind is list else f"tuple({text})"
             case Instance(cls=cls, names=names, items=items):
-                pairs = zip(names, map(self._text, items), strict=True)
+                pairs = zip(names, map(self.text, items), strict=True)
                 fields = ", ".join(f"{name!r}: {x}" for name, x in pairs)
                 self.made.bound["new_object"] = new_object
                 return f"new_object({self.made.bind(cls)}, {{{fields}}})"
         raise NotCovered("such a content of a container from outside")
 
-    def _text(self, a: Abstract) -> str:
+    def text(self, a: Abstract) -> str:
         if isinstance(a, Value):
             return f"committed[{self._at[a]}]"
         if isinstance(a, Known):
@@ -144,10 +146,10 @@ class _Contents:
         if isinstance(a, Text):
             assert a.recipe is not None
             f, args, named = a.recipe
-            given = [*map(self._text, args), *(f"{k}={self._text(x)}" for k, x in named)]
+            given = [*map(self.text, args), *(f"{k}={self.text(x)}" for k, x in named)]
             return f"{self.made.bind(f)}({', '.join(given)})"
         if isinstance(a, Tuple):
-            text = f"({''.join(f'{self._text(x)}, ' for x in a.items)})"
+            text = f"({''.join(f'{self.text(x)}, ' for x in a.items)})"
             return text if a.kind is tuple else f"{self.made.bind(a.kind)}._make({text})"
         assert isinstance(a, Ref)
         if a not in self._names:  # made by the program: one object, wherever it is stored

@@ -171,6 +171,8 @@ def _of_known(ev: Evaluator, value: Any, name: str) -> Abstract:
                 ev.outside.guard(ev.outside.root("object", value), "no attribute", missing)
             raise Raises(AttributeError, reason, ev.span)
         found = vars(value)[name]
+        if (id(vars(value)), name) in ev.global_cells:
+            return ev.global_(vars(value), name)
         if is_own(vars(value)):
             return ev.outside.own(found)
         if ev.frames and is_own(ev.frames[-1].namespace):

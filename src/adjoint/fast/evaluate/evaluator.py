@@ -78,6 +78,8 @@ class Evaluator(InferringDraft, ABC):
         The number of ``try`` statements that have been evaluated.
     printed
         The list of what is printed: a tuple of the texts, and the options of `print`.
+    global_cells
+        By global variable that the program stores: the cell of its value.
     """
 
     def __init__(self, outside: Outside) -> None:
@@ -96,6 +98,7 @@ class Evaluator(InferringDraft, ABC):
         self.orders = 1
         self.tries = 0
         self.printed = self.allocate(ListOf(()))
+        self.global_cells: dict[tuple[int, str], Ref] = {}
 
     def release(self) -> None:
         """Drop references to the values that the program was specialised with."""
@@ -133,11 +136,21 @@ class Evaluator(InferringDraft, ABC):
             return Known(operand.value)
         match operand:
             case ir.Global(name=name):
-                return self.outside.global_(self.frames[-1].namespace, name)
+                return self.global_(self.frames[-1].namespace, name)
             case ir.Undefined():
                 return MISSING
             case _:
                 raise NotCovered(f"the operand {operand}")
+
+    def global_(self, namespace: dict[str, Any], name: str) -> Abstract:
+        """Return the value that a global or builtin name has now."""
+        cell = self.global_cells.get((id(namespace), name))
+        return self.outside.global_(namespace, name) if cell is None else self.load_cell(cell)
+
+    def demand_not_stored(self, namespace: dict[str, Any], name: str) -> None:
+        """Refuse that code which runs as it is reads a global variable that the program stores."""
+        if (id(namespace), name) in self.global_cells:
+            raise NotCovered("a function that reads a global variable which is stored", self.span)
 
     def load_cell(self, cell: Abstract) -> Abstract:
         """Return the content of a variable of an enclosing function."""

@@ -83,8 +83,10 @@ class Outside(Guards):
     """Whether the cotangent of the value of a source is wanted."""
     may_write: Callable[[Source, bool], bool] = lambda source, is_array: False
     """Whether the program may write to an array, or to a container, from outside."""
-    may_print: bool = False
-    """Whether the program may print, once, when it has finished."""
+    is_run_once: bool = False
+    """Whether nothing is run again after the program: it may print, and store global variables."""
+    stored_globals: dict[tuple[int, str], dict[str, Any]] = field(default_factory=dict)
+    """The global variables that the program stores: the namespace, by its identity and the name."""
     owned: dict[Pattern, set[str]] = field(default_factory=dict)
     """Containers and objects that the program writes to, with the names of attributes."""
     adopted: list[Adopted] = field(default_factory=list)
@@ -429,7 +431,7 @@ class Outside(Guards):
         return self._read[id(first.parent), "cell", first.key]
 
     def global_(self, namespace: dict[str, Any], name: str) -> Abstract:
-        """Return the value of a global or builtin name."""
+        """Return the value of a global or builtin name, before the program stores any."""
         if name in namespace:
             value = namespace[name]
         elif namespace.get("__builtins__", builtins) not in (builtins, vars(builtins)):

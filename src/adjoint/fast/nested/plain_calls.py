@@ -69,7 +69,7 @@ VECTOR = object()
 def _(
     ev: Evaluator, find: Abstract, given: Abstract, like: Abstract, f: Abstract, *point: Abstract
 ) -> Abstract:
-    if stored(ev):  # a function that reads it by a global name would not see it
+    if stored(ev) or ev.global_cells:  # a function that reads it by a global name would not see it
         raise NotCovered("a search after a write to a container from outside", ev.span)
     at_point = _demand_no_effects(ev, f, point)
     objects, making = ev.sequence(given), _Making(ev)

@@ -92,7 +92,7 @@ def _(ev: Evaluator, namespace: Abstract, name: Abstract, outside: Abstract) -> 
     if name.value in held.keys:
         return held.items[held.keys.index(name.value)]
     if isinstance(outside, Known) and isinstance(outside.value, dict):
-        return ev.outside.global_(outside.value, name.value)
+        return ev.global_(outside.value, name.value)
     found = ev.load_cell(outside)
     if found is MISSING:
         raise NotCovered("a variable that may have no value", ev.span)

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from typing import Any, TypeAlias
 
 from adjoint.fast.evaluate.evaluator import Evaluator
 from adjoint.fast.evaluate.values import (
     HIDDEN,
     LOST,
+    MISSING,
     Abstract,
     DictOf,
     External,
@@ -67,13 +69,27 @@ def lines_printed(ev: Evaluator) -> tuple[Tuple, ...]:
     return held.items  # type: ignore[return-value]
 
 
+StoredGlobal: TypeAlias = tuple[dict[str, Any], str, Abstract]
+"""A namespace, a name, and the value that the program has stored."""
+
+
+def globals_stored(ev: Evaluator) -> tuple[StoredGlobal, ...]:
+    """Return the global variables that the program has stored."""
+    cells = ((ns, key[1], ev.global_cells[key]) for key, ns in ev.outside.stored_globals.items())
+    found = ((namespace, name, ev.load_cell(cell)) for namespace, name, cell in cells)
+    return tuple(one for one in found if one[2] is not MISSING)
+
+
 def values_stored(
-    ev: Evaluator, changed: Iterable[Stored], printed: Iterable[Tuple]
+    ev: Evaluator,
+    changed: Iterable[Stored],
+    printed: Iterable[Tuple],
+    in_globals: Iterable[StoredGlobal],
 ) -> tuple[Value, ...]:
     """Return the values of the program in what it has stored and printed, each once."""
     found: dict[Value, None] = {}
-    for line in printed:
-        found.update(dict.fromkeys(_values_in(ev, line, ())))
+    for one in (*printed, *(value for _, _, value in in_globals)):
+        found.update(dict.fromkeys(_values_in(ev, one, ())))
     for one in changed:
         if isinstance(one.after, RowOf):
             found[one.after.value] = None
