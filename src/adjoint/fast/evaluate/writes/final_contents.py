@@ -88,8 +88,8 @@ def values_stored(
 ) -> tuple[Value, ...]:
     """Return the values of the program in what it has stored and printed, each once."""
     found: dict[Value, None] = {}
-    for one in (*printed, *(value for _, _, value in in_globals)):
-        found.update(dict.fromkeys(_values_in(ev, one, ())))
+    for part in (*printed, *(value for _, _, value in in_globals)):
+        found.update(dict.fromkeys(_values_in(ev, part, ())))
     for one in changed:
         if isinstance(one.after, RowOf):
             found[one.after.value] = None
