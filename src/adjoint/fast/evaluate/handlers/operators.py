@@ -153,7 +153,7 @@ def is_numeric(a: Abstract) -> bool:
 @handler(divmod)
 def _(ev: Evaluator, a: Abstract, b: Abstract) -> Abstract:
     if not (is_numeric(a) and is_numeric(b)):
-        raise NotCovered("divmod of such operands", ev.span)
+        return by_protocol(ev, divmod, "__divmod__", "__rdivmod__", a, b)
     return Tuple(tuple(ev.call(Known(f), [a, b], {}) for f in (operator.floordiv, operator.mod)))
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import operator
 import re
+from enum import Enum
 from typing import Any
 
 import numpy as np
@@ -143,6 +144,8 @@ def _text_of(ev: Evaluator, a: Abstract, name: str) -> Abstract:
     """Return what ``__str__`` or ``__repr__`` of an object of a user class returns; any other value
     unchanged."""
     cls = ev.class_of(a)
+    if isinstance(a, Known) and isinstance(a.value, Enum) and name == "__str__":
+        return _of_member(ev, a, type(a.value))
     if isinstance(a, Ref) and cls is not None and issubclass(cls, BaseException):
         return text_of_exception(ev, a, cls) if name == "__str__" else a
     if not isinstance(a, Ref | External) or cls is None or not is_plain_object(cls):
@@ -154,6 +157,16 @@ def _text_of(ev: Evaluator, a: Abstract, name: str) -> Abstract:
     if not has_own(cls, name):
         return TEXT
     return ev.call(special_method(ev, cls, name), [a], {})
+
+
+def _of_member(ev: Evaluator, a: Known, cls: Any) -> Abstract:
+    """Return ``str`` of a member of an enumeration."""
+    owner = next(base for base in cls.__mro__ if "__str__" in vars(base))
+    if owner.__module__ == "enum" and not issubclass(cls, int | float | str):
+        return Known(str(a.value))
+    if owner.__module__ in ("enum", "builtins") or cls.__format__ is not Enum.__format__:
+        return a
+    return ev.call(special_method(ev, cls, "__str__"), [a], {})
 
 
 @handler(primitives.format_value)
