@@ -181,6 +181,8 @@ def _operand(ev: Evaluator, x: Abstract, base: Any) -> Abstract:
     held = derived_instance(ev, x)
     if held is None:
         return x
+    if base in _OF_MAPPINGS:  # C may ask it for its keys
+        return plain_content(ev, x)
     if base_of(held.cls) is not base:
         raise NotCovered("an operator of objects of several builtin classes", ev.span)
     return content_of(held)
