@@ -22,6 +22,7 @@ PORTIONS = {
     "tests/derivatives/test_linear.py::test_corpus": 8,
     "tests/fast/test_tangents.py::test_pushforwards_of_the_corpus": 8,
     "tests/fast/test_tangents.py::test_hessians_of_the_corpus": 16,
+    "tests/fast/test_tangents.py::test_functions_of_the_corpus_inside_another": 16,
     "tests/frontend/bytecode/test_corpus.py::test_without_source": 8,
     "tests/library/test_library.py::test_on_levels": 8,
     "tests/rules/test_second_order.py": 8,

@@ -2,6 +2,7 @@
 
 import os
 import re
+import shutil
 import subprocess
 import sys
 import tomllib
@@ -78,6 +79,17 @@ print("importlib.metadata" in sys.modules, "example_rules.adjoint_rules" in sys.
     assert run(code, installed).splitlines() == ["False False", "True True"]
 
 
+def test_metadata_is_not_imported_where_nobody_ships_rules():
+    code = """
+import sys, adjoint as ad, example_rules
+try:
+    ad.gradient(example_rules.cube_root, 8.0)
+except ad.NoDerivativeError:
+    print("importlib.metadata" in sys.modules)
+"""
+    assert run(code, EXAMPLE / "src") == "False"
+
+
 BROKEN = """
 import warnings, adjoint as ad, example_rules
 with warnings.catch_warnings(record=True) as caught:
@@ -101,6 +113,15 @@ def test_rules_that_fail_are_left_out_with_a_warning(tmp_path):
         " 'example_rules = someones_rules' of 'someones' in the group 'adjoint.rules' fails with"
         " ModuleNotFoundError: No module named 'no_such_module'"
     )
+
+
+def test_rules_in_an_archive_are_found(tmp_path):
+    folder = tmp_path / "packed"
+    folder.mkdir()
+    ships(folder, "example_rules", "someones_rules", "1 / 0")
+    archive = shutil.make_archive(str(folder), "zip", folder)
+    *_, message = run(BROKEN, EXAMPLE / "src", archive).splitlines()
+    assert message.endswith("ZeroDivisionError: division by zero")
 
 
 def test_rules_that_fail_leave_those_of_other_distributions(tmp_path, installed):

@@ -83,12 +83,7 @@ def constant_at_times(x, b):
     return np.sum(x)
 
 
-def sum_of_a_field(x):
-    return x.view([("a", float), ("b", float)])["a"].sum()
-
-
 INNER = (
-    sum_of_a_field,
     given_list,
     product_of_items,
     constant_at_times,

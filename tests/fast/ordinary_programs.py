@@ -761,3 +761,22 @@ def markov_chain(v):
     for _ in range(6):
         p = chain.step(p)
     return p["A"] * v[3] + p["C"]
+
+
+@program
+def parameters_by_star(v):
+    def model(x, a, b, *rest):
+        return a * np.exp(-b * x) + sum(rest)
+
+    times = np.linspace(0.0, 1.0, 5)
+    once = model(times, *v)
+    again = model(0.5, *tuple(v[:2]), *[v[2], v[3]])
+    return np.sum(once**2) * again + max(0.0, *v)
+
+
+@program
+def payoffs(v):
+    ends = np.array([max(v[0] * 1.1**j - 0.8, 0) for j in range(6)])
+    for i in range(5, 0, -1):
+        ends = 0.5 * v[1] * (ends[1:] + ends[:-1])
+    return ends[0] + np.array([max(x - 0.1, 0) for x in v]).sum() ** 2

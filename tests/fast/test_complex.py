@@ -380,7 +380,7 @@ def test_source():
     "z", [1j, -1j, 2 + 3j, 2 - 3j, -2 - 3j, complex(-0.0, 2), complex(1, -0.0), 0j, -1 + 0j]
 )
 def test_constants_keep_their_signs(z):
-    writer = Writer({}, {}, {})
+    writer = Writer({}, {}, {}, int)
     text, _ = writer.constant(z)
     assert repr(eval(text)) == repr(z)
 

@@ -158,7 +158,7 @@ def test_what_shows_the_factors_of_a_product_shows_it(monkeypatch):
 
     def noted(*args):
         found = source(*args)
-        texts.append(found[0])
+        texts.append(found[0]["run"])
         return found
 
     source = entry.entry_source

@@ -99,10 +99,17 @@ def test_an_exception_without_contents_is_pure():
     assert {name for _, name in names} == {"Plain", "np"}
 
 
-def test_a_structured_view_has_the_cotangent_of_its_array(uncovered):
+@pytest.mark.parametrize(
+    "part",
+    [
+        lambda x: x.view([("a", float), ("b", float)])["a"].sum(),
+        lambda x: (x**2).sum() + np.ndarray((2,), float, buffer=x, offset=8).sum(),
+    ],
+)
+def test_other_names_of_the_memory_of_an_operand(part):
     def f(x):
-        return user.sum_of_a_field(x) * x[1]
+        return part(x) * 2.0
 
+    expected = [(part(LARGE + 1e-6 * e) - part(LARGE - 1e-6 * e)) / 1e-6 for e in np.eye(4)]
     for _ in range(3):
-        (slope,) = ad.gradient(f, LARGE)
-        np.testing.assert_allclose(slope, [0.7, 3.5, 0.7, 0.0])
+        np.testing.assert_allclose(ad.gradient(f, LARGE)[0], expected, atol=1e-8)

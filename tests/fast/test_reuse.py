@@ -315,3 +315,53 @@ def test_what_a_pullback_holds_is_not_overwritten(dtype, rtol):
                 scale = np.abs(other).max()
                 np.testing.assert_allclose(bar, other, rtol, rtol * scale, err_msg=name)
     assert compared > 100
+
+
+def folded(x, v, w):
+    """Steps that leave nothing for the reverse sweep, whose results have names or are views."""
+    product = x @ v
+    shifted = product - 0.25
+    flat = shifted.reshape(-1)
+    scaled = 3.0 * flat
+    halved = scaled / 2.0
+    return np.sum(np.tanh(halved) * np.tile(w, len(x)))
+
+
+def test_arithmetic_writes_over_large_operands_that_nothing_else_reads():
+    rng = np.random.default_rng(5)
+    args = rng.normal(size=(60, 7)), rng.normal(size=(7, 20)) / 3, rng.normal(size=20)
+    before = [a.copy() for a in args]
+    text = str(ad.code(folded, *args))
+    assert ("product -= 0.25" in text, "scaled /= 2.0" in text) == (True, True)
+    ad.testing.check_gradient(folded, *args)
+    y, back = ad.pullback(folded, *args)
+    first, second = back(1.0), back(1.0)
+    product = ad.hvp(lambda x: folded(x, *args[1:]), args[0], args[0])
+    tier.is_enabled[0] = False
+    try:
+        expected = ad.pullback(folded, *args)[1](1.0)
+        generic = ad.hvp(lambda x: folded(x, *args[1:]), args[0], args[0])
+    finally:
+        tier.is_enabled[0] = True
+    for a, b, c in zip(first[1:], second[1:], expected[1:], strict=True):
+        np.testing.assert_array_equal(a, b)
+        np.testing.assert_allclose(a, c, rtol=1e-9, atol=1e-9)
+    np.testing.assert_allclose(product, generic, rtol=1e-8, atol=1e-8)
+    for a, b in zip(args, before, strict=True):
+        np.testing.assert_array_equal(a, b)
+
+
+def test_views_of_products_are_written_over():
+    rng = np.random.default_rng(6)
+    x, v, w = rng.normal(size=(50, 4)), rng.normal(size=(4, 6)), rng.normal(size=(6, 9))
+
+    def layer(row):
+        return np.tanh(np.tanh(row @ v) @ w)
+
+    jacobians = ad.vmap(lambda row: ad.jacobian(layer, row))(x)
+    sources = [entry.source for kept in tier._kept.values() for entry in kept.entries]
+    assert any("dot *= " in source for source in sources)
+    for row, found in zip(x, jacobians, strict=True):
+        step = 1e-6 * np.eye(4)
+        columns = [(layer(row + e) - layer(row - e)) / 2e-6 for e in step]
+        np.testing.assert_allclose(found, np.stack(columns, axis=1), rtol=1e-6, atol=1e-9)

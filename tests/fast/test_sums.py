@@ -250,3 +250,33 @@ def test_lists_that_become_empty():
             f = g if y != 2j else lambda xs, y: abs(g(xs, y))
             found = ad.withgradient(f, xs, y)
             assert found.value == f(xs, y) and type(found.value) is type(f(xs, y))
+
+
+def directions(x, m, c):
+    y = x[1:] - m[1:, None]
+    n = np.sum(y**2, axis=1, keepdims=True)
+    return np.sum((y / (1 + n)).sum(-1) * c[1:]) + np.sum(np.sum(x * c[:, None], axis=1) ** 2)
+
+
+def squares_of_rows(x):
+    return np.sum(x.sum(axis=1) ** 2)
+
+
+def slopes(x, m, c):
+    """The gradient, and the product of the Hessian in `x` with `x`."""
+    of_x = ad.hvp(lambda x: directions(x, m, c), x, x)
+    return (*ad.gradient(directions, x, m, c), of_x)
+
+
+def test_many_short_rows_are_summed_by_columns():
+    rng = np.random.default_rng(7)
+    x, m, c = rng.normal(size=(400, 3)), rng.normal(size=400), rng.normal(size=400)
+    assert str(ad.code(directions, x, m, c)).count("row_sums") >= 5
+    assert "row_sums(" not in str(ad.code(squares_of_rows, x[:4]))
+    ad.testing.check_gradient(directions, x, m, c)
+    for args in ((x, m, c), (x[:4], m[:4], c[:4]), [np.float32(a) for a in (x, m, c)]):
+        found = slopes(*args)
+        with generic_tier():
+            expected = slopes(*args)
+        for a, b in zip(found, expected, strict=True):
+            np.testing.assert_allclose(a, b, rtol=1e-3 if a.dtype == "f4" else 1e-10, strict=True)

@@ -94,6 +94,32 @@ def test_hessians_of_the_corpus(case: Case) -> None:
     compare(run)
 
 
+@pytest.mark.parametrize("case", all_cases(), ids=lambda case: case.name)
+def test_functions_of_the_corpus_inside_another(case: Case) -> None:
+    """From the second call on, what has no program is an operation of the one around it."""
+    sample = case.sample
+    y, _ = sample.plain()
+    if not isinstance(y, float | np.ndarray):
+        pytest.skip("a result of several parts")
+    dots = tangents(sample, np.random.default_rng(1))
+
+    def called() -> tuple[Any, Any]:
+        sample.reset()
+        f, *args = mapped((sample.f, *sample.args))
+        return lambda xs: np.sum(f(*xs, **sample.kwargs)) * 1.0, args
+
+    def gradient() -> Any:
+        f, args = called()
+        return ad.gradient(f, args)
+
+    def product() -> Any:
+        f, args = called()
+        return ad.gradient_and_hvp(f, args, dots)
+
+    for run in (gradient, product, gradient, product):
+        compare(run)
+
+
 # ---- what has a program --------------------------------------------------------------------------
 
 

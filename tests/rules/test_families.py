@@ -11,7 +11,7 @@ from hypothesis.extra.numpy import mutually_broadcastable_shapes
 from adjoint.errors import RuleError
 from adjoint.rulekit.families import elementwise, linear, project
 from adjoint.rulekit.registry import rrule
-from adjoint.rulekit.row_sums import by_class, column_sums
+from adjoint.rulekit.row_sums import by_class, column_sums, row_sums
 from adjoint.testing import check_rule
 
 
@@ -135,6 +135,18 @@ def test_sums_of_columns(dtype, shape):
         a[1, 1], a[2, 1] = np.inf, -np.inf
         with np.errstate(invalid="ignore"):
             assert np.isnan(column_sums(a)).all()
+
+
+@pytest.mark.parametrize("dtype", ["f8", "f4", ">f8", "f2", "c16", "i8"])
+@pytest.mark.parametrize("shape", [(200, 2), (50, 30, 7), (5, 3), (0, 3), (3, 0), (400, 1)])
+def test_sums_of_rows_are_the_same(dtype, shape):
+    a = (10 * np.random.default_rng(0).normal(size=shape)).astype(dtype)
+    a[:1] = -0.0
+    for x in (a, np.asfortranarray(a), a[::-1], a[..., ::-1], a[::2]):
+        for keepdims in (False, True):
+            found, expected = row_sums(x, keepdims), x.sum(axis=-1, keepdims=keepdims)
+            np.testing.assert_array_equal(found, expected, strict=True)
+            np.testing.assert_array_equal(np.signbit(found.real), np.signbit(expected.real))
 
 
 @pytest.mark.parametrize("dtype", ["f8", "f4", "f2", "i8"])

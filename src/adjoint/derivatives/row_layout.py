@@ -6,6 +6,7 @@ import inspect
 import operator
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from types import FunctionType
 from typing import Any
 
 import numpy as np
@@ -129,6 +130,10 @@ def layout_of(
 
 def _names(f: Callable[..., Any], count: int) -> list[str]:
     """Return the quoted names of the first parameters, or ``argument 0`` and so on."""
+    if type(f) is FunctionType and not f.__dict__:  # its signature takes longer to read
+        code = f.__code__
+        if count <= code.co_argcount:
+            return [f"'{name}'" for name in code.co_varnames[:count]]
     try:
         parameters = inspect.signature(f).parameters.values()
     except (TypeError, ValueError):  # a function of C

@@ -5,18 +5,15 @@ from __future__ import annotations
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from typing import Any
 
 from adjoint.locks import make_lock
 
-if TYPE_CHECKING:
-    from adjoint.levels.level import Level
-
 
 class _Current(threading.local):
-    """The level of the running thread; ``None`` for plain Python."""
+    """The `Level` of the running thread; ``None`` for plain Python."""
 
-    level: Level | None = None
+    level: Any = None
 
 
 current: _Current = _Current()
@@ -28,7 +25,7 @@ _lock = make_lock()
 
 
 @contextmanager
-def entered(level: Level | None) -> Iterator[None]:
+def entered(level: Any) -> Iterator[None]:
     """Make `level` the level of the thread inside this context."""
     count = level is not None
     with _lock:

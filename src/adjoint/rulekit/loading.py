@@ -9,9 +9,11 @@ a package that `adjoint.rules` does not name.
 from __future__ import annotations
 
 import importlib
+import os
 import sys
 import warnings
 from collections.abc import Callable
+from importlib.machinery import PathFinder
 from typing import Any
 
 from adjoint.locks import in_child, make_lock
@@ -34,6 +36,8 @@ _loaded: set[str] = set()
 _loading: set[str] = set()
 _settled: set[str] = set()
 """Modules for which nothing is left to import."""
+complete: set[Any] = set()
+"""Functions of such modules that have rules."""
 _lock = make_lock()
 _later: dict[str, list[Callable[[], None]]] = {}
 _waiting: dict[str, tuple[str, Callable[[Any], None]]] = {}
@@ -47,7 +51,12 @@ def library(package: str, rules: str) -> None:
     (``"scipy.special"``). It is imported on the first call into the package."""
     _libraries[package] = (rules,)
     _own.add(package.partition(".")[0])
+    _unsettle()
+
+
+def _unsettle() -> None:
     _settled.clear()
+    complete.clear()
 
 
 def find_extensions() -> None:
@@ -55,15 +64,48 @@ def find_extensions() -> None:
     table of `adjoint.extensions`, because a checkout on ``PYTHONPATH`` has no entry points."""
     if _are_extensions_known[0]:
         return
-    from importlib import metadata  # takes longer than all of `import adjoint` may
-
     with _lock:
         for package, rules in importlib.import_module("adjoint.extensions").RULES.items():
             _extend(package, rules, "adjoint-ad")
-        for point in metadata.entry_points(group=GROUP):
-            _extend(point.name, point.value, point.dist.name if point.dist else "?")
+        if _others_may_ship_rules():
+            from importlib import metadata  # its import takes longer than a gradient may
+
+            for point in metadata.entry_points(group=GROUP):
+                _extend(point.name, point.value, point.dist.name if point.dist else "?")
         _are_extensions_known[0] = True
-        _settled.clear()
+        _unsettle()
+
+
+def _others_may_ship_rules() -> bool:
+    """Return whether `importlib.metadata` may find entry points of another distribution: a folder
+    of ``sys.path`` has the metadata of one that names the group, or is an archive."""
+    if any(x is not PathFinder and hasattr(x, "find_distributions") for x in sys.meta_path):
+        return True
+    for folder in filter(_is_text, sys.path):
+        try:
+            names = os.listdir(folder or ".")
+        except OSError:
+            if os.path.isfile(folder):
+                return True
+            continue
+        for name in names:
+            if name.lower().endswith("-info") and not name.startswith(_OWN_METADATA):
+                try:
+                    with open(os.path.join(folder, name, "entry_points.txt"), "rb") as file:
+                        if GROUP.encode() in file.read():
+                            return True
+                except OSError:  # it has none
+                    continue
+    return False
+
+
+def _is_text(folder: object) -> bool:
+    """Return whether Python looks into an entry of ``sys.path``."""
+    return isinstance(folder, str)
+
+
+_OWN_METADATA = ("adjoint_ad-", "adjoint_ad.")
+"""How the names of the folders of this distribution's metadata begin."""
 
 
 def _extend(package: str, rules: str, distribution: str) -> None:
@@ -118,6 +160,11 @@ def _load_rules(package: str, rules: str) -> bool:
             stacklevel=2,
         )
     return True
+
+
+def is_settled(module: str) -> bool:
+    """Return whether nothing is left to import for the functions of a module."""
+    return module in _settled
 
 
 def load_for(module: str) -> None:

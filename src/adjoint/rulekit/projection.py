@@ -23,7 +23,7 @@ from adjoint.cotangents.poison import Poison
 from adjoint.diagnostics.user_place import current_place
 from adjoint.errors import NoDerivativeError, RuleError
 from adjoint.primal.value_kinds import FLOAT64
-from adjoint.rulekit.row_sums import column_sums
+from adjoint.rulekit.row_sums import MANY_ROWS, column_sums, row_sums
 
 Projector = Callable[[Any], Any]
 """``bar -> bar``, for one primal."""
@@ -95,6 +95,8 @@ def unbroadcast(bar: Any, shape: tuple[int, ...]) -> Any:
         if m != bar.shape[axis]:
             axes.append(axis)
     if plain and not extra:
+        if axes == [bar.ndim - 1] and bar.size > MANY_ROWS:
+            return row_sums(bar, True)
         return _sum(bar, tuple(axes), None, None, True)
     return bar.sum(axis=tuple(axes)).reshape(shape)
 

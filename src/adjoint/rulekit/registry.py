@@ -35,7 +35,7 @@ from typing import Any, TypeAlias, TypeVar
 import numpy as np
 
 from adjoint.cotangents.poison import Poison
-from adjoint.rulekit.loading import all_loaded, load_for, load_what_is_imported, when_loaded
+from adjoint.rulekit import loading
 from adjoint.rulekit.rule import Rule
 
 TrustedRule: TypeAlias = tuple[
@@ -109,12 +109,7 @@ class Rules:
 
 
 _DESCRIPTORS = frozenset(
-    {
-        MethodDescriptorType,
-        WrapperDescriptorType,
-        GetSetDescriptorType,
-        MemberDescriptorType,
-    }
+    {MethodDescriptorType, WrapperDescriptorType, GetSetDescriptorType, MemberDescriptorType}
 )
 """Types of methods and attributes in classes of C."""
 
@@ -302,20 +297,24 @@ frule: _Forward = _Forward("frules")
 
 def lookup(f: Any) -> Rules | None:
     """Return the entry of `f`; load the rule file of its library if needed."""
+    if type(f) in _FUNCTIONS and f in loading.complete:
+        return table.get(f)
     try:
         key = key_of(f)
         rules = table.get(key)
     except TypeError:  # unhashable
         return None
-    if not all_loaded():
+    if not loading.all_loaded():
         module = getattr(f, "__module__", None) or getattr(type(f), "__module__", None)
         if type(f) is tuple:
             module = f[0].__module__
         if isinstance(module, str):
-            load_for(module)
+            loading.load_for(module)
             if key not in table and _is_anonymous(f, module):
-                load_what_is_imported()
+                loading.load_what_is_imported()
             rules = table.get(key)
+            if rules is not None and type(f) in _FUNCTIONS and loading.is_settled(module):
+                loading.complete.add(f)
     return rules
 
 
@@ -415,7 +414,7 @@ def leveled(*keys: Any) -> Callable[[F], F]:
         for key in keys:
             add_now = partial(_add_leveled, key, function)
             # an entry made before the rules of the library load would count as complete
-            if key_of(key) in table or not when_loaded(_module_of(key), add_now):
+            if key_of(key) in table or not loading.when_loaded(_module_of(key), add_now):
                 add_now()
         return function
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -25,6 +27,28 @@ def by_sample(x: Any) -> Any:
 
 _FEW = 8
 """From this many contiguous elements on, NumPy sums in another order; in half precision, always."""
+
+
+def has_short_rows(shape: Sequence[int]) -> bool:
+    """Return whether `row_sums` is faster than `numpy.sum` for arrays of a shape."""
+    n = shape[-1]
+    return 1 < n < _FEW and prod(shape) > MANY_ROWS * n
+
+
+def row_sums(x: np.ndarray[Any, Any], keepdims: bool = False) -> np.ndarray[Any, Any]:
+    """Return ``x.sum(axis=-1, keepdims=keepdims)`` of an array of two or more axes, the same to the
+    last bit; if many rows are short, up to a hundred times faster."""
+    if not has_short_rows(x.shape) or x.dtype.char not in "fd":
+        return x.sum(axis=-1, keepdims=keepdims)  # type: ignore[no-any-return]
+    total: np.ndarray[Any, Any] = x[..., 0] + x[..., 1]
+    for i in range(2, x.shape[-1]):
+        total += x[..., i]
+    total += 0.0  # NumPy adds to zero, which makes it of negative zeros
+    return total[..., None] if keepdims else total
+
+
+MANY_ROWS = 128
+"""Up to this many rows, NumPy is as fast."""
 
 
 def column_sums(x: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:

@@ -7,6 +7,7 @@ import pytest
 from scipy import integrate
 
 import adjoint as ad
+from adjoint.fast.programs.tangents import along_of
 from adjoint.levels import programs_on_levels
 from adjoint.levels.programs_on_levels import Function, bars_of, value_of
 from tests.rules.harness import table
@@ -104,6 +105,23 @@ def test_second_derivatives(f):
     np.testing.assert_allclose(ad.pushforward(slope, (P,), (V,))[1], expected, **allowed)
 
 
-def test_they_are_programs(calls):
-    ad.hvp(lambda p: by_solve_ivp(p, "RK45"), P, V)
+def by_events(p):
+    found = integrate.solve_ivp(
+        rate, (0.0, 1.0), [p[0], 1.0], t_eval=TIMES, args=(p[1], p[2]), rtol=1e-9, atol=1e-10,
+        events=lambda t, y, *_: y[0],
+    )  # fmt: skip
+    return np.sum((found.y - 1.0) ** 2)
+
+
+@pytest.mark.parametrize("f", [f for f in FUNCTIONS if f is not by_complex])
+def test_they_are_programs(f):
+    f = f.values[0] if hasattr(f, "values") else f
+    assert ad.tier(f, P).tier == "fast"
+    for mode in ("pushforward", "hvp"):
+        assert along_of(mode, f, (P,), {}, (0,), is_single=mode == "hvp") is not None
+
+
+def test_parts_are_programs(calls):
+    """With events, what calls the function of the user is a program."""
+    ad.hvp(by_events, P, V)
     assert len(calls) == 2  # of the steps, and of the values at the times

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from adjoint.diagnostics.numpy_warnings import begin_ignoring
 from adjoint.fast.build.program import Program
@@ -20,7 +20,7 @@ def written(program: Program) -> Writer:
     """Write the source of a program that returns the value and the cotangents, the value and a
     pullback, or values and their tangents."""
     ev = program.ev
-    writer = Writer(ev.types, ev.places, ev.origins)
+    writer = Writer(ev.types, ev.places, ev.origins, ev.length_of)
     if program.has_tangents:
         _write_tangents(writer, program)
         return writer
@@ -79,8 +79,14 @@ def _last_reads_of(ev: Evaluator, ops: Sequence[Op], stay: set[Operand]) -> dict
         return {}
     found: dict[Value, int] = {}
     for i, op in enumerate(ops):
-        read = (x for one in walk_ops((op,)) for x in read_by(one))
-        found |= dict.fromkeys((x for x in read if isinstance(x, Value) and x in made), i)
+        read: Iterable[Operand]
+        if type(op) is Call and not op.keywords:
+            read = op.operands
+        else:
+            read = (x for one in walk_ops((op,)) for x in read_by(one))
+        for x in read:
+            if type(x) is Value and x in made:
+                found[x] = i
     return found
 
 

@@ -19,6 +19,7 @@ from adjoint.fast.build.tangent_program import (
     pushed_forward,
 )
 from adjoint.fast.build.tangent_rows import with_rows
+from adjoint.fast.evaluate.callees import ufunc_methods as ufunc_methods
 from adjoint.fast.evaluate.callees.opaque_calls import demand_other_operations
 from adjoint.fast.evaluate.composites import expanded
 from adjoint.fast.evaluate.evaluator import Evaluator
@@ -93,6 +94,11 @@ def _add_random_numbers() -> None:
     from adjoint.fast.evaluate.handlers import random_numbers  # noqa: F401  registers handlers
 
 
+def _add_linear_algebra() -> None:
+    # deferred: SciPy takes a while to import
+    from adjoint.fast.evaluate.callees import linear_algebra  # noqa: F401  registers definitions
+
+
 def _add_solvers() -> None:
     # deferred: SciPy's solvers take a while to import
     from adjoint.fast.nested import solvers  # noqa: F401  registers definitions
@@ -103,10 +109,17 @@ def _add_quadratures() -> None:
     from adjoint.fast.nested import quadratures, trajectories  # noqa: F401  register meanings
 
 
+def _add_distributions() -> None:
+    # deferred: SciPy's distributions take a while to import
+    from adjoint.fast.nested import distributions  # noqa: F401  registers definitions
+
+
 for _part, _add in (
     ("numpy.random", _add_random_numbers),
+    ("scipy.linalg", _add_linear_algebra),
     ("scipy.optimize", _add_solvers),
     ("scipy.integrate", _add_quadratures),
+    ("scipy.stats", _add_distributions),
 ):
     if not when_loaded(_part, _add):
         _add()

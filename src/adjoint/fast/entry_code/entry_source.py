@@ -22,8 +22,8 @@ from adjoint.fast.source.formulas import tuple_text
 from adjoint.fast.support import functions as runtime
 
 
-def entry_source(program: Program, count: int, mode: Mode) -> tuple[str, dict[str, Any]]:
-    """Return the source of ``run(f, args)``, and the objects of its names.
+def entry_source(program: Program, count: int, mode: Mode) -> tuple[dict[str, str], dict[str, Any]]:
+    """Return the source of ``run(f, args)``, by this name, and the objects of its names.
 
     For a gradient, `run` returns the value and the cotangents of the arguments. For a pullback, it
     returns
@@ -84,7 +84,7 @@ def entry_source(program: Program, count: int, mode: Mode) -> tuple[str, dict[st
         tail += [line.replace("def run(", "def state(") for line in read]
         tail += [f"        return ({state})", "    except Exception:", "        return None"]
     bound = made.bind_all(shaped=program.shaped, smaller_square=runtime.smaller_square)
-    return "\n".join([*head, *body, *run, *tail]) + "\n", bound
+    return {"run": "\n".join([*head, *body, *run, *tail]) + "\n"}, bound
 
 
 def _exposed(made: Reading, wanted: Sequence[Leaf]) -> str:

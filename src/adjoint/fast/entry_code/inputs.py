@@ -111,7 +111,9 @@ class Reading:
             text = self._text(source)
             if text != name:
                 self.lines.append(f"{name} = {text}")
-            tests = [self._test(name, guard) for guard in self._guards.get(id(source), ())]
+            guards = self._guards.get(id(source), ())
+            tests = [self._test(name, guard) for guard in guards if guard.kind == "type"]
+            tests += [self._test(name, guard) for guard in guards if guard.kind != "type"]
             leaf = self._leaves.get(id(source))
             if leaf is not None:
                 tests += self._leaf_tests(name, leaf)
@@ -165,9 +167,7 @@ class Reading:
             case "type":
                 return f"type({name}) is not {self.bind(value)}"
             case "length":
-                guards = self._guards[id(guard.source)]
-                kind = self.bind(next(g.value for g in guards if g.kind == "type"))
-                return f"type({name}) is not {kind} or len({name}) != {value}"
+                return f"len({name}) != {value}"  # that of its type comes first
             case "keys":
                 test = f"tuple({name}) != {self.bind(value)}"
                 if all(type(key) is str for key in value):

@@ -29,8 +29,10 @@ from adjoint.fast.support import tangents
 from adjoint.ir.single import Value
 
 
-def tangent_entry(program: Program, count: int, mode: Mode) -> tuple[str, dict[str, Any]]:
-    """Return the source of ``run(f, args)``, and the objects of its names; see `entry_source`."""
+def tangent_entry(
+    program: Program, count: int, mode: Mode
+) -> tuple[dict[str, str], dict[str, Any]]:
+    """Return the sources of `run` and `once`, and the objects of the names; see `entry_source`."""
     outside, wanted = program.outside, program.wanted
     made = Reading(outside)
     made.read_all()
@@ -110,6 +112,7 @@ def tangent_entry(program: Program, count: int, mode: Mode) -> tuple[str, dict[s
         lines.append("    return along")
     if written:  # which would happen once for each of the tangents
         lines = ["def run(f, args):", "    return FAILED"]
+    sources = {"run": lines}
     if not mode.has_rows:
         call = f"values, outs = program({', '.join(leaves)})({', '.join(dots)})"
         once = [
@@ -123,7 +126,7 @@ def tangent_entry(program: Program, count: int, mode: Mode) -> tuple[str, dict[s
         begin = ["    try:"]
         if written:
             begin, once = keeping(made, program, "None"), undoing(once)
-        lines += [
+        sources["once"] = [
             "def once(f, args, dots):",
             *head,
             *(f"    {line}" for line in given),
@@ -145,7 +148,7 @@ def tangent_entry(program: Program, count: int, mode: Mode) -> tuple[str, dict[s
         row_of=tangents.row_of,
         part_of=tangents.part_of,
     )
-    return "\n".join(lines) + "\n", bound
+    return {name: "\n".join(lines) + "\n" for name, lines in sources.items()}, bound
 
 
 def _checked(program: Program, arrays: Sequence[str], mode: Mode) -> list[str]:

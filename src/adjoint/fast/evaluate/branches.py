@@ -9,10 +9,11 @@ from adjoint.fast.evaluate.evaluator import Evaluator
 from adjoint.fast.evaluate.growing import growing, restorable
 from adjoint.fast.evaluate.joins import contents_template, generalise, instantiate, match
 from adjoint.fast.evaluate.objects.choices import MOST, REASON, Choice, Undecided
+from adjoint.fast.evaluate.objects.guards import is_own
 from adjoint.fast.evaluate.sample_values import sample_truth
 from adjoint.fast.evaluate.types import number
 from adjoint.fast.evaluate.values import LOST, Abstract, HeapObject, Slot
-from adjoint.fast.not_covered import NotCovered, Raises
+from adjoint.fast.not_covered import NeedsSize, NotCovered, Raises
 from adjoint.fast.single_assignment.walk import walk
 from adjoint.fast.support import functions as runtime
 from adjoint.ir.nodes import Span
@@ -35,14 +36,17 @@ def _side(
     ev: Evaluator, run: Callable[[], list[Abstract] | None], condition: Value, side: bool
 ) -> list[Abstract] | None:
     """Run the branch where `condition` is `side`. One that certainly raises leaves the program; so
-    does one that is not covered, if the call at specialisation does not take it."""
+    does one that is not covered, or that needs a length in a rule of this library, if the call at
+    specialisation does not take it."""
     heap = dict(ev.heap)
     try:
         return run()
     except Raises:
         ev.leave()
     except NotCovered as error:
-        if type(error) is not NotCovered or sample_truth(ev, condition) is not (not side):
+        is_rare = isinstance(error, NeedsSize) and is_own(ev.frames[-1].namespace)
+        is_left = is_rare or type(error) is NotCovered
+        if not is_left or sample_truth(ev, condition) is not (not side):
             raise
         ev.block.clear()
         ev.heap = heap

@@ -171,6 +171,10 @@ def _resolved(
         found = None
     if isinstance(f, np.ufunc) or getattr(f, "__module__", None) in ("numpy", "numpy.linalg"):
         args = as_arrays(ev, f, args)
+        args, keywords = without_nones(f, args, keywords)
+        where = keywords.get("where")
+        if isinstance(where, Known) and where.value is True:  # as it is if it is not given
+            keywords = {name: x for name, x in keywords.items() if name != "where"}
     if found is not None:
         return handled(ev, found, f, args, keywords)
     defined = _definition_of(f)

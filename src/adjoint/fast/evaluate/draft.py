@@ -18,6 +18,7 @@ from adjoint.fast.evaluate.types import (
     ANYTHING,
     Array,
     Dim,
+    Number,
     Row,
     Symbol,
     Type,
@@ -223,6 +224,8 @@ class Draft(Aliases):
         """Return whether a result becomes known with the integers that it is made of."""
         if f is operator.truth:
             return self.type_at(operands[0]) == _INTEGER
+        if type(t) is not Number:
+            return False
         return (f in _OF_INTEGERS and t == _INTEGER) or (f is operator.pow and has_integer(t))
 
     def _is_matrix(self, f: Any, operands: Sequence[Operand]) -> bool:
@@ -305,6 +308,10 @@ class Draft(Aliases):
         for dim in t.shape:
             size *= dim if isinstance(dim, int) else self.outside.size_of(dim) or 1
         return size
+
+    def length_of(self, dim: Dim) -> int:
+        """Return a length at specialisation; one that is not known counts as large."""
+        return dim if isinstance(dim, int) else self.outside.size_of(dim) or LARGE
 
     # ---- operands --------------------------------------------------------------------------------
 

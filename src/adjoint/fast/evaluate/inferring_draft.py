@@ -11,7 +11,8 @@ from typing import Any
 import numpy as np
 
 from adjoint.fast.evaluate.draft import Draft
-from adjoint.fast.evaluate.result_types.elementwise import POWERS
+from adjoint.fast.evaluate.outside_values import Outside
+from adjoint.fast.evaluate.result_types.elementwise import POWERS, is_broadcast
 from adjoint.fast.evaluate.result_types.inference import result_type, sizes_in
 from adjoint.fast.evaluate.result_types.lengths import (
     UNIT,
@@ -36,6 +37,7 @@ from adjoint.fast.evaluate.types import (
     Dim,
     Number,
     Symbol,
+    Type,
     has_complex,
     has_integer,
     is_float,
@@ -56,15 +58,16 @@ _ONE_LENGTH = "arrays of one length, which is known of one"
 class InferringDraft(Draft):
     """A `Draft` that finds the result types of operations, and the lengths that these demand."""
 
+    def __init__(self, outside: Outside) -> None:
+        super().__init__(outside)
+        self._known_types: dict[tuple[Any, ...] | None, Type] = {}
+
     def infer(
         self, f: Any, args: Sequence[Abstract], keywords: Sequence[tuple[str, Abstract]] = ()
     ) -> Abstract:
         """Write a call whose result type follows from the types of the operands."""
-        if is_elementwise(f):
-            found = None if keywords else self._infer_of_numbers(f, args)
-            if found is not None:
-                return found
-        else:
+        key: tuple[Any, ...] | None = None
+        if not is_elementwise(f):
             if f is np.arange and len(args) + len(keywords) > 1:
                 self._demand_constant_steps(args)
             try:
@@ -72,13 +75,26 @@ class InferringDraft(Draft):
                 keywords = [(k, with_known_options(self, f, x, k)) for k, x in keywords]
             except NeedsKnown as error:
                 self.demand_value(error.value, error.reason)
+        elif not keywords:
+            found = self._infer_of_numbers(f, args)
+            if found is not None:
+                return found
         operands = tuple(map(self.operand, args))
         named = tuple((k, self.operand(v)) for k, v in keywords)
+        if not named and is_broadcast(f):
+            key = self._key_of(f, operands)
+            known = self._known_types.get(key)
+            if known is not None:
+                return self.operation(f, operands, known)
         for _ in range(MOST_MISFITS):
             try:
-                return self._inferred(f, operands, named)
+                made = self._inferred(f, operands, named)
             except UnknownSizes as error:
-                operands = self._fitted(operands, error)
+                operands, key = self._fitted(operands, error), None
+                continue
+            if key is not None and type(made) is Value and type(self.types[made]) is Array:
+                self._known_types[key] = self.types[made]
+            return made
         raise NotCovered("arrays of too many lengths that are not known to fit", self.span)
 
     def _inferred(
@@ -127,6 +143,30 @@ class InferringDraft(Draft):
         values = tuple(self.value(one) for one in t.types)
         self.write(Unpack(values, made, None, self.span))
         return Tuple(values, t.kind)
+
+    def known_type(self, f: Any, operands: Sequence[Operand]) -> Type | None:
+        """Return the type of an array that a function of each element makes, if the types of the
+        operands have occurred before."""
+        return self._known_types.get(self._key_of(f, operands))
+
+    def _key_of(self, f: Any, operands: Sequence[Operand]) -> tuple[Any, ...] | None:
+        """Return what decides the result type of a function of each element; ``None`` for operands
+        that are no arrays, floats or integers."""
+        key: list[Any] = [f]
+        for x in operands:
+            if type(x) is Value:
+                t = self.types[x]
+                if type(t) is Array:
+                    key.append((t.dtype, t.shape))
+                elif type(t) is Number and x not in self.dims:
+                    key.append(t.kinds)
+                else:
+                    return None
+            elif type(x) is Const and type(x.value) in (int, float):
+                key.append((type(x.value), x.value))
+            else:
+                return None
+        return tuple(key)
 
     def _infer_of_numbers(self, f: Any, args: Sequence[Abstract]) -> Value | None:
         """`infer` of real numbers by a cached result type; ``None`` if none is cached."""

@@ -100,6 +100,10 @@ def item(ev: Evaluator, a: Abstract, index: Abstract) -> Abstract:
             raise Raises(KeyError, f"the module {name!r} is missing", ev.span)
         return module
     if isinstance(a, Known):
+        if isinstance(index, SliceOf):
+            parts = (index.start, index.stop, index.step)
+            known = [x.value for x in parts if isinstance(x, Known)]
+            index = Known(slice(*known)) if len(known) == len(parts) else index
         if isinstance(index, Known) and not isinstance(a.value, type):
             try:
                 return Known(a.value[index.value])
@@ -183,10 +187,11 @@ def _of_array(ev: Evaluator, a: Value, index: Abstract) -> Abstract:
     """Write a read of an element or a part of an array."""
     t = ev.types[a]
     if isinstance(t, Number) and all(issubclass(kind, np.generic) for kind in t.kinds):
-        if ev.sequence(index) == () or (isinstance(index, Known) and index.value == ()):
+        parts = [x.value if isinstance(x, Known) else x for x in keys_of(index)]
+        if not parts:
             return a
-    if isinstance(t, Number) and all(issubclass(kind, np.generic) for kind in t.kinds):
-        return item(ev, ev.call(Known(np.asarray), [a], {}), index)
+        if all(part is None or part is Ellipsis for part in parts):  # NumPy's numbers have no axes
+            return ev.call(Known(np.reshape), [a, Known((1,) * parts.count(None))], {})
     if not isinstance(t, Array):
         kind = TypeError if ev.class_of(a) in (float, int, complex, bool) else None
         raise Raises(kind, f"an index of a {t}", ev.span)

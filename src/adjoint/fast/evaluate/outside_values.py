@@ -348,7 +348,10 @@ class Outside(Guards):
 
     def size_of(self, symbol: Symbol) -> int | None:
         """Return the length of a dimension at specialisation."""
-        return next((n for n, known in self._symbols.items() if known is symbol), None)
+        for n, known in self._symbols.items():  # a generator would cost more
+            if known is symbol:
+                return n
+        return None
 
     def _function(self, source: Source, f: FunctionType) -> Abstract:
         has_meaning = lookup(f) is not None or f in handlers or f in definitions

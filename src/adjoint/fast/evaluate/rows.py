@@ -269,12 +269,14 @@ def array_of(ev: Evaluator, row: Value, dtype: Any = None) -> Abstract:
     if has_complex(item) and dtype is not None and np.dtype(dtype).kind != "c":
         raise NotCovered(f"complex numbers in an array of dtype {np.dtype(dtype)}", ev.span)
     found = {np.array([x], dtype).dtype for x in witnesses(item)}
-    if len(found) > 1 or not is_covered(next(iter(found)).type):
+    of_array = max(found, key=lambda one: one.num)
+    if len(found) > 1 and item.kinds <= {int, float, np.float64}:
+        ev.operation(rows.demand_float, (row,), number(bool))
+    elif len(found) > 1 or not is_covered(of_array.type):
         raise NotCovered("an array of numbers of several classes", ev.span)
     n = length_of_row(ev, row)
     if n is None:
         n = ev.row_lengths[row] = Symbol("n", is_argument=False)
-    of_array = found.pop()
     return ev.operation(rows.array_of, (row, Const(of_array)), Array(of_array, (n,)))
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import functools
 import inspect
+import operator
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
@@ -55,6 +56,8 @@ def linear_tangent(sweep: TangentValues, op: Call) -> Operand | None:
 
 def is_linear(f: Any, op: Call) -> bool:
     """Return whether no option of a call, by keyword or position, enters the result."""
+    if len(op.operands) + len(op.keywords) == 1 or f is operator.matmul:
+        return True  # the signature of a function of C takes long to read
     given = zip(_parameters(f), op.operands, strict=False)
     options = {name for name, x in given if x != Const(None)} | {k for k, _ in op.keywords}
     return _NOT_LINEAR.isdisjoint(options)
@@ -62,10 +65,13 @@ def is_linear(f: Any, op: Call) -> bool:
 
 @functools.cache
 def _parameters(f: Any) -> tuple[str, ...]:
+    """Return the names of the parameters of a function that takes no number of operands."""
     try:
-        return tuple(inspect.signature(f).parameters)
+        found = inspect.signature(f).parameters
     except (TypeError, ValueError):
         return ()
+    has_any = any(p.kind is p.VAR_POSITIONAL for p in found.values())
+    return () if has_any else tuple(found)
 
 
 def steady_tangent(sweep: TangentValues, op: Call) -> Operand | None:

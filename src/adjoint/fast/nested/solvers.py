@@ -174,16 +174,21 @@ def fsolve(
 # ---- reports -------------------------------------------------------------------------------------
 
 
-def report(like: Any, **known: Any) -> Any:
-    """Stand for an `OptimizeResult` of the fields of `like`, of which `known` may be read."""
+def report(like: Any, _class: Any = optimize.OptimizeResult, **known: Any) -> Any:
+    """Stand for a report of the fields of `like`, of which `known` may be read."""
     raise NotImplementedError
 
 
 @handler(report)
-def _(ev: Evaluator, like: Abstract, **known: Abstract) -> Abstract:
-    assert isinstance(like, Known)
+def _(
+    ev: Evaluator,
+    like: Abstract,
+    _class: Abstract = Known(optimize.OptimizeResult),
+    **known: Abstract,
+) -> Abstract:
+    assert isinstance(like, Known) and isinstance(_class, Known)
     items = tuple(known.get(name, LOST) for name in like.value)
-    return ev.allocate(Instance(optimize.OptimizeResult, like.value, items))
+    return ev.allocate(Instance(_class.value, like.value, items))
 
 
 _OF_ROOT = tuple(optimize.root(lambda x: x, [0.0]))

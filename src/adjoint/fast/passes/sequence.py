@@ -115,13 +115,13 @@ def _read_again(block: Block) -> set[Value]:
     while pending:
         ops = pending.pop().ops
         pending += [inner for op in ops for inner in blocks(op)]
-        added = [op.operands[:2] for op in ops if isinstance(op, Call) and op.callee in _ADDITIONS]
+        added = [op.operands[:2] for op in ops if type(op) is Call and callee_of(op) in _ADDITIONS]
         reads = [op for op in ops if is_call_of(op, operator.getitem)] if added else []
         found.update(op.result for op in reads if op.result and op.operands in added)
     return found
 
 
-_ADDITIONS = (Const(runtime.add_part), Const(runtime.add_at))
+_ADDITIONS = frozenset({runtime.add_part, runtime.add_at})
 
 
 def _is_of_floats(x: Operand, types: Types) -> bool:
@@ -161,9 +161,12 @@ def _sharing(written: Collection[Operand | None]) -> Callable[[Call], bool]:
             return False
         if is_never_written:
             return True
-        return call.result not in written and not any(
-            isinstance(x, Value) and x in written for x in call.operands
-        )
+        if call.result in written:
+            return False
+        for x in call.operands:  # a generator would cost more
+            if type(x) is Value and x in written:
+                return False
+        return True
 
     return is_shared
 

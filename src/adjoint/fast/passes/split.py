@@ -36,27 +36,33 @@ def split(
         The values that the program writes to, and their aliases: operations on one of them stay
         together, in their order.
     """
-    reads = [_reads(op) for op in ops]
-    bound = {*written, *_written_by(ops), *(op.result for op in ops if _makes_iterator(op))}
+    both = [(op, _reads(op), results(op)) for op in ops]
+    bound: set[Any] = {
+        *written,
+        *_written_by(ops),
+        *(op.result for op in ops if _makes_iterator(op)),
+    }
     moved: set[Value] = set(dots)
-    count = -1
-    while count != len(moved):
-        count = len(moved)
-        for op, read in zip(ops, reads, strict=True):
-            made = results(op)
+    later: list[Op] = []
+    is_settled = False
+    while not is_settled:  # each value is made before it is read: most programs need one pass
+        is_settled, later = True, []
+        for op, read, made in both:
             if not moved.isdisjoint(read) or not moved.isdisjoint(made):
+                later.append(op)
                 moved.update(made)
-                moved.update(x for x in read if x in bound)
-    first = [i for i, op in enumerate(ops) if moved.isdisjoint((*reads[i], *results(op)))]
-    kept = set(first)
-    return tuple(ops[i] for i in first), tuple(op for i, op in enumerate(ops) if i not in kept)
+                if not (bound & read) <= moved:
+                    moved |= bound & read
+                    is_settled = False
+    kept = set(map(id, later))
+    return tuple(op for op in ops if id(op) not in kept), tuple(later)
 
 
 def _reads(op: Op) -> set[Value]:
     """Return the values that an operation reads, its blocks included."""
     if isinstance(op, If | Loop):
         return set(free_values(Block((), (op,), ())))
-    return {x for x in operands(op) if isinstance(x, Value)}
+    return {x for x in operands(op) if type(x) is Value}
 
 
 def _written_by(ops: Iterable[Op]) -> Iterator[Operand]:

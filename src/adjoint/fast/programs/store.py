@@ -340,15 +340,16 @@ def _made(f: Any, args: tuple[Any, ...], mode: Mode) -> Entry:
     from adjoint.fast.build.source import REVERSE, written  # imported on first use only
     from adjoint.fast.build.specialisation import specialise
     from adjoint.fast.entry_code.entry_source import entry_source
+    from adjoint.fast.entry_code.late_functions import late_function
     from adjoint.fast.entry_code.shape_check import demanding_shapes
 
     begin = time.perf_counter()
     program = specialise(f, args, mode)
     writer = written(program)
-    entry_text, bound = entry_source(program, len(args), mode)
+    entry_texts, bound = entry_source(program, len(args), mode)
     source = "\n".join(writer.lines) + "\n"
     program.stages("source", lambda: source)
-    program.stages("entry", lambda: entry_text)
+    program.stages("entry", lambda: "".join(entry_texts.values()))
     filename = f"<adjoint fast {program.name} #{next(_numbers)}>"
     scope = dict(writer.bound)
     try:
@@ -356,6 +357,7 @@ def _made(f: Any, args: tuple[Any, ...], mode: Mode) -> Entry:
     except (SyntaxError, RecursionError, MemoryError) as error:
         raise NotCovered(f"the generated source is beyond Python: {error}") from None
     show_source(filename, source)
+    entry_name = filename.replace("fast", "entry")
     lines = [line.strip() for line in writer.lines]
     first = lines.index(REVERSE) + 1 if REVERSE in lines else 0
     failures = Failures(bound, (filename, first))
@@ -370,7 +372,6 @@ def _made(f: Any, args: tuple[Any, ...], mode: Mode) -> Entry:
         else run,
         "failed": failures,
     }
-    exec(compile(entry_text, filename.replace("fast", "entry"), "exec", dont_inherit=True), bound)
     inlined = tuple(program.ev.inlined)[1:]  # without the function itself
     writes = program.writes
     opaque = tuple(f"{name}, because of {reason}" for name, reason in program.ev.opaque.items())
@@ -380,15 +381,20 @@ def _made(f: Any, args: tuple[Any, ...], mode: Mode) -> Entry:
     made = Entry(
         program,
         source,
-        bound["run"],
+        run,
         cost,
         filename,
         failures,
         inlined,
         opaque,
-        bound.get("once"),
-        writes,
+        writes=writes,
     )
+    if mode.has_tangents:
+        for name, text in entry_texts.items():
+            setattr(made, name, late_function(made, name, text, entry_name, bound))
+    else:
+        exec(compile(entry_texts["run"], entry_name, "exec", dont_inherit=True), bound)
+        made.run = bound["run"]
     if program.ev.is_singular and mode.is_gradient and not mode.is_careful:
         made.run = _with_careful_program(made, mode)
     return made

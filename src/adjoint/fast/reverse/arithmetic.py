@@ -53,17 +53,22 @@ def _negated(ev: Evaluator, x: Operand, name: str) -> Operand:
 
 def inferred(ev: Evaluator, f: Any, operands: tuple[Operand, ...], name: str) -> Operand:
     ev.hint = name
-    if f in _ARITHMETIC and are_floats(ev, *operands) and _are_unknown(operands):
-        return ev.operation(f, operands, FLOAT)
+    is_plain = f in _ARITHMETIC and _are_unknown(operands)
+    if is_plain:  # shortcuts of the call below
+        known = FLOAT if are_floats(ev, *operands) else ev.known_type(f, operands)
+        if known is not None:
+            return ev.operation(f, operands, known)
     args = [*map(abstract_of, operands)]
-    if f in _ARITHMETIC and _are_unknown(operands):
-        if all(map(is_numeric, args)):  # a shortcut of the call below
-            return ev.operand(ev.infer(f, args))
+    if is_plain and all(map(is_numeric, args)):
+        return ev.operand(ev.infer(f, args))
     return ev.operand(ev.call(Known(f), args, {}))
 
 
 def _are_unknown(operands: tuple[Operand, ...]) -> bool:
-    return any(type(x) is not Const for x in operands)
+    for x in operands:  # a generator would cost more
+        if type(x) is not Const:
+            return True
+    return False
 
 
 _ARITHMETIC = frozenset({operator.add, operator.sub, operator.mul, operator.truediv, operator.neg})

@@ -17,6 +17,7 @@ from adjoint.fast.evaluate.types import (
     ANYTHING,
     Array,
     Number,
+    Type,
     bar_type,
     has_complex,
     number,
@@ -34,6 +35,7 @@ from adjoint.fast.single_assignment.primitives import same
 from adjoint.fast.single_assignment.walk import callee_of
 from adjoint.fast.support import functions as runtime
 from adjoint.fast.support.pullbacks import pushed
+from adjoint.ir import primitives
 from adjoint.ir.single import Call, Const, Operand, Unpack, Value
 from adjoint.rulekit.registry import lookup
 from adjoint.rulekit.rule import Rule
@@ -204,6 +206,8 @@ def _inlined(sweep: Sweep, op: Call, rule: Rule) -> Step | None:
     ev, y = sweep.ev, op.result
     assert y is not None
     function = rule.written
+    if all(_is_double(ev, x) for x in op.operands):
+        function = getattr(function, "of_arrays", function)
     if type(function) is not FunctionType:
         return None
     args = [*map(abstract_of, op.operands)]
@@ -214,27 +218,34 @@ def _inlined(sweep: Sweep, op: Call, rule: Rule) -> Step | None:
         if not isinstance(found, Tuple) or len(found.items) != 2:
             raise NotCovered("a rule that declines")
         value, back = found.items
-        if not isinstance(value, Value):
-            raise NotCovered("a rule whose value is a structure")
+        values = ev.sequence(value) if y in ev.several else (value,)
+        if values is None or not all(isinstance(part, Value) for part in values):
+            raise NotCovered("a rule whose value is another structure")
         told: dict[str, Abstract] = {}
         if rule.asking and isinstance(back, Closure) and code_asks(back.code):
             told["wanted"] = Tuple(tuple(map(Known, _wanted(sweep, op.operands))))
         with ev.trial():
-            t = ev.types[y]
-            like = bar_type(t) if isinstance(t, Array) or has_complex(t) else number(float)
-            ev.call(back, [ev.value(like, name="y_bar")], told)
+            likes = [ev.value(_like(t), name="y_bar") for t in ev.several.get(y, (ev.types[y],))]
+            ev.call(back, [Tuple(tuple(likes)) if y in ev.several else likes[0]], told)
     except NotCovered:
         ev.heap = heap
         del ev.block[place:]
         return None
-    if y in ev.written:
-        ev.written.update(ev.owners(value))
-    ev.note_alias(value, (y,))
-    ev.write(Call(y, Const(same), (value,), (), op.span))
+    if y in ev.several:
+        made = tuple(map(ev.operand, values))
+        ev.write(Call(y, Const(primitives.build_tuple), made, (), op.span))
+    else:
+        assert isinstance(value, Value)
+        if y in ev.written:
+            ev.written.update(ev.owners(value))
+        ev.note_alias(value, (y,))
+        ev.write(Call(y, Const(same), (value,), (), op.span))
 
     def use(scope: Scope, y_bar: Operand) -> None:
-        given = whole(ev, y_bar, y) if isinstance(ev.types[y], Array) else y_bar
-        bars = ev.call(back, [abstract_of(given)], told)
+        given = abstract_of(whole(ev, y_bar, y) if isinstance(ev.types[y], Array) else y_bar)
+        if y in ev.several:
+            given = Tuple(tuple(map(abstract_of, ev.packs[y_bar])))  # type: ignore[index]
+        bars = ev.call(back, [given], told)
         items = ev.sequence(bars)
         assert items is not None
         for x, bar in zip(op.operands, items[1:], strict=True):
@@ -243,6 +254,21 @@ def _inlined(sweep: Sweep, op: Call, rule: Rule) -> Step | None:
                     scope.add(x, whole(ev, ev.operand(bar), x))
 
     return lambda scope: with_cotangent(scope, y, lambda bar: use(scope, bar))
+
+
+def _like(t: Type) -> Type:
+    """Return the type of the cotangent of a number or an array."""
+    return bar_type(t) if isinstance(t, Array) or has_complex(t) else number(float)
+
+
+def _is_double(ev: Evaluator, x: Operand) -> bool:
+    """Return whether an operand is constant, or a number or an array of no other precision."""
+    if isinstance(x, Const):
+        return True
+    t = ev.type_at(x)
+    if isinstance(t, Array):
+        return t.dtype.char in "dlq?"
+    return isinstance(t, Number) and t.kinds <= {float, np.float64, int, bool}
 
 
 _Called: Any = operator.call

@@ -111,18 +111,19 @@ def mapped(op: Op, new: Callable[[Operand], Operand], inner: Callable[[Block], B
             keywords = tuple((name, new(value)) for name, value in op.keywords)
             return Call(op.result, new(op.callee), tuple(map(new, op.operands)), keywords, op.span)
         case Unpack():
-            return replace(op, value=new(op.value))
+            return Unpack(op.results, new(op.value), op.starred, op.span)
         case If():
-            return replace(
-                op, condition=new(op.condition), body=inner(op.body), orelse=inner(op.orelse)
-            )
+            condition = new(op.condition)
+            return If(op.results, condition, inner(op.body), inner(op.orelse), op.span)
         case Loop():
-            return replace(
-                op,
-                initial=tuple(map(new, op.initial)),
-                iterable=None if op.iterable is None else new(op.iterable),
-                test=None if op.test is None else inner(op.test),
-                body=inner(op.body),
+            return Loop(
+                op.results,
+                tuple(map(new, op.initial)),
+                None if op.iterable is None else new(op.iterable),
+                None if op.test is None else inner(op.test),
+                inner(op.body),
+                op.stops,
+                op.span,
             )
         case Raise():
             return replace(
@@ -159,8 +160,8 @@ def is_call_of(op: Op, f: Any) -> TypeGuard[Call]:
 
 
 def count_reads(block: Block) -> Counter[Operand]:
-    """Count how often each operand is read in a block, as a result of it too."""
-    reads = Counter(block.results or ())
+    """Count how often each value is read in a block, as a result of it too."""
+    read = [*(block.results or ())]
     for op in walk(block):
-        reads.update(read_by(op))
-    return reads
+        read += read_by(op)
+    return Counter([x for x in read if type(x) is Value])

@@ -11,19 +11,21 @@ import cmath
 import keyword
 import math
 import operator
+import re
 from collections.abc import Callable, Iterable, Sequence
 from types import ModuleType
 from typing import Any
 
 import numpy as np
 
-from adjoint.fast.evaluate.types import Array, Type
+from adjoint.fast.evaluate.types import Array, Dim, Type
 from adjoint.fast.single_assignment.primitives import same
 from adjoint.fast.support import functions as runtime
 from adjoint.fast.support import rows
 from adjoint.fast.support.opaque import Opaque, pullback
 from adjoint.ir import primitives
 from adjoint.ir.single import Call, Const, Operand, Value
+from adjoint.rulekit.row_sums import has_short_rows, row_sums
 
 _INFIX: dict[Any, tuple[str, int]] = {
     operator.add: ("+", 11),
@@ -55,6 +57,7 @@ _PREFIX: dict[Any, tuple[str, int]] = {
     operator.not_: ("not ", 5),
 }
 _MODULES = {"math": math, "cmath": cmath, "np": np, "np.linalg": np.linalg}
+_NONE = Const(None)
 ATOM = 20
 """Level of a text that never needs parentheses."""
 
@@ -76,8 +79,8 @@ class Formulas:
         effect.
     """
 
-    def __init__(self, types: dict[Value, Type]) -> None:
-        self.types = types
+    def __init__(self, types: dict[Value, Type], length_of: Callable[[Dim], int]) -> None:
+        self.types, self._length_of = types, length_of
         self.bound: dict[str, Any] = {"np": ModuleType("numpy"), "math": ModuleType("math")}
         self._names: dict[Value, str] = {}
         self._taken: set[str] = {"_", "np", "math", "cmath", *keyword.kwlist, *dir(builtins)}
@@ -94,9 +97,9 @@ class Formulas:
         return self._names[v]
 
     def new_name(self, base: str) -> str:
-        base = "".join(c if c.isascii() and (c.isalnum() or c == "_") else "_" for c in base) or "t"
-        if base[0].isdigit():
-            base = f"t{base}"
+        if not (base.isidentifier() and base.isascii()):
+            base = re.sub(r"\W", "_", base, flags=re.ASCII) or "t"
+            base = f"t{base}" if base[0].isdigit() else base
         made, number = base, self._numbers.get(base, 2)
         while made in self._taken:
             made, number = f"{base}_{number}", number + 1
@@ -202,6 +205,21 @@ class Formulas:
         given = [self.text(a) for a in args] + [f"{k}={self.text(v)}" for k, v in options.items()]
         return f"{owner}.{name}({', '.join(given)})", ATOM
 
+    def row_sums(
+        self, x: Operand, axis: Operand = _NONE, *more: Operand, **options: Operand
+    ) -> tuple[str, int] | None:
+        """Return the text of sums along short rows; ``None`` for another call of `np.sum`."""
+        t = self.types.get(x) if isinstance(x, Value) else None
+        keepdims = options.pop("keepdims", Const(False))
+        if type(t) is not Array or len(t.shape) < 2 or more or options:
+            return None
+        if axis not in (Const(-1), Const(len(t.shape) - 1)) or type(keepdims) is not Const:
+            return None
+        if t.dtype.char not in "fd" or not has_short_rows([*map(self._length_of, t.shape)]):
+            return None
+        kept = ", True" if keepdims.value else ""
+        return f"{self.function(row_sums)}({self.text(x)}{kept})", ATOM
+
     def arguments(self, op: Call, first: int) -> str:
         named = [f"{name}={self.text(x)}" for name, x in op.keywords]
         return ", ".join([*(self.text(x) for x in op.operands[first:]), *named])
@@ -278,13 +296,16 @@ _SPECIAL: dict[Any, Callable[..., tuple[str, int] | None]] = {
         f"{w.text(f, ATOM)}({', '.join(w.text(x) for x in xs)})",
         ATOM,
     ),
-    np.sum: lambda w, x, *axis, **options: w.method("sum", x, axis, options),
+    np.sum: lambda w, x, *axis, **options: (
+        w.row_sums(x, *axis, **options) or w.method("sum", x, axis, options)
+    ),
+    np.ndarray.sum: lambda w, x, *axis, **options: w.row_sums(x, *axis, **options),
     np.mean: lambda w, x, *axis, **options: w.method("mean", x, axis, options),
     np.dot: lambda w, x, *y, **options: w.method("dot", x, y, options),
     np.max: lambda w, x, *axis, **options: w.method("max", x, axis, options),
     np.min: lambda w, x, *axis, **options: w.method("min", x, axis, options),
     np.transpose: lambda w, x, *axes: None if axes else (f"{w.text(x, ATOM)}.T", ATOM),
-    np.reshape: lambda w, x, shape: (f"{w.text(x, ATOM)}.reshape({w.text(shape)})", ATOM),
+    np.reshape: lambda w, x, shape: w.method("reshape", x, (shape,), {}),
     runtime.length: lambda w, x, axis: (f"{w.text(x, ATOM)}.shape[{w.text(axis)}]", ATOM),
     runtime.shape_of: lambda w, x: (f"{w.text(x, ATOM)}.shape", ATOM),
     runtime.real_part: lambda w, x: (f"{w.text(x, ATOM)}.real", ATOM),

@@ -8,19 +8,23 @@ comment.
 from __future__ import annotations
 
 import linecache
+import operator
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any
+from math import prod
+from typing import Any, TypeGuard
 
 import numpy as np
 
-from adjoint.fast.evaluate.types import Type
+from adjoint.fast.evaluate.draft import LARGE
+from adjoint.fast.evaluate.types import Array, Dim, Type
 from adjoint.fast.evaluate.values import Origin
-from adjoint.fast.single_assignment.walk import blocks, operands, results, walk, walk_ops
+from adjoint.fast.single_assignment.walk import blocks, callee_of, operands, results, walk, walk_ops
 from adjoint.fast.source.formulas import ATOM, Formulas
 from adjoint.fast.support import functions as runtime
 from adjoint.fast.support import rows
+from adjoint.fast.support.result_memory import OWN_MEMORY
 from adjoint.ir.single import Block, Call, Const, If, Loop, Op, Operand, Unpack, Value
 
 WIDTH = 92
@@ -48,8 +52,9 @@ class Writer(Formulas):
         types: dict[Value, Type],
         places: dict[Value, tuple[str, int]],
         origins: dict[Value, Origin],
+        length_of: Callable[[Dim], int],
     ) -> None:
-        super().__init__(types)
+        super().__init__(types, length_of)
         self.places, self._origins = places, origins
         self.lines: list[str] = []
         self.origins: list[Origin | None] = []
@@ -58,6 +63,10 @@ class Writer(Formulas):
         self._handed_out: set[Value] = set()
         self._named: set[Value] = set()
         self._place: tuple[str, int] | None = None
+        self._own: set[Value] = set()
+        """Arrays that the present block has made, in memory of their own."""
+        self._views: set[Value] = set()
+        """Those of them that are views of others, which nothing else reads."""
 
     def line(self, text: str, depth: int) -> None:
         self.lines.append("    " * depth + text)
@@ -86,6 +95,7 @@ class Writer(Formulas):
         """Write operations as statements; delete each array after the operation that `last`
         gives."""
         going: list[Value] = []
+        around, self._own = self._own, set()
         for i, op in enumerate(ops):
             before = len(self.lines)
             self.origin = self._origin_of(op)
@@ -94,16 +104,23 @@ class Writer(Formulas):
                 going += [x for x in self._read_by(op) if last.get(x) == i and x not in going]
                 if len(self.lines) > before:
                     going = self._delete(going, depth)
+        self._own = around
 
     def _origin_of(self, op: Op) -> Origin | None:
         """Return the place that an operation belongs to."""
+        if type(op) is Call and op.result in self._origins:
+            return self._origins[op.result]
         made = results(op) or operands(op)[::-1]
         found = (self._origins.get(v) for v in made if isinstance(v, Value))
         return next((place for place in found if place is not None), None)
 
     def _read_by(self, op: Op) -> list[Value]:
-        read = (x for one in walk_ops((op,)) for x in operands(one))
-        return list(dict.fromkeys(x for x in read if isinstance(x, Value)))
+        read: Iterable[Operand]
+        if type(op) is Call and not op.keywords:
+            read = op.operands
+        else:
+            read = (x for one in walk_ops((op,)) for x in operands(one))
+        return list(dict.fromkeys([x for x in read if type(x) is Value]))
 
     def _delete(self, going: list[Value], depth: int) -> list[Value]:
         """Write ``del`` of arrays; return those that a pending formula still reads."""
@@ -160,6 +177,8 @@ class Writer(Formulas):
             self.flush(depth)
             self.line(text, depth)
             return
+        if self._write_over(op, v, depth):
+            return
         text, level = self.call(op)
         if op.callee.value in (
             rows.take_last,
@@ -174,6 +193,44 @@ class Writer(Formulas):
             return
         self._comment(v, depth)
         self.line(f"{self.name(v)} = {text}", depth)
+
+    def _write_over(self, op: Call, v: Value, depth: int) -> bool:
+        """Write the result of arithmetic over a large operand that nothing else reads; return
+        whether there is one."""
+        f, t = callee_of(op), self.types[v]
+        if type(t) is not Array:
+            return False
+        sign = _SIGNS.get(f)
+        for i in range(0 if sign is None else 2 if sign in "+*" else 1):
+            x = op.operands[i]
+            if self._is_spare(x) and self.types[x] == t and self._is_large(t):
+                other = self.text(op.operands[1 - i])
+                self._comment(v, depth)
+                if x in self._texts:
+                    self.line(f"{self.name(v)} = {self.text(x)}", depth)
+                else:
+                    self._names[v] = self._names.pop(x)
+                self.line(f"{self._names[v]} {sign}= {other}", depth)
+                self._own.add(v)
+                return True
+        if f in _RESHAPING and self._is_read_once(op.operands[0]):
+            self._own.add(v)
+            self._views.add(v)
+        elif f in OWN_MEMORY or (isinstance(f, np.ufunc) and len(op.operands) <= f.nin):
+            self._own.add(v)
+        return False
+
+    def _is_large(self, t: Array) -> bool:
+        return prod(map(self._length_of, t.shape)) >= LARGE
+
+    def _is_read_once(self, x: Operand) -> TypeGuard[Value]:
+        """Return whether the memory of an array is free after its next use."""
+        return type(x) is Value and x in self._own and self._uses[x] == 1
+
+    def _is_spare(self, x: Operand) -> TypeGuard[Value]:
+        """Return whether an array is to be written over at its next use. In a formula, NumPy itself
+        does so, but not with a view."""
+        return self._is_read_once(x) and (x not in self._texts or x in self._views)
 
     def _may_stand_inside(self, v: Value) -> bool:
         """Return whether a value that is used once may be written at its place of use: it is a
@@ -325,6 +382,9 @@ def _words(text: str) -> list[str]:
 def _is_empty(block: Block, op: If) -> bool:
     return not block.ops and not op.results
 
+
+_SIGNS = {operator.add: "+", operator.sub: "-", operator.mul: "*", operator.truediv: "/"}
+_RESHAPING = (np.reshape, np.ndarray.reshape)
 
 # ---- operations that are statements --------------------------------------------------------------
 

@@ -183,8 +183,8 @@ class OpaquePullback:
     def _pulled(self, back: Callable[[Any], Any], y_bar: Any) -> tuple[Any, ...]:
         memory, operands = self._memory, self._operands
         bars = back(deposit(memory, self._y, _fitted(self._y, y_bar)))
-        is_by_value = memory.is_untouched() and not memory.buffers and not memory.shadows
-        if is_by_value and _BY_VALUE.issuperset(map(type, operands)):
+        is_touched = memory.written or not memory.is_untouched()
+        if not is_touched and _BY_VALUE.issuperset(map(type, operands)):
             return (None, *map(finish, bars[1:]))
         memory.rewind(0)
         reader = Reader(memory, taking=False)

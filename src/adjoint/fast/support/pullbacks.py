@@ -93,6 +93,8 @@ def pulled(back: Any, back_dot: Any, y_bar: Any, y_bar_dot: Any) -> Any:
     terms = [] if y_bar_dot is None else [back(y_bar_dot)]
     if back_dot is not None:
         terms.append(back_dot(y_bar))
+    if not terms:  # a linear function, at a constant cotangent
+        return (None,) * len(back(y_bar))
     return terms[0] if len(terms) == 1 else tuple(map(_sum, *terms))
 
 

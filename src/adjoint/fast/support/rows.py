@@ -48,6 +48,13 @@ def array_of(xs: Any, dtype: Any) -> Any:
     return np.array(xs, dtype)
 
 
+def demand_float(xs: Any) -> bool:
+    """Check that not all numbers of a list are integers: then its array is one of float64."""
+    if not any(isinstance(x, float) for x in xs):
+        raise Deoptimize("an array of integers alone")
+    return True
+
+
 def ties(xs: Any, y: Any) -> list[int]:
     """Return the indices of the items that equal the extremum `y`."""
     found = [i for i, x in enumerate(xs) if x == y]

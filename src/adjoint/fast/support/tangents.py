@@ -17,13 +17,15 @@ def fits(x: Any, dot: Any) -> bool:
         return True
     kind = type(x)
     if kind is np.ndarray:
-        return type(dot) is np.ndarray and dot.dtype == _dtype_for(x) and dot.shape == x.shape
+        if type(dot) is not np.ndarray or dot.shape != x.shape:
+            return False
+        return x.dtype is dot.dtype is _FLOAT64 or bool(dot.dtype == _dtype_for(x))
+    if kind is list or kind is tuple:
+        return type(dot) in (list, tuple) and len(dot) == len(x) and all(map(fits, x, dot))
     if issubclass(kind, int | float | np.floating | np.integer):
         return type(dot) in (float, int, np.float64, kind)
     if issubclass(kind, complex | np.complexfloating):
         return type(dot) in (float, int, complex, np.float64, np.complex128, kind)
-    if kind is list or kind is tuple:
-        return type(dot) in (list, tuple) and len(dot) == len(x) and all(map(fits, x, dot))
     if kind is dict:
         return (
             type(dot) is dict
@@ -46,11 +48,15 @@ def _fields_of(dot: Any, kind: type) -> Mapping[str, Any] | None:
     return vars(dot) if type(dot) is kind and hasattr(dot, "__dict__") else None
 
 
+_FLOAT64 = np.dtype(np.float64)
+_STRUCTURES = (list, tuple, dict, Tangent)
+
+
 def part_of(dot: Any, key: Any) -> Any:
     """Return the tangent of a part of a structure."""
-    if dot is None or isinstance(dot, list | tuple | dict | Tangent):
-        return None if dot is None else dot[key]
-    return vars(dot)[key]
+    if dot is None:
+        return None
+    return dot[key] if isinstance(dot, _STRUCTURES) else vars(dot)[key]
 
 
 def number_of(dot: Any) -> float:

@@ -96,6 +96,8 @@ def array_rule(
         def placed_keywords(*args: Any, **kwargs: Any) -> Any:
             return _apply(plan, args, _given(kwargs), True)
 
+        placed.of_arrays = _of_arrays(plan)  # type: ignore[attr-defined]
+
         known = frozenset(plan.order)
         options = known - set(plan.operands)
         shape = (plan.positional, plan.required)
@@ -106,6 +108,25 @@ def array_rule(
         return function
 
     return add
+
+
+def _of_arrays(plan: _Plan) -> Callable[..., Any]:
+    """Return the rule for float64 operands by position, in a form that programs inline."""
+    function, places = plan.function, tuple(map(plan.order.index, plan.operands))
+
+    def of_arrays(*args: Any, **kwargs: Any) -> Any:
+        y, back = function(*args, **kwargs)
+
+        def placed_back(y_bar: Any) -> tuple[Any, ...]:
+            bars: list[Any] = [None] * (len(args) + 1)
+            for place, bar in zip(places, back(y_bar)[1:]):  # noqa: B905 (it is lowered)
+                if place < len(args):
+                    bars[place + 1] = bar
+            return tuple(bars)
+
+        return y, placed_back
+
+    return of_arrays
 
 
 def _given(kwargs: dict[str, Any]) -> dict[str, Any]:

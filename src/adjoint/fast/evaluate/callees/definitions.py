@@ -124,7 +124,11 @@ def _putmask(a, /, mask, values):
         raise ValueError("mask and data must be the same size")
     if a.dtype != np.float64:
         raise TypeError("an array of another precision")
-    if np.ndim(values) == 0:
+    if a.ndim == 0:
+        if np.ndim(values):
+            raise ValueError("values of another shape")
+        a[...] = np.where(chosen, values, a)
+    elif np.ndim(values) == 0:
         a[chosen] = values
     else:
         if np.shape(values) != a.shape:

@@ -29,7 +29,7 @@ def handled(
     Exceptions of one that takes the items of an iterator leave the program: code in C may raise
     before it has taken all of them.
     """
-    known = _keywords_of(f)
+    known = _keywords_of(f) if keywords else None
     if known is not None and not known.issuperset(keywords):
         raise NotCovered(f"such a call of {name_of(f)}", ev.span)
     try:

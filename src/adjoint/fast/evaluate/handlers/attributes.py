@@ -183,6 +183,8 @@ def _(ev: Evaluator, a: Abstract) -> Abstract:
         return length_of(ev, a, 0)
     if isinstance(a, Known) and isinstance(a.value, str | tuple):
         return Known(len(a.value))
+    if isinstance(a, Known) and type(a.value) is np.ndarray and a.value.ndim:
+        return Known(len(a.value))
     table = tabled(ev, a)
     row = row_of(ev, a if table is None else table.items[0])
     if row is not None:
@@ -220,7 +222,7 @@ def _query(f: Any, name: str, of_number: Abstract | None, reason: str) -> None:
 
 _query(np.shape, "shape", Tuple(()), "a shape")
 _query(np.ndim, "ndim", Known(0), "a rank")
-_query(np.size, "size", None, "a size")
+_query(np.size, "size", Known(1), "a size")
 
 
 @handler(np.iterable)

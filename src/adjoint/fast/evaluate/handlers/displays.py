@@ -6,11 +6,13 @@ from adjoint.fast.evaluate.evaluator import Evaluator
 from adjoint.fast.evaluate.handlers.table import handler
 from adjoint.fast.evaluate.item_lists import collected, demand_quiet_length
 from adjoint.fast.evaluate.items import item
+from adjoint.fast.evaluate.iterables import MOST_UNROLLED
 from adjoint.fast.evaluate.loops import iterate
 from adjoint.fast.evaluate.objects.containers import closed, key_of, opened_element, run
 from adjoint.fast.evaluate.objects.derived import plain_content
 from adjoint.fast.evaluate.objects.tables import as_table, is_key, new_table, update
 from adjoint.fast.evaluate.rows import append, item_of, kind_of, length_of_row, pop, row_of
+from adjoint.fast.evaluate.types import Array
 from adjoint.fast.evaluate.values import (
     Abstract,
     DictOf,
@@ -64,8 +66,15 @@ def _(ev: Evaluator, xs: Abstract, *index: Abstract) -> Abstract:
     return run(ev, xs, list.pop, *(opened_element(ev, i) for i in index))
 
 
-@handler(primitives.list_extend, list.extend)
+@handler(primitives.list_extend)
 def _(ev: Evaluator, xs: Abstract, values: Abstract, function: Abstract | None = None) -> Abstract:
+    if isinstance(ev.held(xs), ListOf):
+        _demand_length(ev, values, MOST_UNROLLED)
+    return _extended(ev, xs, values)
+
+
+@handler(list.extend)
+def _extended(ev: Evaluator, xs: Abstract, values: Abstract) -> Abstract:
     if not isinstance(ev.held(xs), ListOf | RowOf) or values == xs:
         raise NotCovered("extending a list", ev.span)
     demand_quiet_length(ev, values)
@@ -128,11 +137,17 @@ def _(ev: Evaluator, f: Abstract, args: Abstract, keywords: Abstract) -> Abstrac
     return ev.call(f, items, named)
 
 
-def _demand_length(ev: Evaluator, args: Abstract) -> None:
-    """Require a known length of a short list or tuple of numbers."""
+def _demand_length(ev: Evaluator, args: Abstract, most: int | None = None) -> None:
+    """Require a known length of an array, or of a list or tuple of numbers, if it depends on
+    lengths of at most `most`."""
     row = row_of(ev, args)
     n = None if row is None else length_of_row(ev, row)
-    if n is not None:
+    if isinstance(args, Value) and isinstance(t := ev.types[args], Array) and t.shape:
+        n = t.shape[0]
+    if n is None or isinstance(n, int):
+        return
+    sizes = [ev.outside.size_of(symbol) for symbol in ev.arguments_of(n)]
+    if most is None or all(size is not None and size <= most for size in sizes):
         ev.demand_known("a call with * of unknown length", n)
 
 

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from adjoint.fast.evaluate.callees.definitions import vectorized, windows
+from adjoint.fast.evaluate.callees.library import checked
 from adjoint.fast.evaluate.evaluator import Evaluator
 from adjoint.fast.evaluate.handlers.table import handler
 from adjoint.fast.evaluate.objects.memory_orders import is_contiguous, order_of
@@ -34,8 +35,24 @@ _NUMPY_2 = int(np.__version__.partition(".")[0]) >= 2
 
 @handler(np.array)
 def _(
-    ev: Evaluator, a: Abstract, dtype: Abstract = Known(None), *, copy: Abstract = Known(True)
+    ev: Evaluator,
+    a: Abstract,
+    dtype: Abstract = Known(None),
+    *,
+    copy: Abstract = Known(True),
+    ndmin: Abstract = Known(0),
 ) -> Abstract:
+    if not isinstance(ndmin, Known) or type(ndmin.value) is not int:
+        raise NotCovered("an array of a rank that is not known", ev.span)
+    made = _array(ev, a, dtype, copy)
+    missing = ndmin.value - len(ev.array_type(ev.operand(made)).shape)
+    if missing <= 0:
+        return made
+    return ev.call(Known(np.expand_dims), [made, Known(tuple(range(missing)))], {})
+
+
+def _array(ev: Evaluator, a: Abstract, dtype: Abstract, copy: Abstract) -> Abstract:
+    """Evaluate ``np.array(a, dtype, copy=copy)``."""
     if not isinstance(copy, Known):
         raise NotCovered("an array that is copied or not", ev.span)
     if copy.value is not True:
@@ -101,9 +118,10 @@ def _new_array(ev: Evaluator, a: Abstract, dtype: Abstract) -> Abstract:
         return ev.infer(np.reshape, [_new_array(ev, Tuple((a,)), dtype), Tuple(())])
     if not leaves:
         raise NotCovered("an array of something else than a list", ev.span)
-    found = _dtype(leaves, dtype.value)
+    found, is_certain = _dtype(leaves, dtype.value)
     keywords = () if dtype.value is None else (("dtype", Const(found)),)
-    return ev.operation(np.array, (ev.operand(a),), Array(found, shape), keywords)
+    made = ev.operation(np.array, (ev.operand(a),), Array(found, shape), keywords)
+    return made if is_certain else checked(ev, made, Array(found, shape), ())
 
 
 LISTED = frozenset({list, tuple, deque, range})
@@ -281,8 +299,13 @@ def _layout(ev: Evaluator, a: Abstract, leaves: list[list[Any]]) -> tuple[Dim, .
     return (len(items), *shapes.pop())
 
 
-def _dtype(leaves: list[list[Any]], given: Any) -> np.dtype[Any]:
-    """Return the dtype of the array; not covered if it depends on the classes of the numbers."""
+def _dtype(leaves: list[list[Any]], given: Any) -> tuple[np.dtype[Any], bool]:
+    """Return the dtype of the array, and whether it is certain: it is float64 for all classes that
+    the numbers may have but integers alone. Not covered if it depends on these classes otherwise,
+    or if there are none: where the numbers are made, an exception is raised in any case."""
+    is_certain = True
+    if not all(leaves):
+        raise NotCovered("a call that raises in any case")
     if given is not None:
         found: np.dtype[Any] = np.dtype(given)
     else:
@@ -291,14 +314,17 @@ def _dtype(leaves: list[list[Any]], given: Any) -> np.dtype[Any]:
             [max(kinds, key=lambda x: np.dtype(type(x)).num) for kinds in leaves],
         ]
         dtypes: set[np.dtype[Any]] = {np.array(end).dtype for end in ends}
-        if len(dtypes) > 1:
+        found = max(dtypes, key=lambda one: one.num)
+        is_certain = len(dtypes) == 1
+        if not is_certain and (
+            found != np.float64 or min(dtypes, key=lambda one: one.num).kind != "i"
+        ):
             raise NotCovered("an array of numbers of several classes")
-        found = dtypes.pop()
     if not is_covered(found.type):
         raise NotCovered(f"an array of dtype {found}")
     if found.kind != "c" and any(np.iscomplexobj(x) for kinds in leaves for x in kinds):
         raise NotCovered(f"complex numbers in an array of dtype {found}")
-    return found
+    return found, is_certain
 
 
 @handler(np.arange)

@@ -26,6 +26,11 @@ def is_ufunc(f: Any) -> bool:
     return isinstance(f, np.ufunc) and f.signature is None and f.nout == 1
 
 
+def is_broadcast(f: Any) -> bool:
+    """Return whether `f` is an operator, or a ufunc, of each element of its operands."""
+    return f in _OPERATORS or is_ufunc(f)
+
+
 @shape_of(*_OPERATORS, abs, of_numbers=True)
 def _(*operands: Any) -> Shape:
     _demand_no_lists(operands)

@@ -78,3 +78,9 @@ def _(tup: Any, *, dtype: Any = None) -> Array:
 def _(tup: Any, *, dtype: Any = None) -> Array:
     parts = [(shape or (1,), n) for shape, n in _parts(tup)]
     return _typed(tup, _joined(parts, 0 if len(parts[0][0]) == 1 else 1), dtype)
+
+
+@shape_of(np.column_stack)
+def _(tup: Any) -> Array:
+    parts = [(shape if len(shape) > 1 else (product(shape), 1), n) for shape, n in _parts(tup)]
+    return _typed(tup, _joined(parts, 1), None)

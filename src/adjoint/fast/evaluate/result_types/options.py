@@ -66,7 +66,7 @@ _OF_INTEGERS = frozenset({abs, float, int, bool, complex, max, min, divmod, roun
 
 
 _CONTENT = {
-    *((f, 0) for f in (np.unravel_index, np.all, np.any, np.prod)),
+    *((f, 0) for f in (np.unravel_index, np.all, np.any, np.prod, np.broadcast_to, np.reshape)),
     *((f, 1) for f in (np.take, np.ndarray.take)),
 }
 """Functions, and places of integers that are elements or indices."""

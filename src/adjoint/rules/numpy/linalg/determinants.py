@@ -132,7 +132,9 @@ def _(a):
         slope = np.zeros(np.shape(sign)) if log_bar is None else np.asarray(log_bar)
         if sign_bar is not None and np.iscomplexobj(sign):
             slope = slope + 1j * np.imag(conj(sign) * sign_bar)
-        return None, _over_matrix(slope[..., None, None], a, np.equal(sign, 0)[..., None, None])
+        of_matrices = (-2, -1)
+        slope, singular = np.expand_dims(slope, of_matrices), np.equal(sign, 0)
+        return None, _over_matrix(slope, a, np.expand_dims(singular, of_matrices))
 
     return y, slogdet_back
 

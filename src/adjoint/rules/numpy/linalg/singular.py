@@ -145,7 +145,7 @@ def _coincident(u: Any, s: Any, v: Any) -> tuple[Any, Any]:
     """Return which pairs of values are equal, and which values are zero, up to rounding."""
     longest = u if u.shape[-2] > v.shape[-2] else v
     largest = np.max(s, -1, initial=0)
-    return equal_pairs(s, largest, longest), s <= rounding(longest) * largest[..., None]
+    return equal_pairs(s, largest, longest), s <= rounding(longest) * np.expand_dims(largest, -1)
 
 
 def _undetermined(u: Any, s: Any, v: Any) -> tuple[Any, Any]:
@@ -280,7 +280,7 @@ def _rising(u: Any, v: Any, a_dot: Any, zero: Any) -> tuple[Any, Any]:
         return np.zeros(zero.shape), np.zeros(zero.shape, bool)
     places = np.where(zero, np.cumsum(zero, -1) - 1, 0)
     found = np.take_along_axis(np.linalg.svd(rest, compute_uv=False), places, -1)
-    return found, zero & turning[..., None]
+    return found, zero & np.expand_dims(turning, -1)
 
 
 if hasattr(np.linalg, "svdvals"):

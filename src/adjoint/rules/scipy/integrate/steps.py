@@ -19,6 +19,7 @@ from scipy import integrate
 from adjoint.rulekit import nested
 from adjoint.rulekit.projection import project
 from adjoint.rulekit.registry import frule, non_differentiable, rrule
+from adjoint.rules.scipy.equivalents import result_like
 from adjoint.rules.scipy.searches import capturing, corrections
 from adjoint.runtime.dispatch.program_call import in_program
 
@@ -159,11 +160,12 @@ def path_of(
         left = _with_rate(residual_of, make)
         for _ in corrections():
             residual = in_program(left, further, start, y, method, offsets, stages)
-            stages = settled(stages, residual, steps)
+            stages = settled(stages, residual, steps.inverse)
         at, found = interpolated_stages, (y, stages)
 
     def path(times: Any) -> Any:
-        return in_program(at, times, start, method, _where(steps, times, start), found)
+        where = steps_at(*method[:2], start, times)
+        return in_program(at, times, start, method, where, found)
 
     return path
 
@@ -173,9 +175,10 @@ def _with_rate(f: Callable[..., Any], make: Callable[..., Rate]) -> Callable[...
     return lambda further, *rest: f(make(*further), *rest)
 
 
+@result_like(lambda begins, lengths, start, times: np.searchsorted(begins, times))
 @non_differentiable
-def _where(steps: Steps, times: Any, start: Any) -> Any:
-    begins, lengths = steps.method[:2]
+def steps_at(begins: Any, lengths: Any, start: Any, times: Any) -> Any:
+    """Return the numbers of the steps in which times (m,) lie."""
     direction = np.sign(lengths[0])
     return np.searchsorted(direction * begins[1:], direction * (times - start))
 
@@ -183,17 +186,17 @@ def _where(steps: Steps, times: Any, start: Any) -> Any:
 # ---- implicit steps ------------------------------------------------------------------------------
 
 
-def settled(stages: Any, residual: Any, steps: Steps) -> Any:
+def settled(stages: Any, residual: Any, inverse: Any) -> Any:
     """Return the stages with the derivative that solves their equations. `residual` is what is left
     of these, with stages of each step that start at the last stage of the step before."""
     return np.array(stages)
 
 
-def _forward(steps: Steps, residual: Any) -> Any:
+def _forward(inverse: Any, residual: Any) -> Any:
     """Solve the linearized equations of all stages."""
     n_steps, s, n = residual.shape
-    own = np.reshape(steps.inverse @ residual.reshape(n_steps, s * n, 1), residual.shape)
-    through = steps.inverse.reshape(n_steps, s * n, s, n).sum(axis=2)  # of the start of a step
+    own = np.reshape(inverse @ residual.reshape(n_steps, s * n, 1), residual.shape)
+    through = inverse.reshape(n_steps, s * n, s, n).sum(axis=2)  # of the start of a step
     ends, last = through[:, -n:], own[:, -1]
     starts = np.zeros((n_steps, n), own.dtype)
     for k in range(1, n_steps):
@@ -201,10 +204,10 @@ def _forward(steps: Steps, residual: Any) -> Any:
     return own + np.reshape(through @ starts[:, :, None], own.shape)
 
 
-def _reverse(steps: Steps, bar: Any) -> Any:
+def _reverse(inverse: Any, bar: Any) -> Any:
     """Solve the adjoint equations of `_forward`."""
     n_steps, s, n = bar.shape
-    inverse = np.conj(np.swapaxes(steps.inverse, 1, 2))
+    inverse = np.conj(np.swapaxes(inverse, 1, 2))
     own = np.reshape(inverse @ bar.reshape(n_steps, s * n, 1), bar.shape)
     from_end = inverse[:, :, -n:]
     ends, sums = from_end.reshape(n_steps, s, n, n).sum(axis=1), own.sum(axis=1)
@@ -215,19 +218,19 @@ def _reverse(steps: Steps, bar: Any) -> Any:
 
 
 @rrule.register(settled)
-def _(stages, residual, steps):
+def _(stages, residual, inverse):
     def settled_back(bar):
-        return None, project(bar, stages), project(-_reverse(steps, bar), residual), None
+        return None, project(bar, stages), project(-_reverse(inverse, bar), residual), None
 
-    return settled(stages, residual, steps), settled_back
+    return settled(stages, residual, inverse), settled_back
 
 
 @frule.register(settled)
-def _(dots, stages, residual, steps):
-    y = settled(stages, residual, steps)
+def _(dots, stages, residual, inverse):
+    y = settled(stages, residual, inverse)
     moved = dots[0]
     if dots[1] is not None:
-        corrected = -_forward(steps, dots[1])
+        corrected = -_forward(inverse, dots[1])
         moved = corrected if moved is None else moved + corrected
     return y, moved
 
@@ -253,6 +256,6 @@ def collocation(
     residual = _left(rates, y, method, values)
     local = np.reshape(inverse @ residual.reshape(n_steps, s * n, 1), residual.shape)
     steps = Steps(method, values, inverse, offsets)
-    moved = _forward(steps, residual)
+    moved = _forward(inverse, residual)
     steps.stages = values - moved
     return steps, local, moved

@@ -48,14 +48,14 @@ NEAR, FARTHER = 10.0, 1e3
 is short enough, and the largest of all that finds no other solution."""
 
 
-def _solved(dense_output: bool, *given: Any, **options: Any) -> Any:
+def solved(dense_output: bool, *given: Any, **options: Any) -> Any:
     """Return the result of `solve_ivp`, and a function that returns its dense solution."""
     found = integrate.solve_ivp(*given, dense_output=dense_output, **options)
     sol, found.sol = found.sol, None
     return found, lambda: sol
 
 
-def _seen(tfirst: bool, func: Any, *given: Any, **options: Any) -> Any:
+def seen_by_odeint(tfirst: bool, func: Any, *given: Any, **options: Any) -> Any:
     """Return the result of `odeint`, and the times at which it has evaluated `func`."""
     seen: list[float] = []
 
@@ -66,8 +66,8 @@ def _seen(tfirst: bool, func: Any, *given: Any, **options: Any) -> Any:
     return integrate.odeint(watched, *given, tfirst=tfirst, **options), np.array(seen)
 
 
-_solved.__name__, _seen.__name__ = "solve_ivp", "odeint"
-_solved.__module__ = _seen.__module__ = "scipy.integrate"
+solved.__name__, seen_by_odeint.__name__ = "solve_ivp", "odeint"
+solved.__module__ = seen_by_odeint.__module__ = "scipy.integrate"
 
 
 def _lengths(begins: Any, end: Any) -> tuple[Any, Any]:
@@ -142,7 +142,12 @@ def odeint(
     y, times = np.ravel(y0) * 1.0, np.asarray(t) * 1.0
     probe = rate if len(times) else None
     (found, seen), search = run_search(
-        _seen, given + (tcrit, h0, hmax) + rest, named, probe, times[0] if len(times) else 0.0, y
+        seen_by_odeint,
+        given + (tcrit, h0, hmax) + rest,
+        named,
+        probe,
+        times[0] if len(times) else 0.0,
+        y,
     )
     values, report = found if full_output else (found, None)
     if search.stores:
@@ -151,7 +156,7 @@ def odeint(
         values = with_value(values, y + np.zeros(np.shape(values)))
     else:
         options = args, Dfun, col_deriv, 0, ml, mu, rtol, atol, tcrit, h0, hmax, *rest
-        steps, why = _odeint_steps(rate, func, y, times, seen, options, {"tfirst": tfirst, **named})
+        steps, why = odeint_steps(rate, func, y, times, seen, options, {"tfirst": tfirst, **named})
         if why:
             values = refused_result(values, find, why, rate, y, times)
         else:
@@ -163,7 +168,7 @@ def odeint(
 
 
 @without_levels
-def _odeint_steps(
+def odeint_steps(
     rate: Rate, func: Any, y: Any, times: Any, seen: Any, options: Any, named: Any
 ) -> Any:
     """Return steps with the ends that the times at which `odeint` evaluates show."""
@@ -215,7 +220,7 @@ def solve_ivp(
 
     rate = make(*further)
     y, start = np.ravel(y0) * 1.0, t_span[0] * 1.0
-    (found, solution), search = run_search(_solved, (is_dense, *asked), named, rate, start, y)
+    (found, solution), search = run_search(solved, (is_dense, *asked), named, rate, start, y)
     if search.stores and not search.stays and kind is not integrate.LSODA:
         return _SOLVE_IVP(*given, **options)  # its steps in Python are followed
 
@@ -225,7 +230,7 @@ def solve_ivp(
     if not search.stores and found.status < 0 and kind not in EXPLICIT:
         why = f"solves a differential equation; {found.message}"
     elif not search.stores:
-        steps, why = _steps_of(rate, y, kind, is_dense, solution, asked, named)
+        steps, why = steps_of(rate, y, kind, is_dense, solution, asked, named)
     if why:
         found.y = refused_result(found.y, find, why, *given)
         found = refuse_rest(find, found, given, "y")
@@ -248,11 +253,11 @@ def _copied(solution: Any) -> Any:
 
 
 @without_levels
-def _steps_of(
+def steps_of(
     rate: Rate, y: Any, kind: Any, is_dense: bool, solution: Any, asked: Any, named: Any
 ) -> Any:
     """Return the steps of the solver, or those of a collocation method in their place."""
-    sol = solution() if is_dense else _solved(True, *asked, **named)[1]()
+    sol = solution() if is_dense else solved(True, *asked, **named)[1]()
     paths = sol.interpolants
     if not paths:
         return None, NO_STEP

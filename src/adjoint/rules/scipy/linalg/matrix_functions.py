@@ -24,14 +24,21 @@ def _largest(a: Any) -> Any:
 
 def frechet(f: Any, a: Any, e: Any) -> Any:
     """Return the derivative of `f` at `a` along `e`, which is first scaled to the size of `a`."""
-    n, size = a.shape[-1], _largest(e) or 1.0  # a zero `e` may have a derivative as well
-    if n == 0:
+    if a.shape[-1] == 0:
         return np.zeros(np.broadcast_shapes(np.shape(a), np.shape(e)), np.result_type(a, e))
     lost = ~np.all(np.isfinite(e), axis=(-2, -1), keepdims=True)
-    if np.any(lost):  # the payload of a NaN names its cause, and LAPACK drops it
-        known = frechet(f, a, np.where(lost, 0.0, e))
-        bad = np.sum(np.real(e) + np.imag(e), axis=(-2, -1), keepdims=True)
-        return np.where(lost, bad * (1 + 1j) if np.iscomplexobj(known) else bad, known)
+    if not np.any(lost):
+        return _along(f, a, e)
+    known = _along(f, a, np.where(lost, 0.0, e))
+    # The payload of a NaN names its cause, and LAPACK drops it.
+    parts = np.real(e) + np.imag(e) if np.iscomplexobj(e) else e
+    bad = np.sum(parts, axis=(-2, -1), keepdims=True)
+    return np.where(lost, bad * (1 + 1j) if np.iscomplexobj(known) else bad, known)
+
+
+def _along(f: Any, a: Any, e: Any) -> Any:
+    """Return the derivative of `f` along a finite `e`."""
+    n, size = a.shape[-1], _largest(e) or 1.0  # a zero `e` may have a derivative as well
     scale = (_largest(a) or 1.0) / size
     a, e = np.broadcast_arrays(a, e * scale)
     top, bottom = np.concatenate([a, e], -1), np.concatenate([np.zeros_like(e), a], -1)

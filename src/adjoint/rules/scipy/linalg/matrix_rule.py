@@ -18,7 +18,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
@@ -44,8 +44,9 @@ class Call:
             setattr(self, name, value)
         self.y: Any = None
 
-    def __getattr__(self, name: str) -> Any:
-        raise AttributeError(f"this version of SciPy has no argument {name!r}")
+    if TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> Any: ...
 
     def option(self, name: str, default: Any) -> Any:
         """Return an argument that not every version of SciPy has."""
@@ -79,6 +80,7 @@ def matrix_rule(
         )
         first = inspect.Parameter("dots", inspect.Parameter.POSITIONAL_ONLY)
         reverse.__signature__ = inspect.Signature(plan.parameters)  # type: ignore[attr-defined]
+        reverse.of_arrays = _of_arrays(plan, make)  # type: ignore[attr-defined]
         forward.__signature__ = inspect.Signature([first, *plan.parameters])  # type: ignore[attr-defined]
         keys = {f, inspect.unwrap(f)} if one_by_one else {f}
         rrule.register(*keys)(reverse)
@@ -181,6 +183,48 @@ def _reverse(plan: _Plan, make: Any, args: tuple[Any, ...], kwargs: dict[str, An
         return tuple(bars)
 
     return call.y, matrix_back
+
+
+def _of_arrays(plan: _Plan, make: Any) -> Callable[..., Any]:
+    """Return the reverse rule for float64 operands by position, in a form that programs inline."""
+    f, names = plan.f, tuple(p.name for p in plan.parameters)
+    defaults = tuple((p.name, p.default) for p in plan.parameters)
+    operands = tuple((name, names.index(name)) for name in plan.operands)
+    overwriting = tuple(name for name in names if name.startswith("overwrite"))
+    rank = 2 if f.__module__.startswith("scipy.linalg.") else None
+
+    def of_arrays(*args: Any, **kwargs: Any) -> Any:
+        if rank is not None and np.ndim(args[0]) != rank:
+            return NotImplemented
+        for name in (*names[: len(args)], *kwargs):
+            if name in overwriting:
+                return NotImplemented
+        call = Call({})
+        for name, value in defaults:
+            setattr(call, name, value)
+        for name in kwargs:
+            setattr(call, name, kwargs[name])
+        for name, arg in zip(names, args):  # noqa: B905 (it is lowered)
+            setattr(call, name, arg)
+        call.y = f(*args, **kwargs)
+        for name, place in operands:
+            if place < len(args) and args[place] is not None:
+                setattr(call, name, floating(args[place]))
+        made = make(call)
+        if made is NotImplemented:
+            return NotImplemented
+        pull = made[0] if isinstance(made, tuple) else made
+
+        def back(y_bar: Any) -> tuple[Any, ...]:
+            bars: list[Any] = [None] * (len(args) + 1)
+            for (_, place), bar in zip(operands, pull(y_bar)):  # noqa: B905
+                if place < len(args):
+                    bars[place + 1] = bar
+            return tuple(bars)
+
+        return call.y, back
+
+    return of_arrays
 
 
 def _forward(

@@ -15,7 +15,7 @@ from adjoint.rules.numpy.linalg.determinants import cofactors, det_dot
 from adjoint.rules.numpy.linalg.matrices import dagger, diagonal, from_triangle, to_triangle
 from adjoint.rules.scipy.linalg.matrix_rule import Call, Pair, matrix_rule
 
-MIRRORED = {"sym", "symmetric", "her", "hermitian", "pos", "positive definite"}
+MIRRORED = frozenset({"sym", "symmetric", "her", "hermitian", "pos", "positive definite"})
 CONJUGATED = MIRRORED - {"sym", "symmetric"}
 
 

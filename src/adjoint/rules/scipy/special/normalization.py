@@ -41,7 +41,8 @@ def _logsumexp(
     """Return the result, its slope in b, the summed axes, and the shape that keeps them. The slope
     in a is b times the slope in b."""
     y = sp.logsumexp(a, axis=axis, b=b, keepdims=keepdims, return_sign=return_sign)
-    shape = np.broadcast_shapes(np.shape(a), () if b is None else np.shape(b)) or (1,)
+    shape = np.shape(a) if b is None else np.broadcast_shapes(np.shape(a), np.shape(b))
+    shape = shape or (1,)
     axes, kept = _reduced(shape, axis)
     value, sign = y if return_sign else (y, None)
     shares = _shares(np.broadcast_to(a, shape), b, np.reshape(value, kept), axes)

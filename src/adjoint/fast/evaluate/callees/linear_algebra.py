@@ -1,0 +1,27 @@
+"""Solves by Cholesky's factors of `scipy.linalg` in terms of its functions: the definitions that
+programs inline."""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy import linalg
+
+from adjoint.fast.evaluate.callees.definitions import definition
+
+
+@definition(linalg.cho_factor)
+def cho_factor(a, lower=False, overwrite_a=False, check_finite=True):
+    if overwrite_a or np.ndim(a) != 2:
+        raise ValueError("other options")
+    c = linalg.cholesky(a, lower=lower, check_finite=check_finite)
+    return c + (np.triu(a, 1) if lower else np.tril(a, -1)), lower  # SciPy leaves the rest as it is
+
+
+@definition(linalg.cho_solve)
+def cho_solve(c_and_lower, b, overwrite_b=False, check_finite=True):
+    c, lower = c_and_lower
+    if overwrite_b or np.ndim(c) != 2 or np.iscomplexobj(c):
+        raise ValueError("other options")
+    first, second = (0, 1) if lower else (1, 0)
+    y = linalg.solve_triangular(c, b, first, lower, check_finite=check_finite)
+    return linalg.solve_triangular(c, y, second, lower, check_finite=check_finite)

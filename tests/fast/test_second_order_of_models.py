@@ -1,0 +1,147 @@
+"""Second derivatives of what models call: matrices, statistics, methods of ufuncs. They run in
+programs that ask no interpreter."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy import linalg, special
+
+import adjoint as ad
+from adjoint.fast.build.modes import mode_of
+from adjoint.fast.programs import store
+from tests.fast.agreeing import generic_tier
+
+P = np.array([1.1, 0.7, 0.4, 0.9])
+V = np.array([0.3, -1.0, 0.5, 0.8])
+A = np.eye(4) * 3 + np.ones((4, 4)) + np.diag([0.1, 0.2], 2)
+B = np.array([0.3, -1.2, 0.8, 0.5])
+T = np.linspace(0.1, 1.0, 9)
+
+
+def spd(p: Any) -> Any:
+    return A + A.T + np.diag(p**2)
+
+
+FUNCTIONS: dict[str, Callable[[Any], Any]] = {
+    "solve": lambda p: B @ linalg.solve(A + np.diag(p), B * p),
+    "solve symmetric": lambda p: B @ linalg.solve(spd(p), B, assume_a="pos"),
+    "solve matrices": lambda p: (linalg.solve(A + np.diag(p), np.outer(p, T)) ** 2).sum(),
+    "inverse": lambda p: (linalg.inv(A + np.diag(p)) ** 2).sum(),
+    "triangles": lambda p: B @ linalg.solve_triangular(np.tril(A) + np.diag(p), B, lower=True),
+    "factor": lambda p: B @ linalg.cho_solve(linalg.cho_factor(spd(p)), B),
+    "lower factor": lambda p: B @ linalg.cho_solve(linalg.cho_factor(spd(p), lower=True), B * p),
+    "factor of numpy": lambda p: B @ linalg.cho_solve((np.linalg.cholesky(spd(p)), True), B),
+    "factor alone": lambda p: (linalg.cho_factor(spd(p))[0] ** 2).sum(),
+    "exponential": lambda p: linalg.expm(A * 0.1 * p[0] + np.diag(p)).sum(),
+    "determinant": lambda p: linalg.det(A + np.diag(p)) ** 2,
+    "log-determinant": lambda p: np.linalg.slogdet(A + np.diag(p))[1] ** 2,
+    "sign": lambda p: np.linalg.slogdet(A - 9 * np.diag(p))[0] * np.linalg.slogdet(spd(p))[1] ** 2,
+    "gaussian": lambda p: B @ np.linalg.solve(spd(p), B) + np.linalg.slogdet(spd(p)).logabsdet,
+    "eigenvalues": lambda p: (np.linalg.eigvalsh(spd(p) + np.diag(p * T[:4])) ** 3).sum(),
+    "singular values": lambda p: np.linalg.svd(A + np.outer(p, B), compute_uv=False).sum() ** 2,
+    "einsum": lambda p: np.einsum("i,j,ij->", p, p, A),
+    "einsum of four": lambda p: (np.einsum("i,j,ij->ij", p, p**2, A) ** 2).sum(),
+    "logsumexp alone": special.logsumexp,
+    "logsumexp": lambda p: special.logsumexp(np.outer(p, T), axis=1).sum() ** 2,
+    "logsumexp weighted": lambda p: special.logsumexp(p * 2, b=np.abs(B)) ** 2,
+    "variance": lambda p: np.var(p, ddof=1) ** 2,
+    "variances": lambda p: (np.var(np.outer(p, p), axis=0) ** 2).sum(),
+    "deviation": lambda p: np.std(p**2) ** 3,
+    "differences": lambda p: (np.subtract.outer(p, T) ** 3).sum(),
+    "products": lambda p: (np.multiply.outer(p, p) ** 2).sum(),
+    "outer of numbers": lambda p: (np.add.outer(p[0], p) ** 3).sum(),
+    "sums of rows": lambda p: (np.add.reduce(np.outer(p, T)) ** 3).sum(),
+    "largest": lambda p: np.maximum.reduce(p**2) ** 2,
+    "columns": lambda p: (np.column_stack([p, p**2, np.outer(p, T)]) ** 2).sum(),
+    "rotated": lambda p: (np.rot90(np.outer(p, p)) * A).sum(),
+    "diagonal": lambda p: (np.diag(p) * A).sum() ** 2,
+    "interpolated": lambda p: (np.interp(T, np.linspace(0, 1, 4), p) ** 2).sum(),
+    "trapezoids": lambda p: np.trapezoid(p[0] * T**2 * p[1], T * p[2]) ** 2,
+    "polynomial": lambda p: (np.polynomial.Polynomial(p)(T) ** 2).sum(),
+    "of rank 2": lambda p: (np.array(p, ndmin=2).T @ np.array([p**2], ndmin=2)).sum(),
+}  # fmt: skip
+
+
+def gradient_by_differences(f: Any, x: Any, h: float = 1e-5) -> Any:
+    return np.array([(f(x + h * e) - f(x - h * e)) / (2 * h) for e in np.eye(len(x))])
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_both_orders(name):
+    f = FUNCTIONS[name]
+    gradient = ad.gradient(f, P)[0]
+    np.testing.assert_allclose(gradient, gradient_by_differences(f, P), rtol=1e-6, atol=1e-7)
+    np.testing.assert_allclose(ad.pushforward(f, (P,), (V,))[1], gradient @ V, rtol=1e-9)
+    product, h = ad.hvp(f, P, V), 1e-5
+    ends = [ad.gradient(f, P + sign * h * V)[0] for sign in (1, -1)]
+    scale = max(1.0, np.abs(product).max())
+    np.testing.assert_allclose(product, (ends[0] - ends[1]) / (2 * h), rtol=1e-5, atol=1e-6 * scale)
+    np.testing.assert_allclose(ad.hessian(f, P) @ V, product, rtol=1e-9, atol=1e-10 * scale)
+    with generic_tier():
+        np.testing.assert_allclose(ad.gradient(f, P)[0], gradient, rtol=1e-9, atol=1e-12)
+        np.testing.assert_allclose(ad.hvp(f, P, V), product, rtol=1e-8, atol=1e-9 * scale)
+
+
+@pytest.mark.parametrize("name", [name for name in FUNCTIONS if name != "logsumexp weighted"])
+def test_no_interpreter_is_asked(name):
+    f = FUNCTIONS[name]
+    ad.hvp(f, P, V)
+    assert not ad.tier(f, P).opaque
+    kept = store.known(f, mode_of("hvp", (0,), is_single=True))
+    assert kept is not None and kept.entries
+    assert not any("TangentsOfRule" in entry.source for entry in kept.entries)
+
+
+@pytest.mark.parametrize(
+    "f",
+    [
+        lambda p: (linalg.inv(np.stack([A, A.T]) + np.diag(p)) ** 2).sum(),  # a stack
+        lambda p: B @ linalg.solve(np.arange(16).reshape(4, 4) + 9 * np.eye(4, dtype=int), p**2),
+        lambda p: linalg.solve(A + 1j * np.diag(p), B).real.sum() ** 2,
+        lambda p: (linalg.inv((A + np.diag(p)).astype(np.float32)) ** 2).sum(),
+        lambda p: np.var(np.array([p, p**2], dtype=np.float32)) ** 2,
+        lambda p: (linalg.solve(A + np.diag(p), B, overwrite_a=True, overwrite_b=False) ** 2).sum(),
+        lambda p: np.array(p, ndmin=0, copy=True).sum() ** 2,
+        lambda p: np.add.reduce(np.outer(p, p), axis=None, initial=p[0]) ** 2,
+    ],
+)
+def test_other_operands_and_options(f):
+    """What is not inlined gives the same numbers."""
+    tolerance = {"rtol": 2e-3, "atol": 2e-3}
+    gradient = ad.gradient(f, P)[0]
+    with generic_tier():
+        expected, product = ad.gradient(f, P)[0], ad.hvp(f, P, V)
+    np.testing.assert_allclose(gradient, expected, rtol=1e-5)
+    np.testing.assert_allclose(gradient, gradient_by_differences(f, P, 1e-2), **tolerance)
+    np.testing.assert_allclose(ad.hvp(f, P, V), product, rtol=1e-4, atol=1e-5)
+
+
+def test_integers_alone():
+    """An array of numbers that may be integers is one of floats, unless all are."""
+
+    def f(x):
+        return np.array([max(a - 8.0, 0) for a in x]).sum() + x[0] * 2.0
+
+    for x in (P, P + 8.0, P):
+        assert type(ad.withgradient(f, x)[0]) is type(f(x))
+        np.testing.assert_allclose(ad.gradient(f, x)[0], gradient_by_differences(f, x), rtol=1e-6)
+
+
+def test_a_length_that_is_one_on_some_path():
+    """A loop carries an array of one element that becomes longer; it does not fit all others."""
+
+    def f(x):
+        total = x[:1] * 2.0
+        for _ in range(3):
+            total = total * 0.5 + x
+        return (total**2).sum()
+
+    for x in (P, P[:2]):
+        for _ in range(3):
+            np.testing.assert_allclose(
+                ad.gradient(f, x)[0], gradient_by_differences(f, x), rtol=1e-6
+            )
