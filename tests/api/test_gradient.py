@@ -47,16 +47,16 @@ def test_zeros_stand_where_no_path_leads(f, args, expected):
     assert not difference(ad.gradient(f, *args), expected, rtol=0.0)
     assert not difference(ad.withgradient(f, *args).gradient, expected, rtol=0.0)
     assert not difference(ad.grad(f, None, tier="generic")(*args), _one_or_all(expected), rtol=0.0)
-    assert not difference(ad.gradient(_beside_print(f), *args), expected, rtol=0.0)
+    assert not difference(ad.gradient(_beside_eval(f), *args), expected, rtol=0.0)
 
 
 def _one_or_all(bars):
     return bars[0] if len(bars) == 1 else bars
 
 
-def _beside_print(f):
+def _beside_eval(f):
     def generic(*args):
-        print(end="")  # no program runs it
+        eval("0")  # no program runs it
         return f(*args)
 
     return generic

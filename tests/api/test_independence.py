@@ -78,12 +78,12 @@ def of_layers(p, q):
     return (p(A) * q(A) ** 2).sum()
 
 
-def printing(f):
+def unread(f):
     """`f`, which has to run in the generic tier."""
 
     @functools.wraps(f)
     def generic(*args):
-        print(end="")
+        eval("0")
         return f(*args)
 
     return generic
@@ -221,11 +221,11 @@ OPERATORS = {
     "gradient": ad.gradient,
     "withgradient": ad.withgradient,
     "generic": _of_generic_tier,
-    "printing": lambda f, *args: ad.gradient(printing(f), *args),
+    "printing": lambda f, *args: ad.gradient(unread(f), *args),
     "first": lambda f, *args: ad.grad(f)(*args),
     "second": lambda f, *args: ad.grad(f, 1)(*args),
     "pullback": lambda f, *args: ad.pullback(f, *args)[1](1.0)[1:],
-    "generic pullback": lambda f, *args: ad.pullback(printing(f), *args)[1](1.0)[1:],
+    "generic pullback": lambda f, *args: ad.pullback(unread(f), *args)[1](1.0)[1:],
     "tape": _on_a_tape,
     "inside": _inside,
 }
@@ -396,7 +396,7 @@ def test_the_object_of_a_method():
     for tier in ("fast", "generic"):
         found, expected = (ad.grad(layer.of, tier=tier)(given) for given in (layer, other))
         assert not difference(found, expected, rtol=1e-14)
-    for f in (layer.of, printing(layer.of)):
+    for f in (layer.of, unread(layer.of)):
         (own, found), (expected_own, expected) = (
             ad.pullback(f, given)[1](1.0) for given in (layer, other)
         )
@@ -615,7 +615,7 @@ def test_a_call_that_fails_puts_everything_back():
 
 def test_one_object_at_two_positions_is_one_object_to_the_caller():
     a = A.copy()
-    y, back = ad.pullback(printing(lambda p, q: q), a, a)
+    y, back = ad.pullback(unread(lambda p, q: q), a, a)
     assert y is a
     np.testing.assert_array_equal(back(A)[2], A)
     assert back(A)[1] is None
@@ -626,7 +626,7 @@ def test_sharing_is_found_by_what_arguments_hold_alone():
     data = [np.ones(2) for _ in range(200_000)]
 
     def f(p):
-        return printing(lambda: p["w"] * data[0].sum())()
+        return unread(lambda: p["w"] * data[0].sum())()
 
     assert ad.grad(f, tier="generic")({"w": 2.0}) == {"w": 2.0}
 

@@ -30,7 +30,7 @@ def covered(x):
 
 
 def generic(xs):
-    print(end="")
+    eval("0")
     return xs[1] * 2.0
 
 
@@ -54,10 +54,10 @@ def test_the_fast_tier():
 
 def test_why_not_and_where():
     found = ad.tier(below, [2.0, 1.0])
-    assert (found.tier, found.reason) == ("generic", "a call of print")
+    assert (found.tier, found.reason) == ("generic", "a call of eval")
     line = generic.__code__.co_firstlineno + 1
     assert found.place == f"{__file__}:{line}"
-    assert found.place in str(found) and "a call of print" in str(found)
+    assert found.place in str(found) and "a call of eval" in str(found)
     assert ad.gradient(below, [2.0, 1.0]) == ([0.0, 2.0],)
 
 
@@ -174,10 +174,12 @@ def halved_power(x):
     return abs((-x) ** 0.5)
 
 
-def written_globally(x):
+def deleted_globally(x):
     global LAST
     LAST = x
-    return LAST * x
+    y = LAST * x
+    del LAST
+    return y
 
 
 def of_a_date(x):
@@ -188,7 +190,7 @@ def of_a_date(x):
     "f, reason",
     [
         (halved_power, "a power is complex"),
-        (written_globally, "an assignment to a global variable"),
+        (deleted_globally, "a deletion of a global variable"),
         (of_a_date, "a new date"),
     ],
 )
@@ -231,7 +233,7 @@ def logged(f):
 
 @logged
 def printed(x):
-    print(end="")
+    print(end=eval("''"))
     return x * x
 
 
@@ -313,7 +315,7 @@ def test_programs_of_one_argument(make):
     assert (found.tier, found.operator, found.function) == ("fast", "gradient", "of_labels")
     source = ad.code(make(of_labels), p, y)
     assert "p_bar" in source and "y_bar" not in source
-    assert ad.tier(make(generic), [1.0, 2.0]).reason == "a call of print"
+    assert ad.tier(make(generic), [1.0, 2.0]).reason == "a call of eval"
     assert "def build(" in ad.code(make(generic), [1.0, 2.0])
     assert ad.tier(make(of_labels, 1), p, y * 1.0).tier == "fast"
 

@@ -15,6 +15,7 @@ from adjoint.fast.single_assignment.primitives import (
     attempt,
     caught_exception,
     completed,
+    latest,
     wrote,
 )
 from adjoint.frontend.source_or_bytecode import lower_any
@@ -63,28 +64,32 @@ def interpreted(function, *, deep=False, convert=converted):
     return run
 
 
-class Unresolved(BaseException):
-    """An exception that a program leaves to the generic tier."""
-
-
 class Attempt:
     """The state of the body of a ``try``."""
 
-    def __init__(self, handles):
-        self.is_over, self.handles = False, handles
+    def __init__(self):
+        self.is_over, self.left = False, {}
 
     def complete(self):
         self.is_over = True
 
-    def write(self):
-        self.handles = False
+    def write(self, name, *value):
+        self.left[name] = value
+
+    def latest(self, name, *value):
+        (found,) = self.left.get(name, value) or (Undefined(name),)
+        return found
 
 
 _OF_ATTEMPTS = {
     id(attempt): Attempt,
     id(completed): Attempt.complete,
+    id(latest): Attempt.latest,
     id(wrote): Attempt.write,
 }
+
+
+_AS_THEY_ARE = {id(assigned), id(latest), id(wrote)}
 
 
 class Activation:
@@ -148,13 +153,9 @@ class Activation:
     def attempted(self, state, op):
         try:
             return self.block(op.body)
-        except Unresolved:
-            raise
-        except BaseException as error:
+        except BaseException:
             if state.is_over:
                 raise
-            if not state.handles:
-                raise Unresolved from error
             return self.block(op.orelse)
 
     def finish(self, op, ended, carried):
@@ -189,7 +190,7 @@ class Activation:
 
     def call(self, op):
         callee = self.used(op.callee)
-        read = self.read if callee is assigned else self.used
+        read = self.read if id(callee) in _AS_THEY_ARE else self.used
         operands = [read(operand) for operand in op.operands]
         keywords = {name: read(operand) for name, operand in op.keywords}
         if callee is caught_exception:

@@ -3,6 +3,8 @@ programs."""
 
 from __future__ import annotations
 
+import collections
+import functools
 import math
 from collections import Counter, OrderedDict, defaultdict
 from collections.abc import Callable
@@ -224,3 +226,55 @@ def copied_and_united(a):
     f.update({7: a[2]})
     g.update(g)
     return sum(k * v for k, v in f.items()) + e[0] * d[0] + sum(g.values()) * len(f)
+
+
+# ---- comparisons of elements that depend on numbers ----------------------------------------------
+
+
+@program
+def removed_by_value(a):
+    xs = [a[0], a[1], a[2] * a[0], 1.5]
+    xs.remove(max(a[0], a[1]))
+    return sum((k + 1) * x for k, x in enumerate(xs)) * len(xs)
+
+
+@program
+def ends_of_a_queue(a):
+    queue = collections.deque([a[0], a[1], a[2]])
+    queue.remove(a[1])
+    return queue[0] * queue[1] * (2.0 if [a[0], a[1]] < [a[1], a[0]] else a[3])
+
+
+class Job:
+    def __init__(self, cost, size):
+        self.cost, self.size = cost, size
+
+    def __lt__(self, other):
+        return self.cost * other.size < other.cost * self.size
+
+
+@program
+def objects_in_order(a):
+    jobs = sorted([Job(a[0], 1.0), Job(a[1], a[3]), Job(a[2] ** 2, 2.0)])
+    total = wait = 0.0
+    for job in jobs:
+        wait = wait + job.size
+        total = total + wait * job.cost
+    return total + min(jobs).cost
+
+
+@program
+def sorted_by_a_comparison(a):
+    def compare(x, y):
+        return -1 if x * x < y * y else 1
+
+    first, *_, last = sorted(a[:3], key=functools.cmp_to_key(compare))
+    return first * last * a[3]
+
+
+@program
+def counts_in_order(a):
+    counts = collections.Counter(x=a[0], y=a[1])
+    counts.update({"x": a[2], "z": a[3]})
+    (name, most), *_ = counts.most_common()
+    return most**2 * isinstance(name, str) + sum(counts.values())

@@ -168,3 +168,108 @@ def of_the_library(a):
             y = -x * 0.5
         total = total + y * store.calls
     return total
+
+
+# ---- what the body has written, what exceptions hold, generators that are sent values ------------
+
+
+@program
+def written_before_it_is_raised(a):
+    total, steps = a[0], 0
+    for x in (a[0], a[1], a[3]):
+        try:
+            total = total * x
+            steps += 1
+            total += limited(x * x, 0.9)
+            total -= 0.5 * x
+        except TooLarge as error:
+            total = total + error.amount * steps
+    return total * steps
+
+
+@program
+def cleaned_up(a):
+    log = []
+
+    def guarded(x):
+        kept = x * x
+        try:
+            kept += limited(kept, 0.7)
+            return kept
+        finally:
+            log.append(kept * x)
+
+    total = 0.0
+    for x in (a[0], a[1]):
+        try:
+            total += guarded(x)
+        except TooLarge as error:
+            total -= error.amount
+    return total * log[0] + log[1]
+
+
+@program
+def raised_again(a):
+    y = a[0]
+    try:
+        try:
+            y = y * a[1]
+            y = y + limited(y, 0.1)
+        except TooLarge:
+            y = y * 3.0
+            raise
+    except Exception as error:
+        return y * error.amount
+    return y
+
+
+@program
+def arguments_of_an_exception(a):
+    try:
+        if a[1] > 1.0:
+            raise ValueError("too large", a[1] * a[0])
+        raise KeyError(a[2])
+    except (ValueError, KeyError) as error:
+        return error.args[-1] * a[3] * len(error.args) * isinstance(f"{error}", str)
+
+
+@program
+def cause_of_an_exception(a):
+    try:
+        try:
+            raise KeyError(a[0] * a[1])
+        except KeyError as error:
+            raise TooLarge(a[2] * a[0]) from error
+    except TooLarge as error:
+        return error.amount * error.__cause__.args[0]
+
+
+@program
+def values_sent(a):
+    def averages():
+        total, average = 0.0, 0.0
+        for count in range(1, 9):
+            total += yield average
+            average = total / count
+        return total
+
+    of = averages()
+    next(of)
+    last = [of.send(x * x) for x in (a[0], a[1], a[2] * a[3])][-1]
+    of.close()
+    return last * next(of, a[1])
+
+
+@program
+def value_of_a_generator(a):
+    def squares(n):
+        for k in range(n):
+            yield a[k] ** 2
+        return a[0] * a[3]
+
+    of, total = squares(2), 0.0
+    while True:
+        try:
+            total += next(of)
+        except StopIteration as end:
+            return total * end.value

@@ -3,6 +3,7 @@ one array of four floats, which run as programs."""
 
 from __future__ import annotations
 
+import collections
 import itertools
 from collections import defaultdict
 from collections.abc import Callable
@@ -415,3 +416,40 @@ def raised_and_caught(a):
         except OutOfRange as error:
             total = total + error.by * a[3]
     return total
+
+
+# ---- iterators, parts of numbers, sequences of NumPy's -------------------------------------------
+
+
+@program
+def called_until_it_is_empty(a):
+    values = [a[0], a[1] * a[2], None, 5.0]
+    total = sum(iter(lambda: values.pop(0), None))
+    flat = itertools.chain.from_iterable([[a[3], total], (x * x for x in a[:2])])
+    return sum(k * x for k, x in enumerate(flat, 1)) * len(values)
+
+
+@program
+def quotient_and_remainder(a):
+    whole, rest = divmod(a[0] * 7.3, a[1])
+    table = dict.fromkeys("ab", rest)
+    table["a"] *= a[2]
+    return whole * a[3] + table["a"] * table["b"] + np.sum(a * a).item()
+
+
+@program
+def windows_and_ranges_as_arrays(a):
+    window = collections.deque(maxlen=2)
+    total = 0.0
+    for x in a:
+        window.append(x * x)
+        total = total + np.mean(window) * np.max(window)
+    weights = np.add(range(4), a) * range(1, 5)
+    weights[1:3] = range(2)
+    return total + np.dot(weights, a) + np.sum(np.array(window) * [1.0, 2.0])
+
+
+@program
+def rows_as_lists(a):
+    rows = np.reshape(a * a, (2, 2)).tolist()
+    return rows[0][1] * rows[1][0] + sum(sum(row) for row in rows)

@@ -1018,13 +1018,13 @@ def test_what_is_refused_for_what_a_function_reads(make):
 
 def test_a_function_that_is_always_refused_is_not_asked_for_again():
     def f(x, n):
-        return print(end="") or x * n
+        return eval("0") or x * n
 
     for n in range(40):
         assert ad.gradient(f, 2.0, 7**n) == (7.0**n, 2.0)
     kept = tier.known(f, GRADIENT)
     assert 1 < len(kept.refused) <= tier.MOST_NOT_COVERED
-    assert ad.tier(f, 2.0, 7**41).reason == "a call of print"
+    assert ad.tier(f, 2.0, 7**41).reason == "a call of eval"
 
 
 def test_what_is_looked_at_of_arguments_may_contain_itself():

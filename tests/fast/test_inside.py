@@ -114,7 +114,7 @@ def test_arrays(taken):
     x, w, b = rng.normal(size=(5, 3)), rng.normal(size=(3, 3)), rng.normal(size=3)
 
     def f(x, w, b):
-        print(end="")  # is not covered
+        eval("0")  # is not covered
         return (layer(layer(x, w, b), w, b) ** 2).sum()
 
     agree(f, x, w, b)
@@ -126,7 +126,7 @@ def test_writes_before_and_after(taken):
         return x * x / 2.0
 
     def f(x):
-        print(end="")  # is not covered
+        eval("0")  # is not covered
         x = x * 1.5
         x[0] = x[1] * 2.0
         y = halves(x)
@@ -151,7 +151,7 @@ def flipped(x):
 @pytest.mark.parametrize("view", [same, flipped])
 def test_results_that_look_at_the_argument(taken, view):
     def f(x):
-        print(end="")  # is not covered
+        eval("0")  # is not covered
         x = x * 2.0
         y = view(x)
         s = (y * x).sum()
@@ -164,7 +164,7 @@ def test_results_that_look_at_the_argument(taken, view):
 
 def test_captured_variables(taken):
     def f(x):
-        print(end="")  # is not covered
+        eval("0")  # is not covered
         scale = x * x
 
         def scaled(y):
@@ -190,7 +190,7 @@ class Model:
 
 def test_objects(taken):
     def f(w, x):
-        print(end="")  # is not covered
+        dir(0)  # is not covered
         model = Model(w * w)
         first = model(x)
         model.w = x
@@ -200,7 +200,7 @@ def test_objects(taken):
     agree(f, 1.5, 0.5)
 
     def g(w, x):
-        print(end="")  # is not covered
+        dir(0)  # is not covered
         return Model(w)(x) if x < 0 else given(x) * w
 
     given = Model(2.0)
@@ -215,7 +215,7 @@ def test_attributes_of_classes_that_are_written(taken):
     local = Local(2.0)
 
     def f(x):
-        print(end="")  # is not covered
+        eval("0")  # is not covered
         Local.rate = x * x
         try:
             return local(x)
@@ -234,13 +234,13 @@ def test_attributes_of_classes_in_what_is_computed_anew():
         return Local.rate * x
 
     def noisy(x):
-        print(end="")
+        eval("0")
         return rated(x) * x
 
     kept = ad.checkpoint(noisy)
 
     def f(x):
-        print(end="")
+        eval("0")
         first = kept(x)
         Local.rate = x * x
         try:
@@ -263,7 +263,7 @@ def summed(x):
 
 def test_long_lists_that_are_global(taken):
     def f(items, x):
-        print(end="")
+        eval("0")
         return summed(x) * items[1]
 
     with generic_tier():
@@ -286,7 +286,7 @@ def with_a_global(x):
 
 def test_globals_that_carry_a_derivative(taken):
     def f(x):
-        print(end="")  # is not covered
+        eval("0")  # is not covered
         global _weight
         _weight = x * x
         try:
@@ -297,7 +297,7 @@ def test_globals_that_carry_a_derivative(taken):
     agree(f, 1.5)
 
     def g(x):
-        print(end="")  # is not covered
+        eval("0")  # is not covered
         _state[0] = x * x
         try:
             return with_globals(x)
@@ -307,7 +307,7 @@ def test_globals_that_carry_a_derivative(taken):
     agree(g, 1.5)
 
     def h(state, x):
-        print(end="")  # is not covered
+        eval("0")  # is not covered
         return with_globals(x) + state[0]
 
     with generic_tier():
@@ -318,7 +318,7 @@ def test_globals_that_carry_a_derivative(taken):
 
 def test_defaults_that_carry_a_derivative(taken):
     def f(x):
-        print(end="")  # is not covered
+        eval("0")  # is not covered
 
         def inner(y, scale=x * x):
             return scale * y
@@ -335,7 +335,7 @@ def with_a_default(x, scale=2.0):
 
 def test_defaults_that_are_assigned(taken):
     def f(x):
-        print(end="")
+        eval("0")
         first = with_a_default(x)
         before = with_a_default.__defaults__
         with_a_default.__defaults__ = (x * x,)
@@ -354,7 +354,7 @@ def with_a_named_default(x, *, scale=2.0):
 
 def test_named_defaults_that_are_written_to(taken):
     def f(x):
-        print(end="")
+        eval("0")
         first = with_a_named_default(x)
         with_a_named_default.__kwdefaults__["scale"] = x * x
         try:
@@ -368,7 +368,7 @@ def test_named_defaults_that_are_written_to(taken):
 
 def test_defaults_of_functions_made_of_others(taken):
     def f(x):
-        print(end="")
+        eval("0")
 
         @functools.wraps(with_a_default)
         def scaled(y, scale=x * x):
@@ -379,7 +379,7 @@ def test_defaults_of_functions_made_of_others(taken):
     agree(f, 1.5)
 
     def g(x):
-        print(end="")
+        eval("0")
         first = with_a_default(x)
         scaled = types.FunctionType(with_a_default.__code__, globals(), "scaled", (x * x,))
         return first * scaled(x) * with_a_default(x)
@@ -393,7 +393,7 @@ def test_classes_made_by_calls(taken):
         return model.rate * y
 
     def f(x):
-        print(end="")
+        eval("0")
         model = type("Local", (), {"rate": x * x})()
         return rated(model, x)
 
@@ -405,7 +405,7 @@ def sharing(scale):
         return scale * y
 
     def f(x):
-        print(end="")
+        eval("0")
         return scale * by_global_name(x) * scaled(x)
 
     return scaled, f
@@ -440,7 +440,7 @@ def end_of_the_array(x):
 @pytest.mark.parametrize("get", [the_array, end_of_the_array])
 def test_results_that_look_at_a_global_array(taken, get):
     def f(a, x):
-        print(end="")
+        eval("0")
         y = get(x)
         before = y[0]
         y[0] = x
@@ -460,14 +460,14 @@ def keyed(x, scale=2.0, shift=1.0):
 
 def test_keywords(taken):
     def f(x, y):
-        print(end="")  # is not covered
+        eval("0")  # is not covered
         return keyed(x, scale=y, shift=x) * keyed(x, 3.0, shift=y) + keyed(y)
 
     agree(f, 1.5, 0.5)
     assert taken.count("keyed") >= 3
 
     def g(x, y):
-        print(end="")  # is not covered
+        eval("0")  # is not covered
         return keyed(x, shift=y) + keyed(scale=x, x=y)
 
     agree(g, 1.5, 0.5)
@@ -478,7 +478,7 @@ def test_one_array_at_two_places(taken):
         return (x * y).sum()
 
     def f(x):
-        print(end="")  # is not covered
+        eval("0")  # is not covered
         return product(x, x) * product(x, x[:])
 
     agree(f, np.array([1.0, 2.0]))
@@ -495,7 +495,7 @@ def turned(x, y):
 
 def test_tuples(taken):
     def f(x, v):
-        print(end="")
+        eval("0")
         for _ in range(3):
             x, v, a, name = step(x, v)
         return x * v + a * len(name)
@@ -503,7 +503,7 @@ def test_tuples(taken):
     agree(f, 0.3, 0.5)
 
     def g(x, v):
-        print(end="")
+        eval("0")
         y, z, _, _ = step(x, v)
         y[0] = x[1] * v[0]
         w, _, b, _ = step(y, z)
@@ -513,7 +513,7 @@ def test_tuples(taken):
     assert taken.count("step") == 10  # each of both functions is called twice
 
     def h(x, y):
-        print(end="")
+        eval("0")
         a, b, _ = turned(x, y)
         return (a * b).sum() * y
 
@@ -544,7 +544,7 @@ def doubled_in_a_loop(x):
 @pytest.mark.parametrize("both", [doubled_twice, doubled_and_flipped, doubled_in_a_loop])
 def test_equal_parts_of_tuples_are_two_arrays(taken, both):
     def f(x):
-        print(end="")
+        eval("0")
         a, b = both(x)
         a[0] = x[1]
         b[1] *= 3.0
@@ -559,7 +559,7 @@ def test_equal_parts_of_tuples_are_two_arrays(taken, both):
 
 def test_parts_of_tuples_that_are_not_used(taken):
     def f(x, v):
-        print(end="")
+        eval("0")
         return np.sum(apart(x, v)[0]) * 2.0
 
     assert agree(f, 0.3, 0.5)[1] == 0.0
@@ -598,7 +598,7 @@ def unknown(x):
 
 def test_what_is_not_known(taken):
     def f(x):
-        print(end="")  # is not covered
+        eval("0")  # is not covered
         return unknown(keyed(x))
 
     with pytest.raises(NoDerivativeError):
@@ -606,7 +606,7 @@ def test_what_is_not_known(taken):
     assert taken == ["keyed"]
 
     def g(x):
-        print(end="")  # is not covered
+        eval("0")  # is not covered
         unknown(keyed(x))
         return keyed(x)
 
@@ -626,11 +626,11 @@ def quantile(q, a):
 
 def test_what_is_not_known_of_a_constant(taken):
     def f(q):
-        print(end="")
+        eval("0")
         return quantile(q, 2.5)
 
     def g(q, a):
-        print(end="")
+        eval("0")
         return quantile(q, a)
 
     with pytest.raises(NoDerivativeError, match="degrees of freedom"):
@@ -643,13 +643,13 @@ def test_what_is_not_known_of_a_constant(taken):
 
 def test_what_is_not_known_of_a_part(taken):
     def f(x, v):
-        print(end="")
+        eval("0")
         y, w, a, _ = step(x, v)
         unknown(y)
         return w * a
 
     def g(x, v, both):
-        print(end="")
+        eval("0")
         y, w, _, _ = step(x, v)
         return w * unknown(y) if both else w
 
@@ -668,7 +668,7 @@ def test_zeros_beside_what_is_not_finite(taken):
         return np.sqrt(x)
 
     def f(x):
-        print(end="")  # is not covered
+        eval("0")  # is not covered
         return np.where(x > 0.0, root(x), 0.0).sum() + inverse(x[1:]).sum()
 
     agree(f, np.array([0.0, 4.0, 9.0]))
@@ -680,7 +680,7 @@ def test_errors_are_the_users_own(taken):
         return 1.0 / x
 
     def f(x):
-        print(end="")  # is not covered
+        eval("0")  # is not covered
         try:
             return inverse(x)
         except ZeroDivisionError:
@@ -707,7 +707,7 @@ def test_only_what_is_called_often(monkeypatch):
         return x * x
 
     def f(x):
-        print(end="")  # is not covered
+        eval("0")  # is not covered
         return squared(x)
 
     for _ in range(OFTEN):
@@ -733,22 +733,22 @@ def test_the_report():
         return x * x
 
     def noisy(x):
-        print(end="")
+        eval("0")
         return quiet(x)
 
     def f(x):
-        print(end="")  # is not covered
+        eval("0")  # is not covered
         return noisy(quiet(x))
 
     calls = {call.function.rpartition(".")[2]: call for call in ad.tier(f, 3.0).calls}
     assert (calls["quiet"].fast, calls["quiet"].generic) == (2, 0)
     assert (calls["noisy"].fast, calls["noisy"].generic) == (0, 1)
-    assert calls["noisy"].reason == "a call of print"
+    assert calls["noisy"].reason == "a call of eval"
     line = noisy.__code__.co_firstlineno + 1
     assert calls["noisy"].place == f"{__file__}:{line}"
     text = str(ad.tier(f, 3.0))
     assert "calls inside:" in text and "quiet: 2 fast" in text
-    assert "noisy: 1 generic, because of a call of print at" in text
+    assert "noisy: 1 generic, because of a call of eval at" in text
     assert ad.tier(quiet, 3.0).calls == ()
 
 

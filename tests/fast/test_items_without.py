@@ -109,7 +109,7 @@ def test_a_list_in_a_call_inside():
         found = 0.0
         for mean in means:
             total, _ = _beside_a_list(w, mean)
-            print(end="")  # is not covered
+            eval("0")  # is not covered
             found += total
         return found
 

@@ -8,6 +8,7 @@ import pytest
 
 import adjoint as ad
 from tests.fast import (
+    ordinary_classes,
     ordinary_dicts,
     ordinary_exceptions,
     ordinary_programs,
@@ -15,7 +16,13 @@ from tests.fast import (
 )
 from tests.fast.agreeing import generic_tier
 
-TABLES = (ordinary_programs, ordinary_python, ordinary_dicts, ordinary_exceptions)
+TABLES = (
+    ordinary_programs,
+    ordinary_python,
+    ordinary_dicts,
+    ordinary_exceptions,
+    ordinary_classes,
+)
 TABLE = {name: f for table in TABLES for name, f in table.TABLE.items()}
 POINT = np.array([0.7, 1.3, -0.6, 0.9])
 DIRECTION = np.array([0.3, -0.5, 0.8, 0.2])

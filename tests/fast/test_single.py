@@ -5,7 +5,6 @@ After an intended change of the text: ``python -m tests.fast.test_single``.
 
 from __future__ import annotations
 
-import contextlib
 import inspect
 import sys
 from pathlib import Path
@@ -17,7 +16,7 @@ from adjoint.fast.single_assignment.construction import single
 from adjoint.fast.single_assignment.printer import format_function
 from adjoint.frontend.source_or_bytecode import lower_any
 from tests.corpus import all_cases
-from tests.fast.interpreter import Unresolved, converted, interpreted
+from tests.fast.interpreter import converted, interpreted
 from tests.fast.jumping import jumping, made, source
 from tests.fast.printed import PRINTED
 from tests.fast.raising import raising
@@ -53,7 +52,7 @@ def test_does_what_the_function_does(case, deep):
     else:
         expected = outcome(function, args, kwargs)
         run = interpreted(function, deep=deep)
-        assert unless_unresolved(lambda: outcome(run, args, kwargs)) == expected
+        assert outcome(run, args, kwargs) == expected
 
 
 @pytest.mark.parametrize("case", CORPUS, ids=[case.name for case in CORPUS])
@@ -67,7 +66,7 @@ def test_corpus(case):
     sample.reset()
     f, *args = mapped((sample.f, *sample.args))
     run = interpreted(f, deep=case.name not in ASKS_FOR_A_CLOSURE)
-    found = unless_unresolved(lambda: run(*args, **sample.kwargs))
+    found = run(*args, **sample.kwargs)
     sample.reset()
     assert difference((found, args), (y, left)) is None
 
@@ -75,15 +74,6 @@ def test_corpus(case):
 def is_left_out(function):
     """Whether it is a generator."""
     return bool(function.__code__.co_flags & inspect.CO_GENERATOR)
-
-
-def unless_unresolved(run):
-    """What a test compares, unless an exception occurs that a program leaves to the generic
-    tier."""
-    try:
-        return run()
-    except Unresolved:
-        pytest.skip("an exception that passes a finally, or follows a write")
 
 
 @pytest.mark.parametrize("batch", range(6))
@@ -101,8 +91,7 @@ def test_random_exceptions(batch):
         f = raising(seed)
         run = interpreted(f)
         for args in [(0.7, 2), (2.9, 0), (-1.3, 2), (0.2, 1)]:
-            with contextlib.suppress(Unresolved):
-                assert outcome(run, args, {}) == outcome(f, args, {}), seed
+            assert outcome(run, args, {}) == outcome(f, args, {}), seed
 
 
 @pytest.mark.parametrize("batch", range(5))
@@ -128,10 +117,7 @@ def held_to_single(program, f):
             except NotCovered:
                 continue
     given = program.args()
-    try:
-        found = module.program(*given)
-    except Unresolved:
-        return
+    found = module.program(*given)
     demand("result", difference(found, y))
     demand("the caller's data", difference(given, args))
     demand("globals", difference(program.kept(), kept))

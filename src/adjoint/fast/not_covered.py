@@ -98,6 +98,14 @@ class TooDeep(NotCovered):
     """Calls are nested too deeply, mostly by a recursion that ends by what is not known."""
 
 
+class NeedsGlobal(NotCovered):
+    """The program stores a global variable."""
+
+    def __init__(self, namespace: dict[str, Any], name: str, span: Any = None) -> None:
+        super().__init__("an assignment to a global variable", span)
+        self.namespace, self.name = namespace, name
+
+
 class UsedAgain(NotCovered):
     """An iterator is used more than once, which is made at `place`."""
 

@@ -102,7 +102,7 @@ def is_same(a: Any, b: Any) -> bool:
 
 
 def _file(name: str, f: Any, given: tuple[Any, ...], mode: Mode) -> str:
-    program = specialise(f, given, mode)
+    program = specialise(f, given, mode, may_print=False)
     if program.writes:
         raise NotExported("a write to what the function is given, or refers to")
     writer = written(program)

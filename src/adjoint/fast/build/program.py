@@ -13,8 +13,8 @@ from adjoint.diagnostics.dump import Stages
 from adjoint.fast.evaluate.evaluator import Evaluator
 from adjoint.fast.evaluate.leaves import Leaf
 from adjoint.fast.evaluate.types import Array, Row
-from adjoint.fast.evaluate.values import Source
-from adjoint.fast.evaluate.writes.final_contents import Stored
+from adjoint.fast.evaluate.values import Source, Tuple
+from adjoint.fast.evaluate.writes.final_contents import Stored, StoredGlobal
 from adjoint.fast.passes.sequence import simplified
 from adjoint.fast.single_assignment.primitives import same
 from adjoint.fast.single_assignment.printer import format_block
@@ -89,8 +89,12 @@ class Program:
     adopted
         The containers and objects from outside that it writes to, also those that hold at the end
         what they held before.
+    printed
+        What it prints: for each call the texts, and the options of `print`.
+    in_globals
+        The global variables that it stores.
     values_stored
-        The values of the program in it; the forward sweep returns them behind `results`.
+        The values of the program in both; the forward sweep returns them behind `results`.
     definite
         For each cotangent: ``None`` if it is absent, true if it has memory of its own, false if
         only a call can tell.
@@ -109,6 +113,8 @@ class Program:
 
     shaped: Callable[[tuple[Any, ...]], Any] | None = None
     stored: list[Stored] = field(default_factory=list)
+    printed: tuple[Tuple, ...] = ()
+    in_globals: tuple[StoredGlobal, ...] = ()
     values_stored: tuple[Value, ...] = ()
     adopted: tuple[Source, ...] = ()
 
@@ -120,6 +126,11 @@ class Program:
     def wanted(self) -> list[Leaf]:
         """The leaves whose cotangents the program returns, in order."""
         return self.task.wanted
+
+    @property
+    def commits(self) -> bool:
+        """Whether the entry code has something to do when the program has finished."""
+        return bool(self.stored or self.printed or self.in_globals)
 
     @property
     def writes(self) -> bool:

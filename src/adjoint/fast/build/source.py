@@ -54,8 +54,8 @@ def written(program: Program) -> Writer:
 
 
 def _stored(writer: Writer, program: Program) -> str:
-    """Return the source of the further result: what is stored in containers from outside."""
-    if not program.stored:
+    """Return the source of the further result: what is stored outside, or printed."""
+    if not program.commits:
         return ""
     values = (program.forward.results or ())[len(program.results) :]
     return f", {tuple_text([writer.text(x) for x in values])}"

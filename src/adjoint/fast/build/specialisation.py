@@ -31,6 +31,7 @@ from adjoint.fast.evaluate.handlers import (  # noqa: F401  each registers its h
     closures,
     containers,
     contexts,
+    derived_classes,
     displays,
     dtypes,
     exceptions,
@@ -40,6 +41,7 @@ from adjoint.fast.evaluate.handlers import (  # noqa: F401  each registers its h
     new_arrays,
     numbers,
     operators,
+    printing,
     signatures,
     sorting,
     strings,
@@ -50,14 +52,20 @@ from adjoint.fast.evaluate.leaves import path_of
 from adjoint.fast.evaluate.outside_values import Outside
 from adjoint.fast.evaluate.partial_evaluator import PartialEvaluator
 from adjoint.fast.evaluate.types import ANYTHING, Array, bar_type, has_integer
-from adjoint.fast.evaluate.values import Abstract, Source
+from adjoint.fast.evaluate.values import MISSING, Abstract, CellOf, Source
 from adjoint.fast.evaluate.writes.adopted_containers import adopt_all
 from adjoint.fast.evaluate.writes.adoption import NeedsOwn, Pattern
-from adjoint.fast.evaluate.writes.final_contents import stored, values_stored
+from adjoint.fast.evaluate.writes.final_contents import (
+    globals_stored,
+    lines_printed,
+    stored,
+    values_stored,
+)
 from adjoint.fast.evaluate.writes.views import check_views, with_aliases
 from adjoint.fast.nested import operators as inlined_operators  # noqa: F401  registers handlers
 from adjoint.fast.not_covered import (
     NOT_SCALAR,
+    NeedsGlobal,
     NeedsKnown,
     NeedsOpaque,
     NeedsSize,
@@ -124,7 +132,12 @@ MOST_ATTEMPTS = 16
 
 
 def specialise(
-    f: Any, args: tuple[Any, ...], mode: Mode = GRADIENT, *, takes_apart: bool = True
+    f: Any,
+    args: tuple[Any, ...],
+    mode: Mode = GRADIENT,
+    *,
+    takes_apart: bool = True,
+    may_print: bool = True,
 ) -> Program:
     """Specialise `f` on the types of `args`; the last ones belong to ``mode.names``.
 
@@ -141,6 +154,7 @@ def specialise(
     stepped: set[Any] = set()
     shared: set[Any] = set()
     opaque_classes: set[type] = set()
+    in_globals: dict[tuple[int, str], dict[str, Any]] = {}
     rows, splits, order = True, True, 0
     apart = takes_apart and not (mode.has_rows or mode.is_careful)
     for _ in range(MOST_ATTEMPTS):
@@ -155,8 +169,10 @@ def specialise(
             stepped=stepped,
             shared_writes=shared,
             opaque_classes=opaque_classes,
+            stored_globals=in_globals,
         )
         outside.is_wanted = partial(_is_wanted, mode=mode, count=len(args))  # holds no arguments
+        outside.is_run_once = may_print and mode.is_gradient and not mode.has_rows
         outside.may_write = partial(_may_write, mode, outside.is_wanted)
         ev = PartialEvaluator(outside)
         ev.is_careful = mode.is_careful
@@ -181,6 +197,8 @@ def specialise(
             if error.name in owned.get(error.pattern, ()):
                 raise
             owned.setdefault(error.pattern, set()).add(error.name)
+        except NeedsGlobal as error:
+            in_globals[id(error.namespace), error.name] = error.namespace
         except UsedAgain as error:
             if error.place in stepped:
                 raise
@@ -250,6 +268,9 @@ def _specialised(ev: Evaluator, f: Any, args: tuple[Any, ...], mode: Mode, order
     if outside.owned:
         roots = {("argument", i): arg for i, arg in enumerate(args)} | {("function", None): f}
         adopt_all(outside, roots)
+    for key, namespace in outside.stored_globals.items():
+        first = outside.global_(namespace, key[1]) if key[1] in namespace else MISSING
+        ev.global_cells[key] = ev.allocate(CellOf((first,), key[1]))
     count = len(values) - len(mode.names)
     by_name = dict(zip(mode.names, values[count:], strict=True))
     with ev.writing() as ops:
@@ -266,7 +287,9 @@ def _specialised(ev: Evaluator, f: Any, args: tuple[Any, ...], mode: Mode, order
         raise NotCovered("a write to a container from outside")
     if mode.kind == "hvp":
         changed, adopted = [], ()  # the function is evaluated at a copy of the point
-    more = values_stored(ev, changed)
+    printed = lines_printed(ev)
+    in_globals = globals_stored(ev)
+    more = values_stored(ev, changed, printed, in_globals)
     leaves = [leaf for leaf in outside.leaves if leaf.type != ANYTHING]
     wanted = [leaf for leaf in leaves if outside.is_wanted(leaf.source)]
     if one:
@@ -294,7 +317,8 @@ def _specialised(ev: Evaluator, f: Any, args: tuple[Any, ...], mode: Mode, order
         if order == "reverse over forward":
             return product_over_forward(task, expanded(ev, primal))
         made = _differentiated(task, primal, given, mode, order)
-        return replace(made, stored=changed, values_stored=more, adopted=adopted, shaped=shaped)
+        made = replace(made, stored=changed, values_stored=more, adopted=adopted, shaped=shaped)
+        return replace(made, printed=printed, in_globals=in_globals)
     except NotCovered as error:
         demanding = isinstance(error, NeedsKnown | NeedsSize)
         if mode.kind != "hvp" or order == ORDERS[-1] or demanding:

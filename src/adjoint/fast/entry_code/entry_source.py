@@ -56,7 +56,7 @@ def entry_source(program: Program, count: int, mode: Mode) -> tuple[dict[str, st
     body = indented(2, made.lines)
     read = [*head, *body]
     body += ["    except Exception:", "        return MISS", "    try:"]
-    call = f"value, bars{', committed' if program.stored else ''} = program({leaves})"
+    call = f"value, bars{', committed' if program.commits else ''} = program({leaves})"
     run = indented(2, raising([call], _uses_numpy(program)))
     run += indented(2, checked(program, made)) if mode.is_gradient else []
     run += ["    except Exception as error:", "        return failed(error)"]

@@ -23,12 +23,13 @@ from adjoint.fast.evaluate.values import (
     ListOf,
     Ref,
     RowOf,
+    Text,
     Tuple,
 )
 from adjoint.fast.evaluate.writes.final_contents import Stored
 from adjoint.fast.not_covered import NotCovered
 from adjoint.fast.source.formulas import tuple_text
-from adjoint.fast.support.outside_writes import Incoming, new_object
+from adjoint.fast.support.outside_writes import Incoming, new_object, print_text
 from adjoint.ir.single import Value
 
 
@@ -72,10 +73,15 @@ def undoing(lines: Sequence[str]) -> list[str]:
 
 
 def committing(made: Reading, program: Program) -> list[str]:
-    """Return the lines that write back what the program has stored in containers and objects."""
+    """Return the lines that write back what the program has stored in containers and objects, and
+    that print."""
     writer = _Contents(made, program)
     for one in program.stored:
         writer.commit(one)
+    for namespace, key, value in program.in_globals:
+        writer.lines.append(f"{made.bind(namespace)}[{key!r}] = {writer.text(value)}")
+    for line in program.printed:
+        writer.print(*line.items)
     return writer.lines
 
 
@@ -102,37 +108,48 @@ class _Contents:
                 if known.get(key) is not x:
                     if not key.isidentifier() or iskeyword(key):
                         raise NotCovered("a write to an attribute with such a name")
-                    self.lines.append(f"{name}.{key} = {self._text(x)}")
+                    self.lines.append(f"{name}.{key} = {self.text(x)}")
         else:
             raise NotCovered("such a content of a container from outside")
+
+    def print(self, texts: Abstract, sep: Abstract, end: Abstract, flush: Abstract) -> None:
+        """Write a call of `print`."""
+        given = ", ".join(map(self.text, (sep, end, flush)))
+        self.made.bound["print_text"] = print_text
+        self.lines.append(f"print_text({self.text(texts)}, {given})")
 
     def _content(self, held: HeapObject) -> str:
         """Return the source of a new container with a content."""
         match held:
             case ListOf(items=items):
-                return f"[{', '.join(map(self._text, items))}]"
+                return f"[{', '.join(map(self.text, items))}]"
             case DictOf(keys=keys, items=items):
-                pairs = zip(keys, map(self._text, items), strict=True)
+                pairs = zip(keys, map(self.text, items), strict=True)
                 return f"{{{', '.join(f'{self.made.bind(key)}: {x}' for key, x in pairs)}}}"
             case RowOf(value=value, kind=kind):
-                text = self._text(value)
+                text = self.text(value)
                 return text if kind is list else f"tuple({text})"
             case Instance(cls=cls, names=names, items=items):
-                pairs = zip(names, map(self._text, items), strict=True)
+                pairs = zip(names, map(self.text, items), strict=True)
                 fields = ", ".join(f"{name!r}: {x}" for name, x in pairs)
                 self.made.bound["new_object"] = new_object
                 return f"new_object({self.made.bind(cls)}, {{{fields}}})"
         raise NotCovered("such a content of a container from outside")
 
-    def _text(self, a: Abstract) -> str:
+    def text(self, a: Abstract) -> str:
         if isinstance(a, Value):
             return f"committed[{self._at[a]}]"
         if isinstance(a, Known):
             return self.made.bind(a.value)
         if isinstance(a, External):
             return self.made.names[id(a.source)]
+        if isinstance(a, Text):
+            assert a.recipe is not None
+            f, args, named = a.recipe
+            given = [*map(self.text, args), *(f"{k}={self.text(x)}" for k, x in named)]
+            return f"{self.made.bind(f)}({', '.join(given)})"
         if isinstance(a, Tuple):
-            text = f"({''.join(f'{self._text(x)}, ' for x in a.items)})"
+            text = f"({''.join(f'{self.text(x)}, ' for x in a.items)})"
             return text if a.kind is tuple else f"{self.made.bind(a.kind)}._make({text})"
         assert isinstance(a, Ref)
         if a not in self._names:  # made by the program: one object, wherever it is stored

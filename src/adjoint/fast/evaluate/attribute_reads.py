@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import sys
+from collections import namedtuple
 from enum import Enum
 from functools import cached_property
 from types import (
     BuiltinFunctionType,
+    ClassMethodDescriptorType,
     FunctionType,
+    GeneratorType,
     GetSetDescriptorType,
     MemberDescriptorType,
     MethodDescriptorType,
@@ -20,16 +23,19 @@ from typing import Any
 import numpy as np
 
 from adjoint.fast.evaluate.evaluator import Evaluator
-from adjoint.fast.evaluate.items import item, length_of, product
+from adjoint.fast.evaluate.items import item
 from adjoint.fast.evaluate.objects.constants import TEXT_METHODS, any_text, of_constant
 from adjoint.fast.evaluate.objects.containers import KINDS
+from adjoint.fast.evaluate.objects.derived import content_of, derived_instance
+from adjoint.fast.evaluate.objects.fields import field_of, fields_of, set_field
 from adjoint.fast.evaluate.objects.functions import of_function
 from adjoint.fast.evaluate.objects.guards import is_own
 from adjoint.fast.evaluate.objects.memory_orders import flag, is_contiguous
-from adjoint.fast.evaluate.parts_of_numbers import SCALAR_METHODS, method_of_scalar, part_of
+from adjoint.fast.evaluate.parts_of_numbers import attribute_of_value
 from adjoint.fast.evaluate.plain_classes import is_enumeration, is_named_tuple, is_plain_object
-from adjoint.fast.evaluate.types import Array, Number, Row
+from adjoint.fast.evaluate.types import Array
 from adjoint.fast.evaluate.values import (
+    ARGS,
     Abstract,
     Bound,
     Closure,
@@ -37,22 +43,29 @@ from adjoint.fast.evaluate.values import (
     FieldsOf,
     Flag,
     Instance,
+    IteratorOf,
     Known,
-    Partial,
     Ref,
     SliceOf,
     Super,
     Text,
     Tuple,
 )
-from adjoint.fast.evaluate.writes.adopted_containers import object_behind
 from adjoint.fast.evaluate.writes.adoption import demand_not_written
 from adjoint.fast.not_covered import NotCovered, Raises
 from adjoint.fast.support.functions import conjugate
 from adjoint.ir.single import Value
 from adjoint.primal.special_methods import class_attribute
-from adjoint.primal.value_kinds import slots_of
 
+_Fields = namedtuple("_Fields", "x")
+_FIELD: Any = type(_Fields.x)
+"""The class of the descriptors of the fields of a named tuple."""
+_OF_GENERATORS = {
+    "__next__": next,
+    "__iter__": iter,
+    "send": GeneratorType.send,
+    "close": GeneratorType.close,
+}
 _LOADING_PARTS = ("adjoint", "numpy", "scipy")
 """Modules that import some of their parts when these are first read."""
 
@@ -60,7 +73,11 @@ _LOADING_PARTS = ("adjoint", "numpy", "scipy")
 def attribute(ev: Evaluator, a: Abstract, name: str) -> Abstract:
     """Evaluate ``a.name``."""
     if isinstance(a, Value):
-        return _of_value(ev, a, name)
+        found = attribute_of_value(ev, a, name)
+        if found is None:
+            kind = np.ndarray if isinstance(ev.types[a], Array) else ev.class_of(a)
+            raise _missing_in(ev, kind, name)
+        return found
     if isinstance(a, Known):
         if isinstance(a, Flag):
             raise NotCovered("a truth value as a number", ev.span)
@@ -76,6 +93,10 @@ def attribute(ev: Evaluator, a: Abstract, name: str) -> Abstract:
         held = ev.held(a)
         if isinstance(a, Ref) and isinstance(held, Instance):
             return _of_object(ev, a, held.cls, name)
+        if isinstance(held, IteratorOf) and name in _OF_GENERATORS:
+            return Bound(Known(_OF_GENERATORS[name]), a)
+        if cls is dict and name == "fromkeys":
+            return Known(dict.fromkeys)
         if cls not in KINDS or not _is_method(cls, name):
             raise _missing_in(ev, cls, name)
         return Bound(Known(getattr(cls, name)), a)
@@ -150,6 +171,8 @@ def _of_known(ev: Evaluator, value: Any, name: str) -> Abstract:
                 ev.outside.guard(ev.outside.root("object", value), "no attribute", missing)
             raise Raises(AttributeError, reason, ev.span)
         found = vars(value)[name]
+        if (id(vars(value)), name) in ev.global_cells:
+            return ev.global_(vars(value), name)
         if is_own(vars(value)):
             return ev.outside.own(found)
         if ev.frames and is_own(ev.frames[-1].namespace):
@@ -206,6 +229,9 @@ def _through_class(ev: Evaluator, cls: Any, name: str) -> Abstract:
         return _of_class(ev, cls, name, found)
     if type(found) in _OF_C and not owner.__flags__ & HEAP_TYPE:
         return Known(getattr(cls, name))
+    if found is _NOTHING and type(cls) is type and not hasattr(type, name):
+        ev.outside.rely_on(cls)
+        raise Raises(AttributeError, f"the attribute {name!r} of {cls.__qualname__}", ev.span)
     if found is _NOTHING or hasattr(type(found), "__get__"):
         raise NotCovered(f"the attribute {name!r} of {cls.__qualname__}", ev.span)
     read = _of_class(ev, cls, name, found)
@@ -216,7 +242,12 @@ def _through_class(ev: Evaluator, cls: Any, name: str) -> Abstract:
 
 
 _NOTHING = object()
-_OF_C = (WrapperDescriptorType, MethodDescriptorType, BuiltinFunctionType)
+_OF_C = (
+    WrapperDescriptorType,
+    MethodDescriptorType,
+    BuiltinFunctionType,
+    ClassMethodDescriptorType,
+)
 HEAP_TYPE = 1 << 9
 """The flag of classes that Python code has made."""
 
@@ -277,8 +308,25 @@ def _unbound(ev: Evaluator, cls: type, name: str, found: Any) -> Abstract:
     return Bound(function, Known(cls)) if type(found) is classmethod else function
 
 
-def _of_object(ev: Evaluator, a: External | Ref | Known, cls: type, name: str) -> Abstract:
-    """Return an attribute of an object, looked up as by `object.__getattribute__`."""
+def _of_object(ev: Evaluator, a: External | Ref | Known, cls: Any, name: str) -> Abstract:
+    """Return an attribute of an object; ask ``__getattr__`` for one that it does not have."""
+    try:
+        found = _in_object(ev, a, cls, name)
+    except Raises as error:
+        if hasattr(cls, "__getattr__") and error.kind is not None:
+            raise NotCovered("__getattr__ after an error of a getter", ev.span) from None
+        raise
+    if found is not None:
+        return found
+    ev.outside.rely_on(cls)
+    if hasattr(cls, "__getattr__"):
+        return ev.call(special_method(ev, cls, "__getattr__"), [a, Known(name)], {})
+    raise Raises(AttributeError, f"the attribute {name!r} of a {cls.__qualname__}", ev.span)
+
+
+def _in_object(ev: Evaluator, a: External | Ref | Known, cls: type, name: str) -> Abstract | None:
+    """Return an attribute of an object, looked up as by `object.__getattribute__`; ``None`` for one
+    that it does not have."""
     if name == "__class__":
         return Known(cls)
     if name == "__traceback__" and issubclass(cls, BaseException):
@@ -288,7 +336,7 @@ def _of_object(ev: Evaluator, a: External | Ref | Known, cls: type, name: str) -
         and (is_plain_object(cls) or issubclass(cls, tuple))
         and not isinstance(a, Known)
     ):
-        return _fields(ev, a, cls)
+        return fields_of(ev, a, cls)
     if isinstance(a, External) and not is_plain_object(cls):
         if isinstance(a.sample, tuple) and name in getattr(cls, "_fields", ()):
             return item(ev, a, Known(cls._fields.index(name)))  # type: ignore[attr-defined]
@@ -299,6 +347,10 @@ def _of_object(ev: Evaluator, a: External | Ref | Known, cls: type, name: str) -
             return _of_named_tuple(ev, a, name)
         raise NotCovered(f"the attribute {name!r} of a {cls.__qualname__}", ev.span)
     found = class_attribute(cls, name)
+    if type(found) is _FIELD and (held := derived_instance(ev, a)) is not None:
+        return item(ev, content_of(held), Known(cls._fields.index(name)))  # type: ignore[attr-defined]
+    if issubclass(cls, BaseException) and type(found) is GetSetDescriptorType:
+        return _of_exception(ev, a, name)
     if type(found) is property:
         if found.fget is None:
             raise NotCovered(f"the property {name!r}", ev.span)
@@ -308,7 +360,7 @@ def _of_object(ev: Evaluator, a: External | Ref | Known, cls: type, name: str) -
     if descriptor is None and found is not None and not slot and hasattr(type(found), "__set__"):
         raise NotCovered(f"the descriptor {name!r}", ev.span)
     if descriptor is None or not _descriptor(ev, descriptor, "__set__"):
-        own = _field(ev, a, name, slot)
+        own = field_of(ev, a, name, slot)
         if own is not None:
             ev.outside.rely_on_field(cls, name)
             return own
@@ -324,8 +376,7 @@ def _of_object(ev: Evaluator, a: External | Ref | Known, cls: type, name: str) -
     if type(found) in (staticmethod, classmethod):
         return _unbound(ev, cls, name, found)
     if found is None and not _has(cls, name):
-        ev.outside.rely_on(cls)
-        raise Raises(AttributeError, f"the attribute {name!r} of a {cls.__qualname__}", ev.span)
+        return None
     if type(found) in _OF_C:
         return Bound(_through_class(ev, cls, name), a)
     if found is None or hasattr(type(found), "__get__") or isinstance(found, GetSetDescriptorType):
@@ -333,18 +384,16 @@ def _of_object(ev: Evaluator, a: External | Ref | Known, cls: type, name: str) -
     return _of_class(ev, cls, name, found)
 
 
-def _fields(ev: Evaluator, a: External | Ref, cls: type) -> Abstract:
-    """Evaluate ``a.__dict__``."""
-    if not cls.__dictoffset__ or slots_of(cls):
-        raise NotCovered("the fields of an object with slots", ev.span)
-    if isinstance(a, External):
-        ev.outside.fact(a, names_of_fields)
-    return FieldsOf(a)
-
-
-def names_of_fields(x: Any) -> tuple[str, ...]:
-    """Return the names of the fields of an object, in order."""
-    return tuple(vars(x))
+def _of_exception(ev: Evaluator, a: External | Ref | Known, name: str) -> Abstract:
+    """Return what an exception is made of, or its cause."""
+    held = ev.held(a)
+    names = held.names if isinstance(held, Instance) else ()
+    key = ARGS if name == "args" else name
+    if key in names:
+        return held.items[names.index(key)]  # type: ignore[union-attr]
+    if name == "__cause__" and ARGS in names:
+        return Known(None)
+    raise NotCovered(f"the attribute {name!r} of an exception", ev.span)
 
 
 def descriptor_of(ev: Evaluator, cls: type, name: str) -> Abstract | None:
@@ -353,18 +402,6 @@ def descriptor_of(ev: Evaluator, cls: type, name: str) -> Abstract | None:
     kind = type(found)
     is_user = kind.__flags__ & HEAP_TYPE and kind is not cached_property
     return _of_class(ev, cls, name, found) if is_user and is_plain_object(kind) else None
-
-
-def set_field(ev: Evaluator, a: Ref, name: str, value: Abstract | None) -> None:
-    """Set a field of an object that the program made; remove it if `value` is ``None``."""
-    held = ev.held(a)
-    assert isinstance(held, Instance)
-    fields = dict(zip(held.names, held.items, strict=True))
-    if value is not None:
-        fields[name] = value
-    else:
-        del fields[name]
-    ev.heap[a.address] = Instance(held.cls, tuple(fields), tuple(fields.values()))
 
 
 def _has(cls: type, name: str) -> bool:
@@ -377,70 +414,3 @@ def special_method(ev: Evaluator, cls: type, name: str) -> Abstract:
     if isinstance(found, staticmethod | classmethod):
         raise NotCovered(f"{name} of {cls.__qualname__}, which is no plain method", ev.span)
     return attribute(ev, Known(cls), name)
-
-
-def _field(ev: Evaluator, a: External | Ref | Known, name: str, slot: bool) -> Abstract | None:
-    """Return a field of the instance, or ``None``; guard its absence."""
-    if isinstance(a, Known):
-        return None
-    if isinstance(a, Ref):
-        held = ev.held(a)
-        assert isinstance(held, Instance)
-        if name in held.names:
-            return held.items[held.names.index(name)]
-        outside = object_behind(ev.outside, a)
-        return None if outside is None else _field(ev, outside, name, slot)
-    if slot or name in getattr(a.sample, "__dict__", ()):
-        if not hasattr(a.sample, name):
-            raise NotCovered(f"the attribute {name!r} has no value", ev.span)
-        return ev.outside.read(a.source, "attribute", name, getattr(a.sample, name))
-    if hasattr(a.sample, "__dict__"):
-        ev.outside.guard(a.source, "no attribute", name)
-    return None
-
-
-def _of_value(ev: Evaluator, a: Value, name: str) -> Abstract:
-    """Return an attribute of a number or an array of the program."""
-    t = ev.types[a]
-    if name == "__class__" and (cls := ev.class_of(a)) is not None:
-        return Known(cls)
-    if isinstance(t, Array):
-        if name == "shape":
-            return Tuple(tuple(length_of(ev, a, i) for i in range(len(t.shape))))
-        if name == "T":
-            return ev.infer(np.transpose, [a])
-        if name == "ndim":
-            return Known(len(t.shape))
-        if name == "size":
-            total: Abstract = Known(1)
-            for i in range(len(t.shape)):
-                total = product(ev, total, length_of(ev, a, i))
-            return total
-        if name == "dtype":
-            return Known(t.dtype)
-        if name in ("real", "imag", "flat"):
-            return part_of(ev, a, name)
-        if name in ("conj", "conjugate"):
-            return Bound(Known(conjugate), a)
-        if name == "flags":
-            return Bound(Known(is_contiguous), a)
-        if _has(np.ndarray, name) and callable(getattr(np.ndarray, name)):
-            return Bound(Known(getattr(np.ndarray, name)), a)
-    if isinstance(t, Number):
-        if name in ("real", "imag"):
-            return part_of(ev, a, name)
-        if name == "conjugate" or (name == "conj" and t.kinds.isdisjoint(_OF_PYTHON)):
-            return Bound(Known(conjugate), a)
-        if name in ("shape", "ndim", "size", "dtype") and len(t.kinds) == 1:
-            (kind,) = t.kinds
-            if issubclass(kind, np.generic):
-                return _of_known(ev, kind(), name)
-        if name in SCALAR_METHODS and t.kinds.isdisjoint(_OF_PYTHON):
-            return Partial(ev.outside.own(method_of_scalar), (Known(name), a), ())
-    if not isinstance(t, Row):
-        raise _missing_in(ev, np.ndarray if isinstance(t, Array) else ev.class_of(a), name)
-    raise NotCovered(f"the attribute {name!r} of a {t}", ev.span)
-
-
-_OF_PYTHON = frozenset({int, float, bool, complex})
-"""Classes of numbers without ``conj``."""

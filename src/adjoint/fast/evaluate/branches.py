@@ -6,15 +6,18 @@ from collections.abc import Callable
 from typing import Any
 
 from adjoint.fast.evaluate.evaluator import Evaluator
-from adjoint.fast.evaluate.growing import growing
+from adjoint.fast.evaluate.growing import growing, restorable
 from adjoint.fast.evaluate.joins import contents_template, generalise, instantiate, match
+from adjoint.fast.evaluate.objects.choices import MOST, REASON, Choice, Undecided
 from adjoint.fast.evaluate.objects.guards import is_own
 from adjoint.fast.evaluate.sample_values import sample_truth
 from adjoint.fast.evaluate.types import number
 from adjoint.fast.evaluate.values import LOST, Abstract, HeapObject, Slot
 from adjoint.fast.not_covered import NeedsSize, NotCovered, Raises
+from adjoint.fast.single_assignment.walk import walk
+from adjoint.fast.support import functions as runtime
 from adjoint.ir.nodes import Span
-from adjoint.ir.single import Block, If, Op, Operand, Value
+from adjoint.ir.single import Block, Call, Const, If, Op, Operand, Raise, Value
 
 
 def branch(
@@ -164,3 +167,44 @@ def _demand_returned(
     for name, template, a, b in zip(names, templates, body, orelse, strict=False):
         if name == "returned" and template is LOST and a is not LOST and b is not LOST:
             raise NotCovered("a function without a result in some way")
+
+
+# ---- comparisons of elements ------------------------------------------------------------------
+
+
+def choosing(
+    ev: Evaluator, run: Callable[[], Abstract], outcomes: tuple[bool, ...] = ()
+) -> Abstract:
+    """Evaluate `run` for each outcome of its comparisons."""
+    choice, block, start = Choice(outcomes), ev.block, len(ev.block)
+    with restorable(ev) as restore:
+        ev.choices.append(choice)
+        try:
+            return run()
+        except Undecided as error:
+            if error.choice is not choice:
+                raise
+            before, condition = block[start:], error.condition
+            restore()
+        finally:
+            ev.choices.pop()
+    if len(outcomes) == MOST or any(map(_acts, walk(Block((), tuple(before), None)))):
+        raise NotCovered(REASON, ev.span)
+    block.extend(before)
+    found = branch(
+        ev,
+        condition,
+        lambda: [choosing(ev, run, (*outcomes, True))],
+        lambda: [choosing(ev, run, (*outcomes, False))],
+        ev.span,
+    )
+    if found is None:
+        raise NotCovered("comparisons that end in exceptions", ev.span)
+    return found[0]
+
+
+def _acts(op: Op) -> bool:
+    """Return whether an operation must not run twice."""
+    if not isinstance(op, Call):
+        return isinstance(op, Raise)
+    return op.result is None or op.callee in (Const(runtime.draw), Const(runtime.read_clock))

@@ -44,6 +44,7 @@ from adjoint.fast.evaluate.handlers.cached_functions import CACHED, call_wrapper
 from adjoint.fast.evaluate.handlers.new_arrays import as_arrays
 from adjoint.fast.evaluate.handlers.strings import of_text
 from adjoint.fast.evaluate.handlers.table import handlers
+from adjoint.fast.evaluate.objects.derived import call_with_derived, derived_instance
 from adjoint.fast.evaluate.objects.guards import is_own
 from adjoint.fast.evaluate.objects.instances import instance
 from adjoint.fast.evaluate.plain_classes import is_plain_class, is_plain_object
@@ -124,6 +125,18 @@ def _call_known(
     ev: Evaluator, f: Any, args: Sequence[Abstract], keywords: dict[str, Abstract]
 ) -> Abstract:
     """Evaluate a call of a known callee."""
+    if any(derived_instance(ev, x) is not None for x in args):
+
+        def with_contents(given: Sequence[Abstract]) -> Abstract:
+            return _call_with(ev, f, given, keywords)
+
+        return call_with_derived(ev, f, args, with_contents)
+    return _call_with(ev, f, args, keywords)
+
+
+def _call_with(
+    ev: Evaluator, f: Any, args: Sequence[Abstract], keywords: dict[str, Abstract]
+) -> Abstract:
     y = result_of_constants(ev, f, args, keywords)
     if y is not ... and (constant := constant_of(ev, y, args)) is not None:
         return constant

@@ -11,6 +11,7 @@ import numpy as np
 
 from adjoint.fast.evaluate.frames import Attempt, Frame, Suspension
 from adjoint.fast.evaluate.outside_values import Outside
+from adjoint.fast.evaluate.plain_classes import changed_by
 from adjoint.fast.evaluate.result_types.lengths import fresh_length
 from adjoint.fast.evaluate.result_types.ones import Constant
 from adjoint.fast.evaluate.types import (
@@ -26,6 +27,7 @@ from adjoint.fast.evaluate.types import (
     number,
 )
 from adjoint.fast.evaluate.values import (
+    HIDDEN,
     ITEMS,
     Abstract,
     DequeOf,
@@ -92,6 +94,8 @@ class Draft(Aliases):
         By list of numbers: the dimension that is its length.
     shared_lists
         Addresses of lists of which a variable holds one or another.
+    shown_fields
+        Addresses of objects whose ``__dict__`` has been read.
     row_writes
         Number of writes to lists of numbers so far.
     maybe
@@ -108,6 +112,8 @@ class Draft(Aliases):
         By value: file and line of its user code.
     attempts, caught
         The ``try`` bodies, and the exceptions whose handlers, are being evaluated, outermost first.
+    choices
+        The outcomes of comparisons of elements (`objects.choices`), outermost first.
     cached
         Results of cached functions that are in sight, by function and operands.
     cached_states
@@ -149,9 +155,11 @@ class Draft(Aliases):
         self.cached: dict[Any, Abstract] = {}
         self.cached_states: dict[Any, list[Abstract]] = {}
         self.read_by_cached: set[Value] = set()
+        self.choices: list[Any] = []
         self._certain_from = 0
         self.heap: dict[int, HeapObject] = {}
         self.shared_lists: set[int] = set()
+        self.shown_fields: set[int] = set()
         self.block: list[ir.Op] = []
         self.frames: list[Frame] = []
         self.hint = "t"
@@ -359,7 +367,8 @@ class Draft(Aliases):
             return held.items
         if isinstance(held, Instance) and ITEMS in held.names:
             whole = held.items[held.names.index(ITEMS)]
-            return whole.items if isinstance(whole, Tuple) else None
+            is_read = isinstance(whole, Tuple) and not changed_by(held.cls)
+            return whole.items if is_read else None  # type: ignore[union-attr]
         if isinstance(a, External) and isinstance(a.sample, list | tuple):
             return tuple(self.outside.read(a.source, "item", i, x) for i, x in enumerate(a.sample))
         return None
@@ -374,7 +383,7 @@ class Draft(Aliases):
         if isinstance(a, FieldsOf):
             held = self.held(a.owner)
             if isinstance(held, Instance):
-                return tuple(name for name in held.names if name != ITEMS)
+                return tuple(name for name in held.names if name not in HIDDEN)
             return tuple(vars(a.owner.sample))  # type: ignore[union-attr]
         held = self.held(a)
         return held.keys if isinstance(held, DictOf) else None

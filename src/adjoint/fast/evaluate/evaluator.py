@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from types import FunctionType
 from typing import Any
@@ -26,6 +26,7 @@ from adjoint.fast.evaluate.values import (
     FieldsOf,
     HeapObject,
     Instance,
+    Iterating,
     Known,
     ListOf,
     Ref,
@@ -87,6 +88,10 @@ class Evaluator(InferringDraft, ABC):
         The number of derivatives that are taken of what is being evaluated.
     tries
         The number of ``try`` statements that have been evaluated.
+    printed
+        The list of what is printed: a tuple of the texts, and the options of `print`.
+    global_cells
+        By global variable that the program stores: the cell of its value.
     """
 
     def __init__(self, outside: Outside) -> None:
@@ -110,6 +115,8 @@ class Evaluator(InferringDraft, ABC):
         self.contents: dict[Value, tuple[Any, list[ir.Op]]] = {}
         self.orders = 1
         self.tries = 0
+        self.printed = self.allocate(ListOf(()))
+        self.global_cells: dict[tuple[int, str], Ref] = {}
 
     def release(self) -> None:
         """Drop references to the values that the program was specialised with."""
@@ -136,6 +143,10 @@ class Evaluator(InferringDraft, ABC):
         """Run a Python function as a part of the program; return its result."""
 
     @abstractmethod
+    def choosing(self, run: Callable[[], Abstract], outcomes: tuple[bool, ...] = ()) -> Abstract:
+        """Evaluate `run` for each outcome of its comparisons of elements."""
+
+    @abstractmethod
     def run(self, block: Block) -> list[Abstract] | None:
         """Run a block; return its results, or ``None`` if its end is never reached."""
 
@@ -147,11 +158,21 @@ class Evaluator(InferringDraft, ABC):
             return Known(operand.value)
         match operand:
             case ir.Global(name=name):
-                return self.outside.global_(self.frames[-1].namespace, name)
+                return self.global_(self.frames[-1].namespace, name)
             case ir.Undefined():
                 return MISSING
             case _:
                 raise NotCovered(f"the operand {operand}")
+
+    def global_(self, namespace: dict[str, Any], name: str) -> Abstract:
+        """Return the value that a global or builtin name has now."""
+        cell = self.global_cells.get((id(namespace), name))
+        return self.outside.global_(namespace, name) if cell is None else self.load_cell(cell)
+
+    def demand_not_stored(self, namespace: dict[str, Any], name: str) -> None:
+        """Refuse that code which runs as it is reads a global variable that the program stores."""
+        if (id(namespace), name) in self.global_cells:
+            raise NotCovered("a function that reads a global variable which is stored", self.span)
 
     def load_cell(self, cell: Abstract) -> Abstract:
         """Return the content of a variable of an enclosing function."""
@@ -190,6 +211,8 @@ class Evaluator(InferringDraft, ABC):
                 return dict
             case SliceOf():
                 return slice
+            case Iterating(kind=kind) if kind is range:
+                return range
             case Value():
                 t = self.types[a]
                 if isinstance(t, Row):

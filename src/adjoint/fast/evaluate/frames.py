@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import weakref
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
 from functools import partial
 from types import CellType, CodeType, FunctionType
 from typing import Any
@@ -64,23 +65,35 @@ class Attempt:
     ----------
     frame
         The call that it belongs to.
-    handles
-        Whether the handler may run: not once the body has written a variable that is read outside
-        of it, and never for a ``finally``.
     is_over
         Whether the body has been completed: what follows is not caught.
     splits
         Whether a branch in the body that raises splits the evaluation.
     decisions, decided
         By such a branch, in the order of evaluation: the condition; and how many have been met.
+    left
+        By name of a variable that the body has written and that is read outside: its value now.
     """
 
     frame: Frame
-    handles: bool
     is_over: bool = False
     splits: bool = True
     decisions: tuple[bool, ...] = ()
     decided: int = 0
+    left: dict[str, Abstract] = field(default_factory=dict)
+
+
+@contextmanager
+def attempted(ev: Any, handles: bool = True) -> Iterator[None]:
+    """Let exceptions that the code in the context certainly raises come out as `Raises`, as in a
+    ``try``; if `handles` is false, leave it to a ``try`` around."""
+    depth = len(ev.attempts)
+    if handles:
+        ev.attempts.append(Attempt(ev.frames[-1], splits=False))
+    try:
+        yield
+    finally:
+        del ev.attempts[depth:]
 
 
 @node

@@ -24,7 +24,7 @@ from adjoint.fast.evaluate.plain_classes import (
     is_cython,
     is_enumeration,
     is_named_tuple,
-    is_plain_object,
+    is_plain_outside,
 )
 from adjoint.fast.evaluate.stand_ins import (
     axes_of,
@@ -83,6 +83,10 @@ class Outside(Guards):
     """Whether the cotangent of the value of a source is wanted."""
     may_write: Callable[[Source, bool], bool] = lambda source, is_array: False
     """Whether the program may write to an array, or to a container, from outside."""
+    is_run_once: bool = False
+    """Whether nothing is run again after the program: it may print, and store global variables."""
+    stored_globals: dict[tuple[int, str], dict[str, Any]] = field(default_factory=dict)
+    """The global variables that the program stores: the namespace, by its identity and the name."""
     owned: dict[Pattern, set[str]] = field(default_factory=dict)
     """Containers and objects that the program writes to, with the names of attributes."""
     adopted: list[Adopted] = field(default_factory=list)
@@ -235,7 +239,7 @@ class Outside(Guards):
             if self.is_wanted(source):
                 raise NotCovered("a set among the arguments")
             self.guard(source, "keys", tuple(value))
-        elif not is_plain_object(kind) and (not is_library_class(kind) or self.is_wanted(source)):
+        elif not is_plain_outside(kind) and (not is_library_class(kind) or self.is_wanted(source)):
             raise NotCovered(f"an object of class {kind.__qualname__}")
         self.rely_on(kind)
         if kind is not tuple:
@@ -433,7 +437,7 @@ class Outside(Guards):
         return self._read[id(first.parent), "cell", first.key]
 
     def global_(self, namespace: dict[str, Any], name: str) -> Abstract:
-        """Return the value of a global or builtin name."""
+        """Return the value of a global or builtin name, before the program stores any."""
         if name in namespace:
             value = namespace[name]
         elif namespace.get("__builtins__", builtins) not in (builtins, vars(builtins)):

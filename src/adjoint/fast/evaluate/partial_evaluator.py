@@ -12,7 +12,7 @@ from dataclasses import replace
 from inspect import CO_GENERATOR
 
 from adjoint.fast.evaluate import calls
-from adjoint.fast.evaluate.branches import branch
+from adjoint.fast.evaluate.branches import branch, choosing
 from adjoint.fast.evaluate.callees.arguments import bind
 from adjoint.fast.evaluate.evaluator import Evaluator
 from adjoint.fast.evaluate.frames import Attempt, Frame, Splits, Suspension, place, single_of
@@ -21,6 +21,7 @@ from adjoint.fast.evaluate.item_lists import unpacked
 from adjoint.fast.evaluate.iterators import generators
 from adjoint.fast.evaluate.iterators.suspended_generators import suspend
 from adjoint.fast.evaluate.loops import loop
+from adjoint.fast.evaluate.objects.fields import set_field
 from adjoint.fast.evaluate.objects.guards import is_own
 from adjoint.fast.evaluate.truth_values import truth
 from adjoint.fast.evaluate.values import (
@@ -31,8 +32,10 @@ from adjoint.fast.evaluate.values import (
     Generating,
     IteratorOf,
     Known,
+    Ref,
 )
 from adjoint.fast.not_covered import NotCovered, Raises
+from adjoint.fast.single_assignment.primitives import latest, wrote
 from adjoint.fast.single_assignment.walk import walk_ops
 from adjoint.fast.support import functions as runtime
 from adjoint.ir import single as ir
@@ -49,6 +52,7 @@ class PartialEvaluator(Evaluator):
 
     _steps = 0
     call = calls.call
+    choosing = choosing
 
     # ---- functions -------------------------------------------------------------------------------
 
@@ -137,9 +141,11 @@ class PartialEvaluator(Evaluator):
     def _call(self, op: Call) -> None:
         if op.result is not None:
             self.hint = op.result.name if not op.result.name.startswith("_") else "t"
+        takes_all = isinstance(op.callee, Const) and id(op.callee.value) in _AS_LEFT
+        read = self.read if takes_all else self._present
         result = self.call(
             self._present(op.callee),
-            [self._present(x) for x in op.operands],
+            [read(x) for x in op.operands],
             {name: self._present(x) for name, x in op.keywords},
         )
         if op.result is not None:
@@ -158,18 +164,24 @@ class PartialEvaluator(Evaluator):
         if op.exception is None:
             again = self.caught[-1] if self.caught else Raises(None, reason)
             raise Raises(again.kind, reason, op.span, again.raised)
-        raised: Abstract = self._present(op.exception)
-        if isinstance(raised, Known) and isinstance(raised.value, type):
-            raised = self.call(raised, [], {})
+        raised = self._made(op.exception)
         kind = self.class_of(raised)
+        if op.cause is not None and isinstance(raised, Ref):
+            set_field(self, raised, "__cause__", self._made(op.cause))
         is_exception = kind is not None and issubclass(kind, BaseException)
         raise Raises(kind if is_exception else None, reason, op.span, raised)
+
+    def _made(self, operand: Operand) -> Abstract:
+        """Return an exception that is raised, or a cause; make one of a class."""
+        given = self._present(operand)
+        is_class = isinstance(given, Known) and isinstance(given.value, type)
+        return self.call(given, [], {}) if is_class else given
 
     def _attempt(self, state: Attempt, op: If) -> list[Abstract] | None:
         """Run the body of a ``try``, and its handler where the body raises; if that depends on
         numbers, write a branch with the rest of the body in one side, the handler in the other."""
         with restorable(self) as restore:
-            start, block, handles = len(self.block), self.block, state.handles
+            start, block = len(self.block), self.block
             try:
                 return self._handled(state, op)
             except Splits as split:
@@ -180,7 +192,7 @@ class PartialEvaluator(Evaluator):
             self.has_split = True
 
             def again(*decisions: bool, splits: bool = True) -> list[Abstract] | None:
-                known = Attempt(state.frame, handles, splits=splits, decisions=decisions)
+                known = Attempt(state.frame, splits=splits, decisions=decisions)
                 self.frames[-1].values[op.condition] = Known(known)  # type: ignore[index]
                 return self._attempt(known, op)
 
@@ -207,8 +219,8 @@ class PartialEvaluator(Evaluator):
         """
         if (op.body.results is None) is (op.orelse.results is None) or not self.outside.splits:
             return None
-        around = (one for one in self.attempts[self._certain_from :] if not one.is_over)
-        state = next((one for one in around if one.handles), None)
+        around = self.attempts[self._certain_from :]
+        state = next((one for one in around if not one.is_over), None)
         if state is None or not state.splits:
             return None
         if state.decided == len(state.decisions):
@@ -228,7 +240,7 @@ class PartialEvaluator(Evaluator):
         except Raises as error:
             if state.is_over:
                 raise
-            if not state.handles or error.kind is None:
+            if error.kind is None:
                 raise error.uncertain() from None
             caught = error
         finally:
@@ -273,6 +285,10 @@ class PartialEvaluator(Evaluator):
             self.leave()  # its operations only serve the error
             return None
         return self.run(block)
+
+
+_AS_LEFT = {id(wrote), id(latest)}
+"""Functions that take variables without a value, too."""
 
 
 def _acts(op: Call) -> bool:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import abc
+import functools
 import re
 import threading
-from collections import deque
+from collections import Counter, OrderedDict, defaultdict, deque
 from collections.abc import Callable
+from dataclasses import KW_ONLY, InitVar
 from enum import EnumMeta, Flag
 from types import GenericAlias, ModuleType, UnionType
 from typing import Any, TypeVar, Union
@@ -19,38 +21,66 @@ _PROXIES = ("adjoint.cotangents", "adjoint.primal", "adjoint.runtime")
 _IN_PYTHON = ("__array_namespace_info__",)
 """Classes of NumPy without anything in C."""
 _VALUES = (int, float, complex, str, bytes, list, tuple, dict, set, frozenset, deque)
+BASES: tuple[Any, ...] = (
+    *(list, tuple, set, frozenset, deque, int, float, complex),
+    *(dict, OrderedDict, defaultdict, Counter),
+)
+"""Builtin classes from which the class of an object may derive (`objects.derived`)."""
 
 
 def is_plain_object(cls: Any) -> bool:
-    """Return whether reading an attribute of an instance runs no code other than descriptors."""
+    """Return whether reading an attribute of an instance runs no code other than descriptors and
+    ``__getattr__``."""
     return (
-        (cls.__getattribute__ is object.__getattribute__ or cls is threading.local)
-        and not hasattr(cls, "__getattr__")
+        (
+            cls.__getattribute__ is (base_of(cls) or object).__getattribute__
+            or cls is threading.local
+        )
         and isinstance(cls.__module__, str)
         and (cls.__module__ not in ("builtins", "numpy") or cls.__name__ in _IN_PYTHON)
         and not cls.__module__.startswith(_PROXIES)
         and not issubclass(cls, type | ModuleType | np.ndarray | np.generic | BaseException)
-        and not issubclass(cls, _VALUES)  # abstract values have no place for both value and fields
+        and (not issubclass(cls, _VALUES) or base_of(cls) is not None)
         and not any("__class__" in vars(base) for base in cls.__mro__[:-1])  # a proxy
     )
 
 
-def is_tuple_class(cls: Any) -> bool:
-    """Return whether a class derives from `tuple`, adds fields, and leaves what a tuple does as it
-    is, such as the classes of results of `scipy.stats`."""
-    return (
-        issubclass(cls, tuple)
-        and bool(cls.__dictoffset__)
-        and not hasattr(cls, "__getattr__")
-        and all(getattr(cls, name) is getattr(tuple, name) for name in _OF_TUPLES)
-        and not any("__class__" in vars(base) for base in cls.__mro__[:-1])
-    )
+def is_plain_outside(cls: Any) -> bool:
+    """Return whether programs know objects of a class that come from outside."""
+    return is_plain_object(cls) and base_of(cls) is None and not hasattr(cls, "__getattr__")
 
 
-_OF_TUPLES = [
+def base_of(cls: Any) -> Any:
+    """Return the builtin class, or the class of named tuples, from which a user class derives
+    before all others; ``None`` if it derives from none or is one."""
+    if not issubclass(cls, _VALUES) or cls in BASES or is_named_tuple(cls):
+        return None
+    mro = cls.__mro__
+    at = next((i for i, x in enumerate(mro) if x in BASES or is_named_tuple(x)), None)
+    is_alone = at is not None and mro[at:] == mro[at].__mro__ and type(cls) is not EnumMeta
+    return mro[at] if is_alone else None
+
+
+@functools.cache
+def changed_by(cls: Any) -> frozenset[str]:
+    """Return the names of the builtin class that a class which derives from it defines anew."""
+    base = base_of(cls)
+    own = {name for x in cls.__mro__[: cls.__mro__.index(base)] for name in vars(x)}
+    asked = {name for name in own if name.startswith("__array") or name in _CONVERTING}
+    return frozenset((own & {*dir(base)} | asked) - _OF_ALL)
+
+
+_CONVERTING = frozenset(
+    f"__{name}__" for name in "float int index trunc complex bool missing length_hint".split()
+)
+
+
+_OF_ALL = frozenset(
     f"__{name}__"
-    for name in "getattribute iter len getitem contains eq ne hash add mul rmul lt le gt ge".split()
-]
+    for name in "init new doc module repr str format setattr delattr init_subclass annotations"
+    " orig_bases class_getitem reduce reduce_ex getnewargs slots match_args".split()
+)
+"""Names of builtin classes that say nothing of what their objects hold."""
 
 
 def is_plain_class(cls: type) -> bool:
@@ -80,6 +110,8 @@ _OF_TYPES = (
     UnionType,
     TypeVar,
     re.Pattern,
+    InitVar,
+    type(KW_ONLY),
     *(type(x) for x in (Union, Callable[..., int])),
 )
 

@@ -218,7 +218,10 @@ class Slot:
 
 @node(eq=False)
 class Text:
-    """A string with unknown numbers in it: nothing in a program reads it."""
+    """A string with unknown numbers in it: nothing in a program reads it. It may be printed if its
+    `recipe` is known: a function, its operands, and those by name."""
+
+    recipe: tuple[Any, tuple[Abstract, ...], tuple[tuple[str, Abstract], ...]] | None = None
 
 
 TEXT = Text()
@@ -227,7 +230,12 @@ MISSING = Known(object())
 LOST = Known(object())
 """The content of a variable that one branch does not assign and no template can represent."""
 ITEMS = "()"
-"""The name of the items of a tuple with fields."""
+"""The name of what a builtin class holds of an object of a class that derives from it."""
+ARGS = "args()"
+"""The name of the arguments of an exception."""
+FIELDS = "fields()"
+"""The name of the dict that an object has been given as its ``__dict__``."""
+HIDDEN = frozenset({ITEMS, ARGS, FIELDS})
 ENTERED = Known(True)
 """The state of a context manager of `warnings` or NumPy within its ``with``."""
 
@@ -286,8 +294,8 @@ class SetOf:
 
 @node(eq=False)
 class Instance:
-    """An object of a user class that the program made; that of a class that derives from `tuple`
-    has its items under the name `ITEMS`."""
+    """An object of a user class that the program made, with its fields, and more under the names
+    `HIDDEN`."""
 
     cls: type
     names: tuple[str, ...]

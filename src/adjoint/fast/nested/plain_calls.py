@@ -18,7 +18,7 @@ from adjoint.fast.evaluate.callees.library import checked
 from adjoint.fast.evaluate.evaluator import Evaluator
 from adjoint.fast.evaluate.handlers.table import handler
 from adjoint.fast.evaluate.items import item
-from adjoint.fast.evaluate.plain_classes import is_plain_object
+from adjoint.fast.evaluate.plain_classes import is_plain_outside
 from adjoint.fast.evaluate.result_types.lengths import fresh_length
 from adjoint.fast.evaluate.types import ANYTHING, Array, Number, number
 from adjoint.fast.evaluate.values import (
@@ -69,7 +69,7 @@ VECTOR = object()
 def _(
     ev: Evaluator, find: Abstract, given: Abstract, like: Abstract, f: Abstract, *point: Abstract
 ) -> Abstract:
-    if stored(ev):  # a function that reads it by a global name would not see it
+    if stored(ev) or ev.global_cells:  # a function that reads it by a global name would not see it
         raise NotCovered("a search after a write to a container from outside", ev.span)
     at_point = _demand_no_effects(ev, f, point)
     objects, making = ev.sequence(given), _Making(ev)
@@ -263,7 +263,7 @@ class _Making:
         if cls is dict:
             keys = ev.keys(a) or ()
             return self._dict(keys, [item(ev, a, Known(key)) for key in keys])
-        if not is_plain_object(cls):
+        if not is_plain_outside(cls):
             raise self._refused(f"a {cls.__qualname__}")
         fields = attribute(ev, a, "__dict__")
         names = ev.keys(fields) or ()
@@ -276,6 +276,6 @@ class _Making:
 
     def _object(self, cls: type, names: Sequence[str], items: Sequence[Abstract]) -> int:
         is_made = id(cls) in self.ev.outside.made  # its methods hold stand-ins
-        if is_made or not is_plain_object(cls) or slots_of(cls) or not cls.__dictoffset__:
+        if is_made or not is_plain_outside(cls) or slots_of(cls) or not cls.__dictoffset__:
             raise self._refused(f"a {cls.__qualname__}")
         return self._step(support.an_object(cls, tuple(names)), *items)

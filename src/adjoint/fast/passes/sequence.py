@@ -43,6 +43,7 @@ _EFFECTS: frozenset[Any] = frozenset(
         runtime.demand_view,
         runtime.push,
         runtime.draw,
+        runtime.read_clock,
         *runtime.WRITES,
         *runtime.BUFFER_WRITES,
         *rows.EFFECTS,

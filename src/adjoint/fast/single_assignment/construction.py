@@ -35,7 +35,7 @@ from adjoint.fast.single_assignment.endings import NO, YES, Ending, Slots
 from adjoint.fast.single_assignment.exceptions import TEMPORARY, user_names, without_tries
 from adjoint.fast.single_assignment.liveness import DEEPEST, Liveness, Variables, Way, chosen
 from adjoint.fast.single_assignment.loop_variables import Form
-from adjoint.fast.single_assignment.primitives import assigned, same, yielded
+from adjoint.fast.single_assignment.primitives import assigned, latest, same, wrote, yielded
 from adjoint.ir import nodes as named
 from adjoint.ir.node import node
 from adjoint.ir.nodes import Const, Global, Path, Span, Var
@@ -225,6 +225,8 @@ class _Lowering:
 
     def _simple(self, op: named.Op) -> None:
         match op:
+            case named.Call(callee=Const(value=f), target=target) if f is wrote or f is latest:
+                self._as_left(op, target)
             case named.Call(target=target, span=span):
                 callee = self._read(op.callee, span)
                 operands = tuple(self._read(operand, span) for operand in op.operands)
@@ -253,6 +255,19 @@ class _Lowering:
                 self._write(target.name, Undefined(target.name), False)
             case _:
                 raise AssertionError(f"no operation of a function without try: {op!r}")
+
+    def _as_left(self, op: named.Call, target: Var | None) -> None:
+        """Write a call of `wrote` or `latest`, which takes a variable as it is."""
+        trying, name, variable = op.operands
+        assert isinstance(variable, Var)
+        value, sure = self._values.get(variable.name, (Undefined(variable.name), False))
+        given = () if isinstance(value, Undefined) else (value,)
+        result = None if target is None else Value(variable.name)
+        operands = (self._read(trying, op.span), self._read(name, op.span), *given)
+        callee = self._read(op.callee, op.span)
+        self._ops.append(Call(result, callee, operands, (), op.span))
+        if result is not None:
+            self._write(result.name, result, sure)
 
     def _call(
         self, result: Value, function: object, operands: tuple[Operand, ...], span: Span | None

@@ -2,21 +2,23 @@
 
 Before, after::
 
-    try:                             trying = attempt(True)
+    try:                             trying = attempt()
         y = f(x)                     if trying:
         return y                         y = f(x)
     except KeyError:                     completed(trying)
         y = 0                            g()
     finally:                             return y
         g()                          else:
+                                         y = latest(trying, "y", y)
                                          error = caught_exception()
                                          … y = 0 if error is a KeyError
                                      g()
 
 A program runs the body as if nothing were raised: an exception sends the call to the generic tier.
-Where the evaluator knows that the body raises, or a branch of it, it runs the handler. The handler
-begins with the variables as they were before the body, so `wrote` follows each write of the body to
-a variable that the handler, or what comes after it, may read.
+Where the evaluator knows that the body raises, or a branch of it, it runs the handler. `wrote`
+follows each write of the body to a variable that the handler, or what comes after it, may read, and
+each branch or loop with one; the handler begins with the values that were noted. The handler of a
+``finally`` runs it and raises again.
 """
 
 from __future__ import annotations
@@ -24,12 +26,14 @@ from __future__ import annotations
 import itertools
 import re
 from collections import Counter
+from collections.abc import Iterable
 from dataclasses import replace
 
 from adjoint.fast.single_assignment.primitives import (
     attempt,
     caught_exception,
     completed,
+    latest,
     returned_by,
     wrote,
 )
@@ -89,7 +93,7 @@ class _Place:
     Attributes
     ----------
     watched
-        Attempts around the region, each with the variables whose writes end it.
+        Attempts around the region, each with the variables whose writes are noted.
     returning, jumping
         What ``return`` leaves, and ``break`` or ``continue``, innermost first.
     in_loop
@@ -101,10 +105,12 @@ class _Place:
     jumping: tuple[_Exit, ...] = ()
     in_loop: bool = False
 
-    def inside(self, attempt: Var, final: Region = ()) -> _Place:
-        """Return the place of the body of a ``try`` at this place."""
-        left = _Exit(attempt, final, self)
-        return replace(self, returning=(left, *self.returning), jumping=(left, *self.jumping))
+    def inside(self, attempt: Var, shared: frozenset[str], final: Region = ()) -> _Place:
+        """Return the place of the body of a ``try`` at this place; `shared` are the variables whose
+        writes are noted."""
+        left, watched = _Exit(attempt, final, self), (*self.watched, (attempt, shared))
+        returning, jumping = (left, *self.returning), (left, *self.jumping)
+        return replace(self, watched=watched, returning=returning, jumping=jumping)
 
     def before(self, final: Region) -> _Place:
         """Return the place of what a ``finally`` follows that writes local variables only: these
@@ -133,14 +139,17 @@ class _Rewriter:
                     ops += self._try(op, place)
                 case If():
                     body, orelse = self.region(op.body, place), self.region(op.orelse, place)
-                    ops.append(replace(op, body=body, orelse=orelse))
+                    ops += [replace(op, body=body, orelse=orelse), *_noted(op, place)]
                 case For():
-                    inside = (*_noted(op, place), *self.region(op.body, place.loop()))
-                    ops.append(replace(op, body=inside, orelse=self.region(op.orelse, place)))
+                    inside = self.region(op.body, place.loop())
+                    inside = (*_notes({op.target.name}, place, op.span), *inside)
+                    made = replace(op, body=inside, orelse=self._ended(op, place))
+                    ops += [made, *_noted(op, place)]
                 case While():
                     test = self.region(op.test, place.loop())
-                    body, orelse = self.region(op.body, place.loop()), self.region(op.orelse, place)
+                    body, orelse = self.region(op.body, place.loop()), self._ended(op, place)
                     ops.append(replace(op, test=test, body=body, orelse=orelse))
+                    ops += _noted(op, place)
                 case Return():
                     ops += self._return(op, place)
                 case Break() | Continue():
@@ -148,6 +157,12 @@ class _Rewriter:
                 case _:
                     ops += [replace(op), *_noted(op, place)]
         return tuple(ops)
+
+    def _ended(self, op: For | While, place: _Place) -> Region:
+        """Return the ``else`` of a loop, which begins with what the loop has written."""
+        if not op.orelse:
+            return ()
+        return (*_noted(replace(op, orelse=()), place), *self.region(op.orelse, place))
 
     # ---- ways out --------------------------------------------------------------------------------
 
@@ -177,33 +192,28 @@ class _Rewriter:
         if all(isinstance(x, Assign | Delete) for x in op.final):
             if _is_clean_up(op.final) or not _noted_targets(op.final, place):
                 return [*self._handled(op, place.before(op.final)), *final]
-        begin, trying = self._begin(handles=False, span=op.span)
-        body = self._handled(op, place.inside(trying, op.final))
-        ended = _call(completed, trying, op.span)
-        never = Raise(None, None, op.span)
-        return [begin, If(trying, (*body, ended), (never,), op.span), *final]
+        trying = Var(f"_trying {next(self._numbers)}")
+        shared = self._shared((*op.body, *op.handler, *op.orelse), place)
+        body = self._handled(op, place.inside(trying, shared, op.final))
+        failed = (*self.region(op.final, place), Raise(None, None, op.span))
+        return [*_tried(trying, shared, body, (), failed, op.span), *_noted(op, place), *final]
 
     def _handled(self, op: Try, place: _Place) -> list[Op]:
         """Return a ``try`` without its ``finally``."""
         if op.caught is None:
             return [*self.region(op.body, place)]
-        begin, trying = self._begin(handles=True, span=op.span)
-        watched = (*place.watched, (trying, self._shared(op, place)))
-        body = self.region(op.body, replace(place.inside(trying), watched=watched))
+        trying = Var(f"_trying {next(self._numbers)}")
+        shared = self._shared(op.body, place)
+        body = self.region(op.body, place.inside(trying, shared))
         orelse = self.region(op.orelse, place)
         caught = Call(op.caught, Const(caught_exception), (), (), op.span)
-        handler = self.region(op.handler, place)
-        ended = _call(completed, trying, op.span)
-        return [begin, If(trying, (*body, ended, *orelse), (caught, *handler), op.span)]
+        handler = (caught, *self.region(op.handler, place))
+        return [*_tried(trying, shared, body, orelse, handler, op.span), *_noted(op, place)]
 
-    def _begin(self, handles: bool, span: Span | None) -> tuple[Call, Var]:
-        trying = Var(f"_trying {next(self._numbers)}")
-        return Call(trying, Const(attempt), (Const(handles),), (), span), trying
-
-    def _shared(self, op: Try, place: _Place) -> frozenset[str]:
+    def _shared(self, body: Region, place: _Place) -> frozenset[str]:
         """Return the variables that the body writes and that may be read after an exception."""
-        inside = _reads(op.body)
-        written = {target.name for one in walk(op.body) for target in targets(one)}
+        inside = _reads(body)
+        written = {target.name for one in walk(body) for target in targets(one)}
         return frozenset(
             name
             for name in written
@@ -234,6 +244,21 @@ def _reads(region: Region) -> Counter[str]:
     )
 
 
+def _tried(
+    trying: Var,
+    shared: frozenset[str],
+    body: Iterable[Op],
+    orelse: Region,
+    handler: Region,
+    span: Span | None,
+) -> tuple[Op, Op]:
+    """Return the beginning of an attempt, and the `If` of its body and its handler."""
+    given = (_as_left(name, trying, span) for name in sorted(shared))
+    whole = (*body, _call(completed, trying, span), *orelse)
+    begin = Call(trying, Const(attempt), (), (), span)
+    return begin, If(trying, whole, (*given, *handler), span)
+
+
 def _call(f: object, trying: Var, span: Span | None) -> Call:
     return Call(None, Const(f), (trying,), (), span)
 
@@ -250,12 +275,19 @@ def _noted_targets(final: Region, place: _Place) -> bool:
 
 
 def _noted(op: Op, place: _Place) -> list[Op]:
-    """Return the notes that follow an operation which writes variables."""
-    if not place.watched:
-        return []
-    names = {target.name for target in targets(op)}
+    """Return the notes that follow an operation which writes variables, or may write them."""
+    return _notes({x.name for one in walk((op,)) for x in targets(one)}, place, op.span)
+
+
+def _notes(names: set[str], place: _Place, span: Span | None) -> list[Op]:
+    """Return the notes of the values that variables have now."""
     return [
-        _call(wrote, trying, op.span)
+        Call(None, Const(wrote), (trying, Const(name), Var(name)), (), span)
         for trying, shared in place.watched
-        if not shared.isdisjoint(names)
+        for name in sorted(shared & names)
     ]
+
+
+def _as_left(name: str, trying: Var, span: Span | None) -> Call:
+    """Return the operation that gives a variable the value which the body of a ``try`` left."""
+    return Call(Var(name), Const(latest), (trying, Const(name), Var(name)), (), span)

@@ -13,9 +13,11 @@ from collections.abc import Iterator
 from typing import Final, TypeAlias
 
 from adjoint.fast.not_covered import NotCovered
+from adjoint.fast.single_assignment.primitives import latest
 from adjoint.ir.node import node
 from adjoint.ir.nodes import (
     Break,
+    Call,
     Const,
     Continue,
     Delete,
@@ -276,6 +278,8 @@ class Liveness:
 
     def _read_by(self, op: Op) -> Variables:
         read = 0
+        if _passes_on(op):
+            return self.mask(op.operands[0].name)  # type: ignore[union-attr]
         for operand in operands(op):
             if isinstance(operand, Var):
                 read |= self.mask(operand.name)
@@ -283,9 +287,16 @@ class Liveness:
 
     def _written_by(self, op: Op) -> Variables:
         written = 0
+        if _passes_on(op):
+            return written
         for target in targets(op):
             written |= self.mask(target.name)
         return written
+
+
+def _passes_on(op: Op) -> bool:
+    """Return whether an operation gives a variable a value on which it is live before if after."""
+    return isinstance(op, Call) and isinstance(op.callee, Const) and op.callee.value is latest
 
 
 _OUT: Final[Ways] = frozenset({Way.BREAK, Way.RETURN})

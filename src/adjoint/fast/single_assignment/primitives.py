@@ -30,9 +30,8 @@ def returned_by(iterator: Any) -> Any:
     raise NotImplementedError
 
 
-def attempt(handles: bool) -> Any:
-    """Begin the body of a ``try``: the condition of an ``if`` whose ``else`` is the handler.
-    Without `handles`, a ``finally`` follows, which no exception may pass."""
+def attempt() -> Any:
+    """Begin the body of a ``try``: the condition of an ``if`` whose ``else`` is the handler."""
     raise NotImplementedError
 
 
@@ -41,9 +40,15 @@ def completed(attempt: Any) -> None:
     raise NotImplementedError
 
 
-def wrote(attempt: Any) -> None:
-    """Note that the body of a ``try`` has written a variable which is read outside of it: the
-    handler, which has the values from before the body, must not run any more."""
+def wrote(attempt: Any, name: str, *value: Any) -> None:
+    """Note the value that the body of a ``try`` has given a variable which is read outside of it;
+    no value if it has deleted the variable."""
+    raise NotImplementedError
+
+
+def latest(attempt: Any, name: str, *value: Any) -> Any:
+    """Return what the body of a ``try`` has given a variable before it raised; `value`, that of the
+    variable before the body, if it has given it nothing."""
     raise NotImplementedError
 
 

@@ -183,6 +183,7 @@ class Writer(Formulas):
         if op.callee.value in (
             rows.take_last,
             runtime.draw,
+            runtime.read_clock,
         ):  # pending reads must precede the write
             self.flush(depth)
             self.line(f"{self.name(v)} = {text}", depth)

@@ -87,6 +87,7 @@ def _is_made_of_constants(y: Any) -> bool:
 def as_constants(ev: Evaluator, f: Any, y: Any) -> Abstract:
     """Return what `computed` gave for a call of `f`; guard what makes the function pure."""
     for namespace, name in names_of_pure(f) or () if type(f) is FunctionType else ():
+        ev.demand_not_stored(namespace, name)
         ev.outside.global_(namespace, name)
     return closed(ev, y)
 

@@ -14,6 +14,7 @@ from adjoint.fast.evaluate.handlers.table import Handler
 from adjoint.fast.evaluate.result_types.ones import name_of
 from adjoint.fast.evaluate.values import Abstract, IteratorOf
 from adjoint.fast.not_covered import NotCovered
+from adjoint.ir import primitives
 
 
 def handled(
@@ -42,7 +43,7 @@ def handled(
         raise
 
 
-_STEPPING = frozenset({next, operator.call, GeneratorType.send, GeneratorType.throw})
+_STEPPING = frozenset({next, operator.call, primitives.call_method, GeneratorType.send})
 """Functions that take one item of an iterator, or leave that to another function."""
 
 

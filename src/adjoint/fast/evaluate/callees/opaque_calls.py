@@ -243,6 +243,7 @@ def _observed_runs(
     found = observed_run(f, callee.names, types)
     if found is not None:
         for namespace, name in names:
+            ev.demand_not_stored(namespace, name)
             ev.outside.global_(namespace, name)  # guards what makes the function pure
         return [found]
     count = ask(f.__code__)

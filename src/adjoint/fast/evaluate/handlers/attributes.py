@@ -12,17 +12,19 @@ import numpy as np
 from adjoint.fast.evaluate.array_writes import put
 from adjoint.fast.evaluate.attribute_reads import attribute, special_method
 from adjoint.fast.evaluate.evaluator import Evaluator
+from adjoint.fast.evaluate.frames import attempted
 from adjoint.fast.evaluate.growing import restorable
 from adjoint.fast.evaluate.handlers.operators import is_numeric
 from adjoint.fast.evaluate.handlers.table import handler
-from adjoint.fast.evaluate.items import length_of
+from adjoint.fast.evaluate.items import item, length_of
 from adjoint.fast.evaluate.iterables import MOST_UNROLLED
 from adjoint.fast.evaluate.objects.containers import KINDS
+from adjoint.fast.evaluate.objects.derived import derived_instance
 from adjoint.fast.evaluate.objects.instances import object_of_fields, set_attribute
 from adjoint.fast.evaluate.objects.tables import tabled
 from adjoint.fast.evaluate.outside_values import LONG
 from adjoint.fast.evaluate.parts_of_numbers import part_of
-from adjoint.fast.evaluate.plain_classes import is_plain_class, is_plain_object
+from adjoint.fast.evaluate.plain_classes import changed_by, is_plain_class, is_plain_object
 from adjoint.fast.evaluate.rows import count, row_of
 from adjoint.fast.evaluate.types import (
     ANYTHING,
@@ -61,7 +63,8 @@ def _(ev: Evaluator, a: Abstract, name: Abstract, default: Abstract | None = Non
     if not isinstance(name, Known):
         raise NotCovered("an attribute whose name is not known", ev.span)
     try:
-        return attribute(ev, a, name.value)
+        with attempted(ev, default is not None):
+            return attribute(ev, a, name.value)
     except Raises as error:
         if default is None or error.kind is None or not issubclass(error.kind, AttributeError):
             raise
@@ -194,7 +197,9 @@ def _(ev: Evaluator, a: Abstract) -> Abstract:
         found = ev.call(special_method(ev, cls, "__len__"), [a], {})
         if isinstance(found, Known) and type(found.value) is int and found.value >= 0:
             return found
-        if isinstance(found, Value) and found in ev.dims:
+        held = derived_instance(ev, a)
+        is_counted = held is not None and "__len__" not in changed_by(held.cls)
+        if isinstance(found, Value) and (found in ev.dims or is_counted):
             return found
     none = cls in (float, int, complex, bool, type(None))
     none = none or isinstance(ev.held(a), IteratorOf)
@@ -275,9 +280,15 @@ def _(ev: Evaluator, a: Abstract) -> Abstract:
     """Unpack a short array into a list; make a `RowOf` of a long one."""
     assert isinstance(a, Value)
     t = ev.types[a]
-    if not isinstance(t, Array) or len(t.shape) != 1:
-        raise NotCovered("tolist of something else than a row", ev.span)
-    (n,) = t.shape
+    if not isinstance(t, Array) or not t.shape:
+        raise NotCovered("tolist of something else than an array", ev.span)
+    n = t.shape[0]
+    if len(t.shape) > 1:
+        if not isinstance(n, int):
+            raise NeedsSize(n, "a list of unknown length", ev.span, MOST_UNROLLED)
+        inner = (item(ev, a, Known(i)) for i in range(n))
+        rows = tuple(ev.call(Known(np.ndarray.tolist), [x], {}) for x in inner)
+        return ev.allocate(ListOf(rows))
     kind = _LISTED.get(t.dtype.kind, int)
     if not isinstance(n, int):
         if not ev.outside.rows or (ev.outside.size_of(n) or LONG) < LONG:
@@ -370,7 +381,8 @@ def _can_be_read(ev: Evaluator, a: Abstract, name: str) -> bool:
     """Return whether a read of an attribute, which adds guards, does not raise."""
     with restorable(ev) as restore:
         try:
-            attribute(ev, a, name)  # adds guards
+            with attempted(ev):
+                attribute(ev, a, name)  # adds guards
         except Raises as error:
             if error.kind is not AttributeError:
                 raise

@@ -1,4 +1,4 @@
-"""Handlers of ``functools.partial``, slices and copies."""
+"""Handlers of ``functools.partial`` and ``wraps``, slices and copies."""
 
 from __future__ import annotations
 
@@ -6,14 +6,27 @@ import copy
 import functools
 import itertools
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
 from adjoint.fast.evaluate.evaluator import Evaluator
 from adjoint.fast.evaluate.handlers.table import handler
 from adjoint.fast.evaluate.objects.copies import copied, deep_copy
+from adjoint.fast.evaluate.objects.fields import set_field
+from adjoint.fast.evaluate.plain_classes import has_own, is_plain_object
 from adjoint.fast.evaluate.types import Array, Row
-from adjoint.fast.evaluate.values import Abstract, Closure, Known, Partial, SliceOf, Tuple
+from adjoint.fast.evaluate.values import (
+    LOST,
+    Abstract,
+    Closure,
+    Instance,
+    Known,
+    Partial,
+    Ref,
+    SliceOf,
+    Tuple,
+)
 from adjoint.fast.not_covered import NotCovered
 from adjoint.fast.support import functions as runtime
 from adjoint.ir.single import Value
@@ -25,6 +38,40 @@ def _(ev: Evaluator, f: Abstract, /, *args: Abstract, **keywords: Abstract) -> A
     if isinstance(f, Partial):
         return Partial(f.function, (*f.args, *args), (*{**dict(f.keywords), **keywords}.items(),))
     return Partial(f, args, tuple(keywords.items()))
+
+
+@handler(functools.wraps)
+def _(ev: Evaluator, wrapped: Abstract) -> Abstract:
+    return Partial(Known(_wrapping), (wrapped,), ())
+
+
+def _wrapping(wrapped: Any, wrapper: Any) -> Any:
+    """Stand for what ``functools.wraps(wrapped)`` returns."""
+    raise NotImplementedError
+
+
+@handler(_wrapping)
+def _(ev: Evaluator, wrapped: Abstract, wrapper: Abstract) -> Abstract:
+    return ev.call(Known(functools.update_wrapper), [wrapper, wrapped], {})
+
+
+@handler(functools.update_wrapper)
+def _(ev: Evaluator, wrapper: Abstract, wrapped: Abstract) -> Abstract:
+    """Leave out the attributes that are copied: programs do not read those of a function that they
+    have made, and of an object they must not."""
+    if isinstance(wrapper, Closure) and wrapper.function is None:
+        return wrapper
+    cls = ev.class_of(wrapper)
+    is_plain = isinstance(ev.held(wrapper), Instance) and is_plain_object(cls)
+    if not is_plain or not isinstance(wrapped, Closure) or has_own(cls, "__setattr__"):  # type: ignore[arg-type]
+        raise NotCovered("a wrapper of another kind", ev.span)
+    if wrapped.function is not None and vars(wrapped.function):
+        raise NotCovered("a wrapper of a function with attributes", ev.span)
+    assert isinstance(wrapper, Ref)
+    for name in functools.WRAPPER_ASSIGNMENTS:
+        set_field(ev, wrapper, name, LOST)
+    set_field(ev, wrapper, "__wrapped__", wrapped)
+    return wrapper
 
 
 @handler(slice)

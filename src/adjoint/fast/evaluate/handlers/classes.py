@@ -5,6 +5,7 @@ from __future__ import annotations
 import collections
 import copy
 import dataclasses
+import enum
 import functools
 import typing
 from collections.abc import Callable
@@ -16,16 +17,18 @@ from adjoint.fast.evaluate.handlers.table import handler
 from adjoint.fast.evaluate.item_lists import listed
 from adjoint.fast.evaluate.objects.containers import opened
 from adjoint.fast.evaluate.objects.copies import copied
+from adjoint.fast.evaluate.objects.exceptions import PLAIN
+from adjoint.fast.evaluate.objects.fields import set_field
 from adjoint.fast.evaluate.objects.instances import new_object, set_plainly
 from adjoint.fast.evaluate.objects.local_classes import build, note_made, stand_in
 from adjoint.fast.evaluate.plain_classes import (
+    base_of,
     has_own,
     is_named_tuple,
     is_plain_object,
-    is_tuple_class,
 )
 from adjoint.fast.evaluate.values import (
-    ITEMS,
+    ARGS,
     MISSING,
     Abstract,
     CellOf,
@@ -34,6 +37,7 @@ from adjoint.fast.evaluate.values import (
     External,
     Instance,
     Known,
+    ListOf,
     Ref,
     Super,
     Tuple,
@@ -88,7 +92,7 @@ def _(ev: Evaluator, namespace: Abstract, name: Abstract, outside: Abstract) -> 
     if name.value in held.keys:
         return held.items[held.keys.index(name.value)]
     if isinstance(outside, Known) and isinstance(outside.value, dict):
-        return ev.outside.global_(outside.value, name.value)
+        return ev.global_(outside.value, name.value)
     found = ev.load_cell(outside)
     if found is MISSING:
         raise NotCovered("a variable that may have no value", ev.span)
@@ -102,6 +106,11 @@ def _(ev: Evaluator, namespace: Abstract, name: Abstract) -> Abstract:
     left = {k: x for k, x in zip(held.keys, held.items, strict=True) if k != name.value}
     ev.heap[namespace.address] = DictOf(tuple(left), tuple(left.values()))
     return Known(None)
+
+
+@handler(enum.auto)
+def _(ev: Evaluator) -> Abstract:
+    return Known(enum.auto())
 
 
 @handler(typing.NamedTuple)
@@ -197,9 +206,11 @@ def _(ev: Evaluator, a: Abstract, *args: Abstract) -> Abstract:
     return Known(None)
 
 
-@handler(*{kind.__init__ for kind in (BaseException, Exception, ValueError, RuntimeError)})
+@handler(*{kind.__init__ for kind in PLAIN})
 def _(ev: Evaluator, a: Abstract, *args: Abstract) -> Abstract:
-    return Known(None)  # no program reads the arguments of an exception
+    assert isinstance(a, Ref)
+    set_field(ev, a, ARGS, Tuple(args))
+    return Known(None)
 
 
 @handler(object.__setattr__, BaseException.__setattr__)
@@ -252,25 +263,29 @@ def _(ev: Evaluator, a: Abstract) -> Abstract:
 
 
 @handler(dataclasses.asdict)
-def _(ev: Evaluator, a: Abstract) -> Abstract:
-    return _deep(ev, a, True)
+def _(ev: Evaluator, a: Abstract, *, dict_factory: Abstract = Known(dict)) -> Abstract:
+    return _deep(ev, a, dict_factory)
 
 
 @handler(dataclasses.astuple)
 def _(ev: Evaluator, a: Abstract) -> Abstract:
-    return _deep(ev, a, False)
+    return _deep(ev, a, None)
 
 
-def _deep(ev: Evaluator, a: Abstract, as_dict: bool) -> Abstract:
-    """Return the fields of a data class, also of those inside of it, in a dict or a tuple."""
+def _deep(ev: Evaluator, a: Abstract, factory: Abstract | None) -> Abstract:
+    """Return the fields of a data class, also of those inside of it, in a tuple, or in what
+    `factory` makes of pairs."""
     cls: Any = ev.class_of(a)
     if cls is not None and dataclasses.is_dataclass(cls):
         names = tuple(one.name for one in dataclasses.fields(cls))
-        items = tuple(_deep(ev, attribute(ev, a, name), as_dict) for name in names)
-        return ev.allocate(DictOf(names, items)) if as_dict else Tuple(items)
+        items = tuple(_deep(ev, attribute(ev, a, name), factory) for name in names)
+        if factory is None:
+            return Tuple(items)
+        pairs = tuple(Tuple((Known(k), x)) for k, x in zip(names, items, strict=True))
+        return ev.call(factory, [ev.allocate(ListOf(pairs))], {})
     if cls is None or not issubclass(cls, list | tuple | dict):
         return ev.call(Known(copy.deepcopy), [a], {})
-    return copied(ev, a, lambda x: _deep(ev, x, as_dict))
+    return copied(ev, a, lambda x: _deep(ev, x, factory))
 
 
 @handler(tuple.__new__)
@@ -278,8 +293,8 @@ def _(ev: Evaluator, cls: Abstract, xs: Abstract = Tuple(())) -> Abstract:
     items = listed(ev, xs)
     if not isinstance(cls, Known) or items is None:
         raise NotCovered("a new tuple", ev.span)
-    if is_tuple_class(cls.value):
-        return ev.allocate(Instance(cls.value, (ITEMS,), (Tuple(tuple(items)),)))
+    if (base := base_of(cls.value)) is not None:
+        return new_object(ev, cls, Tuple(tuple(items), base))
     if cls.value is not tuple and not is_named_tuple(cls.value):
         raise NotCovered(f"a new {cls.value.__qualname__}", ev.span)
     return Tuple(tuple(items), cls.value)

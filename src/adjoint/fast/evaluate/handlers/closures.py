@@ -16,7 +16,7 @@ from adjoint.fast.evaluate.values import (
     parts,
     rebuild,
 )
-from adjoint.fast.not_covered import NotCovered
+from adjoint.fast.not_covered import NeedsGlobal, NotCovered
 from adjoint.fast.single_assignment import primitives as single_primitives
 from adjoint.fast.support import functions as runtime
 from adjoint.ir import primitives
@@ -91,6 +91,24 @@ def _(ev: Evaluator, a: Abstract) -> Abstract:
     return a
 
 
-@handler(primitives.store_global, primitives.delete_global)
+@handler(primitives.load_global)
+def _(ev: Evaluator, namespace: Abstract, name: Abstract) -> Abstract:
+    assert isinstance(namespace, Known) and isinstance(name, Known)
+    return _assigned(ev, ev.global_(namespace.value, name.value), name)
+
+
+@handler(primitives.store_global)
+def _(ev: Evaluator, namespace: Abstract, name: Abstract, value: Abstract) -> Abstract:
+    assert isinstance(namespace, Known) and isinstance(name, Known)
+    if not ev.outside.is_run_once or ev.orders > 1:
+        raise NotCovered("an assignment to a global variable", ev.span)
+    cell = ev.global_cells.get((id(namespace.value), name.value))
+    if cell is None:
+        raise NeedsGlobal(namespace.value, name.value, ev.span)
+    ev.heap[cell.address] = CellOf((value,), name.value)
+    return Known(None)
+
+
+@handler(primitives.delete_global)
 def _(ev: Evaluator, *operands: Abstract) -> Abstract:
-    raise NotCovered("an assignment to a global variable", ev.span)
+    raise NotCovered("a deletion of a global variable", ev.span)

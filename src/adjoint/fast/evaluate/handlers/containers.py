@@ -154,26 +154,6 @@ def _found(
     return ev.operation(f, (row, ev.operand(value)), number(int), name="i")
 
 
-_BY_NAME: dict[str, Any] = {
-    "__getitem__": operator.getitem,
-    "__contains__": operator.contains,
-    "__len__": len,
-    "__eq__": operator.eq,
-}
-
-
-def _operator(kind: type, name: str) -> None:
-    @handler(getattr(kind, name))
-    def _(ev: Evaluator, *operands: Abstract) -> Abstract:
-        return ev.call(Known(_BY_NAME[name]), operands, {})
-
-
-for _name in _BY_NAME:
-    _operator(list, _name)
-    _operator(tuple, _name)
-    _operator(dict, _name)
-
-
 # ---- new containers ------------------------------------------------------------------------------
 
 
@@ -196,6 +176,18 @@ def _filled(ev: Evaluator, kind: Any, method: str, xs: Abstract) -> Abstract:
     assert held is not None
     call(ev, held, method, xs)
     return made
+
+
+def _from_keys(keys: Any, value: Any = None) -> Any:
+    made = {}
+    for key in keys:
+        made[key] = value
+    return made
+
+
+@handler(dict.fromkeys)
+def _(ev: Evaluator, *operands: Abstract) -> Abstract:
+    return ev.call(ev.outside.own(_from_keys), operands, {})
 
 
 def _new_dict(kind: Any) -> None:

@@ -9,6 +9,7 @@ from adjoint.fast.evaluate.items import item
 from adjoint.fast.evaluate.iterables import MOST_UNROLLED
 from adjoint.fast.evaluate.loops import iterate
 from adjoint.fast.evaluate.objects.containers import closed, key_of, opened_element, run
+from adjoint.fast.evaluate.objects.derived import plain_content
 from adjoint.fast.evaluate.objects.tables import as_table, is_key, new_table, update
 from adjoint.fast.evaluate.rows import append, item_of, kind_of, length_of_row, pop, row_of
 from adjoint.fast.evaluate.types import Array
@@ -152,6 +153,7 @@ def _demand_length(ev: Evaluator, args: Abstract, most: int | None = None) -> No
 
 @handler(primitives.dict_merge, primitives.dict_update)
 def _(ev: Evaluator, mapping: Abstract, other: Abstract, f: Abstract | None = None) -> Abstract:
+    other = plain_content(ev, other)
     held, keys = ev.held(mapping), ev.keys(other)
     if f is None and isinstance(mapping, Ref) and TableOf in (type(held), type(ev.held(other))):
         table = held if isinstance(held, TableOf) else as_table(ev, mapping.address)

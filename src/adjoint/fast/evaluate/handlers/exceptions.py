@@ -13,16 +13,15 @@ from typing import Any
 from adjoint.fast.evaluate.evaluator import Evaluator
 from adjoint.fast.evaluate.frames import Attempt
 from adjoint.fast.evaluate.handlers.table import handler
-from adjoint.fast.evaluate.values import Abstract, Instance, Known
+from adjoint.fast.evaluate.values import MISSING, Abstract, Instance, Known
 from adjoint.fast.not_covered import NotCovered
 from adjoint.fast.single_assignment import primitives as single_primitives
 from adjoint.ir import primitives
 
 
 @handler(single_primitives.attempt)
-def _(ev: Evaluator, handles: Abstract) -> Abstract:
-    assert isinstance(handles, Known)
-    return Known(Attempt(ev.frames[-1], handles.value))
+def _(ev: Evaluator) -> Abstract:
+    return Known(Attempt(ev.frames[-1]))
 
 
 def _state(trying: Abstract) -> Attempt:
@@ -37,9 +36,16 @@ def _(ev: Evaluator, trying: Abstract) -> Abstract:
 
 
 @handler(single_primitives.wrote)
-def _(ev: Evaluator, trying: Abstract) -> Abstract:
-    _state(trying).handles = False
+def _(ev: Evaluator, trying: Abstract, name: Abstract, value: Abstract = MISSING) -> Abstract:
+    assert isinstance(name, Known)
+    _state(trying).left[name.value] = value
     return Known(None)
+
+
+@handler(single_primitives.latest)
+def _(ev: Evaluator, trying: Abstract, name: Abstract, value: Abstract = MISSING) -> Abstract:
+    assert isinstance(name, Known)
+    return _state(trying).left.get(name.value, value)
 
 
 @handler(single_primitives.caught_exception)

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator
 from dataclasses import replace
+from typing import Any
 
 from adjoint.fast.evaluate.attribute_reads import special_method
 from adjoint.fast.evaluate.branches import branch
@@ -14,8 +16,9 @@ from adjoint.fast.evaluate.handlers.table import handler
 from adjoint.fast.evaluate.items import item
 from adjoint.fast.evaluate.iterables import is_stepped, is_user_iterator, iterator_of, steps_of
 from adjoint.fast.evaluate.iterators.generators import is_pushed, take
-from adjoint.fast.evaluate.iterators.stepped_iterators import advance
+from adjoint.fast.evaluate.iterators.stepped_iterators import advance, demand_next
 from adjoint.fast.evaluate.loops import iterate
+from adjoint.fast.evaluate.objects.derived import plain_content
 from adjoint.fast.evaluate.plain_classes import is_enumeration, is_plain_object
 from adjoint.fast.evaluate.sums import summed
 from adjoint.fast.evaluate.types import Array, Row, number
@@ -100,8 +103,10 @@ def _(ev: Evaluator, xs: Abstract) -> Abstract:
     if isinstance(ev.held(xs), IteratorOf) or (isinstance(xs, Iterating) and xs.kind is not range):
         raise NotCovered("reversed of an iterator", ev.span)
     cls = ev.class_of(xs)
-    if cls is not None and is_plain_object(cls):
-        return ev.call(special_method(ev, cls, "__reversed__"), [xs], {})
+    if cls is not None and is_plain_object(cls) and not isinstance(xs, Known):
+        if hasattr(cls, "__reversed__"):
+            return ev.call(special_method(ev, cls, "__reversed__"), [xs], {})
+        xs = plain_content(ev, xs)
     return _made(ev, Iterating(reversed, (xs,)))
 
 
@@ -131,8 +136,28 @@ def _(ev: Evaluator, f: Abstract, xs: Abstract) -> Abstract:
     return _made(ev, Iterating(filter, (xs,), f))
 
 
+def _until(f: Any, last: Any) -> Iterator[Any]:
+    while True:
+        value = f()
+        if value == last:
+            return
+        yield value
+
+
+def _through(iterables: Any) -> Iterator[Any]:
+    for xs in iterables:
+        yield from xs
+
+
+@handler(itertools.chain.from_iterable)
+def _(ev: Evaluator, iterables: Abstract) -> Abstract:
+    return ev.call(ev.outside.own(_through), [iterables], {})
+
+
 @handler(iter, begin)
-def _(ev: Evaluator, xs: Abstract) -> Abstract:
+def _(ev: Evaluator, xs: Abstract, *last: Abstract) -> Abstract:
+    if last:
+        return ev.call(ev.outside.own(_until), [xs, *last], {})
     xs = iterator_of(ev, xs)
     if isinstance(ev.held(xs), IteratorOf) or is_user_iterator(ev, xs):
         return xs
@@ -166,10 +191,7 @@ def _(ev: Evaluator, iterator: Abstract) -> Abstract:
 def _(ev: Evaluator, xs: Abstract, default: Abstract | None = None) -> Abstract:
     """Return the first item of an iterator."""
     if is_stepped(ev, xs):
-        item = advance(ev, xs) or default  # type: ignore[arg-type]
-        if item is None:
-            raise Raises(StopIteration, "next of an iterator at its end", ev.span)
-        return item
+        return demand_next(ev, xs) if default is None else advance(ev, xs) or default  # type: ignore[arg-type]
     if not isinstance(ev.held(xs), IteratorOf):
         raise NotCovered("next of something else than an iterator", ev.span)
     found = _taken(ev, xs) or (_first_of_array(ev, xs) if default is None else None)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Sequence
 from itertools import repeat
 from typing import Any
@@ -15,7 +16,16 @@ from adjoint.fast.evaluate.handlers.table import handler
 from adjoint.fast.evaluate.objects.memory_orders import is_contiguous, order_of
 from adjoint.fast.evaluate.rows import array_of, row_of
 from adjoint.fast.evaluate.types import Array, Dim, Number, is_covered, witnesses
-from adjoint.fast.evaluate.values import Abstract, External, Known, ListOf, Partial, Tuple
+from adjoint.fast.evaluate.values import (
+    Abstract,
+    DequeOf,
+    External,
+    Iterating,
+    Known,
+    ListOf,
+    Partial,
+    Tuple,
+)
 from adjoint.fast.not_covered import NotCovered
 from adjoint.fast.support.members import members
 from adjoint.ir.single import Const, Operand, Value
@@ -114,6 +124,24 @@ def _new_array(ev: Evaluator, a: Abstract, dtype: Abstract) -> Abstract:
     return made if is_certain else checked(ev, made, Array(found, shape), ())
 
 
+LISTED = frozenset({list, tuple, deque, range})
+"""Classes whose objects NumPy converts to arrays item by item."""
+
+
+def as_list(ev: Evaluator, a: Abstract) -> Abstract:
+    """Return a deque or a range as a tuple; anything else unchanged."""
+    held = ev.held(a)
+    if isinstance(held, DequeOf):
+        return Tuple(held.items)
+    if isinstance(a, Iterating) and a.kind is range:
+        ends = [x.value for x in a.operands if isinstance(x, Known)]
+        if len(ends) == len(a.operands) and len(range(*ends)) <= MOST_LISTED:
+            return Tuple(tuple(map(Known, range(*ends))))
+    return a
+
+
+MOST_LISTED = 64
+
 _ONE = members(np, "sum mean prod max min var std cumsum cumprod diff linalg.norm")
 _TWO = frozenset({np.dot, np.vdot, np.inner, np.outer})
 """Functions that convert their first operand, or their first two, to arrays."""
@@ -121,6 +149,9 @@ _TWO = frozenset({np.dot, np.vdot, np.inner, np.outer})
 
 def as_arrays(ev: Evaluator, f: Any, args: Sequence[Abstract]) -> Sequence[Abstract]:
     """Convert list operands of the NumPy function `f` to arrays."""
+    if f is np.block:  # it tells lists from other sequences
+        return args
+    args = [as_list(ev, x) for x in args]
     n = 1 if f in _ONE else 2 if f in _TWO or isinstance(f, np.ufunc) else 0
     if not n or all(isinstance(x, Value | Known) and row_of(ev, x) is None for x in args[:n]):
         return args
@@ -129,7 +160,8 @@ def as_arrays(ev: Evaluator, f: Any, args: Sequence[Abstract]) -> Sequence[Abstr
 
 def new_arrays(ev: Evaluator, args: Sequence[Abstract]) -> list[Abstract]:
     """Convert the lists and tuples among operands to arrays."""
-    return [_new_array(ev, x, Known(None)) if _is_list(ev, x) else x for x in args]
+    listed = (as_list(ev, x) for x in args)
+    return [_new_array(ev, x, Known(None)) if _is_list(ev, x) else x for x in listed]
 
 
 def with_arrays(ev: Evaluator, index: Abstract) -> Abstract:
@@ -257,6 +289,7 @@ def _layout(ev: Evaluator, a: Abstract, leaves: list[list[Any]]) -> tuple[Dim, .
     if isinstance(a, Known) and type(a.value) in (list, tuple):  # an operand of a rule
         items: Sequence[Abstract] | None = tuple(map(Known, a.value))
     else:
+        a = as_list(ev, a)
         items = ev.sequence(a) if not isinstance(a, Value | Known) else None
     if not items:
         raise NotCovered("an array of something else than a list", ev.span)

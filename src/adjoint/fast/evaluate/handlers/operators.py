@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import operator
-from collections import Counter, OrderedDict, defaultdict, deque
 from enum import Enum
-from types import ModuleType, UnionType
+from types import UnionType
 from typing import Any
 
 import numpy as np
@@ -14,8 +13,8 @@ from adjoint.fast.evaluate.array_writes import update
 from adjoint.fast.evaluate.attribute_reads import special_method
 from adjoint.fast.evaluate.calls import fold_known
 from adjoint.fast.evaluate.evaluator import Evaluator
-from adjoint.fast.evaluate.handlers.new_arrays import new_arrays
-from adjoint.fast.evaluate.handlers.strings import formatted_by_percent
+from adjoint.fast.evaluate.handlers.operators_of_objects import by_protocol
+from adjoint.fast.evaluate.handlers.strings import formatted_by_percent, unknown_text
 from adjoint.fast.evaluate.handlers.table import handler
 from adjoint.fast.evaluate.objects.containers import (
     KINDS,
@@ -25,9 +24,12 @@ from adjoint.fast.evaluate.objects.containers import (
     opened,
     run,
 )
+from adjoint.fast.evaluate.objects.derived import content_of, derived_instance
 from adjoint.fast.evaluate.objects.loaded_modules import is_modules, loaded
 from adjoint.fast.evaluate.objects.tables import call, tabled
 from adjoint.fast.evaluate.plain_classes import (
+    base_of,
+    changed_by,
     has_own,
     is_plain_class,
     is_plain_object,
@@ -36,7 +38,6 @@ from adjoint.fast.evaluate.rows import repeated
 from adjoint.fast.evaluate.truth_values import truth
 from adjoint.fast.evaluate.types import Array, Number, number
 from adjoint.fast.evaluate.values import (
-    TEXT,
     Abstract,
     External,
     Iterating,
@@ -83,7 +84,7 @@ def _binary(f: Any, name: str) -> None:
         folded = fold_known(f, (a, b), {})
         if folded is not None:
             return folded
-        a, b = _plain_number(a, name), _plain_number(b, f"r{name}")
+        a, b = _plain_number(ev, a, name, b), _plain_number(ev, b, f"r{name}", a)
         if is_numeric(a) and is_numeric(b):
             return ev.infer(f, [a, b])
         if f is operator.add and isinstance(a, Tuple) and isinstance(b, Tuple):
@@ -92,7 +93,7 @@ def _binary(f: Any, name: str) -> None:
             return formatted_by_percent(ev, a, b)
         if f is operator.add and Text in (type(a), type(b)):
             if ev.class_of(a) is str and ev.class_of(b) is str:
-                return TEXT
+                return unknown_text(ev, f, [a, b], {})
         if f is operator.mul and ev.class_of(a) is list and ev.class_of(b) is int:
             return repeated(ev, a, b)
         found = _of_containers(ev, f, a, b)
@@ -100,12 +101,17 @@ def _binary(f: Any, name: str) -> None:
             return found
         if f is operator.or_ and _is_class(a) and (_is_class(b) or ev.class_of(b) is type(None)):
             return Known(f(a.value, b.value))  # type: ignore[union-attr]
-        return _by_protocol(ev, f, f"__{name}__", f"__r{name}__", a, b)
+        return by_protocol(ev, f, f"__{name}__", f"__r{name}__", a, b)
 
 
-def _plain_number(a: Abstract, name: str) -> Abstract:
-    """Return a member of an `IntEnum` with the operator of integers as a plain integer; anything
-    else unchanged."""
+def _plain_number(ev: Evaluator, a: Abstract, name: str, other: Abstract) -> Abstract:
+    """Return a member of an `IntEnum` with the operator of integers as a plain integer, and so a
+    number of a derived class beside a number of Python; anything else unchanged."""
+    held = derived_instance(ev, a)
+    if held is not None and base_of(held.cls) in (int, float, complex):
+        is_of_python = ev.class_of(other) in (bool, int, float, complex)
+        if is_of_python and f"__{name}__" not in changed_by(held.cls):
+            return content_of(held)
     if isinstance(a, Known) and isinstance(a.value, Enum) and isinstance(a.value, int):
         if getattr(type(a.value), f"__{name}__", None) is getattr(int, f"__{name}__", 0):
             return Known(int.__index__(a.value))
@@ -125,10 +131,13 @@ def _of_containers(ev: Evaluator, f: Any, a: Abstract, b: Abstract) -> Abstract 
     kinds = {ev.class_of(a), ev.class_of(b)}
     if not kinds <= _CONTAINERS | {int} or kinds == {int}:
         return None
-    made = [x.value if _is_integer(x) else opened(ev, x) for x in (a, b)]  # type: ignore[union-attr]
-    if any(x is None for x in made):
+
+    def made() -> list[Any]:
+        return [x.value if _is_integer(x) else opened(ev, x) for x in (a, b)]  # type: ignore[union-attr]
+
+    if any(x is None for x in made()):
         return None
-    return closed(ev, guarded(ev, f, *made))
+    return ev.choosing(lambda: closed(ev, guarded(ev, f, *made())))
 
 
 def _is_integer(a: Abstract) -> bool:
@@ -141,70 +150,11 @@ def is_numeric(a: Abstract) -> bool:
     return isinstance(a, Value)
 
 
-def _derives(cls: type, base: type) -> bool:
-    return cls is not base and issubclass(cls, base)
-
-
-def _overrides(derived: type, base: type, method: str) -> bool:
-    """Return whether a class has a reflected operator that its base class does not have."""
-    return getattr(derived, method, None) is not getattr(base, method, None)
-
-
-def _by_protocol(
-    ev: Evaluator, f: Any, name: str, reflected: str, a: Abstract, b: Abstract
-) -> Abstract:
-    """Evaluate a binary operator of objects by their special methods."""
-    left, right = ev.class_of(a), ev.class_of(b)
-    if left is right is ModuleType and f in (operator.eq, operator.ne):
-        return ev.call(Known(operator.is_ if f is operator.eq else operator.is_not), [a, b], {})
-    derives = left is not None and right is not None and _derives(right, left)
-    if left is None or right is None or (derives and not is_plain_object(left)):
-        raise NotCovered(f"the operator {f.__name__} of such operands", ev.span)
-    if left is np.ndarray or right is np.ndarray:
-        if left in (list, tuple) or right in (list, tuple):
-            return ev.infer(f, new_arrays(ev, (a, b)))
-        raise NotCovered(f"the operator {f.__name__} of an array and an object", ev.span)
-    is_equality = f in (operator.eq, operator.ne)
-    if is_equality and left in _FAMILIES and right in _FAMILIES:
-        if _FAMILIES[left] != _FAMILIES[right]:
-            return Known(f is operator.ne)
-    elif issubclass(left, np.generic | str | bytes) and not (is_equality and left in _FAMILIES):
-        # their operators accept any object
-        raise NotCovered(f"the operator {f.__name__} of such operands", ev.span)
-    asked = [(left, name, [a, b]), (right, reflected, [b, a])]
-    if left is right and f in _BINARY:
-        asked.pop()
-    if derives:
-        ev.outside.rely_on(right)
-        if f in _COMPARISONS or _overrides(right, left, reflected):
-            asked.reverse()
-    for cls, method, operands in asked:
-        if is_plain_object(cls) and hasattr(cls, method):
-            found = getattr(cls, method)
-            if found is getattr(object, method, None):
-                if any(method in vars(base) for base in cls.__mro__[:-1]):
-                    raise NotCovered(f"{method} of {cls.__qualname__}", ev.span)
-                if f is operator.ne and has_own(cls, "__eq__"):
-                    result = ev.call(special_method(ev, cls, "__eq__"), operands, {})
-                    if not isinstance(result, Known) or result.value is not NotImplemented:
-                        return ev.call(Known(operator.not_), [result], {})
-                continue
-            result = ev.call(special_method(ev, cls, method), operands, {})
-            if isinstance(result, Known) and result.value is NotImplemented:
-                continue
-            return result
-    if is_equality and all(is_plain_object(x) or x in _FAMILIES for x in (left, right)):
-        return ev.call(Known(operator.is_ if f is operator.eq else operator.is_not), [a, b], {})
-    raise NotCovered(f"the operator {f.__name__} of such operands", ev.span)
-
-
-_FAMILIES: dict[type, Any] = {
-    **dict.fromkeys((int, float, bool, complex), "number"),
-    **dict.fromkeys((dict, defaultdict, OrderedDict, Counter), "mapping"),
-    **dict.fromkeys((set, frozenset), "set"),
-    **{kind: kind for kind in (str, bytes, list, tuple, deque, type(None))},
-}
-"""Builtin classes; objects of different families are never equal."""
+@handler(divmod)
+def _(ev: Evaluator, a: Abstract, b: Abstract) -> Abstract:
+    if not (is_numeric(a) and is_numeric(b)):
+        return by_protocol(ev, divmod, "__divmod__", "__rdivmod__", a, b)
+    return Tuple(tuple(ev.call(Known(f), [a, b], {}) for f in (operator.floordiv, operator.mod)))
 
 
 for _f, _name in _BINARY.items():
@@ -217,7 +167,7 @@ def _comparison(f: Any, name: str, reflected: str) -> None:
         folded = fold_known(f, (a, b), {})
         if folded is not None:
             return folded
-        a, b = _plain_number(a, name), _plain_number(b, reflected)
+        a, b = _plain_number(ev, a, name, b), _plain_number(ev, b, reflected, a)
         if is_numeric(a) and is_numeric(b):
             known = _compared_integers(ev, f, a, b)
             if known is None:
@@ -243,7 +193,7 @@ def _comparison(f: Any, name: str, reflected: str) -> None:
         found = _of_containers(ev, f, a, b)
         if found is not None:
             return found
-        return _by_protocol(ev, f, f"__{name}__", f"__{reflected}__", a, b)
+        return by_protocol(ev, f, f"__{name}__", f"__{reflected}__", a, b)
 
 
 def _compared_integers(ev: Evaluator, f: Any, a: Abstract, b: Abstract) -> bool | None:
@@ -331,7 +281,8 @@ def _in_place(f: Any, plain: Any) -> None:
             return update(ev, plain, a, b)
         is_list = isinstance(a, Ref) and ev.class_of(a) is list
         is_iterable = isinstance(b, Iterating) or isinstance(ev.held(b), IteratorOf)
-        if f is operator.iadd and is_list and (is_iterable or ev.class_of(b) in (list, tuple)):
+        is_iterable |= ev.class_of(b) in _CONTAINERS or derived_instance(ev, b) is not None
+        if f is operator.iadd and is_list and is_iterable:
             ev.call(Known(list.extend), [a, b], {})
             return a
         cls = ev.class_of(a)

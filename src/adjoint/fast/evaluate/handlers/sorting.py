@@ -58,11 +58,14 @@ def _sorted(
     descends = bool(reverse.value)
     items = [*map(_unfolded, items)]
     keys = keys_of(ev, items, key)
-    known = _known(
-        ev, keys, lambda ks: sorted(range(len(ks)), key=ks.__getitem__, reverse=descends)
-    )
+
+    def in_order(made: list[Any]) -> Abstract:
+        order = sorted(range(len(made)), key=made.__getitem__, reverse=descends)
+        return Tuple(tuple(items[i] for i in order))
+
+    known = _known(ev, keys, in_order)
     if known is not None:
-        return tuple(items[i] for i in known)
+        return known.items  # type: ignore[union-attr]
     order = ev.operation(
         rows.order, (Const(descends), *_columns(ev, keys)), Row(number(int)), name="order"
     )
@@ -87,28 +90,34 @@ def first(ev: Evaluator, f: Any, items: list[Abstract], key: Abstract) -> Abstra
     """Evaluate ``max(items, key=key)`` or that of ``min``."""
     items = [*map(_unfolded, items)]
     keys = keys_of(ev, items, key)
-    known = _known(ev, keys, lambda made: [f(range(len(made)), key=made.__getitem__)])
+    known = _known(ev, keys, lambda made: items[f(range(len(made)), key=made.__getitem__)])
     if known is not None:
-        return items[known[0]]
+        return known
     of_row = rows.first_greatest if f is max else rows.first_least
     place = ev.operation(of_row, _columns(ev, keys), number(int), name="i")
     return items_at(ev, items, [place])[0]
 
 
 def _known(
-    ev: Evaluator, keys: list[Abstract], order: Callable[[list[Any]], list[int]]
-) -> list[int] | None:
-    """Return an order of keys; ``None`` if it depends on numbers."""
-    with restorable(ev) as restore:
+    ev: Evaluator, keys: list[Abstract], order: Callable[[list[Any]], Abstract]
+) -> Abstract | None:
+    """Return what follows from the order of keys; ``None`` if they are numbers, or tuples of
+    numbers, that are not known."""
+
+    def ordered() -> Abstract:
         try:
             return order([opened_element(ev, x) for x in keys])
-        except NotCovered:
-            if not all(is_number(x, ev.types) for key in keys for x in _parts(key)):
-                raise
-            restore()
-            return None
         except TypeError:
             raise NotCovered("a comparison that raises TypeError", ev.span) from None
+
+    if not all(is_number(x, ev.types) for key in keys for x in _parts(key)):
+        return ev.choosing(ordered)
+    with restorable(ev) as restore:
+        try:
+            return ordered()
+        except NotCovered:
+            restore()
+            return None
 
 
 def _parts(key: Abstract) -> tuple[Abstract, ...]:

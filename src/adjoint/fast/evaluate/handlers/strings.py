@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import operator
 import re
+from enum import Enum
 from typing import Any
+
+import numpy as np
 
 from adjoint.fast.evaluate.attribute_reads import HEAP_TYPE, special_method
 from adjoint.fast.evaluate.evaluator import Evaluator
@@ -12,9 +15,10 @@ from adjoint.fast.evaluate.handlers.table import handler
 from adjoint.fast.evaluate.item_lists import listed
 from adjoint.fast.evaluate.objects.constants import any_text
 from adjoint.fast.evaluate.objects.containers import closed
+from adjoint.fast.evaluate.objects.exceptions import text_of_exception
 from adjoint.fast.evaluate.plain_classes import has_own, is_plain_object
 from adjoint.fast.evaluate.types import Array, Number, witnesses
-from adjoint.fast.evaluate.values import TEXT, Abstract, External, Known, Ref, Text, Tuple
+from adjoint.fast.evaluate.values import TEXT, Abstract, External, Known, ListOf, Ref, Text, Tuple
 from adjoint.fast.not_covered import NotCovered
 from adjoint.ir import primitives
 from adjoint.ir.single import Value
@@ -54,12 +58,12 @@ def of_text(ev: Evaluator, f: Any, args: Any, keywords: dict[str, Abstract]) -> 
         items = listed(ev, a) if f.__name__ == "join" else None
         if items is None or not all(ev.class_of(x) is str for x in items):
             raise NotCovered("a method of a string", ev.span)
-        is_known &= TEXT not in items
+        is_known &= not any(isinstance(x, Text) for x in items)
         values.append([x.value if isinstance(x, Known) else "" for x in items])
     if keywords:
         raise NotCovered("a method of a string", ev.span)
     found = _tried(ev, f, *values)
-    return closed(ev, found) if is_known else TEXT
+    return closed(ev, found) if is_known else unknown_text(ev, f, args, {})
 
 
 def _tried(ev: Evaluator, f: Any, *values: Any, **named: Any) -> Any:
@@ -77,7 +81,35 @@ def _formatted(
     named = {name: _shown(ev, x) for name, x in keywords.items()}
     found = _tried(ev, f, *[x for x, _ in operands], **{k: x for k, (x, _) in named.items()})
     is_known = all(known for _, known in (*operands, *named.values()))
-    return Known(found) if is_known else TEXT
+    return Known(found) if is_known else unknown_text(ev, f, args, keywords)
+
+
+def unknown_text(ev: Evaluator, f: Any, args: Any, keywords: dict[str, Abstract]) -> Text:
+    """Return a text that `f` makes; with its recipe if it may be printed."""
+    if not ev.outside.is_run_once:
+        return TEXT
+    given = [_as_now(ev, x) for x in args]
+    named = {k: _as_now(ev, x) for k, x in keywords.items()}
+    if None in given or None in named.values():
+        return TEXT
+    return Text((f, tuple(given), tuple(named.items())))  # type: ignore[arg-type]
+
+
+def _as_now(ev: Evaluator, a: Abstract) -> Abstract | None:
+    """Return an operand of a text, which later writes do not change; ``None`` for other things."""
+    if isinstance(a, Value):
+        return ev.call(Known(np.copy), [a], {}) if isinstance(ev.types[a], Array) else a
+    if isinstance(a, Tuple):
+        items = [_as_now(ev, x) for x in a.items]
+        return None if None in items else Tuple(tuple(items), a.kind)  # type: ignore[arg-type]
+    if isinstance(a, Text):
+        return None if a.recipe is None else a
+    held = ev.held(a)
+    if isinstance(held, ListOf):
+        made = Tuple(held.items)
+        found = _as_now(ev, made)
+        return None if found is None else Text((list, (found,), ()))
+    return a if isinstance(a, Known) else None
 
 
 def _shown(ev: Evaluator, a: Abstract) -> tuple[Any, bool]:
@@ -112,6 +144,10 @@ def _text_of(ev: Evaluator, a: Abstract, name: str) -> Abstract:
     """Return what ``__str__`` or ``__repr__`` of an object of a user class returns; any other value
     unchanged."""
     cls = ev.class_of(a)
+    if isinstance(a, Known) and isinstance(a.value, Enum) and name == "__str__":
+        return _of_member(ev, a, type(a.value))
+    if isinstance(a, Ref) and cls is not None and issubclass(cls, BaseException):
+        return text_of_exception(ev, a, cls) if name == "__str__" else a
     if not isinstance(a, Ref | External) or cls is None or not is_plain_object(cls):
         return a
     if has_own(cls, "__format__"):
@@ -121,6 +157,16 @@ def _text_of(ev: Evaluator, a: Abstract, name: str) -> Abstract:
     if not has_own(cls, name):
         return TEXT
     return ev.call(special_method(ev, cls, name), [a], {})
+
+
+def _of_member(ev: Evaluator, a: Known, cls: Any) -> Abstract:
+    """Return ``str`` of a member of an enumeration."""
+    owner = next(base for base in cls.__mro__ if "__str__" in vars(base))
+    if owner.__module__ == "enum" and not issubclass(cls, int | float | str):
+        return Known(str(a.value))
+    if owner.__module__ in ("enum", "builtins") or cls.__format__ is not Enum.__format__:
+        return a
+    return ev.call(special_method(ev, cls, "__str__"), [a], {})
 
 
 @handler(primitives.format_value)

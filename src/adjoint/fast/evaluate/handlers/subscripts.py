@@ -85,6 +85,9 @@ def _(ev: Evaluator, a: Abstract, index: Abstract, value: Abstract) -> Abstract:
     return add_at(ev, a, index, ev.call(Known(operator.neg), [value], {}))
 
 
+_WITH_PARAMETERS = ("builtins", "collections", "collections.abc", "typing", "dataclasses")
+
+
 def _of_annotation(ev: Evaluator, kind: Any, index: Abstract) -> Abstract:
     """Evaluate ``list[float]`` or ``Optional[float]``, and ``Color["RED"]``."""
     key = opened_element(ev, index)
@@ -93,7 +96,7 @@ def _of_annotation(ev: Evaluator, kind: Any, index: Abstract) -> Abstract:
         if isinstance(key, str) and key in cls._member_map_:
             ev.outside.rely_on(cls)
             return Known(cls._member_map_[key])
-    elif cls is None or cls.__module__ in ("builtins", "collections", "collections.abc", "typing"):
+    elif cls is None or cls.__module__ in _WITH_PARAMETERS:
         if isinstance(index, Known):
             key = index.value
         return Known(guarded(ev, operator.getitem, kind, key))

@@ -11,12 +11,14 @@ import itertools
 import operator
 from dataclasses import replace
 from functools import partial
+from types import GeneratorType
 from typing import Any, TypeGuard
 
 from adjoint.fast.evaluate.attribute_reads import special_method
 from adjoint.fast.evaluate.branches import branch
 from adjoint.fast.evaluate.evaluator import Evaluator
-from adjoint.fast.evaluate.frames import Attempt, Body, Suspension
+from adjoint.fast.evaluate.frames import Body, Suspension, attempted
+from adjoint.fast.evaluate.handlers.table import handler
 from adjoint.fast.evaluate.iterables import (
     MOST_UNROLLED,
     Steps,
@@ -27,6 +29,7 @@ from adjoint.fast.evaluate.iterables import (
     used_again,
 )
 from adjoint.fast.evaluate.iterators.suspended_generators import Suspended, resumed, started
+from adjoint.fast.evaluate.objects.exceptions import stopping
 from adjoint.fast.evaluate.truth_values import truth
 from adjoint.fast.evaluate.values import (
     MISSING,
@@ -61,18 +64,65 @@ def advance(ev: Evaluator, a: Ref) -> Abstract | None:
     return found
 
 
+def demand_next(ev: Evaluator, a: Ref) -> Abstract:
+    """Return the next item of an iterator, which raises `StopIteration` at its end."""
+    before = getattr(ev.held(a), "source", None)
+    found = advance(ev, a)
+    return _or_stop(ev, a, before) if found is None else found
+
+
+def _or_stop(ev: Evaluator, a: Ref, before: Any) -> Abstract:
+    now = getattr(ev.held(a), "source", None)
+    has_returned = isinstance(before, Generating | Suspended) and isinstance(now, Rest)
+    raise stopping(ev, now.returned if has_returned else Known(None))  # type: ignore[union-attr]
+
+
+def _generator(ev: Evaluator, a: Abstract) -> IteratorOf:
+    """Return a generator that is advanced item by item."""
+    held = ev.held(a)
+    if not isinstance(held, IteratorOf):
+        raise NotCovered("a method of something else than a generator", ev.span)
+    if held.place not in ev.outside.stepped:
+        raise used_again(ev, held)
+    if not isinstance(held.source, Generating | Suspended | Rest):
+        raise NotCovered("a generator that is running", ev.span)
+    return held
+
+
+@handler(GeneratorType.send)
+def _(ev: Evaluator, a: Abstract, value: Abstract) -> Abstract:
+    held = _generator(ev, a)
+    assert isinstance(a, Ref)
+    is_none = isinstance(value, Known) and value.value is None
+    if is_none or isinstance(held.source, Rest):
+        return demand_next(ev, a)
+    if isinstance(held.source, Generating):
+        raise Raises(TypeError, "a value sent to a generator that has not begun", ev.span)
+    ev.heap[a.address] = replace(held, source=None, contents=())  # it is running
+    found, rest = resumed(ev, held.source, sent=value)
+    left = Rest(Steps(()), rest) if found is None else rest
+    ev.heap[a.address] = replace(held, source=left, contents=())
+    return _or_stop(ev, a, held.source) if found is None else found
+
+
+@handler(GeneratorType.close)
+def _(ev: Evaluator, a: Abstract) -> Abstract:
+    """End a generator: none waits within a ``try`` or ``with``."""
+    held = _generator(ev, a)
+    assert isinstance(a, Ref)
+    ev.heap[a.address] = replace(held, source=Rest(Steps(())), contents=())
+    return Known(None)
+
+
 def _next_of_object(ev: Evaluator, a: Abstract, cls: type) -> Abstract | None:
     """Return the result of ``__next__``; ``None`` if it raises `StopIteration`."""
-    depth = len(ev.attempts)
-    ev.attempts.append(Attempt(ev.frames[-1], handles=True))
     try:
-        return ev.call(special_method(ev, cls, "__next__"), [a], {})
+        with attempted(ev):
+            return ev.call(special_method(ev, cls, "__next__"), [a], {})
     except Raises as error:
         if error.kind is not StopIteration:
             raise
         return None
-    finally:
-        del ev.attempts[depth:]
 
 
 def _advanced(ev: Evaluator, source: Any) -> tuple[Abstract | None, Any]:

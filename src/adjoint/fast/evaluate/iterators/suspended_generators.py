@@ -44,17 +44,18 @@ def started(
 
 
 def resumed(
-    ev: Evaluator, waiting: Suspended, is_manager: bool = False
+    ev: Evaluator, waiting: Suspended, is_manager: bool = False, sent: Abstract = Known(None)
 ) -> tuple[Abstract | None, Any]:
-    """Run a generator to its next ``yield``; return the value there, and what is `Suspended`. If
-    the generator ends before, return ``None``, and what the generator returns."""
+    """Run a generator to its next ``yield``, from one whose value is `sent`; return the value
+    there, and what is `Suspended`. If the generator ends before, return ``None``, and what the
+    generator returns."""
     ev.demand_shallow()
     frame = Frame(single_of(waiting.closure), waiting.closure, suspends=True)
     frame.values.update(waiting.values)
     frame.is_manager = is_manager
     span, hint = ev.span, ev.hint
     ev.frames.append(frame)
-    found: list[Abstract] | None = [Known(None)]
+    found: list[Abstract] | None = [sent]
     try:
         for i, rest in enumerate(waiting.rests):
             try:

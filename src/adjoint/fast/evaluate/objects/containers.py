@@ -18,6 +18,8 @@ from typing import Any
 import numpy as np
 
 from adjoint.fast.evaluate.evaluator import Evaluator
+from adjoint.fast.evaluate.objects.choices import Undecided, decided
+from adjoint.fast.evaluate.objects.derived import plain_content
 from adjoint.fast.evaluate.plain_classes import (
     has_own,
     is_hashed_by_user_code,
@@ -25,6 +27,7 @@ from adjoint.fast.evaluate.plain_classes import (
     is_plain_class,
 )
 from adjoint.fast.evaluate.values import (
+    HIDDEN,
     ITEMS,
     Abstract,
     DequeOf,
@@ -57,7 +60,7 @@ class Element:
         self.ev, self.abstract = ev, abstract
 
     def __bool__(self) -> bool:
-        return _decided(self.ev, self.ev.call(Known(operator.truth), [self.abstract], {}))
+        return decided(self.ev, self.ev.call(Known(operator.truth), [self.abstract], {}))
 
     def __eq__(self, other: object) -> Any:
         if isinstance(other, Element) and _is_same(self.abstract, other.abstract):
@@ -94,12 +97,6 @@ for _name in ("lt", "gt", "le", "ge"):
 
 def _evaluated(ev: Evaluator, f: Any, *operands: Any) -> Any:
     return opened_element(ev, ev.call(Known(f), [closed(ev, x) for x in operands], {}))
-
-
-def _decided(ev: Evaluator, found: Abstract) -> bool:
-    if not isinstance(found, Known):
-        raise NotCovered("a comparison of elements that depends on numbers", ev.span)
-    return bool(found.value)
 
 
 def _is_same(a: Abstract, b: Abstract) -> bool:
@@ -161,6 +158,8 @@ def opened(ev: Evaluator, a: Abstract) -> Any:
             return _dict(ev, held)
         case SetOf():
             return held.kind(held.keys)
+        case Instance(cls=cls) if ITEMS in held.names and issubclass(cls, dict):
+            return opened(ev, plain_content(ev, a))
         case Instance():
             return None
     if isinstance(a, FieldsOf):
@@ -184,7 +183,7 @@ def _fields(ev: Evaluator, a: FieldsOf) -> list[Any]:
     held = ev.held(a.owner)
     if isinstance(held, Instance):
         pairs = zip(held.names, held.items, strict=True)
-        return [opened_element(ev, x) for name, x in pairs if name != ITEMS]
+        return [opened_element(ev, x) for name, x in pairs if name not in HIDDEN]
     assert isinstance(a.owner, External)
     read, source = ev.outside.read, a.owner.source
     found = [read(source, "attribute", k, x) for k, x in vars(a.owner.sample).items()]
@@ -241,6 +240,10 @@ def contents(ev: Evaluator, x: Any, before: HeapObject | None = None) -> HeapObj
 
 def run(ev: Evaluator, a: Abstract, f: Callable[..., Any], *operands: Any) -> Abstract:
     """Call `f` on the opened container `a`, keep the new contents, and return the result."""
+    return ev.choosing(lambda: _run(ev, a, f, *operands))
+
+
+def _run(ev: Evaluator, a: Abstract, f: Callable[..., Any], *operands: Any) -> Abstract:
     made = opened(ev, a)
     if made is None:
         raise NotCovered("a method of a container of unknown length", ev.span)
@@ -260,14 +263,14 @@ def _parts(made: Any) -> list[Any]:
 def keep(ev: Evaluator, a: Abstract, held: HeapObject | None, made: Any) -> None:
     """Replace the contents `held` of `a` by those of the real container `made`."""
     if isinstance(a, FieldsOf) and isinstance(fields := ev.held(a.owner), Instance):
-        kept = {n: x for n, x in zip(fields.names, fields.items, strict=True) if n == ITEMS}
+        kept = {n: x for n, x in zip(fields.names, fields.items, strict=True) if n in HIDDEN}
         kept |= {name: closed(ev, x) for name, x in made.items()}
         now = Instance(fields.cls, tuple(kept), tuple(kept.values()))
         ev.heap[a.owner.address] = now  # type: ignore[union-attr]
         for name in made:
             ev.outside.rely_on_field(fields.cls, name)
         return
-    if not isinstance(a, Ref) or held is None:
+    if not isinstance(a, Ref) or held is None or isinstance(held, Instance):
         raise NotCovered(f"a write to a {type(made).__name__} from outside", ev.span)
     if ev.held(a) is not held:
         raise NotCovered("a container that changes during its own method", ev.span)
@@ -279,7 +282,7 @@ def guarded(ev: Evaluator, f: Callable[..., Any], *operands: Any) -> Any:
     """Call a function of real containers; one that raises is not covered."""
     try:
         return f(*operands)
-    except NotCovered:
+    except (NotCovered, Undecided):
         raise
     except Exception as error:
         for x in operands:

@@ -10,6 +10,7 @@ from adjoint.fast.evaluate.evaluator import Evaluator
 from adjoint.fast.evaluate.objects.containers import Element
 from adjoint.fast.evaluate.plain_classes import has_own
 from adjoint.fast.evaluate.values import (
+    HIDDEN,
     Abstract,
     Closure,
     DequeOf,
@@ -34,6 +35,10 @@ def copied(ev: Evaluator, a: Abstract, part: Callable[[Abstract], Abstract]) -> 
         return Tuple(tuple(map(part, a.items)), a.kind)
     if isinstance(held, Instance) and any(has_own(held.cls, name) for name in _PROTOCOL):
         raise NotCovered(f"a copy of a {held.cls.__qualname__}, which has a say", ev.span)
+    if isinstance(held, Instance) and (
+        not HIDDEN.isdisjoint(held.names) or hasattr(held.cls, "__getattr__")
+    ):
+        raise NotCovered(f"a copy of a {held.cls.__qualname__}", ev.span)
     if isinstance(held, Instance) and has_own(held.cls, "__setattr__"):
         if any("__slots__" in vars(base) for base in held.cls.__mro__):  # which it sets
             raise NotCovered(f"a copy of a {held.cls.__qualname__}, which has a say", ev.span)

@@ -9,24 +9,36 @@ from typing import Any
 from adjoint.fast.evaluate.attribute_reads import (
     attribute,
     descriptor_of,
-    set_field,
     special_method,
 )
 from adjoint.fast.evaluate.evaluator import Evaluator
 from adjoint.fast.evaluate.objects.containers import key_of
+from adjoint.fast.evaluate.objects.exceptions import new_exception
+from adjoint.fast.evaluate.objects.fields import field_of, given_fields, set_field
 from adjoint.fast.evaluate.plain_classes import (
+    base_of,
     has_own,
     is_enumeration,
     is_named_tuple,
     is_plain_class,
     is_plain_object,
-    is_tuple_class,
 )
-from adjoint.fast.evaluate.values import Abstract, External, Instance, Known, Ref, Tuple
+from adjoint.fast.evaluate.values import (
+    ARGS,
+    FIELDS,
+    ITEMS,
+    Abstract,
+    External,
+    Instance,
+    Known,
+    Ref,
+    Tuple,
+)
 from adjoint.fast.evaluate.writes.adopted_containers import object_behind
 from adjoint.fast.evaluate.writes.adoption import NeedsOwn
 from adjoint.fast.not_covered import NotCovered
 from adjoint.primal.special_methods import class_attribute
+from adjoint.primal.value_kinds import slots_of
 from adjoint.rulekit.registry import lookup
 
 
@@ -42,7 +54,7 @@ def instance(
     if is_named_tuple(cls):
         return _named_tuple(ev, cls, args, keywords)
     if issubclass(cls, BaseException):
-        return _exception(ev, cls, args, keywords)
+        return new_exception(ev, cls, args, keywords)
     if not _is_made_plainly(cls):
         raise NotCovered(f"a new {cls.__qualname__}", ev.span)
     if cls.__new__ is object.__new__:
@@ -67,20 +79,6 @@ def _initialise(
     returned = ev.call(special_method(ev, cls, "__init__"), args, keywords)
     if not isinstance(returned, Known) or returned.value is not None:
         raise NotCovered(f"what {cls.__qualname__}.__init__ returns", ev.span)
-
-
-def _exception(
-    ev: Evaluator, cls: Any, args: Sequence[Abstract], keywords: dict[str, Abstract]
-) -> Abstract:
-    """Return a new exception; no program reads the arguments of those of Python."""
-    bases = [base for base in cls.__mro__ if base.__module__ != "builtins"]
-    methods = {name for base in bases for name in vars(base)}
-    if not is_plain_class(cls) or not methods.isdisjoint({"__new__", "__setattr__", "__del__"}):
-        raise NotCovered(f"a new {cls.__qualname__}", ev.span)
-    made = ev.allocate(Instance(cls, (), ()))
-    if "__init__" in methods:
-        _initialise(ev, cls, [made, *args], keywords)
-    return made
 
 
 def object_of_fields(ev: Evaluator, cls: Abstract, names: Abstract, *values: Abstract) -> Abstract:
@@ -110,19 +108,24 @@ def _member(
 def _is_made_plainly(cls: Any) -> bool:
     """Return whether calls of a class run nothing but its ``__new__`` and ``__init__``."""
     return (
-        (is_plain_object(cls) or is_tuple_class(cls))
+        is_plain_object(cls)
         and is_plain_class(cls)
         and not getattr(cls, "__abstractmethods__", None)
         and not any("__del__" in vars(base) for base in cls.__mro__[:-1])
     )
 
 
-def new_object(ev: Evaluator, cls: Abstract) -> Abstract:
-    """Return ``object.__new__(cls)``."""
-    if not isinstance(cls, Known) or not _is_made_plainly(cls.value):
+def new_object(ev: Evaluator, cls: Abstract, content: Abstract | None = None) -> Abstract:
+    """Return ``object.__new__(cls)``, or an object of a class that derives from a builtin one, with
+    the `content` of that."""
+    is_known = isinstance(cls, Known) and _is_made_plainly(cls.value)
+    if not is_known or (base_of(cls.value) is None) != (content is None):  # type: ignore[union-attr]
         raise NotCovered("a new object of another kind", ev.span)
+    assert isinstance(cls, Known)
     ev.outside.rely_on(cls.value)
-    return ev.allocate(Instance(cls.value, (), ()))
+    if content is None:
+        return ev.allocate(Instance(cls.value, (), ()))
+    return ev.allocate(Instance(cls.value, (ITEMS,), (content,)))
 
 
 def _named_tuple(
@@ -178,6 +181,9 @@ def set_plainly(ev: Evaluator, a: Ref, held: Instance, name: str, value: Abstrac
     if value is None and object_behind(ev.outside, a) is not None:
         raise NotCovered("a deletion of an attribute of an object from outside", ev.span)
     found = class_attribute(held.cls, name)
+    if found is vars(BaseException)["args"] and value is not None:
+        set_field(ev, a, ARGS, ev.call(Known(tuple), [value], {}))
+        return
     special = "__set__" if value is not None else "__delete__"
     given = [a] if value is None else [a, value]
     if type(found) is property:
@@ -192,14 +198,37 @@ def set_plainly(ev: Evaluator, a: Ref, held: Instance, name: str, value: Abstrac
     if kind is not None and hasattr(kind, special):
         ev.call(special_method(ev, kind, special), [descriptor, *given], {})  # type: ignore[list-item]
         return
+    if name == "__dict__" and value is not None:
+        _give_fields(ev, a, held, value)
+        return
     if hasattr(type(found), "__set__") and type(found) is not MemberDescriptorType:
         raise NotCovered(f"a write to the descriptor {name!r}", ev.span)
     if not held.cls.__dictoffset__ and type(found) is not MemberDescriptorType:
         raise NotCovered("a write to an attribute of an object without fields", ev.span)
-    if value is None and name not in held.names:
+    if value is None and field_of(ev, a, name, False) is None:
         raise NotCovered(f"a deletion of the attribute {name!r}, which has no value", ev.span)
     ev.outside.rely_on_field(held.cls, name)
     set_field(ev, a, name, value)
+
+
+def _give_fields(ev: Evaluator, a: Ref, held: Instance, value: Abstract) -> None:
+    """Evaluate ``a.__dict__ = value`` for a dict, which `a` shares from then on."""
+    is_shown = a.address in ev.shown_fields and FIELDS not in held.names
+    if is_shown or slots_of(held.cls) or not held.cls.__dictoffset__:
+        raise NotCovered("fields that are replaced", ev.span)
+    if object_behind(ev.outside, a) is not None:
+        raise NotCovered("fields of an object from outside that are replaced", ev.span)
+    kept = {n: x for n, x in zip(held.names, held.items, strict=True) if n == ITEMS}
+    kept[FIELDS] = value
+    made = Instance(held.cls, tuple(kept), tuple(kept.values()))
+    given = given_fields(ev, made)
+    assert given is not None
+    names = ev.heap[given.address].keys  # type: ignore[union-attr]
+    if not all(type(name) is str for name in names):
+        raise NotCovered("fields with names that are no strings", ev.span)
+    ev.heap[a.address] = made
+    for name in names:
+        ev.outside.rely_on_field(held.cls, name)
 
 
 def _accessor(ev: Evaluator, cls: Any, name: str, f: Any, kind: str) -> Abstract:

@@ -89,6 +89,15 @@ def build(
     except TypeError:
         raise NotCovered("a class whose bases have metaclasses in conflict", ev.span) from None
     _demand_plain(ev, name, kind, resolved)
+    above = {
+        name
+        for x in resolved
+        for one in getattr(x, "__mro__", ())
+        if one.__module__ != "enum"
+        for name in vars(one)
+    }
+    if kind is EnumMeta and "_generate_next_value_" in above.union(namespace):
+        raise NotCovered("an enumeration that numbers its members itself", ev.span)
     for key, value in namespace.items():
         if key != "__classcell__":
             filled[key] = _attribute(ev, key, value)

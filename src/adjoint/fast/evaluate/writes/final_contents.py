@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from typing import Any, TypeAlias
 
 from adjoint.fast.evaluate.evaluator import Evaluator
 from adjoint.fast.evaluate.values import (
-    ITEMS,
+    HIDDEN,
     LOST,
+    MISSING,
     Abstract,
     DictOf,
     External,
@@ -18,6 +20,7 @@ from adjoint.fast.evaluate.values import (
     Ref,
     RowOf,
     Source,
+    Text,
     Tuple,
     parts,
 )
@@ -58,9 +61,35 @@ def _keys(held: HeapObject) -> tuple[object, ...]:
             return (len(parts(held) or ()),)
 
 
-def values_stored(ev: Evaluator, changed: Iterable[Stored]) -> tuple[Value, ...]:
-    """Return the values of the program in what it has stored, each once."""
+def lines_printed(ev: Evaluator) -> tuple[Tuple, ...]:
+    """Return what the program has printed, call by call."""
+    held = ev.heap[ev.printed.address]
+    if not isinstance(held, ListOf):
+        raise NotCovered("a number of lines that is not known")
+    return held.items  # type: ignore[return-value]
+
+
+StoredGlobal: TypeAlias = tuple[dict[str, Any], str, Abstract]
+"""A namespace, a name, and the value that the program has stored."""
+
+
+def globals_stored(ev: Evaluator) -> tuple[StoredGlobal, ...]:
+    """Return the global variables that the program has stored."""
+    cells = ((ns, key[1], ev.global_cells[key]) for key, ns in ev.outside.stored_globals.items())
+    found = ((namespace, name, ev.load_cell(cell)) for namespace, name, cell in cells)
+    return tuple(one for one in found if one[2] is not MISSING)
+
+
+def values_stored(
+    ev: Evaluator,
+    changed: Iterable[Stored],
+    printed: Iterable[Tuple],
+    in_globals: Iterable[StoredGlobal],
+) -> tuple[Value, ...]:
+    """Return the values of the program in what it has stored and printed, each once."""
     found: dict[Value, None] = {}
+    for part in (*printed, *(value for _, _, value in in_globals)):
+        found.update(dict.fromkeys(_values_in(ev, part, ())))
     for one in changed:
         if isinstance(one.after, RowOf):
             found[one.after.value] = None
@@ -82,13 +111,17 @@ def _values_in(ev: Evaluator, a: Abstract, above: tuple[int, ...]) -> Iterator[V
             raise NotCovered("a container that holds itself is stored outside")
         if isinstance(held, RowOf):
             yield held.value
-        elif isinstance(held, Instance) and ITEMS in held.names:
-            raise NotCovered("a tuple with fields is stored outside")
+        elif isinstance(held, Instance) and not HIDDEN.isdisjoint(held.names):
+            raise NotCovered("an object of a class of another kind is stored outside")
         elif isinstance(held, ListOf | DictOf | Instance):
             for part in held.items:
                 yield from _values_in(ev, part, (*above, a.address))
         else:
             raise NotCovered("what is stored outside is no number, array or container")
+    elif isinstance(a, Text) and a.recipe is not None:
+        _, args, named = a.recipe
+        for part in (*args, *(x for _, x in named)):
+            yield from _values_in(ev, part, above)
     elif isinstance(a, Tuple):
         for part in a.items:
             yield from _values_in(ev, part, above)
