@@ -66,48 +66,6 @@ def test_programs_that_read_arrays_of_rank_0(f, dtype):
         assert "fast tier" in str(ad.tier(of, x))
 
 
-def of_one_truth_value(x):
-    y, is_positive = x * x, np.asarray(np.sum(x) > 0.0)
-    return np.sum(y[is_positive]) + np.sum(np.sin(x)[~is_positive] ** 2)
-
-
-def written_if_true(x):
-    y, is_large = x * 2.0, np.asarray(np.sum(x * x) > 1.0)
-    y[is_large] = x[is_large] ** 3
-    return np.sum(y * x)
-
-
-def filled_if_true(x):
-    y = np.exp(x)
-    y[x[0] > 1.0] = 5.0
-    y[x[0] < 1.0] *= x[1]
-    return np.sum(y * y)
-
-
-def of_rank_0(x):
-    mean, found = np.asarray(np.mean(x)), np.zeros(())
-    found[mean > 0.0] = mean[mean > 0.0] ** 2
-    return found * x[0]
-
-
-@pytest.mark.parametrize("x", [[0.3, 0.9, -0.55], [-0.3, -0.9, 0.55], [1.5, 4.5, -2.75]], ids=str)
-@pytest.mark.parametrize("f", [of_one_truth_value, written_if_true, filled_if_true, of_rank_0])
-def test_indices_that_are_one_truth_value(f, x):
-    x, direction = np.array(x), np.array([1.0, -2.0, 0.5])
-
-    def derivatives():
-        return ad.gradient(f, x), ad.pushforward(f, (x,), (direction,)), ad.hvp(f, x, direction)
-
-    found = derivatives()
-    assert "fast tier" in str(ad.tier(f, x))
-    with generic_tier():
-        for one, other in zip(found, derivatives(), strict=True):
-            np.testing.assert_allclose(one, other, rtol=1e-12)
-    h = 1e-6
-    slope = (f(x + h * direction) - f(x - h * direction)) / (2 * h)
-    assert found[0][0] @ direction == pytest.approx(slope, rel=1e-6)
-
-
 def test_arguments_of_rank_0_are_for_the_generic_tier():
     report = ad.tier(lambda x: x * x, np.array(2.0))
     assert report.reason == "an array without elements, or of rank 0"

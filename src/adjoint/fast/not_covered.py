@@ -114,14 +114,6 @@ class UsedAgain(NotCovered):
         self.place = place
 
 
-class NeedsOpaque(NotCovered):
-    """An object of a class of a library is used in a way that programs do not know: `kind`."""
-
-    def __init__(self, kind: type, span: Any = None) -> None:
-        super().__init__(f"a {kind.__name__}, given to a function of a library", span)
-        self.kind = kind
-
-
 class SharedWrite(NotCovered):
     """The program writes, at `place`, to an array that may have another name."""
 

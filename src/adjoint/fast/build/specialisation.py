@@ -48,11 +48,10 @@ from adjoint.fast.evaluate.handlers import (  # noqa: F401  each registers its h
     subscripts,
     tools_of_iterators,
 )
-from adjoint.fast.evaluate.leaves import path_of
 from adjoint.fast.evaluate.outside_values import Outside
 from adjoint.fast.evaluate.partial_evaluator import PartialEvaluator
 from adjoint.fast.evaluate.types import ANYTHING, Array, bar_type, has_integer
-from adjoint.fast.evaluate.values import MISSING, Abstract, CellOf, Source
+from adjoint.fast.evaluate.values import MISSING, Abstract, CellOf, Source, path_of
 from adjoint.fast.evaluate.writes.adopted_containers import adopt_all
 from adjoint.fast.evaluate.writes.adoption import NeedsOwn, Pattern
 from adjoint.fast.evaluate.writes.final_contents import (
@@ -67,7 +66,6 @@ from adjoint.fast.not_covered import (
     NOT_SCALAR,
     NeedsGlobal,
     NeedsKnown,
-    NeedsOpaque,
     NeedsSize,
     NotCovered,
     SharedWrite,
@@ -153,7 +151,6 @@ def specialise(
     owned: dict[Pattern, set[str]] = {}
     stepped: set[Any] = set()
     shared: set[Any] = set()
-    opaque_classes: set[type] = set()
     in_globals: dict[tuple[int, str], dict[str, Any]] = {}
     rows, splits, order = True, True, 0
     apart = takes_apart and not (mode.has_rows or mode.is_careful)
@@ -168,7 +165,6 @@ def specialise(
             owned=owned,
             stepped=stepped,
             shared_writes=shared,
-            opaque_classes=opaque_classes,
             stored_globals=in_globals,
         )
         outside.is_wanted = partial(_is_wanted, mode=mode, count=len(args))  # holds no arguments
@@ -203,10 +199,6 @@ def specialise(
             if error.place in stepped:
                 raise
             stepped.add(error.place)
-        except NeedsOpaque as error:
-            if error.kind in opaque_classes:
-                raise
-            opaque_classes.add(error.kind)
         except SharedWrite as error:  # what calls the function that writes may be covered
             shared.add(error.place)
         except NotCovered as error:

@@ -31,13 +31,9 @@ from adjoint.fast.evaluate.callees.handled import handled
 from adjoint.fast.evaluate.callees.library import call_library, checked, is_library
 from adjoint.fast.evaluate.callees.opaque_calls import (
     is_of_user,
+    opaque_call,
     restore,
     state_of,
-)
-from adjoint.fast.evaluate.callees.segments import (
-    call_with_objects,
-    has_objects,
-    opaque_or_step,
 )
 from adjoint.fast.evaluate.evaluator import Evaluator
 from adjoint.fast.evaluate.handlers.cached_functions import CACHED, call_wrapper
@@ -60,7 +56,6 @@ from adjoint.fast.evaluate.values import (
     Known,
     Partial,
     Ref,
-    Source,
     Tuple,
 )
 from adjoint.fast.not_covered import NotCovered, Raises
@@ -75,15 +70,6 @@ def call(
     ev: Evaluator, callee: Abstract, args: Sequence[Abstract], keywords: dict[str, Abstract]
 ) -> Abstract:
     """Evaluate ``callee(*args, **keywords)``."""
-    if has_objects(ev, callee, args, keywords):
-        return call_with_objects(ev, _called, callee, args, keywords)
-    return _called(ev, callee, args, keywords)
-
-
-def _called(
-    ev: Evaluator, callee: Abstract, args: Sequence[Abstract], keywords: dict[str, Abstract]
-) -> Abstract:
-    """Evaluate a call that is no step of a segment."""
     match callee:
         case Known(value=value):
             return _call_known(ev, value, args, keywords)
@@ -92,8 +78,7 @@ def _called(
                 return _call_known(ev, callee.function, args, keywords)
             if callee.code in ev.outside.compiled and not _may_be_active(ev, args, keywords):
                 return call_library(ev, ev.outside.compiled[callee.code], args, keywords)
-            resolve = partial(ev.inline, callee)
-            return _guarded(ev, callee.function, args, keywords, resolve, callee.source)
+            return _guarded(ev, callee.function, args, keywords, partial(ev.inline, callee))
         case Bound():
             return call(ev, callee.function, [callee.owner, *args], keywords)
         case Partial():
@@ -152,10 +137,8 @@ def _guarded(
     args: Sequence[Abstract],
     keywords: dict[str, Abstract],
     resolve: Callable[[Sequence[Abstract], dict[str, Abstract]], Abstract],
-    source: Source | None = None,
 ) -> Abstract:
-    """Evaluate a call by `resolve`; write an opaque operation if that does not cover it: of `f`
-    itself, so that the program relies on more than the code of what is read from `source`."""
+    """Evaluate a call by `resolve`; write an opaque operation if that does not cover it."""
     if not ev.frames or not (may_be_opaque(f) or is_of_user(ev, f)):
         return resolve(args, keywords)
     state = state_of(ev, f)
@@ -167,22 +150,13 @@ def _guarded(
     except NotCovered as error:
         y = computed(ev, f, args) if is_constant else ...
         if y is ...:
-            found = opaque_or_step(ev, state, f, args, keywords, error)
-            _rely_on(ev, source, f)
-            return found
+            return opaque_call(ev, state, f, args, keywords, error)
     else:
         y = computed(ev, f, args)
         if y is ...:
             return found
     restore(ev, state)
-    _rely_on(ev, source, f)
     return as_constants(ev, f, y)
-
-
-def _rely_on(ev: Evaluator, source: Source | None, f: Any) -> None:
-    """Guard that a function which is read from outside stays the same."""
-    if source is not None:
-        ev.outside.guard(source, "is", f)
 
 
 def _resolved(

@@ -84,8 +84,6 @@ class Draft(Aliases):
         Arrays that the program made in memory of their own.
     written
         Arrays and lists that the program writes to.
-    given
-        Arrays that objects of libraries may hold: nothing may write to them.
     unsure
         By array that the program writes to, and that may have another name: the place of a write.
     totals
@@ -143,7 +141,6 @@ class Draft(Aliases):
         self.negated: dict[Operand, Operand] = {}
         self.written: set[Value] = set()
         self.row_writes = 0
-        self.given: set[Value] = set()
         self.unsure: dict[Value, Any] = {}
         self.totals: set[Value] = set()
         self.parts_of: dict[Value, tuple[Value, Abstract]] = {}

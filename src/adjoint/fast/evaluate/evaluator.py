@@ -40,7 +40,6 @@ from adjoint.fast.evaluate.values import (
 from adjoint.fast.evaluate.writes.adopted_containers import adopt
 from adjoint.fast.not_covered import NeedsKnown, NeedsSize, NotCovered, TooDeep
 from adjoint.fast.support.functions import leave
-from adjoint.fast.support.segments import Step
 from adjoint.ir import single as ir
 from adjoint.ir.single import Block, Call, Const, Operand, Value
 
@@ -67,15 +66,6 @@ class Evaluator(InferringDraft, ABC):
         By name and place of an opaque operation: why it is opaque.
     examples
         By call of an opaque operation: its results for examples, and why it has no derivative.
-    samples, contents_of_samples
-        By value of the program: what it is in rehearsals of segments, also as bytes, to see whether
-        it changes.
-    rehearsals
-        By address of a segment: the steps that were rehearsed, and the results.
-    has_segments
-        Whether steps with objects of libraries have been written.
-    given_to
-        By step of a segment: the lists and dicts that it is given, as address and contents.
     is_singular
         Whether a slope of an array may be infinite.
     takes_apart, has_taken_apart
@@ -105,11 +95,6 @@ class Evaluator(InferringDraft, ABC):
         self.caches: dict[int, dict[int, HeapObject]] = {}
         self.opaque: dict[str, str] = {}
         self.examples: dict[Any, Any] = {}
-        self.samples: dict[Value, Any] = {}
-        self.contents_of_samples: dict[Value, bytes] = {}
-        self.rehearsals: dict[int, tuple[tuple[Step, ...], dict[Any, Any]]] = {}
-        self.has_segments = False
-        self.given_to: dict[Step, list[tuple[int, HeapObject]]] = {}
         self.is_singular = False
         self.is_careful = False
         self.contents: dict[Value, tuple[Any, list[ir.Op]]] = {}
@@ -123,10 +108,6 @@ class Evaluator(InferringDraft, ABC):
         self.heap.clear()
         self.caches.clear()
         self.examples.clear()
-        self.samples.clear()
-        self.contents_of_samples.clear()
-        self.rehearsals.clear()
-        self.given_to.clear()
         self.frames.clear()
         self.outside.release()
 

@@ -21,7 +21,6 @@ from adjoint.fast.evaluate.values import (
     Iterating,
     Known,
     ListOf,
-    OpaqueObject,
     Ref,
     Tuple,
 )
@@ -104,7 +103,7 @@ def unpacked(ev: Evaluator, a: Abstract, n: int, starred: int | None) -> list[Ab
             branch(ev, wrong, ev.leave, list, ev.span)  # type: ignore[arg-type]
         return [item(ev, a, Known(i)) for i in range(n)]
     items_known = ev.sequence(a)
-    if items_known is None and isinstance(a, Ref | External | Iterating | OpaqueObject):
+    if items_known is None and isinstance(a, Ref | External | Iterating):
         found = listed(ev, a)
         items_known = None if found is None else tuple(found)
     if items_known is None:

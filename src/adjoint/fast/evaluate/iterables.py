@@ -28,7 +28,6 @@ from adjoint.fast.evaluate.values import (
     IteratorOf,
     Known,
     ListOf,
-    OpaqueObject,
     Ref,
     Rest,
     RowOf,
@@ -66,8 +65,6 @@ class Steps:
 
 def iterator_of(ev: Evaluator, xs: Abstract) -> Abstract:
     """Return ``iter(xs)`` of an object of a user class; anything else unchanged."""
-    if isinstance(xs, OpaqueObject):
-        return ev.call(Known(tuple), [xs], {})
     cls = ev.class_of(xs)
     if cls is None or not is_plain_object(cls) or isinstance(xs, Known):
         return xs

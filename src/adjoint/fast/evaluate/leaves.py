@@ -42,16 +42,6 @@ def name_of(source: Source, names: tuple[str, ...]) -> str:
     return f"{above}_{source.key}" if isinstance(source.key, int | str) else above or "value"
 
 
-def path_of(source: Source) -> tuple[Any, ...]:
-    """Return the keys that lead to a source; equal for the same source of another program."""
-    found: list[Any] = []
-    at: Source | None = source
-    while at is not None:
-        found.append((at.kind, id(at.key) if at.kind == "object" else at.key))
-        at = at.parent
-    return tuple(reversed(found))
-
-
 def is_of_method(source: Source) -> bool:
     """Return whether a source is in the function of a method, found in a class or bound."""
     above: Source | None = source

@@ -16,7 +16,7 @@ import numpy as np
 from adjoint.diagnostics.public_function import PublicFunction, is_plain, plain_function
 from adjoint.fast.evaluate.callees.definitions import definitions
 from adjoint.fast.evaluate.handlers.table import handlers
-from adjoint.fast.evaluate.leaves import Leaf, is_of_method, name_of, path_of
+from adjoint.fast.evaluate.leaves import Leaf, is_of_method, name_of
 from adjoint.fast.evaluate.objects.guards import Guards, is_own
 from adjoint.fast.evaluate.plain_classes import (
     is_constant_key,
@@ -46,10 +46,10 @@ from adjoint.fast.evaluate.values import (
     Ref,
     Source,
     constant_structure,
+    path_of,
 )
 from adjoint.fast.evaluate.writes.adoption import Adopted, Pattern, pattern_of
 from adjoint.fast.not_covered import NotCovered
-from adjoint.fast.support.library_objects import is_library_class
 from adjoint.ir.single import Value
 from adjoint.primal.compiled_functions import python_of
 from adjoint.primal.packages import COMPILING, package
@@ -101,8 +101,6 @@ class Outside(Guards):
     """Places where iterators are made that are used more than once (`stepped_iterators`)."""
     shared_writes: set[Any] = field(default_factory=set)
     """Places of writes to arrays that may have another name (`own_arrays`)."""
-    opaque_classes: set[type] = field(default_factory=set)
-    """Classes of libraries whose objects are left to the generic tier (`callees.segments`)."""
     names: tuple[str, ...] = ()
     """Names of the parameters of the function."""
     of_function: bool = False
@@ -177,8 +175,7 @@ class Outside(Guards):
         if is_fixed or kind is object or value is sys.modules:
             self.guard(source, "is", value)
             return Known(value)
-        is_array = issubclass(kind, np.ndarray | np.generic) and not is_library_class(kind)
-        if is_array or kind in (int, float, complex):
+        if issubclass(kind, np.ndarray | np.generic) or kind in (int, float, complex):
             return self._leaf(source, value)
         if kind is FunctionType:
             return self._function(source, value)
@@ -239,7 +236,7 @@ class Outside(Guards):
             if self.is_wanted(source):
                 raise NotCovered("a set among the arguments")
             self.guard(source, "keys", tuple(value))
-        elif not is_plain_outside(kind) and (not is_library_class(kind) or self.is_wanted(source)):
+        elif not is_plain_outside(kind):
             raise NotCovered(f"an object of class {kind.__qualname__}")
         self.rely_on(kind)
         if kind is not tuple:

@@ -18,32 +18,15 @@ from adjoint.fast.support.opaque import Opaque
 from adjoint.ir.single import Call, Const, If, Operand, Unpack, Value
 
 
-def sample_value(ev: Evaluator, x: Value) -> Any:
-    """Return a number or an array in the call at specialisation; ``None``: not known."""
-    known = _leaves(ev)
-    try:
-        with np.errstate(all="ignore"), warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            return copy.copy(_sample(ev, x, known))
-    except Exception:  # of the user's code, of a rule, or too deep
-        return None
-
-
-def _leaves(ev: Evaluator) -> dict[Value, Any]:
-    """Return the values of leaves, and those that are known from rehearsals."""
-    known = {  # no generators of random numbers, whose state draws would change
-        leaf.value: copy.copy(leaf.sample) for leaf in ev.outside.leaves if leaf.type != ANYTHING
-    }
-    return {**known, **ev.samples}
-
-
 class _Unknown(Exception):
     """A value that is not computed here, such as one of a loop, or of an array that is written."""
 
 
 def sample_truth(ev: Evaluator, condition: Value) -> bool | None:
     """Return whether a condition holds in the call at specialisation; ``None``: not known."""
-    known = _leaves(ev)
+    known = {  # no generators of random numbers, whose state draws would change
+        leaf.value: copy.copy(leaf.sample) for leaf in ev.outside.leaves if leaf.type != ANYTHING
+    }
     try:
         with np.errstate(all="ignore"), warnings.catch_warnings():
             warnings.simplefilter("ignore")

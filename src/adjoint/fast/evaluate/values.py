@@ -15,7 +15,6 @@ from typing import Any, NamedTuple, TypeAlias
 
 from adjoint.fast.evaluate.types import Symbol, Type
 from adjoint.fast.not_covered import NotCovered
-from adjoint.fast.support.segments import Step
 from adjoint.ir.node import node
 from adjoint.ir.single import Value
 
@@ -62,6 +61,16 @@ class Source:
 
     def __repr__(self) -> str:
         return f"{self.parent or ''}.{self.kind}[{self.key}]"
+
+
+def path_of(source: Source) -> tuple[Any, ...]:
+    """Return the keys that lead to a source; equal for the same source of another program."""
+    found: list[Any] = []
+    at: Source | None = source
+    while at is not None:
+        found.append((at.kind, id(at.key) if at.kind == "object" else at.key))
+        at = at.parent
+    return tuple(reversed(found))
 
 
 @node(eq=False)
@@ -157,14 +166,6 @@ class Partial:
     keywords: tuple[tuple[str, Abstract], ...]
 
 
-@node
-class OpaqueObject:
-    """An object that the evaluator does not know: of a step of the segment at `address`."""
-
-    address: int
-    step: Step
-
-
 @node(eq=False)
 class SliceOf:
     start: Abstract
@@ -250,7 +251,6 @@ Abstract: TypeAlias = (
     | Bound
     | Super
     | Partial
-    | OpaqueObject
     | SliceOf
     | Iterating
     | Rest
@@ -338,20 +338,8 @@ class TableOf:
     is_in_order: bool = True
 
 
-@node(eq=False)
-class SegmentOf:
-    """Steps with objects of libraries (`callees.segments`): the operation `written` for them, how
-    many there are, the arrays `shown`, and the segment that it is `joined` to."""
-
-    steps: tuple[Step, ...]
-    written: Any = None
-    runs: int = 0
-    shown: tuple[tuple[Step, Value], ...] = ()
-    joined: int | None = None
-
-
 HeapObject: TypeAlias = (
-    ListOf | DequeOf | DictOf | SetOf | TableOf | Instance | CellOf | IteratorOf | RowOf | SegmentOf
+    ListOf | DequeOf | DictOf | SetOf | TableOf | Instance | CellOf | IteratorOf | RowOf
 )
 
 

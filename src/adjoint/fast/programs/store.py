@@ -92,8 +92,7 @@ class Entry:
     once
         ``once(f, args, dots)`` of `tangent_entry`, in programs of tangents.
     writes
-        Whether it writes to arrays, containers or objects from outside, or uses objects of
-        libraries, which may hold what is active around a call inside the generic tier.
+        Whether it writes to arrays, containers or objects from outside.
     """
 
     program: Program
@@ -382,7 +381,7 @@ def _made(f: Any, args: tuple[Any, ...], mode: Mode, takes_apart: bool) -> Entry
         "failed": failures,
     }
     inlined = tuple(program.ev.inlined)[1:]  # without the function itself
-    writes = program.writes or program.ev.has_segments
+    writes = program.writes
     opaque = tuple(f"{name}, because of {reason}" for name, reason in program.ev.opaque.items())
     program.ev.release()
     program.wanted.clear()

@@ -52,13 +52,6 @@ def fitting(x: Any, shape: tuple[int | None, ...]) -> Any:
     return x
 
 
-def expected(y: Any, value: Any) -> Any:
-    """Check that `y` is the constant `value`."""
-    if type(y) is not type(value) or y != value:
-        raise Deoptimize("a function returns another constant than was foreseen")
-    return y
-
-
 def foreseen_number(y: Any, kind: type) -> Any:
     """Check that `y` is a number of the foreseen class."""
     if type(y) is not kind:

@@ -14,8 +14,6 @@ import numpy as np
 from adjoint.cotangents.accumulate import finish
 from adjoint.cotangents.finiteness import all_finite, doubts
 from adjoint.fast.not_covered import Deoptimize
-from adjoint.fast.support.library_objects import is_library_class
-from adjoint.fast.support.segments import is_of_segment
 from adjoint.primal.array_memory import root_of
 from adjoint.rulekit import nested
 from adjoint.rulekit.projection import project
@@ -107,18 +105,16 @@ def pullback(f: Any, *args: Any, **kwargs: Any) -> tuple[Any, OpaquePullback]:
     except BaseException:
         memory.rewind(0)
         raise
-    if not memory.is_untouched() and _is_written(memory, f, operands):
+    if not memory.is_untouched() and _is_written(memory, operands):
         memory.rewind(0)
         raise WritesOperand(f"'{f.__name__}' writes to an operand")
     _with_new_lists(y, operands)
     return _apart(memory, y), OpaquePullback(memory, record, y, operands)
 
 
-def _is_written(memory: Memory, f: Any, operands: tuple[Any, ...]) -> bool:
-    """Return whether the log has a write to an operand or to an item of one; the function of a
-    segment also writes to objects that it has made."""
+def _is_written(memory: Memory, operands: tuple[Any, ...]) -> bool:
+    """Return whether the log has a write to an operand or to an item of one."""
     pending, places = [*operands], set[int]()
-    is_own = not is_of_segment(f)
     for x in pending:  # `pending` grows in the loop
         if isinstance(x, np.ndarray):
             places.add(id(root_of(x)))
@@ -126,8 +122,7 @@ def _is_written(memory: Memory, f: Any, operands: tuple[Any, ...]) -> bool:
             places.add(id(x))
             pending += x.values() if isinstance(x, dict) else x
     return any(
-        id(owner) in places
-        or (is_own and entry[0] is swap_with and not isinstance(owner, set | deque))
+        id(owner) in places or (entry[0] is swap_with and not isinstance(owner, set | deque))
         for entry in memory.entries()
         for owner in [_owner(entry[1])]
     )
@@ -171,28 +166,19 @@ class OpaquePullback:
         self._memory, self._record, self._y, self._operands = memory, record, y, operands
 
     def __call__(self, y_bar: Any) -> tuple[Any, ...]:
-        if self._record[1] is None:
+        memory, back, before = self._memory, self._record[1], doubts[0]
+        if back is None:
             return (None,) * (len(self._operands) + 1)
-        before = doubts[0]
-        found = self._swept(y_bar)
-        if doubts[0] != before or not all(map(_is_finite, found)):
-            self._memory.careful = True
-            try:
-                found = self._swept(y_bar)
-            finally:
-                self._memory.careful = False
-            if not all(map(_is_finite, found)):  # poison is not finite
-                raise Deoptimize("an opaque operation with an unknown or infinite derivative")
-        return found
-
-    def _swept(self, y_bar: Any) -> tuple[Any, ...]:
-        memory, back = self._memory, self._record[1]
         with np.errstate(all="ignore"):
             if memory.is_untouched():
                 memory.exchange_shadows()
-                return self._pulled(back, y_bar)
-            with memory, memory:
-                return self._pulled(back, y_bar)
+                found = self._pulled(back, y_bar)
+            else:
+                with memory, memory:
+                    found = self._pulled(back, y_bar)
+        if doubts[0] != before or not all(map(_is_finite, found)):  # poison is not finite
+            raise Deoptimize("an opaque operation with an unknown or infinite derivative")
+        return found
 
     def _pulled(self, back: Callable[[Any], Any], y_bar: Any) -> tuple[Any, ...]:
         memory, operands = self._memory, self._operands
@@ -203,13 +189,7 @@ class OpaquePullback:
         memory.rewind(0)
         reader = Reader(memory, taking=False)
         pairs = enumerate(zip(operands, bars[1:], strict=True))
-        return (
-            None,
-            *[
-                None if is_library_class(type(pair[0])) else reader.read_at(i, *pair)
-                for i, pair in pairs
-            ],
-        )
+        return (None, *[reader.read_at(i, *pair) for i, pair in pairs])
 
 
 def _is_finite(bar: Any) -> bool:

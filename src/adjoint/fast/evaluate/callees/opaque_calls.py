@@ -126,7 +126,7 @@ def opaque_call(
 ) -> Abstract:
     """Write ``f(*args, **keywords)``, of which `error` says why it is not covered, as an opaque
     operation; raise `error` if it cannot be one."""
-    if is_demand(ev, f, error) or writes(f, args, keywords):
+    if _is_demand(ev, f, error) or _writes(f, args, keywords):
         raise error
     restore(ev, state)
     try:
@@ -137,10 +137,10 @@ def opaque_call(
         callee.is_watched = True
         return _written(ev, callee, operands, _observed_runs(ev, callee, operands, error))
     except NotCovered as found:
-        raise (found if is_demand(ev, f, found) else error) from None
+        raise (found if _is_demand(ev, f, found) else error) from None
 
 
-def is_demand(ev: Evaluator, f: Any, error: NotCovered) -> bool:
+def _is_demand(ev: Evaluator, f: Any, error: NotCovered) -> bool:
     """Return whether something else than an opaque call of `f` answers to `error`: a handler, an
     evaluation that begins again with what it demands, the outermost call of a recursion."""
     if isinstance(error, TooDeep):
@@ -155,7 +155,7 @@ def is_demand(ev: Evaluator, f: Any, error: NotCovered) -> bool:
     return type(error) not in (NotCovered, UnknownSizes)
 
 
-def writes(f: Any, args: Sequence[Abstract], keywords: dict[str, Abstract]) -> bool:
+def _writes(f: Any, args: Sequence[Abstract], keywords: dict[str, Abstract]) -> bool:
     """Return whether a call names an array to write to."""
     if any(name in ("out", "copy") or name.startswith("overwrite") for name in keywords):
         return True
@@ -294,7 +294,7 @@ def _written(
     """Write the operation, and the checks of its results."""
     f, first = callee.function, found[0].y
     callee.is_alias = any(one.is_alias for one in found)
-    note(ev, callee)
+    _note(ev, callee)
     if not isinstance(first, tuple | list):
         made = ev.operation(callee, operands, ANYTHING)
         return _part(ev, made, callee, operands, found, _arrays_of(ev, operands))
@@ -315,7 +315,7 @@ def _written(
     return ev.allocate(ListOf(tuple(items))) if kind is list else Tuple(tuple(items), kind)
 
 
-def note(ev: Evaluator, callee: opaque.Opaque) -> None:
+def _note(ev: Evaluator, callee: opaque.Opaque) -> None:
     """Note the operation for the report of the tier."""
     place = ""
     if ev.span is not None and ev.frames:

@@ -28,7 +28,6 @@ from adjoint.fast.evaluate.plain_classes import (
     is_plain_object,
 )
 from adjoint.fast.evaluate.rows import put as put_into_list
-from adjoint.fast.evaluate.types import Array, Number
 from adjoint.fast.evaluate.values import (
     Abstract,
     Bound,
@@ -39,7 +38,6 @@ from adjoint.fast.evaluate.values import (
     ListOf,
     Ref,
     RowOf,
-    Tuple,
 )
 from adjoint.fast.evaluate.writes.adoption import demand_not_written
 from adjoint.fast.not_covered import NotCovered
@@ -54,25 +52,7 @@ def _(ev: Evaluator, a: Abstract, index: Abstract) -> Abstract:
     cls = ev.class_of(a)
     if cls is not None and is_plain_object(cls) and hasattr(cls, "__getitem__"):
         return ev.call(special_method(ev, cls, "__getitem__"), [a, index], {})
-    if isinstance(a, Value) and isinstance(ev.types[a], Array) and _is_truth_value(ev, index):
-        a, index = _along_new_axis(ev, a, index)
     return item(ev, a, index)
-
-
-def _is_truth_value(ev: Evaluator, index: Abstract) -> bool:
-    """Return whether an index is an array of rank 0, or a number, that is a truth value."""
-    t = ev.types[index] if isinstance(index, Value) else None
-    if isinstance(t, Array):
-        return not t.shape and t.dtype.kind == "b"
-    return isinstance(t, Number) and t.kinds <= {bool, np.bool_}
-
-
-def _along_new_axis(ev: Evaluator, a: Value, index: Abstract) -> tuple[Value, Abstract]:
-    """Return ``a[np.newaxis]``, and an array of one truth value in place of `index`, as NumPy reads
-    it."""
-    shown = item(ev, a, Known(None))
-    assert isinstance(shown, Value)
-    return shown, ev.call(Known(np.reshape), [index, Tuple((Known(1),))], {})
 
 
 @handler(np.add.at)
@@ -114,8 +94,6 @@ def _(ev: Evaluator, a: Abstract, index: Abstract, value: Abstract) -> Abstract:
     demand_not_written(a, "__setitem__", ev.span)
     if isinstance(a, Value):
         if not is_alias_of_part(ev, a, index, value):
-            if isinstance(ev.types[a], Array) and _is_truth_value(ev, index):
-                a, index = _along_new_axis(ev, a, index)
             put(ev, a, index, value)
     elif isinstance(held, RowOf) or (isinstance(held, ListOf) and isinstance(index, Value)):
         assert isinstance(a, Ref)

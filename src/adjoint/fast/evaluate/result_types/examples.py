@@ -67,8 +67,8 @@ def runs_on_examples(f: Any, operands: Sequence[Any], keywords: Mapping[str, Any
         warnings.simplefilter("ignore")  # a warning may be due to the made-up sizes only
         for seed, lengths in enumerate(_LENGTHS):
             at, rng = dict(zip(symbols, lengths, strict=False)), np.random.default_rng(seed)
-            args = [example(t, at, rng) for t in operands]
-            kwargs = {k: example(t, at, rng) for k, t in keywords.items()}
+            args = [_example(t, at, rng) for t in operands]
+            kwargs = {k: _example(t, at, rng) for k, t in keywords.items()}
             y = run(f, args, kwargs, is_made_up=bool(symbols))
             shared = is_alias(y, [*args, *kwargs.values()])
             found.append(Run(y, args, kwargs, {n: s for s, n in at.items()}, shared))
@@ -102,11 +102,11 @@ def _length(*seen: tuple[int, Symbol | None]) -> Any:
     return lengths[0] if len({*lengths}) == 1 else settled(UNKNOWN, Symbol)
 
 
-def example(t: Any, at: Mapping[Any, int], rng: np.random.Generator) -> Any:
+def _example(t: Any, at: Mapping[Any, int], rng: np.random.Generator) -> Any:
     if isinstance(t, Constant):
         return t.value
     if isinstance(t, tuple):
-        return [example(part, at, rng) for part in t]
+        return [_example(part, at, rng) for part in t]
     if isinstance(t, Array):
         shape = [at[d] if isinstance(d, Symbol) else d for d in t.shape]
         made = 0.1 + 0.8 * rng.random(shape)
