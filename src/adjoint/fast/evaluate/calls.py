@@ -56,6 +56,7 @@ from adjoint.fast.evaluate.values import (
     Known,
     Partial,
     Ref,
+    Source,
     Tuple,
 )
 from adjoint.fast.not_covered import NotCovered, Raises
@@ -78,7 +79,8 @@ def call(
                 return _call_known(ev, callee.function, args, keywords)
             if callee.code in ev.outside.compiled and not _may_be_active(ev, args, keywords):
                 return call_library(ev, ev.outside.compiled[callee.code], args, keywords)
-            return _guarded(ev, callee.function, args, keywords, partial(ev.inline, callee))
+            resolve = partial(ev.inline, callee)
+            return _guarded(ev, callee.function, args, keywords, resolve, callee.source)
         case Bound():
             return call(ev, callee.function, [callee.owner, *args], keywords)
         case Partial():
@@ -137,8 +139,10 @@ def _guarded(
     args: Sequence[Abstract],
     keywords: dict[str, Abstract],
     resolve: Callable[[Sequence[Abstract], dict[str, Abstract]], Abstract],
+    source: Source | None = None,
 ) -> Abstract:
-    """Evaluate a call by `resolve`; write an opaque operation if that does not cover it."""
+    """Evaluate a call by `resolve`; write an opaque operation if that does not cover it: of `f`
+    itself, so that the program relies on more than the code of what is read from `source`."""
     if not ev.frames or not (may_be_opaque(f) or is_of_user(ev, f)):
         return resolve(args, keywords)
     state = state_of(ev, f)
@@ -150,13 +154,22 @@ def _guarded(
     except NotCovered as error:
         y = computed(ev, f, args) if is_constant else ...
         if y is ...:
-            return opaque_call(ev, state, f, args, keywords, error)
+            found = opaque_call(ev, state, f, args, keywords, error)
+            _rely_on(ev, source, f)
+            return found
     else:
         y = computed(ev, f, args)
         if y is ...:
             return found
     restore(ev, state)
+    _rely_on(ev, source, f)
     return as_constants(ev, f, y)
+
+
+def _rely_on(ev: Evaluator, source: Source | None, f: Any) -> None:
+    """Guard that a function which is read from outside stays the same."""
+    if source is not None:
+        ev.outside.guard(source, "is", f)
 
 
 def _resolved(

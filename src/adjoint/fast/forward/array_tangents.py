@@ -72,6 +72,8 @@ def _(sweep: TangentValues, op: Call, y: Value) -> Operand | None:
     ev, x = sweep.ev, op.operands[0]
     if not isinstance(x, Value) or {name for name, _ in op.keywords} - {"dtype"}:
         return None
+    if op.keywords and ev.array_type(y).dtype.kind not in "fc":
+        return None
     given = sweep.full(x)
     made = _whole_pack(sweep, x) if is_pack(sweep, x) else given
     t = bar_type(ev.array_type(y))
