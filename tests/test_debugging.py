@@ -19,4 +19,9 @@ def test_the_wrong_rule(tmp_path):
         env={"PYTHONPATH": str(ROOT / "src"), "ADJOINT_CACHE": "off"},
     )  # fmt: skip
     error = done.stderr.partition("adjoint.errors.")[2].replace(f"{tmp_path}/", "")
-    assert error.split() == message.split()
+    assert without_precision(error) == without_precision(message)
+
+
+def without_precision(text):
+    """The words without the precision of the differences, which depends on NumPy's instructions."""
+    return re.sub(r"\(to [^)]*e-1[23]\)", "", text).split()
