@@ -45,7 +45,7 @@ def _side(
         ev.leave()
     except NotCovered as error:
         is_rare = isinstance(error, NeedsSize) and is_own(ev.frames[-1].namespace)
-        is_left = is_rare or type(error) is NotCovered
+        is_left = not ev.keeps_branches and (is_rare or type(error) is NotCovered)
         if not is_left or sample_truth(ev, condition) is not (not side):
             raise
         ev.block.clear()

@@ -72,6 +72,9 @@ class Evaluator(InferringDraft, ABC):
         Whether small arrays may be, and whether they are, held as separate numbers.
     is_careful
         Whether zero cotangents stay zero beside such slopes.
+    keeps_branches
+        Whether a branch that is not covered refuses the program, also if the present call does not
+        take it.
     contents
         By array that was made of constants: its contents then, and the block that makes it.
     orders
@@ -97,6 +100,7 @@ class Evaluator(InferringDraft, ABC):
         self.examples: dict[Any, Any] = {}
         self.is_singular = False
         self.is_careful = False
+        self.keeps_branches = False
         self.contents: dict[Value, tuple[Any, list[ir.Op]]] = {}
         self.orders = 1
         self.tries = 0

@@ -351,7 +351,7 @@ class _Groups:
             return "elementwise" if self._is_small(first) else None
         if f in FILLED:
             is_filled = all(isinstance(x, Const) for x in given[f in _ALIKE :])
-            return "new" if is_filled else None
+            return "new" if is_filled and self._is_of_floats(t) else None
         if f in _NEW:
             return "new" if self._is_list(first) and all(map(_is_zero, given[1:])) else None
         is_known = f in OPERATORS or is_ufunc(f)

@@ -138,12 +138,15 @@ def _are_inlined(sweep: Sweep, op: Call, slopes: Partials) -> bool:
             continue
         key = p, tuple(_kind_of_operand(ev, x) for x in operands)
         if key not in _inlinable:
+            ev.keeps_branches = True  # what the numbers of one call leave out, others may need
             try:
                 with ev.trial():
                     evaluated_slope(ev, p, operands)
                 _inlinable[key] = True
             except NotCovered:
                 _inlinable[key] = False
+            finally:
+                ev.keeps_branches = False
         if not _inlinable[key]:
             return False
     return True

@@ -206,7 +206,7 @@ def _inlined(sweep: Sweep, op: Call, rule: Rule) -> Step | None:
     ev, y = sweep.ev, op.result
     assert y is not None
     function = rule.written
-    if all(_is_double(ev, x) for x in op.operands):
+    if all(_is_double(ev, x, x in sweep.active) for x in op.operands):
         function = getattr(function, "of_arrays", function)
     if type(function) is not FunctionType:
         return None
@@ -261,14 +261,16 @@ def _like(t: Type) -> Type:
     return bar_type(t) if isinstance(t, Array) or has_complex(t) else number(float)
 
 
-def _is_double(ev: Evaluator, x: Operand) -> bool:
-    """Return whether an operand is constant, or a number or an array of no other precision."""
+def _is_double(ev: Evaluator, x: Operand, is_active: bool) -> bool:
+    """Return whether an operand is constant, or a number or an array of no other precision; active
+    integers are left to the rule itself."""
     if isinstance(x, Const):
         return True
     t = ev.type_at(x)
     if isinstance(t, Array):
-        return t.dtype.char in "dlq?"
-    return isinstance(t, Number) and t.kinds <= {float, np.float64, int, bool}
+        return t.dtype.char in ("d" if is_active else "dlq?")
+    whole = set() if is_active else {int, bool}
+    return isinstance(t, Number) and t.kinds <= {float, np.float64, *whole}
 
 
 _Called: Any = operator.call

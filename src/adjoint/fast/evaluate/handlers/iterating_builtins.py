@@ -151,6 +151,8 @@ def _through(iterables: Any) -> Iterator[Any]:
 
 @handler(itertools.chain.from_iterable)
 def _(ev: Evaluator, iterables: Abstract) -> Abstract:
+    if ev.class_of(iterables) in (float, int, complex, bool, type(None)):
+        raise Raises(TypeError, "an iteration over a number", ev.span)
     return ev.call(ev.outside.own(_through), [iterables], {})
 
 

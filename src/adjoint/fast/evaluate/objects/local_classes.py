@@ -51,6 +51,8 @@ def stand_in(ev: Evaluator, a: Abstract) -> Any:
             return known
         is_number = isinstance(a, Value) and isinstance(ev.types[a], Number)
         cls = ev.class_of(a)
+        if hasattr(cls, "__getattr__"):  # what makes the class may ask for any attribute
+            raise NotCovered("a class with an object that answers for its attributes", ev.span)
         has_hash = cls is None or cls.__hash__ is not None
         hashable = is_number or (has_hash and not isinstance(a, Value))
         made = StandIn() if hashable else UnhashableStandIn()
