@@ -39,3 +39,18 @@ def test_arrays_in_single_precision(monkeypatch):
         (found,) = ad.hessian_diagonal(lambda x: np.sum(x[0]), [np.ones(3, np.float32)])
         assert found.dtype == np.float32 and found.tolist() == [0.0, 0.0, 0.0]
         assert type(ad.hessian_diagonal(lambda x: 2 * x, 1.0)) is float
+
+
+def test_second_derivatives_through_an_extremum_of_many_elements():
+    def f(x):
+        v = x * x.max()
+        return np.tanh(v).sum() * v[0]
+
+    x, step = np.linspace(-1.0, 1.0, 1500), 1e-5 * np.ones(1500)
+    difference = (ad.gradient(f, x + step)[0] - ad.gradient(f, x - step)[0]) / 2e-5
+    before, store.is_enabled[0] = store.is_enabled[0], False
+    try:
+        found = ad.hvp(f, x, np.ones(1500))
+    finally:
+        store.is_enabled[0] = before
+    np.testing.assert_allclose(found, difference, rtol=1e-6, atol=1e-6)

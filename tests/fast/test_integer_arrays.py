@@ -154,3 +154,48 @@ def test_an_inner_derivative(by_forward):
     assert not difference(
         found, outcome_in_the_generic_tier(lambda c: tuple(ad.withgradient(f, c)), 1.5), rtol=1e-12
     )
+
+
+def listed(x, n):
+    y = []
+    for i in range(n + 3):
+        y.append(x * i)
+    return np.array(y, dtype=int).sum() * x
+
+
+ROUNDING = [
+    lambda x, n: np.full(3, x, int).sum() * x,
+    lambda x, n: np.full_like(K, x).sum() * x,
+    lambda x, n: np.insert(K, 1, x).sum() * x,
+    lambda x, n: np.array([x, 2.0], int).sum() * x,
+    lambda x, n: np.array([[x, n], [1, x]], np.int32).sum() * x,
+    lambda x, n: np.asarray([n, x * 3], dtype=bool).sum() * x,
+    lambda x, n: np.array(x, int) * x,
+    lambda x, n: np.array([x * i for i in range(n)], int).sum() * x,
+    listed,
+]
+
+
+@pytest.mark.parametrize("f", ROUNDING)
+@pytest.mark.parametrize("x", [0.7, 1.4, 3])
+def test_numbers_that_are_rounded_to_integers(f, x):
+    def outcome():
+        along = ad.pushforward(f, (x, 2), (1.0, 0.5))
+        return ad.gradient(f, x, 2), along, ad.hvp(lambda x: f(x, 2), x, 1.0)
+
+    tier.forget()
+    found = outcome()
+    tier.is_enabled[0] = False
+    try:
+        assert difference(found, outcome()) is None
+    finally:
+        tier.is_enabled[0] = True
+    if x != 3:
+        slope = (f(x + 1e-6, 2) - f(x - 1e-6, 2)) / 2e-6
+        np.testing.assert_allclose(found[0][0], slope, atol=1e-6)
+
+
+def test_integers_that_stay_integers_are_no_rounding():
+    for f in (lambda n: np.array([n, 2 * n], int).sum() * n, lambda n: np.full(3, n, int).sum()):
+        at = ad.gradient(f, 3)
+        np.testing.assert_allclose(at, (f(4) - f(2)) / 2)

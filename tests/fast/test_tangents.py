@@ -527,6 +527,24 @@ def test_tangents_of_a_linear_map_are_new_arrays():
     np.testing.assert_array_equal(push(V)[1], np.zeros(2))
 
 
+def test_tangents_at_one_point_find_the_same_values():
+    def f(x):
+        v = x * x
+        w = x + np.tanh(v)
+        v[2] = x[0]
+        return np.tanh(v).sum() + 2 * np.sin(v).sum() + np.tanh(w).sum() * w[0]
+
+    x = np.linspace(-1.0, 1.0, 20)
+    with generic_tier():
+        expected = ad.hessian(f, x)
+    _, push = ad.linearize(ad.grad(f), x)
+    for _ in range(2):
+        np.testing.assert_allclose([push(v) for v in np.eye(20)], expected, atol=1e-12)
+    step = [ad.gradient(f, x + h)[0] for h in (1e-6, -1e-6)]
+    np.testing.assert_allclose(push(np.ones(20)), (step[0] - step[1]) / 2e-6, rtol=1e-6)
+    np.testing.assert_allclose(ad.hessian_diagonal(f, x), np.diag(expected), atol=1e-12)
+
+
 def test_types_of_tangents():
     for x in (np.float64(2.0), np.float32(2.0), 2.0, 2):
         y, y_dot = ad.pushforward(lambda x: x * 0.5, (x,), (1.0,))

@@ -23,6 +23,7 @@ from adjoint.cotangents.poison import Poison
 from adjoint.diagnostics.user_place import current_place
 from adjoint.errors import NoDerivativeError, RuleError
 from adjoint.primal.value_kinds import FLOAT64
+from adjoint.rulekit.registry import non_differentiable
 from adjoint.rulekit.row_sums import MANY_ROWS, column_sums, row_sums
 
 Projector = Callable[[Any], Any]
@@ -194,9 +195,12 @@ def held(hits: Any, share: Any) -> Any:
         return hits * share
     if shape and np.broadcast_shapes(shape, hits.shape) != hits.shape:
         return hits * share
-    bar = hits.astype(dtype)
-    bar *= share
-    return bar
+    return _as_numbers(hits, dtype) * share
+
+
+@non_differentiable
+def _as_numbers(hits: Any, dtype: np.dtype[Any]) -> Any:
+    return hits.astype(dtype)
 
 
 # ---- one maker of projectors per type of primal --------------------------------------------------

@@ -19,6 +19,7 @@ from adjoint.fast.passes.split import split
 from adjoint.fast.reverse.block_cotangents import Scope
 from adjoint.fast.reverse.forward_sweep import both_sweeps
 from adjoint.fast.reverse.result import finished
+from adjoint.fast.single_assignment.substitution import free_values
 from adjoint.fast.single_assignment.walk import is_call_of, results, walk
 from adjoint.fast.support import functions as runtime
 from adjoint.fast.support import rows
@@ -110,8 +111,11 @@ def _program(task: Task, block: Block, made: Block, dots: list[Value], count: in
     ev = task.ev
     assert made.results is not None
     values = made.results[:count]
-    ops = without_needless_copies(made.ops, made.results, ev.types, written_to(ev))
-    at_point, along = split(ops, dots, written_to(ev))
+    written = written_to(ev)
+    at_point, along = split(made.ops, dots, written)
+    kept = free_values(Block((), along, made.results))  # each tangent reads them anew
+    at_point = without_needless_copies(at_point, kept, ev.types, written)
+    along = without_needless_copies(along, made.results, ev.types, written)
     along, ends = _with_own_results(ev, along, made.results, count)
     return Program(
         task,

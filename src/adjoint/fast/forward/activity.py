@@ -17,6 +17,7 @@ from adjoint.fast.evaluate.evaluator import Evaluator
 from adjoint.fast.evaluate.types import Array, Number, is_inexact
 from adjoint.fast.forward.constant_functions import carriers
 from adjoint.fast.not_covered import NotCovered
+from adjoint.fast.reverse.differentiate import is_rounded
 from adjoint.fast.single_assignment.walk import carried_values
 from adjoint.fast.support import functions as runtime
 from adjoint.fast.support import rows
@@ -142,7 +143,12 @@ class Activity:
             for x in self.ev.owners(op.operands[0]):  # type: ignore[arg-type]
                 self._mark(x)
         if op.result is not None and any(map(self.is_active, carriers(op))):
-            self._mark(op.result)
+            if not self.is_rounded(op):
+                self._mark(op.result)
+
+    def is_rounded(self, op: Call) -> bool:
+        """Return whether the operands of a call that carry tangents are rounded to integers."""
+        return is_rounded(self.ev, op, self.active, self._made)
 
     def _push(self, op: Call) -> None:
         tape, *items = op.operands

@@ -89,7 +89,8 @@ class ForwardSweep(TangentValues):
                 raise NotCovered(f"a tangent of {getattr(f, '__name__', f)}", op.span)
             ev.write(op)
             return
-        if not any(self.of(x) is not None for x in carriers(op)):  # active by a later write only
+        moves = any(self.of(x) is not None for x in carriers(op))
+        if not moves or self.activity.is_rounded(op):  # active by a later write only
             ev.write(op)
             dot: Operand = self.zeros(y)
         else:

@@ -349,6 +349,8 @@ class _Groups:
             return None
         if f is np.ndarray.astype:
             return "elementwise" if self._is_small(first) else None
+        if f in FILLED | _NEW and not self._is_of_floats(t):
+            return None  # what is put in may be rounded
         if f in FILLED:
             is_filled = all(isinstance(x, Const) for x in given[f in _ALIKE :])
             return "new" if is_filled and self._is_of_floats(t) else None

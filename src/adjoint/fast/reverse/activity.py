@@ -5,7 +5,7 @@ from __future__ import annotations
 from adjoint.fast.evaluate.types import is_inexact
 from adjoint.fast.not_covered import NotCovered
 from adjoint.fast.passes.sequence import is_effect
-from adjoint.fast.reverse.differentiate import is_carrier
+from adjoint.fast.reverse.differentiate import is_carrier, is_rounded
 from adjoint.fast.reverse.sweep import Sweep, is_write
 from adjoint.fast.single_assignment.walk import (
     blocks,
@@ -99,7 +99,9 @@ def _loop_active(sweep: Sweep, op: Loop) -> None:
 
 def carries(sweep: Sweep, op: Call) -> bool:
     """Return whether the result of a call depends on active operands."""
-    return sweep.is_active(op.operands) and is_carrier(sweep, op)
+    if not sweep.is_active(op.operands) or not is_carrier(sweep, op):
+        return False
+    return not is_rounded(sweep.ev, op, sweep.active, sweep.made_by)
 
 
 def _used(block: Block) -> set[Operand]:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import numpy as np
 
 from adjoint.fast.evaluate.composites import Composite
 from adjoint.fast.evaluate.evaluator import Evaluator
-from adjoint.fast.evaluate.types import Array, IntegersOrFloats
+from adjoint.fast.evaluate.types import Array, IntegersOrFloats, Row, is_inexact
 from adjoint.fast.not_covered import NotCovered
 from adjoint.fast.reverse.elementwise import PRODUCTS, elementwise_back, evaluated_slope, is_modulus
 from adjoint.fast.reverse.formulas import formulas, steps, with_cotangent
@@ -21,7 +22,7 @@ from adjoint.fast.support import functions as runtime
 from adjoint.fast.support import rows
 from adjoint.fast.support.opaque import Opaque
 from adjoint.ir import primitives
-from adjoint.ir.single import Call, Const, Operand
+from adjoint.ir.single import Call, Const, Operand, Value
 from adjoint.rulekit.partials import Partials
 from adjoint.rulekit.registry import lookup
 
@@ -79,6 +80,44 @@ def is_carrier(sweep: Sweep, op: Call) -> bool:
         return any(p is not None for p in slopes.partials)
     rules = lookup(f)
     return rules is None or not rules.inactive
+
+
+def is_rounded(ev: Evaluator, op: Call, active: set[Value], made_by: Mapping[Value, Call]) -> bool:
+    """Return whether the active operands of a call, or their items, are rounded to integers: the
+    result is an array of integers, and they are none. A list is rounded as a whole."""
+    t = ev.types.get(op.result) if op.result is not None else None
+    if type(t) is not Array or t.dtype.kind in "fc":
+        return False
+    leaves = [*_leaves(ev, op, made_by)]
+    moving = [x for x in leaves if isinstance(x, Value) and x in active]
+    if any(isinstance(ev.types[x], IntegersOrFloats) for x in moving):
+        raise NotCovered("integers that may be floats, as integers", op.span)
+    found = {_is_inexact(ev, x) for x in moving}
+    if callee_of(op) is np.array:
+        return bool(found) and any(_is_inexact(ev, x) for x in leaves)
+    if len(found) > 1:
+        raise NotCovered("derivatives of integers beside numbers that are rounded", op.span)
+    return found == {True}
+
+
+def _is_inexact(ev: Evaluator, x: Operand) -> bool:
+    if isinstance(x, Value):
+        t = ev.types[x]
+        return is_inexact(t.item if isinstance(t, Row) else t)
+    return isinstance(x, Const) and np.asarray(x.value).dtype.kind in "fc"
+
+
+def _leaves(ev: Evaluator, op: Call, made_by: Mapping[Value, Call]) -> Iterator[Operand]:
+    """Yield the operands of a call, with the items of lists that the program builds."""
+    for x in op.operands:
+        made = made_by.get(x) if isinstance(x, Value) else None
+        if made is None or made.callee not in _BUILDING or isinstance(ev.types[x], Row):  # type: ignore[index]
+            yield x
+        else:
+            yield from _leaves(ev, made, made_by)
+
+
+_BUILDING = (Const(primitives.build_list), Const(primitives.build_tuple))
 
 
 def slopes_of(f: Any, count: int) -> Partials | None:
