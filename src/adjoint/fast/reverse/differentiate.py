@@ -86,7 +86,7 @@ def is_rounded(ev: Evaluator, op: Call, active: set[Value], made_by: Mapping[Val
     """Return whether the active operands of a call, or their items, are rounded to integers: the
     result is an array of integers, and they are none. A list is rounded as a whole."""
     t = ev.types.get(op.result) if op.result is not None else None
-    if type(t) is not Array or t.dtype.kind in "fc":
+    if type(t) is not Array or t.dtype.kind in "fc" or callee_of(op) not in _ROUNDING:
         return False
     leaves = [*_leaves(ev, op, made_by)]
     moving = [x for x in leaves if isinstance(x, Value) and x in active]
@@ -98,6 +98,10 @@ def is_rounded(ev: Evaluator, op: Call, active: set[Value], made_by: Mapping[Val
     if len(found) > 1:
         raise NotCovered("derivatives of integers beside numbers that are rounded", op.span)
     return found == {True}
+
+
+_ROUNDING = frozenset({np.array, np.asarray, np.full, np.full_like, np.insert, rows.array_of})
+"""Functions that round the numbers that they are given to the dtype of their result."""
 
 
 def _is_inexact(ev: Evaluator, x: Operand) -> bool:
