@@ -139,6 +139,16 @@ class Rule:
         return all(i >= n or isinstance(args[i], kind) for i, kind in self.types)
 
 
+def at_places(found: Any, places: tuple[int, ...], count: int) -> tuple[Any, ...]:
+    """Return the cotangents of a function and of its `count` arguments by position: those of
+    `found` at their places, and ``None``."""
+    bars: list[Any] = [None] * (count + 1)
+    for place, bar in zip(places, found):  # noqa: B905 (it is lowered)
+        if place < count:
+            bars[place + 1] = bar
+    return tuple(bars)
+
+
 def _is_foreign(function: Any) -> bool:
     while isinstance(function, partial):
         function = function.func

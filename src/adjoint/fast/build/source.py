@@ -6,7 +6,9 @@ from collections.abc import Iterable, Sequence
 
 from adjoint.diagnostics.numpy_warnings import begin_ignoring
 from adjoint.fast.build.program import Program
+from adjoint.fast.evaluate.draft import LARGE
 from adjoint.fast.evaluate.evaluator import Evaluator
+from adjoint.fast.evaluate.types import Dim
 from adjoint.fast.single_assignment.walk import operands, read_by, walk, walk_ops
 from adjoint.fast.source.formulas import tuple_text
 from adjoint.fast.source.writer import Writer
@@ -20,7 +22,12 @@ def written(program: Program) -> Writer:
     """Write the source of a program that returns the value and the cotangents, the value and a
     pullback, or values and their tangents."""
     ev = program.ev
-    writer = Writer(ev.types, ev.places, ev.origins, ev.length_of)
+
+    def length_of(dim: Dim) -> int:
+        """Return a length at specialisation; one that is not known counts as large."""
+        return dim if isinstance(dim, int) else ev.outside.size_of(dim) or LARGE
+
+    writer = Writer(ev.types, ev.places, ev.origins, length_of)
     if program.has_tangents:
         _write_tangents(writer, program)
         return writer

@@ -97,7 +97,7 @@ def _add_random_numbers() -> None:
 
 def _add_linear_algebra() -> None:
     # deferred: SciPy takes a while to import
-    from adjoint.fast.evaluate.callees import linear_algebra  # noqa: F401  registers definitions
+    from adjoint.fast.nested import linear_algebra  # noqa: F401  registers definitions
 
 
 def _add_solvers() -> None:

@@ -224,9 +224,8 @@ class Draft(Aliases):
         """Return whether a result becomes known with the integers that it is made of."""
         if f is operator.truth:
             return self.type_at(operands[0]) == _INTEGER
-        if type(t) is not Number:
-            return False
-        return (f in _OF_INTEGERS and t == _INTEGER) or (f is operator.pow and has_integer(t))
+        is_whole = f in _OF_INTEGERS and t == _INTEGER
+        return is_whole or (f is operator.pow and type(t) is Number and has_integer(t))
 
     def _is_matrix(self, f: Any, operands: Sequence[Operand]) -> bool:
         """Return whether a call makes a diagonal matrix; else `np.diag` returns a view."""
@@ -309,10 +308,6 @@ class Draft(Aliases):
             size *= dim if isinstance(dim, int) else self.outside.size_of(dim) or 1
         return size
 
-    def length_of(self, dim: Dim) -> int:
-        """Return a length at specialisation; one that is not known counts as large."""
-        return dim if isinstance(dim, int) else self.outside.size_of(dim) or LARGE
-
     # ---- operands --------------------------------------------------------------------------------
 
     def operand(self, a: Abstract) -> Operand:
@@ -364,8 +359,7 @@ class Draft(Aliases):
             return held.items
         if isinstance(held, Instance) and ITEMS in held.names:
             whole = held.items[held.names.index(ITEMS)]
-            is_read = isinstance(whole, Tuple) and not changed_by(held.cls)
-            return whole.items if is_read else None  # type: ignore[union-attr]
+            return whole.items if isinstance(whole, Tuple) and not changed_by(held.cls) else None
         if isinstance(a, External) and isinstance(a.sample, list | tuple):
             return tuple(self.outside.read(a.source, "item", i, x) for i, x in enumerate(a.sample))
         return None

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from scipy import optimize
 
-from adjoint.fast.evaluate.callees.definitions import constant, definition
+from adjoint.fast.evaluate.callees.definitions import constant, definition, with_derivative
 from adjoint.fast.evaluate.evaluator import Evaluator
 from adjoint.fast.evaluate.handlers.table import handler
 from adjoint.fast.evaluate.values import LOST, Abstract, Closure, Instance, Known, Tuple
@@ -225,12 +225,6 @@ def _fields(find: Any, *start: Any, **options: Any) -> tuple[str, ...]:
 
 def _distance(x: Any) -> Any:
     return np.sum(np.square(np.subtract(x, 0.5)))
-
-
-def with_derivative(value, y):
-    """Return `value` with the derivative of `y`."""
-    moved = y - constant(y)
-    return value + (moved if np.ndim(y) else float(moved))
 
 
 def _minimize_scalar(*given: Any) -> Any:

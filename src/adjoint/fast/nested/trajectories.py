@@ -13,13 +13,13 @@ from typing import Any
 import numpy as np
 from scipy import integrate
 
-from adjoint.fast.evaluate.callees.definitions import definition
+from adjoint.fast.evaluate.callees.definitions import definition, with_derivative
 from adjoint.fast.evaluate.evaluator import Evaluator
 from adjoint.fast.evaluate.handlers.table import handler
 from adjoint.fast.evaluate.types import Array
 from adjoint.fast.evaluate.values import Abstract, Known, Tuple
 from adjoint.fast.nested.plain_calls import VECTOR, plainly, written_or
-from adjoint.fast.nested.solvers import report, with_derivative
+from adjoint.fast.nested.solvers import report
 from adjoint.fast.not_covered import Deoptimize, NotCovered
 from adjoint.ir.single import Const
 from adjoint.rulekit import nested

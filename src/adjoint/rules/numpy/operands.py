@@ -28,7 +28,7 @@ from adjoint.rulekit.parameters import parameters_of
 from adjoint.rulekit.partials import LOW, as_strong
 from adjoint.rulekit.projection import SEQUENCES, Projector, as_numeric, projector
 from adjoint.rulekit.registry import entry, non_differentiable, rrule
-from adjoint.rulekit.rule import Rule
+from adjoint.rulekit.rule import Rule, at_places
 from adjoint.rulekit.tangents import linear_in, steady_in
 
 core: Any = np._core if np.lib.NumpyVersion(np.__version__) >= "2.0.0" else np.core  # type: ignore
@@ -116,15 +116,7 @@ def _of_arrays(plan: _Plan) -> Callable[..., Any]:
 
     def of_arrays(*args: Any, **kwargs: Any) -> Any:
         y, back = function(*args, **kwargs)
-
-        def placed_back(y_bar: Any) -> tuple[Any, ...]:
-            bars: list[Any] = [None] * (len(args) + 1)
-            for place, bar in zip(places, back(y_bar)[1:]):  # noqa: B905 (it is lowered)
-                if place < len(args):
-                    bars[place + 1] = bar
-            return tuple(bars)
-
-        return y, placed_back
+        return y, lambda y_bar: at_places(back(y_bar)[1:], places, len(args))
 
     return of_arrays
 

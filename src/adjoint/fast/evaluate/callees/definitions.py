@@ -38,6 +38,12 @@ def constant(x):
     return x
 
 
+def with_derivative(value, y):
+    """Return `value` with the derivative of `y`."""
+    moved = y - constant(y)
+    return value + (moved if np.ndim(y) else float(moved))
+
+
 @definition(with_derivative_of)
 def _with_derivative_of(y, carrier, f, rtol, atol):
     """The second derivative is that of `carrier`, too: so it is not the rule that is inlined."""

@@ -28,6 +28,7 @@ from adjoint.errors import NoDerivativeError
 from adjoint.rulekit.elementwise_forward import filled, fitted
 from adjoint.rulekit.projection import as_numeric, projector
 from adjoint.rulekit.registry import frule, rrule
+from adjoint.rulekit.rule import at_places
 from adjoint.rules.numpy.linalg.matrices import floating
 from adjoint.rules.numpy.transposition import transposed
 
@@ -189,8 +190,10 @@ def _of_arrays(plan: _Plan, make: Any) -> Callable[..., Any]:
     """Return the reverse rule for float64 operands by position, in a form that programs inline."""
     f, names = plan.f, tuple(p.name for p in plan.parameters)
     defaults = tuple((p.name, p.default) for p in plan.parameters)
-    operands = tuple((name, names.index(name)) for name in plan.operands)
-    converted = tuple(pair for pair in operands if pair[0] not in plan.raw)
+    places = tuple(map(names.index, plan.operands))
+    converted = tuple(
+        pair for pair in zip(plan.operands, places, strict=True) if pair[0] not in plan.raw
+    )
     overwriting = tuple(name for name in names if name.startswith("overwrite"))
     rank = 2 if f.__module__.startswith("scipy.linalg.") else None
 
@@ -215,15 +218,7 @@ def _of_arrays(plan: _Plan, make: Any) -> Callable[..., Any]:
         if made is NotImplemented:
             return NotImplemented
         pull = made[0] if isinstance(made, tuple) else made
-
-        def back(y_bar: Any) -> tuple[Any, ...]:
-            bars: list[Any] = [None] * (len(args) + 1)
-            for (_, place), bar in zip(operands, pull(y_bar)):  # noqa: B905
-                if place < len(args):
-                    bars[place + 1] = bar
-            return tuple(bars)
-
-        return call.y, back
+        return call.y, lambda y_bar: at_places(pull(y_bar), places, len(args))
 
     return of_arrays
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 import numpy as np
 from scipy import linalg
 
-from adjoint.fast.evaluate.callees.definitions import constant, definition
+from adjoint.fast.evaluate.callees.definitions import definition, with_derivative
 from adjoint.rulekit.registry import non_differentiable
 from adjoint.rules.scipy.equivalents import result_like
 
@@ -27,7 +27,7 @@ def cho_solve(c_and_lower, b, overwrite_b=False, check_finite=True):
     first, second = (0, 1) if lower else (1, 0)
     y = linalg.solve_triangular(c, b, first, lower, check_finite=check_finite)
     moved = linalg.solve_triangular(c, y, second, lower, check_finite=check_finite)
-    return _solved(moved, c, lower, b, check_finite) + (moved - constant(moved))
+    return with_derivative(_solved(moved, c, lower, b, check_finite), moved)
 
 
 @result_like(lambda like, *given: like)
