@@ -344,7 +344,10 @@ def results_of_generators(a):
             total += yield from pair(k)
         yield total
 
-    return sum(k * x for k, x in enumerate(all_pairs()))
+    result = 0.0
+    for k, x in enumerate(all_pairs(), 2):
+        result = result + k * x
+    return result
 
 
 @program

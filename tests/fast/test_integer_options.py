@@ -155,3 +155,20 @@ def test_in_an_array(f):
     c = np.array([1, 2, 3])
     check(f, A, c)
     check(lambda a: f(a, c), A)
+
+
+def in_a_shape(a, n):
+    return np.zeros((n, 2)).size + sum([x**n for x in a])
+
+
+def of_each(a):
+    total = 0.0
+    for k in range(int(a[1] * 4)):
+        total += a[0] ** k / (k + 1)
+    return total
+
+
+def test_an_exponent_that_is_known_decides_for_no_other():
+    check(in_a_shape, A, 2)
+    check(of_each, A)
+    check(of_each, np.array([0.0, 1.0]))

@@ -227,7 +227,7 @@ def _through_class(ev: Evaluator, cls: Any, name: str) -> Abstract:
         return _unbound(ev, cls, name, found)
     if type(found) is FunctionType:
         return _of_class(ev, cls, name, found)
-    if type(found) in _OF_C and not owner.__flags__ & HEAP_TYPE:
+    if type(found) in _OF_C and owner.__flags__ & IMMUTABLE_TYPE:
         return Known(getattr(cls, name))
     if found is _NOTHING and type(cls) is type and not hasattr(type, name):
         ev.outside.rely_on(cls)
@@ -248,8 +248,8 @@ _OF_C = (
     BuiltinFunctionType,
     ClassMethodDescriptorType,
 )
-HEAP_TYPE = 1 << 9
-"""The flag of classes that Python code has made."""
+IMMUTABLE_TYPE = 1 << 8
+"""The flag of classes of C, whose attributes nobody can set (``Py_TPFLAGS_IMMUTABLETYPE``)."""
 
 
 def _of_member(ev: Evaluator, member: Enum, name: str) -> Abstract:
@@ -400,7 +400,7 @@ def descriptor_of(ev: Evaluator, cls: type, name: str) -> Abstract | None:
     """Return the object of a user class that a class holds under a name; ``None`` for others."""
     found = class_attribute(cls, name)
     kind = type(found)
-    is_user = kind.__flags__ & HEAP_TYPE and kind is not cached_property
+    is_user = not kind.__flags__ & IMMUTABLE_TYPE and kind is not cached_property
     return _of_class(ev, cls, name, found) if is_user and is_plain_object(kind) else None
 
 

@@ -206,4 +206,4 @@ def _kind_of_operand(ev: Evaluator, x: Operand) -> Any:
     if isinstance(t, Array):
         dtype = None if isinstance(t, IntegersOrFloats) else t.dtype
         return dtype, tuple(n if isinstance(n, int) else -1 for n in t.shape)
-    return t
+    return t, x in ev.dims, ev.known_integer(x)  # which decide branches

@@ -65,7 +65,7 @@ def base_slope(y: Any, a: Any, b: Any) -> Any:
 
 def _slope_at_zero(a: Any, b: Any) -> Any:
     """Return b aᵇ / a for b = 0: the value is 0, but its derivative in b is not."""
-    if type(a) is float or type(a) is int:
+    if isinstance(a, float | int):
         return b / a * a**b if a else 0.0
     zero = np.equal(a, 0)
     a = np.where(zero, 1, a)

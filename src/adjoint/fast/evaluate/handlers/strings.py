@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from adjoint.fast.evaluate.attribute_reads import HEAP_TYPE, special_method
+from adjoint.fast.evaluate.attribute_reads import IMMUTABLE_TYPE, special_method
 from adjoint.fast.evaluate.evaluator import Evaluator
 from adjoint.fast.evaluate.handlers.table import handler
 from adjoint.fast.evaluate.item_lists import listed
@@ -116,7 +116,7 @@ def _shown(ev: Evaluator, a: Abstract) -> tuple[Any, bool]:
     """Return an object that is formatted like `a`, and whether the text is that of `a`."""
     if isinstance(a, Known) and isinstance(a.value, _PLAIN):
         return a.value, True
-    if isinstance(a, Known) and type(a.value) is type and not a.value.__flags__ & HEAP_TYPE:
+    if isinstance(a, Known) and type(a.value) is type and a.value.__flags__ & IMMUTABLE_TYPE:
         return a.value, True
     if isinstance(a, Text):
         return "", False

@@ -81,7 +81,7 @@ def radau(s: int) -> tuple[Any, Any, Any, Any]:
     """Return matrix, places, weights and powers of the Radau method IIA with `s` stages."""
     legendre = np.polynomial.legendre
     roots = legendre.legroots([*[0.0] * (s - 1), -1.0, 1.0])
-    places = (np.sort(roots) + 1) / 2
+    places = (np.sort(roots.real) + 1) / 2  # complex from NumPy 2.5 on
     places[-1] = 1.0
     values = np.vander(places, s, increasing=True)
     integrals = values * places[:, None] / np.arange(1, s + 1)
