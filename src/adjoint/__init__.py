@@ -12,10 +12,10 @@ import typing as _typing
 
 from adjoint import errors
 from adjoint.api.checkpoint import checkpoint, checkpoint_loop
+from adjoint.api.code_text import code, ir
 from adjoint.api.custom import custom
 from adjoint.api.extension_points import frule, non_differentiable, rrule
 from adjoint.api.gradients import grad, gradient, pullback, value_and_grad, withgradient
-from adjoint.api.printing import code, ir
 from adjoint.api.rule_families import linear_rule, not_implemented, scalar_rule
 from adjoint.api.rule_listing import rules as rules  # hides the package of that name
 from adjoint.api.tier_report import tier

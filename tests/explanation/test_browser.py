@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import adjoint as ad
-from adjoint.explanation.snapshot import text_of
+from adjoint.explanation.value_text import text_of
 from tests.explanation.examples import (
     EXAMPLES,
     in_place_writes,

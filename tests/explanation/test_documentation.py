@@ -5,7 +5,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from adjoint.explanation import events, graph, observed_tape, page, snapshot
+from adjoint.explanation import events, observed_tape, page, run_graph, value_text
 
 ROOT = Path(__file__).parents[2]
 TEXT = (ROOT / "docs" / "explain.md").read_text(encoding="utf-8")
@@ -26,6 +26,6 @@ def test_the_examples(tmp_path):
 
 def test_the_limits():
     assert f"{events.MOST_EVENTS:,} operations" in TEXT and f"{events.MOST_CALLS} calls" in TEXT
-    assert f"more than {snapshot.KEPT} entries" in TEXT and "less than 1 MB" in TEXT
-    assert f"the {graph.MOST_NODES} operations" in TEXT and page.MOST_BYTES < 10**6
+    assert f"more than {value_text.KEPT} entries" in TEXT and "less than 1 MB" in TEXT
+    assert f"the {run_graph.MOST_NODES} operations" in TEXT and page.MOST_BYTES < 10**6
     assert f"up to {observed_tape.JOURNAL_BYTES >> 20} MB" in TEXT

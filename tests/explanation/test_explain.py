@@ -9,7 +9,7 @@ import pytest
 
 import adjoint as ad
 from adjoint.explanation.events import MOST_EVENTS
-from adjoint.explanation.program import in_sections, program_of
+from adjoint.explanation.program_listing import in_sections, program_of
 from adjoint.explanation.sections import sections_of
 from tests.explanation.examples import EXAMPLES, nan_from_log
 from tests.structures import difference

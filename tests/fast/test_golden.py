@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 import adjoint as ad
-from adjoint.fast.build.source import written
+from adjoint.fast.build.program_source import written
 from adjoint.fast.build.specialisation import specialise
 from tests.fast.representative import REPRESENTATIVE, pendulum
 

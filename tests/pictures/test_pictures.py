@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import adjoint as ad
-from adjoint.pictures.graph import Graph, Node, dot, svg
+from adjoint.pictures.graph_drawing import Graph, Node, dot, svg
 from adjoint.pictures.html import framed, page, table_html, text_html
 from adjoint.pictures.layout import laid_out
 from adjoint.value import MLP, Value

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
-from adjoint.emit.forward import ForwardEmitter
+from adjoint.emit.forward_function import ForwardEmitter
 from adjoint.emit.python import Source, keeps_result, names_of
 from adjoint.emit.writer import Names, Writer
 from adjoint.ir.nodes import Function, Operand, While, Yield

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from adjoint.errors import ArgumentError
+from adjoint.explanation.argument_expressions import Index, named
 from adjoint.explanation.events import Added, Event, Input, Taken
-from adjoint.explanation.inputs import Index, named
 from adjoint.explanation.observed_tape import ObservedTape
 from adjoint.levels.sweep import Sweep
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from types import CodeType
 from typing import Any
 
-from adjoint.explanation.snapshot import Snapshot
+from adjoint.explanation.value_text import Snapshot
 from adjoint.ir.nodes import Span
 
 MOST_EVENTS = 2000

@@ -9,13 +9,13 @@ from typing import Any
 
 from adjoint.diagnostics.pullback_text import StaysHere
 from adjoint.explanation.contributions import Contribution, contributions
-from adjoint.explanation.graph import graph_of
 from adjoint.explanation.page import page_of
 from adjoint.explanation.run import Run
-from adjoint.explanation.snapshot import text_of
+from adjoint.explanation.run_graph import graph_of
 from adjoint.explanation.steps import Step, steps
 from adjoint.explanation.text import bad_text, contribution_rows, contributions_text, text
-from adjoint.pictures.graph import dot, svg
+from adjoint.explanation.value_text import text_of
+from adjoint.pictures.graph_drawing import dot, svg
 from adjoint.pictures.html import framed, table_html
 
 HEIGHT = 720

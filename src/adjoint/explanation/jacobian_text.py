@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from adjoint.explanation.snapshot import KEPT, SHOWN, Snapshot, is_finite, text_of
+from adjoint.explanation.value_text import KEPT, SHOWN, Snapshot, is_finite, text_of
 
 LARGEST = 2
 """How many of the largest entries are written out."""

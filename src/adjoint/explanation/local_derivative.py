@@ -8,7 +8,7 @@ import numpy as np
 
 from adjoint.cotangents.poison import Poison
 from adjoint.explanation.jacobian_text import jacobian_snapshot, product_snapshot
-from adjoint.explanation.snapshot import Snapshot, snapshot
+from adjoint.explanation.value_text import Snapshot, snapshot
 from adjoint.explanation.watch import Node, Probe
 from adjoint.levels.sweep import Sweep
 

@@ -33,8 +33,8 @@ from adjoint.explanation.events import (
 )
 from adjoint.explanation.local_derivative import local_derivatives, product_with
 from adjoint.explanation.loops import ObservedUnit
-from adjoint.explanation.snapshot import Snapshot, is_finite, is_number, snapshot
 from adjoint.explanation.source_text import labels_in, text_at
+from adjoint.explanation.value_text import Snapshot, is_finite, is_number, snapshot
 from adjoint.explanation.watch import Node, Watch
 from adjoint.ir.nodes import Span
 from adjoint.levels.other_names import others

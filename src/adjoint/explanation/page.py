@@ -7,14 +7,14 @@ from html import escape
 from pathlib import Path
 
 from adjoint.explanation.events import MOST_EVENTS
-from adjoint.explanation.graph import graph_of
 from adjoint.explanation.page_data import events_of, inputs_data, section_data
-from adjoint.explanation.program import in_sections, program_of
+from adjoint.explanation.program_listing import in_sections, program_of
 from adjoint.explanation.run import Run
+from adjoint.explanation.run_graph import graph_of
 from adjoint.explanation.sections import Section, sections_of
-from adjoint.explanation.snapshot import text_of
 from adjoint.explanation.text import bad_text, left_out
-from adjoint.pictures import graph as graphs
+from adjoint.explanation.value_text import text_of
+from adjoint.pictures import graph_drawing as graphs
 from adjoint.pictures.html import page
 
 MOST_BYTES = 950_000

@@ -11,9 +11,9 @@ from adjoint.explanation.contributions import Contribution, contributions, entri
 from adjoint.explanation.events import Event
 from adjoint.explanation.run import Run
 from adjoint.explanation.sections import Section
-from adjoint.explanation.snapshot import text_of
 from adjoint.explanation.source_text import shortened
 from adjoint.explanation.text import local_text
+from adjoint.explanation.value_text import text_of
 
 ELEMENTS = 16
 """The largest array each element of which can be chosen."""

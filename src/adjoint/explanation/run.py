@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from adjoint.api.unit_cotangent import cotangent_one
+from adjoint.explanation.argument_expressions import inputs_in, names_of
 from adjoint.explanation.events import Bad
-from adjoint.explanation.inputs import inputs_in, names_of
 from adjoint.explanation.observed_tape import ObservedTape
 from adjoint.levels.arguments.seeds import Seeds
 from adjoint.levels.bases import NESTED, in_trial

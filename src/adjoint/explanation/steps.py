@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 from adjoint.explanation.events import Event, Operand
 from adjoint.explanation.run import Run
-from adjoint.explanation.snapshot import is_number, text_of
 from adjoint.explanation.text import local_text
+from adjoint.explanation.value_text import is_number, text_of
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,8 +8,8 @@ from adjoint.explanation.contributions import Contribution
 from adjoint.explanation.events import Bad, Event
 from adjoint.explanation.run import Run
 from adjoint.explanation.sections import Section, first_run, sections_of
-from adjoint.explanation.snapshot import text_of
 from adjoint.explanation.source_text import shortened
+from adjoint.explanation.value_text import text_of
 
 MOST_LINES, MOST_SECTIONS, MOST_INPUTS, MOST_OF_A_LINE = 80, 12, 12, 6
 LONG_LOCAL = 60

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from adjoint.explanation.snapshot import is_finite
+from adjoint.explanation.value_text import is_finite
 from adjoint.levels.arguments.list_parts import parts_of
 from adjoint.levels.foreign.concealed_values import INACTIVE
 from adjoint.levels.sweep import Sweep

@@ -8,6 +8,7 @@ compared and printed.
 """
 
 from adjoint.optim.chains import chain
+from adjoint.optim.optimizer_steps import clip, clip_by_global_norm
 from adjoint.optim.optimizers import adam, adamw, rmsprop, sgd
 from adjoint.optim.schedules import (
     Schedule,
@@ -17,7 +18,6 @@ from adjoint.optim.schedules import (
     piecewise_constant_schedule,
     warmup_cosine_decay_schedule,
 )
-from adjoint.optim.steps import clip, clip_by_global_norm
 from adjoint.optim.transformation import GradientTransformation, apply_updates
 
 __all__ = [

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from adjoint.optim.recipes import pickled_by_call
-from adjoint.optim.schedules import Schedule
-from adjoint.optim.steps import (
+from adjoint.optim.optimizer_steps import (
     add_decayed_weights,
     at_least_zero,
     below_one,
@@ -13,6 +11,8 @@ from adjoint.optim.steps import (
     scale_by_rms,
     trace,
 )
+from adjoint.optim.recipes import pickled_by_call
+from adjoint.optim.schedules import Schedule
 from adjoint.optim.transformation import GradientTransformation, Step, transformation
 
 

@@ -12,8 +12,8 @@ import numpy as np
 
 from adjoint.ir.node import node
 from adjoint.primal.value_kinds import FLOAT64
-from adjoint.rulekit.parameters import parameters_of
 from adjoint.rulekit.projection import as_numeric, is_numeric
+from adjoint.rulekit.rule_parameters import parameters_of
 
 Partial: TypeAlias = Callable[..., Any] | int | float | None
 Rule: TypeAlias = Callable[..., Any]

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from adjoint.rulekit.parameters import parameters_of
+from adjoint.rulekit.rule_parameters import parameters_of
 from adjoint.rulekit.wanted import asking, may_ask, told
 
 

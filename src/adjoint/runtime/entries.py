@@ -23,7 +23,7 @@ from numpy import (
 from adjoint.cotangents.accumulate import accumulate
 from adjoint.diagnostics.public_function import PublicFunction
 from adjoint.ir import primitives
-from adjoint.primal.identity import is_same
+from adjoint.primal.argument_copies import is_same
 from adjoint.primal.special_methods import special_of
 from adjoint.rulekit.loading import load
 from adjoint.rulekit.registry import primitive

@@ -15,15 +15,15 @@ from adjoint.diagnostics.no_derivative import name_of
 from adjoint.errors import ArgumentError, NoDerivativeError
 from adjoint.fast.build.modes import Mode
 from adjoint.fast.build.program import Program
-from adjoint.fast.build.source import written
+from adjoint.fast.build.program_source import written
 from adjoint.fast.build.specialisation import specialise
 from adjoint.fast.not_covered import NotCovered
 from adjoint.fast.single_assignment.walk import walk
 from adjoint.fast.support.functions import finished
 from adjoint.ir.single import Call, Const, Operand
 from adjoint.runtime.session import leaving, session
+from adjoint.standalone.arranged_arguments import described_types, in_docstring, input_functions
 from adjoint.standalone.helpers import Helpers
-from adjoint.standalone.inputs import described_types, in_docstring, input_functions
 from adjoint.standalone.literals import ARRAY, NoLiteral, literal
 from adjoint.standalone.not_exported import NotExported
 from adjoint.standalone.self_test import SELF_TEST

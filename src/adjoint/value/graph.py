@@ -9,7 +9,7 @@ from numbers import Real
 from typing import Any, NoReturn
 
 from adjoint.errors import ArgumentError
-from adjoint.pictures.graph import dot, svg
+from adjoint.pictures.graph_drawing import dot, svg
 from adjoint.value.picture import picture
 
 _UFUNCS = {

@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 from typing import Any, Protocol
 
-from adjoint.pictures.graph import Graph, Node
+from adjoint.pictures.graph_drawing import Graph, Node
 
 
 class Drawn(Protocol):

@@ -1,4 +1,4 @@
-"""`adjoint.rules.scipy.special.polynomials`."""
+"""`adjoint.rules.scipy.special.orthogonal_polynomials`."""
 
 import numpy as np
 import pytest

@@ -8,7 +8,7 @@ from scipy import integrate, optimize
 
 import adjoint as ad
 from adjoint.rulekit.registry import frule, rrule
-from adjoint.rules.scipy.integrate.steps import collocation, settled
+from adjoint.rules.scipy.integrate.solver_steps import collocation, settled
 from adjoint.runtime.dispatch import program_call
 from adjoint.runtime.dispatch.unit_call import MISSING, specialised_call
 from tests.rules.harness import table

@@ -61,7 +61,7 @@ from adjoint.fast.evaluate.writes.final_contents import (
     values_stored,
 )
 from adjoint.fast.evaluate.writes.views import check_views, with_aliases
-from adjoint.fast.nested import operators as inlined_operators  # noqa: F401  registers handlers
+from adjoint.fast.nested import derivative_operators  # noqa: F401  registers handlers
 from adjoint.fast.not_covered import (
     NOT_SCALAR,
     NeedsGlobal,

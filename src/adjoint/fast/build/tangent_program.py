@@ -14,7 +14,7 @@ from adjoint.fast.evaluate.types import LOW_KINDS, Array, Number, Row, bar_type,
 from adjoint.fast.evaluate.writes.views import check_views, with_aliases
 from adjoint.fast.forward.sweep import ForwardSweep
 from adjoint.fast.not_covered import NotCovered
-from adjoint.fast.passes.copies import without_needless_copies
+from adjoint.fast.passes.array_copies import without_needless_copies
 from adjoint.fast.passes.split import split
 from adjoint.fast.reverse.block_cotangents import Scope
 from adjoint.fast.reverse.forward_sweep import both_sweeps

@@ -14,7 +14,7 @@ from adjoint.fast.entry_code.inputs import Reading
 from adjoint.fast.entry_code.unread_inputs import keys_of
 from adjoint.fast.evaluate.values import Source
 from adjoint.fast.not_covered import NotCovered
-from adjoint.fast.source.formulas import tuple_text
+from adjoint.fast.source.expression_text import tuple_text
 from adjoint.primal.value_kinds import fields_of, slots_of
 
 

@@ -18,7 +18,7 @@ from adjoint.fast.entry_code.tangent_entry import tangent_entry
 from adjoint.fast.evaluate.leaves import Leaf
 from adjoint.fast.evaluate.types import Array, is_float, may_warn
 from adjoint.fast.single_assignment.walk import results, walk
-from adjoint.fast.source.formulas import tuple_text
+from adjoint.fast.source.expression_text import tuple_text
 from adjoint.fast.support import functions as runtime
 
 

@@ -20,7 +20,7 @@ from adjoint.fast.evaluate.plain_classes import is_plain_object
 from adjoint.fast.evaluate.types import ANYTHING, Array, Number, Row
 from adjoint.fast.evaluate.values import Source
 from adjoint.fast.not_covered import NotCovered
-from adjoint.fast.source.formulas import tuple_text
+from adjoint.fast.source.expression_text import tuple_text
 from adjoint.fast.support import functions as runtime
 from adjoint.primal.value_kinds import fields_of
 from adjoint.runtime.results import with_zeros

@@ -28,7 +28,7 @@ from adjoint.fast.evaluate.values import (
 )
 from adjoint.fast.evaluate.writes.final_contents import Stored
 from adjoint.fast.not_covered import NotCovered
-from adjoint.fast.source.formulas import tuple_text
+from adjoint.fast.source.expression_text import tuple_text
 from adjoint.fast.support.outside_writes import Incoming, new_object, print_text
 from adjoint.ir.single import Value
 

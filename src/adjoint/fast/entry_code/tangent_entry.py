@@ -24,7 +24,7 @@ from adjoint.fast.evaluate.leaves import Leaf
 from adjoint.fast.evaluate.types import Array, Row, has_complex, is_float, may_warn, number
 from adjoint.fast.evaluate.values import Source
 from adjoint.fast.not_covered import NotCovered
-from adjoint.fast.source.formulas import tuple_text
+from adjoint.fast.source.expression_text import tuple_text
 from adjoint.fast.support import tangents
 from adjoint.ir.single import Value
 

@@ -28,7 +28,7 @@ from adjoint.fast.evaluate.objects.constants import TEXT_METHODS, any_text, of_c
 from adjoint.fast.evaluate.objects.containers import KINDS
 from adjoint.fast.evaluate.objects.derived import content_of, derived_instance
 from adjoint.fast.evaluate.objects.fields import field_of, fields_of, set_field
-from adjoint.fast.evaluate.objects.functions import of_function
+from adjoint.fast.evaluate.objects.function_attributes import of_function
 from adjoint.fast.evaluate.objects.guards import is_own
 from adjoint.fast.evaluate.objects.memory_orders import flag, is_contiguous
 from adjoint.fast.evaluate.parts_of_numbers import attribute_of_value

@@ -25,10 +25,10 @@ from adjoint.fast.evaluate.callees.constant_calls import (
     note_contents,
     result_of_constants,
 )
-from adjoint.fast.evaluate.callees.definitions import definitions
 from adjoint.fast.evaluate.callees.dispatching import call_dispatching
 from adjoint.fast.evaluate.callees.handled import handled
 from adjoint.fast.evaluate.callees.library import call_library, checked, is_library
+from adjoint.fast.evaluate.callees.numpy_definitions import definitions
 from adjoint.fast.evaluate.callees.opaque_calls import (
     is_of_user,
     opaque_call,

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from adjoint.fast.evaluate.frames import Attempt, Frame, Suspension
+from adjoint.fast.evaluate.call_frames import Attempt, Frame, Suspension
 from adjoint.fast.evaluate.outside_values import Outside
 from adjoint.fast.evaluate.plain_classes import changed_by
 from adjoint.fast.evaluate.result_types.lengths import fresh_length

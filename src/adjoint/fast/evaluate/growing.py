@@ -8,7 +8,7 @@ from typing import TypeVar
 
 from adjoint.fast.evaluate.evaluator import Evaluator
 from adjoint.fast.evaluate.joins import Grows
-from adjoint.fast.evaluate.objects.tables import as_table
+from adjoint.fast.evaluate.objects.number_keys import as_table
 from adjoint.fast.evaluate.rows import as_row
 from adjoint.fast.evaluate.values import DictOf, ListOf, SetOf
 from adjoint.fast.not_covered import NotCovered

@@ -20,7 +20,7 @@ from adjoint.fast.evaluate.indices import (
 from adjoint.fast.evaluate.joins import is_number
 from adjoint.fast.evaluate.objects.containers import key_of, opened_element, run
 from adjoint.fast.evaluate.objects.loaded_modules import is_modules, loaded
-from adjoint.fast.evaluate.objects.tables import call, tabled
+from adjoint.fast.evaluate.objects.number_keys import call, tabled
 from adjoint.fast.evaluate.rows import as_row, item_of, items_at, row_of
 from adjoint.fast.evaluate.types import Array, Number, number
 from adjoint.fast.evaluate.values import (

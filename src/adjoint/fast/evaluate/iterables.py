@@ -15,7 +15,7 @@ from adjoint.fast.evaluate.evaluator import Evaluator
 from adjoint.fast.evaluate.items import item, length_of
 from adjoint.fast.evaluate.joins import is_number
 from adjoint.fast.evaluate.objects.containers import closed
-from adjoint.fast.evaluate.objects.tables import ordered
+from adjoint.fast.evaluate.objects.number_keys import ordered
 from adjoint.fast.evaluate.plain_classes import is_enumeration, is_plain_object
 from adjoint.fast.evaluate.rows import as_row, length_of_row, row_of
 from adjoint.fast.evaluate.types import ANYTHING, Array, Dim, Row, Symbol, Type, number

@@ -6,9 +6,9 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from adjoint.fast.evaluate.array_writes import written_in
+from adjoint.fast.evaluate.call_frames import Body
 from adjoint.fast.evaluate.carried_values import Carried
 from adjoint.fast.evaluate.evaluator import Evaluator
-from adjoint.fast.evaluate.frames import Body
 from adjoint.fast.evaluate.growing import growing, restorable
 from adjoint.fast.evaluate.iterables import (
     MOST_UNROLLED,

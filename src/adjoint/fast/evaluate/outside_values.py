@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from adjoint.diagnostics.public_function import PublicFunction, is_plain, plain_function
-from adjoint.fast.evaluate.callees.definitions import definitions
+from adjoint.fast.evaluate.callees.numpy_definitions import definitions
 from adjoint.fast.evaluate.handlers.table import handlers
 from adjoint.fast.evaluate.leaves import Leaf, is_of_method, name_of
 from adjoint.fast.evaluate.objects.guards import Guards, is_own

@@ -13,9 +13,9 @@ from inspect import CO_GENERATOR
 
 from adjoint.fast.evaluate import calls
 from adjoint.fast.evaluate.branches import branch, choosing
+from adjoint.fast.evaluate.call_frames import Attempt, Frame, Splits, Suspension, place, single_of
 from adjoint.fast.evaluate.callees.arguments import bind
 from adjoint.fast.evaluate.evaluator import Evaluator
-from adjoint.fast.evaluate.frames import Attempt, Frame, Splits, Suspension, place, single_of
 from adjoint.fast.evaluate.growing import restorable
 from adjoint.fast.evaluate.item_lists import unpacked
 from adjoint.fast.evaluate.iterators import generators

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from scipy.stats import _distn_infrastructure, _multivariate
 
-from adjoint.fast.evaluate.callees.definitions import constant, definition, with_derivative
+from adjoint.fast.evaluate.callees.numpy_definitions import constant, definition, with_derivative
 from adjoint.fast.not_covered import Deoptimize
 from adjoint.rulekit.registry import non_differentiable
 from adjoint.rules.scipy.equivalents import result_like

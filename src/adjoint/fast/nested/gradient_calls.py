@@ -18,7 +18,7 @@ from adjoint.fast.evaluate.evaluator import Evaluator
 from adjoint.fast.evaluate.types import ANYTHING, Array, Number, bar_type
 from adjoint.fast.forward.sweep import ForwardSweep
 from adjoint.fast.forward.tangent_values import TangentValues
-from adjoint.fast.nested.copies import copied
+from adjoint.fast.nested.block_copies import copied
 from adjoint.fast.reverse.arithmetic import product
 from adjoint.fast.reverse.block_cotangents import Scope
 from adjoint.fast.reverse.cotangent_types import whole

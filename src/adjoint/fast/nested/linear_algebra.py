@@ -6,7 +6,7 @@ from __future__ import annotations
 import numpy as np
 from scipy import linalg
 
-from adjoint.fast.evaluate.callees.definitions import definition, with_derivative
+from adjoint.fast.evaluate.callees.numpy_definitions import definition, with_derivative
 from adjoint.rulekit.registry import non_differentiable
 from adjoint.rules.scipy.equivalents import result_like
 

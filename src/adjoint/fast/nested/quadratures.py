@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from scipy import integrate
 
-from adjoint.fast.evaluate.callees.definitions import constant, definition
+from adjoint.fast.evaluate.callees.numpy_definitions import constant, definition
 from adjoint.fast.evaluate.evaluator import Evaluator
 from adjoint.fast.evaluate.handlers.table import handler
 from adjoint.fast.evaluate.values import Abstract, Known

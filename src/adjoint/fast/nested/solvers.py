@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from scipy import optimize
 
-from adjoint.fast.evaluate.callees.definitions import constant, definition, with_derivative
+from adjoint.fast.evaluate.callees.numpy_definitions import constant, definition, with_derivative
 from adjoint.fast.evaluate.evaluator import Evaluator
 from adjoint.fast.evaluate.handlers.table import handler
 from adjoint.fast.evaluate.values import LOST, Abstract, Closure, Instance, Known, Tuple

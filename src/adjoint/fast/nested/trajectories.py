@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from scipy import integrate
 
-from adjoint.fast.evaluate.callees.definitions import definition, with_derivative
+from adjoint.fast.evaluate.callees.numpy_definitions import definition, with_derivative
 from adjoint.fast.evaluate.evaluator import Evaluator
 from adjoint.fast.evaluate.handlers.table import handler
 from adjoint.fast.evaluate.types import Array
@@ -24,7 +24,7 @@ from adjoint.fast.not_covered import Deoptimize, NotCovered
 from adjoint.ir.single import Const
 from adjoint.rulekit import nested
 from adjoint.rulekit.registry import non_differentiable
-from adjoint.rules.scipy.integrate.steps import (
+from adjoint.rules.scipy.integrate.solver_steps import (
     Steps,
     explicit,
     interpolated,

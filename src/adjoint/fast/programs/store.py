@@ -345,7 +345,7 @@ _MAIN = {"gradient": "gradient", "pullback": "forward"}
 
 
 def _made(f: Any, args: tuple[Any, ...], mode: Mode, takes_apart: bool) -> Entry:
-    from adjoint.fast.build.source import REVERSE, written  # imported on first use only
+    from adjoint.fast.build.program_source import REVERSE, written  # imported on first use only
     from adjoint.fast.build.specialisation import specialise
     from adjoint.fast.entry_code.entry_source import entry_source
     from adjoint.fast.entry_code.late_functions import late_function

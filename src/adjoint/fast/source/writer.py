@@ -21,7 +21,7 @@ from adjoint.fast.evaluate.draft import LARGE
 from adjoint.fast.evaluate.types import Array, Dim, Type
 from adjoint.fast.evaluate.values import Origin
 from adjoint.fast.single_assignment.walk import blocks, callee_of, operands, results, walk, walk_ops
-from adjoint.fast.source.formulas import ATOM, Formulas
+from adjoint.fast.source.expression_text import ATOM, Formulas
 from adjoint.fast.support import functions as runtime
 from adjoint.fast.support import rows
 from adjoint.fast.support.result_memory import OWN_MEMORY

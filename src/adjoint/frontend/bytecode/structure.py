@@ -7,9 +7,9 @@ from collections.abc import Callable
 
 import adjoint.frontend.bytecode.calls
 import adjoint.frontend.bytecode.displays
-import adjoint.frontend.bytecode.functions
 import adjoint.frontend.bytecode.jumps
 import adjoint.frontend.bytecode.names
+import adjoint.frontend.bytecode.nested_functions
 import adjoint.frontend.bytecode.operators  # noqa: F401  (each enters its opcodes in the tables)
 from adjoint.frontend.bytecode.flow_graph import Block, Graph
 from adjoint.frontend.bytecode.instructions import Instruction

@@ -29,6 +29,7 @@ from adjoint.levels.arguments.tangent_checks import (
 )
 from adjoint.levels.distinct_objects import fresh
 from adjoint.levels.level import Level
+from adjoint.primal.argument_copies import forget, stand_for
 from adjoint.primal.array_memory import (
     address_of,
     alias_of_root,
@@ -39,7 +40,6 @@ from adjoint.primal.array_memory import (
     root_of,
 )
 from adjoint.primal.engine_object import EngineObject
-from adjoint.primal.identity import forget, stand_for
 from adjoint.primal.object_array_places import places_of
 from adjoint.primal.part_exchange import Exchanges, get_slot, set_slot, slots_in
 from adjoint.primal.reachability import reached

@@ -23,9 +23,9 @@ from adjoint.rules.numpy import (  # noqa: F401  each registers its rules
 from adjoint.rules.numpy.aggregates import (  # noqa: F401  each registers its rules
     cumulative,
     histograms,
+    nan_reductions,
     quantiles,
     reductions,
-    statistics,
 )
 from adjoint.rules.numpy.memory import (  # noqa: F401  each registers its rules
     array_writes,

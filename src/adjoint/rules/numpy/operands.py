@@ -24,11 +24,11 @@ from adjoint.ir.node import node
 from adjoint.primal.value_kinds import is_objects
 from adjoint.rulekit.elementwise_forward import contributions
 from adjoint.rulekit.families import linear
-from adjoint.rulekit.parameters import parameters_of
 from adjoint.rulekit.partials import LOW, as_strong
 from adjoint.rulekit.projection import SEQUENCES, Projector, as_numeric, projector
 from adjoint.rulekit.registry import entry, non_differentiable, rrule
 from adjoint.rulekit.rule import Rule, at_places
+from adjoint.rulekit.rule_parameters import parameters_of
 from adjoint.rulekit.tangents import linear_in, steady_in
 
 core: Any = np._core if np.lib.NumpyVersion(np.__version__) >= "2.0.0" else np.core  # type: ignore

@@ -21,10 +21,10 @@ from adjoint.rulekit import nested
 from adjoint.rulekit.registry import non_differentiable, primitive, substitute
 from adjoint.rulekit.substitute_source import without_rule
 from adjoint.rules.scipy import (  # noqa: F401  they register
-    equations,
     isotonic,
     linear_programs,
     minimization,
+    systems_of_equations,
 )
 from adjoint.rules.scipy.searches import as_tuple, corrected, corrections, is_near, refused_result
 from adjoint.runtime.dispatch.program_call import in_program

@@ -18,7 +18,7 @@ from scipy import special as sp
 from scipy import stats as st
 
 from adjoint.rulekit.registry import substitute
-from adjoint.rules.scipy.shapes import own_source, with_derivatives_where
+from adjoint.rules.scipy.zero_shape_parameters import own_source, with_derivatives_where
 from adjoint.runtime.steering import stop_gradient
 
 NORMAL = 0.000016

@@ -15,8 +15,8 @@ from adjoint.rules.scipy import (  # noqa: F401  they are registered
     covariances,
     kernels,
     pearson3,
-    shapes,
     studentized,
+    zero_shape_parameters,
 )
 from adjoint.rules.scipy.special.bessel_orders import kve_order
 from adjoint.rules.scipy.special.private import PARTIALS

@@ -28,7 +28,7 @@ OWN = tuple(
     for part in (
         "api.generic_tier",
         "api.gradients",
-        "api.printing",
+        "api.code_text",
         "api.tier_report",
         "api.unit_cotangent",
         "cotangents",

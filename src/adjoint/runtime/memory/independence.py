@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 
 from adjoint.errors import MutationError
+from adjoint.primal.argument_copies import forget, stand_for
 from adjoint.primal.array_memory import (
     alias_of_root,
     as_writable_as,
@@ -27,7 +28,6 @@ from adjoint.primal.array_memory import (
 )
 from adjoint.primal.container_contents import ABSENT
 from adjoint.primal.engine_object import EngineObject
-from adjoint.primal.identity import forget, stand_for
 from adjoint.primal.part_exchange import Exchanges, slots_in
 from adjoint.primal.value_kinds import ATOMS, by_value, fields_of, mapping_behind
 from adjoint.runtime.memory.detached_copy import Copies

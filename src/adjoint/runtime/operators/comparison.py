@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
+from adjoint.primal.argument_copies import equal_by_identity, is_in
 from adjoint.primal.childless_types import CHILDLESS_TYPES
-from adjoint.primal.identity import equal_by_identity, is_in
 from adjoint.primal.special_methods import class_attribute, special_of
 from adjoint.rulekit.registry import lookup, method_rules
 from adjoint.runtime.dispatch.call import call_keywords

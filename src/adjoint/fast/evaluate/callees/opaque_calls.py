@@ -18,9 +18,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from adjoint.errors import place_text
+from adjoint.fast.evaluate.call_frames import Attempt
 from adjoint.fast.evaluate.callees.library import checked
 from adjoint.fast.evaluate.evaluator import Evaluator
-from adjoint.fast.evaluate.frames import Attempt
 from adjoint.fast.evaluate.objects.guards import is_own
 from adjoint.fast.evaluate.plain_classes import is_named_tuple
 from adjoint.fast.evaluate.result_types.examples import Run, joined_type, runs_on_examples

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from adjoint.fast.evaluate.callees.definitions import definition
+from adjoint.fast.evaluate.callees.numpy_definitions import definition
 
 
 def _reduced(f: Any, reduction: Any) -> None:

@@ -1,4 +1,1 @@
-"""What builtins and library functions mean in programs, by subject.
-
-`iterating_builtins` has `sorted`.
-"""
+"""What builtins and library functions mean in programs, by subject."""

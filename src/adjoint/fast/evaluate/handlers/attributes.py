@@ -11,8 +11,8 @@ import numpy as np
 
 from adjoint.fast.evaluate.array_writes import put
 from adjoint.fast.evaluate.attribute_reads import attribute, special_method
+from adjoint.fast.evaluate.call_frames import attempted
 from adjoint.fast.evaluate.evaluator import Evaluator
-from adjoint.fast.evaluate.frames import attempted
 from adjoint.fast.evaluate.growing import restorable
 from adjoint.fast.evaluate.handlers.operators import is_numeric
 from adjoint.fast.evaluate.handlers.table import handler
@@ -21,7 +21,7 @@ from adjoint.fast.evaluate.iterables import MOST_UNROLLED
 from adjoint.fast.evaluate.objects.containers import KINDS
 from adjoint.fast.evaluate.objects.derived import derived_instance
 from adjoint.fast.evaluate.objects.instances import object_of_fields, set_attribute
-from adjoint.fast.evaluate.objects.tables import tabled
+from adjoint.fast.evaluate.objects.number_keys import tabled
 from adjoint.fast.evaluate.outside_values import LONG
 from adjoint.fast.evaluate.parts_of_numbers import part_of
 from adjoint.fast.evaluate.plain_classes import changed_by, is_plain_class, is_plain_object

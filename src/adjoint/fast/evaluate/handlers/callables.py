@@ -12,7 +12,7 @@ import numpy as np
 
 from adjoint.fast.evaluate.evaluator import Evaluator
 from adjoint.fast.evaluate.handlers.table import handler
-from adjoint.fast.evaluate.objects.copies import copied, deep_copy
+from adjoint.fast.evaluate.objects.container_copies import copied, deep_copy
 from adjoint.fast.evaluate.objects.fields import set_field
 from adjoint.fast.evaluate.plain_classes import has_own, is_plain_object
 from adjoint.fast.evaluate.types import Array, Row

@@ -15,8 +15,8 @@ from adjoint.fast.evaluate.attribute_reads import attribute, special_method
 from adjoint.fast.evaluate.evaluator import Evaluator
 from adjoint.fast.evaluate.handlers.table import handler
 from adjoint.fast.evaluate.item_lists import listed
+from adjoint.fast.evaluate.objects.container_copies import copied
 from adjoint.fast.evaluate.objects.containers import opened
-from adjoint.fast.evaluate.objects.copies import copied
 from adjoint.fast.evaluate.objects.exceptions import PLAIN
 from adjoint.fast.evaluate.objects.fields import set_field
 from adjoint.fast.evaluate.objects.instances import new_object, set_plainly

@@ -25,7 +25,7 @@ from adjoint.fast.evaluate.objects.containers import (
     run,
 )
 from adjoint.fast.evaluate.objects.loaded_modules import is_modules, loaded
-from adjoint.fast.evaluate.objects.tables import call, copy_of, is_key, new_table, tabled
+from adjoint.fast.evaluate.objects.number_keys import call, copy_of, is_key, new_table, tabled
 from adjoint.fast.evaluate.plain_classes import has_own, is_plain_object
 from adjoint.fast.evaluate.rows import as_row, row_of
 from adjoint.fast.evaluate.types import number

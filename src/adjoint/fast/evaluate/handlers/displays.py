@@ -10,7 +10,7 @@ from adjoint.fast.evaluate.iterables import MOST_UNROLLED
 from adjoint.fast.evaluate.loops import iterate
 from adjoint.fast.evaluate.objects.containers import closed, key_of, opened_element, run
 from adjoint.fast.evaluate.objects.derived import plain_content
-from adjoint.fast.evaluate.objects.tables import as_table, is_key, new_table, update
+from adjoint.fast.evaluate.objects.number_keys import as_table, is_key, new_table, update
 from adjoint.fast.evaluate.rows import append, item_of, kind_of, length_of_row, pop, row_of
 from adjoint.fast.evaluate.types import Array
 from adjoint.fast.evaluate.values import (

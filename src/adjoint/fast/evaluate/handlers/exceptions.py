@@ -10,8 +10,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from adjoint.fast.evaluate.call_frames import Attempt
 from adjoint.fast.evaluate.evaluator import Evaluator
-from adjoint.fast.evaluate.frames import Attempt
 from adjoint.fast.evaluate.handlers.table import handler
 from adjoint.fast.evaluate.values import MISSING, Abstract, Instance, Known
 from adjoint.fast.not_covered import NotCovered

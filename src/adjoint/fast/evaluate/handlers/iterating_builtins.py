@@ -1,4 +1,4 @@
-"""Handlers of builtins that make or consume iterators: `sorted`, `zip`, `enumerate`, `map`."""
+"""Handlers of builtins that make or consume iterators: `zip`, `enumerate`, `map`."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from typing import Any
 
 from adjoint.fast.evaluate.attribute_reads import special_method
 from adjoint.fast.evaluate.branches import branch
+from adjoint.fast.evaluate.call_frames import Suspension
 from adjoint.fast.evaluate.evaluator import Evaluator
-from adjoint.fast.evaluate.frames import Suspension
 from adjoint.fast.evaluate.growing import restorable
 from adjoint.fast.evaluate.handlers.table import handler
 from adjoint.fast.evaluate.items import item

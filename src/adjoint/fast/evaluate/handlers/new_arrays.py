@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from adjoint.fast.evaluate.callees.definitions import vectorized, windows
 from adjoint.fast.evaluate.callees.library import checked
+from adjoint.fast.evaluate.callees.numpy_definitions import vectorized, windows
 from adjoint.fast.evaluate.evaluator import Evaluator
 from adjoint.fast.evaluate.handlers.table import handler
 from adjoint.fast.evaluate.objects.memory_orders import is_contiguous, order_of

@@ -26,7 +26,7 @@ from adjoint.fast.evaluate.objects.containers import (
 )
 from adjoint.fast.evaluate.objects.derived import content_of, derived_instance
 from adjoint.fast.evaluate.objects.loaded_modules import is_modules, loaded
-from adjoint.fast.evaluate.objects.tables import call, tabled
+from adjoint.fast.evaluate.objects.number_keys import call, tabled
 from adjoint.fast.evaluate.plain_classes import (
     base_of,
     changed_by,

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from adjoint.fast.evaluate.callees.definitions import definition
+from adjoint.fast.evaluate.callees.numpy_definitions import definition
 from adjoint.fast.evaluate.evaluator import Evaluator
 from adjoint.fast.evaluate.handlers.table import handler
 from adjoint.fast.evaluate.leaves import Leaf

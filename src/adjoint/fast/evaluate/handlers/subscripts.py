@@ -21,7 +21,7 @@ from adjoint.fast.evaluate.objects.containers import (
     opened_element,
     run,
 )
-from adjoint.fast.evaluate.objects.tables import call, tabled
+from adjoint.fast.evaluate.objects.number_keys import call, tabled
 from adjoint.fast.evaluate.plain_classes import (
     is_constant_object,
     is_enumeration,

@@ -19,8 +19,8 @@ import operator
 from typing import Any
 
 from adjoint.fast.evaluate.branches import branch
+from adjoint.fast.evaluate.call_frames import Body, Consumer, Frame, single_of
 from adjoint.fast.evaluate.evaluator import Evaluator
-from adjoint.fast.evaluate.frames import Body, Consumer, Frame, single_of
 from adjoint.fast.evaluate.truth_values import truth
 from adjoint.fast.evaluate.values import (
     MISSING,

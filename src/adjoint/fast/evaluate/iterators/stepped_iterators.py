@@ -16,8 +16,8 @@ from typing import Any, TypeGuard
 
 from adjoint.fast.evaluate.attribute_reads import special_method
 from adjoint.fast.evaluate.branches import branch
+from adjoint.fast.evaluate.call_frames import Body, Suspension, attempted
 from adjoint.fast.evaluate.evaluator import Evaluator
-from adjoint.fast.evaluate.frames import Body, Suspension, attempted
 from adjoint.fast.evaluate.handlers.table import handler
 from adjoint.fast.evaluate.iterables import (
     MOST_UNROLLED,

@@ -11,8 +11,8 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
+from adjoint.fast.evaluate.call_frames import Frame, Suspension, single_of
 from adjoint.fast.evaluate.evaluator import Evaluator
-from adjoint.fast.evaluate.frames import Frame, Suspension, single_of
 from adjoint.fast.evaluate.values import Abstract, Closure, Generating, Known
 from adjoint.fast.not_covered import NotCovered
 from adjoint.fast.single_assignment.walk import results

@@ -14,7 +14,7 @@ import numpy as np
 from adjoint.rulekit.projection import project
 from adjoint.rulekit.registry import frule, non_differentiable, rrule
 from adjoint.rules.numpy.aggregates.reductions import others
-from adjoint.rules.numpy.linalg.forward import forward_rule
+from adjoint.rules.numpy.linalg.forward_rules import forward_rule
 from adjoint.rules.numpy.linalg.matrices import dagger, diagonal, diagonal_matrix, floating
 from adjoint.rules.numpy.operands import array_rule, conj
 

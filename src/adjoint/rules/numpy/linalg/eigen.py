@@ -15,7 +15,7 @@ import numpy as np
 
 from adjoint.rulekit.registry import non_differentiable
 from adjoint.rules.numpy.linalg.bases import Turn, between_equals, parting_basis, turn_of
-from adjoint.rules.numpy.linalg.forward import forward_rule
+from adjoint.rules.numpy.linalg.forward_rules import forward_rule
 from adjoint.rules.numpy.linalg.gauges import (
     differences,
     equal_pairs,

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from adjoint.rules.numpy.linalg.forward import forward_rule
+from adjoint.rules.numpy.linalg.forward_rules import forward_rule
 from adjoint.rules.numpy.linalg.matrices import (
     dagger,
     diagonal,

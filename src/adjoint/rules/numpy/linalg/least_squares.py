@@ -14,7 +14,7 @@ import numpy as np
 
 from adjoint.rulekit.registry import non_differentiable
 from adjoint.rules.numpy.aggregates.reductions import NONE, given
-from adjoint.rules.numpy.linalg.forward import forward_rule
+from adjoint.rules.numpy.linalg.forward_rules import forward_rule
 from adjoint.rules.numpy.linalg.matrices import (
     dagger,
     diagonal,

@@ -17,7 +17,7 @@ import numpy as np
 from adjoint.primal.value_kinds import FLOAT64
 from adjoint.rulekit.projection import project
 from adjoint.rulekit.registry import non_differentiable
-from adjoint.rules.numpy.linalg.forward import forward_rule
+from adjoint.rules.numpy.linalg.forward_rules import forward_rule
 from adjoint.rules.numpy.linalg.gauges import settled
 from adjoint.rules.numpy.linalg.matrices import dagger, floating
 from adjoint.rules.numpy.operands import array_rule

@@ -15,7 +15,7 @@ import numpy as np
 from adjoint.rulekit.elementwise_forward import filled, like_result
 from adjoint.rulekit.projection import as_numeric, projector
 from adjoint.rulekit.registry import frule
-from adjoint.rules.numpy.linalg.forward import forward_rule
+from adjoint.rules.numpy.linalg.forward_rules import forward_rule
 from adjoint.rules.numpy.linalg.matrices import dagger, floating
 from adjoint.rules.numpy.operands import array_rule, like_sequence
 

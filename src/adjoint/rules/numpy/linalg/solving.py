@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from adjoint.rulekit.projection import project
-from adjoint.rules.numpy.linalg.forward import forward_rule
+from adjoint.rules.numpy.linalg.forward_rules import forward_rule
 from adjoint.rules.numpy.linalg.matrices import dagger
 from adjoint.rules.numpy.operands import array_rule, conj
 

@@ -16,9 +16,9 @@ from typing import Any
 from adjoint.primal.childless_types import CHILDLESS_TYPES
 from adjoint.rulekit.registry import entry, methods, non_differentiable, primitive, substitute
 from adjoint.rules.python.builtins import (
+    builtin_functions,
     deques,
     dicts,
-    functions,
     lists,
     ordered_dicts,
     sequences,
@@ -32,7 +32,7 @@ from adjoint.runtime.foreign.native_call import run_monitored
 from adjoint.runtime.foreign.user_code_reach import COMPARED, HASHED, UserMethods
 from adjoint.runtime.operators.comparison import order
 
-_RULES = (deques, dicts, functions, lists, ordered_dicts, sequences, sets)
+_RULES = (deques, dicts, builtin_functions, lists, ordered_dicts, sequences, sets)
 """Modules that register the rules wrapped here: they must be loaded first."""
 
 
@@ -272,13 +272,13 @@ def _(a: Any, b: Any) -> Any:
 
 # ---- orders --------------------------------------------------------------------------------------
 
-primitive(functions._order)(order)
+primitive(builtin_functions._order)(order)
 
 
 def _sort(xs: Any, *, key: Any = None, reverse: Any = False) -> None:
     values = [*list.__iter__(xs)]
     keys = values if key is None else [key(value) for value in values]
-    places = functions._order(keys, bool(reverse))
+    places = builtin_functions._order(keys, bool(reverse))
     list.__setitem__(xs, slice(None), [values[i] for i in places])
 
 

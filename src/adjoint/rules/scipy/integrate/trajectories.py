@@ -1,8 +1,8 @@
 """Solutions of differential equations: `odeint`, and `solve_ivp` by each of SciPy's methods.
 
 The values are SciPy's. Their derivatives are those of steps that are computed again, with constant
-lengths (see `adjoint.rules.scipy.integrate.steps`): of the steps themselves where the solver is an
-explicit Runge-Kutta method, or Radau; of a collocation method of order 13 that finds the same
+lengths (see `adjoint.rules.scipy.integrate.solver_steps`): of the steps themselves where the solver
+is an explicit Runge-Kutta method, or Radau; of a collocation method of order 13 that finds the same
 solution where it is BDF or LSODA.
 """
 
@@ -20,7 +20,14 @@ from adjoint.levels.foreign.search_state import CHANGES, restore_after, run_sear
 from adjoint.rulekit import nested
 from adjoint.rulekit.registry import substitute
 from adjoint.rulekit.substitute_source import without_rule
-from adjoint.rules.scipy.integrate.steps import Rate, Steps, collocation, explicit, path_of, radau
+from adjoint.rules.scipy.integrate.solver_steps import (
+    Rate,
+    Steps,
+    collocation,
+    explicit,
+    path_of,
+    radau,
+)
 from adjoint.rules.scipy.searches import (
     as_tuple,
     corrected,

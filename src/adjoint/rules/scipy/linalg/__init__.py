@@ -5,11 +5,11 @@ from scipy import linalg
 from adjoint.rules.scipy.linalg import (  # noqa: F401  each registers its rules
     blas,
     eigen,
-    equations,
     factors,
     hermitian,
     lapack,
     least_squares,
+    matrix_equations,
     matrix_functions,
     schur,
     solving,

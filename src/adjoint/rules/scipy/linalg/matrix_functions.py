@@ -14,7 +14,7 @@ from scipy import linalg as sl
 
 from adjoint.rulekit.projection import project
 from adjoint.rules.numpy.linalg.matrices import dagger, rounding, undetermined
-from adjoint.rules.scipy.linalg.equations import sylvester
+from adjoint.rules.scipy.linalg.matrix_equations import sylvester
 from adjoint.rules.scipy.linalg.matrix_rule import Call, matrix_rule
 
 

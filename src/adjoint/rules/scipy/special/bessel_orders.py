@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from scipy import special as sp
 
-from adjoint.rules.scipy.special.quadrature import (
+from adjoint.rules.scipy.special.half_line_integrals import (
     DROP,
     in_blocks,
     integral,

@@ -12,7 +12,13 @@ import numpy as np
 from scipy import special as sp
 
 from adjoint.rules.scipy.special.cumulative_distributions import cumulative
-from adjoint.rules.scipy.special.quadrature import DROP, in_blocks, integral, newton, piecewise
+from adjoint.rules.scipy.special.half_line_integrals import (
+    DROP,
+    in_blocks,
+    integral,
+    newton,
+    piecewise,
+)
 
 
 def beta_density(a: Any, b: Any, x: Any) -> Any:

@@ -14,7 +14,13 @@ import numpy as np
 from scipy import special as sp
 
 from adjoint.rules.scipy.special.cumulative_distributions import cumulative
-from adjoint.rules.scipy.special.quadrature import DROP, in_blocks, integral, newton, piecewise
+from adjoint.rules.scipy.special.half_line_integrals import (
+    DROP,
+    in_blocks,
+    integral,
+    newton,
+    piecewise,
+)
 
 
 def _poisson(k: Any, x: Any) -> Any:

@@ -8,8 +8,14 @@ from typing import Any
 import numpy as np
 from scipy import special as sp
 
+from adjoint.rules.scipy.special.half_line_integrals import (
+    DROP,
+    in_blocks,
+    integral,
+    newton,
+    piecewise,
+)
 from adjoint.rules.scipy.special.incomplete_beta import beta_weight, psi_step
-from adjoint.rules.scipy.special.quadrature import DROP, in_blocks, integral, newton, piecewise
 
 
 def t_density(df: Any, t: Any) -> Any:

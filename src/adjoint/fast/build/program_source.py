@@ -10,7 +10,7 @@ from adjoint.fast.evaluate.draft import LARGE
 from adjoint.fast.evaluate.evaluator import Evaluator
 from adjoint.fast.evaluate.types import Dim
 from adjoint.fast.single_assignment.walk import operands, read_by, walk, walk_ops
-from adjoint.fast.source.formulas import tuple_text
+from adjoint.fast.source.expression_text import tuple_text
 from adjoint.fast.source.writer import Writer
 from adjoint.ir.single import Call, Op, Operand, Value
 

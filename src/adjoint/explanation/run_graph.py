@@ -6,9 +6,9 @@ import heapq
 
 from adjoint.explanation.events import Event
 from adjoint.explanation.run import Run
-from adjoint.explanation.snapshot import text_of
 from adjoint.explanation.source_text import shortened
-from adjoint.pictures.graph import Graph, Node
+from adjoint.explanation.value_text import text_of
+from adjoint.pictures.graph_drawing import Graph, Node
 
 MOST_NODES = 60
 """The number of nodes that are drawn: those nearest to the result, by the order of the run."""

@@ -8,7 +8,7 @@ from adjoint.api.program_choice import gradient_mode
 from adjoint.errors import AdjointError
 from adjoint.explanation.run import Run
 from adjoint.explanation.sections import Section
-from adjoint.fast.build.source import written
+from adjoint.fast.build.program_source import written
 from adjoint.fast.build.specialisation import specialise
 from adjoint.fast.evaluate.values import Origin
 from adjoint.fast.not_covered import NotCovered

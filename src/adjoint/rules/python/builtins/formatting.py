@@ -12,13 +12,13 @@ from typing import Any
 
 from adjoint.primal.childless_types import CHILDLESS_TYPES
 from adjoint.rulekit.registry import entry, primitive
-from adjoint.rules.python.builtins import functions, specials
+from adjoint.rules.python.builtins import builtin_functions, specials
 from adjoint.runtime.dispatch.argument_mismatch import calls_rules
 from adjoint.runtime.foreign.foreign_run import ForeignRun
 from adjoint.runtime.foreign.native_call import callback_proxy, run_monitored
 from adjoint.runtime.foreign.user_code_reach import UserMethods, has_code, reaches
 
-_RULES = (functions, specials)
+_RULES = (builtin_functions, specials)
 """Modules that register the rules wrapped here: they must be loaded first."""
 
 _TEXT = UserMethods(

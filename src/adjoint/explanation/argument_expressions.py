@@ -11,7 +11,7 @@ import numpy as np
 
 from adjoint.errors import ArgumentError
 from adjoint.explanation.events import Input
-from adjoint.explanation.snapshot import is_number, snapshot
+from adjoint.explanation.value_text import is_number, snapshot
 from adjoint.runtime.leaves import object_fields
 
 MOST_INPUTS = 1000
