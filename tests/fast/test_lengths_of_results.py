@@ -186,3 +186,29 @@ def test_equal_lengths_by_other_ways(f):
     assert ad.tier(f, *sizes[0]).tier == "fast"
     known = tier.known(f, GRADIENT)
     assert known is not None and len(known.entries) == 1
+
+
+def test_pairs_of_rows():
+    distance = pytest.importorskip("scipy.spatial.distance")
+
+    def kernel(x):
+        k = distance.squareform(np.exp(-distance.pdist(x, "sqeuclidean")))
+        np.fill_diagonal(k, 1.0)
+        return np.mean(k @ x) + len(k) * k[0, 1]
+
+    def along(x):
+        return np.mean(distance.squareform(distance.pdist(x)[1:-2] ** 2))
+
+    rng = np.random.default_rng(0)
+    points = [(rng.normal(size=shape),) for shape in ((5, 2), (3, 4), (8, 1), (2, 3))]
+    agree(kernel, *points)
+    assert "fast tier" in str(ad.tier(kernel, *points[0]))
+    agree(along, (rng.normal(size=(4, 2)),))
+
+
+def test_lengths_that_follow_from_one_another():
+    agree(
+        lambda x: np.mean(np.interp(x[1:], np.cumsum(x[:-1] ** 2), x[1:])),
+        *[arrays(n) for n in (5, 9, 3)],
+    )
+    agree(lambda x: np.mean(np.convolve(x[2:], x[:-1])), *[arrays(n) for n in (7, 4, 3)])

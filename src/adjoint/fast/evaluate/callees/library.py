@@ -81,7 +81,7 @@ def call_library(
                     raise NeedsKnown(x, f"{name_of(f)} of an integer that is not known", ev.span)
             raise NotCovered(f"{name_of(f)} of an integer that is not known")
     with ev.demanding_sizes((*operands, *(v for _, v in named))):
-        found = type_on_examples(f, types, of_named)
+        found = type_on_examples(f, types, of_named, ev.derived)
     made = ev.operation(f, operands, found.type, named)
     y = checked(ev, made, found.type, operands)
     if found.is_alias:

@@ -356,12 +356,14 @@ def _part(
 
 def _type(ev: Evaluator, f: Any, operands: Sequence[Operand], found: Sequence[Run]) -> Any:
     """Return the type of results; a length that is unknown follows from those of the operands."""
-    t = joined_type(f, [(one.y, one.symbols) for one in found])
+    t = joined_type(f, [(one.y, one.symbols) for one in found], ev.derived)
     known = sizes_in(map(ev.type_of, operands))
     if not isinstance(t, Array) or not known:
         return t
     shape = (
-        ev.derived("opaque", object(), *known) if isinstance(n, Symbol) and n not in known else n
+        ev.derived("opaque", object(), *known)
+        if isinstance(n, Symbol) and not n.key and n not in known
+        else n
         for n in t.shape
     )
     return Array(t.dtype, tuple(shape))

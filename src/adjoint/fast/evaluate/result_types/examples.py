@@ -7,13 +7,21 @@ symbols they are; the program checks them, since other lengths may give other re
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from adjoint.fast.evaluate.result_types.inference import sizes_in
-from adjoint.fast.evaluate.result_types.lengths import UNKNOWN, settled
+from adjoint.fast.evaluate.result_types.lengths import (
+    UNKNOWN,
+    Length,
+    bases,
+    length_at,
+    less,
+    product,
+    settled,
+)
 from adjoint.fast.evaluate.result_types.ones import Constant, name_of, run
 from adjoint.fast.evaluate.types import (
     Array,
@@ -37,12 +45,18 @@ class TypeAndAlias(NamedTuple):
     is_alias: bool
 
 
-def type_on_examples(f: Any, operands: Sequence[Any], keywords: Mapping[str, Any]) -> TypeAndAlias:
-    """Return the type of ``f(*operands, **keywords)``, inferred from three runs."""
+def type_on_examples(
+    f: Any,
+    operands: Sequence[Any],
+    keywords: Mapping[str, Any],
+    derived: Callable[..., Symbol],
+) -> TypeAndAlias:
+    """Return the type of ``f(*operands, **keywords)``, inferred from three runs; `derived` returns
+    the symbol of a length that follows from others, see `Draft.derived`."""
     found = runs_on_examples(f, operands, keywords)
     if isinstance(found[0].y, tuple):
         raise NotCovered(f"{name_of(f)} returns several things")
-    t = joined_type(f, [(one.y, one.symbols) for one in found])
+    t = joined_type(f, [(one.y, one.symbols) for one in found], derived)
     return TypeAndAlias(t, any(one.is_alias for one in found))
 
 
@@ -60,13 +74,14 @@ class Run(NamedTuple):
 def runs_on_examples(f: Any, operands: Sequence[Any], keywords: Mapping[str, Any]) -> list[Run]:
     """Run a function on three examples of its operands."""
     symbols = sizes_in((*operands, *keywords.values()))
-    if len(symbols) > len(_LENGTHS[0]):
+    lengths = _lengths_of(symbols)
+    if lengths is None:
         raise NotCovered(f"too many dimensions in a call of {name_of(f)}")
     found = []
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # a warning may be due to the made-up sizes only
-        for seed, lengths in enumerate(_LENGTHS):
-            at, rng = dict(zip(symbols, lengths, strict=False)), np.random.default_rng(seed)
+        for seed, at in enumerate(lengths):
+            rng = np.random.default_rng(seed)
             args = [_example(t, at, rng) for t in operands]
             kwargs = {k: _example(t, at, rng) for k, t in keywords.items()}
             y = run(f, args, kwargs, is_made_up=bool(symbols))
@@ -75,16 +90,34 @@ def runs_on_examples(f: Any, operands: Sequence[Any], keywords: Mapping[str, Any
     return found
 
 
-def joined_type(f: Any, seen: Sequence[tuple[Any, Mapping[int, Symbol]]]) -> Number | Array:
+def _lengths_of(symbols: Sequence[Symbol]) -> list[dict[Symbol, int]] | None:
+    """Return values of lengths for each run, which agree with the expressions that they follow
+    from, unless one were 0; ``None`` if there are too many."""
+    own = [*dict.fromkeys(base for symbol in symbols for base in bases(symbol))]
+    if len(own) <= len(_LENGTHS[0]):
+        found = [dict(zip(own, lengths, strict=False)) for lengths in _LENGTHS]
+        for at in found:
+            at |= {symbol: length_at(symbol, at) for symbol in symbols}
+        if all(n > 0 for at in found for n in at.values()):
+            return found
+    if len(symbols) > len(_LENGTHS[0]):
+        return None
+    return [dict(zip(symbols, lengths, strict=False)) for lengths in _LENGTHS]
+
+
+def joined_type(
+    f: Any, seen: Sequence[tuple[Any, Mapping[int, Symbol]]], derived: Callable[..., Symbol]
+) -> Number | Array:
     """Return the type of results of several runs, each with the symbols by length."""
     found = [_type(f, y) for y, _ in seen]
-    shapes = [[(n, symbols.get(n)) for n in np.shape(y)] for y, symbols in seen]
+    shapes = [[(n, symbols) for n in np.shape(y)] for y, symbols in seen]
     first = found[0]
     if isinstance(first, Number) and all(t == first for t in found):
         return first
     if not all(isinstance(t, Array) and len(t.shape) == len(shapes[0]) for t in found):
         raise NotCovered(f"{name_of(f)} returns one thing or another")
-    return Array(first.dtype, tuple(map(_length, *shapes)))  # type: ignore[union-attr]
+    lengths = tuple(settled(n, derived) for n in map(_length, *shapes))
+    return Array(first.dtype, lengths)  # type: ignore[union-attr]
 
 
 def _type(f: Any, y: Any) -> Type:
@@ -94,12 +127,19 @@ def _type(f: Any, y: Any) -> Type:
     return found
 
 
-def _length(*seen: tuple[int, Symbol | None]) -> Any:
-    """Return the length that was seen in each run, as a symbol or itself."""
+def _length(*seen: tuple[int, Mapping[int, Symbol]]) -> Length:
+    """Return the length that was seen in each run: a symbol, the number of pairs of one, or
+    itself."""
     lengths, symbols = zip(*seen, strict=True)
-    if symbols[0] is not None and len({*symbols}) == 1:
-        return symbols[0]
-    return lengths[0] if len({*lengths}) == 1 else settled(UNKNOWN, Symbol)
+    if len({*lengths}) == 1:
+        return lengths[0]
+    for length in symbols[0].values():
+        at = [{symbol: n for n, symbol in of_run.items()}.get(length, 0) for of_run in symbols]
+        if [*lengths] == at:
+            return length
+        if [*lengths] == [n * (n - 1) // 2 for n in at]:
+            return product([length, less(length, 1)], [2])
+    return UNKNOWN
 
 
 def _example(t: Any, at: Mapping[Any, int], rng: np.random.Generator) -> Any:

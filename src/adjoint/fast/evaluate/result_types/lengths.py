@@ -6,7 +6,8 @@ Equal expressions have equal keys, for which `Draft.derived` returns the same sy
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterable, Iterator
+import math
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from math import gcd
 from typing import Any, TypeAlias
 
@@ -138,6 +139,37 @@ def settled(part: Any, derived: Callable[..., Symbol]) -> Any:
     if not part.key:
         return fresh_length()
     return derived(*settled(part.key, derived))
+
+
+def bases(length: Symbol) -> Iterator[Symbol]:
+    """Yield the lengths that `length_at` needs: itself, if its expression is not one of those."""
+    if length.key[:1] in _EVALUATED and all(
+        isinstance(x, str | int | Symbol) for x in leaves_of(length.key)
+    ):
+        for part in symbols_in(length.key):
+            yield from bases(part)
+    else:
+        yield length
+
+
+_EVALUATED = (("sum",), ("less",), ("minus",), ("product",))
+
+
+def length_at(length: Length | int, at: Mapping[Symbol, int]) -> int:
+    """Return the value of a length whose `bases` have the values `at`."""
+    if not isinstance(length, Symbol | Derived):
+        return length
+    if length in at:
+        return at[length]  # type: ignore[index]
+    kind, *parts = length.key
+    if kind == "product":
+        above, below, *powers = parts
+        values = [(length_at(factor, at), power) for factor, power in powers]
+        above *= math.prod(n**power for n, power in values if power > 0)
+        below *= math.prod(n**-power for n, power in values if power < 0)
+        return int(above // below)
+    values = [length_at(part, at) for part in parts]
+    return sum(values) if kind == "sum" else max(values[0] - values[1], 0)
 
 
 def fresh_length() -> Symbol:
