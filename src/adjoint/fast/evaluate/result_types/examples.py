@@ -130,6 +130,8 @@ def _type(f: Any, y: Any) -> Type:
 def _length(*seen: tuple[int, Mapping[int, Symbol]]) -> Length:
     """Return the length that was seen in each run: a symbol, the number of pairs of one, or
     itself."""
+    lengths: tuple[int, ...]
+    symbols: tuple[Mapping[int, Symbol], ...]
     lengths, symbols = zip(*seen, strict=True)
     if len({*lengths}) == 1:
         return lengths[0]

@@ -164,9 +164,9 @@ def length_at(length: Length | int, at: Mapping[Symbol, int]) -> int:
     kind, *parts = length.key
     if kind == "product":
         above, below, *powers = parts
-        values = [(length_at(factor, at), power) for factor, power in powers]
-        above *= math.prod(n**power for n, power in values if power > 0)
-        below *= math.prod(n**-power for n, power in values if power < 0)
+        factors = [(length_at(factor, at), power) for factor, power in powers]
+        above *= math.prod(n**power for n, power in factors if power > 0)
+        below *= math.prod(n**-power for n, power in factors if power < 0)
         return int(above // below)
     values = [length_at(part, at) for part in parts]
     return sum(values) if kind == "sum" else max(values[0] - values[1], 0)
