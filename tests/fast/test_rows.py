@@ -350,6 +350,45 @@ def test_a_stack():
     agrees(known, 0.7)
 
 
+def test_a_queue():
+    def averages(a, n):
+        window, total = [], 0.0
+        for x in a:
+            window.append(x * x)
+            if len(window) > n:
+                window.pop(0)
+            total = total * 0.7 + sum(window) / len(window) * window[0]
+        return total
+
+    def from_both_ends(a, x):
+        line = [x]
+        for t in a:
+            line.insert(0, t * x)
+            if t > 2.0:
+                line.insert(0, line.pop() * line[0])
+            if t > 4.0:
+                line.append(line.pop(0) * line[-1])
+        return line[0] * line.pop(0) + sum([k * y for k, y in enumerate(line)])
+
+    def unread(a, x):
+        ys = [t * x for t in a]
+        for _ in range(2):
+            ys.pop(0)
+        return sum(ys) * ys[0]
+
+    for n in (1, 3, 7):
+        agrees(averages, A, n)
+    agrees(from_both_ends, A, 0.7)
+    agrees(unread, A, 0.7)
+    f = lambda a: from_both_ends(a, 0.7) + averages(a, 2) + unread(a, 0.3)
+    np.testing.assert_allclose(
+        ad.hessian(f)(A), ad.jacobian(ad.grad(f, tier="generic"))(A), rtol=1e-9, atol=1e-9
+    )
+    for exhausted in ([], [0.3]):
+        with pytest.raises(IndexError):
+            ad.gradient(lambda x, ys: sum([ys.pop(0) * x for _ in range(3)]), 2.0, exhausted)
+
+
 def test_tables():
     def f(a, x, n):
         table = [0.0] * (n + 1)

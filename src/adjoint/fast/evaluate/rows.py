@@ -120,9 +120,18 @@ def append(ev: Evaluator, xs: Abstract, value: Abstract) -> None:
         ev.demand_own_list(xs.address)
         ev.heap[xs.address] = ListOf((*held.items, value))
         return
+    _put_in(ev, xs, rows.append, value)
+
+
+def prepend(ev: Evaluator, xs: Abstract, value: Abstract) -> None:
+    """Write ``xs.insert(0, value)`` for a list that the program holds."""
+    _put_in(ev, xs, rows.put_first, value)
+
+
+def _put_in(ev: Evaluator, xs: Abstract, f: Any, value: Abstract) -> None:
     row = _to_write(ev, xs)
     ev.row_lengths.pop(row, None)
-    ev.write(Call(None, Const(rows.append), (row, _admit(ev, row, value)), (), ev.span))
+    ev.write(Call(None, Const(f), (row, _admit(ev, row, value)), (), ev.span))
 
 
 def pop(ev: Evaluator, xs: Abstract) -> Abstract:
@@ -133,9 +142,18 @@ def pop(ev: Evaluator, xs: Abstract) -> Abstract:
             raise NotCovered("an item of an empty list", ev.span)
         ev.heap[xs.address] = ListOf(held.items[:-1])
         return held.items[-1]
+    return _taken(ev, xs, rows.take_last)
+
+
+def pop_first(ev: Evaluator, xs: Abstract) -> Abstract:
+    """Write ``xs.pop(0)`` for a list that the program holds."""
+    return _taken(ev, xs, rows.take_first)
+
+
+def _taken(ev: Evaluator, xs: Abstract, f: Any) -> Value:
     row = _to_write(ev, xs)
     ev.row_lengths.pop(row, None)
-    return ev.operation(rows.take_last, (row,), ev.row_type(row).item)
+    return ev.operation(f, (row,), ev.row_type(row).item)
 
 
 MOST_REPEATED = 64
@@ -289,7 +307,7 @@ def note_lengths(ev: Evaluator, ops: list[Op], n: Dim) -> None:
     }
     here = {_row_of_resizing(op, rows.append) for op in ops}
     resized = Counter(
-        _row_of_resizing(op, rows.append, rows.take_last) for op in walk_ops([*ops, *ev.block[:-1]])
+        _row_of_resizing(op, *rows.RESIZING) for op in walk_ops([*ops, *ev.block[:-1]])
     )
     ev.row_lengths |= {row: n for row in made & here if row is not None and resized[row] == 1}
 

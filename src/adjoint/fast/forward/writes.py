@@ -26,7 +26,7 @@ def written_tangent(sweep: TangentValues, op: Call) -> None:
     ev, f, y = sweep.ev, callee_of(op), op.operands[0]
     dot = sweep.of(y)
     assert dot is not None
-    if op.result is not None:  # `take_last`
+    if op.result is not None:  # `take_last` or `take_first`
         ev.write(op)
         taken = ev.operation(f, (dot,), ev.row_type(dot).item, name=f"{op.result.name}_dot")
         sweep.dots[op.result] = sweep.settle(taken, op.result)
@@ -45,7 +45,7 @@ def written_tangent(sweep: TangentValues, op: Call) -> None:
             ev.write(Call(None, Const(runtime.clear), (dot, op.operands[1])))
         else:
             ev.write(Call(None, op.callee, (dot, op.operands[1], value_dot)))
-    elif f in (rows.append, rows.put_item):
+    elif f in (rows.append, rows.put_first, rows.put_item):
         given = Const(0.0) if value_dot is None else value_dot
         ev.write(Call(None, op.callee, (dot, *op.operands[1:-1], given)))
     elif f in _SUMS or f in _AT_INDEX or f in _OF_ROWS:

@@ -1,8 +1,8 @@
 """The reverse of operations on lists of numbers.
 
 The cotangent of a list is a list that at each point of the reverse sweep is as long as the primal
-was at that point: the reverse of ``append`` removes an item. So the reverse sweep reads only the
-final length of the primal, which may have been written to.
+was at that point: the reverse of ``append`` removes an item, that of ``pop`` adds one. So the
+reverse sweep reads only the final length of the primal, which may have been written to.
 """
 
 from __future__ import annotations
@@ -24,6 +24,7 @@ from adjoint.fast.reverse.cotangent_types import whole
 from adjoint.fast.reverse.formulas import formula, steps
 from adjoint.fast.reverse.forward_blocks import Step
 from adjoint.fast.reverse.sweep import Sweep
+from adjoint.fast.single_assignment.walk import callee_of
 from adjoint.fast.support import functions as runtime
 from adjoint.fast.support import rows
 from adjoint.ir.single import Call, Const, Operand, Value
@@ -65,12 +66,13 @@ def row_written_back(scope: Scope, op: Call) -> None:
         return
     bars = scope.buffer(row)
     of_item, zero = item_type(ev, row), _zero(ev, row)
-    if op.callee == Const(rows.take_last):
-        ev.write(Call(None, Const(rows.append), (bars, zero)))
+    f = callee_of(op)
+    if f in rows.TAKING:
+        ev.write(Call(None, Const(rows.TAKING[f]), (bars, zero)))
         return
     is_active = isinstance(value, Value) and value in scope.sweep.active
-    if op.callee == Const(rows.append):
-        taken = ev.operation(rows.take_last, (bars,), of_item, name="item_bar")
+    if f in rows.PUTTING:
+        taken = ev.operation(rows.PUTTING[f], (bars,), of_item, name="item_bar")
         if is_active:
             scope.add(value, taken)
         return
@@ -133,7 +135,7 @@ def _(scope: Scope, op: Call, y_bar: Operand) -> None:
 
 
 def _pop_back(sweep: Sweep, op: Call) -> Step:
-    """Return the reverse of ``pop``: append the cotangent of the popped item."""
+    """Return the reverse of ``pop``: put the cotangent of the popped item at its place."""
     y, (row,) = op.result, op.operands
     assert y is not None and isinstance(row, Value)
 
@@ -142,12 +144,12 @@ def _pop_back(sweep: Sweep, op: Call) -> Step:
         bars = scope.buffer(row)
         ev = scope.ev
         bar = _zero(ev, row) if y_bar is None else _as_item(ev, row, y_bar)
-        ev.write(Call(None, Const(rows.append), (bars, bar)))
+        ev.write(Call(None, Const(rows.TAKING[callee_of(op)]), (bars, bar)))
 
     return back
 
 
-steps[rows.take_last] = _pop_back
+steps[rows.take_last] = steps[rows.take_first] = _pop_back
 
 
 def _extreme_back(sweep: Sweep, op: Call) -> Step:

@@ -331,6 +331,7 @@ _SPECIAL: dict[Any, Callable[..., tuple[str, int] | None]] = {
     rows.zeros_of: lambda w, x: (f"[0.0] * len({w.text(x)})", 12),
     rows.complex_zeros_of: lambda w, x: (f"[0j] * len({w.text(x)})", 12),
     rows.take_last: lambda w, x: (f"{w.text(x, ATOM)}.pop()", ATOM),
+    rows.take_first: lambda w, x: (f"{w.text(x, ATOM)}.pop(0)", ATOM),
     runtime.own: lambda w, x: (f"{w.member('np.array', np.array)}({w.text(x)})", ATOM),
     primitives.build_tuple: lambda w, *xs: (tuple_text(map(w.text, xs)), ATOM),
     primitives.build_list: lambda w, *xs: (f"[{', '.join(w.text(x) for x in xs)}]", ATOM),

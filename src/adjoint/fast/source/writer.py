@@ -182,6 +182,7 @@ class Writer(Formulas):
         text, level = self.call(op)
         if op.callee.value in (
             rows.take_last,
+            rows.take_first,
             runtime.draw,
             runtime.read_clock,
         ):  # pending reads must precede the write
@@ -396,6 +397,7 @@ _STATEMENTS: dict[Any, Callable[[Writer, tuple[Operand, ...]], str]] = {
     runtime.put_broadcast: lambda w, xs: f"{w.item(xs[0], xs[1])} = {w.text(xs[2])}",
     rows.put_item: lambda w, xs: f"{w.item(xs[0], xs[1])} = {w.text(xs[2])}",
     rows.append: lambda w, xs: f"{w.text(xs[0], ATOM)}.append({w.text(xs[1])})",
+    rows.put_first: lambda w, xs: f"{w.text(xs[0], ATOM)}.insert(0, {w.text(xs[1])})",
     runtime.clear: lambda w, xs: f"{w.item(xs[0], xs[1])} = 0",
     runtime.subtract_from: lambda w, xs: f"{w.text(xs[0])} -= {w.text(xs[1])}",
     runtime.scale: lambda w, xs: f"{w.text(xs[0])} *= {w.text(xs[1])}",

@@ -415,8 +415,7 @@ def divide(y: Any, divisor: Any) -> None:
 
 
 WRITES: frozenset[Any] = frozenset(
-    {put, put_broadcast, add_to, subtract_from, scale, divide, rows.append, rows.put_item}
-    | {rows.take_last}
+    {put, put_broadcast, add_to, subtract_from, scale, divide, rows.put_item, *rows.RESIZING}
 )
 """Functions of user code that write to their first operand."""
 

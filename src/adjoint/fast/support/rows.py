@@ -151,6 +151,20 @@ def take_last(xs: Any) -> Any:
     return xs.pop()
 
 
+def take_first(xs: Any) -> Any:
+    return xs.pop(0)
+
+
+def put_first(xs: Any, value: Any) -> None:
+    xs.insert(0, value)
+
+
+TAKING: dict[Any, Any] = {take_last: append, take_first: put_first}
+"""Functions that remove an item, with the one that puts it back."""
+PUTTING = {put: take for take, put in TAKING.items()}
+RESIZING = frozenset({*TAKING, *PUTTING})
+
+
 def repeated(xs: Any, n: int) -> Any:
     return xs * n
 

@@ -11,7 +11,16 @@ from adjoint.fast.evaluate.loops import iterate
 from adjoint.fast.evaluate.objects.containers import closed, key_of, opened_element, run
 from adjoint.fast.evaluate.objects.derived import plain_content
 from adjoint.fast.evaluate.objects.number_keys import as_table, is_key, new_table, update
-from adjoint.fast.evaluate.rows import append, item_of, kind_of, length_of_row, pop, row_of
+from adjoint.fast.evaluate.rows import (
+    append,
+    item_of,
+    kind_of,
+    length_of_row,
+    pop,
+    pop_first,
+    prepend,
+    row_of,
+)
 from adjoint.fast.evaluate.types import Array
 from adjoint.fast.evaluate.values import (
     Abstract,
@@ -59,11 +68,25 @@ def _(ev: Evaluator, xs: Abstract, value: Abstract) -> Abstract:
     return Known(None)
 
 
+def _is_zero(index: Abstract) -> bool:
+    return isinstance(index, Known) and type(index.value) is int and index.value == 0
+
+
 @handler(list.pop)
 def _(ev: Evaluator, xs: Abstract, *index: Abstract) -> Abstract:
     if not index:
         return pop(ev, xs)
+    if isinstance(ev.held(xs), RowOf) and _is_zero(*index):
+        return pop_first(ev, xs)
     return run(ev, xs, list.pop, *(opened_element(ev, i) for i in index))
+
+
+@handler(list.insert)
+def _(ev: Evaluator, xs: Abstract, index: Abstract, value: Abstract) -> Abstract:
+    if isinstance(ev.held(xs), RowOf) and _is_zero(index):
+        prepend(ev, xs, value)
+        return Known(None)
+    return run(ev, xs, list.insert, opened_element(ev, index), opened_element(ev, value))
 
 
 @handler(primitives.list_extend)
