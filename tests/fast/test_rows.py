@@ -384,6 +384,10 @@ def test_a_queue():
     np.testing.assert_allclose(
         ad.hessian(f)(A), ad.jacobian(ad.grad(f, tier="generic"))(A), rtol=1e-9, atol=1e-9
     )
+    tier.forget()
+    expected = ad.hvp(f, A, A)
+    assert [len(known.refused) for known in tier._kept.values()] == [0]  # it is a program
+    np.testing.assert_allclose(expected, ad.hessian(f)(A) @ A, rtol=1e-9)
     for exhausted in ([], [0.3]):
         with pytest.raises(IndexError):
             ad.gradient(lambda x, ys: sum([ys.pop(0) * x for _ in range(3)]), 2.0, exhausted)

@@ -35,8 +35,8 @@ def written_tangent(sweep: TangentValues, op: Call) -> None:
         _scaled(sweep, op, dot)
         return
     ev.write(op)
-    if f is runtime.clear:
-        ev.write(Call(None, op.callee, (dot, op.operands[1])))
+    if f is runtime.clear or f in rows.TAKING:
+        ev.write(Call(None, op.callee, (dot, *op.operands[1:])))
         return
     value = op.operands[-1]
     value_dot = sweep.of(value)
