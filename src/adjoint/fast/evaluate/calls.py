@@ -13,7 +13,6 @@ from typing import Any
 
 import numpy as np
 
-from adjoint.fast.evaluate.array_writes import write_into
 from adjoint.fast.evaluate.attribute_reads import special_method
 from adjoint.fast.evaluate.callees.arguments import by_position, without_nones
 from adjoint.fast.evaluate.callees.constant_calls import (
@@ -59,6 +58,7 @@ from adjoint.fast.evaluate.values import (
     Source,
     Tuple,
 )
+from adjoint.fast.evaluate.writes.array_writes import write_into
 from adjoint.fast.not_covered import NotCovered, Raises
 from adjoint.fast.support import functions as runtime
 from adjoint.fast.support.opaque_functions import may_be_opaque

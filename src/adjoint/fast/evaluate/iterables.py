@@ -9,7 +9,6 @@ from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
 from typing import Any
 
-from adjoint.fast.evaluate.array_writes import written_in
 from adjoint.fast.evaluate.attribute_reads import special_method
 from adjoint.fast.evaluate.evaluator import Evaluator
 from adjoint.fast.evaluate.items import item, length_of
@@ -34,6 +33,7 @@ from adjoint.fast.evaluate.values import (
     SetOf,
     Tuple,
 )
+from adjoint.fast.evaluate.writes.array_writes import written_in
 from adjoint.fast.not_covered import CarriedWrite, NeedsKnown, NeedsSize, NotCovered, UsedAgain
 from adjoint.fast.support.rows import part
 from adjoint.ir.node import node

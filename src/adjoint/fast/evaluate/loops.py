@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
-from adjoint.fast.evaluate.array_writes import written_in
 from adjoint.fast.evaluate.call_frames import Body
 from adjoint.fast.evaluate.carried_values import Carried
 from adjoint.fast.evaluate.evaluator import Evaluator
@@ -40,6 +39,7 @@ from adjoint.fast.evaluate.values import (
     Ref,
     Rest,
 )
+from adjoint.fast.evaluate.writes.array_writes import written_in
 from adjoint.fast.not_covered import CarriedWrite, NotCovered, UsedAgain
 from adjoint.fast.single_assignment.primitives import yielded
 from adjoint.fast.single_assignment.walk import walk

@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 
-from adjoint.fast.evaluate.array_writes import put
 from adjoint.fast.evaluate.attribute_reads import attribute, special_method
 from adjoint.fast.evaluate.call_frames import attempted
 from adjoint.fast.evaluate.evaluator import Evaluator
@@ -50,6 +49,7 @@ from adjoint.fast.evaluate.values import (
     Tuple,
 )
 from adjoint.fast.evaluate.writes.adopted_containers import object_behind
+from adjoint.fast.evaluate.writes.array_writes import put
 from adjoint.fast.not_covered import NeedsSize, NotCovered, Raises
 from adjoint.ir import primitives
 from adjoint.ir.single import Unpack, Value

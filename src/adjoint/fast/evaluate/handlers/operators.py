@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 
-from adjoint.fast.evaluate.array_writes import update
 from adjoint.fast.evaluate.attribute_reads import special_method
 from adjoint.fast.evaluate.calls import fold_known
 from adjoint.fast.evaluate.evaluator import Evaluator
@@ -48,6 +47,7 @@ from adjoint.fast.evaluate.values import (
     Tuple,
 )
 from adjoint.fast.evaluate.writes.adoption import demand_not_written
+from adjoint.fast.evaluate.writes.array_writes import update
 from adjoint.fast.not_covered import NotCovered
 from adjoint.fast.support import functions as runtime
 from adjoint.ir.single import Value

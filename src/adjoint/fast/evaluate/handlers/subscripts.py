@@ -8,7 +8,6 @@ from typing import Any, Generic
 
 import numpy as np
 
-from adjoint.fast.evaluate.array_writes import add_at, is_alias_of_part, put
 from adjoint.fast.evaluate.attribute_reads import attribute, special_method
 from adjoint.fast.evaluate.evaluator import Evaluator
 from adjoint.fast.evaluate.handlers.table import handler
@@ -40,6 +39,7 @@ from adjoint.fast.evaluate.values import (
     RowOf,
 )
 from adjoint.fast.evaluate.writes.adoption import demand_not_written
+from adjoint.fast.evaluate.writes.array_writes import add_at, is_alias_of_part, put
 from adjoint.fast.not_covered import NotCovered
 from adjoint.ir.single import Value
 from adjoint.primal.special_methods import class_attribute
