@@ -293,3 +293,19 @@ def test_a_dict_from_outside():
         if tier == "fast":
             first = found
     np.testing.assert_allclose(first, found)
+
+
+def test_dicts_and_lists_are_compared_by_what_they_hold():
+    def table(a):
+        return {int(x * 10): x for x in a}
+
+    def grown(a):
+        found = []
+        for x in a:
+            found.append(x * 2)  # noqa: PERF401
+        return found
+
+    for made in (table, grown, lambda a: {int(x) for x in a}):
+        f = lambda a, made=made: a[0] * (made(a) == made(a)) + a[1] * (made(a) != made(a * 2))
+        for _ in range(2):
+            np.testing.assert_allclose(ad.gradient(f, A)[0], [1.0, 1.0, *[0.0] * (len(A) - 2)])

@@ -9,11 +9,13 @@ from typing import TypeVar
 from adjoint.fast.evaluate.evaluator import Evaluator
 from adjoint.fast.evaluate.joins import Grows
 from adjoint.fast.evaluate.objects.number_keys import as_table
+from adjoint.fast.evaluate.objects.queues import as_queue
 from adjoint.fast.evaluate.rows import as_row
-from adjoint.fast.evaluate.values import DictOf, ListOf, SetOf
+from adjoint.fast.evaluate.values import DequeOf, DictOf, ListOf, SetOf
 from adjoint.fast.not_covered import NotCovered
 
 MOST_GROWING = 16
+_GROWING = (ListOf, DequeOf, DictOf, SetOf)
 T = TypeVar("T")
 
 
@@ -51,7 +53,10 @@ def growing(ev: Evaluator, run: Callable[[], T], is_short: Callable[[], bool] | 
             except Grows as error:
                 restore()
                 held = ev.heap.get(error.address)
-                if not isinstance(held, ListOf | DictOf | SetOf) or error.address in grown:
+                if (
+                    not isinstance(held, ListOf | DequeOf | DictOf | SetOf)
+                    or error.address in grown
+                ):
                     raise
                 if is_short is not None and not grown and is_short():
                     raise
@@ -59,6 +64,8 @@ def growing(ev: Evaluator, run: Callable[[], T], is_short: Callable[[], bool] | 
                 for address in grown:
                     if isinstance(ev.heap[address], ListOf):
                         as_row(ev, address)
+                    elif isinstance(ev.heap[address], DequeOf):
+                        as_queue(ev, address)
                     else:
                         as_table(ev, address)
         raise NotCovered("too many lists that grow", ev.span)

@@ -21,6 +21,7 @@ from adjoint.fast.evaluate.values import (
     MISSING,
     TEXT,
     Abstract,
+    DequeOf,
     External,
     Flag,
     HeapObject,
@@ -258,6 +259,9 @@ def contents_template(address: int, ev: Evaluator, heap: Heap, other: Heap) -> A
         if isinstance(before, ListOf) and isinstance(after, ListOf | RowOf):
             items = (*before.items, *(after.items if isinstance(after, ListOf) else ()))
             if all(is_number(x, ev.types) for x in items):
+                raise Grows(address)
+        if isinstance(before, DequeOf) and isinstance(after, DequeOf):
+            if all(is_number(x, ev.types) for x in (*before.items, *after.items)):
                 raise Grows(address)
         if isinstance(before, TableOf) is not isinstance(after, TableOf):
             raise Grows(address)

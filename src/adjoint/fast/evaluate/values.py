@@ -330,7 +330,8 @@ class RowOf:
 @node(eq=False)
 class TableOf:
     """A dict or a set of class `kind` with keys of the program: `items` are the lists of its keys
-    and of its values, if `is_in_order` in the order of insertion."""
+    and of its values, if `is_in_order` in the order of insertion. For a deque, `items` is the list
+    of its items, and `factory` its greatest length."""
 
     items: tuple[Abstract, ...]
     kind: type

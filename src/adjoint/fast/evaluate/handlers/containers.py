@@ -26,6 +26,7 @@ from adjoint.fast.evaluate.objects.containers import (
 )
 from adjoint.fast.evaluate.objects.loaded_modules import is_modules, loaded
 from adjoint.fast.evaluate.objects.number_keys import call, copy_of, is_key, new_table, tabled
+from adjoint.fast.evaluate.objects.queues import as_queue, call_queue
 from adjoint.fast.evaluate.plain_classes import has_own, is_plain_object
 from adjoint.fast.evaluate.rows import as_row, row_of
 from adjoint.fast.evaluate.types import number
@@ -199,7 +200,7 @@ def _new_dict(kind: Any) -> None:
                 return _filled(ev, kind, "tally", args[0])
         if kind is dict and len(args) == 1 and not keywords:
             table = tabled(ev, args[0])
-            if table is not None and table.kind is not set:
+            if table is not None and issubclass(table.kind, dict):
                 return copy_of(ev, table, dict)
         named = {k: opened_element(ev, x) for k, x in keywords.items()}
         given = [_entries(ev, x, kind) for x in args]
@@ -264,6 +265,11 @@ def _(ev: Evaluator, *items: Abstract) -> Abstract:
 @handler(deque)
 def _(ev: Evaluator, iterable: Abstract = Tuple(()), maxlen: Abstract = Known(None)) -> Abstract:
     most = opened_element(ev, maxlen)
+    if _is_listed(ev, iterable):
+        made = closed(ev, guarded(ev, deque, (), most))
+        assert isinstance(made, Ref)
+        call_queue(ev, as_queue(ev, made.address), "extend", iterable)
+        return made
     return closed(ev, guarded(ev, deque, real(ev, iterable), most))
 
 

@@ -50,6 +50,8 @@ def by_protocol(
     if is_equality and left in _FAMILIES and right in _FAMILIES:
         if _FAMILIES[left] != _FAMILIES[right]:
             return Known(f is operator.ne)
+        if left is not type(None):  # what they hold is compared
+            raise NotCovered(f"the operator {f.__name__} of such operands", ev.span)
     elif issubclass(left, np.generic | str | bytes) and not (is_equality and left in _FAMILIES):
         # their operators accept any object
         raise NotCovered(f"the operator {f.__name__} of such operands", ev.span)

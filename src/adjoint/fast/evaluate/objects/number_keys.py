@@ -6,6 +6,7 @@ Its methods are functions of these lists, which are inlined.
 
 from __future__ import annotations
 
+from collections import deque
 from dataclasses import replace
 from typing import Any
 
@@ -14,6 +15,7 @@ from adjoint.fast.evaluate.handlers.table import handler
 from adjoint.fast.evaluate.joins import is_number
 from adjoint.fast.evaluate.leaves import Leaf
 from adjoint.fast.evaluate.objects.containers import closed
+from adjoint.fast.evaluate.objects.queues import call_queue
 from adjoint.fast.evaluate.rows import as_row, row_of
 from adjoint.fast.evaluate.types import Row, has_complex, has_truth_value, number
 from adjoint.fast.evaluate.values import (
@@ -98,6 +100,8 @@ def ordered(ev: Evaluator, a: Abstract) -> Abstract:
 
 def call(ev: Evaluator, held: TableOf, name: str, *args: Abstract) -> Abstract:
     """Call a method of a table."""
+    if held.kind is deque:
+        return call_queue(ev, held, name, *args)
     given = [*held.items, *args]
     if name == "__getitem__" and isinstance(held.factory, Known) and held.factory.value is None:
         name = "count" if _is_counter(held) else "read"
