@@ -99,6 +99,7 @@ def unpacked(ev: Evaluator, a: Abstract, n: int, starred: int | None) -> list[Ab
         if length is None or (isinstance(length, int) and length != n):
             raise NotCovered("unpacking something else than a tuple or a list", ev.span)
         if length != n:
+            ev.demand_known("unpacking an array of unknown length", length)
             wrong = ev.infer(operator.ne, [length_of(ev, a, 0), Known(n)])
             branch(ev, wrong, ev.leave, list, ev.span)  # type: ignore[arg-type]
         return [item(ev, a, Known(i)) for i in range(n)]

@@ -129,9 +129,9 @@ def shape_of(x: Any) -> tuple[int, ...]:
 
 
 def zeros_like(x: Any) -> Any:
-    """Return the zero cotangent of an array, or 0.0 for ``None``: an array that the path taken did
-    not assign, and whose cotangent is not used."""
-    if x is None:
+    """Return the zero cotangent of an array. It is 0.0 for ``None``, an array that the path taken
+    did not assign, and whose cotangent is not used, nor is its tangent."""
+    if x is None or type(x) is float:
         return 0.0
     dtype = x.dtype
     return np.zeros(x.shape, dtype if dtype.kind in "fc" else np.float64)

@@ -20,8 +20,9 @@ def fits(x: Any, dot: Any) -> bool:
         if type(dot) is not np.ndarray or dot.shape != x.shape:
             return False
         return x.dtype is dot.dtype is _FLOAT64 or bool(dot.dtype == _dtype_for(x))
-    if kind is list or kind is tuple:
-        return type(dot) in (list, tuple) and len(dot) == len(x) and all(map(fits, x, dot))
+    if kind is list or kind is tuple or (issubclass(kind, tuple) and hasattr(kind, "_fields")):
+        kinds = (list, tuple, kind)
+        return type(dot) in kinds and len(dot) == len(x) and all(map(fits, x, dot))
     if issubclass(kind, int | float | np.floating | np.integer):
         return type(dot) in (float, int, np.float64, kind)
     if issubclass(kind, complex | np.complexfloating):
