@@ -102,7 +102,7 @@ class Writer(Formulas):
             self.statement(op, depth)
             if last:
                 going += [x for x in self._read_by(op) if last.get(x) == i and x not in going]
-                if len(self.lines) > before:
+                if going and len(self.lines) > before:
                     going = self._delete(going, depth)
         self._own = around
 

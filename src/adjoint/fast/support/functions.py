@@ -324,6 +324,8 @@ def inner_derivative(x: Any) -> Any:
     Deoptimize
         It is not finite: the generic tier treats infinite slopes.
     """
+    if type(x) is np.float64 and math.isfinite(x):
+        return x  # most
     x = finite_derivative(x)
     return np.array(x) if type(x) is np.ndarray else float(x) if isinstance(x, int) else x
 
