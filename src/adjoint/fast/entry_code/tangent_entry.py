@@ -18,6 +18,7 @@ import numpy as np
 from adjoint.fast.build.modes import Mode
 from adjoint.fast.build.program import Program, definite_results
 from adjoint.fast.entry_code.cotangent_structure import cotangents
+from adjoint.fast.entry_code.finiteness import square
 from adjoint.fast.entry_code.inputs import Reading, indented, raising
 from adjoint.fast.entry_code.outside_writes import keeping, undoing
 from adjoint.fast.evaluate.leaves import Leaf
@@ -176,10 +177,12 @@ def _checked(program: Program, arrays: Sequence[str], mode: Mode) -> list[str]:
         if own is False:
             return slow
         if isinstance(x, Value):
-            is_array = isinstance(ev.types[x], Array)
-            square = f"vdot({name}, {name})" if is_array else name
-            test = "is_finite_complex" if has_complex(ev.types[x]) else "isfinite"
-            terms.append(f"{test}({square})")
+            t = ev.types[x]
+            if isinstance(t, Array) and not has_complex(t):
+                terms.append(f"isfinite({square(t, name)})")
+                continue
+            test = "is_finite_complex" if has_complex(t) else "isfinite"
+            terms.append(f"{test}({f'vdot({name}, {name})' if isinstance(t, Array) else name})")
     if not terms:
         return []
     return [f"if not ({' and '.join(terms)}):", *(f"    {line}" for line in slow)]
@@ -234,7 +237,10 @@ def _reads(made: Reading, wanted: list[Leaf], names: list[str]) -> list[str]:
     for leaf, name in zip(wanted, names, strict=True):
         dot, x = _place(leaf.source), made.names[id(leaf.source)]
         if isinstance(leaf.type, Array):
-            lines.append(f"{name} = array_of({dot}, {x})")
+            if dot.isidentifier():  # most
+                lines.append(f"{name} = array_of(None, {x}) if {dot} is None else {dot}")
+            else:
+                lines.append(f"{name} = array_of({dot}, {x})")
         elif isinstance(leaf.type, Row):
             lines.append(f"{name} = row_of({dot}, {x})")
         elif leaf.type == number(np.float32):

@@ -90,6 +90,8 @@ class Stored:
     entries: list[Entry] = field(default_factory=list)
     refused: dict[tuple[Any, ...], NotCoveredKind] = field(default_factory=dict)
     takes_apart: bool = True
+    is_plain: bool = True
+    """Whether the next programs compute with numbers of Python where they can."""
 
     def forget_lengths(self) -> None:
         """Drop the programs for the lengths of small arrays alone, and make no more of them."""

@@ -15,6 +15,7 @@ import time
 from collections import Counter, OrderedDict
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
 from types import FunctionType
 from typing import Any
 
@@ -231,7 +232,8 @@ def entry_of(owner: Owner, f: Any, args: tuple[Any, ...], mode: Mode) -> Entry |
                     raise NotCovered(f"called with more than {MOST_KINDS} kinds of arguments")
                 _latest.clear()
                 del kept.entries[0]  # a function of a rule serves many functions of the user
-            made = _sound(f, args, mode, takes_apart=kept.takes_apart)
+            made = _sound(f, args, mode, takes_apart=kept.takes_apart, is_plain=kept.is_plain)
+            made.failures.retire = partial(_retire, kept, made)
         except NotCovered as error:
             kinds = kinds_of(f, args)
             cost = time.perf_counter() - begin
@@ -244,12 +246,29 @@ def entry_of(owner: Owner, f: Any, args: tuple[Any, ...], mode: Mode) -> Entry |
         return made
 
 
-def _sound(f: Any, args: tuple[Any, ...], mode: Mode, *, takes_apart: bool = True) -> Entry:
+def _retire(kept: Stored, entry: Entry) -> None:
+    """Drop a program with numbers of Python that may be infinite or NaN, and make no more of them
+    for its function."""
+    with _lock:
+        _latest.clear()
+        kept.is_plain = False
+        if entry in kept.entries:
+            kept.entries.remove(entry)
+
+
+def _sound(
+    f: Any,
+    args: tuple[Any, ...],
+    mode: Mode,
+    *,
+    takes_apart: bool = True,
+    is_plain: bool = True,
+) -> Entry:
     """Build the program for `f`. Turn an internal error of the fast tier into `NotCovered`, unless
     strict mode is on."""
     try:
         with leaving, session:  # garbage collection would find little
-            return _made(f, args, mode, takes_apart)
+            return _made(f, args, mode, takes_apart, is_plain)
     except (NotCovered, DumpError):
         raise
     except RecursionError:  # a call inside many others
@@ -264,7 +283,7 @@ _MAIN = {"gradient": "gradient", "pullback": "forward"}
 """The main function of the source of a program, by kind of mode."""
 
 
-def _made(f: Any, args: tuple[Any, ...], mode: Mode, takes_apart: bool) -> Entry:
+def _made(f: Any, args: tuple[Any, ...], mode: Mode, takes_apart: bool, is_plain: bool) -> Entry:
     from adjoint.fast.build.source import REVERSE, written  # imported on first use only
     from adjoint.fast.build.specialisation import specialise
     from adjoint.fast.entry_code.entry_source import entry_source
@@ -272,7 +291,7 @@ def _made(f: Any, args: tuple[Any, ...], mode: Mode, takes_apart: bool) -> Entry
     from adjoint.fast.entry_code.shape_check import demanding_shapes
 
     begin = time.perf_counter()
-    program = specialise(f, args, mode, takes_apart=takes_apart)
+    program = specialise(f, args, mode, takes_apart=takes_apart, is_plain=is_plain)
     writer = written(program)
     entry_texts, bound = entry_source(program, len(args), mode)
     source = "\n".join(writer.lines) + "\n"
