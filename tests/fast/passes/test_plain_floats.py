@@ -64,12 +64,33 @@ def written(x, w):
     return a[0] + a[1] * a[2]
 
 
+def stencil(x, w):
+    u = np.array([x[0], w[0], x[1], w[1], 0.5])
+    for _ in range(3):
+        for i in range(1, len(u) - 1):
+            u[i] = u[i] + 0.2 * (u[i - 1] - 2.0 * u[i] + u[i + 1]) / (1.0 + u[i] * u[i])
+    return np.sum(u * u)
+
+
+def skipping(x, w):
+    u = np.outer(x, w)
+    total = 0.0
+    for i in range(2):
+        if u[i, 0] > 0.5:
+            continue
+        y = u[i, 1] * u[i, 0] + w[i]
+        if y < -5.0:
+            break
+        total += y * y / (2.0 + y)
+    return total
+
+
 def force(x, w):
     g = ad.gradient(lambda q: np.sum(1 / np.sqrt(np.sum((q - w) ** 2))) + q[0] * q[1], x)[0]
     return np.sum(g * g)
 
 
-FUNCTIONS = [orbit, falling, early, nested, of_others, written, force]
+FUNCTIONS = [orbit, falling, early, nested, of_others, written, stencil, skipping, force]
 
 
 def plainly(f, *args):
@@ -101,6 +122,7 @@ def test_a_loop_computes_with_numbers_of_python():
     source = plainly(orbit, X, W)
     assert " = math.sqrt" in source and " = np.sqrt" not in source and "x.item(0)" in source
     assert "numpy_float" not in source and "python_float" not in source
+    assert "python_float" not in plainly(stencil, X, W)  # nor what lies on a tape on a tape
 
 
 def squared_often(x, w):
@@ -126,6 +148,13 @@ def unused(x, w):
     return w[0] * x[1] * w[1]
 
 
+def filled(x, w):
+    u = np.zeros(3)
+    for i in range(2):
+        u[i] = x[i] * 1e200 * x[i]
+    return np.sum(u[1:]) * w[0] + w[1]
+
+
 POINTS = [
     [1.0, 2.0],
     [0.0, 0.0],
@@ -139,7 +168,9 @@ POINTS = [
 ]
 
 
-@pytest.mark.parametrize("f", [squared_often, absorbed, divided, unused], ids=lambda f: f.__name__)
+@pytest.mark.parametrize(
+    "f", [squared_often, absorbed, divided, unused, filled], ids=lambda f: f.__name__
+)
 @pytest.mark.parametrize("point", POINTS, ids=str)
 def test_warnings_and_numbers_are_those_of_numpy(f, point):
     x, w = np.array(point), np.array([0.5, 3.0])

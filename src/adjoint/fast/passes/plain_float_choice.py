@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import math
 import operator
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 import numpy as np
 
 from adjoint.fast.evaluate.evaluator import Evaluator
-from adjoint.fast.evaluate.types import Array, IntegersOrFloats, Number
+from adjoint.fast.evaluate.types import Array, IntegersOrFloats, Number, Type
 from adjoint.fast.single_assignment.primitives import same
 from adjoint.fast.single_assignment.walk import (
     blocks,
@@ -18,14 +18,17 @@ from adjoint.fast.single_assignment.walk import (
     carried_values,
     is_call_of,
     operands,
+    results,
     walk,
 )
 from adjoint.fast.support import functions as runtime
+from adjoint.ir import primitives
 from adjoint.ir.single import Block, Call, Const, If, Loop, Op, Operand, Unpack, Value
 
 _NUMPYS = frozenset({np.float64})
 _EITHER = frozenset({float, np.float64})
 _PLAIN = frozenset({float, int, bool})
+_WHOLE = frozenset({int, np.int64})
 _ARITHMETIC: frozenset[Any] = frozenset(
     {
         operator.add,
@@ -48,9 +51,20 @@ _ASKING: frozenset[Any] = frozenset({operator.truth, operator.not_})
 _STORES: frozenset[Any] = frozenset({runtime.add_at, runtime.add_part, runtime.put})
 _COSTS = {np.sqrt: 8.0, np.absolute: 8.0, np.float64: 2.0, operator.getitem: 0.0}
 """What is saved, in operations of arithmetic, where that is not 1."""
-_CONVERSION = 3.0
-"""What one number that becomes NumPy's, or a look at one, costs in such operations."""
+_CONVERSION, _COPY = 3.0, 2.0
+"""What one number that becomes NumPy's or Python's costs in such operations."""
 _LOOP = 10.0
+_NONE = Const(None)
+
+
+def has_many(types: Mapping[Value, Type], *whole: Block) -> bool:
+    """Return whether there are enough of NumPy's numbers that a choice may be worth making."""
+    found = 0.0
+    for block in whole:
+        for op in walk(block):
+            t = types.get(op.result) if type(op) is Call and op.result is not None else None
+            found += type(t) is Number and np.float64 in t.kinds
+    return found > _CONVERSION
 
 
 class Choice:
@@ -62,6 +76,8 @@ class Choice:
         Values that are computed as such.
     read
         NumPy's numbers that these are made of: a copy of each is made.
+    maybe
+        Values that are ``None`` in some branches and iterations.
     """
 
     def __init__(self, ev: Evaluator, *whole: Block) -> None:
@@ -71,9 +87,11 @@ class Choice:
         self._joined: dict[Value, list[Operand]] = {}
         self._together: dict[Value, tuple[Value, ...]] = {}
         self._returned: set[Operand] = set()
+        self._weights: dict[Value, float] = {}
         self._depths: dict[int, float] = {}
         self.plain: set[Value] = set()
         self.read: set[Value] = set()
+        self.maybe: set[Operand] = {*ev.maybe}
         self.is_finite = True
         for block in whole:
             self._collect(block, 1.0)
@@ -85,6 +103,7 @@ class Choice:
                 self._find_reads(op.result)
         if self.is_finite:
             self._choose()
+            self._find_missing()
 
     def _calls(self) -> Iterator[Call]:
         return (op for block in self._whole for op in walk(block) if type(op) is Call)
@@ -93,6 +112,7 @@ class Choice:
 
     def _collect(self, block: Block, weight: float) -> None:
         self._returned.update(block.results or ())
+        self._weights.update(dict.fromkeys(block.parameters, weight))
         self.is_finite &= all(map(_is_finite, block.results or ()))
         for op in block.ops:
             self._depths[id(op)] = weight
@@ -100,6 +120,7 @@ class Choice:
                 if type(x) is Value:
                     self._uses.setdefault(x, []).append((op, i))
                 self.is_finite &= _is_finite(x)
+            self._weights.update(dict.fromkeys(results(op), weight))
             if type(op) is Call:
                 if op.result is not None:
                     self._made[op.result] = op
@@ -147,27 +168,48 @@ class Choice:
 
     def _is_element(self, x: Operand, index: Operand) -> bool:
         t = self._types.get(x) if type(x) is Value else None
-        if type(t) is not Array or t.dtype != np.float64 or type(index) is not Const:
+        if type(t) is not Array or t.dtype != np.float64:
             return False
-        places = index.value if type(index.value) is tuple else (index.value,)
-        return len(places) == len(t.shape) and all(type(i) is int for i in places)
+        if type(index) is Const:
+            places = index.value if type(index.value) is tuple else (index.value,)
+            return len(places) == len(t.shape) and all(type(i) is int for i in places)
+        made = self._made.get(index) if type(index) is Value else None
+        is_tuple = made is not None and callee_of(made) is primitives.build_tuple
+        numbers = made.operands if made is not None and is_tuple else (index,)
+        return len(numbers) == len(t.shape) and all(map(self._is_place, numbers))
+
+    def _is_place(self, x: Operand) -> bool:
+        if type(x) is Const:
+            return type(x.value) is int
+        t = self._types.get(x) if type(x) is Value else None
+        return type(t) is Number and t.kinds <= _WHOLE
 
     def _find_reads(self, tape: Value) -> None:
-        """Record the values that loops read from a tape, by the place that each has in a push."""
+        """Record the values that loops read from a tape, by the place that each has in a push. A
+        tape may lie on that of an outer loop, processed before."""
         reads: list[list[Value]] = []
         pushes: list[Call] = []
-        for op, place in self._uses.get(tape, ()):
-            if is_call_of(op, runtime.push) and place == 1:
-                pushes.append(op)
-                continue
-            if not is_call_of(op, reversed) or op.result is None:
+        names = [tape]
+        for name in names:
+            if name in self._returned:
                 return
-            found = self._columns(op.result)
-            if found is None:
-                return
-            reads += found
-        lengths = {*map(len, reads), *(len(op.operands) - 1 for op in pushes)}
-        if tape in self._returned or len(lengths) > 1:
+            for op, place in self._uses.get(name, ()):
+                if is_call_of(op, runtime.push) and place == 1:
+                    pushes.append(op)
+                    continue
+                if is_call_of(op, runtime.push):
+                    outer = op.operands[0]
+                    if not isinstance(outer, Value) or len(self._pushes.get(outer, ())) != 1:
+                        return
+                    names += self._column(outer, place - 2)
+                    continue
+                if is_call_of(op, len):
+                    continue
+                found = self._columns(op.result) if is_call_of(op, reversed) and op.result else None
+                if found is None:
+                    return
+                reads += found
+        if len({*map(len, reads), *(len(op.operands) - 1 for op in pushes)}) > 1:
             return
         self._tapes[tape], self._pushes[tape] = reads, pushes
         for columns in reads:
@@ -182,17 +224,27 @@ class Choice:
         for op in {id(op): op for op, _ in self._uses.get(steps, ())}.values():
             if isinstance(op, Loop) and op.iterable is steps:
                 found.append([op.body.parameters[0]])
-            elif is_call_of(op, zip) and op.result and {*op.operands} == {steps}:
+            elif is_call_of(op, zip) and op.result and op.result not in self._returned:
                 for loop, _ in self._uses.get(op.result, ()):
                     if not isinstance(loop, Loop) or loop.iterable is not op.result:
                         return None
                     for unpack, _ in self._uses.get(loop.body.parameters[0], ()):
                         if not isinstance(unpack, Unpack) or unpack.starred is not None:
                             return None
-                        found.append([*unpack.results])
+                        pairs = zip(unpack.results, op.operands, strict=True)
+                        found.append([y for y, x in pairs if x is steps])
             else:
                 return None
         return found
+
+    def _find_missing(self) -> None:
+        """Record the values that are ``None`` in some branches and iterations."""
+        before = -1
+        while before != len(self.maybe):
+            before = len(self.maybe)
+            for y in (*self._joined, *self._slots):
+                if any(x == _NONE or x in self.maybe for x in self._made_of(y)):
+                    self.maybe.add(y)
 
     # ---- what is chosen --------------------------------------------------------------------------
 
@@ -274,7 +326,7 @@ class Choice:
 
     def _is_pushed_plain(self, op: Call, place: int) -> bool:
         tape = op.operands[0]
-        if type(tape) is not Value or tape not in self._tapes or place < 2:
+        if not isinstance(tape, Value) or tape not in self._tapes or place < 2:
             return False
         column = self._column(tape, place - 2)
         return bool(column) and all(x in self.plain for x in column)
@@ -300,14 +352,13 @@ class Choice:
             if op.result in self.plain:
                 gain += weight * _COSTS.get(callee_of(op), 1.0)
                 continue
-            if op.result in self.read:
-                gain -= weight
             loud = {
                 x
                 for i, x in enumerate(operands(op))
                 if x in self.plain and not self.is_quiet(x, op, i)
             }
             gain -= weight * _CONVERSION * len(loud)
+        gain -= _COPY * sum(self._weights.get(x, 1.0) for x in self.read)
         ends = {x for block in self._whole for x in block.results or () if x in self.plain}
         return gain > _CONVERSION * (1 + len(ends))
 

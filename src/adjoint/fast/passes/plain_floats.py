@@ -31,11 +31,13 @@ import numpy as np
 
 from adjoint.fast.evaluate.evaluator import Evaluator
 from adjoint.fast.evaluate.types import FLOAT, Number, number
-from adjoint.fast.passes.plain_float_choice import INSTEAD, Choice
+from adjoint.fast.passes.plain_float_choice import INSTEAD, Choice, has_many
 from adjoint.fast.single_assignment.primitives import same
 from adjoint.fast.single_assignment.walk import callee_of, mapped, results
 from adjoint.fast.support import functions as runtime
 from adjoint.ir.single import Block, Call, Const, If, Loop, Op, Operand, Value
+
+_WRITES = (runtime.put, runtime.add_part)
 
 
 def with_plain_floats(
@@ -43,6 +45,8 @@ def with_plain_floats(
 ) -> tuple[Block, Block, Mapping[Value, Operand]] | None:
     """Return two blocks, of which the second reads values of the first, with numbers of Python;
     and what is returned in place of results. ``None`` if that would not be faster."""
+    if not has_many(ev.types, forward, reverse):
+        return None
     found = Choice(ev, forward, reverse)
     if not found.plain or not found.is_faster():
         return None
@@ -127,7 +131,7 @@ class _Writer:
     def _box(self, x: Value) -> Value:
         if x not in self._boxed:
             made = self._boxed[x] = self._like(x, number(np.float64))
-            is_looked_at = x not in self._ev.maybe
+            is_looked_at = x not in self._choice.maybe
             if is_looked_at:
                 self._look(self._python(x))
             f: Any = np.float64 if is_looked_at else runtime.numpy_float
@@ -185,6 +189,8 @@ class _Writer:
             self._python(x) if choice.takes_python(op, i, x) else self._numpy(x)
             for i, x in enumerate(op.operands, 1)
         )
+        if f in _WRITES:  # NumPy does not warn of infinities that it reads
+            self._look(xs[2])
         keywords = tuple((name, self._numpy(x)) for name, x in op.keywords)
         return Call(op.result, Const(f) if f is not None else op.callee, xs, keywords, op.span)
 
