@@ -22,12 +22,22 @@ from adjoint.fast.entry_code.finiteness import square
 from adjoint.fast.entry_code.inputs import Reading, indented, raising
 from adjoint.fast.entry_code.outside_writes import keeping, undoing
 from adjoint.fast.evaluate.leaves import Leaf
-from adjoint.fast.evaluate.types import Array, Row, has_complex, is_float, may_warn, number
+from adjoint.fast.evaluate.types import (
+    Array,
+    Number,
+    Row,
+    has_complex,
+    is_float,
+    may_warn,
+    number,
+)
 from adjoint.fast.evaluate.values import Source
 from adjoint.fast.not_covered import NotCovered
+from adjoint.fast.single_assignment.walk import is_call_of, walk
 from adjoint.fast.source.formulas import tuple_text
+from adjoint.fast.support import functions as runtime
 from adjoint.fast.support import tangents
-from adjoint.ir.single import Value
+from adjoint.ir.single import Call, If, Loop, Value
 
 
 def tangent_entry(
@@ -77,7 +87,7 @@ def tangent_entry(
         "    except Exception:",
         "        return MISS",
     ]
-    uses_numpy = any(map(may_warn, program.ev.types.values()))
+    uses_numpy = not _is_plain(program)
     lines = [
         "def run(f, args):",
         *head,
@@ -186,6 +196,21 @@ def _checked(program: Program, arrays: Sequence[str], mode: Mode) -> list[str]:
     if not terms:
         return []
     return [f"if not ({' and '.join(terms)}):", *(f"    {line}" for line in slow)]
+
+
+def _is_plain(program: Program) -> bool:
+    """Return whether a program computes with numbers of Python alone, which never warn."""
+    types = program.ev.types
+    for op in (op for block in (program.forward, program.reverse) for op in walk(block)):
+        if isinstance(op, If | Loop) or is_call_of(op, runtime.demand_finite):
+            continue
+        x = op.result if isinstance(op, Call) else None
+        if is_call_of(op, np.float64) and isinstance(op.operands[0], Value):
+            x = op.operands[0]
+        t = None if x is None else types.get(x)
+        if not isinstance(t, Number) or may_warn(t):
+            return False
+    return True
 
 
 def _fitting(made: Reading, count: int) -> list[str]:
