@@ -1044,3 +1044,51 @@ def test_keys_of_another_class_that_are_equal(key, later):
     ad.gradient(f, 1.3, {key: 2.0})
     named = {later: 2.0}
     assert ad.withgradient(f, 1.3, named) == (f(1.3, named), (f(1.0, named), {later: 0.0}))
+
+
+def test_the_program_of_the_latest_call_is_for_its_own_kinds():
+    def of(g):
+        return lambda x: np.sum(g(x) * x)
+
+    square, cube = of(lambda x: x * x), of(lambda x: x * x * x)
+    lone, pair, five = np.array([2.0]), np.array([2.0, 3.0]), np.arange(1.0, 6.0)
+    for _ in range(2):
+        for x in (pair, five, np.array([1, 2]), pair.astype(np.float32), lone, pair):
+            for f, power in ((square, 3), (cube, 4)):
+                slope = power * x ** (power - 1.0)
+                assert ad.gradient(f, x)[0] == pytest.approx(slope, rel=1e-6)
+                y, y_dot = ad.pushforward(f, (x,), (np.ones(x.shape, slope.dtype),))
+                assert (y, y_dot) == pytest.approx((np.sum(x**power), np.sum(slope)), rel=1e-6)
+    latest = tier._latest[GRADIENT, id(cube.__code__)]
+    assert latest in tier.known(cube, GRADIENT).entries
+    ad.gradient(cube, five)
+    ad.gradient(cube, pair)
+    assert tier._latest[GRADIENT, id(cube.__code__)].program.ev.has_taken_apart
+
+
+def test_a_rule_that_is_registered_later_takes_the_place_of_the_latest_program():
+    def halved(x):
+        return x / 2
+
+    def f(x):
+        return halved(x) * 3.0
+
+    assert ad.gradient(f, 2.0) == ad.gradient(f, 2.0) == (1.5,)
+
+    @ad.rrule.register(halved)
+    def _(x):
+        return x / 2, lambda y_bar: (None, 10.0 * y_bar)
+
+    assert ad.gradient(f, 2.0) == (30.0,)
+
+
+def test_a_latest_program_that_writes_outside():
+    def f(x):
+        x[0] *= 2.0
+        return np.sum(x * x)
+
+    x = np.array([1.0, 2.0])
+    for _ in range(3):
+        assert ad.gradient(f, x.copy())[0].tolist() == [8.0, 4.0]
+        y, back = ad.pullback(f, x.copy())
+        assert (y, back(1.0)[1].tolist()) == (8.0, [8.0, 4.0])

@@ -369,3 +369,21 @@ def test_derivatives_inside_and_loops(f):
     with generic_tier():
         ends = slope(x + STEP * v), slope(x - STEP * v)
     np.testing.assert_allclose(found[0][1], (ends[0] - ends[1]) / (2 * STEP), rtol=1e-5, atol=1e-6)
+
+
+def test_the_sign_of_a_real_number_is_a_constant():
+    def cubes(x):
+        return np.sum(np.abs(x) ** 3 * np.sign(x))
+
+    x, v = np.array([1.5, -0.5, 0.0, 2.0, -3.0]), np.array([1.0, 2.0, -1.0, 0.5, 0.25])
+    assert "pullback" not in str(ad.code(cubes, x)) and "back" not in str(ad.code(cubes, x))
+    assert ad.gradient(cubes, x)[0] == pytest.approx(3 * x**2)
+    assert ad.hvp(cubes, x, v) == pytest.approx(6 * x * v)
+    mode = mode_of("hvp", (0,), is_single=True)
+    assert "pair" not in store.known(cubes, mode).entries[0].source
+    with generic_tier():
+        assert ad.hessian(cubes, x) == pytest.approx(np.diag(6 * x))
+    z = np.array([1.0 + 2.0j, -0.5 + 1.0j])
+    turned = lambda z: np.sum(np.real(np.sign(z)) ** 2)
+    expected = ad.grad(turned, tier="generic")(z)
+    assert ad.gradient(turned, z)[0] == pytest.approx(expected) and np.all(expected != 0)

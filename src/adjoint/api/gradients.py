@@ -19,7 +19,13 @@ from adjoint.api.program_choice import caller, chosen_mode, gradient_mode, pair_
 from adjoint.api.tier_report import OperatorCall
 from adjoint.api.unit_cotangent import cotangent_one
 from adjoint.diagnostics.function_argument import demand_function, demand_point
-from adjoint.diagnostics.public_function import MadeBy, named_after, plain_function, public
+from adjoint.diagnostics.public_function import (
+    MadeBy,
+    hide_frames,
+    named_after,
+    plain_function,
+    public,
+)
 from adjoint.errors import ArgumentError
 from adjoint.fast.build.modes import Mode
 from adjoint.fast.programs.pullback import SpecialisedPullback
@@ -203,7 +209,6 @@ def _generic(
         return y, back.swept(cotangent_one(f, y), None, of_function=False)[1:]
 
 
-@public
 def gradient(f: Callable[..., Any], /, *args: Any, **kwargs: Any) -> tuple[Any, ...]:
     """Gradient of a real-scalar-valued function at one point.
 
@@ -233,7 +238,14 @@ def gradient(f: Callable[..., Any], /, *args: Any, **kwargs: Any) -> tuple[Any, 
     >>> gradient(lambda x, y: x * y, 3.0, 4.0)
     (4.0, 3.0)
     """
-    return _both(f, args, kwargs)[1]
+    try:
+        return _both(f, args, kwargs)[1]
+    except BaseException as error:
+        hide_frames(error)
+        raise
+
+
+gradient = public(gradient, hides_frames=True)
 
 
 def _is_fast(tier: Tier) -> bool:

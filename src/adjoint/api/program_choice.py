@@ -11,7 +11,8 @@ from adjoint.api.argument_selection import Argnums, Selection, positions, select
 from adjoint.diagnostics.public_function import hide_frames
 from adjoint.fast.build.modes import GRADIENT, PULLBACK, Mode, mode_of
 from adjoint.fast.programs import store as tier
-from adjoint.fast.programs.store import FAILED, MISS, Entry
+from adjoint.fast.programs.entries import Entry
+from adjoint.fast.programs.store import FAILED, MISS
 from adjoint.levels.current import current, in_use
 from adjoint.primal.engine_object import EngineObject
 

@@ -14,6 +14,7 @@ from adjoint.diagnostics.public_function import PublicFunction, public
 from adjoint.fast.build.modes import Mode
 from adjoint.fast.not_covered import NOT_SCALAR
 from adjoint.fast.programs import store as fast
+from adjoint.fast.programs.entries import Entry
 from adjoint.fast.programs.inner_calls import InnerCall
 from adjoint.fast.programs.owners import owner_of
 from adjoint.ir.node import node
@@ -219,12 +220,12 @@ class _Looking:
         refused = None if kept is None else kept.reason_for(f, args)
         if refused is None:
             made = fast.entry_of(owner, f, args, self.mode)
-            if isinstance(made, fast.Entry):
+            if isinstance(made, Entry):
                 return self._by(made, args) or self.generic("something else at each call")
             refused = made
         return self.generic(refused.reason, refused.place, refused.cost)
 
-    def _by(self, entry: fast.Entry, args: tuple[Any, ...]) -> TierReport | None:
+    def _by(self, entry: Entry, args: tuple[Any, ...]) -> TierReport | None:
         """Return the report on a call by a program; ``None`` if the program does not fit it."""
         result = entry.run(self.f, args)
         if result is fast.FAILED:

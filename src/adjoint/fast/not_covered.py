@@ -137,5 +137,9 @@ class Deoptimize(ArithmeticError):
     """
 
 
+class NotFinite(Deoptimize):
+    """Raised by a program that computes with numbers of Python where NumPy may have warned."""
+
+
 class Defect(AssertionError):
     """A program gives a wrong result; checked for in tests."""

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from adjoint.diagnostics.function_argument import demand_function
-from adjoint.diagnostics.public_function import MadeBy, named_after, public
+from adjoint.diagnostics.public_function import MadeBy, hide_frames, named_after, public
 from adjoint.errors import ArgumentError
 from adjoint.levels import bridge, level_rules  # noqa: F401  they register themselves
 from adjoint.levels.arguments.result_tangent import read_tangent
@@ -24,7 +24,6 @@ from adjoint.runtime.memory.independence import independent_arguments
 from adjoint.runtime.session import leaving, session
 
 
-@public
 def pushforward(
     f: Callable[..., Any], args: Sequence[Any], tangents: Sequence[Any], /, **kwargs: Any
 ) -> tuple[Any, Any]:
@@ -63,20 +62,34 @@ def pushforward(
     >>> pushforward(lambda x, y: x * y, (3.0, 4.0), (1.0, None))
     (12.0, 4.0)
     """
-    if not isinstance(args, list | tuple) or not isinstance(tangents, list | tuple):
-        raise ArgumentError(
-            "the arguments and the tangents are given as two tuples",
-            hint="pushforward(f, (x, y), (x_dot, y_dot))",
-        )
-    if len(args) != len(tangents):
-        raise ArgumentError(
-            f"there are {len(args)} arguments and {len(tangents)} tangents",
-            hint="give one tangent for each positional argument, None for zero",
-        )
-    if current.level is None:
-        found = nested.pushed(f, args, tangents, kwargs)
-        if found is not None:
-            return found  # type: ignore[no-any-return]
+    try:
+        if not isinstance(args, list | tuple) or not isinstance(tangents, list | tuple):
+            raise ArgumentError(
+                "the arguments and the tangents are given as two tuples",
+                hint="pushforward(f, (x, y), (x_dot, y_dot))",
+            )
+        if len(args) != len(tangents):
+            raise ArgumentError(
+                f"there are {len(args)} arguments and {len(tangents)} tangents",
+                hint="give one tangent for each positional argument, None for zero",
+            )
+        if current.level is None:
+            found = nested.pushed(f, args, tangents, kwargs)
+            if found is not None:
+                return found  # type: ignore[no-any-return]
+        return _on_level(f, args, tangents, kwargs)
+    except BaseException as error:
+        hide_frames(error)
+        raise
+
+
+pushforward = public(pushforward, hides_frames=True)
+
+
+def _on_level(
+    f: Callable[..., Any], args: Sequence[Any], tangents: Sequence[Any], kwargs: dict[str, Any]
+) -> tuple[Any, Any]:
+    """Compute `pushforward` without a program."""
     refuse_foreign_arrays(f, tuple(args))
     if not basics.ready:
         basics.load()

@@ -73,6 +73,7 @@ from adjoint.fast.not_covered import (
 )
 from adjoint.fast.passes.contraction import contract
 from adjoint.fast.passes.outer_products import without_outer_products
+from adjoint.fast.passes.plain_floats import with_plain_floats
 from adjoint.fast.passes.sequence import together
 from adjoint.fast.passes.small_arrays import without_small_arrays
 from adjoint.fast.reverse import complex_parts as complex_parts
@@ -136,10 +137,12 @@ def specialise(
     *,
     takes_apart: bool = True,
     may_print: bool = True,
+    is_plain: bool = True,
 ) -> Program:
     """Specialise `f` on the types of `args`; the last ones belong to ``mode.names``.
 
-    With `takes_apart`, the program may be for the lengths of small arrays alone.
+    With `takes_apart`, the program may be for the lengths of small arrays alone. With `is_plain`,
+    it computes with numbers of Python where it can.
 
     Raises
     ------
@@ -176,7 +179,9 @@ def specialise(
         ev.orders = 2 if mode.kind == "hvp" else 1
         try:
             made = _specialised(ev, f, args, mode, ORDERS[order])
-            return with_rows(made) if mode.has_rows else made
+            if mode.has_rows:
+                return with_rows(made)
+            return _with_plain_floats(made) if is_plain and not mode.is_careful else made
         except _OtherOrder:
             order += 1
         except NeedsKnown as error:
@@ -325,6 +330,17 @@ def _with_numbers(task: Task, primal: Block) -> Block:
         return primal
     task.show("small-arrays", made)
     return task.simplified(made)
+
+
+def _with_plain_floats(program: Program) -> Program:
+    """Return a program that computes with numbers of Python where it can; see `plain_floats`."""
+    made = with_plain_floats(program.ev, program.forward, program.reverse)
+    if made is None:
+        return program
+    forward, reverse, instead = made
+    program.task.show("plain-floats", Block((), (*forward.ops, *reverse.ops), reverse.results))
+    ends = tuple(instead.get(x, x) if isinstance(x, Value) else x for x in program.results)
+    return replace(program, forward=forward, reverse=reverse, results=ends)
 
 
 def _is_flat(structure: Structure | None) -> bool:

@@ -18,15 +18,26 @@ import numpy as np
 from adjoint.fast.build.modes import Mode
 from adjoint.fast.build.program import Program, definite_results
 from adjoint.fast.entry_code.cotangent_structure import cotangents
+from adjoint.fast.entry_code.finiteness import square
 from adjoint.fast.entry_code.inputs import Reading, indented, raising
 from adjoint.fast.entry_code.outside_writes import keeping, undoing
 from adjoint.fast.evaluate.leaves import Leaf
-from adjoint.fast.evaluate.types import Array, Row, has_complex, is_float, may_warn, number
+from adjoint.fast.evaluate.types import (
+    Array,
+    Number,
+    Row,
+    has_complex,
+    is_float,
+    may_warn,
+    number,
+)
 from adjoint.fast.evaluate.values import Source
 from adjoint.fast.not_covered import NotCovered
+from adjoint.fast.single_assignment.walk import is_call_of, walk
 from adjoint.fast.source.expression_text import tuple_text
+from adjoint.fast.support import functions as runtime
 from adjoint.fast.support import tangents
-from adjoint.ir.single import Value
+from adjoint.ir.single import Call, If, Loop, Value
 
 
 def tangent_entry(
@@ -76,7 +87,7 @@ def tangent_entry(
         "    except Exception:",
         "        return MISS",
     ]
-    uses_numpy = any(map(may_warn, program.ev.types.values()))
+    uses_numpy = not _is_plain(program)
     lines = [
         "def run(f, args):",
         *head,
@@ -176,13 +187,30 @@ def _checked(program: Program, arrays: Sequence[str], mode: Mode) -> list[str]:
         if own is False:
             return slow
         if isinstance(x, Value):
-            is_array = isinstance(ev.types[x], Array)
-            square = f"vdot({name}, {name})" if is_array else name
-            test = "is_finite_complex" if has_complex(ev.types[x]) else "isfinite"
-            terms.append(f"{test}({square})")
+            t = ev.types[x]
+            if isinstance(t, Array) and not has_complex(t):
+                terms.append(f"isfinite({square(t, name)})")
+                continue
+            test = "is_finite_complex" if has_complex(t) else "isfinite"
+            terms.append(f"{test}({f'vdot({name}, {name})' if isinstance(t, Array) else name})")
     if not terms:
         return []
     return [f"if not ({' and '.join(terms)}):", *(f"    {line}" for line in slow)]
+
+
+def _is_plain(program: Program) -> bool:
+    """Return whether a program computes with numbers of Python alone, which never warn."""
+    types = program.ev.types
+    for op in (op for block in (program.forward, program.reverse) for op in walk(block)):
+        if isinstance(op, If | Loop) or is_call_of(op, runtime.demand_finite):
+            continue
+        x = op.result if isinstance(op, Call) else None
+        if is_call_of(op, np.float64) and isinstance(op.operands[0], Value):
+            x = op.operands[0]
+        t = None if x is None else types.get(x)
+        if not isinstance(t, Number) or may_warn(t):
+            return False
+    return True
 
 
 def _fitting(made: Reading, count: int) -> list[str]:
@@ -234,7 +262,10 @@ def _reads(made: Reading, wanted: list[Leaf], names: list[str]) -> list[str]:
     for leaf, name in zip(wanted, names, strict=True):
         dot, x = _place(leaf.source), made.names[id(leaf.source)]
         if isinstance(leaf.type, Array):
-            lines.append(f"{name} = array_of({dot}, {x})")
+            if dot.isidentifier():  # most
+                lines.append(f"{name} = array_of(None, {x}) if {dot} is None else {dot}")
+            else:
+                lines.append(f"{name} = array_of({dot}, {x})")
         elif isinstance(leaf.type, Row):
             lines.append(f"{name} = row_of({dot}, {x})")
         elif leaf.type == number(np.float32):

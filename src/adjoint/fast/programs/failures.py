@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from types import TracebackType
 from typing import Any
 
-from adjoint.fast.not_covered import Defect, Deoptimize
+from adjoint.fast.not_covered import Defect, Deoptimize, NotFinite
 
 FEW_FAILURES = 8
 """Number of failures after which a program rests for some calls."""
@@ -17,6 +18,9 @@ FAILED: Any = type("Failed", (), {"__repr__": lambda self: "FAILED"})()
 
 is_strict: list[bool] = [False]
 """Strict mode: whether an internal error of the fast tier is raised; else the call is generic."""
+
+
+_INFINITE = (FloatingPointError, ZeroDivisionError, NotFinite)
 
 
 class Failures:
@@ -31,13 +35,16 @@ class Failures:
         File and first line of the reverse sweep of a gradient.
     is_infinite
         Whether the last failure was a number in that sweep that is not finite.
+    retire
+        Called if the program cannot tell whether NumPy would warn: another takes its place.
     """
 
-    __slots__ = ("bound", "count", "is_infinite", "last", "rest", "reverse")
+    __slots__ = ("bound", "count", "is_infinite", "last", "rest", "retire", "reverse")
 
     def __init__(self, bound: dict[str, Any], reverse: tuple[str, int]) -> None:
         self.reverse = reverse
         self.is_infinite = False
+        self.retire: Callable[[], None] | None = None
         self.count: int = 0
         self.rest: int = 0
         self.bound: dict[str, Any] = bound
@@ -53,8 +60,10 @@ class Failures:
     def __call__(self, error: Exception | None) -> Any:
         demand_foreseen(error)
         self.is_infinite = error is None or (
-            type(error) is FloatingPointError and self._is_of_reverse(error.__traceback__)
+            type(error) in _INFINITE and self._is_of_reverse(error.__traceback__)
         )
+        if type(error) is NotFinite and self.retire is not None:
+            self.retire()
         if type(error) is not _Resting:
             self.last = _what_happened(error)
             self.count += 1

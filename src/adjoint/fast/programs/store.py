@@ -14,15 +14,18 @@ import os
 import time
 from collections import Counter, OrderedDict
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
-from types import CodeType, FunctionType
-from typing import TYPE_CHECKING, Any
+from dataclasses import replace
+from functools import partial
+from types import FunctionType
+from typing import Any
 
 from adjoint.diagnostics.dump import DumpError
-from adjoint.errors import ArgumentError, place_text
+from adjoint.errors import ArgumentError
 from adjoint.fast.build.modes import Mode
 from adjoint.fast.not_covered import NotCovered
 from adjoint.fast.programs.call_kinds import kinds_of
+from adjoint.fast.programs.entries import MOST_NOT_COVERED as MOST_NOT_COVERED
+from adjoint.fast.programs.entries import Entry, NotCoveredKind, Stored
 from adjoint.fast.programs.failures import FAILED as FAILED
 from adjoint.fast.programs.failures import FEW_FAILURES as FEW_FAILURES
 from adjoint.fast.programs.failures import LONGEST_REST as LONGEST_REST
@@ -31,22 +34,15 @@ from adjoint.fast.programs.failures import demand_foreseen as demand_foreseen
 from adjoint.fast.programs.failures import is_strict as is_strict
 from adjoint.fast.programs.owners import Owner, owner_of
 from adjoint.frontend.same_code import compile_quietly
-from adjoint.ir.nodes import Span
 from adjoint.locks import give_way, make_lock
 from adjoint.runtime.cache.generate import show_source
-from adjoint.runtime.dispatch.observed_results import observed
 from adjoint.runtime.session import leaving, session
-
-if TYPE_CHECKING:
-    from adjoint.fast.build.program import Program
 
 MOST_KINDS = 8
 """Greatest number of programs per function and mode; calls of further kinds are generic."""
 MOST_MODES = 32
 """Greatest number of modes with keyword names per function; calls with other names are generic."""
 TOO_MANY_MODES = f"arguments given by name in more than {MOST_MODES} ways"
-MOST_NOT_COVERED = 12
-"""Number of kinds not covered after which a function is no longer specialised."""
 MOST_FUNCTIONS = 1024
 
 MISS: Any = type("Miss", (), {"__repr__": lambda self: "MISS"})()
@@ -71,96 +67,10 @@ refusal: list[str | None] = [None]
 """The reason why no function is specialised now, not even with ``tier="fast"``, or ``None``."""
 
 
-@dataclass(slots=True, eq=False, repr=False)
-class Entry:
-    """One specialised program.
-
-    Attributes
-    ----------
-    run
-        ``run(f, args)`` of `entry_source`, or `MISS` or `FAILED`.
-    cost
-        The time of specialising and compiling, in seconds.
-    filename
-        The name of `source` in tracebacks.
-    failures
-        The counter of failed calls.
-    inlined
-        The names of the inlined user functions.
-    opaque
-        The opaque operations, each with its place and the reason.
-    once
-        ``once(f, args, dots)`` of `tangent_entry`, in programs of tangents.
-    writes
-        Whether it writes to arrays, containers or objects from outside.
-    """
-
-    program: Program
-    source: str
-    run: Callable[..., Any]
-    cost: float
-    filename: str
-    failures: Failures
-    inlined: tuple[str, ...] = ()
-    opaque: tuple[str, ...] = ()
-    once: Callable[..., Any] | None = None
-    writes: bool = False
-
-    def call(self, f: Any, args: tuple[Any, ...], dots: Sequence[Any] | None) -> Any:
-        """Call `run`, or `once` with tangents."""
-        if dots is None:
-            return self.run(f, args)
-        assert self.once is not None
-        return self.once(f, args, dots)
-
-
-@dataclass(slots=True, eq=False, repr=False)
-class NotCoveredKind:
-    """The reason why calls of a kind are not covered."""
-
-    reason: str
-    span: Span | None
-    kinds: tuple[Any, ...]
-    cost: float = 0.0
-    filename: str | None = None
-    awaits: Sequence[tuple[CodeType, int]] = ()
-    """See `NotCovered`."""
-
-    @property
-    def place(self) -> str | None:
-        """File and line of the reason."""
-        if self.filename is None or self.span is None:
-            return None
-        return place_text(self.filename, self.span.line)
-
-
-@dataclass(slots=True, eq=False, repr=False)
-class _Stored:
-    owner: Owner
-    entries: list[Entry] = field(default_factory=list)
-    refused: dict[tuple[Any, ...], NotCoveredKind] = field(default_factory=dict)
-    takes_apart: bool = True
-
-    def forget_lengths(self) -> None:
-        """Drop the programs for the lengths of small arrays alone, and make no more of them."""
-        self.takes_apart = False
-        self.entries = [x for x in self.entries if not x.program.ev.has_taken_apart]
-
-    def reason_for(self, f: Any, args: tuple[Any, ...]) -> NotCoveredKind | None:
-        """Return why a call is not covered, or ``None`` if its kind is unknown."""
-        if not self.refused:
-            return None
-        kinds = kinds_of(f, args)
-        found = self.refused.get(kinds)
-        if found is not None and any(len(observed[code]) > n for code, n in found.awaits):
-            del self.refused[kinds]
-            return None
-        if found is None and len(self.refused) >= MOST_NOT_COVERED:
-            return next(reversed(self.refused.values()))
-        return found
-
-
-_kept: OrderedDict[tuple[Any, ...], _Stored] = OrderedDict()
+_kept: OrderedDict[tuple[Any, ...], Stored] = OrderedDict()
+_latest: dict[tuple[Mode, int], Entry] = {}
+"""The entry that took the latest call, by mode and identity of code: its guards take less time than
+the key of the function's owner."""
 _modes: Counter[tuple[int, ...]] = Counter()
 """Number of modes with names per function, by the identities of its owner."""
 _lock = make_lock()
@@ -175,6 +85,7 @@ def forget() -> None:
 
 
 def _forget_oldest() -> None:
+    _latest.clear()
     (mode, *ids), kept = _kept.popitem(last=False)
     if mode.names:
         _modes[*ids] -= 1
@@ -212,8 +123,14 @@ def run(
     may_write
         Whether the program may write to something from outside; else such a call is generic.
     """
+    is_function = type(f) is FunctionType
+    latest = _latest.get((mode, id(f.__code__))) if is_function and tried is None else None
+    if latest is not None and (may_write or not latest.writes):
+        found = latest.run(f, args) if dots is None else latest.once(f, args, dots)  # type: ignore[misc]
+        if found is not MISS:
+            return MISS if found is FAILED else found
     owner: Owner | None
-    if type(f) is FunctionType and f.__closure__ is None:
+    if is_function and f.__closure__ is None:
         owner = None
         kept = _kept.get((mode, id(f.__code__)))
     else:
@@ -226,15 +143,17 @@ def run(
     for entry in () if kept.entries is tried else kept.entries:
         if entry.writes and not may_write:
             return MISS
-        found = entry.run(f, args) if dots is None else entry.call(f, args, dots)
+        found = entry.call(f, args, dots)
         if found is not MISS:
+            if is_function and kept.has_none_before(entry):
+                _latest[mode, id(f.__code__)] = entry
             return MISS if found is FAILED else found
     if kept.reason_for(f, args) is not None:
         return MISS
     return _first(kept.owner, f, args, mode, dots, len(kept.entries), may_write=may_write)
 
 
-def known(f: Any, mode: Mode) -> _Stored | None:
+def known(f: Any, mode: Mode) -> Stored | None:
     """Return the stored programs of a function, or ``None``."""
     owner = owner_of(f)
     return None if owner is None else _kept.get(_key(owner, mode))
@@ -300,18 +219,21 @@ def entry_of(owner: Owner, f: Any, args: tuple[Any, ...], mode: Mode) -> Entry |
                 if _modes[key[1:]] >= MOST_MODES:
                     return NotCoveredKind(TOO_MANY_MODES, None, ())
                 _modes[key[1:]] += 1
-            kept = _kept[key] = _Stored(owner)
+            kept = _kept[key] = Stored(owner)
             while len(_kept) > MOST_FUNCTIONS:
                 _forget_oldest()
         begin = time.perf_counter()
         try:
             if len(kept.entries) >= MOST_KINDS and kept.takes_apart:
+                _latest.clear()
                 kept.forget_lengths()
             if len(kept.entries) >= MOST_KINDS:
                 if not str(getattr(f, "__module__", None)).startswith("adjoint."):
                     raise NotCovered(f"called with more than {MOST_KINDS} kinds of arguments")
+                _latest.clear()
                 del kept.entries[0]  # a function of a rule serves many functions of the user
-            made = _sound(f, args, mode, takes_apart=kept.takes_apart)
+            made = _sound(f, args, mode, takes_apart=kept.takes_apart, is_plain=kept.is_plain)
+            made.failures.retire = partial(_retire, kept, made)
         except NotCovered as error:
             kinds = kinds_of(f, args)
             cost = time.perf_counter() - begin
@@ -324,12 +246,29 @@ def entry_of(owner: Owner, f: Any, args: tuple[Any, ...], mode: Mode) -> Entry |
         return made
 
 
-def _sound(f: Any, args: tuple[Any, ...], mode: Mode, *, takes_apart: bool = True) -> Entry:
+def _retire(kept: Stored, entry: Entry) -> None:
+    """Drop a program with numbers of Python that may be infinite or NaN, and make no more of them
+    for its function."""
+    with _lock:
+        _latest.clear()
+        kept.is_plain = False
+        if entry in kept.entries:
+            kept.entries.remove(entry)
+
+
+def _sound(
+    f: Any,
+    args: tuple[Any, ...],
+    mode: Mode,
+    *,
+    takes_apart: bool = True,
+    is_plain: bool = True,
+) -> Entry:
     """Build the program for `f`. Turn an internal error of the fast tier into `NotCovered`, unless
     strict mode is on."""
     try:
         with leaving, session:  # garbage collection would find little
-            return _made(f, args, mode, takes_apart)
+            return _made(f, args, mode, takes_apart, is_plain)
     except (NotCovered, DumpError):
         raise
     except RecursionError:  # a call inside many others
@@ -344,7 +283,7 @@ _MAIN = {"gradient": "gradient", "pullback": "forward"}
 """The main function of the source of a program, by kind of mode."""
 
 
-def _made(f: Any, args: tuple[Any, ...], mode: Mode, takes_apart: bool) -> Entry:
+def _made(f: Any, args: tuple[Any, ...], mode: Mode, takes_apart: bool, is_plain: bool) -> Entry:
     from adjoint.fast.build.program_source import REVERSE, written  # imported on first use only
     from adjoint.fast.build.specialisation import specialise
     from adjoint.fast.entry_code.entry_source import entry_source
@@ -352,7 +291,7 @@ def _made(f: Any, args: tuple[Any, ...], mode: Mode, takes_apart: bool) -> Entry
     from adjoint.fast.entry_code.shape_check import demanding_shapes
 
     begin = time.perf_counter()
-    program = specialise(f, args, mode, takes_apart=takes_apart)
+    program = specialise(f, args, mode, takes_apart=takes_apart, is_plain=is_plain)
     writer = written(program)
     entry_texts, bound = entry_source(program, len(args), mode)
     source = "\n".join(writer.lines) + "\n"

@@ -17,6 +17,9 @@ It has ``most_rows``: how many rows to take at once, in programs of rows. That o
 """
 
 
+_FIRST = (0,)
+
+
 def along_of(
     kind: Kind,
     f: Any,
@@ -77,9 +80,11 @@ def pushed(
     are those whose tangents are not ``None``."""
     if not is_enabled[0]:
         return None
-    wanted = tuple([i for i, dot in enumerate(dots) if dot is not None])
-    if not wanted:
-        return None
+    wanted: tuple[int, ...] = _FIRST
+    if len(dots) > 1 or not dots or dots[0] is None:
+        wanted = tuple([i for i, dot in enumerate(dots) if dot is not None])
+        if not wanted:
+            return None
     if kwargs:
         args, dots = (*args, *kwargs.values()), (*dots, *[None] * len(kwargs))
     mode = mode_of(kind, wanted, tuple(kwargs), is_single=is_single)

@@ -9,7 +9,15 @@ import numpy as np
 
 from adjoint.fast.evaluate.composites import Composite
 from adjoint.fast.evaluate.evaluator import Evaluator
-from adjoint.fast.evaluate.types import Array, IntegersOrFloats, Row, is_inexact
+from adjoint.fast.evaluate.types import (
+    Array,
+    IntegersOrFloats,
+    Number,
+    Row,
+    Type,
+    has_complex,
+    is_inexact,
+)
 from adjoint.fast.not_covered import NotCovered
 from adjoint.fast.reverse.elementwise import PRODUCTS, elementwise_back, evaluated_slope, is_modulus
 from adjoint.fast.reverse.formulas import formulas, steps, with_cotangent
@@ -84,16 +92,19 @@ def is_carrier(sweep: Sweep, op: Call) -> bool:
 
 def is_rounded(ev: Evaluator, op: Call, active: set[Value], made_by: Mapping[Value, Call]) -> bool:
     """Return whether the active operands of a call, or their items, are rounded to integers: the
-    result is an array of integers, and they are none. A list is rounded as a whole."""
-    t = ev.types.get(op.result) if op.result is not None else None
-    if type(t) is not Array or t.dtype.kind in "fc" or callee_of(op) not in _ROUNDING:
+    result is an array of integers, and they are none. A list is rounded as a whole. The sign of a
+    real number is rounded, too."""
+    t, f = ev.types.get(op.result) if op.result is not None else None, callee_of(op)
+    if f is np.sign:
+        return _is_real(ev.type_at(op.operands[0])) and not _has_other_rule(f)
+    if type(t) is not Array or t.dtype.kind in "fc" or f not in _ROUNDING:
         return False
     leaves = [*_leaves(ev, op, made_by)]
     moving = [x for x in leaves if isinstance(x, Value) and x in active]
     if any(isinstance(ev.types[x], IntegersOrFloats) for x in moving):
         raise NotCovered("integers that may be floats, as integers", op.span)
     found = {_is_inexact(ev, x) for x in moving}
-    if callee_of(op) is np.array:
+    if f is np.array:
         return bool(found) and any(_is_inexact(ev, x) for x in leaves)
     if len(found) > 1:
         raise NotCovered("derivatives of integers beside numbers that are rounded", op.span)
@@ -102,6 +113,16 @@ def is_rounded(ev: Evaluator, op: Call, active: set[Value], made_by: Mapping[Val
 
 _ROUNDING = frozenset({np.array, np.asarray, np.full, np.full_like, np.insert, rows.array_of})
 """Functions that round the numbers that they are given to the dtype of their result."""
+
+
+def _is_real(t: Type | None) -> bool:
+    return isinstance(t, Array | Number) and not has_complex(t)
+
+
+def _has_other_rule(f: Any) -> bool:
+    """Return whether a user has registered a rule of a function."""
+    rules = lookup(f)
+    return rules is not None and rules.overridden
 
 
 def _is_inexact(ev: Evaluator, x: Operand) -> bool:

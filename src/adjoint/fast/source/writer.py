@@ -8,6 +8,7 @@ comment.
 from __future__ import annotations
 
 import linecache
+import math
 import operator
 import re
 from collections import Counter
@@ -102,7 +103,7 @@ class Writer(Formulas):
             self.statement(op, depth)
             if last:
                 going += [x for x in self._read_by(op) if last.get(x) == i and x not in going]
-                if len(self.lines) > before:
+                if going and len(self.lines) > before:
                     going = self._delete(going, depth)
         self._own = around
 
@@ -384,6 +385,11 @@ def _is_empty(block: Block, op: If) -> bool:
     return not block.ops and not op.results
 
 
+def _demand_finite(w: Writer, total: str) -> str:
+    is_finite = w.member("math.isfinite", math.isfinite)
+    return f"if not {is_finite}({total}): {w.function(runtime.demand_finite)}({total})"
+
+
 _SIGNS = {operator.add: "+", operator.sub: "-", operator.mul: "*", operator.truediv: "/"}
 _RESHAPING = (np.reshape, np.ndarray.reshape)
 
@@ -410,5 +416,6 @@ _STATEMENTS: dict[Any, Callable[[Writer, tuple[Operand, ...]], str]] = {
         if len(xs) == 2
         else f"{w.text(xs[0])} += ({', '.join(w.text(x) for x in xs[1:])})"
     ),
+    runtime.demand_finite: lambda w, xs: _demand_finite(w, " + ".join(map(w.text, xs))),
     runtime.leave: lambda w, xs: f"{w.function(runtime.leave)}()",
 }

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from adjoint.cotangents.finiteness import finite
-from adjoint.fast.not_covered import Deoptimize
+from adjoint.fast.not_covered import Deoptimize, NotFinite
 from adjoint.fast.support import rows
 from adjoint.rulekit.partials import as_precise as precise_for
 from adjoint.rulekit.projection import project, unbroadcast
@@ -20,6 +20,25 @@ from adjoint.tangent import Tangent
 def leave() -> None:
     """Leave the call to the generic tier, because user code raises at this point."""
     raise Deoptimize("the function raises here")
+
+
+def demand_finite(*xs: float) -> None:
+    """Leave the call to the generic tier if NumPy would have warned of a number."""
+    if not math.isfinite(sum(xs)):
+        raise NotFinite("a number that is not finite")
+
+
+def python_float(x: Any) -> Any:
+    """Return a number of NumPy as one of Python; ``None`` as it is."""
+    return x if x is None else float(x)
+
+
+def numpy_float(x: Any) -> Any:
+    """Return a number of Python as one of NumPy, if it is finite; ``None`` as it is."""
+    if x is None:
+        return None
+    demand_finite(x)
+    return np.float64(x)
 
 
 def assigned(x: Any) -> Any:
@@ -324,6 +343,8 @@ def inner_derivative(x: Any) -> Any:
     Deoptimize
         It is not finite: the generic tier treats infinite slopes.
     """
+    if type(x) in (float, np.float64) and math.isfinite(x):
+        return x  # most
     x = finite_derivative(x)
     return np.array(x) if type(x) is np.ndarray else float(x) if isinstance(x, int) else x
 
