@@ -95,6 +95,11 @@ def _add_random_numbers() -> None:
     from adjoint.fast.evaluate.handlers import random_numbers  # noqa: F401  registers handlers
 
 
+def _add_matrices() -> None:
+    # deferred: it imports the rules of `numpy.linalg`
+    from adjoint.fast.evaluate.callees import equal_values  # noqa: F401  registers definitions
+
+
 def _add_linear_algebra() -> None:
     # deferred: SciPy takes a while to import
     from adjoint.fast.nested import linear_algebra  # noqa: F401  registers definitions
@@ -117,6 +122,7 @@ def _add_distributions() -> None:
 
 for _part, _add in (
     ("numpy.random", _add_random_numbers),
+    ("numpy.linalg", _add_matrices),
     ("scipy.linalg", _add_linear_algebra),
     ("scipy.optimize", _add_solvers),
     ("scipy.integrate", _add_quadratures),

@@ -75,12 +75,13 @@ def call(
         case Known(value=value):
             return _call_known(ev, value, args, keywords)
         case Closure():
-            if callee.function is not None and callee.function in handlers:
-                return _call_known(ev, callee.function, args, keywords)
+            f = callee.function
+            if f is not None and (f in handlers or f in definitions):
+                return _call_known(ev, f, args, keywords)
             if callee.code in ev.outside.compiled and not _may_be_active(ev, args, keywords):
                 return call_library(ev, ev.outside.compiled[callee.code], args, keywords)
             resolve = partial(ev.inline, callee)
-            return _guarded(ev, callee.function, args, keywords, resolve, callee.source)
+            return _guarded(ev, f, args, keywords, resolve, callee.source)
         case Bound():
             return call(ev, callee.function, [callee.owner, *args], keywords)
         case Partial():

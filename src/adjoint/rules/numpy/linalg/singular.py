@@ -65,7 +65,8 @@ def in_trial_basis(parts: Any, signed: bool = False) -> tuple[Any, Turn | None]:
 
 
 def _like(parts: Any, found: tuple[Any, ...]) -> Any:
-    return type(parts)(*found) if hasattr(parts, "_fields") else found
+    """Return `found` as a tuple of the class of `parts`."""
+    return found if type(parts) is tuple else type(parts)(*found)
 
 
 def singular_bar(
