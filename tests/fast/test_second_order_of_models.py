@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 from scipy import integrate, linalg, special
+from scipy.spatial import distance
 
 import adjoint as ad
 from adjoint.fast.build.modes import mode_of
@@ -60,6 +61,9 @@ FUNCTIONS: dict[str, Callable[[Any], Any]] = {
     "triangular": lambda p: (np.linalg.qr(np.outer(p, T) + TALL.T)[1] ** 3).sum(),
     "complete": lambda p: (np.linalg.qr(np.outer(T, p) + TALL, "complete")[0][:, :2] ** 3).sum(),
     "only r": lambda p: (np.linalg.qr(TALL * p, "r") ** 3).sum(),
+    "distances": lambda p: (distance.cdist(TALL[:3] * p, TALL[3:]) ** 3).sum(),
+    "kernel": lambda p: np.exp(-distance.cdist(TALL / p, TALL / p, "sqeuclidean")).sum() ** 2,
+    "pairs": lambda p: (distance.squareform(distance.pdist(TALL * p)) ** 3).sum(),
     "einsum": lambda p: np.einsum("i,j,ij->", p, p, A),
     "einsum of four": lambda p: (np.einsum("i,j,ij->ij", p, p**2, A) ** 2).sum(),
     "logsumexp alone": special.logsumexp,

@@ -105,6 +105,11 @@ def _add_linear_algebra() -> None:
     from adjoint.fast.nested import linear_algebra  # noqa: F401  registers definitions
 
 
+def _add_distances() -> None:
+    # deferred: SciPy takes a while to import
+    from adjoint.fast.evaluate.result_types import distances  # noqa: F401  registers records
+
+
 def _add_solvers() -> None:
     # deferred: SciPy's solvers take a while to import
     from adjoint.fast.nested import solvers  # noqa: F401  registers definitions
@@ -124,6 +129,7 @@ for _part, _add in (
     ("numpy.random", _add_random_numbers),
     ("numpy.linalg", _add_matrices),
     ("scipy.linalg", _add_linear_algebra),
+    ("scipy.spatial", _add_distances),
     ("scipy.optimize", _add_solvers),
     ("scipy.integrate", _add_quadratures),
     ("scipy.stats", _add_distributions),
