@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from scipy import integrate, linalg, special
+from scipy import integrate, linalg, signal, special
 from scipy.spatial import distance
 
 import adjoint as ad
@@ -61,6 +61,18 @@ FUNCTIONS: dict[str, Callable[[Any], Any]] = {
     "triangular": lambda p: (np.linalg.qr(np.outer(p, T) + TALL.T)[1] ** 3).sum(),
     "complete": lambda p: (np.linalg.qr(np.outer(T, p) + TALL, "complete")[0][:, :2] ** 3).sum(),
     "only r": lambda p: (np.linalg.qr(TALL * p, "r") ** 3).sum(),
+    "eigenvectors of scipy": lambda p: rebuilt(*linalg.eigh(spd(p), spd(p * 0.5))),
+    "eigenvalues of scipy": lambda p: (linalg.eigvalsh(spd(p) + np.diag(p * T[:4])) ** 3).sum(),
+    "thin of scipy": lambda p: rebuilt(*linalg.svd(np.outer(T, p) + TALL, full_matrices=False)[1:]),
+    "orthogonal of scipy": lambda p: (linalg.qr(TALL + np.outer(T, p))[0][:, :4] ** 3).sum(),
+    "economic": lambda p: (linalg.qr(np.outer(p, T) + TALL.T, mode="economic")[1] ** 3).sum(),
+    "lower and upper": lambda p: sum((x**3).sum() for x in linalg.lu(A - np.outer(p, p))),
+    "lu": lambda p: B @ linalg.lu_solve(linalg.lu_factor(A - np.outer(p, p)), B * p),
+    "lu transposed": lambda p: linalg.lu_solve(linalg.lu_factor(spd(p)[::-1]), A * p, 1).sum() ** 2,
+    "filter": lambda p: (signal.lfilter(p[:2], [1, 0.1 * p[2], 0.2], T * p[3]) ** 2).sum(),
+    "filter of rows": lambda p: (signal.lfilter([1.0], p[:3], np.outer(T, p), axis=0) ** 3).sum(),
+    "impulses": lambda p: (signal.lfilter(p, 2.0, T * p[0]) ** 3).sum(),
+    "shifted": lambda p: ((np.outer(p, T)[:, :1] - np.outer(p, p)) ** 3 * (p[-1:] + p)).sum(),
     "distances": lambda p: (distance.cdist(TALL[:3] * p, TALL[3:]) ** 3).sum(),
     "kernel": lambda p: np.exp(-distance.cdist(TALL / p, TALL / p, "sqeuclidean")).sum() ** 2,
     "pairs": lambda p: (distance.squareform(distance.pdist(TALL * p)) ** 3).sum(),

@@ -102,12 +102,19 @@ def _add_matrices() -> None:
 
 def _add_linear_algebra() -> None:
     # deferred: SciPy takes a while to import
+    from adjoint.fast.evaluate.callees import equal_values  # noqa: F401  registers definitions
+    from adjoint.fast.evaluate.result_types import factors  # noqa: F401  registers records
     from adjoint.fast.nested import linear_algebra  # noqa: F401  registers definitions
 
 
 def _add_distances() -> None:
     # deferred: SciPy takes a while to import
     from adjoint.fast.evaluate.result_types import distances  # noqa: F401  registers records
+
+
+def _add_filters() -> None:
+    # deferred: SciPy takes a while to import
+    from adjoint.fast.evaluate.result_types import filters  # noqa: F401  registers records
 
 
 def _add_solvers() -> None:
@@ -130,6 +137,7 @@ for _part, _add in (
     ("numpy.linalg", _add_matrices),
     ("scipy.linalg", _add_linear_algebra),
     ("scipy.spatial", _add_distances),
+    ("scipy.signal", _add_filters),
     ("scipy.optimize", _add_solvers),
     ("scipy.integrate", _add_quadratures),
     ("scipy.stats", _add_distributions),

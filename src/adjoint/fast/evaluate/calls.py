@@ -46,6 +46,7 @@ from adjoint.fast.evaluate.objects.instances import instance
 from adjoint.fast.evaluate.plain_classes import is_plain_class, is_plain_object
 from adjoint.fast.evaluate.result_types.inferable_functions import is_inferable
 from adjoint.fast.evaluate.result_types.ones import name_of
+from adjoint.fast.evaluate.result_types.records import converted_operands
 from adjoint.fast.evaluate.types import is_inexact
 from adjoint.fast.evaluate.values import (
     Abstract,
@@ -180,10 +181,11 @@ def _resolved(
     if rules is not None and rules.overridden:
         raise NotCovered(f"{name_of(f)} has a rule from outside", ev.span)
     try:
-        found = handlers.get(f)
+        found, converts = handlers.get(f), f in converted_operands
     except TypeError:
-        found = None
-    if isinstance(f, np.ufunc) or getattr(f, "__module__", None) in ("numpy", "numpy.linalg"):
+        found, converts = None, False
+    module = getattr(f, "__module__", None)
+    if converts or isinstance(f, np.ufunc) or module in ("numpy", "numpy.linalg"):
         args = as_arrays(ev, f, args)
         args, keywords = without_nones(f, args, keywords)
         where = keywords.get("where")

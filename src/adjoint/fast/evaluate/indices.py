@@ -171,11 +171,19 @@ def _sliced(ev: Evaluator, dim: Dim, key: Any) -> Dim:
     start, stop, step = part.start or 0, part.stop, 1 if part.step is None else part.step
     if step == -1 and part.start is None and stop is None:
         return dim
+    if step == 1 and _is_unit_slice(start, stop):
+        long_enough = dim.is_argument and start in (0, 1, -1, -2)
+        return 1 if long_enough else ev.derived(UNIT, dim, (start, stop, step))
     if step == 1 and stop is None and start >= 0:
         return ev.derived("less", dim, start)
     if step == 1 and start >= 0 and stop is not None and stop < 0:
         return ev.derived("less", dim, start - stop)
     return ev.derived("slice", dim, (part.start, part.stop, part.step))
+
+
+def _is_unit_slice(start: int, stop: int | None) -> bool:
+    """Return whether a slice with known ends is of one element, if the axis is long enough."""
+    return start == -1 if stop is None else stop == start + 1 and stop != 0
 
 
 def _is_length(n: Symbol, dim: Dim) -> bool:

@@ -14,7 +14,7 @@ from adjoint.fast.evaluate.types import ANYTHING, Array, Number, bar_type
 from adjoint.fast.evaluate.values import Abstract, Known, Tuple
 from adjoint.fast.not_covered import NotCovered
 from adjoint.fast.reverse.cotangent_types import abstract_of, whole
-from adjoint.fast.reverse.registered_rules import UNFIT, example, tried
+from adjoint.fast.reverse.registered_rules import UNFIT, example, is_double, tried
 from adjoint.fast.single_assignment.primitives import same
 from adjoint.fast.single_assignment.walk import callee_of
 from adjoint.fast.support import functions as runtime
@@ -133,6 +133,9 @@ def _pair(
 ) -> tuple[Abstract, Abstract]:
     """Inline a rule that computes the result and the tangent; ``None`` twice if there are none."""
     function = getattr(rule.function, "rule", rule.function)
+    pairs = zip(op.operands, dots, strict=True)
+    if all(is_double(sweep.ev, x, dot is not None) for x, dot in pairs):
+        function = getattr(function, "of_arrays", function)
     if type(function) is FunctionType:
         args = [Tuple(tuple(map(_abstract, dots))), *map(abstract_of, op.operands)]
         named = {k: abstract_of(x) for k, x in op.keywords}

@@ -1,4 +1,4 @@
-"""Solves by Cholesky's factors of `scipy.linalg` in terms of its functions: the definitions that
+"""Solves by the factors of `scipy.linalg` in terms of its other functions: the definitions that
 programs inline."""
 
 from __future__ import annotations
@@ -35,3 +35,37 @@ def cho_solve(c_and_lower, b, overwrite_b=False, check_finite=True):
 def _solved(like, c, lower, b, check_finite):
     """Return SciPy's solution, to the last bit."""
     return linalg.cho_solve((c, lower), b, check_finite=check_finite)
+
+
+@definition(linalg.lu_solve)
+def lu_solve(lu_and_piv, b, trans=0, overwrite_b=False, check_finite=True):
+    lu, piv = lu_and_piv
+    if overwrite_b or np.ndim(lu) != 2 or trans not in (0, 1) or np.iscomplexobj(lu):
+        raise ValueError("other options")
+    order = _order(piv)
+    if trans == 0:
+        y = linalg.solve_triangular(lu, b[order], 0, True, True, check_finite=check_finite)
+        moved = linalg.solve_triangular(lu, y, 0, False, check_finite=check_finite)
+    else:
+        y = linalg.solve_triangular(lu, b, 1, False, check_finite=check_finite)
+        y = linalg.solve_triangular(lu, y, 1, True, True, check_finite=check_finite)
+        places = np.argsort(order)  # of SciPy's layout, which decides on the order of sums
+        moved = y[places] if np.ndim(y) == 1 else np.take(y.T, places, axis=1).T
+    return with_derivative(_solved_by_lu(moved, lu, piv, b, trans, check_finite), moved)
+
+
+@result_like(lambda piv: np.argsort(piv))
+@non_differentiable
+def _order(piv):
+    """Return the order of rows that LAPACK's exchanges give."""
+    order = [*range(len(piv))]
+    for i, other in enumerate(piv.tolist()):
+        order[i], order[other] = order[other], order[i]
+    return np.array(order, np.intp)
+
+
+@result_like(lambda like, *given: like)
+@non_differentiable
+def _solved_by_lu(like, lu, piv, b, trans, check_finite):
+    """Return SciPy's solution, to the last bit."""
+    return linalg.lu_solve((lu, piv), b, trans, check_finite=check_finite)

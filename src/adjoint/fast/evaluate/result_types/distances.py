@@ -8,15 +8,23 @@ from typing import Any
 from scipy.spatial import distance
 
 from adjoint.fast.evaluate.result_types.lengths import Derived, Length
-from adjoint.fast.evaluate.result_types.records import array, dims, dtype_of, shape_of
+from adjoint.fast.evaluate.result_types.records import (
+    array,
+    converted_operands,
+    dims,
+    dtype_of,
+    shape_of,
+)
 from adjoint.fast.evaluate.types import Array
+
+converted_operands.update({distance.cdist: 2, distance.pdist: 1, distance.squareform: 1})
 
 
 @shape_of(distance.squareform)
 def _(X: Any, force: Any = "no", checks: Any = True) -> Array:
     shape, dtype = dims(X), dtype_of(X)
-    if force != "no" or dtype.kind != "f":
-        raise ValueError("another conversion")
+    if force != "no" or len(shape) not in (1, 2):
+        raise TypeError("another conversion")
     if len(shape) == 1:
         n = _points(shape[0])
         return array(dtype, (n, n))

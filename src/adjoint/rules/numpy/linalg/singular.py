@@ -65,8 +65,8 @@ def in_trial_basis(parts: Any, signed: bool = False) -> tuple[Any, Turn | None]:
 
 
 def _like(parts: Any, found: tuple[Any, ...]) -> Any:
-    """Return `found` as a tuple of the class of `parts`."""
-    return found if type(parts) is tuple else type(parts)(*found)
+    """Return `found` as a named tuple, if `parts` is one."""
+    return found if type(parts) in (tuple, list) else type(parts)(*found)
 
 
 def singular_bar(
