@@ -97,7 +97,15 @@ def _add_random_numbers() -> None:
 
 def _add_matrices() -> None:
     # deferred: it imports the rules of `numpy.linalg`
-    from adjoint.fast.evaluate.callees import equal_values  # noqa: F401  registers definitions
+    from adjoint.fast.evaluate.callees import (  # noqa: F401  register definitions
+        equal_values,
+        linear_models,
+    )
+
+
+def _add_series() -> None:
+    # deferred: NumPy may not have imported its polynomials
+    from adjoint.fast.evaluate.callees import series  # noqa: F401  registers definitions
 
 
 def _add_linear_algebra() -> None:
@@ -135,6 +143,7 @@ def _add_distributions() -> None:
 for _part, _add in (
     ("numpy.random", _add_random_numbers),
     ("numpy.linalg", _add_matrices),
+    ("numpy.polynomial", _add_series),
     ("scipy.linalg", _add_linear_algebra),
     ("scipy.spatial", _add_distances),
     ("scipy.signal", _add_filters),
