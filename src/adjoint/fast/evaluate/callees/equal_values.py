@@ -14,6 +14,7 @@ import numpy as np
 from adjoint.fast.evaluate.callees.definitions import definition
 from adjoint.rulekit.registry import non_differentiable
 from adjoint.rules.numpy.linalg import bases, gauges, singular
+from adjoint.rules.numpy.linalg.bases import turn_of
 from adjoint.rules.numpy.linalg.matrices import dagger, diagonal, diagonal_matrix
 from adjoint.rules.scipy.equivalents import result_like
 
@@ -29,7 +30,7 @@ def are_some(equal):
 @non_differentiable
 def are_turned(equal, vectors):
     """Return whether a trial turns the vectors of equal values."""
-    return np.bool_(bases.turn_of(equal, vectors) is not None)
+    return np.bool_(turn_of(equal, vectors) is not None)
 
 
 def demand_unequal(equal):
@@ -38,7 +39,7 @@ def demand_unequal(equal):
         raise ValueError("equal values")
 
 
-@definition(bases.turn_of)
+@definition(turn_of)
 def _turn_of(equal, vectors):
     if are_turned(equal, vectors):
         raise ValueError("vectors of equal values in a trial")
