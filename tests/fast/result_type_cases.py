@@ -12,7 +12,10 @@ import operator
 from dataclasses import dataclass
 
 import numpy as np
+from scipy import linalg, signal
+from scipy.spatial import distance
 
+from adjoint.fast.evaluate.result_types import distances, factors, filters  # noqa: F401
 from adjoint.fast.evaluate.result_types.elementwise import is_ufunc
 from adjoint.fast.evaluate.result_types.ones import Constant
 from adjoint.fast.evaluate.result_types.records import records
@@ -483,6 +486,30 @@ CASES = {
         call(A(a), A(b))
         for a in ("nn", "mnn", "122", "11")
         for b in ("n", "nk", "knm", "mn", "m", "1", "22", "")
+    ],
+    (linalg.lu, linalg.lu_factor): [
+        call(A(shape)) for shape in ("nn", "nm", "kmn", "N1", "23", "32", "n")
+    ],
+    linalg.svd: [
+        call(A(shape), *options)
+        for shape in ("nn", "nm", "NM", "23")
+        for options in ((), (False,), (True, False))
+    ],
+    linalg.qr: [
+        call(A(shape), mode=mode)
+        for shape in ("nn", "nm", "NM", "23")
+        for mode in ("full", "economic", "r")
+    ],
+    linalg.eigh: [call(A("nn")), call(A("33"), A("33")), call(A("nn"), eigvals_only=True)],
+    signal.lfilter: [
+        call(A(b), A("m"), A(x), *axis)
+        for b in ("n", "3", "1")
+        for x in ("k", "nm", "3k")
+        for axis in ((), (0,))
+    ]
+    + [call(A("3"), A("3"), A("k"), zi=A("2"))],
+    distance.squareform: [
+        call(A(shape), "no", False) for shape in ("nn", "N", "33", "6", "3", "11")
     ],
     np.linalg.norm: [
         *reductions(many=False),

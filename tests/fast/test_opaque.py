@@ -99,7 +99,7 @@ def percentiles(a):
 
 
 def a_fit(x):
-    slope, offset = np.polyfit(np.arange(6.0), x, 1)
+    slope, offset = np.polyfit(np.arange(6.0), x, 1, cov=True)[0]
     return slope * slope + offset
 
 

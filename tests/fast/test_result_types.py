@@ -44,6 +44,10 @@ def evaluated(length, at):
             return up // down
         case ["smaller", m, n]:
             return min(m, n)
+        case ["pairs", n]:
+            return n * (n - 1) // 2
+        case ["points", pairs]:
+            return math.isqrt(2 * pairs) + 1
         case ["diagonal", m, n, k]:
             return len(np.diagonal(np.empty((m, n)), k))
         case ["range", start, stop, step]:
@@ -64,6 +68,8 @@ def called(f, operands, keywords, dtype, at):
         return f(*values, **{name: valued(x, dtype, at) for name, x in keywords.items()})
     except (ArithmeticError, TypeError, ValueError, IndexError, np.exceptions.ComplexWarning):
         return None
+    except NotImplementedError:
+        return None
 
 
 def fits(t, y, at):
@@ -77,7 +83,13 @@ def fits(t, y, at):
     return all(evaluated(n, at) in (m, None) for n, m in zip(t.shape, y.shape, strict=True))
 
 
-REFUSED = "an array to write to", "a square", "or none, as a number"
+REFUSED = (
+    "an array to write to",
+    "a square",
+    "or none, as a number",
+    "of another precision",
+    "complex matrices",
+)
 """What records do not take, although the functions do."""
 
 

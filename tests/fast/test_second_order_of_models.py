@@ -8,7 +8,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-from scipy import integrate, linalg, special
+from scipy import integrate, linalg, signal, special
+from scipy.spatial import distance
 
 import adjoint as ad
 from adjoint.fast.build.modes import mode_of
@@ -22,8 +23,16 @@ B = np.array([0.3, -1.2, 0.8, 0.5])
 T = np.linspace(0.1, 1.0, 9)
 
 
+TALL = np.cos(np.arange(36.0).reshape(9, 4) ** 2)
+
+
 def spd(p: Any) -> Any:
     return A + A.T + np.diag(p**2)
+
+
+def rebuilt(values: Any, vectors: Any) -> Any:
+    """Return a number that depends on vectors, whatever their signs are."""
+    return (vectors * np.sin(values[: len(vectors)]) @ vectors.T).sum() ** 2
 
 
 FUNCTIONS: dict[str, Callable[[Any], Any]] = {
@@ -43,6 +52,45 @@ FUNCTIONS: dict[str, Callable[[Any], Any]] = {
     "gaussian": lambda p: B @ np.linalg.solve(spd(p), B) + np.linalg.slogdet(spd(p)).logabsdet,
     "eigenvalues": lambda p: (np.linalg.eigvalsh(spd(p) + np.diag(p * T[:4])) ** 3).sum(),
     "singular values": lambda p: np.linalg.svd(A + np.outer(p, B), compute_uv=False).sum() ** 2,
+    "eigenvectors": lambda p: (np.linalg.eigh(spd(p))[1][:, -1] ** 3).sum() ** 2,
+    "function of a matrix": lambda p: rebuilt(*np.linalg.eigh(spd(p), UPLO="U")),
+    "singular vectors": lambda p: np.abs(np.linalg.svd(A + np.outer(p, B))[2][0] ** 3).sum(),
+    "thin": lambda p: rebuilt(*np.linalg.svd(np.outer(T, p) + TALL, full_matrices=False)[1:]),
+    "wide": lambda p: rebuilt(*np.linalg.svd(np.outer(p, T) + TALL.T, False)[:2][::-1]),
+    "orthogonal": lambda p: (np.linalg.qr(np.outer(T, p) + TALL).Q ** 3).sum(),
+    "triangular": lambda p: (np.linalg.qr(np.outer(p, T) + TALL.T)[1] ** 3).sum(),
+    "complete": lambda p: (np.linalg.qr(np.outer(T, p) + TALL, "complete")[0][:, :2] ** 3).sum(),
+    "only r": lambda p: (np.linalg.qr(TALL * p, "r") ** 3).sum(),
+    "eigenvectors of scipy": lambda p: rebuilt(*linalg.eigh(spd(p), spd(p * 0.5))),
+    "eigenvalues of scipy": lambda p: (linalg.eigvalsh(spd(p) + np.diag(p * T[:4])) ** 3).sum(),
+    "thin of scipy": lambda p: rebuilt(*linalg.svd(np.outer(T, p) + TALL, full_matrices=False)[1:]),
+    "orthogonal of scipy": lambda p: (linalg.qr(TALL + np.outer(T, p))[0][:, :4] ** 3).sum(),
+    "economic": lambda p: (linalg.qr(np.outer(p, T) + TALL.T, mode="economic")[1] ** 3).sum(),
+    "lower and upper": lambda p: sum((x**3).sum() for x in linalg.lu(A - np.outer(p, p))),
+    "lu": lambda p: B @ linalg.lu_solve(linalg.lu_factor(A - np.outer(p, p)), B * p),
+    "lu transposed": lambda p: linalg.lu_solve(linalg.lu_factor(spd(p)[::-1]), A * p, 1).sum() ** 2,
+    "filter": lambda p: (signal.lfilter(p[:2], [1, 0.1 * p[2], 0.2], T * p[3]) ** 2).sum(),
+    "filter of rows": lambda p: (signal.lfilter([1.0], p[:3], np.outer(T, p), axis=0) ** 3).sum(),
+    "impulses": lambda p: (signal.lfilter(p, 2.0, T * p[0]) ** 3).sum(),
+    "shifted": lambda p: ((np.outer(p, T)[:, :1] - np.outer(p, p)) ** 3 * (p[-1:] + p)).sum(),
+    "least squares": lambda p: (np.linalg.lstsq(np.outer(T, p) + TALL, T * p[0])[0] ** 3).sum(),
+    "many least squares": lambda p: sum((x**2).sum() for x in np.linalg.lstsq(TALL * p, TALL)[:2]),
+    "least norm": lambda p: (np.linalg.lstsq(TALL.T * p[:, None], p**2)[0] ** 3).sum(),
+    "singular values of fits": lambda p: np.linalg.lstsq(TALL * p, range(9))[3].sum() ** 2,
+    "least squares of scipy": lambda p: linalg.lstsq(np.outer(T, p) + TALL, T * p[0])[1] ** 2,
+    "fitted polynomial": lambda p: (np.polyfit(T * p[0], np.sin(T * p[1]), 2) ** 2).sum(),
+    "weighted fit": lambda p: (np.polyfit(T, T * p[1] ** T, 1, w=np.exp(p[0] * T)) ** 3).sum(),
+    "fitted series": lambda p: np.polynomial.legendre.legfit(T, np.sin(T * p[1]), 2).prod(),
+    "chain": lambda p: (np.linalg.multi_dot([TALL * p, A, np.outer(p, p), p]) ** 2).sum(),
+    "form": lambda p: np.linalg.multi_dot((p, np.outer(p, p) + A, p)) ** 2,
+    "legendre": lambda p: (np.polynomial.legendre.legval(T * p[0], p) ** 2).sum(),
+    "chebyshev": lambda p: (np.polynomial.Chebyshev(p)(T) ** 2).sum(),
+    "laguerre": lambda p: np.polynomial.laguerre.lagval(p[0], [1.0, *p]) ** 2,
+    "hermite": lambda p: (np.polynomial.hermite.hermval(T, p) ** 2).sum(),
+    "hermite of a number": lambda p: np.polynomial.hermite_e.hermeval(0.5, p**2) ** 2,
+    "distances": lambda p: (distance.cdist(TALL[:3] * p, TALL[3:]) ** 3).sum(),
+    "kernel": lambda p: np.exp(-distance.cdist(TALL / p, TALL / p, "sqeuclidean")).sum() ** 2,
+    "pairs": lambda p: (distance.squareform(distance.pdist(TALL * p)) ** 3).sum(),
     "einsum": lambda p: np.einsum("i,j,ij->", p, p, A),
     "einsum of four": lambda p: (np.einsum("i,j,ij->ij", p, p**2, A) ** 2).sum(),
     "logsumexp alone": special.logsumexp,
@@ -123,6 +171,67 @@ def test_other_operands_and_options(f):
     np.testing.assert_allclose(gradient, expected, rtol=1e-5)
     np.testing.assert_allclose(gradient, gradient_by_differences(f, P, 1e-2), **tolerance)
     np.testing.assert_allclose(ad.hvp(f, P, V), product, rtol=1e-4, atol=1e-5)
+
+
+def test_other_shapes():
+    """One program is for matrices that are tall, wide or square."""
+
+    def f(a):
+        q, r = np.linalg.qr(a)
+        u, s, vh = np.linalg.svd(a, full_matrices=False)
+        return (q**3).sum() + (r**3).sum() + (u**3).sum() + (vh**3).sum() + (s**3).sum()
+
+    for shape in ((5, 3), (3, 5), (4, 4), (6, 2), (1, 3), (2, 1)):
+        a = np.sin(np.arange(1.0, 1.0 + np.prod(shape)) ** 2).reshape(shape)
+        v = np.cos(a)
+        found = ad.gradient(f, a)[0], ad.hvp(f, a, v), ad.pushforward(f, (a,), (v,))[1]
+        with generic_tier():
+            expected = ad.gradient(f, a)[0], ad.hvp(f, a, v), ad.pushforward(f, (a,), (v,))[1]
+        for one, other in zip(found, expected, strict=True):
+            np.testing.assert_allclose(one, other, rtol=1e-8, atol=1e-9 * np.abs(other).max())
+
+
+@pytest.mark.parametrize(
+    "f",
+    [
+        lambda a: rebuilt(*np.linalg.eigh(a + a.T)),
+        lambda a: (np.linalg.eigh(a + a.T)[0] ** 3).sum(),
+        lambda a: np.linalg.eigvalsh(a + a.T)[-1] ** 2,
+        lambda a: rebuilt(*np.linalg.svd(a)[1:]),
+        lambda a: np.linalg.svd(a)[1].sum() ** 2,
+        lambda a: (np.linalg.svd(a)[0][:, 0] ** 3).sum(),
+        lambda a: np.linalg.svd(a, compute_uv=False)[0] ** 2,
+        lambda a: (np.linalg.qr(a)[0] ** 3).sum(),
+        lambda a: (np.linalg.lstsq(a, a[0] + 1.0)[0] ** 3).sum(),
+        lambda a: (np.linalg.lstsq(np.vstack([a, a]), np.arange(6.0))[1] ** 3).sum(),
+    ],
+)
+def test_equal_values(f):
+    """Vectors of equal values, dependent columns and zeros have the derivatives, or the refusals,
+    of the generic tier."""
+    regular = np.sin(np.arange(9.0).reshape(3, 3) ** 2)
+    for a in (regular, np.eye(3), np.diag([1.0, 1.0, 2.0]), np.ones((3, 3)), np.zeros((3, 3))):
+        for find in (
+            lambda: ad.gradient(f, a)[0],
+            lambda: ad.hvp(f, a, regular),
+            lambda: ad.pushforward(f, (a,), (regular,))[1],
+        ):
+            with generic_tier():
+                expected = outcome(find)
+            found = outcome(find)
+            assert type(found) is type(expected)
+            if not isinstance(found, str):
+                np.testing.assert_allclose(found, expected, rtol=1e-8, atol=1e-9)
+            else:
+                assert found == expected
+
+
+def outcome(find: Callable[[], Any]) -> Any:
+    """Return a derivative, or the first line of the refusal."""
+    try:
+        return find()
+    except ad.NoDerivativeError as error:
+        return str(error).splitlines()[0]
 
 
 def test_integers_alone():

@@ -99,6 +99,10 @@ RULES = {
 }
 OF_MATRICES = {
     "einsum": lambda a: np.sum(np.einsum("ij,jk->ik", a, a) ** 2) + np.einsum("ii->", a),
+    "eigh": lambda a: np.sum(np.linalg.eigh(a @ a.T)[1][:, -1] ** 4),
+    "svd of vectors": lambda a: np.sum(np.linalg.svd(a, full_matrices=False)[0] ** 4),
+    "lstsq": lambda a: np.sum(np.linalg.lstsq(a @ a.T + np.eye(len(a)), a, rcond=None)[0] ** 2),
+    "multi_dot": lambda a: np.sum(np.linalg.multi_dot([a, a.T, a])),
     "eigvalsh": lambda a: np.sum(np.linalg.eigvalsh(a @ a.T) ** 3),
     "svd": lambda a: np.sum(np.linalg.svd(a, compute_uv=False)),
     "solve_triangular": lambda a: np.sum(solve_triangular(a, np.ones(3), lower=True)),

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import adjoint as ad
+from adjoint.fast.evaluate.callees.linear_models import chain
 from tests.rules.harness import complexes, reals, table
 from tests.rules.numpy_linalg.matrices import check_second, complex_square, square
 
@@ -25,6 +26,7 @@ CASES = {
         (np.zeros((0, 0)), 3),
         (A, np.int64(3)),
     ],
+    chain: [(B, C, D), (A, A + 1, B, C), (B, C)],
     np.linalg.multi_dot: [
         ([B, C],),
         ([B, C, D],),

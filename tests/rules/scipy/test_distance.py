@@ -6,6 +6,8 @@ from scipy.spatial import distance
 
 import adjoint as ad
 from adjoint.rulekit.registry import rrule
+from adjoint.rules.scipy.spatial import differences
+from adjoint.rules.scipy.spatial.differences import products, weighted
 from adjoint.rules.scipy.spatial.distance import between, within
 from tests.rules.harness import case, reals, table
 from tests.support import check_reverse
@@ -46,7 +48,14 @@ CASES = {
         (A, W, None, "seuclidean"),
         (A, SKEW, None, "mahalanobis"),
     ],
-    distance.squareform: [(reals(6),), (reals(1),), (reals(4, 4), "no", False)],
+    distance.squareform: [
+        (reals(6),),
+        (reals(1),),
+        (reals(4, 4), "no", False),
+        (reals(1, 1), "no", False),
+    ],
+    weighted: [(reals(4, 5), A, B), (reals(1, 5), A[:1], B)],
+    products: [(A, B, reals(4, 3, seed=2), reals(5, 3, seed=3))],
 }
 test_rule = table(CASES)
 
@@ -55,6 +64,26 @@ def test_a_point_and_itself():
     for metric in ("euclidean", "chebyshev", "minkowski"):
         (bar,) = ad.gradient(lambda x: distance.cdist(x, x, metric).sum(), np.ones((2, 3)))
         np.testing.assert_array_equal(bar, 0.0)
+
+
+def test_points_are_taken_in_blocks(monkeypatch):
+    a, b, found = reals(9, 3), reals(7, 3, seed=1), []
+    for most in (2**18, 40, 1):
+        monkeypatch.setattr(differences, "MOST", most)
+        found.append(ad.gradient(lambda x, y: (distance.cdist(x, y) ** 3).sum(), a, b))
+        found[-1] += (ad.hvp(lambda x: (distance.pdist(x) ** 3).sum(), a, b[[0] * 9]),)
+    for some in found[1:]:
+        for one, other in zip(some, found[0], strict=True):
+            np.testing.assert_allclose(one, other, rtol=1e-12)
+    empty = ad.gradient(lambda x: distance.cdist(x, b).sum(), np.zeros((0, 3)))[0]
+    assert empty.shape == (0, 3)
+
+
+def test_points_that_are_close_to_each_other():
+    """Differences are taken before they are summed up, so that no digits are lost."""
+    x = np.array([[1e6, 2e6], [1e6 + 2.0**-20, 2e6]])
+    (bar,) = ad.gradient(lambda x: distance.pdist(x)[0], x)
+    np.testing.assert_allclose(bar, [[-1.0, 0.0], [1.0, 0.0]], rtol=1e-12)
 
 
 def test_farthest_coordinates_share():

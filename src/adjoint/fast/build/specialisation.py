@@ -96,9 +96,34 @@ def _add_random_numbers() -> None:
     from adjoint.fast.evaluate.handlers import random_numbers  # noqa: F401  registers handlers
 
 
+def _add_matrices() -> None:
+    # deferred: it imports the rules of `numpy.linalg`
+    from adjoint.fast.evaluate.callees import (  # noqa: F401  register definitions
+        equal_values,
+        linear_models,
+    )
+
+
+def _add_series() -> None:
+    # deferred: NumPy may not have imported its polynomials
+    from adjoint.fast.evaluate.callees import series  # noqa: F401  registers definitions
+
+
 def _add_linear_algebra() -> None:
     # deferred: SciPy takes a while to import
+    from adjoint.fast.evaluate.callees import equal_values  # noqa: F401  registers definitions
+    from adjoint.fast.evaluate.result_types import factors  # noqa: F401  registers records
     from adjoint.fast.nested import linear_algebra  # noqa: F401  registers definitions
+
+
+def _add_distances() -> None:
+    # deferred: SciPy takes a while to import
+    from adjoint.fast.evaluate.result_types import distances  # noqa: F401  registers records
+
+
+def _add_filters() -> None:
+    # deferred: SciPy takes a while to import
+    from adjoint.fast.evaluate.result_types import filters  # noqa: F401  registers records
 
 
 def _add_solvers() -> None:
@@ -118,7 +143,11 @@ def _add_distributions() -> None:
 
 for _part, _add in (
     ("numpy.random", _add_random_numbers),
+    ("numpy.linalg", _add_matrices),
+    ("numpy.polynomial", _add_series),
     ("scipy.linalg", _add_linear_algebra),
+    ("scipy.spatial", _add_distances),
+    ("scipy.signal", _add_filters),
     ("scipy.optimize", _add_solvers),
     ("scipy.integrate", _add_quadratures),
     ("scipy.stats", _add_distributions),

@@ -45,6 +45,7 @@ from adjoint.fast.evaluate.objects.instances import instance
 from adjoint.fast.evaluate.plain_classes import is_plain_class, is_plain_object
 from adjoint.fast.evaluate.result_types.inferable_functions import is_inferable
 from adjoint.fast.evaluate.result_types.ones import name_of
+from adjoint.fast.evaluate.result_types.records import converted_operands
 from adjoint.fast.evaluate.types import is_inexact
 from adjoint.fast.evaluate.values import (
     Abstract,
@@ -75,12 +76,13 @@ def call(
         case Known(value=value):
             return _call_known(ev, value, args, keywords)
         case Closure():
-            if callee.function is not None and callee.function in handlers:
-                return _call_known(ev, callee.function, args, keywords)
+            f = callee.function
+            if f is not None and (f in handlers or f in definitions):
+                return _call_known(ev, f, args, keywords)
             if callee.code in ev.outside.compiled and not _may_be_active(ev, args, keywords):
                 return call_library(ev, ev.outside.compiled[callee.code], args, keywords)
             resolve = partial(ev.inline, callee)
-            return _guarded(ev, callee.function, args, keywords, resolve, callee.source)
+            return _guarded(ev, f, args, keywords, resolve, callee.source)
         case Bound():
             return call(ev, callee.function, [callee.owner, *args], keywords)
         case Partial():
@@ -179,10 +181,11 @@ def _resolved(
     if rules is not None and rules.overridden:
         raise NotCovered(f"{name_of(f)} has a rule from outside", ev.span)
     try:
-        found = handlers.get(f)
+        found, converts = handlers.get(f), f in converted_operands
     except TypeError:
-        found = None
-    if isinstance(f, np.ufunc) or getattr(f, "__module__", None) in ("numpy", "numpy.linalg"):
+        found, converts = None, False
+    module = getattr(f, "__module__", None)
+    if converts or isinstance(f, np.ufunc) or module in ("numpy", "numpy.linalg"):
         args = as_arrays(ev, f, args)
         args, keywords = without_nones(f, args, keywords)
         where = keywords.get("where")

@@ -9,9 +9,15 @@ from typing import Any
 import numpy as np
 
 from adjoint.fast.evaluate.evaluator import Evaluator
-from adjoint.fast.evaluate.result_types.lengths import UNIT, Misfit, fresh_length
+from adjoint.fast.evaluate.result_types.lengths import (
+    UNIT,
+    Misfit,
+    fresh_length,
+    settled,
+    smaller,
+)
 from adjoint.fast.evaluate.result_types.records import broadcast
-from adjoint.fast.evaluate.types import ANYTHING, Array, Dim, Number
+from adjoint.fast.evaluate.types import ANYTHING, Array, Dim, Number, Symbol
 from adjoint.fast.evaluate.values import Abstract, Known, SliceOf, Tuple
 from adjoint.fast.not_covered import NotCovered
 from adjoint.ir import primitives
@@ -153,8 +159,11 @@ def _sliced(ev: Evaluator, dim: Dim, key: Any) -> Dim:
         key = SliceOf(*(_with_known(ev, end) for end in (key.start, key.stop, key.step)))
     part = known_slice(key)
     if part is None:
-        ends = tuple(_named(ev, end) for end in (key.start, key.stop, key.step))
-        return ev.derived(UNIT if _is_unit(ev, key) else "slice", dim, ends)
+        start, stop, step = (_named(ev, end) for end in (key.start, key.stop, key.step))
+        is_leading = start in (None, 0) and step in (None, 1)
+        if is_leading and isinstance(stop, Symbol) and _is_length(stop, dim):
+            return settled(smaller(dim, stop), ev.derived)  # type: ignore[no-any-return]
+        return ev.derived(UNIT if _is_unit(ev, key) else "slice", dim, (start, stop, step))
     if part == slice(None):
         return dim
     if isinstance(dim, int):
@@ -162,11 +171,24 @@ def _sliced(ev: Evaluator, dim: Dim, key: Any) -> Dim:
     start, stop, step = part.start or 0, part.stop, 1 if part.step is None else part.step
     if step == -1 and part.start is None and stop is None:
         return dim
+    if step == 1 and _is_unit_slice(start, stop):
+        long_enough = dim.is_argument and start in (0, 1, -1, -2)
+        return 1 if long_enough else ev.derived(UNIT, dim, (start, stop, step))
     if step == 1 and stop is None and start >= 0:
         return ev.derived("less", dim, start)
     if step == 1 and start >= 0 and stop is not None and stop < 0:
         return ev.derived("less", dim, start - stop)
     return ev.derived("slice", dim, (part.start, part.stop, part.step))
+
+
+def _is_unit_slice(start: int, stop: int | None) -> bool:
+    """Return whether a slice with known ends is of one element, if the axis is long enough."""
+    return start == -1 if stop is None else stop == start + 1 and stop != 0
+
+
+def _is_length(n: Symbol, dim: Dim) -> bool:
+    """Return whether an integer is the length of an array, and not negative."""
+    return n == dim or n.is_argument or n.key[:1] == ("smaller",)
 
 
 def _is_unit(ev: Evaluator, key: SliceOf) -> bool:

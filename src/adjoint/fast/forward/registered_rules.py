@@ -14,7 +14,7 @@ from adjoint.fast.evaluate.types import ANYTHING, Array, Number, bar_type
 from adjoint.fast.evaluate.values import Abstract, Known, Tuple
 from adjoint.fast.not_covered import NotCovered
 from adjoint.fast.reverse.cotangent_types import abstract_of, whole
-from adjoint.fast.reverse.registered_rules import UNFIT, example, tried
+from adjoint.fast.reverse.registered_rules import UNFIT, example, is_double, tried
 from adjoint.fast.single_assignment.primitives import same
 from adjoint.fast.single_assignment.walk import callee_of
 from adjoint.fast.support import functions as runtime
@@ -42,7 +42,7 @@ def by_rule(sweep: TangentValues, op: Call) -> Operand:
         name = getattr(f, "__name__", f)
         raise NotCovered(f"{name} has no forward rule for such operands", op.span)
     if y in sweep.ev.several:
-        return _called(sweep, op, rule, dots)
+        return _attempt(sweep, _inlined_several, op, rule, dots) or _called(sweep, op, rule, dots)
     if not isinstance(sweep.ev.types[y], Array | Number):
         raise NotCovered("a forward rule of a structure", op.span)
     for inlined in (_inlined_tangent, _inlined_pair):
@@ -128,21 +128,49 @@ def _inlined_tangent(
     return ev.operand(ev.call(ev.outside.own(plan.function), args, named))
 
 
+def _pair(
+    sweep: TangentValues, op: Call, rule: Rule, dots: Sequence[Operand | None]
+) -> tuple[Abstract, Abstract]:
+    """Inline a rule that computes the result and the tangent; ``None`` twice if there are none."""
+    function = getattr(rule.function, "rule", rule.function)
+    pairs = zip(op.operands, dots, strict=True)
+    if all(is_double(sweep.ev, x, dot is not None) for x, dot in pairs):
+        function = getattr(function, "of_arrays", function)
+    if type(function) is FunctionType:
+        args = [Tuple(tuple(map(_abstract, dots))), *map(abstract_of, op.operands)]
+        named = {k: abstract_of(x) for k, x in op.keywords}
+        found = sweep.ev.call(sweep.ev.outside.own(function), args, named)
+        if isinstance(found, Tuple) and len(found.items) == 2:
+            return found.items[0], found.items[1]
+    return Known(None), Known(None)
+
+
+def _inlined_several(
+    sweep: TangentValues, op: Call, rule: Rule, dots: Sequence[Operand | None]
+) -> Operand | None:
+    """Inline a rule of a function that returns a tuple."""
+    ev, y = sweep.ev, op.result
+    assert y is not None
+    values, found = map(ev.sequence, _pair(sweep, op, rule, dots))
+    if values is None or found is None or not all(isinstance(one, Value) for one in values):
+        return None
+    tangents = []
+    for one, dot in zip(values, found, strict=True):
+        assert isinstance(one, Value)
+        is_zero = isinstance(dot, Known) and dot.value is None
+        tangents.append(sweep.zeros(one) if is_zero else sweep.settle(ev.operand(dot), one))
+    made = tuple(map(ev.operand, values))
+    ev.write(Call(y, Const(primitives.build_tuple), made, (), op.span))
+    return ev.operation(primitives.build_tuple, tangents, ANYTHING, name=f"{y.name}_dot")
+
+
 def _inlined_pair(
     sweep: TangentValues, op: Call, rule: Rule, dots: Sequence[Operand | None]
 ) -> Operand | None:
     """Inline a rule that computes the result and the tangent."""
     ev, y = sweep.ev, op.result
-    function = getattr(rule.function, "rule", rule.function)
-    if type(function) is not FunctionType:
-        return None
     assert y is not None
-    args = [Tuple(tuple(map(_abstract, dots))), *map(abstract_of, op.operands)]
-    named = {k: abstract_of(x) for k, x in op.keywords}
-    found = ev.call(ev.outside.own(function), args, named)
-    if not isinstance(found, Tuple) or len(found.items) != 2:
-        return None
-    value, dot = found.items
+    value, dot = _pair(sweep, op, rule, dots)
     if not isinstance(value, Value) or (isinstance(dot, Known) and dot.value is None):
         return None
     if y in ev.written:

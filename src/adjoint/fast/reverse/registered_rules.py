@@ -206,7 +206,7 @@ def _inlined(sweep: Sweep, op: Call, rule: Rule) -> Step | None:
     ev, y = sweep.ev, op.result
     assert y is not None
     function = rule.written
-    if all(_is_double(ev, x, x in sweep.active) for x in op.operands):
+    if all(is_double(ev, x, x in sweep.active) for x in op.operands):
         function = getattr(function, "of_arrays", function)
     if type(function) is not FunctionType:
         return None
@@ -261,7 +261,7 @@ def _like(t: Type) -> Type:
     return bar_type(t) if isinstance(t, Array) or has_complex(t) else number(float)
 
 
-def _is_double(ev: Evaluator, x: Operand, is_active: bool) -> bool:
+def is_double(ev: Evaluator, x: Operand, is_active: bool) -> bool:
     """Return whether an operand is constant, or a number or an array of no other precision; active
     integers are left to the rule itself."""
     if isinstance(x, Const):

@@ -14,6 +14,7 @@ from adjoint.fast.evaluate.callees.numpy_definitions import vectorized, windows
 from adjoint.fast.evaluate.evaluator import Evaluator
 from adjoint.fast.evaluate.handlers.table import handler
 from adjoint.fast.evaluate.objects.memory_orders import is_contiguous, order_of
+from adjoint.fast.evaluate.result_types.records import converted_operands
 from adjoint.fast.evaluate.rows import array_of, row_of
 from adjoint.fast.evaluate.types import Array, Dim, Number, is_covered, witnesses
 from adjoint.fast.evaluate.values import (
@@ -143,16 +144,16 @@ def as_list(ev: Evaluator, a: Abstract) -> Abstract:
 MOST_LISTED = 64
 
 _ONE = members(np, "sum mean prod max min var std cumsum cumprod diff linalg.norm")
-_TWO = frozenset({np.dot, np.vdot, np.inner, np.outer})
-"""Functions that convert their first operand, or their first two, to arrays."""
+converted_operands.update(dict.fromkeys(_ONE, 1))
+converted_operands.update(dict.fromkeys((np.dot, np.vdot, np.inner, np.outer), 2))
 
 
 def as_arrays(ev: Evaluator, f: Any, args: Sequence[Abstract]) -> Sequence[Abstract]:
-    """Convert list operands of the NumPy function `f` to arrays."""
+    """Convert list operands of a function of NumPy or SciPy to arrays, as the function does."""
     if f is np.block:  # it tells lists from other sequences
         return args
     args = [as_list(ev, x) for x in args]
-    n = 1 if f in _ONE else 2 if f in _TWO or isinstance(f, np.ufunc) else 0
+    n = converted_operands.get(f, 2 if isinstance(f, np.ufunc) else 0)
     if not n or all(isinstance(x, Value | Known) and row_of(ev, x) is None for x in args[:n]):
         return args
     return [*new_arrays(ev, args[:n]), *args[n:]]

@@ -75,6 +75,21 @@ def less(length: Length, by: Length) -> Length:
     return Derived(("less", length, by))
 
 
+def smaller(m: Length, n: Length) -> Length:
+    """Return the smaller one of two lengths."""
+    if isinstance(m, int) and isinstance(n, int):
+        return min(m, n)
+    for one, other in ((m, n), (n, m)):
+        if one == other or (not isinstance(one, int) and other in _bounds(one)):
+            return one
+    return UNKNOWN if UNKNOWN in (m, n) else Derived(("smaller", *sorted((m, n), key=str)))
+
+
+def _bounds(length: Symbol | Derived) -> tuple[Length, ...]:
+    """Return the lengths of which `length` is the smallest one."""
+    return length.key[1:] if length.key[:1] == ("smaller",) else ()
+
+
 def product(lengths: Iterable[Length], by: Iterable[Length] = ()) -> Length:
     """Return the product of `lengths`, divided by that of `by`; the program has to raise where
     this leaves a remainder.

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from adjoint.fast.evaluate.result_types.lengths import Derived, Length, Shape
+from adjoint.fast.evaluate.result_types.lengths import Length, Shape, smaller
 from adjoint.fast.evaluate.result_types.records import (
     Several,
     array,
@@ -73,8 +73,8 @@ def _(a: Any, full_matrices: Any = True, compute_uv: Any = True, hermitian: Any 
     *stack, m, n = dims(a)
     if not integer(compute_uv):
         y = np.linalg.svd(np.ones((1, 1), dtype_of(a)), compute_uv=False)
-        return array(y.dtype, (*stack, _smaller(m, n)))
-    k = _smaller(m, n)
+        return array(y.dtype, (*stack, smaller(m, n)))
+    k = smaller(m, n)
     left, right = (m, n) if integer(full_matrices) else (k, k)
     shapes = ((*stack, m, left), (*stack, k), (*stack, right, n))
     return _several(np.linalg.svd, [dtype_of(a)], *shapes)
@@ -83,20 +83,13 @@ def _(a: Any, full_matrices: Any = True, compute_uv: Any = True, hermitian: Any 
 @shape_of(np.linalg.qr)
 def _(a: Any, mode: Any = "reduced") -> Any:
     *stack, m, n = dims(a)
-    k = m if mode == "complete" else _smaller(m, n)
+    k = m if mode == "complete" else smaller(m, n)
     if mode == "r":
         r: Any = np.linalg.qr(np.ones((1, 1), dtype_of(a)), "r")
         return array(r.dtype, (*stack, k, n))
     if mode not in ("reduced", "complete"):
         raise ValueError("another mode")
     return _several(np.linalg.qr, [dtype_of(a)], (*stack, m, k), (*stack, k, n))
-
-
-def _smaller(m: Length, n: Length) -> Length:
-    """Return the smaller one of two lengths."""
-    if isinstance(m, int) and isinstance(n, int):
-        return min(m, n)
-    return m if m == n else Derived(("smaller", *sorted((m, n), key=str)))
 
 
 @shape_of(np.linalg.eigvalsh)

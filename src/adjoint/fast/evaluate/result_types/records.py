@@ -48,6 +48,8 @@ class Several(NamedTuple):
 
 
 records: dict[Any, Record] = {}
+converted_operands: dict[Any, int] = {}
+"""How many of its first operands a function converts to arrays, if they are lists."""
 
 
 def shape_of(*functions: Any, arrays: int = 1, of_numbers: bool = False) -> Callable[[F], F]:

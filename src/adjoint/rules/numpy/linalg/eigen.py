@@ -243,4 +243,4 @@ def _(dots, a):
     return values_and_dot(np.linalg.eigvals, a, w, vectors_of(a, w), dots[0])
 
 
-non_differentiable(_demand_independent, _largest, _equal, _matched)
+non_differentiable(equal_values, _demand_independent, _largest, _equal, _matched)

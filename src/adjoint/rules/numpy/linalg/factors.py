@@ -134,7 +134,12 @@ def _divided(f: Any, x: Any, r: Any) -> Any:
         ) from None
 
 
-def _qr_bar(f: Any, a: Any, q: Any, r: Any, q_bar: Any, r_bar: Any) -> Any:
+def _of_shape(a: Any, m: int, n: int) -> Any:
+    """Return matrices that have m rows and n columns; a program learns that from this."""
+    return np.reshape(a, (*a.shape[:-2], m, n))
+
+
+def _qr_bar(f: Any, q: Any, r: Any, q_bar: Any, r_bar: Any) -> Any:
     """Return ā of a matrix that is not wide; q̄ and r̄ are arrays."""
     inner = r_bar @ dagger(r) - dagger(q) @ q_bar
     return _divided(f, q_bar + q @ _upper_hermitian(inner), r)
@@ -146,12 +151,14 @@ def factors_bar(f: Any, a: Any, q: Any, r: Any, q_bar: Any, r_bar: Any) -> Any:
     q_bar = np.zeros_like(q) if q_bar is None else q_bar
     r_bar = np.zeros_like(r) if r_bar is None else r_bar
     if m >= n:
-        q_bar = rest_of(f, q_bar, q, n)
-        return _qr_bar(f, a, q[..., :n], r[..., :n, :], q_bar, r_bar[..., :n, :])
-    right_bar = r_bar[..., m:]
-    q_bar = q_bar + a[..., m:] @ dagger(right_bar)
-    left = _qr_bar(f, a[..., :m], q, r[..., :m], q_bar, r_bar[..., :m])
-    return np.concatenate([left, q @ right_bar], -1)
+        q_bar, q = (_of_shape(x, m, n) for x in (rest_of(f, q_bar, q, n), q[..., :n]))
+        r_bar, r = (_of_shape(x[..., :n, :], n, n) for x in (r_bar, r))
+        return _qr_bar(f, q, r, q_bar, r_bar)
+    q_bar, q = (_of_shape(x, m, m) for x in (q_bar, q))
+    right_bar, right = (_of_shape(x[..., m:], m, n - m) for x in (r_bar, a))
+    q_bar = q_bar + right @ dagger(right_bar)
+    left_bar, left = (_of_shape(x[..., :m], m, m) for x in (r_bar, r))
+    return np.concatenate([_qr_bar(f, q, left, q_bar, left_bar), q @ right_bar], -1)
 
 
 def _qr_dot(f: Any, q: Any, r: Any, a_dot: Any) -> tuple[Any, Any]:
@@ -167,11 +174,13 @@ def _qr_dot(f: Any, q: Any, r: Any, a_dot: Any) -> tuple[Any, Any]:
 def factors_dot(f: Any, a: Any, q: Any, r: Any, a_dot: Any) -> tuple[Any, Any]:
     m, n = np.shape(a)[-2:]
     if m < n:
-        q_dot, left = _qr_dot(f, q, r[..., :m], a_dot[..., :m])
-        right = dagger(q) @ a_dot[..., m:] + dagger(q_dot) @ a[..., m:]
-        return q_dot, np.concatenate([left, right], -1)
-    first, others = q[..., :n], q[..., n:]
-    q_dot, r_dot = _qr_dot(f, first, r[..., :n, :], a_dot)
+        q, left, left_dot = (_of_shape(x[..., :m], m, m) for x in (q, r, a_dot))
+        right, right_dot = (_of_shape(x[..., m:], m, n - m) for x in (a, a_dot))
+        q_dot, left_dot = _qr_dot(f, q, left, left_dot)
+        moved = dagger(q) @ right_dot + dagger(q_dot) @ right
+        return q_dot, np.concatenate([left_dot, moved], -1)
+    first, others = _of_shape(q[..., :n], m, n), q[..., n:]
+    q_dot, r_dot = _qr_dot(f, first, _of_shape(r[..., :n, :], n, n), a_dot)
     if others.shape[-1] == 0:
         return q_dot, r_dot
     q_dot = np.concatenate([q_dot, -first @ (dagger(q_dot) @ others)], -1)

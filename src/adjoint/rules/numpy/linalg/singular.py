@@ -65,7 +65,8 @@ def in_trial_basis(parts: Any, signed: bool = False) -> tuple[Any, Turn | None]:
 
 
 def _like(parts: Any, found: tuple[Any, ...]) -> Any:
-    return type(parts)(*found) if hasattr(parts, "_fields") else found
+    """Return `found` as a named tuple, if `parts` is one."""
+    return found if type(parts) in (tuple, list) else type(parts)(*found)
 
 
 def singular_bar(

@@ -7,12 +7,14 @@ equation of UᴴU̇ (Higham, *Functions of matrices* (2008), chapter 8).
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
 from scipy import linalg as sl
 
 from adjoint.rulekit.projection import project
+from adjoint.rulekit.registry import non_differentiable
 from adjoint.rules.numpy.linalg.factors import cholesky_back, cholesky_dot, factors_bar, factors_dot
 from adjoint.rules.numpy.linalg.matrices import dagger, rounding, skew, undetermined
 from adjoint.rules.numpy.linalg.singular import (
@@ -22,6 +24,7 @@ from adjoint.rules.numpy.linalg.singular import (
     values_and_dot,
     values_bar,
 )
+from adjoint.rules.scipy.equivalents import result_like
 from adjoint.rules.scipy.linalg.matrix_rule import Call, matrix_rule, refused_pair
 from adjoint.rules.scipy.linalg.solving import solution
 
@@ -88,6 +91,8 @@ def _lu_bar(f: Any, lower: Any, upper: Any, lower_bar: Any, upper_bar: Any) -> A
     the square part are solved for first.
     """
     k = lower.shape[-1]
+    if lower.shape[-2] == k == upper.shape[-1]:
+        return _square_lu_bar(f, lower, upper, lower_bar, upper_bar)
     square_l, square_u = lower[..., :k, :], upper[..., :, :k]
     below_bar, beside_bar = lower_bar[..., k:, :], upper_bar[..., :, k:]
     low, up = lower_bar[..., :k, :], upper_bar[..., :, :k]
@@ -96,14 +101,32 @@ def _lu_bar(f: Any, lower: Any, upper: Any, lower_bar: Any, upper_bar: Any) -> A
         beside_bar = np.linalg.solve(dagger(square_l), beside_bar)
         up = up - dagger(lower[..., k:, :]) @ below_bar
         low = low - beside_bar @ dagger(upper[..., :, k:])
-        inner = np.tril(dagger(square_l) @ low, -1) + np.triu(up @ dagger(square_u))
-        inner = np.linalg.solve(dagger(square_l), dagger(np.linalg.solve(square_u, dagger(inner))))
     except np.linalg.LinAlgError:
         raise _singular(f) from None
+    inner = _square_lu_bar(f, square_l, square_u, low, up)
     top = np.concatenate([inner, beside_bar], -1)
     if below_bar.shape[-2] == 0:
         return top
     return np.concatenate([top, below_bar], -2)
+
+
+def _square_lu_bar(f: Any, lower: Any, upper: Any, lower_bar: Any, upper_bar: Any) -> Any:
+    inner = np.tril(dagger(lower) @ lower_bar, -1) + np.triu(upper_bar @ dagger(upper))
+    try:
+        return np.linalg.solve(dagger(lower), dagger(np.linalg.solve(upper, dagger(inner))))
+    except np.linalg.LinAlgError:
+        raise _singular(f) from None
+
+
+def _square_lu_dots(f: Any, p: Any, lower: Any, upper: Any, a_dot: Any) -> tuple[Any, Any]:
+    """Return the tangents L tril(M, −1) and triu(M) U of square factors, M = L⁻¹ Pᵀ Ȧ U⁻¹."""
+    moved = np.swapaxes(p, -1, -2) @ a_dot
+    try:
+        inner = np.linalg.solve(lower, moved)
+        inner = dagger(np.linalg.solve(dagger(upper), dagger(inner)))
+    except np.linalg.LinAlgError:
+        raise _singular(f) from None
+    return lower @ np.tril(inner, -1), np.triu(inner) @ upper
 
 
 def _singular(f: Any) -> Exception:
@@ -140,11 +163,17 @@ def _(call: Call) -> Any:
             l_bar = back_to @ l_bar
         return (p @ _lu_bar(sl.lu, lower, upper, l_bar, u_bar),)
 
-    return back
+    def push(a_dot: Any) -> Any:
+        l_dot, u_dot = _square_lu_dots(sl.lu, p, lower, upper, a_dot)
+        return (p @ l_dot, u_dot) if permuted else (None, l_dot, u_dot)
+
+    return (back, push) if call.a.shape[-2] == call.a.shape[-1] else back
 
 
 def _unpacked(lu: Any) -> tuple[Any, Any]:
     """Return L and U from the one matrix of `lu_factor`."""
+    if lu.shape[-2] == lu.shape[-1]:
+        return np.tril(lu, -1) + np.eye(lu.shape[-1]), np.triu(lu)
     k = min(lu.shape[-2:])
     lower = np.tril(lu[..., :, :k], -1) + np.eye(lu.shape[-2], k)
     return lower, np.triu(lu[..., :k, :])
@@ -162,15 +191,16 @@ def _packed(lower: Any, upper: Any) -> Any:
     return lower + np.triu(upper)
 
 
+@result_like(lambda pivots, m: np.zeros((*pivots.shape[:-1], m, m)))
+@non_differentiable
 def _rows(pivots: Any, m: int) -> Any:
     """Return the matrix P of A = P L U from LAPACK's row exchanges."""
-    order = np.broadcast_to(np.arange(m), (*pivots.shape[:-1], m)).copy()
-    for i in range(pivots.shape[-1]):
-        other = pivots[..., i, None]
-        there = np.take_along_axis(order, other, -1)
-        np.put_along_axis(order, other, order[..., i, None], -1)
-        order[..., i] = there[..., 0]
-    return np.swapaxes(np.eye(m)[order], -1, -2)
+    orders = np.tile(np.arange(m), (math.prod(pivots.shape[:-1]), 1)).tolist()
+    for order, others in zip(orders, pivots.reshape(len(orders), -1).tolist(), strict=True):
+        for i, other in enumerate(others):
+            order[i], order[other] = order[other], order[i]
+    found = np.swapaxes(np.eye(m)[np.array(orders, np.intp)], -1, -2)
+    return found.reshape(*pivots.shape[:-1], m, m)
 
 
 @matrix_rule(sl.lu_factor, "a")
@@ -186,7 +216,11 @@ def _(call: Call) -> Any:
         u_bar = np.triu(y_bar[0][..., :k, :])
         return (p @ _lu_bar(sl.lu_factor, lower, upper, l_bar, u_bar),)
 
-    return back
+    def push(a_dot: Any) -> Any:
+        l_dot, u_dot = _square_lu_dots(sl.lu_factor, p, lower, upper, a_dot)
+        return l_dot + u_dot, None
+
+    return (back, push) if lu.shape[-2] == lu.shape[-1] else back
 
 
 @matrix_rule(sl.lu_solve, "*lu_and_piv b")

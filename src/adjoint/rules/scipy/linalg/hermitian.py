@@ -94,8 +94,9 @@ class _Problem:
             values = in_any_basis(
                 self.f, equal, self.turn, w_bar, turning, (v, v), (v_bar,), self.has_all
             )
-            turn = np.imag(np.sum(np.conj(v) * v_bar, -2))
-            v_bar = in_phase(self.f, v_bar, turn, squared(v_bar), v, self.mask)
+            if np.iscomplexobj(v):
+                turn = np.imag(np.sum(np.conj(v) * v_bar, -2))
+                v_bar = in_phase(self.f, v_bar, turn, squared(v_bar), v, self.mask)
             mixed = dagger(v) @ v_bar
             inner = over(mixed, differences(self.w), equal) + values
             stretch = hermitian(np.where(equal, mixed, 0)) / 2
@@ -141,8 +142,10 @@ class _Problem:
         v_dot = over(inner, differences(w), equal) + between_equals(inner, equal, basis)
         v_dot = v @ (v_dot + stretch)
         v_dot = v_dot + phased(v_dot, v, self.mask) * v
-        chosen = slice(self.first, self.first + self.count)
         w_dot, shared = parting(np.real(diagonal(inner)), inner, equal)
+        if self.has_all:
+            return w_dot, v_dot, shared, v
+        chosen = slice(self.first, self.first + self.count)
         return w_dot[..., chosen], v_dot[..., :, chosen], shared[..., chosen], v[..., :, chosen]
 
     def _in_basis(self, a_dot: Any, b_dot: Any) -> tuple[Any, Any]:
@@ -166,7 +169,10 @@ def _problem(f: Any, y: Any, every: Callable[[], Any], mask: Any, **pair: Any) -
     if v is not None and v.shape[-2] == v.shape[-1]:
         return _Problem(f, w, v, 0, w.shape[-1], mask(v), **pair)
     all_w, all_v = every()
-    first, k = _among(w, all_w), w.shape[-1]
+    k = w.shape[-1]
+    if k == all_w.shape[-1]:
+        return _Problem(f, all_w, all_v, 0, k, mask(all_v), **pair)
+    first = _among(w, all_w)
     if v is not None:
         all_v = np.concatenate([all_v[..., :first], v, all_v[..., first + k :]], -1)
     return _Problem(f, all_w, all_v, first, k, mask(all_v), **pair)

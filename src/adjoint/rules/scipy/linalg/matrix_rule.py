@@ -81,7 +81,8 @@ def matrix_rule(
         )
         first = inspect.Parameter("dots", inspect.Parameter.POSITIONAL_ONLY)
         reverse.__signature__ = inspect.Signature(plan.parameters)  # type: ignore[attr-defined]
-        reverse.of_arrays = _of_arrays(plan, make)  # type: ignore[attr-defined]
+        of_arrays = _of_arrays(plan, make)
+        reverse.of_arrays, forward.of_arrays = of_arrays  # type: ignore[attr-defined]
         forward.__signature__ = inspect.Signature([first, *plan.parameters])  # type: ignore[attr-defined]
         keys = {f, inspect.unwrap(f)} if one_by_one else {f}
         rrule.register(*keys)(reverse)
@@ -186,8 +187,8 @@ def _reverse(plan: _Plan, make: Any, args: tuple[Any, ...], kwargs: dict[str, An
     return call.y, matrix_back
 
 
-def _of_arrays(plan: _Plan, make: Any) -> Callable[..., Any]:
-    """Return the reverse rule for float64 operands by position, in a form that programs inline."""
+def _of_arrays(plan: _Plan, make: Any) -> tuple[Callable[..., Any], Callable[..., Any]]:
+    """Return the rules for float64 operands by position, in a form that programs inline."""
     f, names = plan.f, tuple(p.name for p in plan.parameters)
     defaults = tuple((p.name, p.default) for p in plan.parameters)
     places = tuple(map(names.index, plan.operands))
@@ -197,12 +198,12 @@ def _of_arrays(plan: _Plan, make: Any) -> Callable[..., Any]:
     overwriting = tuple(name for name in names if name.startswith("overwrite"))
     rank = 2 if f.__module__.startswith("scipy.linalg.") else None
 
-    def of_arrays(*args: Any, **kwargs: Any) -> Any:
+    def called(args: Any, kwargs: Any) -> Any:
         if rank is not None and np.ndim(args[0]) != rank:
-            return NotImplemented
+            return None
         for name in (*names[: len(args)], *kwargs):
             if name in overwriting:
-                return NotImplemented
+                return None
         call = Call({})
         for name, value in defaults:
             setattr(call, name, value)
@@ -214,13 +215,26 @@ def _of_arrays(plan: _Plan, make: Any) -> Callable[..., Any]:
         for name, place in converted:
             if place < len(args) and args[place] is not None:
                 setattr(call, name, floating(args[place]))
-        made = make(call)
+        return call
+
+    def reverse(*args: Any, **kwargs: Any) -> Any:
+        call = called(args, kwargs)
+        made = NotImplemented if call is None else make(call)
         if made is NotImplemented:
             return NotImplemented
         pull = made[0] if isinstance(made, tuple) else made
         return call.y, lambda y_bar: at_places(pull(y_bar), places, len(args))
 
-    return of_arrays
+    def forward(dots: Any, *args: Any, **kwargs: Any) -> Any:
+        call = called(args, kwargs)
+        made = NotImplemented if call is None else make(call)
+        if not isinstance(made, tuple):
+            return NotImplemented
+        moved = [dots[place] if place < len(dots) else None for place in places]
+        y_dot = made[1](*moved)  # this may replace call.y as well
+        return call.y, y_dot
+
+    return reverse, forward
 
 
 def _forward(

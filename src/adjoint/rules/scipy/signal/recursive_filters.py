@@ -44,11 +44,15 @@ def _moved(b: Any, a: Any, b_dot: Any, a_dot: Any) -> tuple[Any, Any]:
 
 def _fir(h: Any, x: Any, after: int) -> Any:
     """Return the convolution with `h`, up to `after` samples after the end of the signal."""
-    return ss.lfilter(h, ONE, np.concatenate([x, np.zeros((*x.shape[:-1], after))], -1))
+    if x.ndim == 1:
+        return np.concatenate([np.convolve(h, x), np.zeros(after + 1 - len(h))])
+    return ss.lfilter(h, np.ones(1), np.concatenate([x, np.zeros((*x.shape[:-1], after))], -1))
 
 
 def _lagged(x: Any, bars: Any, lags: int) -> Any:
     """Return the summed products of a signal with `bars` at each lag."""
+    if x.ndim == 1:
+        return np.correlate(bars, x, "valid")[:lags]
     n = x.shape[-1]
     lines, later = np.conj(x).reshape(-1, n), bars.reshape(-1, bars.shape[-1])
     return np.array([np.einsum("ij,ij->", lines, later[:, k : k + n]) for k in range(lags)])
@@ -58,22 +62,26 @@ def pull(b: Any, a: Any, x: Any, y: Any, y_bar: Any, zf_bar: Any) -> tuple[Any, 
     """Return the cotangents of the coefficients, the signal and the initial state."""
     c, d = _normalized(b, a)
     n, after = x.shape[-1], max(len(a), len(b)) - 1
-    if zf_bar is None:
-        zf_bar = np.zeros((*x.shape[:-1], after))
     poles = np.conj(d)
     bars = y_bar[..., ::-1]
-    if len(a) > 1:
+    if zf_bar is None:
+        zf_bar = np.zeros((*x.shape[:-1], after))
+        bars = ss.lfilter(np.ones(1), poles, bars)
+    elif len(a) > 1:
         start = [-np.sum(poles[k:] * zf_bar[..., : len(a) - k], -1) for k in range(1, len(a))]
-        bars, _ = ss.lfilter(ONE, poles, bars, zi=np.stack(start, -1))
+        bars, _ = ss.lfilter(np.ones(1), poles, bars, zi=np.stack(start, -1))
     bars = np.concatenate([bars[..., ::-1], zf_bar], -1)
-    x_bar = ss.lfilter(np.conj(c), ONE, bars[..., ::-1])[..., ::-1][..., :n]
+    if x.ndim == 1:
+        x_bar = np.correlate(bars, c, "valid")[:n]
+    else:
+        x_bar = ss.lfilter(np.conj(c), np.ones(1), bars[..., ::-1])[..., ::-1][..., :n]
     c_bar, d_bar = _lagged(x, bars, len(b)), -_lagged(y, bars, len(a))
     b_bar, a_bar = _of_given(b, a, c_bar, d_bar)
     return b_bar, a_bar, x_bar, bars[..., :after]
 
 
-def push(b: Any, a: Any, x: Any, y: Any, dots: Any) -> tuple[Any, Any]:
-    """Return the tangents of the filtered signal and of the final state."""
+def push(b: Any, a: Any, x: Any, y: Any, dots: Any, stateful: bool) -> tuple[Any, Any]:
+    """Return the tangents of the filtered signal and of the final state, if it is `stateful`."""
     b_dot, a_dot, x_dot, zi_dot = dots
     c, d = _normalized(b, a)
     n, after = x.shape[-1], max(len(a), len(b)) - 1
@@ -86,10 +94,12 @@ def push(b: Any, a: Any, x: Any, y: Any, dots: Any) -> tuple[Any, Any]:
     if zi_dot is not None:
         zi_dot = np.broadcast_to(zi_dot, (*x.shape[:-1], after))
         driven = driven + np.concatenate([zi_dot, np.zeros(x.shape)], -1)
+    if not stateful:
+        return ss.lfilter(np.ones(1), d, driven[..., :n]), None
     if len(a) == 1:
         return driven[..., :n], driven[..., n:]
     state = np.zeros((*x.shape[:-1], len(a) - 1))
-    y_dot, rest = ss.lfilter(ONE, d, driven[..., :n], zi=state)
+    y_dot, rest = ss.lfilter(np.ones(1), d, driven[..., :n], zi=state)
     rest = np.concatenate([rest, np.zeros((*x.shape[:-1], after + 1 - len(a)))], -1)
     return y_dot, driven[..., n:] + rest
 
@@ -98,7 +108,11 @@ def push(b: Any, a: Any, x: Any, y: Any, dots: Any) -> tuple[Any, Any]:
 
 
 def _last(x: Any, axis: int) -> Any:
-    return None if x is None else np.moveaxis(x, axis, -1)
+    return x if x is None or x.ndim == 1 else np.moveaxis(x, axis, -1)
+
+
+def _back(x: Any, axis: int) -> Any:
+    return x if x.ndim == 1 else np.moveaxis(x, -1, axis)
 
 
 @matrix_rule(ss.lfilter, "b a x zi")
@@ -114,16 +128,16 @@ def _(call: Call) -> Any:
         y_bar, zf_bar = result_bar if stateful else (result_bar, None)
         y_bar = np.zeros(x.shape) if y_bar is None else _last(y_bar, axis)
         b_bar, a_bar, x_bar, zi_bar = pull(b, a, x, y, y_bar, _last(zf_bar, axis))
-        x_bar = np.moveaxis(x_bar, -1, axis)
-        return b_bar, a_bar, x_bar, np.moveaxis(zi_bar, -1, axis) if stateful else None
+        x_bar = _back(x_bar, axis)
+        return b_bar, a_bar, x_bar, _back(zi_bar, axis) if stateful else None
 
     def pushed(b_dot: Any, a_dot: Any, x_dot: Any, zi_dot: Any) -> Any:
         b_dot = None if b_dot is None else np.atleast_1d(b_dot)
         a_dot = None if a_dot is None else np.atleast_1d(a_dot)
         dots = (b_dot, a_dot, _last(x_dot, axis), _last(zi_dot, axis))
-        y_dot, zf_dot = push(b, a, x, y, dots)
-        y_dot = np.moveaxis(y_dot, -1, axis)
-        return (y_dot, np.moveaxis(zf_dot, -1, axis)) if stateful else y_dot
+        y_dot, zf_dot = push(b, a, x, y, dots, stateful)
+        y_dot = _back(y_dot, axis)
+        return (y_dot, _back(zf_dot, axis)) if stateful else y_dot
 
     return back, pushed
 
@@ -153,9 +167,9 @@ def _(call: Call) -> Any:
             around = lines[s], lines[s + 1]
             b_bar, a_bar, x_bar, state_bar = pull(sos[s, :3], sos[s, 3:], *around, x_bar, end)
             sos_bar.append(np.concatenate([b_bar, np.zeros(1), a_bar[1:]]))
-            zi_bar.append(np.moveaxis(state_bar, -1, axis))
+            zi_bar.append(_back(state_bar, axis))
         of_sos = np.reshape(np.stack(sos_bar[::-1]), call.sos.shape)
-        return of_sos, np.moveaxis(x_bar, -1, axis), np.stack(zi_bar[::-1]) if stateful else None
+        return of_sos, _back(x_bar, axis), np.stack(zi_bar[::-1]) if stateful else None
 
     return back
 

@@ -16,6 +16,7 @@ from adjoint.rulekit.elementwise_forward import filled
 from adjoint.rulekit.registry import frule, substitute
 from adjoint.rules.numpy.operands import array_rule
 from adjoint.rules.scipy.linalg.matrix_rule import Call, matrix_rule
+from adjoint.rules.scipy.spatial.differences import divided, products, weighted
 from adjoint.rules.scipy.spatial.metrics import METRICS, Metric, Settings, settings
 
 ALIASES = {
@@ -81,6 +82,49 @@ def _given(w: Any, p: Any) -> Settings:
     return Settings(w, 2.0 if p is None else float(p))
 
 
+# ---- Euclidean distances -------------------------------------------------------------------------
+
+EUCLIDEAN = "euclidean", "sqeuclidean"
+
+
+def _weights(y_bar: Any, y: Any, metric: str) -> Any:
+    """Return the weights of the differences in the cotangent of the points of Euclidean distances,
+    and those of the products of differences in a tangent of the distances."""
+    return divided(y_bar, y) if metric == "euclidean" else 2.0 * y_bar
+
+
+def _between_points(a: Any, b: Any, metric: str) -> Any:
+    """Apply the rule of `cdist` for Euclidean distances."""
+    y = distance.cdist(a, b, metric)
+
+    def between_points_back(y_bar):
+        weights = _weights(y_bar, y, metric)
+        return None, weighted(weights, a, b), weighted(weights.T, b, a)
+
+    return y, between_points_back
+
+
+def _between_points_dot(a: Any, b: Any, metric: str, a_dot: Any, b_dot: Any) -> Any:
+    y = distance.cdist(a, b, metric)
+    a_dot = 0 * a if a_dot is None else a_dot
+    b_dot = 0 * b if b_dot is None else b_dot
+    return y, _weights(products(a, b, a_dot, b_dot), y, metric)
+
+
+def _among_points(x: Any, metric: str) -> Any:
+    """Apply the rule of `pdist` for Euclidean distances."""
+    y = distance.pdist(x, metric)
+
+    def among_points_back(y_bar):
+        return None, weighted(_square(_weights(y_bar, y, metric), len(x)), x, x)
+
+    return y, among_points_back
+
+
+def _square(distances: Any, n: int) -> Any:
+    return distance.squareform(distances, checks=False) if n > 1 else np.zeros((n, n))
+
+
 # ---- between two sets ----------------------------------------------------------------------------
 
 
@@ -111,8 +155,12 @@ def _(call: Call) -> Any:
 
 @array_rule(distance.cdist, operands="XA XB p")
 def _(XA, XB, metric="euclidean", *, p=None):
+    if np.iscomplexobj(XA) or np.iscomplexobj(XB):
+        return NotImplemented
+    if p is None and metric in EUCLIDEAN:
+        return _between_points(np.asarray(XA, float), np.asarray(XB, float), metric)
     name = _name(metric)
-    if name is None or np.iscomplexobj(XA) or np.iscomplexobj(XB):
+    if name is None:
         return NotImplemented
     a, b, given = np.asarray(XA, float), np.asarray(XB, float), _given(None, p)
     y, slopes = distance.cdist(XA, XB, metric, **settings(name, None, p)), METRICS[name]
@@ -129,12 +177,17 @@ def _(XA, XB, metric="euclidean", *, p=None):
 
 @frule.register(distance.cdist)
 def _(dots, XA, XB, metric="euclidean", *, p=None):
-    name = _name(metric)
-    if name is None or np.iscomplexobj(XA) or np.iscomplexobj(XB):
+    if np.iscomplexobj(XA) or np.iscomplexobj(XB):
         return NotImplemented
     a, b = np.asarray(XA, float), np.asarray(XB, float)
+    a_dot = None if dots[0] is None else filled(dots[0], XA)
+    b_dot = None if dots[1] is None else filled(dots[1], XB)
+    if p is None and metric in EUCLIDEAN:
+        return _between_points_dot(a, b, metric, a_dot, b_dot)
+    name = _name(metric)
+    if name is None:
+        return NotImplemented
     y = distance.cdist(XA, XB, metric, **settings(name, None, p))
-    a_dot, b_dot = (None if dot is None else filled(dot, x) for dot, x in zip(dots, (XA, XB)))  # noqa: B905
     return y, _dots(a, b, y, METRICS[name], _given(None, p), (a_dot, b_dot, None, None))
 
 
@@ -175,8 +228,12 @@ def _(call: Call) -> Any:
 
 @array_rule(distance.pdist, operands="X p")
 def _(X, metric="euclidean", *, p=None):
+    if np.iscomplexobj(X):
+        return NotImplemented
+    if p is None and metric in EUCLIDEAN:
+        return _among_points(np.asarray(X, float), metric)
     name = _name(metric)
-    if name is None or np.iscomplexobj(X):
+    if name is None:
         return NotImplemented
     x, n, given, slopes = np.asarray(X, float), len(X), _given(None, p), METRICS[name]
     distances = distance.pdist(X, metric, **settings(name, None, p))
@@ -194,12 +251,19 @@ def _(X, metric="euclidean", *, p=None):
 
 @frule.register(distance.pdist)
 def _(dots, X, metric="euclidean", *, p=None):
-    name = _name(metric)
-    if name is None or np.iscomplexobj(X):
+    if np.iscomplexobj(X):
         return NotImplemented
     x, n = np.asarray(X, float), len(X)
-    distances = distance.pdist(X, metric, **settings(name, None, p))
     x_dot = None if dots[0] is None else filled(dots[0], X)
+    if p is None and metric in EUCLIDEAN:
+        y = distance.pdist(x, metric)
+        moved = x if x_dot is None else x_dot
+        between = distance.squareform(products(x, x, moved, moved), checks=False)
+        return y, None if x_dot is None else _weights(between, y, metric)
+    name = _name(metric)
+    if name is None:
+        return NotImplemented
+    distances = distance.pdist(X, metric, **settings(name, None, p))
     y_dot = _dots(
         x, x, _matrix(distances, n), METRICS[name], _given(None, p), (x_dot, x_dot, None, None)
     )
@@ -263,15 +327,11 @@ def _(X, force="no", checks=True):
     if not np.ndim(X):
         return NotImplemented
     y = distance.squareform(X, force, checks)
-    n = len(y if np.ndim(X) == 1 else X)
-    above = np.triu_indices(n, 1)
 
     def squareform_back(y_bar):
         if np.ndim(X) == 1:
-            return None, y_bar[above] + y_bar.T[above]
-        x_bar = np.zeros((n, n), np.asanyarray(y_bar).dtype)
-        x_bar[above] = y_bar
-        return None, x_bar
+            return None, distance.squareform(y_bar + y_bar.T, checks=False)
+        return None, np.triu(_square(y_bar, len(X)))
 
     return y, squareform_back
 
