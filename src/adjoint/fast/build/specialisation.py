@@ -107,7 +107,7 @@ def _add_solvers() -> None:
 
 def _add_quadratures() -> None:
     # deferred: SciPy's integrators take a while to import
-    from adjoint.fast.nested import quadratures, trajectories  # noqa: F401  register meanings
+    from adjoint.fast.nested import multiple_quadratures, trajectories  # noqa: F401  meanings
 
 
 def _add_distributions() -> None:

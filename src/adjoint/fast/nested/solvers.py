@@ -19,7 +19,7 @@ from scipy import optimize
 from adjoint.fast.evaluate.callees.definitions import constant, definition, with_derivative
 from adjoint.fast.evaluate.evaluator import Evaluator
 from adjoint.fast.evaluate.handlers.table import handler
-from adjoint.fast.evaluate.values import LOST, Abstract, Closure, Instance, Known, Tuple
+from adjoint.fast.evaluate.values import LOST, Abstract, Closure, Instance, Known, Later, Tuple
 from adjoint.fast.nested.plain_calls import SCALAR, demand, plainly, written_or
 from adjoint.fast.not_covered import Deoptimize, NotCovered
 from adjoint.rulekit import nested
@@ -189,6 +189,16 @@ def _(
     assert isinstance(like, Known) and isinstance(_class, Known)
     items = tuple(known.get(name, LOST) for name in like.value)
     return ev.allocate(Instance(_class.value, like.value, items))
+
+
+def later(f: Any) -> Any:
+    """Stand for the result of ``f()`` as a field of a report, computed where it is first read."""
+    raise NotImplementedError
+
+
+@handler(later)
+def _(ev: Evaluator, f: Abstract) -> Abstract:
+    return Later(f)
 
 
 _OF_ROOT = tuple(optimize.root(lambda x: x, [0.0]))
