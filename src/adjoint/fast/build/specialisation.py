@@ -107,7 +107,11 @@ def _add_solvers() -> None:
 
 def _add_quadratures() -> None:
     # deferred: SciPy's integrators take a while to import
-    from adjoint.fast.nested import multiple_quadratures, trajectories  # noqa: F401  meanings
+    from adjoint.fast.nested import (  # noqa: F401  register definitions
+        multiple_quadratures,
+        sampled_integrals,
+        trajectories,
+    )
 
 
 def _add_distributions() -> None:
