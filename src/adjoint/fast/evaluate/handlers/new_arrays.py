@@ -142,7 +142,7 @@ def as_list(ev: Evaluator, a: Abstract) -> Abstract:
 
 MOST_LISTED = 64
 
-_ONE = members(np, "sum mean prod max min var std cumsum cumprod diff linalg.norm")
+_ONE = members(np, "sum mean prod max min var std cumsum cumprod diff ravel reshape linalg.norm")
 _TWO = frozenset({np.dot, np.vdot, np.inner, np.outer})
 """Functions that convert their first operand, or their first two, to arrays."""
 

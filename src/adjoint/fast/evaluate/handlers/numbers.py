@@ -156,8 +156,8 @@ def _class_of_numbers(f: Any, of_integers: bool) -> None:
         return infer_call(ev, f, [x], {}) if folded is None else folded
 
 
-for _f, _of_integers in ((math.isnan, False), (math.isinf, False), (math.isfinite, True)):
-    _class_of_numbers(_f, _of_integers)
+for _test in (math.isnan, math.isinf, math.isfinite):
+    _class_of_numbers(_test, _test is math.isfinite)
 
 
 @handler(np.mean, np.ndarray.mean)
