@@ -102,7 +102,7 @@ def _add_linear_algebra() -> None:
 
 def _add_solvers() -> None:
     # deferred: SciPy's solvers take a while to import
-    from adjoint.fast.nested import linear_programs, solvers  # noqa: F401  register definitions
+    from adjoint.fast.nested import fits, linear_programs  # noqa: F401  register definitions
 
 
 def _add_quadratures() -> None:
