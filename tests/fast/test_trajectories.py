@@ -262,7 +262,20 @@ def of_one_of_two(a):
     return h(3.0) * getattr(f, "scale", 2.0) * getattr(g, "scale", 3.0)
 
 
-@pytest.mark.parametrize("f", [of_a_branch, of_one_of_two])
+def of_the_last_iteration(a):
+    several = []
+    for k in range(30):
+
+        def f(x):
+            return x
+
+        if k % 2:
+            several.append(f)
+    f.scale = a
+    return a * getattr(several[-1], "scale", 5.0) * getattr(several[0], "scale", 7.0)
+
+
+@pytest.mark.parametrize("f", [of_a_branch, of_one_of_two, of_the_last_iteration])
 @pytest.mark.parametrize("a", [0.7, 1.3, 2.4])
 def test_attributes_that_depend_on_a_branch(f, a):
     slope = (f(a + 1e-6) - f(a - 1e-6)) / 2e-6

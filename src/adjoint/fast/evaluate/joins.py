@@ -111,7 +111,8 @@ def generalise(a: Any, b: Any, ev: Evaluator, before: Heap, after: Heap) -> Any:
         assert left_parts is not None and right_parts is not None
         pairs = zip(left_parts, right_parts, strict=True)
         made = [generalise(x, y, ev, before, after) for x, y in pairs]
-        if all(x is y for x, y in zip(made, left_parts, strict=True)):
+        is_one = not isinstance(a, Closure) or a.fields is None  # else one of two functions
+        if is_one and all(x is y for x, y in zip(made, left_parts, strict=True)):
             return a
         return rebuild(a, iter(made))
     raise NotCovered("a variable holds different things, depending on a branch or an iteration")

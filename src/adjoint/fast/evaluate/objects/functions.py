@@ -18,7 +18,7 @@ def of_function(ev: Evaluator, f: Closure, name: str) -> Abstract:
     given = fields_of_function(ev, f)
     if name in given.keys:
         return given.items[given.keys.index(name)]
-    if f.fields is not None and not hasattr(FunctionType, name):
+    if f.fields is not None and f.fields.address in ev.heap and not hasattr(FunctionType, name):
         raise Raises(AttributeError, f"the attribute {name!r} of a function", ev.span)
     function: Any = f.function
     fields = {} if function is None else vars(function)
@@ -38,13 +38,13 @@ def of_function(ev: Evaluator, f: Closure, name: str) -> Abstract:
 
 def fields_of_function(ev: Evaluator, f: Closure) -> DictOf:
     """Return the attributes that the program has set on a function."""
-    held = None if f.fields is None else ev.heap[f.fields.address]
+    held = None if f.fields is None else ev.heap.get(f.fields.address)
     return held if isinstance(held, DictOf) else DictOf((), ())
 
 
 def set_attribute_of_function(ev: Evaluator, f: Closure, name: str, value: Abstract) -> None:
     """Evaluate ``f.name = value``."""
-    if f.fields is None or hasattr(FunctionType, name):
+    if f.fields is None or f.fields.address not in ev.heap or hasattr(FunctionType, name):
         raise NotCovered("a write to an attribute of a function from outside", ev.span)
     given = fields_of_function(ev, f)
     made = dict(zip(given.keys, given.items, strict=True)) | {name: value}
