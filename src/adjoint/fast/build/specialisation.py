@@ -128,12 +128,16 @@ def _add_filters() -> None:
 
 def _add_solvers() -> None:
     # deferred: SciPy's solvers take a while to import
-    from adjoint.fast.nested import solvers  # noqa: F401  registers definitions
+    from adjoint.fast.nested import fits, linear_programs  # noqa: F401  register definitions
 
 
 def _add_quadratures() -> None:
     # deferred: SciPy's integrators take a while to import
-    from adjoint.fast.nested import quadratures, trajectories  # noqa: F401  register meanings
+    from adjoint.fast.nested import (  # noqa: F401  register definitions
+        multiple_quadratures,
+        sampled_integrals,
+        trajectories,
+    )
 
 
 def _add_distributions() -> None:

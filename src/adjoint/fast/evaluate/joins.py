@@ -21,7 +21,9 @@ from adjoint.fast.evaluate.values import (
     MISSING,
     TEXT,
     Abstract,
+    Closure,
     DequeOf,
+    DictOf,
     External,
     Flag,
     HeapObject,
@@ -104,11 +106,14 @@ def generalise(a: Any, b: Any, ev: Evaluator, before: Heap, after: Heap) -> Any:
     if left is None and right is None and shape_of(a) is not None and shape_of(a) == shape_of(b):
         if isinstance(a, Iterating):
             raise NotCovered("an iterator that depends on a branch or an iteration")
+        if _has_attributes(a, before) or _has_attributes(b, after):
+            raise NotCovered("a function with attributes that depends on a branch")
         left_parts, right_parts = parts(a), parts(b)
         assert left_parts is not None and right_parts is not None
         pairs = zip(left_parts, right_parts, strict=True)
         made = [generalise(x, y, ev, before, after) for x, y in pairs]
-        if all(x is y for x, y in zip(made, left_parts, strict=True)):
+        is_one = not isinstance(a, Closure) or a.fields is None  # else one of two functions
+        if is_one and all(x is y for x, y in zip(made, left_parts, strict=True)):
             return a
         return rebuild(a, iter(made))
     raise NotCovered("a variable holds different things, depending on a branch or an iteration")
@@ -153,10 +158,16 @@ def _uncertain(a: Any, ev: Evaluator, heap: Heap) -> Any:
     if known is not None:
         return Slot(known, True)
     inside = parts(a)
-    if not inside or isinstance(a, Iterating):
+    if not inside or isinstance(a, Iterating) or _has_attributes(a, heap):
         return LOST
     made = [_uncertain(part, ev, heap) for part in inside]
     return LOST if any(part is LOST for part in made) else rebuild(a, iter(made))
+
+
+def _has_attributes(a: Any, heap: Heap) -> bool:
+    """Return whether a function has attributes that the program has set: a copy has none."""
+    fields = heap.get(a.fields.address) if isinstance(a, Closure) and a.fields else None
+    return isinstance(fields, DictOf) and bool(fields.keys)
 
 
 def _opened(a: Any) -> Any:

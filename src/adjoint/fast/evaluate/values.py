@@ -127,7 +127,7 @@ class FieldsOf:
 @node(eq=False)
 class Closure:
     """A Python function with abstract cells; `function` is ``None`` if the program makes it, and
-    `source` unless it is read from outside."""
+    `source` unless it is read from outside. `fields` are the attributes of one that it makes."""
 
     code: CodeType
     namespace: dict[str, Any]
@@ -136,6 +136,7 @@ class Closure:
     cells: tuple[Abstract, ...]
     function: FunctionType | None = None
     source: Source | None = None
+    fields: Ref | None = None
 
     def __repr__(self) -> str:
         return f"Closure({self.code.co_qualname})"
@@ -205,6 +206,13 @@ class Generating:
     values: tuple[Abstract, ...]
 
 
+@node(eq=False)
+class Later:
+    """A field that `function` computes where it is first read."""
+
+    function: Abstract
+
+
 @node
 class Slot:
     """A place in a template for a number or an array; if `maybe`, it may be unassigned.
@@ -254,6 +262,7 @@ Abstract: TypeAlias = (
     | SliceOf
     | Iterating
     | Rest
+    | Later
     | Text
     | Slot
 )
@@ -408,14 +417,10 @@ def rebuild(a: Any, items: Iterator[Abstract]) -> Any:
         case Tuple() | ListOf() | DequeOf() | CellOf() | DictOf() | TableOf() | Instance():
             return replace(a, items=tuple(next(items) for _ in a.items))
         case Closure():
-            return Closure(
-                a.code,
-                a.namespace,
-                tuple(next(items) for _ in a.defaults),
-                tuple((name, next(items)) for name, _ in a.named_defaults),
-                tuple(next(items) for _ in a.cells),
-                None,
-            )
+            defaults = tuple(next(items) for _ in a.defaults)
+            named = tuple((name, next(items)) for name, _ in a.named_defaults)
+            cells = tuple(next(items) for _ in a.cells)
+            return Closure(a.code, a.namespace, defaults, named, cells)
         case Bound():
             return Bound(next(items), next(items))
         case FieldsOf():

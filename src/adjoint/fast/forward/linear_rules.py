@@ -16,7 +16,7 @@ import numpy as np
 
 from adjoint.fast.evaluate.types import ANYTHING, Array, Number, bar_type
 from adjoint.fast.evaluate.values import RulePair
-from adjoint.fast.forward.formulas import formula
+from adjoint.fast.forward.formulas import formula, formulas
 from adjoint.fast.forward.number_tangents import total_of
 from adjoint.fast.reverse.cotangent_types import whole
 from adjoint.fast.single_assignment.walk import callee_of
@@ -118,12 +118,26 @@ def linear_pair(sweep: TangentValues, op: Call) -> Operand | None:
     primal = Call(pair.y, Const(pair.f), op.operands, op.keywords, op.span)
     y_dot = linear_tangent(sweep, primal) or steady_tangent(sweep, primal)
     back_dot = None if y_dot is None else _back_dot(sweep, op, pair)
+    if y_dot is None:
+        y_dot, back_dot = _joined_tangent(sweep, primal, pair), Const(None)
     if y_dot is None or back_dot is None:
         del ev.block[place:]
         return None
     if pair.y in ev.written:
         y_dot = ev.operation(runtime.own, (y_dot,), bar_type(ev.types[pair.y]), name="y_dot")
     return ev.operation(primitives.build_tuple, (y_dot, back_dot), ANYTHING, name="pair_dot")
+
+
+def _joined_tangent(sweep: TangentValues, op: Call, pair: RulePair) -> Operand | None:
+    """Return the tangent of a list of numbers or arrays that are joined, in which the function is
+    linear; ``None`` for other functions."""
+    active = {i for i, x in enumerate(op.operands) if sweep.of(x) is not None}
+    if pair.f not in _JOINING or not active | {*pair.pulled} <= {0}:
+        return None
+    return formulas[pair.f](sweep, op, pair.y)
+
+
+_JOINING = frozenset({np.array, np.concatenate, np.stack, np.hstack, np.vstack, np.column_stack})
 
 
 def _back_dot(sweep: TangentValues, op: Call, pair: RulePair) -> Operand | None:

@@ -18,6 +18,7 @@ from adjoint.fast.evaluate.callees.library import checked
 from adjoint.fast.evaluate.evaluator import Evaluator
 from adjoint.fast.evaluate.handlers.table import handler
 from adjoint.fast.evaluate.items import item
+from adjoint.fast.evaluate.objects.function_attributes import fields_of_function
 from adjoint.fast.evaluate.plain_classes import is_plain_outside
 from adjoint.fast.evaluate.result_types.lengths import fresh_length
 from adjoint.fast.evaluate.types import ANYTHING, Array, Number, number
@@ -52,9 +53,9 @@ from adjoint.primal.value_kinds import slots_of
 def plainly(find: Any, given: Any, like: Any, f: Any, *point: Any) -> Any:
     """Stand for ``find(*given)``, without a derivative.
 
-    The result has the type of `like`: of a number or an array, `SCALAR`, `VECTOR`, ``None`` for the
-    type of ``f(*point)``; or of a tuple of these. `f` calls the functions among `given`; `point` is
-    where it may be called.
+    The result has the type of `like`: of a number or an array, `SCALAR` or another name of a type
+    below, ``None`` for the type of ``f(*point)``; or of a tuple of these. `f` calls the functions
+    among `given`; `point` is where it may be called.
     """
     raise NotImplementedError
 
@@ -62,7 +63,11 @@ def plainly(find: Any, given: Any, like: Any, f: Any, *point: Any) -> Any:
 SCALAR = object()
 """The type of a number that is a float or a float64."""
 VECTOR = object()
-"""The type of vectors of floats, of one length of their own."""
+"""The type of vectors of floats: all of one call have one length."""
+OWN_VECTOR = object()
+"""The type of a vector of floats of a length of its own."""
+OBJECT = object()
+"""The type of an object that only functions of this library read."""
 
 
 @handler(plainly)
@@ -82,9 +87,12 @@ def _(
     made, length = ev.operation(plain_call, operands, ANYTHING, name="found"), fresh_length()
 
     def result(x: Value, one: Abstract) -> Value:
-        if isinstance(one, Known) and one.value is VECTOR:
-            ev.types[x] = Array(np.dtype(float), (length,))
+        if isinstance(one, Known) and (one.value is VECTOR or one.value is OWN_VECTOR):
+            own = length if one.value is VECTOR else fresh_length()
+            ev.types[x] = Array(np.dtype(float), (own,))
             ev.fresh.add(x)
+            return x
+        if isinstance(one, Known) and one.value is OBJECT:
             return x
         if isinstance(one, Known) and one.value is SCALAR:
             ev.types[x] = Number(frozenset({float, np.float64}))
@@ -240,7 +248,12 @@ class _Making:
         names = tuple(name for name, _ in a.named_defaults)
         make = support.a_function(a.code, a.namespace, len(a.defaults), names)
         cells = map(self.ev.load_cell, a.cells)
-        return self._step(make, *a.defaults, *(x for _, x in a.named_defaults), *cells)
+        made = self._step(make, *a.defaults, *(x for _, x in a.named_defaults), *cells)
+        given = fields_of_function(self.ev, a)
+        if not given.keys:
+            return made
+        items = [self.place(x) for x in given.items]
+        return self._add("step", (support.with_attributes(given.keys), [made, *items]))
 
     def _held(self, a: Ref) -> int:
         match self.ev.heap[a.address]:

@@ -27,10 +27,10 @@ from adjoint.rules.scipy.searches import as_tuple, corrections
 
 # ---- points --------------------------------------------------------------------------------------
 
-_CUT, _SHIFT, _NEXT = 0.38719, 0.17313, 0.46213
+_CUT, _SHIFT, NEXT = 0.38719, 0.17313, 0.46213
 _GAUSS, _SHARES = np.polynomial.legendre.leggauss(10)
-_POINTS = np.concatenate((_CUT * (1 + _GAUSS) / 2, 1 - (1 - _CUT) * (1 + _GAUSS) / 2))
-_WEIGHTS = np.concatenate((_CUT * _SHARES / 2, (1 - _CUT) * _SHARES / 2))
+POINTS = np.concatenate((_CUT * (1 + _GAUSS) / 2, 1 - (1 - _CUT) * (1 + _GAUSS) / 2))
+WEIGHTS = np.concatenate((_CUT * _SHARES / 2, (1 - _CUT) * _SHARES / 2))
 """Gauss' rule in two parts of unlike length. It shares no symmetry with SciPy's, so a jump or kink
 that one of them integrates by chance shows in the other; none lies on its ends by chance."""
 PRECISION = 1e-12
@@ -56,8 +56,8 @@ def _points(f: Any, args: Any, value: Any, atol: float, starts: Any, change: Cha
         lengths = ends[1:] - ends[:-1]
     before = value
     for _ in range(DIVISIONS):
-        us = (ends[:-1, None] + lengths[:, None] * _POINTS).ravel()
-        points, weights = to_points(us, (lengths[:, None] * _WEIGHTS).ravel())
+        us = (ends[:-1, None] + lengths[:, None] * POINTS).ravel()
+        points, weights = to_points(us, (lengths[:, None] * WEIGHTS).ravel())
         if len(points) > MOST_POINTS:
             break
         terms = np.array([f(t, *args) for t in points.tolist()])
@@ -67,7 +67,7 @@ def _points(f: Any, args: Any, value: Any, atol: float, starts: Any, change: Cha
                 return points, weights
             break
         before = total
-        ends = np.sort(np.concatenate((ends, ends[:-1] + lengths * _NEXT)))
+        ends = np.sort(np.concatenate((ends, ends[:-1] + lengths * NEXT)))
         lengths = ends[1:] - ends[:-1]
     raise Deoptimize("an integrand that is not smooth")
 
@@ -109,8 +109,8 @@ def _quad(func: Any, a: Any, b: Any, args: Any, epsabs: Any, epsrel: Any, limit:
 
 
 def weighed(f: Any, points: Any, weights: Any) -> Any:
-    """Stand for the weighed sum of a function of a number at some points: of all at once, or one
-    after the other where the function has branches."""
+    """Stand for the weighed sum of a function of numbers at some points, given by an array of each
+    number: of all at once, or one after the other where the function has branches."""
     raise NotImplementedError
 
 
@@ -120,14 +120,15 @@ def _(ev: Evaluator, f: Abstract, points: Abstract, weights: Abstract) -> Abstra
 
 
 def _at_once(f, points, weights):
-    values = nested.vmap(f)(points)
+    values = nested.vmap(f)(*points)
     return weights @ values if np.ndim(values) < 3 else np.tensordot(weights, values, 1)
 
 
 def _one_by_one(f, points, weights):
     total = 0.0
-    for t, weight in zip(points.tolist(), weights.tolist()):  # noqa: B905 (it is lowered)
-        total = total + weight * f(t)
+    several = zip(*[x.tolist() for x in points])  # noqa: B905 (it is lowered)
+    for ts, weight in zip(several, weights.tolist()):  # noqa: B905
+        total = total + weight * f(*ts)
     return total
 
 
@@ -164,7 +165,7 @@ def quad(
     at = lambda t: func(t, *others)
     given = func, a, b, others, epsabs, epsrel, limit
     value, error, places, weights = plainly(_quad, given, (0.0, 0.0, VECTOR, VECTOR), at, 0.5)
-    total = weighed(at, places, weights) + beyond(at, b) - beyond(at, a)
+    total = weighed(at, (places,), weights) + beyond(at, b) - beyond(at, a)
     return value + float(total - constant(total)), error
 
 
@@ -200,6 +201,6 @@ def quad_vec(
     given = f, a, b, others, limit, epsabs, epsrel, norm, quadrature
     like = None, 0.0, VECTOR, VECTOR
     value, error, places, weights = plainly(_quad_vec, given, like, at, 0.5)
-    total = weighed(at, places, weights) + beyond(at, b) - beyond(at, a)
+    total = weighed(at, (places,), weights) + beyond(at, b) - beyond(at, a)
     moved = total - constant(total)
     return value + (moved if np.ndim(value) else float(moved)), error

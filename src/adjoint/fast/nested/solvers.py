@@ -19,19 +19,29 @@ from scipy import optimize
 from adjoint.fast.evaluate.callees.numpy_definitions import constant, definition, with_derivative
 from adjoint.fast.evaluate.evaluator import Evaluator
 from adjoint.fast.evaluate.handlers.table import handler
-from adjoint.fast.evaluate.values import LOST, Abstract, Closure, Instance, Known, Tuple
+from adjoint.fast.evaluate.values import LOST, Abstract, Instance, Known, Later, Tuple
 from adjoint.fast.nested.plain_calls import SCALAR, demand, plainly, written_or
-from adjoint.fast.not_covered import Deoptimize, NotCovered
+from adjoint.fast.not_covered import Deoptimize
 from adjoint.rulekit import nested
 from adjoint.rulekit.registry import non_differentiable
 from adjoint.rules.scipy.equivalents import result_like
-from adjoint.rules.scipy.minimization import TOUCHING
+from adjoint.rules.scipy.minimization import TOUCHING, binding
 from adjoint.rules.scipy.searches import NEAR, as_tuple, corrections
 
 
 @handler(corrections)
 def _(ev: Evaluator) -> Abstract:
     return Known(range(ev.orders))
+
+
+def in_part(*parts: Any) -> Any:
+    """Stand for a tuple of `parts`, of which ``None`` is not provided for."""
+    raise NotImplementedError
+
+
+@handler(in_part)
+def _(ev: Evaluator, *parts: Abstract) -> Abstract:
+    return Tuple(tuple(LOST if getattr(x, "value", ...) is None else x for x in parts))
 
 
 # ---- roots of functions of one variable ----------------------------------------------------------
@@ -53,12 +63,13 @@ def _bracketed(find: Any) -> None:
     def solve(
         f, a, b, args=(), xtol=XTOL, rtol=RTOL, maxiter=MAXITER, full_output=False, disp=True
     ):
-        if full_output or not disp:
+        if not disp:
             raise ValueError("other options")
         others = as_tuple(args)
         at = lambda x: f(x, *others)
         given = f, a, b, others, xtol, rtol, maxiter
-        return root_at(at, plainly(find, given, SCALAR, at, a * 1.0))
+        x = root_at(at, plainly(find, given, SCALAR, at, a * 1.0))
+        return in_part(x, None) if full_output else x
 
 
 XTOL, RTOL, MAXITER = (
@@ -82,6 +93,36 @@ def newton(
     called = at if fprime is None else lambda x: (func(x, *args), fprime(x, *args))
     given = func, x0, fprime, args, tol, maxiter, None, x1, rtol
     return root_at(at, plainly(optimize.newton, given, SCALAR, called, np.float64(0.0)))
+
+
+_OF_ROOT_SCALAR = tuple(optimize.root_scalar(lambda x: x - 0.5, bracket=(0.0, 1.0)))
+
+
+def _root_scalar(f: Any, args: Any, method: Any, bracket: Any, *rest: Any) -> Any:
+    fprime, x0, x1, xtol, rtol, maxiter, options = rest
+    found = optimize.root_scalar(
+        f, args, method, bracket, fprime, None, x0, x1, xtol, rtol, maxiter, options
+    )
+    if not found.converged:
+        raise Deoptimize("a search that ends otherwise")
+    return found.root, found.iterations, found.function_calls
+
+
+@definition(optimize.root_scalar)
+def root_scalar(
+    f, args=(), method=None, bracket=None, fprime=None, fprime2=None, x0=None, x1=None, xtol=None,
+    rtol=None, maxiter=None, options=None,
+):  # fmt: skip
+    if fprime is True or fprime2 is not None or np.ndim(x0 if x0 is not None else 0.0):
+        raise ValueError("other options")
+    others = as_tuple(args)
+    at = lambda x: f(x, *others)
+    called = at if fprime is None else lambda x: (f(x, *others), fprime(x, *others))
+    given = f, others, method, bracket, fprime, x0, x1, xtol, rtol, maxiter, options
+    like = SCALAR, 0, 0
+    x, count, calls = plainly(_root_scalar, given, like, called, np.float64(0.0))
+    known = {"iterations": count, "function_calls": calls, "converged": True}
+    return report(_OF_ROOT_SCALAR, optimize.RootResults, root=root_at(at, x), **known)
 
 
 # ---- roots of systems ----------------------------------------------------------------------------
@@ -121,14 +162,14 @@ def inverse_at(slopes: Any, left: Any, x: Any) -> Any:
     """Return the inverse of the Jacobian of a system at its root `x`, where `left` is what is left
     of the equations; the generic tier says why there is none."""
     inverse = np.linalg.inv(slopes)
-    if not _condition(slopes, inverse) < DETERMINED:
+    if not condition(slopes, inverse) < DETERMINED:
         raise Deoptimize("a root where the Jacobian is nearly singular")
     if not abs(inverse @ left).max() <= NEAR[0] * abs(x).max() + NEAR[1]:
         raise Deoptimize("a search that has not found a root")
     return inverse
 
 
-def _condition(matrix: Any, inverse: Any) -> Any:
+def condition(matrix: Any, inverse: Any) -> Any:
     """Return a bound of the condition number after rows and columns are scaled."""
     rows = abs(matrix).max(1)
     columns = (abs(matrix) / rows[:, None]).max(0)
@@ -150,8 +191,8 @@ def root_of_system(f, x):
     return x
 
 
-def _fsolve(func: Any, x0: Any, args: Any, *settings: Any) -> Any:
-    x, _, end, _ = optimize.fsolve(func, x0, args, None, 1, *settings)
+def _fsolve(func: Any, x0: Any, args: Any, fprime: Any, *settings: Any) -> Any:
+    x, _, end, _ = optimize.fsolve(func, x0, args, fprime, 1, *settings)
     if end != 1:
         raise Deoptimize("a search that ends otherwise")
     return x
@@ -162,13 +203,27 @@ def fsolve(
     func, x0, args=(), fprime=None, full_output=0, col_deriv=0, xtol=1.49012e-8, maxfev=0,
     band=None, epsfcn=None, factor=100, diag=None,
 ):  # fmt: skip
-    if full_output or fprime is not None or band is not None or diag is not None:
+    if band is not None or diag is not None:
         raise ValueError("other options")
     others = as_tuple(args)
     start = np.ravel(x0) * 1.0
     at = lambda z: np.ravel(np.asarray(func(np.array(z), *others)))
-    given = func, x0, others, col_deriv, xtol, maxfev, None, epsfcn, factor
-    return root_of_system(at, plainly(_fsolve, given, start, at, start))
+    given = func, x0, others, fprime, col_deriv, xtol, maxfev, None, epsfcn, factor
+    every = with_slopes(at, fprime, others)
+    x = root_of_system(at, plainly(_fsolve, given, start, every, start))
+    return in_part(x, None, 1, None) if full_output else x
+
+
+def with_slopes(at, slopes, others):
+    """Return the function that calls `at`, and its slopes as the user gives them, if so."""
+    if slopes is None or slopes is False:
+        return at
+
+    def every(z):
+        slopes(np.array(z), *others)
+        return at(z)
+
+    return every
 
 
 # ---- reports -------------------------------------------------------------------------------------
@@ -191,36 +246,57 @@ def _(
     return ev.allocate(Instance(_class.value, like.value, items))
 
 
+def later(f: Any) -> Any:
+    """Stand for the result of ``f()`` as a field of a report, computed where it is first read."""
+    raise NotImplementedError
+
+
+@handler(later)
+def _(ev: Evaluator, f: Abstract) -> Abstract:
+    return Later(f)
+
+
 _OF_ROOT = tuple(optimize.root(lambda x: x, [0.0]))
+_WITH_SLOPES = tuple(optimize.root(lambda x: x, [0.0], jac=lambda x: np.eye(1)))
 
 
-def _root(fun: Any, x0: Any, args: Any, tol: Any, options: Any) -> Any:
-    found = optimize.root(fun, x0, args, tol=tol, options=options)
-    if not found.success or tuple(found) != _OF_ROOT:
+def _root(fun: Any, x0: Any, args: Any, jac: Any, tol: Any, options: Any) -> Any:
+    found = optimize.root(fun, x0, args, jac=jac, tol=tol, options=options)
+    if not found.success or tuple(found) not in (_OF_ROOT, _WITH_SLOPES):
         raise Deoptimize("a search that ends otherwise")
     return found.x, found.fun, found.nfev, found.status
 
 
 @definition(optimize.root)
 def root(fun, x0, args=(), method="hybr", jac=None, tol=None, callback=None, options=None):
-    if method != "hybr" or jac not in (None, False) or callback is not None:
+    if method != "hybr" or jac is True or callback is not None:
         raise ValueError("other options")
     others = as_tuple(args)
     start = np.ravel(x0) * 1.0
     at = lambda z: np.ravel(np.asarray(fun(np.array(z), *others)))
-    given = fun, x0, others, tol, options
-    x, left, count, status = plainly(_root, given, (start, start, 0, 1), at, start)
+    given, every = (fun, x0, others, jac, tol, options), with_slopes(at, jac, others)
+    x, left, count, status = plainly(_root, given, (start, start, 0, 1), every, start)
     x = root_of_system(at, x)  # `fun` is zero, whatever the equations depend on
-    return report(_OF_ROOT, x=x, fun=left, success=True, nfev=count, status=status)
+    fields = _WITH_SLOPES if callable(jac) else _OF_ROOT
+    return report(fields, x=x, fun=left, success=True, nfev=count, status=status)
 
 
 # ---- minima --------------------------------------------------------------------------------------
 
 
 @functools.cache
-def _fields(find: Any, *start: Any, **options: Any) -> tuple[str, ...]:
+def _fields(find: Any, method: Any, has_bounds: bool, has_constraints: bool) -> tuple[str, ...]:
     """Return the names of the fields of what a search for a minimum returns."""
-    return tuple(find(_distance, *start, **options))
+    options: dict[str, Any] = {"method": method}
+    if find is optimize.minimize_scalar:
+        return tuple(find(_distance, **options | ({"bounds": (0, 1)} if has_bounds else {})))
+    if str(method).lower() in ("newton-cg", "dogleg") or "trust-" in str(method).lower():
+        options |= {"jac": lambda x: 2 * (x - 0.5), "hess": lambda x: 2 * np.eye(len(x))}
+    if has_bounds:
+        options["bounds"] = [(0.0, 1.0)]
+    if has_constraints:
+        options["constraints"] = {"type": "ineq", "fun": lambda x: x[0]}
+    return tuple(find(_distance, (0.2,), **options))
 
 
 def _distance(x: Any) -> Any:
@@ -244,7 +320,7 @@ def minimize_scalar(fun, bracket=None, bounds=None, args=(), method=None, tol=No
         demand(x - bounds[0] > TOUCHING)
         demand(bounds[1] - x > TOUCHING)
     lowest = with_derivative(lowest, at(x))
-    fields = fields_of(optimize.minimize_scalar, bounds is not None, method)
+    fields = fields_of(optimize.minimize_scalar, (bounds is not None, False), method)
     return report(fields, x=x, fun=lowest, success=success, nit=nit, nfev=nfev)
 
 
@@ -253,8 +329,12 @@ def minimum_at(f, x):
     return root_of_system(lambda z: nested.gradient(f, z)[0], x)
 
 
-def _minimize(fun: Any, x0: Any, args: Any, method: Any, tol: Any, options: Any) -> Any:
-    found = optimize.minimize(fun, x0, args, method, tol=tol, options=options)
+def _minimize(fun: Any, x0: Any, args: Any, method: Any, *options: Any) -> Any:
+    jac, hess, hessp, bounds, constraints, tol, settings = options
+    given = fun, x0, args, method, jac, hess, hessp, bounds, constraints, tol, None, settings
+    found = optimize.minimize(*given)
+    if binding(optimize.minimize, found.x, given, {}):
+        raise Deoptimize("a minimum that a bound or a constraint holds")
     return found.x, found.fun, bool(found.success), found.nit, found.nfev
 
 
@@ -263,145 +343,42 @@ def minimize(
     fun, x0, args=(), method=None, jac=None, hess=None, hessp=None, bounds=None, constraints=(),
     tol=None, callback=None, options=None,
 ):  # fmt: skip
-    if jac not in (None, False) or bounds is not None or constraints != () or callback is not None:
+    if callback is not None or callable(method):
         raise ValueError("other options")
     others, start = as_tuple(args), np.ravel(x0) * 1.0
-    at = lambda z: fun(np.array(z), *others)
-    given, like = (fun, x0, others, method, tol, options), (start, SCALAR, True, 0, 0)
-    x, lowest, success, nit, nfev = plainly(_minimize, given, like, at, start)
+    if jac is True:
+        at = lambda z: fun(np.array(z), *others)[0]
+    else:
+        at = lambda z: fun(np.array(z), *others)
+    several = [constraints] if isinstance(constraints, dict) else [*constraints]
+    slopes = [f for f in (jac, hess) if callable(f)]
+
+    def every(z):
+        for one in several:
+            one["fun"](np.array(z), *as_tuple(one.get("args", ())))
+            if "jac" in one:
+                one["jac"](np.array(z), *as_tuple(one.get("args", ())))
+        if hessp is not None:
+            hessp(np.array(z), np.array(z), *others)
+        return fun(np.array(z), *others), [f(np.array(z), *others) for f in slopes]
+
+    given = fun, x0, others, method, jac, hess, hessp, bounds, several, tol, options
+    like = start, SCALAR, True, 0, 0
+    x, lowest, success, nit, nfev = plainly(_minimize, given, like, every, start)
     x = minimum_at(at, x)
     lowest = with_derivative(lowest, at(x))
-    fields = fields_of(optimize.minimize, False, method)
+    is_held = bounds is not None, len(several) > 0
+    fields = fields_of(optimize.minimize, is_held, method)
     return report(fields, x=x, fun=lowest, success=success, nit=nit, nfev=nfev)
 
 
-def fields_of(find: Any, is_bounded: Any, method: Any) -> Any:
-    """Stand for the names of the fields of what a search for a minimum returns."""
+def fields_of(find: Any, is_held: Any, method: Any) -> Any:
+    """Stand for the names of the fields of what a search for a minimum returns: `is_held` tells
+    whether it has bounds and constraints."""
     raise NotImplementedError
 
 
 @handler(fields_of)
-def _(ev: Evaluator, find: Known, is_bounded: Known, method: Known) -> Abstract:
-    options = {"method": method.value} | ({"bounds": (0.0, 1.0)} if is_bounded.value else {})
-    start = () if find.value is optimize.minimize_scalar else ((0.0,),)
-    return Known(_fields(find.value, *start, **options))
-
-
-# ---- least squares -------------------------------------------------------------------------------
-
-
-def fit_at(residuals, x):
-    """Return the minimum `x` of the sum of squares of the residuals."""
-
-    def half_squares(z):
-        r = residuals(z)
-        return 0.5 * (r @ r)
-
-    demand_regular(slopes_at(residuals, x))
-    return minimum_at(half_squares, x)
-
-
-@result_like(lambda slopes: slopes[0, 0])
-@non_differentiable
-def demand_regular(slopes: Any) -> Any:
-    """Demand that residuals with this Jacobian determine all parameters."""
-    normal = slopes.T @ slopes
-    if not _condition(normal, np.linalg.inv(normal)) < 1e3 * DETERMINED:
-        raise Deoptimize("parameters that the residuals do not determine")
-    return np.float64(0.0)
-
-
-def _leastsq(func: Any, x0: Any, args: Any, *settings: Any) -> Any:
-    x, *_, end = optimize.leastsq(func, x0, args, None, True, *settings)
-    if end not in (1, 2, 3, 4):
-        raise Deoptimize("a search that ends otherwise")
-    return x, end
-
-
-@definition(optimize.leastsq)
-def leastsq(
-    func, x0, args=(), Dfun=None, full_output=False, col_deriv=False, ftol=1.49012e-8,
-    xtol=1.49012e-8, gtol=0.0, maxfev=0, epsfcn=None, factor=100, diag=None,
-):  # fmt: skip
-    if full_output or Dfun is not None or diag is not None:
-        raise ValueError("other options")
-    others, start = as_tuple(args), np.ravel(x0) * 1.0
-    at = lambda z: np.ravel(np.asarray(func(np.array(z), *others)))
-    given = func, x0, others, col_deriv, ftol, xtol, gtol, maxfev, epsfcn, factor
-    x, end = plainly(_leastsq, given, (start, 1), at, start)
-    return fit_at(at, x), end
-
-
-def _least_squares(fun: Any, x0: Any, args: Any, jac: Any, method: Any, *ends: Any) -> Any:
-    ftol, xtol, gtol = ends
-    found = optimize.least_squares(
-        fun, x0, jac, method=method, ftol=ftol, xtol=xtol, gtol=gtol, args=args
-    )
-    if not found.success:
-        raise Deoptimize("a search that ends otherwise")
-    return found.x, found.fun, found.cost, found.nfev, found.status
-
-
-@definition(optimize.least_squares)
-def least_squares(
-    fun, x0, jac="2-point", bounds=(-np.inf, np.inf), method="trf", ftol=1e-8, xtol=1e-8, gtol=1e-8,
-    loss="linear", *, args=(), max_nfev=None,
-):  # fmt: skip
-    if bounds != (-np.inf, np.inf) or loss != "linear" or jac not in ("2-point", "3-point", "cs"):
-        raise ValueError("other options")
-    others, start = as_tuple(args), np.ravel(x0) * 1.0
-    at = lambda z: np.ravel(np.asarray(fun(np.array(z), *others)))
-    given = fun, x0, others, jac, method, ftol, xtol, gtol
-    like = start, None, SCALAR, 0, 0
-    x, left, cost, nfev, status = plainly(_least_squares, given, like, at, start)
-    x = fit_at(at, x)
-    r = at(x)
-    known = {"x": x, "fun": with_derivative(left, r), "cost": with_derivative(cost, 0.5 * (r @ r))}
-    return report(_OF_FIT, success=True, nfev=nfev, status=status, **known)
-
-
-_OF_FIT = tuple(optimize.least_squares(_distance, [0.0]))
-
-
-def _curve_fit(f: Any, x: Any, y: Any, p0: Any, sigma: Any, *options: Any) -> Any:
-    absolute_sigma, method = options
-    return optimize.curve_fit(f, x, y, p0, sigma, absolute_sigma, method=method)[0]
-
-
-@definition(optimize.curve_fit)
-def curve_fit(
-    f, xdata, ydata, p0=None, sigma=None, absolute_sigma=False, check_finite=None,
-    bounds=(-np.inf, np.inf), method=None,
-):  # fmt: skip
-    if bounds != (-np.inf, np.inf) or (sigma is not None and np.ndim(sigma) > 1):
-        raise ValueError("other options")
-    start = np.ones(parameters_of(f)) if p0 is None else np.ravel(p0) * 1.0
-
-    def residuals(z):
-        r = f(xdata, *z) - ydata
-        return r if sigma is None else r / sigma
-
-    given = f, xdata, ydata, p0, sigma, absolute_sigma, method
-    return without_rest(fit_at(residuals, plainly(_curve_fit, given, start, residuals, start)))
-
-
-def parameters_of(f: Any) -> Any:
-    """Stand for the number of parameters of a model, without the first."""
-    raise NotImplementedError
-
-
-@handler(parameters_of)
-def _(ev: Evaluator, f: Abstract) -> Abstract:
-    if not isinstance(f, Closure) or f.code.co_flags & inspect.CO_VARARGS or f.defaults:
-        raise NotCovered("a model whose parameters are not known", ev.span)
-    return Known(f.code.co_argcount - 1)
-
-
-def without_rest(x: Any) -> Any:
-    """Stand for a pair of `x` and a covariance, which is not provided for."""
-    raise NotImplementedError
-
-
-@handler(without_rest)
-def _(ev: Evaluator, x: Abstract) -> Abstract:
-    return Tuple((x, LOST))
+def _(ev: Evaluator, find: Known, is_held: Abstract, method: Known) -> Abstract:
+    held = [x.value for x in ev.sequence(is_held) or ()]  # type: ignore[union-attr]
+    return Known(_fields(find.value, method.value, *held))

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from adjoint.fast.evaluate.evaluator import Evaluator
-from adjoint.fast.evaluate.types import ANYTHING, Array, bar_type
+from adjoint.fast.evaluate.types import ANYTHING, Array, Number, bar_type
 from adjoint.fast.reverse.arithmetic import bar_name, inferred, product
 from adjoint.fast.reverse.block_cotangents import Scope
 from adjoint.fast.reverse.cotangent_types import conjugated, fit, operand_type, whole
@@ -102,9 +102,11 @@ def _(scope: Scope, op: Call, y_bar: Operand) -> None:
     if not isinstance(operand_type(ev, y_bar), Array):
         scope.add(x, y_bar)
         return
-    y_bar = whole(ev, y_bar, op.result)
+    y_bar, t = whole(ev, y_bar, op.result), bar_type(ev.types[x])
+    if isinstance(t, Number):  # a float has no shape
+        scope.add(x, ev.operation(np.sum, (y_bar,), t, name=bar_name(x)))
+        return
     shape = ev.operation(runtime.shape_of, (x,), ANYTHING, name="shape")
-    t = bar_type(ev.types[x])
     scope.add(x, ev.operation(np.reshape, (y_bar, shape), t, name=bar_name(x)))
 
 

@@ -100,6 +100,16 @@ def a_function(
     return make
 
 
+def with_attributes(names: tuple[str, ...]) -> Callable[..., Any]:
+    """Return the step that sets attributes of a function."""
+
+    def make(f: Any, *fields: Any) -> Any:
+        vars(f).update(zip(names, fields, strict=True))
+        return f
+
+    return make
+
+
 a_method = MethodType
 
 

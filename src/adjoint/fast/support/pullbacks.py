@@ -94,8 +94,13 @@ def pulled(back: Any, back_dot: Any, y_bar: Any, y_bar_dot: Any) -> Any:
     if back_dot is not None:
         terms.append(back_dot(y_bar))
     if not terms:  # a linear function, at a constant cotangent
-        return (None,) * len(back(y_bar))
+        return tuple(map(_nothing, back(y_bar)))
     return terms[0] if len(terms) == 1 else tuple(map(_sum, *terms))
+
+
+def _nothing(x: Any) -> Any:
+    """Return the zero of a cotangent: of that of a list, a list of ``None``."""
+    return [*map(_nothing, x)] if isinstance(x, list | tuple) else None
 
 
 def _sum(a: Any, b: Any) -> Any:

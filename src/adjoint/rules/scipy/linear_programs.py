@@ -25,7 +25,7 @@ DEGENERATE = "has found no vertex that as many constraints determine as there ar
 
 
 @non_differentiable
-def _held(found: Any) -> Any:
+def held_at(found: Any) -> Any:
     """Return the inequalities, lower bounds and upper bounds that hold at a solution; ``None``
     where one of them is not needed: another solution may be as good, or the next one elsewhere."""
     if found.status != 0:
@@ -51,7 +51,7 @@ def linprog(
     if not method.startswith("highs") or np.any(integrality) or _is_sparse(A_ub, A_eq):
         return _LINPROG(*given)
     found, search = run_search(optimize.linprog, given, {})
-    held = _held(found)
+    held = held_at(found)
     if held is None:
         return _refused(found, search, given)
     x, matrix, ends = found.x, [], []

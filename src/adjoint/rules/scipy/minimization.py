@@ -142,13 +142,14 @@ def binding_constraint(search: Search, find: Any, x: Any, args: tuple[Any, ...],
     """Return why the gradient does not determine the minimum `x` of `find`, or ``""``. Reasons are
     a bound that `x` touches, a constraint, or a grid."""
     try:
-        return _binding_constraint(find, x, args, named)
+        return binding(find, x, args, named)
     finally:
         if search.stores:  # a constraint may store something as well
             restore_before(search.before)
 
 
-def _binding_constraint(find: Any, x: Any, args: tuple[Any, ...], named: Any) -> str:
+def binding(find: Any, x: Any, args: tuple[Any, ...], named: Any) -> str:
+    """Return what holds the minimum `x` of a search, or ``""``."""
     given = dict(zip(signature(find).parameters, args, strict=False)) | named
     if np.any(given.get("integrality", False)) or (
         find is optimize.brute and given.get("finish", find) is None

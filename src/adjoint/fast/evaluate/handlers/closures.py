@@ -45,7 +45,8 @@ def _(
         by_name = tuple(zip(held.keys, held.items, strict=True))
     if given is None:
         raise NotCovered("defaults of unknown number", ev.span)
-    return Closure(code.value, namespace.value, given, by_name, cells)
+    fields = ev.allocate(DictOf((), ()))
+    return Closure(code.value, namespace.value, given, by_name, cells, fields=fields)
 
 
 @handler(primitives.new_cell)

@@ -143,7 +143,7 @@ def as_list(ev: Evaluator, a: Abstract) -> Abstract:
 
 MOST_LISTED = 64
 
-_ONE = members(np, "sum mean prod max min var std cumsum cumprod diff linalg.norm")
+_ONE = members(np, "sum mean prod max min var std cumsum cumprod diff ravel reshape linalg.norm")
 converted_operands.update(dict.fromkeys(_ONE, 1))
 converted_operands.update(dict.fromkeys((np.dot, np.vdot, np.inner, np.outer), 2))
 

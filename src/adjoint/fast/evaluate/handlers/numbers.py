@@ -146,6 +146,20 @@ for _f in (max, min):
     _extreme(_f)
 
 
+def _class_of_numbers(f: Any, of_integers: bool) -> None:
+    @handler(f)
+    def _(ev: Evaluator, x: Abstract) -> Abstract:
+        t = ev.types[x] if isinstance(x, Value) else None
+        if isinstance(t, Number) and t.kinds <= {int, bool}:
+            return Known(of_integers)
+        folded = fold_known(f, [x], {})
+        return infer_call(ev, f, [x], {}) if folded is None else folded
+
+
+for _test in (math.isnan, math.isinf, math.isfinite):
+    _class_of_numbers(_test, _test is math.isfinite)
+
+
 @handler(np.mean, np.ndarray.mean)
 def _(
     ev: Evaluator,

@@ -15,6 +15,7 @@ from adjoint.fast.evaluate.values import (
     FieldsOf,
     Instance,
     Known,
+    Later,
     Ref,
 )
 from adjoint.fast.evaluate.writes.adopted_containers import object_behind
@@ -86,7 +87,11 @@ def field_of(ev: Evaluator, a: External | Ref | Known, name: str, slot: bool) ->
             assert isinstance(known, DictOf)
             return known.items[known.keys.index(name)] if name in known.keys else None
         if name in held.names:
-            return held.items[held.names.index(name)]
+            found = held.items[held.names.index(name)]
+            if isinstance(found, Later):
+                found = ev.call(found.function, (), {})
+                set_field(ev, a, name, found)
+            return found
         outside = object_behind(ev.outside, a)
         return None if outside is None else field_of(ev, outside, name, slot)
     if slot or name in getattr(a.sample, "__dict__", ()):

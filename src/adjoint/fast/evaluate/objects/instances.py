@@ -15,6 +15,7 @@ from adjoint.fast.evaluate.evaluator import Evaluator
 from adjoint.fast.evaluate.objects.containers import key_of
 from adjoint.fast.evaluate.objects.exceptions import new_exception
 from adjoint.fast.evaluate.objects.fields import field_of, given_fields, set_field
+from adjoint.fast.evaluate.objects.function_attributes import set_attribute_of_function
 from adjoint.fast.evaluate.plain_classes import (
     base_of,
     has_own,
@@ -28,6 +29,7 @@ from adjoint.fast.evaluate.values import (
     FIELDS,
     ITEMS,
     Abstract,
+    Closure,
     External,
     Instance,
     Known,
@@ -163,6 +165,9 @@ def _default(ev: Evaluator, cls: Any, name: str, value: Any) -> Abstract:
 
 def set_attribute(ev: Evaluator, a: Abstract, name: str, value: Abstract) -> None:
     """Evaluate ``a.name = value``."""
+    if isinstance(a, Closure):
+        set_attribute_of_function(ev, a, name, value)
+        return
     held = ev.held(a)
     if isinstance(a, External) and is_plain_object(type(a.sample)):
         if class_attribute(type(a.sample), "__setattr__") is not object.__setattr__:
