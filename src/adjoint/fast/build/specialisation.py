@@ -115,12 +115,24 @@ def _add_distributions() -> None:
     from adjoint.fast.nested import distributions  # noqa: F401  registers definitions
 
 
+def _add_interpolation() -> None:
+    # deferred: SciPy's interpolation takes a while to import
+    from adjoint.fast.nested import interpolation  # noqa: F401  registers definitions
+
+
+def _add_sparse_arrays() -> None:
+    # deferred: SciPy's sparse arrays take a while to import
+    from adjoint.fast.nested import sparse_arrays  # noqa: F401  registers definitions
+
+
 for _part, _add in (
     ("numpy.random", _add_random_numbers),
     ("scipy.linalg", _add_linear_algebra),
     ("scipy.optimize", _add_solvers),
     ("scipy.integrate", _add_quadratures),
     ("scipy.stats", _add_distributions),
+    ("scipy.interpolate", _add_interpolation),
+    ("scipy.sparse", _add_sparse_arrays),
 ):
     if not when_loaded(_part, _add):
         _add()

@@ -28,7 +28,12 @@ from adjoint.fast.evaluate.callees.constant_calls import (
 from adjoint.fast.evaluate.callees.definitions import definitions
 from adjoint.fast.evaluate.callees.dispatching import call_dispatching
 from adjoint.fast.evaluate.callees.handled import handled
-from adjoint.fast.evaluate.callees.library import call_library, checked, is_library
+from adjoint.fast.evaluate.callees.library import (
+    call_library,
+    checked,
+    is_library,
+    without_overwriting,
+)
 from adjoint.fast.evaluate.callees.opaque_calls import (
     is_of_user,
     opaque_call,
@@ -178,6 +183,8 @@ def _resolved(
     rules = lookup(f)
     if rules is not None and rules.overridden:
         raise NotCovered(f"{name_of(f)} has a rule from outside", ev.span)
+    if keywords:
+        keywords = without_overwriting(ev, keywords)
     try:
         found = handlers.get(f)
     except TypeError:

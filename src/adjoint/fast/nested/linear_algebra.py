@@ -1,5 +1,4 @@
-"""Solves by Cholesky's factors of `scipy.linalg` in terms of its functions: the definitions that
-programs inline."""
+"""Functions of `scipy.linalg` in terms of others: the definitions that programs inline."""
 
 from __future__ import annotations
 
@@ -9,6 +8,7 @@ from scipy import linalg
 from adjoint.fast.evaluate.callees.definitions import definition, with_derivative
 from adjoint.rulekit.registry import non_differentiable
 from adjoint.rules.scipy.equivalents import result_like
+from adjoint.rules.scipy.linalg.structured import banded_solution
 
 
 @definition(linalg.cho_factor)
@@ -35,3 +35,13 @@ def cho_solve(c_and_lower, b, overwrite_b=False, check_finite=True):
 def _solved(like, c, lower, b, check_finite):
     """Return SciPy's solution, to the last bit."""
     return linalg.cho_solve((c, lower), b, check_finite=check_finite)
+
+
+@definition(linalg.solve_banded)
+def solve_banded(l_and_u, ab, b, overwrite_ab=False, overwrite_b=False, check_finite=True):
+    if overwrite_ab or overwrite_b or np.ndim(ab) != 2 or np.ndim(b) not in (1, 2):
+        raise ValueError("other options")
+    lower, upper = l_and_u
+    columns = np.reshape(b, (len(b), 1)) if np.ndim(b) == 1 else b
+    x = banded_solution(ab, columns, lower, upper, check_finite)
+    return np.reshape(x, np.shape(b)) if np.ndim(b) == 1 else x

@@ -416,7 +416,11 @@ def _diff(a, n=1, axis=-1):
         raise TypeError("differences of truth values")
     if n < 0:
         raise ValueError(f"order must be non-negative but got {n}")
+    if n == 1 and (axis == 0 or (a.ndim == 1 and axis == -1)):
+        return a[1:] - a[:-1]
     y = np.moveaxis(a, axis, -1)
+    if n == 1:
+        return np.moveaxis(y[..., 1:] - y[..., :-1], -1, axis)
     for _ in range(n):
         y = y[..., 1:] - y[..., :-1]
     return np.moveaxis(y, -1, axis)

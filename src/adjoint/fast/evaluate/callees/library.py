@@ -60,6 +60,21 @@ def catches_warnings(ev: Evaluator) -> bool:
     )
 
 
+_OWNING = "scipy.interpolate."
+"""A package whose functions let others overwrite only what they have made for that, and do not read
+it afterwards."""
+
+
+def without_overwriting(ev: Evaluator, keywords: dict[str, Abstract]) -> dict[str, Abstract]:
+    """Return options without those by which a function may compute in the memory of an operand, if
+    the caller does not see that."""
+    if not keywords or not ev.frames:
+        return keywords
+    if not str(ev.frames[-1].namespace.get("__name__")).startswith(_OWNING):
+        return keywords
+    return {k: x for k, x in keywords.items() if not k.startswith("overwrite")}
+
+
 def call_library(
     ev: Evaluator, f: Any, args: Sequence[Abstract], keywords: dict[str, Abstract]
 ) -> Abstract:
