@@ -14,7 +14,8 @@ from scipy import interpolate
 from adjoint.rulekit.refusal import NoDerivative
 from adjoint.rulekit.registry import non_differentiable, plain, substitute
 from adjoint.rules.scipy.equivalents import refusing, with_derivative_of
-from adjoint.rules.scipy.interpolate.bsplines import NEAR, fitted, knots_of, spline
+from adjoint.rules.scipy.interpolate.bsplines import NEAR, fitted, knots_of
+from adjoint.rules.scipy.interpolate.splines import spline
 
 _impl: Any = getattr(interpolate, "_fitpack_impl", None)
 _classes: Any = getattr(interpolate, "_fitpack2", None)
