@@ -210,3 +210,43 @@ def test_moved_axes():
     x = RNG.random((2, 3, 4))
     compare(moved, (x,))
     compare(differences, (x,))
+
+
+# ---- np.interp -----------------------------------------------------------------------------------
+
+
+def linear(x, y, t):
+    return np.sum(np.interp(t, x, y) ** 2)
+
+
+def linear_at_a_number(x, y, t):
+    return np.interp(t[1], x, y) ** 2 + np.interp(float(t[2]), x, y) * np.interp(9.0, x, y)
+
+
+def in_a_loop(x, y, t):
+    z = t[0]
+    for _ in range(5):
+        z = 0.5 + 0.8 * np.interp(z, x, y)
+    return z
+
+
+@pytest.mark.parametrize("f", (linear, linear_at_a_number, in_a_loop))
+def test_linear(f):
+    compare(f, (X, Y, T))
+    compare(f, (X, Y, 1.3 * T - 0.5))
+    compare(lambda t: f(X, Y, t), (T,))
+    compare(lambda y: f(X, y, T), (Y,))
+
+
+@pytest.mark.parametrize("x", (X, X[:1], X[[0, 1, 1, 2]], X[[0, 1, 2, 2]]))
+def test_linear_at_the_positions(x):
+    """A point at a position has the slope of the segment after it, the last one that before it."""
+    y, t = Y[: len(x)], np.concatenate([x, [x[0] - 1.0, x[-1] + 1.0]])
+    for f in (linear, lambda x, y, t: np.interp(t[0], x, y) + np.interp(t[-3], x, y)):
+        found = ad.grad(f, (0, 1, 2))(x, y, t)
+        product = ad.pushforward(lambda *a: ad.gradient(f, *a), (x, y, t), (x, y, t))[1]  # noqa: B023
+        with generic_tier():
+            expected = ad.grad(f, (0, 1, 2))(x, y, t)
+            twice = ad.pushforward(lambda *a: ad.gradient(f, *a), (x, y, t), (x, y, t))[1]  # noqa: B023
+        np.testing.assert_allclose(flat(found), flat(expected), atol=1e-12)
+        np.testing.assert_allclose(flat(product), flat(twice), atol=1e-12)

@@ -134,6 +134,82 @@ def test_what_is_not_provided_for():
         ad.gradient(line_at, T - 3.0)
 
 
+# ---- FITPACK -------------------------------------------------------------------------------------
+
+SMOOTHED = interpolate.UnivariateSpline(X, Y, s=0.05)
+ENDING = interpolate.InterpolatedUnivariateSpline(X, Y, ext=3)
+TCK = interpolate.splrep(X, Y, k=4)
+
+
+def smoothed_at(t):
+    return np.sum(SMOOTHED(t) ** 2) + np.sum(SMOOTHED(t, nu=1) * t)
+
+
+def ending_at(t):
+    return np.sum(ENDING(1.4 * t) ** 2) + np.sum(ENDING(1.4 * t, ext="zeros") ** 2)
+
+
+def splev_at(t):
+    return np.sum(interpolate.splev(t, TCK, der=1) ** 2)
+
+
+def splev_at_a_number(t):
+    return interpolate.splev(t, TCK) ** 2 * t
+
+
+def by_splrep(x, y, t):
+    return np.sum(interpolate.splev(t, interpolate.splrep(x, y)) ** 2)
+
+
+def by_splrep_of_degree_2(x, y, t):
+    return np.sum(interpolate.splev(t, interpolate.splrep(x, y, k=2, s=0), ext=1) ** 2)
+
+
+def by_a_class(x, y, t):
+    return np.sum(interpolate.InterpolatedUnivariateSpline(x, y)(t) ** 2)
+
+
+def by_a_class_of_degree_5(x, y, t):
+    return np.sum(interpolate.InterpolatedUnivariateSpline(x, y, k=5)(t, 2) ** 2)
+
+
+def test_fitpack_at_points():
+    for f in (smoothed_at, ending_at, splev_at):
+        compare(f, (T,))
+    compare(splev_at_a_number, (1.3,))
+
+
+@pytest.mark.parametrize(
+    "f", (by_splrep, by_splrep_of_degree_2, by_a_class, by_a_class_of_degree_5)
+)
+def test_fitpack_built_inside(f):
+    compare(f, (X, Y, T), precision=1e-8)
+    compare(lambda y: f(X, y, T), (Y,), precision=1e-8)
+
+
+def test_other_uses_of_fitpack():
+    """What a program does not know of a spline, and fits that smooth, are left to the generic
+    tier."""
+
+    def residual(y):
+        made = interpolate.InterpolatedUnivariateSpline(X, y)
+        return np.sum(made(T)) + 0.0 * made.get_residual() + made.integral(0.5, 2.0)
+
+    def slope(y):
+        return np.sum(interpolate.InterpolatedUnivariateSpline(X, y).derivative()(T) ** 2)
+
+    for f in (residual, slope):
+        found = ad.gradient(f, Y)[0]
+        with generic_tier():
+            np.testing.assert_allclose(found, ad.gradient(f, Y)[0], rtol=1e-8, atol=1e-9)
+    made, back = ad.pullback(lambda y: interpolate.InterpolatedUnivariateSpline(X, y), Y)
+    assert made.get_residual() == pytest.approx(0.0)
+    with pytest.raises(ValueError, match="not in the domain"):
+        ad.gradient(lambda t: np.sum(interpolate.splev(t, TCK, ext=2)), T + 3.0)
+    with pytest.raises(ad.AdjointError, match="smoothing"):
+        ad.gradient(lambda y: np.sum(interpolate.UnivariateSpline(X, y, s=0.01)(T)), Y)
+
+
 # ---- grids ---------------------------------------------------------------------------------------
 
 RNG = np.random.default_rng(11)

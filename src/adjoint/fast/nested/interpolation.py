@@ -4,11 +4,16 @@ inline."""
 from __future__ import annotations
 
 import operator
+from typing import Any
 
 import numpy as np
 from scipy.interpolate import (
     BSpline,
+    InterpolatedUnivariateSpline,
     RegularGridInterpolator,
+    UnivariateSpline,
+    _fitpack2,
+    _fitpack_impl,
     _interpolate,
     _rgi,
     interp1d,
@@ -17,6 +22,11 @@ from scipy.interpolate import (
 
 from adjoint.fast.evaluate.callees.definitions import definition
 from adjoint.rules.scipy.interpolate.cells import AXES, cell_of, corners, distance_in
+from adjoint.rules.scipy.interpolate.fitpack import (
+    class_coefficients,
+    fitpack_coefficients,
+    fitpack_spline,
+)
 from adjoint.rules.scipy.interpolate.splines import coefficients
 
 
@@ -79,6 +89,72 @@ def _knots(x, k):
     inner = x if k % 2 else (x[1:] + x[:-1]) / 2
     half = (k + 1) // 2 if k % 2 else k // 2
     return np.concatenate([first] * (k + 1) + [inner[half:-half]] + [last] * (k + 1))
+
+
+# ---- FITPACK -------------------------------------------------------------------------------------
+
+
+@definition(_fitpack_impl.splev)
+def _splev(x, tck, der=0, ext=0):
+    t, c, k = tck
+    if np.ndim(c) != 1 or c.dtype != np.float64 or t.dtype != np.float64:
+        raise ValueError("another kind of spline")
+    if not 0 <= der <= k or ext not in (0, 1, 2, 3):
+        raise ValueError("other options")
+    at = np.reshape(np.asarray(x, dtype=float), -1)
+    first, last = t[k], t[len(t) - k - 1]
+    beyond = (at < first) | (at > last)
+    if ext == 2 and np.any(beyond):
+        raise ValueError("Found x value not in the domain")
+    if ext == 3:
+        at = np.clip(at, first, last)
+    y = fitpack_spline(t, np.reshape(c, (len(c), 1)), k, at, der, True)[:, 0]
+    if ext == 1:
+        y = np.where(beyond, 0.0, y)
+    return np.reshape(y, np.shape(x))
+
+
+@definition(UnivariateSpline.__call__)
+def _univariate_at(self, x, nu=0, ext=None):
+    mode = self.ext if ext is None else _fitpack2._extrap_modes[ext]
+    return _splev(np.asarray(x), self._eval_args, nu, mode)
+
+
+def _interpolant(f, x, y, k):
+    """Return the knots and the coefficients of FITPACK's interpolant."""
+    positions, values = np.asarray(x), np.asarray(y)
+    if positions.dtype != np.float64 or values.dtype != np.float64 or np.ndim(values) != 1:
+        raise TypeError("numbers of another kind")
+    if len(positions) != len(values) or not np.all(positions[1:] > positions[:-1]):
+        raise ValueError("positions that do not fit")
+    knots = _knots(positions, k)
+    c = f(positions, np.reshape(values, (len(values), 1)), k, knots)
+    return knots, np.concatenate([np.reshape(c, len(values)), np.zeros(k + 1)])
+
+
+@definition(_fitpack_impl.splrep)
+def _splrep(
+    x, y, w=None, xb=None, xe=None, k=3, task=0, s=None, t=None, full_output=0, per=0, quiet=1
+):
+    if w is not None or xb is not None or xe is not None or t is not None:
+        raise ValueError("other options")
+    if task or full_output or per or not (s is None or s == 0) or not 1 <= k <= 5:
+        raise ValueError("other options")
+    knots, c = _interpolant(fitpack_coefficients, x, y, k)
+    return knots, c, k
+
+
+@definition(InterpolatedUnivariateSpline.__init__)
+def _interpolated(self, x, y, w=None, bbox=(None, None), k=3, ext=0, check_finite=False):
+    if w is not None or bbox[0] is not None or bbox[1] is not None or not 1 <= k <= 5:
+        raise ValueError("other options")
+    if check_finite and not (np.all(np.isfinite(x)) and np.all(np.isfinite(y))):
+        raise ValueError("x and y array must not contain NaNs or infs.")
+    knots, c = _interpolant(class_coefficients, x, y, k)
+    self.ext = _fitpack2._extrap_modes[ext]
+    self._eval_args = knots, c, k
+    unknown: Any = iter(())  # programs refuse what reads or returns it
+    self._data = x, y, w, None, None, k, 0.0, len(knots), knots, c, unknown, unknown, unknown, -1
 
 
 # ---- grids ---------------------------------------------------------------------------------------

@@ -30,11 +30,11 @@ MOST_FULL = 64
 """Greatest number of equations that are solved with a full matrix."""
 
 
-def _of_points(t: Any, c: Any, k: int, x: Any, nu: int, extrapolate: Any) -> Any:
+def of_points(t: Any, c: Any, k: int, x: Any, nu: int, extrapolate: Any) -> Any:
     return np.empty((len(x), c.shape[1]), c.dtype)
 
 
-@result_like(_of_points)
+@result_like(of_points)
 def spline(t: Any, c: Any, k: int, x: Any, nu: int, extrapolate: Any) -> Any:
     """Return the values of a spline, one row per point, from the compiled code."""
     t, c, x = map(np.ascontiguousarray, (t, c, x))
@@ -45,7 +45,7 @@ def spline(t: Any, c: Any, k: int, x: Any, nu: int, extrapolate: Any) -> Any:
     return out
 
 
-@result_like(_of_points)
+@result_like(of_points)
 def spline_within(t: Any, c: Any, k: int, x: Any, nu: int, extrapolate: Any) -> Any:
     """Return what `spline` returns, but 0 at points where that is not defined."""
     if nu > k:
@@ -147,7 +147,9 @@ def _inner(slopes, y_bar):
     return found[:, 0] if found.shape[1] == 1 else np.sum(found, axis=1)
 
 
-def _evaluating(f: Any) -> None:
+def evaluating(f: Any) -> None:
+    """Register the rules of `spline` for a function that calculates the same."""
+
     @rrule.register(f)
     def _(t, c, k, x, nu, extrapolate):
         def spline_back(y_bar, *, wanted):
@@ -189,8 +191,8 @@ def _total(terms):
     return total
 
 
-_evaluating(spline)
-_evaluating(spline_within)
+evaluating(spline)
+evaluating(spline_within)
 
 
 @rrule.register(spline_spread)
@@ -238,7 +240,11 @@ def _(dots, y, t, k, x, size, nu, extrapolate):
 # ---- interpolation -------------------------------------------------------------------------------
 
 
-@result_like(lambda x, b, k, t: np.empty((len(t) - k - 1, b.shape[1])))
+def of_positions(x: Any, b: Any, k: int, t: Any) -> Any:
+    return np.empty((len(t) - k - 1, b.shape[1]))
+
+
+@result_like(of_positions)
 def coefficients(x: Any, b: Any, k: int, t: Any) -> Any:
     """Return the coefficients of the spline that has the values `b` at the positions `x`."""
     return interpolate.make_interp_spline(x, b, k, t, check_finite=False).c
@@ -259,41 +265,45 @@ def turned_coefficients(x: Any, c_bar: Any, k: int, t: Any) -> Any:
     return solve_banded((k, k), band, c_bar)
 
 
-@rrule.register(coefficients)
-def _(x, b, k, t):
-    c = coefficients(x, b, k, t)
+def solving(f: Any) -> None:
+    """Register the rules of `coefficients` for a function that calculates the same."""
 
-    def coefficients_back(c_bar, *, wanted):
-        x_bar = t_bar = None
-        b_bar = turned_coefficients(x, c_bar, k, t)
-        if wanted[0]:
-            x_bar = -_inner(spline_within(t, c, k, x, 1, True), b_bar)
-        if wanted[3]:
-            t_bar = -knots_back(b_bar, t, c, k, x, 0, True)
-        return None, x_bar, b_bar, None, t_bar
+    @rrule.register(f)
+    def _(x, b, k, t):
+        c = f(x, b, k, t)
 
-    return c, coefficients_back
+        def coefficients_back(c_bar, *, wanted):
+            x_bar = t_bar = None
+            b_bar = turned_coefficients(x, c_bar, k, t)
+            if wanted[0]:
+                x_bar = -_inner(spline_within(t, c, k, x, 1, True), b_bar)
+            if wanted[3]:
+                t_bar = -knots_back(b_bar, t, c, k, x, 0, True)
+            return None, x_bar, b_bar, None, t_bar
+
+        return c, coefficients_back
+
+    @tangent_of(f)
+    def coefficients_tangent(dots, c, x, b, k, t):
+        x_dot, b_dot, t_dot = dots[0], dots[1], dots[3]
+        terms = []
+        if b_dot is not None:
+            terms.append(b_dot)
+        if x_dot is not None:
+            terms.append(-(spline_within(t, c, k, x, 1, True) * x_dot[:, None]))
+        if t_dot is not None:
+            terms.append(-knots_dot(t_dot, t, c, k, x, 0, True))
+        return coefficients(x, _total(terms), k, t)
+
+    @frule.register(f)
+    def _(dots, x, b, k, t):
+        c = f(x, b, k, t)
+        if dots[0] is None and dots[1] is None and dots[3] is None:
+            return c, None
+        return c, coefficients_tangent(dots, c, x, b, k, t)
 
 
-@tangent_of(coefficients)
-def _coefficients_tangent(dots, c, x, b, k, t):
-    x_dot, b_dot, t_dot = dots[0], dots[1], dots[3]
-    terms = []
-    if b_dot is not None:
-        terms.append(b_dot)
-    if x_dot is not None:
-        terms.append(-(spline_within(t, c, k, x, 1, True) * x_dot[:, None]))
-    if t_dot is not None:
-        terms.append(-knots_dot(t_dot, t, c, k, x, 0, True))
-    return coefficients(x, _total(terms), k, t)
-
-
-@frule.register(coefficients)
-def _(dots, x, b, k, t):
-    c = coefficients(x, b, k, t)
-    if dots[0] is None and dots[1] is None and dots[3] is None:
-        return c, None
-    return c, _coefficients_tangent(dots, c, x, b, k, t)
+solving(coefficients)
 
 
 @rrule.register(turned_coefficients)
