@@ -250,3 +250,43 @@ def test_linear_at_the_positions(x):
             twice = ad.pushforward(lambda *a: ad.gradient(f, *a), (x, y, t), (x, y, t))[1]  # noqa: B023
         np.testing.assert_allclose(flat(found), flat(expected), atol=1e-12)
         np.testing.assert_allclose(flat(product), flat(twice), atol=1e-12)
+
+
+# ---- integrals -----------------------------------------------------------------------------------
+
+
+def integral(a, b):
+    return CUBIC.integrate(a, b) ** 2
+
+
+def integrals(x, y, b):
+    z = np.stack([y, y**2], axis=1)
+    return np.sum(interpolate.CubicSpline(x, z).integrate(0.3, b) ** 2)
+
+
+def test_integrals():
+    compare(integral, (0.3, 2.5))
+    compare(integral, (2.5, 0.3))
+    compare(integral, (-1.0, 6.0))
+    compare(integrals, (X, Y, 2.6))
+    compare(lambda y: integrals(X, y, 2.6), (Y,))
+    compare(lambda b: CURVES.integrate(0.5, b)[1], (X[3] + 0.01,))
+
+
+def test_parts_that_are_joined():
+    def by_rows(x):
+        return np.sum(np.r_[x[0], x, (x[1],) * 3, 0.0, len(x)] ** 3)
+
+    def by_columns(x):
+        return np.sum(np.c_[x, x**2, np.c_[x, x]] ** 2)
+
+    def of_others(x):
+        return np.sum(np.r_[0:3, x, True] ** 2) + np.sum(np.r_["0,2", x, x] ** 2)
+
+    for f in (by_rows, by_columns):
+        compare(f, (T,))
+    with generic_tier():
+        expected = ad.gradient(of_others, T)[0]
+    np.testing.assert_allclose(ad.gradient(of_others, T)[0], expected)
+    single = T.astype(np.float32)
+    assert ad.gradient(lambda x: np.sum(np.r_[x, 1.0]), single)[0].dtype == np.float32

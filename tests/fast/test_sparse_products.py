@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from scipy import sparse
+from scipy.sparse.linalg import spsolve
 
 import adjoint as ad
 from tests.fast.agreeing import generic_tier
@@ -127,3 +128,82 @@ def test_coordinates_that_are_given():
 
     with pytest.raises(ValueError, match="exceeds"):
         ad.gradient(of_too_few_rows, V)
+
+
+# ---- diagonals and equations ---------------------------------------------------------------------
+
+DIAGONALS = RNG.random((3, 6))
+
+
+@pytest.mark.parametrize("shape", ((6, 6), (5, 6), (7, 6), (6, 4)))
+def test_diagonals(shape):
+    a = sparse.dia_array((DIAGONALS, [-1, 0, 2]), shape=shape)
+    x = RNG.random(shape[1])
+    compare(lambda v: np.sum((a @ v) ** 2), (x,))
+    compare(lambda m: np.sum((a @ m) ** 2), (np.stack([x, x**2], axis=1),))
+    np.testing.assert_allclose(
+        ad.gradient(lambda v: np.sum((a @ v) ** 2), x)[0], 2 * a.toarray().T @ (a @ x)
+    )
+
+
+def test_diagonals_that_are_given():
+    def f(data, v):
+        return np.sum((sparse.dia_array((data, np.array([-1, 0, 2])), shape=(6, 6)) @ v) ** 2)
+
+    x = RNG.random(6)
+    with generic_tier():
+        expected = ad.gradient(f, DIAGONALS, x)
+    for found, other in zip(ad.gradient(f, DIAGONALS, x), expected, strict=True):
+        np.testing.assert_allclose(found, other, atol=1e-12)
+
+
+def test_steps_in_a_loop():
+    a = sparse.diags_array([np.ones(5), -2 * np.ones(6), np.ones(5)], offsets=[-1, 0, 1])
+
+    def f(v):
+        for _ in range(4):
+            v = v + 0.1 * (a @ v) - 0.01 * v**3
+        return np.sum(v**2)
+
+    compare(f, (RNG.random(6),))
+
+
+SYSTEM = DENSE[:5, :5] + 3 * np.eye(5)
+
+
+@pytest.mark.parametrize("kind", (sparse.csr_array, sparse.csc_matrix))
+def test_spsolve(kind):
+    a = kind(SYSTEM)
+
+    def of_given(data, v):
+        matrix = kind((data, a.indices, a.indptr), shape=a.shape)
+        return np.sum(spsolve(matrix, v) ** 2)
+
+    compare(lambda v: np.sum(spsolve(a, v) ** 2), (V,))
+    compare(lambda m: np.sum(spsolve(a, m) ** 2), (M,))
+    compare(of_given, (a.data.copy(), V))
+
+
+def test_other_equations():
+    """Entries that are not sorted, a column, and a singular matrix are left to the generic tier."""
+    a = sparse.csc_array(SYSTEM)
+    twice = sparse.csc_array(
+        (
+            np.append(a.data, [1.0]),
+            np.append(a.indices, [4]),
+            np.append(a.indptr[:-1], [len(a.data) + 1]),
+        ),
+        shape=a.shape,
+    )
+    expected = ad.gradient(lambda v: np.sum(np.linalg.solve(twice.toarray(), v) ** 2), V)[0]
+    kept = twice.copy()
+    np.testing.assert_allclose(
+        ad.gradient(lambda v: np.sum(spsolve(twice, v) ** 2), V)[0], expected
+    )
+    assert kept.nnz - twice.nnz in (0, 1)
+    expected = ad.gradient(lambda v: np.sum(np.linalg.solve(SYSTEM, v) ** 2), V)[0]
+    np.testing.assert_allclose(
+        ad.gradient(lambda v: np.sum(spsolve(a, v[:, None]) ** 2), V)[0], expected
+    )
+    with pytest.raises(ValueError, match="mismatch"):
+        ad.gradient(lambda v: np.sum(spsolve(a, v)), W)

@@ -19,6 +19,8 @@ from adjoint.fast.build.tangent_program import (
     pushed_forward,
 )
 from adjoint.fast.build.tangent_rows import with_rows
+from adjoint.fast.evaluate.callees import index_tricks as index_tricks
+from adjoint.fast.evaluate.callees import statistics as statistics
 from adjoint.fast.evaluate.callees import ufunc_methods as ufunc_methods
 from adjoint.fast.evaluate.callees.opaque_calls import demand_other_operations
 from adjoint.fast.evaluate.composites import expanded

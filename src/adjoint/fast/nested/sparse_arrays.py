@@ -6,12 +6,12 @@ from typing import Any
 
 import numpy as np
 from scipy import sparse
-from scipy.sparse import _base, _compressed, _coo, _sputils
+from scipy.sparse import _base, _compressed, _coo, _dia, _sputils, linalg
 
 from adjoint.fast.evaluate.callees.definitions import definition
 from adjoint.rulekit.registry import non_differentiable
 from adjoint.rules.scipy.equivalents import result_like
-from adjoint.rules.scipy.sparse.kernels import product
+from adjoint.rules.scipy.sparse.kernels import diagonal_product, product, solution
 
 # ---- products with dense arrays ------------------------------------------------------------------
 
@@ -52,6 +52,25 @@ def _coordinate_product(self, other):
         raise ValueError("a number as a result")
     rows, columns = self.coords
     return product(self.data, _floating(other), rows, columns, m, n, "coo")
+
+
+@definition(_dia._dia_base._matmul_vector, _dia._dia_base._matmul_multivector)
+def _diagonal_product(self, other):
+    m, n = self.shape
+    return diagonal_product(self.data, _floating(other), self.offsets, m, n)
+
+
+@definition(linalg.spsolve)
+def _spsolve(A, b, permc_spec=None, use_umfpack=True):
+    if not sparse.issparse(A) or A.format not in ("csr", "csc") or not use_umfpack:
+        raise ValueError("another format")
+    m, n = A.shape
+    right = np.asarray(b)
+    if m != n or right.shape[0] != n or (right.ndim == 2 and right.shape[1] == 1):
+        raise ValueError("a right side of another shape")
+    if A.data.dtype != np.float64 or right.dtype != np.float64:
+        raise TypeError("numbers of another kind")
+    return solution(A.data, right, A.indptr, A.indices, n, A.format, permc_spec)
 
 
 def _floating(x):
