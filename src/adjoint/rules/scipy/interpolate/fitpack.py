@@ -220,6 +220,8 @@ if _curfit is not None:
 @result_like(of_points)
 def fitpack_spline(t: Any, c: Any, k: int, x: Any, nu: int, extrapolate: Any) -> Any:
     """Return the values of a spline with one column of coefficients."""
+    if len(c) < len(t) - k - 1 or len(t) < 2 * k + 2:
+        raise ValueError("knots and coefficients that do not fit")
     return _impl.splev(x, (t, c[:, 0], k), nu)[:, None]
 
 

@@ -14,7 +14,6 @@ import numpy as np
 from scipy import interpolate
 from scipy.linalg import solve_banded
 
-from adjoint.rulekit import nested
 from adjoint.rulekit.registry import frule, rrule
 from adjoint.rulekit.tangents import tangent_of
 from adjoint.rules.scipy.equivalents import result_like
@@ -38,6 +37,8 @@ def of_points(t: Any, c: Any, k: int, x: Any, nu: int, extrapolate: Any) -> Any:
 def spline(t: Any, c: Any, k: int, x: Any, nu: int, extrapolate: Any) -> Any:
     """Return the values of a spline, one row per point, from the compiled code."""
     t, c, x = map(np.ascontiguousarray, (t, c, x))
+    if len(c) < len(t) - k - 1 or len(t) < 2 * k + 2:
+        raise ValueError("knots and coefficients that do not fit")  # compiled code does not check
     if _leaves is not None:
         return np.asarray(_leaves.evaluate_spline(t, c, k, x, nu, extrapolate))
     out = np.empty((len(x), c.shape[1]), c.dtype)
@@ -85,57 +86,90 @@ def values_of_basis(t: Any, k: int, x: Any, places: Any, nu: int) -> Any:
 # ---- knots ---------------------------------------------------------------------------------------
 
 
-def _local(t: Any, c: Any, k: int, x: Any, nu: int) -> Local:
-    places = places_of(t, k, len(t) - k - 1, x)
-    return Local(t, k, x, places, c[places[:, None] + np.arange(-k, 1)], nu)
+STEP = 1e-100
+"""An imaginary step so small that its square vanishes beside 1: the derivative by it is exact."""
 
 
-def _pulled(y_bar, t, c, k, x, nu, extrapolate):
-    inside = _inside(t, k, x, extrapolate)
-    at = np.where(inside, x, t[k])
-    return _local(t, c, k, at, nu).pull(np.where(inside[:, None], y_bar, 0.0))[0]
+def _local(t: Any, c: Any, k: int, x: Any, nu: int, is_analytic: bool) -> Local:
+    places = places_of(np.real(t), k, len(t) - k - 1, np.real(x))
+    return Local(t, k, x, places, c[places[:, None] + np.arange(-k, 1)], nu, is_analytic)
 
 
-def _pushed(t_dot, t, c, k, x, nu, extrapolate):
-    inside = _inside(t, k, x, extrapolate)
-    at = np.where(inside, x, t[k])
-    return np.where(inside[:, None], _local(t, c, k, at, nu).push(t_dot, None, None), 0.0)
+def _pulled(
+    y_bar: Any, t: Any, c: Any, k: int, x: Any, nu: int, extrapolate: Any, is_analytic: bool = False
+) -> Any:
+    """Return the cotangents of knots, points and local coefficients."""
+    inside = _inside(np.real(t), k, np.real(x), extrapolate)
+    local = _local(t, c, k, np.where(inside, x, t[k]), nu, is_analytic)
+    return local.pull(np.where(inside[:, None], y_bar, 0.0))
 
 
-def _interpreted(template: Any, source: Any) -> Any:
-    """Return a function whose derivatives are those of its source, by the interpreter."""
+def _pushed(
+    t_dot: Any, t: Any, c: Any, k: int, x: Any, nu: int, extrapolate: Any, is_analytic: bool = False
+) -> Any:
+    inside = _inside(np.real(t), k, np.real(x), extrapolate)
+    local = _local(t, c, k, np.where(inside, x, t[k]), nu, is_analytic)
+    return np.where(inside[:, None], local.push(t_dot, None, None), 0.0)
 
-    @result_like(template)
-    def run(bar: Any, t: Any, c: Any, k: int, x: Any, nu: int, extrapolate: Any) -> Any:
-        return source(bar, t, c, k, x, nu, extrapolate)
 
-    @rrule.register(run)
+@result_like(lambda y_bar, t, c, k, x, nu, extrapolate: np.empty(len(t)))
+def knots_back(y_bar: Any, t: Any, c: Any, k: int, x: Any, nu: int, extrapolate: Any) -> Any:
+    """Return the cotangent of the knots of a spline."""
+    return _pulled(y_bar, t, c, k, x, nu, extrapolate)[0]
+
+
+@result_like(lambda t_dot, t, c, k, x, nu, extrapolate: np.empty((len(x), c.shape[1])))
+def knots_dot(t_dot: Any, t: Any, c: Any, k: int, x: Any, nu: int, extrapolate: Any) -> Any:
+    """Return the tangent of a spline from that of the knots."""
+    return _pushed(t_dot, t, c, k, x, nu, extrapolate)
+
+
+def _stepped(x: Any, dot: Any) -> Any:
+    return x if dot is None else x + STEP * 1j * dot
+
+
+def _turned(
+    y_bar: Any, t_dot: Any, t: Any, c: Any, k: int, x: Any, nu: int, extrapolate: Any
+) -> Any:
+    """Return how the cotangents of knots, coefficients and points move with the knots."""
+    found = _pulled(y_bar, _stepped(t, t_dot), c, k, x, nu, extrapolate, True)
+    t_bar, x_bar, local_bar = (part.imag / STEP for part in found)
+    at = np.where(_inside(t, k, x, extrapolate), x, t[k])
+    columns = places_of(t, k, len(t) - k - 1, at)[:, None] + np.arange(-k, 1)
+    return t_bar, added(local_bar, columns, len(c)), x_bar
+
+
+def _in_knots(f: Any, other: Any, first: int) -> None:
+    """Register the rules of a function that is linear in `bar`, which is the `first` operand of
+    `_turned`. The spline is rational: its second derivatives are first ones of a complex step."""
+
+    @rrule.register(f)
     def _(bar, t, c, k, x, nu, extrapolate):
-        at = lambda bar, t, c, x: source(bar, t, c, k, x, nu, extrapolate)
-        y, back = nested.pullback(at, bar, t, c, x)
+        if np.iscomplexobj(bar) or np.iscomplexobj(c):
+            return NotImplemented
 
-        def interpreted_back(y_bar):
-            _, bar_bar, t_bar, c_bar, x_bar = back(y_bar)
+        def in_knots_back(y_bar):
+            pair = (y_bar, bar) if first else (bar, y_bar)
+            t_bar, c_bar, x_bar = _turned(*pair, t, c, k, x, nu, extrapolate)
+            bar_bar = other(y_bar, t, c, k, x, nu, extrapolate)
             return None, bar_bar, t_bar, c_bar, None, x_bar, None, None
 
-        return y, interpreted_back
+        return f(bar, t, c, k, x, nu, extrapolate), in_knots_back
 
-    @frule.register(run)
+    @frule.register(f)
     def _(dots, bar, t, c, k, x, nu, extrapolate):
-        at = lambda bar, t, c, x: source(bar, t, c, k, x, nu, extrapolate)
-        moved = dots[0], dots[1], dots[2], dots[4]
-        return nested.pushforward(at, (bar, t, c, x), moved)
+        if np.iscomplexobj(bar) or np.iscomplexobj(c):
+            return NotImplemented
+        given = bar, t, c, x
+        moved = map(_stepped, given, (dots[0], dots[1], dots[2], dots[4]))
+        bar_at, t_at, c_at, x_at = moved
+        operands = bar_at, t_at, c_at, k, x_at, nu, extrapolate, True
+        found = _pushed(*operands) if first else _pulled(*operands)[0]
+        return f(bar, t, c, k, x, nu, extrapolate), found.imag / STEP
 
-    return run
 
-
-knots_back: Any = _interpreted(lambda y_bar, t, c, k, x, nu, extrapolate: np.empty(len(t)), _pulled)
-"""``knots_back(y_bar, t, c, k, x, nu, extrapolate)``: the cotangent of the knots of a spline."""
-knots_dot: Any = _interpreted(
-    lambda t_dot, t, c, k, x, nu, extrapolate: np.empty((len(x), c.shape[1])), _pushed
-)
-"""``knots_dot(t_dot, t, c, k, x, nu, extrapolate)``: the tangent of a spline from that of the
-knots."""
+_in_knots(knots_back, knots_dot, 0)
+_in_knots(knots_dot, knots_back, 1)
 
 
 # ---- rules of values -----------------------------------------------------------------------------
