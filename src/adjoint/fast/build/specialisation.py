@@ -10,6 +10,7 @@ from types import FunctionType
 from typing import Any
 
 from adjoint.diagnostics.dump import stages_of
+from adjoint.fast.build import registrations as registrations
 from adjoint.fast.build.modes import GRADIENT, Mode
 from adjoint.fast.build.program import Program, Task, definite_results
 from adjoint.fast.build.tangent_program import (
@@ -19,35 +20,10 @@ from adjoint.fast.build.tangent_program import (
     pushed_forward,
 )
 from adjoint.fast.build.tangent_rows import with_rows
-from adjoint.fast.evaluate.callees import ufunc_methods as ufunc_methods
 from adjoint.fast.evaluate.callees.opaque_calls import demand_other_operations
 from adjoint.fast.evaluate.composites import expanded
 from adjoint.fast.evaluate.evaluator import Evaluator
-from adjoint.fast.evaluate.handlers import (  # noqa: F401  each registers its handlers
-    attributes,
-    cached_functions,
-    callables,
-    classes,
-    closures,
-    containers,
-    contexts,
-    derived_classes,
-    displays,
-    dtypes,
-    exceptions,
-    identity,
-    imports,
-    iterating_builtins,
-    new_arrays,
-    numbers,
-    operators,
-    printing,
-    signatures,
-    sorting,
-    strings,
-    subscripts,
-    tools_of_iterators,
-)
+from adjoint.fast.evaluate.handlers.cached_functions import demand_unwritten
 from adjoint.fast.evaluate.outside_values import Outside
 from adjoint.fast.evaluate.partial_evaluator import PartialEvaluator
 from adjoint.fast.evaluate.types import ANYTHING, Array, bar_type, has_integer
@@ -61,7 +37,6 @@ from adjoint.fast.evaluate.writes.final_contents import (
     values_stored,
 )
 from adjoint.fast.evaluate.writes.views import check_views, with_aliases
-from adjoint.fast.nested import derivative_operators  # noqa: F401  registers handlers
 from adjoint.fast.not_covered import (
     NOT_SCALAR,
     NeedsGlobal,
@@ -76,10 +51,6 @@ from adjoint.fast.passes.outer_products import without_outer_products
 from adjoint.fast.passes.plain_floats import with_plain_floats
 from adjoint.fast.passes.sequence import together
 from adjoint.fast.passes.small_arrays import without_small_arrays
-from adjoint.fast.reverse import complex_parts as complex_parts
-from adjoint.fast.reverse import elementwise as elementwise
-from adjoint.fast.reverse import linear_functions as linear_functions
-from adjoint.fast.reverse import number_arrays as number_arrays
 from adjoint.fast.reverse.block_cotangents import Scope
 from adjoint.fast.reverse.forward_sweep import both_sweeps
 from adjoint.fast.reverse.result import demand_real_scalar, finished, returned
@@ -87,77 +58,7 @@ from adjoint.fast.single_assignment.walk import blocks, results, walk
 from adjoint.fast.support.result_structure import Structure
 from adjoint.ir import printer
 from adjoint.ir.single import Block, Const, Operand, Value
-from adjoint.rulekit.loading import when_loaded
 from adjoint.runtime.cache.ir import lowered
-
-
-def _add_random_numbers() -> None:
-    # deferred: NumPy imports `numpy.random` on its first use, which takes a while
-    from adjoint.fast.evaluate.handlers import random_numbers  # noqa: F401  registers handlers
-
-
-def _add_matrices() -> None:
-    # deferred: it imports the rules of `numpy.linalg`
-    from adjoint.fast.evaluate.callees import (  # noqa: F401  register definitions
-        equal_values,
-        linear_models,
-    )
-
-
-def _add_series() -> None:
-    # deferred: NumPy may not have imported its polynomials
-    from adjoint.fast.evaluate.callees import series  # noqa: F401  registers definitions
-
-
-def _add_linear_algebra() -> None:
-    # deferred: SciPy takes a while to import
-    from adjoint.fast.evaluate.callees import equal_values  # noqa: F401  registers definitions
-    from adjoint.fast.evaluate.result_types import factors  # noqa: F401  registers records
-    from adjoint.fast.nested import linear_algebra  # noqa: F401  registers definitions
-
-
-def _add_distances() -> None:
-    # deferred: SciPy takes a while to import
-    from adjoint.fast.evaluate.result_types import distances  # noqa: F401  registers records
-
-
-def _add_filters() -> None:
-    # deferred: SciPy takes a while to import
-    from adjoint.fast.evaluate.result_types import filters  # noqa: F401  registers records
-
-
-def _add_solvers() -> None:
-    # deferred: SciPy's solvers take a while to import
-    from adjoint.fast.nested import fits, linear_programs  # noqa: F401  register definitions
-
-
-def _add_quadratures() -> None:
-    # deferred: SciPy's integrators take a while to import
-    from adjoint.fast.nested import (  # noqa: F401  register definitions
-        multiple_quadratures,
-        sampled_integrals,
-        trajectories,
-    )
-
-
-def _add_distributions() -> None:
-    # deferred: SciPy's distributions take a while to import
-    from adjoint.fast.nested import distributions  # noqa: F401  registers definitions
-
-
-for _part, _add in (
-    ("numpy.random", _add_random_numbers),
-    ("numpy.linalg", _add_matrices),
-    ("numpy.polynomial", _add_series),
-    ("scipy.linalg", _add_linear_algebra),
-    ("scipy.spatial", _add_distances),
-    ("scipy.signal", _add_filters),
-    ("scipy.optimize", _add_solvers),
-    ("scipy.integrate", _add_quadratures),
-    ("scipy.stats", _add_distributions),
-):
-    if not when_loaded(_part, _add):
-        _add()
 
 MOST_ATTEMPTS = 16
 """How often a function is specialised again because something more has to be known of a call."""
@@ -332,7 +233,7 @@ def _specialised(ev: Evaluator, f: Any, args: tuple[Any, ...], mode: Mode, order
     task = Task(ev, name, wanted, structure is not None, apart, stages)
     task.show("primal", primal)
     primal = task.simplified(primal)
-    cached_functions.demand_unwritten(ev)
+    demand_unwritten(ev)
     if ev.opaque:
         demand_other_operations(primal)
     if wanted:

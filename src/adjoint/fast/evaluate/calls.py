@@ -26,7 +26,12 @@ from adjoint.fast.evaluate.callees.constant_calls import (
 )
 from adjoint.fast.evaluate.callees.dispatching import call_dispatching
 from adjoint.fast.evaluate.callees.handled import handled
-from adjoint.fast.evaluate.callees.library import call_library, checked, is_library
+from adjoint.fast.evaluate.callees.library import (
+    call_library,
+    call_templated,
+    is_library,
+    without_overwriting,
+)
 from adjoint.fast.evaluate.callees.numpy_definitions import definitions
 from adjoint.fast.evaluate.callees.opaque_calls import (
     is_of_user,
@@ -180,6 +185,8 @@ def _resolved(
     rules = lookup(f)
     if rules is not None and rules.overridden:
         raise NotCovered(f"{name_of(f)} has a rule from outside", ev.span)
+    if keywords:
+        keywords = without_overwriting(ev, keywords)
     try:
         found, converts = handlers.get(f), f in converted_operands
     except TypeError:
@@ -379,7 +386,7 @@ def _function(
     closure = ev.outside.own_closure(f)
     template = vars(f).get("template") if is_own(f.__globals__) else None
     if template is not None:
-        return _templated(ev, f, ev.outside.own_closure(template), args, keywords)
+        return call_templated(ev, f, ev.outside.own_closure(template), args, keywords)
     if f in DECOMPOSED and not _is_constant_polynomial(ev, args):
         return ev.inline(closure, args, keywords)
     if f in facts and len(args) == 1 and isinstance(args[0], External) and not keywords:
@@ -412,24 +419,6 @@ def _constants(ev: Evaluator, f: Any, a: Abstract) -> Abstract:
     if not isinstance(a, Known):
         raise NotCovered(f"{name_of(f)} is not differentiable, and returns a structure", ev.span)
     return a
-
-
-def _templated(
-    ev: Evaluator,
-    f: Any,
-    template: Closure,
-    args: Sequence[Abstract],
-    keywords: dict[str, Abstract],
-) -> Abstract:
-    """Write a call of `f`, whose result has the type of that of `template`."""
-    with ev.trial():
-        like = ev.inline(template, args, keywords)
-    if not isinstance(like, Value):
-        raise NotCovered(f"{name_of(f)} returns a structure", ev.span)
-    t: Any = ev.types[like]
-    operands = tuple(map(ev.operand, args))
-    named = tuple((k, ev.operand(v)) for k, v in keywords.items())
-    return checked(ev, ev.operation(f, operands, t, named), t, operands)
 
 
 DECOMPOSED = frozenset({evalpoly})

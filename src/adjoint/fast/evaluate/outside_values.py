@@ -158,7 +158,7 @@ class Outside(Guards):
         kind = type(value)
         if type(kind) is not type and getattr(type(kind), "__eq__", None) is not _OF_CLASSES:
             raise NotCovered(f"an object of {kind.__qualname__}, whose class says what it equals")
-        if kind in _CONSTANTS:
+        if kind in _CONSTANTS or (kind is range and not self.is_wanted(source)):
             same = "is" if value is None or kind is bool or value is Ellipsis else "equal"
             self.guard(source, same, value)
             return Flag(value) if kind is bool and self.is_wanted(source) else Known(value)

@@ -39,6 +39,7 @@ def is_pack(sweep: TangentValues, x: Operand) -> bool:
     np.ndarray.flatten,
     np.ndarray.tolist,
     np.broadcast_to,
+    np.ascontiguousarray,
     column_sums,
     operator.getitem,
     runtime.own,

@@ -8,15 +8,18 @@ moves as L⁻ᵀ times a constant, with M = L Lᵀ. The generic tier takes singu
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
-from scipy.stats import _distn_infrastructure, _multivariate
+from scipy import linalg
+from scipy.stats import _distn_infrastructure, _kde, _multivariate, gaussian_kde
 
 from adjoint.fast.evaluate.callees.numpy_definitions import constant, definition, with_derivative
 from adjoint.fast.not_covered import Deoptimize
 from adjoint.rulekit.registry import non_differentiable
 from adjoint.rules.scipy.equivalents import result_like
+from adjoint.rules.scipy.kernels import estimated
 
 
 @definition(_distn_infrastructure.argsreduce)
@@ -70,3 +73,64 @@ def factored(
     self.eps, self.rank = found[0, -1], rank_of(self._M)
     self.V = np.zeros((len(root), 0))
     self._pinv = None
+
+
+# ---- density estimates ---------------------------------------------------------------------------
+
+
+def _places(self, points):
+    """Return the places of an estimate as columns."""
+    x = np.atleast_2d(np.asarray(points))
+    d = self.dataset.shape[0]
+    if x.shape[0] != d:
+        if x.shape[0] != 1 or x.shape[1] != d:
+            raise ValueError("points of another dimension")
+        x = np.reshape(x, (d, 1))
+    for one in (x, self.dataset, self.covariance, self.weights):
+        if one.dtype != np.float64:
+            raise TypeError("numbers of another precision")
+    return x
+
+
+def _logarithms(self, x):
+    """Return the logarithm of each kernel (column) at each place (row), but for their factor; and
+    the logarithm of that."""
+    centres = linalg.solve_triangular(self.cho_cov, self.dataset, lower=True)
+    places = linalg.solve_triangular(self.cho_cov, x, lower=True)
+    d = self.dataset.shape[0]
+    if d == 1:
+        gap = places[0][:, None] - centres[0]
+        squares = gap * gap
+    else:
+        gaps = places[:, :, None] - centres[:, None, :]
+        squares = np.sum(gaps * gaps, axis=0)
+    factor = -d / 2 * math.log(2 * math.pi) - np.sum(np.log(np.diagonal(self.cho_cov)))
+    return -squares / 2, factor
+
+
+def _vecdot(x1, x2, /, *, axis=-1):
+    if axis != -1:
+        raise ValueError("another axis")
+    return np.vecdot(x1, x2)
+
+
+if hasattr(_kde, "np_vecdot") and hasattr(np, "vecdot"):
+    definition(_kde.np_vecdot)(_vecdot)
+
+
+@definition(gaussian_kde.evaluate)
+def _density(self, points):
+    x = _places(self, points)
+    value = estimated(self.dataset.T, self.weights, x.T, self.cho_cov, False)
+    logarithms, factor = _logarithms(self, x)
+    return with_derivative(value, (np.exp(logarithms) @ self.weights) * np.exp(factor))
+
+
+@definition(gaussian_kde.logpdf)
+def _log_density(self, x):
+    at = _places(self, x)
+    value = estimated(self.dataset.T, self.weights, at.T, self.cho_cov, True)
+    logarithms, factor = _logarithms(self, at)
+    top = constant(np.max(logarithms, axis=1))
+    total = np.exp(logarithms - top[:, None]) @ self.weights
+    return with_derivative(value, np.log(total) + top + factor)

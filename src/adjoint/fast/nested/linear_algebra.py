@@ -1,5 +1,4 @@
-"""Solves by the factors of `scipy.linalg` in terms of its other functions: the definitions that
-programs inline."""
+"""Functions of `scipy.linalg` in terms of others: the definitions that programs inline."""
 
 from __future__ import annotations
 
@@ -11,6 +10,7 @@ from adjoint.fast.evaluate.callees.numpy_definitions import definition, with_der
 from adjoint.fast.not_covered import Deoptimize
 from adjoint.rulekit.registry import non_differentiable
 from adjoint.rules.scipy.equivalents import result_like
+from adjoint.rules.scipy.linalg.structured import banded_solution
 
 
 @definition(linalg.cho_factor)
@@ -110,3 +110,13 @@ def _least_squares(a, b, cond, check_finite, is_vector):
 @non_differentiable
 def _values(a, b, cond):
     return linalg.lstsq(a, b, cond)[3]
+
+
+@definition(linalg.solve_banded)
+def solve_banded(l_and_u, ab, b, overwrite_ab=False, overwrite_b=False, check_finite=True):
+    if overwrite_ab or overwrite_b or np.ndim(ab) != 2 or np.ndim(b) not in (1, 2):
+        raise ValueError("other options")
+    lower, upper = l_and_u
+    columns = np.reshape(b, (len(b), 1)) if np.ndim(b) == 1 else b
+    x = banded_solution(ab, columns, lower, upper, check_finite)
+    return np.reshape(x, np.shape(b)) if np.ndim(b) == 1 else x

@@ -87,6 +87,15 @@ def _(scope: Scope, op: Call, y_bar: Operand) -> None:
     scope.add(x, ev.operation(np.transpose, (y_bar, *turned), t, name=bar_name(x)))
 
 
+@formula(np.moveaxis, np.swapaxes, np.ndarray.swapaxes)
+def _(scope: Scope, op: Call, y_bar: Operand) -> None:
+    ev, (x, source, destination) = scope.ev, op.operands
+    assert isinstance(x, Value) and op.result is not None
+    turned = whole(ev, y_bar, op.result), destination, source
+    t = bar_type(ev.types[x])
+    scope.add(x, ev.operation(op.callee.value, turned, t, name=bar_name(x)))  # type: ignore[union-attr]
+
+
 @formula(np.flip)
 def _(scope: Scope, op: Call, y_bar: Operand) -> None:
     ev, (x, *axis) = scope.ev, op.operands
@@ -110,7 +119,7 @@ def _(scope: Scope, op: Call, y_bar: Operand) -> None:
     scope.add(x, ev.operation(np.reshape, (y_bar, shape), t, name=bar_name(x)))
 
 
-@formula(runtime.fitting)
+@formula(runtime.fitting, np.ascontiguousarray)
 def _(scope: Scope, op: Call, y_bar: Operand) -> None:
     ev, x = scope.ev, op.operands[0]
     assert isinstance(x, Value) and op.result is not None

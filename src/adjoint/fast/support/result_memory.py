@@ -104,9 +104,9 @@ MADE_EACH_TIME: frozenset[Any] = (
 
 VIEWS: frozenset[Any] = members(
     np,
-    "transpose swapaxes moveaxis ravel reshape expand_dims squeeze broadcast_to flip diag "
-    "einsum atleast_1d atleast_2d asarray ndarray.transpose ndarray.swapaxes ndarray.ravel "
-    "ndarray.reshape ndarray.squeeze ndarray.astype",
+    "transpose swapaxes moveaxis ravel reshape ascontiguousarray expand_dims squeeze broadcast_to "
+    "flip diag einsum atleast_1d atleast_2d asarray ndarray.transpose ndarray.swapaxes "
+    "ndarray.ravel ndarray.reshape ndarray.squeeze ndarray.astype",
 ) | {
     operator.getitem,
     by_class,
@@ -127,5 +127,7 @@ SHOWING: frozenset[Any] = members(
 ) | {operator.getitem, runtime.fitting, runtime.real_part, runtime.imaginary_part, same}
 """Functions whose result is a view of the first operand; an index has to be basic."""
 
-MAY_SHOW: frozenset[Any] = members(np, "ravel reshape asarray ndarray.ravel ndarray.reshape")
+MAY_SHOW: frozenset[Any] = members(
+    np, "ravel reshape asarray ascontiguousarray ndarray.ravel ndarray.reshape"
+)
 """Functions whose result is a view of the first operand, or a copy."""

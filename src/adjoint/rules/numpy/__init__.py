@@ -46,6 +46,7 @@ from adjoint.rules.numpy.shapes import (  # noqa: F401  each registers its rules
     creation,
     element_selection,
     elementwise_choices,
+    interpolation,
     joining,
     object_arrays,
     ranges,

@@ -10,7 +10,8 @@ from scipy.linalg import solve_triangular
 from scipy.special import logsumexp
 from scipy.stats import _stats
 
-from adjoint.rules.scipy.equivalents import carried
+from adjoint.rulekit.registry import non_differentiable
+from adjoint.rules.scipy.equivalents import carried, result_like
 
 PRECISION = {"float": 1e-3, "double": 1e-6, "long double": 1e-6}
 
@@ -49,3 +50,11 @@ def _register(kind: str, rtol: float) -> None:
 
 for _kind, _rtol in PRECISION.items():
     _register(_kind, _rtol)
+
+
+@result_like(lambda points, values, xi, cho_cov, of_logarithm: np.empty(len(xi)))
+@non_differentiable
+def estimated(points: Any, values: Any, xi: Any, cho_cov: Any, of_logarithm: bool) -> Any:
+    """Return the density at places, or its logarithm, from the compiled code for doubles."""
+    f = _estimates("double")[of_logarithm]
+    return np.asarray(f(points, values[:, None], xi, cho_cov, np.float64))[:, 0]

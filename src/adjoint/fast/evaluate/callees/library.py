@@ -24,7 +24,7 @@ from adjoint.fast.evaluate.types import (
     has_integer,
     has_truth_value,
 )
-from adjoint.fast.evaluate.values import ENTERED, Abstract, Instance
+from adjoint.fast.evaluate.values import ENTERED, Abstract, Closure, Instance
 from adjoint.fast.not_covered import NeedsKnown, NotCovered
 from adjoint.fast.support import functions as runtime
 from adjoint.ir import primitives
@@ -58,6 +58,21 @@ def catches_warnings(ev: Evaluator) -> bool:
         and held.items == (ENTERED,)
         for held in ev.heap.values()
     )
+
+
+_OWNING = "scipy.interpolate."
+"""A package whose functions let others overwrite only what they have made for that, and do not read
+it afterwards."""
+
+
+def without_overwriting(ev: Evaluator, keywords: dict[str, Abstract]) -> dict[str, Abstract]:
+    """Return options without those by which a function may compute in the memory of an operand, if
+    the caller does not see that."""
+    if not keywords or not ev.frames:
+        return keywords
+    if not str(ev.frames[-1].namespace.get("__name__")).startswith(_OWNING):
+        return keywords
+    return {k: x for k, x in keywords.items() if not k.startswith("overwrite")}
 
 
 def call_library(
@@ -100,3 +115,21 @@ def checked(ev: Evaluator, y: Value, t: Number | Array, operands: tuple[Operand,
     else:
         shape = ev.operation(primitives.build_tuple, lengths, ANYTHING, name="shape")
     return ev.operation(runtime.foreseen, (y, Const(t.dtype), shape), t)
+
+
+def call_templated(
+    ev: Evaluator,
+    f: Any,
+    template: Closure,
+    args: Sequence[Abstract],
+    keywords: dict[str, Abstract],
+) -> Abstract:
+    """Write a call of `f`, whose result has the type of that of `template`."""
+    with ev.trial():
+        like = ev.inline(template, args, keywords)
+    if not isinstance(like, Value):
+        raise NotCovered(f"{name_of(f)} returns a structure", ev.span)
+    t: Any = ev.types[like]
+    operands = tuple(map(ev.operand, args))
+    named = tuple((k, ev.operand(v)) for k, v in keywords.items())
+    return checked(ev, ev.operation(f, operands, t, named), t, operands)

@@ -364,39 +364,7 @@ def vectorized(f, *args):
     return np.reshape(y, whole[0].shape)
 
 
-# ---- statistics ----------------------------------------------------------------------------------
-
-
-@definition(np.cov)
-def cov(m, y=None, rowvar=True, bias=False, ddof=None):
-    if np.ndim(m) > 2 or (y is not None and (np.ndim(y) > 2 or not rowvar)):
-        raise ValueError("variables of another kind")
-    x = np.atleast_2d(m)
-    if not rowvar and np.ndim(m) > 1:
-        x = x.T
-    if y is not None:
-        x = np.concatenate([x, np.atleast_2d(y)], axis=0)
-    if ddof is None:
-        ddof = 0 if bias else 1
-    rest = x.shape[1] - ddof
-    if rest <= 0:
-        raise ValueError("no degrees of freedom")
-    centred = x - np.mean(x, axis=1)[:, None]
-    if centred.dtype != np.float64:
-        raise TypeError("numbers of another precision")
-    c = np.dot(centred, centred.T) * (1 / rest)
-    if np.ndim(m) < 2 and y is None:
-        return np.reshape(c, ())
-    if x.shape[0] == 1:
-        raise ValueError("one variable")
-    return c
-
-
-@definition(np.corrcoef)
-def _corrcoef(x, y=None, rowvar=True):
-    c = cov(x, y, rowvar)
-    scale = np.sqrt(np.diag(c))
-    return np.clip(c / scale[:, None] / scale[None, :], -1, 1)
+# ---- differences and products -------------------------------------------------------------------
 
 
 @definition(np.gradient)
@@ -416,7 +384,11 @@ def _diff(a, n=1, axis=-1):
         raise TypeError("differences of truth values")
     if n < 0:
         raise ValueError(f"order must be non-negative but got {n}")
+    if n == 1 and (axis == 0 or (a.ndim == 1 and axis == -1)):
+        return a[1:] - a[:-1]
     y = np.moveaxis(a, axis, -1)
+    if n == 1:
+        return np.moveaxis(y[..., 1:] - y[..., :-1], -1, axis)
     for _ in range(n):
         y = y[..., 1:] - y[..., :-1]
     return np.moveaxis(y, -1, axis)

@@ -81,10 +81,35 @@ def _as_it_is(ev: Evaluator, a: Abstract, dtype: Abstract) -> Abstract | None:
 def _(ev: Evaluator, a: Abstract, dtype: Abstract = Known(None)) -> Abstract:
     if isinstance(a, Value) and isinstance(ev.types[a], Array):
         same = _as_it_is(ev, a, dtype)
-        if same is not None and order_of(ev, a, is_contiguous):
+        if not ev.array_type(a).shape:
+            raise NotCovered("an array of no axes as one of one axis", ev.span)
+        if same is not None and ev.outside.is_leaf(a) and order_of(ev, a, is_contiguous):
             return same
-        raise NotCovered("an array that is copied or not, by how it lies in memory", ev.span)
+        found = ev.operand(_new_array(ev, a, dtype) if same is None else same)
+        return ev.operation(np.ascontiguousarray, (found,), ev.array_type(found))
     return _new_array(ev, a, dtype)
+
+
+@handler(np.ndarray.astype)
+def _(
+    ev: Evaluator,
+    a: Abstract,
+    dtype: Abstract,
+    order: Abstract = Known("K"),
+    casting: Abstract = Known("unsafe"),
+    subok: Abstract = Known(True),
+    copy: Abstract = Known(True),
+) -> Abstract:
+    for option, default in ((order, "K"), (casting, "unsafe")):
+        if not isinstance(option, Known) or option.value != default:
+            raise NotCovered("an option of an array", ev.span)
+    same = _as_it_is(ev, a, dtype)
+    if same is None or not isinstance(copy, Known):
+        return ev.infer(np.ndarray.astype, [a, dtype])
+    if copy.value:
+        operand = ev.operand(a)
+        return ev.operation(np.array, (operand,), ev.array_type(operand))
+    return same
 
 
 @handler(np.asarray, np.asanyarray)

@@ -73,6 +73,23 @@ def _(ev: Evaluator, a: Abstract = Known(0), *base: Abstract) -> Abstract:
         raise Raises(type(error), "int of what is no integer", ev.span) from None
 
 
+def _of_finite(f: Any) -> None:
+    @handler(f)
+    def _(ev: Evaluator, a: Abstract) -> Abstract:
+        """The answer for an integer is known, though the integer may not be."""
+        folded = fold_known(f, [a], {})
+        if folded is not None:
+            return folded
+        t = ev.types[a] if isinstance(a, Value) else None
+        if isinstance(t, Number) and t.kinds <= {int, bool}:
+            return Known(f is math.isfinite)
+        return ev.infer(f, [a])
+
+
+for _test in (math.isnan, math.isinf, math.isfinite):
+    _of_finite(_test)
+
+
 def _number_of_numpy(kind: type) -> None:
     @handler(kind)
     def _(ev: Evaluator, a: Abstract) -> Abstract:

@@ -2,12 +2,14 @@
 
 from adjoint.rules.scipy.interpolate import (  # noqa: F401  each registers its rules
     bsplines,
+    cells,
     fitpack,
     grids,
     integrals,
     piecewise,
     radial,
     scattered,
+    splines,
     surfaces,
 )
 from adjoint.rules.scipy.linalg import lapack  # noqa: F401  SciPy's interpolation calls them

@@ -16,7 +16,7 @@ from adjoint.rulekit.refusal import NoDerivative
 from adjoint.rulekit.registry import non_differentiable, plain, substitute
 from adjoint.rules.scipy.equivalents import refusing, result_like, with_derivative_of
 from adjoint.rules.scipy.interpolate.deboor import Local, places_of
-from adjoint.rules.scipy.interpolate.piecewise import added
+from adjoint.rules.scipy.interpolate.splines import spline, values_of_basis
 from adjoint.rules.scipy.linalg.matrix_rule import Call, matrix_rule
 from adjoint.rules.scipy.sparse.solving import valued
 
@@ -30,49 +30,13 @@ SEARCHED = NoDerivative("its arguments", "is not known of a smoothness found by 
 BESIDE = NoDerivative("its arguments", "is that of something beside the coefficients")
 
 
-# ---- values --------------------------------------------------------------------------------------
-
-
-@result_like(lambda t, c, k, x, nu, extrapolate: np.empty((len(x), c.shape[1]), c.dtype))
-def spline(t: Any, c: Any, k: int, x: Any, nu: int, extrapolate: Any) -> Any:
-    """Return the values of a spline, one row per point, from the compiled code."""
-    if _leaves is not None:
-        return np.asarray(_leaves.evaluate_spline(t, c, k, x, nu, extrapolate))
-    out = np.empty((len(x), c.shape[1]), c.dtype)
-    _older.evaluate_spline(t, c, k, x, nu, bool(extrapolate), out)  # before SciPy 1.15
-    return out
-
-
-@matrix_rule(spline, "t c x")
-def _(call: Call) -> Any:
-    t, c, k, x = call.t, call.c, int(call.k), call.x
-    n = len(t) - k - 1
-    inside = np.isfinite(x)
-    if not call.extrapolate:
-        inside &= (x >= t[k]) & (x <= t[n])
-    x = np.where(inside, x, t[k])
-    places = places_of(t, k, n, x)
-    columns = places[:, None] + np.arange(-k, 1)
-    local = Local(t, k, x, places, c[columns], int(call.nu))
-
-    def spline_back(y_bar: Any) -> Any:
-        t_bar, x_bar, local_bar = local.pull(np.where(inside[:, None], y_bar, 0.0))
-        return t_bar, added(local_bar, columns, len(c)), x_bar
-
-    def spline_push(t_dot: Any, c_dot: Any, x_dot: Any) -> Any:
-        y_dot = local.push(t_dot, x_dot, None if c_dot is None else c_dot[columns])
-        return np.where(inside[:, None], y_dot, 0.0)
-
-    return spline_back, spline_push
-
-
 # ---- the basis -----------------------------------------------------------------------------------
 
 
 @result_like(lambda t, k, x, places, nu: np.empty((len(x), k + 1)))
 def basis(t: Any, k: int, x: Any, places: Any, nu: int) -> Any:
     """Return the k + 1 nonzero B-splines at each point, or their derivatives."""
-    return _local(t, k, x, places, nu).y
+    return values_of_basis(t, k, x, places, nu)
 
 
 def _local(t: Any, k: int, x: Any, places: Any, nu: int) -> Local:

@@ -20,11 +20,6 @@ def places_of(t: Any, k: int, n: int, x: Any) -> Any:
     return np.clip(np.searchsorted(t, x, side="right") - 1, k, n - 1)
 
 
-def _real(slope: Any, bar: Any) -> Any:
-    """Return the cotangent of a real operand, summed over the values."""
-    return np.sum(np.real(np.conj(slope) * bar), -1, keepdims=True)
-
-
 class Local:
     """The derivative of order `nu` of a spline, at points whose intervals are known.
 
@@ -36,15 +31,29 @@ class Local:
         The points, and the knots that they follow.
     local
         The k + 1 coefficients that a point depends on, by point, coefficient and value.
+    is_analytic
+        Whether knots and points are complex, for the sake of a complex step, and `pull` is the
+        analytic continuation of that for real numbers.
     """
 
+    is_analytic: bool
     k: int
     n: int
     nu: int
     places: Any
     x: Any
 
-    def __init__(self, t: Any, k: int, x: Any, places: Any, local: Any, nu: int) -> None:
+    def __init__(
+        self,
+        t: Any,
+        k: int,
+        x: Any,
+        places: Any,
+        local: Any,
+        nu: int,
+        is_analytic: bool = False,
+    ) -> None:
+        self.is_analytic = is_analytic
         self.n, self.k, self.nu, self.x, self.places = len(t), k, nu, x, places
         self.columns: Any = places[:, None] + np.arange(1 - k, k + 1)
         self.knots: Any = t[self.columns]
@@ -73,27 +82,33 @@ class Local:
         """Return whether the derivative is zero everywhere."""
         return self.nu > self.k
 
+    def _real(self, slope: Any, bar: Any) -> Any:
+        """Return the cotangent of a real operand, summed over the values."""
+        terms = slope * bar if self.is_analytic else np.real(np.conj(slope) * bar)
+        return np.sum(terms, -1, keepdims=True)
+
     def pull(self, y_bar: Any) -> tuple[Any, Any, Any]:
         """Return the cotangents of all knots, of the points and of `local`."""
-        x_bar, t_bar = np.zeros(len(self.x)), np.zeros(self.n)
+        kind = complex if self.is_analytic else float
+        x_bar, t_bar = np.zeros(len(self.x), kind), np.zeros(self.n, kind)
         if self.vanishes:
             return t_bar, x_bar, np.zeros_like(self.stages[0])
-        knots_bar, bar = np.zeros(self.knots.shape), y_bar[:, None, :]
+        knots_bar, bar = np.zeros(self.knots.shape, kind), y_bar[:, None, :]
         for r in range(self.k, 0, -1):
             d, (a, b) = self.stages[r - 1], self._ends(self.knots, r)
             a_bar, b_bar = self._ends(knots_bar, r)
             width, step = b - a, d[:, 1:] - d[:, :-1]
-            passed = np.zeros_like(d)
+            passed = np.zeros(d.shape, np.result_type(d, kind))
             if r <= self.nu:
                 up = down = (self.k - r + 1) / width * bar
                 down = -down
-                of_width = _real(self.stages[r], bar) / width
+                of_width = self._real(self.stages[r], bar) / width
                 a_bar += of_width
                 b_bar -= of_width
             else:
                 along = (self.x[:, None, None] - a) / width
                 up, down = along * bar, (1 - along) * bar
-                of_along = _real(step, bar) / width
+                of_along = self._real(step, bar) / width
                 a_bar += of_along * (along - 1)
                 b_bar -= of_along * along
                 x_bar += of_along.sum(axis=(1, 2))

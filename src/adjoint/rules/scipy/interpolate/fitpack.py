@@ -13,8 +13,15 @@ from scipy import interpolate
 
 from adjoint.rulekit.refusal import NoDerivative
 from adjoint.rulekit.registry import non_differentiable, plain, substitute
-from adjoint.rules.scipy.equivalents import refusing, with_derivative_of
-from adjoint.rules.scipy.interpolate.bsplines import NEAR, fitted, knots_of, spline
+from adjoint.rules.scipy.equivalents import refusing, result_like, with_derivative_of
+from adjoint.rules.scipy.interpolate.bsplines import NEAR, fitted, knots_of
+from adjoint.rules.scipy.interpolate.splines import (
+    evaluating,
+    of_points,
+    of_positions,
+    solving,
+    spline,
+)
 
 _impl: Any = getattr(interpolate, "_fitpack_impl", None)
 _classes: Any = getattr(interpolate, "_fitpack2", None)
@@ -205,3 +212,32 @@ if _curfit is not None:
         found = _plain_curfit(x, y, k, w, xb, xe, s, nest, iopt, *more, **named)
         given = named.get("t") if iopt == -1 else None
         return _data(found, x, y, w, xb, xe, given)
+
+
+# ---- what programs call --------------------------------------------------------------------------
+
+
+@result_like(of_points)
+def fitpack_spline(t: Any, c: Any, k: int, x: Any, nu: int, extrapolate: Any) -> Any:
+    """Return the values of a spline with one column of coefficients."""
+    if len(c) < len(t) - k - 1 or len(t) < 2 * k + 2:
+        raise ValueError("knots and coefficients that do not fit")
+    return _impl.splev(x, (t, c[:, 0], k), nu)[:, None]
+
+
+@result_like(of_positions)
+def fitpack_coefficients(x: Any, b: Any, k: int, t: Any) -> Any:
+    """Return the coefficients of an interpolant with values in one column."""
+    return interpolate.splrep(x, b[:, 0], k=k, s=0)[1][: len(x), None]
+
+
+@result_like(of_positions)
+def class_coefficients(x: Any, b: Any, k: int, t: Any) -> Any:
+    """Return the coefficients of an `InterpolatedUnivariateSpline` with values in one column."""
+    made = interpolate.InterpolatedUnivariateSpline(x, b[:, 0], k=k)
+    return made._eval_args[1][: len(x), None]
+
+
+evaluating(fitpack_spline)
+solving(fitpack_coefficients)
+solving(class_coefficients)

@@ -9,15 +9,25 @@ import numpy as np
 from scipy import special
 from scipy.interpolate import _ppoly
 
-from adjoint.rulekit.registry import substitute
-from adjoint.rules.scipy.interpolate.piecewise import added, intervals, power_slopes
+from adjoint.rulekit.registry import entry, rrule, substitute
+from adjoint.rulekit.tangents import tangent_of
+from adjoint.rules.scipy.equivalents import result_like
+from adjoint.rules.scipy.interpolate.piecewise import (
+    added,
+    intervals,
+    power_slopes,
+    spread,
+    within,
+)
 from adjoint.rules.scipy.linalg.matrix_rule import Call, matrix_rule
 
 # ---- definite integrals --------------------------------------------------------------------------
 
 
+@result_like(lambda c, x, a, b, extrapolate: np.empty(c.shape[2], c.dtype))
 def integral(c: Any, x: Any, a: Any, b: Any, extrapolate: Any) -> Any:
     """Return the values that `_ppoly.integrate` writes into its last argument."""
+    c, x = np.ascontiguousarray(c), np.ascontiguousarray(x)
     out = np.empty(c.shape[2], c.dtype)
     _ppoly.integrate(c, x, a, b, bool(extrapolate), out)
     return out
@@ -44,18 +54,27 @@ class _End:
         self.inside = bool(inside)
 
 
+def _signs(ends: list[_End]) -> tuple[float, float]:
+    return (1.0, -1.0) if all(end.inside for end in ends) else (0.0, 0.0)
+
+
+def _weights(ends: list[_End], terms: int) -> Any:
+    """Return the integrals of the powers in each interval (row); `ends` are the upper and the lower
+    one."""
+    over = np.arange(terms, 0, -1)
+    return sum(
+        sign * power_slopes(end.s, terms + 1, 0)[:, :-1] / over
+        for sign, end in zip(_signs(ends), ends, strict=True)
+    )
+
+
 @matrix_rule(integral, "c x a b")
 def _(call: Call) -> Any:
     """Integrate as the sum over intervals of Q(upper end) − Q(lower end), Q an antiderivative."""
     c, x = call.c, call.x
     ends = [_End(x, limit, call.extrapolate) for limit in (call.b, call.a)]
-    signs = (1.0, -1.0) if all(end.inside for end in ends) else (0.0, 0.0)
-    terms = c.shape[0]
-    over = np.arange(terms, 0, -1)
-    weights = sum(
-        sign * power_slopes(end.s, terms + 1, 0)[:, :-1] / over
-        for sign, end in zip(signs, ends, strict=True)
-    )
+    signs, terms = _signs(ends), c.shape[0]
+    weights = _weights(ends, terms)
     values = [
         sign * np.einsum("ik,kin->in", power_slopes(end.s, terms, 0), c)
         for sign, end in zip(signs, ends, strict=True)
@@ -86,6 +105,88 @@ def _(call: Call) -> Any:
 
     return integral_back, integral_push
 
+
+@result_like(lambda y, x, a, b, terms, extrapolate: np.empty((terms, len(x) - 1, len(y)), y.dtype))
+def integral_spread(y: Any, x: Any, a: Any, b: Any, terms: int, extrapolate: Any) -> Any:
+    """Return the adjoint of `integral` as a function of its coefficients, of order `terms`."""
+    weights = _weights([_End(x, limit, extrapolate) for limit in (b, a)], terms)
+    return np.ascontiguousarray(np.swapaxes(weights[:, :, None] * y, 0, 1))
+
+
+@result_like(lambda y, c, x, a, b, extrapolate: np.empty(len(x)))
+def integral_in_breakpoints(y: Any, c: Any, x: Any, a: Any, b: Any, extrapolate: Any) -> Any:
+    """Return the cotangent of the breakpoints of `integral`."""
+    found: Any = rrule(integral, c, x, a, b, extrapolate)
+    return found[1](y)[2]
+
+
+def _at_limit(c, x, limit, extrapolate):
+    """Return the values at a limit, of which there is one for each curve."""
+    return within(c, x, np.array([limit]), 0, extrapolate)[0]
+
+
+def _of_arrays(c, x, a, b, extrapolate):
+    """Return the value and the pullback for arrays, in a form that programs inline."""
+    if c.dtype.kind == "c":
+        return NotImplemented
+
+    def integral_back(y_bar):
+        a_bar = -np.sum(_at_limit(c, x, a, extrapolate) * y_bar)
+        b_bar = np.sum(_at_limit(c, x, b, extrapolate) * y_bar)
+        c_bar = integral_spread(y_bar, x, a, b, len(c), extrapolate)
+        x_bar = integral_in_breakpoints(y_bar, c, x, a, b, extrapolate)
+        return None, c_bar, x_bar, a_bar, b_bar, None
+
+    return integral(c, x, a, b, extrapolate), integral_back
+
+
+_rule: Any = entry(integral).rrules[0].function
+_rule.of_arrays = _of_arrays
+
+
+@tangent_of(integral)
+def _integral_dot(dots, y, c, x, a, b, extrapolate):
+    c_dot, x_dot, a_dot, b_dot = dots[0], dots[1], dots[2], dots[3]
+    if x_dot is not None:
+        raise NotImplementedError
+    y_dot = np.zeros_like(y)
+    if c_dot is not None:
+        y_dot = y_dot + integral(c_dot, x, a, b, extrapolate)
+    if a_dot is not None:
+        y_dot = y_dot - _at_limit(c, x, a, extrapolate) * a_dot
+    if b_dot is not None:
+        y_dot = y_dot + _at_limit(c, x, b, extrapolate) * b_dot
+    return y_dot
+
+
+@rrule.register(integral_spread)
+def _(y, x, a, b, terms, extrapolate):
+    def spread_back(c_bar):
+        y_bar = integral(c_bar, x, a, b, extrapolate)
+        x_bar = integral_in_breakpoints(y, c_bar, x, a, b, extrapolate)
+        a_bar = -np.sum(_at_limit(c_bar, x, a, extrapolate) * y)
+        b_bar = np.sum(_at_limit(c_bar, x, b, extrapolate) * y)
+        return None, y_bar, x_bar, a_bar, b_bar, None, None
+
+    return integral_spread(y, x, a, b, terms, extrapolate), spread_back
+
+
+@tangent_of(integral_spread)
+def _spread_dot(dots, found, y, x, a, b, terms, extrapolate):
+    y_dot, x_dot, a_dot, b_dot = dots[0], dots[1], dots[2], dots[3]
+    if x_dot is not None:
+        raise NotImplementedError
+    moved = np.zeros_like(found)
+    if y_dot is not None:
+        moved = moved + integral_spread(y_dot, x, a, b, terms, extrapolate)
+    if a_dot is not None:
+        moved = moved - spread(y[None] * a_dot, x, np.array([a]), terms, 0, extrapolate)
+    if b_dot is not None:
+        moved = moved + spread(y[None] * b_dot, x, np.array([b]), terms, 0, extrapolate)
+    return moved
+
+
+rrule.register(integral_in_breakpoints)(lambda *args: NotImplemented)
 
 # ---- continuity of antiderivatives ---------------------------------------------------------------
 

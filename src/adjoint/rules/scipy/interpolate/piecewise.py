@@ -7,6 +7,7 @@ breakpoint the slope is that of the interval that SciPy takes the value from.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -14,7 +15,8 @@ import numpy as np
 from scipy import special
 from scipy.interpolate import _ppoly
 
-from adjoint.rulekit.registry import non_differentiable, substitute
+from adjoint.rulekit.registry import frule, non_differentiable, rrule, substitute
+from adjoint.rulekit.tangents import tangent_of
 from adjoint.rules.scipy.equivalents import result_like
 from adjoint.rules.scipy.linalg.matrix_rule import Call, matrix_rule
 
@@ -88,7 +90,9 @@ def _pair(call: Call, places: Any, weights: Any, slopes: Any, ends: list[Any]) -
 
 @result_like(_as_evaluated)
 def piecewise(c: Any, x: Any, xp: Any, nu: int, extrapolate: Any) -> Any:
-    """Return the values that `_ppoly.evaluate` writes into its last argument."""
+    """Return the values that `_ppoly.evaluate` writes into its last argument: the derivatives of
+    order `nu` of Σ c[j, i] (xp − x[i])^(k−j)."""
+    c, x, xp = map(np.ascontiguousarray, (c, x, xp))
     return _evaluated(_ppoly.evaluate, c, x, xp, nu, extrapolate)
 
 
@@ -97,17 +101,134 @@ def _(c, x, xp, dx, extrapolate, out):
     out[...] = piecewise(c, x, xp, dx, extrapolate)
 
 
-@matrix_rule(piecewise, "c x xp")
-def _(call: Call) -> Any:
-    """Evaluate y = Σ c[j, i] (xp − x[i])^(k−j)."""
-    c, x, xp, nu = call.c, call.x, call.xp, int(call.nu)
-    places, inside = intervals(x, xp, call.extrapolate)
-    s = np.where(inside, xp - x[places], 0.0)
-    weights = power_slopes(s, c.shape[0], nu) * inside[:, None]
-    local = np.swapaxes(c, 0, 1)[places]
-    slopes = _at_points(local, power_slopes(s, c.shape[0], nu + 1) * inside[:, None])
+@result_like(_as_evaluated)
+def within(c: Any, x: Any, xp: Any, nu: int, extrapolate: Any) -> Any:
+    """Return what `piecewise` returns, but 0 at points that have no interval."""
+    y = piecewise(c, x, xp, nu, extrapolate)
+    if not extrapolate:
+        first, last = sorted((x[0], x[-1]))
+        y[~((xp >= first) & (xp <= last))] = 0
+    elif math.isnan(xp.dot(xp)):
+        y[np.isnan(xp)] = 0
+    return y
 
-    return _pair(call, places, weights, slopes, [-slopes])
+
+@result_like(
+    lambda y, x, xp, terms, nu, extrapolate: np.empty((terms, len(x) - 1, y.shape[1]), y.dtype)
+)
+def spread(y: Any, x: Any, xp: Any, terms: int, nu: int, extrapolate: Any) -> Any:
+    """Return the adjoint of `within` as a function of its coefficients, of order `terms`."""
+    places, inside = intervals(x, xp, extrapolate)
+    weights = power_slopes(np.where(inside, xp - x[places], 0.0), terms, nu) * inside[:, None]
+    found = np.empty((terms, len(x) - 1, y.shape[1]), y.dtype)
+    for i in range(y.shape[1]):
+        for j in range(terms):
+            found[j, :, i] = sums_at(weights[:, j] * y[:, i], places, len(x) - 1)
+    return found
+
+
+def sums_at(terms: Any, places: Any, n: int) -> Any:
+    """Return the sums of all terms, which are numbers, with the same place, for `n` places."""
+    if terms.dtype.kind == "c":
+        return sums_at(terms.real, places, n) + 1j * sums_at(terms.imag, places, n)
+    return np.bincount(places, terms, n)
+
+
+def _product(slopes, y_bar):
+    """Return the real inner product of each row of two arrays."""
+    if slopes.dtype.kind == "c":
+        return np.real(np.sum(np.conj(slopes) * y_bar, axis=1))
+    found = slopes * y_bar
+    return found[:, 0] if found.shape[1] == 1 else np.sum(found, axis=1)
+
+
+def _of_points(found, x, xp, extrapolate, wanted):
+    """Return the cotangents of breakpoints and points from that of their difference."""
+    if not wanted[0]:
+        return None, found
+    first = spread(-found[:, None], x, xp, 1, 0, extrapolate)[0, :, 0]
+    return np.concatenate([first, np.zeros(1)]), found
+
+
+def _moved(x_dot, xp_dot, x, xp, extrapolate):
+    """Return the tangents of the difference between points and their breakpoints, as a column."""
+    if x_dot is None:
+        return xp_dot[:, None]
+    gap = within(x_dot[None, :-1, None], x, xp, 0, extrapolate)
+    return -gap if xp_dot is None else xp_dot[:, None] - gap
+
+
+def _evaluating(f: Any) -> None:
+    @rrule.register(f)
+    def _(c, x, xp, nu, extrapolate):
+        def piecewise_back(y_bar, *, wanted):
+            c_bar = x_bar = xp_bar = None
+            if wanted[0]:
+                c_bar = spread(y_bar, x, xp, len(c), nu, extrapolate)
+            if wanted[1] or wanted[2]:
+                found = _product(within(c, x, xp, nu + 1, extrapolate), y_bar)
+                x_bar, xp_bar = _of_points(found, x, xp, extrapolate, wanted[1:])
+            return None, c_bar, x_bar, xp_bar, None, None
+
+        return f(c, x, xp, nu, extrapolate), piecewise_back
+
+    @tangent_of(f)
+    def piecewise_tangent(dots, y, c, x, xp, nu, extrapolate):
+        c_dot, x_dot, xp_dot = dots[0], dots[1], dots[2]
+        moved = None
+        if x_dot is not None or xp_dot is not None:
+            slopes = within(c, x, xp, nu + 1, extrapolate)
+            moved = slopes * _moved(x_dot, xp_dot, x, xp, extrapolate)
+        if c_dot is None:
+            return moved
+        along = within(c_dot, x, xp, nu, extrapolate)
+        return along if moved is None else along + moved
+
+    @frule.register(f)
+    def _(dots, c, x, xp, nu, extrapolate):
+        y = f(c, x, xp, nu, extrapolate)
+        if all(dot is None for dot in dots[:3]):
+            return y, None
+        return y, piecewise_tangent(dots, y, c, x, xp, nu, extrapolate)
+
+
+_evaluating(piecewise)
+_evaluating(within)
+
+
+@rrule.register(spread)
+def _(y, x, xp, terms, nu, extrapolate):
+    def spread_back(c_bar, *, wanted):
+        y_bar = x_bar = xp_bar = None
+        if wanted[0]:
+            y_bar = within(c_bar, x, xp, nu, extrapolate)
+        if wanted[1] or wanted[2]:
+            found = _product(within(c_bar, x, xp, nu + 1, extrapolate), y)
+            x_bar, xp_bar = _of_points(found, x, xp, extrapolate, wanted[1:])
+        return None, y_bar, x_bar, xp_bar, None, None, None
+
+    return spread(y, x, xp, terms, nu, extrapolate), spread_back
+
+
+@tangent_of(spread)
+def _spread_tangent(dots, found, y, x, xp, terms, nu, extrapolate):
+    y_dot, x_dot, xp_dot = dots[0], dots[1], dots[2]
+    moved = None
+    if x_dot is not None or xp_dot is not None:
+        along = y * _moved(x_dot, xp_dot, x, xp, extrapolate)
+        moved = spread(along, x, xp, terms, nu + 1, extrapolate)
+    if y_dot is None:
+        return moved
+    linear = spread(y_dot, x, xp, terms, nu, extrapolate)
+    return linear if moved is None else linear + moved
+
+
+@frule.register(spread)
+def _(dots, y, x, xp, terms, nu, extrapolate):
+    found = spread(y, x, xp, terms, nu, extrapolate)
+    if all(dot is None for dot in dots[:3]):
+        return found, None
+    return found, _spread_tangent(dots, found, y, x, xp, terms, nu, extrapolate)
 
 
 # ---- Bernstein's basis ---------------------------------------------------------------------------

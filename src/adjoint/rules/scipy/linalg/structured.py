@@ -12,8 +12,12 @@ import numpy as np
 from scipy import linalg as sl
 
 from adjoint.rulekit.projection import project
+from adjoint.rulekit.registry import frule, rrule
+from adjoint.rulekit.tangents import tangent_of
 from adjoint.rules.numpy.linalg.factors import cholesky_back, cholesky_dot
+from adjoint.rules.scipy.equivalents import result_like
 from adjoint.rules.scipy.linalg.matrix_rule import Call, matrix_rule
+from adjoint.rules.scipy.multilinear import multilinear
 
 # ---- banded storage: row u + i − j of column j holds the entry (i, j) ----------------------------
 
@@ -27,38 +31,121 @@ def _diagonals(lower: int, upper: int, n: int) -> Any:
             yield upper - k, rows, columns
 
 
-def _mirrored(ab: Any, lower: int, upper: int) -> Any:
-    """Return the storage of the conjugate transpose."""
-    n = ab.shape[-1]
-    turned = []
-    for row in range(lower + upper + 1):
-        k = lower - row
-        turned.append(np.roll(np.conj(ab[upper + k]), k) * _inside(n, k))
-    return np.stack(turned)
-
-
 def _inside(n: int, k: int) -> Any:
     """Return a mask of the columns that have an entry on the diagonal `k`."""
     j = np.arange(n)
     return (j >= k) & (j < n + k)
 
 
-def _banded_outer(left: Any, right: Any, lower: int, upper: int) -> Any:
-    """Return the stored diagonals of left rightᴴ."""
+def transposed_band(ab: Any, lower: int, upper: int) -> Any:
+    """Return the storage of the transpose."""
+    n = ab.shape[-1]
+    turned = np.zeros_like(ab)
+    for row in range(lower + upper + 1):
+        k = lower - row
+        if abs(k) < n:
+            turned[row, max(k, 0) : n + min(k, 0)] = ab[upper + k, max(-k, 0) : n - max(k, 0)]
+    return turned
+
+
+_turned: Any = multilinear(
+    lambda ab, lower, upper: ab, lambda bar, ab, lower, upper: _turned(bar, upper, lower)
+)(transposed_band)
+
+
+def _mirrored(ab: Any, lower: int, upper: int) -> Any:
+    """Return the storage of the conjugate transpose."""
+    return _turned(_conj(ab), lower, upper)
+
+
+def _of_left(bar, left, right, lower, upper):
+    return banded_product(bar, _conj(right), lower, upper)
+
+
+def _of_right(bar, left, right, lower, upper):
+    return banded_product(_turned(bar, lower, upper), _conj(left), upper, lower)
+
+
+@multilinear(
+    lambda left, right, lower, upper: np.empty(
+        (lower + upper + 1, len(left)), np.result_type(left, right)
+    ),
+    _of_left,
+    _of_right,
+)
+def _banded_products(left: Any, right: Any, lower: int, upper: int) -> Any:
+    """Return the stored diagonals of left rightᵀ."""
     n = left.shape[0]
     bar = np.zeros((lower + upper + 1, n), np.result_type(left, right))
     for row, rows, columns in _diagonals(lower, upper, n):
-        bar[row, columns] = np.sum(left[rows] * np.conj(right[columns]), axis=1)
+        bar[row, columns] = np.sum(left[rows] * right[columns], axis=1)
     return bar
 
 
-def _banded_product(ab: Any, x: Any, lower: int, upper: int) -> Any:
+def _banded_outer(left: Any, right: Any, lower: int, upper: int) -> Any:
+    """Return the stored diagonals of left rightᴴ."""
+    return _banded_products(left, _conj(right), lower, upper)
+
+
+def _of_band(bar, ab, x, lower, upper):
+    return _banded_outer(bar, x, lower, upper)
+
+
+def _of_columns(bar, ab, x, lower, upper):
+    return banded_product(_mirrored(ab, lower, upper), bar, upper, lower)
+
+
+@multilinear(
+    lambda ab, x, lower, upper: np.empty(x.shape, np.result_type(ab, x)), _of_band, _of_columns
+)
+def banded_product(ab: Any, x: Any, lower: int, upper: int) -> Any:
+    """Return the product of a banded matrix and columns."""
     n = x.shape[0]
-    total: Any = 0.0
-    for k in range(-lower, upper + 1):
-        line = ab[upper - k] * _inside(n, k)
-        total = total + np.roll(line[:, None] * x, -k, axis=0)
+    total = np.zeros(x.shape, np.result_type(ab, x))
+    for row, rows, columns in _diagonals(lower, upper, n):
+        total[rows] += ab[row, columns, None] * x[columns]
     return total
+
+
+def _conj(x: Any) -> Any:
+    return np.conj(x) if x.dtype.kind == "c" else x
+
+
+@result_like(lambda ab, b, lower, upper, check_finite: np.empty(b.shape, np.result_type(ab, b)))
+def banded_solution(ab: Any, b: Any, lower: int, upper: int, check_finite: bool) -> Any:
+    """Return A⁻¹ b for columns `b`."""
+    return sl.solve_banded((lower, upper), ab, b, check_finite=check_finite)
+
+
+@rrule.register(banded_solution)
+def _(ab, b, lower, upper, check_finite):
+    x = banded_solution(ab, b, lower, upper, check_finite)
+
+    def banded_back(x_bar, *, wanted):
+        turned = _mirrored(ab, lower, upper)
+        b_bar = banded_solution(turned, x_bar, upper, lower, False)
+        ab_bar = -_banded_outer(b_bar, x, lower, upper) if wanted[0] else None
+        return None, ab_bar, b_bar, None, None, None
+
+    return x, banded_back
+
+
+@tangent_of(banded_solution)
+def _banded_dot(dots, x, ab, b, lower, upper, check_finite):
+    ab_dot, b_dot = dots[0], dots[1]
+    if ab_dot is None:
+        return banded_solution(ab, b_dot, lower, upper, False)
+    moved = banded_product(ab_dot, x, lower, upper)
+    right = -moved if b_dot is None else b_dot - moved
+    return banded_solution(ab, right, lower, upper, False)
+
+
+@frule.register(banded_solution)
+def _(dots, ab, b, lower, upper, check_finite):
+    x = banded_solution(ab, b, lower, upper, check_finite)
+    if dots[0] is None and dots[1] is None:
+        return x, None
+    return x, _banded_dot(dots, x, ab, b, lower, upper, check_finite)
 
 
 def _matrix(x: Any) -> Any:
@@ -80,7 +167,7 @@ def _(call: Call) -> Any:
     def push(_: Any, ab_dot: Any, b_dot: Any) -> Any:
         right: Any = 0.0 if b_dot is None else _matrix(b_dot)
         if ab_dot is not None:
-            right = right - _banded_product(ab_dot, columns, lower, upper)
+            right = right - banded_product(ab_dot, columns, lower, upper)
         return np.reshape(sl.solve_banded((lower, upper), ab, right), np.shape(x))
 
     return back, push
@@ -106,7 +193,7 @@ def _half_product(ab: Any, x: Any, lower: bool) -> Any:
     main = np.arange(width + 1)[:, None] == (0 if lower else width)
     mirror = _mirrored(np.where(main, 0, ab), *sides)
     whole = np.where(main, np.real(ab), ab)
-    return _banded_product(whole, x, *sides) + _banded_product(mirror, x, *others)
+    return banded_product(whole, x, *sides) + banded_product(mirror, x, *others)
 
 
 @matrix_rule(sl.solveh_banded, "ab b", one_by_one=True)
@@ -186,11 +273,11 @@ def _(call: Call) -> Any:
         bar = sl.cho_solve_banded((stored, lower), _matrix(x_bar))
         # a factor times an outer product is banded work: a product with each vector
         if lower:
-            of_x = _banded_product(mirror, columns, *others)
-            of_bar = _banded_product(mirror, bar, *others)
+            of_x = banded_product(mirror, columns, *others)
+            of_bar = banded_product(mirror, bar, *others)
             c_bar = -_banded_outer(bar, of_x, *sides) - _banded_outer(columns, of_bar, *sides)
         else:
-            of_x, of_bar = (_banded_product(stored, v, *sides) for v in (columns, bar))
+            of_x, of_bar = (banded_product(stored, v, *sides) for v in (columns, bar))
             c_bar = -_banded_outer(of_x, bar, *sides) - _banded_outer(of_bar, columns, *sides)
         return (project(c_bar, cb), None), np.reshape(bar, np.shape(call.b))
 
@@ -208,10 +295,10 @@ def _moved(c: Any, c_dot: Any, x: Any, sides: Any, others: Any, lower: bool) -> 
     """Return (L̇ Lᴴ + L L̇ᴴ) x, or with the factors in the other order."""
 
     def times(ab: Any, y: Any) -> Any:
-        return _banded_product(ab, y, *sides)
+        return banded_product(ab, y, *sides)
 
     def mirrored_times(ab: Any, y: Any) -> Any:
-        return _banded_product(_mirrored(ab, *sides), y, *others)
+        return banded_product(_mirrored(ab, *sides), y, *others)
 
     if lower:
         return times(c_dot, mirrored_times(c, x)) + times(c, mirrored_times(c_dot, x))

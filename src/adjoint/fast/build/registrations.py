@@ -1,0 +1,125 @@
+"""Loading of the files that register what functions mean in programs: handlers, definitions,
+records of result types, formulas. What concerns a part of a library that is slow to import is
+loaded with that part."""
+
+from __future__ import annotations
+
+from adjoint.fast.evaluate.callees import (  # noqa: F401  each registers its definitions
+    covariances,
+    index_tricks,
+    ufunc_methods,
+)
+from adjoint.fast.evaluate.handlers import (  # noqa: F401  each registers its handlers
+    attributes,
+    cached_functions,
+    callables,
+    classes,
+    closures,
+    containers,
+    contexts,
+    derived_classes,
+    displays,
+    dtypes,
+    exceptions,
+    identity,
+    imports,
+    iterating_builtins,
+    new_arrays,
+    numbers,
+    operators,
+    printing,
+    signatures,
+    sorting,
+    strings,
+    subscripts,
+    tools_of_iterators,
+)
+from adjoint.fast.nested import derivative_operators  # noqa: F401  registers handlers
+from adjoint.fast.reverse import (  # noqa: F401  each registers its formulas
+    complex_parts,
+    elementwise,
+    linear_functions,
+    number_arrays,
+)
+from adjoint.rulekit.loading import when_loaded
+
+
+def _add_random_numbers() -> None:
+    # deferred: NumPy imports `numpy.random` on its first use, which takes a while
+    from adjoint.fast.evaluate.handlers import random_numbers  # noqa: F401  registers handlers
+
+
+def _add_matrices() -> None:
+    # deferred: it imports the rules of `numpy.linalg`
+    from adjoint.fast.evaluate.callees import (  # noqa: F401  register definitions
+        equal_values,
+        linear_models,
+    )
+
+
+def _add_series() -> None:
+    # deferred: NumPy may not have imported its polynomials
+    from adjoint.fast.evaluate.callees import series  # noqa: F401  registers definitions
+
+
+def _add_linear_algebra() -> None:
+    # deferred: SciPy takes a while to import
+    from adjoint.fast.evaluate.callees import equal_values  # noqa: F401  registers definitions
+    from adjoint.fast.evaluate.result_types import factors  # noqa: F401  registers records
+    from adjoint.fast.nested import linear_algebra  # noqa: F401  registers definitions
+
+
+def _add_distances() -> None:
+    # deferred: SciPy takes a while to import
+    from adjoint.fast.evaluate.result_types import distances  # noqa: F401  registers records
+
+
+def _add_filters() -> None:
+    # deferred: SciPy takes a while to import
+    from adjoint.fast.evaluate.result_types import filters  # noqa: F401  registers records
+
+
+def _add_solvers() -> None:
+    # deferred: SciPy's solvers take a while to import
+    from adjoint.fast.nested import fits, linear_programs  # noqa: F401  register definitions
+
+
+def _add_quadratures() -> None:
+    # deferred: SciPy's integrators take a while to import
+    from adjoint.fast.nested import (  # noqa: F401  register definitions
+        multiple_quadratures,
+        sampled_integrals,
+        trajectories,
+    )
+
+
+def _add_distributions() -> None:
+    # deferred: SciPy's distributions take a while to import
+    from adjoint.fast.nested import distributions  # noqa: F401  registers definitions
+
+
+def _add_interpolation() -> None:
+    # deferred: SciPy's interpolation takes a while to import
+    from adjoint.fast.nested import interpolation  # noqa: F401  registers definitions
+
+
+def _add_sparse_arrays() -> None:
+    # deferred: SciPy's sparse arrays take a while to import
+    from adjoint.fast.nested import sparse_arrays  # noqa: F401  registers definitions
+
+
+for _part, _add in (
+    ("numpy.random", _add_random_numbers),
+    ("numpy.linalg", _add_matrices),
+    ("numpy.polynomial", _add_series),
+    ("scipy.linalg", _add_linear_algebra),
+    ("scipy.spatial", _add_distances),
+    ("scipy.signal", _add_filters),
+    ("scipy.optimize", _add_solvers),
+    ("scipy.integrate", _add_quadratures),
+    ("scipy.stats", _add_distributions),
+    ("scipy.interpolate", _add_interpolation),
+    ("scipy.sparse", _add_sparse_arrays),
+):
+    if not when_loaded(_part, _add):
+        _add()
