@@ -57,6 +57,11 @@ def _add_matrices() -> None:
     )
 
 
+def _add_samples() -> None:
+    # deferred: NumPy may not have imported its Fourier transforms
+    from adjoint.fast.evaluate.callees import samples  # noqa: F401  registers definitions
+
+
 def _add_series() -> None:
     # deferred: NumPy may not have imported its polynomials
     from adjoint.fast.evaluate.callees import series  # noqa: F401  registers definitions
@@ -111,6 +116,7 @@ def _add_sparse_arrays() -> None:
 for _part, _add in (
     ("numpy.random", _add_random_numbers),
     ("numpy.linalg", _add_matrices),
+    ("numpy.fft", _add_samples),
     ("numpy.polynomial", _add_series),
     ("scipy.linalg", _add_linear_algebra),
     ("scipy.spatial", _add_distances),

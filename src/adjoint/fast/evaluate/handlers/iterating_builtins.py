@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
@@ -41,6 +42,17 @@ from adjoint.fast.not_covered import NotCovered, Raises
 from adjoint.fast.single_assignment import primitives as single_primitives
 from adjoint.ir.primitives import begin
 from adjoint.ir.single import Value
+
+
+@handler(math.prod)
+def _(ev: Evaluator, iterable: Abstract, *, start: Abstract = Known(1)) -> Abstract:
+    return ev.call(ev.outside.own(_product), [iterable, start], {})
+
+
+def _product(iterable: Any, y: Any) -> Any:
+    for x in iterable:
+        y = y * x
+    return y
 
 
 @handler(range)

@@ -1,0 +1,54 @@
+"""Functions of sampled data in terms of others: frequencies, the trapezoidal rule, phases. They are
+definitions that programs inline."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from adjoint.fast.evaluate.callees.numpy_definitions import definition, with_derivative
+from adjoint.rulekit.registry import non_differentiable
+from adjoint.rules.scipy.equivalents import result_like
+
+
+@definition(np.fft.fftfreq)
+def _fftfreq(n, d=1.0, device=None):
+    if not isinstance(n, int) or device is not None:
+        raise TypeError("a length of another kind")
+    places = np.concatenate([np.arange((n - 1) // 2 + 1), np.arange(-(n // 2), 0)])
+    return places * (1.0 / (n * d))
+
+
+@definition(np.fft.rfftfreq)
+def _rfftfreq(n, d=1.0, device=None):
+    if not isinstance(n, int) or device is not None:
+        raise TypeError("a length of another kind")
+    return np.arange(n // 2 + 1) * (1.0 / (n * d))
+
+
+@definition(getattr(np, "trapezoid", None) or getattr(np, "trapz"))  # noqa: B009
+def _trapezoid(y, x=None, dx=1.0, axis=-1):
+    if np.ndim(dx) != 0:
+        raise ValueError("several widths")
+    steps = dx
+    values = np.moveaxis(np.asarray(y), axis, -1)
+    if x is not None:
+        steps = np.diff(np.asarray(x) if np.ndim(x) == 1 else np.moveaxis(x, axis, -1))
+    return np.sum(steps * (values[..., 1:] + values[..., :-1]) / 2.0, axis=-1)
+
+
+@definition(np.unwrap)
+def _unwrap(p, discont=None, axis=-1, *, period=2 * np.pi):
+    if p.dtype != np.float64:
+        raise TypeError("phases of another kind")
+    return with_derivative(_unwrapped(p, discont, axis, period), p)
+
+
+@result_like(lambda p, *options: p)
+@non_differentiable
+def _unwrapped(p, discont, axis, period):
+    return np.unwrap(p, discont, axis, period=period)
+
+
+@definition(np.ndarray.diagonal)
+def _diagonal(a, offset=0, axis1=0, axis2=1):
+    return np.diagonal(a, offset, axis1, axis2)
