@@ -96,8 +96,8 @@ class Draft(Aliases):
         Addresses of objects whose ``__dict__`` has been read.
     row_writes
         Number of writes to lists of numbers so far.
-    maybe
-        Values that are ``None`` where a variable is unassigned.
+    maybe, nones
+        Values that are ``None`` where a variable is unassigned, or holds ``None``; the latter.
     built
         By tuple, list or slice that the program builds: the operation, before any pass.
     most_rows
@@ -135,6 +135,7 @@ class Draft(Aliases):
         self.rule_pairs: dict[Value, RulePair] = {}
         self.several: dict[Value, tuple[Type, ...]] = {}
         self.maybe: set[Value] = set()
+        self.nones: set[Value] = set()
         self.fresh: set[Value] = set()
         self.defined: dict[Value | None, ir.Op] = {}
         self.integers: dict[Value, tuple[Any, tuple[Operand, ...]]] = {}
@@ -193,6 +194,8 @@ class Draft(Aliases):
         made = self.value(t, name)
         if slot.maybe:
             self.maybe.add(made)
+        if slot.none:
+            self.nones.add(made)
         return made
 
     def operation(
@@ -235,15 +238,6 @@ class Draft(Aliases):
         """Record that `result` is ``-x``, except for NumPy integers, whose negation may wrap."""
         if not may_overflow(self.types[result]):
             self.negated[result] = x
-
-    def opposite(self, x: Operand) -> Operand | None:
-        """Return the operand that `x` is the negative of, unless either is written to."""
-        found = self.negated.get(x)
-        if found is None or not (self.aliased_by(x) | self.aliased_by(found)).isdisjoint(
-            self.written
-        ):
-            return None
-        return found
 
     def write(self, op: ir.Op) -> None:
         self._operations += 1

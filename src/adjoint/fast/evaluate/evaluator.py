@@ -39,7 +39,7 @@ from adjoint.fast.evaluate.values import (
 )
 from adjoint.fast.evaluate.writes.adopted_containers import adopt
 from adjoint.fast.not_covered import NeedsKnown, NeedsSize, NotCovered, TooDeep
-from adjoint.fast.support.functions import leave
+from adjoint.fast.support.functions import assigned, leave
 from adjoint.ir import single as ir
 from adjoint.ir.single import Block, Call, Const, Operand, Value
 
@@ -207,6 +207,12 @@ class Evaluator(InferringDraft, ABC):
                 if isinstance(t, Number) and len(t.kinds) == 1:
                     return next(iter(t.kinds))
         return None
+
+    def demand_some(self, a: Abstract) -> Abstract:
+        """Write the check that a variable which may hold ``None`` does not; return its value."""
+        if not isinstance(a, Value) or a not in self.nones:
+            return a
+        return self.operation(assigned, (a,), self.types[a])
 
     def leave(self) -> None:
         """Write a call of `leave`, since user code raises here and the generic tier reports it."""

@@ -21,12 +21,14 @@ from adjoint.fast.evaluate.values import (
     MISSING,
     TEXT,
     Abstract,
+    CellOf,
     Closure,
     DequeOf,
     DictOf,
     External,
     Flag,
     HeapObject,
+    Instance,
     Iterating,
     IteratorOf,
     Known,
@@ -88,6 +90,8 @@ def generalise(a: Any, b: Any, ev: Evaluator, before: Heap, after: Heap) -> Any:
     a, b = _opened(a), _opened(b)
     if a is MISSING or b is MISSING:
         return _uncertain(b, ev, after) if a is MISSING else _uncertain(a, ev, before)
+    if _is_none(a) or _is_none(b):
+        return _number_or_none(a, b, ev)
     if all(isinstance(x, Text) or type(getattr(x, "value", None)) is str for x in (a, b)):
         return TEXT
     if _is_list(a, before) and _is_list(b, after):
@@ -101,7 +105,7 @@ def generalise(a: Any, b: Any, ev: Evaluator, before: Heap, after: Heap) -> Any:
         if joined is None:
             raise NotCovered(f"a variable is {left} in one way, {right} in the other")
         maybe = _may_be_missing(a, ev) or _may_be_missing(b, ev)
-        slot = Slot(joined, maybe, own)
+        slot = Slot(joined, maybe, own, _demand_one_lack(ev, a, b))
         return a if a == slot else slot
     if left is None and right is None and shape_of(a) is not None and shape_of(a) == shape_of(b):
         if isinstance(a, Iterating):
@@ -110,7 +114,10 @@ def generalise(a: Any, b: Any, ev: Evaluator, before: Heap, after: Heap) -> Any:
             raise NotCovered("a function with attributes that depends on a branch")
         left_parts, right_parts = parts(a), parts(b)
         assert left_parts is not None and right_parts is not None
-        pairs = zip(left_parts, right_parts, strict=True)
+        pairs = [*zip(left_parts, right_parts, strict=True)]
+        is_fields = isinstance(a, Instance | CellOf)
+        if not is_fields and any(_is_none(x) != _is_none(y) for x, y in pairs):
+            raise NotCovered("an item that is None in some ways")
         made = [generalise(x, y, ev, before, after) for x, y in pairs]
         is_one = not isinstance(a, Closure) or a.fields is None  # else one of two functions
         if is_one and all(x is y for x, y in zip(made, left_parts, strict=True)):
@@ -140,6 +147,38 @@ def _with(t: Type, shape: tuple[Dim, ...]) -> Type:
     return t.with_shape(shape)
 
 
+def _is_none(a: Any) -> bool:
+    return isinstance(a, Known) and a.value is None
+
+
+def _number_or_none(a: Any, b: Any, ev: Evaluator) -> Any:
+    """Return the template of a variable that is ``None`` in one way: of a number or an array."""
+    if _is_none(a) and _is_none(b):
+        return a
+    other = b if _is_none(a) else a
+    t = _leaf_type(other, ev.types)
+    if not isinstance(t, Number | Array):
+        raise NotCovered("a variable holds different things, depending on a branch or an iteration")
+    if _may_be_missing(other, ev) and not _may_be_none(other, ev):
+        raise NotCovered("a variable that is None in one way and has no value in another")
+    slot = Slot(t, True, other.own if isinstance(other, Slot) else frozenset(), True)
+    return a if a == slot else slot
+
+
+def _may_be_none(a: Any, ev: Evaluator) -> bool:
+    return a.none if isinstance(a, Slot) else isinstance(a, Value) and a in ev.nones
+
+
+def _demand_one_lack(ev: Evaluator, *joined: Any) -> bool:
+    """Return whether one of the joined values may be ``None``; then no other may be unassigned."""
+    found = [_may_be_none(a, ev) for a in joined]
+    if any(found) and any(
+        _may_be_missing(a, ev) and not none for a, none in zip(joined, found, strict=True)
+    ):
+        raise NotCovered("a variable that is None in one way and has no value in another")
+    return any(found)
+
+
 def _may_be_missing(a: Any, ev: Evaluator) -> bool:
     return a.maybe if isinstance(a, Slot) else a in ev.maybe
 
@@ -152,6 +191,8 @@ def _uncertain(a: Any, ev: Evaluator, heap: Heap) -> Any:
     if a is LOST:
         return LOST
     a = _shared_items(_opened(a), ev, heap)
+    if _may_be_none(a, ev):
+        return LOST
     if isinstance(a, Slot):
         return a if a.maybe else Slot(a.type, True, a.own)
     known = _leaf_type(a, ev.types)

@@ -264,6 +264,7 @@ def _narrow(ev: Evaluator, results: list[Abstract], after: list[Abstract]) -> No
             ev.types[result] = ev.types[last]
             if last not in ev.maybe:
                 ev.maybe.discard(result)
+                ev.nones.discard(result)
 
 
 def _ended(

@@ -7,6 +7,7 @@ program that `PartialEvaluator` writes, in the same IR, with a type for each val
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Sequence
 from dataclasses import replace
 from inspect import CO_GENERATOR
@@ -88,7 +89,7 @@ class PartialEvaluator(Evaluator):
         (result,) = found
         if result is MISSING or result is LOST:
             raise NotCovered("a function without a result in some way")
-        return result
+        return self.demand_some(result)
 
     # ---- blocks ----------------------------------------------------------------------------------
 
@@ -136,12 +137,14 @@ class PartialEvaluator(Evaluator):
             raise NotCovered("a variable that may have no value", self.span)
         if found is LOST:
             raise NotCovered("a variable that has a value in some ways only", self.span)
-        return found
+        return self.demand_some(found)
 
     def _call(self, op: Call) -> None:
         if op.result is not None:
             self.hint = op.result.name if not op.result.name.startswith("_") else "t"
         takes_all = isinstance(op.callee, Const) and id(op.callee.value) in _AS_LEFT
+        if isinstance(op.callee, Const) and op.callee.value in _OF_IDENTITY:
+            takes_all = any(x == Const(None) for x in op.operands)
         read = self.read if takes_all else self._present
         result = self.call(
             self._present(op.callee),
@@ -287,6 +290,7 @@ class PartialEvaluator(Evaluator):
         return self.run(block)
 
 
+_OF_IDENTITY = (operator.is_, operator.is_not)
 _AS_LEFT = {id(wrote), id(latest)}
 """Functions that take variables without a value, too."""
 

@@ -215,7 +215,8 @@ class Later:
 
 @node
 class Slot:
-    """A place in a template for a number or an array; if `maybe`, it may be unassigned.
+    """A place in a template for a number or an array; if `maybe`, it may be unassigned, or, with
+    `none`, ``None``.
 
     The lengths `own` differ between the joined arrays, and between iterations.
     """
@@ -223,6 +224,7 @@ class Slot:
     type: Type
     maybe: bool = False
     own: frozenset[Symbol] = frozenset()
+    none: bool = False
 
 
 @node(eq=False)

@@ -34,7 +34,7 @@ def _new(ev: Evaluator, x: Value) -> Value:
 
 def _note(ev: Evaluator, x: Value, made: Value, new: Callable[[Operand], Any]) -> None:
     """Record of `made` what the evaluator knows of `x`."""
-    for values in (ev.fresh, ev.written, ev.shown, ev.maybe):
+    for values in (ev.fresh, ev.written, ev.shown, ev.maybe, ev.nones):
         if x in values:
             values.add(made)
     for kept in (ev.dims, ev.row_lengths):

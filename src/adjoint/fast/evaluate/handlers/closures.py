@@ -82,7 +82,7 @@ def _assigned(ev: Evaluator, a: Abstract, name: Abstract) -> Abstract:
         if isinstance(a, Ref):
             ev.heap[a.address] = made
         return a if isinstance(a, Ref) else made
-    if not isinstance(a, Value) or a not in ev.maybe:
+    if not isinstance(a, Value) or a not in ev.maybe or a in ev.nones:
         return a
     return ev.operation(runtime.assigned, (a,), ev.types[a])
 

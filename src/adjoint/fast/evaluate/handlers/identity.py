@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import operator
+from typing import Any
 
 import numpy as np
 
@@ -10,20 +11,29 @@ from adjoint.fast.evaluate.evaluator import Evaluator
 from adjoint.fast.evaluate.handlers.table import handler
 from adjoint.fast.evaluate.objects.guards import is_own
 from adjoint.fast.evaluate.plain_classes import is_enumeration
-from adjoint.fast.evaluate.types import Array, Number
+from adjoint.fast.evaluate.types import Array, Number, number
 from adjoint.fast.evaluate.values import Abstract, Bound, Closure, External, Known, Partial, Ref
 from adjoint.fast.not_covered import NotCovered
-from adjoint.ir.single import Value
+from adjoint.ir.single import Const, Value
 
 
 @handler(operator.is_)
 def _(ev: Evaluator, a: Abstract, b: Abstract) -> Abstract:
-    return Known(_identical(ev, a, b))
+    return _is_none(ev, operator.is_, a, b) or Known(_identical(ev, a, b))
 
 
 @handler(operator.is_not)
 def _(ev: Evaluator, a: Abstract, b: Abstract) -> Abstract:
-    return Known(not _identical(ev, a, b))
+    return _is_none(ev, operator.is_not, a, b) or Known(not _identical(ev, a, b))
+
+
+def _is_none(ev: Evaluator, f: Any, a: Abstract, b: Abstract) -> Value | None:
+    """Compare a number or an array that may be ``None`` with ``None``; return ``None`` for
+    others."""
+    for x, y in ((a, b), (b, a)):
+        if isinstance(x, Value) and x in ev.nones and isinstance(y, Known) and y.value is None:
+            return ev.operation(f, (x, Const(None)), number(bool))
+    return None
 
 
 _SINGLE = (True, False, Ellipsis, NotImplemented)
