@@ -1,8 +1,8 @@
-"""Eigenvectors and singular vectors of equal values: what the rules say of these, in programs.
+"""Vectors of equal values, and determinants of singular matrices: what their rules say in programs.
 
-A program is for values that differ from each other. It leaves the call to the generic tier where
-vectors of equal values are used, since these have derivatives only in several runs
-(`adjoint.levels.bases`).
+A program is for eigenvalues and singular values that differ from each other. It leaves the call to
+the generic tier where vectors of equal values are used, since these have derivatives only in
+several runs (`adjoint.levels.bases`), and where a determinant is nearly zero.
 """
 
 from __future__ import annotations
@@ -12,8 +12,9 @@ import math
 import numpy as np
 
 from adjoint.fast.evaluate.callees.numpy_definitions import definition
+from adjoint.fast.not_covered import Deoptimize
 from adjoint.rulekit.registry import non_differentiable
-from adjoint.rules.numpy.linalg import bases, gauges, singular
+from adjoint.rules.numpy.linalg import bases, determinants, gauges, singular
 from adjoint.rules.numpy.linalg.bases import turn_of
 from adjoint.rules.numpy.linalg.matrices import dagger, diagonal, diagonal_matrix
 from adjoint.rules.scipy.equivalents import result_like
@@ -82,3 +83,15 @@ def _singular_parting(u, s, v, a_dot):
 @definition(gauges.nan_beyond_first_pair)
 def _nan_beyond_first_pair(w, w_dot, shared):
     return w, w_dot
+
+
+@definition(determinants.adjugate)
+def _adjugate(a):
+    return _left(a)
+
+
+@result_like(lambda a: a)
+@non_differentiable
+def _left(a):
+    """Leave the program, which has no adjugate of a matrix that is nearly singular."""
+    raise Deoptimize("a matrix that is nearly singular")

@@ -15,11 +15,10 @@ import numpy as np
 from adjoint.fast.evaluate.result_types.inference import sizes_in
 from adjoint.fast.evaluate.result_types.lengths import (
     UNKNOWN,
+    Derived,
     Length,
     bases,
     length_at,
-    less,
-    product,
     settled,
 )
 from adjoint.fast.evaluate.result_types.ones import Constant, name_of, run
@@ -140,7 +139,7 @@ def _length(*seen: tuple[int, Mapping[int, Symbol]]) -> Length:
         if [*lengths] == at:
             return length
         if [*lengths] == [n * (n - 1) // 2 for n in at]:
-            return product([length, less(length, 1)], [2])
+            return Derived(("pairs", length))
     return UNKNOWN
 
 

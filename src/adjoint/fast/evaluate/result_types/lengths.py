@@ -167,7 +167,7 @@ def bases(length: Symbol) -> Iterator[Symbol]:
         yield length
 
 
-_EVALUATED = (("sum",), ("less",), ("minus",), ("product",))
+_EVALUATED = (("sum",), ("less",), ("minus",), ("product",), ("pairs",))
 
 
 def length_at(length: Length | int, at: Mapping[Symbol, int]) -> int:
@@ -184,6 +184,8 @@ def length_at(length: Length | int, at: Mapping[Symbol, int]) -> int:
         below *= math.prod(n**-power for n, power in factors if power < 0)
         return int(above // below)
     values = [length_at(part, at) for part in parts]
+    if kind == "pairs":
+        return values[0] * (values[0] - 1) // 2
     return sum(values) if kind == "sum" else max(values[0] - values[1], 0)
 
 
