@@ -357,7 +357,7 @@ def test_effects_of_a_branch_that_is_left():
 
 def test_tuples_with_fields():
     tier.forget()
-    st = pytest.importorskip("scipy.stats")
+    scipy, st = pytest.importorskip("scipy"), pytest.importorskip("scipy.stats")
     y = X[::-1] ** 2
 
     def slopes(x, s):
@@ -367,7 +367,8 @@ def test_tuples_with_fields():
         return slope * intercept + found.rvalue + found.intercept_stderr + rest[-1]
 
     ad.gradient(slopes, X, 1.3)
-    assert ad.tier(slopes, X, 1.3).tier == "fast", ad.tier(slopes, X, 1.3)
+    if tuple(map(int, scipy.__version__.split(".")[:2])) < (1, 18):  # later, masks of rank 0
+        assert ad.tier(slopes, X, 1.3).tier == "fast", ad.tier(slopes, X, 1.3)
     found = ad.gradient(slopes, X, 1.3)
     with generic_tier():
         expected = ad.gradient(slopes, X, 1.3)

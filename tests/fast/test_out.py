@@ -55,6 +55,13 @@ def test_options_that_write_to_the_operand():
     assert ad.tier(f, x).tier == "generic"
 
 
+def _takes_integers(taken):
+    try:
+        return taken(np.zeros(3), np.arange(3)) == 5
+    except TypeError:
+        return False
+
+
 def test_arrays_of_another_dtype():
     """NumPy decides for each function which dtypes it writes to, and in which one it computes."""
 
@@ -70,6 +77,9 @@ def test_arrays_of_another_dtype():
     for tier in ("fast", None, "generic"):
         with pytest.raises((ValueError, ad.AdjointError)):
             ad.grad(dot, tier=tier)(x, np.zeros(3, np.float32))
+        if _takes_integers(taken):  # from NumPy 2.5 on
+            assert not ad.grad(taken, tier=tier)(x.copy(), np.arange(3)).any()
+            continue
         with pytest.raises((TypeError, ad.AdjointError)):
             ad.grad(taken, tier=tier)(x, np.arange(3))
     assert ad.tier(dot, x, np.zeros(3)).tier == "fast"
