@@ -13,6 +13,8 @@ from typing import Any
 
 import numpy as np
 
+from adjoint.primal.engine_object import EngineObject
+
 ATOMS = (
     types.NoneType,
     bool,
@@ -158,6 +160,8 @@ def _object(x: Any, leaf: Callable[[Any], Any], memo: dict[int, Any]) -> Any:
 
 def parts(x: Any) -> Iterator[tuple[Any, Any]] | None:
     """``(key, part)`` of whatever has parts, tangents included; ``None`` for the rest."""
+    if isinstance(x, EngineObject):
+        return None  # programs that a result of `grad` has found
     if isinstance(x, list | tuple):
         return iter(enumerate(x))
     if isinstance(x, np.ndarray) and x.dtype.kind == "O":

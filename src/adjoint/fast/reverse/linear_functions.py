@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from adjoint.fast.evaluate.evaluator import Evaluator
-from adjoint.fast.evaluate.types import ANYTHING, Array, Number, bar_type
+from adjoint.fast.evaluate.types import ANYTHING, Array, Number, bar_type, has_complex, number
 from adjoint.fast.reverse.arithmetic import bar_name, inferred, product
 from adjoint.fast.reverse.block_cotangents import Scope
 from adjoint.fast.reverse.cotangent_types import conjugated, fit, operand_type, whole
@@ -113,7 +113,9 @@ def _(scope: Scope, op: Call, y_bar: Operand) -> None:
         return
     y_bar, t = whole(ev, y_bar, op.result), bar_type(ev.types[x])
     if isinstance(t, Number):  # a float has no shape
-        scope.add(x, ev.operation(np.sum, (y_bar,), t, name=bar_name(x)))
+        total = ev.operation(np.sum, (y_bar,), number(np.float64), name="t")
+        is_pythons = t == number(float) and not has_complex(ev.types[op.result])
+        scope.add(x, ev.operation(float, (total,), t, name=bar_name(x)) if is_pythons else total)
         return
     shape = ev.operation(runtime.shape_of, (x,), ANYTHING, name="shape")
     scope.add(x, ev.operation(np.reshape, (y_bar, shape), t, name=bar_name(x)))

@@ -50,6 +50,9 @@ def result_type(
     most = most_operands(f)
     if len(operands) > most and getattr(operands[most], "value", f) is not None:
         raise NotCovered(f"{name_of(f)} with an array to write to")
+    for name, t in keywords.items():
+        if name.startswith("overwrite") and getattr(t, "value", True):
+            raise NotCovered(f"{name_of(f)} with an array to write to")
     kinds = {*map(type, operands)}
     if record.of_numbers and not keywords and kinds <= _NUMBERS:
         known = type_of_numbers(f, operands)
