@@ -5,7 +5,7 @@ from __future__ import annotations
 import operator
 from collections.abc import Iterable
 
-from adjoint.fast.evaluate.types import Array, Type, number
+from adjoint.fast.evaluate.types import Array, Row, Type, number
 from adjoint.fast.support.result_memory import MAY_SHOW, SHOWING
 from adjoint.ir.single import Call, Const, Operand, Value
 
@@ -43,8 +43,12 @@ class Aliases:
         self.counted: set[Value] = set()
 
     def note_alias(self, view: Value, owners: Iterable[Operand]) -> None:
-        """Record that `view` may be an alias of the values `owners`."""
-        self.aliases.setdefault(view, set()).update(x for x in owners if isinstance(x, Value))
+        """Record that `view` may be an alias of the values `owners`. Lists are left out: arrays in
+        them are not written to (`listed_arrays`)."""
+        known = self.aliases.setdefault(view, set())
+        known.update(
+            x for x in owners if isinstance(x, Value) and not isinstance(self.types.get(x), Row)
+        )
 
     def aliased_by(self, x: Operand) -> set[Value]:
         """Return the values that `x` may be an alias of, including `x`."""
