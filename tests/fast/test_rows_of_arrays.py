@@ -381,3 +381,54 @@ def test_dicts():
         return np.sum(ys[3]) + sum(np.sum(v**2) for v in ys.values())
 
     same(f, X)
+
+
+def test_items_are_taken():
+    def unused(x):
+        ys = [x, x * 2.0]
+        for i in range(N):
+            ys.append(step(ys[-1]) * np.cos(ys[0]))
+            if i % 3 == 0:
+                ys.pop()
+            if i % 7 == 0:
+                ys.pop(0)
+        ys.pop()
+        return np.sum(np.array(ys) ** 2)
+
+    def window(x):
+        ys, s = [x], 0.0
+        for _ in range(N):
+            ys.append(step(ys[-1]))
+            if len(ys) > 5:
+                ys.pop(0)
+            s = s + np.sum(ys[0] * ys[-1])
+        return s
+
+    def stack(x):
+        ys = [x]
+        while len(ys) < N:
+            y = ys.pop()
+            ys.append(y * 0.9)
+            ys.append(np.sin(step(y) + y * ys[-1]))
+        return np.sum(np.array(ys) ** 2)
+
+    for f in (unused, window, stack):
+        covered(f, X)
+
+
+def test_places_are_filled():
+    def f(x):
+        ys = [x] * N
+        for i in range(1, N):
+            ys[i] = step(ys[i - 1]) + 0.1 * ys[-1]
+        ys[3] = ys[2] * ys[5]
+        return np.sum(np.array(ys) ** 2) + np.sum(ys[3])
+
+    def zeros(x):
+        ys = [np.zeros_like(x)] * N
+        for i in range(0, N, 2):
+            ys[i] = x * (0.1 * i)
+        return np.sum(np.array(ys) * np.cos(np.array(ys)))
+
+    for g in (f, zeros):
+        covered(g, X)

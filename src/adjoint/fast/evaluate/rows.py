@@ -200,7 +200,7 @@ def repeated(ev: Evaluator, xs: Abstract, n: Abstract) -> Abstract:
         raise NotCovered("a list of unknown length, repeated", ev.span)
     if isinstance(n, Known) and type(n.value) is int and n.value * len(items) <= MOST_REPEATED:
         return ev.allocate(ListOf(items * n.value))
-    row = as_row(ev, ev.allocate(ListOf(items)).address)
+    row = as_row(ev, ev.allocate(ListOf(items)).address, of_arrays=True)
     made = ev.operation(rows.repeated, (row, _index(ev, n)), ev.types[row], name="items")
     ev.written.add(made)
     return ev.allocate(RowOf(made))

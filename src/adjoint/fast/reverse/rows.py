@@ -8,6 +8,7 @@ cotangent are replaced, not added to in place: others may refer to them.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from adjoint.fast.evaluate.evaluator import Evaluator
@@ -18,10 +19,10 @@ from adjoint.fast.evaluate.types import (
     Row,
     bar_type,
     has_complex,
+    holds_arrays,
     is_complex,
     number,
 )
-from adjoint.fast.not_covered import NotCovered
 from adjoint.fast.reverse.block_cotangents import Scope
 from adjoint.fast.reverse.cotangent_types import whole
 from adjoint.fast.reverse.formulas import formula, steps
@@ -45,9 +46,17 @@ def _zero(ev: Evaluator, row: Value, item: Value | None) -> Operand:
     t = item_type(ev, row)
     if not isinstance(t, Array):
         return Const(0j if is_complex(t) else 0.0)
-    if item is None:
-        raise NotCovered("an array that is taken from a list and not used", ev.span)
+    assert item is not None  # see `with_item`
     return ev.operation(runtime.zeros_like, (item,), t, name="item_bar")
+
+
+def with_item(ev: Evaluator, op: Call) -> Call:
+    """Return a write; one that takes an array from a list with a result, whose zeros its reverse
+    puts into the cotangent of the list."""
+    row = op.operands[0]
+    if op.result is None and callee_of(op) in rows.TAKING and holds_arrays(ev.type_at(row)):
+        return replace(op, result=ev.value(ev.row_type(row).item, name="item"))
+    return op
 
 
 def _as_item(ev: Evaluator, row: Value, bar: Operand) -> Operand:

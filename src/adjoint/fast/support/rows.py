@@ -180,7 +180,7 @@ def add_folded(bars: Any, contributions: Any) -> None:
     """Add the cotangent of ``xs * n`` to `bars`, the cotangent of `xs`."""
     k = len(bars)
     for i in range(k):
-        bars[i] += sum(contributions[i::k])
+        bars[i] = bars[i] + sum(contributions[i::k])
 
 
 def zeros_of(xs: Any) -> list[float]:

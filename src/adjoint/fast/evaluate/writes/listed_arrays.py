@@ -39,16 +39,19 @@ _READING = frozenset({rows.item, rows.part, *rows.TAKING})
 
 def demand_listed_unwritten(ev: Evaluator, block: Block) -> None:
     """Refuse a block that writes to an array which a list of arrays may hold."""
-    lists = [x for x, t in ev.types.items() if holds_arrays(t)]
-    if lists:
-        memory = _Memory(ev, block)
-        held = {memory.root(x) for x in lists}
-        _Writes(ev, memory, held).block(block)
+    if any(map(holds_arrays, ev.types.values())):
+        _Writes(ev, ListedMemory(ev, block)).block(block)
 
 
-class _Memory:
+class ListedMemory:
     """Values that may share memory, in groups by union and find: a list is in the group of the
-    arrays that it holds."""
+    arrays that it holds.
+
+    Attributes
+    ----------
+    ranks
+        By value: its place in the order of definitions.
+    """
 
     def __init__(self, ev: Evaluator, block: Block) -> None:
         self._ev = ev
@@ -57,8 +60,13 @@ class _Memory:
         for view, owners in ev.aliases.items():
             self._join(view, owners)
         self._block(block)
+        self._lists = {self._root(x) for x, t in ev.types.items() if holds_arrays(t)}
 
-    def root(self, x: Value) -> Value:
+    def holds(self, x: Value) -> bool:
+        """Return whether a list of arrays may hold an array, or what shares memory with it."""
+        return self._root(x) in self._lists
+
+    def _root(self, x: Value) -> Value:
         while (above := self._above.get(x)) is not None:
             x = above
         return x
@@ -68,7 +76,7 @@ class _Memory:
         if not self._has_memory(x):
             return
         for other in filter(self._has_memory, others):
-            a, b = self.root(x), self.root(other)  # type: ignore[arg-type]
+            a, b = self._root(x), self._root(other)  # type: ignore[arg-type]
             if a is not b:
                 self._above[a] = b
 
@@ -110,10 +118,10 @@ class _Memory:
 
 
 class _Writes:
-    """The writes of a block; `held` are the groups of the lists of arrays."""
+    """The writes of a block."""
 
-    def __init__(self, ev: Evaluator, memory: _Memory, held: set[Value]) -> None:
-        self._ev, self._memory, self._held = ev, memory, held
+    def __init__(self, ev: Evaluator, memory: ListedMemory) -> None:
+        self._ev, self._memory = ev, memory
 
     def block(self, block: Block, outer: frozenset[Value] = frozenset()) -> None:
         """Check a block; `outer` are the arrays of the blocks around it that are checked there."""
@@ -140,7 +148,7 @@ class _Writes:
                 target = one.operands[0]
                 assert isinstance(target, Value)
                 if isinstance(self._ev.types[target], Array):
-                    if self._memory.root(target) in self._held:
+                    if self._memory.holds(target):
                         yield target
 
     def _is_made_in(self, op: Op, owner: Value) -> bool:
@@ -149,7 +157,7 @@ class _Writes:
 
     def _may_hold(self, x: Operand, owner: Value) -> bool:
         """Return whether what is put into a list may show an array: not if it was made before."""
-        if not isinstance(x, Value) or self._memory.root(x) not in self._held:
+        if not isinstance(x, Value) or not self._memory.holds(x):
             return False
         return self._memory.ranks.get(x, -1) >= self._memory.ranks[owner]
 
