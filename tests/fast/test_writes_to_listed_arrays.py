@@ -4,10 +4,12 @@ import numpy as np
 import pytest
 
 import adjoint as ad
+from adjoint.fast.build.modes import GRADIENT
 from adjoint.fast.programs import store as tier
 from adjoint.runtime.entries import basics
 from tests.fast.agreement import generic
-from tests.fast.test_rows_of_arrays import N, X, covered, step
+from tests.fast.test_rows_of_arrays import ORDINARY, N, X, covered, step
+from tests.fast.typed import typed_runs
 from tests.structures import difference
 
 
@@ -180,3 +182,14 @@ def test_writes_that_no_list_shows():
 
     for f in (copied, items_copied, put_before_it_is_new):
         covered(f, X)
+
+
+def test_it_is_known_what_lists_may_hold(monkeypatch):
+    basics.load()
+    tier.forget()
+    with typed_runs(monkeypatch) as (problems, counts):
+        for f in ORDINARY:
+            if f.__name__ != "nested":  # many steps of the interpreter
+                assert tier.run(f, (X,), GRADIENT) is not tier.MISS
+    assert not problems, "\n".join(problems[:20])
+    assert counts["to their end"] >= len(ORDINARY) - 1

@@ -208,7 +208,7 @@ def repeated(ev: Evaluator, xs: Abstract, n: Abstract) -> Abstract:
 
 def put(ev: Evaluator, xs: Ref, index: Abstract, value: Abstract) -> None:
     if isinstance(ev.held(xs), ListOf):
-        as_row(ev, xs.address)
+        as_row(ev, xs.address, of_arrays=True)
     row = _to_write(ev, xs)
     at = _index(ev, index)
     ev.write(Call(None, Const(rows.put_item), (row, at, _admit(ev, row, value)), (), ev.span))
@@ -234,11 +234,11 @@ def item_of(ev: Evaluator, xs: Abstract, row: Value, index: Abstract) -> Abstrac
 
 
 def items_at(ev: Evaluator, items: list[Abstract], places: list[Value]) -> list[Abstract]:
-    """Return the items at places that the program computes: numbers, or tuples of numbers."""
+    """Return the items at places that the program computes: numbers, arrays, or tuples of these."""
     template: Any = items[0]
     for x in items[1:]:
         template = generalise(template, x, ev, ev.heap, ev.heap)
-    if not _is_of_numbers(template):
+    if not _is_of_values(template):
         raise NotCovered("an item of objects, at a place that depends on numbers", ev.span)
     columns: list[list[Operand]] = []
     for x in items:
@@ -247,7 +247,7 @@ def items_at(ev: Evaluator, items: list[Abstract], places: list[Value]) -> list[
     parts = []
     for column in zip(*columns, strict=True):
         made = ListOf(tuple(Known(x.value) if isinstance(x, Const) else x for x in column))
-        parts.append(as_row(ev, ev.allocate(made).address))
+        parts.append(as_row(ev, ev.allocate(made).address, of_arrays=True))
     found = []
     for place in places:
         found.append(_instance(ev, template, iter(parts), place))
@@ -264,10 +264,10 @@ def _instance(ev: Evaluator, template: Any, parts: Any, place: Value) -> Abstrac
     return instantiate(template, read, ev)  # type: ignore[no-any-return]
 
 
-def _is_of_numbers(template: Any) -> bool:
-    """Return whether the parts of items that differ are numbers, in tuples."""
+def _is_of_values(template: Any) -> bool:
+    """Return whether the parts of items that differ are numbers or arrays, in tuples."""
     if isinstance(template, Tuple):
-        return template.kind is not list and all(map(_is_of_numbers, template.items))
+        return template.kind is not list and all(map(_is_of_values, template.items))
     if isinstance(template, Slot):
         return not template.maybe
     return isinstance(template, Known | Value)
