@@ -8,7 +8,7 @@ from adjoint.fast.build.modes import GRADIENT
 from adjoint.fast.programs import store as tier
 from adjoint.runtime.entries import basics
 from tests.fast.agreement import generic
-from tests.fast.test_rows_of_arrays import ORDINARY, N, X, covered, step
+from tests.fast.test_rows_of_arrays import ORDINARY, N, X, covered, same, step
 from tests.fast.typed import typed_runs
 from tests.structures import difference
 
@@ -193,3 +193,32 @@ def test_it_is_known_what_lists_may_hold(monkeypatch):
                 assert tier.run(f, (X,), GRADIENT) is not tier.MISS
     assert not problems, "\n".join(problems[:20])
     assert counts["to their end"] >= len(ORDINARY) - 1
+
+
+def test_one_array_twice_in_an_inner_argument():
+    def twice(x):
+        ys = [x]
+        for _ in range(N):
+            ys.append(ys[0] * 1.0)
+        bars = ad.gradient(lambda p: np.sum(p[0] ** 2 * p[1]), [ys[0], x])[0]
+        return np.sum(bars[0] * bars[1])
+
+    def once(x):
+        ys = [x]
+        for _ in range(N):
+            ys.append(step(ys[-1]))
+        (bar,) = ad.gradient(lambda p: np.sum(p**3), ys[-1])
+        return np.sum(bar * bar)
+
+    assert not same(twice, X)
+    assert same(once, X)
+
+
+def test_identity_of_items():
+    def f(x):
+        ys = [x, x * 2.0]
+        for _ in range(N):
+            ys.append(step(ys[-1]))
+        return np.sum(ys[-1] if ys[0] is x else ys[3]) + (2.0 if ys[1] is ys[2] else x[0])
+
+    same(f, X)

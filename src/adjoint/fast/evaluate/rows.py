@@ -98,6 +98,7 @@ def _name_of(ev: Evaluator, address: int) -> str:
 def _item_type(ev: Evaluator, items: tuple[Abstract, ...], of_arrays: bool) -> Number | Array:
     """Return the type that includes all items of a list."""
     if of_arrays and are_alike(items, ev.types):
+        ev.listed.update(x for x in items if isinstance(x, Value))
         return ev.array_type(items[0])  # type: ignore[arg-type]
     kinds: set[type] = set()
     for x in items:
@@ -140,6 +141,7 @@ def _admit(ev: Evaluator, row: Value, a: Abstract) -> Operand:
         assert isinstance(a, Value) and isinstance(t, Array)
         if item != t:
             ev.types[row] = Row(t)
+        ev.listed.add(a)
         return a
     known = number_of(ev, row).kinds
     kinds = known | _number_type(ev, a).kinds
@@ -187,7 +189,14 @@ def pop_first(ev: Evaluator, xs: Abstract) -> Abstract:
 def _taken(ev: Evaluator, xs: Abstract, f: Any) -> Value:
     row = _to_write(ev, xs)
     ev.row_lengths.pop(row, None)
-    return ev.operation(f, (row,), ev.row_type(row).item)
+    return noted_item(ev, ev.operation(f, (row,), ev.row_type(row).item))
+
+
+def noted_item(ev: Evaluator, x: Value) -> Value:
+    """Return an item of a list; note an array, which may be another one of the list."""
+    if isinstance(ev.types[x], Array):
+        ev.listed.add(x)
+    return x
 
 
 MOST_REPEATED = 64
@@ -230,7 +239,8 @@ def item_of(ev: Evaluator, xs: Abstract, row: Value, index: Abstract) -> Abstrac
     """Evaluate ``xs[index]``."""
     if isinstance(index, SliceOf) or (isinstance(index, Known) and isinstance(index.value, slice)):
         return _part(ev, xs, row, index)
-    return ev.operation(rows.item, (row, _index(ev, index)), ev.row_type(row).item)
+    made = ev.operation(rows.item, (row, _index(ev, index)), ev.row_type(row).item)
+    return noted_item(ev, made)
 
 
 def items_at(ev: Evaluator, items: list[Abstract], places: list[Value]) -> list[Abstract]:

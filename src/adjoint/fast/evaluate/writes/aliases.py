@@ -31,6 +31,8 @@ class Aliases:
         By item of an iteration over an array: the array.
     counted
         Arrays whose rows an iteration writes to.
+    listed
+        Arrays that are put into lists of unknown length, or taken from them: two may be one.
     """
 
     def __init__(self, types: dict[Value, Type]) -> None:
@@ -41,6 +43,7 @@ class Aliases:
         self.shown: set[Value] = set()
         self.rows_of: dict[Value, Value] = {}
         self.counted: set[Value] = set()
+        self.listed: set[Value] = set()
 
     def note_alias(self, view: Value, owners: Iterable[Operand]) -> None:
         """Record that `view` may be an alias of the values `owners`. Lists are left out: arrays in
