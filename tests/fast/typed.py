@@ -10,6 +10,7 @@ from collections import Counter
 import numpy as np
 
 from adjoint.fast.evaluate.types import Anything, Array, Number, Row, Symbol
+from adjoint.fast.evaluate.writes.listed_arrays import ListedMemory
 from adjoint.fast.evaluate.writes.memory_sharing import Sharing
 from adjoint.fast.not_covered import Deoptimize
 from adjoint.fast.reverse import forward_sweep
@@ -44,7 +45,7 @@ class Typed(Activation):
 
     def __init__(self, ev, leaves, program):
         self.ev, self.deep, self.values = ev, None, {}
-        self.sharing = Sharing(ev, program)
+        self.sharing, self.listed = Sharing(ev, program), ListedMemory(ev, program)
         self.in_sight = set()
         self.sizes = {}
         self.problems = []
@@ -91,7 +92,12 @@ class Typed(Activation):
             if v in self.ev.dims:
                 self.fits(self.ev.dims[v], value, v, value, lengths)
         elif isinstance(t, Row):
-            fits = type(value) in (list, Keys) and all(type(x) in t.item.kinds for x in value)
+            fits = type(value) in (list, Keys)
+            if isinstance(t.item, Array):
+                fits = fits and all(x.dtype == t.item.dtype for x in value)
+                fits = fits and len({x.shape for x in value}) < 2
+            else:
+                fits = fits and all(type(x) in t.item.kinds for x in value)
             self.require(fits, v, value, "is no such list")
         elif type(value) is not np.ndarray or value.dtype != t.dtype or value.ndim != len(t.shape):
             self.require(False, v, value, "is no such array")
@@ -108,7 +114,8 @@ class Typed(Activation):
 
     def demand_memory(self, op):
         """A new array is new, and where there are writes, it is known of each value in sight that
-        it may share memory with the result."""
+        it may share memory with the result, or that lists may hold both: nothing writes to
+        these."""
         result = op.result
         made = self.values.get(result)
         if not isinstance(self.ev.types.get(result), Array) or not made.size:
@@ -120,6 +127,7 @@ class Typed(Activation):
                 self.require(result not in self.ev.fresh, result, made, f"shows {v.name}")
                 if self.ev.written and v in self.in_sight:
                     known = self.sharing.share(v, result)
+                    known = known or (self.listed.holds(v) and self.listed.holds(result))
                     self.require(known, result, made, f"may show {v.name}")
 
     def require(self, holds, v, value, problem):

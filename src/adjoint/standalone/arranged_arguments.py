@@ -150,6 +150,7 @@ def described_types(program: Program, names: Sequence[str]) -> list[str]:
             shape = [_length(n, lengths) for n in t.shape]
             what = f"array of {t.dtype}, shape ({', '.join(shape)}{',' * (len(shape) == 1)})"
         elif isinstance(t, Row):
+            assert isinstance(t.item, Number)
             what = f"list of numbers ({_kinds(t.item)})"
         else:
             assert isinstance(t, Number)

@@ -253,6 +253,7 @@ class Reading:
         return tests
 
     def _row_tests(self, name: str, leaf: Leaf, t: Row) -> list[str]:
+        assert isinstance(t.item, Number)
         kinds = self.bind(t.item.kinds)
         dim = self.outside.row_lengths[leaf.value]
         known = self._length(dim)

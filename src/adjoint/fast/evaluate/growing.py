@@ -63,7 +63,7 @@ def growing(ev: Evaluator, run: Callable[[], T], is_short: Callable[[], bool] | 
                 grown.append(error.address)
                 for address in grown:
                     if isinstance(ev.heap[address], ListOf):
-                        as_row(ev, address)
+                        as_row(ev, address, of_arrays=True)
                     elif isinstance(ev.heap[address], DequeOf):
                         as_queue(ev, address)
                     else:

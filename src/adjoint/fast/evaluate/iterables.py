@@ -16,7 +16,7 @@ from adjoint.fast.evaluate.joins import is_number
 from adjoint.fast.evaluate.objects.containers import closed
 from adjoint.fast.evaluate.objects.number_keys import ordered
 from adjoint.fast.evaluate.plain_classes import is_enumeration, is_plain_object
-from adjoint.fast.evaluate.rows import as_row, length_of_row, row_of
+from adjoint.fast.evaluate.rows import as_row, length_of_row, noted_item, row_of
 from adjoint.fast.evaluate.types import ANYTHING, Array, Dim, Row, Symbol, Type, number
 from adjoint.fast.evaluate.values import (
     Abstract,
@@ -406,7 +406,7 @@ def _taken(ev: Evaluator, row: Value, x: Value) -> Value:
     """Return an item of a list; note that it is a key of a dict."""
     if ev.keys_of.get(row) is row:
         ev.keys_of[x] = row
-    return x
+    return noted_item(ev, x)
 
 
 def _source_of_few(ev: Evaluator, a: Abstract) -> Source | None:

@@ -9,7 +9,7 @@ then holds a copy, so none of these lists may be written to (`Draft.demand_own_l
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -288,8 +288,8 @@ def match(template: Any, a: Any, found: list[Operand], ev: Evaluator, heap: Heap
 
 
 class Grows(NotCovered):
-    """The length of the list of numbers at an address depends on a branch or an iteration, or a key
-    of the dict or set does."""
+    """The length of the list of numbers or arrays at an address depends on a branch or an
+    iteration, or a key of the dict or set does."""
 
     def __init__(self, address: int) -> None:
         super().__init__("a list changes its length in a branch or a loop")
@@ -301,6 +301,17 @@ def is_number(a: Any, types: Types) -> bool:
     return isinstance(_leaf_type(a, types), Number)
 
 
+def are_alike(items: Sequence[Any], types: Types) -> bool:
+    """Return whether items are arrays that one list of the program may hold."""
+    found = {types[x] if isinstance(x, Value) else None for x in items}
+    return len(found) == 1 and is_listed(found.pop())
+
+
+def is_listed(t: Any) -> bool:
+    """Return whether lists of the program may hold arrays of a type."""
+    return type(t) is Array and t.dtype.char in "dD"
+
+
 def contents_template(address: int, ev: Evaluator, heap: Heap, other: Heap) -> Any:
     """`generalise` the contents of an address in two heaps; raise `Grows` if lengths of lists
     differ."""
@@ -310,7 +321,7 @@ def contents_template(address: int, ev: Evaluator, heap: Heap, other: Heap) -> A
     if shape_of(before) != shape_of(after):
         if isinstance(before, ListOf) and isinstance(after, ListOf | RowOf):
             items = (*before.items, *(after.items if isinstance(after, ListOf) else ()))
-            if all(is_number(x, ev.types) for x in items):
+            if all(is_number(x, ev.types) for x in items) or are_alike(items, ev.types):
                 raise Grows(address)
         if isinstance(before, DequeOf) and isinstance(after, DequeOf):
             if all(is_number(x, ev.types) for x in (*before.items, *after.items)):

@@ -1,8 +1,10 @@
-"""Lists of numbers of unknown length, as values of the program that are written to in place.
+"""Lists of numbers or arrays of unknown length, as values of the program that are written to in
+place.
 
 The items of a new list are known one by one. If its length comes to depend on a branch or on an
 iteration, the branch or loop is specialised again with a list of the program in its place. The item
-type includes all numbers that are ever put into the list.
+type includes all numbers that are ever put into the list; arrays are of one dtype and shape. The
+list holds the arrays themselves, which nothing may write to (`writes.listed_arrays`).
 """
 
 from __future__ import annotations
@@ -14,7 +16,14 @@ import numpy as np
 
 from adjoint.fast.evaluate.evaluator import Evaluator
 from adjoint.fast.evaluate.indices import index_operand
-from adjoint.fast.evaluate.joins import generalise, instantiate, is_number, match
+from adjoint.fast.evaluate.joins import (
+    are_alike,
+    generalise,
+    instantiate,
+    is_listed,
+    is_number,
+    match,
+)
 from adjoint.fast.evaluate.types import (
     Array,
     Dim,
@@ -44,7 +53,8 @@ from adjoint.ir.single import Call, Const, Op, Operand, Value
 
 
 def row_of(ev: Evaluator, a: Any) -> Value | None:
-    """Return the value of the program that a list of numbers is; ``None`` for anything else."""
+    """Return the value of the program that a list of numbers or arrays is; ``None`` for anything
+    else."""
     if isinstance(a, Value):
         return a if isinstance(ev.types[a], Row) else None
     held = ev.held(a)
@@ -52,23 +62,23 @@ def row_of(ev: Evaluator, a: Any) -> Value | None:
 
 
 def kind_of(ev: Evaluator, a: Abstract) -> type:
-    """Return `list` or `tuple`, according to the class of a list of numbers."""
+    """Return `list` or `tuple`, according to the class of a list of the program."""
     held = ev.held(a)
     return held.kind if isinstance(held, RowOf) else list
 
 
-def as_row(ev: Evaluator, address: int, build: Any = primitives.build_list) -> Value:
-    """Turn a list of known items into a value of the program, which `build` makes."""
+def as_row(
+    ev: Evaluator, address: int, build: Any = primitives.build_list, *, of_arrays: bool = False
+) -> Value:
+    """Turn a list of known items into a value of the program, which `build` makes; one of arrays
+    if `of_arrays` allows that."""
     held = ev.heap[address]
     assert isinstance(held, ListOf)
     ev.demand_own_list(address)
-    kinds: set[type] = set()
-    for x in held.items:
-        kinds |= _number_type(ev, x).kinds
     made = ev.operation(
         build,
         tuple(map(ev.operand, held.items)),
-        Row(Number(frozenset(kinds))),
+        Row(_item_type(ev, held.items, of_arrays)),
         name=_name_of(ev, address),
     )
     ev.written.add(made)
@@ -83,6 +93,25 @@ def _name_of(ev: Evaluator, address: int) -> str:
             if isinstance(a, Ref) and a.address == address and not v.name.startswith("_"):
                 return v.name
     return "items"
+
+
+def _item_type(ev: Evaluator, items: tuple[Abstract, ...], of_arrays: bool) -> Number | Array:
+    """Return the type that includes all items of a list."""
+    if of_arrays and are_alike(items, ev.types):
+        ev.listed.update(x for x in items if isinstance(x, Value))
+        return ev.array_type(items[0])  # type: ignore[arg-type]
+    kinds: set[type] = set()
+    for x in items:
+        kinds |= _number_type(ev, x).kinds
+    return Number(frozenset(kinds))
+
+
+def number_of(ev: Evaluator, row: Value) -> Number:
+    """Return the type of the items of a list of numbers; refuse a list of arrays."""
+    item = ev.row_type(row).item
+    if isinstance(item, Array):
+        raise NotCovered("an operation on a list of arrays of unknown length", ev.span)
+    return item
 
 
 def _number_type(ev: Evaluator, a: Abstract) -> Number:
@@ -106,8 +135,15 @@ def _to_write(ev: Evaluator, a: Abstract) -> Value:
 
 
 def _admit(ev: Evaluator, row: Value, a: Abstract) -> Operand:
-    """Widen the item type of a list by a number; return the number as an operand."""
-    known = ev.row_type(row).item.kinds
+    """Widen the item type of a list by a number or an array; return it as an operand."""
+    item, t = ev.row_type(row).item, ev.types[a] if isinstance(a, Value) else None
+    if is_listed(t) and item in (t, Number(frozenset())):
+        assert isinstance(a, Value) and isinstance(t, Array)
+        if item != t:
+            ev.types[row] = Row(t)
+        ev.listed.add(a)
+        return a
+    known = number_of(ev, row).kinds
     kinds = known | _number_type(ev, a).kinds
     if kinds != known:
         ev.types[row] = Row(Number(kinds))
@@ -153,7 +189,14 @@ def pop_first(ev: Evaluator, xs: Abstract) -> Abstract:
 def _taken(ev: Evaluator, xs: Abstract, f: Any) -> Value:
     row = _to_write(ev, xs)
     ev.row_lengths.pop(row, None)
-    return ev.operation(f, (row,), ev.row_type(row).item)
+    return noted_item(ev, ev.operation(f, (row,), ev.row_type(row).item))
+
+
+def noted_item(ev: Evaluator, x: Value) -> Value:
+    """Return an item of a list; note an array, which may be another one of the list."""
+    if isinstance(ev.types[x], Array):
+        ev.listed.add(x)
+    return x
 
 
 MOST_REPEATED = 64
@@ -166,7 +209,7 @@ def repeated(ev: Evaluator, xs: Abstract, n: Abstract) -> Abstract:
         raise NotCovered("a list of unknown length, repeated", ev.span)
     if isinstance(n, Known) and type(n.value) is int and n.value * len(items) <= MOST_REPEATED:
         return ev.allocate(ListOf(items * n.value))
-    row = as_row(ev, ev.allocate(ListOf(items)).address)
+    row = as_row(ev, ev.allocate(ListOf(items)).address, of_arrays=True)
     made = ev.operation(rows.repeated, (row, _index(ev, n)), ev.types[row], name="items")
     ev.written.add(made)
     return ev.allocate(RowOf(made))
@@ -174,7 +217,7 @@ def repeated(ev: Evaluator, xs: Abstract, n: Abstract) -> Abstract:
 
 def put(ev: Evaluator, xs: Ref, index: Abstract, value: Abstract) -> None:
     if isinstance(ev.held(xs), ListOf):
-        as_row(ev, xs.address)
+        as_row(ev, xs.address, of_arrays=True)
     row = _to_write(ev, xs)
     at = _index(ev, index)
     ev.write(Call(None, Const(rows.put_item), (row, at, _admit(ev, row, value)), (), ev.span))
@@ -196,15 +239,16 @@ def item_of(ev: Evaluator, xs: Abstract, row: Value, index: Abstract) -> Abstrac
     """Evaluate ``xs[index]``."""
     if isinstance(index, SliceOf) or (isinstance(index, Known) and isinstance(index.value, slice)):
         return _part(ev, xs, row, index)
-    return ev.operation(rows.item, (row, _index(ev, index)), ev.row_type(row).item)
+    made = ev.operation(rows.item, (row, _index(ev, index)), ev.row_type(row).item)
+    return noted_item(ev, made)
 
 
 def items_at(ev: Evaluator, items: list[Abstract], places: list[Value]) -> list[Abstract]:
-    """Return the items at places that the program computes: numbers, or tuples of numbers."""
+    """Return the items at places that the program computes: numbers, arrays, or tuples of these."""
     template: Any = items[0]
     for x in items[1:]:
         template = generalise(template, x, ev, ev.heap, ev.heap)
-    if not _is_of_numbers(template):
+    if not _is_of_values(template):
         raise NotCovered("an item of objects, at a place that depends on numbers", ev.span)
     columns: list[list[Operand]] = []
     for x in items:
@@ -213,7 +257,7 @@ def items_at(ev: Evaluator, items: list[Abstract], places: list[Value]) -> list[
     parts = []
     for column in zip(*columns, strict=True):
         made = ListOf(tuple(Known(x.value) if isinstance(x, Const) else x for x in column))
-        parts.append(as_row(ev, ev.allocate(made).address))
+        parts.append(as_row(ev, ev.allocate(made).address, of_arrays=True))
     found = []
     for place in places:
         found.append(_instance(ev, template, iter(parts), place))
@@ -230,10 +274,10 @@ def _instance(ev: Evaluator, template: Any, parts: Any, place: Value) -> Abstrac
     return instantiate(template, read, ev)  # type: ignore[no-any-return]
 
 
-def _is_of_numbers(template: Any) -> bool:
-    """Return whether the parts of items that differ are numbers, in tuples."""
+def _is_of_values(template: Any) -> bool:
+    """Return whether the parts of items that differ are numbers or arrays, in tuples."""
     if isinstance(template, Tuple):
-        return template.kind is not list and all(map(_is_of_numbers, template.items))
+        return template.kind is not list and all(map(_is_of_values, template.items))
     if isinstance(template, Slot):
         return not template.maybe
     return isinstance(template, Known | Value)
@@ -268,6 +312,9 @@ def length_of_row(ev: Evaluator, row: Value) -> Dim | None:
 def reduced(ev: Evaluator, f: Any, row: Value) -> Abstract:
     """Write ``sum``, ``math.fsum``, ``max`` or ``min`` of a list."""
     item = ev.row_type(row).item
+    if f is rows.total and isinstance(item, Array):
+        return ev.operation(f, (row,), item)
+    item = number_of(ev, row)
     kinds = item.kinds
     if f is rows.total:
         if not kinds <= {int, bool, float, np.float64, complex, np.complex128}:
@@ -282,6 +329,8 @@ def reduced(ev: Evaluator, f: Any, row: Value) -> Abstract:
 def array_of(ev: Evaluator, row: Value, dtype: Any = None) -> Abstract:
     """Write ``np.array(row)``."""
     item = ev.row_type(row).item
+    if isinstance(item, Array):
+        return _array_of_arrays(ev, row, item, dtype)
     if not item.kinds:
         raise NotCovered("an array of nothing", ev.span)
     if has_complex(item) and dtype is not None and np.dtype(dtype).kind != "c":
@@ -292,10 +341,26 @@ def array_of(ev: Evaluator, row: Value, dtype: Any = None) -> Abstract:
         ev.operation(rows.demand_float, (row,), number(bool))
     elif len(found) > 1 or not is_covered(of_array.type):
         raise NotCovered("an array of numbers of several classes", ev.span)
+    t = Array(of_array, (_length(ev, row),))
+    return ev.operation(rows.array_of, (row, Const(of_array)), t)
+
+
+def _array_of_arrays(ev: Evaluator, row: Value, item: Array, dtype: Any) -> Abstract:
+    """Write ``np.array(row)`` of a list of arrays."""
+    made = ev.operation(rows.stacked, (row,), item.with_shape((_length(ev, row), *item.shape)))
+    if dtype is None or np.dtype(dtype) == item.dtype:
+        return made
+    if has_complex(item):
+        raise NotCovered(f"complex numbers in an array of dtype {np.dtype(dtype)}", ev.span)
+    return ev.call(Known(np.ndarray.astype), [made, Known(dtype)], {})
+
+
+def _length(ev: Evaluator, row: Value) -> Dim:
+    """Return the dimension that is the length of a list."""
     n = length_of_row(ev, row)
     if n is None:
         n = ev.row_lengths[row] = Symbol("n", is_argument=False)
-    return ev.operation(rows.array_of, (row, Const(of_array)), Array(of_array, (n,)))
+    return n
 
 
 def note_lengths(ev: Evaluator, ops: list[Op], n: Dim) -> None:

@@ -15,7 +15,7 @@ from itertools import takewhile
 from adjoint.fast.evaluate.evaluator import Evaluator
 from adjoint.fast.evaluate.loops import iterate
 from adjoint.fast.evaluate.rows import reduced, row_of
-from adjoint.fast.evaluate.types import ANYTHING, Number, is_covered
+from adjoint.fast.evaluate.types import ANYTHING, Number, holds_arrays, is_covered
 from adjoint.fast.evaluate.values import Abstract, Known
 from adjoint.fast.not_covered import NotCovered
 from adjoint.fast.single_assignment.walk import blocks, walk
@@ -80,7 +80,8 @@ def summed(ev: Evaluator, xs: Abstract, start: Abstract) -> Abstract:
     if isinstance(start, Known) and isinstance(start.value, str | bytes):
         raise NotCovered("a sum of strings", ev.span)
     row = row_of(ev, xs)
-    if row is not None and _kinds(ev, start):
+    of_arrays = row is not None and holds_arrays(ev.types[row])
+    if row is not None and (_is_zero(start) if of_arrays else _kinds(ev, start)):
         return _of_row(ev, row, start)
     gathered = _Gathered(ev.block, len(ev.block), start)
     is_compensated = COMPENSATED and _may_be(ev, start, _STARTS)

@@ -96,9 +96,10 @@ INTEGERS_OR_FLOATS = (np.dtype(np.int64), np.dtype(np.float64))
 
 @node
 class Row:
-    """A list of any length of numbers of type `item`; its cotangent is a list of equal length."""
+    """A list of any length of numbers or arrays of type `item`; its cotangent is a list of equal
+    length."""
 
-    item: Number
+    item: Number | Array
 
     def __repr__(self) -> str:
         return f"list[{self.item}]"
@@ -122,6 +123,11 @@ _SCALARS = members(
 _COMPLEX_SCALARS = (np.complex128, np.complex64)
 for _kind in (*_SCALARS, *_COMPLEX_SCALARS):
     _WITNESSES[_kind] = _kind(1)
+
+
+def holds_arrays(t: Any) -> bool:
+    """Return whether a type is that of lists of arrays."""
+    return isinstance(t, Row) and isinstance(t.item, Array)
 
 
 def number(*kinds: type) -> Number:
@@ -243,12 +249,19 @@ def bar_type(t: Type) -> Type:
         dtype = t.dtype if t.dtype.kind in "fc" else np.dtype(np.float64)
         return Array(dtype, t.shape)
     if isinstance(t, Row):
-        return Row(FLOAT if t.item.kinds.isdisjoint(_COMPLEX) else _bar_of_complex(t.item.kinds))
+        return Row(_bar_of_item(t.item))
     if isinstance(t, Number) and not t.kinds.isdisjoint(_COMPLEX):
         return _bar_of_complex(t.kinds)
     if isinstance(t, Number) and not t.kinds <= _PYTHON:
         return Number(_PYTHON_AND_NUMPY | {k for k in t.kinds if issubclass(k, np.floating)})
     return FLOAT
+
+
+def _bar_of_item(t: Number | Array) -> Number | Array:
+    """Return the type of the cotangent of an item of a list: plain numbers for numbers."""
+    if isinstance(t, Array):
+        return t
+    return FLOAT if t.kinds.isdisjoint(_COMPLEX) else _bar_of_complex(t.kinds)
 
 
 def _bar_of_complex(kinds: frozenset[type]) -> Number:

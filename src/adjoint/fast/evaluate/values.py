@@ -332,7 +332,7 @@ class IteratorOf:
 
 @node(eq=False)
 class RowOf:
-    """A list or a tuple of numbers of unknown length, as a value of the program."""
+    """A list or a tuple of numbers or arrays of unknown length, as a value of the program."""
 
     value: Value
     kind: type = list
@@ -341,8 +341,7 @@ class RowOf:
 @node(eq=False)
 class TableOf:
     """A dict or a set of class `kind` with keys of the program: `items` are the lists of its keys
-    and of its values, if `is_in_order` in the order of insertion. For a deque, `items` is the list
-    of its items, and `factory` its greatest length."""
+    and values, if `is_in_order` as inserted. A deque has the list of its items."""
 
     items: tuple[Abstract, ...]
     kind: type

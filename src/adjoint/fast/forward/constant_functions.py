@@ -19,6 +19,7 @@ _CONSTANT: frozenset[Any] = CONSTANT | {
     runtime.push,
     runtime.leave,
     rows.zeros_of,
+    rows.array_zeros_of,
     rows.ties,
     np.zeros,
     np.ones,

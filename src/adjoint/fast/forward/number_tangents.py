@@ -106,7 +106,7 @@ def _(sweep: TangentValues, op: Call, y: Value) -> Operand | None:
 # ---- lists of numbers ----------------------------------------------------------------------------
 
 
-@formula(rows.item, rows.part, rows.total, rows.exact_total, rows.repeated)
+@formula(rows.item, rows.part, rows.total, rows.exact_total, rows.repeated, rows.stacked)
 def _(sweep: TangentValues, op: Call, y: Value) -> Operand | None:
     """The functions that are linear in their first operand."""
     return sweep.linear(callee_of(op), (sweep.full(op.operands[0]), *op.operands[1:]), y)

@@ -19,6 +19,7 @@ from adjoint.fast.evaluate.types import (
     Row,
     Type,
     bar_type,
+    holds_arrays,
     is_complex,
     number,
 )
@@ -109,6 +110,7 @@ class TangentValues:
         t = self.ev.types[x]
         if isinstance(t, Array | Row):
             make = rows.zeros_of if isinstance(t, Row) else runtime.zeros_like
+            make = rows.array_zeros_of if holds_arrays(t) else make
             return self.ev.operation(make, (x,), bar_type(t), name=f"{x.name}_dot")
         if not isinstance(t, Number):
             raise NotCovered("a structure that carries a tangent in some ways only")

@@ -5,20 +5,28 @@ from __future__ import annotations
 import operator
 from typing import TYPE_CHECKING
 
+from adjoint.fast.evaluate.types import Array
 from adjoint.fast.not_covered import NotCovered
 from adjoint.fast.reverse.arithmetic import inferred
 from adjoint.fast.single_assignment.walk import callee_of
 from adjoint.fast.support import functions as runtime
 from adjoint.fast.support import rows
-from adjoint.ir.single import Call, Const, Operand
+from adjoint.ir.single import Call, Const, Operand, Value
 
 if TYPE_CHECKING:
     from adjoint.fast.forward.tangent_values import TangentValues
 
 _PUTS = (runtime.put, runtime.put_broadcast)
 _SUMS = (runtime.add_to, runtime.subtract_from)
-_AT_INDEX = (runtime.add_at, runtime.add_part, runtime.scatter, rows.add_part, rows.add_shared)
-_OF_ROWS = (rows.add_to_all, rows.add_each, rows.add_folded)
+_AT_INDEX = (
+    runtime.add_at,
+    runtime.add_part,
+    runtime.scatter,
+    rows.add_part,
+    rows.add_shared,
+    rows.add_item,
+)
+_OF_ROWS = (rows.add_to_all, rows.add_each, rows.add_folded, rows.add_stacked)
 
 
 def written_tangent(sweep: TangentValues, op: Call) -> None:
@@ -35,7 +43,7 @@ def written_tangent(sweep: TangentValues, op: Call) -> None:
         _scaled(sweep, op, dot)
         return
     ev.write(op)
-    if f is runtime.clear or f in rows.TAKING:
+    if f in (runtime.clear, rows.clear_item) or f in rows.TAKING:
         ev.write(Call(None, op.callee, (dot, *op.operands[1:])))
         return
     value = op.operands[-1]
@@ -46,7 +54,10 @@ def written_tangent(sweep: TangentValues, op: Call) -> None:
         else:
             ev.write(Call(None, op.callee, (dot, op.operands[1], value_dot)))
     elif f in (rows.append, rows.put_first, rows.put_item):
-        given = Const(0.0) if value_dot is None else value_dot
+        given = value_dot
+        if given is None:
+            of_arrays = isinstance(value, Value) and isinstance(ev.types[value], Array)
+            given = sweep.full(value) if of_arrays else Const(0.0)
         ev.write(Call(None, op.callee, (dot, *op.operands[1:-1], given)))
     elif f in _SUMS or f in _AT_INDEX or f in _OF_ROWS:
         if value_dot is not None:

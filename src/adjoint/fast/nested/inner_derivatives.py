@@ -264,7 +264,9 @@ def _demand_once(ev: Evaluator, arg: Abstract) -> None:
     """Refuse what occurs twice in an argument: both places would show its cotangent."""
     seen: set[Value | int] = set()
     for x in _containers_and_arrays(ev, arg):
-        names = ev.aliased_by(x) if isinstance(x, Value) else {x}
+        names: set[Value | int] = {*ev.aliased_by(x)} if isinstance(x, Value) else {x}
+        if not ev.listed.isdisjoint(names):  # any of them may be any other
+            names |= ev.listed
         if not seen.isdisjoint(names):
             raise NotCovered("something that occurs twice in an inner argument", ev.span)
         seen |= names

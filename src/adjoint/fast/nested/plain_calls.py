@@ -21,7 +21,7 @@ from adjoint.fast.evaluate.items import item
 from adjoint.fast.evaluate.objects.function_attributes import fields_of_function
 from adjoint.fast.evaluate.plain_classes import is_plain_outside
 from adjoint.fast.evaluate.result_types.lengths import fresh_length
-from adjoint.fast.evaluate.types import ANYTHING, Array, Number, number
+from adjoint.fast.evaluate.types import ANYTHING, Array, Number, holds_arrays, number
 from adjoint.fast.evaluate.values import (
     LOST,
     MISSING,
@@ -259,7 +259,9 @@ class _Making:
         match self.ev.heap[a.address]:
             case ListOf(items=items):
                 return self._step(support.a_list, *items)
-            case RowOf(value=value, kind=kind) if kind is list:
+            case RowOf(value=value, kind=kind) if kind is list and not holds_arrays(
+                self.ev.types[value]
+            ):
                 return self.place(value)
             case DictOf(keys=keys, items=items, kind=kind) if kind is dict:
                 return self._dict(keys, items)

@@ -255,6 +255,7 @@ class Scope:
         t = self.ev.types[v]
         if isinstance(t, Row):
             make: Any = rows.complex_zeros_of if is_complex(t.item) else rows.zeros_of
+            make = rows.array_zeros_of if isinstance(t.item, Array) else make
             return self.ev.operation(make, (v,), bar_type(t), name=f"{v.name}_bar")
         if isinstance(t, Array):
             return self.ev.operation(runtime.zeros_like, (v,), bar_type(t), name=f"{v.name}_bar")

@@ -160,7 +160,14 @@ class Contents:
 
 
 _SIZES = frozenset(
-    {runtime.length, runtime.shape_of, runtime.zeros_like, rows.zeros_of, rows.complex_zeros_of}
+    {
+        runtime.length,
+        runtime.shape_of,
+        runtime.zeros_like,
+        rows.zeros_of,
+        rows.complex_zeros_of,
+        rows.array_zeros_of,
+    }
 )
 """Functions that read only the sizes of their operands."""
 _LAST_FOR_SIZE = frozenset(

@@ -30,6 +30,7 @@ from adjoint.fast.reverse.forward_blocks import (
     freeze,
 )
 from adjoint.fast.reverse.loops import loop_back
+from adjoint.fast.reverse.rows import with_item
 from adjoint.fast.reverse.sweep import Sweep, is_write, writes_in
 from adjoint.fast.reverse.writes import written_back
 from adjoint.fast.single_assignment.walk import results
@@ -122,6 +123,7 @@ def _forward_op(sweep: Sweep, op: ir.Op, region: ForwardBlock) -> Step | None:
             return None
         case Call() if is_write(op) and op.operands[0] in sweep.active:
             sweep.ev.span = op.span
+            op = with_item(sweep.ev, op)
             sweep.ev.block.append(op)
             _note_writes(sweep, op)
             target = op.operands[0]

@@ -1,21 +1,25 @@
-"""The reverse of operations on lists of numbers.
+"""The reverse of operations on lists of numbers or arrays.
 
 The cotangent of a list is a list that at each point of the reverse sweep is as long as the primal
 was at that point: the reverse of ``append`` removes an item, that of ``pop`` adds one. So the
-reverse sweep reads only the final length of the primal, which may have been written to.
+reverse sweep reads only the final length of the primal, which may have been written to. Arrays in a
+cotangent are replaced, not added to in place: others may refer to them.
 """
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from adjoint.fast.evaluate.evaluator import Evaluator
 from adjoint.fast.evaluate.types import (
     ANYTHING,
+    Array,
     Number,
     Row,
     bar_type,
     has_complex,
+    holds_arrays,
     is_complex,
     number,
 )
@@ -30,20 +34,36 @@ from adjoint.fast.support import rows
 from adjoint.ir.single import Call, Const, Operand, Value
 
 
-def item_type(ev: Evaluator, row: Value) -> Number:
+def item_type(ev: Evaluator, row: Value) -> Number | Array:
     """Return the type of the cotangents of the items of a list."""
     t = bar_type(ev.types[row])
     assert isinstance(t, Row)
     return t.item
 
 
-def _zero(ev: Evaluator, row: Value) -> Const:
-    return Const(0j if is_complex(item_type(ev, row)) else 0.0)
+def _zero(ev: Evaluator, row: Value, item: Value | None) -> Operand:
+    """Return the zero cotangent of an item of a list."""
+    t = item_type(ev, row)
+    if not isinstance(t, Array):
+        return Const(0j if is_complex(t) else 0.0)
+    assert item is not None  # see `with_item`
+    return ev.operation(runtime.zeros_like, (item,), t, name="item_bar")
+
+
+def with_item(ev: Evaluator, op: Call) -> Call:
+    """Return a write; one that takes an array from a list with a result, whose zeros its reverse
+    puts into the cotangent of the list."""
+    row = op.operands[0]
+    if op.result is None and callee_of(op) in rows.TAKING and holds_arrays(ev.type_at(row)):
+        return replace(op, result=ev.value(ev.row_type(row).item, name="item"))
+    return op
 
 
 def _as_item(ev: Evaluator, row: Value, bar: Operand) -> Operand:
-    """Convert the cotangent of an item to a Python number."""
+    """Convert the cotangent of an item that is a number to a Python number."""
     t, found = item_type(ev, row), ev.types[bar] if isinstance(bar, Value) else None
+    if isinstance(t, Array):
+        return bar
     if not isinstance(found, Number) or found.kinds <= t.kinds:
         return bar
     kind = complex if is_complex(t) else float
@@ -54,8 +74,9 @@ def _as_item(ev: Evaluator, row: Value, bar: Operand) -> Operand:
 
 def add_item(scope: Scope, row: Value, bars: Operand, index: Operand, bar: Operand) -> None:
     """Write the addition of `bar` to the cotangent of an item."""
+    f = rows.add_item if isinstance(item_type(scope.ev, row), Array) else runtime.add_at
     bar = _as_item(scope.ev, row, bar)
-    scope.ev.write(Call(None, Const(runtime.add_at), (bars, index, bar)))
+    scope.ev.write(Call(None, Const(f), (bars, index, bar)))
 
 
 def row_written_back(scope: Scope, op: Call) -> None:
@@ -65,10 +86,10 @@ def row_written_back(scope: Scope, op: Call) -> None:
     if row not in scope.sweep.used:
         return
     bars = scope.buffer(row)
-    of_item, zero = item_type(ev, row), _zero(ev, row)
+    of_item = item_type(ev, row)
     f = callee_of(op)
     if f in rows.TAKING:
-        ev.write(Call(None, Const(rows.TAKING[f]), (bars, zero)))
+        ev.write(Call(None, Const(rows.TAKING[f]), (bars, _zero(ev, row, op.result))))
         return
     is_active = isinstance(value, Value) and value in scope.sweep.active
     if f in rows.PUTTING:
@@ -79,7 +100,10 @@ def row_written_back(scope: Scope, op: Call) -> None:
     index = op.operands[1]
     if is_active:
         scope.add(value, ev.operation(rows.item, (bars, index), of_item, name="item_bar"))
-    ev.write(Call(None, Const(rows.put_item), (bars, index, zero)))
+    if isinstance(of_item, Array):
+        ev.write(Call(None, Const(rows.clear_item), (bars, index)))
+    else:
+        ev.write(Call(None, Const(rows.put_item), (bars, index, _zero(ev, row, None))))
 
 
 @formula(rows.item)
@@ -97,12 +121,13 @@ def _(scope: Scope, op: Call, y_bar: Operand) -> None:
     scope.ev.write(Call(None, Const(rows.add_to_all), (bars, _as_item(scope.ev, row, y_bar))))
 
 
-@formula(rows.array_of)
+@formula(rows.array_of, rows.stacked)
 def _(scope: Scope, op: Call, y_bar: Operand) -> None:
     ev, row = scope.ev, op.operands[0]
     assert isinstance(row, Value) and op.result is not None
     bars = scope.buffer(row)
-    ev.write(Call(None, Const(rows.add_each), (bars, whole(ev, y_bar, op.result))))
+    f = rows.add_stacked if callee_of(op) is rows.stacked else rows.add_each
+    ev.write(Call(None, Const(f), (bars, whole(ev, y_bar, op.result))))
 
 
 def _for_items(ev: Evaluator, row: Value, copy: Value | None, bars: Operand) -> Operand:
@@ -143,7 +168,12 @@ def _pop_back(sweep: Sweep, op: Call) -> Step:
         y_bar = scope.take(y)
         bars = scope.buffer(row)
         ev = scope.ev
-        bar = _zero(ev, row) if y_bar is None else _as_item(ev, row, y_bar)
+        if y_bar is None:
+            bar = _zero(ev, row, y)
+        else:
+            bar = whole(ev, _as_item(ev, row, y_bar), y)
+            if isinstance(bar, Value):  # the list refers to it from now on
+                ev.fresh.discard(bar)
         ev.write(Call(None, Const(rows.TAKING[callee_of(op)]), (bars, bar)))
 
     return back

@@ -48,7 +48,8 @@ NEW_ARRAYS: frozenset[Any] = (
     _CREATED
     | _ARITHMETIC
     | _COMPUTED
-    | {runtime.apart, runtime.constant, runtime.inner_derivative, runtime.repeated, rows.array_of}
+    | {runtime.apart, runtime.constant, runtime.inner_derivative, runtime.repeated}
+    | {rows.array_of, rows.stacked, rows.total}
 )
 """Functions besides ufuncs that return a new array, which the program may write to."""
 
@@ -89,9 +90,11 @@ MADE_EACH_TIME: frozenset[Any] = (
         runtime.new_tape,
         rows.zeros_of,
         rows.complex_zeros_of,
+        rows.array_zeros_of,
         rows.part,
         rows.repeated,
         rows.array_of,
+        rows.stacked,
         primitives.build_list,
         runtime.new_stream,
         zip,

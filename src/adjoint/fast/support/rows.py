@@ -1,4 +1,4 @@
-"""Functions of lists of numbers that programs call."""
+"""Functions of lists of numbers, or of arrays, that programs call."""
 
 from __future__ import annotations
 
@@ -46,6 +46,13 @@ def array_of(xs: Any, dtype: Any) -> Any:
     if not xs and dtype != np.float64:
         raise Deoptimize("an array of nothing")  # NumPy makes it an array of float64
     return np.array(xs, dtype)
+
+
+def stacked(xs: Any) -> Any:
+    """Return the arrays of a list as one array."""
+    if not xs:
+        raise Deoptimize("an array of nothing")  # NumPy makes it an array of rank 1
+    return np.array(xs)
 
 
 def demand_float(xs: Any) -> bool:
@@ -173,7 +180,7 @@ def add_folded(bars: Any, contributions: Any) -> None:
     """Add the cotangent of ``xs * n`` to `bars`, the cotangent of `xs`."""
     k = len(bars)
     for i in range(k):
-        bars[i] += sum(contributions[i::k])
+        bars[i] = bars[i] + sum(contributions[i::k])
 
 
 def zeros_of(xs: Any) -> list[float]:
@@ -184,6 +191,11 @@ def zeros_of(xs: Any) -> list[float]:
 def complex_zeros_of(xs: Any) -> list[complex]:
     """Return the zero cotangent of a list of complex numbers."""
     return [0j] * len(xs)
+
+
+def array_zeros_of(xs: Any) -> list[Any]:
+    """Return the zero cotangent of a list of arrays."""
+    return [np.zeros(x.shape, x.dtype) for x in xs]
 
 
 def complex_items(bars: list[Any]) -> list[Any]:
@@ -201,6 +213,22 @@ def add_to_all(bars: Any, bar: float) -> None:
     bars[:] = [known + bar for known in bars]
 
 
+def add_item(bars: Any, index: int, bar: Any) -> None:
+    """Add `bar` to the cotangent of an array in a list: make a new array."""
+    bars[index] = bars[index] + bar
+
+
+def add_stacked(bars: Any, contributions: Any) -> None:
+    """Add the parts of an array to the cotangents of the arrays in a list."""
+    pairs = zip(bars, contributions, strict=True)
+    bars[:] = [known + bar for known, bar in pairs]
+
+
+def clear_item(bars: Any, index: int) -> None:
+    """Replace the cotangent of an array in a list by zeros: the array has been replaced."""
+    bars[index] = np.zeros(bars[index].shape, bars[index].dtype)
+
+
 def add_each(bars: Any, contributions: Any) -> None:
     """Add the elements of an array to the cotangents of the items."""
     pairs = zip(bars, contributions.tolist(), strict=True)
@@ -210,7 +238,7 @@ def add_each(bars: Any, contributions: Any) -> None:
 def add_part(bars: Any, index: slice, contributions: Any) -> None:
     """Add to the cotangents of the items in a slice."""
     for i, bar in zip(range(*index.indices(len(bars))), contributions, strict=True):
-        bars[i] += bar
+        bars[i] = bars[i] + bar
 
 
 def add_shared(bars: Any, places: list[int], bar: float) -> None:
@@ -219,5 +247,16 @@ def add_shared(bars: Any, places: list[int], bar: float) -> None:
         bars[i] += bar / len(places)
 
 
-EFFECTS: frozenset[Any] = frozenset({add_to_all, add_each, add_part, add_shared, add_folded})
+EFFECTS: frozenset[Any] = frozenset(
+    {
+        add_to_all,
+        add_each,
+        add_part,
+        add_shared,
+        add_folded,
+        add_item,
+        add_stacked,
+        clear_item,
+    }
+)
 """Functions that write to their first operand, the cotangent of a list."""

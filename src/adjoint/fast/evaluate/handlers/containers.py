@@ -28,7 +28,7 @@ from adjoint.fast.evaluate.objects.loaded_modules import is_modules, loaded
 from adjoint.fast.evaluate.objects.number_keys import call, copy_of, is_key, new_table, tabled
 from adjoint.fast.evaluate.objects.queues import as_queue, call_queue
 from adjoint.fast.evaluate.plain_classes import has_own, is_plain_object
-from adjoint.fast.evaluate.rows import as_row, row_of
+from adjoint.fast.evaluate.rows import as_row, number_of, row_of
 from adjoint.fast.evaluate.types import number
 from adjoint.fast.evaluate.values import (
     Abstract,
@@ -150,6 +150,7 @@ def _found(
     if row is None:
         operands = (opened_element(ev, x) for x in (value, *bounds))
         return run(ev, xs, getattr(ev.class_of(xs), name), *operands)
+    number_of(ev, row)
     if bounds or not is_number(value, ev.types):
         raise NotCovered("a search in a list of numbers", ev.span)
     return ev.operation(f, (row, ev.operand(value)), number(int), name="i")

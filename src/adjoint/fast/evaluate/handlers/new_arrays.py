@@ -16,7 +16,7 @@ from adjoint.fast.evaluate.handlers.table import handler
 from adjoint.fast.evaluate.objects.memory_orders import is_contiguous, order_of
 from adjoint.fast.evaluate.result_types.records import converted_operands
 from adjoint.fast.evaluate.rows import array_of, row_of
-from adjoint.fast.evaluate.types import Array, Dim, Number, is_covered, witnesses
+from adjoint.fast.evaluate.types import Array, Dim, Number, holds_arrays, is_covered, witnesses
 from adjoint.fast.evaluate.values import (
     Abstract,
     DequeOf,
@@ -171,6 +171,7 @@ MOST_LISTED = 64
 _ONE = members(np, "sum mean prod max min var std cumsum cumprod diff ravel reshape linalg.norm")
 converted_operands.update(dict.fromkeys(_ONE, 1))
 converted_operands.update(dict.fromkeys((np.dot, np.vdot, np.inner, np.outer), 2))
+_JOINING = members(np, "concatenate vstack hstack dstack column_stack")
 
 
 def as_arrays(ev: Evaluator, f: Any, args: Sequence[Abstract]) -> Sequence[Abstract]:
@@ -179,6 +180,8 @@ def as_arrays(ev: Evaluator, f: Any, args: Sequence[Abstract]) -> Sequence[Abstr
         return args
     args = [as_list(ev, x) for x in args]
     n = converted_operands.get(f, 2 if isinstance(f, np.ufunc) else 0)
+    if f in _JOINING and args and holds_arrays(ev.types.get(row_of(ev, args[0]))):  # type: ignore[arg-type]
+        n = 1  # NumPy takes one array for a list of its parts
     if not n or all(isinstance(x, Value | Known) and row_of(ev, x) is None for x in args[:n]):
         return args
     return [*new_arrays(ev, args[:n]), *args[n:]]
@@ -293,6 +296,9 @@ def _(ev: Evaluator, x: Abstract, *args: Abstract, **keywords: Abstract) -> Abst
 
 @handler(np.stack)
 def _(ev: Evaluator, arrays: Abstract, axis: Abstract = Known(0)) -> Abstract:
+    if row_of(ev, arrays) is not None:
+        arrays = _new_array(ev, arrays, Known(None))
+        return arrays if axis == Known(0) else ev.infer(np.stack, [arrays, axis])
     items = ev.sequence(arrays)
     first = isinstance(axis, Known) and type(axis.value) is int and axis.value == 0
     if first and items and all(isinstance(x, Value) for x in items):

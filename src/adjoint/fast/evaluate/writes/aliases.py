@@ -5,7 +5,7 @@ from __future__ import annotations
 import operator
 from collections.abc import Iterable
 
-from adjoint.fast.evaluate.types import Array, Type, number
+from adjoint.fast.evaluate.types import Array, Row, Type, number
 from adjoint.fast.support.result_memory import MAY_SHOW, SHOWING
 from adjoint.ir.single import Call, Const, Operand, Value
 
@@ -31,6 +31,8 @@ class Aliases:
         By item of an iteration over an array: the array.
     counted
         Arrays whose rows an iteration writes to.
+    listed
+        Arrays that are put into lists of unknown length, or taken from them: two may be one.
     """
 
     def __init__(self, types: dict[Value, Type]) -> None:
@@ -41,10 +43,15 @@ class Aliases:
         self.shown: set[Value] = set()
         self.rows_of: dict[Value, Value] = {}
         self.counted: set[Value] = set()
+        self.listed: set[Value] = set()
 
     def note_alias(self, view: Value, owners: Iterable[Operand]) -> None:
-        """Record that `view` may be an alias of the values `owners`."""
-        self.aliases.setdefault(view, set()).update(x for x in owners if isinstance(x, Value))
+        """Record that `view` may be an alias of the values `owners`. Lists are left out: arrays in
+        them are not written to (`listed_arrays`)."""
+        known = self.aliases.setdefault(view, set())
+        known.update(
+            x for x in owners if isinstance(x, Value) and not isinstance(self.types.get(x), Row)
+        )
 
     def aliased_by(self, x: Operand) -> set[Value]:
         """Return the values that `x` may be an alias of, including `x`."""

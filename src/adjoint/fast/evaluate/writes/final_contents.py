@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any, TypeAlias
 
 from adjoint.fast.evaluate.evaluator import Evaluator
+from adjoint.fast.evaluate.types import holds_arrays
 from adjoint.fast.evaluate.values import (
     HIDDEN,
     LOST,
@@ -92,10 +93,16 @@ def values_stored(
         found.update(dict.fromkeys(_values_in(ev, part, ())))
     for one in changed:
         if isinstance(one.after, RowOf):
-            found[one.after.value] = None
+            found[_row(ev, one.after)] = None
         for part in parts(one.after) or ():
             found.update(dict.fromkeys(_values_in(ev, part, ())))
     return tuple(found)
+
+
+def _row(ev: Evaluator, held: RowOf) -> Value:
+    if holds_arrays(ev.types[held.value]):
+        raise NotCovered("a list of arrays of unknown length is stored outside")
+    return held.value
 
 
 def _values_in(ev: Evaluator, a: Abstract, above: tuple[int, ...]) -> Iterator[Value]:
@@ -110,7 +117,7 @@ def _values_in(ev: Evaluator, a: Abstract, above: tuple[int, ...]) -> Iterator[V
         if a.address in above:
             raise NotCovered("a container that holds itself is stored outside")
         if isinstance(held, RowOf):
-            yield held.value
+            yield _row(ev, held)
         elif isinstance(held, Instance) and not HIDDEN.isdisjoint(held.names):
             raise NotCovered("an object of a class of another kind is stored outside")
         elif isinstance(held, ListOf | DictOf | Instance):

@@ -17,6 +17,7 @@ from collections import Counter
 
 from adjoint.fast.evaluate.evaluator import Evaluator
 from adjoint.fast.evaluate.types import Number, Row
+from adjoint.fast.evaluate.writes.listed_arrays import demand_listed_unwritten
 from adjoint.fast.evaluate.writes.memory_sharing import Sharing
 from adjoint.fast.evaluate.writes.own_arrays import reads_sizes, target_of, with_own_arrays
 from adjoint.fast.not_covered import NotCovered
@@ -59,6 +60,7 @@ def with_aliases(ev: Evaluator, block: Block) -> Block:
                 _note_result_alias(ev, result, op.value)
         elif isinstance(op, Call) and callee_of(op) in _ITERATING and op.result is not None:
             ev.note_alias(op.result, op.operands)
+    demand_listed_unwritten(ev, block)
     block = with_own_arrays(ev, block)
     sharing = Sharing(ev, block)
     for x in sharing.joins:
