@@ -130,6 +130,15 @@ def _beginning(settings: dict[str, Any], usual: Any) -> Callable[[], Any]:
     return begin if usual is not None else lambda: np.seterr(**settings)  # NumPy before 2.0
 
 
+def reports_underflow() -> bool:
+    """Return whether NumPy's underflows are raised, warned of or called, which is not the
+    default."""
+    now = _get()
+    if _raising is not None and (now is _default or now is _own or now is _raising):
+        return False
+    return np.geterr()["under"] != "ignore"
+
+
 def _end_by_settings(before: Any) -> None:
     np.seterr(**before)
 

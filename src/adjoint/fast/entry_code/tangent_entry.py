@@ -198,11 +198,14 @@ def _checked(program: Program, arrays: Sequence[str], mode: Mode) -> list[str]:
     return [f"if not ({' and '.join(terms)}):", *(f"    {line}" for line in slow)]
 
 
+_DEMANDS = (runtime.demand_finite, runtime.demand_quiet_underflow)
+
+
 def _is_plain(program: Program) -> bool:
     """Return whether a program computes with numbers of Python alone, which never warn."""
     types = program.ev.types
     for op in (op for block in (program.forward, program.reverse) for op in walk(block)):
-        if isinstance(op, If | Loop) or is_call_of(op, runtime.demand_finite):
+        if isinstance(op, If | Loop) or any(is_call_of(op, f) for f in _DEMANDS):
             continue
         x = op.result if isinstance(op, Call) else None
         if is_call_of(op, np.float64) and isinstance(op.operands[0], Value):

@@ -52,6 +52,8 @@ def with_plain_floats(
         return None
     writer = _Writer(ev, found)
     first, second = writer.outer(forward), writer.outer(reverse)
+    demand = Call(None, Const(runtime.demand_quiet_underflow), ())  # Python reports none
+    first = replace(first, ops=(demand, *first.ops))
     for x in found.plain:
         ev.types[x] = FLOAT
     return first, second, writer.results

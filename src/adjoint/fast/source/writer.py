@@ -417,5 +417,6 @@ _STATEMENTS: dict[Any, Callable[[Writer, tuple[Operand, ...]], str]] = {
         else f"{w.text(xs[0])} += ({', '.join(w.text(x) for x in xs[1:])})"
     ),
     runtime.demand_finite: lambda w, xs: _demand_finite(w, " + ".join(map(w.text, xs))),
+    runtime.demand_quiet_underflow: lambda w, xs: f"{w.function(runtime.demand_quiet_underflow)}()",
     runtime.leave: lambda w, xs: f"{w.function(runtime.leave)}()",
 }

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from adjoint.cotangents.finiteness import finite
+from adjoint.diagnostics.numpy_warnings import reports_underflow
 from adjoint.fast.not_covered import Deoptimize, NotFinite
 from adjoint.fast.support import rows
 from adjoint.rulekit.partials import as_precise as precise_for
@@ -26,6 +27,12 @@ def demand_finite(*xs: float) -> None:
     """Leave the call to the generic tier if NumPy would have warned of a number."""
     if not math.isfinite(sum(xs)):
         raise NotFinite("a number that is not finite")
+
+
+def demand_quiet_underflow() -> None:
+    """Leave the call to the generic tier if NumPy's underflows are reported."""
+    if reports_underflow():
+        raise Deoptimize("underflows that are reported")
 
 
 def python_float(x: Any) -> Any:
@@ -148,8 +155,7 @@ def shape_of(x: Any) -> tuple[int, ...]:
 
 
 def zeros_like(x: Any) -> Any:
-    """Return the zero cotangent of an array. It is 0.0 for ``None``, an array that the path taken
-    did not assign, and whose cotangent is not used, nor is its tangent."""
+    """Return the zero cotangent of an array; 0.0 for ``None``, an array that no path assigned."""
     if x is None or type(x) is float:
         return 0.0
     dtype = x.dtype
