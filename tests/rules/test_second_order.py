@@ -25,6 +25,8 @@ LEFT_OUT = {
     "solve_continuous_are": "takes a matrix for Hermitian, which a step does not leave it",
     "solve_discrete_are": "the same",
     "sosfilt": "takes sections whose leading coefficients are 1, which a step does not leave them",
+    "fitpack_coefficients": "takes the knots of its positions, which a step does not leave it",
+    "class_coefficients": "the same",
     "SuperLU.solve": "has an object for its first argument",
     "flattened": "the same",
 }

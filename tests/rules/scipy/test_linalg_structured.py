@@ -5,6 +5,12 @@ import pytest
 import scipy.linalg as sl
 
 import adjoint as ad
+from adjoint.rules.scipy.linalg.structured import (
+    _banded_products,
+    banded_product,
+    banded_solution,
+    transposed_band,
+)
 from tests.levels import check_forward, check_tape
 from tests.rules.harness import case, table
 from tests.rules.numpy_linalg.matrices import check_second, check_second_order, complexes, reals
@@ -43,6 +49,8 @@ HALVES = [
 ]
 COLUMN = reals(5) + np.array([6.0, 0, 0, 0, 0])
 COLUMN_C = COLUMN + 1j * reals(5, seed=3)
+SIDES = ((1, 1), (0, 0), (2, 1), (0, 2), (3, 0), (6, 5))
+"""Numbers of diagonals below and above the main one, also of those outside the matrix."""
 CASES = {
     sl.solve_banded: [
         *(((l, u), banded(l, u), B) for l, u in ((0, 0), (1, 1), (2, 1), (0, 2), (3, 0))),
@@ -72,6 +80,19 @@ CASES = {
         (V, B), (V, R), ((V, R), B), ((V[:3], R), B), ((V, R[:2]), B[:2]), (CB[:, 0], CB),
         ((V, CB[:, 0]), R), ((V[:3], R), CB), (V.astype("f4"), R.astype("f4")),
     ],
+    banded_solution: [
+        *((banded(l, u), B, l, u, True) for l, u in ((1, 1), (0, 0), (2, 1), (0, 2), (3, 0))),
+        *((banded(l, u, True), CB, l, u, False) for l, u in ((1, 1), (2, 1))),
+        (banded(2, 1), CB, 2, 1, True), (banded(2, 1, True), B, 2, 1, True),
+    ],
+    banded_product: [
+        *((banded(l, u), B, l, u) for l, u in SIDES), (banded(2, 1, True), CB, 2, 1),
+        (banded(2, 1), CB, 2, 1), (banded(2, 1, True), B, 2, 1),
+    ],
+    _banded_products: [
+        *((B, R[:, None] * B, l, u) for l, u in SIDES), (CB, CB[::-1] * 1.3, 2, 1),
+    ],
+    transposed_band: [*((banded(l, u), l, u) for l, u in SIDES), (banded(2, 1, True), 2, 1)],
 }  # fmt: skip
 test_rules = table(CASES)
 

@@ -12,11 +12,18 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, TypeVar
 
+import numpy as np
+
 from adjoint.rulekit.registry import frule, rrule
 from adjoint.rulekit.tangents import linear_in
 from adjoint.rules.scipy.equivalents import result_like
 
 F = TypeVar("F", bound=Callable[..., Any])
+
+
+def of_kind(bar: Any, operand: Any) -> Any:
+    """Return the real part of the cotangent of a real array."""
+    return np.real(bar) if bar.dtype.kind == "c" and operand.dtype.kind != "c" else bar
 
 
 def multilinear(template: Callable[..., Any], *adjoints: Callable[..., Any]) -> Callable[[F], F]:
@@ -42,7 +49,7 @@ def multilinear(template: Callable[..., Any], *adjoints: Callable[..., Any]) -> 
                 bars = [None] * (len(args) + 1)
                 for i in range(count):
                     if wanted[i]:
-                        bars[i + 1] = adjoints[i](y_bar, *args)
+                        bars[i + 1] = of_kind(adjoints[i](y_bar, *args), args[i])
                 return tuple(bars)
 
             return f(*args), multilinear_back

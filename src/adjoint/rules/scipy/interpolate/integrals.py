@@ -68,26 +68,46 @@ def _weights(ends: list[_End], terms: int) -> Any:
     )
 
 
+def _ends(x: Any, a: Any, b: Any, extrapolate: Any) -> list[_End]:
+    return [_End(x, limit, extrapolate) for limit in (b, a)]
+
+
+def _values(ends: list[_End], c: Any, nu: int = 0) -> list[Any]:
+    """Return the signed values of all curves at each end, or of their derivatives of order `nu`,
+    one row per interval."""
+    return [
+        sign * np.einsum("ik,kin->in", power_slopes(end.s, c.shape[0], nu), c)
+        for sign, end in zip(_signs(ends), ends, strict=True)
+    ]
+
+
+def _of_ends(bars: list[Any], ends: list[_End], x: Any) -> Any:
+    """Return the cotangents of the breakpoints, and of the upper and the lower limit, from those of
+    the distance of each end from the left of its interval."""
+    x_bar, limit_bars = np.zeros(len(x)), []
+    for end, bar in zip(ends, bars, strict=True):
+        x_bar[:-1] -= bar
+        np.add.at(x_bar, end.breakpoint, np.where(end.own, 0.0, bar))
+        limit_bars.append(bar[end.own].sum())
+    return x_bar, limit_bars
+
+
+def _inner(values: Any, y: Any) -> Any:
+    """Return the real inner product with each row of an array, or with a vector."""
+    found = np.real(np.conj(values) * y) if values.dtype.kind == "c" else values * y
+    return np.sum(found, axis=-1)
+
+
 @matrix_rule(integral, "c x a b")
 def _(call: Call) -> Any:
     """Integrate as the sum over intervals of Q(upper end) − Q(lower end), Q an antiderivative."""
     c, x = call.c, call.x
-    ends = [_End(x, limit, call.extrapolate) for limit in (call.b, call.a)]
-    signs, terms = _signs(ends), c.shape[0]
-    weights = _weights(ends, terms)
-    values = [
-        sign * np.einsum("ik,kin->in", power_slopes(end.s, terms, 0), c)
-        for sign, end in zip(signs, ends, strict=True)
-    ]
+    ends = _ends(x, call.a, call.b, call.extrapolate)
+    weights, values = _weights(ends, c.shape[0]), _values(ends, c)
 
     def integral_back(y_bar: Any) -> Any:
         c_bar = np.swapaxes(weights[:, :, None] * y_bar, 0, 1)
-        x_bar, limit_bars = np.zeros(len(x)), []
-        for end, value in zip(ends, values, strict=True):
-            bar = np.real(np.conj(value) @ y_bar)
-            x_bar[:-1] -= bar
-            np.add.at(x_bar, end.breakpoint, np.where(end.own, 0.0, bar))
-            limit_bars.append(bar[end.own].sum())
+        x_bar, limit_bars = _of_ends([_inner(value, y_bar) for value in values], ends, x)
         return c_bar, x_bar, limit_bars[1], limit_bars[0]
 
     def integral_push(c_dot: Any, x_dot: Any, a_dot: Any, b_dot: Any) -> Any:
@@ -109,15 +129,15 @@ def _(call: Call) -> Any:
 @result_like(lambda y, x, a, b, terms, extrapolate: np.empty((terms, len(x) - 1, len(y)), y.dtype))
 def integral_spread(y: Any, x: Any, a: Any, b: Any, terms: int, extrapolate: Any) -> Any:
     """Return the adjoint of `integral` as a function of its coefficients, of order `terms`."""
-    weights = _weights([_End(x, limit, extrapolate) for limit in (b, a)], terms)
+    weights = _weights(_ends(x, a, b, extrapolate), terms)
     return np.ascontiguousarray(np.swapaxes(weights[:, :, None] * y, 0, 1))
 
 
 @result_like(lambda y, c, x, a, b, extrapolate: np.empty(len(x)))
 def integral_in_breakpoints(y: Any, c: Any, x: Any, a: Any, b: Any, extrapolate: Any) -> Any:
     """Return the cotangent of the breakpoints of `integral`."""
-    found: Any = rrule(integral, c, x, a, b, extrapolate)
-    return found[1](y)[2]
+    ends = _ends(x, a, b, extrapolate)
+    return _of_ends([_inner(value, y) for value in _values(ends, c)], ends, x)[0]
 
 
 def _at_limit(c, x, limit, extrapolate):
@@ -164,8 +184,8 @@ def _(y, x, a, b, terms, extrapolate):
     def spread_back(c_bar):
         y_bar = integral(c_bar, x, a, b, extrapolate)
         x_bar = integral_in_breakpoints(y, c_bar, x, a, b, extrapolate)
-        a_bar = -np.sum(_at_limit(c_bar, x, a, extrapolate) * y)
-        b_bar = np.sum(_at_limit(c_bar, x, b, extrapolate) * y)
+        a_bar = -_inner(_at_limit(c_bar, x, a, extrapolate), y)
+        b_bar = _inner(_at_limit(c_bar, x, b, extrapolate), y)
         return None, y_bar, x_bar, a_bar, b_bar, None, None
 
     return integral_spread(y, x, a, b, terms, extrapolate), spread_back
@@ -186,7 +206,25 @@ def _spread_dot(dots, found, y, x, a, b, terms, extrapolate):
     return moved
 
 
-rrule.register(integral_in_breakpoints)(lambda *args: NotImplemented)
+@rrule.register(integral_in_breakpoints)
+def _(y, c, x, a, b, extrapolate):
+    ends = _ends(x, a, b, extrapolate)
+    signs, values = _signs(ends), _values(ends, c)
+
+    def in_breakpoints_back(bar):
+        gaps = [np.where(end.own, 0.0, bar[end.breakpoint]) - bar[:-1] for end in ends]
+        y_bar, weights, bars = np.zeros_like(y), np.zeros(c.shape[1::-1]), []
+        for i, slopes in enumerate(_values(ends, c, 1)):
+            y_bar = y_bar + gaps[i] @ values[i]
+            powers = power_slopes(ends[i].s, len(c), 0)
+            weights = weights + signs[i] * powers * gaps[i][:, None]
+            bars.append(gaps[i] * _inner(slopes, y))
+        x_bar, limit_bars = _of_ends(bars, ends, x)
+        c_bar = np.swapaxes(weights[:, :, None] * y, 0, 1)
+        return None, y_bar, c_bar, x_bar, limit_bars[1], limit_bars[0], None
+
+    return integral_in_breakpoints(y, c, x, a, b, extrapolate), in_breakpoints_back
+
 
 # ---- continuity of antiderivatives ---------------------------------------------------------------
 

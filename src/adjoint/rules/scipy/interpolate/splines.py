@@ -125,7 +125,13 @@ def knots_dot(t_dot: Any, t: Any, c: Any, k: int, x: Any, nu: int, extrapolate: 
 
 
 def _stepped(x: Any, dot: Any) -> Any:
-    return x if dot is None else x + STEP * 1j * dot
+    """Return `x` with an imaginary step, which is not a number where `dot` is not finite: the real
+    part stays, which says in which intervals the points lie."""
+    if dot is None:
+        return x
+    moved = np.array(x, complex)
+    moved.imag = STEP * np.where(np.isfinite(dot), dot, np.nan)
+    return moved
 
 
 def _turned(
@@ -295,7 +301,10 @@ def turned_coefficients(x: Any, c_bar: Any, k: int, t: Any) -> Any:
     band = np.zeros((2 * k + 1, n))
     # the entry (j, i) of the transpose lies in row k + j − i and column i
     rows = np.broadcast_to(np.arange(n)[:, None], columns.shape)
-    band[k + columns - rows, rows] = values_of_basis(t, k, x, places, 0)
+    lines = k + columns - rows
+    if np.any((lines < 0) | (lines > 2 * k)):
+        raise ValueError("knots and positions that do not fit")  # the matrix is singular
+    band[lines, rows] = values_of_basis(t, k, x, places, 0)
     return solve_banded((k, k), band, c_bar)
 
 

@@ -17,7 +17,7 @@ from adjoint.rulekit.tangents import tangent_of
 from adjoint.rules.numpy.linalg.factors import cholesky_back, cholesky_dot
 from adjoint.rules.scipy.equivalents import result_like
 from adjoint.rules.scipy.linalg.matrix_rule import Call, matrix_rule
-from adjoint.rules.scipy.multilinear import multilinear
+from adjoint.rules.scipy.multilinear import multilinear, of_kind
 
 # ---- banded storage: row u + i − j of column j holds the entry (i, j) ----------------------------
 
@@ -124,8 +124,10 @@ def _(ab, b, lower, upper, check_finite):
     def banded_back(x_bar, *, wanted):
         turned = _mirrored(ab, lower, upper)
         b_bar = banded_solution(turned, x_bar, upper, lower, False)
-        ab_bar = -_banded_outer(b_bar, x, lower, upper) if wanted[0] else None
-        return None, ab_bar, b_bar, None, None, None
+        ab_bar = None
+        if wanted[0]:
+            ab_bar = of_kind(-_banded_outer(b_bar, x, lower, upper), ab)
+        return None, ab_bar, of_kind(b_bar, b), None, None, None
 
     return x, banded_back
 

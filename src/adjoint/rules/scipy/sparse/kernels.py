@@ -17,7 +17,7 @@ from scipy.sparse import linalg as sl
 from adjoint.rulekit.registry import frule, rrule
 from adjoint.rulekit.tangents import tangent_of
 from adjoint.rules.scipy.equivalents import result_like
-from adjoint.rules.scipy.multilinear import multilinear
+from adjoint.rules.scipy.multilinear import multilinear, of_kind
 from adjoint.rules.scipy.sparse.sparsity import leaf, major_of
 
 TURNED = {"csr": "csc", "csc": "csr", "coo": "coo"}
@@ -201,11 +201,11 @@ def _(data, b, first, second, n, kind, order):
     x = solution(data, b, first, second, n, kind, order)
 
     def solution_back(x_bar, *, wanted):
-        b_bar = solution(data, x_bar, first, second, n, TURNED[kind], order)
+        b_bar = solution(_conj(data), x_bar, first, second, n, TURNED[kind], order)
         data_bar = None
         if wanted[0]:
-            data_bar = -entry_products(b_bar, x, first, second, n, n, kind)
-        return None, data_bar, b_bar, None, None, None, None, None
+            data_bar = of_kind(-entry_products(b_bar, _conj(x), first, second, n, n, kind), data)
+        return None, data_bar, of_kind(b_bar, b), None, None, None, None, None
 
     return x, solution_back
 
