@@ -11,7 +11,7 @@ import numpy as np
 
 from adjoint.cotangents import finiteness
 from adjoint.cotangents.poison import Poison
-from adjoint.diagnostics import user_place
+from adjoint.diagnostics import numpy_warnings, user_place
 from adjoint.levels import bases
 from adjoint.rulekit import projection, row_sums
 from adjoint.rulekit.partials import as_strong
@@ -76,6 +76,11 @@ def with_zeros(value: Any, bar: Any) -> Any:
     raise TypeError(f"a {type(value).__name__} is not known to this file")
 
 
+def reports_underflow() -> bool:
+    """Return whether NumPy's underflows are raised, warned of or called."""
+    return np.geterr()["under"] != "ignore"
+
+
 def array_rule(rule: Any, places: tuple[int, ...], nested: bool) -> Any:
     """Return a rule of NumPy's array functions from one that returns cotangents of the operands,
     which stand at `places` among the arguments."""
@@ -132,6 +137,7 @@ SUBSTITUTES: dict[int, Any] = {
     id(finiteness.doubt): doubt,
     id(matrices.poisoned): poisoned,
     id(Poison): poison,
+    id(numpy_warnings.reports_underflow): reports_underflow,
     id(user_place.current_place): nothing,
     id(bases.trial_now): nothing,
     id(bases.can_try): nothing,
