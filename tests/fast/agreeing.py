@@ -90,16 +90,17 @@ class Agreement:
         again = outcome(fresh(), kwargs, y_bar)
         return (
             _differs("value", fast.value, generic.value, VALUE)
-            or self._cotangents_differ(fast.bars, generic.bars)
+            or self._cotangents_differ(fast.bars, generic.bars, fast.value)
             or _differs("what the call leaves", fast.left, generic.left, VALUE)
             or _differs("again", (again.value, again.bars), (fast.value, fast.bars), 0.0)
         )
 
-    def _cotangents_differ(self, a, b):
+    def _cotangents_differ(self, a, b, value):
+        """Compare cotangents, in the precision in which they or the value are computed."""
         a, b = without_zeros(a, b), without_zeros(b, a)
         rtol = DERIVATIVE
-        if is_single((a, b)):
-            rtol = HALF if _is_half((a, b)) else SINGLE
+        if is_single((a, b, value)):
+            rtol = HALF if _is_half((a, b, value)) else SINGLE
         return _differs("cotangents", a, b, rtol)
 
 

@@ -77,7 +77,7 @@ class Differing(Agreement):
         a, b = found
         return (
             difference(a.value, b.value, rtol=1e-12)
-            or self._cotangents_differ(a.bars, b.bars)
+            or self._cotangents_differ(a.bars, b.bars, a.value)
             or difference(a.left[1], b.left[1], rtol=1e-12)
         ) or None
 
