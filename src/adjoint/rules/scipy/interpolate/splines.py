@@ -308,6 +308,16 @@ def turned_coefficients(x: Any, c_bar: Any, k: int, t: Any) -> Any:
     return solve_banded((k, k), band, c_bar)
 
 
+def _of_equations(c: Any, b_bar: Any, x: Any, k: int, t: Any, wanted: Any) -> tuple[Any, Any]:
+    """Return the cotangents of positions and knots, by which the equations for `c` are made."""
+    x_bar = t_bar = None
+    if wanted[0]:
+        x_bar = -_inner(spline_within(t, c, k, x, 1, True), b_bar)
+    if wanted[3]:
+        t_bar = -knots_back(b_bar, t, c, k, x, 0, True)
+    return x_bar, t_bar
+
+
 def solving(f: Any) -> None:
     """Register the rules of `coefficients` for a function that calculates the same."""
 
@@ -316,12 +326,8 @@ def solving(f: Any) -> None:
         c = f(x, b, k, t)
 
         def coefficients_back(c_bar, *, wanted):
-            x_bar = t_bar = None
             b_bar = turned_coefficients(x, c_bar, k, t)
-            if wanted[0]:
-                x_bar = -_inner(spline_within(t, c, k, x, 1, True), b_bar)
-            if wanted[3]:
-                t_bar = -knots_back(b_bar, t, c, k, x, 0, True)
+            x_bar, t_bar = _of_equations(c, b_bar, x, k, t, wanted)
             return None, x_bar, b_bar, None, t_bar
 
         return c, coefficients_back
@@ -354,12 +360,8 @@ def _(x, c_bar, k, t):
     b_bar = turned_coefficients(x, c_bar, k, t)
 
     def turned_back(bar, *, wanted):
-        x_bar = t_bar = None
         solved = coefficients(x, bar, k, t)
-        if wanted[0]:
-            x_bar = -_inner(spline_within(t, solved, k, x, 1, True), b_bar)
-        if wanted[3]:
-            t_bar = -knots_back(b_bar, t, solved, k, x, 0, True)
+        x_bar, t_bar = _of_equations(solved, b_bar, x, k, t, wanted)
         return None, x_bar, solved, None, t_bar
 
     return b_bar, turned_back
