@@ -9,13 +9,19 @@ import adjoint as ad
 from tests.fast.agreeing import generic_tier
 
 
-def check_derivatives(f, p, v):
-    """Require that values are SciPy's, and derivatives those of the generic tier and of
-    differences."""
+def value_and_gradient(f, p):
+    """Return both from a program; require that the value is SciPy's."""
     value, (bar,) = ad.withgradient(f, p)
     assert str(ad.tier(f, p)).splitlines()[0].endswith("fast tier"), ad.tier(f, p)
     assert value == f(p)
     assert type(value) is type(f(p))
+    return value, bar
+
+
+def check_derivatives(f, p, v):
+    """Require that values are SciPy's, and derivatives those of the generic tier and of
+    differences."""
+    value, bar = value_and_gradient(f, p)
     y, y_dot = ad.pushforward(f, (p,), (v,))
     along = ad.hvp(f, p, v)
     _, back = ad.pullback(f, p)
